@@ -1,0 +1,112 @@
+// HIP's names for the CUDA runtime, so that the HIP sources build with nvcc and the CUDA toolkit
+// alone. Nothing but aliases: what the experiments do not use is not here.
+#pragma once
+
+#include <cuda_runtime.h>
+
+// --- Types and constants ---------------------------------------------------------------------
+using hipError_t = cudaError_t;
+using hipStream_t = cudaStream_t;
+using hipEvent_t = cudaEvent_t;
+using hipGraph_t = cudaGraph_t;
+using hipGraphExec_t = cudaGraphExec_t;
+using hipDeviceProp_t = cudaDeviceProp;
+using hipFuncAttributes = cudaFuncAttributes;
+using hipDeviceAttribute_t = cudaDeviceAttr;
+
+inline constexpr auto hipSuccess = cudaSuccess;
+inline constexpr auto hipErrorNotReady = cudaErrorNotReady;
+inline constexpr auto hipErrorInsufficientDriver = cudaErrorInsufficientDriver;
+inline constexpr auto hipErrorOutOfMemory = cudaErrorMemoryAllocation;
+inline constexpr auto hipMemcpyHostToDevice = cudaMemcpyHostToDevice;
+inline constexpr auto hipMemcpyDeviceToHost = cudaMemcpyDeviceToHost;
+inline constexpr auto hipMemcpyDeviceToDevice = cudaMemcpyDeviceToDevice;
+inline constexpr auto hipHostMallocMapped = cudaHostAllocMapped;
+inline constexpr auto hipStreamCaptureModeGlobal = cudaStreamCaptureModeGlobal;
+inline constexpr auto hipDeviceAttributeClockRate = cudaDevAttrClockRate;
+inline constexpr auto hipDeviceAttributeMemoryClockRate = cudaDevAttrMemoryClockRate;
+
+// --- Runtime calls ---------------------------------------------------------------------------
+#define hipGetErrorName cudaGetErrorName
+#define hipGetErrorString cudaGetErrorString
+#define hipGetLastError cudaGetLastError
+#define hipGetDeviceCount cudaGetDeviceCount
+#define hipSetDevice cudaSetDevice
+#define hipGetDeviceProperties cudaGetDeviceProperties
+#define hipDeviceGetAttribute cudaDeviceGetAttribute
+#define hipDeviceSynchronize cudaDeviceSynchronize
+#define hipDriverGetVersion cudaDriverGetVersion
+#define hipRuntimeGetVersion cudaRuntimeGetVersion
+#define hipMalloc cudaMalloc
+#define hipFree cudaFree
+#define hipHostMalloc cudaHostAlloc
+#define hipHostFree cudaFreeHost
+#define hipHostGetDevicePointer cudaHostGetDevicePointer
+#define hipMemcpy cudaMemcpy
+#define hipMemcpyAsync cudaMemcpyAsync
+#define hipMemset cudaMemset
+#define hipMemsetAsync cudaMemsetAsync
+#define hipMemGetInfo cudaMemGetInfo
+#define hipStreamCreate cudaStreamCreate
+#define hipStreamDestroy cudaStreamDestroy
+#define hipStreamSynchronize cudaStreamSynchronize
+#define hipStreamBeginCapture cudaStreamBeginCapture
+#define hipStreamEndCapture cudaStreamEndCapture
+#define hipEventCreate cudaEventCreate
+#define hipEventDestroy cudaEventDestroy
+#define hipEventRecord cudaEventRecord
+#define hipEventSynchronize cudaEventSynchronize
+#define hipEventElapsedTime cudaEventElapsedTime
+#define hipGraphDestroy cudaGraphDestroy
+#define hipGraphExecDestroy cudaGraphExecDestroy
+#define hipGraphLaunch cudaGraphLaunch
+#define hipFuncGetAttributes cudaFuncGetAttributes
+#define hipOccupancyMaxActiveBlocksPerMultiprocessor cudaOccupancyMaxActiveBlocksPerMultiprocessor
+
+/// HIP's five-argument form; the error node and its log are not used.
+inline hipError_t hipGraphInstantiate(hipGraphExec_t* executable, hipGraph_t graph, void*, char*,
+                                      std::size_t) {
+  return cudaGraphInstantiate(executable, graph, 0);
+}
+
+/// HIP's launch as a function.
+template <typename... Parameters, typename... Arguments>
+void hipLaunchKernelGGL(void (*kernel)(Parameters...), const dim3& grid, const dim3& block,
+                        unsigned lds_bytes, hipStream_t stream, Arguments... arguments) {
+  kernel<<<grid, block, lds_bytes, stream>>>(arguments...);
+}
+
+// --- Device side -----------------------------------------------------------------------------
+#define HIP_DYNAMIC_SHARED(type, variable) extern __shared__ type variable[];
+
+#ifdef __CUDACC__
+/// The device's constant-rate timer, in nanoseconds.
+__device__ inline long long wall_clock64() {
+  unsigned long long nanoseconds;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds));
+  return static_cast<long long>(nanoseconds);
+}
+
+// HIP's wave operations act on the active lanes.
+template <typename T>
+__device__ inline T __shfl(T value, int lane, int width = warpSize) {
+  return __shfl_sync(__activemask(), value, lane, width);
+}
+template <typename T>
+__device__ inline T __shfl_up(T value, unsigned delta, int width = warpSize) {
+  return __shfl_up_sync(__activemask(), value, delta, width);
+}
+template <typename T>
+__device__ inline T __shfl_down(T value, unsigned delta, int width = warpSize) {
+  return __shfl_down_sync(__activemask(), value, delta, width);
+}
+template <typename T>
+__device__ inline T __shfl_xor(T value, int mask, int width = warpSize) {
+  return __shfl_xor_sync(__activemask(), value, mask, width);
+}
+// CUDA still declares votes of these names, with another return type, so functions cannot be used.
+#define __ballot(predicate) \
+  static_cast<unsigned long long>(__ballot_sync(__activemask(), predicate))
+#define __any(predicate) __any_sync(__activemask(), predicate)
+#define __all(predicate) __all_sync(__activemask(), predicate)
+#endif

@@ -1,0 +1,208 @@
+// The frame of an experiment: it declares its sizes, its sweeps and its inferences, and `run` does
+// the rest: options, device, sampling, tables, JSON, exit status. Plain C++, no GPU headers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hipscope/device.h"
+#include "hipscope/measure.h"
+
+namespace hipscope {
+
+/// A wrong option or size. Exit status 2.
+class UsageError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+namespace detail {
+struct Run;
+struct Row;
+struct SweepRecord;
+struct ExperimentRecord;
+}  // namespace detail
+
+/// What an experiment asks and where the question comes from.
+struct Purpose {
+  std::string question;              ///< one sentence, ends in a question mark
+  std::vector<std::string> sources;  ///< "fsword73/... 2.1 (examples 1a to 1d)", ...
+};
+
+/// A size with its default on each kind of run. `host` is the scaled-down one of the host backend.
+struct SizeDefaults {
+  std::uint64_t gpu = 0;
+  std::uint64_t quick = 0;
+  std::uint64_t host = 0;
+  std::uint64_t minimum = 1;
+  std::uint64_t maximum = 0;
+};
+
+/// A size that the user may set; reads as its value once `Experiment::run` has parsed the options.
+class Size {
+ public:
+  explicit Size(std::shared_ptr<std::uint64_t> value) : value_(std::move(value)) {}
+  // NOLINTNEXTLINE(google-explicit-constructor): a Size is read as the number that it stands for.
+  operator std::uint64_t() const { return *value_; }
+
+ private:
+  std::shared_ptr<std::uint64_t> value_;
+};
+
+/// One row of a sweep's table: a point x, what was measured there, what follows from it.
+class Point {
+ public:
+  Point(detail::Run& run, detail::Row& row) : run_(run), row_(row) {}
+
+  /// Samples `body`, which enqueues work on the default stream, until the stopping rule is content.
+  /// The returned measurement is also kept as part of the row.
+  Measurement measure(const std::function<void()>& body, const MeasureOptions& options = {});
+
+  /// Samples `body` by the host's clock; `body` does all that is to be timed, waiting included.
+  /// `after` runs untimed after each execution.
+  Measurement measure_on_host(const std::string& name, const std::function<void()>& body,
+                              const std::function<void()>& after = {});
+
+  /// Adds a value to the row, with its unit ("threads/cycle"). A NaN is shown as "-".
+  void value(const std::string& name, double value, const std::string& unit);
+
+  /// Records a check of computed values: `wrong` of `checked` differ from the reference.
+  /// A check of nothing (`checked` 0) counts as failed, since it cannot fail otherwise.
+  void verify(const std::string& what, std::uint64_t wrong, std::uint64_t checked);
+
+ private:
+  detail::Run& run_;
+  detail::Row& row_;
+};
+
+/// How a plot spaces an axis.
+enum class Scale { linear, logarithmic };
+
+/// The x axis of a sweep.
+struct Axis {
+  std::string name;  ///< "block"
+  std::string unit;  ///< "threads"
+  Scale scale = Scale::linear;
+};
+
+/// One table of an experiment while it is being measured.
+class Sweep {
+ public:
+  Sweep(detail::Run& run, detail::SweepRecord& record) : run_(run), record_(record) {}
+
+  /// Names the x axis; once, before the first point.
+  void axis(const Axis& axis);
+
+  /// Names the value that the sweep is about: the one that is plotted over x.
+  void headline(const std::string& value);
+
+  /// Sets this sweep's published counterpart: the rows of results/published/published.csv with
+  /// this experiment, this `series`, and the headline as metric. A point whose label equals a
+  /// published x shows the published value beside its own.
+  void compare(const std::string& series);
+
+  /// Starts the row of one point. `label` is what the table shows, `x` the number that plots and
+  /// inference use. Throws when the user interrupted the run.
+  Point point(const std::string& label, double x);
+
+  /// A line under the table's title, for what the reader must know of the whole sweep.
+  void note(const std::string& text);
+
+  /// Throws UsageError naming `option` when `bytes` of device memory are not free.
+  void require_memory(std::uint64_t bytes, const std::string& option) const;
+
+  [[nodiscard]] const DeviceDescription& device() const;
+  [[nodiscard]] bool is_hardware() const;
+  [[nodiscard]] std::uint64_t seed() const;
+
+ private:
+  detail::Run& run_;
+  detail::SweepRecord& record_;
+};
+
+/// One point of a measured curve: x, the value there, and the relative spread of its time.
+struct CurvePoint {
+  double x = 0;
+  double y = 0;
+  double relative_spread = 0;
+};
+
+/// A published curve of one GPU: its points' labels ("256x1x1") and values.
+struct PublishedCurve {
+  std::string gpu;
+  std::string unit;
+  std::vector<std::pair<std::string, double>> points;
+};
+
+/// A statement about the hardware drawn from the curves.
+struct Inference {
+  std::string name;             ///< "wave size"
+  std::optional<double> value;  ///< empty: the curves do not show it
+  std::string unit;             ///< "lanes"
+  double confidence = 0;        ///< 0 ... 1; the evidence says what it rests on
+  std::string statement;        ///< one line that a reader can quote
+  std::vector<std::string> evidence;
+  std::optional<double> driver;  ///< what the driver says, where it says anything
+};
+
+/// The results of all sweeps, for inference after them.
+class Results {
+ public:
+  explicit Results(detail::Run& run) : run_(run) {}
+
+  /// The curve of `value` over x in sweep `sweep`: a value's name, or a measurement's name for its
+  /// median time in seconds. Empty when the sweep was filtered out or has no such value.
+  [[nodiscard]] std::vector<CurvePoint> curve(const std::string& sweep,
+                                              const std::string& value) const;
+
+  /// This experiment's published curves of `series` and `metric`, one per GPU.
+  [[nodiscard]] std::vector<PublishedCurve> published(const std::string& series,
+                                                      const std::string& metric) const;
+
+  void infer(const Inference& inference);
+
+  /// Records a cost of measuring itself, shown with the results ("counter read", 12, "ns").
+  void overhead(const std::string& name, double value, const std::string& unit);
+
+  [[nodiscard]] const DeviceDescription& device() const;
+
+  /// The median shader clock of the run in MHz, measured or as given by --clock-mhz.
+  [[nodiscard]] double clock_mhz() const;
+
+ private:
+  detail::Run& run_;
+};
+
+/// An experiment: declare, then run.
+class Experiment {
+ public:
+  Experiment(std::string name, Purpose purpose);
+  ~Experiment();
+  Experiment(const Experiment&) = delete;
+  Experiment& operator=(const Experiment&) = delete;
+
+  /// Declares a size option, `flag` such as "--threads".
+  Size size(const std::string& flag, const std::string& meaning, const SizeDefaults& defaults);
+
+  /// Declares a sweep; `name` is what --list shows and --filter matches.
+  void sweep(const std::string& name, const std::string& title,
+             std::function<void(Sweep&)> measure);
+
+  /// Declares what is inferred after the sweeps; not called on the host backend.
+  void conclude(std::function<void(Results&)> infer);
+
+  /// Parses the options, measures, verifies, reports. Returns the exit status: 0 good, 1 a
+  /// verification failed, 2 bad usage, 3 device or runtime error, 77 no device, 130 and 143 after
+  /// SIGINT and SIGTERM. Never throws.
+  int run(int argc, char** argv);
+
+ private:
+  std::unique_ptr<detail::ExperimentRecord> record_;
+};
+
+}  // namespace hipscope

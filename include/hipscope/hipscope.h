@@ -1,0 +1,10 @@
+// All that an experiment includes.
+#pragma once
+
+#include <hip/hip_runtime.h>
+
+#include "hipscope/buffer.h"
+#include "hipscope/check.h"
+#include "hipscope/experiment.h"
+#include "hipscope/launch.h"
+#include "hipscope/statistics.h"

@@ -1,0 +1,53 @@
+// Inference: what a curve says about the hardware, with a confidence that rests on how well the
+// model fits. Each function answers "not found" (an empty optional) rather than invent a number.
+// Plain C++, no GPU headers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "hipscope/experiment.h"
+
+namespace hipscope {
+
+/// A launch as the dispatcher sees it: so many blocks of so many threads took so long.
+struct LaunchTime {
+  double blocks = 0;
+  double threads = 0;
+  double seconds = 0;
+};
+
+/// t = max(blocks / block_rate, threads / thread_rate).
+struct LaunchRates {
+  double block_rate = 0;                 ///< blocks per second
+  std::optional<double> thread_rate;     ///< threads per second; empty: never the limit here
+  std::size_t thread_limited_points = 0; ///< launches that the thread rate explains
+  double largest_relative_residual = 0;  ///< over all launches
+  std::vector<double> residuals;         ///< (measured - model) / measured, per launch
+
+  /// The model's time of a launch, in seconds.
+  [[nodiscard]] double seconds(double blocks, double threads) const;
+};
+
+/// Fits the two rates to `launches` of one kernel, sorted by rising block size. Of all places where
+/// the limit may change from blocks to threads it takes the one with the smallest squared
+/// logarithmic residual. Empty with fewer than four launches or with a time that is not positive.
+std::optional<LaunchRates> fit_launch_rates(std::span<const LaunchTime> launches);
+
+/// The period of a staircase.
+struct StepPeriod {
+  double period = 0;      ///< distance between steps, in the unit of x
+  std::size_t steps = 0;  ///< steps that the curve shows
+  double confidence = 0;  ///< the share of steps that lie on a multiple of the period
+};
+
+/// The period of the steps in a curve that is flat between them and sampled at equal distances
+/// dx: the greatest common divisor of the last x before each rise. A rise is a change between
+/// neighbours of more than `threshold` (relative) and several times the curve's own noise.
+/// Empty with fewer than three steps, with unequal distances, or when the common divisor is dx
+/// itself, which the sampling cannot tell from no period.
+std::optional<StepPeriod> find_step_period(std::span<const CurvePoint> curve, double threshold);
+
+}  // namespace hipscope

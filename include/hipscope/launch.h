@@ -1,0 +1,32 @@
+// The checked kernel launch: the same line on all backends, and no launch error is ever missed.
+#pragma once
+
+#include <hip/hip_runtime.h>
+
+#include <cstdint>
+#include <utility>
+
+#include "hipscope/check.h"
+
+namespace hipscope {
+
+/// Where and how wide a kernel runs.
+struct LaunchShape {
+  dim3 grid;                     ///< blocks
+  dim3 block;                    ///< threads per block
+  std::uint32_t lds_bytes = 0;   ///< dynamic LDS (NVIDIA: shared memory) per block
+  hipStream_t stream = nullptr;  ///< the default stream
+};
+
+/// Enqueues `kernel` with `arguments`, converted to the kernel's parameter types.
+/// Throws DeviceError when the launch is refused.
+template <typename... Parameters, typename... Arguments>
+void launch(void (*kernel)(Parameters...), const LaunchShape& shape, Arguments&&... arguments) {
+  static_assert(sizeof...(Parameters) == sizeof...(Arguments),
+                "a kernel takes exactly its own number of arguments");
+  hipLaunchKernelGGL(kernel, shape.grid, shape.block, shape.lds_bytes, shape.stream,
+                     static_cast<Parameters>(std::forward<Arguments>(arguments))...);
+  check(hipGetLastError());
+}
+
+}  // namespace hipscope

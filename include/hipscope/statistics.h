@@ -1,0 +1,53 @@
+// Statistics of samples: order statistics, and the spread by which hipscope judges a measurement.
+// Plain C++, no GPU headers.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace hipscope {
+
+/// Order statistics of a set of samples, in the samples' own unit.
+struct Summary {
+  std::size_t count = 0;
+  double minimum = 0;
+  double first_quartile = 0;
+  double median = 0;
+  double third_quartile = 0;
+  double maximum = 0;
+
+  /// Third minus first quartile, in the samples' unit.
+  [[nodiscard]] double interquartile_range() const { return third_quartile - first_quartile; }
+
+  /// Interquartile range over the median, dimensionless; 0 where the median is 0.
+  [[nodiscard]] double relative_spread() const {
+    return median != 0 ? interquartile_range() / median : 0;
+  }
+};
+
+/// The value below which a `fraction` (0 ... 1) of `sorted` lies, by linear interpolation between
+/// the two nearest samples (Hyndman and Fan's type 7, the default of R and NumPy).
+/// Throws std::invalid_argument when `sorted` is empty or `fraction` is outside 0 ... 1.
+double quantile(std::span<const double> sorted, double fraction);
+
+/// The order statistics of `samples`, which need not be sorted.
+/// Throws std::invalid_argument when `samples` is empty or holds a NaN.
+Summary summarize(std::span<const double> samples);
+
+/// The geometric mean of `values`. Throws std::invalid_argument when `values` is empty or holds a
+/// value that is not positive.
+double geometric_mean(std::span<const double> values);
+
+/// A least-squares straight line y = intercept + slope * x, and the largest relative residual
+/// |y - fit| / |y| over the points.
+struct LineFit {
+  double intercept = 0;
+  double slope = 0;
+  double largest_relative_residual = 0;
+};
+
+/// The least-squares line through the points (x[i], y[i]).
+/// Throws std::invalid_argument when the lengths differ, or fewer than two different x are given.
+LineFit fit_line(std::span<const double> x, std::span<const double> y);
+
+}  // namespace hipscope

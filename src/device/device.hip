@@ -1,0 +1,138 @@
+// The device on the backend that this library was built for.
+#include "hipscope/device.h"
+
+#include <algorithm>
+
+#include "hipscope/buffer.h"
+#include "hipscope/check.h"
+#include "stopwatch.h"
+
+namespace hipscope {
+
+namespace {
+
+#if defined(HIPSCOPE_BACKEND_HOST)
+constexpr bool backend_is_hardware = false;
+#else
+constexpr bool backend_is_hardware = true;
+#endif
+
+std::string architecture(const hipDeviceProp_t& properties) {
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+  return "sm_" + std::to_string(properties.major) + std::to_string(properties.minor);
+#else
+  return properties.gcnArchName;
+#endif
+}
+
+// "13.0" from 13000 as CUDA counts; HIP's number as it is.
+std::string version(int number) {
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+  return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+#else
+  return std::to_string(number);
+#endif
+}
+
+// A driver too old for an attribute refuses it; the value is then unknown, 0.
+double attribute_mhz(hipDeviceAttribute_t attribute, int index) {
+  int kilohertz = 0;
+  return hipDeviceGetAttribute(&kilohertz, attribute, index) == hipSuccess ? kilohertz * 1e-3 : 0;
+}
+
+DeviceDescription describe(int index) {
+  hipDeviceProp_t properties{};
+  check(hipGetDeviceProperties(&properties, index));
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  check(hipMemGetInfo(&free_bytes, &total_bytes));
+  int driver = 0;
+  int runtime = 0;
+  check(hipDriverGetVersion(&driver));
+  check(hipRuntimeGetVersion(&runtime));
+  return {.name = properties.name,
+          .architecture = architecture(properties),
+          .index = index,
+          .compute_units = properties.multiProcessorCount,
+          .wave_size = properties.warpSize,
+          .maximum_shader_mhz = attribute_mhz(hipDeviceAttributeClockRate, index),
+          .memory_mhz = attribute_mhz(hipDeviceAttributeMemoryClockRate, index),
+          .memory_bus_bits = properties.memoryBusWidth,
+          .memory_bytes = properties.totalGlobalMem,
+          .free_memory_bytes = free_bytes,
+          .l2_bytes = static_cast<std::uint64_t>(properties.l2CacheSize),
+          .lds_bytes_per_block = properties.sharedMemPerBlock,
+          .registers_per_block = properties.regsPerBlock,
+          .maximum_threads_per_block = properties.maxThreadsPerBlock,
+          .maximum_threads_per_compute_unit = properties.maxThreadsPerMultiProcessor,
+          .driver = version(driver),
+          .runtime = version(runtime)};
+}
+
+class HipDevice : public Device {
+ public:
+  explicit HipDevice(int index) : description_(describe(index)), stopwatch_(is_hardware()) {}
+
+  [[nodiscard]] const DeviceDescription& description() const override { return description_; }
+
+  [[nodiscard]] bool is_hardware() const override { return backend_is_hardware; }
+
+  [[nodiscard]] std::uint64_t free_memory() const override {
+    std::size_t free_bytes = 0;
+    std::size_t total_bytes = 0;
+    check(hipMemGetInfo(&free_bytes, &total_bytes));
+    return free_bytes;
+  }
+
+  Sample time(const std::function<void()>& body, unsigned batch,
+              const MeasureOptions& options) override {
+    if (options.cold) {
+      flush_caches();
+    }
+    return stopwatch_.time(body, batch, options.synchronous);
+  }
+
+  void synchronize() override { check(hipDeviceSynchronize()); }
+
+ private:
+  // Writes more than the last-level cache holds. AMD's Infinity Cache is not in the properties;
+  // 512 MiB is twice the largest there is (MI300X, 256 MiB).
+  void flush_caches() {
+    constexpr std::size_t flush_bytes = std::size_t{512} << 20;
+    if (!flush_buffer_) {
+      flush_buffer_ = std::make_unique<DeviceBuffer<unsigned char>>(
+          is_hardware() ? flush_bytes : std::size_t{1} << 20);
+    }
+    check(hipMemsetAsync(flush_buffer_->data(), 0, flush_buffer_->size(), nullptr));
+  }
+
+  DeviceDescription description_;
+  detail::Stopwatch stopwatch_;
+  std::unique_ptr<DeviceBuffer<unsigned char>> flush_buffer_;
+};
+
+}  // namespace
+
+int device_count(std::string& why_none) {
+  int count = 0;
+  const hipError_t error = hipGetDeviceCount(&count);
+  if (error == hipErrorInsufficientDriver) {
+    why_none = "the GPU's driver is missing or older than the runtime that this was built with";
+    return 0;
+  }
+  if (error != hipSuccess) {
+    why_none = hipGetErrorString(error);
+    return 0;
+  }
+  if (count == 0) {
+    why_none = "the runtime lists none";
+  }
+  return count;
+}
+
+std::unique_ptr<Device> open_device(int index) {
+  check(hipSetDevice(index));
+  return std::make_unique<HipDevice>(index);
+}
+
+}  // namespace hipscope

@@ -1,0 +1,52 @@
+// The stopwatch on a device: event times with the shader clock over each sample.
+#pragma once
+
+#include <hip/hip_runtime.h>
+
+#include <functional>
+
+#include "hipscope/measure.h"
+
+namespace hipscope::detail {
+
+/// Both counters of one compute unit at one moment.
+struct ClockReading {
+  long long ticks;         ///< of the constant-rate timer
+  long long cycles;        ///< of the shader's cycle counter
+  unsigned compute_unit;   ///< which one was read
+  unsigned gate_timed_out; ///< 1 when the gate was still shut after its time limit
+};
+
+/// Times work on the current device's default stream.
+class Stopwatch {
+ public:
+  /// `is_hardware` is false on the host backend. Throws DeviceError, as all of it.
+  explicit Stopwatch(bool is_hardware);
+  ~Stopwatch();
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+  /// Runs `body` `batch` times; returns the time of one execution in seconds and the shader clock
+  /// over the sample. A `synchronous` body waits for the device itself and is not gated.
+  Sample time(const std::function<void()>& body, unsigned batch, bool synchronous);
+
+ private:
+  struct Shared {
+    ClockReading first;
+    ClockReading second;
+    unsigned gate;
+  };
+
+  void enqueue_reading(ClockReading* reading, unsigned* gate);
+  double calibrate_timer();
+
+  bool is_hardware_;
+  bool gate_works_ = true;
+  double timer_hz_ = 0;
+  hipEvent_t start_ = nullptr;
+  hipEvent_t stop_ = nullptr;
+  Shared* shared_ = nullptr;  ///< in host memory that the device sees
+  Shared* shared_on_device_ = nullptr;
+};
+
+}  // namespace hipscope::detail

@@ -1,0 +1,151 @@
+// The stopwatch: device time by events, with the shader clock over each sample.
+//
+// A sample is enqueued as: gate and first clock reading | event | body, batch times | event |
+// second clock reading. The gate is a kernel of one thread that waits for a flag in host memory,
+// which the host sets once everything is enqueued, so that the host's own speed is no part of the
+// time (the idea is nvbench's blocking kernel). Each reading takes the shader's cycle counter and
+// the constant-rate timer on one compute unit; the difference of two readings gives the average
+// shader clock over the sample.
+#include "stopwatch.h"
+
+#include <chrono>
+#include <thread>
+
+#include "hipscope/check.h"
+#include "hipscope/launch.h"
+
+namespace hipscope::detail {
+
+namespace {
+
+// The compute unit that runs this, as far as it can be told: counters of two are not comparable.
+__device__ unsigned compute_unit_id() {
+#if defined(__CUDA_ARCH__)
+  unsigned id;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(id));
+  return id;
+#elif defined(__HIP_DEVICE_COMPILE__) && defined(__GFX9__)
+  // HW_REG_HW_ID (4), bits 8 to 15: CU, shader array and shader engine (Vega ISA manual, 3.5).
+  return __builtin_amdgcn_s_getreg(4 | (8 << 6) | (7 << 11));
+#else
+  return 0;
+#endif
+}
+
+__device__ long long timer_ticks() {
+#if defined(HIPSCOPE_BACKEND_AMD) && !defined(__HIP_DEVICE_COMPILE__)
+  return 0;  // HIP 5.2 declares wall_clock64 in the pass for the device only
+#else
+  return wall_clock64();
+#endif
+}
+
+__global__ void __launch_bounds__(1) read_clock(ClockReading* reading, volatile unsigned* gate,
+                                                long long timeout_ticks) {
+  const long long start = timer_ticks();
+  reading->gate_timed_out = 0;
+  while (gate != nullptr && *gate == 0) {
+    if (timer_ticks() - start > timeout_ticks) {
+      reading->gate_timed_out = 1;
+      break;
+    }
+  }
+  reading->compute_unit = compute_unit_id();
+  reading->ticks = timer_ticks();
+  reading->cycles = clock64();
+}
+
+constexpr double gate_timeout_seconds = 0.2;
+
+// What MHz a difference of readings gives, 0 where it cannot be told.
+double shader_mhz(const ClockReading& first, const ClockReading& second, double timer_hz) {
+  // The timer's granularity (32 ns on an H200) is a thousandth of this.
+  constexpr double shortest_seconds = 30e-6;
+  const double seconds = static_cast<double>(second.ticks - first.ticks) / timer_hz;
+  if (first.compute_unit != second.compute_unit || seconds < shortest_seconds) {
+    return 0;
+  }
+  const double counter_hz = static_cast<double>(second.cycles - first.cycles) / seconds;
+  // Where the "cycle" counter ticks with the timer it is no shader clock (some RDNA parts).
+  constexpr double tolerance = 0.01;
+  const bool is_the_timer = counter_hz > (1 - tolerance) * timer_hz &&
+                            counter_hz < (1 + tolerance) * timer_hz && timer_hz < 200e6;
+  return is_the_timer || counter_hz <= 0 ? 0 : counter_hz * 1e-6;
+}
+
+}  // namespace
+
+Stopwatch::Stopwatch(bool is_hardware) : is_hardware_(is_hardware) {
+  check(hipEventCreate(&start_));
+  check(hipEventCreate(&stop_));
+  check(hipHostMalloc(reinterpret_cast<void**>(&shared_), sizeof(Shared), hipHostMallocMapped));
+  void* device_pointer = nullptr;
+  check(hipHostGetDevicePointer(&device_pointer, shared_, 0));
+  shared_on_device_ = static_cast<Shared*>(device_pointer);
+  timer_hz_ = calibrate_timer();
+}
+
+Stopwatch::~Stopwatch() {
+  static_cast<void>(hipHostFree(shared_));
+  static_cast<void>(hipEventDestroy(start_));
+  static_cast<void>(hipEventDestroy(stop_));
+}
+
+void Stopwatch::enqueue_reading(ClockReading* reading, unsigned* gate) {
+  launch(read_clock, {.grid = dim3(1), .block = dim3(1)}, reading, gate,
+         static_cast<long long>(gate_timeout_seconds * timer_hz_));
+}
+
+// The timer's rate is measured against the host's clock and then taken to be a whole number of
+// MHz, which every such timer is: 100 MHz on gfx9 and gfx10, nanoseconds on NVIDIA.
+double Stopwatch::calibrate_timer() {
+  using Clock = std::chrono::steady_clock;
+  timer_hz_ = 1e9;
+  const auto read = [&](ClockReading* reading) {
+    enqueue_reading(reading, nullptr);
+    check(hipDeviceSynchronize());
+    return Clock::now();
+  };
+  read(&shared_on_device_->first);  // the first launch uploads the code
+  const auto host_start = read(&shared_on_device_->first);
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  const auto host_stop = read(&shared_on_device_->second);
+  const double seconds = std::chrono::duration<double>(host_stop - host_start).count();
+  const double hz =
+      static_cast<double>(shared_->second.ticks - shared_->first.ticks) / seconds;
+  constexpr double mega = 1e6;
+  return std::max(1.0, std::round(hz / mega)) * mega;
+}
+
+Sample Stopwatch::time(const std::function<void()>& body, unsigned batch, bool synchronous) {
+  // The host backend runs a launch at once: its gate would wait for ever.
+  const bool use_gate = is_hardware_ && gate_works_ && !synchronous;
+  volatile unsigned* const gate = &shared_->gate;
+  *gate = 0;
+  enqueue_reading(&shared_on_device_->first, use_gate ? &shared_on_device_->gate : nullptr);
+  check(hipEventRecord(start_, nullptr));
+  try {
+    for (unsigned i = 0; i < batch; ++i) {
+      body();
+    }
+    check(hipEventRecord(stop_, nullptr));
+    enqueue_reading(&shared_on_device_->second, nullptr);
+  } catch (...) {
+    *gate = 1;
+    throw;
+  }
+  *gate = 1;
+  check(hipDeviceSynchronize());
+  if (use_gate && shared_->first.gate_timed_out != 0) {
+    // A profiler or a checker that runs kernels one by one keeps the gate shut. Go on without it.
+    gate_works_ = false;
+    return time(body, batch, synchronous);
+  }
+  float milliseconds = 0;
+  check(hipEventElapsedTime(&milliseconds, start_, stop_));
+  return {.seconds = static_cast<double>(milliseconds) * 1e-3 / batch,
+          .shader_mhz =
+              is_hardware_ ? shader_mhz(shared_->first, shared_->second, timer_hz_) : 0.0};
+}
+
+}  // namespace hipscope::detail

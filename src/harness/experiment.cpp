@@ -1,0 +1,168 @@
+#include "hipscope/experiment.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+
+#include "interrupt.h"
+#include "options.h"
+#include "output_file.h"
+#include "record.h"
+#include "report_json.h"
+#include "report_text.h"
+
+namespace hipscope {
+
+namespace {
+
+enum ExitStatus { good = 0, verification_failed = 1, bad_usage = 2, device_error = 3, no_device = 77 };
+
+using detail::Run;
+
+void print(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
+      std::fflush(stdout) != 0) {
+    throw detail::WriteError("cannot write the tables to standard output");
+  }
+}
+
+int list_sweeps(const detail::ExperimentRecord& experiment, const detail::Options& options) {
+  for (const detail::SweepDeclaration* sweep : select_sweeps(experiment, options.filter)) {
+    print(fmt::format("{:<16} {}\n", sweep->name, sweep->title));
+  }
+  return good;
+}
+
+int list_devices(int count) {
+  for (int index = 0; index < count; ++index) {
+    print(detail::device_line(open_device(index)->description()));
+  }
+  return good;
+}
+
+void measure_sweep(Run& run, const detail::SweepDeclaration& declaration) {
+  auto record = std::make_unique<detail::SweepRecord>();
+  record->name = declaration.name;
+  record->title = declaration.title;
+  record->headline = "time";
+  Sweep sweep(run, *record);
+  declaration.measure(sweep);
+  run.device->synchronize();
+  detail::clear_progress();
+  if (!record->rows.empty()) {
+    print(detail::table(*record, run.options.csv));
+    run.sweeps.push_back(std::move(record));
+  } else {
+    for (const std::string& note : record->notes) {
+      print(fmt::format("\n{}: {}\n", record->name, note));
+    }
+  }
+}
+
+std::string utc_now() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+int run_experiment(detail::ExperimentRecord& experiment, const detail::Options& options) {
+  if (options.list_sweeps) {
+    return list_sweeps(experiment, options);
+  }
+  const auto selected = select_sweeps(experiment, options.filter);
+  if (!options.json_path.empty()) {
+    detail::require_writable(options.json_path);
+  }
+  std::string why_none;
+  const int count = device_count(why_none);
+  if (count == 0) {
+    fmt::print(stderr, "{}: no device: {}\n", experiment.name, why_none);
+    return no_device;
+  }
+  if (options.list_devices) {
+    return list_devices(count);
+  }
+  if (options.device >= count) {
+    throw UsageError(fmt::format("--device: there is no device {}, the last one is {}",
+                                 options.device, count - 1));
+  }
+  detail::install_signal_handlers();
+  const auto start = std::chrono::steady_clock::now();
+  const std::unique_ptr<Device> device = open_device(options.device);
+  resolve_sizes(experiment, options.preset, device->is_hardware());
+  Run run{.experiment = experiment,
+          .options = options,
+          .device = device.get(),
+          .stopping_rule = detail::stopping_rule(options, device->is_hardware()),
+          .date = utc_now()};
+  if (!options.csv) {
+    print(detail::heading(run));
+  }
+  for (const detail::SweepDeclaration* sweep : selected) {
+    measure_sweep(run, *sweep);
+  }
+  run.flag_throttled();
+  if (experiment.conclude && device->is_hardware()) {
+    Results results(run);
+    experiment.conclude(results);
+  }
+  if (!options.csv) {
+    print(detail::conclusion(run));
+  }
+  run.duration_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!options.json_path.empty()) {
+    detail::write_whole(options.json_path, detail::to_json(run));
+  }
+  return run.failures().empty() ? good : verification_failed;
+}
+
+}  // namespace
+
+Experiment::Experiment(std::string name, Purpose purpose)
+    : record_(std::make_unique<detail::ExperimentRecord>()) {
+  record_->name = std::move(name);
+  record_->purpose = std::move(purpose);
+}
+
+Experiment::~Experiment() = default;
+
+Size Experiment::size(const std::string& flag, const std::string& meaning,
+                      const SizeDefaults& defaults) {
+  auto value = std::make_shared<std::uint64_t>(0);
+  record_->sizes.push_back(
+      {.flag = flag, .meaning = meaning, .defaults = defaults, .value = value, .given = ""});
+  return Size(value);
+}
+
+void Experiment::sweep(const std::string& name, const std::string& title,
+                       std::function<void(Sweep&)> measure) {
+  record_->sweeps.push_back({.name = name, .title = title, .measure = std::move(measure)});
+}
+
+void Experiment::conclude(std::function<void(Results&)> infer) {
+  record_->conclude = std::move(infer);
+}
+
+int Experiment::run(int argc, char** argv) {
+  const auto fail = [&](const char* what, int status) {
+    detail::clear_progress();
+    fmt::print(stderr, "{}: {}\n", record_->name, what);
+    return status;
+  };
+  try {
+    const detail::ParsedCommandLine parsed = parse_command_line(*record_, argc, argv);
+    return parsed.exit_status ? *parsed.exit_status : run_experiment(*record_, parsed.options);
+  } catch (const UsageError& error) {
+    return fail(error.what(), bad_usage);
+  } catch (const detail::Interrupted& interrupted) {
+    return fail("interrupted, nothing was written", interrupted.exit_status());
+  } catch (const std::bad_alloc&) {
+    return fail("out of host memory", device_error);
+  } catch (const std::exception& error) {
+    return fail(error.what(), device_error);
+  }
+}
+
+}  // namespace hipscope

@@ -1,0 +1,153 @@
+#include "hipscope/inference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "hipscope/statistics.h"
+
+namespace hipscope {
+
+namespace {
+
+// The rates when the first `split` launches are limited by blocks and the others by threads.
+LaunchRates rates_for_split(std::span<const LaunchTime> launches, std::size_t split) {
+  std::vector<double> block_rates;
+  std::vector<double> thread_rates;
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    const LaunchTime& launch = launches[i];
+    if (i < split) {
+      block_rates.push_back(launch.blocks / launch.seconds);
+    } else {
+      thread_rates.push_back(launch.threads / launch.seconds);
+    }
+  }
+  LaunchRates rates;
+  rates.block_rate = geometric_mean(block_rates);
+  rates.thread_limited_points = thread_rates.size();
+  if (!thread_rates.empty()) {
+    rates.thread_rate = geometric_mean(thread_rates);
+  }
+  return rates;
+}
+
+double squared_logarithmic_residual(std::span<const LaunchTime> launches,
+                                    const LaunchRates& rates) {
+  double sum = 0;
+  for (const LaunchTime& launch : launches) {
+    const double residual =
+        std::log(launch.seconds / rates.seconds(launch.blocks, launch.threads));
+    sum += residual * residual;
+  }
+  return sum;
+}
+
+// The relative change to the next point, for each point but the last.
+std::vector<double> relative_changes(std::span<const CurvePoint> curve) {
+  std::vector<double> changes;
+  for (std::size_t i = 0; i + 1 < curve.size(); ++i) {
+    changes.push_back((curve[i + 1].y - curve[i].y) / curve[i].y);
+  }
+  return changes;
+}
+
+// The last x before each rise. The noise is estimated by the median of the absolute changes: most
+// neighbours lie on the same step.
+std::vector<double> positions_of_rises(std::span<const CurvePoint> curve, double threshold) {
+  const std::vector<double> changes = relative_changes(curve);
+  std::vector<double> magnitudes;
+  for (const double change : changes) {
+    magnitudes.push_back(std::abs(change));
+  }
+  constexpr double sigma_per_median_deviation = 1.4826;  // of a normal distribution
+  constexpr double certain_sigmas = 6;
+  const double limit = std::max(threshold, certain_sigmas * sigma_per_median_deviation *
+                                               summarize(magnitudes).median);
+  std::vector<double> rises;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    if (changes[i] > limit) {
+      rises.push_back(curve[i].x);
+    }
+  }
+  return rises;
+}
+
+bool is_equally_spaced(std::span<const CurvePoint> curve, double distance) {
+  for (std::size_t i = 0; i + 1 < curve.size(); ++i) {
+    if (curve[i + 1].x - curve[i].x != distance) {
+      return false;
+    }
+  }
+  return distance > 0;
+}
+
+// The share of `rises` that lie on a multiple of `period`.
+double share_on_multiples(std::span<const double> rises, double period) {
+  const auto on_multiple = std::count_if(rises.begin(), rises.end(), [&](double rise) {
+    return std::fmod(rise, period) == 0;
+  });
+  return static_cast<double>(on_multiple) / static_cast<double>(rises.size());
+}
+
+}  // namespace
+
+double LaunchRates::seconds(double blocks, double threads) const {
+  const double by_blocks = blocks / block_rate;
+  return thread_rate ? std::max(by_blocks, threads / *thread_rate) : by_blocks;
+}
+
+std::optional<LaunchRates> fit_launch_rates(std::span<const LaunchTime> launches) {
+  constexpr std::size_t fewest_launches = 4;
+  const bool all_positive =
+      std::all_of(launches.begin(), launches.end(), [](const LaunchTime& launch) {
+        return launch.blocks > 0 && launch.threads > 0 && launch.seconds > 0;
+      });
+  if (launches.size() < fewest_launches || !all_positive) {
+    return std::nullopt;
+  }
+  LaunchRates best;
+  double best_residual = std::numeric_limits<double>::infinity();
+  for (std::size_t split = 1; split <= launches.size(); ++split) {
+    const LaunchRates rates = rates_for_split(launches, split);
+    const double residual = squared_logarithmic_residual(launches, rates);
+    if (residual < best_residual) {
+      best_residual = residual;
+      best = rates;
+    }
+  }
+  for (const LaunchTime& launch : launches) {
+    const double residual =
+        (launch.seconds - best.seconds(launch.blocks, launch.threads)) / launch.seconds;
+    best.residuals.push_back(residual);
+    best.largest_relative_residual = std::max(best.largest_relative_residual, std::abs(residual));
+  }
+  return best;
+}
+
+std::optional<StepPeriod> find_step_period(std::span<const CurvePoint> curve, double threshold) {
+  constexpr std::size_t fewest_steps = 3;
+  constexpr double wanted_share = 0.9;
+  if (curve.size() < 2 * fewest_steps || !is_equally_spaced(curve, curve[1].x - curve[0].x)) {
+    return std::nullopt;
+  }
+  const double distance = curve[1].x - curve[0].x;
+  const std::vector<double> rises = positions_of_rises(curve, threshold);
+  if (rises.size() < fewest_steps) {
+    return std::nullopt;
+  }
+  const double range = rises.back() - rises.front();
+  for (double period = range / (fewest_steps - 1); period >= 2 * distance; period -= distance) {
+    period = std::floor(period / distance) * distance;
+    const double share = share_on_multiples(rises, period);
+    if (share < wanted_share) {
+      continue;
+    }
+    // A period that skips most of its own multiples is a coincidence, not a staircase.
+    const double expected_steps = range / period + 1;
+    const double coverage = std::min(1.0, static_cast<double>(rises.size()) / expected_steps);
+    return StepPeriod{.period = period, .steps = rises.size(), .confidence = share * coverage};
+  }
+  return std::nullopt;
+}
+
+}  // namespace hipscope

@@ -1,0 +1,231 @@
+#include "options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <iostream>
+#include <regex>
+
+#include "build_info.h"
+
+namespace hipscope::detail {
+
+namespace {
+
+constexpr double default_noise_percent = 0.5;
+
+// Sizes are given as 1048576, 2^20 or 64Ki (Ki, Mi, Gi: powers of 1024).
+std::optional<std::uint64_t> parse_size(const std::string& text) {
+  static const std::regex form("([0-9]+)(\\^([0-9]+)|[KMG]i)?");
+  std::smatch match;
+  if (!std::regex_match(text, match, form)) {
+    return std::nullopt;
+  }
+  const std::string digits = match[1];
+  std::uint64_t base = 0;
+  if (std::from_chars(digits.data(), digits.data() + digits.size(), base).ec != std::errc()) {
+    return std::nullopt;
+  }
+  const std::string suffix = match[2];
+  std::uint64_t factor = base;
+  std::uint64_t times = 0;
+  if (suffix.empty()) {
+    return base;
+  }
+  std::uint64_t result = 1;
+  if (suffix[0] == '^') {
+    const std::string exponent = match[3];
+    if (std::from_chars(exponent.data(), exponent.data() + exponent.size(), times).ec !=
+            std::errc() ||
+        times > 64) {
+      return std::nullopt;
+    }
+  } else {
+    factor = 1024;
+    result = base;
+    times = suffix[0] == 'K' ? 1 : suffix[0] == 'M' ? 2 : 3;
+  }
+  for (; times > 0; --times) {
+    if (__builtin_mul_overflow(result, factor, &result)) {
+      return std::nullopt;
+    }
+  }
+  return result;
+}
+
+void add_common_options(CLI::App& app, Options& options, double& noise_percent, bool& quick,
+                        bool& full) {
+  app.add_option("--device", options.device, "device to run on, see --devices (default 0)")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--json", options.json_path, "write the results to FILE as JSON")
+      ->type_name("FILE");
+  app.add_flag("--csv", options.csv, "print the tables as CSV");
+  auto* quick_flag = app.add_flag("--quick", quick, "smaller sizes, fewer samples");
+  app.add_flag("--full", full, "more samples")->excludes(quick_flag);
+  app.add_option("--min-time", options.minimum_seconds,
+                 "sample each point for at least SECONDS (default: by preset)")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(1e-6, 3600.0));
+  app.add_option("--noise", noise_percent,
+                 fmt::format("stop sampling when the interquartile range is under PERCENT of the "
+                             "median (default {})",
+                             default_noise_percent))
+      ->type_name("PERCENT")
+      ->check(CLI::Range(1e-3, 100.0));
+  app.add_option("--clock-mhz", options.clock_mhz,
+                 "compute cycles with this shader clock, not the measured one")
+      ->type_name("MHZ")
+      ->check(CLI::Range(1.0, 100000.0));
+  app.add_option("--seed", options.seed, "seed of random inputs (default 1)")->type_name("N");
+  app.add_flag("--list", options.list_sweeps, "list the sweeps and end");
+  app.add_flag("--devices", options.list_devices, "list the devices (index, name) and end");
+  app.add_option("--filter", options.filter,
+                 "run only sweeps whose name matches this regular expression")
+      ->type_name("REGEX");
+  app.set_version_flag("--version", version_text());
+}
+
+void add_size_options(CLI::App& app, ExperimentRecord& experiment) {
+  for (SizeOption& size : experiment.sizes) {
+    app.add_option(size.flag, size.given,
+                   fmt::format("{} (default {}; --quick {}; on the host backend {})", size.meaning,
+                               size.defaults.gpu, size.defaults.quick, size.defaults.host))
+        ->type_name("N")
+        ->group("Sizes (such as 4096, 2^20 or 64Ki)");
+  }
+}
+
+std::string sources_text(const Purpose& purpose) {
+  std::string text = "sources:";
+  for (const std::string& source : purpose.sources) {
+    text += "\n  " + source;
+  }
+  return text;
+}
+
+}  // namespace
+
+const char* to_string(Preset preset) {
+  switch (preset) {
+    case Preset::quick:
+      return "quick";
+    case Preset::standard:
+      return "default";
+    case Preset::full:
+      return "full";
+  }
+  return "";
+}
+
+ParsedCommandLine parse_command_line(ExperimentRecord& experiment, int argc, char** argv) {
+  ParsedCommandLine parsed;
+  Options& options = parsed.options;
+  options.seed = 1;
+  double noise_percent = default_noise_percent;
+  bool quick = false;
+  bool full = false;
+  CLI::App app(experiment.purpose.question, experiment.name);
+  app.footer(sources_text(experiment.purpose) +
+             "\nexit status: 0 good, 1 a verification failed, 2 bad usage, 3 device or output "
+             "error,\n77 no device, 130 and 143 after SIGINT and SIGTERM");
+  add_common_options(app, options, noise_percent, quick, full);
+  add_size_options(app, experiment);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& end) {
+    app.exit(end);
+    parsed.exit_status = 0;
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "{}: {}\n", experiment.name, error.what());
+    parsed.exit_status = 2;
+  }
+  if (app.count("--filter") > 0 && options.filter.empty()) {
+    fmt::print(stderr, "{}: --filter: an empty expression\n", experiment.name);
+    parsed.exit_status = 2;
+  }
+  if (app.count("--json") > 0 && options.json_path.empty()) {
+    fmt::print(stderr, "{}: --json: an empty file name\n", experiment.name);
+    parsed.exit_status = 2;
+  }
+  options.noise = noise_percent / 100;
+  options.preset = quick ? Preset::quick : full ? Preset::full : Preset::standard;
+  return parsed;
+}
+
+void resolve_sizes(ExperimentRecord& experiment, Preset preset, bool is_hardware) {
+  for (const SizeOption& size : experiment.sizes) {
+    const SizeDefaults& defaults = size.defaults;
+    if (size.given.empty()) {
+      *size.value = !is_hardware              ? defaults.host
+                    : preset == Preset::quick ? defaults.quick
+                                              : defaults.gpu;
+      continue;
+    }
+    const std::optional<std::uint64_t> value = parse_size(size.given);
+    if (!value) {
+      throw UsageError(fmt::format("{}: {} is not a size such as 4096, 2^20 or 64Ki", size.flag,
+                                   size.given));
+    }
+    if (*value < defaults.minimum || *value > defaults.maximum) {
+      throw UsageError(fmt::format("{}: {} is not in the range {} to {}", size.flag, size.given,
+                                   defaults.minimum, defaults.maximum));
+    }
+    *size.value = *value;
+  }
+}
+
+std::vector<const SweepDeclaration*> select_sweeps(const ExperimentRecord& experiment,
+                                                   const std::string& filter) {
+  std::regex expression;
+  try {
+    expression = std::regex(filter);
+  } catch (const std::regex_error&) {
+    throw UsageError(fmt::format("--filter: '{}' is not a regular expression", filter));
+  }
+  std::vector<const SweepDeclaration*> selected;
+  for (const SweepDeclaration& sweep : experiment.sweeps) {
+    if (filter.empty() || std::regex_search(sweep.name, expression)) {
+      selected.push_back(&sweep);
+    }
+  }
+  if (selected.empty()) {
+    throw UsageError(fmt::format("--filter: '{}' matches no sweep, see --list", filter));
+  }
+  return selected;
+}
+
+StoppingRule stopping_rule(const Options& options, bool is_hardware) {
+  StoppingRule rule;
+  rule.noise = options.noise;
+  switch (options.preset) {
+    case Preset::quick:
+      rule.minimum_seconds = 0.001;
+      rule.maximum_seconds = 0.1;
+      rule.minimum_samples = 3;
+      break;
+    case Preset::standard:
+      rule.minimum_seconds = 0.01;
+      rule.maximum_seconds = 1.0;
+      rule.minimum_samples = 5;
+      break;
+    case Preset::full:
+      rule.minimum_seconds = 0.05;
+      rule.maximum_seconds = 2.0;
+      rule.minimum_samples = 10;
+      break;
+  }
+  if (!is_hardware) {
+    // The host backend checks function; its times are not worth waiting for.
+    rule.minimum_seconds = 0;
+    rule.maximum_seconds = 0;
+    rule.minimum_samples = 2;
+  }
+  if (options.minimum_seconds > 0) {
+    rule.minimum_seconds = options.minimum_seconds;
+    rule.maximum_seconds = std::max(rule.maximum_seconds, 2 * options.minimum_seconds);
+  }
+  return rule;
+}
+
+}  // namespace hipscope::detail

@@ -1,0 +1,34 @@
+// The command line, by CLI11.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "record.h"
+
+namespace hipscope::detail {
+
+/// What parsing came to: go on with these options, or end with this status at once.
+struct ParsedCommandLine {
+  Options options;
+  std::optional<int> exit_status;
+};
+
+/// Parses the common options and `experiment`'s sizes. Help and version go to stdout with status
+/// 0; a mistake gets one sentence on stderr and status 2.
+ParsedCommandLine parse_command_line(ExperimentRecord& experiment, int argc, char** argv);
+
+/// Sets every size to what the user gave, or to its default for this preset and kind of device.
+/// Throws UsageError on a size that is no number or out of its range.
+void resolve_sizes(ExperimentRecord& experiment, Preset preset, bool is_hardware);
+
+/// The declared sweeps that `filter` (an ECMAScript regular expression, found anywhere in a sweep's
+/// name; empty: all) selects, in order. Throws UsageError on a malformed one or one that selects
+/// nothing.
+std::vector<const SweepDeclaration*> select_sweeps(const ExperimentRecord& experiment,
+                                                   const std::string& filter);
+
+/// The stopping rule that the options ask for.
+StoppingRule stopping_rule(const Options& options, bool is_hardware);
+
+}  // namespace hipscope::detail

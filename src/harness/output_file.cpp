@@ -1,0 +1,113 @@
+#include "output_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "hipscope/experiment.h"
+
+namespace hipscope::detail {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+[[noreturn]] void fail(const std::string& path, int error) {
+  throw WriteError(fmt::format("cannot write {}: {}", path, std::strerror(error)));
+}
+
+fs::path folder_of(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  return folder.empty() ? fs::path(".") : folder;
+}
+
+bool is_special_file(const std::string& path) {
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  return fs::exists(status) && !fs::is_regular_file(status);
+}
+
+// Writes all of `text`; returns 0 or the error number.
+int write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written < 0 && errno != EINTR) {
+      return errno;
+    }
+    if (written > 0) {
+      text.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+  return 0;
+}
+
+void write_special(const std::string& path, const std::string& text) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0) {
+    fail(path, errno);
+  }
+  int error = write_all(descriptor, text);
+  if (::close(descriptor) != 0 && error == 0) {
+    error = errno;
+  }
+  if (error != 0) {
+    fail(path, error);
+  }
+}
+
+}  // namespace
+
+void require_writable(const std::string& path) {
+  std::error_code ignored;
+  const fs::path folder = folder_of(path);
+  if (!fs::is_directory(folder, ignored)) {
+    throw UsageError(fmt::format("--json: the folder {} does not exist", folder.string()));
+  }
+  if (fs::is_directory(path, ignored)) {
+    throw UsageError(fmt::format("--json: {} is a folder", path));
+  }
+  const bool writable = is_special_file(path) ? ::access(path.c_str(), W_OK) == 0
+                                              : ::access(folder.c_str(), W_OK | X_OK) == 0;
+  if (!writable) {
+    throw UsageError(fmt::format("--json: {} cannot be written: {}", path, std::strerror(errno)));
+  }
+}
+
+void write_whole(const std::string& path, const std::string& text) {
+  if (is_special_file(path)) {
+    write_special(path, text);
+    return;
+  }
+  // A link keeps pointing to where it does: the file behind it is the one to replace.
+  std::error_code ignored;
+  const fs::path target = fs::is_symlink(path, ignored) ? fs::weakly_canonical(path) : fs::path(path);
+  std::string temporary = target.string() + ".XXXXXX";
+  const int descriptor = ::mkstemp(temporary.data());
+  if (descriptor < 0) {
+    fail(path, errno);
+  }
+  constexpr mode_t readable_by_all = 0644;
+  int error = write_all(descriptor, text);
+  if (error == 0 && (::fchmod(descriptor, readable_by_all) != 0 || ::fsync(descriptor) != 0)) {
+    error = errno;
+  }
+  if (::close(descriptor) != 0 && error == 0) {
+    error = errno;
+  }
+  if (error == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) {
+    error = errno;
+  }
+  if (error != 0) {
+    ::unlink(temporary.c_str());
+    fail(path, error);
+  }
+}
+
+}  // namespace hipscope::detail

@@ -1,0 +1,23 @@
+// Files that are written whole or not at all.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace hipscope::detail {
+
+/// Writing failed, as on a full disk. Exit status 3.
+class WriteError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Throws UsageError unless a file could be written at `path`: its folder exists and can be
+/// written to, and `path` is not a folder. Leaves nothing behind.
+void require_writable(const std::string& path);
+
+/// Writes `text` to a new file beside `path` and renames it to `path` when it is whole and on the
+/// disk; an existing `path` that is no regular file (a pipe, a device) is written to directly.
+/// Throws WriteError, leaving `path` as it was.
+void write_whole(const std::string& path, const std::string& text);
+
+}  // namespace hipscope::detail

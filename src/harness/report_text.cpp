@@ -1,0 +1,319 @@
+#include "report_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <functional>
+
+#include "build_info.h"
+
+namespace hipscope::detail {
+
+namespace {
+
+struct Unit {
+  const char* name;
+  double seconds;
+};
+
+constexpr std::array<Unit, 4> time_units = {{{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}}};
+
+// The largest unit in which `seconds` is at least 1; nanoseconds for what is shorter.
+Unit time_unit(double seconds) {
+  for (const Unit& unit : time_units) {
+    if (seconds >= unit.seconds) {
+      return unit;
+    }
+  }
+  return time_units.back();
+}
+
+using Cells = std::vector<std::vector<std::string>>;
+
+// The names of all measurements, values or published GPUs of a sweep, in order of appearance.
+template <typename Entry, typename Name>
+std::vector<std::string> distinct(const SweepRecord& sweep, std::vector<Entry> Row::*list,
+                                  Name name) {
+  std::vector<std::string> names;
+  for (const auto& row : sweep.rows) {
+    for (const Entry& entry : (*row).*list) {
+      if (std::find(names.begin(), names.end(), std::invoke(name, entry)) == names.end()) {
+        names.push_back(std::invoke(name, entry));
+      }
+    }
+  }
+  return names;
+}
+
+template <typename Entries, typename Name>
+auto* find_entry(Entries& entries, const Name& is_wanted) {
+  const auto found = std::find_if(entries.begin(), entries.end(), is_wanted);
+  return found == entries.end() ? nullptr : &*found;
+}
+
+// Two columns per measurement: the median, in one unit for the whole column, and the spread.
+void add_measurement_columns(const SweepRecord& sweep, Cells& cells) {
+  for (const std::string& name : distinct(sweep, &Row::measurements, &Measurement::name)) {
+    const auto is_wanted = [&](const Measurement& m) { return m.name == name; };
+    double shortest = 1e30;
+    for (const auto& row : sweep.rows) {
+      if (const auto* measurement = find_entry(row->measurements, is_wanted)) {
+        shortest = std::min(shortest, measurement->seconds().median);
+      }
+    }
+    const Unit unit = time_unit(shortest);
+    cells[0].push_back(fmt::format("{} [{}]", name, unit.name));
+    cells[0].push_back("spread [%]");
+    for (std::size_t i = 0; i < sweep.rows.size(); ++i) {
+      const auto* measurement = find_entry(sweep.rows[i]->measurements, is_wanted);
+      if (measurement == nullptr) {
+        cells[i + 1].insert(cells[i + 1].end(), {"-", "-"});
+        continue;
+      }
+      const Summary summary = measurement->seconds();
+      cells[i + 1].push_back(format_number(summary.median / unit.seconds));
+      cells[i + 1].push_back(fmt::format("{:.2f}", 100 * summary.relative_spread()));
+    }
+  }
+}
+
+void add_value_columns(const SweepRecord& sweep, Cells& cells) {
+  const auto heading_of = [](const Value& value) {
+    return value.unit.empty() ? value.name : fmt::format("{} [{}]", value.name, value.unit);
+  };
+  for (const std::string& name : distinct(sweep, &Row::values, heading_of)) {
+    cells[0].push_back(name);
+    for (std::size_t i = 0; i < sweep.rows.size(); ++i) {
+      const auto* value = find_entry(sweep.rows[i]->values,
+                                     [&](const Value& v) { return heading_of(v) == name; });
+      cells[i + 1].push_back(value != nullptr ? format_number(value->value) : "-");
+    }
+  }
+}
+
+void add_published_columns(const SweepRecord& sweep, Cells& cells) {
+  const auto heading_of = [](const PublishedFigure& figure) {
+    return fmt::format("{} published [{}]", figure.gpu, figure.unit);
+  };
+  for (const std::string& name : distinct(sweep, &Row::published, heading_of)) {
+    cells[0].push_back(name);
+    for (std::size_t i = 0; i < sweep.rows.size(); ++i) {
+      const auto* figure =
+          find_entry(sweep.rows[i]->published,
+                     [&](const PublishedFigure& f) { return heading_of(f) == name; });
+      cells[i + 1].push_back(figure != nullptr ? format_number(figure->value) : "-");
+    }
+  }
+}
+
+void add_check_column(const SweepRecord& sweep, Cells& cells) {
+  const bool any = std::any_of(sweep.rows.begin(), sweep.rows.end(),
+                               [](const auto& row) { return !row->checks.empty(); });
+  if (!any) {
+    return;
+  }
+  cells[0].push_back("check");
+  for (std::size_t i = 0; i < sweep.rows.size(); ++i) {
+    const auto& checks = sweep.rows[i]->checks;
+    const bool passed =
+        std::all_of(checks.begin(), checks.end(), [](const Check& c) { return c.passed(); });
+    cells[i + 1].push_back(checks.empty() ? "-" : passed ? "ok" : "WRONG");
+  }
+}
+
+std::string aligned(const Cells& cells) {
+  std::vector<std::size_t> widths(cells[0].size(), 0);
+  for (const auto& row : cells) {
+    for (std::size_t column = 0; column < row.size(); ++column) {
+      widths[column] = std::max(widths[column], row[column].size());
+    }
+  }
+  std::string text;
+  for (const auto& row : cells) {
+    for (std::size_t column = 0; column < row.size(); ++column) {
+      text += column == 0 ? fmt::format("  {:<{}}", row[column], widths[column])
+                          : fmt::format("  {:>{}}", row[column], widths[column]);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+std::string comma_separated(const Cells& cells) {
+  std::string text;
+  for (const auto& row : cells) {
+    for (std::size_t column = 0; column < row.size(); ++column) {
+      std::string cell = row[column];
+      if (cell.find_first_of(",\"\n") != std::string::npos) {
+        for (std::size_t at = 0; (at = cell.find('"', at)) != std::string::npos; at += 2) {
+          cell.insert(at, 1, '"');
+        }
+        cell = '"' + cell + '"';
+      }
+      text += (column == 0 ? "" : ",") + cell;
+    }
+    text += "\r\n";
+  }
+  return text;
+}
+
+std::string inference_text(const Inference& inference) {
+  std::string text =
+      inference.value
+          ? fmt::format("  {}: {} {} (confidence {:.2f})", inference.name,
+                        format_number(*inference.value), inference.unit, inference.confidence)
+          : fmt::format("  {}: not found", inference.name);
+  if (inference.driver) {
+    text += fmt::format("; the driver says {}", format_number(*inference.driver));
+  }
+  text += fmt::format("\n    {}\n", inference.statement);
+  for (const std::string& evidence : inference.evidence) {
+    text += fmt::format("    - {}\n", evidence);
+  }
+  return text;
+}
+
+std::string clock_text(const Run& run) {
+  const ClockRecord clock = run.clock();
+  if (!(clock.shader_mhz > 0)) {
+    return "";
+  }
+  std::string text = fmt::format("\nshader clock: {:.0f} MHz ({}", clock.shader_mhz, clock.source);
+  if (clock.highest_mhz > 0) {
+    text += fmt::format("; highest {:.0f} MHz, {} of {} samples more than 2 % under it",
+                        clock.highest_mhz, clock.throttled_samples, clock.samples);
+  }
+  return text + ")\n";
+}
+
+}  // namespace
+
+std::string format_seconds(double seconds) {
+  const Unit unit = time_unit(seconds);
+  return format_number(seconds / unit.seconds) + " " + unit.name;
+}
+
+std::string format_number(double value) {
+  if (std::isnan(value)) {
+    return "-";
+  }
+  constexpr double largest_plain = 1e7;
+  constexpr double largest_integer = 1e15;
+  if (value == std::floor(value) && std::abs(value) < largest_integer) {
+    return fmt::format("{:.0f}", value);
+  }
+  if (std::abs(value) >= largest_plain) {
+    return fmt::format("{:.3e}", value);
+  }
+  constexpr int significant_digits = 4;
+  const int digits_before_point =
+      value != 0 ? static_cast<int>(std::floor(std::log10(std::abs(value)))) + 1 : 1;
+  return fmt::format("{:.{}f}", value, std::clamp(significant_digits - digits_before_point, 0, 9));
+}
+
+std::string format_bytes(double bytes) {
+  constexpr std::array<const char*, 5> units = {"B", "KiB", "MiB", "GiB", "TiB"};
+  constexpr double step = 1024;
+  std::size_t unit = 0;
+  while (bytes >= step && unit + 1 < units.size()) {
+    bytes /= step;
+    ++unit;
+  }
+  return fmt::format("{} {}", format_number(bytes), units[unit]);
+}
+
+std::string heading(const Run& run) {
+  const DeviceDescription& device = run.device->description();
+  std::string text = fmt::format("{}: {}\n", run.experiment.name, run.experiment.purpose.question);
+  text += fmt::format("device {}: {} ({}), {} CUs, waves of {}, {} free of {}", device.index,
+                      device.name, device.architecture, device.compute_units, device.wave_size,
+                      format_bytes(static_cast<double>(device.free_memory_bytes)),
+                      format_bytes(static_cast<double>(device.memory_bytes)));
+  if (device.maximum_shader_mhz > 0) {
+    text += fmt::format(", at most {:.0f} MHz", device.maximum_shader_mhz);
+  }
+  text += fmt::format("\n{}; driver {}, runtime {}; preset {}, seed {}\n", version_text(),
+                      device.driver, device.runtime, to_string(run.options.preset),
+                      run.options.seed);
+  if (!run.device->is_hardware()) {
+    text +=
+        "host backend: kernels run on the CPU to check what they compute; times are the CPU's, "
+        "sizes are scaled down, nothing is inferred\n";
+  }
+  for (const SizeOption& size : run.experiment.sizes) {
+    text += fmt::format("{} {}{}\n", size.flag, *size.value,
+                        !run.device->is_hardware() && size.given.empty() ? " (scaled)" : "");
+  }
+  return text;
+}
+
+std::string table(const SweepRecord& sweep, bool csv) {
+  Cells cells(sweep.rows.size() + 1);
+  cells[0].push_back(sweep.axis.unit.empty()
+                         ? sweep.axis.name
+                         : fmt::format("{} [{}]", sweep.axis.name, sweep.axis.unit));
+  for (std::size_t i = 0; i < sweep.rows.size(); ++i) {
+    cells[i + 1].push_back(sweep.rows[i]->label);
+  }
+  add_measurement_columns(sweep, cells);
+  add_value_columns(sweep, cells);
+  add_check_column(sweep, cells);
+  add_published_columns(sweep, cells);
+  if (csv) {
+    return fmt::format("# {}: {}\r\n", sweep.name, sweep.title) + comma_separated(cells);
+  }
+  std::string text = fmt::format("\n{}: {}\n", sweep.name, sweep.title);
+  for (const std::string& note : sweep.notes) {
+    text += fmt::format("  {}\n", note);
+  }
+  return text + aligned(cells);
+}
+
+std::string conclusion(const Run& run) {
+  std::string text = clock_text(run);
+  for (const Value& overhead : run.overheads) {
+    text += fmt::format("overhead: {}: {} {}\n", overhead.name, format_number(overhead.value),
+                        overhead.unit);
+  }
+  if (!run.inferences.empty()) {
+    text += "\ninferred from these curves:\n";
+  }
+  for (const Inference& inference : run.inferences) {
+    text += inference_text(inference);
+  }
+  const std::vector<std::string> failures = run.failures();
+  text += fmt::format("\nverification: {} of {} checks passed\n",
+                      run.check_count() - failures.size(), run.check_count());
+  for (const std::string& failure : failures) {
+    text += fmt::format("  WRONG: {}\n", failure);
+  }
+  return text;
+}
+
+std::string device_line(const DeviceDescription& device) {
+  std::string slug;
+  for (const char c : device.architecture == "host" ? std::string("host") : device.name) {
+    const bool is_plain = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    if (is_plain) {
+      slug += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else if (!slug.empty() && slug.back() != '-') {
+      slug += '-';
+    }
+  }
+  while (!slug.empty() && slug.back() == '-') {
+    slug.pop_back();
+  }
+  return fmt::format("{}\t{}\t{} ({}), {} CUs, {}\n", device.index, slug, device.name,
+                     device.architecture, device.compute_units,
+                     format_bytes(static_cast<double>(device.memory_bytes)));
+}
+
+std::string version_text() {
+  return fmt::format("hipscope {} ({}), backend {}, {}", build_info.version,
+                     build_info.git_revision, build_info.backend, build_info.compiler);
+}
+
+}  // namespace hipscope::detail

@@ -1,0 +1,33 @@
+// What a person reads: the heading, a table per sweep, the inferences.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "record.h"
+
+namespace hipscope::detail {
+
+/// Seconds with the unit that suits them: "1.234 ms".
+std::string format_seconds(double seconds);
+
+/// A number of four significant digits, with no exponent below 10^7; "-" for NaN.
+std::string format_number(double value);
+
+/// Bytes with a binary unit: "139.8 GiB".
+std::string format_bytes(double bytes);
+
+/// What runs where: question, device, build, options.
+std::string heading(const Run& run);
+
+/// A sweep's table: aligned columns with their units, or CSV (RFC 4180)
+/// after a comment line with its name.
+std::string table(const SweepRecord& sweep, bool csv);
+
+/// Clock, overheads, inferences with their evidence, the verdict on the verification.
+std::string conclusion(const Run& run);
+
+/// One line per device: index, a name for folders, description; separated by tabs.
+std::string device_line(const DeviceDescription& device);
+
+}  // namespace hipscope::detail

@@ -1,0 +1,286 @@
+// What an experiment does while it runs: rows, measurements, checks, inferences.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "hipscope/experiment.h"
+#include "interrupt.h"
+#include "record.h"
+#include "report_text.h"
+
+namespace hipscope {
+
+namespace {
+
+// An unbatched sample shorter than this is lengthened by a batch: events resolve about half a
+// microsecond, which should be under a thousandth of a sample.
+constexpr double shortest_sample_seconds = 200e-6;
+
+// A batch's launches must all fit into the device's queue while its gate is still closed.
+constexpr double largest_batch = 64;
+
+unsigned choose_batch(double seconds) {
+  if (!(seconds > 0)) {
+    return 1;
+  }
+  return static_cast<unsigned>(
+      std::clamp(std::ceil(shortest_sample_seconds / seconds), 1.0, largest_batch));
+}
+
+// The clock for cycles where a sample has none of its own.
+double fallback_clock_mhz(const detail::Run& run) {
+  if (run.options.clock_mhz > 0) {
+    return run.options.clock_mhz;
+  }
+  return run.device->is_hardware() ? run.device->description().maximum_shader_mhz : 0;
+}
+
+// Samples `take` until the stopping rule is content; `take` returns one sample.
+template <typename Take>
+void sample_until_done(detail::Run& run, Measurement& measurement, Take take) {
+  Stopper stopper(run.stopping_rule);
+  while (!stopper.done()) {
+    detail::throw_if_interrupted();
+    Sample sample = take();
+    if (run.options.clock_mhz > 0) {
+      sample.shader_mhz = run.options.clock_mhz;
+    }
+    stopper.add(sample.seconds * measurement.batch, sample.seconds);
+    measurement.samples.push_back(sample);
+  }
+  measurement.stop = stopper.reason();
+}
+
+}  // namespace
+
+Measurement Point::measure(const std::function<void()>& body, const MeasureOptions& options) {
+  Device& device = *run_.device;
+  Measurement measurement;
+  measurement.name = options.name;
+  measurement.method = "device events";
+  measurement.clock_mhz = fallback_clock_mhz(run_);
+  detail::throw_if_interrupted();
+  // The first execution warms up (code upload, clocks, caches) and tells how long the body is.
+  const Sample first = device.time(body, 1, options);
+  if (options.cold) {
+    measurement.batch = 1;
+  } else {
+    measurement.batch = options.batch != 0 ? options.batch : choose_batch(first.seconds);
+  }
+  sample_until_done(run_, measurement,
+                    [&] { return device.time(body, measurement.batch, options); });
+  row_.measurements.push_back(measurement);
+  return measurement;
+}
+
+Measurement Point::measure_on_host(const std::string& name, const std::function<void()>& body,
+                                   const std::function<void()>& after) {
+  using Clock = std::chrono::steady_clock;
+  Measurement measurement;
+  measurement.name = name;
+  measurement.method = "host clock";
+  const auto once = [&] {
+    const auto start = Clock::now();
+    body();
+    const auto end = Clock::now();
+    if (after) {
+      after();
+    }
+    return Sample{.seconds = std::chrono::duration<double>(end - start).count()};
+  };
+  once();
+  sample_until_done(run_, measurement, once);
+  row_.measurements.push_back(measurement);
+  return measurement;
+}
+
+void Point::value(const std::string& name, double value, const std::string& unit) {
+  row_.values.push_back({.name = name, .value = value, .unit = unit});
+}
+
+void Point::verify(const std::string& what, std::uint64_t wrong, std::uint64_t checked) {
+  row_.checks.push_back({.what = what, .checked = checked, .wrong = wrong});
+}
+
+void Sweep::axis(const Axis& axis) { record_.axis = axis; }
+
+void Sweep::headline(const std::string& value) { record_.headline = value; }
+
+void Sweep::compare(const std::string& series) { record_.published_series = series; }
+
+Point Sweep::point(const std::string& label, double x) {
+  detail::throw_if_interrupted();
+  detail::show_progress(fmt::format("{} {}", record_.name, label));
+  auto row = std::make_unique<detail::Row>();
+  row->label = label;
+  row->x = x;
+  for (const detail::PublishedFigure& figure : detail::published_figures()) {
+    if (!record_.published_series.empty() && figure.experiment == run_.experiment.name &&
+        figure.series == record_.published_series && figure.metric == record_.headline &&
+        figure.x == label) {
+      row->published.push_back(figure);
+    }
+  }
+  record_.rows.push_back(std::move(row));
+  return Point(run_, *record_.rows.back());
+}
+
+void Sweep::note(const std::string& text) { record_.notes.push_back(text); }
+
+void Sweep::require_memory(std::uint64_t bytes, const std::string& option) const {
+  const std::uint64_t free_bytes = run_.device->free_memory();
+  if (bytes > free_bytes) {
+    throw UsageError(fmt::format("{} needs {} of device memory and only {} is free", option,
+                                 detail::format_bytes(static_cast<double>(bytes)),
+                                 detail::format_bytes(static_cast<double>(free_bytes))));
+  }
+}
+
+const DeviceDescription& Sweep::device() const { return run_.device->description(); }
+
+bool Sweep::is_hardware() const { return run_.device->is_hardware(); }
+
+std::uint64_t Sweep::seed() const { return run_.options.seed; }
+
+std::vector<CurvePoint> Results::curve(const std::string& sweep, const std::string& value) const {
+  std::vector<CurvePoint> curve;
+  for (const auto& record : run_.sweeps) {
+    if (record->name != sweep) {
+      continue;
+    }
+    for (const auto& row : record->rows) {
+      double spread = 0;
+      double y = std::numeric_limits<double>::quiet_NaN();
+      for (const Measurement& measurement : row->measurements) {
+        const Summary summary = measurement.seconds();
+        spread = std::max(spread, summary.relative_spread());
+        if (measurement.name == value) {
+          y = summary.median;
+        }
+      }
+      for (const detail::Value& entry : row->values) {
+        if (entry.name == value) {
+          y = entry.value;
+        }
+      }
+      if (!std::isnan(y)) {
+        curve.push_back({.x = row->x, .y = y, .relative_spread = spread});
+      }
+    }
+  }
+  return curve;
+}
+
+std::vector<PublishedCurve> Results::published(const std::string& series,
+                                               const std::string& metric) const {
+  std::vector<PublishedCurve> curves;
+  for (const detail::PublishedFigure& figure : detail::published_figures()) {
+    if (figure.experiment != run_.experiment.name || figure.series != series ||
+        figure.metric != metric) {
+      continue;
+    }
+    const auto same_gpu = [&](const PublishedCurve& curve) { return curve.gpu == figure.gpu; };
+    auto curve = std::find_if(curves.begin(), curves.end(), same_gpu);
+    if (curve == curves.end()) {
+      curve = curves.insert(curves.end(), {.gpu = figure.gpu, .unit = figure.unit, .points = {}});
+    }
+    curve->points.emplace_back(figure.x, figure.value);
+  }
+  return curves;
+}
+
+void Results::infer(const Inference& inference) { run_.inferences.push_back(inference); }
+
+void Results::overhead(const std::string& name, double value, const std::string& unit) {
+  run_.overheads.push_back({.name = name, .value = value, .unit = unit});
+}
+
+const DeviceDescription& Results::device() const { return run_.device->description(); }
+
+double Results::clock_mhz() const { return run_.clock().shader_mhz; }
+
+namespace detail {
+
+std::vector<std::string> Run::failures() const {
+  std::vector<std::string> failures;
+  for (const auto& sweep : sweeps) {
+    for (const auto& row : sweep->rows) {
+      for (const Check& check : row->checks) {
+        if (!check.passed()) {
+          failures.push_back(fmt::format("{}, {}: {}: {} of {} wrong", sweep->name, row->label,
+                                         check.what, check.wrong, check.checked));
+        }
+      }
+    }
+  }
+  return failures;
+}
+
+std::uint64_t Run::check_count() const {
+  std::uint64_t count = 0;
+  for (const auto& sweep : sweeps) {
+    for (const auto& row : sweep->rows) {
+      count += row->checks.size();
+    }
+  }
+  return count;
+}
+
+ClockRecord Run::clock() const {
+  ClockRecord clock;
+  std::vector<double> measured;
+  for (const auto& sweep : sweeps) {
+    for (const auto& row : sweep->rows) {
+      for (const Measurement& measurement : row->measurements) {
+        for (const Sample& sample : measurement.samples) {
+          ++clock.samples;
+          clock.throttled_samples += sample.throttled ? 1 : 0;
+          if (sample.shader_mhz > 0) {
+            measured.push_back(sample.shader_mhz);
+          }
+        }
+      }
+    }
+  }
+  if (!measured.empty()) {
+    const Summary summary = summarize(measured);
+    clock.shader_mhz = summary.median;
+    clock.highest_mhz = summary.maximum;
+    clock.source = options.clock_mhz > 0 ? "given" : "measured";
+  } else if (fallback_clock_mhz(*this) > 0) {
+    clock.shader_mhz = fallback_clock_mhz(*this);
+    clock.source = options.clock_mhz > 0 ? "given" : "driver";
+  }
+  return clock;
+}
+
+void Run::flag_throttled() {
+  constexpr double tolerance = 0.02;
+  const double limit = (1 - tolerance) * clock().highest_mhz;
+  for (const auto& sweep : sweeps) {
+    for (const auto& row : sweep->rows) {
+      for (Measurement& measurement : row->measurements) {
+        for (Sample& sample : measurement.samples) {
+          sample.throttled = sample.shader_mhz > 0 && sample.shader_mhz < limit;
+        }
+      }
+    }
+  }
+}
+
+void show_progress(const std::string& text) {
+  if (isatty(STDERR_FILENO) != 0) {
+    fmt::print(stderr, "\r\033[K{}", text);
+    std::fflush(stderr);
+  }
+}
+
+void clear_progress() { show_progress(""); }
+
+}  // namespace detail
+
+}  // namespace hipscope
