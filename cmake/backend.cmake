@@ -15,13 +15,17 @@ if(NOT HIPSCOPE_BACKEND MATCHES "^(amd|nvidia|host)$")
   message(FATAL_ERROR "HIPSCOPE_BACKEND is '${HIPSCOPE_BACKEND}', not auto, amd, nvidia or host")
 endif()
 
+if(HIPSCOPE_BACKEND STREQUAL "amd")
+  # Without these hipcc asks the machine which GPU it has, and complains where there is none. The
+  # real targets are named where sources are compiled.
+  set(ENV{HIP_PLATFORM} amd)
+  set(ENV{HCC_AMDGPU_TARGET} gfx900)
+endif()
 if(HIPSCOPE_BACKEND STREQUAL "amd" AND NOT CMAKE_CXX_COMPILER)
   find_program(HIPSCOPE_HIPCC hipcc HINTS ENV ROCM_PATH /opt/rocm PATH_SUFFIXES bin)
   if(NOT HIPSCOPE_HIPCC)
     message(FATAL_ERROR "The amd backend needs hipcc: install ROCm or Debian's package hipcc")
   endif()
-  # hipcc would otherwise compile for what it finds on this machine.
-  set(ENV{HIP_PLATFORM} amd)
   set(CMAKE_CXX_COMPILER ${HIPSCOPE_HIPCC})
 endif()
 if(HIPSCOPE_BACKEND STREQUAL "nvidia" AND NOT CMAKE_CUDA_COMPILER)

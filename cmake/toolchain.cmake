@@ -22,9 +22,8 @@ if(HIPSCOPE_BACKEND STREQUAL "amd")
   # HIP's own headers refuse waves of 64 on some RDNA targets, gfx1030 among them, but not on this.
   set(HIPSCOPE_AMD_WAVE64_TARGETS "gfx1032" CACHE STRING
       "RDNA architectures to compile for with waves of 64 lanes")
-  # Without these hipcc asks the machine which GPU it has, and complains where there is none.
-  list(GET HIPSCOPE_AMD_TARGETS 0 first_target)
-  set(environment ${CMAKE_COMMAND} -E env HIP_PLATFORM=amd HCC_AMDGPU_TARGET=${first_target})
+  # As in backend.cmake, for the time of the build.
+  set(environment ${CMAKE_COMMAND} -E env HIP_PLATFORM=amd HCC_AMDGPU_TARGET=gfx900)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${environment})
   set(CMAKE_CXX_LINKER_LAUNCHER ${environment})
   find_package(hip CONFIG REQUIRED)
@@ -82,6 +81,10 @@ function(hipscope_compile_for_device target architectures)
   else()
     set_source_files_properties(${sources} PROPERTIES LANGUAGE CXX)
     target_compile_options(${target} PRIVATE ${hipscope_warnings})
+  endif()
+  if(HIPSCOPE_BACKEND STREQUAL "host")
+    # Pragmas such as unroll speak to GPU compilers.
+    target_compile_options(${target} PRIVATE -Wno-unknown-pragmas)
   endif()
   if(HIPSCOPE_BACKEND STREQUAL "amd")
     if(NOT architectures)

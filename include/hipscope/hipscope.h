@@ -6,5 +6,7 @@
 #include "hipscope/buffer.h"
 #include "hipscope/check.h"
 #include "hipscope/experiment.h"
+#include "hipscope/format.h"
+#include "hipscope/inference.h"
 #include "hipscope/launch.h"
 #include "hipscope/statistics.h"

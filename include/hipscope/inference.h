@@ -36,6 +36,19 @@ struct LaunchRates {
 /// logarithmic residual. Empty with fewer than four launches or with a time that is not positive.
 std::optional<LaunchRates> fit_launch_rates(std::span<const LaunchTime> launches);
 
+/// The end of the flat start of a curve.
+struct FirstStep {
+  double last_flat_x = 0;  ///< the last x before the curve rises
+  double next_x = 0;       ///< the first x after it
+  double ratio = 0;        ///< y there over the median of the flat part
+  double confidence = 0;   ///< 0 ... 1: how clearly the step stands out of the flat part's spread
+};
+
+/// Where a curve, flat at first, takes its first step of at least `smallest_ratio` (such as 1.5)
+/// over the median of the points before it. Empty when it takes none, and when the flat part is
+/// shorter than three points or not flat, so that a slope is not taken for a step.
+std::optional<FirstStep> find_first_step(std::span<const CurvePoint> curve, double smallest_ratio);
+
 /// The period of a staircase.
 struct StepPeriod {
   double period = 0;      ///< distance between steps, in the unit of x

@@ -1,0 +1,348 @@
+// What does it cost to launch a kernel?
+//
+// Every launch pays: the host writes a packet (enqueue), the device fetches it, starts the blocks,
+// and reports the end. Sources subtract an assumed "7 us of launch overhead" from their times; this
+// measures it instead, each part on its own:
+//   single     one launch: the enqueue call alone, launch to completion as the host sees it, and
+//              the time on the device by events
+//   stream     1 ... 256 launches back to back in one stream
+//   graph      the same launches recorded once as a graph and replayed by one call
+//   grid       the time of one empty kernel against its number of blocks
+//   arguments  the enqueue call against the bytes of kernel arguments
+// An empty kernel proves nothing about how often it ran, so each way of launching is first taken
+// with a kernel that counts.
+#include <hipscope/hipscope.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+using hipscope::check;
+using hipscope::DeviceBuffer;
+using hipscope::launch;
+using hipscope::number;
+using hipscope::Sweep;
+
+namespace {
+
+constexpr unsigned block_threads = 256;
+
+// --- Kernels ----------------------------------------------------------------------------------
+
+__global__ void __launch_bounds__(block_threads) null_kernel() {}
+
+// One count per block.
+__global__ void __launch_bounds__(block_threads) count_kernel(unsigned* counter) {
+  if (threadIdx.x == 0) {
+    atomicAdd(counter, 1U);
+  }
+}
+
+template <int Bytes>
+struct Arguments {
+  unsigned char bytes[Bytes];  // std::array is not for device code
+};
+
+// Reads the last byte, so that the arguments must really arrive; a null `output` skips it.
+template <int Bytes>
+__global__ void __launch_bounds__(block_threads) argument_kernel(Arguments<Bytes> arguments,
+                                                                 unsigned* output) {
+  if (output != nullptr && threadIdx.x == 0) {
+    *output = arguments.bytes[Bytes - 1];
+  }
+}
+
+// --- A graph of kernel nodes ------------------------------------------------------------------
+
+// Launches captured from a stream, ready to be replayed.
+class Graph {
+ public:
+  // `record` enqueues the launches on the stream that it is given.
+  template <typename Record>
+  explicit Graph(Record record) {
+    hipStream_t stream = nullptr;
+    hipGraph_t graph = nullptr;
+    check(hipStreamCreate(&stream));
+    check(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+    record(stream);
+    check(hipStreamEndCapture(stream, &graph));
+    check(hipGraphInstantiate(&executable_, graph, nullptr, nullptr, 0));
+    check(hipGraphDestroy(graph));
+    check(hipStreamDestroy(stream));
+  }
+  ~Graph() { static_cast<void>(hipGraphExecDestroy(executable_)); }
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  // Replays all launches on the default stream.
+  void launch() const { check(hipGraphLaunch(executable_, nullptr)); }
+
+ private:
+  hipGraphExec_t executable_ = nullptr;
+};
+
+// --- Ways to launch ---------------------------------------------------------------------------
+
+void enqueue_null(unsigned count, unsigned blocks = 1, hipStream_t stream = nullptr) {
+  for (unsigned i = 0; i < count; ++i) {
+    launch(null_kernel,
+           {.grid = dim3(blocks), .block = dim3(block_threads), .stream = stream});
+  }
+}
+
+void enqueue_count(unsigned* counter, unsigned count, unsigned blocks = 1,
+                   hipStream_t stream = nullptr) {
+  for (unsigned i = 0; i < count; ++i) {
+    launch(count_kernel, {.grid = dim3(blocks), .block = dim3(block_threads), .stream = stream},
+           counter);
+  }
+}
+
+void wait() { check(hipDeviceSynchronize()); }
+
+// Runs `enqueue` once with a counter; `expected` blocks must have counted.
+template <typename Enqueue>
+void verify_count(hipscope::Point& point, std::uint64_t expected, Enqueue enqueue) {
+  DeviceBuffer<unsigned> counter(1);
+  counter.clear();
+  enqueue(counter.data());
+  const std::uint64_t counted = counter.to_host()[0];
+  point.verify("launched blocks that ran", counted > expected ? counted - expected
+                                                              : expected - counted, expected);
+}
+
+// --- Sweeps -----------------------------------------------------------------------------------
+
+void measure_single(Sweep& sweep) {
+  sweep.axis({.name = "launch", .unit = ""});
+  sweep.note("enqueue: the launch call alone; completion: launch and wait, by the host's clock; "
+             "device: by events around the kernel");
+  auto point = sweep.point("one empty block", 1);
+  verify_count(point, 1, [](unsigned* counter) { enqueue_count(counter, 1); });
+  point.measure_on_host("enqueue", [] { enqueue_null(1); }, wait);
+  point.measure_on_host("completion", [] {
+    enqueue_null(1);
+    wait();
+  });
+  point.measure([] { enqueue_null(1); }, {.name = "device", .batch = 1});
+  sweep.headline("completion");
+}
+
+void set_axis(Sweep& sweep) {
+  sweep.axis({.name = "kernels", .unit = "", .scale = hipscope::Scale::logarithmic});
+  sweep.headline("completion per kernel");
+}
+
+// Enqueue, completion and device time of `enqueue`, which launches `kernels` kernels.
+template <typename Enqueue>
+void measure_launches(hipscope::Point& point, unsigned kernels, Enqueue enqueue) {
+  constexpr double microseconds = 1e6;
+  const auto enqueue_time = point.measure_on_host("enqueue", enqueue, wait);
+  const auto completion = point.measure_on_host("completion", [&] {
+    enqueue();
+    wait();
+  });
+  const auto device = point.measure(enqueue, {.name = "device", .batch = 1});
+  point.value("enqueue per kernel", enqueue_time.seconds().median * microseconds / kernels, "us");
+  point.value("completion per kernel", completion.seconds().median * microseconds / kernels, "us");
+  point.value("device per kernel", device.seconds().median * microseconds / kernels, "us");
+}
+
+// All launches of a sample wait in the device's queue while its gate is shut; this many fit.
+constexpr unsigned most_kernels = 256;
+
+void measure_stream(Sweep& sweep) {
+  set_axis(sweep);
+  for (unsigned kernels = 1; kernels <= most_kernels; kernels *= 2) {
+    auto point = sweep.point(std::to_string(kernels), kernels);
+    verify_count(point, kernels,
+                 [&](unsigned* counter) { enqueue_count(counter, kernels); });
+    measure_launches(point, kernels, [&] { enqueue_null(kernels); });
+  }
+}
+
+void measure_graph(Sweep& sweep) {
+  set_axis(sweep);
+  for (unsigned kernels = 1; kernels <= most_kernels; kernels *= 2) {
+    auto point = sweep.point(std::to_string(kernels), kernels);
+    constexpr unsigned replays = 3;
+    verify_count(point, std::uint64_t{replays} * kernels, [&](unsigned* counter) {
+      const Graph graph(
+          [&](hipStream_t stream) { enqueue_count(counter, kernels, 1, stream); });
+      for (unsigned i = 0; i < replays; ++i) {
+        graph.launch();
+      }
+      wait();
+    });
+    const Graph graph([&](hipStream_t stream) { enqueue_null(kernels, 1, stream); });
+    measure_launches(point, kernels, [&] { graph.launch(); });
+  }
+}
+
+void measure_grid(Sweep& sweep, std::uint64_t most_blocks) {
+  sweep.axis({.name = "blocks", .unit = "256 threads", .scale = hipscope::Scale::logarithmic});
+  sweep.headline("device cycles");
+  for (std::uint64_t blocks = 1; blocks <= most_blocks; blocks *= 2) {
+    auto point = sweep.point(std::to_string(blocks), static_cast<double>(blocks));
+    const auto grid = static_cast<unsigned>(blocks);
+    verify_count(point, blocks, [&](unsigned* counter) { enqueue_count(counter, 1, grid); });
+    const auto time =
+        point.measure([&] { enqueue_null(1, grid); }, {.name = "device", .batch = 1});
+    point.value("device cycles", time.cycles(), "cycles");
+  }
+}
+
+template <int Bytes>
+void measure_argument_bytes(Sweep& sweep) {
+  auto point = sweep.point(std::to_string(Bytes), Bytes);
+  const auto enqueue = [](unsigned* output, unsigned char last) {
+    Arguments<Bytes> arguments{};
+    arguments.bytes[Bytes - 1] = last;
+    launch(argument_kernel<Bytes>, {.grid = dim3(1), .block = dim3(block_threads)}, arguments,
+           output);
+  };
+  DeviceBuffer<unsigned> output(1);
+  constexpr unsigned char last = 42;
+  enqueue(output.data(), last);
+  point.verify("last byte of the arguments", output.to_host()[0] == last ? 0 : 1, 1);
+  point.measure_on_host("enqueue", [&] { enqueue(nullptr, last); }, wait);
+  point.measure_on_host("completion", [&] {
+    enqueue(nullptr, last);
+    wait();
+  });
+}
+
+void measure_arguments(Sweep& sweep) {
+  sweep.axis({.name = "arguments", .unit = "bytes", .scale = hipscope::Scale::logarithmic});
+  sweep.headline("enqueue");
+  measure_argument_bytes<4>(sweep);
+  measure_argument_bytes<64>(sweep);
+  measure_argument_bytes<256>(sweep);
+  measure_argument_bytes<1024>(sweep);
+  measure_argument_bytes<2048>(sweep);
+  measure_argument_bytes<4000>(sweep);
+}
+
+// --- What the curves show ---------------------------------------------------------------------
+
+constexpr double microseconds = 1e6;
+
+void infer_single(hipscope::Results& results) {
+  const auto completion = results.curve("single", "completion");
+  const auto enqueue = results.curve("single", "enqueue");
+  const auto device = results.curve("single", "device");
+  if (completion.empty() || enqueue.empty() || device.empty()) {
+    return;
+  }
+  results.infer(
+      {.name = "launch latency",
+       .value = completion[0].y * microseconds,
+       .unit = "us",
+       .confidence = 1 - std::min(1.0, completion[0].relative_spread),
+       .statement = "a launch of an empty kernel takes this long from the call to its end as the "
+                    "host sees it",
+       .evidence = {"the enqueue call is " + number(enqueue[0].y * microseconds) + " us of it",
+                    "events around the kernel on the device say " +
+                        number(device[0].y * microseconds) + " us",
+                    "fsword73's chapter 2.8 subtracts an assumed 7 us"},
+       .driver = std::nullopt});
+}
+
+// The time that each further kernel adds: the slope of time over kernels.
+std::optional<hipscope::LineFit> slope(const hipscope::Results& results, const std::string& sweep,
+                                       const std::string& name) {
+  std::vector<double> kernels;
+  std::vector<double> seconds;
+  for (const auto& point : results.curve(sweep, name)) {
+    // A few launches still show the first one's own latency.
+    constexpr double fewest_kernels = 8;
+    if (point.x >= fewest_kernels) {
+      kernels.push_back(point.x);
+      seconds.push_back(point.y);
+    }
+  }
+  return kernels.size() < 3 ? std::nullopt
+                            : std::optional(hipscope::fit_line(kernels, seconds));
+}
+
+void infer_interval(hipscope::Results& results, const std::string& sweep,
+                    const std::string& name) {
+  const auto completion = slope(results, sweep, "completion");
+  const auto device = slope(results, sweep, "device");
+  const auto enqueue = slope(results, sweep, "enqueue");
+  if (!completion || !device || !enqueue) {
+    return;
+  }
+  const bool host_limits = completion->slope > 1.1 * device->slope;
+  results.infer(
+      {.name = name,
+       .value = completion->slope * microseconds,
+       .unit = "us",
+       .confidence = std::max(0.0, 1 - completion->largest_relative_residual),
+       .statement = std::string("each further kernel adds this much; the limit is ") +
+                    (host_limits ? "the host, which enqueues more slowly than the device runs"
+                                 : "the device"),
+       .evidence = {"the device alone, with all launches queued before it starts, needs " +
+                        number(device->slope * microseconds) + " us per kernel",
+                    "the host needs " + number(enqueue->slope * microseconds) +
+                        " us to enqueue one",
+                    "straight line over 8 ... 256 kernels, largest error " +
+                        number(100 * completion->largest_relative_residual, 2) + " %"},
+       .driver = std::nullopt});
+}
+
+// The largest grid that is as good as free: within a tenth of one block's time.
+void infer_free_grid(hipscope::Results& results) {
+  const auto curve = results.curve("grid", "device cycles");
+  if (curve.empty()) {
+    return;
+  }
+  constexpr double as_good_as_free = 1.1;
+  double largest = curve[0].x;
+  for (const auto& point : curve) {
+    if (point.y > as_good_as_free * curve[0].y) {
+      break;
+    }
+    largest = point.x;
+  }
+  results.infer({.name = "largest grid at the cost of one block",
+                 .value = largest,
+                 .unit = "blocks",
+                 .confidence = 0.9,
+                 .statement = "up to this many blocks of 256 threads an empty kernel takes no "
+                              "longer than with one block, within 10 %",
+                 .evidence = {"one block: " + number(curve[0].y, 4) + " cycles; " +
+                              number(curve.back().x, 7) + " blocks: " +
+                              number(curve.back().y, 7) + " cycles"},
+                 .driver = std::nullopt});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  hipscope::Experiment experiment(
+      "launch_latency",
+      {.question = "What does a kernel launch cost, on the host and on the device?",
+       .sources = {"fsword73/HIP-Performance-Optmization-on-VEGA64, 2.8, assumes 7 us; the "
+                   "measurement is hipscope's own"}});
+  const auto most_blocks = experiment.size("--blocks", "largest grid of sweep grid, in blocks",
+                                           {.gpu = 1ULL << 20,
+                                            .quick = 1ULL << 16,
+                                            .host = 1ULL << 6,
+                                            .minimum = 1,
+                                            .maximum = 1ULL << 24});
+  experiment.sweep("single", "one launch of an empty kernel", measure_single);
+  experiment.sweep("stream", "launches back to back in one stream", measure_stream);
+  experiment.sweep("graph", "the same launches as a graph, replayed by one call", measure_graph);
+  experiment.sweep("grid", "one launch against its number of blocks",
+                   [&](Sweep& sweep) { measure_grid(sweep, most_blocks); });
+  experiment.sweep("arguments", "one launch against the bytes of its arguments",
+                   measure_arguments);
+  experiment.conclude([](hipscope::Results& results) {
+    infer_single(results);
+    infer_interval(results, "stream", "interval in a stream");
+    infer_interval(results, "graph", "interval in a graph");
+    infer_free_grid(results);
+  });
+  return experiment.run(argc, argv);
+}

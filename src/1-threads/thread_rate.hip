@@ -11,18 +11,17 @@
 // with one that reserves many registers. Then a sweep of the block's size in small steps, whose
 // steps show the wave size; and what to do when a block must be small: more work per thread.
 #include <hipscope/hipscope.h>
-#include <hipscope/inference.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <random>
-#include <sstream>
 #include <string>
 #include <vector>
 
 using hipscope::DeviceBuffer;
 using hipscope::launch;
+using hipscope::number;
 using hipscope::Sweep;
 
 namespace {
@@ -307,13 +306,6 @@ void measure_merge(Sweep& sweep, const dim3& block, std::uint64_t values) {
 }
 
 // --- What the curves show ---------------------------------------------------------------------
-
-std::string number(double value, int digits = 3) {
-  std::ostringstream text;
-  text.precision(digits);
-  text << value;
-  return text.str();
-}
 
 // The 1-D launches of a published curve, in cycles: its metric is threads per cycle for 2^30.
 std::vector<hipscope::LaunchTime> published_launches(const hipscope::PublishedCurve& curve) {

@@ -1,0 +1,275 @@
+// How many compute units does the GPU have, and how many blocks fit on one at once?
+//
+// Launch 1, 2, 3 ... blocks of the same work. Each goes to a compute unit (CU; NVIDIA: streaming
+// multiprocessor, SM) of its own while there are any left, so the time stays flat; one block more
+// than there are CUs must share, and if one block keeps a CU's FMA units busy the time doubles.
+// Where it doubles is the number of CUs. A block too small to fill a CU shares it for free, so with
+// small blocks the step comes later: that is what the four block sizes show.
+//
+// How many blocks fit at once is another question, asked with blocks that hold their place but
+// hardly compute: one thread works, the others wait at a barrier. Their time is flat until every
+// place of the GPU is taken.
+#include <hipscope/hipscope.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+using hipscope::DeviceBuffer;
+using hipscope::launch;
+using hipscope::number;
+using hipscope::Sweep;
+
+namespace {
+
+constexpr unsigned largest_block = 1024;
+
+// x -> x * factor + addend tends to addend / (1 - factor) and stays near 1: no overflow, no
+// denormal numbers, however long the chain.
+constexpr float factor = 0.999F;
+constexpr float addend = 0.001F;
+
+// Threads start from so many different values, so that a block that ran for another shows.
+constexpr unsigned start_values = 64;
+
+__host__ __device__ float start_value(unsigned number) {
+  return static_cast<float>(number % start_values) / start_values;
+}
+
+// --- Kernels ----------------------------------------------------------------------------------
+
+// `fmas` dependent FMAs. The factors are arguments, so that the compiler cannot work them out.
+__device__ float fma_chain(float x, float by, float plus, unsigned fmas) {
+#pragma unroll 16
+  for (unsigned i = 0; i < fmas; ++i) {
+    x = fmaf(x, by, plus);
+  }
+  return x;
+}
+
+// Every thread computes.
+__global__ void __launch_bounds__(largest_block) busy_kernel(float* output, float by, float plus,
+                                                             unsigned fmas) {
+  const unsigned number = blockIdx.x * blockDim.x + threadIdx.x;
+  output[number] = fma_chain(start_value(number), by, plus, fmas);
+}
+
+// The first thread computes, the others wait for it at the barrier.
+__global__ void __launch_bounds__(largest_block) waiting_kernel(float* output, float by, float plus,
+                                                                unsigned fmas) {
+  if (threadIdx.x == 0) {
+    output[blockIdx.x] = fma_chain(start_value(blockIdx.x), by, plus, fmas);
+  }
+  __syncthreads();
+}
+
+// --- Reference --------------------------------------------------------------------------------
+
+// The chain's end for each start value. Host and device round an fma once, so they must agree to
+// the last bit.
+std::vector<float> reference(std::uint64_t fmas) {
+  std::vector<float> ends(start_values);
+  for (unsigned i = 0; i < start_values; ++i) {
+    float x = start_value(i);
+    for (std::uint64_t step = 0; step < fmas; ++step) {
+      x = std::fma(x, factor, addend);
+    }
+    ends[i] = x;
+  }
+  return ends;
+}
+
+std::uint64_t count_wrong(const DeviceBuffer<float>& output, std::size_t count,
+                          const std::vector<float>& ends) {
+  const std::vector<float> results = output.to_host();
+  std::uint64_t wrong = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    wrong += results[i] == ends[i % start_values] ? 0 : 1;
+  }
+  return wrong;
+}
+
+// --- Sweeps -----------------------------------------------------------------------------------
+
+void measure_staircase(Sweep& sweep, unsigned threads, std::uint64_t fmas) {
+  sweep.axis({.name = "blocks", .unit = ""});
+  sweep.headline("FMA rate");
+  sweep.compare(std::to_string(threads) + " threads per block");
+  const unsigned most_blocks = 2 * static_cast<unsigned>(sweep.device().compute_units) + 2;
+  const std::vector<float> ends = reference(fmas);
+  DeviceBuffer<float> output(std::size_t{most_blocks} * threads);
+  for (unsigned blocks = 1; blocks <= most_blocks; ++blocks) {
+    auto point = sweep.point(std::to_string(blocks), blocks);
+    const auto run = [&] {
+      launch(busy_kernel, {.grid = dim3(blocks), .block = dim3(threads)}, output.data(), factor,
+             addend, fmas);
+    };
+    output.poison();
+    run();
+    const std::uint64_t results = std::uint64_t{blocks} * threads;
+    point.verify("end of every thread's FMA chain", count_wrong(output, results, ends), results);
+    const auto time = point.measure(run);
+    point.value("FMA rate", static_cast<double>(results * fmas) / time.cycles(), "FMA/cycle");
+    point.value("cycles", time.cycles(), "cycles");
+  }
+}
+
+constexpr std::array<unsigned, 4> staircase_blocks = {256, 512, 768, 1024};
+constexpr std::array<unsigned, 7> residency_blocks = {32, 64, 128, 256, 512, 768, 1024};
+
+// More blocks than this share no CU of any GPU so far.
+constexpr unsigned most_resident_blocks = 64;
+
+void measure_residency(Sweep& sweep, unsigned threads, std::uint64_t fmas) {
+  sweep.axis({.name = "blocks", .unit = ""});
+  sweep.headline("cycles");
+  // Quarters of the driver's number of CUs are close enough to tell whole blocks per CU apart.
+  const auto compute_units = static_cast<unsigned>(sweep.device().compute_units);
+  const unsigned step = std::max(1U, compute_units / 4);
+  const std::vector<float> ends = reference(fmas);
+  DeviceBuffer<float> output((most_resident_blocks + 1UL) * compute_units);
+  int resident = 0;
+  hipscope::check(hipOccupancyMaxActiveBlocksPerMultiprocessor(&resident, waiting_kernel,
+                                                               static_cast<int>(threads), 0));
+  sweep.note("the runtime's occupancy calculator says " + std::to_string(resident) +
+             " blocks per CU");
+  std::optional<double> shortest;
+  for (unsigned blocks = step; blocks <= most_resident_blocks * compute_units; blocks += step) {
+    auto point = sweep.point(std::to_string(blocks), blocks);
+    const auto run = [&] {
+      launch(waiting_kernel, {.grid = dim3(blocks), .block = dim3(threads)}, output.data(), factor,
+             addend, fmas);
+    };
+    output.poison();
+    run();
+    point.verify("end of the first thread's FMA chain", count_wrong(output, blocks, ends), blocks);
+    const auto time = point.measure(run);
+    point.value("cycles", time.cycles(), "cycles");
+    const double seconds = time.seconds().median;
+    shortest = shortest ? std::min(*shortest, seconds) : seconds;
+    constexpr double doubled = 1.7;
+    if (seconds > doubled * *shortest) {
+      break;
+    }
+  }
+}
+
+std::string staircase_name(unsigned threads) { return "staircase-" + std::to_string(threads); }
+std::string residency_name(unsigned threads) { return "resident-" + std::to_string(threads); }
+
+// --- What the curves show ---------------------------------------------------------------------
+
+constexpr double smallest_step = 1.5;
+
+// The published staircase of the same block size, for the evidence.
+std::vector<std::string> published_evidence(const hipscope::Results& results, unsigned threads) {
+  std::vector<std::string> evidence;
+  for (const auto& curve :
+       results.published(std::to_string(threads) + " threads per block", "time")) {
+    std::vector<hipscope::CurvePoint> points;
+    for (const auto& [blocks, time] : curve.points) {
+      points.push_back({.x = std::stod(blocks), .y = time});
+    }
+    if (const auto step = hipscope::find_first_step(points, smallest_step)) {
+      evidence.push_back("published for " + curve.gpu + ": flat up to " +
+                         number(step->last_flat_x) + " blocks, then " + number(step->ratio) +
+                         " times as long");
+    }
+  }
+  return evidence;
+}
+
+// The number of CUs, by the largest block that shows a step: it fills a CU best.
+std::optional<double> infer_compute_units(hipscope::Results& results) {
+  hipscope::Inference inference{.name = "compute units",
+                                .value = std::nullopt,
+                                .unit = "CUs",
+                                .confidence = 0,
+                                .statement = "no staircase shows where CUs must be shared",
+                                .evidence = {},
+                                .driver = results.device().compute_units};
+  bool measured = false;
+  for (const unsigned threads : staircase_blocks) {
+    const auto curve = results.curve(staircase_name(threads), "cycles");
+    measured = measured || !curve.empty();
+    const auto step = hipscope::find_first_step(curve, smallest_step);
+    if (!step) {
+      continue;
+    }
+    inference.evidence.push_back("blocks of " + std::to_string(threads) + ": flat up to " +
+                                 number(step->last_flat_x, 5) + " blocks, " +
+                                 number(step->next_x, 5) + " take " + number(step->ratio) +
+                                 " times as long");
+    inference.value = step->last_flat_x;
+    inference.confidence = step->confidence;
+    inference.statement = "one block of " + std::to_string(threads) + " threads more than " +
+                          number(step->last_flat_x, 5) + " must share a CU";
+  }
+  if (!measured) {
+    return std::nullopt;
+  }
+  for (const std::string& line : published_evidence(results, largest_block)) {
+    inference.evidence.push_back(line);
+  }
+  results.infer(inference);
+  return inference.value;
+}
+
+void infer_residency(hipscope::Results& results, double compute_units, unsigned threads) {
+  const auto step =
+      hipscope::find_first_step(results.curve(residency_name(threads), "cycles"), smallest_step);
+  if (!step) {
+    return;
+  }
+  int occupancy = 0;
+  hipscope::check(hipOccupancyMaxActiveBlocksPerMultiprocessor(&occupancy, waiting_kernel,
+                                                               static_cast<int>(threads), 0));
+  const double resident = std::floor(step->next_x / compute_units);
+  const bool is_sure = std::floor(step->last_flat_x / compute_units) >= resident ||
+                       step->last_flat_x / compute_units > resident - 0.5;
+  results.infer({.name = "resident blocks of " + std::to_string(threads) + " threads",
+                 .value = resident,
+                 .unit = "blocks/CU",
+                 .confidence = is_sure ? step->confidence : 0.3,
+                 .statement = number(resident * threads, 5) +
+                              " threads are in place on one CU at once",
+                 .evidence = {"flat up to " + number(step->last_flat_x, 6) + " blocks, " +
+                              number(step->next_x, 6) + " take " + number(step->ratio) +
+                              " times as long"},
+                 .driver = occupancy});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  hipscope::Experiment experiment(
+      "cu_staircase",
+      {.question = "How many compute units does the GPU have, and how many blocks fit on one?",
+       .sources = {"fsword73/HIP-Performance-Optmization-on-VEGA64, 2.2.5 (example 2e)"}});
+  const auto fmas = experiment.size("--fmas", "dependent FMAs per thread",
+                                    {.gpu = 16384,
+                                     .quick = 4096,
+                                     .host = 64,
+                                     .minimum = 1,
+                                     .maximum = 1U << 30});
+  for (const unsigned threads : staircase_blocks) {
+    experiment.sweep(staircase_name(threads),
+                     "busy blocks of " + std::to_string(threads) + " threads",
+                     [=](Sweep& sweep) { measure_staircase(sweep, threads, fmas); });
+  }
+  for (const unsigned threads : residency_blocks) {
+    experiment.sweep(residency_name(threads),
+                     "waiting blocks of " + std::to_string(threads) + " threads",
+                     [=](Sweep& sweep) { measure_residency(sweep, threads, fmas); });
+  }
+  experiment.conclude([](hipscope::Results& results) {
+    const auto compute_units = infer_compute_units(results);
+    for (const unsigned threads : residency_blocks) {
+      infer_residency(results, compute_units.value_or(results.device().compute_units), threads);
+    }
+  });
+  return experiment.run(argc, argv);
+}

@@ -116,6 +116,10 @@ class HipDevice : public Device {
 int device_count(std::string& why_none) {
   int count = 0;
   const hipError_t error = hipGetDeviceCount(&count);
+  if (error == hipErrorNoDevice) {
+    why_none = "the runtime finds none";
+    return 0;
+  }
   if (error == hipErrorInsufficientDriver) {
     why_none = "the GPU's driver is missing or older than the runtime that this was built with";
     return 0;
@@ -125,7 +129,7 @@ int device_count(std::string& why_none) {
     return 0;
   }
   if (count == 0) {
-    why_none = "the runtime lists none";
+    why_none = "the runtime finds none";
   }
   return count;
 }

@@ -124,6 +124,30 @@ std::optional<LaunchRates> fit_launch_rates(std::span<const LaunchTime> launches
   return best;
 }
 
+std::optional<FirstStep> find_first_step(std::span<const CurvePoint> curve, double smallest_ratio) {
+  constexpr std::size_t fewest_flat_points = 3;
+  std::vector<double> flat;
+  for (std::size_t i = 0; i < curve.size(); ++i) {
+    const double level = flat.empty() ? curve[i].y : summarize(flat).median;
+    const double ratio = curve[i].y / level;
+    if (ratio < smallest_ratio) {
+      flat.push_back(curve[i].y);
+      continue;
+    }
+    const Summary before = summarize(flat);
+    const double spread = (before.maximum - before.minimum) / before.median;
+    const double clearness = 1 - spread / (ratio - 1);
+    if (flat.size() < fewest_flat_points || clearness <= 0) {
+      return std::nullopt;
+    }
+    return FirstStep{.last_flat_x = curve[i - 1].x,
+                     .next_x = curve[i].x,
+                     .ratio = ratio,
+                     .confidence = clearness};
+  }
+  return std::nullopt;
+}
+
 std::optional<StepPeriod> find_step_period(std::span<const CurvePoint> curve, double threshold) {
   constexpr std::size_t fewest_steps = 3;
   constexpr double wanted_share = 0.9;

@@ -16,6 +16,7 @@ using hipDeviceAttribute_t = cudaDeviceAttr;
 
 inline constexpr auto hipSuccess = cudaSuccess;
 inline constexpr auto hipErrorNotReady = cudaErrorNotReady;
+inline constexpr auto hipErrorNoDevice = cudaErrorNoDevice;
 inline constexpr auto hipErrorInsufficientDriver = cudaErrorInsufficientDriver;
 inline constexpr auto hipErrorOutOfMemory = cudaErrorMemoryAllocation;
 inline constexpr auto hipMemcpyHostToDevice = cudaMemcpyHostToDevice;

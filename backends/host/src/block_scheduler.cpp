@@ -1,0 +1,324 @@
+#include "block_scheduler.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <sstream>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include "local_data_share.h"
+
+namespace hip_host {
+namespace {
+
+// Fixed, and taken anew for each launch: a launch that fails, fails every time.
+constexpr unsigned kOrderSeed = 20240229;
+
+struct Indices {
+  uint3 thread{};
+  uint3 block{};
+  dim3 block_size;
+  dim3 grid_size;
+};
+
+constinit Indices current{};
+
+// Thrown through a waiting lane's kernel when the launch has failed elsewhere, so that the
+// destructors on its stack run.
+class LaunchAbandoned {};
+
+std::ostream& operator<<(std::ostream& stream, const uint3& index) {
+  return stream << "(" << index.x << ", " << index.y << ", " << index.z << ")";
+}
+
+std::ostream& operator<<(std::ostream& stream, SourcePosition position) {
+  return stream << position.file << ":" << position.line;
+}
+
+// Returns the parts written one after the other.
+template <typename... Parts>
+std::string text(const Parts&... parts) {
+  std::ostringstream stream;
+  (stream << ... << parts);
+  return stream.str();
+}
+
+bool same(SourcePosition a, SourcePosition b) {
+  return a.line == b.line && std::strcmp(a.file, b.file) == 0;
+}
+
+bool before(SourcePosition a, SourcePosition b) {
+  return std::pair(a.line, std::string_view(a.file)) < std::pair(b.line, std::string_view(b.file));
+}
+
+}  // namespace
+
+LaneOrder lane_order_from_environment() {
+  const char* const value = std::getenv("HIPSCOPE_HOST_ORDER");
+  const std::string_view name = value == nullptr ? "shuffled" : value;
+  if (name == "shuffled") return LaneOrder::kShuffled;
+  if (name == "ascending") return LaneOrder::kAscending;
+  if (name == "descending") return LaneOrder::kDescending;
+  throw std::invalid_argument(
+      text("HIPSCOPE_HOST_ORDER is \"", name, "\"; it must be ascending, descending or shuffled"));
+}
+
+std::optional<std::string> BlockScheduler::run(const LaunchShape& shape,
+                                               const std::function<void()>& lane_body) {
+  order_ = lane_order_from_environment();
+  random_.seed(kOrderSeed);
+  lane_count_ = shape.block.x * shape.block.y * shape.block.z;
+  add_lanes(lane_count_);
+  current = {{}, {}, shape.block, shape.grid};
+  LocalDataShare lds(shape.lds_bytes);
+  lds_ = &lds;
+  lane_body_ = &lane_body;
+  failure_.reset();
+  for (unsigned z = 0; z < shape.grid.z && !failure_; ++z) {
+    for (unsigned y = 0; y < shape.grid.y && !failure_; ++y) {
+      for (unsigned x = 0; x < shape.grid.x && !failure_; ++x) {
+        current.block = {x, y, z};
+        run_block(lds);
+      }
+    }
+  }
+  lds_ = nullptr;
+  return failure_;
+}
+
+void BlockScheduler::add_lanes(unsigned count) {
+  while (lanes_.size() < count) {
+    auto lane = std::make_unique<Lane>();
+    lane->index = static_cast<unsigned>(lanes_.size());
+    lane->fiber = std::make_unique<LaneFiber>([this, made = lane.get()] { run_lane(*made); });
+    lanes_.push_back(std::move(lane));
+  }
+}
+
+void BlockScheduler::run_block(LocalDataShare& lds) {
+  lds.poison();
+  reset_lanes();
+  do {
+    run_phase();
+  } while (!failure_ && (resolve_wave_operations() || resolve_barrier()));
+  if (failure_) unwind_lanes();
+}
+
+void BlockScheduler::reset_lanes() {
+  lanes_at_wave_operations_ = 0;
+  uint3 thread{};
+  for (unsigned i = 0; i < lane_count_; ++i) {
+    lanes_[i]->thread = thread;
+    lanes_[i]->state = LaneState::kRunnable;
+    lanes_[i]->started = false;
+    if (++thread.x < current.block_size.x) continue;
+    thread.x = 0;
+    if (++thread.y < current.block_size.y) continue;
+    thread.y = 0;
+    ++thread.z;
+  }
+}
+
+// Lets each runnable lane run until it waits or exits. The shuffled order starts at another lane
+// and goes another way in each phase, so that a kernel that lacks a barrier does not pass by the
+// luck of one order.
+void BlockScheduler::run_phase() {
+  unsigned start = 0;
+  bool ascending = order_ != LaneOrder::kDescending;
+  if (order_ == LaneOrder::kShuffled) {
+    start = static_cast<unsigned>(random_() % lane_count_);
+    ascending = random_() % 2 == 0;
+  }
+  for (unsigned step = 0; step < lane_count_ && !failure_; ++step) {
+    const unsigned position = (start + step) % lane_count_;
+    Lane& lane = *lanes_[ascending ? position : lane_count_ - 1 - position];
+    if (lane.state == LaneState::kRunnable) resume(lane);
+  }
+}
+
+void BlockScheduler::resume(Lane& lane) {
+  running_ = &lane;
+  current.thread = lane.thread;
+  lane.started = true;
+  lane.fiber->resume();
+  running_ = nullptr;
+}
+
+// What a lane's fiber runs: the kernel, once.
+void BlockScheduler::run_lane(Lane& lane) {
+  try {
+    (*lane_body_)();
+  } catch (const LaunchAbandoned&) {
+    // The failure that led here is noted already.
+  } catch (const std::exception& error) {
+    fail(text("thread ", lane.thread, ": ", error.what()));
+  } catch (...) {
+    fail(text("thread ", lane.thread, " threw an exception"));
+  }
+  lane.state = LaneState::kExited;
+}
+
+// Lets one group of lanes of each wave go on, as lanes.h describes. Returns whether there was any.
+bool BlockScheduler::resolve_wave_operations() {
+  if (lanes_at_wave_operations_ == 0) return false;
+  bool any = false;
+  for (unsigned first = 0; first < lane_count_; first += warpSize) {
+    any |= resolve_wave(first, std::min(first + warpSize, lane_count_));
+  }
+  return any;
+}
+
+bool BlockScheduler::resolve_wave(unsigned first, unsigned end) {
+  active_.clear();
+  for (unsigned i = first; i < end; ++i) {
+    Lane& lane = *lanes_[i];
+    if (lane.state != LaneState::kAtWaveOperation) continue;
+    if (!active_.empty() && before(lane.position, active_.front()->position)) active_.clear();
+    if (active_.empty() || same(lane.position, active_.front()->position)) active_.push_back(&lane);
+  }
+  answer(active_, first);
+  return !active_.empty();
+}
+
+// Answers the operation of the active lanes of the wave that starts at lane `first`.
+void BlockScheduler::answer(const std::vector<Lane*>& active, unsigned first) {
+  WaveVote vote{};
+  for (const Lane* lane : active) {
+    const std::uint64_t lane_bit = std::uint64_t{1} << (lane->index - first);
+    vote.active |= lane_bit;
+    if (lane->predicate) vote.votes |= lane_bit;
+  }
+  for (Lane* lane : active) {
+    const bool source_is_active = (vote.active >> lane->source_lane & 1) != 0;
+    lane->received = source_is_active ? lanes_[first + lane->source_lane]->bits : ~std::uint64_t{0};
+    lane->wave_vote = vote;
+    lane->state = LaneState::kRunnable;
+  }
+  lanes_at_wave_operations_ -= static_cast<unsigned>(active.size());
+}
+
+// Opens the barrier, where all lanes are that have not exited. Returns whether any lane goes on.
+bool BlockScheduler::resolve_barrier() {
+  const Lane* first = nullptr;
+  BarrierVote vote{};
+  for (unsigned i = 0; i < lane_count_; ++i) {
+    Lane& lane = *lanes_[i];
+    if (lane.state != LaneState::kAtBarrier) continue;
+    if (first == nullptr) first = &lane;
+    if (!same(lane.position, first->position)) {
+      fail(text("lanes of one block wait at different barriers: thread ", first->thread, " at ",
+                first->position, " and thread ", lane.thread, " at ", lane.position));
+      return false;
+    }
+    ++vote.lanes;
+    if (lane.predicate) ++vote.votes;
+    lane.state = LaneState::kRunnable;
+  }
+  barrier_vote_ = vote;
+  return first != nullptr;
+}
+
+// Notes the first failure of the launch; what follows from it is not news.
+void BlockScheduler::fail(const std::string& reason) {
+  if (!failure_) failure_ = text("block ", current.block, ": ", reason);
+}
+
+// After a failure: leaves each lane's kernel, so that its fiber is idle again.
+void BlockScheduler::unwind_lanes() {
+  for (unsigned i = 0; i < lane_count_; ++i) {
+    Lane& lane = *lanes_[i];
+    if (lane.started && lane.state != LaneState::kExited) resume(lane);
+  }
+}
+
+BlockScheduler::Lane& BlockScheduler::running_lane(const char* function) const {
+  if (running_ == nullptr) {
+    throw std::logic_error(text(function, " was called outside a kernel"));
+  }
+  return *running_;
+}
+
+void BlockScheduler::wait(Lane& lane, LaneState state, SourcePosition position) {
+  if (failure_) throw LaunchAbandoned();
+  lane.state = state;
+  lane.position = position;
+  lane.fiber->suspend();
+  if (failure_) throw LaunchAbandoned();
+}
+
+BarrierVote BlockScheduler::wait_at_barrier(bool predicate, SourcePosition position) {
+  Lane& lane = running_lane("a block barrier");
+  lane.predicate = predicate;
+  wait(lane, LaneState::kAtBarrier, position);
+  return barrier_vote_;
+}
+
+std::uint64_t BlockScheduler::exchange_in_wave(std::uint64_t bits, unsigned source_lane,
+                                               SourcePosition position) {
+  Lane& lane = running_lane("a shuffle");
+  lane.predicate = false;
+  lane.bits = bits;
+  lane.source_lane = source_lane;
+  ++lanes_at_wave_operations_;
+  wait(lane, LaneState::kAtWaveOperation, position);
+  return lane.received;
+}
+
+WaveVote BlockScheduler::vote_in_wave(bool predicate, SourcePosition position) {
+  Lane& lane = running_lane("a wave vote");
+  lane.predicate = predicate;
+  lane.source_lane = 0;
+  ++lanes_at_wave_operations_;
+  wait(lane, LaneState::kAtWaveOperation, position);
+  return lane.wave_vote;
+}
+
+unsigned BlockScheduler::lane_in_wave() const { return running_lane("__lane_id").index % warpSize; }
+
+void* BlockScheduler::dynamic_lds() const {
+  running_lane("HIP_DYNAMIC_SHARED");
+  return lds_->dynamic_start();
+}
+
+BlockScheduler& block_scheduler() {
+  // Never destroyed, since its fibers cannot be.
+  static BlockScheduler& scheduler = *new BlockScheduler;
+  return scheduler;
+}
+
+// ------------------------------------------------------------ what the public headers promise
+
+BarrierVote wait_at_barrier(bool predicate, SourcePosition position) {
+  return block_scheduler().wait_at_barrier(predicate, position);
+}
+
+std::uint64_t exchange_in_wave(std::uint64_t bits, unsigned source_lane, SourcePosition position) {
+  return block_scheduler().exchange_in_wave(bits, source_lane, position);
+}
+
+WaveVote vote_in_wave(bool predicate, SourcePosition position) {
+  return block_scheduler().vote_in_wave(predicate, position);
+}
+
+unsigned lane_in_wave() { return block_scheduler().lane_in_wave(); }
+
+void* dynamic_lds() { return block_scheduler().dynamic_lds(); }
+
+unsigned checked_segment_width(int width, SourcePosition position) {
+  if (width < 1 || width > warpSize || !std::has_single_bit(static_cast<unsigned>(width))) {
+    throw std::invalid_argument(text("the width of the shuffle at ", position, " is ", width,
+                                     "; it must be a power of two from 1 to the wave size, ",
+                                     warpSize));
+  }
+  return static_cast<unsigned>(width);
+}
+
+}  // namespace hip_host
+
+const uint3& threadIdx = hip_host::current.thread;
+const uint3& blockIdx = hip_host::current.block;
+const dim3& blockDim = hip_host::current.block_size;
+const dim3& gridDim = hip_host::current.grid_size;

@@ -1,0 +1,97 @@
+// Runs the blocks of a launch, each block's lanes as fibers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "hip/host/lanes.h"
+#include "lane_fiber.h"
+
+namespace hip_host {
+
+class LocalDataShare;
+
+/// In which order the lanes of a block run from one barrier or wave operation to the next.
+enum class LaneOrder { kAscending, kDescending, kShuffled };
+
+/// Returns the order that environment variable HIPSCOPE_HOST_ORDER names (ascending, descending or
+/// shuffled); shuffled if it is not set. Throws std::invalid_argument for another name.
+LaneOrder lane_order_from_environment();
+
+struct LaunchShape {
+  dim3 grid;
+  dim3 block;
+  std::size_t lds_bytes;
+};
+
+class BlockScheduler {
+ public:
+  /// Runs `lane_body` for each thread of the launch. Returns what went wrong inside the kernel, as
+  /// a clause without a full stop; nothing if all went well. The shape must be valid.
+  std::optional<std::string> run(const LaunchShape& shape, const std::function<void()>& lane_body);
+
+  // For the running lane: what the functions of the same names in lanes.h say.
+  BarrierVote wait_at_barrier(bool predicate, SourcePosition position);
+  std::uint64_t exchange_in_wave(std::uint64_t bits, unsigned source_lane, SourcePosition position);
+  WaveVote vote_in_wave(bool predicate, SourcePosition position);
+  unsigned lane_in_wave() const;
+
+  /// Returns the running block's dynamic LDS. Throws std::logic_error outside a kernel.
+  void* dynamic_lds() const;
+
+ private:
+  enum class LaneState { kRunnable, kAtBarrier, kAtWaveOperation, kExited };
+
+  struct Lane {
+    std::unique_ptr<LaneFiber> fiber;
+    unsigned index = 0;
+    uint3 thread{};
+    LaneState state = LaneState::kExited;
+    bool started = false;
+    // While the lane waits: where, and what it gives. Afterwards the wave's answer.
+    SourcePosition position{};
+    bool predicate = false;
+    std::uint64_t bits = 0;
+    unsigned source_lane = 0;
+    std::uint64_t received = 0;
+    WaveVote wave_vote{};
+  };
+
+  void add_lanes(unsigned count);
+  void run_block(LocalDataShare& lds);
+  void reset_lanes();
+  void run_phase();
+  void resume(Lane& lane);
+  void run_lane(Lane& lane);
+  bool resolve_wave_operations();
+  bool resolve_wave(unsigned first, unsigned end);
+  void answer(const std::vector<Lane*>& active, unsigned first);
+  bool resolve_barrier();
+  void fail(const std::string& reason);
+  void unwind_lanes();
+  Lane& running_lane(const char* function) const;
+  void wait(Lane& lane, LaneState state, SourcePosition position);
+
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  const std::function<void()>* lane_body_ = nullptr;
+  LocalDataShare* lds_ = nullptr;
+  Lane* running_ = nullptr;
+  unsigned lane_count_ = 0;
+  unsigned lanes_at_wave_operations_ = 0;
+  BarrierVote barrier_vote_{};
+  LaneOrder order_ = LaneOrder::kShuffled;
+  std::minstd_rand random_;
+  std::vector<Lane*> active_;
+  std::optional<std::string> failure_;
+};
+
+/// Returns the one scheduler of the program.
+BlockScheduler& block_scheduler();
+
+}  // namespace hip_host

@@ -1,0 +1,194 @@
+// What the device is.
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "context.h"
+#include "hip/host/lanes.h"
+#include "launch_limits.h"
+#include "local_data_share.h"
+
+namespace hip_host {
+namespace {
+
+// clock64() counts nanoseconds.
+constexpr int kCounterKilohertz = 1'000'000;
+constexpr int kNominalRegistersPerBlock = 65536;
+
+// The version of HIP whose API this is: 5.2, in HIP's encoding.
+constexpr int kHipVersion = 5 * 10'000'000 + 2 * 100'000;
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(file, line)) {
+    const std::size_t value = line.find(": ");
+    if (line.starts_with("model name") && value != std::string::npos) return line.substr(value + 2);
+  }
+  return "unknown";
+}
+
+template <std::size_t Capacity>
+void set_text(char (&destination)[Capacity], const std::string& text) {
+  destination[text.copy(destination, Capacity - 1)] = '\0';
+}
+
+std::size_t total_memory_bytes() {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  return hipMemGetInfo(&free, &total) == hipSuccess ? total : 0;
+}
+
+int second_level_cache_bytes() {
+  const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  return static_cast<int>(std::clamp(bytes, 0L, long{std::numeric_limits<int>::max()}));
+}
+
+hipDeviceProp_t properties_of_device() {
+  hipDeviceProp_t properties{};
+  set_text(properties.name, "host CPU: " + processor_name());
+  set_text(properties.gcnArchName, "host");
+  properties.totalGlobalMem = total_memory_bytes();
+  properties.totalConstMem = properties.totalGlobalMem;
+  properties.sharedMemPerBlock = kLdsBytesPerBlock;
+  properties.maxSharedMemoryPerMultiProcessor = kLdsBytesPerBlock;
+  properties.regsPerBlock = kNominalRegistersPerBlock;
+  properties.warpSize = warpSize;
+  properties.maxThreadsPerBlock = static_cast<int>(kThreadsPerBlock);
+  properties.maxThreadsPerMultiProcessor = static_cast<int>(kThreadsPerBlock);
+  std::ranges::fill(properties.maxThreadsDim, static_cast<int>(kThreadsPerBlock));
+  std::ranges::fill(properties.maxGridSize, static_cast<int>(kGridLimitYZ));
+  properties.maxGridSize[0] = static_cast<int>(kGridLimitX);
+  properties.clockRate = kCounterKilohertz;
+  properties.clockInstructionRate = kCounterKilohertz;
+  properties.multiProcessorCount =
+      static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  properties.l2CacheSize = second_level_cache_bytes();
+  properties.canMapHostMemory = 1;
+  properties.integrated = 1;
+  return properties;
+}
+
+// Returns the attribute's value; nothing for an unknown attribute.
+std::optional<int> attribute_of(const hipDeviceProp_t& properties, hipDeviceAttribute_t attribute) {
+  switch (attribute) {
+    case hipDeviceAttributeCanMapHostMemory:
+      return properties.canMapHostMemory;
+    case hipDeviceAttributeClockRate:
+      return properties.clockRate;
+    case hipDeviceAttributeConcurrentKernels:
+      return properties.concurrentKernels;
+    case hipDeviceAttributeCooperativeLaunch:
+      return properties.cooperativeLaunch;
+    case hipDeviceAttributeIntegrated:
+      return properties.integrated;
+    case hipDeviceAttributeL2CacheSize:
+      return properties.l2CacheSize;
+    case hipDeviceAttributeComputeCapabilityMajor:
+      return properties.major;
+    case hipDeviceAttributeComputeCapabilityMinor:
+      return properties.minor;
+    case hipDeviceAttributeMaxBlockDimX:
+      return properties.maxThreadsDim[0];
+    case hipDeviceAttributeMaxBlockDimY:
+      return properties.maxThreadsDim[1];
+    case hipDeviceAttributeMaxBlockDimZ:
+      return properties.maxThreadsDim[2];
+    case hipDeviceAttributeMaxGridDimX:
+      return properties.maxGridSize[0];
+    case hipDeviceAttributeMaxGridDimY:
+      return properties.maxGridSize[1];
+    case hipDeviceAttributeMaxGridDimZ:
+      return properties.maxGridSize[2];
+    case hipDeviceAttributeMaxThreadsPerBlock:
+      return properties.maxThreadsPerBlock;
+    case hipDeviceAttributeMaxThreadsPerMultiProcessor:
+      return properties.maxThreadsPerMultiProcessor;
+    case hipDeviceAttributeMemoryBusWidth:
+      return properties.memoryBusWidth;
+    case hipDeviceAttributeMemoryClockRate:
+      return properties.memoryClockRate;
+    case hipDeviceAttributeMultiprocessorCount:
+      return properties.multiProcessorCount;
+    case hipDeviceAttributePciBusId:
+      return properties.pciBusID;
+    case hipDeviceAttributePciDeviceId:
+      return properties.pciDeviceID;
+    case hipDeviceAttributePciDomainID:
+      return properties.pciDomainID;
+    case hipDeviceAttributeMaxRegistersPerBlock:
+      return properties.regsPerBlock;
+    case hipDeviceAttributeMaxSharedMemoryPerBlock:
+      return static_cast<int>(properties.sharedMemPerBlock);
+    case hipDeviceAttributeMaxSharedMemoryPerMultiprocessor:
+      return static_cast<int>(properties.maxSharedMemoryPerMultiProcessor);
+    case hipDeviceAttributeWarpSize:
+      return properties.warpSize;
+    case hipDeviceAttributeClockInstructionRate:
+    case hipDeviceAttributeWallClockRate:
+      return properties.clockInstructionRate;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+}  // namespace hip_host
+
+using hip_host::api_call;
+
+hipError_t hipGetDeviceCount(int* count) {
+  if (count != nullptr) *count = 0;
+  return api_call([&] {
+    if (count == nullptr) return hipErrorInvalidValue;
+    *count = 1;
+    return hipSuccess;
+  });
+}
+
+hipError_t hipSetDevice(int device) {
+  return api_call([&] { return device == 0 ? hipSuccess : hipErrorInvalidDevice; });
+}
+
+hipError_t hipGetDevice(int* device) {
+  return api_call([&] {
+    if (device == nullptr) return hipErrorInvalidValue;
+    *device = 0;
+    return hipSuccess;
+  });
+}
+
+hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device) {
+  return api_call([&] {
+    if (properties == nullptr) return hipErrorInvalidValue;
+    if (device != 0) return hipErrorInvalidDevice;
+    *properties = hip_host::properties_of_device();
+    return hipSuccess;
+  });
+}
+
+hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int device) {
+  return api_call([&] {
+    if (value == nullptr) return hipErrorInvalidValue;
+    if (device != 0) return hipErrorInvalidDevice;
+    const std::optional<int> found =
+        hip_host::attribute_of(hip_host::properties_of_device(), attribute);
+    if (!found) return hipErrorInvalidValue;
+    *value = *found;
+    return hipSuccess;
+  });
+}
+
+hipError_t hipRuntimeGetVersion(int* version) {
+  return api_call([&] {
+    if (version == nullptr) return hipErrorInvalidValue;
+    *version = hip_host::kHipVersion;
+    return hipSuccess;
+  });
+}
+
+hipError_t hipDriverGetVersion(int* version) { return hipRuntimeGetVersion(version); }
