@@ -17,8 +17,7 @@ inline void check(hipError_t error, const char* file = __builtin_FILE(),
   }
   const std::string path(file);
   throw DeviceError(std::string(hipGetErrorString(error)) + " (" + hipGetErrorName(error) +
-                    ") at " + path.substr(path.find_last_of('/') + 1) + ":" +
-                    std::to_string(line));
+                    ") at " + path.substr(path.find_last_of('/') + 1) + ":" + std::to_string(line));
 }
 
 }  // namespace hipscope

@@ -13,8 +13,8 @@ namespace hipscope {
 
 /// One timed sample: the time of one execution of the measured body.
 struct Sample {
-  double seconds = 0;     ///< time of one execution (a batch's time over its size)
-  double shader_mhz = 0;  ///< shader clock measured over the sample; 0 when it could not be
+  double seconds = 0;      ///< time of one execution (a batch's time over its size)
+  double shader_mhz = 0;   ///< shader clock measured over the sample; 0 when it could not be
   bool throttled = false;  ///< shader clock more than 2 % under the highest of the whole run
 };
 
@@ -40,9 +40,9 @@ struct StoppingRule {
 
 /// A named series of samples of one body.
 struct Measurement {
-  std::string name;      ///< "time", "enqueue", ...
-  std::string method;    ///< how the time was taken: "device events" or "host clock"
-  unsigned batch = 1;    ///< executions of the body per sample
+  std::string name;    ///< "time", "enqueue", ...
+  std::string method;  ///< how the time was taken: "device events" or "host clock"
+  unsigned batch = 1;  ///< executions of the body per sample
   StopReason stop = StopReason::quiet;
   std::vector<Sample> samples;
   double clock_mhz = 0;  ///< the clock that `cycles` uses; 0 when the device has none to speak of

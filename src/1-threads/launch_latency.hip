@@ -45,8 +45,8 @@ struct Arguments {
 
 // Reads the last byte, so that the arguments must really arrive; a null `output` skips it.
 template <int Bytes>
-__global__ void __launch_bounds__(block_threads) argument_kernel(Arguments<Bytes> arguments,
-                                                                 unsigned* output) {
+__global__ void __launch_bounds__(block_threads)
+    argument_kernel(Arguments<Bytes> arguments, unsigned* output) {
   if (output != nullptr && threadIdx.x == 0) {
     *output = arguments.bytes[Bytes - 1];
   }
@@ -85,8 +85,7 @@ class Graph {
 
 void enqueue_null(unsigned count, unsigned blocks = 1, hipStream_t stream = nullptr) {
   for (unsigned i = 0; i < count; ++i) {
-    launch(null_kernel,
-           {.grid = dim3(blocks), .block = dim3(block_threads), .stream = stream});
+    launch(null_kernel, {.grid = dim3(blocks), .block = dim3(block_threads), .stream = stream});
   }
 }
 
@@ -107,19 +106,21 @@ void verify_count(hipscope::Point& point, std::uint64_t expected, Enqueue enqueu
   counter.clear();
   enqueue(counter.data());
   const std::uint64_t counted = counter.to_host()[0];
-  point.verify("launched blocks that ran", counted > expected ? counted - expected
-                                                              : expected - counted, expected);
+  point.verify("launched blocks that ran",
+               counted > expected ? counted - expected : expected - counted, expected);
 }
 
 // --- Sweeps -----------------------------------------------------------------------------------
 
 void measure_single(Sweep& sweep) {
   sweep.axis({.name = "launch", .unit = ""});
-  sweep.note("enqueue: the launch call alone; completion: launch and wait, by the host's clock; "
-             "device: by events around the kernel");
+  sweep.note(
+      "enqueue: the launch call alone; completion: launch and wait, by the host's clock; "
+      "device: by events around the kernel");
   auto point = sweep.point("one empty block", 1);
   verify_count(point, 1, [](unsigned* counter) { enqueue_count(counter, 1); });
-  point.measure_on_host("enqueue", [] { enqueue_null(1); }, wait);
+  point.measure_on_host(
+      "enqueue", [] { enqueue_null(1); }, wait);
   point.measure_on_host("completion", [] {
     enqueue_null(1);
     wait();
@@ -155,8 +156,7 @@ void measure_stream(Sweep& sweep) {
   set_axis(sweep);
   for (unsigned kernels = 1; kernels <= most_kernels; kernels *= 2) {
     auto point = sweep.point(std::to_string(kernels), kernels);
-    verify_count(point, kernels,
-                 [&](unsigned* counter) { enqueue_count(counter, kernels); });
+    verify_count(point, kernels, [&](unsigned* counter) { enqueue_count(counter, kernels); });
     measure_launches(point, kernels, [&] { enqueue_null(kernels); });
   }
 }
@@ -167,8 +167,7 @@ void measure_graph(Sweep& sweep) {
     auto point = sweep.point(std::to_string(kernels), kernels);
     constexpr unsigned replays = 3;
     verify_count(point, std::uint64_t{replays} * kernels, [&](unsigned* counter) {
-      const Graph graph(
-          [&](hipStream_t stream) { enqueue_count(counter, kernels, 1, stream); });
+      const Graph graph([&](hipStream_t stream) { enqueue_count(counter, kernels, 1, stream); });
       for (unsigned i = 0; i < replays; ++i) {
         graph.launch();
       }
@@ -186,8 +185,7 @@ void measure_grid(Sweep& sweep, std::uint64_t most_blocks) {
     auto point = sweep.point(std::to_string(blocks), static_cast<double>(blocks));
     const auto grid = static_cast<unsigned>(blocks);
     verify_count(point, blocks, [&](unsigned* counter) { enqueue_count(counter, 1, grid); });
-    const auto time =
-        point.measure([&] { enqueue_null(1, grid); }, {.name = "device", .batch = 1});
+    const auto time = point.measure([&] { enqueue_null(1, grid); }, {.name = "device", .batch = 1});
     point.value("device cycles", time.cycles(), "cycles");
   }
 }
@@ -205,7 +203,8 @@ void measure_argument_bytes(Sweep& sweep) {
   constexpr unsigned char last = 42;
   enqueue(output.data(), last);
   point.verify("last byte of the arguments", output.to_host()[0] == last ? 0 : 1, 1);
-  point.measure_on_host("enqueue", [&] { enqueue(nullptr, last); }, wait);
+  point.measure_on_host(
+      "enqueue", [&] { enqueue(nullptr, last); }, wait);
   point.measure_on_host("completion", [&] {
     enqueue(nullptr, last);
     wait();
@@ -226,6 +225,7 @@ void measure_arguments(Sweep& sweep) {
 // --- What the curves show ---------------------------------------------------------------------
 
 constexpr double microseconds = 1e6;
+constexpr double nanoseconds = 1e9;
 
 void infer_single(hipscope::Results& results) {
   const auto completion = results.curve("single", "completion");
@@ -261,12 +261,10 @@ std::optional<hipscope::LineFit> slope(const hipscope::Results& results, const s
       seconds.push_back(point.y);
     }
   }
-  return kernels.size() < 3 ? std::nullopt
-                            : std::optional(hipscope::fit_line(kernels, seconds));
+  return kernels.size() < 3 ? std::nullopt : std::optional(hipscope::fit_line(kernels, seconds));
 }
 
-void infer_interval(hipscope::Results& results, const std::string& sweep,
-                    const std::string& name) {
+void infer_interval(hipscope::Results& results, const std::string& sweep, const std::string& name) {
   const auto completion = slope(results, sweep, "completion");
   const auto device = slope(results, sweep, "device");
   const auto enqueue = slope(results, sweep, "enqueue");
@@ -284,8 +282,8 @@ void infer_interval(hipscope::Results& results, const std::string& sweep,
                                  : "the device"),
        .evidence = {"the device alone, with all launches queued before it starts, needs " +
                         number(device->slope * microseconds) + " us per kernel",
-                    "the host needs " + number(enqueue->slope * microseconds) +
-                        " us to enqueue one",
+                    "each further kernel costs the host " + number(enqueue->slope * nanoseconds) +
+                        " ns to enqueue",
                     "straight line over 8 ... 256 kernels, largest error " +
                         number(100 * completion->largest_relative_residual, 2) + " %"},
        .driver = std::nullopt});
@@ -312,8 +310,8 @@ void infer_free_grid(hipscope::Results& results) {
                  .statement = "up to this many blocks of 256 threads an empty kernel takes no "
                               "longer than with one block, within 10 %",
                  .evidence = {"one block: " + number(curve[0].y, 4) + " cycles; " +
-                              number(curve.back().x, 7) + " blocks: " +
-                              number(curve.back().y, 7) + " cycles"},
+                              number(curve.back().x, 7) + " blocks: " + number(curve.back().y, 7) +
+                              " cycles"},
                  .driver = std::nullopt});
 }
 
@@ -336,8 +334,7 @@ int main(int argc, char** argv) {
   experiment.sweep("graph", "the same launches as a graph, replayed by one call", measure_graph);
   experiment.sweep("grid", "one launch against its number of blocks",
                    [&](Sweep& sweep) { measure_grid(sweep, most_blocks); });
-  experiment.sweep("arguments", "one launch against the bytes of its arguments",
-                   measure_arguments);
+  experiment.sweep("arguments", "one launch against the bytes of its arguments", measure_arguments);
   experiment.conclude([](hipscope::Results& results) {
     infer_single(results);
     infer_interval(results, "stream", "interval in a stream");

@@ -34,8 +34,7 @@ constexpr unsigned largest_block = 1024;
 __global__ void __launch_bounds__(largest_block) null_kernel() {}
 
 __device__ unsigned thread_number() {
-  const unsigned in_block =
-      threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  const unsigned in_block = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
   return blockIdx.x * (blockDim.x * blockDim.y * blockDim.z) + in_block;
 }
 
@@ -68,8 +67,8 @@ constexpr int live_values = 48;
 
 // Every value is used twice, in two passes, so all must stay in registers between them. The timed
 // launches pass no input and leave at once: what they pay for is the reservation.
-__global__ void __launch_bounds__(largest_block) many_registers_kernel(const float* input,
-                                                                       float* output) {
+__global__ void __launch_bounds__(largest_block)
+    many_registers_kernel(const float* input, float* output) {
   if (input == nullptr) {
     return;
   }
@@ -89,23 +88,33 @@ __global__ void __launch_bounds__(largest_block) many_registers_kernel(const flo
   output[threadIdx.x] = sum;
 }
 
-// One thread stores `PerThread` neighbouring dwords with one instruction each or wider.
-template <int PerThread>
+// Where the values of one thread lie: side by side, or a block's row apart, so that each store of a
+// wave covers neighbouring addresses.
+enum class Layout { neighbours, rows };
+
+// One thread stores `PerThread` values, up to four with one instruction.
+template <int PerThread, Layout layout>
 __global__ void __launch_bounds__(512) merged_store_kernel(unsigned* output, unsigned seed) {
-  const unsigned first = thread_number() * PerThread;
-  if constexpr (PerThread % 4 == 0) {
-#pragma unroll
-    for (int i = 0; i < PerThread; i += 4) {
-      const unsigned number = first + i;
-      *reinterpret_cast<uint4*>(output + number) = make_uint4(
-          token(number, seed), token(number + 1, seed), token(number + 2, seed),
-          token(number + 3, seed));
-    }
+  if constexpr (PerThread == 1) {
+    const unsigned number = thread_number();
+    output[number] = token(number, seed);
   } else if constexpr (PerThread == 2) {
-    *reinterpret_cast<uint2*>(output + first) = make_uint2(token(first, seed),
-                                                           token(first + 1, seed));
+    const unsigned number = thread_number() * 2;
+    *reinterpret_cast<uint2*>(output + number) =
+        make_uint2(token(number, seed), token(number + 1, seed));
   } else {
-    output[first] = token(first, seed);
+    const unsigned block_threads = blockDim.x * blockDim.y * blockDim.z;
+    const unsigned in_block = thread_number() - blockIdx.x * block_threads;
+    const unsigned block_start = blockIdx.x * block_threads * PerThread;
+#pragma unroll
+    for (unsigned i = 0; i < PerThread / 4; ++i) {
+      const unsigned quad = layout == Layout::neighbours ? in_block * (PerThread / 4) + i
+                                                         : i * block_threads + in_block;
+      const unsigned number = block_start + 4 * quad;
+      *reinterpret_cast<uint4*>(output + number) =
+          make_uint4(token(number, seed), token(number + 1, seed), token(number + 2, seed),
+                     token(number + 3, seed));
+    }
   }
 }
 
@@ -202,8 +211,9 @@ void measure_store(Sweep& sweep, const std::vector<dim3>& blocks, std::uint64_t 
     point.verify("every thread stored its token", wrong_tokens(output, launched, seed), launched);
     const auto time = point.measure(run);
     add_rates(point, time, grid, static_cast<double>(launched));
-    point.value("stores", static_cast<double>(launched * sizeof(unsigned)) * 1e-9 /
-                              time.seconds().median, "GB/s");
+    point.value("stores",
+                static_cast<double>(launched * sizeof(unsigned)) * 1e-9 / time.seconds().median,
+                "GB/s");
   }
 }
 
@@ -235,8 +245,8 @@ void verify_many_registers(hipscope::Point& point, unsigned threads, std::uint64
 void measure_many_registers(Sweep& sweep, const std::vector<dim3>& blocks, std::uint64_t threads) {
   set_axis(sweep);
   hipFuncAttributes attributes{};
-  hipscope::check(hipFuncGetAttributes(
-      &attributes, reinterpret_cast<const void*>(&many_registers_kernel)));
+  hipscope::check(
+      hipFuncGetAttributes(&attributes, reinterpret_cast<const void*>(&many_registers_kernel)));
   sweep.note("the runtime reports " + std::to_string(attributes.numRegs) +
              " registers per thread for this kernel");
   for (const dim3& block : blocks) {
@@ -262,22 +272,23 @@ void measure_block_size(Sweep& sweep, std::uint64_t blocks) {
       launch(null_kernel, {.grid = dim3(static_cast<unsigned>(blocks)), .block = dim3(threads)});
     });
     int resident = 0;
-    hipscope::check(hipOccupancyMaxActiveBlocksPerMultiprocessor(
-        &resident, null_kernel, static_cast<int>(threads), 0));
+    hipscope::check(hipOccupancyMaxActiveBlocksPerMultiprocessor(&resident, null_kernel,
+                                                                 static_cast<int>(threads), 0));
     point.value("cycles per block", time.cycles() / static_cast<double>(blocks), "cycles");
     point.value("resident", resident, "blocks/CU");
   }
 }
 
-template <int PerThread>
+template <int PerThread, Layout layout = Layout::neighbours>
 void measure_merged(Sweep& sweep, const dim3& block, const DeviceBuffer<unsigned>& output,
                     std::uint64_t values) {
-  auto point = sweep.point(std::to_string(PerThread), PerThread);
+  const std::string suffix = layout == Layout::rows ? " in rows" : "";
+  auto point = sweep.point(std::to_string(PerThread) + suffix, PerThread);
   const unsigned grid = blocks_for(values / PerThread, block);
   const auto seed = static_cast<unsigned>(sweep.seed());
   const auto run = [&] {
-    launch(merged_store_kernel<PerThread>, {.grid = dim3(grid), .block = block}, output.data(),
-           seed);
+    launch(merged_store_kernel<PerThread, layout>, {.grid = dim3(grid), .block = block},
+           output.data(), seed);
   };
   const std::uint64_t stored = std::uint64_t{grid} * volume(block) * PerThread;
   hipscope::check(hipMemset(output.data(), hipscope::poison_byte, stored * sizeof(unsigned)));
@@ -286,13 +297,17 @@ void measure_merged(Sweep& sweep, const dim3& block, const DeviceBuffer<unsigned
   const auto time = point.measure(run);
   point.value("blocks", grid, "blocks");
   point.value("value rate", static_cast<double>(stored) / time.cycles(), "values/cycle");
-  point.value("stores", static_cast<double>(stored * sizeof(unsigned)) * 1e-9 /
-                            time.seconds().median, "GB/s");
+  point.value("stores",
+              static_cast<double>(stored * sizeof(unsigned)) * 1e-9 / time.seconds().median,
+              "GB/s");
 }
 
 // V's advice for a block that must be small: one thread does the work of four.
 void measure_merge(Sweep& sweep, const dim3& block, std::uint64_t values) {
   sweep.axis({.name = "values per thread", .unit = "", .scale = hipscope::Scale::logarithmic});
+  sweep.note(
+      "a thread's values lie side by side, or in rows: a quad of values, then the next "
+      "quad behind all the block's first quads");
   sweep.headline("value rate");
   constexpr unsigned most_per_thread = 16;
   const std::uint64_t most_values = values + std::uint64_t{volume(block)} * most_per_thread;
@@ -303,6 +318,8 @@ void measure_merge(Sweep& sweep, const dim3& block, std::uint64_t values) {
   measure_merged<4>(sweep, block, output, values);
   measure_merged<8>(sweep, block, output, values);
   measure_merged<16>(sweep, block, output, values);
+  measure_merged<8, Layout::rows>(sweep, block, output, values);
+  measure_merged<16, Layout::rows>(sweep, block, output, values);
 }
 
 // --- What the curves show ---------------------------------------------------------------------
@@ -323,12 +340,11 @@ std::vector<std::string> published_evidence(const hipscope::Results& results) {
   for (const hipscope::PublishedCurve& curve : results.published("1d", "thread rate")) {
     const auto rates = hipscope::fit_launch_rates(published_launches(curve));
     if (rates && rates->thread_rate) {
-      evidence.push_back("the same fit to the published curve of " + curve.gpu + ": " +
-                         number(rates->block_rate) + " blocks/cycle, then " +
-                         number(*rates->thread_rate) + " threads/cycle for " +
-                         std::to_string(rates->thread_limited_points) +
-                         " block sizes; largest error " +
-                         number(100 * rates->largest_relative_residual, 2) + " %");
+      evidence.push_back(
+          "the same fit to the published curve of " + curve.gpu + ": " + number(rates->block_rate) +
+          " blocks/cycle, then " + number(*rates->thread_rate) + " threads/cycle for " +
+          std::to_string(rates->thread_limited_points) + " block sizes; largest error " +
+          number(100 * rates->largest_relative_residual, 2) + " %");
     }
   }
   return evidence;
@@ -342,9 +358,8 @@ std::optional<double> growth_of_large_blocks(const std::vector<hipscope::CurvePo
   if (curve.empty()) {
     return std::nullopt;
   }
-  const double fastest = std::min_element(curve.begin(), curve.end(), [](auto& a, auto& b) {
-                           return a.y < b.y;
-                         })->y;
+  const double fastest =
+      std::min_element(curve.begin(), curve.end(), [](auto& a, auto& b) { return a.y < b.y; })->y;
   const auto first_slow = std::find_if(curve.begin(), curve.end(), [&](const auto& point) {
     return point.y > noticeable * fastest;
   });
@@ -365,9 +380,8 @@ void infer_rates(hipscope::Results& results) {
   }
   std::vector<hipscope::LaunchTime> launches;
   for (std::size_t i = 0; i < times.size(); ++i) {
-    launches.push_back({.blocks = threads[i].y / times[i].x,
-                        .threads = threads[i].y,
-                        .seconds = times[i].y});
+    launches.push_back(
+        {.blocks = threads[i].y / times[i].x, .threads = threads[i].y, .seconds = times[i].y});
   }
   const auto rates = hipscope::fit_launch_rates(launches);
   if (!rates) {
@@ -376,10 +390,10 @@ void infer_rates(hipscope::Results& results) {
   const double hertz = results.clock_mhz() * 1e6;
   const double error = rates->largest_relative_residual;
   const std::size_t block_limited = launches.size() - rates->thread_limited_points;
-  const double best_rate = std::max_element(rate_curve.begin(), rate_curve.end(), [](auto& a,
-                                                                                      auto& b) {
-                             return a.y < b.y;
-                           })->y;
+  const double best_rate =
+      std::max_element(rate_curve.begin(), rate_curve.end(), [](auto& a, auto& b) {
+        return a.y < b.y;
+      })->y;
   std::vector<std::string> evidence = {
       "t = max(blocks / block rate, threads / thread rate) fits all " +
       std::to_string(launches.size()) + " block sizes within " + number(100 * error, 2) + " %; " +
@@ -408,8 +422,8 @@ void infer_rates(hipscope::Results& results) {
                                   .driver = std::nullopt};
   if (growth) {
     thread_rate.evidence.push_back(
-        "in sweep block-size the time per block grows with the " + number(*growth, 2) +
-        "th power of its threads where it grows at all (1 would be a thread rate)");
+        "in sweep block-size, where the time per block grows at all, it grows as threads^" +
+        number(*growth, 2) + " (a thread rate would be threads^1)");
   }
   constexpr double proportional = 0.7;
   const bool is_limit = rates->thread_rate && (rates->thread_limited_points >= 2 || !growth) &&
@@ -417,12 +431,14 @@ void infer_rates(hipscope::Results& results) {
   if (is_limit) {
     thread_rate.value = *rates->thread_rate / hertz;
     thread_rate.confidence = rates->thread_limited_points >= 2 ? confidence : 0.3;
-    thread_rate.statement =
-        "blocks of " + number(times[block_limited].x, 4) + " threads and more start " +
-        number(*thread_rate.value, 4) + " threads per cycle: the thread rate limits them";
+    thread_rate.statement = "blocks of " + number(times[block_limited].x, 4) +
+                            " threads and more start " + number(*thread_rate.value, 4) +
+                            " threads per cycle: the thread rate limits them";
   } else {
-    thread_rate.statement = "no thread rate limits blocks of up to 1024 threads here; the highest "
-                            "seen, " + number(best_rate, 4) + " threads/cycle, is a lower bound";
+    thread_rate.statement =
+        "no thread rate limits blocks of up to 1024 threads here; the highest "
+        "seen, " +
+        number(best_rate, 4) + " threads/cycle, is a lower bound";
   }
   results.infer(thread_rate);
 
@@ -545,16 +561,12 @@ int main(int argc, char** argv) {
                    [&](Sweep& sweep) { measure_store(sweep, blocks_2d(), work_threads); });
   experiment.sweep("store-3d", "one dword stored per thread, n x n x n blocks",
                    [&](Sweep& sweep) { measure_store(sweep, blocks_3d(), work_threads); });
-  experiment.sweep("registers-1d", "many registers reserved, 1-D blocks", [&](Sweep& sweep) {
-    measure_many_registers(sweep, blocks_1d(), work_threads);
-  });
-  experiment.sweep("registers-2d", "many registers reserved, n x n blocks", [&](Sweep& sweep) {
-    measure_many_registers(sweep, blocks_2d(), work_threads);
-  });
+  experiment.sweep("registers-1d", "many registers reserved, 1-D blocks",
+                   [&](Sweep& sweep) { measure_many_registers(sweep, blocks_1d(), work_threads); });
+  experiment.sweep("registers-2d", "many registers reserved, n x n blocks",
+                   [&](Sweep& sweep) { measure_many_registers(sweep, blocks_2d(), work_threads); });
   experiment.sweep("registers-3d", "many registers reserved, n x n x n blocks",
-                   [&](Sweep& sweep) {
-                     measure_many_registers(sweep, blocks_3d(), work_threads);
-                   });
+                   [&](Sweep& sweep) { measure_many_registers(sweep, blocks_3d(), work_threads); });
   experiment.sweep("block-size", "empty kernel, a fixed number of blocks of 8 ... 1024 threads",
                    [&](Sweep& sweep) { measure_block_size(sweep, blocks); });
   experiment.sweep("merge-64", "stores by blocks of 64x1x1, more and more values per thread",

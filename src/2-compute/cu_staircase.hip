@@ -6,9 +6,9 @@
 // Where it doubles is the number of CUs. A block too small to fill a CU shares it for free, so with
 // small blocks the step comes later: that is what the four block sizes show.
 //
-// How many blocks fit at once is another question, asked with blocks that hold their place but
-// hardly compute: one thread works, the others wait at a barrier. Their time is flat until every
-// place of the GPU is taken.
+// How many blocks fit at once is another question, asked with blocks that hold their place for a
+// fixed time and do not compete for anything else: one thread watches the clock, the others wait at
+// a barrier. Their time is flat until every place of the GPU is taken.
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
@@ -51,17 +51,22 @@ __device__ float fma_chain(float x, float by, float plus, unsigned fmas) {
 }
 
 // Every thread computes.
-__global__ void __launch_bounds__(largest_block) busy_kernel(float* output, float by, float plus,
-                                                             unsigned fmas) {
+__global__ void __launch_bounds__(largest_block)
+    busy_kernel(float* output, float by, float plus, unsigned fmas) {
   const unsigned number = blockIdx.x * blockDim.x + threadIdx.x;
   output[number] = fma_chain(start_value(number), by, plus, fmas);
 }
 
-// The first thread computes, the others wait for it at the barrier.
-__global__ void __launch_bounds__(largest_block) waiting_kernel(float* output, float by, float plus,
-                                                                unsigned fmas) {
+// Holds its place for `hold` cycles of its own CU's counter, whatever else runs there, and stores
+// how long it was; the other threads wait at the barrier.
+__global__ void __launch_bounds__(largest_block) waiting_kernel(long long* held, long long hold) {
   if (threadIdx.x == 0) {
-    output[blockIdx.x] = fma_chain(start_value(blockIdx.x), by, plus, fmas);
+    const long long start = clock64();
+    long long elapsed = 0;
+    while (elapsed < hold) {
+      elapsed = clock64() - start;
+    }
+    held[blockIdx.x] = elapsed;
   }
   __syncthreads();
 }
@@ -123,29 +128,37 @@ constexpr std::array<unsigned, 7> residency_blocks = {32, 64, 128, 256, 512, 768
 // More blocks than this share no CU of any GPU so far.
 constexpr unsigned most_resident_blocks = 64;
 
-void measure_residency(Sweep& sweep, unsigned threads, std::uint64_t fmas) {
+int occupancy(unsigned threads) {
+  int blocks = 0;
+  hipscope::check(hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, waiting_kernel,
+                                                               static_cast<int>(threads), 0));
+  return blocks;
+}
+
+void measure_residency(Sweep& sweep, unsigned threads, std::uint64_t hold) {
   sweep.axis({.name = "blocks", .unit = ""});
   sweep.headline("cycles");
   // Quarters of the driver's number of CUs are close enough to tell whole blocks per CU apart.
   const auto compute_units = static_cast<unsigned>(sweep.device().compute_units);
   const unsigned step = std::max(1U, compute_units / 4);
-  const std::vector<float> ends = reference(fmas);
-  DeviceBuffer<float> output((most_resident_blocks + 1UL) * compute_units);
-  int resident = 0;
-  hipscope::check(hipOccupancyMaxActiveBlocksPerMultiprocessor(&resident, waiting_kernel,
-                                                               static_cast<int>(threads), 0));
-  sweep.note("the runtime's occupancy calculator says " + std::to_string(resident) +
+  const unsigned most_blocks = (most_resident_blocks + 1) * compute_units;
+  DeviceBuffer<long long> held(most_blocks);
+  sweep.note("the runtime's occupancy calculator says " + std::to_string(occupancy(threads)) +
              " blocks per CU");
   std::optional<double> shortest;
-  for (unsigned blocks = step; blocks <= most_resident_blocks * compute_units; blocks += step) {
+  for (unsigned blocks = step; blocks <= most_blocks; blocks += step) {
     auto point = sweep.point(std::to_string(blocks), blocks);
     const auto run = [&] {
-      launch(waiting_kernel, {.grid = dim3(blocks), .block = dim3(threads)}, output.data(), factor,
-             addend, fmas);
+      launch(waiting_kernel, {.grid = dim3(blocks), .block = dim3(threads)}, held.data(),
+             static_cast<long long>(hold));
     };
-    output.poison();
+    held.poison();
     run();
-    point.verify("end of the first thread's FMA chain", count_wrong(output, blocks, ends), blocks);
+    const std::vector<long long> cycles = held.to_host();
+    const auto wrong = std::count_if(cycles.begin(), cycles.begin() + blocks,
+                                     [&](long long c) { return c < static_cast<long long>(hold); });
+    point.verify("every block held its place long enough", static_cast<std::uint64_t>(wrong),
+                 blocks);
     const auto time = point.measure(run);
     point.value("cycles", time.cycles(), "cycles");
     const double seconds = time.seconds().median;
@@ -199,10 +212,9 @@ std::optional<double> infer_compute_units(hipscope::Results& results) {
     if (!step) {
       continue;
     }
-    inference.evidence.push_back("blocks of " + std::to_string(threads) + ": flat up to " +
-                                 number(step->last_flat_x, 5) + " blocks, " +
-                                 number(step->next_x, 5) + " take " + number(step->ratio) +
-                                 " times as long");
+    inference.evidence.push_back(
+        "blocks of " + std::to_string(threads) + ": flat up to " + number(step->last_flat_x, 5) +
+        " blocks, " + number(step->next_x, 5) + " take " + number(step->ratio) + " times as long");
     inference.value = step->last_flat_x;
     inference.confidence = step->confidence;
     inference.statement = "one block of " + std::to_string(threads) + " threads more than " +
@@ -224,22 +236,18 @@ void infer_residency(hipscope::Results& results, double compute_units, unsigned 
   if (!step) {
     return;
   }
-  int occupancy = 0;
-  hipscope::check(hipOccupancyMaxActiveBlocksPerMultiprocessor(&occupancy, waiting_kernel,
-                                                               static_cast<int>(threads), 0));
   const double resident = std::floor(step->next_x / compute_units);
   const bool is_sure = std::floor(step->last_flat_x / compute_units) >= resident ||
                        step->last_flat_x / compute_units > resident - 0.5;
-  results.infer({.name = "resident blocks of " + std::to_string(threads) + " threads",
-                 .value = resident,
-                 .unit = "blocks/CU",
-                 .confidence = is_sure ? step->confidence : 0.3,
-                 .statement = number(resident * threads, 5) +
-                              " threads are in place on one CU at once",
-                 .evidence = {"flat up to " + number(step->last_flat_x, 6) + " blocks, " +
-                              number(step->next_x, 6) + " take " + number(step->ratio) +
-                              " times as long"},
-                 .driver = occupancy});
+  results.infer(
+      {.name = "resident blocks of " + std::to_string(threads) + " threads",
+       .value = resident,
+       .unit = "blocks/CU",
+       .confidence = is_sure ? step->confidence : 0.3,
+       .statement = number(resident * threads, 5) + " threads are in place on one CU at once",
+       .evidence = {"flat up to " + number(step->last_flat_x, 6) + " blocks, " +
+                    number(step->next_x, 6) + " take " + number(step->ratio) + " times as long"},
+       .driver = occupancy(threads)});
 }
 
 }  // namespace
@@ -249,12 +257,12 @@ int main(int argc, char** argv) {
       "cu_staircase",
       {.question = "How many compute units does the GPU have, and how many blocks fit on one?",
        .sources = {"fsword73/HIP-Performance-Optmization-on-VEGA64, 2.2.5 (example 2e)"}});
-  const auto fmas = experiment.size("--fmas", "dependent FMAs per thread",
-                                    {.gpu = 16384,
-                                     .quick = 4096,
-                                     .host = 64,
-                                     .minimum = 1,
-                                     .maximum = 1U << 30});
+  const auto fmas =
+      experiment.size("--fmas", "dependent FMAs per thread",
+                      {.gpu = 16384, .quick = 4096, .host = 64, .minimum = 1, .maximum = 1U << 30});
+  const auto hold = experiment.size(
+      "--hold", "cycles for which a waiting block holds its place",
+      {.gpu = 65536, .quick = 16384, .host = 1000, .minimum = 1, .maximum = 1U << 30});
   for (const unsigned threads : staircase_blocks) {
     experiment.sweep(staircase_name(threads),
                      "busy blocks of " + std::to_string(threads) + " threads",
@@ -263,7 +271,7 @@ int main(int argc, char** argv) {
   for (const unsigned threads : residency_blocks) {
     experiment.sweep(residency_name(threads),
                      "waiting blocks of " + std::to_string(threads) + " threads",
-                     [=](Sweep& sweep) { measure_residency(sweep, threads, fmas); });
+                     [=](Sweep& sweep) { measure_residency(sweep, threads, hold); });
   }
   experiment.conclude([](hipscope::Results& results) {
     const auto compute_units = infer_compute_units(results);

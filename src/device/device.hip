@@ -1,10 +1,9 @@
 // The device on the backend that this library was built for.
-#include "hipscope/device.h"
-
 #include <algorithm>
 
 #include "hipscope/buffer.h"
 #include "hipscope/check.h"
+#include "hipscope/device.h"
 #include "stopwatch.h"
 
 namespace hipscope {

@@ -11,10 +11,10 @@ namespace hipscope::detail {
 
 /// Both counters of one compute unit at one moment.
 struct ClockReading {
-  long long ticks;         ///< of the constant-rate timer
-  long long cycles;        ///< of the shader's cycle counter
-  unsigned compute_unit;   ///< which one was read
-  unsigned gate_timed_out; ///< 1 when the gate was still shut after its time limit
+  long long ticks;          ///< of the constant-rate timer
+  long long cycles;         ///< of the shader's cycle counter
+  unsigned compute_unit;    ///< which one was read
+  unsigned gate_timed_out;  ///< 1 when the gate was still shut after its time limit
 };
 
 /// Times work on the current device's default stream.

@@ -6,13 +6,12 @@
 // time (the idea is nvbench's blocking kernel). Each reading takes the shader's cycle counter and
 // the constant-rate timer on one compute unit; the difference of two readings gives the average
 // shader clock over the sample.
-#include "stopwatch.h"
-
 #include <chrono>
 #include <thread>
 
 #include "hipscope/check.h"
 #include "hipscope/launch.h"
+#include "stopwatch.h"
 
 namespace hipscope::detail {
 
@@ -40,8 +39,8 @@ __device__ long long timer_ticks() {
 #endif
 }
 
-__global__ void __launch_bounds__(1) read_clock(ClockReading* reading, volatile unsigned* gate,
-                                                long long timeout_ticks) {
+__global__ void __launch_bounds__(1)
+    read_clock(ClockReading* reading, volatile unsigned* gate, long long timeout_ticks) {
   const long long start = timer_ticks();
   reading->gate_timed_out = 0;
   while (gate != nullptr && *gate == 0) {
@@ -111,8 +110,7 @@ double Stopwatch::calibrate_timer() {
   std::this_thread::sleep_for(std::chrono::milliseconds(10));
   const auto host_stop = read(&shared_on_device_->second);
   const double seconds = std::chrono::duration<double>(host_stop - host_start).count();
-  const double hz =
-      static_cast<double>(shared_->second.ticks - shared_->first.ticks) / seconds;
+  const double hz = static_cast<double>(shared_->second.ticks - shared_->first.ticks) / seconds;
   constexpr double mega = 1e6;
   return std::max(1.0, std::round(hz / mega)) * mega;
 }
@@ -143,9 +141,9 @@ Sample Stopwatch::time(const std::function<void()>& body, unsigned batch, bool s
   }
   float milliseconds = 0;
   check(hipEventElapsedTime(&milliseconds, start_, stop_));
-  return {.seconds = static_cast<double>(milliseconds) * 1e-3 / batch,
-          .shader_mhz =
-              is_hardware_ ? shader_mhz(shared_->first, shared_->second, timer_hz_) : 0.0};
+  return {
+      .seconds = static_cast<double>(milliseconds) * 1e-3 / batch,
+      .shader_mhz = is_hardware_ ? shader_mhz(shared_->first, shared_->second, timer_hz_) : 0.0};
 }
 
 }  // namespace hipscope::detail

@@ -18,13 +18,18 @@ namespace hipscope {
 
 namespace {
 
-enum ExitStatus { good = 0, verification_failed = 1, bad_usage = 2, device_error = 3, no_device = 77 };
+enum ExitStatus {
+  good = 0,
+  verification_failed = 1,
+  bad_usage = 2,
+  device_error = 3,
+  no_device = 77
+};
 
 using detail::Run;
 
 void print(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
-      std::fflush(stdout) != 0) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
     throw detail::WriteError("cannot write the tables to standard output");
   }
 }
@@ -60,6 +65,18 @@ void measure_sweep(Run& run, const detail::SweepDeclaration& declaration) {
       print(fmt::format("\n{}: {}\n", record->name, note));
     }
   }
+}
+
+// What a sample of nothing takes: the part of every time that is the measurement's own.
+void measure_overhead(Run& run) {
+  constexpr int repetitions = 9;
+  std::vector<double> nanoseconds;
+  for (int i = 0; i < repetitions; ++i) {
+    nanoseconds.push_back(run.device->time([] {}, 1, {}).seconds * 1e9);
+  }
+  run.overheads.push_back({.name = "a sample of nothing (two events)",
+                           .value = summarize(nanoseconds).median,
+                           .unit = "ns"});
 }
 
 std::string utc_now() {
@@ -99,6 +116,7 @@ int run_experiment(detail::ExperimentRecord& experiment, const detail::Options& 
   if (!options.csv) {
     print(detail::heading(run));
   }
+  measure_overhead(run);
   for (const detail::SweepDeclaration* sweep : selected) {
     measure_sweep(run, *sweep);
   }

@@ -35,8 +35,7 @@ double squared_logarithmic_residual(std::span<const LaunchTime> launches,
                                     const LaunchRates& rates) {
   double sum = 0;
   for (const LaunchTime& launch : launches) {
-    const double residual =
-        std::log(launch.seconds / rates.seconds(launch.blocks, launch.threads));
+    const double residual = std::log(launch.seconds / rates.seconds(launch.blocks, launch.threads));
     sum += residual * residual;
   }
   return sum;
@@ -61,8 +60,8 @@ std::vector<double> positions_of_rises(std::span<const CurvePoint> curve, double
   }
   constexpr double sigma_per_median_deviation = 1.4826;  // of a normal distribution
   constexpr double certain_sigmas = 6;
-  const double limit = std::max(threshold, certain_sigmas * sigma_per_median_deviation *
-                                               summarize(magnitudes).median);
+  const double limit = std::max(
+      threshold, certain_sigmas * sigma_per_median_deviation * summarize(magnitudes).median);
   std::vector<double> rises;
   for (std::size_t i = 0; i < changes.size(); ++i) {
     if (changes[i] > limit) {
@@ -83,9 +82,8 @@ bool is_equally_spaced(std::span<const CurvePoint> curve, double distance) {
 
 // The share of `rises` that lie on a multiple of `period`.
 double share_on_multiples(std::span<const double> rises, double period) {
-  const auto on_multiple = std::count_if(rises.begin(), rises.end(), [&](double rise) {
-    return std::fmod(rise, period) == 0;
-  });
+  const auto on_multiple = std::count_if(rises.begin(), rises.end(),
+                                         [&](double rise) { return std::fmod(rise, period) == 0; });
   return static_cast<double>(on_multiple) / static_cast<double>(rises.size());
 }
 

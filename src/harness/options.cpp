@@ -164,8 +164,8 @@ void resolve_sizes(ExperimentRecord& experiment, Preset preset, bool is_hardware
     }
     const std::optional<std::uint64_t> value = parse_size(size.given);
     if (!value) {
-      throw UsageError(fmt::format("{}: {} is not a size such as 4096, 2^20 or 64Ki", size.flag,
-                                   size.given));
+      throw UsageError(
+          fmt::format("{}: {} is not a size such as 4096, 2^20 or 64Ki", size.flag, size.given));
     }
     if (*value < defaults.minimum || *value > defaults.maximum) {
       throw UsageError(fmt::format("{}: {} is not in the range {} to {}", size.flag, size.given,
@@ -205,7 +205,7 @@ StoppingRule stopping_rule(const Options& options, bool is_hardware) {
       rule.minimum_samples = 3;
       break;
     case Preset::standard:
-      rule.minimum_seconds = 0.01;
+      rule.minimum_seconds = 0.005;
       rule.maximum_seconds = 1.0;
       rule.minimum_samples = 5;
       break;

@@ -87,7 +87,8 @@ void write_whole(const std::string& path, const std::string& text) {
   }
   // A link keeps pointing to where it does: the file behind it is the one to replace.
   std::error_code ignored;
-  const fs::path target = fs::is_symlink(path, ignored) ? fs::weakly_canonical(path) : fs::path(path);
+  const fs::path target =
+      fs::is_symlink(path, ignored) ? fs::weakly_canonical(path) : fs::path(path);
   std::string temporary = target.string() + ".XXXXXX";
   const int descriptor = ::mkstemp(temporary.data());
   if (descriptor < 0) {

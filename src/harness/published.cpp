@@ -17,7 +17,7 @@ extern const char* const published_csv;
 std::vector<PublishedFigure> parse_published(const std::string& csv) {
   std::istringstream text(csv);
   io::CSVReader<9, io::trim_chars<' '>, io::double_quote_escape<',', '"'>> reader("published.csv",
-                                                                                 text);
+                                                                                  text);
   reader.read_header(io::ignore_extra_column, "experiment", "series", "gpu", "x", "metric", "value",
                      "unit", "source", "note");
   std::vector<PublishedFigure> figures;

@@ -62,7 +62,7 @@ struct Options {
   bool csv = false;
   Preset preset = Preset::standard;
   double minimum_seconds = 0;
-  double noise = 0;  ///< a fraction
+  double noise = 0;      ///< a fraction
   double clock_mhz = 0;  ///< 0: not given
   std::uint64_t seed = 0;
   std::string filter;  ///< empty: not given

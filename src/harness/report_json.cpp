@@ -108,8 +108,8 @@ Json row_json(const Row& row) {
                          {"source", figure.source},
                          {"note", figure.note}});
   }
-  return {{"label", row.label},   {"x", row.x},         {"measurements", measurements},
-          {"values", values},     {"checks", checks},   {"published", published}};
+  return {{"label", row.label}, {"x", row.x},       {"measurements", measurements},
+          {"values", values},   {"checks", checks}, {"published", published}};
 }
 
 Json sweep_json(const SweepRecord& sweep) {

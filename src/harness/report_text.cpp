@@ -87,8 +87,8 @@ void add_value_columns(const SweepRecord& sweep, Cells& cells) {
   for (const std::string& name : distinct(sweep, &Row::values, heading_of)) {
     cells[0].push_back(name);
     for (std::size_t i = 0; i < sweep.rows.size(); ++i) {
-      const auto* value = find_entry(sweep.rows[i]->values,
-                                     [&](const Value& v) { return heading_of(v) == name; });
+      const auto* value =
+          find_entry(sweep.rows[i]->values, [&](const Value& v) { return heading_of(v) == name; });
       cells[i + 1].push_back(value != nullptr ? format_number(value->value) : "-");
     }
   }
@@ -101,9 +101,9 @@ void add_published_columns(const SweepRecord& sweep, Cells& cells) {
   for (const std::string& name : distinct(sweep, &Row::published, heading_of)) {
     cells[0].push_back(name);
     for (std::size_t i = 0; i < sweep.rows.size(); ++i) {
-      const auto* figure =
-          find_entry(sweep.rows[i]->published,
-                     [&](const PublishedFigure& f) { return heading_of(f) == name; });
+      const auto* figure = find_entry(sweep.rows[i]->published, [&](const PublishedFigure& f) {
+        return heading_of(f) == name;
+      });
       cells[i + 1].push_back(figure != nullptr ? format_number(figure->value) : "-");
     }
   }
@@ -161,11 +161,10 @@ std::string comma_separated(const Cells& cells) {
 }
 
 std::string inference_text(const Inference& inference) {
-  std::string text =
-      inference.value
-          ? fmt::format("  {}: {} {} (confidence {:.2f})", inference.name,
-                        format_number(*inference.value), inference.unit, inference.confidence)
-          : fmt::format("  {}: not found", inference.name);
+  std::string text = inference.value ? fmt::format("  {}: {} {} (confidence {:.2f})",
+                                                   inference.name, format_number(*inference.value),
+                                                   inference.unit, inference.confidence)
+                                     : fmt::format("  {}: not found", inference.name);
   if (inference.driver) {
     text += fmt::format("; the driver says {}", format_number(*inference.driver));
   }
@@ -235,9 +234,9 @@ std::string heading(const Run& run) {
   if (device.maximum_shader_mhz > 0) {
     text += fmt::format(", at most {:.0f} MHz", device.maximum_shader_mhz);
   }
-  text += fmt::format("\n{}; driver {}, runtime {}; preset {}, seed {}\n", version_text(),
-                      device.driver, device.runtime, to_string(run.options.preset),
-                      run.options.seed);
+  text +=
+      fmt::format("\n{}; driver {}, runtime {}; preset {}, seed {}\n", version_text(),
+                  device.driver, device.runtime, to_string(run.options.preset), run.options.seed);
   if (!run.device->is_hardware()) {
     text +=
         "host backend: kernels run on the CPU to check what they compute; times are the CPU's, "

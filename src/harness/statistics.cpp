@@ -17,8 +17,7 @@ double quantile(std::span<const double> sorted, double fraction) {
   const double position = fraction * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(position);
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] +
-         (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+  return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
 Summary summarize(std::span<const double> samples) {

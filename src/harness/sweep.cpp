@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "hipscope/experiment.h"
 #include "interrupt.h"
@@ -71,8 +72,12 @@ Measurement Point::measure(const std::function<void()>& body, const MeasureOptio
   } else {
     measurement.batch = options.batch != 0 ? options.batch : choose_batch(first.seconds);
   }
-  sample_until_done(run_, measurement,
-                    [&] { return device.time(body, measurement.batch, options); });
+  // What is so long that a warm-up makes no difference is a sample itself.
+  constexpr double needs_no_warm_up_seconds = 0.05;
+  bool use_first = first.seconds > needs_no_warm_up_seconds && measurement.batch == 1;
+  sample_until_done(run_, measurement, [&] {
+    return std::exchange(use_first, false) ? first : device.time(body, measurement.batch, options);
+  });
   row_.measurements.push_back(measurement);
   return measurement;
 }
