@@ -7,6 +7,12 @@ if(HIPSCOPE_WERROR)
   list(APPEND hipscope_warnings -Werror)
 endif()
 
+# hipcc takes C++ for HIP unless told otherwise.
+set(hipscope_plain_cxx "")
+if(HIPSCOPE_BACKEND STREQUAL "amd")
+  set(hipscope_plain_cxx "SHELL:-x c++")
+endif()
+
 if(HIPSCOPE_SANITIZE)
   if(NOT HIPSCOPE_BACKEND STREQUAL "host")
     message(FATAL_ERROR "HIPSCOPE_SANITIZE works with the host backend only")

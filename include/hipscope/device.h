@@ -15,8 +15,8 @@ namespace hipscope {
 
 /// What the driver reports. A value that it does not report is 0 or empty.
 struct DeviceDescription {
-  std::string name;
-  std::string architecture;  ///< "gfx90a", "sm_90", "host"
+  std::string name{};
+  std::string architecture{};  ///< "gfx90a", "sm_90", "host"
   int index = 0;
   int compute_units = 0;  ///< CUs (NVIDIA: SMs)
   int wave_size = 0;      ///< lanes of a wave (NVIDIA: threads of a warp)
@@ -30,8 +30,8 @@ struct DeviceDescription {
   int registers_per_block = 0;
   int maximum_threads_per_block = 0;
   int maximum_threads_per_compute_unit = 0;
-  std::string driver;   ///< the driver's version
-  std::string runtime;  ///< the runtime library's version
+  std::string driver{};   ///< the driver's version
+  std::string runtime{};  ///< the runtime library's version
 };
 
 /// Something that the device or its runtime refused. Exit status 3.

@@ -85,8 +85,8 @@ enum class Scale { linear, logarithmic };
 
 /// The x axis of a sweep.
 struct Axis {
-  std::string name;  ///< "block"
-  std::string unit;  ///< "threads"
+  std::string name;    ///< "block"
+  std::string unit{};  ///< "threads"
   Scale scale = Scale::linear;
 };
 
@@ -141,13 +141,13 @@ struct PublishedCurve {
 
 /// A statement about the hardware drawn from the curves.
 struct Inference {
-  std::string name;             ///< "wave size"
-  std::optional<double> value;  ///< empty: the curves do not show it
-  std::string unit;             ///< "lanes"
-  double confidence = 0;        ///< 0 ... 1; the evidence says what it rests on
-  std::string statement;        ///< one line that a reader can quote
-  std::vector<std::string> evidence;
-  std::optional<double> driver;  ///< what the driver says, where it says anything
+  std::string name{};             ///< "wave size"
+  std::optional<double> value{};  ///< empty: the curves do not show it
+  std::string unit{};             ///< "lanes"
+  double confidence = 0;          ///< 0 ... 1; the evidence says what it rests on
+  std::string statement{};        ///< one line that a reader can quote
+  std::vector<std::string> evidence{};
+  std::optional<double> driver{};  ///< what the driver says, where it says anything
 };
 
 /// The results of all sweeps, for inference after them.

@@ -16,6 +16,9 @@ struct LaunchShape {
   dim3 block;                    ///< threads per block
   std::uint32_t lds_bytes = 0;   ///< dynamic LDS (NVIDIA: shared memory) per block
   hipStream_t stream = nullptr;  ///< the default stream
+  // Where the shape was written: the place that a refused launch names.
+  const char* file = __builtin_FILE();
+  int line = __builtin_LINE();
 };
 
 /// Enqueues `kernel` with `arguments`, converted to the kernel's parameter types.
@@ -26,7 +29,7 @@ void launch(void (*kernel)(Parameters...), const LaunchShape& shape, Arguments&&
                 "a kernel takes exactly its own number of arguments");
   hipLaunchKernelGGL(kernel, shape.grid, shape.block, shape.lds_bytes, shape.stream,
                      static_cast<Parameters>(std::forward<Arguments>(arguments))...);
-  check(hipGetLastError());
+  check(hipGetLastError(), shape.file, shape.line);
 }
 
 }  // namespace hipscope

@@ -40,11 +40,11 @@ struct StoppingRule {
 
 /// A named series of samples of one body.
 struct Measurement {
-  std::string name;    ///< "time", "enqueue", ...
-  std::string method;  ///< how the time was taken: "device events" or "host clock"
-  unsigned batch = 1;  ///< executions of the body per sample
+  std::string name{};    ///< "time", "enqueue", ...
+  std::string method{};  ///< how the time was taken: "device events" or "host clock"
+  unsigned batch = 1;    ///< executions of the body per sample
   StopReason stop = StopReason::quiet;
-  std::vector<Sample> samples;
+  std::vector<Sample> samples{};
   double clock_mhz = 0;  ///< the clock that `cycles` uses; 0 when the device has none to speak of
 
   /// Order statistics of the samples' times, in seconds.

@@ -113,7 +113,7 @@ void verify_count(hipscope::Point& point, std::uint64_t expected, Enqueue enqueu
 // --- Sweeps -----------------------------------------------------------------------------------
 
 void measure_single(Sweep& sweep) {
-  sweep.axis({.name = "launch", .unit = ""});
+  sweep.axis({.name = "launch"});
   sweep.note(
       "enqueue: the launch call alone; completion: launch and wait, by the host's clock; "
       "device: by events around the kernel");
@@ -130,7 +130,7 @@ void measure_single(Sweep& sweep) {
 }
 
 void set_axis(Sweep& sweep) {
-  sweep.axis({.name = "kernels", .unit = "", .scale = hipscope::Scale::logarithmic});
+  sweep.axis({.name = "kernels", .scale = hipscope::Scale::logarithmic});
   sweep.headline("completion per kernel");
 }
 
@@ -244,8 +244,7 @@ void infer_single(hipscope::Results& results) {
        .evidence = {"the enqueue call is " + number(enqueue[0].y * microseconds) + " us of it",
                     "events around the kernel on the device say " +
                         number(device[0].y * microseconds) + " us",
-                    "fsword73's chapter 2.8 subtracts an assumed 7 us"},
-       .driver = std::nullopt});
+                    "fsword73's chapter 2.8 subtracts an assumed 7 us"}});
 }
 
 // The time that each further kernel adds: the slope of time over kernels.
@@ -285,8 +284,7 @@ void infer_interval(hipscope::Results& results, const std::string& sweep, const 
                     "each further kernel costs the host " + number(enqueue->slope * nanoseconds) +
                         " ns to enqueue",
                     "straight line over 8 ... 256 kernels, largest error " +
-                        number(100 * completion->largest_relative_residual, 2) + " %"},
-       .driver = std::nullopt});
+                        number(100 * completion->largest_relative_residual, 2) + " %"}});
 }
 
 // The largest grid that is as good as free: within a tenth of one block's time.
@@ -311,8 +309,7 @@ void infer_free_grid(hipscope::Results& results) {
                               "longer than with one block, within 10 %",
                  .evidence = {"one block: " + number(curve[0].y, 4) + " cycles; " +
                               number(curve.back().x, 7) + " blocks: " + number(curve.back().y, 7) +
-                              " cycles"},
-                 .driver = std::nullopt});
+                              " cycles"}});
 }
 
 }  // namespace

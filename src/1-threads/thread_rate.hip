@@ -304,7 +304,7 @@ void measure_merged(Sweep& sweep, const dim3& block, const DeviceBuffer<unsigned
 
 // V's advice for a block that must be small: one thread does the work of four.
 void measure_merge(Sweep& sweep, const dim3& block, std::uint64_t values) {
-  sweep.axis({.name = "values per thread", .unit = "", .scale = hipscope::Scale::logarithmic});
+  sweep.axis({.name = "values per thread", .scale = hipscope::Scale::logarithmic});
   sweep.note(
       "a thread's values lie side by side, or in rows: a quad of values, then the next "
       "quad behind all the block's first quads");
@@ -409,17 +409,10 @@ void infer_rates(hipscope::Results& results) {
                  .confidence = confidence,
                  .statement = "the dispatcher starts " + number(rates->block_rate * 1e-9) +
                               " blocks per nanosecond, however small they are",
-                 .evidence = evidence,
-                 .driver = std::nullopt});
+                 .evidence = evidence});
 
   const auto growth = growth_of_large_blocks(results.curve("block-size", "cycles per block"));
-  hipscope::Inference thread_rate{.name = "thread rate",
-                                  .value = std::nullopt,
-                                  .unit = "threads/cycle",
-                                  .confidence = 0,
-                                  .statement = "",
-                                  .evidence = {},
-                                  .driver = std::nullopt};
+  hipscope::Inference thread_rate{.name = "thread rate", .unit = "threads/cycle"};
   if (growth) {
     thread_rate.evidence.push_back(
         "in sweep block-size, where the time per block grows at all, it grows as threads^" +
@@ -452,8 +445,7 @@ void infer_rates(hipscope::Results& results) {
                  .confidence = confidence,
                  .statement = "blocks of at least this size start threads at 95 % or more of the "
                               "highest rate; smaller ones waste the dispatcher",
-                 .evidence = {"highest rate " + number(best_rate, 4) + " threads/cycle"},
-                 .driver = std::nullopt});
+                 .evidence = {"highest rate " + number(best_rate, 4) + " threads/cycle"}});
 }
 
 void infer_wave_size(hipscope::Results& results) {
@@ -464,11 +456,8 @@ void infer_wave_size(hipscope::Results& results) {
   constexpr double smallest_step = 0.002;
   const auto period = hipscope::find_step_period(curve, smallest_step);
   hipscope::Inference inference{.name = "wave size",
-                                .value = std::nullopt,
                                 .unit = "lanes",
-                                .confidence = 0,
                                 .statement = "the time per block shows no regular steps",
-                                .evidence = {},
                                 .driver = results.device().wave_size};
   if (period) {
     inference.value = period->period;
@@ -498,12 +487,8 @@ void infer_residency(hipscope::Results& results) {
   const double jump = cycles[largest].y / cycles[largest - 1].y - 1;
   constexpr double noticeable = 0.02;
   hipscope::Inference inference{.name = "time in place of a block of 1024",
-                                .value = std::nullopt,
                                 .unit = "cycles",
-                                .confidence = 0,
-                                .statement = "no sudden slow-down with the block's size",
-                                .evidence = {},
-                                .driver = std::nullopt};
+                                .statement = "no sudden slow-down with the block's size"};
   if (jump > noticeable && resident[largest].y < resident[largest - 1].y) {
     const double places = resident.back().y * results.device().compute_units;
     inference.value = cycles.back().y * places;

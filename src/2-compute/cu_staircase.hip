@@ -100,7 +100,7 @@ std::uint64_t count_wrong(const DeviceBuffer<float>& output, std::size_t count,
 // --- Sweeps -----------------------------------------------------------------------------------
 
 void measure_staircase(Sweep& sweep, unsigned threads, std::uint64_t fmas) {
-  sweep.axis({.name = "blocks", .unit = ""});
+  sweep.axis({.name = "blocks"});
   sweep.headline("FMA rate");
   sweep.compare(std::to_string(threads) + " threads per block");
   const unsigned most_blocks = 2 * static_cast<unsigned>(sweep.device().compute_units) + 2;
@@ -136,7 +136,7 @@ int occupancy(unsigned threads) {
 }
 
 void measure_residency(Sweep& sweep, unsigned threads, std::uint64_t hold) {
-  sweep.axis({.name = "blocks", .unit = ""});
+  sweep.axis({.name = "blocks"});
   sweep.headline("cycles");
   // Quarters of the driver's number of CUs are close enough to tell whole blocks per CU apart.
   const auto compute_units = static_cast<unsigned>(sweep.device().compute_units);
@@ -198,11 +198,8 @@ std::vector<std::string> published_evidence(const hipscope::Results& results, un
 // The number of CUs, by the largest block that shows a step: it fills a CU best.
 std::optional<double> infer_compute_units(hipscope::Results& results) {
   hipscope::Inference inference{.name = "compute units",
-                                .value = std::nullopt,
                                 .unit = "CUs",
-                                .confidence = 0,
                                 .statement = "no staircase shows where CUs must be shared",
-                                .evidence = {},
                                 .driver = results.device().compute_units};
   bool measured = false;
   for (const unsigned threads : staircase_blocks) {

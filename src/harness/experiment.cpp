@@ -71,6 +71,7 @@ void measure_sweep(Run& run, const detail::SweepDeclaration& declaration) {
 void measure_overhead(Run& run) {
   constexpr int repetitions = 9;
   std::vector<double> nanoseconds;
+  nanoseconds.reserve(repetitions);
   for (int i = 0; i < repetitions; ++i) {
     nanoseconds.push_back(run.device->time([] {}, 1, {}).seconds * 1e9);
   }

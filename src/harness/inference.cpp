@@ -55,6 +55,7 @@ std::vector<double> relative_changes(std::span<const CurvePoint> curve) {
 std::vector<double> positions_of_rises(std::span<const CurvePoint> curve, double threshold) {
   const std::vector<double> changes = relative_changes(curve);
   std::vector<double> magnitudes;
+  magnitudes.reserve(changes.size());
   for (const double change : changes) {
     magnitudes.push_back(std::abs(change));
   }
@@ -158,8 +159,9 @@ std::optional<StepPeriod> find_step_period(std::span<const CurvePoint> curve, do
     return std::nullopt;
   }
   const double range = rises.back() - rises.front();
-  for (double period = range / (fewest_steps - 1); period >= 2 * distance; period -= distance) {
-    period = std::floor(period / distance) * distance;
+  const auto most_distances = static_cast<int>(range / (fewest_steps - 1) / distance);
+  for (int distances = most_distances; distances >= 2; --distances) {
+    const double period = distances * distance;
     const double share = share_on_multiples(rises, period);
     if (share < wanted_share) {
       continue;

@@ -8,15 +8,15 @@ namespace hipscope::detail {
 
 /// One published figure.
 struct PublishedFigure {
-  std::string experiment;
-  std::string series;
-  std::string gpu;
-  std::string x;  ///< "256x1x1"
-  std::string metric;
+  std::string experiment{};
+  std::string series{};
+  std::string gpu{};
+  std::string x{};  ///< "256x1x1"
+  std::string metric{};
   double value = 0;
-  std::string unit;
-  std::string source;
-  std::string note;
+  std::string unit{};
+  std::string source{};
+  std::string note{};
 };
 
 /// The figures in CSV text with the header of published.csv.

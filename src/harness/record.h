@@ -18,14 +18,14 @@ namespace hipscope::detail {
 
 /// A named number with its unit; NaN where there is none.
 struct Value {
-  std::string name;
+  std::string name{};
   double value = 0;
-  std::string unit;
+  std::string unit{};
 };
 
 /// A check of computed values.
 struct Check {
-  std::string what;
+  std::string what{};
   std::uint64_t checked = 0;
   std::uint64_t wrong = 0;
 
@@ -34,23 +34,23 @@ struct Check {
 
 /// One point of a sweep.
 struct Row {
-  std::string label;
+  std::string label{};
   double x = 0;
-  std::vector<Measurement> measurements;
-  std::vector<Value> values;
-  std::vector<Check> checks;
-  std::vector<PublishedFigure> published;
+  std::vector<Measurement> measurements{};
+  std::vector<Value> values{};
+  std::vector<Check> checks{};
+  std::vector<PublishedFigure> published{};
 };
 
 /// One sweep as measured.
 struct SweepRecord {
-  std::string name;
-  std::string title;
-  Axis axis;
-  std::string headline;
-  std::string published_series;
-  std::vector<std::string> notes;
-  std::vector<std::unique_ptr<Row>> rows;  ///< pointers: a Point refers to its row for long
+  std::string name{};
+  std::string title{};
+  Axis axis{};
+  std::string headline{};
+  std::string published_series{};
+  std::vector<std::string> notes{};
+  std::vector<std::unique_ptr<Row>> rows{};  ///< pointers: a Point refers to its row for long
 };
 
 enum class Preset { quick, standard, full };
@@ -58,41 +58,41 @@ enum class Preset { quick, standard, full };
 /// The common options, as parsed.
 struct Options {
   int device = 0;
-  std::string json_path;
+  std::string json_path{};
   bool csv = false;
   Preset preset = Preset::standard;
   double minimum_seconds = 0;
   double noise = 0;      ///< a fraction
   double clock_mhz = 0;  ///< 0: not given
   std::uint64_t seed = 0;
-  std::string filter;  ///< empty: not given
+  std::string filter{};  ///< empty: not given
   bool list_sweeps = false;
   bool list_devices = false;
 };
 
 /// A declared size option.
 struct SizeOption {
-  std::string flag;
-  std::string meaning;
-  SizeDefaults defaults;
-  std::shared_ptr<std::uint64_t> value;
-  std::string given;  ///< as the user wrote it; empty: not given
+  std::string flag{};
+  std::string meaning{};
+  SizeDefaults defaults{};
+  std::shared_ptr<std::uint64_t> value{};
+  std::string given{};  ///< as the user wrote it; empty: not given
 };
 
 /// A declared sweep.
 struct SweepDeclaration {
-  std::string name;
-  std::string title;
-  std::function<void(Sweep&)> measure;
+  std::string name{};
+  std::string title{};
+  std::function<void(Sweep&)> measure{};
 };
 
 /// An experiment as declared.
 struct ExperimentRecord {
-  std::string name;
-  Purpose purpose;
-  std::vector<SizeOption> sizes;
-  std::vector<SweepDeclaration> sweeps;
-  std::function<void(Results&)> conclude;
+  std::string name{};
+  Purpose purpose{};
+  std::vector<SizeOption> sizes{};
+  std::vector<SweepDeclaration> sweeps{};
+  std::function<void(Results&)> conclude{};
 };
 
 /// The shader clock over the whole run.
@@ -110,7 +110,7 @@ struct Run {
   Options options;
   Device* device = nullptr;
   StoppingRule stopping_rule;
-  std::string date;
+  std::string date{};
   double duration_seconds = 0;
   std::vector<std::unique_ptr<SweepRecord>> sweeps{};
   std::vector<Inference> inferences{};

@@ -151,9 +151,11 @@ std::string comma_separated(const Cells& cells) {
         for (std::size_t at = 0; (at = cell.find('"', at)) != std::string::npos; at += 2) {
           cell.insert(at, 1, '"');
         }
-        cell = '"' + cell + '"';
+        cell.insert(0, 1, '"');
+        cell += '"';
       }
-      text += (column == 0 ? "" : ",") + cell;
+      text += column == 0 ? "" : ",";
+      text += cell;
     }
     text += "\r\n";
   }

@@ -131,7 +131,7 @@ Point Sweep::point(const std::string& label, double x) {
     }
   }
   record_.rows.push_back(std::move(row));
-  return Point(run_, *record_.rows.back());
+  return {run_, *record_.rows.back()};
 }
 
 void Sweep::note(const std::string& text) { record_.notes.push_back(text); }

@@ -1,0 +1,78 @@
+#include <hipscope/buffer.h>
+#include <hipscope/launch.h>
+
+#include "work.h"
+
+using hipscope::check;
+using hipscope::DeviceBuffer;
+using hipscope::launch;
+
+namespace {
+
+constexpr unsigned block_threads = 256;
+
+__global__ void __launch_bounds__(1) hold_kernel(long long cycles) {
+  const long long start = clock64();
+  while (clock64() - start < cycles) {
+  }
+}
+
+__global__ void __launch_bounds__(block_threads)
+    read_kernel(const unsigned* input, std::size_t count, unsigned* output) {
+  unsigned sum = 0;
+  for (std::size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < count;
+       i += gridDim.x * blockDim.x) {
+    sum += input[i];
+  }
+  if (sum == 1) {  // never, but the compiler cannot know: the reads must happen
+    *output = sum;
+  }
+}
+
+__global__ void __launch_bounds__(block_threads) empty_kernel() {}
+
+}  // namespace
+
+struct ReadWork::Buffers {
+  DeviceBuffer<unsigned> input;
+  DeviceBuffer<unsigned> output;
+};
+
+ReadWork::ReadWork(std::size_t bytes)
+    : buffers_(new Buffers{DeviceBuffer<unsigned>(bytes / sizeof(unsigned)),
+                           DeviceBuffer<unsigned>(1)}) {}
+
+ReadWork::~ReadWork() { delete buffers_; }
+
+void ReadWork::enqueue() const {
+  launch(read_kernel, {.grid = dim3(1024), .block = dim3(block_threads)}, buffers_->input.data(),
+         buffers_->input.size(), buffers_->output.data());
+}
+
+void enqueue_hold(long long cycles) {
+  launch(hold_kernel, {.grid = dim3(1), .block = dim3(1)}, cycles);
+}
+
+void wait_for_device() { check(hipDeviceSynchronize()); }
+
+std::vector<std::uint32_t> fresh_buffer(std::size_t count) {
+  return DeviceBuffer<std::uint32_t>(count).to_host();
+}
+
+std::vector<int> through_buffer(const std::vector<int>& values) {
+  return DeviceBuffer<int>(std::span<const int>(values)).to_host();
+}
+
+void allocate_doubles(std::size_t count) {
+  try {
+    const DeviceBuffer<double> buffer(count);
+  } catch (...) {
+    static_cast<void>(hipGetLastError());  // so that the next launch does not report it again
+    throw;
+  }
+}
+
+void launch_refused() {
+  constexpr unsigned too_many = 4096;
+  launch(empty_kernel, {.grid = dim3(1), .block = dim3(too_many)});
+}
