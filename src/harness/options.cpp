@@ -205,13 +205,13 @@ StoppingRule stopping_rule(const Options& options, bool is_hardware) {
       rule.minimum_samples = 3;
       break;
     case Preset::standard:
-      rule.minimum_seconds = 0.005;
-      rule.maximum_seconds = 1.0;
+      rule.minimum_seconds = 0.002;
+      rule.maximum_seconds = 0.5;
       rule.minimum_samples = 5;
       break;
     case Preset::full:
-      rule.minimum_seconds = 0.05;
-      rule.maximum_seconds = 2.0;
+      rule.minimum_seconds = 0.01;
+      rule.maximum_seconds = 1.0;
       rule.minimum_samples = 10;
       break;
   }

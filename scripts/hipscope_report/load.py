@@ -1,0 +1,111 @@
+"""Reads result files and refuses what does not follow the schema."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+SCHEMA_PATH = Path(__file__).resolve().parent.parent.parent / "results" / "schema.json"
+LONGEST_REASON = 200
+LARGEST_INTEGER = 2**64
+
+
+class BadResult(Exception):
+    """A file or folder that no report can be made of; the text is one sentence."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """One result file: `name` is its name without .json, safe as a part of a path."""
+
+    name: str
+    path: Path
+    data: dict[str, Any]
+
+    @property
+    def title(self) -> str:
+        """The experiment, with its variant when the file has one: thread_rate (wave64)."""
+        experiment, _, variant = self.name.partition(".")
+        return f"{experiment} ({variant})" if variant else experiment
+
+
+def load_schema() -> dict[str, Any]:
+    """The schema of result files."""
+    return json.loads(SCHEMA_PATH.read_text(encoding="utf-8"))
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise ValueError(f"the number {text[:40]} is too large")
+    return number
+
+
+def _bounded(text: str) -> int:
+    if len(text) > 21 or abs(int(text)) > LARGEST_INTEGER:
+        raise ValueError(f"the number {text[:40]} is too large")
+    return int(text)
+
+
+def _no_constant(text: str) -> None:
+    raise ValueError(f"{text} is not JSON")
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_REASON else line[:LONGEST_REASON] + " ..."
+
+
+def _parse(path: Path) -> Any:
+    try:
+        text = path.read_text(encoding="utf-8")
+        return json.loads(
+            text, parse_float=_finite, parse_int=_bounded, parse_constant=_no_constant
+        )
+    except OSError as error:
+        raise BadResult(f"{path} cannot be read: {error.strerror}.") from error
+    except (ValueError, RecursionError) as error:
+        raise BadResult(f"{path} is not a whole JSON file: {_one_line(str(error))}.") from error
+
+
+def _check(path: Path, data: Any, validator: jsonschema.protocols.Validator) -> None:
+    error = jsonschema.exceptions.best_match(validator.iter_errors(data))
+    if error is not None:
+        place = ".".join(str(part) for part in error.absolute_path) or "the file"
+        raise BadResult(
+            f"{path} does not follow the schema: {_one_line(place)}: {_one_line(error.message)}."
+        )
+
+
+def load_result(path: Path, schema: dict[str, Any]) -> Result:
+    """The result in a file, valid; raises BadResult."""
+    data = _parse(path)
+    _check(path, data, jsonschema.Draft202012Validator(schema))
+    experiment = data["experiment"]
+    # The schema's pattern lets a newline at the end through.
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", experiment):
+        raise BadResult(f"{path} names no experiment: {_one_line(repr(experiment))}.")
+    if not re.fullmatch(re.escape(experiment) + r"(\.[a-z0-9_]+)?", path.stem):
+        raise BadResult(f"{path} holds the experiment {experiment}, which its name does not say.")
+    return Result(path.stem, path, data)
+
+
+def load_folder(folder: Path, schema: dict[str, Any]) -> list[Result]:
+    """All results of a folder, by name; raises BadResult, also when they are of two devices."""
+    if not folder.is_dir():
+        raise BadResult(f"there is no folder {folder}.")
+    paths = sorted(path for path in folder.glob("*.json") if not path.name.startswith("."))
+    if not paths:
+        raise BadResult(f"{folder} holds no result (*.json).")
+    results = [load_result(path, schema) for path in paths]
+    first = results[0].data["device"]
+    for result in results[1:]:
+        device = result.data["device"]
+        if (device["name"], device["architecture"]) != (first["name"], first["architecture"]):
+            raise BadResult(f"{result.path} is of another device than {results[0].path}.")
+    return results

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Makes README.md and plots/*.svg from the result files of a folder.
+
+Run it with the interpreter that scripts/find_python.sh prints. Exit status: 0 good, 1 a result file
+is bad (and then nothing is written), 2 bad usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+
+def parse_arguments() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        description="Make README.md and plots/*.svg from the result files of a folder; "
+        "older plots in it are removed."
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="only check result files (or folders of them)"
+    )
+    parser.add_argument("paths", metavar="RESULTS_DIR", type=Path, nargs="+")
+    return parser.parse_args()
+
+
+def check(paths: list[Path]) -> int:
+    """Checks every file against the schema and says how many are good."""
+    from hipscope_report import load
+
+    schema = load.load_schema()
+    files = [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
+    bad = 0
+    for file in files:
+        try:
+            load.load_result(file, schema)
+        except load.BadResult as error:
+            print(f"report.py: {error}", file=sys.stderr)
+            bad += 1
+    print(f"{len(files) - bad} valid, {bad} invalid")
+    return 1 if bad else 0
+
+
+def report(folders: list[Path]) -> int:
+    """Reads all folders, makes all pages, and only then writes any."""
+    from hipscope_report import load, output, page
+
+    schema = load.load_schema()
+    try:
+        pages = [(folder, page.make_page(load.load_folder(folder, schema))) for folder in folders]
+        for folder, made in pages:
+            output.write_page(folder, made)
+    except load.BadResult as error:
+        print(f"report.py: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"report.py: {error.filename} cannot be written: {error.strerror}.", file=sys.stderr)
+        return 1
+    return 0
+
+
+def main() -> int:
+    """Checks or reports, as the command line says."""
+    arguments = parse_arguments()
+    try:
+        return check(arguments.paths) if arguments.check else report(arguments.paths)
+    except ModuleNotFoundError as error:
+        print(
+            f"report.py: this Python has no module {error.name}; run it with the one that "
+            "scripts/find_python.sh prints.",
+            file=sys.stderr,
+        )
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,305 @@
+#!/usr/bin/env bash
+# Builds hipscope for this machine, runs every experiment and makes the report.
+#
+# Usage: run_all.sh [OPTION...]
+#
+#   --quick          fewer points and samples: a first look in minutes
+#   --full           more points and samples than by default
+#   --device N       the device with this index (see the binaries' --devices)
+#   --only REGEX     only experiments whose name matches
+#   --out DIR        write here instead of results/<device>
+#   --backend B      amd, nvidia or host instead of what detect_backend.sh says
+#   --build-dir DIR  build here instead of build/<backend>
+#   --no-build       run the binaries as they are, which may come from another machine
+#   --no-setup       do not look for missing packages, and install none
+#   --help           prints this
+#
+# Each experiment leaves <experiment>.json and its tables as <experiment>.txt; a result that is
+# there already stays until the new one is whole. With no GPU the experiments run on the CPU, which
+# checks them but measures nothing of a GPU, and are besides compiled for AMD when hipcc is there.
+#
+# Exit status: 0 good, 1 an experiment, the build or the report failed, 2 bad usage, 77 no device,
+# 130 and 143 when interrupted.
+set -euo pipefail
+# Numbers are computed with and printed with a point, in every language.
+export LC_ALL=C
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(dirname "$here")
+# shellcheck source=scripts/common.sh
+source "$here/common.sh"
+# shellcheck source=scripts/jobs.sh
+source "$here/jobs.sh"
+
+preset_option=()
+device=
+only=
+out=
+backend=
+build_dir=
+build=true
+setup=true
+passed=()
+failed=()
+skipped=()
+
+parse_options() {
+  while (($#)); do
+    case $1 in
+      --quick | --full)
+        ((${#preset_option[@]} == 0)) || usage_error "--quick and --full exclude each other."
+        preset_option=("$1")
+        ;;
+      --no-build) build=false ;;
+      --no-setup) setup=false ;;
+      --device | --only | --out | --backend | --build-dir)
+        need_value "$1" $#
+        set_option "$1" "$2"
+        shift
+        ;;
+      --help | -h)
+        show_help "$0"
+        exit 0
+        ;;
+      *) usage_error "unknown option '$1'; see --help." ;;
+    esac
+    shift
+  done
+}
+
+set_option() {
+  [[ -n $2 ]] || usage_error "$1 needs a value that is not empty."
+  case $1 in
+    --device)
+      [[ $2 =~ ^[0-9]{1,4}$ ]] || usage_error "--device takes an index such as 0, not '$2'."
+      device=$2
+      ;;
+    --only)
+      local status=0
+      grep -Eq -e "$2" </dev/null 2>/dev/null || status=$?
+      ((status < 2)) || usage_error "--only '$2' is not a valid regular expression."
+      only=$2
+      ;;
+    --out) out=$2 ;;
+    --backend)
+      [[ $2 =~ ^(amd|nvidia|host)$ ]] || usage_error "--backend is amd, nvidia or host, not '$2'."
+      backend=$2
+      ;;
+    --build-dir) build_dir=$2 ;;
+  esac
+}
+
+# Installs what is missing. What cannot be installed is no reason to stop: the build says what it
+# lacks, and not everything is needed to run.
+install_packages() {
+  if "$here/setup.sh" --check >/dev/null 2>&1; then
+    return
+  fi
+  "$here/setup.sh" || printf 'Not everything could be installed; going on with what is there.\n'
+}
+
+# build_preset PRESET FOLDER: configures and builds it; shows the log only when that fails.
+build_preset() {
+  local log=$2/build.log status=0
+  mkdir -p "$2" 2>/dev/null || usage_error "the build folder $2 cannot be made."
+  printf 'Building for %s in %s ... ' "$1" "$(shown "$2")"
+  local begin
+  begin=$(now)
+  run_child cmake -S "$root" --preset "$1" -B "$2" >"$log" 2>&1 || status=$?
+  if ((status == 0)); then
+    run_child cmake --build "$2" -j "$(nproc)" >>"$log" 2>&1 || status=$?
+  fi
+  printf '%s s ' "$(seconds_since "$begin")"
+  if ((status)); then
+    printf 'FAILED\n'
+    tail -n 60 "$log" >&2
+    printf '%s: the build for %s failed; all of it is in %s.\n' "${0##*/}" "$1" "$log" >&2
+    return 1
+  fi
+  printf 'ok\n'
+}
+
+# Sets `experiments` to the chosen names of the list in a build folder.
+choose_experiments() {
+  local list=$1/experiments.txt name
+  [[ -r $list ]] || usage_error "there is no $list; build first."
+  experiments=()
+  while read -r name; do
+    [[ $name =~ ^[a-z][a-z0-9_]*(\.[a-z0-9_]+)?$ ]] || usage_error "$list names no experiment: '$name'."
+    if grep -Eq -e "$only" <<<"$name"; then
+      experiments+=("$name")
+    fi
+  done < <(grep -v '^[[:space:]]*$' "$list")
+  ((${#experiments[@]})) || usage_error "no experiment's name matches '${only:-anything}'."
+}
+
+# Sets `slug` and `description` of the device as the first binary names it.
+ask_for_device() {
+  local first=$build_dir/bin/${experiments[0]} lines status=0 index
+  [[ -x $first ]] || usage_error "there is no binary $first; build first."
+  lines=$("$first" --devices </dev/null) || status=$?
+  if ((status == 77)) || { ((status == 0)) && [[ -z $lines ]]; }; then
+    printf '%s: the binaries in %s find no device here.\n' "${0##*/}" "$build_dir" >&2
+    exit 77
+  fi
+  if ((status)); then
+    printf '%s: %s --devices ended with status %d.\n' "${0##*/}" "$first" "$status" >&2
+    exit 1
+  fi
+  while IFS=$'\t' read -r index slug description; do
+    if [[ $index == "${device:-0}" ]]; then
+      [[ $slug =~ ^[a-z0-9][a-z0-9._-]*$ ]] || usage_error "the device's short name '$slug' is no folder name."
+      return
+    fi
+  done <<<"$lines"
+  usage_error "there is no device ${device:-0}; $first --devices lists them."
+}
+
+# Runs experiment $1 and files its result; says on one line how it went.
+run_experiment() {
+  local name=$1 status=0 begin took
+  local options=(--json "$scratch/$name.json" "${preset_option[@]}")
+  [[ -z $device ]] || options+=(--device "$device")
+  begin=$(now)
+  if [[ -x $build_dir/bin/$name ]]; then
+    run_child "$build_dir/bin/$name" "${options[@]}" \
+      >"$scratch/$name.txt" 2>"$scratch/$name.err" || status=$?
+  else
+    status=127
+    printf 'there is no binary %s\n' "$build_dir/bin/$name" >"$scratch/$name.err"
+  fi
+  took="$(seconds_since "$begin") s"
+  if ((status <= 1)) && [[ ! -s $scratch/$name.json ]]; then
+    status=missing-result
+  fi
+  case $status in
+    0 | 1)
+      # One command for both, so that an interrupt does not part them.
+      mv -f "$scratch/$name.txt" "$scratch/$name.json" "$out/"
+      ;;
+  esac
+  record_outcome "$name" "$status" "$took"
+}
+
+# record_outcome NAME STATUS TOOK
+record_outcome() {
+  local name=$1 status=$2 took=$3 outcome
+  case $status in
+    0)
+      passed+=("$name")
+      printf '%s ok\n' "$took"
+      return
+      ;;
+    77)
+      skipped+=("$name")
+      printf '%s skipped (no device)\n' "$took"
+      return
+      ;;
+    1) outcome="FAILED (verification)" ;;
+    2) outcome="error 2 (bad usage)" ;;
+    3) outcome="error 3 (device or runtime)" ;;
+    missing-result) outcome="error (wrote no result)" ;;
+    *)
+      outcome="error $status"
+      ((status <= 128)) || outcome="error $status (ended by signal $((status - 128)))"
+      ;;
+  esac
+  failed+=("$name: $outcome")
+  printf '%s %s\n' "$took" "$outcome"
+  tail -n 5 "$scratch/$name.err" 2>/dev/null | sed 's/^/    /'
+  if [[ $status != 1 && -e $out/$name.json ]]; then
+    printf '    (the earlier result in %s stays)\n' "$(shown "$out")"
+  fi
+}
+
+run_experiments() {
+  local name number=0
+  mkdir -p "$out" 2>/dev/null || usage_error "the folder $out cannot be made."
+  scratch=$(mktemp -d "$out/.running.XXXXXX" 2>/dev/null) || usage_error "the folder $out cannot be written to."
+  printf 'Running %d experiments on %s\n' "${#experiments[@]}" "$description"
+  for name in "${experiments[@]}"; do
+    number=$((number + 1))
+    printf '[%d/%d] %s ... ' "$number" "${#experiments[@]}" "$name"
+    run_experiment "$name"
+  done
+}
+
+write_report() {
+  local python
+  if ! compgen -G "$out/*.json" >/dev/null; then
+    report="none: there is no result"
+  elif ! python=$("$here/find_python.sh" matplotlib jsonschema 2>&1); then
+    report="skipped: ${python#*: }"
+  elif run_child "$python" "$here/report.py" "$out"; then
+    report="$(shown "$out")/README.md"
+  else
+    report="failed"
+    failed+=("report.py")
+  fi
+}
+
+# With no GPU, AMD's compiler can still say whether the experiments are sound for AMD.
+compile_for_amd() {
+  local folder=$root/build/amd
+  if ! find_hipcc >/dev/null; then
+    compiled="nothing; there is no hipcc (scripts/setup.sh installs it)"
+  elif build_preset amd "$folder"; then
+    compiled="all $(grep -c . "$folder/experiments.txt") binaries for $(compiled_targets "$folder")"
+  else
+    compiled="nothing; the build failed"
+    failed+=("the build for AMD")
+  fi
+}
+
+# The targets as the build's own command lines have them.
+compiled_targets() {
+  grep -oE -- '--offload-arch=gfx[0-9a-f]+' "$1/build.ninja" | sed 's/.*=//' | sort -u | paste -sd ' '
+}
+
+conclude() {
+  local took
+  took=$(seconds_since "$started")
+  printf '\n'
+  if [[ $slug == host ]]; then
+    printf 'Measured on a GPU: nothing (%s).\n' "$("$here/detect_backend.sh" --explain)"
+    printf 'Checked functionally on the CPU: %d of %d experiments; their times are CPU times.\n' \
+      "${#passed[@]}" "${#experiments[@]}"
+    printf 'Compiled for AMD, not run: %s.\n' "$compiled"
+  else
+    printf 'Measured on %s: %d of %d experiments.\n' "$description" "${#passed[@]}" "${#experiments[@]}"
+  fi
+  if ((${#skipped[@]})); then
+    printf 'Skipped, as they found no device: %s\n' "${skipped[*]}"
+  fi
+  printf 'Report: %s\n' "$report"
+  printf 'Time taken: %s s\n' "$took"
+  if ((${#failed[@]})); then
+    printf 'Failed:\n'
+    printf '  %s\n' "${failed[@]}"
+    exit 1
+  fi
+}
+
+parse_options "$@"
+on_interrupt='the results that were whole by then are kept'
+catch_signals
+started=$(now)
+backend=${backend:-$("$here/detect_backend.sh")}
+build_dir=${build_dir:-$root/build/$backend}
+compiled="not asked for (--no-build)"
+if $build; then
+  if $setup; then
+    install_packages
+  fi
+  build_preset "$backend" "$build_dir" || exit 1
+elif [[ ! -d $build_dir ]]; then
+  usage_error "there is no build folder $build_dir."
+fi
+choose_experiments "$build_dir"
+ask_for_device
+out=${out:-$root/results/$slug}
+run_experiments
+if $build && [[ $slug == host ]]; then
+  compile_for_amd
+fi
+write_report
+conclude

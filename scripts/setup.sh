@@ -1,0 +1,165 @@
+#!/usr/bin/env bash
+# Installs what hipscope needs to be built, run and tested, on Debian and Ubuntu.
+#
+# Usage: setup.sh [--check]
+#
+#   --check  only lists what is missing; the exit status is 1 when something is
+#   --help   prints this
+#
+# What is there already stays as it is. As another user than root it calls sudo. A ROCm install
+# (hipcc in $ROCM_PATH/bin, by default /opt/rocm/bin) replaces the distribution's HIP packages.
+# NVIDIA's CUDA toolkit is used when it is there, but not installed.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=scripts/common.sh
+source "$here/common.sh"
+
+build_packages=(g++ cmake ninja-build libcli11-dev nlohmann-json3-dev libfmt-dev libfccp-dev
+  libboost-context-dev libgtest-dev libgmock-dev git)
+report_packages=(python3 python3-matplotlib python3-jsonschema)
+test_packages=(python3-pytest clang-format clang-tidy shellcheck)
+# hipcc depends on the compiler, the linker and the device libraries that belong to it.
+hip_packages=(hipcc libamdhip64-dev)
+
+is_installed() {
+  [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
+}
+
+is_available() {
+  local candidate
+  candidate=$(apt-cache policy "$1" 2>/dev/null | sed -n 's/^ *Candidate: *//p')
+  [[ -n $candidate && $candidate != '(none)' ]]
+}
+
+rocm_hipcc() {
+  [[ -x ${ROCM_PATH:-/opt/rocm}/bin/hipcc ]]
+}
+
+# The package with FileCheck, which the ISA tests use: of the LLVM that hipcc depends on.
+filecheck_package() {
+  local version
+  version=$(apt-cache depends hipcc 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p' | head -n 1)
+  printf 'llvm-%s-tools\n' "${version:-15}"
+}
+
+# Sets `wanted` to the packages that this machine should have, and splits it into `present` and
+# `missing`.
+look_up() {
+  local package
+  wanted=("${build_packages[@]}" "${report_packages[@]}" "${test_packages[@]}")
+  rocm_hipcc || wanted+=("${hip_packages[@]}")
+  wanted+=("$(filecheck_package)")
+  present=()
+  missing=()
+  for package in "${wanted[@]}"; do
+    if is_installed "$package"; then
+      present+=("$package")
+    else
+      missing+=("$package")
+    fi
+  done
+}
+
+mention_toolkits() {
+  local nvcc
+  if rocm_hipcc; then
+    printf 'hipcc: %s/bin/hipcc, of a ROCm install\n' "${ROCM_PATH:-/opt/rocm}"
+  fi
+  if nvcc=$(find_nvcc); then
+    printf 'nvcc: %s\n' "$nvcc"
+  else
+    printf 'nvcc: not there; NVIDIA builds are left out (the CUDA toolkit has it).\n'
+  fi
+}
+
+without_apt() {
+  printf 'Needed (by their Debian names): %s\n' "${wanted[*]}"
+  printf '%s: there is no apt-get here; install these with the system'\''s own package manager.\n' \
+    "${0##*/}" >&2
+  exit 1
+}
+
+# as_root COMMAND...: runs it as root.
+as_root() {
+  if ((EUID == 0)); then
+    "$@"
+  elif type -P sudo >/dev/null; then
+    sudo "$@"
+  else
+    printf '%s: installing needs root, and there is no sudo: run this as root.\n' "${0##*/}" >&2
+    exit 1
+  fi
+}
+
+read_package_lists() {
+  printf 'reading the package lists\n'
+  as_root apt-get update -qq ||
+    printf '%s: apt-get update failed; going on with the package lists as they are.\n' "${0##*/}" >&2
+}
+
+install_missing() {
+  local package status=0
+  local offered=() unknown=()
+  for package in "${missing[@]}"; do
+    if is_available "$package"; then
+      offered+=("$package")
+    else
+      unknown+=("$package")
+    fi
+  done
+  if ((${#offered[@]})); then
+    printf 'installing: %s\n' "${offered[*]}"
+    if ! as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y \
+      --no-install-recommends "${offered[@]}" >/dev/null; then
+      printf '%s: apt-get could not install them; its messages are above.\n' "${0##*/}" >&2
+      status=1
+    fi
+  fi
+  if ((${#unknown[@]})); then
+    printf '%s: this release (%s) has no package named: %s\n' "${0##*/}" "$(release_name)" \
+      "${unknown[*]}" >&2
+    status=1
+  fi
+  return "$status"
+}
+
+release_name() {
+  sed -n 's/^PRETTY_NAME="\{0,1\}\([^"]*\)"\{0,1\}$/\1/p' /etc/os-release 2>/dev/null ||
+    printf 'unknown'
+}
+
+check_only=false
+while (($#)); do
+  case $1 in
+    --check) check_only=true ;;
+    --help | -h)
+      show_help "$0"
+      exit 0
+      ;;
+    *) usage_error "unknown argument '$1'; see --help." ;;
+  esac
+  shift
+done
+
+look_up
+type -P apt-get >/dev/null || without_apt
+if ((${#present[@]})); then
+  printf 'already there: %s\n' "${present[*]}"
+fi
+if ((${#missing[@]} == 0)); then
+  printf 'nothing to install\n'
+  mention_toolkits
+  exit 0
+fi
+if $check_only; then
+  printf 'missing: %s\n' "${missing[*]}"
+  mention_toolkits
+  exit 1
+fi
+read_package_lists
+# Which package has FileCheck is known only once the lists are there.
+look_up
+status=0
+install_missing || status=$?
+mention_toolkits
+exit "$status"

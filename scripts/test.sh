@@ -1,0 +1,293 @@
+#!/usr/bin/env bash
+# Runs all tests that this machine can run.
+#
+# Usage: test.sh [--quick]
+#
+#   --quick  leaves out clang-tidy and the sanitized run with waves of 64 lanes
+#   --help   prints this
+#
+# The last line is the sum over all groups, "N passed, N failed, N skipped"; the exit status is 1
+# when a test failed. Build folders and logs lie in build/ and are used again by the next run.
+set -euo pipefail
+export LC_ALL=C
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(dirname "$here")
+# shellcheck source=scripts/common.sh
+source "$here/common.sh"
+# shellcheck source=scripts/jobs.sh
+source "$here/jobs.sh"
+
+logs=$root/build/logs
+quick=false
+passed=0
+failed=0
+skipped=0
+failures=()
+skips=()
+
+# begin_group NAME: the heading, and the name that the group's counts go under.
+begin_group() {
+  group=$1
+  group_began=$(now)
+  printf '\n== %s ==\n' "$group"
+}
+
+# count PASSED FAILED SKIPPED: adds to the sums and says so.
+count() {
+  passed=$((passed + $1))
+  failed=$((failed + $2))
+  skipped=$((skipped + $3))
+  (($2 == 0)) || failures+=("$group: $2 failed")
+  printf '%d passed, %d failed, %d skipped (%s s)\n' "$1" "$2" "$3" "$(seconds_since "$group_began")"
+}
+
+# skip_group NAME REASON: a group that this machine or --quick leaves out, counted as one test.
+skip_group() {
+  begin_group "$1"
+  printf 'skipped: %s\n' "$2"
+  skips+=("$1: $2")
+  count 0 0 1
+}
+
+# logged NAME COMMAND...: runs it with its output in a log, which is shown when it fails.
+logged() {
+  local log=$logs/$1.log status=0
+  shift
+  run_child "$@" >"$log" 2>&1 || status=$?
+  if ((status)); then
+    tail -n 80 "$log"
+    printf 'failed with status %d: %s (log: %s)\n' "$status" "$*" "$(shown "$log")"
+  fi
+  return "$status"
+}
+
+# each_file NAME COMMAND... -- FILE...: one test per file, the command with the file at its end.
+each_file() {
+  local name=$1 command=() file good=0 bad=0
+  shift
+  while [[ $1 != -- ]]; do
+    command+=("$1")
+    shift
+  done
+  shift
+  for file in "$@"; do
+    if logged "$name" "${command[@]}" "$file"; then
+      good=$((good + 1))
+    else
+      bad=$((bad + 1))
+    fi
+  done
+  count "$good" "$bad" 0
+}
+
+# junit_number FILE ATTRIBUTE: the first value of a test suite's count in a JUnit file.
+junit_number() {
+  grep -oE "\b$2=\"[0-9]+\"" "$1" 2>/dev/null | head -n 1 | grep -oE '[0-9]+' || printf '0\n'
+}
+
+# count_junit FILE STATUS: counts what a test runner that ended with STATUS wrote into FILE.
+count_junit() {
+  local tests wrong left_out
+  tests=$(junit_number "$1" tests)
+  wrong=$(($(junit_number "$1" failures) + $(junit_number "$1" errors)))
+  left_out=$(($(junit_number "$1" skipped) + $(junit_number "$1" disabled)))
+  # A runner that fails without a failed test has found none, or has ended early.
+  if (($2 != 0 && wrong == 0)); then
+    wrong=1
+    tests=$((tests > left_out ? tests : left_out + 1))
+  fi
+  if ((left_out)); then
+    skips+=("$group: $left_out tests, as said above")
+  fi
+  count $((tests - wrong - left_out)) "$wrong" "$left_out"
+}
+
+# build PRESET FOLDER [CMAKE-OPTION...]: configures and builds, with warnings as errors but where
+# sanitizers are on: they make GCC warn of uninitialized variables that are none, as its manual says.
+build() {
+  local preset=$1 folder=$2 strict=ON
+  shift 2
+  [[ $preset != *-asan ]] || strict=OFF
+  logged "configure-${folder##*/}" cmake -S "$root" --preset "$preset" -B "$folder" \
+    -DHIPSCOPE_WERROR="$strict" "$@" &&
+    logged "build-${folder##*/}" cmake --build "$folder" -j "$(nproc)"
+}
+
+# build_and_test PRESET FOLDER [CMAKE-OPTION...]: builds, then runs ctest there.
+build_and_test() {
+  local folder=$2 status=0
+  if ! build "$@"; then
+    count 0 1 0
+    return
+  fi
+  local junit=$logs/ctest-${folder##*/}.xml
+  rm -f "$junit"
+  run_child ctest --test-dir "$folder" -j "$(nproc)" --output-on-failure --no-tests=error \
+    --timeout 600 --output-junit "$junit" >"$logs/ctest-${folder##*/}.log" 2>&1 || status=$?
+  if ((status)); then
+    cat "$logs/ctest-${folder##*/}.log"
+  else
+    grep -E 'Skipped|tests passed' "$logs/ctest-${folder##*/}.log" || true
+  fi
+  count_junit "$junit" "$status"
+}
+
+# Sets `sources` to the files that clang-format looks after.
+list_sources() {
+  mapfile -t sources < <(cd "$root" && find include src backends tests -type f \
+    \( -name '*.h' -o -name '*.hpp' -o -name '*.cpp' -o -name '*.hip' \) | sort)
+}
+
+test_shell_scripts() {
+  begin_group "shell scripts (shellcheck)"
+  local scripts
+  mapfile -t scripts < <(find scripts tests -type f -name '*.sh' | sort)
+  each_file shellcheck shellcheck -x -- "${scripts[@]}" .ci/run
+}
+
+test_format() {
+  begin_group "format (clang-format)"
+  local sources
+  list_sources
+  each_file clang-format clang-format --dry-run -Werror -- "${sources[@]}"
+}
+
+test_host_build() {
+  begin_group "host backend, plain build"
+  if build host "$root/build/host"; then
+    count 1 0 0
+  else
+    count 0 1 0
+  fi
+}
+
+test_tidy() {
+  begin_group "clang-tidy"
+  if [[ ! -e $root/build/host/compile_commands.json ]]; then
+    printf 'there is no build/host/compile_commands.json\n'
+    count 0 1 0
+    return
+  fi
+  local sources file bad=0
+  mapfile -t sources < <(find src/harness -name '*.cpp' | sort)
+  # Several at once: each takes seconds. A finding in a header counts for the file that shows it.
+  printf '%s\n' "${sources[@]}" | run_tidy >"$logs/clang-tidy.log" 2>&1 || true
+  for file in "${sources[@]}"; do
+    if ! grep -qxF "good: $file" "$logs/clang-tidy.log"; then
+      bad=$((bad + 1))
+    fi
+  done
+  ((bad == 0)) || grep -E 'error:|warning:' "$logs/clang-tidy.log" | sort -u | head -n 60 || true
+  count $((${#sources[@]} - bad)) "$bad" 0
+}
+
+# Checks the files that it reads the names of; writes "good: FILE" for each without a finding.
+run_tidy() {
+  # GCC's compile commands may name warnings that clang does not know.
+  # shellcheck disable=SC2016 # the inner shell is to expand it
+  xargs -P "$(nproc)" -I '{}' sh -c 'clang-tidy --quiet --warnings-as-errors="*" -p build/host \
+    --extra-arg=-Wno-unknown-warning-option "$1" && echo "good: $1"' tidy '{}'
+}
+
+test_amd() {
+  if ! find_hipcc >/dev/null; then
+    skip_group "AMD: compilation and ISA" "there is no hipcc"
+    return
+  fi
+  begin_group "AMD: compilation and ISA"
+  build_and_test amd "$root/build/amd"
+}
+
+test_nvidia() {
+  if ! find_nvcc >/dev/null; then
+    skip_group "NVIDIA: compilation" "there is no nvcc"
+    return
+  fi
+  begin_group "NVIDIA: compilation"
+  build_and_test nvidia "$root/build/nvidia"
+}
+
+test_scripts() {
+  local python status=0
+  if ! python=$("$here/find_python.sh" pytest matplotlib jsonschema); then
+    skip_group "scripts (pytest)" "no Python has pytest, matplotlib and jsonschema"
+    return
+  fi
+  begin_group "scripts (pytest)"
+  rm -f "$logs/pytest.xml"
+  logged pytest "$python" -m pytest -q -p no:cacheprovider --junitxml "$logs/pytest.xml" \
+    tests/scripts || status=$?
+  count_junit "$logs/pytest.xml" "$status"
+}
+
+# The result files that are committed; all that are there when this is no git checkout.
+list_results() {
+  git ls-files 'results/*/*.json' 2>/dev/null || printf '%s\n' results/*/*.json
+}
+
+test_results() {
+  local python results said
+  mapfile -t results < <(list_results | grep -v '[*]')
+  if ((${#results[@]} == 0)); then
+    skip_group "results against the schema" "no result is committed"
+    return
+  fi
+  if ! python=$("$here/find_python.sh" jsonschema); then
+    skip_group "results against the schema" "no Python has jsonschema"
+    return
+  fi
+  begin_group "results against the schema"
+  said=$("$python" "$here/report.py" --check "${results[@]}") || true
+  if [[ $said =~ ^([0-9]+)\ valid,\ ([0-9]+)\ invalid$ ]]; then
+    count "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" 0
+  else
+    count 0 1 0
+  fi
+}
+
+conclude() {
+  printf '\n== All in %s s ==\n' "$(seconds_since "$started")"
+  ((${#skips[@]} == 0)) || printf 'skipped: %s\n' "${skips[@]}"
+  ((${#failures[@]} == 0)) || printf 'FAILED: %s\n' "${failures[@]}"
+  printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+  ((failed == 0))
+}
+
+while (($#)); do
+  case $1 in
+    --quick) quick=true ;;
+    --help | -h)
+      show_help "$0"
+      exit 0
+      ;;
+    *) usage_error "unknown option '$1'; see --help." ;;
+  esac
+  shift
+done
+
+cd "$root"
+mkdir -p "$logs"
+on_interrupt='the tests are not complete'
+catch_signals
+started=$(now)
+test_shell_scripts
+test_format
+test_scripts
+test_results
+test_host_build
+if $quick; then
+  skip_group "clang-tidy" "left out by --quick"
+else
+  test_tidy
+fi
+begin_group "host backend, waves of 32, AddressSanitizer and UndefinedBehaviorSanitizer"
+build_and_test host-asan "$root/build/host-asan-32" -DHIPSCOPE_HOST_WAVE_SIZE=32
+if $quick; then
+  skip_group "host backend, waves of 64, sanitizers" "left out by --quick"
+else
+  begin_group "host backend, waves of 64, AddressSanitizer and UndefinedBehaviorSanitizer"
+  build_and_test host-asan "$root/build/host-asan-64" -DHIPSCOPE_HOST_WAVE_SIZE=64
+fi
+test_amd
+test_nvidia
+conclude

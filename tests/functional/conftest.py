@@ -1,0 +1,65 @@
+"""What the tests of the binaries share.
+
+ctest says by environment variables what to test: HIPSCOPE_BUILD, the build folder with bin/ and
+experiments.txt; HIPSCOPE_SOURCE, the repository; HIPSCOPE_BACKEND; HIPSCOPE_WAVE_SIZE, the wave
+size that the host backend was built for.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+BUILD = Path(os.environ["HIPSCOPE_BUILD"])
+SOURCE = Path(os.environ["HIPSCOPE_SOURCE"])
+BACKEND = os.environ["HIPSCOPE_BACKEND"]
+EXPERIMENTS = (BUILD / "experiments.txt").read_text().split()
+
+# No single run of a scaled-down experiment takes nearly as long, even under a sanitizer.
+LONGEST_RUN_S = 300
+
+
+@dataclass(frozen=True)
+class Binary:
+    """An experiment's binary, to be run in a folder of the test's own."""
+
+    name: str
+    folder: Path
+
+    @property
+    def path(self) -> Path:
+        return BUILD / "bin" / self.name
+
+    @property
+    def prefix(self) -> str:
+        """What its sentences on stderr begin with: the wave64 variants keep the plain name."""
+        return self.name.split(".")[0] + ": "
+
+    def run(self, *arguments: str, **options) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, **options.pop("environment", {})}
+        settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+        return subprocess.run([self.path, *arguments], cwd=self.folder, env=environment, text=True,
+                              timeout=LONGEST_RUN_S, check=False, **settings)
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        return subprocess.Popen([self.path, *arguments], cwd=self.folder, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def sweeps(self) -> list[str]:
+        return [line.split()[0] for line in self.run("--list").stdout.splitlines()]
+
+
+@pytest.fixture(params=EXPERIMENTS)
+def binary(request, tmp_path) -> Binary:
+    return Binary(request.param, tmp_path)
+
+
+def assert_one_sentence(result: subprocess.CompletedProcess[str], binary: Binary) -> None:
+    """stderr is one line that begins with the experiment's name."""
+    assert result.stderr.startswith(binary.prefix), result.stderr
+    assert result.stderr.endswith("\n")
+    assert len(result.stderr.splitlines()) == 1, result.stderr

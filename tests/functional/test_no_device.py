@@ -1,0 +1,70 @@
+"""The binaries for GPUs: what they do where there is none, and a short run where there is one."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import BACKEND, assert_one_sentence
+
+
+def device_is_there() -> bool:
+    if BACKEND == "amd":
+        return Path("/dev/kfd").exists()
+    nvidia_smi = shutil.which("nvidia-smi") or "/usr/local/nvidia/bin/nvidia-smi"
+    if not Path(nvidia_smi).exists():
+        return False
+    listing = subprocess.run([nvidia_smi, "-L"], capture_output=True, text=True, check=False)
+    return "GPU" in listing.stdout
+
+
+DEVICE_IS_THERE = device_is_there()
+
+
+def test_help_needs_no_device(binary):
+    result = binary.run("--help")
+    assert result.returncode == 0
+    assert result.stderr == ""
+    assert "--json" in result.stdout
+
+
+def test_version_names_the_backend(binary):
+    result = binary.run("--version")
+    assert result.returncode == 0
+    assert f"backend {BACKEND}" in result.stdout
+
+
+def test_list_needs_no_device(binary):
+    result = binary.run("--list")
+    assert result.returncode == 0
+    assert result.stdout
+
+
+def test_bad_option_is_status_2(binary):
+    result = binary.run("--bogus")
+    assert result.returncode == 2
+    assert_one_sentence(result, binary)
+
+
+@pytest.mark.skipif(DEVICE_IS_THERE, reason="there is a device")
+@pytest.mark.parametrize("arguments", [["--json", "result.json"], ["--quick"], ["--devices"]],
+                         ids=" ".join)
+def test_without_a_device_the_status_is_77(binary, arguments):
+    result = binary.run(*arguments)
+    assert result.returncode == 77
+    assert result.stdout == ""
+    assert_one_sentence(result, binary)
+    assert list(binary.folder.iterdir()) == []
+
+
+@pytest.mark.skipif(not DEVICE_IS_THERE, reason="there is no device")
+def test_with_a_device_a_quick_run_passes(binary):
+    result = binary.run("--quick", "--json", "result.json")
+    assert result.returncode == 0, result.stdout + result.stderr
+    document = json.loads((binary.folder / "result.json").read_text())
+    assert document["status"] == "passed"
+    assert document["scaled"] is False
+    assert document["build"]["backend"] == BACKEND

@@ -1,0 +1,110 @@
+"""Shared by the tests of the scripts: a copy of the repository's scripts to run them in."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import synthetic
+
+FAKE_BINARY = """#!/usr/bin/env bash
+# Imitates an experiment: what it does is said by files beside it.
+here=$(dirname "$0") name=$(basename "$0") json=
+printf '%s\\n' "$*" >>"$here/$name.calls"
+while (($#)); do
+  case $1 in
+    --devices) cat "$here/devices"; exit "$(cat "$here/devices.status")" ;;
+    --json) json=$2; shift ;;
+  esac
+  shift
+done
+printf 'the table of %s\\n' "$name"
+if [[ -e $here/$name.hangs ]]; then
+  printf '{"half' >"$json"
+  touch "$here/$name.started"
+  sleep 60
+fi
+if [[ -e $here/$name.crashes ]]; then
+  printf '{"half' >"$json"
+  kill -SEGV $$
+fi
+[[ ! -e $here/$name.json ]] || cp "$here/$name.json" "$json"
+[[ ! -e $here/$name.says ]] || cat "$here/$name.says" >&2
+exit "$(cat "$here/$name.status")"
+"""
+
+
+@dataclass
+class Sandbox:
+    """A repository of its own, with a build folder of fake binaries."""
+
+    root: Path
+
+    @property
+    def build(self) -> Path:
+        """The build folder."""
+        return self.root / "build" / "nvidia"
+
+    @property
+    def bin(self) -> Path:
+        """The fake binaries."""
+        return self.build / "bin"
+
+    @property
+    def results(self) -> Path:
+        """Where run_all.sh writes when not told otherwise."""
+        return self.root / "results" / "fake-gpu"
+
+    def add(self, name: str, status: int = 0) -> None:
+        """Adds an experiment that ends with `status`."""
+        self.bin.mkdir(parents=True, exist_ok=True)
+        with open(self.build / "experiments.txt", "a", encoding="utf-8") as file:
+            file.write(f"{name}\n")
+        binary = self.bin / name
+        binary.write_text(FAKE_BINARY, encoding="utf-8")
+        binary.chmod(0o755)
+        (self.bin / f"{name}.status").write_text(f"{status}\n", encoding="utf-8")
+        if status in (0, 1):
+            synthetic.write(self.bin, synthetic.result(name.partition(".")[0]), name)
+
+    def set_devices(self, text: str, status: int = 0) -> None:
+        """What --devices of every binary prints and returns."""
+        (self.bin / "devices").write_text(text, encoding="utf-8")
+        (self.bin / "devices.status").write_text(f"{status}\n", encoding="utf-8")
+
+    def start(self, *arguments: str, environment: dict[str, str] | None = None) -> subprocess.Popen[str]:
+        """Starts run_all.sh in the sandbox."""
+        return subprocess.Popen(
+            [str(self.root / "scripts" / "run_all.sh"), *arguments],
+            cwd=self.root, env={**os.environ, **(environment or {})}, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+        )
+
+    def run_all(self, *arguments: str, environment: dict[str, str] | None = None
+                ) -> subprocess.CompletedProcess[str]:
+        """Runs run_all.sh in the sandbox."""
+        process = self.start(*arguments, environment=environment)
+        out, err = process.communicate(timeout=120)
+        return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Runs the fake binaries as they are."""
+        return self.run_all("--no-build", "--build-dir", str(self.build), *arguments)
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path) -> Sandbox:
+    """Three experiments that pass on a fake GPU."""
+    root = tmp_path / "repository"
+    shutil.copytree(synthetic.SCRIPTS, root / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
+    (root / "results").mkdir()
+    shutil.copy(synthetic.REPOSITORY / "results" / "schema.json", root / "results")
+    made = Sandbox(root)
+    for name in ("copy_rate", "load_latency", "thread_rate"):
+        made.add(name)
+    made.set_devices("0\tfake-gpu\tFake GPU, 8 CUs\n1\tother-gpu\tOther GPU\n")
+    return made

@@ -1,0 +1,88 @@
+"""Makes result files that follow the schema, for the tests of the scripts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+SCRIPTS = REPOSITORY / "scripts"
+
+
+def measurement(name: str, median: float, **changes: Any) -> dict[str, Any]:
+    """A measurement of three samples around `median` seconds."""
+    return {
+        "name": name, "method": "device events", "unit": "s", "batch": 1, "stop": "quiet",
+        "median": median, "minimum": median * 0.99, "maximum": median * 1.02,
+        "first_quartile": median * 0.995, "third_quartile": median * 1.01,
+        "relative_spread": 0.015, "samples": [median * 0.99, median, median * 1.02],
+        "shader_mhz": [1500.0, 1500.0, None], "throttled": [], **changes,
+    }
+
+
+def row(label: str, x: float, seconds: float, value: float | None, unit: str = "GB/s") -> dict[str, Any]:
+    """A row with one measurement "time" and one value "rate"."""
+    return {
+        "label": label, "x": x,
+        "measurements": [measurement("time", seconds)],
+        "values": [{"name": "rate", "value": value, "unit": unit}],
+        "checks": [{"what": "every element", "checked": 1024, "wrong": 0}],
+        "published": [],
+    }
+
+
+def published(value: float, **changes: Any) -> dict[str, Any]:
+    """A published figure of "rate"."""
+    return {"gpu": "MI25", "metric": "rate", "value": value, "unit": "GB/s",
+            "source": "somebody's page", "note": "", **changes}
+
+
+def sweep(name: str, rows: list[dict[str, Any]], **changes: Any) -> dict[str, Any]:
+    """A sweep over "size" in bytes."""
+    return {"name": name, "title": f"The sweep {name}", "headline": "rate", "notes": [], "rows": rows,
+            "axis": {"name": "size", "unit": "B", "scale": "logarithmic"}, **changes}
+
+
+def result(experiment: str = "copy_rate", backend: str = "nvidia", **changes: Any) -> dict[str, Any]:
+    """A whole, valid result."""
+    rows = [row(f"{2**k} KiB", 2.0 ** (k + 10), 1e-5 * 2**k, 100.0 * (k + 1)) for k in range(6)]
+    return {
+        "schema_version": 1, "experiment": experiment, "question": "How fast is a copy?",
+        "sources": ["a book, chapter 2"], "status": "passed",
+        "hipscope": {"version": "0.1.0", "git_revision": "abcdef012345"},
+        "build": {"backend": backend, "compiler": "gcc 12", "flags": "-O3", "targets": "sm_90",
+                  "wave_size": None},
+        "date": "2025-01-02T03:04:05Z", "duration_s": 1.5,
+        "device": {
+            "index": 0, "name": "Test GPU", "architecture": "sm_90", "compute_units": 132,
+            "wave_size": 32, "maximum_shader_mhz": 1980.0, "memory_mhz": 3201.0,
+            "memory_bus_bits": 5120, "memory_bytes": 2**37, "free_memory_bytes": 2**36,
+            "l2_bytes": 50 * 2**20, "lds_bytes_per_block": 49152, "registers_per_block": 65536,
+            "maximum_threads_per_block": 1024, "maximum_threads_per_compute_unit": 2048,
+            "driver": "580.1", "runtime": "13.0",
+        },
+        "options": {"preset": "default", "minimum_seconds": 0.1, "noise": 0.01, "clock_mhz": None,
+                    "seed": 1, "filter": None, "sizes": {"--bytes": 1048576}},
+        "scaled": False,
+        "clock": {"shader_mhz": 1755.0, "highest_shader_mhz": 1980.0, "source": "measured",
+                  "samples": 120, "throttled_samples": 3},
+        "overheads": [{"name": "counter read", "value": 12.5, "unit": "ns"}],
+        "sweeps": [sweep("sizes", rows)],
+        "inferences": [
+            {"name": "cache size", "value": 50.0, "unit": "MiB", "confidence": 0.9,
+             "statement": "The cache holds 50 MiB.", "evidence": ["a step at 50 MiB"], "driver": 50.0},
+            {"name": "line size", "value": None, "unit": "B", "confidence": 0.0,
+             "statement": "The curves do not show it.", "evidence": [], "driver": None},
+        ],
+        "verification": {"checks": 6, "failures": []},
+        **changes,
+    }
+
+
+def write(folder: Path, data: dict[str, Any], stem: str | None = None) -> Path:
+    """Writes a result into a folder under its experiment's name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{stem or data['experiment']}.json"
+    path.write_text(json.dumps(data), encoding="utf-8")
+    return path

@@ -1,0 +1,312 @@
+"""report.py on synthetic results."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+import synthetic
+
+HOSTILE = "../../x <script>alert(1)</script> | `code` **b** [a](javascript:b) $\\frac$\n# heading\n"
+
+
+def report(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Runs report.py."""
+    return subprocess.run(
+        [sys.executable, synthetic.SCRIPTS / "report.py", *arguments],
+        capture_output=True, text=True, check=False,
+    )
+
+
+def page_of(folder: Path) -> str:
+    """The page, made without a complaint."""
+    done = report(folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    return (folder / "README.md").read_text(encoding="utf-8")
+
+
+def one_sentence(done: subprocess.CompletedProcess[str], *parts: str) -> None:
+    """Whether it failed with one line that has these parts."""
+    assert done.returncode == 1
+    assert done.stderr.startswith("report.py: ") and done.stderr.count("\n") == 1
+    for part in parts:
+        assert part in done.stderr
+
+
+def test_table(tmp_path: Path) -> None:
+    rows = [synthetic.row("1 KiB", 1024, 12.3e-6, 100.0), synthetic.row("2 KiB", 2048, 1.5e-3, None),
+            synthetic.row("4 KiB", 4096, 200e-6, 0.12341)]
+    rows[0]["published"] = [synthetic.published(50.5), synthetic.published(7.0, metric="time", unit="ms")]
+    rows[1]["checks"][0]["wrong"] = 3
+    rows[2]["measurements"][0]["throttled"] = [1]
+    synthetic.write(tmp_path, synthetic.result(sweeps=[synthetic.sweep("sizes", rows)]))
+    page = page_of(tmp_path)
+    assert (
+        "| size (B) | time (us) | spread (%) | rate (GB/s) | MI25 (published) (GB/s) "
+        "| MI25 (published) (time, ms) | checks |\n"
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+        "| 1 KiB | 12.30 | 1.5 | 100 | 50.50 | 7 | ok (1024) |\n"
+        "| 2 KiB | 1500 | 1.5 | - | - | - | **WRONG** every element: 3 of 1024 |\n"
+        "| 4 KiB | 200.0 † | 1.5 | 0.1234 | - | - | ok (1024) |\n"
+    ) in page
+    assert "MI25 (published): somebody's page." in page
+    assert "† Some samples ran at a clock more than 2 % under the highest seen." in page
+
+
+@pytest.mark.parametrize("seconds, unit, shown", [
+    (2e-9, "ns", "2.000"), (3.456e-6, "us", "3.456"), (0.0125, "ms", "12.50"), (2.5, "s", "2.500"),
+    (0.0, "s", "0"),
+])
+def test_time_units(tmp_path: Path, seconds: float, unit: str, shown: str) -> None:
+    rows = [synthetic.row("a", 1, seconds, 1.0)]
+    synthetic.write(tmp_path, synthetic.result(sweeps=[synthetic.sweep("s", rows)]))
+    page = page_of(tmp_path)
+    assert f"| time ({unit}) |" in page
+    assert f"| a | {shown} |" in page
+
+
+def test_page(tmp_path: Path) -> None:
+    synthetic.write(tmp_path, synthetic.result())
+    page = page_of(tmp_path)
+    for part in (
+        "# Test GPU\n", "| Compute units (SMs) | 132 |", "| Memory | 131072 MiB |", "| L2 cache | 50 MiB |",
+        "**How fast is a copy?**", "3 of 120 samples throttled", "Clock: 1755 MHz, measured",
+        "counter read 12.50 ns", "**cache size: 50 MiB** (confidence 90 %; the driver says 50 MiB).",
+        "- a step at 50 MiB", "**line size: not found** (confidence 0 %).", "- a book, chapter 2",
+        "![rate over size](plots/copy_rate-sizes.svg)", "| [copy_rate](#copy_rate) |", "passed (6 checks)",
+    ):
+        assert part in page
+    assert "CPU times" not in page and "FAILED" not in page and "<details>" not in page
+
+
+def test_plot_is_xml_with_the_published_series(tmp_path: Path) -> None:
+    plain = synthetic.result()
+    synthetic.write(tmp_path / "a", plain)
+    for row in plain["sweeps"][0]["rows"]:
+        row["published"] = [synthetic.published(77.0)]
+    synthetic.write(tmp_path / "b", plain)
+    for row in plain["sweeps"][0]["rows"]:
+        row["published"] = [synthetic.published(77.0, unit="FLOP/s")]
+    synthetic.write(tmp_path / "c", plain)
+    texts = {}
+    for name in "abc":
+        page_of(tmp_path / name)
+        texts[name] = (tmp_path / name / "plots" / "copy_rate-sizes.svg").read_text()
+        ElementTree.fromstring(texts[name])
+    assert "#d55e00" in texts["b"] and "legend_1" in texts["b"]
+    # Another unit is no series of the same plot, and one series needs no legend.
+    for name in "ac":
+        assert "#d55e00" not in texts[name] and "legend_1" not in texts[name]
+
+
+def test_a_published_zero_does_not_spoil_the_logarithmic_axis(tmp_path: Path) -> None:
+    texts = []
+    for name, figure in (("a", 0.0), ("b", 50.0)):
+        rows = [synthetic.row(str(x), x, 1.0, 3.0 * x) for x in (1, 10, 100)]
+        rows[0]["published"] = [synthetic.published(figure)]
+        rows[1]["published"] = [synthetic.published(20.0)]
+        synthetic.write(tmp_path / name, synthetic.result(sweeps=[synthetic.sweep("s", rows)]))
+        page_of(tmp_path / name)
+        texts.append((tmp_path / name / "plots" / "copy_rate-s.svg").read_text())
+    for text in texts:
+        assert "#d55e00" in text
+        # The ticks of a logarithmic axis; a linear one has 0 and 250.
+        assert "<!-- 5 -->" in text and "<!-- 250 -->" not in text
+
+
+def test_headline_may_be_a_measurement(tmp_path: Path) -> None:
+    data = synthetic.result()
+    data["sweeps"][0]["headline"] = "time"
+    synthetic.write(tmp_path, data)
+    page_of(tmp_path)
+    assert "<!-- time (us) -->" in (tmp_path / "plots" / "copy_rate-sizes.svg").read_text()
+
+
+def test_one_row_has_no_plot(tmp_path: Path) -> None:
+    rows = [synthetic.row("a", 1, 1e-3, 1.0)]
+    synthetic.write(tmp_path, synthetic.result(sweeps=[synthetic.sweep("s", rows)]))
+    assert "![" not in page_of(tmp_path)
+    assert os.listdir(tmp_path / "plots") == []
+
+
+def test_awkward_numbers_make_a_plot(tmp_path: Path) -> None:
+    sweeps = [
+        synthetic.sweep("zero", [synthetic.row(str(x), x, 0.0, 0.0) for x in (0, 1, 2)]),
+        synthetic.sweep("negative", [synthetic.row(str(x), x, 1.0, -x) for x in (-3, 1, 2)]),
+        synthetic.sweep("one x twice", [synthetic.row(str(x), x, 1.0, 2 * x) for x in (1, 2, 4, 8, 4)]),
+        synthetic.sweep("same x", [synthetic.row(f"{x}x1", 64, 1.0, x) for x in range(1, 5)]),
+        synthetic.sweep("huge", [synthetic.row(str(x), 2.0**x, 1e9 * x, 1e300 * x) for x in (1, 40)]),
+        synthetic.sweep("names", [synthetic.row(name, 1, 1.0, 2.0) for name in ("naive", "2-D", "tiled")],
+                        axis={"name": "stage", "unit": "", "scale": "linear"}),
+    ]
+    synthetic.write(tmp_path, synthetic.result(sweeps=sweeps))
+    page_of(tmp_path)
+    assert len(os.listdir(tmp_path / "plots")) == 6
+
+
+def test_same_results_give_the_same_bytes(tmp_path: Path) -> None:
+    for name in "ab":
+        synthetic.write(tmp_path / name, synthetic.result())
+    first = report(tmp_path / "a", tmp_path / "b")
+    assert first.returncode == 0
+    for file in ("README.md", "plots/copy_rate-sizes.svg"):
+        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
+    before = (tmp_path / "a" / "plots" / "copy_rate-sizes.svg").read_bytes()
+    page_of(tmp_path / "a")
+    assert (tmp_path / "a" / "plots" / "copy_rate-sizes.svg").read_bytes() == before
+
+
+def test_old_plots_go(tmp_path: Path) -> None:
+    synthetic.write(tmp_path, synthetic.result())
+    (tmp_path / "plots").mkdir()
+    (tmp_path / "plots" / "copy_rate-renamed.svg").touch()
+    page_of(tmp_path)
+    assert os.listdir(tmp_path / "plots") == ["copy_rate-sizes.svg"]
+
+
+def test_long_tables_are_folded(tmp_path: Path) -> None:
+    rows = [synthetic.row(str(x), x, 1e-3, float(x)) for x in range(1, 42)]
+    synthetic.write(tmp_path, synthetic.result(sweeps=[synthetic.sweep("s", rows)]))
+    assert "<details><summary>The 41 rows</summary>\n\n| size" in page_of(tmp_path)
+
+
+def test_host_times_are_called_cpu_times(tmp_path: Path) -> None:
+    synthetic.write(tmp_path, synthetic.result(backend="host", scaled=True))
+    page = page_of(tmp_path)
+    assert page.index("These times are CPU times") < page.index("| Architecture |")
+    assert "scaled down" in page
+
+
+def test_failed_verification_is_said(tmp_path: Path) -> None:
+    verification = {"checks": 6, "failures": ["sizes, 1 KiB: 3 of 1024 wrong"]}
+    synthetic.write(tmp_path, synthetic.result(status="failed", verification=verification))
+    page = page_of(tmp_path)
+    assert "**FAILED** (1 of 6 checks)" in page
+    assert "A verification FAILED" in page and "- sizes, 1 KiB: 3 of 1024 wrong" in page
+
+
+def put_everywhere(value: Any, text: str) -> Any:
+    """The JSON with every free text in it replaced."""
+    if isinstance(value, dict):
+        fixed = ("experiment", "backend", "date", "preset", "scale", "method", "stop", "status", "source")
+        return {
+            key: item if key in fixed or (key == "unit" and item == "s") else put_everywhere(item, text)
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [put_everywhere(item, text) for item in value]
+    return text if isinstance(value, str) else value
+
+
+def test_hostile_names(tmp_path: Path) -> None:
+    folder = tmp_path / "deep" / "results"
+    data = put_everywhere(synthetic.result(), HOSTILE)
+    data["sweeps"][0]["rows"][0]["published"] = [synthetic.published(1.0, gpu=HOSTILE, note=HOSTILE)]
+    data["sweeps"].append(data["sweeps"][0])
+    data["options"]["sizes"] = {HOSTILE: 1}
+    synthetic.write(folder, data)
+    page = page_of(folder)
+    assert "<script" not in page and "\n# heading" not in page
+    assert not re.search(r"(?<!\\)`", page) and not re.search(r"(?<!\\)\]\(javascript", page)
+    tables = [line for line in page.splitlines() if line.startswith("| ..")]
+    counts = {len(re.findall(r"(?<!\\)\|", line)) for line in tables if "ok (1024)" in line}
+    # The label, a time, its spread, a value, a published value and the checks.
+    assert counts == {7}
+    plots = sorted(os.listdir(folder / "plots"))
+    assert len(plots) == 2 and all(re.fullmatch(r"copy_rate-[a-z0-9-]+\.svg", name) for name in plots)
+    assert sorted(os.listdir(folder)) == ["README.md", "copy_rate.json", "plots"]
+    assert os.listdir(tmp_path) == ["deep"] and os.listdir(tmp_path / "deep") == ["results"]
+    for name in plots:
+        tree = ElementTree.fromstring((folder / "plots" / name).read_text())
+        assert not [node for node in tree.iter() if node.tag.endswith("script")]
+
+
+@pytest.mark.parametrize("name", ["../../x", "a b", "", "a\n", "A", "a/b", "<script>"])
+def test_hostile_experiment(tmp_path: Path, name: str) -> None:
+    synthetic.write(tmp_path, synthetic.result(name), "copy_rate")
+    one_sentence(report(tmp_path), "copy_rate.json")
+    assert os.listdir(tmp_path) == ["copy_rate.json"]
+
+
+def broken(change: str) -> str:
+    """A result file's text with something wrong."""
+    data: dict[str, Any] = synthetic.result()
+    if change == "truncated":
+        return json.dumps(data)[:-200]
+    if change == "NaN":
+        data["duration_s"] = float("nan")
+    if change == "infinite":
+        return json.dumps(data).replace('"duration_s": 1.5', '"duration_s": 1e999')
+    if change == "many digits":
+        return json.dumps(data).replace('"duration_s": 1.5', '"duration_s": ' + "9" * 5000)
+    if change == "wrong type":
+        data["device"]["compute_units"] = "many"
+    if change == "missing":
+        del data["clock"]
+    if change == "added":
+        data["extra"] = 1
+    if change == "deep":
+        return "[" * 100000
+    if change == "list":
+        return "[]"
+    if change == "no rows":
+        data["sweeps"][0]["rows"] = []
+    return "" if change == "empty" else json.dumps(data)
+
+
+@pytest.mark.parametrize("change, part", [
+    ("truncated", "not a whole JSON file"), ("NaN", "NaN"), ("infinite", "too large"),
+    ("many digits", "too large"), ("wrong type", "device.compute_units"), ("missing", "clock"),
+    ("added", "extra"), ("deep", "not a whole JSON file"), ("list", "[]"), ("empty", "not a whole JSON"),
+    ("no rows", "sweeps.0.rows"),
+])
+def test_bad_file_leaves_everything_as_it_was(tmp_path: Path, change: str, part: str) -> None:
+    good, bad = tmp_path / "good", tmp_path / "bad"
+    synthetic.write(good, synthetic.result())
+    synthetic.write(bad, synthetic.result())
+    (bad / "another.json").write_text(broken(change))
+    done = report(good, bad)
+    one_sentence(done, "another.json", part)
+    assert len(done.stderr) < 700
+    assert os.listdir(good) == ["copy_rate.json"]
+    assert sorted(os.listdir(bad)) == ["another.json", "copy_rate.json"]
+
+
+def test_not_utf8(tmp_path: Path) -> None:
+    (tmp_path / "copy_rate.json").write_bytes(b'{"experiment": "\xff"}')
+    one_sentence(report(tmp_path), "copy_rate.json")
+
+
+def test_two_devices_in_a_folder(tmp_path: Path) -> None:
+    synthetic.write(tmp_path, synthetic.result())
+    other = synthetic.result("other")
+    other["device"]["name"] = "Another GPU"
+    synthetic.write(tmp_path, other)
+    one_sentence(report(tmp_path), "other.json is of another device than")
+
+
+def test_folders_without_results(tmp_path: Path) -> None:
+    one_sentence(report(tmp_path), "holds no result")
+    one_sentence(report(tmp_path / "missing"), "there is no folder")
+
+
+def test_usage() -> None:
+    assert report().returncode == 2
+    assert report("--frobnicate").returncode == 2
+    assert "RESULTS_DIR" in report("--help").stdout
+
+
+def test_check(tmp_path: Path) -> None:
+    good = synthetic.write(tmp_path, synthetic.result())
+    assert report("--check", good).stdout == "1 valid, 0 invalid\n"
+    (tmp_path / "bad.json").write_text("{}")
+    done = report("--check", tmp_path)
+    assert (done.returncode, done.stdout) == (1, "1 valid, 1 invalid\n")
+    assert sorted(os.listdir(tmp_path)) == ["bad.json", "copy_rate.json"]

@@ -1,0 +1,255 @@
+"""run_all.sh over a build folder of fake binaries."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from conftest import Sandbox
+
+LINE = r"^\[{number}/3\] {name} \.\.\. \d+\.\d s {outcome}$"
+
+
+def has_line(text: str, number: int, name: str, outcome: str) -> bool:
+    """Whether the progress line of an experiment is there."""
+    pattern = LINE.format(number=number, name=name, outcome=re.escape(outcome))
+    return re.search(pattern, text, re.MULTILINE) is not None
+
+
+def leftovers(folder: Path) -> list[str]:
+    """Files that an interrupted or failed run must not leave."""
+    return [name for name in os.listdir(folder) if name.startswith(".")]
+
+
+def test_all_good(sandbox: Sandbox) -> None:
+    done = sandbox.run()
+    assert done.returncode == 0, done.stderr
+    for number, name in enumerate(("copy_rate", "load_latency", "thread_rate"), 1):
+        assert has_line(done.stdout, number, name, "ok")
+        assert (sandbox.results / f"{name}.txt").read_text() == f"the table of {name}\n"
+        assert json.loads((sandbox.results / f"{name}.json").read_text())["experiment"] == name
+    assert (sandbox.results / "README.md").read_text().startswith("# Test GPU\n")
+    assert "Measured on Fake GPU, 8 CUs: 3 of 3 experiments." in done.stdout
+    assert re.search(r"^Time taken: \d+\.\d s$", done.stdout, re.MULTILINE)
+    assert leftovers(sandbox.results) == []
+
+
+def test_again_replaces_the_results(sandbox: Sandbox) -> None:
+    assert sandbox.run().returncode == 0
+    before = (sandbox.results / "README.md").read_bytes()
+    assert sandbox.run().returncode == 0
+    assert (sandbox.results / "README.md").read_bytes() == before
+
+
+def test_failures_do_not_stop_the_rest(sandbox: Sandbox) -> None:
+    (sandbox.bin / "copy_rate.status").write_text("1\n")
+    (sandbox.bin / "load_latency.crashes").touch()
+    done = sandbox.run()
+    assert done.returncode == 1
+    assert has_line(done.stdout, 1, "copy_rate", "FAILED (verification)")
+    assert has_line(done.stdout, 2, "load_latency", "error 139 (ended by signal 11)")
+    assert has_line(done.stdout, 3, "thread_rate", "ok")
+    assert done.stdout.endswith(
+        "Failed:\n  copy_rate: FAILED (verification)\n"
+        "  load_latency: error 139 (ended by signal 11)\n"
+    )
+    assert (sandbox.results / "copy_rate.json").exists()
+    assert not (sandbox.results / "load_latency.json").exists()
+    assert leftovers(sandbox.results) == []
+
+
+@pytest.mark.parametrize("status, outcome", [
+    (2, "error 2 (bad usage)"), (3, "error 3 (device or runtime)"), (42, "error 42"),
+])
+def test_an_error_keeps_the_old_result(sandbox: Sandbox, status: int, outcome: str) -> None:
+    assert sandbox.run().returncode == 0
+    before = (sandbox.results / "thread_rate.json").read_bytes()
+    (sandbox.bin / "thread_rate.status").write_text(f"{status}\n")
+    (sandbox.bin / "thread_rate.json").write_text('{"half')
+    (sandbox.bin / "thread_rate.says").write_text("thread_rate: out of memory\n")
+    done = sandbox.run()
+    assert done.returncode == 1
+    assert has_line(done.stdout, 3, "thread_rate", outcome)
+    assert "    thread_rate: out of memory\n" in done.stdout
+    assert "the earlier result in results/fake-gpu stays" in done.stdout
+    assert (sandbox.results / "thread_rate.json").read_bytes() == before
+
+
+def test_no_result_is_an_error(sandbox: Sandbox) -> None:
+    (sandbox.bin / "copy_rate.json").unlink()
+    done = sandbox.run()
+    assert done.returncode == 1
+    assert has_line(done.stdout, 1, "copy_rate", "error (wrote no result)")
+
+
+def test_missing_binary_is_an_error(sandbox: Sandbox) -> None:
+    (sandbox.bin / "thread_rate").unlink()
+    done = sandbox.run()
+    assert done.returncode == 1
+    assert has_line(done.stdout, 3, "thread_rate", "error 127")
+
+
+def test_no_device_in_one_experiment_is_a_skip(sandbox: Sandbox) -> None:
+    (sandbox.bin / "copy_rate.status").write_text("77\n")
+    done = sandbox.run()
+    assert done.returncode == 0
+    assert has_line(done.stdout, 1, "copy_rate", "skipped (no device)")
+    assert "Skipped, as they found no device: copy_rate\n" in done.stdout
+
+
+def test_no_device_at_all(sandbox: Sandbox) -> None:
+    sandbox.set_devices("", 77)
+    done = sandbox.run()
+    assert done.returncode == 77
+    assert done.stderr.count("\n") == 1 and "no device" in done.stderr
+    assert not sandbox.results.exists()
+
+
+def test_only(sandbox: Sandbox) -> None:
+    done = sandbox.run("--only", "^(copy|load)_")
+    assert done.returncode == 0
+    assert "[1/2] copy_rate" in done.stdout and "[2/2] load_latency" in done.stdout
+    assert not (sandbox.results / "thread_rate.json").exists()
+
+
+def test_out_and_options_reach_the_binary(sandbox: Sandbox, tmp_path: Path) -> None:
+    out = tmp_path / "other place"
+    done = sandbox.run("--out", str(out), "--quick", "--device", "1", "--only", "copy")
+    assert done.returncode == 0, done.stderr
+    assert sorted(os.listdir(out)) == ["README.md", "copy_rate.json", "copy_rate.txt", "plots"]
+    call = (sandbox.bin / "copy_rate.calls").read_text().splitlines()[-1]
+    assert call.endswith("copy_rate.json --quick --device 1")
+
+
+def test_device_decides_the_folder(sandbox: Sandbox) -> None:
+    assert sandbox.run("--device", "1").returncode == 0
+    assert (sandbox.root / "results" / "other-gpu" / "copy_rate.json").exists()
+
+
+def test_host_results_are_called_functional(sandbox: Sandbox) -> None:
+    sandbox.set_devices("0\thost\tthis CPU\n")
+    done = sandbox.run()
+    assert done.returncode == 0
+    assert (sandbox.root / "results" / "host" / "copy_rate.json").exists()
+    assert "Measured on a GPU: nothing" in done.stdout
+    assert "Checked functionally on the CPU: 3 of 3 experiments; their times are CPU times." in done.stdout
+    assert "Compiled for AMD, not run: not asked for" in done.stdout
+
+
+def test_variant_of_an_experiment(sandbox: Sandbox) -> None:
+    sandbox.add("thread_rate.wave64")
+    assert sandbox.run("--only", "wave64").returncode == 0
+    assert "## thread_rate (wave64)" in (sandbox.results / "README.md").read_text()
+
+
+@pytest.mark.parametrize("arguments, part", [
+    (["--frobnicate"], "--frobnicate"),
+    (["--only", "("], "regular expression"),
+    (["--only", "nothing_of_this_name"], "nothing_of_this_name"),
+    (["--only"], "--only needs a value"),
+    (["--only", ""], "--only needs a value"),
+    (["--device", "first"], "--device"),
+    (["--device", "-1"], "--device"),
+    (["--device", "7"], "no device 7"),
+    (["--backend", "vulkan"], "--backend"),
+    (["--build-dir", "/nonexistent/folder"], "/nonexistent/folder"),
+    (["--quick", "--full"], "--quick"),
+    (["--out", "/dev/null/folder"], "/dev/null/folder"),
+])
+def test_bad_usage(sandbox: Sandbox, arguments: list[str], part: str) -> None:
+    done = sandbox.run(*arguments)
+    assert done.returncode == 2
+    assert done.stderr.startswith("run_all.sh: ") and part in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "..." not in done.stdout
+
+
+def test_help() -> None:
+    script = Path(__file__).resolve().parents[2] / "scripts" / "run_all.sh"
+    done = subprocess.run([script, "--help"], capture_output=True, text=True, check=True)
+    assert "--build-dir DIR" in done.stdout and done.stdout.startswith("Builds hipscope")
+
+
+def test_hostile_device_name(sandbox: Sandbox) -> None:
+    sandbox.set_devices("0\t../../escaped\tFake\n")
+    done = sandbox.run()
+    assert done.returncode == 2
+    assert not (sandbox.root.parent / "escaped").exists()
+
+
+def wait_for(path: Path) -> None:
+    """Waits for a file that a fake binary makes."""
+    for _ in range(200):
+        if path.exists():
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{path} did not appear")
+
+
+def running() -> list[str]:
+    """The command lines of all processes."""
+    lines = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            lines.append(path.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+        except OSError:
+            continue
+    return lines
+
+
+@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_interrupt(sandbox: Sandbox, number: signal.Signals, status: int) -> None:
+    assert sandbox.run().returncode == 0
+    before = {name: (sandbox.results / name).read_bytes() for name in
+              ("load_latency.json", "load_latency.txt", "thread_rate.json", "README.md")}
+    (sandbox.bin / "load_latency.hangs").touch()
+    process = sandbox.start("--no-build", "--build-dir", str(sandbox.build))
+    wait_for(sandbox.bin / "load_latency.started")
+    began = time.monotonic()
+    process.send_signal(number)
+    out, err = process.communicate(timeout=30)
+    assert time.monotonic() - began < 9
+    assert process.returncode == status
+    assert "interrupted" in err and "thread_rate" not in out
+    for name, content in before.items():
+        assert (sandbox.results / name).read_bytes() == content
+    assert leftovers(sandbox.results) == []
+    # The binary and what it started are gone.
+    assert not [line for line in running() if str(sandbox.bin) in line]
+    (sandbox.bin / "load_latency.hangs").unlink()
+    assert sandbox.run().returncode == 0
+
+
+FAKE_CMAKE = """#!/usr/bin/env bash
+printf 'cmake %s\\n' "$*" >>"{calls}"
+echo "a line of the build's log"
+exit {status}
+"""
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_build(sandbox: Sandbox, tmp_path: Path, status: int) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    calls = tmp_path / "calls"
+    (tools / "cmake").write_text(FAKE_CMAKE.format(calls=calls, status=status))
+    (tools / "cmake").chmod(0o755)
+    path = f"{tools}:{os.environ['PATH']}"
+    done = sandbox.run_all("--no-setup", "--backend", "nvidia", environment={"PATH": path})
+    made = calls.read_text().splitlines()
+    assert made[0] == f"cmake -S {sandbox.root} --preset nvidia -B {sandbox.build}"
+    if status:
+        assert done.returncode == 1
+        assert "a line of the build's log" in done.stderr
+        assert "[1/3]" not in done.stdout
+    else:
+        assert done.returncode == 0
+        assert made[1].startswith(f"cmake --build {sandbox.build} -j ")
+        assert "a line of the build's log" not in done.stdout + done.stderr
+        assert "[3/3]" in done.stdout

@@ -1,0 +1,209 @@
+"""setup.sh, detect_backend.sh and find_python.sh with faked tools."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from synthetic import SCRIPTS
+
+# What the scripts themselves call; the rest of the system is hidden from them.
+TOOLS = ("bash", "dirname", "sed", "head", "env", "timeout", "cat", "grep")
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Path:
+    """A folder that is the whole PATH."""
+    folder = tmp_path / "tools"
+    folder.mkdir()
+    for name in TOOLS:
+        found = shutil.which(name)
+        assert found
+        (folder / name).symlink_to(found)
+    return folder
+
+
+def fake(folder: Path, name: str, body: str = "") -> None:
+    """Makes a program from a shell script's body."""
+    folder.mkdir(exist_ok=True, parents=True)
+    (folder / name).write_text(f"#!/bin/bash\n{body}\n")
+    (folder / name).chmod(0o755)
+
+
+def run(script: str, path: Path | str, *arguments: str, **environment: str
+        ) -> subprocess.CompletedProcess[str]:
+    """Runs a script with this PATH, with no toolkit but those on it."""
+    nowhere = {"ROCM_PATH": "/nonexistent", "CUDA_PATH": "/nonexistent", "HIPSCOPE_KFD": "/nonexistent"}
+    return subprocess.run(
+        [str(SCRIPTS / script), *arguments], capture_output=True, text=True, check=False,
+        env={"PATH": str(path), **nowhere, **environment},
+    )
+
+
+def backend(tools: Path, **environment: str) -> str:
+    """What detect_backend.sh prints."""
+    done = run("detect_backend.sh", tools, **environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.strip()
+
+
+def no_gpu(tools: Path) -> None:
+    """Hides the GPU that the machine may really have."""
+    fake(tools, "nvidia-smi", "exit 9")
+
+
+def test_host_when_there_is_nothing(tools: Path) -> None:
+    no_gpu(tools)
+    assert backend(tools) == "host"
+
+
+def test_amd_needs_driver_and_hipcc(tools: Path, tmp_path: Path) -> None:
+    no_gpu(tools)
+    kfd = tmp_path / "kfd"
+    kfd.touch()
+    assert backend(tools, HIPSCOPE_KFD=str(kfd)) == "host"
+    fake(tools, "hipcc")
+    assert backend(tools) == "host"
+    assert backend(tools, HIPSCOPE_KFD=str(kfd)) == "amd"
+
+
+def test_amd_with_rocm_off_the_path(tools: Path, tmp_path: Path) -> None:
+    kfd = tmp_path / "kfd"
+    kfd.touch()
+    fake(tmp_path / "rocm" / "bin", "hipcc")
+    assert backend(tools, HIPSCOPE_KFD=str(kfd), ROCM_PATH=str(tmp_path / "rocm")) == "amd"
+
+
+def test_nvidia_needs_gpu_and_nvcc(tools: Path, tmp_path: Path) -> None:
+    fake(tools, "nvidia-smi", "[[ $1 == -L ]] && echo 'GPU 0: NVIDIA H200 (UUID: GPU-1)'")
+    assert backend(tools) == "host"
+    fake(tmp_path / "cuda" / "bin", "nvcc")
+    assert backend(tools, CUDA_PATH=str(tmp_path / "cuda")) == "nvidia"
+    fake(tools, "nvidia-smi", "echo 'No devices were found'")
+    assert backend(tools, CUDA_PATH=str(tmp_path / "cuda")) == "host"
+    fake(tools, "nvidia-smi", "echo 'GPU access blocked by the operating system'; exit 255")
+    assert backend(tools, CUDA_PATH=str(tmp_path / "cuda")) == "host"
+
+
+def test_detect_explains(tools: Path) -> None:
+    fake(tools, "nvidia-smi", "echo 'GPU 0: NVIDIA H200'")
+    said = run("detect_backend.sh", tools, "--explain").stdout
+    assert said == "no AMD GPU driver (/nonexistent is not there); an NVIDIA GPU but no nvcc\n"
+    assert run("detect_backend.sh", tools, "--bogus").returncode == 2
+
+
+def test_find_python_takes_the_first_that_can(tools: Path) -> None:
+    fake(tools, "python3", "exit 1")
+    assert run("find_python.sh", tools, "json").stdout.strip() == "/usr/bin/python3"
+    (tools / "python3").unlink()
+    # A wrapper and no link: a virtual environment's interpreter must be called by its own path.
+    fake(tools, "python3", f'exec "{sys.executable}" "$@"')
+    assert run("find_python.sh", tools, "json", "os").stdout.strip() == str(tools / "python3")
+
+
+def test_find_python_says_what_to_install(tools: Path) -> None:
+    done = run("find_python.sh", tools, "no_such_module", "json")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "can import no_such_module json: install python3-no_such_module python3-json" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_find_python_refuses_what_is_no_module(tools: Path) -> None:
+    assert run("find_python.sh", tools, "os; print(1)").returncode == 2
+
+
+def test_find_python_ignores_files_of_the_current_folder(tools: Path, tmp_path: Path) -> None:
+    (tmp_path / "no_such_module.py").touch()
+    done = subprocess.run([str(SCRIPTS / "find_python.sh"), "no_such_module"], cwd=tmp_path,
+                          env={"PATH": str(tools)}, capture_output=True, check=False)
+    assert done.returncode == 1
+
+
+def debian(tools: Path, installed: str, unknown: str = "none") -> None:
+    """Fakes Debian's tools: `installed` and `unknown` are shell patterns of package names."""
+    fake(tools, "dpkg-query", f"case ${{!#}} in {installed}) printf installed ;; *) exit 1 ;; esac")
+    fake(tools, "apt-cache", f"""case $1:$2 in
+      policy:{unknown}) printf '%s:\\n  Candidate: (none)\\n' "$2" ;;
+      policy:*) printf '%s:\\n  Candidate: 1.0\\n' "$2" ;;
+      depends:hipcc) printf 'hipcc\\n  Depends: clang-17\\n  Depends: llvm-17\\n' ;;
+    esac""")
+    fake(tools, "apt-get", 'printf "apt-get %s\\n" "$*" >>"${0%/*}/apt-get.calls"')
+    fake(tools, "sudo", '"$@"')
+
+
+def calls(tools: Path) -> str:
+    """What apt-get was asked for."""
+    log = tools / "apt-get.calls"
+    return log.read_text() if log.exists() else ""
+
+
+def test_setup_check_lists_what_is_missing(tools: Path) -> None:
+    debian(tools, "[!h]*")
+    done = run("setup.sh", tools, "--check")
+    assert done.returncode == 1
+    assert "missing: hipcc\n" in done.stdout
+    assert "already there: g++ cmake" in done.stdout and "llvm-17-tools" in done.stdout
+    assert calls(tools) == ""
+
+
+def test_setup_with_everything_there(tools: Path) -> None:
+    debian(tools, "*")
+    for arguments in ([], ["--check"]):
+        done = run("setup.sh", tools, *arguments)
+        assert done.returncode == 0 and "nothing to install\n" in done.stdout
+    assert calls(tools) == ""
+
+
+def test_setup_installs_what_is_missing(tools: Path) -> None:
+    debian(tools, "[!hs]*")
+    done = run("setup.sh", tools)
+    assert done.returncode == 0
+    assert "installing: shellcheck hipcc\n" in done.stdout
+    assert calls(tools).splitlines()[-1].endswith("--no-install-recommends shellcheck hipcc")
+
+
+def test_setup_names_what_the_release_lacks(tools: Path) -> None:
+    debian(tools, "[!hs]*", unknown="hipcc")
+    done = run("setup.sh", tools)
+    assert done.returncode == 1
+    assert "has no package named: hipcc\n" in done.stderr
+    assert calls(tools).splitlines()[-1].endswith("--no-install-recommends shellcheck")
+
+
+def test_setup_takes_rocm_for_the_hip_packages(tools: Path, tmp_path: Path) -> None:
+    debian(tools, "[!hl]*")
+    fake(tmp_path / "rocm" / "bin", "hipcc")
+    done = run("setup.sh", tools, "--check", ROCM_PATH=str(tmp_path / "rocm"))
+    assert "of a ROCm install" in done.stdout
+    missing = next(line for line in done.stdout.splitlines() if line.startswith("missing:"))
+    assert "hipcc" not in missing and "libamdhip64-dev" not in missing and "libfmt-dev" in missing
+
+
+def test_setup_without_apt(tools: Path) -> None:
+    done = run("setup.sh", tools)
+    assert done.returncode == 1
+    assert "Needed (by their Debian names): g++ cmake" in done.stdout
+    assert "no apt-get" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_setup_when_apt_fails(tools: Path) -> None:
+    debian(tools, "[!h]*")
+    fake(tools, "apt-get", "[[ $1 == update ]] || exit 100")
+    done = run("setup.sh", tools)
+    assert done.returncode == 1 and "could not install" in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="asks for no root otherwise")
+def test_setup_calls_no_sudo_as_root(tools: Path) -> None:
+    debian(tools, "[!h]*")
+    fake(tools, "sudo", "exit 1")
+    assert run("setup.sh", tools).returncode == 0
+
+
+def test_setup_usage(tools: Path) -> None:
+    assert run("setup.sh", tools, "--bogus").returncode == 2
+    assert "--check" in run("setup.sh", tools, "--help").stdout

@@ -1,0 +1,38 @@
+// The device of the unit tests: it says of itself and measures what a test's script tells it to.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hipscope/device.h"
+
+namespace hipscope::fake {
+
+/// A GPU of 60 CUs and waves of 64 lanes.
+DeviceDescription describe();
+
+/// What the devices do, and what was asked of them.
+struct Script {
+  int count = 1;
+  bool is_hardware = true;
+  DeviceDescription description = describe();
+  std::uint64_t free_memory = std::uint64_t{1} << 30;
+  /// What time() returns, one after another; the last one then stays.
+  std::vector<Sample> samples = {{.seconds = 1e-3, .shader_mhz = 1000}};
+  std::string error;  ///< time() throws it as a DeviceError unless it is empty
+
+  std::vector<unsigned> batches{};  ///< of each call of time()
+  std::vector<bool> cold{};         ///< likewise
+};
+
+/// The script in force.
+Script& script();
+
+/// Puts a fresh script in force.
+void start_script();
+
+/// Forgets the calls so far, so that the next one returns the first of the samples.
+void forget_calls();
+
+}  // namespace hipscope::fake

@@ -1,0 +1,81 @@
+#include "hipscope/format.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "report_text.h"
+
+namespace hipscope {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+TEST(Number, HasSignificantDigitsAndNoTrailingZeros) {
+  EXPECT_EQ(number(0.83951), "0.84");
+  EXPECT_EQ(number(0.83951, 4), "0.8395");
+  EXPECT_EQ(number(64), "64");
+  EXPECT_EQ(number(1.07e9), "1.07e+09");
+}
+
+TEST(FormatNumber, KeepsFourSignificantDigits) {
+  EXPECT_EQ(detail::format_number(0.25047), "0.2505");
+  EXPECT_EQ(detail::format_number(1.00214), "1.002");
+  EXPECT_EQ(detail::format_number(64.083), "64.08");
+  EXPECT_EQ(detail::format_number(1234.56), "1235");
+  EXPECT_EQ(detail::format_number(-0.092591), "-0.09259");
+}
+
+TEST(FormatNumber, LeavesWholeNumbersWhole) {
+  EXPECT_EQ(detail::format_number(0), "0");
+  EXPECT_EQ(detail::format_number(-3), "-3");
+  EXPECT_EQ(detail::format_number(1073741824), "1073741824");
+}
+
+TEST(FormatNumber, UsesAnExponentFromTenMillion) {
+  EXPECT_EQ(detail::format_number(9999998.75), "9999999");
+  EXPECT_EQ(detail::format_number(12345678.5), "1.235e+07");
+  EXPECT_EQ(detail::format_number(2e15), "2.000e+15");
+}
+
+TEST(FormatNumber, ShowsNaNAsAbsent) { EXPECT_EQ(detail::format_number(nan), "-"); }
+
+TEST(FormatSeconds, ChoosesTheUnit) {
+  EXPECT_EQ(detail::format_seconds(90.25), "90.25 s");
+  EXPECT_EQ(detail::format_seconds(1), "1 s");
+  EXPECT_EQ(detail::format_seconds(0.9994), "999.4 ms");
+  EXPECT_EQ(detail::format_seconds(1.2345e-3), "1.234 ms");
+  EXPECT_EQ(detail::format_seconds(12.53e-6), "12.53 us");
+  EXPECT_EQ(detail::format_seconds(2.718e-9), "2.718 ns");
+  EXPECT_EQ(detail::format_seconds(0.3142e-9), "0.3142 ns");
+}
+
+TEST(FormatBytes, CountsInPowersOf1024) {
+  EXPECT_EQ(detail::format_bytes(0), "0 B");
+  EXPECT_EQ(detail::format_bytes(1023), "1023 B");
+  EXPECT_EQ(detail::format_bytes(1024), "1 KiB");
+  EXPECT_EQ(detail::format_bytes(1536), "1.500 KiB");
+  EXPECT_EQ(detail::format_bytes(139.8 * (1 << 30)), "139.8 GiB");
+  EXPECT_EQ(detail::format_bytes(0x1p52), "4096 TiB");
+}
+
+TEST(DeviceLine, HasIndexFolderNameAndDescription) {
+  DeviceDescription device;
+  device.name = "AMD Radeon (TM) RX--6600!";
+  device.architecture = "gfx1032";
+  device.index = 3;
+  device.compute_units = 28;
+  device.memory_bytes = std::uint64_t{8} << 30;
+  EXPECT_EQ(detail::device_line(device),
+            "3\tamd-radeon-tm-rx-6600\tAMD Radeon (TM) RX--6600! (gfx1032), 28 CUs, 8 GiB\n");
+}
+
+TEST(DeviceLine, CallsTheHostBackendHost) {
+  DeviceDescription device;
+  device.name = "host CPU: any";
+  device.architecture = "host";
+  EXPECT_EQ(detail::device_line(device).substr(0, 7), "0\thost\t");
+}
+
+}  // namespace
+}  // namespace hipscope

@@ -1,0 +1,236 @@
+// The JSON of a run, parsed back.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "build_info.h"
+#include "report_json.h"
+#include "test_support.h"
+
+namespace hipscope {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+class JsonTest : public HarnessTest {
+ protected:
+  JsonTest() {
+    experiment_.name = "probe";
+    experiment_.purpose = {.question = "What is it?", .sources = {"one", "two"}};
+    experiment_.sizes.push_back({.flag = "--most-blocks",
+                                 .meaning = "",
+                                 .defaults = {},
+                                 .value = std::make_shared<std::uint64_t>(4096),
+                                 .given = ""});
+    run_.options.noise = 0.005;
+    run_.options.seed = 7;
+    run_.sweeps.push_back(std::make_unique<detail::SweepRecord>());
+    sweep().name = "grid";
+    sweep().title = "time against blocks";
+    sweep().axis = {.name = "blocks", .unit = "1", .scale = Scale::logarithmic};
+    sweep().headline = "rate";
+    sweep().notes = {"a note"};
+    sweep().rows.push_back(std::make_unique<detail::Row>());
+    row().label = "8";
+    row().x = 8;
+  }
+
+  detail::SweepRecord& sweep() { return *run_.sweeps[0]; }
+  detail::Row& row() { return *sweep().rows[0]; }
+  [[nodiscard]] Json json() const { return Json::parse(detail::to_json(run_)); }
+  [[nodiscard]] Json json_row() const { return json()["sweeps"][0]["rows"][0]; }
+
+  detail::ExperimentRecord experiment_;
+  std::unique_ptr<Device> device_ = open_device(2);
+  detail::Run run_{.experiment = experiment_,
+                   .options = {},
+                   .device = device_.get(),
+                   .stopping_rule = {.minimum_seconds = 0.25},
+                   .date = "2024-01-02T03:04:05Z",
+                   .duration_seconds = 1.5};
+};
+
+TEST_F(JsonTest, SaysWhatRanWhere) {
+  const Json whole = json();
+  EXPECT_EQ(whole["schema_version"], 1);
+  EXPECT_EQ(whole["experiment"], "probe");
+  EXPECT_EQ(whole["question"], "What is it?");
+  EXPECT_EQ(whole["sources"], Json({"one", "two"}));
+  EXPECT_EQ(whole["date"], "2024-01-02T03:04:05Z");
+  EXPECT_EQ(whole["duration_s"], 1.5);
+  EXPECT_EQ(whole["build"]["backend"], "host");
+  EXPECT_EQ(whole["build"]["compiler"], detail::build_info.compiler);
+  EXPECT_EQ(whole["build"]["wave_size"], detail::build_info.wave_size);
+  EXPECT_EQ(whole["hipscope"]["git_revision"], detail::build_info.git_revision);
+  EXPECT_EQ(whole["device"]["index"], 2);
+  EXPECT_EQ(whole["device"]["name"], "Fake GPU (TM) 9");
+  EXPECT_EQ(whole["device"]["compute_units"], 60);
+  EXPECT_EQ(whole["device"]["wave_size"], 64);
+  EXPECT_EQ(whole["device"]["memory_bytes"], std::uint64_t{16} << 30);
+  EXPECT_EQ(whole["device"]["driver"], "1.2");
+}
+
+TEST_F(JsonTest, KeepsTheOptions) {
+  const Json options = json()["options"];
+  EXPECT_EQ(options["preset"], "default");
+  EXPECT_EQ(options["minimum_seconds"], 0.25);
+  EXPECT_EQ(options["noise"], 0.005);
+  EXPECT_EQ(options["clock_mhz"], nullptr);
+  EXPECT_EQ(options["seed"], 7);
+  EXPECT_EQ(options["filter"], nullptr);
+  EXPECT_EQ(options["sizes"], Json({{"most-blocks", 4096}}));
+  run_.options.filter = "gr";
+  run_.options.clock_mhz = 900;
+  run_.options.preset = detail::Preset::quick;
+  EXPECT_EQ(json()["options"]["filter"], "gr");
+  EXPECT_EQ(json()["options"]["clock_mhz"], 900);
+  EXPECT_EQ(json()["options"]["preset"], "quick");
+}
+
+TEST_F(JsonTest, IsScaledOnTheHostBackendOnly) {
+  EXPECT_EQ(json()["scaled"], false);
+  fake::script().is_hardware = false;
+  EXPECT_EQ(json()["scaled"], true);
+}
+
+TEST_F(JsonTest, DescribesTheSweep) {
+  const Json described = json()["sweeps"][0];
+  EXPECT_EQ(described["name"], "grid");
+  EXPECT_EQ(described["title"], "time against blocks");
+  EXPECT_EQ(described["axis"], Json({{"name", "blocks"}, {"unit", "1"}, {"scale", "logarithmic"}}));
+  EXPECT_EQ(described["headline"], "rate");
+  EXPECT_EQ(described["notes"], Json({"a note"}));
+  EXPECT_EQ(described["rows"][0]["label"], "8");
+  EXPECT_EQ(described["rows"][0]["x"], 8);
+}
+
+TEST_F(JsonTest, KeepsEverySampleWithItsClock) {
+  Measurement time;
+  time.name = "time";
+  time.method = "device events";
+  time.batch = 4;
+  time.stop = StopReason::steady;
+  time.samples = {{.seconds = 2, .shader_mhz = 1000},
+                  {.seconds = 1, .shader_mhz = 900, .throttled = true},
+                  {.seconds = 4, .shader_mhz = 0},
+                  {.seconds = 3, .shader_mhz = 800, .throttled = true},
+                  {.seconds = 5, .shader_mhz = 1000}};
+  row().measurements = {time};
+  const Json measured = json_row()["measurements"][0];
+  EXPECT_EQ(measured["name"], "time");
+  EXPECT_EQ(measured["method"], "device events");
+  EXPECT_EQ(measured["unit"], "s");
+  EXPECT_EQ(measured["batch"], 4);
+  EXPECT_EQ(measured["stop"], "steady");
+  EXPECT_EQ(measured["samples"], Json({2, 1, 4, 3, 5}));
+  EXPECT_EQ(measured["shader_mhz"], Json({1000, 900, nullptr, 800, 1000}));
+  EXPECT_EQ(measured["throttled"], Json({1, 3}));
+  EXPECT_EQ(measured["minimum"], 1);
+  EXPECT_EQ(measured["first_quartile"], 2);
+  EXPECT_EQ(measured["median"], 3);
+  EXPECT_EQ(measured["third_quartile"], 4);
+  EXPECT_EQ(measured["maximum"], 5);
+  EXPECT_EQ(measured["relative_spread"], 2.0 / 3);
+
+  const Json clock = json()["clock"];
+  EXPECT_EQ(clock["source"], "measured");
+  EXPECT_EQ(clock["shader_mhz"], 950);
+  EXPECT_EQ(clock["highest_shader_mhz"], 1000);
+  EXPECT_EQ(clock["samples"], 5);
+  EXPECT_EQ(clock["throttled_samples"], 2);
+}
+
+TEST_F(JsonTest, WritesWhatIsNotFiniteAsNull) {
+  row().values = {{.name = "a", .value = nan, .unit = "cycles"},
+                  {.name = "b", .value = infinity, .unit = ""},
+                  {.name = "c", .value = 0.125, .unit = "GB/s"}};
+  run_.overheads = {{.name = "counter read", .value = nan, .unit = "ns"}};
+  const Json values = json_row()["values"];
+  EXPECT_EQ(values[0], Json({{"name", "a"}, {"value", nullptr}, {"unit", "cycles"}}));
+  EXPECT_EQ(values[1]["value"], nullptr);
+  EXPECT_EQ(values[2]["value"], 0.125);
+  EXPECT_EQ(json()["overheads"][0]["value"], nullptr);
+}
+
+TEST_F(JsonTest, WithoutAClockTheDriversIsTaken) {
+  EXPECT_EQ(json()["clock"]["source"], "driver");
+  EXPECT_EQ(json()["clock"]["shader_mhz"], 1500);
+  EXPECT_EQ(json()["clock"]["highest_shader_mhz"], nullptr);
+  fake::script().is_hardware = false;
+  EXPECT_EQ(json()["clock"]["source"], "none");
+  EXPECT_EQ(json()["clock"]["shader_mhz"], nullptr);
+}
+
+TEST_F(JsonTest, CountsChecksAndListsFailures) {
+  row().checks = {{.what = "sum", .checked = 10, .wrong = 0}};
+  EXPECT_EQ(json()["status"], "passed");
+  EXPECT_EQ(json()["verification"], Json({{"checks", 1}, {"failures", Json::array()}}));
+  row().checks.push_back({.what = "order", .checked = 10, .wrong = 3});
+  row().checks.push_back({.what = "nothing", .checked = 0, .wrong = 0});
+  const Json whole = json();
+  EXPECT_EQ(whole["status"], "failed");
+  EXPECT_EQ(whole["verification"]["checks"], 3);
+  EXPECT_EQ(whole["verification"]["failures"],
+            Json({"grid, 8: order: 3 of 10 wrong", "grid, 8: nothing: 0 of 0 wrong"}));
+  EXPECT_EQ(json_row()["checks"][1], Json({{"what", "order"}, {"checked", 10}, {"wrong", 3}}));
+}
+
+TEST_F(JsonTest, KeepsInferencesWithTheirEvidence) {
+  run_.inferences = {{.name = "wave size",
+                      .value = 64,
+                      .unit = "lanes",
+                      .confidence = 0.75,
+                      .statement = "steps of 64",
+                      .evidence = {"this", "that"},
+                      .driver = 32},
+                     {.name = "none",
+                      .value = std::nullopt,
+                      .unit = "",
+                      .confidence = 0,
+                      .statement = "not there",
+                      .evidence = {},
+                      .driver = std::nullopt}};
+  const Json inferences = json()["inferences"];
+  EXPECT_EQ(inferences[0], Json({{"name", "wave size"},
+                                 {"value", 64},
+                                 {"unit", "lanes"},
+                                 {"confidence", 0.75},
+                                 {"statement", "steps of 64"},
+                                 {"evidence", {"this", "that"}},
+                                 {"driver", 32}}));
+  EXPECT_EQ(inferences[1]["value"], nullptr);
+  EXPECT_EQ(inferences[1]["driver"], nullptr);
+}
+
+TEST_F(JsonTest, KeepsPublishedFigures) {
+  row().published = {{.experiment = "probe",
+                      .series = "1d",
+                      .gpu = "MI25",
+                      .x = "8",
+                      .metric = "rate",
+                      .value = 2.5,
+                      .unit = "ms",
+                      .source = "a page",
+                      .note = "by hand"}};
+  EXPECT_EQ(json_row()["published"][0], Json({{"gpu", "MI25"},
+                                              {"metric", "rate"},
+                                              {"value", 2.5},
+                                              {"unit", "ms"},
+                                              {"source", "a page"},
+                                              {"note", "by hand"}}));
+}
+
+TEST_F(JsonTest, SurvivesTextThatIsNoUtf8) {
+  run_.options.filter = "a\xff";
+  EXPECT_EQ(json()["options"]["filter"], "a\xEF\xBF\xBD");
+}
+
+TEST_F(JsonTest, EndsInALineFeed) { EXPECT_EQ(detail::to_json(run_).back(), '\n'); }
+
+}  // namespace
+}  // namespace hipscope

@@ -1,0 +1,240 @@
+// The command line: what it accepts, and what it says of what it does not.
+#include "options.h"
+
+#include <algorithm>
+#include <string>
+
+#include "test_support.h"
+
+namespace hipscope {
+namespace {
+
+class OptionsTest : public HarnessTest {
+ protected:
+  OptionsTest() {
+    add_sweep(experiment_, "first");
+    experiment_.sweep("second", "the sweep second", [this](Sweep& sweep) {
+      size_in_sweep_ = size_;
+      seed_in_sweep_ = sweep.seed();
+      sweep.point("1", 1).verify("nothing to do", 0, 1);
+    });
+  }
+
+  Outcome run(const std::vector<std::string>& arguments) {
+    return hipscope::run(experiment_, arguments);
+  }
+
+  Experiment experiment_{"probe", {.question = "What is it?", .sources = {"a source"}}};
+  Size size_ = experiment_.size(
+      "--blocks", "number of blocks",
+      {.gpu = 4096, .quick = 512, .host = 16, .minimum = 2, .maximum = std::uint64_t{1} << 40});
+  std::uint64_t size_in_sweep_ = 0;
+  std::uint64_t seed_in_sweep_ = 0;
+};
+
+struct WrongUse {
+  const char* name;
+  std::vector<std::string> arguments;
+  std::vector<std::string> message;  ///< parts of it, each of which must be there
+};
+
+std::ostream& operator<<(std::ostream& stream, const WrongUse& wrong) {
+  return stream << wrong.name;
+}
+
+class WrongUseTest : public OptionsTest, public ::testing::WithParamInterface<WrongUse> {};
+
+TEST_P(WrongUseTest, IsOneSentenceAndStatus2) {
+  const Outcome outcome = run(GetParam().arguments);
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.output, "");
+  EXPECT_EQ(outcome.errors.rfind("probe: ", 0), 0U) << outcome.errors;
+  EXPECT_EQ(std::count(outcome.errors.begin(), outcome.errors.end(), '\n'), 1) << outcome.errors;
+  constexpr std::size_t longest_sentence = 160;
+  EXPECT_LT(outcome.errors.size(), longest_sentence) << outcome.errors;
+  for (const std::string& part : GetParam().message) {
+    EXPECT_NE(outcome.errors.find(part), std::string::npos) << outcome.errors;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Options, WrongUseTest,
+    ::testing::Values(
+        WrongUse{"unknown_option", {"--bogus"}, {"--bogus"}},
+        WrongUse{"positional", {"file"}, {"file"}},
+        WrongUse{"negative_device", {"--device", "-1"}, {"--device", "-1"}},
+        WrongUse{"device_text", {"--device", "x"}, {"--device", "x"}},
+        WrongUse{"no_such_device", {"--device", "99"}, {"--device", "99", "last one is 0"}},
+        WrongUse{"device_after_the_last", {"--device", "1"}, {"--device", "last one is 0"}},
+        WrongUse{"huge_device", {"--device", "99999999999"}, {"--device"}},
+        WrongUse{"quick_and_full", {"--quick", "--full"}, {"--quick", "--full"}},
+        WrongUse{"no_noise", {"--noise", "0"}, {"--noise", "0"}},
+        WrongUse{"negative_noise", {"--noise", "-1"}, {"--noise", "-1"}},
+        WrongUse{"noise_nan", {"--noise", "nan"}, {"--noise", "nan"}},
+        WrongUse{"min_time_text", {"--min-time", "soon"}, {"--min-time", "soon"}},
+        WrongUse{"min_time_zero", {"--min-time", "0"}, {"--min-time", "0"}},
+        WrongUse{"min_time_nan", {"--min-time", "nan"}, {"--min-time", "nan"}},
+        WrongUse{"min_time_infinite", {"--min-time", "inf"}, {"--min-time", "inf"}},
+        WrongUse{"negative_clock", {"--clock-mhz", "-5"}, {"--clock-mhz", "-5"}},
+        WrongUse{"clock_nan", {"--clock-mhz", "nan"}, {"--clock-mhz", "nan"}},
+        WrongUse{"seed_text", {"--seed", "x"}, {"--seed", "x"}},
+        WrongUse{"seed_negative", {"--seed", "-1"}, {"--seed", "-1"}},
+        WrongUse{"seed_too_large", {"--seed", "18446744073709551616"}, {"--seed"}},
+        WrongUse{"seed_twice", {"--seed", "1", "--seed", "2"}, {"--seed"}},
+        WrongUse{"filter_malformed", {"--filter", "["}, {"--filter", "'['"}},
+        WrongUse{"filter_of_nothing", {"--filter", "third"}, {"--filter", "'third'", "--list"}},
+        WrongUse{"filter_empty", {"--filter", ""}, {"--filter"}},
+        WrongUse{"two_mistakes", {"--filter", "", "--json", ""}, {"empty"}},
+        WrongUse{"list_of_nothing", {"--list", "--filter", "third"}, {"--filter"}},
+        WrongUse{"json_empty", {"--json", ""}, {"--json", "empty"}},
+        WrongUse{"json_missing", {"--json"}, {"--json"}},
+        WrongUse{
+            "json_in_no_folder", {"--json", "/nonexistent/x.json"}, {"--json", "/nonexistent"}},
+        WrongUse{"json_is_a_folder", {"--json", "."}, {"--json", "folder"}},
+        WrongUse{"size_zero", {"--blocks", "0"}, {"--blocks", "0", "2", "1099511627776"}},
+        WrongUse{"size_under_minimum", {"--blocks", "1"}, {"--blocks", "1"}},
+        WrongUse{"size_negative", {"--blocks", "-5"}, {"--blocks", "-5"}},
+        WrongUse{"size_text", {"--blocks", "abc"}, {"--blocks", "abc"}},
+        WrongUse{"size_empty", {"--blocks", ""}, {"--blocks"}},
+        WrongUse{"size_fraction", {"--blocks", "1.5"}, {"--blocks", "1.5"}},
+        WrongUse{"size_half_a_unit", {"--blocks", "64K"}, {"--blocks", "64K"}},
+        WrongUse{"size_with_trailing_text", {"--blocks", "64Kix"}, {"--blocks", "64Kix"}},
+        WrongUse{"size_overflow", {"--blocks", "2^70"}, {"--blocks", "2^70"}},
+        WrongUse{"size_just_overflow", {"--blocks", "2^64"}, {"--blocks", "2^64"}},
+        WrongUse{"size_overflow_of_digits",
+                 {"--blocks", "99999999999999999999"},
+                 {"--blocks", "99999999999999999999"}},
+        WrongUse{"size_overflow_of_unit",
+                 {"--blocks", "18014398509481984Ki"},
+                 {"--blocks", "18014398509481984Ki"}},
+        // (2^54 + 1) Ki is 1024 more than 64 bits hold.
+        WrongUse{"size_that_wraps_around",
+                 {"--blocks", "18014398509481985Ki"},
+                 {"--blocks", "18014398509481985Ki"}},
+        WrongUse{"size_above_maximum", {"--blocks", "2^41"}, {"--blocks", "2^41"}}),
+    [](const auto& test) { return test.param.name; });
+
+class SizeTest : public OptionsTest,
+                 public ::testing::WithParamInterface<std::pair<const char*, std::uint64_t>> {};
+
+TEST_P(SizeTest, IsReadInAllItsForms) {
+  EXPECT_EQ(run({"--blocks", GetParam().first}).status, 0);
+  EXPECT_EQ(size_in_sweep_, GetParam().second);
+}
+
+INSTANTIATE_TEST_SUITE_P(Options, SizeTest,
+                         ::testing::Values(std::pair("4096", 4096), std::pair("2", 2),
+                                           std::pair("2^20", 1 << 20), std::pair("10^3", 1000),
+                                           std::pair("64Ki", 64 << 10), std::pair("3Mi", 3 << 20),
+                                           std::pair("1Gi", 1 << 30),
+                                           std::pair("2^40", std::uint64_t{1} << 40)));
+
+TEST_F(OptionsTest, SizesDependOnThePresetAndTheDevice) {
+  run({});
+  EXPECT_EQ(size_in_sweep_, 4096U);
+  run({"--quick"});
+  EXPECT_EQ(size_in_sweep_, 512U);
+  run({"--full"});
+  EXPECT_EQ(size_in_sweep_, 4096U);
+  fake::script().is_hardware = false;
+  run({});
+  EXPECT_EQ(size_in_sweep_, 16U);
+}
+
+TEST_F(OptionsTest, SeedIsOneUnlessGiven) {
+  run({});
+  EXPECT_EQ(seed_in_sweep_, 1U);
+  run({"--seed", "18446744073709551615"});
+  EXPECT_EQ(seed_in_sweep_, 18446744073709551615U);
+}
+
+TEST_F(OptionsTest, HelpNamesEveryOption) {
+  const Outcome outcome = run({"--help"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.errors, "");
+  for (const char* part :
+       {"What is it?", "a source", "--device", "--devices", "--json", "--csv", "--quick", "--full",
+        "--min-time", "--noise", "--clock-mhz", "--seed", "--list", "--filter", "--version",
+        "--blocks", "number of blocks (default 4096; --quick 512; on the host backend 16)",
+        "exit status"}) {
+    EXPECT_NE(outcome.output.find(part), std::string::npos) << part;
+  }
+}
+
+TEST_F(OptionsTest, HelpWinsOverAMistake) {
+  const Outcome outcome = run({"--help", "--filter", ""});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.errors, "");
+}
+
+TEST_F(OptionsTest, VersionNamesTheBackend) {
+  const Outcome outcome = run({"--version"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_NE(outcome.output.find("backend host"), std::string::npos) << outcome.output;
+}
+
+TEST_F(OptionsTest, ListShowsTheSweepsAndNeedsNoDevice) {
+  fake::script().count = 0;
+  const Outcome outcome = run({"--list"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.output,
+            "first            the sweep first\n"
+            "second           the sweep second\n");
+  EXPECT_EQ(run({"--list", "--filter", "^s"}).output, "second           the sweep second\n");
+}
+
+TEST_F(OptionsTest, DevicesShowsOneLinePerDevice) {
+  fake::script().count = 2;
+  const Outcome outcome = run({"--devices"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.output,
+            "0\tfake-gpu-tm-9\tFake GPU (TM) 9 (gfx90a), 60 CUs, 16 GiB\n"
+            "1\tfake-gpu-tm-9\tFake GPU (TM) 9 (gfx90a), 60 CUs, 16 GiB\n");
+}
+
+TEST_F(OptionsTest, FilterSelectsSweepsByAnyPartOfTheirName) {
+  const Outcome outcome = run({"--filter", "eco"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_NE(outcome.output.find("\nsecond: "), std::string::npos);
+  EXPECT_EQ(outcome.output.find("\nfirst: "), std::string::npos);
+}
+
+TEST(StoppingRuleOf, PresetsTradeTimeForNoise) {
+  const auto rule = [](detail::Preset preset) {
+    detail::Options options;
+    options.preset = preset;
+    options.noise = 0.01;
+    return detail::stopping_rule(options, true);
+  };
+  const StoppingRule quick = rule(detail::Preset::quick);
+  const StoppingRule standard = rule(detail::Preset::standard);
+  const StoppingRule full = rule(detail::Preset::full);
+  EXPECT_EQ(standard.noise, 0.01);
+  EXPECT_LT(quick.maximum_seconds, standard.maximum_seconds);
+  EXPECT_LT(standard.maximum_seconds, full.maximum_seconds);
+  EXPECT_LT(quick.minimum_samples, standard.minimum_samples);
+  EXPECT_LT(standard.minimum_samples, full.minimum_samples);
+}
+
+detail::Options with_minimum_seconds(double seconds) {
+  detail::Options options;
+  options.minimum_seconds = seconds;
+  return options;
+}
+
+TEST(StoppingRuleOf, MinTimeMovesBothLimits) {
+  const StoppingRule rule = detail::stopping_rule(with_minimum_seconds(5), true);
+  EXPECT_EQ(rule.minimum_seconds, 5);
+  EXPECT_EQ(rule.maximum_seconds, 10);
+  EXPECT_EQ(detail::stopping_rule(with_minimum_seconds(0.1), true).maximum_seconds, 1);
+}
+
+TEST(StoppingRuleOf, TheHostBackendTakesTwoSamples) {
+  const StoppingRule rule = detail::stopping_rule({}, false);
+  EXPECT_EQ(rule.maximum_seconds, 0);
+  EXPECT_EQ(rule.minimum_samples, 2U);
+  EXPECT_EQ(detail::stopping_rule(with_minimum_seconds(5), false).minimum_seconds, 5);
+}
+
+}  // namespace
+}  // namespace hipscope

@@ -1,0 +1,133 @@
+#include "output_file.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "interrupt.h"
+#include "test_support.h"
+
+namespace hipscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+using detail::require_writable;
+using detail::write_whole;
+using OutputFileTest = HarnessTest;
+
+TEST_F(OutputFileTest, WritesANewFile) {
+  write_whole(path("new"), "text\n");
+  EXPECT_EQ(read_file(path("new")), "text\n");
+  EXPECT_EQ(files(), std::vector<std::string>{"new"});
+  struct stat status = {};
+  ASSERT_EQ(stat(path("new").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U, 0644U);
+}
+
+TEST_F(OutputFileTest, ReplacesAFileAtOnce) {
+  write_file(path("file"), "old and longer");
+  std::ifstream reader(path("file"));
+  write_whole(path("file"), "new");
+  EXPECT_EQ(read_file(path("file")), "new");
+  // Whoever had opened the old file still reads all of it.
+  std::ostringstream seen;
+  seen << reader.rdbuf();
+  EXPECT_EQ(seen.str(), "old and longer");
+  EXPECT_EQ(files(), std::vector<std::string>{"file"});
+}
+
+TEST_F(OutputFileTest, WritesMoreThanOneCallTakes) {
+  const std::string large(std::size_t{3} << 20, 'x');
+  write_whole(path("large"), large);
+  EXPECT_EQ(read_file(path("large")), large);
+}
+
+TEST_F(OutputFileTest, ALinkStaysALink) {
+  fs::create_directory(path("folder"));
+  write_file(path("folder/target"), "old");
+  fs::create_symlink("folder/target", path("link"));
+  write_whole(path("link"), "new");
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_EQ(read_file(path("folder/target")), "new");
+  EXPECT_EQ(files(), (std::vector<std::string>{"folder", "link"}));
+}
+
+TEST_F(OutputFileTest, ALinkToNothingYetStaysALink) {
+  fs::create_symlink("target", path("link"));
+  write_whole(path("link"), "new");
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_EQ(read_file(path("target")), "new");
+}
+
+TEST_F(OutputFileTest, APipeIsWrittenTo) {
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  const int reader = open(path("pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  ASSERT_GE(reader, 0);
+  require_writable(path("pipe"));
+  write_whole(path("pipe"), "text");
+  std::array<char, 16> bytes = {};
+  EXPECT_EQ(read(reader, bytes.data(), bytes.size()), 4);
+  EXPECT_STREQ(bytes.data(), "text");
+  close(reader);
+  EXPECT_TRUE(fs::is_fifo(path("pipe")));
+}
+
+TEST_F(OutputFileTest, ADeviceStaysADevice) {
+  const std::string sink = device("null");
+  const std::string full = device("full");
+  if (sink.empty() || full.empty()) {
+    GTEST_SKIP() << "no device node can be made here";
+  }
+  require_writable(sink);
+  write_whole(sink, "text");
+  EXPECT_TRUE(fs::is_character_file(sink));
+  EXPECT_THROW(write_whole(full, "text"), detail::WriteError);
+  EXPECT_TRUE(fs::is_character_file(full));
+}
+
+TEST_F(OutputFileTest, FailureNamesTheFile) {
+  try {
+    write_whole(path("none/file"), "text");
+    FAIL() << "no failure";
+  } catch (const detail::WriteError& error) {
+    EXPECT_EQ(error.what(), "cannot write " + path("none/file") + ": No such file or directory");
+  }
+}
+
+TEST_F(OutputFileTest, FailureLeavesTheOldFileAlone) {
+  write_file(path("file"), "old");
+  const auto write_over_the_limit = [&] {
+    detail::install_signal_handlers();
+    const rlimit limit = {1024, 1024};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    try {
+      write_whole(path("file"), std::string(4096, 'x'));
+    } catch (const detail::WriteError&) {
+      std::_Exit(0);
+    }
+    std::_Exit(1);
+  };
+  EXPECT_EXIT(write_over_the_limit(), testing::ExitedWithCode(0), "");
+  EXPECT_EQ(read_file(path("file")), "old");
+  EXPECT_EQ(files(), std::vector<std::string>{"file"});
+}
+
+TEST_F(OutputFileTest, WritableIsToldBeforehand) {
+  EXPECT_NO_THROW(require_writable(path("new")));
+  EXPECT_NO_THROW(require_writable("file_in_the_current_folder"));
+  EXPECT_TRUE(files().empty());
+  EXPECT_THROW(require_writable(path("")), UsageError);
+  EXPECT_THROW(require_writable(path("none/file")), UsageError);
+  write_file(path("file"), "");
+  EXPECT_THROW(require_writable(path("file/below")), UsageError);
+}
+
+}  // namespace
+}  // namespace hipscope

@@ -1,0 +1,303 @@
+// What a run does between the options and the exit status.
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "test_support.h"
+
+namespace hipscope {
+namespace {
+
+using Json = nlohmann::json;
+
+class RunTest : public HarnessTest {
+ protected:
+  // Adds a sweep of one point "8" that is measured with `options`.
+  void add_measured_sweep(const MeasureOptions& options = {}) {
+    experiment_.sweep("only", "the sweep only", [=, this](Sweep& sweep) {
+      sweep.axis({.name = "blocks", .unit = ""});
+      auto point = sweep.point("8", 8);
+      fake::forget_calls();
+      measurement_ = point.measure([this] { ++executions_; }, options);
+      point.value("cycles", measurement_.cycles(), "cycles");
+    });
+  }
+
+  Outcome run(const std::vector<std::string>& arguments = {}) {
+    return hipscope::run(experiment_, arguments);
+  }
+
+  // The JSON of a run with `arguments`.
+  Json json_of_run(std::vector<std::string> arguments = {}) {
+    arguments.insert(arguments.end(), {"--json", path("result.json")});
+    EXPECT_EQ(run(arguments).status, 0);
+    return Json::parse(read_file(path("result.json")));
+  }
+
+  // In how large batches a body of `seconds` is run.
+  unsigned batch_of(double seconds, const MeasureOptions& options = {}) {
+    fake::script().samples = {{.seconds = seconds, .shader_mhz = 1000}};
+    Experiment experiment("probe", {.question = "", .sources = {}});
+    unsigned batch = 0;
+    experiment.sweep("only", "", [&](Sweep& sweep) {
+      fake::forget_calls();
+      batch = sweep.point("1", 1).measure([] {}, options).batch;
+    });
+    EXPECT_EQ(hipscope::run(experiment, {}).status, 0);
+    const std::vector<unsigned>& batches = fake::script().batches;
+    EXPECT_EQ(batches.front(), 1U) << "the first execution tells how long the body is";
+    EXPECT_TRUE(std::all_of(batches.begin() + 1, batches.end(),
+                            [&](unsigned each) { return each == batch; }));
+    return batch;
+  }
+
+  Experiment experiment_{"probe", {.question = "What is it?", .sources = {}}};
+  Measurement measurement_;
+  unsigned executions_ = 0;
+};
+
+TEST_F(RunTest, ShortBodiesAreBatchedTo200Microseconds) {
+  EXPECT_EQ(batch_of(30e-6), 7U);
+  EXPECT_EQ(batch_of(150e-6), 2U);
+  EXPECT_EQ(batch_of(250e-6), 1U);
+  EXPECT_EQ(batch_of(1), 1U);
+}
+
+TEST_F(RunTest, BatchesFitTheQueue) {
+  EXPECT_EQ(batch_of(1e-9), 64U);
+  EXPECT_EQ(batch_of(0), 1U);
+}
+
+TEST_F(RunTest, BatchIsAsAskedFor) {
+  EXPECT_EQ(batch_of(30e-6, {.batch = 3}), 3U);
+  EXPECT_EQ(batch_of(1, {.batch = 9}), 9U);
+}
+
+TEST_F(RunTest, ColdBodiesAreNotBatched) {
+  EXPECT_EQ(batch_of(30e-6, {.cold = true}), 1U);
+  EXPECT_TRUE(fake::script().cold.back());
+  EXPECT_EQ(batch_of(30e-6, {.batch = 3, .cold = true}), 1U);
+}
+
+TEST_F(RunTest, FirstExecutionOfAShortBodyIsNoSample) {
+  fake::script().samples = {{.seconds = 0.04, .shader_mhz = 1000},
+                            {.seconds = 0x1p-6, .shader_mhz = 1000}};
+  add_measured_sweep();
+  EXPECT_EQ(run().status, 0);
+  ASSERT_EQ(measurement_.samples.size(), 5U);
+  EXPECT_EQ(measurement_.seconds().maximum, 0x1p-6);
+  EXPECT_EQ(executions_, 6U);
+  EXPECT_EQ(measurement_.method, "device events");
+  EXPECT_EQ(measurement_.stop, StopReason::quiet);
+}
+
+TEST_F(RunTest, FirstExecutionOfALongBodyIsASample) {
+  fake::script().samples = {{.seconds = 0.06, .shader_mhz = 1000},
+                            {.seconds = 0x1p-6, .shader_mhz = 1000}};
+  add_measured_sweep();
+  EXPECT_EQ(run().status, 0);
+  ASSERT_EQ(measurement_.samples.size(), 5U);
+  EXPECT_EQ(measurement_.samples[0].seconds, 0.06);
+  EXPECT_EQ(measurement_.samples[1].seconds, 0x1p-6);
+  EXPECT_EQ(executions_, 5U);
+}
+
+TEST_F(RunTest, FirstExecutionIsNoSampleOfABatch) {
+  fake::script().samples = {{.seconds = 0.06, .shader_mhz = 1000},
+                            {.seconds = 0x1p-6, .shader_mhz = 1000}};
+  add_measured_sweep({.batch = 2});
+  EXPECT_EQ(run().status, 0);
+  EXPECT_EQ(measurement_.seconds().maximum, 0x1p-6);
+}
+
+TEST_F(RunTest, WholeBatchCountsTowardsTheMinimumTime) {
+  fake::script().samples = {{.seconds = 0x1p-16, .shader_mhz = 1000}};
+  add_measured_sweep({.batch = 16});
+  EXPECT_EQ(run({"--min-time", "0.0078125"}).status, 0);
+  EXPECT_EQ(measurement_.samples.size(), 32U);
+}
+
+TEST_F(RunTest, SamplesFarUnderTheHighestClockAreFlagged) {
+  fake::script().samples = {
+      {.seconds = 0x1p-6, .shader_mhz = 9999},  // the first is no sample
+      {.seconds = 0x1p-6, .shader_mhz = 1000}, {.seconds = 0x1p-6, .shader_mhz = 981},
+      {.seconds = 0x1p-6, .shader_mhz = 979},  {.seconds = 0x1p-6, .shader_mhz = 0},
+      {.seconds = 0x1p-6, .shader_mhz = 500}};
+  add_measured_sweep();
+  const Json json = json_of_run();
+  const Json measured = json["sweeps"][0]["rows"][0]["measurements"][0];
+  EXPECT_EQ(measured["throttled"], Json({2, 4}));
+  EXPECT_EQ(measured["samples"].size(), 5U);
+  EXPECT_EQ(json["clock"]["throttled_samples"], 2);
+  EXPECT_EQ(json["clock"]["highest_shader_mhz"], 1000);
+  EXPECT_EQ(json["clock"]["source"], "measured");
+}
+
+TEST_F(RunTest, HighestClockIsOfTheWholeRun) {
+  fake::script().samples = {{.seconds = 0x1p-6, .shader_mhz = 900}};
+  add_sweep(experiment_, "slow");
+  experiment_.sweep("fast", "", [](Sweep& sweep) {
+    fake::script().samples = {{.seconds = 0x1p-6, .shader_mhz = 1000}};
+    sweep.point("1", 1).measure([] {});
+  });
+  const Json json = json_of_run();
+  const auto throttled = [&](int sweep) {
+    return json["sweeps"][sweep]["rows"][0]["measurements"][0]["throttled"].size();
+  };
+  EXPECT_EQ(throttled(0), 5U);
+  EXPECT_EQ(throttled(1), 0U);
+}
+
+TEST_F(RunTest, ClockOptionReplacesTheMeasuredClock) {
+  fake::script().samples = {{.seconds = 0x1p-6, .shader_mhz = 1000},
+                            {.seconds = 0x1p-6, .shader_mhz = 700},
+                            {.seconds = 0x1p-6, .shader_mhz = 0}};
+  add_measured_sweep();
+  const Json json = json_of_run({"--clock-mhz", "512"});
+  EXPECT_EQ(measurement_.cycles(), 0x1p-6 * 512e6);
+  EXPECT_EQ(json["clock"]["source"], "given");
+  EXPECT_EQ(json["clock"]["shader_mhz"], 512);
+  EXPECT_EQ(json["clock"]["throttled_samples"], 0);
+  EXPECT_EQ(json["options"]["clock_mhz"], 512);
+}
+
+TEST_F(RunTest, CyclesFallBackToTheDriversClock) {
+  fake::script().samples = {{.seconds = 0x1p-6, .shader_mhz = 0}};
+  add_measured_sweep();
+  EXPECT_EQ(json_of_run()["clock"]["source"], "driver");
+  EXPECT_EQ(measurement_.cycles(), 0x1p-6 * 1500e6);
+}
+
+TEST_F(RunTest, HostBackendHasNoCyclesAndConcludesNothing) {
+  fake::script().is_hardware = false;
+  fake::script().samples = {{.seconds = 0x1p-6, .shader_mhz = 0}};
+  add_measured_sweep();
+  bool concluded = false;
+  experiment_.conclude([&](Results&) { concluded = true; });
+  const Outcome outcome = run();
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_FALSE(concluded);
+  EXPECT_TRUE(std::isnan(measurement_.cycles()));
+  EXPECT_NE(outcome.output.find("host backend: "), std::string::npos);
+}
+
+TEST_F(RunTest, ConcludesFromTheCurvesOfTheRun) {
+  experiment_.sweep("grid", "", [](Sweep& sweep) {
+    for (const double x : {1.0, 2.0, 4.0}) {
+      auto point = sweep.point("n", x);
+      point.measure([] {});
+      point.value("twice", 2 * x, "");
+    }
+    sweep.point("not measured", 8);
+  });
+  std::vector<CurvePoint> twice;
+  std::vector<CurvePoint> time;
+  std::size_t missing = 1;
+  experiment_.conclude([&](Results& results) {
+    twice = results.curve("grid", "twice");
+    time = results.curve("grid", "time");
+    missing = results.curve("other", "time").size() + results.curve("grid", "other").size();
+    results.infer({.name = "wave size",
+                   .value = 64,
+                   .unit = "lanes",
+                   .confidence = 0.5,
+                   .statement = "steps of 64",
+                   .evidence = {"this"},
+                   .driver = 32});
+    results.overhead("counter read", 12, "ns");
+  });
+  const Outcome outcome = run();
+  ASSERT_EQ(twice.size(), 3U);
+  EXPECT_EQ(twice[2].x, 4);
+  EXPECT_EQ(twice[2].y, 8);
+  ASSERT_EQ(time.size(), 3U);
+  EXPECT_EQ(time[0].y, 1e-3);
+  EXPECT_EQ(missing, 0U);
+  EXPECT_NE(outcome.output.find("overhead: counter read: 12 ns\n"), std::string::npos);
+  EXPECT_NE(outcome.output.find("  wave size: 64 lanes (confidence 0.50); the driver says 32\n"
+                                "    steps of 64\n"
+                                "    - this\n"),
+            std::string::npos)
+      << outcome.output;
+}
+
+TEST_F(RunTest, CurvesCarryTheSpreadOfTheirTime) {
+  fake::script().samples.clear();
+  for (const double seconds : {1, 4, 1, 7, 2, 6}) {  // the first is no sample
+    fake::script().samples.push_back({.seconds = seconds * 0x1p-10, .shader_mhz = 1000});
+  }
+  experiment_.sweep("grid", "", [](Sweep& sweep) {
+    auto point = sweep.point("1", 1);
+    fake::forget_calls();
+    point.measure([] {});
+    point.value("rate", 3, "");
+  });
+  double spread = 0;
+  experiment_.conclude(
+      [&](Results& results) { spread = results.curve("grid", "rate").at(0).relative_spread; });
+  EXPECT_EQ(run({"--noise", "100"}).status, 0);
+  EXPECT_EQ(spread, 1);
+}
+
+TEST_F(RunTest, HostMeasurementsTimeTheBodyAlone) {
+  unsigned bodies = 0;
+  unsigned afters = 0;
+  experiment_.sweep("only", "", [&](Sweep& sweep) {
+    measurement_ = sweep.point("1", 1).measure_on_host(
+        "enqueue", [&] { ++bodies; }, [&] { ++afters; });
+  });
+  fake::script().is_hardware = false;
+  EXPECT_EQ(run().status, 0);
+  EXPECT_EQ(measurement_.name, "enqueue");
+  EXPECT_EQ(measurement_.method, "host clock");
+  EXPECT_EQ(bodies, measurement_.samples.size() + 1);
+  EXPECT_EQ(afters, bodies);
+}
+
+TEST_F(RunTest, PointsShowTheirPublishedCounterpart) {
+  Experiment thread_rate("thread_rate", {.question = "", .sources = {}});
+  thread_rate.sweep("null-1d", "", [](Sweep& sweep) {
+    sweep.headline("thread rate");
+    sweep.compare("1d");
+    sweep.point("64x1x1", 64).value("thread rate", 1, "threads/cycle");
+    sweep.point("65x1x1", 65).value("thread rate", 1, "threads/cycle");
+  });
+  EXPECT_EQ(hipscope::run(thread_rate, {"--json", path("result.json")}).status, 0);
+  const Json rows = Json::parse(read_file(path("result.json")))["sweeps"][0]["rows"];
+  ASSERT_FALSE(rows[0]["published"].empty());
+  EXPECT_EQ(rows[0]["published"][0]["gpu"], "Radeon Instinct MI25");
+  EXPECT_EQ(rows[0]["published"][0]["value"], 16.023);
+  EXPECT_TRUE(rows[1]["published"].empty());
+}
+
+TEST_F(RunTest, NoiseIsGivenInPercent) {
+  add_measured_sweep();
+  EXPECT_EQ(json_of_run()["options"]["noise"], 0.005);
+  EXPECT_EQ(json_of_run({"--noise", "25"})["options"]["noise"], 0.25);
+}
+
+TEST_F(RunTest, DeviceIsTheOneAskedFor) {
+  fake::script().count = 3;
+  add_measured_sweep();
+  EXPECT_EQ(json_of_run()["device"]["index"], 0);
+  EXPECT_EQ(json_of_run({"--device", "2"})["device"]["index"], 2);
+}
+
+TEST_F(RunTest, SweepWithoutAPointShowsItsNotesOnly) {
+  add_measured_sweep();
+  experiment_.sweep("absent", "", [](Sweep& sweep) { sweep.note("not on this device"); });
+  const Outcome outcome = run();
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_NE(outcome.output.find("\nabsent: not on this device\n"), std::string::npos);
+}
+
+TEST_F(RunTest, CsvIsNothingButTables) {
+  add_measured_sweep();
+  EXPECT_EQ(run({"--csv"}).output,
+            "# only: the sweep only\r\n"
+            "blocks,time [ms],spread [%],cycles [cycles]\r\n"
+            "8,1,0.00,1000000\r\n");
+}
+
+}  // namespace
+}  // namespace hipscope

@@ -1,0 +1,113 @@
+#include "hipscope/statistics.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+namespace hipscope {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+TEST(Quantile, InterpolatesLikeNumPy) {
+  const std::vector<double> sorted = {1, 2, 3, 4};
+  EXPECT_DOUBLE_EQ(quantile(sorted, 0), 1);
+  EXPECT_DOUBLE_EQ(quantile(sorted, 0.25), 1.75);
+  EXPECT_DOUBLE_EQ(quantile(sorted, 0.5), 2.5);
+  EXPECT_DOUBLE_EQ(quantile(sorted, 0.9), 3.7);
+  EXPECT_DOUBLE_EQ(quantile(sorted, 1), 4);
+}
+
+TEST(Quantile, OfOneSampleIsTheSample) {
+  const std::vector<double> one = {7};
+  EXPECT_EQ(quantile(one, 0), 7);
+  EXPECT_EQ(quantile(one, 0.3), 7);
+  EXPECT_EQ(quantile(one, 1), 7);
+}
+
+TEST(Quantile, RefusesNoSamplesAndWrongFractions) {
+  const std::vector<double> one = {7};
+  EXPECT_THROW(quantile({}, 0.5), std::invalid_argument);
+  EXPECT_THROW(quantile(one, -0.1), std::invalid_argument);
+  EXPECT_THROW(quantile(one, 1.1), std::invalid_argument);
+  EXPECT_THROW(quantile(one, nan), std::invalid_argument);
+}
+
+TEST(Summarize, TakesSamplesInAnyOrder) {
+  const std::vector<double> samples = {50, 10, 40, 20, 30};
+  const Summary summary = summarize(samples);
+  EXPECT_EQ(summary.count, 5U);
+  EXPECT_EQ(summary.minimum, 10);
+  EXPECT_EQ(summary.first_quartile, 20);
+  EXPECT_EQ(summary.median, 30);
+  EXPECT_EQ(summary.third_quartile, 40);
+  EXPECT_EQ(summary.maximum, 50);
+  EXPECT_EQ(summary.interquartile_range(), 20);
+  EXPECT_DOUBLE_EQ(summary.relative_spread(), 2.0 / 3);
+}
+
+TEST(Summarize, SpreadOfAZeroMedianIsZero) {
+  const std::vector<double> samples = {-1, 0, 1};
+  EXPECT_EQ(summarize(samples).relative_spread(), 0);
+}
+
+TEST(Summarize, RefusesNoSamplesAndNaN) {
+  EXPECT_THROW(summarize({}), std::invalid_argument);
+  const std::vector<double> with_nan = {1, nan, 2};
+  EXPECT_THROW(summarize(with_nan), std::invalid_argument);
+}
+
+TEST(GeometricMean, OfKnownValues) {
+  const std::vector<double> values = {2, 8, 4};
+  EXPECT_DOUBLE_EQ(geometric_mean(values), 4);
+  const std::vector<double> one = {3};
+  EXPECT_DOUBLE_EQ(geometric_mean(one), 3);
+}
+
+TEST(GeometricMean, DoesNotOverflow) {
+  const std::vector<double> huge = {1e300, 1e300, 1e300};
+  EXPECT_NEAR(geometric_mean(huge) / 1e300, 1, 1e-10);
+}
+
+TEST(GeometricMean, RefusesWhatIsNotPositive) {
+  EXPECT_THROW(geometric_mean({}), std::invalid_argument);
+  for (const double bad : {0.0, -1.0, nan}) {
+    const std::vector<double> values = {1, bad};
+    EXPECT_THROW(geometric_mean(values), std::invalid_argument) << bad;
+  }
+}
+
+TEST(FitLine, FindsAnExactLine) {
+  const std::vector<double> x = {1, 2, 4, 8};
+  const std::vector<double> y = {5, 8, 14, 26};
+  const LineFit fit = fit_line(x, y);
+  EXPECT_NEAR(fit.slope, 3, 1e-12);
+  EXPECT_NEAR(fit.intercept, 2, 1e-12);
+  EXPECT_NEAR(fit.largest_relative_residual, 0, 1e-12);
+}
+
+TEST(FitLine, LeastSquaresWithItsLargestResidual) {
+  const std::vector<double> x = {0, 1, 2};
+  const std::vector<double> y = {1, 4, 4};
+  const LineFit fit = fit_line(x, y);
+  EXPECT_NEAR(fit.slope, 1.5, 1e-12);
+  EXPECT_NEAR(fit.intercept, 1.5, 1e-12);
+  // Residuals -0.5, 1 and -0.5 of 1, 4 and 4: the first is the largest part of its value.
+  EXPECT_NEAR(fit.largest_relative_residual, 0.5, 1e-12);
+}
+
+TEST(FitLine, RefusesWhatDeterminesNoLine) {
+  const std::vector<double> one = {1};
+  const std::vector<double> two = {1, 2};
+  const std::vector<double> same = {3, 3};
+  EXPECT_THROW(fit_line(two, one), std::invalid_argument);
+  EXPECT_THROW(fit_line(one, one), std::invalid_argument);
+  EXPECT_THROW(fit_line(same, two), std::invalid_argument);
+  EXPECT_THROW(fit_line({}, {}), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace hipscope
