@@ -109,7 +109,7 @@ build() {
   shift 2
   [[ $preset != *-asan ]] || strict=OFF
   logged "configure-${folder##*/}" cmake -S "$root" --preset "$preset" -B "$folder" \
-    -DHIPSCOPE_WERROR="$strict" "$@" &&
+    -DHIPSCOPE_TESTS=ON -DHIPSCOPE_WERROR="$strict" "$@" &&
     logged "build-${folder##*/}" cmake --build "$folder" -j "$(nproc)"
 }
 
