@@ -168,6 +168,10 @@ def _draw_curves(axes: Any, sweep: dict[str, Any], series: list[Series], y_label
                   markersize=marker_size, linewidth=LINE_WIDTH, label=one.name, **style)
         if curve and curve != points:
             axes.plot(*zip(*curve), linewidth=LINE_WIDTH, **style)
+            for index, y in one.points.items():
+                if (rows[index]["x"], y) not in curve:
+                    axes.annotate(_short(rows[index]["label"]), (rows[index]["x"], y), (-6, 0),
+                                  textcoords="offset points", ha="right", va="center", fontsize=9)
         drawn_x += xs
         drawn_y += ys
     _scale_x(axes, sweep["axis"], drawn_x)

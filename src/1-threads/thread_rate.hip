@@ -453,7 +453,7 @@ void infer_wave_size(hipscope::Results& results) {
   if (curve.empty()) {
     return;
   }
-  constexpr double smallest_step = 0.002;
+  constexpr double smallest_step = 0.0015;
   const auto period = hipscope::find_step_period(curve, smallest_step);
   hipscope::Inference inference{.name = "wave size",
                                 .unit = "lanes",

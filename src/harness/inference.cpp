@@ -41,31 +41,30 @@ double squared_logarithmic_residual(std::span<const LaunchTime> launches,
   return sum;
 }
 
-// The relative change to the next point, for each point but the last.
-std::vector<double> relative_changes(std::span<const CurvePoint> curve) {
-  std::vector<double> changes;
-  for (std::size_t i = 0; i + 1 < curve.size(); ++i) {
-    changes.push_back((curve[i + 1].y - curve[i].y) / curve[i].y);
-  }
-  return changes;
+// How far the two points after point i lie above the two up to it, relative to y there: a single
+// point that stands out is no rise.
+double lasting_rise(std::span<const CurvePoint> curve, std::size_t i) {
+  const double before = i > 0 ? std::max(curve[i - 1].y, curve[i].y) : curve[i].y;
+  const double after =
+      i + 2 < curve.size() ? std::min(curve[i + 1].y, curve[i + 2].y) : curve[i + 1].y;
+  return (after - before) / curve[i].y;
 }
 
 // The last x before each rise. The noise is estimated by the median of the absolute changes: most
 // neighbours lie on the same step.
 std::vector<double> positions_of_rises(std::span<const CurvePoint> curve, double threshold) {
-  const std::vector<double> changes = relative_changes(curve);
   std::vector<double> magnitudes;
-  magnitudes.reserve(changes.size());
-  for (const double change : changes) {
-    magnitudes.push_back(std::abs(change));
+  magnitudes.reserve(curve.size());
+  for (std::size_t i = 0; i + 1 < curve.size(); ++i) {
+    magnitudes.push_back(std::abs(curve[i + 1].y - curve[i].y) / curve[i].y);
   }
   constexpr double sigma_per_median_deviation = 1.4826;  // of a normal distribution
-  constexpr double certain_sigmas = 6;
+  constexpr double certain_sigmas = 4;
   const double limit = std::max(
       threshold, certain_sigmas * sigma_per_median_deviation * summarize(magnitudes).median);
   std::vector<double> rises;
-  for (std::size_t i = 0; i < changes.size(); ++i) {
-    if (changes[i] > limit) {
+  for (std::size_t i = 0; i + 1 < curve.size(); ++i) {
+    if (lasting_rise(curve, i) > limit) {
       rises.push_back(curve[i].x);
     }
   }

@@ -151,6 +151,14 @@ def test_awkward_numbers_make_a_plot(tmp_path: Path) -> None:
     assert len(os.listdir(tmp_path / "plots")) == 6
 
 
+def test_a_second_row_at_one_x_is_named_beside_the_curve(tmp_path: Path) -> None:
+    rows = [synthetic.row(str(x), x, 1.0, 2.0 * x) for x in (1, 2, 4, 8)]
+    rows.append(synthetic.row("8 in rows", 8, 1.0, 5.0))
+    synthetic.write(tmp_path, synthetic.result(sweeps=[synthetic.sweep("s", rows)]))
+    page_of(tmp_path)
+    assert "<!-- 8 in rows -->" in (tmp_path / "plots" / "copy_rate-s.svg").read_text()
+
+
 def test_same_results_give_the_same_bytes(tmp_path: Path) -> None:
     for name in "ab":
         synthetic.write(tmp_path / name, synthetic.result())
