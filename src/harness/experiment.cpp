@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstdio>
 #include <ctime>
 
 #include "interrupt.h"
@@ -28,22 +27,16 @@ enum ExitStatus {
 
 using detail::Run;
 
-void print(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    throw detail::WriteError("cannot write the tables to standard output");
-  }
-}
-
 int list_sweeps(const detail::ExperimentRecord& experiment, const detail::Options& options) {
   for (const detail::SweepDeclaration* sweep : select_sweeps(experiment, options.filter)) {
-    print(fmt::format("{:<16} {}\n", sweep->name, sweep->title));
+    detail::print_output(fmt::format("{:<16} {}\n", sweep->name, sweep->title));
   }
   return good;
 }
 
 int list_devices(int count) {
   for (int index = 0; index < count; ++index) {
-    print(detail::device_line(open_device(index)->description()));
+    detail::print_output(detail::device_line(open_device(index)->description()));
   }
   return good;
 }
@@ -58,11 +51,11 @@ void measure_sweep(Run& run, const detail::SweepDeclaration& declaration) {
   run.device->synchronize();
   detail::clear_progress();
   if (!record->rows.empty()) {
-    print(detail::table(*record, run.options.csv));
+    detail::print_output(detail::table(*record, run.options.csv));
     run.sweeps.push_back(std::move(record));
   } else {
     for (const std::string& note : record->notes) {
-      print(fmt::format("\n{}: {}\n", record->name, note));
+      detail::print_output(fmt::format("\n{}: {}\n", record->name, note));
     }
   }
 }
@@ -92,10 +85,12 @@ int run_experiment(detail::ExperimentRecord& experiment, const detail::Options& 
   if (!options.json_path.empty()) {
     detail::require_writable(options.json_path);
   }
+  // A wrong size is wrong on every device, so it is told before one is looked for.
+  resolve_sizes(experiment, options.preset, true);
   std::string why_none;
   const int count = device_count(why_none);
   if (count == 0) {
-    fmt::print(stderr, "{}: no device: {}\n", experiment.name, why_none);
+    detail::print_error(experiment.name, "no device: " + why_none);
     return no_device;
   }
   if (options.list_devices) {
@@ -115,7 +110,7 @@ int run_experiment(detail::ExperimentRecord& experiment, const detail::Options& 
           .stopping_rule = detail::stopping_rule(options, device->is_hardware()),
           .date = utc_now()};
   if (!options.csv) {
-    print(detail::heading(run));
+    detail::print_output(detail::heading(run));
   }
   measure_overhead(run);
   for (const detail::SweepDeclaration* sweep : selected) {
@@ -127,7 +122,7 @@ int run_experiment(detail::ExperimentRecord& experiment, const detail::Options& 
     experiment.conclude(results);
   }
   if (!options.csv) {
-    print(detail::conclusion(run));
+    detail::print_output(detail::conclusion(run));
   }
   run.duration_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -167,7 +162,7 @@ void Experiment::conclude(std::function<void(Results&)> infer) {
 int Experiment::run(int argc, char** argv) {
   const auto fail = [&](const char* what, int status) {
     detail::clear_progress();
-    fmt::print(stderr, "{}: {}\n", record_->name, what);
+    detail::print_error(record_->name, what);
     return status;
   };
   try {

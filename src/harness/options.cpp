@@ -4,10 +4,12 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
-#include <iostream>
+#include <limits>
 #include <regex>
+#include <sstream>
 
 #include "build_info.h"
+#include "output_file.h"
 
 namespace hipscope::detail {
 
@@ -54,35 +56,71 @@ std::optional<std::uint64_t> parse_size(const std::string& text) {
   return result;
 }
 
+CLI::Validator not_empty() {
+  return {[](std::string& text) { return std::string(text.empty() ? "is empty" : ""); }, ""};
+}
+
+// Unlike CLI::Range, refuses NaN, and says what a person would.
+CLI::Validator number_between(double lowest, double highest) {
+  return {[=](std::string& text) {
+            double value = 0;
+            const char* const end = text.data() + text.size();
+            const auto [stop, error] = std::from_chars(text.data(), end, value);
+            const bool is_good =
+                error == std::errc() && stop == end && value >= lowest && value <= highest;
+            return is_good ? std::string()
+                           : fmt::format("{} is not a number from {} to {}", text, lowest, highest);
+          },
+          ""};
+}
+
+// Unlike CLI11's own conversion, refuses a sign.
+CLI::Validator whole_number(std::uint64_t highest) {
+  return {[=](std::string& text) {
+            std::uint64_t value = 0;
+            const char* const end = text.data() + text.size();
+            const auto [stop, error] = std::from_chars(text.data(), end, value);
+            return error == std::errc() && stop == end && value <= highest
+                       ? std::string()
+                       : fmt::format("{} is not a whole number from 0 to {}", text, highest);
+          },
+          ""};
+}
+
 void add_common_options(CLI::App& app, Options& options, double& noise_percent, bool& quick,
                         bool& full) {
   app.add_option("--device", options.device, "device to run on, see --devices (default 0)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number(std::numeric_limits<int>::max()))
+      ->type_name("N");
   app.add_option("--json", options.json_path, "write the results to FILE as JSON")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(not_empty());
   app.add_flag("--csv", options.csv, "print the tables as CSV");
   auto* quick_flag = app.add_flag("--quick", quick, "smaller sizes, fewer samples");
   app.add_flag("--full", full, "more samples")->excludes(quick_flag);
   app.add_option("--min-time", options.minimum_seconds,
                  "sample each point for at least SECONDS (default: by preset)")
       ->type_name("SECONDS")
-      ->check(CLI::Range(1e-6, 3600.0));
+      ->check(number_between(1e-6, 3600));
   app.add_option("--noise", noise_percent,
                  fmt::format("stop sampling when the interquartile range is under PERCENT of the "
                              "median (default {})",
                              default_noise_percent))
       ->type_name("PERCENT")
-      ->check(CLI::Range(1e-3, 100.0));
+      ->check(number_between(1e-3, 100));
   app.add_option("--clock-mhz", options.clock_mhz,
                  "compute cycles with this shader clock, not the measured one")
       ->type_name("MHZ")
-      ->check(CLI::Range(1.0, 100000.0));
-  app.add_option("--seed", options.seed, "seed of random inputs (default 1)")->type_name("N");
+      ->check(number_between(1, 100000));
+  app.add_option("--seed", options.seed, "seed of random inputs (default 1)")
+      ->type_name("N")
+      ->check(whole_number(std::numeric_limits<std::uint64_t>::max()));
   app.add_flag("--list", options.list_sweeps, "list the sweeps and end");
   app.add_flag("--devices", options.list_devices, "list the devices (index, name) and end");
   app.add_option("--filter", options.filter,
                  "run only sweeps whose name matches this regular expression")
-      ->type_name("REGEX");
+      ->type_name("REGEX")
+      ->check(not_empty());
   app.set_version_flag("--version", version_text());
 }
 
@@ -92,6 +130,7 @@ void add_size_options(CLI::App& app, ExperimentRecord& experiment) {
                    fmt::format("{} (default {}; --quick {}; on the host backend {})", size.meaning,
                                size.defaults.gpu, size.defaults.quick, size.defaults.host))
         ->type_name("N")
+        ->check(not_empty())
         ->group("Sizes (such as 4096, 2^20 or 64Ki)");
   }
 }
@@ -134,19 +173,17 @@ ParsedCommandLine parse_command_line(ExperimentRecord& experiment, int argc, cha
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& end) {
-    app.exit(end);
+    std::ostringstream text;
+    app.exit(end, text);
+    print_output(text.str());
     parsed.exit_status = 0;
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "{}: {}\n", experiment.name, error.what());
-    parsed.exit_status = 2;
-  }
-  if (app.count("--filter") > 0 && options.filter.empty()) {
-    fmt::print(stderr, "{}: --filter: an empty expression\n", experiment.name);
-    parsed.exit_status = 2;
-  }
-  if (app.count("--json") > 0 && options.json_path.empty()) {
-    fmt::print(stderr, "{}: --json: an empty file name\n", experiment.name);
-    parsed.exit_status = 2;
+    // CLI11 looks at values first; whoever asks for help gets it all the same.
+    if (app.count("--help") == 0) {
+      throw UsageError(error.what());
+    }
+    print_output(app.help());
+    parsed.exit_status = 0;
   }
   options.noise = noise_percent / 100;
   options.preset = quick ? Preset::quick : full ? Preset::full : Preset::standard;

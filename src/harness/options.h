@@ -14,8 +14,8 @@ struct ParsedCommandLine {
   std::optional<int> exit_status;
 };
 
-/// Parses the common options and `experiment`'s sizes. Help and version go to stdout with status
-/// 0; a mistake gets one sentence on stderr and status 2.
+/// Parses the common options and `experiment`'s sizes. Help and version go to stdout and end with
+/// status 0. Throws UsageError on a mistake, WriteError when stdout cannot be written.
 ParsedCommandLine parse_command_line(ExperimentRecord& experiment, int argc, char** argv);
 
 /// Sets every size to what the user gave, or to its default for this preset and kind of device.

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <string_view>
@@ -62,11 +64,49 @@ void write_special(const std::string& path, const std::string& text) {
   }
 }
 
+// Holds SIGINT and SIGTERM back while it lives, so that neither leaves a temporary file.
+class SignalsHeld {
+ public:
+  SignalsHeld() {
+    sigset_t held;
+    sigemptyset(&held);
+    sigaddset(&held, SIGINT);
+    sigaddset(&held, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &held, &before_);
+  }
+  ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+// The file that a chain of links leads to, which need not exist yet.
+fs::path follow_links(fs::path path) {
+  constexpr int longest_chain = 40;  // as Linux has it
+  std::error_code ignored;
+  for (int i = 0; i < longest_chain && fs::is_symlink(path, ignored); ++i) {
+    path = path.parent_path() / fs::read_symlink(path, ignored);
+  }
+  return path;
+}
+
 }  // namespace
+
+void print_output(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    throw WriteError("cannot write to standard output");
+  }
+}
+
+void print_error(const std::string& name, const std::string& sentence) {
+  static_cast<void>(std::fputs((name + ": " + sentence + "\n").c_str(), stderr));
+}
 
 void require_writable(const std::string& path) {
   std::error_code ignored;
-  const fs::path folder = folder_of(path);
+  const fs::path folder = folder_of(follow_links(path));
   if (!fs::is_directory(folder, ignored)) {
     throw UsageError(fmt::format("--json: the folder {} does not exist", folder.string()));
   }
@@ -81,14 +121,13 @@ void require_writable(const std::string& path) {
 }
 
 void write_whole(const std::string& path, const std::string& text) {
+  const SignalsHeld signals_held;
   if (is_special_file(path)) {
     write_special(path, text);
     return;
   }
   // A link keeps pointing to where it does: the file behind it is the one to replace.
-  std::error_code ignored;
-  const fs::path target =
-      fs::is_symlink(path, ignored) ? fs::weakly_canonical(path) : fs::path(path);
+  const fs::path target = follow_links(path);
   std::string temporary = target.string() + ".XXXXXX";
   const int descriptor = ::mkstemp(temporary.data());
   if (descriptor < 0) {

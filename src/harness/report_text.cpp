@@ -209,10 +209,13 @@ std::string format_number(double value) {
   if (std::abs(value) >= largest_plain) {
     return fmt::format("{:.3e}", value);
   }
-  constexpr int significant_digits = 4;
-  const int digits_before_point =
-      value != 0 ? static_cast<int>(std::floor(std::log10(std::abs(value)))) + 1 : 1;
-  return fmt::format("{:.{}f}", value, std::clamp(significant_digits - digits_before_point, 0, 9));
+  constexpr double smallest_plain = 1e-4;
+  const std::string scientific = fmt::format("{:.3e}", value);  // four digits
+  if (std::abs(value) < smallest_plain) {
+    return scientific;
+  }
+  const int exponent = std::stoi(scientific.substr(scientific.find('e') + 1));
+  return fmt::format("{:.{}f}", value, std::max(3 - exponent, 0));
 }
 
 std::string format_bytes(double bytes) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <utility>
 
@@ -279,8 +280,7 @@ void Run::flag_throttled() {
 
 void show_progress(const std::string& text) {
   if (isatty(STDERR_FILENO) != 0) {
-    fmt::print(stderr, "\r\033[K{}", text);
-    std::fflush(stderr);
+    static_cast<void>(std::fputs(("\r\033[K" + text).c_str(), stderr));
   }
 }
 
