@@ -23,8 +23,18 @@ if(HIPSCOPE_SANITIZE)
 endif()
 
 if(HIPSCOPE_BACKEND STREQUAL "amd")
-  set(HIPSCOPE_AMD_TARGETS "gfx900;gfx906;gfx908;gfx90a;gfx1030" CACHE STRING
-      "GPU architectures to compile for")
+  # The GPUs that are there; with none, one of each family that Debian 12's hipcc compiles for.
+  set(default_targets "")
+  if(EXISTS /dev/kfd)
+    execute_process(COMMAND rocm_agent_enumerator OUTPUT_VARIABLE default_targets ERROR_QUIET)
+    string(REGEX MATCHALL "gfx[0-9a-f]+" default_targets "${default_targets}")
+    list(REMOVE_ITEM default_targets gfx000)
+    list(REMOVE_DUPLICATES default_targets)
+  endif()
+  if(NOT default_targets)
+    set(default_targets gfx900 gfx906 gfx908 gfx90a gfx1030)
+  endif()
+  set(HIPSCOPE_AMD_TARGETS "${default_targets}" CACHE STRING "GPU architectures to compile for")
   # HIP's own headers refuse waves of 64 on some RDNA targets, gfx1030 among them, but not on this.
   set(HIPSCOPE_AMD_WAVE64_TARGETS "gfx1032" CACHE STRING
       "RDNA architectures to compile for with waves of 64 lanes")

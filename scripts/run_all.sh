@@ -219,6 +219,12 @@ run_experiments() {
   for name in "${experiments[@]}"; do
     number=$((number + 1))
     printf '[%d/%d] %s ... ' "$number" "${#experiments[@]}" "$name"
+    # Only RDNA (gfx10 and later) has a choice of wave sizes.
+    if [[ $name == *.wave64 && $description != *"(gfx1"* ]]; then
+      skipped+=("$name")
+      printf 'skipped (waves of 64 are no choice here)\n'
+      continue
+    fi
     run_experiment "$name"
   done
 }
@@ -268,7 +274,7 @@ conclude() {
     printf 'Measured on %s: %d of %d experiments.\n' "$description" "${#passed[@]}" "${#experiments[@]}"
   fi
   if ((${#skipped[@]})); then
-    printf 'Skipped, as they found no device: %s\n' "${skipped[*]}"
+    printf 'Skipped, as said above: %s\n' "${skipped[*]}"
   fi
   printf 'Report: %s\n' "$report"
   printf 'Time taken: %s s\n' "$took"

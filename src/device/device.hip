@@ -1,5 +1,8 @@
 // The device on the backend that this library was built for.
 #include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <sstream>
 
 #include "hipscope/buffer.h"
 #include "hipscope/check.h"
@@ -33,6 +36,34 @@ std::string version(int number) {
 #endif
 }
 
+// The version of the kernel's GPU driver, in the first line that it gives of itself; empty when it
+// gives none.
+std::string kernel_driver() {
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+  std::ifstream file("/proc/driver/nvidia/version");
+#elif defined(HIPSCOPE_BACKEND_AMD)
+  std::ifstream file("/sys/module/amdgpu/version");
+#else
+  std::istringstream file;
+#endif
+  std::string word;
+  while (file >> word) {
+    const bool is_version = std::isdigit(static_cast<unsigned char>(word[0])) != 0 &&
+                            word.find('.') != std::string::npos;
+    if (is_version) {
+      return word;
+    }
+  }
+  return "";
+}
+
+// "580.159.04 (API 13.0)", or the latter part alone.
+std::string driver_version(int api_version) {
+  const std::string kernel_version = kernel_driver();
+  return kernel_version.empty() ? version(api_version)
+                                : kernel_version + " (API " + version(api_version) + ")";
+}
+
 // A driver too old for an attribute refuses it; the value is then unknown, 0.
 double attribute_mhz(hipDeviceAttribute_t attribute, int index) {
   int kilohertz = 0;
@@ -64,7 +95,7 @@ DeviceDescription describe(int index) {
           .registers_per_block = properties.regsPerBlock,
           .maximum_threads_per_block = properties.maxThreadsPerBlock,
           .maximum_threads_per_compute_unit = properties.maxThreadsPerMultiProcessor,
-          .driver = version(driver),
+          .driver = driver_version(driver),
           .runtime = version(runtime)};
 }
 

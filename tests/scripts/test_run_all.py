@@ -100,7 +100,7 @@ def test_no_device_in_one_experiment_is_a_skip(sandbox: Sandbox) -> None:
     done = sandbox.run()
     assert done.returncode == 0
     assert has_line(done.stdout, 1, "copy_rate", "skipped (no device)")
-    assert "Skipped, as they found no device: copy_rate\n" in done.stdout
+    assert "Skipped, as said above: copy_rate\n" in done.stdout
 
 
 def test_no_device_at_all(sandbox: Sandbox) -> None:
@@ -142,8 +142,18 @@ def test_host_results_are_called_functional(sandbox: Sandbox) -> None:
     assert "Compiled for AMD, not run: not asked for" in done.stdout
 
 
+def test_waves_of_64_are_for_rdna_only(sandbox: Sandbox) -> None:
+    sandbox.add("thread_rate.wave64")
+    sandbox.set_devices("0\tfake-gpu\tFake CDNA (gfx90a), 8 CUs\n")
+    done = sandbox.run("--only", "wave64")
+    assert done.returncode == 0
+    assert "skipped (waves of 64 are no choice here)" in done.stdout
+    assert not (sandbox.results / "thread_rate.wave64.json").exists()
+
+
 def test_variant_of_an_experiment(sandbox: Sandbox) -> None:
     sandbox.add("thread_rate.wave64")
+    sandbox.set_devices("0\tfake-gpu\tFake RDNA (gfx1032), 8 CUs\n")
     assert sandbox.run("--only", "wave64").returncode == 0
     assert "## thread_rate (wave64)" in (sandbox.results / "README.md").read_text()
 
