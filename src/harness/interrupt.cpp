@@ -24,6 +24,8 @@ void install_signal_handlers() {
   std::signal(SIGTERM, note_signal);
   // A file that outgrows its limit is then reported by write() like a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
+  // Likewise a pipe whose reader has gone.
+  std::signal(SIGPIPE, SIG_IGN);
 }
 
 void throw_if_interrupted() {

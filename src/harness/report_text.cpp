@@ -54,7 +54,8 @@ auto* find_entry(Entries& entries, const Name& is_wanted) {
   return found == entries.end() ? nullptr : &*found;
 }
 
-// Two columns per measurement: the median, in one unit for the whole column, and the spread.
+// Three columns per measurement: the median and the minimum, in one unit for the whole column, and
+// the spread.
 void add_measurement_columns(const SweepRecord& sweep, Cells& cells) {
   for (const std::string& name : distinct(sweep, &Row::measurements, &Measurement::name)) {
     const auto is_wanted = [&](const Measurement& m) { return m.name == name; };
@@ -66,15 +67,17 @@ void add_measurement_columns(const SweepRecord& sweep, Cells& cells) {
     }
     const Unit unit = time_unit(shortest);
     cells[0].push_back(fmt::format("{} [{}]", name, unit.name));
-    cells[0].push_back("spread [%]");
+    cells[0].push_back(fmt::format("{} min", name));
+    cells[0].push_back(fmt::format("{} spread [%]", name));
     for (std::size_t i = 0; i < sweep.rows.size(); ++i) {
       const auto* measurement = find_entry(sweep.rows[i]->measurements, is_wanted);
       if (measurement == nullptr) {
-        cells[i + 1].insert(cells[i + 1].end(), {"-", "-"});
+        cells[i + 1].insert(cells[i + 1].end(), {"-", "-", "-"});
         continue;
       }
       const Summary summary = measurement->seconds();
       cells[i + 1].push_back(format_number(summary.median / unit.seconds));
+      cells[i + 1].push_back(format_number(summary.minimum / unit.seconds));
       cells[i + 1].push_back(fmt::format("{:.2f}", 100 * summary.relative_spread()));
     }
   }
@@ -210,7 +213,7 @@ std::string format_number(double value) {
     return fmt::format("{:.3e}", value);
   }
   constexpr double smallest_plain = 1e-4;
-  const std::string scientific = fmt::format("{:.3e}", value);  // four digits
+  std::string scientific = fmt::format("{:.3e}", value);  // four digits
   if (std::abs(value) < smallest_plain) {
     return scientific;
   }

@@ -295,8 +295,8 @@ TEST_F(RunTest, CsvIsNothingButTables) {
   add_measured_sweep();
   EXPECT_EQ(run({"--csv"}).output,
             "# only: the sweep only\r\n"
-            "blocks,time [ms],spread [%],cycles [cycles]\r\n"
-            "8,1,0.00,1000000\r\n");
+            "blocks,time [ms],time min,time spread [%],cycles [cycles]\r\n"
+            "8,1,1,0.00,1000000\r\n");
 }
 
 }  // namespace

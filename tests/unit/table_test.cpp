@@ -44,13 +44,14 @@ TEST(Table, AlignsColumnsWithTheirUnits) {
   record.rows.push_back(row("1024x1x1"));
   record.rows[1]->measurements.push_back(measurement("time", {50e-3, 40e-3, 60e-3}));
   record.rows[1]->values.push_back({.name = "count", .value = 12345, .unit = ""});
-  EXPECT_EQ(detail::table(record, false),
-            "\n"
-            "grid: time against blocks\n"
-            "  what the reader must know\n"
-            "  block [threads]  time [ms]  spread [%]  rate [blocks/cycle]  count\n"
-            "  64x1x1                   2        0.00               0.2505      3\n"
-            "  1024x1x1                50       20.00                    -  12345\n");
+  EXPECT_EQ(
+      detail::table(record, false),
+      "\n"
+      "grid: time against blocks\n"
+      "  what the reader must know\n"
+      "  block [threads]  time [ms]  time min  time spread [%]  rate [blocks/cycle]  count\n"
+      "  64x1x1                   2         2             0.00               0.2505      3\n"
+      "  1024x1x1                50        40            20.00                    -  12345\n");
 }
 
 TEST(Table, MeasurementsShareTheUnitOfTheShortest) {
@@ -62,9 +63,12 @@ TEST(Table, MeasurementsShareTheUnitOfTheShortest) {
   record.rows.push_back(row("3"));
   record.rows[2]->measurements.push_back(measurement("time", {7e-3}));
   const std::string text = detail::table(record, false);
-  EXPECT_NE(text.find("  blocks  time [us]  spread [%]\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("  1            5000        0.00\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("  2           12.50        0.00\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("  blocks  time [us]  time min  time spread [%]\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("  1            5000      5000             0.00\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("  2           12.50     12.50             0.00\n"), std::string::npos)
+      << text;
 }
 
 TEST(Table, ShowsWhatIsMissingAsADash) {
@@ -76,9 +80,9 @@ TEST(Table, ShowsWhatIsMissingAsADash) {
   EXPECT_EQ(detail::table(record, false),
             "\n"
             "grid: time against blocks\n"
-            "  blocks  time [s]  spread [%]  cycles\n"
-            "  1              -           -       -\n"
-            "  2              1        0.00       -\n");
+            "  blocks  time [s]  time min  time spread [%]  cycles\n"
+            "  1              -         -                -       -\n"
+            "  2              1         1             0.00       -\n");
 }
 
 TEST(Table, MarksWrongResults) {
