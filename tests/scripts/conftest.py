@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,6 +83,8 @@ class Sandbox:
             [str(self.root / "scripts" / "run_all.sh"), *arguments],
             cwd=self.root, env={**os.environ, **(environment or {})}, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+            # Tests started in the background inherit an ignored SIGINT, which bash cannot trap.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
 
     def run_all(self, *arguments: str, environment: dict[str, str] | None = None
