@@ -3,8 +3,8 @@
 #
 # Usage: run_all.sh [OPTION...]
 #
-#   --quick          fewer points and samples: a first look in minutes
-#   --full           more points and samples than by default
+#   --quick          smaller sizes and fewer samples: a first look
+#   --full           more samples than by default
 #   --device N       the device with this index (see the binaries' --devices)
 #   --only REGEX     only experiments whose name matches
 #   --out DIR        write here instead of results/<device>
@@ -211,6 +211,16 @@ record_outcome() {
   fi
 }
 
+# Only some GPUs have a choice of wave sizes, and the build says for which it was used.
+built_for_waves_of_64() {
+  local target targets
+  targets=$(sed -n 's/^HIPSCOPE_AMD_WAVE64_TARGETS:STRING=//p' "$build_dir/CMakeCache.txt" 2>/dev/null) || true
+  for target in ${targets//;/ }; do
+    [[ $description != *"($target"[:\)]* ]] || return 0
+  done
+  return 1
+}
+
 run_experiments() {
   local name number=0
   mkdir -p "$out" 2>/dev/null || usage_error "the folder $out cannot be made."
@@ -219,10 +229,9 @@ run_experiments() {
   for name in "${experiments[@]}"; do
     number=$((number + 1))
     printf '[%d/%d] %s ... ' "$number" "${#experiments[@]}" "$name"
-    # Only RDNA (gfx10 and later) has a choice of wave sizes.
-    if [[ $name == *.wave64 && $description != *"(gfx1"* ]]; then
+    if [[ $name == *.wave64 ]] && ! built_for_waves_of_64; then
       skipped+=("$name")
-      printf 'skipped (waves of 64 are no choice here)\n'
+      printf 'skipped (not built for waves of 64 on this device)\n'
       continue
     fi
     run_experiment "$name"

@@ -116,8 +116,13 @@ class Sweep {
   /// Throws UsageError naming `option` when `bytes` of device memory are not free.
   void require_memory(std::uint64_t bytes, const std::string& option) const;
 
+  /// What the driver says of the device.
   [[nodiscard]] const DeviceDescription& device() const;
+
+  /// False on the host backend.
   [[nodiscard]] bool is_hardware() const;
+
+  /// The seed of random inputs, from --seed.
   [[nodiscard]] std::uint64_t seed() const;
 
  private:
@@ -125,7 +130,8 @@ class Sweep {
   detail::SweepRecord& record_;
 };
 
-/// One point of a measured curve: x, the value there, and the relative spread of its time.
+/// One point of a measured curve: x, the value there, and the relative spread of its time (of a
+/// value that is derived from several times: the largest).
 struct CurvePoint {
   double x = 0;
   double y = 0;
@@ -164,11 +170,10 @@ class Results {
   [[nodiscard]] std::vector<PublishedCurve> published(const std::string& series,
                                                       const std::string& metric) const;
 
+  /// Adds a statement to the results.
   void infer(const Inference& inference);
 
-  /// Records a cost of measuring itself, shown with the results ("counter read", 12, "ns").
-  void overhead(const std::string& name, double value, const std::string& unit);
-
+  /// What the driver says of the device.
   [[nodiscard]] const DeviceDescription& device() const;
 
   /// The median shader clock of the run in MHz, measured or as given by --clock-mhz.
@@ -181,6 +186,7 @@ class Results {
 /// An experiment: declare, then run.
 class Experiment {
  public:
+  /// `name` is the binary's: lower case, digits and underscores.
   Experiment(std::string name, Purpose purpose);
   ~Experiment();
   Experiment(const Experiment&) = delete;

@@ -15,6 +15,7 @@ namespace hipscope {
 struct Sample {
   double seconds = 0;      ///< time of one execution (a batch's time over its size)
   double shader_mhz = 0;   ///< shader clock measured over the sample; 0 when it could not be
+  bool gated = false;      ///< everything was enqueued before the device began
   bool throttled = false;  ///< shader clock more than 2 % under the highest of the whole run
 };
 
@@ -45,13 +46,14 @@ struct Measurement {
   unsigned batch = 1;    ///< executions of the body per sample
   StopReason stop = StopReason::quiet;
   std::vector<Sample> samples{};
-  double clock_mhz = 0;  ///< the clock that `cycles` uses; 0 when the device has none to speak of
+  double given_mhz = 0;     ///< the clock for all cycles, from --clock-mhz; 0: not given
+  double fallback_mhz = 0;  ///< the clock for samples with none of their own; 0: there is none
 
   /// Order statistics of the samples' times, in seconds.
   [[nodiscard]] Summary seconds() const;
 
-  /// The median time in shader clock cycles: each sample's time by its own measured clock, or by
-  /// `clock_mhz` where the sample has none. NaN when there is no clock (the host backend).
+  /// The median time in shader clock cycles: each sample's time by `given_mhz` if that is given, by
+  /// its own measured clock, or by `fallback_mhz`. NaN when there is none (the host backend).
   [[nodiscard]] double cycles() const;
 };
 

@@ -13,6 +13,7 @@
 // with a kernel that counts.
 #include <hipscope/hipscope.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -244,7 +245,7 @@ void infer_single(hipscope::Results& results) {
        .evidence = {"the enqueue call is " + number(enqueue[0].y * microseconds) + " us of it",
                     "events around the kernel on the device say " +
                         number(device[0].y * microseconds) + " us",
-                    "fsword73's chapter 2.8 subtracts an assumed 7 us"}});
+                    "fsword73's chapter 2.8 assumes 7 us"}});
 }
 
 // The time that each further kernel adds: the slope of time over kernels.

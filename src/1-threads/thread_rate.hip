@@ -14,7 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -284,7 +284,7 @@ void measure_merged(Sweep& sweep, const dim3& block, const DeviceBuffer<unsigned
                     std::uint64_t values) {
   const std::string suffix = layout == Layout::rows ? " in rows" : "";
   auto point = sweep.point(std::to_string(PerThread) + suffix, PerThread);
-  const unsigned grid = blocks_for(values / PerThread, block);
+  const unsigned grid = blocks_for((values + PerThread - 1) / PerThread, block);
   const auto seed = static_cast<unsigned>(sweep.seed());
   const auto run = [&] {
     launch(merged_store_kernel<PerThread, layout>, {.grid = dim3(grid), .block = block},
@@ -302,7 +302,7 @@ void measure_merged(Sweep& sweep, const dim3& block, const DeviceBuffer<unsigned
               "GB/s");
 }
 
-// V's advice for a block that must be small: one thread does the work of four.
+// The advice of fsword73's 2.1.2 for a block that must be small: one thread does the work of four.
 void measure_merge(Sweep& sweep, const dim3& block, std::uint64_t values) {
   sweep.axis({.name = "values per thread", .scale = hipscope::Scale::logarithmic});
   sweep.note(
@@ -350,9 +350,9 @@ std::vector<std::string> published_evidence(const hipscope::Results& results) {
   return evidence;
 }
 
-// How the time per block grows with the block where it grows at all: d ln t / d ln threads from
-// the middle of the block sizes that are slower than the block rate allows to the largest block.
-// 1 is a thread rate; near 0, the waves of a block are set up side by side.
+// How the time per block grows with the block where it grows at all: d ln t / d ln threads from the
+// first block size that is noticeably slower than the fastest to the largest; 0 where none is. 1 is
+// a thread rate; near 0, the waves of a block are set up side by side. Empty: not measured.
 std::optional<double> growth_of_large_blocks(const std::vector<hipscope::CurvePoint>& curve) {
   constexpr double noticeable = 1.02;
   if (curve.empty()) {
@@ -363,89 +363,152 @@ std::optional<double> growth_of_large_blocks(const std::vector<hipscope::CurvePo
   const auto first_slow = std::find_if(curve.begin(), curve.end(), [&](const auto& point) {
     return point.y > noticeable * fastest;
   });
-  if (curve.end() - first_slow < 4) {
-    return std::nullopt;
+  constexpr std::ptrdiff_t fewest_points = 4;
+  if (curve.end() - first_slow < fewest_points) {
+    return 0.0;
   }
   const auto& first = *first_slow;
   const auto& last = curve.back();
   return std::log(last.y / first.y) / std::log(last.x / first.x);
 }
 
-void infer_rates(hipscope::Results& results) {
+// 1 for a perfect fit, 0 for one that is off by a tenth somewhere.
+double confidence_of_fit(double largest_relative_error) {
+  return std::max(0.0, 1 - 10 * largest_relative_error);
+}
+
+// The 1-D launches of the empty kernel.
+std::vector<hipscope::LaunchTime> null_launches(const hipscope::Results& results) {
   const auto times = results.curve("null-1d", "time");
   const auto threads = results.curve("null-1d", "launched");
-  const auto rate_curve = results.curve("null-1d", "thread rate");
-  if (times.empty() || rate_curve.empty()) {
-    return;
-  }
   std::vector<hipscope::LaunchTime> launches;
   for (std::size_t i = 0; i < times.size(); ++i) {
     launches.push_back(
         {.blocks = threads[i].y / times[i].x, .threads = threads[i].y, .seconds = times[i].y});
   }
-  const auto rates = hipscope::fit_launch_rates(launches);
-  if (!rates) {
-    return;
+  return launches;
+}
+
+// Block sizes that the block rate alone does not explain, each with how much longer it takes.
+std::vector<std::string> outliers(const std::vector<hipscope::LaunchTime>& launches,
+                                  double block_rate) {
+  constexpr double explained = 0.05;
+  std::vector<std::string> lines;
+  for (const hipscope::LaunchTime& launch : launches) {
+    const double excess = launch.seconds * block_rate / launch.blocks - 1;
+    if (std::abs(excess) > explained) {
+      lines.push_back("blocks of " + number(launch.threads / launch.blocks, 4) + " take " +
+                      number(100 * excess) + " % longer than the block rate says");
+    }
   }
-  const double hertz = results.clock_mhz() * 1e6;
-  const double error = rates->largest_relative_residual;
-  const std::size_t block_limited = launches.size() - rates->thread_limited_points;
-  const double best_rate =
-      std::max_element(rate_curve.begin(), rate_curve.end(), [](auto& a, auto& b) {
-        return a.y < b.y;
-      })->y;
+  return lines;
+}
+
+// A thread rate is believed when it explains two block sizes or more, and when the time per block
+// does grow with its threads where sweep block-size looked.
+bool thread_rate_is_real(const hipscope::LaunchRates& rates, std::optional<double> growth) {
+  constexpr double proportional = 0.7;
+  return rates.thread_limited_points >= 2 && (!growth || *growth > proportional);
+}
+
+void infer_block_rate(hipscope::Results& results, const std::vector<hipscope::LaunchTime>& launches,
+                      const hipscope::LaunchRates& rates, bool has_thread_rate) {
+  const std::size_t block_limited = launches.size() - rates.thread_limited_points;
+  double error = 0;
+  for (std::size_t i = 0; i < (has_thread_rate ? launches.size() : block_limited); ++i) {
+    const double model = has_thread_rate ? rates.seconds(launches[i].blocks, launches[i].threads)
+                                         : launches[i].blocks / rates.block_rate;
+    error = std::max(error, std::abs(launches[i].seconds - model) / launches[i].seconds);
+  }
   std::vector<std::string> evidence = {
-      "t = max(blocks / block rate, threads / thread rate) fits all " +
-      std::to_string(launches.size()) + " block sizes within " + number(100 * error, 2) + " %; " +
-      std::to_string(block_limited) + " of them are limited by the block rate"};
+      (has_thread_rate ? "t = max(blocks / block rate, threads / thread rate) fits all " +
+                             std::to_string(launches.size())
+                       : "t = blocks / block rate fits " + std::to_string(block_limited) + " of " +
+                             std::to_string(launches.size())) +
+      " block sizes within " + number(100 * error, 2) + " %"};
+  if (!has_thread_rate) {
+    for (const std::string& line : outliers(launches, rates.block_rate)) {
+      evidence.push_back(line);
+    }
+  }
   for (const std::string& line : published_evidence(results)) {
     evidence.push_back(line);
   }
-  constexpr double good_fit = 0.05;
-  const double confidence = error < good_fit ? 1 - error / good_fit * 0.5 : 0.2;
   results.infer({.name = "block rate",
-                 .value = rates->block_rate / hertz,
+                 .value = rates.block_rate / (results.clock_mhz() * 1e6),
                  .unit = "blocks/cycle",
-                 .confidence = confidence,
-                 .statement = "the dispatcher starts " + number(rates->block_rate * 1e-9) +
+                 .confidence = confidence_of_fit(error),
+                 .statement = "the dispatcher starts " + number(rates.block_rate * 1e-9) +
                               " blocks per nanosecond, however small they are",
                  .evidence = evidence});
+}
 
-  const auto growth = growth_of_large_blocks(results.curve("block-size", "cycles per block"));
-  hipscope::Inference thread_rate{.name = "thread rate", .unit = "threads/cycle"};
+void infer_thread_rate(hipscope::Results& results,
+                       const std::vector<hipscope::LaunchTime>& launches,
+                       const hipscope::LaunchRates& rates, std::optional<double> growth,
+                       bool has_thread_rate, double best_rate) {
+  hipscope::Inference inference{.name = "thread rate", .unit = "threads/cycle"};
   if (growth) {
-    thread_rate.evidence.push_back(
-        "in sweep block-size, where the time per block grows at all, it grows as threads^" +
+    inference.evidence.push_back(
+        "in sweep block-size, where the time per block grows at all, it "
+        "grows as threads^" +
         number(*growth, 2) + " (a thread rate would be threads^1)");
   }
-  constexpr double proportional = 0.7;
-  const bool is_limit = rates->thread_rate && (rates->thread_limited_points >= 2 || !growth) &&
-                        (!growth || *growth > proportional);
-  if (is_limit) {
-    thread_rate.value = *rates->thread_rate / hertz;
-    thread_rate.confidence = rates->thread_limited_points >= 2 ? confidence : 0.3;
-    thread_rate.statement = "blocks of " + number(times[block_limited].x, 4) +
-                            " threads and more start " + number(*thread_rate.value, 4) +
-                            " threads per cycle: the thread rate limits them";
+  if (has_thread_rate) {
+    const auto& first = launches[launches.size() - rates.thread_limited_points];
+    inference.value = *rates.thread_rate / (results.clock_mhz() * 1e6);
+    inference.confidence = confidence_of_fit(rates.largest_relative_residual);
+    inference.statement = "blocks of " + number(first.threads / first.blocks, 4) +
+                          " threads and more start " + number(*inference.value, 4) +
+                          " threads per cycle: the thread rate limits them";
   } else {
-    thread_rate.statement =
+    inference.statement =
         "no thread rate limits blocks of up to 1024 threads here; the highest "
         "seen, " +
         number(best_rate, 4) + " threads/cycle, is a lower bound";
   }
-  results.infer(thread_rate);
+  results.infer(inference);
+}
 
+void infer_full_rate_block(hipscope::Results& results,
+                           const std::vector<hipscope::CurvePoint>& rate_curve, double best_rate,
+                           double confidence) {
   constexpr double full_rate = 0.95;
   const auto smallest = std::find_if(rate_curve.begin(), rate_curve.end(), [&](const auto& point) {
     return point.y >= full_rate * best_rate;
   });
-  results.infer({.name = "smallest full-rate block",
-                 .value = smallest->x,
-                 .unit = "threads",
-                 .confidence = confidence,
-                 .statement = "blocks of at least this size start threads at 95 % or more of the "
-                              "highest rate; smaller ones waste the dispatcher",
-                 .evidence = {"highest rate " + number(best_rate, 4) + " threads/cycle"}});
+  hipscope::Inference inference{
+      .name = "smallest full-rate block",
+      .unit = "threads",
+      .statement = "the thread rate still rises at the largest block",
+      .evidence = {"highest rate " + number(best_rate, 4) + " threads/cycle"}};
+  if (smallest->x < rate_curve.back().x) {
+    inference.value = smallest->x;
+    inference.confidence = confidence;
+    inference.statement =
+        "blocks of at least this size start threads at 95 % or more of the "
+        "highest rate; smaller ones waste the dispatcher";
+  }
+  results.infer(inference);
+}
+
+void infer_rates(hipscope::Results& results) {
+  const auto launches = null_launches(results);
+  const auto rate_curve = results.curve("null-1d", "thread rate");
+  const auto rates = hipscope::fit_launch_rates(launches);
+  if (!rates || rate_curve.empty()) {
+    return;
+  }
+  const auto growth = growth_of_large_blocks(results.curve("block-size", "cycles per block"));
+  const bool has_thread_rate = thread_rate_is_real(*rates, growth);
+  const double best_rate =
+      std::max_element(rate_curve.begin(), rate_curve.end(), [](auto& a, auto& b) {
+        return a.y < b.y;
+      })->y;
+  infer_block_rate(results, launches, *rates, has_thread_rate);
+  infer_thread_rate(results, launches, *rates, growth, has_thread_rate, best_rate);
+  infer_full_rate_block(results, rate_curve, best_rate,
+                        confidence_of_fit(rates->largest_relative_residual));
 }
 
 void infer_wave_size(hipscope::Results& results) {

@@ -27,14 +27,16 @@ namespace {
 
 constexpr unsigned largest_block = 1024;
 
-// x -> x * factor + addend tends to addend / (1 - factor) and stays near 1: no overflow, no
-// denormal numbers, however long the chain. Both are literals in the instruction: as registers they
-// can cost half the rate (an H200 ran FFMA R0, R0, R2, R3 at 59 per cycle and SM, this at 104).
-constexpr float factor = 0.999F;
-constexpr float addend = 0.001F;
+// x -> addend - factor * x jumps about its fixed point, addend / 2, and nears it so slowly that a
+// chain keeps its memory: another start or another length ends elsewhere. Both are literals in the
+// instruction: as registers they can cost half the rate (an H200 ran FFMA R0, R0, R2, R3 at 59 per
+// cycle and SM, with a literal at 104).
+constexpr float factor = 1.0F - 0x1p-20F;
+constexpr float addend = 1.0F;
 
-// Threads start from so many different values, so that a block that ran for another shows.
-constexpr unsigned start_values = 64;
+// Threads start from so many different values. A prime, so that blocks differ from each other, and
+// a block that ran for another shows.
+constexpr unsigned start_values = 61;
 
 __host__ __device__ float start_value(unsigned number) {
   return static_cast<float>(number % start_values) / start_values;
@@ -46,7 +48,7 @@ __host__ __device__ float start_value(unsigned number) {
 __device__ float fma_chain(float x, unsigned fmas) {
 #pragma unroll 16
   for (unsigned i = 0; i < fmas; ++i) {
-    x = fmaf(x, factor, addend);
+    x = fmaf(x, -factor, addend);
   }
   return x;
 }
@@ -91,7 +93,7 @@ std::vector<float> reference(std::uint64_t fmas) {
   for (unsigned i = 0; i < start_values; ++i) {
     float x = start_value(i);
     for (std::uint64_t step = 0; step < fmas; ++step) {
-      x = std::fma(x, factor, addend);
+      x = std::fma(x, -factor, addend);
     }
     ends[i] = x;
   }
@@ -150,13 +152,16 @@ void measure_residency(Sweep& sweep, unsigned threads, std::uint64_t hold) {
   sweep.headline("cycles");
   // Quarters of the driver's number of CUs are close enough to tell whole blocks per CU apart.
   const auto compute_units = static_cast<unsigned>(sweep.device().compute_units);
-  const unsigned step = std::max(1U, compute_units / 4);
+  constexpr unsigned points_per_block = 4;
+  const unsigned most_points = sweep.is_hardware() ? most_resident_blocks * points_per_block : 4;
   const unsigned most_blocks = (most_resident_blocks + 1) * compute_units;
   DeviceBuffer<long long> held(most_blocks);
   sweep.note("the runtime's occupancy calculator says " + std::to_string(occupancy(threads)) +
              " blocks per CU");
   std::optional<double> shortest;
-  for (unsigned blocks = step; blocks <= most_blocks; blocks += step) {
+  for (unsigned i = 1; i <= most_points; ++i) {
+    const unsigned blocks =
+        std::max(i, (i * compute_units + points_per_block - 1) / points_per_block);
     auto point = sweep.point(std::to_string(blocks), blocks);
     const auto run = [&] {
       launch(waiting_kernel, {.grid = dim3(blocks), .block = dim3(threads)}, held.data(),
@@ -174,8 +179,7 @@ void measure_residency(Sweep& sweep, unsigned threads, std::uint64_t hold) {
     const double seconds = time.seconds().median;
     shortest = shortest ? std::min(*shortest, seconds) : seconds;
     constexpr double doubled = 1.7;
-    constexpr unsigned host_points = 4;
-    if (sweep.is_hardware() ? seconds > doubled * *shortest : blocks >= host_points * step) {
+    if (sweep.is_hardware() && seconds > doubled * *shortest) {
       break;
     }
   }
@@ -206,52 +210,50 @@ std::vector<std::string> published_evidence(const hipscope::Results& results, un
   return evidence;
 }
 
-// The number of CUs, by the largest block that shows a step: it fills a CU best.
-std::optional<double> infer_compute_units(hipscope::Results& results) {
+// The number of CUs, by the largest blocks: smaller ones may share a CU without a loss.
+void infer_compute_units(hipscope::Results& results) {
+  const auto curve = results.curve(staircase_name(largest_block), "cycles");
+  if (curve.empty()) {
+    return;
+  }
   hipscope::Inference inference{.name = "compute units",
                                 .unit = "CUs",
-                                .statement = "no staircase shows where CUs must be shared",
+                                .statement = "the staircase does not show where CUs must be shared",
                                 .driver = results.device().compute_units};
-  bool measured = false;
-  for (const unsigned threads : staircase_blocks) {
-    const auto curve = results.curve(staircase_name(threads), "cycles");
-    measured = measured || !curve.empty();
-    const auto step = hipscope::find_first_step(curve, smallest_step);
-    if (!step) {
-      continue;
-    }
-    inference.evidence.push_back(
-        "blocks of " + std::to_string(threads) + ": flat up to " + number(step->last_flat_x, 5) +
-        " blocks, " + number(step->next_x, 5) + " take " + number(step->ratio) + " times as long");
+  if (const auto step = hipscope::find_first_step(curve, smallest_step)) {
     inference.value = step->last_flat_x;
     inference.confidence = step->confidence;
-    inference.statement = "one block of " + std::to_string(threads) + " threads more than " +
-                          number(step->last_flat_x, 5) + " must share a CU";
+    inference.statement =
+        "one block of 1024 threads more than " + number(step->last_flat_x, 5) + " must share a CU";
   }
-  if (!measured) {
-    return std::nullopt;
+  for (const unsigned threads : staircase_blocks) {
+    const auto step =
+        hipscope::find_first_step(results.curve(staircase_name(threads), "cycles"), smallest_step);
+    if (step) {
+      inference.evidence.push_back("blocks of " + std::to_string(threads) + ": no step up to " +
+                                   number(step->last_flat_x, 5) + " blocks, " +
+                                   number(step->next_x, 5) + " take " + number(step->ratio) +
+                                   " times as long");
+    }
   }
   for (const std::string& line : published_evidence(results, largest_block)) {
     inference.evidence.push_back(line);
   }
   results.infer(inference);
-  return inference.value;
 }
 
-void infer_residency(hipscope::Results& results, double compute_units, unsigned threads) {
+void infer_residency(hipscope::Results& results, unsigned threads) {
   const auto step =
       hipscope::find_first_step(results.curve(residency_name(threads), "cycles"), smallest_step);
   if (!step) {
     return;
   }
-  const double resident = std::floor(step->next_x / compute_units);
-  const bool is_sure = std::floor(step->last_flat_x / compute_units) >= resident ||
-                       step->last_flat_x / compute_units > resident - 0.5;
+  const double resident = std::floor(step->last_flat_x / results.device().compute_units);
   results.infer(
       {.name = "resident blocks of " + std::to_string(threads) + " threads",
        .value = resident,
        .unit = "blocks/CU",
-       .confidence = is_sure ? step->confidence : 0.3,
+       .confidence = step->confidence,
        .statement = number(resident * threads, 5) + " threads are in place on one CU at once",
        .evidence = {"flat up to " + number(step->last_flat_x, 6) + " blocks, " +
                     number(step->next_x, 6) + " take " + number(step->ratio) + " times as long"},
@@ -267,7 +269,7 @@ int main(int argc, char** argv) {
        .sources = {"fsword73/HIP-Performance-Optmization-on-VEGA64, 2.2.5 (example 2e)"}});
   const auto fmas =
       experiment.size("--fmas", "dependent FMAs per thread",
-                      {.gpu = 16384, .quick = 4096, .host = 64, .minimum = 1, .maximum = 1U << 30});
+                      {.gpu = 16384, .quick = 4096, .host = 64, .minimum = 1, .maximum = 1U << 20});
   const auto hold = experiment.size(
       "--hold", "cycles for which a waiting block holds its place",
       {.gpu = 65536, .quick = 16384, .host = 1000, .minimum = 1, .maximum = 1U << 30});
@@ -282,9 +284,9 @@ int main(int argc, char** argv) {
                      [=](Sweep& sweep) { measure_residency(sweep, threads, hold); });
   }
   experiment.conclude([](hipscope::Results& results) {
-    const auto compute_units = infer_compute_units(results);
+    infer_compute_units(results);
     for (const unsigned threads : residency_blocks) {
-      infer_residency(results, compute_units.value_or(results.device().compute_units), threads);
+      infer_residency(results, threads);
     }
   });
   return experiment.run(argc, argv);

@@ -37,7 +37,7 @@ class Stopwatch {
     unsigned gate;
   };
 
-  void enqueue_reading(ClockReading* reading, unsigned* gate);
+  void enqueue_reading(ClockReading* reading, unsigned* gate, double hold_seconds);
   double calibrate_timer();
 
   bool is_hardware_;

@@ -1,11 +1,12 @@
 // The stopwatch: device time by events, with the shader clock over each sample.
 //
-// A sample is enqueued as: gate and first clock reading | event | body, batch times | event |
+// A sample is enqueued as: first clock reading and gate | event | body, batch times | event |
 // second clock reading. The gate is a kernel of one thread that waits for a flag in host memory,
 // which the host sets once everything is enqueued, so that the host's own speed is no part of the
 // time (the idea is nvbench's blocking kernel). Each reading takes the shader's cycle counter and
 // the constant-rate timer on one compute unit; the difference of two readings gives the average
-// shader clock over the sample.
+// shader clock from the gate to the end of the sample. The gate takes long enough for that to be
+// exact however short the sample is.
 #include <chrono>
 #include <thread>
 
@@ -26,6 +27,9 @@ __device__ unsigned compute_unit_id() {
 #elif defined(__HIP_DEVICE_COMPILE__) && defined(__GFX9__)
   // HW_REG_HW_ID (4), bits 8 to 15: CU, shader array and shader engine (Vega ISA manual, 3.5).
   return __builtin_amdgcn_s_getreg(4 | (8 << 6) | (7 << 11));
+#elif defined(__HIP_DEVICE_COMPILE__)
+  // HW_REG_HW_ID1 (23), bits 10 to 19: WGP, shader array and shader engine (RDNA 2 ISA manual).
+  return __builtin_amdgcn_s_getreg(23 | (10 << 6) | (9 << 11));
 #else
   return 0;
 #endif
@@ -39,29 +43,33 @@ __device__ long long timer_ticks() {
 #endif
 }
 
-__global__ void __launch_bounds__(1)
-    read_clock(ClockReading* reading, volatile unsigned* gate, long long timeout_ticks) {
+// Reads both counters, then waits for `hold_ticks` and until `gate`, if there is one, is open.
+__global__ void __launch_bounds__(1) read_clock(ClockReading* reading, volatile unsigned* gate,
+                                                long long hold_ticks, long long timeout_ticks) {
   const long long start = timer_ticks();
+  reading->compute_unit = compute_unit_id();
+  reading->ticks = start;
+  reading->cycles = clock64();
   reading->gate_timed_out = 0;
+  while (timer_ticks() - start < hold_ticks) {
+  }
   while (gate != nullptr && *gate == 0) {
     if (timer_ticks() - start > timeout_ticks) {
       reading->gate_timed_out = 1;
       break;
     }
   }
-  reading->compute_unit = compute_unit_id();
-  reading->ticks = timer_ticks();
-  reading->cycles = clock64();
 }
 
 constexpr double gate_timeout_seconds = 0.2;
 
+// The timer's granularity (32 ns on an H200) is less than a thousandth of this.
+constexpr double hold_seconds = 50e-6;
+
 // What MHz a difference of readings gives, 0 where it cannot be told.
 double shader_mhz(const ClockReading& first, const ClockReading& second, double timer_hz) {
-  // The timer's granularity (32 ns on an H200) is a thousandth of this.
-  constexpr double shortest_seconds = 30e-6;
   const double seconds = static_cast<double>(second.ticks - first.ticks) / timer_hz;
-  if (first.compute_unit != second.compute_unit || seconds < shortest_seconds) {
+  if (first.compute_unit != second.compute_unit || seconds < hold_seconds) {
     return 0;
   }
   const double counter_hz = static_cast<double>(second.cycles - first.cycles) / seconds;
@@ -90,8 +98,9 @@ Stopwatch::~Stopwatch() {
   static_cast<void>(hipEventDestroy(stop_));
 }
 
-void Stopwatch::enqueue_reading(ClockReading* reading, unsigned* gate) {
+void Stopwatch::enqueue_reading(ClockReading* reading, unsigned* gate, double seconds) {
   launch(read_clock, {.grid = dim3(1), .block = dim3(1)}, reading, gate,
+         static_cast<long long>(seconds * timer_hz_),
          static_cast<long long>(gate_timeout_seconds * timer_hz_));
 }
 
@@ -101,7 +110,7 @@ double Stopwatch::calibrate_timer() {
   using Clock = std::chrono::steady_clock;
   timer_hz_ = 1e9;
   const auto read = [&](ClockReading* reading) {
-    enqueue_reading(reading, nullptr);
+    enqueue_reading(reading, nullptr, 0);
     check(hipDeviceSynchronize());
     return Clock::now();
   };
@@ -120,14 +129,15 @@ Sample Stopwatch::time(const std::function<void()>& body, unsigned batch, bool s
   const bool use_gate = is_hardware_ && gate_works_ && !synchronous;
   volatile unsigned* const gate = &shared_->gate;
   *gate = 0;
-  enqueue_reading(&shared_on_device_->first, use_gate ? &shared_on_device_->gate : nullptr);
+  enqueue_reading(&shared_on_device_->first, use_gate ? &shared_on_device_->gate : nullptr,
+                  is_hardware_ ? hold_seconds : 0);
   check(hipEventRecord(start_, nullptr));
   try {
     for (unsigned i = 0; i < batch; ++i) {
       body();
     }
     check(hipEventRecord(stop_, nullptr));
-    enqueue_reading(&shared_on_device_->second, nullptr);
+    enqueue_reading(&shared_on_device_->second, nullptr, 0);
   } catch (...) {
     *gate = 1;
     throw;
@@ -143,7 +153,8 @@ Sample Stopwatch::time(const std::function<void()>& body, unsigned batch, bool s
   check(hipEventElapsedTime(&milliseconds, start_, stop_));
   return {
       .seconds = static_cast<double>(milliseconds) * 1e-3 / batch,
-      .shader_mhz = is_hardware_ ? shader_mhz(shared_->first, shared_->second, timer_hz_) : 0.0};
+      .shader_mhz = is_hardware_ ? shader_mhz(shared_->first, shared_->second, timer_hz_) : 0.0,
+      .gated = use_gate || !is_hardware_};
 }
 
 }  // namespace hipscope::detail

@@ -43,7 +43,8 @@ Summary Measurement::seconds() const {
 double Measurement::cycles() const {
   std::vector<double> cycles;
   for (const Sample& sample : samples) {
-    const double mhz = sample.shader_mhz > 0 ? sample.shader_mhz : clock_mhz;
+    const double measured_mhz = sample.shader_mhz > 0 ? sample.shader_mhz : fallback_mhz;
+    const double mhz = given_mhz > 0 ? given_mhz : measured_mhz;
     if (!(mhz > 0)) {
       return std::numeric_limits<double>::quiet_NaN();
     }

@@ -121,11 +121,11 @@ void require_writable(const std::string& path) {
 }
 
 void write_whole(const std::string& path, const std::string& text) {
-  const SignalsHeld signals_held;
   if (is_special_file(path)) {
     write_special(path, text);
     return;
   }
+  const SignalsHeld signals_held;
   // A link keeps pointing to where it does: the file behind it is the one to replace.
   const fs::path target = follow_links(path);
   std::string temporary = target.string() + ".XXXXXX";

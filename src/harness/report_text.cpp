@@ -187,18 +187,13 @@ std::string clock_text(const Run& run) {
   }
   std::string text = fmt::format("\nshader clock: {:.0f} MHz ({}", clock.shader_mhz, clock.source);
   if (clock.highest_mhz > 0) {
-    text += fmt::format("; highest {:.0f} MHz, {} of {} samples more than 2 % under it",
+    text += fmt::format("; highest {:.0f} MHz, {} of {} samples with a measured clock more than 2 % under it",
                         clock.highest_mhz, clock.throttled_samples, clock.samples);
   }
   return text + ")\n";
 }
 
 }  // namespace
-
-std::string format_seconds(double seconds) {
-  const Unit unit = time_unit(seconds);
-  return format_number(seconds / unit.seconds) + " " + unit.name;
-}
 
 std::string format_number(double value) {
   if (std::isnan(value)) {

@@ -8,9 +8,6 @@
 
 namespace hipscope::detail {
 
-/// Seconds with the unit that suits them: "1.234 ms".
-std::string format_seconds(double seconds);
-
 /// A number of four significant digits, with no exponent from 10^-4 to 10^7; "-" for NaN.
 std::string format_number(double value);
 

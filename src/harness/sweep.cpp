@@ -19,7 +19,7 @@ namespace hipscope {
 namespace {
 
 // An unbatched sample shorter than this is lengthened by a batch: events resolve about half a
-// microsecond, which should be under a thousandth of a sample.
+// microsecond, a quarter of a percent of this.
 constexpr double shortest_sample_seconds = 200e-6;
 
 // A batch's launches must all fit into the device's queue while its gate is still closed.
@@ -33,12 +33,19 @@ unsigned choose_batch(double seconds) {
       std::clamp(std::ceil(shortest_sample_seconds / seconds), 1.0, largest_batch));
 }
 
+// What is so long needs no warm-up, and the host's few microseconds make no difference to it.
+constexpr double long_seconds = 0.05;
+
 // The clock for cycles where a sample has none of its own.
-double fallback_clock_mhz(const detail::Run& run) {
-  if (run.options.clock_mhz > 0) {
-    return run.options.clock_mhz;
-  }
+double fallback_mhz(const detail::Run& run) {
   return run.device->is_hardware() ? run.device->description().maximum_shader_mhz : 0;
+}
+
+bool all_gated(const Measurement& measurement) {
+  return std::all_of(measurement.samples.begin(), measurement.samples.end(),
+                     [](const Sample& sample) {
+                       return sample.gated || sample.seconds > long_seconds;
+                     });
 }
 
 // Samples `take` until the stopping rule is content; `take` returns one sample.
@@ -47,10 +54,7 @@ void sample_until_done(detail::Run& run, Measurement& measurement, Take take) {
   Stopper stopper(run.stopping_rule);
   while (!stopper.done()) {
     detail::throw_if_interrupted();
-    Sample sample = take();
-    if (run.options.clock_mhz > 0) {
-      sample.shader_mhz = run.options.clock_mhz;
-    }
+    const Sample sample = take();
     stopper.add(sample.seconds * measurement.batch, sample.seconds);
     measurement.samples.push_back(sample);
   }
@@ -63,22 +67,24 @@ Measurement Point::measure(const std::function<void()>& body, const MeasureOptio
   Device& device = *run_.device;
   Measurement measurement;
   measurement.name = options.name;
-  measurement.method = "device events";
-  measurement.clock_mhz = fallback_clock_mhz(run_);
+  measurement.given_mhz = run_.options.clock_mhz;
+  measurement.fallback_mhz = fallback_mhz(run_);
   detail::throw_if_interrupted();
-  // The first execution warms up (code upload, clocks, caches) and tells how long the body is.
-  const Sample first = device.time(body, 1, options);
+  // The first execution warms up (code upload, clocks, caches) and tells how long the body is. It
+  // is not gated, since the upload may wait for the device to be idle, which the gate keeps busy.
+  MeasureOptions ungated = options;
+  ungated.synchronous = true;
+  const Sample first = device.time(body, 1, ungated);
   if (options.cold) {
     measurement.batch = 1;
   } else {
     measurement.batch = options.batch != 0 ? options.batch : choose_batch(first.seconds);
   }
-  // What is so long that a warm-up makes no difference is a sample itself.
-  constexpr double needs_no_warm_up_seconds = 0.05;
-  bool use_first = first.seconds > needs_no_warm_up_seconds && measurement.batch == 1;
+  bool use_first = first.seconds > long_seconds && measurement.batch == 1;
   sample_until_done(run_, measurement, [&] {
     return std::exchange(use_first, false) ? first : device.time(body, measurement.batch, options);
   });
+  measurement.method = all_gated(measurement) ? "device events" : "device events, not gated";
   row_.measurements.push_back(measurement);
   return measurement;
 }
@@ -163,10 +169,12 @@ std::vector<CurvePoint> Results::curve(const std::string& sweep, const std::stri
       double y = std::numeric_limits<double>::quiet_NaN();
       for (const Measurement& measurement : row->measurements) {
         const Summary summary = measurement.seconds();
-        spread = std::max(spread, summary.relative_spread());
         if (measurement.name == value) {
           y = summary.median;
+          spread = summary.relative_spread();
+          break;
         }
+        spread = std::max(spread, summary.relative_spread());
       }
       for (const detail::Value& entry : row->values) {
         if (entry.name == value) {
@@ -200,10 +208,6 @@ std::vector<PublishedCurve> Results::published(const std::string& series,
 }
 
 void Results::infer(const Inference& inference) { run_.inferences.push_back(inference); }
-
-void Results::overhead(const std::string& name, double value, const std::string& unit) {
-  run_.overheads.push_back({.name = name, .value = value, .unit = unit});
-}
 
 const DeviceDescription& Results::device() const { return run_.device->description(); }
 
@@ -243,23 +247,27 @@ ClockRecord Run::clock() const {
     for (const auto& row : sweep->rows) {
       for (const Measurement& measurement : row->measurements) {
         for (const Sample& sample : measurement.samples) {
-          ++clock.samples;
-          clock.throttled_samples += sample.throttled ? 1 : 0;
           if (sample.shader_mhz > 0) {
             measured.push_back(sample.shader_mhz);
+            clock.throttled_samples += sample.throttled ? 1 : 0;
           }
         }
       }
     }
   }
+  clock.samples = measured.size();
   if (!measured.empty()) {
     const Summary summary = summarize(measured);
     clock.shader_mhz = summary.median;
     clock.highest_mhz = summary.maximum;
-    clock.source = options.clock_mhz > 0 ? "given" : "measured";
-  } else if (fallback_clock_mhz(*this) > 0) {
-    clock.shader_mhz = fallback_clock_mhz(*this);
-    clock.source = options.clock_mhz > 0 ? "given" : "driver";
+    clock.source = "measured";
+  } else if (fallback_mhz(*this) > 0) {
+    clock.shader_mhz = fallback_mhz(*this);
+    clock.source = "driver";
+  }
+  if (options.clock_mhz > 0) {
+    clock.shader_mhz = options.clock_mhz;
+    clock.source = "given";
   }
   return clock;
 }

@@ -40,16 +40,6 @@ TEST(FormatNumber, UsesAnExponentFromTenMillion) {
 
 TEST(FormatNumber, ShowsNaNAsAbsent) { EXPECT_EQ(detail::format_number(nan), "-"); }
 
-TEST(FormatSeconds, ChoosesTheUnit) {
-  EXPECT_EQ(detail::format_seconds(90.25), "90.25 s");
-  EXPECT_EQ(detail::format_seconds(1), "1 s");
-  EXPECT_EQ(detail::format_seconds(0.9994), "999.4 ms");
-  EXPECT_EQ(detail::format_seconds(1.2345e-3), "1.234 ms");
-  EXPECT_EQ(detail::format_seconds(12.53e-6), "12.53 us");
-  EXPECT_EQ(detail::format_seconds(2.718e-9), "2.718 ns");
-  EXPECT_EQ(detail::format_seconds(0.3142e-9), "0.3142 ns");
-}
-
 TEST(FormatBytes, CountsInPowersOf1024) {
   EXPECT_EQ(detail::format_bytes(0), "0 B");
   EXPECT_EQ(detail::format_bytes(1023), "1023 B");

@@ -127,10 +127,10 @@ TEST(StopReason, Names) {
   EXPECT_STREQ(to_string(StopReason::sample_limit), "sample limit");
 }
 
-Measurement measurement(const std::vector<Sample>& samples, double clock_mhz) {
+Measurement measurement(const std::vector<Sample>& samples, double fallback_mhz) {
   Measurement made;
   made.samples = samples;
-  made.clock_mhz = clock_mhz;
+  made.fallback_mhz = fallback_mhz;
   return made;
 }
 
@@ -155,6 +155,12 @@ TEST(Measurement, CyclesAreByEachSamplesOwnClock) {
 TEST(Measurement, CyclesFallBackToTheMeasurementsClock) {
   const auto made = measurement({{.seconds = 1e-6, .shader_mhz = 0}}, 700);
   EXPECT_NEAR(made.cycles(), 700, 1e-9);
+}
+
+TEST(Measurement, AGivenClockCountsForEverySample) {
+  auto made = measurement({{.seconds = 1e-6, .shader_mhz = 1000}, {.seconds = 1e-6}}, 700);
+  made.given_mhz = 300;
+  EXPECT_NEAR(made.cycles(), 300, 1e-9);
 }
 
 TEST(Measurement, CyclesWithoutAnyClockAreNaN) {

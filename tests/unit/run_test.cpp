@@ -81,7 +81,7 @@ TEST_F(RunTest, ColdBodiesAreNotBatched) {
 
 TEST_F(RunTest, FirstExecutionOfAShortBodyIsNoSample) {
   fake::script().samples = {{.seconds = 0.04, .shader_mhz = 1000},
-                            {.seconds = 0x1p-6, .shader_mhz = 1000}};
+                            {.seconds = 0x1p-6, .shader_mhz = 1000, .gated = true}};
   add_measured_sweep();
   EXPECT_EQ(run().status, 0);
   ASSERT_EQ(measurement_.samples.size(), 5U);
@@ -149,7 +149,8 @@ TEST_F(RunTest, HighestClockIsOfTheWholeRun) {
 }
 
 TEST_F(RunTest, ClockOptionReplacesTheMeasuredClock) {
-  fake::script().samples = {{.seconds = 0x1p-6, .shader_mhz = 1000},
+  fake::script().samples = {{.seconds = 0x1p-6, .shader_mhz = 1000},  // warms up
+                            {.seconds = 0x1p-6, .shader_mhz = 1000},
                             {.seconds = 0x1p-6, .shader_mhz = 700},
                             {.seconds = 0x1p-6, .shader_mhz = 0}};
   add_measured_sweep();
@@ -157,7 +158,9 @@ TEST_F(RunTest, ClockOptionReplacesTheMeasuredClock) {
   EXPECT_EQ(measurement_.cycles(), 0x1p-6 * 512e6);
   EXPECT_EQ(json["clock"]["source"], "given");
   EXPECT_EQ(json["clock"]["shader_mhz"], 512);
-  EXPECT_EQ(json["clock"]["throttled_samples"], 0);
+  // What was measured stays visible.
+  EXPECT_EQ(json["clock"]["highest_shader_mhz"], 1000);
+  EXPECT_GT(json["clock"]["throttled_samples"], 0);
   EXPECT_EQ(json["options"]["clock_mhz"], 512);
 }
 
@@ -204,7 +207,6 @@ TEST_F(RunTest, ConcludesFromTheCurvesOfTheRun) {
                    .statement = "steps of 64",
                    .evidence = {"this"},
                    .driver = 32});
-    results.overhead("counter read", 12, "ns");
   });
   const Outcome outcome = run();
   ASSERT_EQ(twice.size(), 3U);
@@ -213,7 +215,6 @@ TEST_F(RunTest, ConcludesFromTheCurvesOfTheRun) {
   ASSERT_EQ(time.size(), 3U);
   EXPECT_EQ(time[0].y, 1e-3);
   EXPECT_EQ(missing, 0U);
-  EXPECT_NE(outcome.output.find("overhead: counter read: 12 ns\n"), std::string::npos);
   EXPECT_NE(outcome.output.find("  wave size: 64 lanes (confidence 0.50); the driver says 32\n"
                                 "    steps of 64\n"
                                 "    - this\n"),
@@ -237,6 +238,42 @@ TEST_F(RunTest, CurvesCarryTheSpreadOfTheirTime) {
       [&](Results& results) { spread = results.curve("grid", "rate").at(0).relative_spread; });
   EXPECT_EQ(run({"--noise", "100"}).status, 0);
   EXPECT_EQ(spread, 1);
+}
+
+TEST_F(RunTest, ACurveOfTimesCarriesItsOwnSpread) {
+  experiment_.sweep("grid", "", [](Sweep& sweep) {
+    auto point = sweep.point("1", 1);
+    fake::script().samples.clear();
+    for (const double seconds : {1e-3, 1e-3, 3e-3, 1e-3, 3e-3, 2e-3}) {
+      fake::script().samples.push_back({.seconds = seconds});
+    }
+    fake::forget_calls();
+    point.measure([] {}, {.name = "noisy"});
+    fake::script().samples = {{.seconds = 1e-3}};
+    point.measure([] {}, {.name = "quiet"});
+    point.value("both", 1, "");
+  });
+  std::vector<double> spreads;
+  experiment_.conclude([&](Results& results) {
+    for (const char* name : {"noisy", "quiet", "both"}) {
+      spreads.push_back(results.curve("grid", name).at(0).relative_spread);
+    }
+  });
+  EXPECT_EQ(run({"--noise", "100"}).status, 0);
+  ASSERT_EQ(spreads.size(), 3U);
+  EXPECT_GT(spreads[0], 0);
+  EXPECT_EQ(spreads[1], 0);
+  EXPECT_EQ(spreads[2], spreads[0]);
+}
+
+TEST_F(RunTest, SaysWhenASampleWasNotGated) {
+  const auto method = [&](bool gated) {
+    fake::script().samples = {{.seconds = 0x1p-10, .shader_mhz = 1000, .gated = gated}};
+    return json_of_run()["sweeps"][0]["rows"][0]["measurements"][0]["method"].get<std::string>();
+  };
+  add_measured_sweep();
+  EXPECT_EQ(method(true), "device events");
+  EXPECT_EQ(method(false), "device events, not gated");
 }
 
 TEST_F(RunTest, HostMeasurementsTimeTheBodyAlone) {
