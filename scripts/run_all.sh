@@ -91,10 +91,10 @@ set_option() {
 # Installs what is missing. What cannot be installed is no reason to stop: the build says what it
 # lacks, and not everything is needed to run.
 install_packages() {
-  if "$here/setup.sh" --check >/dev/null 2>&1; then
+  if "$here/setup.sh" --for "$backend" --check >/dev/null 2>&1; then
     return
   fi
-  "$here/setup.sh" || printf 'Not everything could be installed; going on with what is there.\n'
+  "$here/setup.sh" --for "$backend" || printf 'Not everything could be installed; going on with what is there.\n'
 }
 
 # build_preset PRESET FOLDER: configures and builds it; shows the log only when that fails.
@@ -298,13 +298,16 @@ parse_options "$@"
 on_interrupt='the results that were whole by then are kept'
 catch_signals
 started=$(now)
-backend=${backend:-$("$here/detect_backend.sh")}
+chosen_backend=$backend
+backend=${chosen_backend:-$("$here/detect_backend.sh")}
+if $build && $setup; then
+  install_packages
+  # An AMD GPU counts as one only now if its compiler has just been installed.
+  backend=${chosen_backend:-$("$here/detect_backend.sh")}
+fi
 build_dir=${build_dir:-$root/build/$backend}
 compiled="not asked for (--no-build)"
 if $build; then
-  if $setup; then
-    install_packages
-  fi
   build_preset "$backend" "$build_dir" || exit 1
 elif [[ ! -d $build_dir ]]; then
   usage_error "there is no build folder $build_dir."
