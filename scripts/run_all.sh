@@ -88,15 +88,6 @@ set_option() {
   esac
 }
 
-# Installs what is missing. What cannot be installed is no reason to stop: the build says what it
-# lacks, and not everything is needed to run.
-install_packages() {
-  if "$here/setup.sh" --for "$backend" --check >/dev/null 2>&1; then
-    return
-  fi
-  "$here/setup.sh" --for "$backend" || printf 'Not everything could be installed; going on with what is there.\n'
-}
-
 # build_preset PRESET FOLDER: configures and builds it; shows the log only when that fails.
 build_preset() {
   local log=$2/build.log status=0
@@ -301,7 +292,7 @@ started=$(now)
 chosen_backend=$backend
 backend=${chosen_backend:-$("$here/detect_backend.sh")}
 if $build && $setup; then
-  install_packages
+  install_packages "$backend"
   # An AMD GPU counts as one only now if its compiler has just been installed.
   backend=${chosen_backend:-$("$here/detect_backend.sh")}
 fi
