@@ -13,7 +13,6 @@ struct BuildInfo {
   const char* compiler;      ///< of the experiments
   const char* flags;         ///< of the experiments
   const char* targets;       ///< GPU architectures compiled for
-  int wave_size;             ///< fixed at build time; 0 where the device decides
 };
 
 /// Defined in a file that CMake makes.

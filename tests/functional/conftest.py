@@ -1,8 +1,8 @@
 """What the tests of the binaries share.
 
 ctest says by environment variables what to test: HIPSCOPE_BUILD, the build folder with bin/ and
-experiments.txt; HIPSCOPE_SOURCE, the repository; HIPSCOPE_BACKEND; HIPSCOPE_WAVE_SIZE, the wave
-size that the host backend was built for.
+experiments.txt; HIPSCOPE_SOURCE, the repository; HIPSCOPE_BACKEND; and to the host backend itself
+HIPSCOPE_HOST_WAVE_SIZE, the lanes of a wave.
 """
 
 from __future__ import annotations

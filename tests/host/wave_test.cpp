@@ -10,7 +10,7 @@
 
 namespace {
 
-constexpr unsigned kWave = warpSize;
+const unsigned kWave = warpSize;
 
 enum class Shuffle { kIndexed, kUp, kDown, kXor };
 

@@ -51,8 +51,7 @@ def result(experiment: str = "copy_rate", backend: str = "nvidia", **changes: An
         "schema_version": 1, "experiment": experiment, "question": "How fast is a copy?",
         "sources": ["a book, chapter 2"], "status": "passed",
         "hipscope": {"version": "0.1.0", "git_revision": "abcdef012345"},
-        "build": {"backend": backend, "compiler": "gcc 12", "flags": "-O3", "targets": "sm_90",
-                  "wave_size": None},
+        "build": {"backend": backend, "compiler": "gcc 12", "flags": "-O3", "targets": "sm_90"},
         "date": "2025-01-02T03:04:05Z", "duration_s": 1.5,
         "device": {
             "index": 0, "name": "Test GPU", "architecture": "sm_90", "compute_units": 132,

@@ -65,7 +65,6 @@ TEST_F(JsonTest, SaysWhatRanWhere) {
   EXPECT_EQ(whole["duration_s"], 1.5);
   EXPECT_EQ(whole["build"]["backend"], "host");
   EXPECT_EQ(whole["build"]["compiler"], detail::build_info.compiler);
-  EXPECT_EQ(whole["build"]["wave_size"], detail::build_info.wave_size);
   EXPECT_EQ(whole["hipscope"]["git_revision"], detail::build_info.git_revision);
   EXPECT_EQ(whole["device"]["index"], 2);
   EXPECT_EQ(whole["device"]["name"], "Fake GPU (TM) 9");

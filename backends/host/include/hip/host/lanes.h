@@ -17,12 +17,16 @@
 
 #include "vector_types.h"
 
-#if HIPSCOPE_HOST_WAVE_SIZE != 32 && HIPSCOPE_HOST_WAVE_SIZE != 64
-#error "HIPSCOPE_HOST_WAVE_SIZE must be 32 or 64"
-#endif
+namespace hip_host {
+
+/// 32 or 64: what the environment variable HIPSCOPE_HOST_WAVE_SIZE says, 32 when it is not set. For
+/// another value it ends the program, with a sentence and status 2.
+int wave_size_from_environment();
+
+}  // namespace hip_host
 
 /// Lanes of a wave.
-inline constexpr int warpSize = HIPSCOPE_HOST_WAVE_SIZE;
+inline const int warpSize = hip_host::wave_size_from_environment();
 
 // References, so that a kernel cannot write what the scheduler sets at each switch of lanes.
 extern const uint3& threadIdx;
