@@ -9,6 +9,7 @@ AMD, 130 and 143 when interrupted. Whatever the reason, nothing is written then.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import re
 import signal
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 ROOT = Path(__file__).resolve().parent.parent
+MODULES = ("matplotlib", "jsonschema", "yaml")
 INTERRUPTED = 128 + signal.SIGINT
 TERMINATED = 128 + signal.SIGTERM
 
@@ -174,7 +176,7 @@ def compile_all(arguments: argparse.Namespace, processes: Any, scratch: Path) ->
 
 def report(arguments: argparse.Namespace) -> int:
     """Compiles and writes everything."""
-    from hipscope_isa import page, processes, results
+    from hipscope_isa import processes, results
 
     if arguments.jobs < 1:
         bad_usage("--jobs takes a number from 1 on.")
@@ -183,6 +185,8 @@ def report(arguments: argparse.Namespace) -> int:
     try:
         with tempfile.TemporaryDirectory(prefix="hipscope-isa-") as scratch:
             found = compile_all(arguments, processes.Processes(), Path(scratch))
+        from hipscope_isa import page
+
         files = page.make_pages(found)
         for (target, experiment), result in found.items():
             files[f"{target}/{experiment}.json"] = f"{results.compact_json(result)}\n".encode("utf-8")
@@ -203,14 +207,15 @@ def terminate(*_: object) -> NoReturn:
 def main() -> int:
     """Checks or reports, as the command line says."""
     arguments = parse_arguments()
-    signal.signal(signal.SIGTERM, terminate)
-    try:
-        from hipscope_isa.errors import IsaError
-        from hipscope_report.load import BadResult
-    except ModuleNotFoundError as error:
-        print(f"isa_report.py: this Python has no module {error.name}; run it with the one that "
-              "scripts/find_python.sh matplotlib jsonschema yaml prints.", file=sys.stderr)
+    missing = [name for name in MODULES if importlib.util.find_spec(name) is None]
+    if missing:
+        print(f"isa_report.py: this Python has no module {missing[0]}; run it with the one that "
+              f"scripts/find_python.sh {' '.join(MODULES)} prints.", file=sys.stderr)
         return 1
+    signal.signal(signal.SIGTERM, terminate)
+    from hipscope_isa.errors import IsaError
+    from hipscope_report.load import BadResult
+
     try:
         return check(arguments.out) if arguments.check else report(arguments)
     except (IsaError, BadResult) as error:

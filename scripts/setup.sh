@@ -16,7 +16,7 @@ source "$here/common.sh"
 
 build_packages=(g++ cmake ninja-build libcli11-dev nlohmann-json3-dev libfmt-dev libfccp-dev
   libboost-context-dev libgtest-dev libgmock-dev git)
-report_packages=(python3 python3-matplotlib python3-jsonschema)
+report_packages=(python3 python3-matplotlib python3-jsonschema python3-yaml)
 test_packages=(python3-pytest clang-format clang-tidy shellcheck)
 # hipcc depends on the compiler, the linker and the device libraries that belong to it.
 hip_packages=(hipcc libamdhip64-dev)
@@ -35,11 +35,12 @@ rocm_hipcc() {
   [[ -x ${ROCM_PATH:-/opt/rocm}/bin/hipcc ]]
 }
 
-# The package with FileCheck, which the ISA tests use: of the LLVM that hipcc depends on.
-filecheck_package() {
+# Of the LLVM that hipcc depends on: llvm-mc and llvm-mca, which isa_report.py calls, and FileCheck,
+# which the ISA tests use.
+llvm_packages() {
   local version
   version=$(apt-cache depends hipcc 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p' | head -n 1)
-  printf 'llvm-%s-tools\n' "${version:-15}"
+  printf 'llvm-%s\nllvm-%s-tools\n' "${version:-15}" "${version:-15}"
 }
 
 # Sets `wanted` to the packages that this machine should have, and splits it into `present` and
@@ -48,7 +49,7 @@ look_up() {
   local package
   wanted=("${build_packages[@]}" "${report_packages[@]}" "${test_packages[@]}")
   rocm_hipcc || wanted+=("${hip_packages[@]}")
-  wanted+=("$(filecheck_package)")
+  mapfile -t -O "${#wanted[@]}" wanted < <(llvm_packages)
   present=()
   missing=()
   for package in "${wanted[@]}"; do
@@ -157,7 +158,7 @@ if $check_only; then
   exit 1
 fi
 read_package_lists
-# Which package has FileCheck is known only once the lists are there.
+# Which LLVM it is is known only once the lists are there.
 look_up
 status=0
 install_missing || status=$?

@@ -111,7 +111,7 @@ def analyse_text(text: str, tools: Toolchain | None, target: str) -> list[dict[s
 def analyse(tools: Toolchain, experiment: Experiment, target: str, scratch: Path) -> dict[str, Any]:
     """Compiles an experiment for a target and returns its result file's content."""
     assembly = scratch / f"{experiment.name}.{target}.s"
-    tools.compile(REPOSITORY / experiment.source, target, REPOSITORY / "include", assembly)
+    tools.compile(REPOSITORY / experiment.source, target, assembly, "-I", str(REPOSITORY / "include"))
     text = tools.encode(assembly, target)
     assembly.unlink()
     return {

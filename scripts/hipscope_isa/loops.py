@@ -17,7 +17,7 @@ _LONG_JUMP = re.compile(r"s_add_u32 .*\((\.\w+)-\.Lpost_getpc\d+\)")
 
 @dataclass
 class Loop:
-    """A loop: its header's label, its place, its code in order, how deep it is nested."""
+    """A loop: its header's label, where its code begins, the code in order, how deep it is nested."""
 
     label: str
     offset: int
@@ -157,7 +157,7 @@ def find_loops(function: Function) -> tuple[list[Loop], int]:
         code = [i for number in sorted(body) for i in function.instructions[blocks[number].begin:blocks[number].end]]
         loops.append(Loop(
             label=names[blocks[header].begin],
-            offset=function.instructions[blocks[header].begin].address,
+            offset=code[0].address,
             instructions=code,
             depth=sum(header in other for other in bodies.values()),
             innermost=not any(other != header and other in body for other in bodies),
