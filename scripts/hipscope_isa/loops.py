@@ -58,7 +58,7 @@ def _split(function: Function) -> tuple[list[_Block], int]:
     """The blocks with their successors, and how many jumps lead who knows where."""
     code = function.instructions
     begins = {0, *function.labels.values()}
-    begins.update(i + 1 for i, instruction in enumerate(code) if _is_jump(instruction) or _ends_flow(instruction))
+    begins.update(i for i, before in enumerate(code, 1) if _is_jump(before) or _ends_flow(before))
     starts = sorted(begin for begin in begins if begin < len(code))
     numbers = {begin: number for number, begin in enumerate(starts)}
     unknown = 0
@@ -153,13 +153,14 @@ def find_loops(function: Function) -> tuple[list[Loop], int]:
     names = {index: name for name, index in function.labels.items()}
     loops = []
     for header in sorted(bodies):
-        body = bodies[header]
-        code = [i for number in sorted(body) for i in function.instructions[blocks[number].begin:blocks[number].end]]
+        code: list[Instruction] = []
+        for number in sorted(bodies[header]):
+            code.extend(function.instructions[blocks[number].begin:blocks[number].end])
         loops.append(Loop(
             label=names[blocks[header].begin],
             offset=code[0].address,
             instructions=code,
             depth=sum(header in other for other in bodies.values()),
-            innermost=not any(other != header and other in body for other in bodies),
+            innermost=not any(other != header and other in bodies[header] for other in bodies),
         ))
     return loops, unknown

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from dataclasses import dataclass, field
 
 from .toolchain import TRIPLE, Toolchain
 
-# Enough for the first iteration's latency to weigh little.
-ITERATIONS = 100
+# The difference of two runs is what an iteration takes once the first has filled the pipeline.
+FEW_ITERATIONS = 10
+MORE_ITERATIONS = 20
 # Each attempt strips what llvm-mca refused in the one before.
 ATTEMPTS = 5
 
@@ -36,11 +38,16 @@ def _input(regions: list[list[str]], refused: set[int]) -> tuple[str, list[tuple
     return "\n".join(lines) + "\n", origins
 
 
-def _cycles(output: str) -> dict[int, float]:
-    """Per region; raises ValueError or LookupError when it is not llvm-mca's JSON."""
-    regions = json.loads(output)["CodeRegions"]
-    summaries = {int(region["Name"]): region["SummaryView"] for region in regions}
-    return {number: view["TotalCycles"] / view["Iterations"] for number, view in summaries.items()}
+def _cycles(output: str) -> dict[int, int]:
+    """Of all iterations, per region; raises ValueError or LookupError when it is not llvm-mca's JSON."""
+    return {int(region["Name"]): region["SummaryView"]["TotalCycles"]
+            for region in json.loads(output)["CodeRegions"]}
+
+
+def _run(tools: Toolchain, target: str, iterations: int, text: str) -> subprocess.CompletedProcess[str]:
+    command = [tools.mca, f"-mtriple={TRIPLE}", f"-mcpu={target}", "-json", f"-iterations={iterations}",
+               "-instruction-info=0", "-resource-pressure=0"]
+    return tools.processes.run(command, text=text)
 
 
 def estimate(tools: Toolchain, target: str, regions: list[list[str]]) -> list[Estimate | None]:
@@ -48,23 +55,23 @@ def estimate(tools: Toolchain, target: str, regions: list[list[str]]) -> list[Es
     nothing: list[Estimate | None] = [None] * len(regions)
     if not tools.mca or not regions:
         return nothing
-    command = [tools.mca, f"-mtriple={TRIPLE}", f"-mcpu={target}", "-json", f"-iterations={ITERATIONS}",
-               "-instruction-info=0", "-resource-pressure=0"]
     refused: set[int] = set()
     for _ in range(ATTEMPTS):
         text, origins = _input(regions, refused)
-        done = tools.processes.run(command, text=text)
-        wrong = {int(line) - 1 for line in re.findall(r"^<stdin>:(\d+):\d+: error:", done.stderr, re.MULTILINE)}
-        if done.returncode == 0 or not wrong - refused:
+        few = _run(tools, target, FEW_ITERATIONS, text)
+        wrong = {int(line) - 1 for line in re.findall(r"^<stdin>:(\d+):\d+: error:", few.stderr, re.MULTILINE)}
+        if few.returncode == 0 or not wrong - refused:
             break
         refused |= wrong
     try:
-        cycles = _cycles(done.stdout)
+        less = _cycles(few.stdout)
+        more = _cycles(_run(tools, target, MORE_ITERATIONS, text).stdout)
     except (ValueError, LookupError, TypeError):
         return nothing
     stripped = [origins[line] for line in sorted(refused)]
     return [
-        Estimate(round(cycles[number], 1), [text for region, text in stripped if region == number])
-        if number in cycles else None
+        Estimate((more[number] - less[number]) / (MORE_ITERATIONS - FEW_ITERATIONS),
+                 [text for region, text in stripped if region == number])
+        if number in less and number in more else None
         for number in range(len(regions))
     ]

@@ -52,7 +52,8 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]], may_be_left_out
     """A table without those of the columns named that are all 0."""
     kept = [place for place, name in enumerate(header)
             if name not in may_be_left_out or any(row[place] != "0" for row in rows)]
-    return _folded(markdown.table([header[i] for i in kept], [[row[i] for i in kept] for row in rows]), len(rows))
+    cells = [[row[place] for place in kept] for row in rows]
+    return _folded(markdown.table([header[place] for place in kept], cells), len(rows))
 
 
 # A column's name, and what it shows of a kernel.
@@ -68,7 +69,8 @@ RARE_OF_KERNELS = ("AGPRs", "VGPR spills", "SGPR spills", "LDS bytes", "FMAs", "
 def _kernel_table(kernels: list[dict[str, Any]]) -> str:
     header = ["kernel", *(name for name, _ in KERNEL_COLUMNS), "loops"]
     rows = [
-        [markdown.text(kernel["name"]), *(str(kernel[key]) for _, key in KERNEL_COLUMNS), str(len(kernel["loops"]))]
+        [markdown.text(kernel["name"]), *(str(kernel[key]) for _, key in KERNEL_COLUMNS),
+         str(len(kernel["loops"]))]
         for kernel in kernels
     ]
     return _table(header, rows, RARE_OF_KERNELS)
@@ -109,7 +111,8 @@ def _remarks(kernels: list[dict[str, Any]]) -> list[str]:
     remarks = []
     for kernel in kernels:
         if kernel["calls"]:
-            remarks.append(f"{kernel['name']} calls functions ({kernel['calls']} calls), which are not counted.")
+            remarks.append(f"{kernel['name']} calls functions ({kernel['calls']} calls), whose code is not "
+                           "counted.")
         if kernel["unknown_jumps"]:
             remarks.append(f"{kernel['name']} has {kernel['unknown_jumps']} jumps that the search for loops "
                            "could not follow.")
@@ -190,8 +193,8 @@ def _share_section(results: Results, experiment: str, files: dict[str, bytes]) -
         return []
     targets = _targets(results)
     rows = [
-        [markdown.text(name), *(_percent(found[target]) if target in found else NOT_THERE for target in targets)]
-        for name, found in shares.items()
+        [markdown.text(kernel), *(_percent(of[target]) if target in of else NOT_THERE for target in targets)]
+        for kernel, of in shares.items()
     ]
     name = f"plots/{experiment}-fma-share.svg"
     files[name] = plots.plot_shares(experiment, shares, targets)

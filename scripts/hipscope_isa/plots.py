@@ -44,7 +44,8 @@ def plot_shares(title: str, shares: dict[str, dict[str, float]], targets: list[s
         axes.xaxis.set_major_formatter(ticker.PercentFormatter(decimals=0))
         axes.set_xlabel("FMAs of all instructions in the hot loop")
         axes.grid(True, axis="x")
-        axes.set_title(title, fontsize=12, loc="left")
+        of_all = f" (the first {len(names)} of {len(shares)} kernels)" if len(names) < len(shares) else ""
+        axes.set_title(title + of_all, fontsize=12, loc="left")
         axes.legend(**BESIDE)
         return to_svg(figure)
 

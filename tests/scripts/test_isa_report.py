@@ -138,33 +138,62 @@ def test_assembly_that_is_not_whole(old: str, new: str, part: str) -> None:
 # --- Kinds of instructions ----------------------------------------------------------------------
 
 @pytest.mark.parametrize("text, kind, fmas", [
-    ("v_fma_f32 v0, v1, v2, v3", "fma", 1), ("v_fmac_f32_e32 v0, v1, v2", "fma", 1),
-    ("v_fmaak_f32 v0, v1, v2, 0x1", "fma", 1), ("v_fmamk_f16 v0, v1, 0x1, v2", "fma", 1),
-    ("v_mad_f32 v0, v1, v2, v3", "fma", 1), ("v_mac_f32_e32 v0, v1, v2", "fma", 1),
-    ("v_madak_f32 v0, v1, v2, 0x1", "fma", 1), ("v_madmk_f32 v0, v1, 0x1, v2", "fma", 1),
-    ("v_fma_f64 v[0:1], v[2:3], v[4:5], v[6:7]", "fma", 1), ("v_fma_mixlo_f16 v0, v1, v2, v3", "fma", 1),
-    ("v_fmac_f32_dpp v0, v1, v2 quad_perm:[0,1,2,3]", "fma", 1), ("v_mad_legacy_f32 v0, v1, v2, v3", "fma", 1),
-    ("v_pk_fma_f32 v[0:1], v[2:3], v[4:5], v[6:7]", "fma", 2), ("v_pk_fma_f16 v0, v1, v2, v3", "fma", 2),
+    ("v_fma_f32 v0, v1, v2, v3", "fma", 1),
+    ("v_fmac_f32_e32 v0, v1, v2", "fma", 1),
+    ("v_fmaak_f32 v0, v1, v2, 0x1", "fma", 1),
+    ("v_fmamk_f16 v0, v1, 0x1, v2", "fma", 1),
+    ("v_mad_f32 v0, v1, v2, v3", "fma", 1),
+    ("v_mac_f32_e32 v0, v1, v2", "fma", 1),
+    ("v_madak_f32 v0, v1, v2, 0x1", "fma", 1),
+    ("v_madmk_f32 v0, v1, 0x1, v2", "fma", 1),
+    ("v_fma_f64 v[0:1], v[2:3], v[4:5], v[6:7]", "fma", 1),
+    ("v_fma_mixlo_f16 v0, v1, v2, v3", "fma", 1),
+    ("v_fmac_f32_dpp v0, v1, v2 quad_perm:[0,1,2,3]", "fma", 1),
+    ("v_mad_legacy_f32 v0, v1, v2, v3", "fma", 1),
+    ("v_pk_fma_f32 v[0:1], v[2:3], v[4:5], v[6:7]", "fma", 2),
+    ("v_pk_fma_f16 v0, v1, v2, v3", "fma", 2),
     ("v_dual_fmac_f32 v0, v1, v2 :: v_dual_fmac_f32 v3, v4, v5", "fma", 2),
     ("v_dual_mul_f32 v0, v1, v2 :: v_dual_fmac_f32 v3, v4, v5", "fma", 1),
     ("v_dual_mul_f32 v0, v1, v2 :: v_dual_add_f32 v3, v4, v5", "valu", 0),
-    ("v_mad_u64_u32 v[0:1], null, s0, s1, v[0:1]", "valu", 0), ("v_mad_u32_u24 v0, v1, v2, v3", "valu", 0),
-    ("v_pk_mad_u16 v0, v1, v2, v3", "valu", 0), ("v_div_fmas_f32 v0, v1, v2, v3", "valu", 0),
-    ("v_accvgpr_write_b32 a0, v0", "valu", 0), ("v_nop", "valu", 0),
-    ("v_mfma_f32_4x4x1f32 a[0:3], v0, v1, a[0:3]", "matrix", 0), ("v_dot4_i32_i8 v0, v1, v2, v3", "matrix", 0),
-    ("v_dot2c_f32_f16_e32 v0, v1, v2", "matrix", 0), ("v_wmma_f32_16x16x16_f16 v[0:7], v0, v1, v2", "matrix", 0),
-    ("ds_read_b128 v[0:3], v4", "lds", 0), ("ds_bpermute_b32 v0, v1, v2", "lds", 0),
-    ("global_load_dwordx4 v[0:3], v[4:5], off", "vector_memory", 0), ("flat_store_dword v[0:1], v2", "vector_memory", 0),
-    ("buffer_store_dword v0, off, s[0:3], 0 offset:4", "vector_memory", 0), ("scratch_load_b32 v0, off, s0", "vector_memory", 0),
-    ("buffer_gl0_inv", "other", 0), ("buffer_wbinvl1_vol", "other", 0),
-    ("s_load_dwordx2 s[0:1], s[4:5], 0x0", "scalar_memory", 0), ("s_memtime s[0:1]", "scalar_memory", 0),
-    ("s_buffer_load_dword s0, s[4:7], 0x0", "scalar_memory", 0), ("s_atomic_add s0, s[2:3], 0x0", "scalar_memory", 0),
-    ("s_waitcnt vmcnt(0)", "wait", 0), ("s_waitcnt_vscnt null, 0x0", "wait", 0), ("s_nop 0", "wait", 0),
-    ("s_barrier", "wait", 0), ("s_sleep 4", "wait", 0), ("s_delay_alu instid0(VALU_DEP_1)", "wait", 0),
-    ("s_branch .L", "branch", 0), ("s_cbranch_execz .L", "branch", 0), ("s_setpc_b64 s[0:1]", "branch", 0),
+    ("v_mad_u64_u32 v[0:1], null, s0, s1, v[0:1]", "valu", 0),
+    ("v_mad_u32_u24 v0, v1, v2, v3", "valu", 0),
+    ("v_pk_mad_u16 v0, v1, v2, v3", "valu", 0),
+    ("v_div_fmas_f32 v0, v1, v2, v3", "valu", 0),
+    ("v_accvgpr_write_b32 a0, v0", "valu", 0),
+    ("v_nop", "valu", 0),
+    ("v_mfma_f32_4x4x1f32 a[0:3], v0, v1, a[0:3]", "matrix", 0),
+    ("v_dot4_i32_i8 v0, v1, v2, v3", "matrix", 0),
+    ("v_dot2c_f32_f16_e32 v0, v1, v2", "matrix", 0),
+    ("v_wmma_f32_16x16x16_f16 v[0:7], v0, v1, v2", "matrix", 0),
+    ("ds_read_b128 v[0:3], v4", "lds", 0),
+    ("ds_bpermute_b32 v0, v1, v2", "lds", 0),
+    ("global_load_dwordx4 v[0:3], v[4:5], off", "vector_memory", 0),
+    ("flat_store_dword v[0:1], v2", "vector_memory", 0),
+    ("buffer_store_dword v0, off, s[0:3], 0 offset:4", "vector_memory", 0),
+    ("scratch_load_b32 v0, off, s0", "vector_memory", 0),
+    ("buffer_gl0_inv", "other", 0),
+    ("buffer_wbinvl1_vol", "other", 0),
+    ("s_load_dwordx2 s[0:1], s[4:5], 0x0", "scalar_memory", 0),
+    ("s_memtime s[0:1]", "scalar_memory", 0),
+    ("s_buffer_load_dword s0, s[4:7], 0x0", "scalar_memory", 0),
+    ("s_atomic_add s0, s[2:3], 0x0", "scalar_memory", 0),
+    ("s_waitcnt vmcnt(0)", "wait", 0),
+    ("s_waitcnt_vscnt null, 0x0", "wait", 0),
+    ("s_nop 0", "wait", 0),
+    ("s_barrier", "wait", 0),
+    ("s_sleep 4", "wait", 0),
+    ("s_delay_alu instid0(VALU_DEP_1)", "wait", 0),
+    ("s_branch .L", "branch", 0),
+    ("s_cbranch_execz .L", "branch", 0),
+    ("s_setpc_b64 s[0:1]", "branch", 0),
     ("s_swappc_b64 s[30:31], s[4:5]", "branch", 0),
-    ("s_and_saveexec_b64 s[0:1], vcc", "salu", 0), ("s_getpc_b64 s[0:1]", "salu", 0), ("s_mul_i32 s0, s1, s2", "salu", 0),
-    ("s_endpgm", "other", 0), ("s_clause 0x1", "other", 0), ("s_setprio 1", "other", 0), ("exp mrt0 v0, v0, v0, v0", "other", 0),
+    ("s_and_saveexec_b64 s[0:1], vcc", "salu", 0),
+    ("s_getpc_b64 s[0:1]", "salu", 0),
+    ("s_mul_i32 s0, s1, s2", "salu", 0),
+    ("s_endpgm", "other", 0),
+    ("s_clause 0x1", "other", 0),
+    ("s_setprio 1", "other", 0),
+    ("exp mrt0 v0, v0, v0, v0", "other", 0),
 ])
 def test_kinds(text: str, kind: str, fmas: int) -> None:
     assert (instructions.category(text), instructions.count_fmas(text)) == (kind, fmas)
@@ -206,7 +235,8 @@ def test_nested_loops() -> None:
         s_cbranch_scc0 .SECOND
         s_cbranch_scc1 .OUTER
         s_endpgm"""
-    assert shapes(text) == ([(".OUTER", 4, 1, False, 5), (".INNER", 8, 2, True, 2), (".SECOND", 16, 2, True, 1)], 0)
+    assert shapes(text) == (
+        [(".OUTER", 4, 1, False, 5), (".INNER", 8, 2, True, 2), (".SECOND", 16, 2, True, 1)], 0)
 
 
 def test_two_jumps_back_to_one_label_are_one_loop() -> None:
@@ -261,7 +291,8 @@ def test_jumps_that_cannot_be_followed_are_counted(text: str) -> None:
 
 
 def test_the_hot_loop_is_the_innermost_with_the_most_fmas() -> None:
-    fma, add, matrix = "v_fma_f32 v0, v0, v0, v0\n", "v_add_f32 v0, v0, v0\n", "v_mfma_f32_4x4x1f32 a, b, c, d\n"
+    fma, add = "v_fma_f32 v0, v0, v0, v0\n", "v_add_f32 v0, v0, v0\n"
+    matrix = "v_mfma_f32_4x4x1f32 a, b, c, d\n"
 
     def hot(*bodies: str) -> list[str]:
         text = "".join(f".L{i}:\n{body}s_cbranch_scc0 .L{i}\n" for i, body in enumerate(bodies))
@@ -278,7 +309,8 @@ def test_the_hot_loop_is_the_innermost_with_the_most_fmas() -> None:
 
 
 def test_a_packed_fma_counts_twice_in_the_share() -> None:
-    found, _ = loops.find_loops(function(".A:\n v_pk_fma_f32 v0, v1, v2, v3\n s_nop 0\n s_cbranch_scc0 .A\n s_endpgm"))
+    text = ".A:\n v_pk_fma_f32 v0, v1, v2, v3\n s_nop 0\n s_cbranch_scc0 .A\n s_endpgm"
+    found, _ = loops.find_loops(function(text))
     loop = analysis.describe_loop(found[0], None)
     assert (loop["instructions"], loop["fmas"], loop["fma_share"], loop["mix"]["fma"]) == (3, 2, 0.5, 1)
 
@@ -362,18 +394,19 @@ def test_results_that_do_not_follow_the_schema(tmp_path: Path, change: Any, part
 
 # --- llvm-mca -------------------------------------------------------------------------------------
 
-# Refuses v_bad, and takes one cycle for each other instruction.
+# Refuses v_bad; takes one cycle for each other instruction, and 50 in the beginning.
 FAKE_MCA = """#!/usr/bin/env python3
 import json, sys
 regions, wrong = [], False
+iterations = next(int(word.split("=")[1]) for word in sys.argv if word.startswith("-iterations="))
 for number, line in enumerate(sys.stdin.read().split("\\n"), 1):
     if line.startswith("# LLVM-MCA-BEGIN"):
-        regions.append({"Name": line.split()[-1], "SummaryView": {"TotalCycles": 0, "Iterations": 100}})
+        regions.append({"Name": line.split()[-1], "SummaryView": {"TotalCycles": 50}})
     elif line.startswith("v_bad"):
         print(f"<stdin>:{number}:1: error: invalid instruction", file=sys.stderr)
         wrong = True
     elif line and not line.startswith("#"):
-        regions[-1]["SummaryView"]["TotalCycles"] += 100
+        regions[-1]["SummaryView"]["TotalCycles"] += iterations
 if wrong:
     sys.exit(1)
 print(json.dumps({"CodeRegions": regions}))
@@ -454,7 +487,7 @@ class Workshop:
         self.name_experiments("src/1-a/first.hip", "src/2-b/second.hip")
         self.tools.mkdir()
         (self.tools / "version").write_text(VERSION.format(folder=self.tools), encoding="utf-8")
-        (self.tools / "recorded.s").write_text(STAIRCASE, encoding="utf-8")
+        self.record(STAIRCASE)
         self.add("hipcc", FAKE_HIPCC)
         self.add("llvm-mc", '#!/bin/sh\nfor last; do :; done\ncat "$last"\n')
         self.add("llvm-cxxfilt", "#!/bin/sh\nsed -E 's/^_ZN12_GLOBAL__N_1[0-9]+([a-z_]+_kernel).*/\\1(int)/'\n")
@@ -464,6 +497,10 @@ class Workshop:
         """Adds a tool."""
         (self.tools / name).write_text(text, encoding="utf-8")
         (self.tools / name).chmod(0o755)
+
+    def record(self, text: str) -> None:
+        """What every source compiles to."""
+        (self.tools / "recorded.s").write_text(text, encoding="utf-8")
 
     def name_experiments(self, *sources: str) -> None:
         """Writes the list of experiments."""
@@ -493,7 +530,8 @@ class Workshop:
 
     def files(self) -> dict[str, bytes]:
         """Everything below the report's folder."""
-        return {str(path.relative_to(self.out)): path.read_bytes() for path in self.out.rglob("*") if path.is_file()}
+        files = [path for path in self.out.rglob("*") if path.is_file()]
+        return {str(path.relative_to(self.out)): path.read_bytes() for path in files}
 
     def calls(self) -> list[str]:
         """What was compiled, but for probes."""
@@ -543,7 +581,8 @@ def test_report(workshop: Workshop) -> None:
         "| bytes | at | llvm-mca |\n") in of_target
     assert "| busy_kernel | **LBB0_3** | 19 | 16 | 0 | 2 | 0 | 0 | 1 | 84.2 % | 140 | 224 | 19.0 |\n" in of_target
     index = (workshop.out / "README.md").read_text()
-    assert "| FMA share of the hot loop | gfx900 | gfx90a |\n| --- | ---: | ---: |\n| busy_kernel | 84.2 % | 84.2 % |" in index
+    assert ("| FMA share of the hot loop | gfx900 | gfx90a |\n| --- | ---: | ---: |\n"
+            "| busy_kernel | 84.2 % | 84.2 % |\n") in index
     assert "No kernel uses scratch on any target." in index
     for name in ("first-fma-share.svg", "vgprs-waves.svg"):
         assert f"(plots/{name})" in index
@@ -561,7 +600,7 @@ def test_again_gives_the_same_bytes(workshop: Workshop) -> None:
 def test_only_some_experiments_keep_the_others(workshop: Workshop) -> None:
     assert workshop.run("--targets", "gfx900,gfx1030").returncode == 0
     before = workshop.files()
-    (workshop.tools / "recorded.s").write_text(STAIRCASE.replace("; NumVgprs: 7", "; NumVgprs: 8"), encoding="utf-8")
+    workshop.record(STAIRCASE.replace("; NumVgprs: 7", "; NumVgprs: 8"))
     assert workshop.run("--targets", "gfx900", "--only", "^sec").returncode == 0
     after = workshop.files()
     assert {name for name in after if after[name] != before[name]} == {
@@ -573,15 +612,14 @@ def test_what_is_no_experiment_any_more_goes(workshop: Workshop) -> None:
     assert workshop.run("--targets", "gfx900").returncode == 0
     workshop.name_experiments("src/1-a/first.hip", "src/3-c/third.hip")
     assert workshop.run("--targets", "gfx900").returncode == 0
-    assert sorted(workshop.files()) == ["README.md", "gfx900/README.md", "gfx900/first.json", "gfx900/third.json",
-                                        "plots/first-fma-share.svg", "plots/third-fma-share.svg",
-                                        "plots/vgprs-waves.svg"]
+    assert sorted(workshop.files()) == [
+        "README.md", "gfx900/README.md", "gfx900/first.json", "gfx900/third.json", "plots/first-fma-share.svg",
+        "plots/third-fma-share.svg", "plots/vgprs-waves.svg"]
 
 
 def test_scratch_is_named(workshop: Workshop) -> None:
     text = STAIRCASE.replace(".private_segment_fixed_size: 0", ".private_segment_fixed_size: 724", 1)
-    (workshop.tools / "recorded.s").write_text(text.replace(".vgpr_spill_count: 0", ".vgpr_spill_count: 81", 1),
-                                               encoding="utf-8")
+    workshop.record(text.replace(".vgpr_spill_count: 0", ".vgpr_spill_count: 81", 1))
     assert workshop.run("--targets", "gfx900", "--only", "first").returncode == 0
     index = (workshop.out / "README.md").read_text()
     assert "| first | busy_kernel | gfx900 | 724 | 81 | 1024 |" in index
@@ -596,7 +634,7 @@ def test_no_mca_is_said(workshop: Workshop) -> None:
 
 def test_what_mca_refuses_is_said(workshop: Workshop) -> None:
     text = STAIRCASE.replace("s_add_i32 s3, s3, -16", "v_bad s3, s3, -16")
-    (workshop.tools / "recorded.s").write_text(text, encoding="utf-8")
+    workshop.record(text)
     assert workshop.run("--targets", "gfx900").returncode == 0
     of_target = (workshop.out / "gfx900" / "README.md").read_text()
     assert "| 18.0 (without 1) |" in of_target
@@ -643,7 +681,7 @@ def test_a_source_that_does_not_compile(workshop: Workshop) -> None:
 
 
 def test_assembly_that_cannot_be_read(workshop: Workshop) -> None:
-    (workshop.tools / "recorded.s").write_text("nothing\n", encoding="utf-8")
+    workshop.record("nothing\n")
     one_sentence(workshop.run("--targets", "gfx900"), 1, "no notes")
     assert not workshop.out.exists()
 

@@ -146,7 +146,7 @@ def test_setup_check_lists_what_is_missing(tools: Path) -> None:
     done = run("setup.sh", tools, "--check")
     assert done.returncode == 1
     assert "missing: hipcc\n" in done.stdout
-    assert "already there: g++ cmake" in done.stdout and "llvm-17-tools" in done.stdout
+    assert "already there: g++ cmake" in done.stdout and "llvm-17 llvm-17-tools" in done.stdout
     assert calls(tools) == ""
 
 
