@@ -40,3 +40,14 @@ find_hipcc() {
 find_nvcc() {
   find_program nvcc "${CUDA_PATH:-/usr/local/cuda}/bin"
 }
+
+# install_packages PURPOSE: lets setup.sh install what is missing. What cannot be installed is no
+# reason to stop: the build says what it lacks, and not everything is needed.
+install_packages() {
+  local setup
+  setup=$(dirname "${BASH_SOURCE[0]}")/setup.sh
+  if "$setup" --for "$1" --check >/dev/null 2>&1; then
+    return
+  fi
+  "$setup" --for "$1" || printf 'Not everything could be installed; going on with what is there.\n'
+}

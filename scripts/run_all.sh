@@ -89,15 +89,6 @@ set_option() {
   esac
 }
 
-# Installs what is missing. What cannot be installed is no reason to stop: the build says what it
-# lacks, and not everything is needed to run.
-install_packages() {
-  if "$here/setup.sh" --check >/dev/null 2>&1; then
-    return
-  fi
-  "$here/setup.sh" || printf 'Not everything could be installed; going on with what is there.\n'
-}
-
 # build_preset PRESET FOLDER: configures and builds it; shows the log only when that fails.
 build_preset() {
   local log=$2/build.log status=0
@@ -325,14 +316,17 @@ parse_options "$@"
 on_interrupt='the results that were whole by then are kept'
 catch_signals
 started=$(now)
-backend=${backend:-$("$here/detect_backend.sh")}
+chosen_backend=$backend
+backend=${chosen_backend:-$("$here/detect_backend.sh")}
+if $build && $setup; then
+  install_packages "$backend"
+  # An AMD GPU counts as one only now if its compiler has just been installed.
+  backend=${chosen_backend:-$("$here/detect_backend.sh")}
+fi
 build_dir=${build_dir:-$root/build/$backend}
 compiled="not asked for (--no-build)"
 isa_report=$compiled
 if $build; then
-  if $setup; then
-    install_packages
-  fi
   build_preset "$backend" "$build_dir" || exit 1
 elif [[ ! -d $build_dir ]]; then
   usage_error "there is no build folder $build_dir."

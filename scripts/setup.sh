@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Installs what hipscope needs to be built, run and tested, on Debian and Ubuntu.
 #
-# Usage: setup.sh [--check]
+# Usage: setup.sh [--check] [--for PURPOSE]
 #
-#   --check  only lists what is missing; the exit status is 1 when something is
-#   --help   prints this
+#   --check        only lists what is missing; the exit status is 1 when something is
+#   --for PURPOSE  amd, nvidia or host: only what building and running that backend takes, which
+#                  for host includes AMD's compiler; tests (the default): all that the tests take
+#   --help         prints this
 #
 # What is there already stays as it is. As another user than root it calls sudo. A ROCm install
 # (hipcc in $ROCM_PATH/bin, by default /opt/rocm/bin) replaces the distribution's HIP packages.
@@ -14,10 +16,10 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=scripts/common.sh
 source "$here/common.sh"
 
-build_packages=(g++ cmake ninja-build libcli11-dev nlohmann-json3-dev libfmt-dev libfccp-dev
-  libboost-context-dev libgtest-dev libgmock-dev git)
-report_packages=(python3 python3-matplotlib python3-jsonschema python3-yaml)
-test_packages=(python3-pytest clang-format clang-tidy shellcheck)
+build_packages=(g++ cmake ninja-build libcli11-dev nlohmann-json3-dev libfmt-dev libfccp-dev git)
+report_packages=(python3 python3-matplotlib python3-jsonschema)
+host_packages=(libboost-context-dev python3-yaml)
+test_packages=(libgtest-dev libgmock-dev python3-pytest clang-format clang-tidy shellcheck)
 # hipcc depends on the compiler, the linker and the device libraries that belong to it.
 hip_packages=(hipcc libamdhip64-dev)
 
@@ -35,21 +37,30 @@ rocm_hipcc() {
   [[ -x ${ROCM_PATH:-/opt/rocm}/bin/hipcc ]]
 }
 
-# Of the LLVM that hipcc depends on: llvm-mc and llvm-mca, which isa_report.py calls, and FileCheck,
-# which the ISA tests use.
-llvm_packages() {
+# The version of the LLVM that hipcc depends on.
+llvm_version() {
   local version
   version=$(apt-cache depends hipcc 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p' | head -n 1)
-  printf 'llvm-%s\nllvm-%s-tools\n' "${version:-15}" "${version:-15}"
+  printf '%s\n' "${version:-15}"
 }
 
 # Sets `wanted` to the packages that this machine should have, and splits it into `present` and
 # `missing`.
 look_up() {
   local package
-  wanted=("${build_packages[@]}" "${report_packages[@]}" "${test_packages[@]}")
-  rocm_hipcc || wanted+=("${hip_packages[@]}")
-  mapfile -t -O "${#wanted[@]}" wanted < <(llvm_packages)
+  wanted=("${build_packages[@]}" "${report_packages[@]}")
+  if [[ $purpose =~ ^(host|tests)$ ]]; then
+    wanted+=("${host_packages[@]}")
+    # Its llvm-mc and llvm-mca are what isa_report.py calls; a ROCm install has its own.
+    rocm_hipcc || wanted+=("llvm-$(llvm_version)")
+  fi
+  if [[ $purpose != nvidia ]] && ! rocm_hipcc; then
+    wanted+=("${hip_packages[@]}")
+  fi
+  if [[ $purpose == tests ]]; then
+    # It has FileCheck, which the ISA tests use.
+    wanted+=("${test_packages[@]}" "llvm-$(llvm_version)-tools")
+  fi
   present=()
   missing=()
   for package in "${wanted[@]}"; do
@@ -130,9 +141,17 @@ release_name() {
 }
 
 check_only=false
+purpose=tests
 while (($#)); do
   case $1 in
     --check) check_only=true ;;
+    --for)
+      need_value "$1" $#
+      [[ $2 =~ ^(amd|nvidia|host|tests)$ ]] ||
+        usage_error "--for takes amd, nvidia, host or tests, not '$2'."
+      purpose=$2
+      shift
+      ;;
     --help | -h)
       show_help "$0"
       exit 0

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Runs all tests that this machine can run.
 #
-# Usage: test.sh [--quick]
+# Usage: test.sh [--quick] [--no-setup]
 #
-#   --quick  leaves out clang-tidy and the sanitized run with waves of 64 lanes
-#   --help   prints this
+#   --quick     leaves out clang-tidy and the sanitized run with waves of 64 lanes
+#   --no-setup  does not look for missing packages, and installs none
+#   --help      prints this
 #
 # The last line is the sum over all groups, "N passed, N failed, N skipped"; the exit status is 1
 # when a test failed. Build folders and logs lie in build/ and are used again by the next run.
@@ -19,6 +20,7 @@ source "$here/jobs.sh"
 
 logs=$root/build/logs
 quick=false
+setup=true
 passed=0
 failed=0
 skipped=0
@@ -277,6 +279,7 @@ conclude() {
 while (($#)); do
   case $1 in
     --quick) quick=true ;;
+    --no-setup) setup=false ;;
     --help | -h)
       show_help "$0"
       exit 0
@@ -291,6 +294,9 @@ mkdir -p "$logs"
 on_interrupt='the tests are not complete'
 catch_signals
 started=$(now)
+if $setup; then
+  install_packages tests
+fi
 test_shell_scripts
 test_format
 test_scripts

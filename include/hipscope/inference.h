@@ -24,8 +24,7 @@ struct LaunchRates {
   double block_rate = 0;                  ///< blocks per second
   std::optional<double> thread_rate{};    ///< threads per second; empty: never the limit here
   std::size_t thread_limited_points = 0;  ///< launches that the thread rate explains
-  double largest_relative_residual = 0;   ///< over all launches
-  std::vector<double> residuals{};        ///< (measured - model) / measured, per launch
+  double largest_relative_residual = 0;   ///< |measured - model| / measured, over all launches
 
   /// The model's time of a launch, in seconds.
   [[nodiscard]] double seconds(double blocks, double threads) const;

@@ -226,7 +226,6 @@ void measure_arguments(Sweep& sweep) {
 // --- What the curves show ---------------------------------------------------------------------
 
 constexpr double microseconds = 1e6;
-constexpr double nanoseconds = 1e9;
 
 void infer_single(hipscope::Results& results) {
   const auto completion = results.curve("single", "completion");
@@ -282,8 +281,8 @@ void infer_interval(hipscope::Results& results, const std::string& sweep, const 
                                  : "the device"),
        .evidence = {"the device alone, with all launches queued before it starts, needs " +
                         number(device->slope * microseconds) + " us per kernel",
-                    "each further kernel costs the host " + number(enqueue->slope * nanoseconds) +
-                        " ns to enqueue",
+                    "each further kernel costs the host " + number(enqueue->slope * microseconds) +
+                        " us to enqueue",
                     "straight line over 8 ... 256 kernels, largest error " +
                         number(100 * completion->largest_relative_residual, 2) + " %"}});
 }
@@ -294,18 +293,20 @@ void infer_free_grid(hipscope::Results& results) {
   if (curve.empty()) {
     return;
   }
-  constexpr double as_good_as_free = 1.1;
+  constexpr double tolerance = 0.1;
   double largest = curve[0].x;
+  double noise = 0;
   for (const auto& point : curve) {
-    if (point.y > as_good_as_free * curve[0].y) {
+    if (point.y > (1 + tolerance) * curve[0].y) {
       break;
     }
     largest = point.x;
+    noise = std::max(noise, point.relative_spread);
   }
   results.infer({.name = "largest grid at the cost of one block",
                  .value = largest,
                  .unit = "blocks",
-                 .confidence = 0.9,
+                 .confidence = std::max(0.0, 1 - noise / tolerance),
                  .statement = "up to this many blocks of 256 threads an empty kernel takes no "
                               "longer than with one block, within 10 %",
                  .evidence = {"one block: " + number(curve[0].y, 4) + " cycles; " +

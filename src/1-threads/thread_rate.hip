@@ -555,7 +555,9 @@ void infer_residency(hipscope::Results& results) {
   if (jump > noticeable && resident[largest].y < resident[largest - 1].y) {
     const double places = resident.back().y * results.device().compute_units;
     inference.value = cycles.back().y * places;
-    inference.confidence = 0.8;
+    inference.confidence = std::max(
+        0.0,
+        1 - std::max(cycles[largest].relative_spread, cycles[largest - 1].relative_spread) / jump);
     inference.statement = "past " + number(cycles[largest - 1].x, 4) +
                           " threads fewer blocks fit on a CU at once, and blocks wait for a place";
     inference.evidence = {

@@ -151,10 +151,9 @@ Sample Stopwatch::time(const std::function<void()>& body, unsigned batch, bool s
   }
   float milliseconds = 0;
   check(hipEventElapsedTime(&milliseconds, start_, stop_));
-  return {
-      .seconds = static_cast<double>(milliseconds) * 1e-3 / batch,
-      .shader_mhz = is_hardware_ ? shader_mhz(shared_->first, shared_->second, timer_hz_) : 0.0,
-      .gated = use_gate || !is_hardware_};
+  return {.seconds = static_cast<double>(milliseconds) * 1e-3 / batch,
+          .shader_mhz = is_hardware_ ? shader_mhz(shared_->first, shared_->second, timer_hz_) : 0.0,
+          .gated = use_gate || !is_hardware_};
 }
 
 }  // namespace hipscope::detail

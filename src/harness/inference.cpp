@@ -116,7 +116,6 @@ std::optional<LaunchRates> fit_launch_rates(std::span<const LaunchTime> launches
   for (const LaunchTime& launch : launches) {
     const double residual =
         (launch.seconds - best.seconds(launch.blocks, launch.threads)) / launch.seconds;
-    best.residuals.push_back(residual);
     best.largest_relative_residual = std::max(best.largest_relative_residual, std::abs(residual));
   }
   return best;

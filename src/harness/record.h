@@ -100,7 +100,7 @@ struct ClockRecord {
   double shader_mhz = 0;  ///< median, or as given; 0: none
   double highest_mhz = 0;
   const char* source = "none";  ///< "measured", "given", "driver" or "none"
-  std::uint64_t samples = 0;  ///< with a measured clock
+  std::uint64_t samples = 0;    ///< with a measured clock
   std::uint64_t throttled_samples = 0;
 };
 

@@ -187,8 +187,9 @@ std::string clock_text(const Run& run) {
   }
   std::string text = fmt::format("\nshader clock: {:.0f} MHz ({}", clock.shader_mhz, clock.source);
   if (clock.highest_mhz > 0) {
-    text += fmt::format("; highest {:.0f} MHz, {} of {} samples with a measured clock more than 2 % under it",
-                        clock.highest_mhz, clock.throttled_samples, clock.samples);
+    text += fmt::format(
+        "; highest {:.0f} MHz, {} of {} samples with a measured clock more than 2 % under it",
+        clock.highest_mhz, clock.throttled_samples, clock.samples);
   }
   return text + ")\n";
 }

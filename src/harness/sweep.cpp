@@ -42,10 +42,9 @@ double fallback_mhz(const detail::Run& run) {
 }
 
 bool all_gated(const Measurement& measurement) {
-  return std::all_of(measurement.samples.begin(), measurement.samples.end(),
-                     [](const Sample& sample) {
-                       return sample.gated || sample.seconds > long_seconds;
-                     });
+  return std::all_of(
+      measurement.samples.begin(), measurement.samples.end(),
+      [](const Sample& sample) { return sample.gated || sample.seconds > long_seconds; });
 }
 
 // Samples `take` until the stopping rule is content; `take` returns one sample.
@@ -146,8 +145,8 @@ void Sweep::note(const std::string& text) { record_.notes.push_back(text); }
 void Sweep::require_memory(std::uint64_t bytes, const std::string& option) const {
   const std::uint64_t free_bytes = run_.device->free_memory();
   if (bytes > free_bytes) {
-    throw UsageError(fmt::format("{} needs {} of device memory and only {} is free", option,
-                                 detail::format_bytes(static_cast<double>(bytes)),
+    throw UsageError(fmt::format("{} needs {} of device memory, more than the {} that is free",
+                                 option, detail::format_bytes(static_cast<double>(bytes)),
                                  detail::format_bytes(static_cast<double>(free_bytes))));
   }
 }

@@ -237,6 +237,15 @@ def test_bad_size_is_status_2(finished):
             assert_one_sentence(result, finished.binary)
 
 
+def test_smallest_size_works(finished):
+    for size in finished.document["options"]["sizes"]:
+        refused = finished.binary.run(f"--{size}", "0")
+        smallest = re.search(r"is not in the range (\d+) to", refused.stderr)
+        assert smallest, refused.stderr
+        result = finished.binary.run(f"--{size}", smallest[1])
+        assert result.returncode == 0, f"--{size} {smallest[1]}: {result.stdout}{result.stderr}"
+
+
 # --- Endings ---------------------------------------------------------------------------------------
 
 

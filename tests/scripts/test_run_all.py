@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -269,6 +270,28 @@ def test_build(sandbox: Sandbox, tmp_path: Path, status: int) -> None:
         assert made[1].startswith(f"cmake --build {sandbox.build} -j ")
         assert "a line of the build's log" not in done.stdout + done.stderr
         assert "[3/3]" in done.stdout
+
+
+def test_backend_of_what_was_just_installed(sandbox: Sandbox, tmp_path: Path) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    kfd = tmp_path / "kfd"
+    kfd.touch()
+    (tools / "cmake").write_text(FAKE_CMAKE.format(calls=tmp_path / "calls", status=1))
+    (tools / "cmake").chmod(0o755)
+    rocm = tmp_path / "rocm" / "bin"
+    rocm.mkdir(parents=True)
+    # Nothing but what is named here, so that no real hipcc is found.
+    for name in ("bash", "chmod", "date", "dirname", "env", "mkdir", "nproc", "rm", "sed", "sleep", "tail"):
+        (tools / name).symlink_to(shutil.which(name) or "")
+    setup = sandbox.root / "scripts" / "setup.sh"
+    setup.write_text(f"#!/usr/bin/env bash\necho \"$*\" >>{tmp_path}/setup.calls\n"
+                     f"[[ $* == *--check* ]] && exit 1\n"
+                     f"echo '#!/bin/sh' >{rocm}/hipcc; chmod +x {rocm}/hipcc\n")
+    done = sandbox.run_all(environment={
+        "PATH": str(tools), "ROCM_PATH": str(rocm.parent), "HIPSCOPE_KFD": str(kfd)})
+    assert (tmp_path / "setup.calls").read_text() == "--for host --check\n--for host\n"
+    assert done.stdout.startswith("Building for amd "), done.stdout + done.stderr
 
 
 # Says what it was called with.

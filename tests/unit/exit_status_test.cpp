@@ -104,7 +104,7 @@ TEST_F(ExitStatusTest, TooLittleDeviceMemoryIs2) {
     sweep.require_memory(4096, "--blocks");
     sweep.require_memory(6144, "--blocks");
   });
-  expect_failure(2, "--blocks needs 6 KiB of device memory and only 4 KiB is free");
+  expect_failure(2, "--blocks needs 6 KiB of device memory, more than the 4 KiB that is free");
 }
 
 TEST_F(ExitStatusTest, SigintDuringABodyIs130) {

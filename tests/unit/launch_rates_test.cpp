@@ -61,7 +61,6 @@ TEST(FitLaunchRates, FindsBothLimitsThroughNoise) {
   EXPECT_EQ(rates->thread_limited_points, 5U);
   EXPECT_GT(rates->largest_relative_residual, 0.001);
   EXPECT_LT(rates->largest_relative_residual, 0.03);
-  EXPECT_EQ(rates->residuals.size(), 11U);
 }
 
 TEST(FitLaunchRates, OnlyBlocksGiveNoThreadRate) {
@@ -72,17 +71,14 @@ TEST(FitLaunchRates, OnlyBlocksGiveNoThreadRate) {
   EXPECT_EQ(rates->thread_limited_points, 0U);
 }
 
-TEST(FitLaunchRates, ResidualsAreMeasuredMinusModel) {
+TEST(FitLaunchRates, LargestResidualIsThatOfTheWorstPoint) {
   std::vector<LaunchTime> made = launches(0.25, 64, 0);
   made[1].seconds *= 1.5;
   const auto rates = fit_launch_rates(made);
   ASSERT_TRUE(rates);
-  for (std::size_t i = 0; i < made.size(); ++i) {
-    const double model = rates->seconds(made[i].blocks, made[i].threads);
-    EXPECT_NEAR(rates->residuals[i], 1 - model / made[i].seconds, 1e-12);
-  }
-  EXPECT_GT(rates->residuals[1], 0.2);
-  EXPECT_NEAR(rates->largest_relative_residual, rates->residuals[1], 1e-12);
+  const double model = rates->seconds(made[1].blocks, made[1].threads);
+  EXPECT_NEAR(rates->largest_relative_residual, 1 - model / made[1].seconds, 1e-12);
+  EXPECT_GT(rates->largest_relative_residual, 0.2);
 }
 
 TEST(FitLaunchRates, ModelIsTheSlowerLimit) {
