@@ -16,7 +16,8 @@
 #
 # Each experiment leaves <experiment>.json and its tables as <experiment>.txt; a result that is
 # there already stays until the new one is whole. With no GPU the experiments run on the CPU, which
-# checks them but measures nothing of a GPU, and are besides compiled for AMD when hipcc is there.
+# checks them but measures nothing of a GPU, and are besides compiled for AMD when hipcc is there,
+# with a report on the machine code in results/isa (with --out, in DIR/isa).
 #
 # Exit status: 0 good, 1 an experiment, the build or the report failed, 2 bad usage, 77 no device,
 # 130 and 143 when interrupted.
@@ -256,6 +257,31 @@ compile_for_amd() {
   fi
 }
 
+# What isa_report.py says of the chosen experiments' machine code.
+report_on_isa() {
+  local python names status=0 folder=${isa_out:-$root/results/isa}
+  if ! find_hipcc >/dev/null; then
+    isa_report="no report; there is no hipcc"
+    return
+  fi
+  if ! python=$("$here/find_python.sh" matplotlib jsonschema yaml 2>&1); then
+    isa_report="no report: ${python#*: }"
+    return
+  fi
+  # thread_rate.wave64 and its like are variants of an experiment, which goes by its first name here.
+  names=$(printf '%s\n' "${experiments[@]%%.*}" | sort -u | paste -sd '|')
+  printf 'Reporting on the compiled code\n'
+  run_child "$python" "$here/isa_report.py" --out "$folder" ${only:+--only "^($names)\$"} || status=$?
+  case $status in
+    0) isa_report="$(shown "$folder")/README.md" ;;
+    77) isa_report="no report, as said above" ;;
+    *)
+      isa_report="failed"
+      failed+=("isa_report.py")
+      ;;
+  esac
+}
+
 # The targets as the build's own command lines have them.
 compiled_targets() {
   grep -oE -- '--offload-arch=gfx[0-9a-f]+' "$1/build.ninja" | sed 's/.*=//' | sort -u | paste -sd ' '
@@ -270,6 +296,7 @@ conclude() {
     printf 'Checked functionally on the CPU: %d of %d experiments; their times are CPU times.\n' \
       "${#passed[@]}" "${#experiments[@]}"
     printf 'Compiled for AMD, not run: %s.\n' "$compiled"
+    printf 'What the compiled AMD code says: %s\n' "$isa_report"
   else
     printf 'Measured on %s: %d of %d experiments.\n' "$description" "${#passed[@]}" "${#experiments[@]}"
   fi
@@ -298,6 +325,7 @@ if $build && $setup; then
 fi
 build_dir=${build_dir:-$root/build/$backend}
 compiled="not asked for (--no-build)"
+isa_report=$compiled
 if $build; then
   build_preset "$backend" "$build_dir" || exit 1
 elif [[ ! -d $build_dir ]]; then
@@ -305,10 +333,12 @@ elif [[ ! -d $build_dir ]]; then
 fi
 choose_experiments "$build_dir"
 ask_for_device
+isa_out=${out:+$out/isa}
 out=${out:-$root/results/$slug}
 run_experiments
 if $build && [[ $slug == host ]]; then
   compile_for_amd
+  report_on_isa
 fi
 write_report
 conclude

@@ -18,7 +18,7 @@ source "$here/common.sh"
 
 build_packages=(g++ cmake ninja-build libcli11-dev nlohmann-json3-dev libfmt-dev libfccp-dev git)
 report_packages=(python3 python3-matplotlib python3-jsonschema)
-host_packages=(libboost-context-dev)
+host_packages=(libboost-context-dev python3-yaml)
 test_packages=(libgtest-dev libgmock-dev python3-pytest clang-format clang-tidy shellcheck)
 # hipcc depends on the compiler, the linker and the device libraries that belong to it.
 hip_packages=(hipcc libamdhip64-dev)
@@ -37,11 +37,11 @@ rocm_hipcc() {
   [[ -x ${ROCM_PATH:-/opt/rocm}/bin/hipcc ]]
 }
 
-# The package with FileCheck, which the ISA tests use: of the LLVM that hipcc depends on.
-filecheck_package() {
+# The version of the LLVM that hipcc depends on.
+llvm_version() {
   local version
   version=$(apt-cache depends hipcc 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p' | head -n 1)
-  printf 'llvm-%s-tools\n' "${version:-15}"
+  printf '%s\n' "${version:-15}"
 }
 
 # Sets `wanted` to the packages that this machine should have, and splits it into `present` and
@@ -51,12 +51,15 @@ look_up() {
   wanted=("${build_packages[@]}" "${report_packages[@]}")
   if [[ $purpose =~ ^(host|tests)$ ]]; then
     wanted+=("${host_packages[@]}")
+    # Its llvm-mc and llvm-mca are what isa_report.py calls; a ROCm install has its own.
+    rocm_hipcc || wanted+=("llvm-$(llvm_version)")
   fi
   if [[ $purpose != nvidia ]] && ! rocm_hipcc; then
     wanted+=("${hip_packages[@]}")
   fi
   if [[ $purpose == tests ]]; then
-    wanted+=("${test_packages[@]}" "$(filecheck_package)")
+    # It has FileCheck, which the ISA tests use.
+    wanted+=("${test_packages[@]}" "llvm-$(llvm_version)-tools")
   fi
   present=()
   missing=()
@@ -174,7 +177,7 @@ if $check_only; then
   exit 1
 fi
 read_package_lists
-# Which package has FileCheck is known only once the lists are there.
+# Which LLVM it is is known only once the lists are there.
 look_up
 status=0
 install_missing || status=$?

@@ -204,8 +204,8 @@ test_nvidia() {
 
 test_scripts() {
   local python status=0
-  if ! python=$("$here/find_python.sh" pytest matplotlib jsonschema); then
-    skip_group "scripts (pytest)" "no Python has pytest, matplotlib and jsonschema"
+  if ! python=$("$here/find_python.sh" pytest matplotlib jsonschema yaml); then
+    skip_group "scripts (pytest)" "no Python has pytest, matplotlib, jsonschema and yaml"
     return
   fi
   begin_group "scripts (pytest)"
@@ -215,9 +215,10 @@ test_scripts() {
   count_junit "$logs/pytest.xml" "$status"
 }
 
-# The result files that are committed; all that are there when this is no git checkout.
+# The result files that are committed, but for reports on compiled code, which have their own schema;
+# all that are there when this is no git checkout.
 list_results() {
-  git ls-files 'results/*/*.json' 2>/dev/null || printf '%s\n' results/*/*.json
+  git ls-files 'results/*/*.json' ':!results/isa/' 2>/dev/null || printf '%s\n' results/*/*.json
 }
 
 test_results() {
@@ -233,11 +234,31 @@ test_results() {
   fi
   begin_group "results against the schema"
   said=$("$python" "$here/report.py" --check "${results[@]}") || true
-  if [[ $said =~ ^([0-9]+)\ valid,\ ([0-9]+)\ invalid$ ]]; then
+  count_checked "$said"
+}
+
+# count_checked TEXT: counts what a --check has printed.
+count_checked() {
+  if [[ $1 =~ ^([0-9]+)\ valid,\ ([0-9]+)\ invalid$ ]]; then
     count "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" 0
   else
     count 0 1 0
   fi
+}
+
+test_isa_results() {
+  local python said
+  if ! compgen -G 'results/isa/gfx*/*.json' >/dev/null; then
+    skip_group "reports on compiled code against the schema" "there is none"
+    return
+  fi
+  if ! python=$("$here/find_python.sh" matplotlib jsonschema yaml); then
+    skip_group "reports on compiled code against the schema" "no Python has matplotlib, jsonschema and yaml"
+    return
+  fi
+  begin_group "reports on compiled code against the schema"
+  said=$("$python" "$here/isa_report.py" --check) || true
+  count_checked "$said"
 }
 
 conclude() {
@@ -273,6 +294,7 @@ test_shell_scripts
 test_format
 test_scripts
 test_results
+test_isa_results
 test_host
 if $quick; then
   skip_group "clang-tidy" "left out by --quick"

@@ -61,7 +61,8 @@ def _one_line(text: str) -> str:
     return line if len(line) <= LONGEST_REASON else line[:LONGEST_REASON] + " ..."
 
 
-def _parse(path: Path) -> Any:
+def read_json(path: Path) -> Any:
+    """What a JSON file holds; raises BadResult."""
     try:
         text = path.read_text(encoding="utf-8")
         return json.loads(
@@ -73,7 +74,9 @@ def _parse(path: Path) -> Any:
         raise BadResult(f"{path} is not a whole JSON file: {_one_line(str(error))}.") from error
 
 
-def _check(path: Path, data: Any, validator: jsonschema.protocols.Validator) -> None:
+def check(path: Path, data: Any, schema: dict[str, Any]) -> None:
+    """Raises BadResult when what a file holds does not follow the schema."""
+    validator = jsonschema.Draft202012Validator(schema)
     error = jsonschema.exceptions.best_match(validator.iter_errors(data))
     if error is not None:
         place = ".".join(str(part) for part in error.absolute_path) or "the file"
@@ -84,8 +87,8 @@ def _check(path: Path, data: Any, validator: jsonschema.protocols.Validator) -> 
 
 def load_result(path: Path, schema: dict[str, Any]) -> Result:
     """The result in a file, valid; raises BadResult."""
-    data = _parse(path)
-    _check(path, data, jsonschema.Draft202012Validator(schema))
+    data = read_json(path)
+    check(path, data, schema)
     experiment = data["experiment"]
     # The schema's pattern lets a newline at the end through.
     if not re.fullmatch(r"[a-z][a-z0-9_]*", experiment):

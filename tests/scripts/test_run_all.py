@@ -141,6 +141,7 @@ def test_host_results_are_called_functional(sandbox: Sandbox) -> None:
     assert "Measured on a GPU: nothing" in done.stdout
     assert "Checked functionally on the CPU: 3 of 3 experiments; their times are CPU times." in done.stdout
     assert "Compiled for AMD, not run: not asked for" in done.stdout
+    assert "What the compiled AMD code says: not asked for" in done.stdout
 
 
 @pytest.mark.parametrize("target", ["gfx90a", "gfx1030", "gfx103"])
@@ -291,3 +292,94 @@ def test_backend_of_what_was_just_installed(sandbox: Sandbox, tmp_path: Path) ->
         "PATH": str(tools), "ROCM_PATH": str(rocm.parent), "HIPSCOPE_KFD": str(kfd)})
     assert (tmp_path / "setup.calls").read_text() == "--for host --check\n--for host\n"
     assert done.stdout.startswith("Building for amd "), done.stdout + done.stderr
+
+
+# Says what it was called with.
+FAKE_ISA_REPORT = """import sys
+print("called with", *sys.argv[1:])
+sys.exit({status})
+"""
+
+
+def host_with_compiler(sandbox: Sandbox, folder: Path, isa_status: int = 0, hipcc: bool = True
+                       ) -> dict[str, str]:
+    """No GPU, but (with `hipcc`) AMD's compiler, whose build and report are faked; the environment."""
+    folder.mkdir()
+    tools = {"cmake": FAKE_CMAKE.format(calls=folder / "calls", status=0)}
+    if hipcc:
+        tools["hipcc"] = "#!/bin/sh\n"
+    for name, text in tools.items():
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o755)
+    sandbox.set_devices("0\thost\tthis CPU\n")
+    amd = sandbox.root / "build" / "amd"
+    amd.mkdir(parents=True)
+    (amd / "experiments.txt").write_text("copy_rate\nload_latency\nthread_rate\n")
+    (amd / "build.ninja").write_text("--offload-arch=gfx900 --offload-arch=gfx1030\n")
+    (sandbox.root / "scripts" / "isa_report.py").write_text(FAKE_ISA_REPORT.format(status=isa_status))
+    path = os.environ["PATH"] if hipcc else without("hipcc", folder)
+    return {"PATH": f"{folder}:{path}", "ROCM_PATH": "/nonexistent"}
+
+
+def without(program: str, folder: Path) -> str:
+    """A PATH on which there is everything but this program."""
+    links = folder / "links"
+    links.mkdir()
+    for name in os.environ["PATH"].split(":"):
+        for path in Path(name).glob("*"):
+            if path.name != program and not (links / path.name).is_symlink():
+                (links / path.name).symlink_to(path)
+    return str(links)
+
+
+def run_on_host(sandbox: Sandbox, environment: dict[str, str], *arguments: str
+                ) -> subprocess.CompletedProcess[str]:
+    """Builds and runs with no GPU."""
+    return sandbox.run_all("--no-setup", "--backend", "host", "--build-dir", str(sandbox.build), *arguments,
+                           environment=environment)
+
+
+def test_host_reports_on_the_compiled_code(sandbox: Sandbox, tmp_path: Path) -> None:
+    done = run_on_host(sandbox, host_with_compiler(sandbox, tmp_path / "tools"))
+    assert done.returncode == 0, done.stderr
+    assert f"called with --out {sandbox.root}/results/isa\n" in done.stdout
+    assert "Compiled for AMD, not run: all 3 binaries for gfx1030 gfx900.\n" in done.stdout
+    assert "What the compiled AMD code says: results/isa/README.md\n" in done.stdout
+
+
+def test_report_on_the_compiled_code_of_some(sandbox: Sandbox, tmp_path: Path) -> None:
+    environment = host_with_compiler(sandbox, tmp_path / "tools")
+    sandbox.add("copy_rate.wave64")
+    out = tmp_path / "out"
+    done = run_on_host(sandbox, environment, "--only", "rate", "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    assert f"called with --out {out}/isa --only ^(copy_rate|thread_rate)$\n" in done.stdout
+    assert f"What the compiled AMD code says: {out}/isa/README.md\n" in done.stdout
+
+
+@pytest.mark.parametrize("isa_status, status, said", [
+    (77, 0, "no report, as said above"), (1, 1, "failed"), (2, 1, "failed"),
+])
+def test_report_on_the_compiled_code_that_fails(sandbox: Sandbox, tmp_path: Path, isa_status: int,
+                                                status: int, said: str) -> None:
+    done = run_on_host(sandbox, host_with_compiler(sandbox, tmp_path / "tools", isa_status))
+    assert done.returncode == status
+    assert f"What the compiled AMD code says: {said}\n" in done.stdout
+    assert ("  isa_report.py\n" in done.stdout) == (status == 1)
+    # The experiments' own results are there all the same.
+    assert (sandbox.root / "results" / "host" / "README.md").exists()
+
+
+def test_no_compiler_no_report_on_compiled_code(sandbox: Sandbox, tmp_path: Path) -> None:
+    done = run_on_host(sandbox, host_with_compiler(sandbox, tmp_path / "tools", hipcc=False))
+    assert done.returncode == 0, done.stderr
+    assert "called with" not in done.stdout
+    assert "What the compiled AMD code says: no report; there is no hipcc\n" in done.stdout
+
+
+def test_no_report_on_compiled_code_where_there_is_a_gpu(sandbox: Sandbox, tmp_path: Path) -> None:
+    environment = host_with_compiler(sandbox, tmp_path / "tools")
+    sandbox.set_devices("0\tfake-gpu\tFake GPU, 8 CUs\n")
+    done = sandbox.run_all("--no-setup", "--backend", "nvidia", environment=environment)
+    assert done.returncode == 0, done.stderr
+    assert "called with" not in done.stdout and "compiled AMD code" not in done.stdout

@@ -1,0 +1,110 @@
+"""Reads the compiler's assembly, with the encodings that llvm-mc writes behind each instruction."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from .errors import IsaError
+
+_LABEL = re.compile(r"([\w.$@]+):")
+_ENCODING = re.compile(r"; encoding: \[([^]]*)\]")
+_ALIGNMENT = re.compile(r"\.p2align[wl]?\s+(\d+)")
+_INFO = re.compile(r"; (NumVgprs|Occupancy): (\d+)")
+
+
+@dataclass
+class Instruction:
+    """One instruction: its text without comments, its size, and its place in the function."""
+
+    text: str
+    size: int
+    address: int
+
+
+@dataclass
+class Function:
+    """A function's code; `labels` are indices into `instructions`, maybe one past their end."""
+
+    name: str
+    instructions: list[Instruction] = field(default_factory=list)
+    labels: dict[str, int] = field(default_factory=dict)
+    size: int = 0
+    info: dict[str, int] = field(default_factory=dict)
+
+    def _append(self, line: str, encoding: str) -> None:
+        text = line.partition(";")[0].strip()
+        size = encoding.count(",") + 1
+        self.instructions.append(Instruction(" ".join(text.split()), size, self.size))
+        self.size += size
+
+    def _read_code(self, line: str) -> None:
+        stripped = line.strip()
+        encoding = _ENCODING.search(line)
+        label = _LABEL.match(line)
+        alignment = _ALIGNMENT.match(stripped)
+        if label:
+            self.labels[label[1]] = len(self.instructions)
+        elif encoding and not stripped.startswith(";"):
+            self._append(line, encoding[1])
+        elif alignment:
+            self.size = -(-self.size // 2 ** int(alignment[1])) * 2 ** int(alignment[1])
+        elif stripped and stripped[0] not in ".;":
+            raise IsaError(f"the assembly of {self.name} has an instruction without encoding: {stripped}")
+
+
+@dataclass
+class Kernel:
+    """A kernel's code and what the code object's notes say of it."""
+
+    function: Function
+    notes: dict[str, Any]
+
+
+def _read_functions(text: str) -> dict[str, Function]:
+    functions: dict[str, Function] = {}
+    names = set(re.findall(r"^\s*\.type\s+([\w.$]+),@function", text, re.MULTILINE))
+    last: Function | None = None
+    in_code = False
+    for line in text.splitlines():
+        label = _LABEL.match(line)
+        if label and label[1] in names:
+            last = functions[label[1]] = Function(label[1])
+            in_code = True
+        elif last is not None and in_code and line.lstrip().startswith((".section", ".size")):
+            in_code = False
+        elif last is not None and in_code:
+            last._read_code(line)
+        elif last is not None:
+            info = _INFO.match(line.strip())
+            if info:
+                last.info[info[1]] = int(info[2])
+    return functions
+
+
+def _read_notes(text: str) -> list[dict[str, Any]]:
+    notes = re.search(r"^\s*\.amdgpu_metadata\n(.*?)^\s*\.end_amdgpu_metadata", text,
+                      re.MULTILINE | re.DOTALL)
+    if notes is None:
+        raise IsaError("the assembly has no notes on its kernels.")
+    try:
+        return yaml.load(notes[1], getattr(yaml, "CSafeLoader", yaml.SafeLoader)).get("amdhsa.kernels") or []
+    except (yaml.YAMLError, AttributeError) as error:
+        raise IsaError("the assembly's notes on its kernels are not as expected.") from error
+
+
+def read_kernels(text: str) -> list[Kernel]:
+    """All kernels in the order of the source; raises IsaError when the text is not whole."""
+    functions = _read_functions(text)
+    kernels = []
+    for notes in _read_notes(text):
+        function = functions.get(notes[".name"])
+        if function is None or not function.instructions:
+            raise IsaError(f"the assembly lacks the code of {notes['.name']}.")
+        if set(function.info) != {"NumVgprs", "Occupancy"}:
+            raise IsaError(f"the assembly does not say how many registers {notes['.name']} uses.")
+        kernels.append(Kernel(function, notes))
+    return kernels

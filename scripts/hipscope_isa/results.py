@@ -1,0 +1,119 @@
+"""The result files: read, checked against the schema, and written all together."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hipscope_report import load
+
+from .errors import IsaError
+from .experiments import REPOSITORY
+
+SCHEMA_PATH = REPOSITORY / "results" / "isa-schema.json"
+LINE_WIDTH = 100
+
+
+def load_schema() -> dict[str, Any]:
+    """The schema of result files."""
+    return json.loads(SCHEMA_PATH.read_text(encoding="utf-8"))
+
+
+def target_order(target: str) -> tuple[int, str]:
+    """Sorts gfx900 before gfx90a before gfx1030."""
+    return len(target), target
+
+
+def compact_json(value: Any, indent: int = 0) -> str:
+    """JSON with one line for what fits on one, so that a file is small and its changes readable."""
+    line = json.dumps(value, ensure_ascii=False)
+    if indent + len(line) <= LINE_WIDTH or not isinstance(value, (dict, list)) or not value:
+        return line
+    inner = " " * (indent + 1)
+    if isinstance(value, list):
+        parts = [compact_json(item, indent + 1) for item in value]
+        return "[\n" + ",\n".join(inner + part for part in parts) + "\n" + " " * indent + "]"
+    parts = [f"{json.dumps(key)}: {compact_json(item, indent + 1)}" for key, item in value.items()]
+    return "{" + _fill(parts, indent) + "}"
+
+
+def _fill(parts: list[str], indent: int) -> str:
+    """The parts of an object, as many on a line as fit."""
+    lines = [""]
+    for number, part in enumerate(parts):
+        text = part + ("," if number + 1 < len(parts) else "")
+        if lines[-1] and ("\n" in part or indent + 2 + len(lines[-1]) + len(text) > LINE_WIDTH):
+            lines.append("")
+        lines[-1] += (" " if lines[-1] else "") + text
+        if "\n" in part:
+            lines.append("")
+    return ("\n" + " " * (indent + 1)).join(line for line in lines if line)
+
+
+def read_result(path: Path, schema: dict[str, Any]) -> dict[str, Any]:
+    """A valid result file's content; raises load.BadResult."""
+    data = load.read_json(path)
+    load.check(path, data, schema)
+    if (data["target"], data["experiment"]) != (path.parent.name, path.stem):
+        raise load.BadResult(f"{path} holds {data['experiment']} for {data['target']}.")
+    return data
+
+
+def result_files(folder: Path) -> list[Path]:
+    """All result files below a folder: <target>/<experiment>.json."""
+    files = [path for path in folder.glob("gfx*/*.json") if not path.name.startswith(".")]
+    return sorted(files, key=lambda path: (target_order(path.parent.name), path.name))
+
+
+def read_folder(folder: Path, schema: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
+    """All results below a folder, by target and experiment; raises load.BadResult."""
+    return {(path.parent.name, path.stem): read_result(path, schema) for path in result_files(folder)}
+
+
+def make_folder(folder: Path) -> Path:
+    """Makes the folder, and one inside it to write to first; raises IsaError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(dir=folder, prefix=".isa-report-"))
+    except OSError as error:
+        raise IsaError(f"the folder {folder} cannot be written to: {error.strerror}.", 2) from error
+
+
+def write_files(folder: Path, aside: Path, files: Mapping[str, bytes]) -> None:
+    """Writes all files, by their path below `folder`, or none; raises IsaError.
+
+    Plots and results that are there but no longer among the files go.
+    """
+    try:
+        for name, content in files.items():
+            path = aside / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        for name in files:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(aside / name, folder / name)
+        for old in [*result_files(folder), *folder.glob("plots/*.svg")]:
+            if str(old.relative_to(folder)) not in files:
+                old.unlink()
+    except OSError as error:
+        raise IsaError(f"{error.filename or folder} cannot be written: {error.strerror}.", 3) from error
+
+
+def remove_folder(aside: Path) -> None:
+    """Removes the folder that was written to first, and the one around it when that is empty."""
+    shutil.rmtree(aside, ignore_errors=True)
+    try:
+        aside.parent.rmdir()
+    except OSError:
+        pass
+
+
+def is_target(name: str) -> bool:
+    """Whether it has the form of a target's name."""
+    return re.fullmatch(r"gfx[0-9a-f]{3,5}", name) is not None

@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+"""Compiles the experiments for AMD GPUs and reports on their machine code; no GPU is needed.
+
+Run it with the interpreter that scripts/find_python.sh prints. Exit status: 0 good, 1 a source does
+not compile or a result file is bad, 2 bad usage, 3 the report cannot be written, 77 no compiler for
+AMD, 130 and 143 when interrupted. Whatever the reason, nothing is written then.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import re
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, NoReturn
+
+ROOT = Path(__file__).resolve().parent.parent
+MODULES = ("matplotlib", "jsonschema", "yaml")
+INTERRUPTED = 128 + signal.SIGINT
+TERMINATED = 128 + signal.SIGTERM
+
+
+def parse_arguments() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        description="Compile the experiments for AMD GPUs and report on their kernels and loops: a JSON "
+        "file per experiment and target, a page per target, and an index with plots."
+    )
+    parser.add_argument("--out", metavar="DIR", type=Path, default=ROOT / "results" / "isa",
+                        help="where to write (default: results/isa)")
+    parser.add_argument("--targets", metavar="LIST", default=None,
+                        help="such as gfx90a,gfx1030; all tries every target that is known (default: "
+                        "gfx900, gfx906, gfx908, gfx90a, gfx1030, as far as the compiler supports them)")
+    parser.add_argument("--only", metavar="REGEX", default="",
+                        help="only experiments whose name matches; what is there of the others stays")
+    parser.add_argument("--jobs", metavar="N", type=int, default=len(os.sched_getaffinity(0)),
+                        help="how many compilers run at once (default: one per CPU)")
+    parser.add_argument("--check", action="store_true", help="only check the result files that are there")
+    return parser.parse_args()
+
+
+def bad_usage(sentence: str) -> NoReturn:
+    """Ends the program."""
+    from hipscope_isa.errors import BAD_USAGE, IsaError
+
+    raise IsaError(sentence, BAD_USAGE)
+
+
+def check(folder: Path) -> int:
+    """Checks every result file against the schema and says how many are good."""
+    from hipscope_isa import results
+    from hipscope_report import load
+
+    if not folder.is_dir():
+        bad_usage(f"there is no folder {folder}.")
+    schema = results.load_schema()
+    files = results.result_files(folder)
+    bad = 0
+    for file in files:
+        try:
+            results.read_result(file, schema)
+        except load.BadResult as error:
+            print(f"isa_report.py: {error}", file=sys.stderr)
+            bad += 1
+    print(f"{len(files) - bad} valid, {bad} invalid")
+    return 1 if bad else 0
+
+
+def choose_experiments(only: str) -> list[Any]:
+    """The experiments whose name matches."""
+    from hipscope_isa.experiments import read_experiments
+
+    try:
+        pattern = re.compile(only)
+    except re.error:
+        bad_usage(f"--only '{only}' is not a valid regular expression.")
+    chosen = [experiment for experiment in read_experiments() if pattern.search(experiment.name)]
+    if not chosen:
+        bad_usage(f"no experiment's name matches '{only}'.")
+    return chosen
+
+
+def asked_targets(text: str | None) -> list[str]:
+    """The targets to try."""
+    from hipscope_isa import results, toolchain
+
+    if text is None:
+        return list(toolchain.DEFAULT_TARGETS)
+    if text == "all":
+        return list(toolchain.KNOWN_TARGETS)
+    targets = list(dict.fromkeys(text.split(",")))
+    for target in targets:
+        if not results.is_target(target):
+            bad_usage(f"--targets takes names such as gfx90a, parted by commas, not '{target}'.")
+    return targets
+
+
+def supported_targets(run: Any, tools: Any, text: str | None, scratch: Path) -> list[str]:
+    """Those of the targets that the compiler supports; all must be, when they are asked for by name."""
+    targets = asked_targets(text)
+    good = dict(zip(targets, run(lambda target: tools.supports(target, scratch), targets)))
+    refused = [target for target in targets if not good[target]]
+    supported = [target for target in targets if good[target]]
+    if refused and (not supported or text not in (None, "all")):
+        bad_usage(f"{tools.version}, does not compile for {', '.join(refused)}.")
+    if refused:
+        print(f"Not supported by {tools.version}: {' '.join(refused)}")
+    return supported
+
+
+class Progress:
+    """Says on a terminal how far the work is."""
+
+    def __init__(self, total: int) -> None:
+        self._total, self._done = total, 0
+        self._shown = sys.stderr.isatty()
+
+    def step(self, what: str) -> None:
+        """One more is done."""
+        self._done += 1
+        if self._shown:
+            print(f"\r\033[K[{self._done}/{self._total}] {what}", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Clears the line."""
+        if self._shown:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def kept_results(folder: Path, targets: list[str], only: str) -> dict[tuple[str, str], Any]:
+    """What is there already of other targets, and, when only some experiments are asked for, of others."""
+    from hipscope_isa import experiments, results
+
+    names = {experiment.name for experiment in experiments.read_experiments()}
+    found = results.result_files(folder)
+    schema = results.load_schema()
+    kept = [path for path in found if path.parent.name not in targets or (only and path.stem in names)]
+    return {(path.parent.name, path.stem): results.read_result(path, schema) for path in kept}
+
+
+def compile_all(arguments: argparse.Namespace, processes: Any, scratch: Path) -> dict[tuple[str, str], Any]:
+    """Compiles every chosen experiment for every target, several at once."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from hipscope_isa import analysis, toolchain
+
+    chosen = choose_experiments(arguments.only)
+    asked_targets(arguments.targets)
+    tools = toolchain.find_toolchain(processes)
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        try:
+            targets = supported_targets(pool.map, tools, arguments.targets, scratch)
+            work = [(experiment, target) for experiment in chosen for target in targets]
+            progress = Progress(len(work))
+
+            def analyse(pair: tuple[Any, str]) -> Any:
+                result = analysis.analyse(tools, *pair, scratch)
+                progress.step(f"{pair[0].name} for {pair[1]}")
+                return result
+
+            made = list(pool.map(analyse, work))
+            progress.end()
+        except BaseException:
+            # What waits must not start, and what runs must not be waited for.
+            processes.stop()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    new = {(result["target"], result["experiment"]): result for result in made}
+    return {**kept_results(arguments.out, targets, arguments.only), **new}
+
+
+def report(arguments: argparse.Namespace) -> int:
+    """Compiles and writes everything."""
+    from hipscope_isa import processes, results
+
+    if arguments.jobs < 1:
+        bad_usage("--jobs takes a number from 1 on.")
+    began = time.monotonic()
+    aside = results.make_folder(arguments.out)
+    try:
+        with tempfile.TemporaryDirectory(prefix="hipscope-isa-") as scratch:
+            found = compile_all(arguments, processes.Processes(), Path(scratch))
+        from hipscope_isa import page
+
+        files = page.make_pages(found)
+        for (target, experiment), result in found.items():
+            files[f"{target}/{experiment}.json"] = f"{results.compact_json(result)}\n".encode("utf-8")
+        results.write_files(arguments.out, aside, files)
+    finally:
+        results.remove_folder(aside)
+    kernels = sum(len(result["kernels"]) for result in found.values())
+    print(f"{arguments.out / 'README.md'}: {kernels} kernels, {len({target for target, _ in found})} targets, "
+          f"{time.monotonic() - began:.1f} s")
+    return 0
+
+
+def terminate(*_: object) -> NoReturn:
+    """SIGTERM ends the program as an exception does, so that it cleans up."""
+    raise SystemExit(TERMINATED)
+
+
+def main() -> int:
+    """Checks or reports, as the command line says."""
+    arguments = parse_arguments()
+    missing = [name for name in MODULES if importlib.util.find_spec(name) is None]
+    if missing:
+        print(f"isa_report.py: this Python has no module {missing[0]}; run it with the one that "
+              f"scripts/find_python.sh {' '.join(MODULES)} prints.", file=sys.stderr)
+        return 1
+    signal.signal(signal.SIGTERM, terminate)
+    from hipscope_isa.errors import IsaError
+    from hipscope_report.load import BadResult
+
+    try:
+        return check(arguments.out) if arguments.check else report(arguments)
+    except (IsaError, BadResult) as error:
+        print(f"isa_report.py: {error}", file=sys.stderr)
+        return getattr(error, "status", 1)
+    except KeyboardInterrupt:
+        print("isa_report.py: interrupted; what was there before stays.", file=sys.stderr)
+        return INTERRUPTED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

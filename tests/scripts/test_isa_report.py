@@ -1,0 +1,775 @@
+"""isa_report.py: its parser on recorded assembly, and the whole of it with faked tools."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from synthetic import REPOSITORY, SCRIPTS
+
+sys.path.insert(0, str(SCRIPTS))
+
+# pylint: disable=wrong-import-position
+from hipscope_isa import analysis, assembly, instructions, loops, mca, page, results, toolchain  # noqa: E402
+from hipscope_isa.errors import IsaError  # noqa: E402
+from hipscope_isa.experiments import Experiment, read_experiments  # noqa: E402
+from hipscope_isa.processes import Processes  # noqa: E402
+from hipscope_report.load import BadResult  # noqa: E402
+
+DATA = Path(__file__).resolve().parent / "data"
+STAIRCASE = (DATA / "cu_staircase.gfx900.s").read_text(encoding="utf-8")
+THREAD_RATE = (DATA / "thread_rate.gfx1030.s").read_text(encoding="utf-8")
+
+
+def kernel_of(text: str, name: str) -> dict[str, Any]:
+    """The entry of the kernel with this in its symbol."""
+    found = [kernel for kernel in analysis.analyse_text(text, None, "gfx900") if name in kernel["symbol"]]
+    assert len(found) == 1
+    return found[0]
+
+
+# --- Recorded assembly, counted by hand ---------------------------------------------------------
+
+def test_busy_kernel_of_cu_staircase_counted_by_hand() -> None:
+    kernel = kernel_of(STAIRCASE, "busy_kernel")
+    hot, rest = kernel["loops"]
+    # .LBB0_3: 15 v_fma_f32, s_add_i32, s_cmp_eq_u32, v_fma_f32, s_cbranch_scc0. FMAs with a scalar
+    # and a constant take 8 bytes each, the three scalar instructions 4.
+    assert hot == {
+        "label": ".LBB0_3", "hot": True, "innermost": True, "depth": 1, "offset": 224,
+        "bytes": 16 * 8 + 3 * 4, "instructions": 19, "fmas": 16, "fma_share": 0.8421,
+        "mix": {"fma": 16, "salu": 2, "branch": 1}, "mca": None,
+    }
+    # .LBB0_6: s_add_i32, s_cmp_eq_u32, v_fma_f32, s_cbranch_scc0. Between the two: s_and_b32,
+    # s_cmp_eq_u32 and s_cbranch_scc1 of 4 bytes, and s_mov_b32 with a literal, 8.
+    assert rest == {
+        "label": ".LBB0_6", "hot": False, "innermost": True, "depth": 1, "offset": 224 + 140 + 3 * 4 + 8,
+        "bytes": 8 + 3 * 4, "instructions": 4, "fmas": 1, "fma_share": 0.25,
+        "mix": {"fma": 1, "salu": 2, "branch": 1}, "mca": None,
+    }
+    # Before the first loop 32, 3 and 2 instructions, between the loops 3 and 1, after them 7.
+    assert kernel["instructions"] == 32 + 3 + 2 + 19 + 3 + 1 + 4 + 7
+    # FMA: a division's 5 and the loops' 17; v_div_fmas_f32 is none. Scalar memory: 4 loads. Waits: 2.
+    # Vector: v_add, v_mul_hi, v_lshrrev, v_mul_lo, v_sub, v_cvt, 2 v_div_scale, v_rcp, v_mul,
+    # v_div_fmas, v_div_fixup; at the end v_mov, v_lshlrev, v_mov, v_add_co, v_addc_co.
+    # Scalar: s_mov, s_and, s_mul, s_sub, s_min, s_mul, s_mov, s_cmp; s_add, s_cmp; s_and, s_mov; 2 in
+    # each loop; s_and, s_cmp; s_mov. Jumps: 3 forward, 2 back.
+    assert kernel["mix"] == {"fma": 22, "valu": 12 + 5, "salu": 8 + 2 + 2 + 2 + 2 + 2 + 1, "vector_memory": 1,
+                             "scalar_memory": 4, "wait": 2, "branch": 5, "other": 1}
+    # 404 bytes to the end of the second loop, then 4 + 8 + 4 + 4 + 4 + 8 + 4.
+    assert kernel["code_bytes"] == 440
+    # As the compiler's comments and notes say.
+    assert {key: kernel[key] for key in (
+        "vgprs", "sgprs", "agprs", "scratch_bytes", "vgpr_spills", "sgpr_spills", "lds_bytes",
+        "waves_per_simd", "wave_size", "threads_per_block", "calls", "unknown_jumps",
+    )} == {
+        "vgprs": 7, "sgprs": 11, "agprs": 0, "scratch_bytes": 0, "vgpr_spills": 0, "sgpr_spills": 0,
+        "lds_bytes": 0, "waves_per_simd": 10, "wave_size": 64, "threads_per_block": 1024, "calls": 0,
+        "unknown_jumps": 0,
+    }
+
+
+def test_count_wrong_of_thread_rate_counted_by_hand() -> None:
+    kernel = kernel_of(THREAD_RATE, "count_wrong")
+    # The loop is entered at .LBB2_3, in its middle; its code begins at .LBB2_2. Bytes in brackets.
+    # .LBB2_2: s_or (4), v_add_co (8), v_add_co_ci (4), v_add_co (8), v_add_co_ci (8), v_cmp (4), s_or
+    #          (4), s_andn2 (4), s_cbranch (4): 48 bytes, 5 vector, 3 scalar, 1 jump.
+    # .LBB2_3: global_load (8), s_waitcnt (4), v_xor (4), s_mov (4), v_and with a literal (8), s_waitcnt
+    #          (4), v_cmpx (8), s_cbranch (4): 44 bytes, 3 vector, 1 scalar, 1 load, 2 waits, 1 jump.
+    # %bb.4:   v_mov (4), v_mov (4), global_atomic (8), s_branch (4): 20 bytes, 2 vector, 1 atomic,
+    #          1 jump.
+    # The code before it ends at byte 276; .p2align 6 moves the loop to 320.
+    assert kernel["loops"] == [{
+        "label": ".LBB2_3", "hot": True, "innermost": True, "depth": 1, "offset": 320,
+        "bytes": 48 + 44 + 20, "instructions": 9 + 8 + 4, "fmas": 0, "fma_share": 0.0,
+        "mix": {"valu": 5 + 3 + 2, "salu": 3 + 1, "vector_memory": 2, "wait": 2, "branch": 3}, "mca": None,
+    }]
+    # Behind the loop s_inst_prefetch and s_endpgm.
+    assert kernel["code_bytes"] == 320 + 112 + 2 * 4
+    assert (kernel["vgprs"], kernel["sgprs"], kernel["wave_size"]) == (7, 17, 32)
+    # v_mad_u64_u32 computes an address, and is no FMA.
+    assert kernel["fmas"] == 0
+
+
+@pytest.mark.parametrize("text, encoding, changed", [
+    ("v_fma_f32 v9, v9, v9, v9", "1,2,3,4,5,6,7,8", {"fma": 17, "salu": 2, "branch": 1}),
+    ("v_add_f32_e32 v9, v9, v9", "1,2,3,4", {"fma": 16, "valu": 1, "salu": 2, "branch": 1}),
+    ("s_add_i32 s9, s9, 1", "1,2,3,4", {"fma": 16, "salu": 3, "branch": 1}),
+    ("ds_read_b32 v9, v9", "1,2,3,4,5,6,7,8", {"fma": 16, "salu": 2, "lds": 1, "branch": 1}),
+    ("s_waitcnt vmcnt(0)", "1,2,3,4", {"fma": 16, "salu": 2, "wait": 1, "branch": 1}),
+])
+def test_one_more_instruction_changes_the_counts(text: str, encoding: str, changed: dict[str, int]) -> None:
+    """Put into the hot loop, right behind its label."""
+    before = kernel_of(STAIRCASE, "busy_kernel")
+    more = re.sub(r"(?m)^(\.LBB0_3:.*)$", rf"\1\n\t{text}  ; encoding: [{encoding}]", STAIRCASE)
+    after = kernel_of(more, "busy_kernel")
+    size = encoding.count(",") + 1
+    loop = after["loops"][0]
+    assert (loop["mix"], loop["instructions"], loop["bytes"]) == (changed, 20, 140 + size)
+    assert loop["fma_share"] == round(changed["fma"] / 20, 4)
+    assert after["code_bytes"] == before["code_bytes"] + size
+    assert after["loops"][1]["offset"] == before["loops"][1]["offset"] + size
+    assert kernel_of(more, "waiting_kernel") == kernel_of(STAIRCASE, "waiting_kernel")
+
+
+@pytest.mark.parametrize("old, new, part", [
+    ("; encoding: [0x80,0x02,0x02,0x7e]", "", "without encoding: v_mov_b32_e32"),
+    ("; NumVgprs: 7", "", "how many registers _ZN12_GLOBAL__N_111busy_kernelEPfj"),
+    (".amdgpu_metadata", ".something_else", "no notes"),
+    ("amdhsa.kernels:", "amdhsa.kernels: [", "not as expected"),
+    (",@function", ",@object", "lacks the code"),
+])
+def test_assembly_that_is_not_whole(old: str, new: str, part: str) -> None:
+    assert old in STAIRCASE
+    with pytest.raises(IsaError, match=re.escape(part)):
+        assembly.read_kernels(STAIRCASE.replace(old, new))
+
+
+# --- Kinds of instructions ----------------------------------------------------------------------
+
+@pytest.mark.parametrize("text, kind, fmas", [
+    ("v_fma_f32 v0, v1, v2, v3", "fma", 1),
+    ("v_fmac_f32_e32 v0, v1, v2", "fma", 1),
+    ("v_fmaak_f32 v0, v1, v2, 0x1", "fma", 1),
+    ("v_fmamk_f16 v0, v1, 0x1, v2", "fma", 1),
+    ("v_mad_f32 v0, v1, v2, v3", "fma", 1),
+    ("v_mac_f32_e32 v0, v1, v2", "fma", 1),
+    ("v_madak_f32 v0, v1, v2, 0x1", "fma", 1),
+    ("v_madmk_f32 v0, v1, 0x1, v2", "fma", 1),
+    ("v_fma_f64 v[0:1], v[2:3], v[4:5], v[6:7]", "fma", 1),
+    ("v_fma_mixlo_f16 v0, v1, v2, v3", "fma", 1),
+    ("v_fmac_f32_dpp v0, v1, v2 quad_perm:[0,1,2,3]", "fma", 1),
+    ("v_mad_legacy_f32 v0, v1, v2, v3", "fma", 1),
+    ("v_pk_fma_f32 v[0:1], v[2:3], v[4:5], v[6:7]", "fma", 2),
+    ("v_pk_fma_f16 v0, v1, v2, v3", "fma", 2),
+    ("v_dual_fmac_f32 v0, v1, v2 :: v_dual_fmac_f32 v3, v4, v5", "fma", 2),
+    ("v_dual_mul_f32 v0, v1, v2 :: v_dual_fmac_f32 v3, v4, v5", "fma", 1),
+    ("v_dual_mul_f32 v0, v1, v2 :: v_dual_add_f32 v3, v4, v5", "valu", 0),
+    ("v_mad_u64_u32 v[0:1], null, s0, s1, v[0:1]", "valu", 0),
+    ("v_mad_u32_u24 v0, v1, v2, v3", "valu", 0),
+    ("v_pk_mad_u16 v0, v1, v2, v3", "valu", 0),
+    ("v_div_fmas_f32 v0, v1, v2, v3", "valu", 0),
+    ("v_accvgpr_write_b32 a0, v0", "valu", 0),
+    ("v_nop", "valu", 0),
+    ("v_mfma_f32_4x4x1f32 a[0:3], v0, v1, a[0:3]", "matrix", 0),
+    ("v_dot4_i32_i8 v0, v1, v2, v3", "matrix", 0),
+    ("v_dot2c_f32_f16_e32 v0, v1, v2", "matrix", 0),
+    ("v_wmma_f32_16x16x16_f16 v[0:7], v0, v1, v2", "matrix", 0),
+    ("ds_read_b128 v[0:3], v4", "lds", 0),
+    ("ds_bpermute_b32 v0, v1, v2", "lds", 0),
+    ("global_load_dwordx4 v[0:3], v[4:5], off", "vector_memory", 0),
+    ("flat_store_dword v[0:1], v2", "vector_memory", 0),
+    ("buffer_store_dword v0, off, s[0:3], 0 offset:4", "vector_memory", 0),
+    ("scratch_load_b32 v0, off, s0", "vector_memory", 0),
+    ("buffer_gl0_inv", "other", 0),
+    ("buffer_wbinvl1_vol", "other", 0),
+    ("s_load_dwordx2 s[0:1], s[4:5], 0x0", "scalar_memory", 0),
+    ("s_memtime s[0:1]", "scalar_memory", 0),
+    ("s_buffer_load_dword s0, s[4:7], 0x0", "scalar_memory", 0),
+    ("s_atomic_add s0, s[2:3], 0x0", "scalar_memory", 0),
+    ("s_waitcnt vmcnt(0)", "wait", 0),
+    ("s_waitcnt_vscnt null, 0x0", "wait", 0),
+    ("s_nop 0", "wait", 0),
+    ("s_barrier", "wait", 0),
+    ("s_sleep 4", "wait", 0),
+    ("s_delay_alu instid0(VALU_DEP_1)", "wait", 0),
+    ("s_branch .L", "branch", 0),
+    ("s_cbranch_execz .L", "branch", 0),
+    ("s_setpc_b64 s[0:1]", "branch", 0),
+    ("s_swappc_b64 s[30:31], s[4:5]", "branch", 0),
+    ("s_and_saveexec_b64 s[0:1], vcc", "salu", 0),
+    ("s_getpc_b64 s[0:1]", "salu", 0),
+    ("s_mul_i32 s0, s1, s2", "salu", 0),
+    ("s_endpgm", "other", 0),
+    ("s_clause 0x1", "other", 0),
+    ("s_setprio 1", "other", 0),
+    ("exp mrt0 v0, v0, v0, v0", "other", 0),
+])
+def test_kinds(text: str, kind: str, fmas: int) -> None:
+    assert (instructions.category(text), instructions.count_fmas(text)) == (kind, fmas)
+
+
+# --- Loops ----------------------------------------------------------------------------------------
+
+def function(text: str) -> assembly.Function:
+    """A function of these instructions, four bytes each, and labels."""
+    made = assembly.Function("f")
+    for line in filter(None, (part.strip() for part in text.splitlines())):
+        if line.endswith(":"):
+            made.labels[line[:-1]] = len(made.instructions)
+        else:
+            made.instructions.append(assembly.Instruction(line, 4, made.size))
+            made.size += 4
+    return made
+
+
+def shapes(text: str) -> tuple[list[tuple[str, int, int, bool, int]], int]:
+    """Per loop its label, offset, depth, whether it is innermost, and its number of instructions."""
+    found, unknown = loops.find_loops(function(text))
+    return [(x.label, x.offset, x.depth, x.innermost, len(x.instructions)) for x in found], unknown
+
+
+def test_straight_code_has_no_loop() -> None:
+    assert shapes("v_nop\n s_cbranch_scc0 .A\n v_nop\n .A:\n s_endpgm") == ([], 0)
+
+
+def test_nested_loops() -> None:
+    text = """
+        s_nop 0
+        .OUTER:
+        s_nop 1
+        .INNER:
+        v_nop
+        s_cbranch_scc0 .INNER
+        .SECOND:
+        s_cbranch_scc0 .SECOND
+        s_cbranch_scc1 .OUTER
+        s_endpgm"""
+    assert shapes(text) == (
+        [(".OUTER", 4, 1, False, 5), (".INNER", 8, 2, True, 2), (".SECOND", 16, 2, True, 1)], 0)
+
+
+def test_two_jumps_back_to_one_label_are_one_loop() -> None:
+    text = ".A:\n v_nop\n s_cbranch_vccnz .A\n v_nop\n s_cbranch_scc0 .A\n s_endpgm"
+    assert shapes(text) == ([(".A", 0, 1, True, 4)], 0)
+
+
+def test_a_loop_whose_end_lies_elsewhere() -> None:
+    text = """
+        s_branch .TEST
+        .BODY:
+        v_nop
+        .TEST:
+        s_cbranch_scc0 .FAR
+        s_endpgm
+        .FAR:
+        s_nop 0
+        s_branch .BODY"""
+    # Its lowest instruction is that of .BODY.
+    assert shapes(text) == ([(".TEST", 4, 1, True, 4)], 0)
+
+
+def test_code_that_nothing_reaches_is_no_loop() -> None:
+    assert shapes("s_endpgm\n .A:\n v_nop\n s_cbranch_scc0 .A\n s_endpgm") == ([], 0)
+
+
+def test_jumps_over_long_distances() -> None:
+    text = """
+        .A:
+        v_nop
+        s_cbranch_scc0 .B
+        s_getpc_b64 s[4:5]
+        .Lpost_getpc1:
+        s_add_u32 s4, s4, (.A-.Lpost_getpc1)&4294967295
+        s_addc_u32 s5, s5, (.A-.Lpost_getpc1)>>32
+        s_setpc_b64 s[4:5]
+        .B:
+        s_endpgm"""
+    assert shapes(text) == ([(".A", 0, 1, True, 6)], 0)
+
+
+@pytest.mark.parametrize("text", [
+    # To a computed address.
+    "v_nop\n s_setpc_b64 s[30:31]",
+    # Out of the function.
+    "v_nop\n s_cbranch_scc0 .ELSEWHERE\n s_endpgm",
+    # Back into a loop that has two entries.
+    "s_cbranch_scc0 .B\n .A:\n v_nop\n .B:\n v_nop\n s_cbranch_scc0 .A\n s_endpgm",
+])
+def test_jumps_that_cannot_be_followed_are_counted(text: str) -> None:
+    assert shapes(text)[1] == 1
+
+
+def test_the_hot_loop_is_the_innermost_with_the_most_fmas() -> None:
+    fma, add = "v_fma_f32 v0, v0, v0, v0\n", "v_add_f32 v0, v0, v0\n"
+    matrix = "v_mfma_f32_4x4x1f32 a, b, c, d\n"
+
+    def hot(*bodies: str) -> list[str]:
+        text = "".join(f".L{i}:\n{body}s_cbranch_scc0 .L{i}\n" for i, body in enumerate(bodies))
+        found, _ = loops.find_loops(function(f".OUTER:\n{9 * fma}{text}s_cbranch_scc0 .OUTER\ns_endpgm"))
+        kernel = assembly.read_kernels(STAIRCASE)[0]
+        entries = [analysis.describe_loop(loop, None) for loop in found]
+        described = analysis.describe_kernel(kernel, "k", entries, 0)
+        return [loop["label"] for loop in described["loops"] if loop["hot"]]
+
+    assert hot(fma, 2 * fma, 5 * add) == [".L1"]
+    assert hot(add, 3 * add) == [".L1"]
+    assert hot(4 * fma, matrix) == [".L1"]
+    assert hot() == [".OUTER"]
+
+
+def test_a_packed_fma_counts_twice_in_the_share() -> None:
+    text = ".A:\n v_pk_fma_f32 v0, v1, v2, v3\n s_nop 0\n s_cbranch_scc0 .A\n s_endpgm"
+    found, _ = loops.find_loops(function(text))
+    loop = analysis.describe_loop(found[0], None)
+    assert (loop["instructions"], loop["fmas"], loop["fma_share"], loop["mix"]["fma"]) == (3, 2, 0.5, 1)
+
+
+# --- Names, sources, files ------------------------------------------------------------------------
+
+def test_names() -> None:
+    assert analysis.short_names([
+        "(anonymous namespace)::busy_kernel(float*, unsigned int)",
+        "void (anonymous namespace)::copy<4, (hipscope::Layout)0>(unsigned int*, void (*)(int))",
+        "void tile<std::pair<int, int> >(float)", "plain", "twice(int)", "twice(float)",
+    ]) == ["busy_kernel", "copy<4, (hipscope::Layout)0>", "tile<std::pair<int, int> >", "plain", "twice(int)",
+           "twice(float)"]
+
+
+def test_experiments_are_those_of_the_build(tmp_path: Path) -> None:
+    (tmp_path / "CMakeLists.txt").write_text(
+        "# hipscope_add_experiment(src/0-old/gone.hip)\n"
+        "hipscope_add_experiment(src/1-a/first.hip BOTH_WAVE_SIZES)\n"
+        "  hipscope_add_experiment(\n    src/2-b/second.hip)\n", encoding="utf-8")
+    assert read_experiments(tmp_path) == [Experiment("first", "src/1-a/first.hip"),
+                                          Experiment("second", "src/2-b/second.hip")]
+    (tmp_path / "CMakeLists.txt").write_text("project(x)\n", encoding="utf-8")
+    with pytest.raises(IsaError, match="names no experiment"):
+        read_experiments(tmp_path)
+    with pytest.raises(IsaError, match="cannot be read"):
+        read_experiments(tmp_path / "missing")
+
+
+def test_experiments_of_this_repository_are_there() -> None:
+    found = read_experiments()
+    assert "cu_staircase" in [experiment.name for experiment in found]
+    assert all((REPOSITORY / experiment.source).is_file() for experiment in found)
+
+
+def test_compact_json_is_json() -> None:
+    value = {"a": 1, "b": [], "c": {}, "d": "x" * 120, "e": ["ü" * 60, {"f": list(range(60)), "g": None}],
+             **{f"key {i}": i for i in range(30)}}
+    text = results.compact_json(value)
+    assert json.loads(text) == value
+    assert max(len(line) for line in text.splitlines() if "xxx" not in line) <= 101
+    assert len(text.splitlines()) < 80
+
+
+def result(**changes: Any) -> dict[str, Any]:
+    """A whole result."""
+    return {"schema_version": 1, "experiment": "cu_staircase", "source": "src/2-compute/cu_staircase.hip",
+            "target": "gfx900", "compiler": "clang", "flags": "-O3",
+            "kernels": analysis.analyse_text(STAIRCASE, None, "gfx900"), **changes}
+
+
+def read_back(folder: Path, data: dict[str, Any]) -> dict[str, Any]:
+    """The result from a file."""
+    path = folder / "gfx900" / "cu_staircase.json"
+    path.parent.mkdir()
+    path.write_text(results.compact_json(data), encoding="utf-8")
+    return results.read_result(path, results.load_schema())
+
+
+def test_results_follow_the_schema(tmp_path: Path) -> None:
+    assert read_back(tmp_path, result()) == result()
+
+
+@pytest.mark.parametrize("change, part", [
+    (lambda data: data.update(extra=1), "extra"), (lambda data: data.pop("flags"), "flags"),
+    (lambda data: data["kernels"][0].update(vgprs=-1), "vgprs"),
+    (lambda data: data["kernels"][0].pop("instructions"), "instructions"),
+    (lambda data: data["kernels"][0].update(wave_size=48), "wave_size"),
+    (lambda data: data["kernels"][0]["loops"][0]["mix"].update(unknown=1), "unknown"),
+    (lambda data: data["kernels"][0]["loops"][0].update(fma_share=1.5), "fma_share"),
+    (lambda data: data["kernels"][0]["loops"][0].update(mca={}), "mca"),
+    (lambda data: data.update(target="gfx906"), "for gfx906"),
+    (lambda data: data.update(experiment="other"), "holds other"),
+])
+def test_results_that_do_not_follow_the_schema(tmp_path: Path, change: Any, part: str) -> None:
+    data = result()
+    change(data)
+    with pytest.raises(BadResult, match=re.escape(part)):
+        read_back(tmp_path, data)
+
+
+# --- llvm-mca -------------------------------------------------------------------------------------
+
+# Refuses v_bad; takes one cycle for each other instruction, and 50 in the beginning.
+FAKE_MCA = """#!/usr/bin/env python3
+import json, sys
+regions, wrong = [], False
+iterations = next(int(word.split("=")[1]) for word in sys.argv if word.startswith("-iterations="))
+for number, line in enumerate(sys.stdin.read().split("\\n"), 1):
+    if line.startswith("# LLVM-MCA-BEGIN"):
+        regions.append({"Name": line.split()[-1], "SummaryView": {"TotalCycles": 50}})
+    elif line.startswith("v_bad"):
+        print(f"<stdin>:{number}:1: error: invalid instruction", file=sys.stderr)
+        wrong = True
+    elif line and not line.startswith("#"):
+        regions[-1]["SummaryView"]["TotalCycles"] += iterations
+if wrong:
+    sys.exit(1)
+print(json.dumps({"CodeRegions": regions}))
+"""
+
+
+def with_mca(folder: Path, text: str) -> toolchain.Toolchain:
+    """A toolchain of which only llvm-mca can be called."""
+    program = folder / "llvm-mca"
+    program.write_text(text, encoding="utf-8")
+    program.chmod(0o755)
+    return toolchain.Toolchain(Processes(), "", "", "", str(program), "")
+
+
+def test_mca_estimates_each_loop(tmp_path: Path) -> None:
+    tools = with_mca(tmp_path, FAKE_MCA)
+    assert mca.estimate(tools, "gfx900", [["v_a", "v_b"], ["v_c"]]) == [mca.Estimate(2.0), mca.Estimate(1.0)]
+    assert mca.estimate(tools, "gfx900", []) == []
+
+
+def test_mca_goes_on_without_what_it_refuses(tmp_path: Path) -> None:
+    tools = with_mca(tmp_path, FAKE_MCA)
+    found = mca.estimate(tools, "gfx900", [["v_a"], ["v_bad 1", "v_b", "v_bad 2", "v_c"]])
+    assert found == [mca.Estimate(1.0), mca.Estimate(2.0, ["v_bad 1", "v_bad 2"])]
+
+
+@pytest.mark.parametrize("text", [
+    "#!/bin/sh\nexit 1\n", "#!/bin/sh\necho 'not JSON'\n", "#!/bin/sh\necho '{}'\n",
+    "#!/bin/sh\necho '<stdin>:1:1: error: never good' >&2; exit 1\n",
+])
+def test_mca_that_fails_gives_no_estimate(tmp_path: Path, text: str) -> None:
+    assert mca.estimate(with_mca(tmp_path, text), "gfx900", [["v_a"]]) == [None]
+
+
+def test_no_mca_gives_no_estimate() -> None:
+    tools = toolchain.Toolchain(Processes(), "", "", "", "", "")
+    assert mca.estimate(tools, "gfx900", [["v_a"]]) == [None]
+
+
+# --- The program ----------------------------------------------------------------------------------
+
+FAKE_HIPCC = """#!/usr/bin/env bash
+# Imitates hipcc: "compiles" every source to the recorded assembly.
+here=$(dirname "$0") source= target= assembly=
+[[ $1 != --version ]] || { cat "$here/version"; exit; }
+while (($#)); do
+  case $1 in
+    *.hip) source=$1 ;;
+    --offload-arch=*) target=${1#*=} ;;
+    -o) assembly=$2; shift ;;
+  esac
+  shift
+done
+printf '%s %s\\n' "$(basename "$source" .hip)" "$target" >>"$here/calls"
+[[ $target != gfx1100 ]] || { echo 'clang: error: cannot find the device library' >&2; exit 1; }
+if [[ -e $here/hangs && $source != *probe* ]]; then
+  touch "$here/started"
+  sleep 60 &
+  wait
+fi
+if [[ -e $here/breaks && $source == *second* ]]; then
+  printf 'clang: warning: nothing\\n%s:7:1: error: no such thing\\nmore\\n' "$source" >&2
+  exit 1
+fi
+cp "$here/recorded.s" "$assembly"
+"""
+VERSION = "HIP version: 9.9\nFake clang version 99.1\nInstalledDir: {folder}\n"
+
+
+class Workshop:
+    """A repository of two experiments, and a folder of faked tools."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root, self.tools = folder / "repository", folder / "tools"
+        shutil.copytree(SCRIPTS, self.root / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
+        (self.root / "results").mkdir()
+        shutil.copy(REPOSITORY / "results" / "isa-schema.json", self.root / "results")
+        self.name_experiments("src/1-a/first.hip", "src/2-b/second.hip")
+        self.tools.mkdir()
+        (self.tools / "version").write_text(VERSION.format(folder=self.tools), encoding="utf-8")
+        self.record(STAIRCASE)
+        self.add("hipcc", FAKE_HIPCC)
+        self.add("llvm-mc", '#!/bin/sh\nfor last; do :; done\ncat "$last"\n')
+        self.add("llvm-cxxfilt", "#!/bin/sh\nsed -E 's/^_ZN12_GLOBAL__N_1[0-9]+([a-z_]+_kernel).*/\\1(int)/'\n")
+        self.add("llvm-mca", FAKE_MCA)
+
+    def add(self, name: str, text: str) -> None:
+        """Adds a tool."""
+        (self.tools / name).write_text(text, encoding="utf-8")
+        (self.tools / name).chmod(0o755)
+
+    def record(self, text: str) -> None:
+        """What every source compiles to."""
+        (self.tools / "recorded.s").write_text(text, encoding="utf-8")
+
+    def name_experiments(self, *sources: str) -> None:
+        """Writes the list of experiments."""
+        text = "".join(f"hipscope_add_experiment({source})\n" for source in sources)
+        (self.root / "CMakeLists.txt").write_text(text, encoding="utf-8")
+
+    @property
+    def out(self) -> Path:
+        """Where the report goes when not told otherwise."""
+        return self.root / "results" / "isa"
+
+    def start(self, *arguments: str, path: str | None = None) -> subprocess.Popen[str]:
+        """Starts the program."""
+        environment = {**os.environ, "PATH": path or f"{self.tools}:{os.environ['PATH']}",
+                       "ROCM_PATH": "/nonexistent"}
+        return subprocess.Popen(
+            [sys.executable, str(self.root / "scripts" / "isa_report.py"), *arguments], env=environment,
+            cwd=self.root, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            # Tests started in the background inherit an ignored SIGINT.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
+
+    def run(self, *arguments: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
+        """Runs the program."""
+        process = self.start(*arguments, path=path)
+        out, err = process.communicate(timeout=120)
+        return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+
+    def files(self) -> dict[str, bytes]:
+        """Everything below the report's folder."""
+        files = [path for path in self.out.rglob("*") if path.is_file()]
+        return {str(path.relative_to(self.out)): path.read_bytes() for path in files}
+
+    def calls(self) -> list[str]:
+        """What was compiled, but for probes."""
+        path = self.tools / "calls"
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        return sorted(line for line in lines if not line.startswith("probe"))
+
+
+@pytest.fixture
+def workshop(tmp_path: Path) -> Workshop:
+    """Two experiments and faked tools."""
+    return Workshop(tmp_path)
+
+
+def one_sentence(done: subprocess.CompletedProcess[str], status: int, *parts: str) -> None:
+    """Whether it failed with one line that has these parts."""
+    assert (done.returncode, done.stderr.count("\n")) == (status, 1), done.stderr
+    assert done.stderr.startswith("isa_report.py: ")
+    for part in parts:
+        assert part in done.stderr
+
+
+def test_report(workshop: Workshop) -> None:
+    done = workshop.run("--targets", "gfx900,gfx90a")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.fullmatch(r".*/results/isa/README.md: 8 kernels, 2 targets, \d+\.\d s\n", done.stdout)
+    assert workshop.calls() == ["first gfx900", "first gfx90a", "second gfx900", "second gfx90a"]
+    assert sorted(workshop.files()) == [
+        "README.md", "gfx900/README.md", "gfx900/first.json", "gfx900/second.json", "gfx90a/README.md",
+        "gfx90a/first.json", "gfx90a/second.json", "plots/first-fma-share.svg", "plots/second-fma-share.svg",
+        "plots/vgprs-waves.svg",
+    ]
+    data = json.loads((workshop.out / "gfx90a" / "second.json").read_text())
+    assert (data["source"], data["target"]) == ("src/2-b/second.hip", "gfx90a")
+    assert data["compiler"] == "Fake clang version 99.1, HIP 9.9"
+    assert [kernel["name"] for kernel in data["kernels"]] == ["busy_kernel", "waiting_kernel"]
+    assert data["kernels"][0]["loops"][0]["mca"] == {"cycles": 19.0, "stripped": []}
+    of_target = (workshop.out / "gfx900" / "README.md").read_text()
+    # The columns of AGPRs, spills, LDS and matrix instructions are all 0.
+    assert (
+        "| kernel | VGPRs | SGPRs | scratch bytes | block | waves | code bytes | instructions | FMAs | loops |\n"
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+        "| busy_kernel | 7 | 11 | 0 | 1024 | 10 | 440 | 71 | 22 | 2 |\n"
+        "| waiting_kernel | 3 | 14 | 0 | 1024 | 10 | 152 | 33 | 0 | 1 |\n") in of_target
+    assert (
+        "| kernel | loop | instructions | FMA | other VALU | SALU | scalar memory | waits | branches | FMA share "
+        "| bytes | at | llvm-mca |\n") in of_target
+    assert "| busy_kernel | **LBB0_3** | 19 | 16 | 0 | 2 | 0 | 0 | 1 | 84.2 % | 140 | 224 | 19.0 |\n" in of_target
+    index = (workshop.out / "README.md").read_text()
+    assert ("| FMA share of the hot loop | gfx900 | gfx90a |\n| --- | ---: | ---: |\n"
+            "| busy_kernel | 84.2 % | 84.2 % |\n") in index
+    assert "No kernel uses scratch on any target." in index
+    for name in ("first-fma-share.svg", "vgprs-waves.svg"):
+        assert f"(plots/{name})" in index
+        ElementTree.fromstring((workshop.out / "plots" / name).read_text())
+    assert workshop.run("--check").stdout == "4 valid, 0 invalid\n"
+
+
+def test_again_gives_the_same_bytes(workshop: Workshop) -> None:
+    assert workshop.run("--targets", "gfx900,gfx1030", "--jobs", "3").returncode == 0
+    before = workshop.files()
+    assert workshop.run("--targets", "gfx1030,gfx900", "--jobs", "1").returncode == 0
+    assert workshop.files() == before
+
+
+def test_only_some_experiments_keep_the_others(workshop: Workshop) -> None:
+    assert workshop.run("--targets", "gfx900,gfx1030").returncode == 0
+    before = workshop.files()
+    workshop.record(STAIRCASE.replace("; NumVgprs: 7", "; NumVgprs: 8"))
+    assert workshop.run("--targets", "gfx900", "--only", "^sec").returncode == 0
+    after = workshop.files()
+    assert {name for name in after if after[name] != before[name]} == {
+        "gfx900/second.json", "gfx900/README.md", "README.md", "plots/vgprs-waves.svg"}
+    assert after.keys() == before.keys()
+
+
+def test_what_is_no_experiment_any_more_goes(workshop: Workshop) -> None:
+    assert workshop.run("--targets", "gfx900").returncode == 0
+    workshop.name_experiments("src/1-a/first.hip", "src/3-c/third.hip")
+    assert workshop.run("--targets", "gfx900").returncode == 0
+    assert sorted(workshop.files()) == [
+        "README.md", "gfx900/README.md", "gfx900/first.json", "gfx900/third.json", "plots/first-fma-share.svg",
+        "plots/third-fma-share.svg", "plots/vgprs-waves.svg"]
+
+
+def test_scratch_is_named(workshop: Workshop) -> None:
+    text = STAIRCASE.replace(".private_segment_fixed_size: 0", ".private_segment_fixed_size: 724", 1)
+    workshop.record(text.replace(".vgpr_spill_count: 0", ".vgpr_spill_count: 81", 1))
+    assert workshop.run("--targets", "gfx900", "--only", "first").returncode == 0
+    index = (workshop.out / "README.md").read_text()
+    assert "| first | busy_kernel | gfx900 | 724 | 81 | 1024 |" in index
+    assert "| busy_kernel | 7 | 11 | 81 | 724 | 1024 |" in (workshop.out / "gfx900" / "README.md").read_text()
+
+
+def test_no_mca_is_said(workshop: Workshop) -> None:
+    workshop.add("llvm-mca", "#!/bin/sh\nexit 1\n")
+    assert workshop.run("--targets", "gfx900").returncode == 0
+    assert "| 140 | 224 | not available |" in (workshop.out / "gfx900" / "README.md").read_text()
+
+
+def test_what_mca_refuses_is_said(workshop: Workshop) -> None:
+    text = STAIRCASE.replace("s_add_i32 s3, s3, -16", "v_bad s3, s3, -16")
+    workshop.record(text)
+    assert workshop.run("--targets", "gfx900").returncode == 0
+    of_target = (workshop.out / "gfx900" / "README.md").read_text()
+    assert "| 18.0 (without 1) |" in of_target
+    assert "- busy_kernel, .LBB0_3: llvm-mca refused v_bad s3, s3, -16." in of_target
+
+
+@pytest.mark.parametrize("arguments, part", [
+    (["--only", "("], "regular expression"), (["--only", "nothing_of_this_name"], "nothing_of_this_name"),
+    (["--targets", "gfx900,sm_90"], "'sm_90'"), (["--targets", ""], "--targets"),
+    (["--targets", "../x"], "'../x'"), (["--targets", "gfx900,gfx1100"], "does not compile for gfx1100."),
+    (["--jobs", "0"], "--jobs"), (["--out", "/dev/null/folder"], "/dev/null/folder"),
+    (["--check"], "there is no folder"),
+])
+def test_bad_usage(workshop: Workshop, arguments: list[str], part: str) -> None:
+    one_sentence(workshop.run(*arguments), 2, part)
+    assert not workshop.out.exists()
+
+
+def test_all_targets_are_those_that_compile(workshop: Workshop) -> None:
+    done = workshop.run("--targets", "all", "--only", "first")
+    assert done.returncode == 0 and "Not supported by Fake clang version 99.1, HIP 9.9: gfx1100\n" in done.stdout
+    expected = sorted(set(toolchain.KNOWN_TARGETS) - {"gfx1100"})
+    assert sorted(path.name for path in workshop.out.glob("gfx*")) == expected
+
+
+def test_no_compiler(workshop: Workshop) -> None:
+    nowhere = workshop.root / "nothing"
+    one_sentence(workshop.run(path=str(nowhere)), 77, "there is no hipcc")
+    (workshop.tools / "llvm-mc").unlink()
+    one_sentence(workshop.run(path=f"{workshop.tools}:/usr/bin:/bin"), 77, "there is no llvm-mc of LLVM 99",
+                 "package llvm-99")
+    (workshop.tools / "version").write_text("no version\n", encoding="utf-8")
+    one_sentence(workshop.run(), 77, "names no clang")
+    assert not workshop.out.exists()
+
+
+def test_a_source_that_does_not_compile(workshop: Workshop) -> None:
+    assert workshop.run("--targets", "gfx900").returncode == 0
+    before = workshop.files()
+    (workshop.tools / "breaks").touch()
+    done = workshop.run("--targets", "gfx900,gfx1030")
+    one_sentence(done, 1, "second.hip does not compile for gfx", "second.hip:7:1: error: no such thing")
+    assert workshop.files() == before
+
+
+def test_assembly_that_cannot_be_read(workshop: Workshop) -> None:
+    workshop.record("nothing\n")
+    one_sentence(workshop.run("--targets", "gfx900"), 1, "no notes")
+    assert not workshop.out.exists()
+
+
+def test_a_bad_result_file(workshop: Workshop) -> None:
+    assert workshop.run("--targets", "gfx900").returncode == 0
+    path = workshop.out / "gfx900" / "second.json"
+    path.write_text(path.read_text().replace('"vgprs": 7', '"vgprs": -7'), encoding="utf-8")
+    before = workshop.files()
+    done = workshop.run("--check")
+    one_sentence(done, 1, "second.json does not follow the schema: kernels.0.vgprs")
+    assert done.stdout == "1 valid, 1 invalid\n"
+    # It would stay beside the new one.
+    one_sentence(workshop.run("--targets", "gfx900", "--only", "first"), 1, "second.json", "vgprs")
+    assert workshop.files() == before
+    assert workshop.run("--targets", "gfx900").returncode == 0
+
+
+@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_interrupt(workshop: Workshop, number: signal.Signals, status: int) -> None:
+    assert workshop.run("--targets", "gfx900").returncode == 0
+    before = workshop.files()
+    (workshop.tools / "hangs").touch()
+    process = workshop.start("--targets", "gfx900,gfx1030", "--jobs", "2")
+    for _ in range(400):
+        if (workshop.tools / "started").exists():
+            break
+        time.sleep(0.05)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == status
+    assert err in ("", "isa_report.py: interrupted; what was there before stays.\n")
+    assert workshop.files() == before
+    assert [path.name for path in workshop.out.iterdir() if path.name.startswith(".")] == []
+    running = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
+    assert not [line for line in running if str(workshop.tools).encode() in line]
+
+
+def test_names_cannot_break_the_page() -> None:
+    kernels = [kernel_of(STAIRCASE, "busy_kernel")]
+    kernels[0]["name"] = "a|b<script>alert(1)</script> `c` **d**"
+    files = page.make_pages({("gfx900", "cu_staircase"): result(kernels=kernels)}, ["## A further section"])
+    assert "\n## A further section\n" in files["README.md"].decode()
+    for name in ("README.md", "gfx900/README.md"):
+        text = files[name].decode()
+        assert "<script" not in text and "a\\|b" in text
+
+
+# --- The real compiler ----------------------------------------------------------------------------
+
+HIPCC = shutil.which("hipcc") or shutil.which("hipcc", path="/opt/rocm/bin")
+
+
+def remarks(target: str, folder: Path) -> dict[str, dict[str, int]]:
+    """What the compiler itself reports of each kernel of cu_staircase."""
+    done = subprocess.run(
+        [str(HIPCC), "-x", "hip", "--cuda-device-only", "-S", *toolchain.FLAGS, f"--offload-arch={target}",
+         "-Rpass-analysis=kernel-resource-usage", "-I", str(REPOSITORY / "include"),
+         str(REPOSITORY / "src" / "2-compute" / "cu_staircase.hip"), "-o", str(folder / "remarks.s")],
+        env={**os.environ, "HIP_PLATFORM": "amd", "HCC_AMDGPU_TARGET": target}, capture_output=True, text=True,
+        check=True)
+    said: dict[str, dict[str, int]] = {}
+    symbol = ""
+    for name, value in re.findall(r"remark: +([^:\[]+?)(?: \[[^]]*\])?: (\S+)", done.stderr):
+        if name == "Function Name":
+            symbol = value
+        else:
+            said.setdefault(symbol, {})[name] = int(value)
+    return said
+
+
+@pytest.mark.skipif(HIPCC is None, reason="there is no hipcc")
+def test_the_real_compiler(tmp_path: Path) -> None:
+    out = tmp_path / "isa"
+    done = subprocess.run(
+        [sys.executable, str(SCRIPTS / "isa_report.py"), "--out", str(out), "--targets", "gfx90a", "--only",
+         "^cu_staircase$"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    data = results.read_result(out / "gfx90a" / "cu_staircase.json", results.load_schema())
+    said = remarks("gfx90a", tmp_path)
+    assert len(data["kernels"]) == len(said) == 2
+    for kernel in data["kernels"]:
+        assert {
+            "VGPRs": kernel["vgprs"], "SGPRs": kernel["sgprs"], "AGPRs": kernel["agprs"],
+            "ScratchSize": kernel["scratch_bytes"], "Occupancy": kernel["waves_per_simd"],
+            "SGPRs Spill": kernel["sgpr_spills"], "VGPRs Spill": kernel["vgpr_spills"],
+            "LDS Size": kernel["lds_bytes"],
+        } == said[kernel["symbol"]]
+    hot = next(loop for loop in data["kernels"][0]["loops"] if loop["hot"])
+    assert hot["fmas"] == 16 and 0.8 < hot["fma_share"] < 0.9
+    assert hot["mca"]["cycles"] >= 16
