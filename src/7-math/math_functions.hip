@@ -492,8 +492,8 @@ Latency measure_latency(hipscope::Point& point, const Sweep& sweep, const Row<T>
   if (!sweep.is_hardware()) {
     return {};  // the host's counter does not count cycles
   }
-  return {.counted = counted,
-          .step = (counted - counted_half) / static_cast<double>(steps - steps / 2)};
+  const std::uint64_t more_steps = steps - steps / 2;
+  return {.counted = counted, .step = (counted - counted_half) / static_cast<double>(more_steps)};
 }
 
 // x only numbers the rows: functions from 1 on, those without a function before them. Logarithmic,
@@ -582,6 +582,14 @@ void measure_throughputs(Sweep& sweep, std::uint64_t steps) {
   }
 }
 
+// At least one thread per argument; x, y and the result must fit into memory.
+template <typename T>
+Grid grid_of(const Sweep& sweep, std::uint64_t points) {
+  const Grid grid{.blocks = static_cast<unsigned>((points + block_threads - 1) / block_threads)};
+  sweep.require_memory(3 * grid.total() * sizeof(T), "--points");
+  return grid;
+}
+
 template <typename T>
 void measure_errors(Sweep& sweep, std::uint64_t points) {
   if constexpr (!has_reference<T>) {
@@ -593,7 +601,7 @@ void measure_errors(Sweep& sweep, std::uint64_t points) {
       std::string("against the host's ") + (is_fp32<T> ? "double" : "long double") +
       ", counted from the exact result; bound: where most of it is used, the documented one, "
       "with half an ulp more where that is counted from the rounded result");
-  const Grid grid{.blocks = static_cast<unsigned>((points + block_threads - 1) / block_threads)};
+  const Grid grid = grid_of<T>(sweep, points);
   double x = first_function_x;
   for (const Row<T>& row : function_rows<T>()) {
     auto point = sweep.point(row.label, x++);
@@ -621,7 +629,7 @@ void move_to_boundary(Arguments<T>& arguments, T (*boundary)(T)) {
 template <typename T>
 void compare_results(hipscope::Point& point, const Sweep& sweep, const Rewrite<T>& rewrite,
                      std::uint64_t points) {
-  const Grid grid{.blocks = static_cast<unsigned>((points + block_threads - 1) / block_threads)};
+  const Grid grid = grid_of<T>(sweep, points);
   Arguments<T> arguments = arguments_of(rewrite.before, grid.total(), sweep.seed());
   if (rewrite.boundary != nullptr) {
     move_to_boundary(arguments, rewrite.boundary);
@@ -857,7 +865,7 @@ int main(int argc, char** argv) {
                       {.gpu = 1024, .quick = 512, .host = 6, .minimum = 2, .maximum = 2048});
   const auto points = experiment.size(
       "--points", "arguments per function of the error sweeps",
-      {.gpu = 1U << 20, .quick = 1U << 16, .host = 256, .minimum = 1, .maximum = 1U << 26});
+      {.gpu = 1U << 20, .quick = 1U << 16, .host = 256, .minimum = 1, .maximum = 1U << 24});
   declare<float>(experiment, steps, points);
   declare<double>(experiment, steps, points);
   experiment.conclude([](hipscope::Results& results) {
