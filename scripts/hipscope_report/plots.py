@@ -131,9 +131,15 @@ def _scale_x(axes: Any, axis: dict[str, Any], positions: list[float]) -> None:
         axes.xaxis.set_major_formatter(lambda value, _: _binary_tick(value, "B"))
 
 
-def _scale_y(axes: Any, logarithmic: bool, values: list[float]) -> None:
+def _wants_decades(sweep: dict[str, Any], values: list[float]) -> bool:
+    """Whether the values of a sweep of logarithmic scale span enough for a logarithmic axis."""
     low, high = min(values), max(values)
-    if logarithmic and low > 0 and high / low >= SMALLEST_LOGARITHMIC_RANGE:
+    return sweep["axis"]["scale"] == "logarithmic" and low > 0 and high / low >= SMALLEST_LOGARITHMIC_RANGE
+
+
+def _scale_y(axes: Any, sweep: dict[str, Any], values: list[float]) -> None:
+    low, high = min(values), max(values)
+    if _wants_decades(sweep, values):
         axes.set_yscale("log")
         subdivisions = (1, 2, 5) if high / low < 1e3 else (1,)
         axes.yaxis.set_major_locator(ticker.LogLocator(subs=subdivisions))
@@ -175,7 +181,7 @@ def _draw_curves(axes: Any, sweep: dict[str, Any], series: list[Series], y_label
         drawn_x += xs
         drawn_y += ys
     _scale_x(axes, sweep["axis"], drawn_x)
-    _scale_y(axes, sweep["axis"]["scale"] == "logarithmic", drawn_y)
+    _scale_y(axes, sweep, drawn_y)
     axes.set_ylabel(y_label)
     axes.grid(True)
 
@@ -190,6 +196,9 @@ def _draw_bars(axes: Any, sweep: dict[str, Any], series: list[Series], x_label: 
                          color=COLOURS[number % len(COLOURS)])
         texts = [markdown.number(value) for value in one.points.values()]
         axes.bar_label(bars, texts, padding=3, fontsize=9)
+    if _wants_decades(sweep, [value for one in series for value in one.points.values()]):
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(lambda value, _: _tick(value))
     middle = height * (len(series) - 1) / 2
     axes.set_yticks([index + middle for index in range(len(rows))], [_short(row["label"]) for row in rows])
     axes.invert_yaxis()

@@ -123,16 +123,19 @@ void Sweep::headline(const std::string& value) { record_.headline = value; }
 
 void Sweep::compare(const std::string& series) { record_.published_series = series; }
 
-Point Sweep::point(const std::string& label, double x) {
+Point Sweep::point(const std::string& label, double x, const std::string& published_series) {
   detail::throw_if_interrupted();
   detail::show_progress(fmt::format("{} {}", record_.name, label));
   auto row = std::make_unique<detail::Row>();
   row->label = label;
   row->x = x;
   for (const detail::PublishedFigure& figure : detail::published_figures()) {
-    if (!record_.published_series.empty() && figure.experiment == run_.experiment.name &&
-        figure.series == record_.published_series && figure.metric == record_.headline &&
-        figure.x == label) {
+    const bool of_the_sweep = !record_.published_series.empty() &&
+                              figure.series == record_.published_series && figure.x == label;
+    const bool of_the_point =
+        !published_series.empty() && figure.series == published_series && figure.x.empty();
+    if (figure.experiment == run_.experiment.name && figure.metric == record_.headline &&
+        (of_the_sweep || of_the_point)) {
       row->published.push_back(figure);
     }
   }

@@ -151,6 +151,21 @@ def test_awkward_numbers_make_a_plot(tmp_path: Path) -> None:
     assert len(os.listdir(tmp_path / "plots")) == 6
 
 
+@pytest.mark.parametrize("scale, decades", [("logarithmic", True), ("linear", False)])
+def test_bars_of_a_logarithmic_sweep_have_a_logarithmic_axis(
+        tmp_path: Path, scale: str, decades: bool) -> None:
+    rows = [synthetic.row(name, x, 1.0, value)
+            for x, (name, value) in enumerate((("exp", 30.0), ("sin", 40.0), ("large sin", 4000.0)), 1)]
+    sweep = synthetic.sweep("s", rows, axis={"name": "function", "unit": "", "scale": scale})
+    synthetic.write(tmp_path, synthetic.result(sweeps=[sweep]))
+    page_of(tmp_path)
+    text = (tmp_path / "plots" / "copy_rate-s.svg").read_text()
+    assert "<!-- large sin -->" in text
+    # The ticks of decades; those of a linear axis from 0 on.
+    assert ("<!-- 100 -->" in text and "<!-- 0 -->" not in text) == decades
+    assert ("<!-- 2000 -->" in text and "<!-- 0 -->" in text) == (not decades)
+
+
 def test_a_second_row_at_one_x_is_named_beside_the_curve(tmp_path: Path) -> None:
     rows = [synthetic.row(str(x), x, 1.0, 2.0 * x) for x in (1, 2, 4, 8)]
     rows.append(synthetic.row("8 in rows", 8, 1.0, 5.0))

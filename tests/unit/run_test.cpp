@@ -307,6 +307,22 @@ TEST_F(RunTest, PointsShowTheirPublishedCounterpart) {
   EXPECT_TRUE(rows[1]["published"].empty());
 }
 
+TEST_F(RunTest, APointMayHaveAPublishedSeriesOfItsOwn) {
+  Experiment math_functions("math_functions", {.question = "", .sources = {}});
+  math_functions.sweep("latency-fp64", "", [](Sweep& sweep) {
+    sweep.headline("latency");
+    sweep.point("sin", 1, "sin, fp64, dependent chain").value("latency", 1, "cycles");
+    sweep.point("cos", 2, "cos, fp64, dependent chain").value("latency", 1, "cycles");
+    sweep.point("tan", 3).value("latency", 1, "cycles");
+  });
+  EXPECT_EQ(hipscope::run(math_functions, {"--json", path("result.json")}).status, 0);
+  const Json rows = Json::parse(read_file(path("result.json")))["sweeps"][0]["rows"];
+  ASSERT_EQ(rows[0]["published"].size(), 1U);
+  EXPECT_EQ(rows[0]["published"][0]["value"], 2339);
+  EXPECT_TRUE(rows[1]["published"].empty());
+  EXPECT_TRUE(rows[2]["published"].empty());
+}
+
 TEST_F(RunTest, NoiseIsGivenInPercent) {
   add_measured_sweep();
   EXPECT_EQ(json_of_run()["options"]["noise"], 0.005);
