@@ -50,7 +50,7 @@ struct Operands {
   float first;
   float second;
 };
-constexpr Operands host_operands = {-(1.0F - 0x1p-20F), 1.0F - 0x1p-21F};
+constexpr Operands common_operands = {-(1.0F - 0x1p-20F), 1.0F - 0x1p-21F};
 
 // Dependent FMAs, whose operands the compiler does not know.
 __device__ float fma_chain(float x, float multiplier, float addend, unsigned iterations) {
@@ -290,11 +290,12 @@ void measure_lane(Sweep& sweep, Variant variant, const std::string& series,
   sweep.headline("FMA rate");
   sweep.compare(series);
   const auto wave_size = static_cast<unsigned>(sweep.device().wave_size);
-  const auto [first, second] = host_operands;
   const std::uint64_t fmas = iterations * fmas_per_iteration;
-  const auto ends = ends_of([&](float x) { return host_chain(x, first, second, fmas); });
-  const auto lane_0_ends = ends_of([&](float x) { return host_chain(x, second, first, fmas); });
-  const std::vector<Operands> same_for_all(largest_block, host_operands);
+  const auto ends = ends_of(
+      [&](float x) { return host_chain(x, common_operands.first, common_operands.second, fmas); });
+  const auto lane_0_ends = ends_of(
+      [&](float x) { return host_chain(x, common_operands.second, common_operands.first, fmas); });
+  const std::vector<Operands> same_for_all(largest_block, common_operands);
   const DeviceBuffer<Operands> operands{std::span<const Operands>(same_for_all)};
   DeviceBuffer<float> output(largest_block);
   for (unsigned threads = 64; threads <= largest_block; threads *= 2) {
@@ -441,6 +442,8 @@ void infer_wave_size(hipscope::Results& results) {
   if (by_paths) {
     inference.evidence.push_back("the FMA rate falls with the number of paths up to " +
                                  number(by_paths->first_flat_x) + " and no further");
+  } else if (!many_paths.empty()) {
+    inference.evidence.push_back("the FMA rate over the number of paths shows no end of its fall");
   }
   const bool disagree =
       by_granularity && by_paths && by_granularity->first_flat_x != by_paths->first_flat_x;
@@ -455,6 +458,8 @@ void infer_wave_size(hipscope::Results& results) {
   }
   results.infer(inference);
 }
+
+double confidence_of(double relative_spread) { return std::max(0.0, 1 - relative_spread); }
 
 // What is measured at `x`, if it was.
 std::optional<hipscope::CurvePoint> at(const std::vector<hipscope::CurvePoint>& curve, double x) {
@@ -501,8 +506,9 @@ void infer_cost_of_a_lane(hipscope::Results& results) {
   results.infer({.name = "cost of one lane on another path",
                  .value = divergent->y / uniform->y,
                  .unit = "times the cycles",
-                 .confidence = 1 - uniform->relative_spread - divergent->relative_spread,
-                 .statement = "one lane on a path of its own costs its whole wave that path",
+                 .confidence = confidence_of(uniform->relative_spread + divergent->relative_spread),
+                 .statement = "one lane on another path makes its wave take " +
+                              times_as_long(divergent->y, uniform->y),
                  .evidence = evidence});
 }
 
@@ -516,16 +522,17 @@ void infer_overlap(hipscope::Results& results) {
   constexpr double one_after_the_other = 1.9;
   constexpr double side_by_side = 1.1;
   const double ratio = curve.front().y / curve.back().y;
-  results.infer({.name = "two paths of a wave that is alone",
-                 .value = ratio,
-                 .unit = "times the cycles of one",
-                 .confidence = 1 - curve.front().relative_spread - curve.back().relative_spread,
-                 .statement = ratio > one_after_the_other ? "two paths of one wave do not overlap"
-                              : ratio < side_by_side      ? "two paths of one wave overlap fully"
-                                                          : "two paths of one wave overlap in part",
-                 .evidence = {"with one wave per SIMD, lanes in turns take " +
-                              times_as_long(curve.front().y, curve.back().y) +
-                              " as with all lanes on one path"}});
+  results.infer(
+      {.name = "two paths of a wave that is alone",
+       .value = ratio,
+       .unit = "times the cycles of one",
+       .confidence = confidence_of(curve.front().relative_spread + curve.back().relative_spread),
+       .statement = ratio > one_after_the_other ? "two paths of one wave do not overlap"
+                    : ratio < side_by_side      ? "two paths of one wave overlap fully"
+                                                : "two paths of one wave overlap in part",
+       .evidence = {"with one wave per SIMD, lanes in turns take " +
+                    times_as_long(curve.front().y, curve.back().y) +
+                    " as with all lanes on one path"}});
 }
 
 // The shortest body from which on a branch is faster than a select, when `taken` lanes run it.
@@ -547,7 +554,7 @@ void infer_break_even(hipscope::Results& results, const std::string& sweep,
     spread = std::max({spread, select[i].relative_spread, branch[i].relative_spread});
   }
   if (inference.value) {
-    inference.confidence = 1 - spread;
+    inference.confidence = confidence_of(spread);
     inference.statement =
         "from bodies of " + number(*inference.value) + " FMAs on a branch is faster than a select";
   }
