@@ -2,8 +2,8 @@
 //
 // The lanes of a wave (NVIDIA: warp) share one instruction stream. Where they disagree at a branch
 // the wave walks both paths, one after the other, with the lanes of the other path switched off.
-// So one lane that goes elsewhere costs as much as if all 64 had gone both ways; often the paths
-// differ in data only, and exchanging the operands instead of the code removes the cost.
+// So one lane that goes elsewhere costs as much as if all had gone both ways. Often the paths
+// differ in their data only, and to choose the operands instead of the code removes the cost.
 //
 // Paths add up as far as one wave can hold them, and lanes that agree with all of their wave cost
 // nothing: either curve alone shows how many lanes a wave has. Last, the other way to write a short
@@ -31,21 +31,23 @@ namespace {
 constexpr unsigned largest_block = 1024;
 
 // A loop's counter and branch take a small part of its time beside this many FMAs, and the loops of
-// several paths still fit into the smallest instruction cache (128 instructions on NVIDIA).
+// several waves on different paths still fit into the instruction cache nearest to a SIMD.
 constexpr unsigned fmas_per_iteration = 16;
 
-// Threads start from so many different values. A prime, so that threads of one path differ.
+// Threads start from so many different values. A prime, so that threads of one path differ; all
+// under 1/2, about which the chains below jump and from which they would never move.
 constexpr unsigned start_values = 7;
 
 __host__ __device__ float start_value(unsigned thread) {
-  return (1.0F + static_cast<float>(thread % start_values)) / (start_values + 1);
+  return (1.0F + static_cast<float>(thread % start_values)) / 16;
 }
 
 // --- Lane 0 of each wave on another path --------------------------------------------------------
 
-// The operands of x -> x * first + second. With these two x keeps a memory of its start and of the
-// number of steps in either order: one jumps about its fixed point and nears it in 2^20 steps, the
-// other drifts away as slowly.
+// The operands of x -> x * first + second. With these two x keeps a memory of its number of steps
+// in either order: in this one it jumps about a fixed point, which it nears in 2^20 steps, and
+// swapped it drifts away from 0, 2^21 steps long. Were they more alike, a wrong swap would hardly
+// show.
 struct Operands {
   float first;
   float second;
@@ -97,10 +99,11 @@ __global__ void __launch_bounds__(largest_block)
 
 // --- Many paths ---------------------------------------------------------------------------------
 
-// x -> addend - factor * x on each path, with a factor of its own: a result tells its path.
+// x -> addend - factor * x on each path, with a factor of its own, and so near to 1 that x keeps a
+// memory of its start for 2^16 steps at least: a result tells its path, length and start.
 constexpr float path_addend = 1.0F;
 __host__ __device__ constexpr float path_factor(unsigned path) {
-  return 1.0F - static_cast<float>(path + 1) * 0x1p-20F;
+  return 1.0F - static_cast<float>(path + 1) * 0x1p-22F;
 }
 
 // The loop of one path. Its factor is a literal, so that no compiler makes one loop of two paths.
