@@ -48,6 +48,19 @@ struct FirstStep {
 /// shorter than three points or not flat, so that a slope is not taken for a step.
 std::optional<FirstStep> find_first_step(std::span<const CurvePoint> curve, double smallest_ratio);
 
+/// Where a falling curve reaches its floor.
+struct LastDrop {
+  double last_high_x = 0;   ///< the last x before the curve falls to its floor
+  double first_flat_x = 0;  ///< the first x from which on it is flat
+  double ratio = 0;         ///< y at last_high_x over the median of the flat part
+  double confidence = 0;    ///< 0 ... 1: how clearly the drop stands out of the flat part's spread
+};
+
+/// Where a curve that ends flat takes its last drop, of at least `smallest_ratio` (such as 1.5)
+/// over the median of the points after it. Empty when it takes none, when the flat part is shorter
+/// than three points or not flat, and when the curve has been down there before.
+std::optional<LastDrop> find_last_drop(std::span<const CurvePoint> curve, double smallest_ratio);
+
 /// The period of a staircase.
 struct StepPeriod {
   double period = 0;      ///< distance between steps, in the unit of x

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "hipscope/statistics.h"
@@ -143,6 +144,26 @@ std::optional<FirstStep> find_first_step(std::span<const CurvePoint> curve, doub
                      .confidence = clearness};
   }
   return std::nullopt;
+}
+
+std::optional<LastDrop> find_last_drop(std::span<const CurvePoint> curve, double smallest_ratio) {
+  const std::vector<CurvePoint> backwards(curve.rbegin(), curve.rend());
+  const auto step = find_first_step(backwards, smallest_ratio);
+  if (!step) {
+    return std::nullopt;
+  }
+  const auto first_flat = std::find_if(curve.begin(), curve.end(), [&](const CurvePoint& point) {
+    return point.x == step->last_flat_x;
+  });
+  const double floor = std::prev(first_flat)->y / step->ratio;
+  if (std::any_of(curve.begin(), first_flat,
+                  [&](const CurvePoint& point) { return point.y < smallest_ratio * floor; })) {
+    return std::nullopt;
+  }
+  return LastDrop{.last_high_x = step->next_x,
+                  .first_flat_x = step->last_flat_x,
+                  .ratio = step->ratio,
+                  .confidence = step->confidence};
 }
 
 std::optional<StepPeriod> find_step_period(std::span<const CurvePoint> curve, double threshold) {
