@@ -171,18 +171,15 @@ std::vector<WaitingKernel> waiting_kernels(std::integer_sequence<int, Values...>
 }
 
 // Close together around 256, where the encoding of every instruction set so far ends.
-const std::vector<RingKernel> kernels_of_256_threads =
-    ring_kernels<256>(std::integer_sequence<int, 8, 16, 32, 64, 96, 128, 160, 192, 224, 240, 244,
-                                            248, 252, 256, 264, 272, 288, 320, 384, 512>());
+using ValuesOf256Threads = std::integer_sequence<int, 8, 16, 32, 64, 96, 128, 160, 192, 224, 240,
+                                                 244, 248, 252, 256, 264, 272, 288, 320, 384, 512>;
 
 // Close together around 64 and 128: a 1024th of 64 Ki and of 128 Ki registers.
-const std::vector<RingKernel> kernels_of_1024_threads =
-    ring_kernels<1024>(std::integer_sequence<int, 8, 16, 24, 32, 48, 56, 60, 64, 72, 80, 96, 112,
-                                             120, 128, 160, 192, 256, 512>());
+using ValuesOf1024Threads = std::integer_sequence<int, 8, 16, 24, 32, 48, 56, 60, 64, 72, 80, 96,
+                                                  112, 120, 128, 160, 192, 256, 512>;
 
-const std::vector<WaitingKernel> kernels_that_wait =
-    waiting_kernels(std::integer_sequence<int, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104,
-                                          112, 120, 128, 144, 160, 176, 192, 208, 224, 240>());
+using ValuesThatWait = std::integer_sequence<int, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96,
+                                             104, 112, 120, 128, 144, 160, 176, 192, 208, 224, 240>;
 
 // What the runtime says of a kernel. Registers mean nothing on the host backend: NaN.
 struct Footprint {
@@ -353,7 +350,7 @@ void measure_waiting(Sweep& sweep, std::uint64_t blocks_per_cu, std::uint64_t ho
   const DeviceBuffer<unsigned> device_next{std::span<const unsigned>(next)};
   DeviceBuffer<unsigned> output(std::size_t{blocks} * waiting_threads);
   DeviceBuffer<Places> places(1);
-  for (const WaitingKernel& kernel : kernels_that_wait) {
+  for (const WaitingKernel& kernel : waiting_kernels(ValuesThatWait())) {
     auto point = sweep.point(std::to_string(kernel.values), kernel.values);
     const auto run = [&](Places* counters) {
       launch(kernel.function, {.grid = dim3(blocks), .block = dim3(waiting_threads)},
@@ -560,10 +557,10 @@ int main(int argc, char** argv) {
                       {.gpu = 128, .quick = 64, .host = 5, .minimum = 1, .maximum = 1U << 20});
 
   experiment.sweep("live-256", "rings of FMAs, blocks of 256 threads", [&](Sweep& sweep) {
-    measure_rings(sweep, kernels_of_256_threads, 256, threads_per_cu, fmas);
+    measure_rings(sweep, ring_kernels<256>(ValuesOf256Threads()), 256, threads_per_cu, fmas);
   });
   experiment.sweep("live-1024", "rings of FMAs, blocks of 1024 threads", [&](Sweep& sweep) {
-    measure_rings(sweep, kernels_of_1024_threads, 1024, threads_per_cu, fmas);
+    measure_rings(sweep, ring_kernels<1024>(ValuesOf1024Threads()), 1024, threads_per_cu, fmas);
   });
   experiment.sweep("waiting", "values alive while a block of 64 threads waits for memory",
                    [&](Sweep& sweep) { measure_waiting(sweep, blocks_per_cu, hops); });
