@@ -1,0 +1,334 @@
+// How many scalar registers does a wave get, and what does it cost to want more?
+//
+// What is the same in all lanes of a wave (NVIDIA: warp) needs no register per lane. AMD's GPUs
+// have scalar registers (SGPRs) and a scalar unit for it: the compiler puts loop counters,
+// addresses and all else there that it can prove to be uniform. They too are few (102 on gfx9, 106
+// on gfx10), and what does not fit is spilled, first of all into the lanes of a VGPR, by an
+// instruction each way. Take kernels with 8, 16 ... 128 uniform values that are all alive in a
+// loop, and see where the rate falls.
+//
+// NVIDIA's GPUs have uniform registers since Turing, but a source cannot ask for one: neither CUDA
+// nor PTX has a name for them, and the compiler alone decides what lives there. What can be known
+// is measured: the same kernel with values that differ from lane to lane. If uniform values cost
+// just as many of a thread's registers, they live there.
+//
+// The highest SGPR that AMD's assembler knows is asked in
+// scripts/hipscope_isa/register_limits.py, which needs no GPU.
+#include <hipscope/hipscope.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+using hipscope::DeviceBuffer;
+using hipscope::launch;
+using hipscope::number;
+using hipscope::Sweep;
+
+namespace {
+
+// Blocks, or threads, start from so many different sets of values. A prime, so that neighbours
+// differ.
+constexpr unsigned patterns = 31;
+
+constexpr int most_values = 128;
+
+constexpr unsigned block_threads = 256;
+
+// --- Kernels ----------------------------------------------------------------------------------
+
+// Who has the same values: all threads of a block, or no two neighbours.
+enum class Values { uniform, per_lane };
+
+// One step of one value, which its neighbour in the ring feeds: two operations that every GPU has
+// for scalars and for lanes alike, and of which no two steps can be merged.
+constexpr int operations_per_step = 2;
+__host__ __device__ constexpr unsigned step(unsigned value, unsigned neighbour) {
+  return (value ^ neighbour) + 0x9E3779B9U;
+}
+
+// Takes a value into a number that changes with each of its bits.
+__host__ __device__ constexpr unsigned add_to_hash(unsigned hash, unsigned value) {
+  return (hash << 5 | hash >> 27) + value;
+}
+
+// Steps in the body of the loop, as far as whole passes over the values allow: enough to hide what
+// the loop itself costs.
+constexpr int wanted_steps_per_iteration = 256;
+
+__host__ __device__ constexpr int passes_per_iteration(int count) {
+  return wanted_steps_per_iteration / count;
+}
+
+// `Count` values in a ring, each fed by the next: none can be finished before the others, so all
+// are alive all the time.
+template <int Count, Values values>
+__global__ void __launch_bounds__(block_threads)
+    ring_kernel(const unsigned* input, unsigned* output, unsigned iterations) {
+  const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned pattern = (values == Values::uniform ? blockIdx.x : thread) % patterns;
+  unsigned value[Count];
+#pragma unroll
+  for (int i = 0; i < Count; ++i) {
+    value[i] = input[i * patterns + pattern];
+  }
+  // AMD's compiler waits for loads before a barrier; else it would in every iteration of the loop.
+  __syncthreads();
+#pragma unroll 1
+  for (unsigned iteration = 0; iteration < iterations; ++iteration) {
+#pragma unroll
+    for (int pass = 0; pass < passes_per_iteration(Count); ++pass) {
+#pragma unroll
+      for (int i = 0; i < Count; ++i) {
+        value[i] = step(value[i], value[(i + 1) % Count]);
+      }
+    }
+  }
+  unsigned hash = 0;
+#pragma unroll
+  for (int i = 0; i < Count; ++i) {
+    hash = add_to_hash(hash, value[i]);
+  }
+  output[thread] = hash;
+}
+
+struct Kernel {
+  int count;
+  decltype(&ring_kernel<8, Values::uniform>) function;
+};
+
+// Close together where AMD's scalar registers end.
+using Counts = std::integer_sequence<int, 8, 16, 24, 32, 48, 64, 72, 76, 80, 84, 88, 90, 92, 94, 96,
+                                     98, 100, 104, 112, 120, 128>;
+
+template <Values values, int... Count>
+std::vector<Kernel> ring_kernels(std::integer_sequence<int, Count...> /*counts*/) {
+  return {{Count, ring_kernel<Count, values>}...};
+}
+
+// What the runtime says of a kernel. Registers mean nothing on the host backend: NaN.
+struct Footprint {
+  double registers;  ///< per thread; on AMD the VGPRs
+  double resident_waves;
+};
+
+Footprint footprint(const Sweep& sweep, const Kernel& kernel) {
+  hipFuncAttributes attributes{};
+  hipscope::check(
+      hipFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel.function)));
+  int blocks = 0;
+  hipscope::check(
+      hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.function, block_threads, 0));
+  return {.registers = sweep.is_hardware() ? double(attributes.numRegs)
+                                           : std::numeric_limits<double>::quiet_NaN(),
+          .resident_waves = double(blocks) * block_threads / sweep.device().wave_size};
+}
+
+// --- Reference --------------------------------------------------------------------------------
+
+// Value i of pattern p is at [i * patterns + p].
+std::vector<unsigned> random_values(std::uint64_t seed) {
+  std::mt19937 random(static_cast<std::mt19937::result_type>(seed));
+  std::vector<unsigned> values(std::size_t{most_values} * patterns);
+  std::generate(values.begin(), values.end(), random);
+  return values;
+}
+
+// The hash of each pattern's values after so many passes.
+std::vector<unsigned> reference(const std::vector<unsigned>& input, int count,
+                                std::uint64_t passes) {
+  std::vector<unsigned> hashes;
+  for (unsigned pattern = 0; pattern < patterns; ++pattern) {
+    std::vector<unsigned> value;
+    for (int i = 0; i < count; ++i) {
+      value.push_back(input[std::size_t(i) * patterns + pattern]);
+    }
+    for (std::uint64_t pass = 0; pass < passes; ++pass) {
+      for (int i = 0; i < count; ++i) {
+        value[i] = step(value[i], value[(i + 1) % count]);
+      }
+    }
+    hashes.push_back(std::accumulate(value.begin(), value.end(), 0U, add_to_hash));
+  }
+  return hashes;
+}
+
+std::uint64_t count_wrong(const std::vector<unsigned>& results, const std::vector<unsigned>& hashes,
+                          Values values) {
+  std::uint64_t wrong = 0;
+  for (std::size_t thread = 0; thread < results.size(); ++thread) {
+    const std::size_t owner = values == Values::uniform ? thread / block_threads : thread;
+    wrong += results[thread] == hashes[owner % patterns] ? 0 : 1;
+  }
+  return wrong;
+}
+
+// --- Sweeps -----------------------------------------------------------------------------------
+
+void say_what_registers_are(Sweep& sweep) {
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+  sweep.note(
+      "uniform registers have no name in CUDA or PTX and no count in the runtime: the compiler "
+      "alone decides what lives there; registers are those of a thread");
+#elif defined(HIPSCOPE_BACKEND_AMD)
+  sweep.note("registers are VGPRs: the runtime does not report SGPRs");
+#else
+  sweep.note("the host backend has no registers");
+#endif
+}
+
+void measure_rings(Sweep& sweep, const std::vector<Kernel>& kernels, Values values,
+                   std::uint64_t blocks_per_cu, std::uint64_t operations) {
+  sweep.axis({.name = "live values"});
+  sweep.headline("operation rate");
+  say_what_registers_are(sweep);
+  // The host backend runs one block after the other.
+  const auto compute_units =
+      sweep.is_hardware() ? static_cast<unsigned>(sweep.device().compute_units) : 1;
+  const auto blocks = static_cast<unsigned>(compute_units * blocks_per_cu);
+  const std::vector<unsigned> input = random_values(sweep.seed());
+  const DeviceBuffer<unsigned> device_input{std::span<const unsigned>(input)};
+  DeviceBuffer<unsigned> output(std::size_t{blocks} * block_threads);
+  std::vector<hipscope::Point> points;
+  std::vector<double> rates;
+  for (const Kernel& kernel : kernels) {
+    auto point = sweep.point(std::to_string(kernel.count), kernel.count);
+    const auto passes = static_cast<std::uint64_t>(passes_per_iteration(kernel.count));
+    const std::uint64_t operations_per_iteration = passes * kernel.count * operations_per_step;
+    const std::uint64_t iterations =
+        std::max<std::uint64_t>(1, operations / operations_per_iteration);
+    const auto run = [&] {
+      launch(kernel.function, {.grid = dim3(blocks), .block = dim3(block_threads)},
+             device_input.data(), output.data(), iterations);
+    };
+    output.poison();
+    run();
+    const std::vector<unsigned> results = output.to_host();
+    const std::vector<unsigned> hashes = reference(input, kernel.count, iterations * passes);
+    point.verify("hash of every thread's values", count_wrong(results, hashes, values),
+                 results.size());
+    const auto time = point.measure(run);
+    const Footprint print = footprint(sweep, kernel);
+    point.value("registers", print.registers, "per thread");
+    point.value("resident", print.resident_waves, "waves/CU");
+    // Counted per wave: a scalar operation is one for all its lanes.
+    const double waves_per_cu = double(blocks_per_cu) * block_threads / sweep.device().wave_size;
+    rates.push_back(waves_per_cu * static_cast<double>(iterations * operations_per_iteration) /
+                    time.cycles());
+    point.value("operation rate", rates.back(), "wave operations/cycle/CU");
+    points.push_back(point);
+  }
+  const double best = *std::max_element(rates.begin(), rates.end());
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    points[i].value("share of best", 100 * rates[i] / best, "%");
+  }
+}
+
+// --- What the curves show ---------------------------------------------------------------------
+
+using Curve = std::vector<hipscope::CurvePoint>;
+
+// Registers of a thread for each live value more.
+double registers_per_value(const Curve& registers) {
+  std::vector<double> x;
+  std::vector<double> y;
+  for (const hipscope::CurvePoint& point : registers) {
+    x.push_back(point.x);
+    y.push_back(point.y);
+  }
+  return hipscope::fit_line(x, y).slope;
+}
+
+// Under this, uniform values do not live in the registers of the lanes; over it, they do.
+constexpr double half_a_register = 0.5;
+
+void infer_place(hipscope::Results& results, double uniform, const Curve& per_lane) {
+  hipscope::Inference inference{
+      .name = "registers of a thread per uniform value",
+      .value = uniform,
+      .unit = "registers",
+      // Next to 0 and next to 1 the answer is clear, half-way it is not.
+      .confidence = std::clamp(2 * std::abs(uniform - half_a_register), 0.0, 1.0),
+      .statement =
+          uniform < half_a_register
+              ? "uniform values cost no registers of the lanes: they live in scalar registers"
+              : "uniform values cost registers of every lane, as if they were not uniform",
+      .evidence = {"slope of the registers per thread over the live values, as the runtime "
+                   "reports them"}};
+  if (!per_lane.empty()) {
+    inference.evidence.push_back("values that differ from lane to lane: " +
+                                 number(registers_per_value(per_lane)) + " registers each");
+  }
+  results.infer(inference);
+}
+
+void infer_budget(hipscope::Results& results, double uniform) {
+  // A slowdown of this factor is no noise and no loop overhead any more.
+  constexpr double noticeable = 1.1;
+  Curve time_per_operation = results.curve("uniform", "operation rate");
+  for (hipscope::CurvePoint& point : time_per_operation) {
+    point.y = 1 / point.y;
+  }
+  hipscope::Inference inference{.name = "uniform values at full rate", .unit = "values"};
+  for (const auto& curve : results.published("assembler", "highest SGPR index")) {
+    inference.evidence.push_back("published for " + curve.gpu + ": highest register s" +
+                                 number(curve.points.front().second, 4));
+  }
+  const auto first_step = hipscope::find_first_step(time_per_operation, noticeable);
+  if (uniform > half_a_register) {
+    inference.statement =
+        "not to be seen here: uniform values live in the registers of the lanes, so the curve "
+        "says nothing of uniform registers";
+  } else if (!first_step) {
+    inference.statement = "the rate shows no cliff";
+  } else {
+    inference.value = first_step->last_flat_x;
+    inference.confidence = first_step->confidence;
+    inference.statement = "beyond " + number(first_step->last_flat_x, 4) +
+                          " uniform values scalar registers are spilled: with " +
+                          number(first_step->next_x, 4) + " an operation takes " +
+                          number(first_step->ratio) + " times as long";
+  }
+  results.infer(inference);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  hipscope::Experiment experiment(
+      "sgpr_limit",
+      {.question =
+           "How many scalar registers does a wave get, and what do more uniform values cost?",
+       .sources = {"fsword73/HIP-Performance-Optmization-on-VEGA64, 2.4 (example 4a)"}});
+  const auto blocks_per_cu =
+      experiment.size("--blocks-per-cu", "blocks of 256 threads per compute unit",
+                      {.gpu = 8, .quick = 8, .host = 2, .minimum = 1, .maximum = 256});
+  const auto operations = experiment.size(
+      "--operations", "operations per wave",
+      {.gpu = 1U << 17, .quick = 1U << 15, .host = 1024, .minimum = 1, .maximum = 1U << 24});
+
+  experiment.sweep("uniform", "values that are the same in all lanes", [&](Sweep& sweep) {
+    measure_rings(sweep, ring_kernels<Values::uniform>(Counts()), Values::uniform, blocks_per_cu,
+                  operations);
+  });
+  experiment.sweep("per-lane", "values that differ from lane to lane", [&](Sweep& sweep) {
+    measure_rings(sweep, ring_kernels<Values::per_lane>(Counts()), Values::per_lane, blocks_per_cu,
+                  operations);
+  });
+
+  experiment.conclude([](hipscope::Results& results) {
+    const Curve registers = results.curve("uniform", "registers");
+    if (registers.empty()) {
+      return;
+    }
+    const double uniform = registers_per_value(registers);
+    infer_place(results, uniform, results.curve("per-lane", "registers"));
+    infer_budget(results, uniform);
+  });
+  return experiment.run(argc, argv);
+}

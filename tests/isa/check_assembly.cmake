@@ -1,0 +1,31 @@
+# Holds ASSEMBLY, made for TARGET, against CHECKS with LLVM's FileCheck.
+# What no line of CHECKS matches must still use no scratch, spill nothing and state no launch
+# bounds: so a kernel that CHECKS does not know fails. Kernels that are to spill stand, with the
+# reason, in SCRATCH_LIST: where it is not given, in the file beside CHECKS that ends in .scratch.
+cmake_minimum_required(VERSION 3.24)
+if(NOT FILECHECK)
+  message(FATAL_ERROR "LLVM's FileCheck is not there (Debian: package llvm-15-tools)")
+endif()
+include(${CMAKE_CURRENT_LIST_DIR}/scratch_list.cmake)
+if(NOT SCRATCH_LIST)
+  string(REGEX REPLACE "\\.check$" ".scratch" SCRATCH_LIST ${CHECKS})
+endif()
+set(checked ${ASSEMBLY})
+if(EXISTS ${SCRATCH_LIST})
+  get_filename_component(name ${SCRATCH_LIST} NAME_WE)
+  set(checked ${FOLDER}/${name}.${TARGET}.checked.s)
+  apply_scratch_list(${SCRATCH_LIST} ${TARGET} ${ASSEMBLY} ${checked})
+endif()
+
+string(TOUPPER ${TARGET} prefix)
+execute_process(
+  COMMAND ${FILECHECK} ${CHECKS} --input-file=${checked} --dump-input=fail
+          --check-prefixes=CHECK,${prefix} --allow-unused-prefixes
+          "--implicit-check-not=ScratchSize: {{[1-9]}}"
+          "--implicit-check-not=_spill_count: {{ *[1-9]}}"
+          "--implicit-check-not={{scratch|buffer}}_{{load|store}}_"
+          "--implicit-check-not=max_flat_workgroup_size"
+  RESULT_VARIABLE status)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "the assembly, ${checked}, is not what ${CHECKS} asks for")
+endif()

@@ -1,0 +1,222 @@
+"""register_limits.py: on recorded messages, on a compiler that is made up, and on the one that is here."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import synthetic
+
+sys.path.insert(0, str(synthetic.SCRIPTS))
+from hipscope_isa import register_limits  # noqa: E402
+
+HIPCC = shutil.which("hipcc") or shutil.which("/opt/rocm/bin/hipcc")
+
+# What hipcc 5.2.3 (clang 15.0.6) said; the source's text under each message is left out.
+ASSEMBLER_MESSAGES = """\
+clang: warning: -lgcc_s: 'linker' input unused [-Wunused-command-line-argument]
+/tmp/x/kernels.hip:257:16: error: register index is out of range
+<inline asm>:1:12: note: instantiated into assembly here
+/tmp/x/kernels.hip:258:16: error: register index is out of range
+2 errors generated when compiling for gfx900.
+"""
+CLAIM_MESSAGES = """\
+/tmp/x/kernels.hip:33:93: warning: inline asm clobber list contains reserved registers: s32 [-Winline-asm]
+/tmp/x/kernels.hip:33:93: note: Reserved registers on the clobber list may not be preserved across the asm \
+statement, and clobbering them may lead to undefined behaviour.
+error: addressable scalar registers (103) exceeds limit (102) in function '_Z9claim_102v'
+/tmp/x/kernels.hip:103:94: warning: inline asm clobber list contains reserved registers: s102 [-Winline-asm]
+/tmp/x/kernels.hip:103:94: error: register not available on this GPU
+"""
+ASSEMBLY = """\
+_Z8declaredv:                           ; @_Z8declaredv
+\tv_mov_b32 v63, 0
+; NumSgprs: 4
+; NumVgprs: 64
+; ScratchSize: 0
+_Z10undeclaredv:                        ; @_Z10undeclaredv
+\tv_mov_b32 v63, 0
+; NumSgprs: 4
+; NumVgprs: 0
+; ScratchSize: 0
+"""
+
+
+def test_messages_go_with_their_lines() -> None:
+    found = register_limits.parse_messages(ASSEMBLER_MESSAGES)
+    assert found == {256: "register index is out of range", 257: "register index is out of range"}
+
+
+def test_of_two_messages_about_a_line_the_first_counts() -> None:
+    found = register_limits.parse_messages(CLAIM_MESSAGES)
+    assert sorted(found) == [32, 102]
+    assert found[102].endswith("reserved registers: s102 [-Winline-asm]")
+
+
+def test_counts_go_with_their_kernels() -> None:
+    assert register_limits.parse_counts(ASSEMBLY, "NumVgprs") == {"declared": 64, "undeclared": 0}
+    assert register_limits.parse_counts(ASSEMBLY, "NumSgprs") == {"declared": 4, "undeclared": 4}
+    assert register_limits.parse_counts(ASSEMBLY, "NumAgprs") == {}
+
+
+def test_the_limit_is_before_the_first_message() -> None:
+    split = register_limits.split_at_first_message
+    assert split({2: "no", 3: "never"}, 4) == (1, "no")
+    assert split({0: "not here", 1: "not here"}, 2) == (None, "not here")
+
+
+@pytest.mark.parametrize("messages", [{}, {1: "no", 3: "no"}], ids=["none refused", "a hole"])
+def test_messages_that_show_no_limit_are_refused(messages: dict[int, str]) -> None:
+    with pytest.raises(register_limits.LimitsError):
+        register_limits.split_at_first_message(messages, 4)
+
+
+# --- A compiler that is made up --------------------------------------------------------------------
+
+STATEMENT = re.compile(r'asm volatile\("\w+ ([vsa])(\d+), 0"( :::)?')
+HEAD = re.compile(r"size\(1, (\d+)\)\)\) void (\w+)\(\)")
+
+
+class FakeCompiler:
+    """Lets kernels name `names` registers of each file and claim `registers` over their threads."""
+
+    def __init__(self, names: dict[str, int], registers: int) -> None:
+        self.names = names
+        self.registers = registers
+
+    def __call__(self, command: Sequence[str], environment: Mapping[str, str]
+                 ) -> subprocess.CompletedProcess[str]:
+        assert environment["HIP_PLATFORM"] == "amd"
+        if "--version" in command:
+            return subprocess.CompletedProcess(command, 0, "fake clang version 1.2\n", "")
+        source = Path(next(word for word in command if word.endswith("kernels.hip")))
+        errors, assembly, threads, name = "", "", 0, ""
+        for number, line in enumerate(source.read_text().splitlines(), start=1):
+            if head := HEAD.search(line):
+                threads, name = int(head[1]), head[2]
+            letter, index, declared = STATEMENT.search(line).groups()
+            if int(index) >= self.names[letter]:
+                errors += f"/x/kernels.hip:{number}:9: error: there is no {letter}{index}\n"
+            elif declared and letter == "v" and int(index) >= self.registers // threads:
+                errors += f"/x/kernels.hip:{number}:9: warning: {letter}{index} is mine\n"
+            used = {letter: int(index) + 1} if declared else {}
+            assembly += (f"_Z{len(name)}{name}v:\n; NumSgprs: {used.get('s', 0)}\n"
+                         f"; NumVgprs: {used.get('v', 0)}\n")
+        if "-S" in command:
+            Path(command[-1]).write_text(assembly)
+        return subprocess.CompletedProcess(command, int("error:" in errors), "", errors)
+
+
+def fake_limits(names: dict[str, int], registers: int) -> dict[str, Any]:
+    """The limits of the compiler that is made up."""
+    return register_limits.measure("hipcc", "gfx1", FakeCompiler(names, registers))
+
+
+def vgpr_limits(limits: dict[str, Any]) -> list[int]:
+    """The highest VGPR under each launch bound."""
+    return [entry["highest"] for entry in limits["kernel"] if entry["file"] == "v"]
+
+
+@pytest.mark.parametrize("vgprs, sgprs, registers", [(256, 102, 65536), (512, 106, 131072), (100, 16, 4096)])
+def test_limits_are_the_compilers(vgprs: int, sgprs: int, registers: int) -> None:
+    """Nothing is known in advance: another compiler has other limits."""
+    limits = fake_limits({"v": vgprs, "s": sgprs, "a": 0}, registers)
+    assert limits["compiler"] == "fake clang version 1.2"
+    assert {letter: entry["highest"] for letter, entry in limits["assembler"].items()} == {
+        "v": vgprs - 1, "s": sgprs - 1, "a": None}
+    assert limits["assembler"]["v"]["message"] == f"there is no v{vgprs}"
+    assert vgpr_limits(limits) == [min(vgprs, registers // threads) - 1 for threads in (256, 512, 1024)]
+    highest = vgpr_limits(limits)[-1]
+    assert limits["counts"][0] == {"register": f"v{highest}", "threads": 1024, "declared": highest + 1,
+                                   "undeclared": 0}
+
+
+def test_a_compiler_that_takes_everything_has_no_limit() -> None:
+    with pytest.raises(register_limits.LimitsError, match="taken"):
+        fake_limits({"v": 10**6, "s": 10**6, "a": 10**6}, 10**9)
+
+
+def test_a_compiler_that_fails_otherwise_is_no_limit() -> None:
+    def fails(command: Sequence[str], environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+        del environment
+        return subprocess.CompletedProcess(command, 1, "", "error: unknown target\n")
+
+    with pytest.raises(register_limits.LimitsError, match="unknown target"):
+        register_limits.measure("hipcc", "gfx0", fails)
+
+
+# --- Markdown --------------------------------------------------------------------------------------
+
+
+def test_markdown_has_the_published_limits_beside_ours() -> None:
+    limits = {**fake_limits({"v": 256, "s": 102, "a": 256}, 65536), "target": "gfx900"}
+    text = register_limits.markdown([limits])
+    assert "Compiler: fake clang version 1.2." in text
+    assert "\n| gfx900 | v255 | v255 | s101 | s101 | a255 |\n" in text
+    assert "\n| gfx900 | v255 | v127 | v63 | v63 | s101 |\n" in text
+    assert "\n| gfx900 | v63 | 64 | 0 |\n" in text
+    assert "- `there is no ...`: gfx900 v256, gfx900 s102, gfx900 a256" in text
+
+
+def test_markdown_follows_the_limits() -> None:
+    """The published limits stay when ours are others."""
+    limits = {**fake_limits({"v": 128, "s": 96, "a": 0}, 32768), "target": "gfx900"}
+    text = register_limits.markdown([limits])
+    assert "\n| gfx900 | v127 | v255 | s95 | s101 | - |\n" in text
+    assert "\n| gfx900 | v127 | v63 | v31 | v63 | s95 |\n" in text
+
+
+def test_markdown_of_nothing_is_nothing() -> None:
+    assert register_limits.markdown([]) == ""
+
+
+# --- The compiler that is here ---------------------------------------------------------------------
+
+# Highest VGPR and SGPR that assemble, and VGPR that a kernel of 1024 threads may claim. A CU of the
+# first three has 4 x 64 lanes x 256 VGPRs for 1024 threads, one of the others twice as many.
+EXPECTED = {
+    "gfx900": (255, 101, 63),
+    "gfx906": (255, 101, 63),
+    "gfx908": (255, 101, 63),
+    "gfx90a": (255, 101, 127),
+    "gfx1030": (255, 105, 127),
+}
+
+
+@pytest.fixture(scope="module", params=EXPECTED)
+def measured(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """The limits of one real target."""
+    if HIPCC is None:
+        pytest.skip("there is no hipcc")
+    return register_limits.measure(HIPCC, request.param)
+
+
+def found(limits: dict[str, Any]) -> tuple[int, int, int]:
+    """What EXPECTED expects."""
+    return (limits["assembler"]["v"]["highest"], limits["assembler"]["s"]["highest"], vgpr_limits(limits)[-1])
+
+
+def test_limits_of_the_target(measured: dict[str, Any]) -> None:
+    assert found(measured) == EXPECTED[measured["target"]]
+    assert "clang version" in measured["compiler"]
+    assert measured["assembler"]["v"]["next"] == "v256"
+    for entry in measured["assembler"].values():
+        assert entry["message"]
+
+
+def test_a_smaller_block_may_claim_more(measured: dict[str, Any]) -> None:
+    limits = vgpr_limits(measured)
+    assert limits[0] == 255
+    assert limits == sorted(limits, reverse=True)
+
+
+def test_assembly_that_declares_nothing_counts_nothing(measured: dict[str, Any]) -> None:
+    for count in measured["counts"]:
+        assert count["declared"] == int(count["register"][1:]) + 1
+        assert count["undeclared"] == 0
