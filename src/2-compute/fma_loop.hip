@@ -38,16 +38,26 @@ constexpr unsigned source_fmas = 1'000'000;
 #endif
 
 // x -> addend - factor * x jumps about its fixed point, addend / 2, and nears it so slowly that a
-// chain keeps its memory: another start or another length ends elsewhere. The factor comes as an
-// argument: as a literal it makes the instruction longer on RDNA (12 bytes for 8).
+// chain keeps its memory: another start or another length ends elsewhere.
 constexpr float factor = 1.0F - 0x1p-20F;
 constexpr float addend = 1.0F;
 
-// Threads start from so many different values; a prime, so that neighbouring waves differ.
+// Threads start from so many different values, at this distance from each other; a prime, so that
+// neighbouring waves differ.
 constexpr unsigned start_values = 61;
+constexpr float start_distance = 0x1p-6F;
 
-__host__ __device__ float start_value(unsigned thread) {
-  return static_cast<float>(thread % start_values + 1) * 0x1p-6F;
+// What kernels get as an argument. As a literal the factor would make the instruction longer on
+// RDNA (12 bytes for 8). The distance is used before the loop, so that the wait for arguments is
+// there too and not in the loop.
+struct Numbers {
+  float negative_factor;
+  float start_distance;
+};
+constexpr Numbers numbers = {.negative_factor = -factor, .start_distance = start_distance};
+
+__host__ __device__ float start_value(unsigned thread, Numbers given) {
+  return static_cast<float>(thread % start_values + 1) * given.start_distance;
 }
 
 // --- Kernels ----------------------------------------------------------------------------------
@@ -69,21 +79,19 @@ __device__ float fma_chain(float x, float negative_factor) {
 }
 
 // The plain loop, as the compiler likes to cut it.
-__global__ void __launch_bounds__(largest_block)
-    simple_kernel(float* output, float negative_factor) {
-  float x = start_value(threadIdx.x);
+__global__ void __launch_bounds__(largest_block) simple_kernel(float* output, Numbers given) {
+  float x = start_value(threadIdx.x, given);
   for (unsigned i = 0; i < source_fmas; ++i) {
-    x = fmaf(x, negative_factor, addend);
+    x = fmaf(x, given.negative_factor, addend);
   }
   output[threadIdx.x] = x;
 }
 
-__global__ void __launch_bounds__(largest_block)
-    unroll_100_kernel(float* output, float negative_factor) {
-  float x = start_value(threadIdx.x);
+__global__ void __launch_bounds__(largest_block) unroll_100_kernel(float* output, Numbers given) {
+  float x = start_value(threadIdx.x, given);
 #pragma unroll 100
   for (unsigned i = 0; i < source_fmas; ++i) {
-    x = fmaf(x, negative_factor, addend);
+    x = fmaf(x, given.negative_factor, addend);
   }
   output[threadIdx.x] = x;
 }
@@ -92,11 +100,11 @@ __global__ void __launch_bounds__(largest_block)
 // compiled. With 1 it is the plain loop as it is written.
 template <unsigned Fmas>
 __global__ void __launch_bounds__(largest_block)
-    nested_kernel(float* output, float negative_factor, unsigned rounds) {
-  float x = start_value(threadIdx.x);
+    nested_kernel(float* output, Numbers given, unsigned rounds) {
+  float x = start_value(threadIdx.x, given);
 #pragma unroll 1
   for (unsigned i = 0; i < rounds; ++i) {
-    x = fma_chain<Fmas>(x, negative_factor);
+    x = fma_chain<Fmas>(x, given.negative_factor);
   }
   output[threadIdx.x] = x;
 }
@@ -112,8 +120,8 @@ constexpr unsigned padding_bytes = 16;
 // The nested loop behind `Padding` times padding_bytes that run once.
 template <int Padding, unsigned Fmas>
 __global__ void __launch_bounds__(largest_block)
-    padded_kernel(float* output, float negative_factor, unsigned rounds) {
-  float x = start_value(threadIdx.x);
+    padded_kernel(float* output, Numbers given, unsigned rounds) {
+  float x = start_value(threadIdx.x, given);
 #if defined(__CUDA_ARCH__)
   // PTX has no nop. This counts an event for a profiler, and is one instruction.
 #pragma unroll
@@ -125,7 +133,7 @@ __global__ void __launch_bounds__(largest_block)
 #endif
 #pragma unroll 1
   for (unsigned i = 0; i < rounds; ++i) {
-    x = fma_chain<Fmas>(x, negative_factor);
+    x = fma_chain<Fmas>(x, given.negative_factor);
   }
   output[threadIdx.x] = x;
 }
@@ -167,7 +175,7 @@ class Reference {
   static std::vector<float> starts() {
     std::vector<float> starts(start_values);
     for (unsigned i = 0; i < start_values; ++i) {
-      starts[i] = start_value(i);
+      starts[i] = start_value(i, numbers);
     }
     return starts;
   }
@@ -183,18 +191,18 @@ struct Loop {
   std::function<void(unsigned threads, float* output)> run;
 };
 
-Loop source_loop(void (*kernel)(float*, float)) {
+Loop source_loop(void (*kernel)(float*, Numbers)) {
   return {.fmas = source_fmas, .run = [=](unsigned threads, float* output) {
-            launch(kernel, {.grid = dim3(1), .block = dim3(threads)}, output, -factor);
+            launch(kernel, {.grid = dim3(1), .block = dim3(threads)}, output, numbers);
           }};
 }
 
 // As many rounds as hold at least `fmas` FMAs.
-Loop counted_loop(void (*kernel)(float*, float, unsigned), std::uint64_t fmas,
+Loop counted_loop(void (*kernel)(float*, Numbers, unsigned), std::uint64_t fmas,
                   unsigned fmas_per_round) {
   const std::uint64_t rounds = (fmas + fmas_per_round - 1) / fmas_per_round;
   return {.fmas = rounds * fmas_per_round, .run = [=](unsigned threads, float* output) {
-            launch(kernel, {.grid = dim3(1), .block = dim3(threads)}, output, -factor,
+            launch(kernel, {.grid = dim3(1), .block = dim3(threads)}, output, numbers,
                    static_cast<unsigned>(rounds));
           }};
 }
@@ -255,7 +263,7 @@ void measure_unrolls(Sweep& sweep, unsigned threads, std::uint64_t fmas, Referen
 // Up to 256 KiB on NVIDIA and 128 KiB on AMD: more than any known instruction cache next to a CU.
 using UnrollFactors =
     std::integer_sequence<unsigned, 1, 2, 4, 8, 16, 32, 64, 100, 128, 192, 256, 384, 512, 768, 1024,
-                          1536, 2048, 3072, 4096, 5120, 6144, 8192, 12288, 16384>;
+                          1536, 2048, 3072, 4096, 6144, 8192, 16384>;
 
 template <unsigned Fmas, int... Paddings>
 void measure_alignment(Sweep& sweep, std::uint64_t fmas, Reference& reference,
@@ -266,7 +274,7 @@ void measure_alignment(Sweep& sweep, std::uint64_t fmas, Reference& reference,
   if (!sweep.is_hardware()) {
     sweep.note("the host backend has no padding: all rows run the same code");
   }
-  const auto measure_padding = [&](void (*kernel)(float*, float, unsigned), unsigned padding) {
+  const auto measure_padding = [&](void (*kernel)(float*, Numbers, unsigned), unsigned padding) {
     const unsigned bytes = padding * padding_bytes;
     auto point = sweep.point(std::to_string(bytes), bytes);
     measure(point, counted_loop(kernel, fmas, Fmas), threads, reference);
