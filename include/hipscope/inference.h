@@ -76,4 +76,25 @@ struct StepPeriod {
 /// itself, which the sampling cannot tell from no period.
 std::optional<StepPeriod> find_step_period(std::span<const CurvePoint> curve, double threshold);
 
+/// Where a curve, which may fall at first, leaves its lowest level for good: from there on every y
+/// is more than `smallest_ratio` (such as 1.05) times the lowest. A single high point before that
+/// is none. The level is the median from the first point within that ratio on; at least three
+/// points must lie on it. Empty when the curve stays on its level or has no such one.
+std::optional<FirstStep> find_plateau_end(std::span<const CurvePoint> curve, double smallest_ratio);
+
+/// The time in which each of n independent instructions is issued once:
+/// max(latency, n * interval).
+struct IssueFit {
+  double latency = 0;                    ///< in the unit of y: until a result can be used
+  std::optional<double> interval{};      ///< from one instruction to the next; empty: not the limit
+  std::size_t latency_points = 0;        ///< points that the latency explains
+  double largest_relative_residual = 0;  ///< over all points
+};
+
+/// Fits latency and interval to `rounds`: x is n, y the time of a round, x rising. Of all places
+/// where the limit may change from one to the other it takes the one with the smallest squared
+/// logarithmic residual. Empty with fewer than four points, with one that is not positive, and when
+/// the model is more than a quarter off anywhere, so that another law is not taken for this one.
+std::optional<IssueFit> fit_issue(std::span<const CurvePoint> rounds);
+
 }  // namespace hipscope

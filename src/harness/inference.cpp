@@ -88,6 +88,38 @@ double share_on_multiples(std::span<const double> rises, double period) {
   return static_cast<double>(on_multiple) / static_cast<double>(rises.size());
 }
 
+// The model when the first `split` points are limited by the latency and the others by the
+// interval.
+IssueFit issue_for_split(std::span<const CurvePoint> rounds, std::size_t split) {
+  std::vector<double> latencies;
+  std::vector<double> intervals;
+  for (std::size_t i = 0; i < rounds.size(); ++i) {
+    if (i < split) {
+      latencies.push_back(rounds[i].y);
+    } else {
+      intervals.push_back(rounds[i].y / rounds[i].x);
+    }
+  }
+  IssueFit fit{.latency = geometric_mean(latencies), .latency_points = split};
+  if (!intervals.empty()) {
+    fit.interval = geometric_mean(intervals);
+  }
+  return fit;
+}
+
+double round_time(const IssueFit& fit, double n) {
+  return std::max(fit.latency, n * fit.interval.value_or(0));
+}
+
+double squared_logarithmic_residual(std::span<const CurvePoint> rounds, const IssueFit& fit) {
+  double sum = 0;
+  for (const CurvePoint& point : rounds) {
+    const double residual = std::log(point.y / round_time(fit, point.x));
+    sum += residual * residual;
+  }
+  return sum;
+}
+
 }  // namespace
 
 double LaunchRates::seconds(double blocks, double threads) const {
@@ -191,6 +223,64 @@ std::optional<StepPeriod> find_step_period(std::span<const CurvePoint> curve, do
     return StepPeriod{.period = period, .steps = rises.size(), .confidence = share * coverage};
   }
   return std::nullopt;
+}
+
+std::optional<FirstStep> find_plateau_end(std::span<const CurvePoint> curve,
+                                          double smallest_ratio) {
+  constexpr std::size_t fewest_flat_points = 3;
+  if (curve.empty()) {
+    return std::nullopt;
+  }
+  const auto by_y = [](const CurvePoint& a, const CurvePoint& b) { return a.y < b.y; };
+  const double limit = smallest_ratio * std::min_element(curve.begin(), curve.end(), by_y)->y;
+  const auto is_on_level = [&](const CurvePoint& point) { return point.y <= limit; };
+  const auto first = std::find_if(curve.begin(), curve.end(), is_on_level);
+  const auto last = std::find_if(curve.rbegin(), curve.rend(), is_on_level).base() - 1;
+  std::vector<double> flat;
+  for (auto point = first; point <= last; ++point) {
+    flat.push_back(point->y);
+  }
+  if (flat.size() < fewest_flat_points || last + 1 == curve.end()) {
+    return std::nullopt;
+  }
+  const Summary level = summarize(flat);
+  const double ratio = (last + 1)->y / level.median;
+  const double spread = (level.maximum - level.minimum) / level.median;
+  return FirstStep{.last_flat_x = last->x,
+                   .next_x = (last + 1)->x,
+                   .ratio = ratio,
+                   .confidence = std::clamp(1 - spread / (ratio - 1), 0.0, 1.0)};
+}
+
+std::optional<IssueFit> fit_issue(std::span<const CurvePoint> rounds) {
+  constexpr std::size_t fewest_points = 4;
+  constexpr double largest_residual = 0.25;
+  const bool all_positive = std::all_of(rounds.begin(), rounds.end(), [](const CurvePoint& point) {
+    return point.x > 0 && point.y > 0;
+  });
+  if (rounds.size() < fewest_points || !all_positive) {
+    return std::nullopt;
+  }
+  IssueFit best;
+  double best_residual = std::numeric_limits<double>::infinity();
+  for (std::size_t split = 1; split <= rounds.size(); ++split) {
+    const IssueFit fit = issue_for_split(rounds, split);
+    const double residual = squared_logarithmic_residual(rounds, fit);
+    if (residual < best_residual) {
+      best_residual = residual;
+      best = fit;
+    }
+  }
+  // An interval that explains no clear rise is noise on the latency.
+  constexpr double clear_rise = 1.1;
+  if (round_time(best, rounds.back().x) < clear_rise * best.latency) {
+    best = issue_for_split(rounds, rounds.size());
+  }
+  for (const CurvePoint& point : rounds) {
+    const double residual = std::abs(point.y - round_time(best, point.x)) / point.y;
+    best.largest_relative_residual = std::max(best.largest_relative_residual, residual);
+  }
+  return best.largest_relative_residual > largest_residual ? std::nullopt : std::optional(best);
 }
 
 }  // namespace hipscope

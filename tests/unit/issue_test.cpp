@@ -1,0 +1,105 @@
+// fit_issue on curves that are made.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "hipscope/inference.h"
+
+namespace hipscope {
+namespace {
+
+const std::vector<double> chains = {1, 2, 3, 4, 5, 6, 7, 8};
+const std::vector<double> waves = {1, 2, 3, 4, 8, 12, 16, 20, 24, 28, 32, 48, 64};
+
+// max(latency, n * interval) at each n, with normal noise of `noise` (relative).
+std::vector<CurvePoint> rounds(const std::vector<double>& n, double latency, double interval,
+                               double noise = 0, unsigned seed = 1) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> error(1, noise);
+  std::vector<CurvePoint> made;
+  for (const double x : n) {
+    made.push_back({.x = x, .y = std::max(latency, x * interval) * error(random)});
+  }
+  return made;
+}
+
+TEST(FitIssue, FindsBothLimits) {
+  const auto fit = fit_issue(rounds(chains, 4, 1));
+  ASSERT_TRUE(fit);
+  EXPECT_DOUBLE_EQ(fit->latency, 4);
+  ASSERT_TRUE(fit->interval);
+  EXPECT_DOUBLE_EQ(*fit->interval, 1);
+  EXPECT_NEAR(fit->largest_relative_residual, 0, 1e-12);
+}
+
+TEST(FitIssue, FindsBothLimitsThroughNoise) {
+  for (const double interval : {0.25, 0.5, 1.0}) {
+    for (unsigned seed = 1; seed <= 50; ++seed) {
+      const auto fit = fit_issue(rounds(waves, 8, interval, 0.01, seed));
+      ASSERT_TRUE(fit) << interval << ", seed " << seed;
+      EXPECT_NEAR(fit->latency, 8, 0.2);
+      ASSERT_TRUE(fit->interval);
+      EXPECT_NEAR(*fit->interval, interval, 0.02 * interval);
+      EXPECT_LT(fit->largest_relative_residual, 0.05);
+    }
+  }
+}
+
+TEST(FitIssue, SaysWhenTheIntervalNeverShows) {
+  for (unsigned seed = 1; seed <= 50; ++seed) {
+    const auto flat = fit_issue(rounds(chains, 20, 1, 0.01, seed));
+    ASSERT_TRUE(flat);
+    EXPECT_NEAR(flat->latency, 20, 0.4);
+    EXPECT_FALSE(flat->interval);
+    EXPECT_EQ(flat->latency_points, chains.size());
+  }
+}
+
+TEST(FitIssue, ALatencyOfOneIntervalIsTheFirstPoint) {
+  const auto fit = fit_issue(rounds(chains, 4, 4));
+  ASSERT_TRUE(fit);
+  EXPECT_DOUBLE_EQ(fit->latency, 4);
+  ASSERT_TRUE(fit->interval);
+  EXPECT_DOUBLE_EQ(*fit->interval, 4);
+}
+
+TEST(FitIssue, AnotherLawHasNone) {
+  std::vector<CurvePoint> squares;
+  std::vector<CurvePoint> falling;
+  for (const double x : chains) {
+    squares.push_back({.x = x, .y = x * x});
+    falling.push_back({.x = x, .y = 8 / x});
+  }
+  EXPECT_FALSE(fit_issue(squares));
+  EXPECT_FALSE(fit_issue(falling));
+}
+
+TEST(FitIssue, NoiseHasNone) {
+  std::mt19937 random(1);
+  std::uniform_real_distribution<double> uniform(1, 10);
+  int found = 0;
+  for (int i = 0; i < 200; ++i) {
+    std::vector<CurvePoint> made;
+    for (const double x : chains) {
+      made.push_back({.x = x, .y = uniform(random)});
+    }
+    found += fit_issue(made) ? 1 : 0;
+  }
+  EXPECT_LE(found, 4);
+}
+
+TEST(FitIssue, RefusesTooFewPointsAndWhatIsNotPositive) {
+  EXPECT_FALSE(fit_issue({}));
+  EXPECT_FALSE(fit_issue(rounds({1, 2, 3}, 4, 1)));
+  auto made = rounds(chains, 4, 1);
+  made[3].y = 0;
+  EXPECT_FALSE(fit_issue(made));
+  made = rounds(chains, 4, 1);
+  made[0].x = 0;
+  EXPECT_FALSE(fit_issue(made));
+}
+
+}  // namespace
+}  // namespace hipscope

@@ -1,0 +1,104 @@
+// find_plateau_end on curves that are made: a cost per instruction over the length of the loop.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <random>
+
+#include "hipscope/inference.h"
+
+namespace hipscope {
+namespace {
+
+constexpr double smallest_ratio = 1.05;
+
+// y(x) at every power of two up to 2^18, with normal noise of `noise` (relative).
+std::vector<CurvePoint> curve(const std::function<double(double)>& y, double noise = 0,
+                              unsigned seed = 1) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> error(1, noise);
+  std::vector<CurvePoint> made;
+  for (double x = 16; x <= 1 << 18; x *= 2) {
+    made.push_back({.x = x, .y = y(x) * error(random)});
+  }
+  return made;
+}
+
+// A loop's own cost, spread over its length, and a cache of `capacity` bytes past which
+// instructions cost `step` times as much.
+std::function<double(double)> loop(double capacity, double step) {
+  return [=](double bytes) { return (4 + 200 / bytes) * (bytes > capacity ? step : 1); };
+}
+
+TEST(FindPlateauEnd, FindsTheCapacity) {
+  for (const double step : {1.2, 1.5, 4.0}) {
+    const auto end = find_plateau_end(curve(loop(32768, step)), smallest_ratio);
+    ASSERT_TRUE(end) << step;
+    EXPECT_EQ(end->last_flat_x, 32768);
+    EXPECT_EQ(end->next_x, 65536);
+    EXPECT_NEAR(end->ratio, step, 0.01 * step);
+    EXPECT_GT(end->confidence, 0.7);
+  }
+}
+
+TEST(FindPlateauEnd, FindsItThroughNoise) {
+  for (unsigned seed = 1; seed <= 50; ++seed) {
+    const auto end = find_plateau_end(curve(loop(131072, 1.3), 0.005, seed), smallest_ratio);
+    ASSERT_TRUE(end) << seed;
+    EXPECT_EQ(end->last_flat_x, 131072);
+    EXPECT_GT(end->confidence, 0.7);
+  }
+}
+
+TEST(FindPlateauEnd, AGentleRiseEndsThePlateauToo) {
+  const auto rising = [](double bytes) {
+    return bytes <= 32768 ? 4 : 4 * std::sqrt(bytes / 32768);
+  };
+  const auto end = find_plateau_end(curve(rising), smallest_ratio);
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->last_flat_x, 32768);
+}
+
+TEST(FindPlateauEnd, OneHighPointIsNone) {
+  auto made = curve(loop(1 << 20, 2));
+  made[8].y *= 1.5;
+  EXPECT_FALSE(find_plateau_end(made, smallest_ratio));
+}
+
+TEST(FindPlateauEnd, ALongerHighStretchLowersTheConfidence) {
+  auto made = curve(loop(65536, 1.5));
+  const auto clean = find_plateau_end(made, smallest_ratio);
+  made[8].y *= 1.3;
+  made[9].y *= 1.3;
+  made[10].y *= 1.3;
+  const auto disturbed = find_plateau_end(made, smallest_ratio);
+  ASSERT_TRUE(clean);
+  ASSERT_TRUE(disturbed);
+  EXPECT_EQ(disturbed->last_flat_x, 65536);
+  EXPECT_LT(disturbed->confidence, clean->confidence);
+}
+
+TEST(FindPlateauEnd, NoStepIsNone) {
+  EXPECT_FALSE(find_plateau_end(curve([](double) { return 4.0; }), smallest_ratio));
+  EXPECT_FALSE(find_plateau_end(curve(loop(1 << 20, 2)), smallest_ratio));
+  EXPECT_FALSE(find_plateau_end(curve(loop(32768, 1.02)), smallest_ratio));
+  for (unsigned seed = 1; seed <= 100; ++seed) {
+    EXPECT_FALSE(find_plateau_end(curve([](double) { return 4.0; }, 0.005, seed), smallest_ratio));
+  }
+}
+
+TEST(FindPlateauEnd, ACurveThatOnlyRisesHasNoPlateau) {
+  EXPECT_FALSE(find_plateau_end(curve([](double x) { return x; }), smallest_ratio));
+  EXPECT_FALSE(find_plateau_end(curve([](double x) { return 100 / x; }), smallest_ratio));
+}
+
+TEST(FindPlateauEnd, NeedsThreePointsOnTheLevel) {
+  EXPECT_FALSE(find_plateau_end({}, smallest_ratio));
+  EXPECT_FALSE(
+      find_plateau_end(curve([](double x) { return x <= 32 ? 4.0 : 8.0; }), smallest_ratio));
+  EXPECT_TRUE(
+      find_plateau_end(curve([](double x) { return x <= 64 ? 4.0 : 8.0; }), smallest_ratio));
+}
+
+}  // namespace
+}  // namespace hipscope
