@@ -42,6 +42,15 @@ __host__ __device__ float start_value(unsigned thread) {
   return (1.0F + static_cast<float>(thread % start_values)) / 16;
 }
 
+// Hides from the compiler what x is.
+__device__ void hide([[maybe_unused]] float& x) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("" : "+f"(x));
+#elif defined(__HIP_DEVICE_COMPILE__)
+  asm volatile("" : "+v"(x));
+#endif
+}
+
 // --- Lane 0 of each wave on another path --------------------------------------------------------
 
 // The operands of x -> x * first + second. With these two x keeps a memory of its number of steps
@@ -54,8 +63,10 @@ struct Operands {
 };
 constexpr Operands common_operands = {-(1.0F - 0x1p-20F), 1.0F - 0x1p-21F};
 
-// Dependent FMAs, whose operands the compiler does not know.
+// Dependent FMAs, whose operands the compiler does not know, and has loaded before the loop.
 __device__ float fma_chain(float x, float multiplier, float addend, unsigned iterations) {
+  hide(multiplier);
+  hide(addend);
 #pragma unroll 1
   for (unsigned i = 0; i < iterations; ++i) {
 #pragma unroll
@@ -152,15 +163,6 @@ enum class Form {
   select,  // its body is computed always, then one of two values is selected
   branch,  // as an if whose body no compiler can compute without the branch
 };
-
-// Hides from the compiler what x is.
-__device__ void hide([[maybe_unused]] float& x) {
-#if defined(__CUDA_ARCH__)
-  asm volatile("" : "+f"(x));
-#elif defined(__HIP_DEVICE_COMPILE__)
-  asm volatile("" : "+v"(x));
-#endif
-}
 
 // Keeps the compiler from predicating the body of an if. AMD's takes a volatile asm for something
 // that must not happen without its condition. NVIDIA's assembler does not see an empty one, and
