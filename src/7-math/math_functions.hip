@@ -156,7 +156,7 @@ std::vector<Row<T>> accurate_rows() {
       row<T>(math::Asin{}, "asin, 0.6 < |x| < 1", {0.6, 1, true}, arcsine),
       row<T>(math::Exp{}, fp("exp, |x| < 80", "exp, |x| < 700"), {tiny, most(80, 700), true},
              exponential),
-      row<T>(math::Exp2{}, fp("exp2, |x| < 120", "exp2, |x| < 1000"), {tiny, most(120, 1000), true},
+      row<T>(math::Exp2{}, fp("exp2, |x| < 110", "exp2, |x| < 1000"), {tiny, most(110, 1000), true},
              exponential),
       row<T>(math::Log{}, "log" + any, positive, within<T>({1, 3, 1}, {1, 3, 1})),
       row<T>(math::Log2{}, "log2" + any, positive, within<T>({1, 3, 1}, {1, 3, 2})),
