@@ -17,9 +17,13 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=scripts/common.sh
 source "$here/common.sh"
 
+find_nvidia_smi() {
+  find_program nvidia-smi /usr/local/nvidia/bin /usr/bin
+}
+
 nvidia_gpu_listed() {
   local nvidia_smi gpus
-  nvidia_smi=$(find_program nvidia-smi /usr/local/nvidia/bin /usr/bin) || return 1
+  nvidia_smi=$(find_nvidia_smi)
   # A driver in trouble may make nvidia-smi wait for ever.
   gpus=$(timeout 30 "$nvidia_smi" -L 2>/dev/null) || return 1
   [[ $gpus == *GPU* ]]
@@ -39,7 +43,9 @@ detect() {
     reason="$kfd and hipcc are there"
     return
   fi
-  if ! nvidia_gpu_listed; then
+  if ! find_nvidia_smi >/dev/null; then
+    missing+=("no NVIDIA GPU driver (there is no nvidia-smi)")
+  elif ! nvidia_gpu_listed; then
     missing+=("no NVIDIA GPU (nvidia-smi lists none)")
   elif ! find_nvcc >/dev/null; then
     missing+=("an NVIDIA GPU but no nvcc")

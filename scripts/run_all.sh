@@ -89,30 +89,35 @@ set_option() {
   esac
 }
 
-# build_preset PRESET FOLDER: configures and builds it; shows the log only when that fails.
-build_preset() {
-  local log=$2/build.log status=0
-  mkdir -p "$2" 2>/dev/null || usage_error "the build folder $2 cannot be made."
-  printf 'Building for %s in %s ... ' "$1" "$(shown "$2")"
-  local begin
+# build_experiments: configures the backend's preset in the build folder, chooses the experiments and
+# builds them; shows the log only when that fails.
+build_experiments() {
+  local log=$build_dir/build.log status=0 configure begin
+  mkdir -p "$build_dir" 2>/dev/null || usage_error "the build folder $build_dir cannot be made."
+  printf 'Building for %s in %s ... ' "$backend" "$(shown "$build_dir")"
   begin=$(now)
-  run_child cmake -S "$root" --preset "$1" -B "$2" -DHIPSCOPE_TESTS=OFF >"$log" 2>&1 || status=$?
+  configure=(cmake -S "$root" --preset "$backend" -B "$build_dir")
+  # A folder that is there already may be somebody's who wants the tests.
+  [[ -e $build_dir/CMakeCache.txt ]] || configure+=(-DHIPSCOPE_TESTS=OFF)
+  run_child "${configure[@]}" >"$log" 2>&1 || status=$?
   if ((status == 0)); then
-    run_child cmake --build "$2" -j "$(nproc)" >>"$log" 2>&1 || status=$?
+    choose_experiments
+    run_child cmake --build "$build_dir" -j "$(nproc)" --target "${experiments[@]}" \
+      >>"$log" 2>&1 || status=$?
   fi
   printf '%s s ' "$(seconds_since "$begin")"
   if ((status)); then
     printf 'FAILED\n'
     tail -n 60 "$log" >&2
-    printf '%s: the build for %s failed; all of it is in %s.\n' "${0##*/}" "$1" "$log" >&2
-    return 1
+    printf '%s: the build failed; all of it is in %s.\n' "${0##*/}" "$log" >&2
+    exit 1
   fi
   printf 'ok\n'
 }
 
-# Sets `experiments` to the chosen names of the list in a build folder.
+# Sets `experiments` to the chosen names of the list in the build folder.
 choose_experiments() {
-  local list=$1/experiments.txt name
+  local list=$build_dir/experiments.txt name
   [[ -r $list ]] || usage_error "there is no $list; build first."
   experiments=()
   while read -r name; do
@@ -217,7 +222,7 @@ run_experiments() {
   local name number=0
   mkdir -p "$out" 2>/dev/null || usage_error "the folder $out cannot be made."
   scratch=$(mktemp -d "$out/.running.XXXXXX" 2>/dev/null) || usage_error "the folder $out cannot be written to."
-  printf 'Running %d experiments on %s\n' "${#experiments[@]}" "$description"
+  printf 'Running on %s\n' "$description"
   for name in "${experiments[@]}"; do
     number=$((number + 1))
     printf '[%d/%d] %s ... ' "$number" "${#experiments[@]}" "$name"
@@ -244,47 +249,30 @@ write_report() {
   fi
 }
 
-# With no GPU, AMD's compiler can still say whether the experiments are sound for AMD.
-compile_for_amd() {
-  local folder=$root/build/amd
-  if ! find_hipcc >/dev/null; then
-    compiled="nothing; there is no hipcc (scripts/setup.sh installs it)"
-  elif build_preset amd "$folder"; then
-    compiled="all $(grep -c . "$folder/experiments.txt") binaries for $(compiled_targets "$folder")"
-  else
-    compiled="nothing; the build failed"
-    failed+=("the build for AMD")
-  fi
-}
-
-# What isa_report.py says of the chosen experiments' machine code.
+# With no GPU, AMD's compiler can still say whether the experiments are sound for AMD, and what
+# their machine code is.
 report_on_isa() {
   local python names status=0 folder=${isa_out:-$root/results/isa}
   if ! find_hipcc >/dev/null; then
-    isa_report="no report; there is no hipcc"
+    isa_report="nothing; there is no hipcc (scripts/setup.sh installs it)"
     return
   fi
   if ! python=$("$here/find_python.sh" matplotlib jsonschema yaml 2>&1); then
-    isa_report="no report: ${python#*: }"
+    isa_report="nothing: ${python#*: }"
     return
   fi
   # thread_rate.wave64 and its like are variants of an experiment, which goes by its first name here.
   names=$(printf '%s\n' "${experiments[@]%%.*}" | sort -u | paste -sd '|')
-  printf 'Reporting on the compiled code\n'
+  printf 'Compiling for AMD and reporting on the code\n'
   run_child "$python" "$here/isa_report.py" --out "$folder" ${only:+--only "^($names)\$"} || status=$?
   case $status in
     0) isa_report="$(shown "$folder")/README.md" ;;
-    77) isa_report="no report, as said above" ;;
+    77) isa_report="nothing, as said above" ;;
     *)
       isa_report="failed"
       failed+=("isa_report.py")
       ;;
   esac
-}
-
-# The targets as the build's own command lines have them.
-compiled_targets() {
-  grep -oE -- '--offload-arch=gfx[0-9a-f]+' "$1/build.ninja" | sed 's/.*=//' | sort -u | paste -sd ' '
 }
 
 conclude() {
@@ -295,8 +283,7 @@ conclude() {
     printf 'Measured on a GPU: nothing (%s).\n' "$("$here/detect_backend.sh" --explain)"
     printf 'Checked functionally on the CPU: %d of %d experiments; their times are CPU times.\n' \
       "${#passed[@]}" "${#experiments[@]}"
-    printf 'Compiled for AMD, not run: %s.\n' "$compiled"
-    printf 'What the compiled AMD code says: %s\n' "$isa_report"
+    printf 'Compiled for AMD, not run: %s\n' "$isa_report"
   else
     printf 'Measured on %s: %d of %d experiments.\n' "$description" "${#passed[@]}" "${#experiments[@]}"
   fi
@@ -324,20 +311,19 @@ if $build && $setup; then
   backend=${chosen_backend:-$("$here/detect_backend.sh")}
 fi
 build_dir=${build_dir:-$root/build/$backend}
-compiled="not asked for (--no-build)"
-isa_report=$compiled
+isa_report="not asked for (--no-build)"
 if $build; then
-  build_preset "$backend" "$build_dir" || exit 1
+  build_experiments
 elif [[ ! -d $build_dir ]]; then
   usage_error "there is no build folder $build_dir."
+else
+  choose_experiments
 fi
-choose_experiments "$build_dir"
 ask_for_device
 isa_out=${out:+$out/isa}
 out=${out:-$root/results/$slug}
 run_experiments
 if $build && [[ $slug == host ]]; then
-  compile_for_amd
   report_on_isa
 fi
 write_report

@@ -141,7 +141,6 @@ def test_host_results_are_called_functional(sandbox: Sandbox) -> None:
     assert "Measured on a GPU: nothing" in done.stdout
     assert "Checked functionally on the CPU: 3 of 3 experiments; their times are CPU times." in done.stdout
     assert "Compiled for AMD, not run: not asked for" in done.stdout
-    assert "What the compiled AMD code says: not asked for" in done.stdout
 
 
 @pytest.mark.parametrize("target", ["gfx90a", "gfx1030", "gfx103"])
@@ -260,16 +259,32 @@ def test_build(sandbox: Sandbox, tmp_path: Path, status: int) -> None:
     path = f"{tools}:{os.environ['PATH']}"
     done = sandbox.run_all("--no-setup", "--backend", "nvidia", environment={"PATH": path})
     made = calls.read_text().splitlines()
-    assert made[0].startswith(f"cmake -S {sandbox.root} --preset nvidia -B {sandbox.build} ")
+    assert made[0] == f"cmake -S {sandbox.root} --preset nvidia -B {sandbox.build} -DHIPSCOPE_TESTS=OFF"
     if status:
         assert done.returncode == 1
         assert "a line of the build's log" in done.stderr
         assert "[1/3]" not in done.stdout
     else:
         assert done.returncode == 0
-        assert made[1].startswith(f"cmake --build {sandbox.build} -j ")
+        assert re.fullmatch(rf"cmake --build {sandbox.build} -j \d+ "
+                            "--target copy_rate load_latency thread_rate", made[1])
         assert "a line of the build's log" not in done.stdout + done.stderr
         assert "[3/3]" in done.stdout
+
+
+def test_build_of_some_keeps_the_folder_as_configured(sandbox: Sandbox, tmp_path: Path) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    calls = tmp_path / "calls"
+    (tools / "cmake").write_text(FAKE_CMAKE.format(calls=calls, status=0))
+    (tools / "cmake").chmod(0o755)
+    (sandbox.build / "CMakeCache.txt").touch()
+    done = sandbox.run_all("--no-setup", "--backend", "nvidia", "--only", "rate",
+                           environment={"PATH": f"{tools}:{os.environ['PATH']}"})
+    assert done.returncode == 0, done.stderr
+    configured, built = calls.read_text().splitlines()
+    assert configured == f"cmake -S {sandbox.root} --preset nvidia -B {sandbox.build}"
+    assert built.endswith(" --target copy_rate thread_rate")
 
 
 def test_backend_of_what_was_just_installed(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -312,10 +327,6 @@ def host_with_compiler(sandbox: Sandbox, folder: Path, isa_status: int = 0, hipc
         (folder / name).write_text(text)
         (folder / name).chmod(0o755)
     sandbox.set_devices("0\thost\tthis CPU\n")
-    amd = sandbox.root / "build" / "amd"
-    amd.mkdir(parents=True)
-    (amd / "experiments.txt").write_text("copy_rate\nload_latency\nthread_rate\n")
-    (amd / "build.ninja").write_text("--offload-arch=gfx900 --offload-arch=gfx1030\n")
     (sandbox.root / "scripts" / "isa_report.py").write_text(FAKE_ISA_REPORT.format(status=isa_status))
     path = os.environ["PATH"] if hipcc else without("hipcc", folder)
     return {"PATH": f"{folder}:{path}", "ROCM_PATH": "/nonexistent"}
@@ -343,8 +354,7 @@ def test_host_reports_on_the_compiled_code(sandbox: Sandbox, tmp_path: Path) -> 
     done = run_on_host(sandbox, host_with_compiler(sandbox, tmp_path / "tools"))
     assert done.returncode == 0, done.stderr
     assert f"called with --out {sandbox.root}/results/isa\n" in done.stdout
-    assert "Compiled for AMD, not run: all 3 binaries for gfx1030 gfx900.\n" in done.stdout
-    assert "What the compiled AMD code says: results/isa/README.md\n" in done.stdout
+    assert "Compiled for AMD, not run: results/isa/README.md\n" in done.stdout
 
 
 def test_report_on_the_compiled_code_of_some(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -354,17 +364,17 @@ def test_report_on_the_compiled_code_of_some(sandbox: Sandbox, tmp_path: Path) -
     done = run_on_host(sandbox, environment, "--only", "rate", "--out", str(out))
     assert done.returncode == 0, done.stderr
     assert f"called with --out {out}/isa --only ^(copy_rate|thread_rate)$\n" in done.stdout
-    assert f"What the compiled AMD code says: {out}/isa/README.md\n" in done.stdout
+    assert f"Compiled for AMD, not run: {out}/isa/README.md\n" in done.stdout
 
 
 @pytest.mark.parametrize("isa_status, status, said", [
-    (77, 0, "no report, as said above"), (1, 1, "failed"), (2, 1, "failed"),
+    (77, 0, "nothing, as said above"), (1, 1, "failed"), (2, 1, "failed"),
 ])
 def test_report_on_the_compiled_code_that_fails(sandbox: Sandbox, tmp_path: Path, isa_status: int,
                                                 status: int, said: str) -> None:
     done = run_on_host(sandbox, host_with_compiler(sandbox, tmp_path / "tools", isa_status))
     assert done.returncode == status
-    assert f"What the compiled AMD code says: {said}\n" in done.stdout
+    assert f"Compiled for AMD, not run: {said}\n" in done.stdout
     assert ("  isa_report.py\n" in done.stdout) == (status == 1)
     # The experiments' own results are there all the same.
     assert (sandbox.root / "results" / "host" / "README.md").exists()
@@ -374,7 +384,7 @@ def test_no_compiler_no_report_on_compiled_code(sandbox: Sandbox, tmp_path: Path
     done = run_on_host(sandbox, host_with_compiler(sandbox, tmp_path / "tools", hipcc=False))
     assert done.returncode == 0, done.stderr
     assert "called with" not in done.stdout
-    assert "What the compiled AMD code says: no report; there is no hipcc\n" in done.stdout
+    assert "Compiled for AMD, not run: nothing; there is no hipcc (scripts/setup.sh installs it)\n" in done.stdout
 
 
 def test_no_report_on_compiled_code_where_there_is_a_gpu(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -382,4 +392,4 @@ def test_no_report_on_compiled_code_where_there_is_a_gpu(sandbox: Sandbox, tmp_p
     sandbox.set_devices("0\tfake-gpu\tFake GPU, 8 CUs\n")
     done = sandbox.run_all("--no-setup", "--backend", "nvidia", environment=environment)
     assert done.returncode == 0, done.stderr
-    assert "called with" not in done.stdout and "compiled AMD code" not in done.stdout
+    assert "called with" not in done.stdout and "Compiled for AMD" not in done.stdout
