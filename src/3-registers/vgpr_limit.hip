@@ -172,11 +172,11 @@ std::vector<WaitingKernel> waiting_kernels(std::integer_sequence<int, Values...>
 
 // Close together around 256, where the encoding of every instruction set so far ends.
 using ValuesOf256Threads = std::integer_sequence<int, 8, 16, 32, 64, 96, 128, 160, 192, 224, 240,
-                                                 244, 248, 252, 256, 264, 272, 288, 320, 384, 512>;
+                                                 244, 248, 252, 256, 264, 272, 288, 320, 512>;
 
 // Close together around 64 and 128: a 1024th of 64 Ki and of 128 Ki registers.
-using ValuesOf1024Threads = std::integer_sequence<int, 8, 16, 24, 32, 48, 56, 60, 64, 72, 80, 96,
-                                                  112, 120, 128, 160, 192, 256, 512>;
+using ValuesOf1024Threads =
+    std::integer_sequence<int, 8, 16, 32, 48, 56, 60, 64, 72, 80, 96, 112, 120, 128, 192, 256, 512>;
 
 using ValuesThatWait = std::integer_sequence<int, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96,
                                              104, 112, 120, 128, 144, 160, 176, 192, 208, 224, 240>;
