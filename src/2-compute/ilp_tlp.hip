@@ -40,7 +40,11 @@ constexpr unsigned most_chains = 8;
 
 // Instructions in the body of the loop, whose own three or four are less than half a percent of it.
 // On NVIDIA 16 KiB, on AMD 8: no larger than the instruction caches.
+#if defined(HIPSCOPE_BACKEND_HOST)
+constexpr unsigned body_instructions = 128;  // scaled down
+#else
 constexpr unsigned body_instructions = 1024;
+#endif
 
 // Threads and chains start from so many different values, a prime.
 constexpr unsigned start_values = 31;
@@ -427,6 +431,18 @@ unsigned occupancy(Kernel<Operation> kernel, unsigned threads) {
   return static_cast<unsigned>(blocks);
 }
 
+// What is counted for a loop of no rounds: the counter's own cost, and how far a block's waves come
+// apart at the barrier. Of one block, since several would be over before they met.
+template <typename Operation>
+double empty_cycles(Kernel<Operation> kernel, unsigned chains, unsigned threads,
+                    unsigned wave_size) {
+  Launcher<Operation> launcher(kernel, chains, {.threads = threads}, wave_size);
+  for (unsigned i = 0; i < launcher.kept_launches; ++i) {
+    launcher.run(0);
+  }
+  return launcher.take_cycles(threads / wave_size);
+}
+
 // --- Sweeps -----------------------------------------------------------------------------------
 
 // Up to 4 waves each has a SIMD (NVIDIA: SM sub-partition) of its own; more are multiples of 4, so
@@ -446,23 +462,20 @@ template <typename Operation>
 void measure(Sweep& sweep, const std::string& label, double x, unsigned chains, unsigned waves,
              std::uint64_t rounds, Reference<Operation>& reference) {
   const Kernel<Operation> kernel = kernel_of<Operation>(chains);
+  const auto wave_size = static_cast<unsigned>(sweep.device().wave_size);
   const Shape shape = shape_of(sweep, waves);
   if (sweep.is_hardware() && occupancy<Operation>(kernel, shape.threads) < shape.blocks_per_unit) {
     sweep.note(label + ": too many registers for so many waves");
     return;
   }
   auto point = sweep.point(label, x);
-  Launcher<Operation> launcher(kernel, chains, shape,
-                               static_cast<unsigned>(sweep.device().wave_size));
+  Launcher<Operation> launcher(kernel, chains, shape, wave_size);
   launcher.verify(point, rounds, reference);
   point.measure([&] { launcher.run(rounds); }, {.batch = 1});
   // The host backend counts nanoseconds.
   const double unknown = sweep.is_hardware() ? 0 : std::numeric_limits<double>::quiet_NaN();
   const double cycles = launcher.take_cycles(waves) + unknown;
-  for (unsigned i = 0; i < launcher.kept_launches; ++i) {
-    launcher.run(0);
-  }
-  const double empty = launcher.take_cycles(waves) + unknown;
+  const double empty = empty_cycles<Operation>(kernel, chains, shape.threads, wave_size) + unknown;
   const double per_step = (cycles - empty) / static_cast<double>(steps_of(chains, rounds));
   point.value("cycles", cycles, "cycles");
   point.value("of an empty loop", empty, "cycles");
@@ -471,10 +484,14 @@ void measure(Sweep& sweep, const std::string& label, double x, unsigned chains, 
   point.value("rate", waves * chains / per_step, "instructions/cycle/CU");
 }
 
+constexpr const char* round_note =
+    "round: the time in which every chain of every wave advances by one instruction";
+
 template <typename Operation>
 void measure_chains(Sweep& sweep, std::uint64_t rounds, Reference<Operation>& reference) {
   sweep.axis({.name = "chains"});
   sweep.headline("round");
+  sweep.note(round_note);
   for (unsigned chains = 1; chains <= most_chains; ++chains) {
     measure(sweep, std::to_string(chains), chains, chains, 1, rounds, reference);
   }
@@ -484,6 +501,7 @@ template <typename Operation>
 void measure_waves(Sweep& sweep, std::uint64_t rounds, Reference<Operation>& reference) {
   sweep.axis({.name = "waves"});
   sweep.headline("round");
+  sweep.note(round_note);
   for (const unsigned waves : wave_counts(sweep)) {
     measure(sweep, std::to_string(waves), waves, 1, waves, rounds, reference);
   }
@@ -493,6 +511,7 @@ template <typename Operation>
 void measure_grid(Sweep& sweep, std::uint64_t rounds, Reference<Operation>& reference) {
   sweep.axis({.name = "chains x waves", .scale = hipscope::Scale::logarithmic});
   sweep.headline("rate");
+  sweep.note(round_note);
   for (unsigned chains = 1; chains <= most_chains; ++chains) {
     for (const unsigned waves : wave_counts(sweep)) {
       measure(sweep, std::to_string(chains) + " x " + std::to_string(waves), chains * waves, chains,
