@@ -27,12 +27,13 @@ std::string architecture(const hipDeviceProp_t& properties) {
 #endif
 }
 
-// "13.0" from 13000 as CUDA counts; HIP's number as it is.
+// "13.0" from 13000 as CUDA counts, "5.2.21151" from 50221151 as HIP does.
 std::string version(int number) {
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
   return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
 #else
-  return std::to_string(number);
+  return std::to_string(number / 10'000'000) + "." + std::to_string(number / 100'000 % 100) + "." +
+         std::to_string(number % 100'000);
 #endif
 }
 
@@ -85,7 +86,8 @@ DeviceDescription describe(int index) {
           .index = index,
           .compute_units = properties.multiProcessorCount,
           .wave_size = properties.warpSize,
-          .maximum_shader_mhz = attribute_mhz(hipDeviceAttributeClockRate, index),
+          .maximum_shader_mhz =
+              backend_is_hardware ? attribute_mhz(hipDeviceAttributeClockRate, index) : 0,
           .memory_mhz = attribute_mhz(hipDeviceAttributeMemoryClockRate, index),
           .memory_bus_bits = properties.memoryBusWidth,
           .memory_bytes = properties.totalGlobalMem,
@@ -95,7 +97,7 @@ DeviceDescription describe(int index) {
           .registers_per_block = properties.regsPerBlock,
           .maximum_threads_per_block = properties.maxThreadsPerBlock,
           .maximum_threads_per_compute_unit = properties.maxThreadsPerMultiProcessor,
-          .driver = driver_version(driver),
+          .driver = backend_is_hardware ? driver_version(driver) : "none",
           .runtime = version(runtime)};
 }
 
