@@ -67,6 +67,13 @@ def check(folder: Path) -> int:
         except load.BadResult as error:
             print(f"isa_report.py: {error}", file=sys.stderr)
             bad += 1
+    if (folder / results.LIMITS_FILE).exists():
+        files.append(folder / results.LIMITS_FILE)
+        try:
+            results.read_limits(folder)
+        except load.BadResult as error:
+            print(f"isa_report.py: {error}", file=sys.stderr)
+            bad += 1
     print(f"{len(files) - bad} valid, {bad} invalid")
     return 1 if bad else 0
 
@@ -143,8 +150,23 @@ def kept_results(folder: Path, targets: list[str], only: str) -> dict[tuple[str,
     return {(path.parent.name, path.stem): results.read_result(path, schema) for path in kept}
 
 
-def compile_all(arguments: argparse.Namespace, processes: Any, scratch: Path) -> dict[tuple[str, str], Any]:
-    """Compiles every chosen experiment for every target, several at once."""
+def register_limits_of(tools: Any, target: str) -> dict[str, Any]:
+    """The registers that kernels for this target may name, as the compiler says."""
+    from hipscope_isa import register_limits
+    from hipscope_isa.errors import IsaError
+
+    try:
+        return register_limits.measure(tools.hipcc, target, tools.processes.run)
+    except register_limits.LimitsError as error:
+        raise IsaError(f"the register limits of {target} are not to be had: {error}") from error
+
+
+def compile_all(arguments: argparse.Namespace, processes: Any, scratch: Path
+                ) -> tuple[dict[tuple[str, str], Any], list[dict[str, Any]]]:
+    """Compiles every chosen experiment for every target, several at once.
+
+    Also returns the targets' register limits, when an experiment about them is chosen.
+    """
     from concurrent.futures import ThreadPoolExecutor
 
     from hipscope_isa import analysis, toolchain
@@ -165,18 +187,20 @@ def compile_all(arguments: argparse.Namespace, processes: Any, scratch: Path) ->
 
             made = list(pool.map(analyse, work))
             progress.end()
+            wanted = {"vgpr_limit", "sgpr_limit"} & {experiment.name for experiment in chosen}
+            limits = list(pool.map(lambda target: register_limits_of(tools, target), targets if wanted else []))
         except BaseException:
             # What waits must not start, and what runs must not be waited for.
             processes.stop()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     new = {(result["target"], result["experiment"]): result for result in made}
-    return {**kept_results(arguments.out, targets, arguments.only), **new}
+    return {**kept_results(arguments.out, targets, arguments.only), **new}, limits
 
 
 def report(arguments: argparse.Namespace) -> int:
     """Compiles and writes everything."""
-    from hipscope_isa import processes, results
+    from hipscope_isa import processes, register_limits, results
 
     if arguments.jobs < 1:
         bad_usage("--jobs takes a number from 1 on.")
@@ -184,10 +208,14 @@ def report(arguments: argparse.Namespace) -> int:
     aside = results.make_folder(arguments.out)
     try:
         with tempfile.TemporaryDirectory(prefix="hipscope-isa-") as scratch:
-            found = compile_all(arguments, processes.Processes(), Path(scratch))
+            found, new_limits = compile_all(arguments, processes.Processes(), Path(scratch))
         from hipscope_isa import page
 
-        files = page.make_pages(found)
+        limits = results.with_kept_limits(arguments.out, new_limits)
+        sections = ["## Registers that a kernel may name", register_limits.markdown(limits)] if limits else []
+        files = page.make_pages(found, sections)
+        if limits:
+            files[results.LIMITS_FILE] = f"{results.compact_json(limits)}\n".encode("utf-8")
         for (target, experiment), result in found.items():
             files[f"{target}/{experiment}.json"] = f"{results.compact_json(result)}\n".encode("utf-8")
         results.write_files(arguments.out, aside, files)

@@ -17,6 +17,9 @@ from .errors import IsaError
 from .experiments import REPOSITORY
 
 SCHEMA_PATH = REPOSITORY / "results" / "isa-schema.json"
+# What hipscope_isa.register_limits measures, of all targets.
+LIMITS_FILE = "register_limits.json"
+LIMITS_SCHEMA_PATH = REPOSITORY / "results" / "isa-limits-schema.json"
 LINE_WIDTH = 100
 
 
@@ -74,6 +77,23 @@ def result_files(folder: Path) -> list[Path]:
 def read_folder(folder: Path, schema: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
     """All results below a folder, by target and experiment; raises load.BadResult."""
     return {(path.parent.name, path.stem): read_result(path, schema) for path in result_files(folder)}
+
+
+def read_limits(folder: Path) -> list[dict[str, Any]]:
+    """The register limits that are there, none when there is no file; raises load.BadResult."""
+    path = folder / LIMITS_FILE
+    if not path.exists():
+        return []
+    limits = load.read_json(path)
+    load.check(path, limits, json.loads(LIMITS_SCHEMA_PATH.read_text(encoding="utf-8")))
+    return limits
+
+
+def with_kept_limits(folder: Path, new: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """New register limits, with those that are there already of other targets; raises load.BadResult."""
+    kept = read_limits(folder)
+    limits = {limit["target"]: limit for limit in [*kept, *new]}
+    return sorted(limits.values(), key=lambda limit: target_order(limit["target"]))
 
 
 def make_folder(folder: Path) -> Path:

@@ -773,3 +773,29 @@ def test_the_real_compiler(tmp_path: Path) -> None:
     hot = next(loop for loop in data["kernels"][0]["loops"] if loop["hot"])
     assert hot["fmas"] == 16 and 0.8 < hot["fma_share"] < 0.9
     assert hot["mca"]["cycles"] >= 16
+
+
+@pytest.mark.skipif(HIPCC is None, reason="there is no hipcc")
+def test_register_limits_of_the_real_compiler(tmp_path: Path) -> None:
+    out = tmp_path / "isa"
+
+    def report(target: str) -> list[dict[str, Any]]:
+        subprocess.run([sys.executable, str(SCRIPTS / "isa_report.py"), "--out", str(out), "--targets", target,
+                        "--only", "^sgpr_limit$"], capture_output=True, text=True, check=True)
+        return results.read_limits(out)
+
+    assert [limit["target"] for limit in report("gfx1030")] == ["gfx1030"]
+    limits = report("gfx900")
+    assert [limit["target"] for limit in limits] == ["gfx900", "gfx1030"]
+    assert [limit["assembler"]["s"]["highest"] for limit in limits] == [101, 105]
+    assert "| gfx900 | v255 | v255 | s101 | s101 | - |" in (out / "README.md").read_text(encoding="utf-8")
+    (out / results.LIMITS_FILE).write_text("[{}]\n", encoding="utf-8")
+    checked = subprocess.run([sys.executable, str(SCRIPTS / "isa_report.py"), "--out", str(out), "--check"],
+                             capture_output=True, text=True, check=False)
+    assert (checked.returncode, checked.stdout) == (1, "2 valid, 1 invalid\n")
+
+
+def test_other_experiments_leave_register_limits_alone(tmp_path: Path) -> None:
+    assert results.with_kept_limits(tmp_path, []) == []
+    limit = {"target": "gfx900"}
+    assert results.with_kept_limits(tmp_path, [limit]) == [limit]
