@@ -80,14 +80,16 @@ struct FloatAdd : FloatFma {
   static constexpr const char* name = "fp32-add";
   static constexpr const char* title = "FP32 ADD";
   static constexpr unsigned flops = 1;
-  __host__ __device__ static Value step(Value x, Operands) { return x + 0x1.8p-10F; }
+  __host__ __device__ static Value step(Value x, Operands /*given*/) { return x + 0x1.8p-10F; }
 };
 
 struct FloatMul : FloatFma {
   static constexpr const char* name = "fp32-mul";
   static constexpr const char* title = "FP32 MUL";
   static constexpr unsigned flops = 1;
-  __host__ __device__ static Value step(Value x, Operands) { return x * (1.0F + 0x1p-20F); }
+  __host__ __device__ static Value step(Value x, Operands /*given*/) {
+    return x * (1.0F + 0x1p-20F);
+  }
 };
 
 struct DoubleFma {
@@ -98,7 +100,9 @@ struct DoubleFma {
   static constexpr unsigned per_lane = 1;
   static constexpr unsigned flops = 2;
   static Value start(unsigned i) { return (i + 1) * 0x1p-6; }
-  __host__ __device__ static Value step(Value x, Operands) { return fma(x, -(1.0 - 0x1p-20), 1.0); }
+  __host__ __device__ static Value step(Value x, Operands /*given*/) {
+    return fma(x, -(1.0 - 0x1p-20), 1.0);
+  }
 };
 
 // Two FMAs of 11-bit halves. Such a chain forgets its start after some hundred steps and goes on
@@ -267,7 +271,8 @@ using Kernel = void (*)(const typename Operation::Bits*, typename Operation::Bit
                         unsigned, Operands);
 
 template <typename Operation, unsigned... Indices>
-Kernel<Operation> kernel_of(unsigned chains, std::integer_sequence<unsigned, Indices...>) {
+Kernel<Operation> kernel_of(unsigned chains,
+                            std::integer_sequence<unsigned, Indices...> /*chains*/) {
   const std::array<Kernel<Operation>, sizeof...(Indices)> kernels = {
       chains_kernel<Operation, Indices + 1>...};
   return kernels[chains - 1];
@@ -667,7 +672,7 @@ void infer_rate(hipscope::Results& results, const std::string& name, const std::
 }
 
 template <typename Operation>
-void infer(hipscope::Results& results, const Reference<Operation>&) {
+void infer(hipscope::Results& results, const Reference<Operation>& /*reference*/) {
   infer_latency(results, Operation::name, Operation::title);
   infer_rate(results, Operation::name, Operation::title);
 }
