@@ -254,7 +254,7 @@ void measure_unroll(Sweep& sweep, unsigned threads, std::uint64_t fmas, Referenc
 
 template <unsigned... Fmas>
 void measure_unrolls(Sweep& sweep, unsigned threads, std::uint64_t fmas, Reference& reference,
-                     std::integer_sequence<unsigned, Fmas...>) {
+                     std::integer_sequence<unsigned, Fmas...> /*factors*/) {
   sweep.axis({.name = "loop", .unit = "bytes", .scale = hipscope::Scale::logarithmic});
   sweep.headline("FMA rate");
   (measure_unroll<Fmas>(sweep, threads, fmas, reference), ...);
@@ -267,7 +267,7 @@ using UnrollFactors =
 
 template <unsigned Fmas, int... Paddings>
 void measure_alignment(Sweep& sweep, std::uint64_t fmas, Reference& reference,
-                       std::integer_sequence<int, Paddings...>) {
+                       std::integer_sequence<int, Paddings...> /*paddings*/) {
   constexpr unsigned threads = 256;
   sweep.axis({.name = "padding", .unit = "bytes"});
   sweep.headline("FMA rate");

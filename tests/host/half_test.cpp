@@ -1,7 +1,7 @@
 // Half precision.
 #include <hip/hip_fp16.h>
 
-#include <bit>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -9,13 +9,11 @@
 
 namespace {
 
-std::uint16_t bits(_Float16 half) { return std::bit_cast<std::uint16_t>(half); }
-
 TEST(Half, IsTwoBytesAndTwoOfThemAreOneRegister) {
   static_assert(sizeof(__half2) == 4 && alignof(__half2) == 4);
   const __half2 halves = __floats2half2_rn(1.0F, -2.0F);
-  EXPECT_EQ(bits(halves.x), 0x3C00);
-  EXPECT_EQ(bits(halves.y), 0xC000);
+  EXPECT_EQ(halves.x, 0x3C00);
+  EXPECT_EQ(halves.y, 0xC000);
   EXPECT_EQ(__low2float(halves), 1.0F);
   EXPECT_EQ(__high2float(halves), -2.0F);
 }
@@ -26,6 +24,27 @@ TEST(Half, RoundsToNearestEven) {
   EXPECT_EQ(__low2float(__float2half2_rn(2051.0F)), 2052.0F);
   EXPECT_EQ(__high2float(__float2half2_rn(65519.0F)), 65504.0F);
   EXPECT_EQ(__high2float(__float2half2_rn(65520.0F)), std::numeric_limits<float>::infinity());
+}
+
+TEST(Half, EveryHalfComesBackFromItsFloat) {
+  for (unsigned bits = 0; bits <= 0xFFFF; ++bits) {
+    const __half2 halves = {static_cast<std::uint16_t>(bits), 0};
+    const float value = __low2float(halves);
+    if (std::isnan(value)) {
+      EXPECT_TRUE(std::isnan(__low2float(__float2half2_rn(value))));
+    } else {
+      EXPECT_EQ(__float2half2_rn(value).x, bits) << value;
+    }
+  }
+}
+
+TEST(Half, HasSubnormals) {
+  EXPECT_EQ(__float2half2_rn(0x1p-24F).x, 1);
+  EXPECT_EQ(__float2half2_rn(0x1p-25F).x, 0);
+  EXPECT_EQ(__float2half2_rn(0x1.8p-25F).x, 1);
+  EXPECT_EQ(__float2half2_rn(0x1.ff8p-15F).x, 0x3FF);
+  EXPECT_EQ(__float2half2_rn(0x1.ffcp-15F).x, 0x400);
+  EXPECT_EQ(__float2half2_rn(-0.0F).x, 0x8000);
 }
 
 TEST(Half, FmaOfTwoRoundsOnce) {

@@ -19,6 +19,7 @@ std::vector<CurvePoint> rounds(const std::vector<double>& n, double latency, dou
   std::mt19937 random(seed);
   std::normal_distribution<double> error(1, noise);
   std::vector<CurvePoint> made;
+  made.reserve(n.size());
   for (const double x : n) {
     made.push_back({.x = x, .y = std::max(latency, x * interval) * error(random)});
   }
@@ -82,6 +83,7 @@ TEST(FitIssue, NoiseHasNone) {
   int found = 0;
   for (int i = 0; i < 200; ++i) {
     std::vector<CurvePoint> made;
+    made.reserve(chains.size());
     for (const double x : chains) {
       made.push_back({.x = x, .y = uniform(random)});
     }
