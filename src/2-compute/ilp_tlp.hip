@@ -55,6 +55,7 @@ constexpr unsigned start_values = 31;
 // with a multiplier that the compiler knows it might do better than multiply.
 struct Operands {
   float factor;
+  float one;
   float half_factor;
   unsigned multiplier;
   unsigned addend;
@@ -73,6 +74,14 @@ struct FloatFma {
   static Value start(unsigned i) { return static_cast<float>(i + 1) * 0x1p-6F; }
   __host__ __device__ static Value step(Value x, Operands operands) {
     return fmaf(x, -operands.factor, 1.0F);
+  }
+};
+
+// The same with all three operands in registers of each lane, as in a matrix product.
+struct FloatFmaOfRegisters : FloatFma {
+  static constexpr const char* title = "FP32 FMA, 3 registers";
+  __host__ __device__ static Value step(Value x, Operands operands) {
+    return fmaf(x, -operands.factor, operands.one);
   }
 };
 
@@ -158,6 +167,7 @@ struct FloatPairFma {
 };
 
 constexpr Operands operands = {.factor = 1.0F - 0x1p-20F,
+                               .one = 1.0F,
                                .half_factor = 1.0F - 0x1p-10F,
                                .multiplier = 1664525U,
                                .addend = 1013904223U};
@@ -193,6 +203,19 @@ __device__ unsigned compute_unit_id() {
 #else
   return 0;
 #endif
+}
+
+// Puts the operands of FloatFmaOfRegisters into registers: an empty assembly statement, which for
+// all that the compiler knows changes them.
+template <typename Operation>
+__device__ void load_operands([[maybe_unused]] Operands& given) {
+  if constexpr (std::is_same_v<Operation, FloatFmaOfRegisters>) {
+#if defined(__CUDA_ARCH__)
+    asm volatile("" : "+f"(given.factor), "+f"(given.one));
+#elif defined(__HIP_DEVICE_COMPILE__)
+    asm volatile("" : "+v"(given.factor), "+v"(given.one));
+#endif
+  }
 }
 
 // One step. clang would put two into one: the FP32 steps of two chains in a packed instruction
@@ -243,6 +266,7 @@ __global__ void __launch_bounds__(largest_block)
   for (unsigned chain = 0; chain < Chains; ++chain) {
     x[chain] = same_bits<Value>(starts[(thread * Chains + chain) % start_values]);
   }
+  load_operands<Operation>(given);
   long long start = 0;
   long long end = 0;
   unsigned repeats = warm_up_rounds;
@@ -703,6 +727,7 @@ int main(int argc, char** argv) {
   std::tuple<Reference<FloatFma>, Reference<FloatAdd>, Reference<FloatMul>, Reference<DoubleFma>,
              Reference<PackedHalfFma>, Reference<IntegerMad>>
       references;
+  Reference<FloatFmaOfRegisters> register_reference;
   Reference<FloatPairFma> pair_reference;
 
   std::apply([&](auto&... reference) { (add_sweeps(experiment, rounds, reference), ...); },
@@ -714,6 +739,7 @@ int main(int argc, char** argv) {
     std::apply(
         [&](auto&... reference) { (measure_peak(sweep, ++row, peak_rounds, reference), ...); },
         references);
+    measure_peak(sweep, ++row, peak_rounds, register_reference);
     measure_peak(sweep, ++row, peak_rounds, pair_reference);
   });
   experiment.conclude([&](hipscope::Results& results) {
