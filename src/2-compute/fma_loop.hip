@@ -381,10 +381,11 @@ void infer_alignment(hipscope::Results& results, const std::string& sweep) {
   const auto [slowest, fastest] = std::minmax_element(
       curve.begin(), curve.end(), [](const auto& a, const auto& b) { return a.y < b.y; });
   const double effect = 100 * (fastest->y / slowest->y - 1);
+  const double noise = std::max(fastest->relative_spread, slowest->relative_spread);
   results.infer({.name = "effect of the loop's place, " + sweep,
                  .value = effect,
                  .unit = "%",
-                 .confidence = 0.9,
+                 .confidence = effect > 0 ? std::max(0.0, 1 - 100 * noise / effect) : 1,
                  .statement = "the best place of the loop is this much faster than the worst",
                  .evidence = {number(slowest->y, 4) + " FMA/cycle behind " + number(slowest->x) +
                                   " bytes of padding",
@@ -469,7 +470,10 @@ int main(int argc, char** argv) {
                               "unroll-256", "unroll-1024"});
     infer_loop_cost(results, unroll_threads.front());
     for (const unsigned threads : unroll_threads) {
-      infer_instruction_cache(results, threads);
+      // Many waves fetch for each other, so that the rate of a full block falls slowly.
+      if (threads < largest_block) {
+        infer_instruction_cache(results, threads);
+      }
     }
     infer_form(results);
     infer_alignment(results, "alignment-16");
