@@ -558,8 +558,10 @@ void infer_residency(hipscope::Results& results) {
     inference.confidence = std::max(
         0.0,
         1 - std::max(cycles[largest].relative_spread, cycles[largest - 1].relative_spread) / jump);
-    inference.statement = "past " + number(cycles[largest - 1].x, 4) +
-                          " threads fewer blocks fit on a CU at once, and blocks wait for a place";
+    inference.statement =
+        "past " + number(cycles[largest - 1].x, 4) +
+        " threads fewer blocks fit on a CU at once, and blocks wait for a place: so long "
+        "does each hold its own, if all are always taken";
     inference.evidence = {
         "the time per block jumps by " + number(100 * jump, 2) + " % from " +
             number(cycles[largest - 1].x, 4) + " to " + number(cycles[largest].x, 4) + " threads",

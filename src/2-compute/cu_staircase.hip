@@ -242,22 +242,34 @@ void infer_compute_units(hipscope::Results& results) {
   results.infer(inference);
 }
 
+// Blocks that fit on one CU: those that fit on the GPU over its CUs, as the staircase tells their
+// number, or else the driver.
 void infer_residency(hipscope::Results& results, unsigned threads) {
-  const auto step =
-      hipscope::find_first_step(results.curve(residency_name(threads), "cycles"), smallest_step);
-  if (!step) {
+  const auto curve = results.curve(residency_name(threads), "cycles");
+  if (curve.empty()) {
     return;
   }
-  const double resident = std::floor(step->last_flat_x / results.device().compute_units);
-  results.infer(
-      {.name = "resident blocks of " + std::to_string(threads) + " threads",
-       .value = resident,
-       .unit = "blocks/CU",
-       .confidence = step->confidence,
-       .statement = number(resident * threads, 5) + " threads are in place on one CU at once",
-       .evidence = {"flat up to " + number(step->last_flat_x, 6) + " blocks, " +
-                    number(step->next_x, 6) + " take " + number(step->ratio) + " times as long"},
-       .driver = occupancy(threads)});
+  hipscope::Inference inference{
+      .name = "resident blocks of " + std::to_string(threads) + " threads",
+      .unit = "blocks/CU",
+      .statement = "the curve does not show where blocks must wait for a place",
+      .driver = occupancy(threads)};
+  if (const auto step = hipscope::find_first_step(curve, smallest_step)) {
+    const auto staircase = hipscope::find_first_step(
+        results.curve(staircase_name(largest_block), "cycles"), smallest_step);
+    const double compute_units =
+        staircase ? staircase->last_flat_x : results.device().compute_units;
+    inference.value = std::floor(step->last_flat_x / compute_units);
+    inference.confidence = step->confidence;
+    inference.statement =
+        number(*inference.value * threads, 5) + " threads are in place on one CU at once";
+    inference.evidence = {
+        "flat up to " + number(step->last_flat_x, 6) + " blocks, " + number(step->next_x, 6) +
+            " take " + number(step->ratio) + " times as long",
+        "on " + number(compute_units, 5) + " CUs, by " +
+            (staircase ? "the staircase of blocks of 1024 threads" : "the driver")};
+  }
+  results.infer(inference);
 }
 
 }  // namespace

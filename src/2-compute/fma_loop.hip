@@ -256,6 +256,11 @@ template <unsigned... Fmas>
 void measure_unrolls(Sweep& sweep, unsigned threads, std::uint64_t fmas, Reference& reference,
                      std::integer_sequence<unsigned, Fmas...> /*factors*/) {
   sweep.axis({.name = "loop", .unit = "bytes", .scale = hipscope::Scale::logarithmic});
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+  sweep.note(
+      "bytes and FMA share are of 16-byte instructions, three of them the loop's own: so it is "
+      "in nvcc 13's code for sm_90");
+#endif
   sweep.headline("FMA rate");
   (measure_unroll<Fmas>(sweep, threads, fmas, reference), ...);
 }
@@ -367,8 +372,9 @@ void infer_loop_cost(hipscope::Results& results, unsigned wave_threads) {
                  .value = line.intercept,
                  .unit = "cycles",
                  .confidence = confidence,
-                 .statement = "what one wave pays for count, compare and branch, however long the "
-                              "iteration is",
+                 .statement =
+                     "what one wave pays for count, compare and branch, in iterations of 16 "
+                     "FMAs and more",
                  .evidence = {evidence}});
 }
 

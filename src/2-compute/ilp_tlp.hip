@@ -466,16 +466,15 @@ unsigned occupancy(Kernel<Operation> kernel, unsigned threads) {
   return static_cast<unsigned>(blocks);
 }
 
-// What is counted for a loop of no rounds: the counter's own cost, and how far a block's waves come
-// apart at the barrier. Of one block, since several would be over before they met.
+// What one wave counts for a loop of no rounds: the counter's own cost. That many waves come apart
+// at the barrier is no part of it, since one works while the other still waits.
 template <typename Operation>
-double empty_cycles(Kernel<Operation> kernel, unsigned chains, unsigned threads,
-                    unsigned wave_size) {
-  Launcher<Operation> launcher(kernel, chains, {.threads = threads}, wave_size);
+double empty_cycles(Kernel<Operation> kernel, unsigned chains, unsigned wave_size) {
+  Launcher<Operation> launcher(kernel, chains, {.threads = wave_size}, wave_size);
   for (unsigned i = 0; i < launcher.kept_launches; ++i) {
     launcher.run(0);
   }
-  return launcher.take_cycles(threads / wave_size);
+  return launcher.take_cycles(1);
 }
 
 // --- Sweeps -----------------------------------------------------------------------------------
@@ -510,7 +509,7 @@ void measure(Sweep& sweep, const std::string& label, double x, unsigned chains, 
   // The host backend counts nanoseconds.
   const double unknown = sweep.is_hardware() ? 0 : std::numeric_limits<double>::quiet_NaN();
   const double cycles = launcher.take_cycles(waves) + unknown;
-  const double empty = empty_cycles<Operation>(kernel, chains, shape.threads, wave_size) + unknown;
+  const double empty = empty_cycles<Operation>(kernel, chains, wave_size) + unknown;
   const double per_step = (cycles - empty) / static_cast<double>(steps_of(chains, rounds));
   point.value("cycles", cycles, "cycles");
   point.value("of an empty loop", empty, "cycles");
@@ -520,7 +519,8 @@ void measure(Sweep& sweep, const std::string& label, double x, unsigned chains, 
 }
 
 constexpr const char* round_note =
-    "round: the time in which every chain of every wave advances by one instruction";
+    "round: the time in which every chain of every wave advances by one instruction; more waves "
+    "than a block of 1024 threads has are several blocks, of which the older may run first";
 
 template <typename Operation>
 void measure_chains(Sweep& sweep, std::uint64_t rounds, Reference<Operation>& reference) {
@@ -695,16 +695,43 @@ void infer_rate(hipscope::Results& results, const std::string& name, const std::
        .value = best->y,
        .unit = "instructions/cycle/CU",
        .confidence = 1 - std::min(1.0, best->relative_spread),
-       .statement = "the most that any number of waves and chains reach; " + number(fewest, 4) +
-                    " instructions in flight (waves x chains) reach 95 % of it",
+       .statement = "the most that any number of waves and chains reach; at the best split " +
+                    number(fewest, 4) + " instructions in flight (waves x chains) reach 95 % of it",
        .evidence = {number(best->y * results.device().wave_size, 4) +
                     " lanes per cycle and CU with " + number(best->x, 4) + " in flight"}});
 }
 
+// What the whole GPU reaches, from row `x` of sweep peak.
+void infer_peak(hipscope::Results& results, const std::string& title, double x) {
+  const auto row_of = [&](const std::string& value) {
+    const auto curve = results.curve("peak", value);
+    const auto row =
+        std::find_if(curve.begin(), curve.end(), [=](const auto& point) { return point.x == x; });
+    return row == curve.end() ? std::nullopt : std::optional(*row);
+  };
+  const auto peak = row_of("peak");
+  const auto rate = row_of("operation rate");
+  const auto share = row_of("share of documented");
+  if (!peak || !rate || !share) {
+    return;
+  }
+  std::vector<std::string> evidence = {number(rate->y, 4) + " operations per cycle and CU"};
+  if (!std::isnan(share->y)) {
+    evidence.push_back(number(share->y, 4) + " % of what the vendor documents");
+  }
+  results.infer({.name = title + " peak",
+                 .value = peak->y,
+                 .unit = "TFLOP/s or TOP/s",
+                 .confidence = 1 - std::min(1.0, peak->relative_spread),
+                 .statement = "with every CU full of waves of 4 chains",
+                 .evidence = evidence});
+}
+
 template <typename Operation>
-void infer(hipscope::Results& results, const Reference<Operation>& /*reference*/) {
+void infer(hipscope::Results& results, double peak_row, const Reference<Operation>& /*reference*/) {
   infer_latency(results, Operation::name, Operation::title);
   infer_rate(results, Operation::name, Operation::title);
+  infer_peak(results, Operation::title, peak_row);
 }
 
 }  // namespace
@@ -747,7 +774,8 @@ int main(int argc, char** argv) {
         measure_peak(sweep, "FP32 FMA in pairs", ++row, peak_rounds, pair_reference);
       });
   experiment.conclude([&](hipscope::Results& results) {
-    std::apply([&](auto&... reference) { (infer(results, reference), ...); }, references);
+    double row = 0;
+    std::apply([&](auto&... reference) { (infer(results, ++row, reference), ...); }, references);
   });
   return experiment.run(argc, argv);
 }

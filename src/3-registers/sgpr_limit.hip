@@ -259,8 +259,11 @@ void infer_place(hipscope::Results& results, double uniform, const Curve& per_la
       .confidence = std::clamp(2 * std::abs(uniform - half_a_register), 0.0, 1.0),
       .statement =
           uniform < half_a_register
-              ? "uniform values cost no registers of the lanes: they live in scalar registers"
-              : "uniform values cost registers of every lane, as if they were not uniform",
+              ? "by the runtime's report uniform values cost no registers of the lanes: they live "
+                "in "
+                "scalar registers"
+              : "by the runtime's report uniform values cost registers of every lane, as if they "
+                "were not uniform",
       .evidence = {"slope of the registers per thread over the live values, as the runtime "
                    "reports them"}};
   if (!per_lane.empty()) {

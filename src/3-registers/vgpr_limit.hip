@@ -433,8 +433,9 @@ void infer_budget(hipscope::Results& results, unsigned threads) {
       .name = "register budget per thread, blocks of " + std::to_string(threads),
       .unit = "registers",
       .statement = "the FMA rate shows no cliff",
-      .evidence = budget_evidence(results, threads),
-      .driver = highest(registers)};
+      .evidence = budget_evidence(results, threads)};
+  inference.evidence.push_back("the compiler uses up to " + number(highest(registers), 4) +
+                               " registers, and scratch for what does not fit");
   if (const auto step = hipscope::find_first_step(reciprocal(rate), noticeable)) {
     inference.value = value_at(registers, step->last_flat_x);
     inference.confidence = step->confidence;

@@ -3,6 +3,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 
@@ -28,8 +29,13 @@ enum ExitStatus {
 using detail::Run;
 
 int list_sweeps(const detail::ExperimentRecord& experiment, const detail::Options& options) {
-  for (const detail::SweepDeclaration* sweep : select_sweeps(experiment, options.filter)) {
-    detail::print_output(fmt::format("{:<16} {}\n", sweep->name, sweep->title));
+  const auto sweeps = select_sweeps(experiment, options.filter);
+  std::size_t width = 0;
+  for (const detail::SweepDeclaration* sweep : sweeps) {
+    width = std::max(width, sweep->name.size());
+  }
+  for (const detail::SweepDeclaration* sweep : sweeps) {
+    detail::print_output(fmt::format("{:<{}}  {}\n", sweep->name, width, sweep->title));
   }
   return good;
 }

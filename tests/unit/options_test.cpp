@@ -178,9 +178,9 @@ TEST_F(OptionsTest, ListShowsTheSweepsAndNeedsNoDevice) {
   const Outcome outcome = run({"--list"});
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(outcome.output,
-            "first            the sweep first\n"
-            "second           the sweep second\n");
-  EXPECT_EQ(run({"--list", "--filter", "^s"}).output, "second           the sweep second\n");
+            "first   the sweep first\n"
+            "second  the sweep second\n");
+  EXPECT_EQ(run({"--list", "--filter", "^s"}).output, "second  the sweep second\n");
 }
 
 TEST_F(OptionsTest, DevicesShowsOneLinePerDevice) {
