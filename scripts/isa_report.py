@@ -16,6 +16,7 @@ import signal
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -59,23 +60,10 @@ def check(folder: Path) -> int:
     if not folder.is_dir():
         bad_usage(f"there is no folder {folder}.")
     schema = results.load_schema()
-    files = results.result_files(folder)
-    bad = 0
-    for file in files:
-        try:
-            results.read_result(file, schema)
-        except load.BadResult as error:
-            print(f"isa_report.py: {error}", file=sys.stderr)
-            bad += 1
+    readers = [partial(results.read_result, file, schema) for file in results.result_files(folder)]
     if (folder / results.LIMITS_FILE).exists():
-        files.append(folder / results.LIMITS_FILE)
-        try:
-            results.read_limits(folder)
-        except load.BadResult as error:
-            print(f"isa_report.py: {error}", file=sys.stderr)
-            bad += 1
-    print(f"{len(files) - bad} valid, {bad} invalid")
-    return 1 if bad else 0
+        readers.append(partial(results.read_limits, folder))
+    return load.count_valid("isa_report.py", readers)
 
 
 def choose_experiments(only: str) -> list[Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 
 
@@ -31,15 +32,7 @@ def check(paths: list[Path]) -> int:
 
     schema = load.load_schema()
     files = [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
-    bad = 0
-    for file in files:
-        try:
-            load.load_result(file, schema)
-        except load.BadResult as error:
-            print(f"report.py: {error}", file=sys.stderr)
-            bad += 1
-    print(f"{len(files) - bad} valid, {bad} invalid")
-    return 1 if bad else 0
+    return load.count_valid("report.py", [partial(load.load_result, file, schema) for file in files])
 
 
 def report(folders: list[Path]) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -112,3 +114,16 @@ def load_folder(folder: Path, schema: dict[str, Any]) -> list[Result]:
         if (device["name"], device["architecture"]) != (first["name"], first["architecture"]):
             raise BadResult(f"{result.path} is of another device than {results[0].path}.")
     return results
+
+
+def count_valid(program: str, readers: Sequence[Callable[[], object]]) -> int:
+    """Calls all readers of result files and says how many raise no BadResult; the exit status."""
+    bad = 0
+    for read in readers:
+        try:
+            read()
+        except BadResult as error:
+            print(f"{program}: {error}", file=sys.stderr)
+            bad += 1
+    print(f"{len(readers) - bad} valid, {bad} invalid")
+    return 1 if bad else 0

@@ -187,22 +187,6 @@ struct WaveTime {
   unsigned compute_unit;
 };
 
-__device__ unsigned compute_unit_id() {
-#if defined(__CUDA_ARCH__)
-  unsigned id;
-  asm volatile("mov.u32 %0, %%smid;" : "=r"(id));
-  return id;
-#elif defined(__HIP_DEVICE_COMPILE__) && defined(__GFX9__)
-  // HW_REG_HW_ID (4), bits 8 to 15: CU, shader array and shader engine (Vega ISA manual, 3.5).
-  return __builtin_amdgcn_s_getreg(4 | (8 << 6) | (7 << 11));
-#elif defined(__HIP_DEVICE_COMPILE__)
-  // HW_REG_HW_ID1 (23), bits 10 to 19: WGP, shader array and shader engine (RDNA 2 ISA manual).
-  return __builtin_amdgcn_s_getreg(23 | (10 << 6) | (9 << 11));
-#else
-  return 0;
-#endif
-}
-
 // Gives the operands of FloatFmaOfRegisters to each lane: adding 0 * x, which no compiler may leave
 // out, changes no value and makes it one of the lane's own.
 template <typename Operation>
@@ -282,7 +266,8 @@ __global__ void __launch_bounds__(largest_block)
     ends[thread * Chains + chain] = same_bits<typename Operation::Bits>(x[chain]);
   }
   if (threadIdx.x % warpSize == 0) {
-    times[thread / warpSize] = {.start = start, .end = end, .compute_unit = compute_unit_id()};
+    times[thread / warpSize] = {
+        .start = start, .end = end, .compute_unit = hipscope::compute_unit_id()};
   }
 }
 

@@ -11,35 +11,78 @@ namespace hipscope {
 
 namespace {
 
-// The rates when the first `split` launches are limited by blocks and the others by threads.
-LaunchRates rates_for_split(std::span<const LaunchTime> launches, std::size_t split) {
-  std::vector<double> block_rates;
-  std::vector<double> thread_rates;
-  for (std::size_t i = 0; i < launches.size(); ++i) {
-    const LaunchTime& launch = launches[i];
+// A time that one of two limits decides: max(first * first_amount, second * second_amount).
+struct LimitedTime {
+  double time = 0;
+  double first_amount = 0;
+  double second_amount = 0;
+};
+
+struct TwoLimits {
+  double first = 0;                // time per amount
+  std::optional<double> second{};  // empty: never the limit
+  std::size_t first_points = 0;    // that the first limit explains
+  double largest_relative_residual = 0;
+
+  [[nodiscard]] double time(const LimitedTime& point) const {
+    return std::max(first * point.first_amount, second.value_or(0) * point.second_amount);
+  }
+};
+
+// The limits when the first `split` points are decided by the first and the others by the second.
+TwoLimits limits_for_split(std::span<const LimitedTime> points, std::size_t split) {
+  std::vector<double> first;
+  std::vector<double> second;
+  for (std::size_t i = 0; i < points.size(); ++i) {
     if (i < split) {
-      block_rates.push_back(launch.blocks / launch.seconds);
+      first.push_back(points[i].time / points[i].first_amount);
     } else {
-      thread_rates.push_back(launch.threads / launch.seconds);
+      second.push_back(points[i].time / points[i].second_amount);
     }
   }
-  LaunchRates rates;
-  rates.block_rate = geometric_mean(block_rates);
-  rates.thread_limited_points = thread_rates.size();
-  if (!thread_rates.empty()) {
-    rates.thread_rate = geometric_mean(thread_rates);
+  TwoLimits limits{.first = geometric_mean(first), .first_points = split};
+  if (!second.empty()) {
+    limits.second = geometric_mean(second);
   }
-  return rates;
+  for (const LimitedTime& point : points) {
+    limits.largest_relative_residual = std::max(
+        limits.largest_relative_residual, std::abs(point.time - limits.time(point)) / point.time);
+  }
+  return limits;
 }
 
-double squared_logarithmic_residual(std::span<const LaunchTime> launches,
-                                    const LaunchRates& rates) {
+double squared_logarithmic_residual(std::span<const LimitedTime> points, const TwoLimits& limits) {
   double sum = 0;
-  for (const LaunchTime& launch : launches) {
-    const double residual = std::log(launch.seconds / rates.seconds(launch.blocks, launch.threads));
+  for (const LimitedTime& point : points) {
+    const double residual = std::log(point.time / limits.time(point));
     sum += residual * residual;
   }
   return sum;
+}
+
+// Of all places where the limit may change, the one with the smallest squared logarithmic residual.
+// Empty with fewer than four points, and with a time or an amount that is not positive.
+std::optional<TwoLimits> fit_two_limits(std::span<const LimitedTime> points) {
+  constexpr std::size_t fewest_points = 4;
+  const bool all_positive = std::all_of(points.begin(), points.end(), [](const LimitedTime& point) {
+    return point.time > 0 && point.first_amount > 0 && point.second_amount > 0;
+  });
+  if (points.size() < fewest_points || !all_positive) {
+    return std::nullopt;
+  }
+  // One limit alone comes first: a second one must explain more than rounding.
+  constexpr double rounding = 1e-24;
+  TwoLimits best;
+  double best_residual = std::numeric_limits<double>::infinity();
+  for (std::size_t split = points.size(); split >= 1; --split) {
+    const TwoLimits limits = limits_for_split(points, split);
+    const double residual = squared_logarithmic_residual(points, limits);
+    if (residual + rounding < best_residual) {
+      best_residual = residual;
+      best = limits;
+    }
+  }
+  return best;
 }
 
 // How far the two points after point i lie above the two up to it, relative to y there: a single
@@ -88,38 +131,6 @@ double share_on_multiples(std::span<const double> rises, double period) {
   return static_cast<double>(on_multiple) / static_cast<double>(rises.size());
 }
 
-// The model when the first `split` points are limited by the latency and the others by the
-// interval.
-IssueFit issue_for_split(std::span<const CurvePoint> rounds, std::size_t split) {
-  std::vector<double> latencies;
-  std::vector<double> intervals;
-  for (std::size_t i = 0; i < rounds.size(); ++i) {
-    if (i < split) {
-      latencies.push_back(rounds[i].y);
-    } else {
-      intervals.push_back(rounds[i].y / rounds[i].x);
-    }
-  }
-  IssueFit fit{.latency = geometric_mean(latencies), .latency_points = split};
-  if (!intervals.empty()) {
-    fit.interval = geometric_mean(intervals);
-  }
-  return fit;
-}
-
-double round_time(const IssueFit& fit, double n) {
-  return std::max(fit.latency, n * fit.interval.value_or(0));
-}
-
-double squared_logarithmic_residual(std::span<const CurvePoint> rounds, const IssueFit& fit) {
-  double sum = 0;
-  for (const CurvePoint& point : rounds) {
-    const double residual = std::log(point.y / round_time(fit, point.x));
-    sum += residual * residual;
-  }
-  return sum;
-}
-
 }  // namespace
 
 double LaunchRates::seconds(double blocks, double threads) const {
@@ -128,30 +139,22 @@ double LaunchRates::seconds(double blocks, double threads) const {
 }
 
 std::optional<LaunchRates> fit_launch_rates(std::span<const LaunchTime> launches) {
-  constexpr std::size_t fewest_launches = 4;
-  const bool all_positive =
-      std::all_of(launches.begin(), launches.end(), [](const LaunchTime& launch) {
-        return launch.blocks > 0 && launch.threads > 0 && launch.seconds > 0;
-      });
-  if (launches.size() < fewest_launches || !all_positive) {
+  std::vector<LimitedTime> points;
+  for (const LaunchTime& launch : launches) {
+    points.push_back(
+        {.time = launch.seconds, .first_amount = launch.blocks, .second_amount = launch.threads});
+  }
+  const auto limits = fit_two_limits(points);
+  if (!limits) {
     return std::nullopt;
   }
-  LaunchRates best;
-  double best_residual = std::numeric_limits<double>::infinity();
-  for (std::size_t split = 1; split <= launches.size(); ++split) {
-    const LaunchRates rates = rates_for_split(launches, split);
-    const double residual = squared_logarithmic_residual(launches, rates);
-    if (residual < best_residual) {
-      best_residual = residual;
-      best = rates;
-    }
+  LaunchRates rates{.block_rate = 1 / limits->first,
+                    .thread_limited_points = points.size() - limits->first_points,
+                    .largest_relative_residual = limits->largest_relative_residual};
+  if (limits->second) {
+    rates.thread_rate = 1 / *limits->second;
   }
-  for (const LaunchTime& launch : launches) {
-    const double residual =
-        (launch.seconds - best.seconds(launch.blocks, launch.threads)) / launch.seconds;
-    best.largest_relative_residual = std::max(best.largest_relative_residual, std::abs(residual));
-  }
-  return best;
+  return rates;
 }
 
 std::optional<FirstStep> find_first_step(std::span<const CurvePoint> curve, double smallest_ratio) {
@@ -253,34 +256,27 @@ std::optional<FirstStep> find_plateau_end(std::span<const CurvePoint> curve,
 }
 
 std::optional<IssueFit> fit_issue(std::span<const CurvePoint> rounds) {
-  constexpr std::size_t fewest_points = 4;
-  constexpr double largest_residual = 0.25;
-  const bool all_positive = std::all_of(rounds.begin(), rounds.end(), [](const CurvePoint& point) {
-    return point.x > 0 && point.y > 0;
-  });
-  if (rounds.size() < fewest_points || !all_positive) {
-    return std::nullopt;
+  std::vector<LimitedTime> points;
+  for (const CurvePoint& round : rounds) {
+    points.push_back({.time = round.y, .first_amount = 1, .second_amount = round.x});
   }
-  IssueFit best;
-  double best_residual = std::numeric_limits<double>::infinity();
-  for (std::size_t split = 1; split <= rounds.size(); ++split) {
-    const IssueFit fit = issue_for_split(rounds, split);
-    const double residual = squared_logarithmic_residual(rounds, fit);
-    if (residual < best_residual) {
-      best_residual = residual;
-      best = fit;
-    }
+  auto limits = fit_two_limits(points);
+  if (!limits) {
+    return std::nullopt;
   }
   // An interval that explains no clear rise is noise on the latency.
   constexpr double clear_rise = 1.1;
-  if (round_time(best, rounds.back().x) < clear_rise * best.latency) {
-    best = issue_for_split(rounds, rounds.size());
+  if (limits->time(points.back()) < clear_rise * limits->first) {
+    limits = limits_for_split(points, points.size());
   }
-  for (const CurvePoint& point : rounds) {
-    const double residual = std::abs(point.y - round_time(best, point.x)) / point.y;
-    best.largest_relative_residual = std::max(best.largest_relative_residual, residual);
+  constexpr double largest_residual = 0.25;
+  if (limits->largest_relative_residual > largest_residual) {
+    return std::nullopt;
   }
-  return best.largest_relative_residual > largest_residual ? std::nullopt : std::optional(best);
+  return IssueFit{.latency = limits->first,
+                  .interval = limits->second,
+                  .latency_points = limits->first_points,
+                  .largest_relative_residual = limits->largest_relative_residual};
 }
 
 }  // namespace hipscope

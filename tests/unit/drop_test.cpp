@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <random>
 
 #include "hipscope/inference.h"
+#include "made_curve.h"
 
 namespace hipscope {
 namespace {
@@ -15,13 +15,7 @@ constexpr double largest_x = 1024;
 // y(x) at 1, 2, 4 ... 1024, with normal noise of `noise` (relative).
 std::vector<CurvePoint> curve(const std::function<double(double)>& y, double noise = 0,
                               unsigned seed = 1) {
-  std::mt19937 random(seed);
-  std::normal_distribution<double> error(1, noise);
-  std::vector<CurvePoint> made;
-  for (double x = 1; x <= largest_x; x *= 2) {
-    made.push_back({.x = x, .y = y(x) * error(random)});
-  }
-  return made;
+  return made_curve(doubling(1, largest_x), y, noise, seed);
 }
 
 // Two paths in turns: twice the time while a wave of `lanes` is on both.

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "hipscope/inference.h"
+#include "made_curve.h"
 
 namespace hipscope {
 namespace {
@@ -16,14 +17,8 @@ const std::vector<double> waves = {1, 2, 3, 4, 8, 12, 16, 20, 24, 28, 32, 48, 64
 // max(latency, n * interval) at each n, with normal noise of `noise` (relative).
 std::vector<CurvePoint> rounds(const std::vector<double>& n, double latency, double interval,
                                double noise = 0, unsigned seed = 1) {
-  std::mt19937 random(seed);
-  std::normal_distribution<double> error(1, noise);
-  std::vector<CurvePoint> made;
-  made.reserve(n.size());
-  for (const double x : n) {
-    made.push_back({.x = x, .y = std::max(latency, x * interval) * error(random)});
-  }
-  return made;
+  return made_curve(
+      n, [=](double x) { return std::max(latency, x * interval); }, noise, seed);
 }
 
 TEST(FitIssue, FindsBothLimits) {

@@ -3,9 +3,9 @@
 
 #include <cmath>
 #include <functional>
-#include <random>
 
 #include "hipscope/inference.h"
+#include "made_curve.h"
 
 namespace hipscope {
 namespace {
@@ -15,13 +15,7 @@ constexpr double smallest_ratio = 1.05;
 // y(x) at every power of two up to 2^18, with normal noise of `noise` (relative).
 std::vector<CurvePoint> curve(const std::function<double(double)>& y, double noise = 0,
                               unsigned seed = 1) {
-  std::mt19937 random(seed);
-  std::normal_distribution<double> error(1, noise);
-  std::vector<CurvePoint> made;
-  for (double x = 16; x <= 1 << 18; x *= 2) {
-    made.push_back({.x = x, .y = y(x) * error(random)});
-  }
-  return made;
+  return made_curve(doubling(16, 1 << 18), y, noise, seed);
 }
 
 // A loop's own cost, spread over its length, and a cache of `capacity` bytes past which

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "hipscope/inference.h"
+#include "made_curve.h"
 #include "published.h"
 
 namespace hipscope {
@@ -18,13 +19,7 @@ constexpr double largest_x = 1024;
 // y(x) at every eighth x up to 1024, with normal noise of `noise` (relative).
 std::vector<CurvePoint> curve(const std::function<double(double)>& y, double noise = 0,
                               unsigned seed = 1) {
-  std::mt19937 random(seed);
-  std::normal_distribution<double> error(1, noise);
-  std::vector<CurvePoint> made;
-  for (double x = sampling; x <= largest_x; x += sampling) {
-    made.push_back({.x = x, .y = y(x) * error(random)});
-  }
-  return made;
+  return made_curve(multiples(sampling, largest_x), y, noise, seed);
 }
 
 // A fixed cost and one more unit of time for each wave of `lanes`.

@@ -1,0 +1,43 @@
+// Curves for the tests of inference.
+#pragma once
+
+#include <functional>
+#include <random>
+#include <vector>
+
+#include "hipscope/inference.h"
+
+namespace hipscope {
+
+/// y(x) at each of `xs`, with normal noise of `noise` (relative) by `seed`.
+inline std::vector<CurvePoint> made_curve(const std::vector<double>& xs,
+                                          const std::function<double(double)>& y, double noise = 0,
+                                          unsigned seed = 1) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> error(1, noise);
+  std::vector<CurvePoint> made;
+  for (const double x : xs) {
+    made.push_back({.x = x, .y = y(x) * error(random)});
+  }
+  return made;
+}
+
+/// first, 2 first, 4 first ... up to `last`.
+inline std::vector<double> doubling(double first, double last) {
+  std::vector<double> xs;
+  for (double x = first; x <= last; x *= 2) {
+    xs.push_back(x);
+  }
+  return xs;
+}
+
+/// first, 2 first, 3 first ... up to `last`.
+inline std::vector<double> multiples(double first, double last) {
+  std::vector<double> xs;
+  for (double x = first; x <= last; x += first) {
+    xs.push_back(x);
+  }
+  return xs;
+}
+
+}  // namespace hipscope
