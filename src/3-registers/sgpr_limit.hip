@@ -285,20 +285,20 @@ void infer_budget(hipscope::Results& results, double uniform) {
     inference.evidence.push_back("published for " + curve.gpu + ": highest register s" +
                                  number(curve.points.front().second, 4));
   }
-  const auto first_step = hipscope::find_first_step(time_per_operation, noticeable);
+  const auto cliff = hipscope::find_plateau_end(time_per_operation, noticeable);
   if (uniform > half_a_register) {
     inference.statement =
         "not to be seen here: uniform values live in the registers of the lanes, so the curve "
         "says nothing of uniform registers";
-  } else if (!first_step) {
+  } else if (!cliff) {
     inference.statement = "the rate shows no cliff";
   } else {
-    inference.value = first_step->last_flat_x;
-    inference.confidence = first_step->confidence;
-    inference.statement = "beyond " + number(first_step->last_flat_x, 4) +
+    inference.value = cliff->last_flat_x;
+    inference.confidence = cliff->confidence;
+    inference.statement = "beyond " + number(cliff->last_flat_x, 4) +
                           " uniform values scalar registers are spilled: with " +
-                          number(first_step->next_x, 4) + " an operation takes " +
-                          number(first_step->ratio) + " times as long";
+                          number(cliff->next_x, 4) + " an operation takes " + number(cliff->ratio) +
+                          " times as long";
   }
   results.infer(inference);
 }
