@@ -118,6 +118,7 @@ int run_experiment(detail::ExperimentRecord& experiment, const detail::Options& 
   if (!options.csv) {
     detail::print_output(detail::heading(run));
   }
+  device->warm_up();
   measure_overhead(run);
   for (const detail::SweepDeclaration* sweep : selected) {
     measure_sweep(run, *sweep);

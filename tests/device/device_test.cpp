@@ -142,6 +142,12 @@ TEST_F(DeviceTest, FreeMemoryShrinksByABuffer) {
   EXPECT_LE(device_->free_memory() + bytes / 2, before);
 }
 
+TEST_F(DeviceTest, WarmingUpKeepsNoMemory) {
+  const std::uint64_t before = device_->free_memory();
+  device_->warm_up();
+  EXPECT_EQ(device_->free_memory(), before);
+}
+
 TEST_F(DeviceTest, FreshBuffersArePoisoned) {
   const std::vector<std::uint32_t> values = fresh_buffer(1000);
   EXPECT_EQ(values.size(), 1000U);

@@ -65,6 +65,8 @@ class FakeDevice : public Device {
     return script.samples[call];
   }
 
+  void warm_up() override { fake::script().was_warm = fake::script().batches.empty(); }
+
   void synchronize() override {}
 
  private:

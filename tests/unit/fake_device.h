@@ -24,6 +24,7 @@ struct Script {
 
   std::vector<unsigned> batches{};  ///< of each call of time()
   std::vector<bool> cold{};         ///< likewise
+  bool was_warm = false;            ///< it was warmed up before the first call of time()
 };
 
 /// The script in force.

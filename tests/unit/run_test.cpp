@@ -68,6 +68,12 @@ TEST_F(RunTest, BatchesFitTheQueue) {
   EXPECT_EQ(batch_of(0), 1U);
 }
 
+TEST_F(RunTest, WarmsUpBeforeTheFirstSample) {
+  add_measured_sweep();
+  EXPECT_EQ(run().status, 0);
+  EXPECT_TRUE(fake::script().was_warm);
+}
+
 TEST_F(RunTest, BatchIsAsAskedFor) {
   EXPECT_EQ(batch_of(30e-6, {.batch = 3}), 3U);
   EXPECT_EQ(batch_of(1, {.batch = 9}), 9U);
