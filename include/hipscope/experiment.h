@@ -41,6 +41,9 @@ struct SizeDefaults {
   std::uint64_t host = 0;
   std::uint64_t minimum = 1;
   std::uint64_t maximum = 0;
+  /// A size in bytes that a GPU's defaults should not exceed in relation to its memory: they are at
+  /// most this share of it, rounded down to a power of two. 0: they do not depend on it.
+  double share_of_memory = 0;
 };
 
 /// A size that the user may set; reads as its value once `Experiment::run` has parsed the options.

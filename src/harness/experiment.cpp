@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <limits>
 
 #include "interrupt.h"
 #include "options.h"
@@ -92,7 +93,7 @@ int run_experiment(detail::ExperimentRecord& experiment, const detail::Options& 
     detail::require_writable(options.json_path);
   }
   // A wrong size is wrong on every device, so it is told before one is looked for.
-  resolve_sizes(experiment, options.preset, true);
+  resolve_sizes(experiment, options.preset, true, std::numeric_limits<std::uint64_t>::max());
   std::string why_none;
   const int count = device_count(why_none);
   if (count == 0) {
@@ -109,7 +110,8 @@ int run_experiment(detail::ExperimentRecord& experiment, const detail::Options& 
   detail::install_signal_handlers();
   const auto start = std::chrono::steady_clock::now();
   const std::unique_ptr<Device> device = open_device(options.device);
-  resolve_sizes(experiment, options.preset, device->is_hardware());
+  resolve_sizes(experiment, options.preset, device->is_hardware(),
+                device->description().memory_bytes);
   Run run{.experiment = experiment,
           .options = options,
           .device = device.get(),

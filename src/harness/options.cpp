@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <bit>
 #include <charconv>
 #include <limits>
 #include <regex>
@@ -143,6 +145,16 @@ std::string sources_text(const Purpose& purpose) {
   return text;
 }
 
+std::uint64_t default_on_gpu(const SizeDefaults& defaults, Preset preset,
+                             std::uint64_t memory_bytes) {
+  const std::uint64_t size = preset == Preset::quick ? defaults.quick : defaults.gpu;
+  if (defaults.share_of_memory == 0) {
+    return size;
+  }
+  const double share = defaults.share_of_memory * static_cast<double>(memory_bytes);
+  return std::clamp(std::bit_floor(static_cast<std::uint64_t>(share)), defaults.minimum, size);
+}
+
 }  // namespace
 
 const char* to_string(Preset preset) {
@@ -190,13 +202,12 @@ ParsedCommandLine parse_command_line(ExperimentRecord& experiment, int argc, cha
   return parsed;
 }
 
-void resolve_sizes(ExperimentRecord& experiment, Preset preset, bool is_hardware) {
+void resolve_sizes(ExperimentRecord& experiment, Preset preset, bool is_hardware,
+                   std::uint64_t memory_bytes) {
   for (const SizeOption& size : experiment.sizes) {
     const SizeDefaults& defaults = size.defaults;
     if (size.given.empty()) {
-      *size.value = !is_hardware              ? defaults.host
-                    : preset == Preset::quick ? defaults.quick
-                                              : defaults.gpu;
+      *size.value = is_hardware ? default_on_gpu(defaults, preset, memory_bytes) : defaults.host;
       continue;
     }
     const std::optional<std::uint64_t> value = parse_size(size.given);

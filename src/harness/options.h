@@ -18,9 +18,10 @@ struct ParsedCommandLine {
 /// status 0. Throws UsageError on a mistake, WriteError when stdout cannot be written.
 ParsedCommandLine parse_command_line(ExperimentRecord& experiment, int argc, char** argv);
 
-/// Sets every size to what the user gave, or to its default for this preset and kind of device.
-/// Throws UsageError on a size that is no number or out of its range.
-void resolve_sizes(ExperimentRecord& experiment, Preset preset, bool is_hardware);
+/// Sets every size to what the user gave, or to its default for this preset, this kind of device
+/// and its bytes of memory. Throws UsageError on a size that is no number or out of its range.
+void resolve_sizes(ExperimentRecord& experiment, Preset preset, bool is_hardware,
+                   std::uint64_t memory_bytes);
 
 /// The declared sweeps that `filter` (an ECMAScript regular expression, found anywhere in a sweep's
 /// name; empty: all) selects, in order. Throws UsageError on a malformed one or one that selects

@@ -141,6 +141,30 @@ TEST_F(OptionsTest, SizesDependOnThePresetAndTheDevice) {
   EXPECT_EQ(size_in_sweep_, 16U);
 }
 
+TEST_F(OptionsTest, ADefaultMayDependOnTheMemory) {
+  Experiment experiment("probe", {.question = "", .sources = {}});
+  const Size size = experiment.size("--bytes", "bytes",
+                                    {.gpu = std::uint64_t{4} << 30,
+                                     .quick = std::uint64_t{1} << 30,
+                                     .host = 16,
+                                     .minimum = std::uint64_t{1} << 20,
+                                     .maximum = std::uint64_t{1} << 40,
+                                     .share_of_memory = 0.25});
+  add_sweep(experiment, "first");
+  const auto size_with = [&](std::uint64_t memory_bytes,
+                             const std::vector<std::string>& arguments) {
+    fake::script().description.memory_bytes = memory_bytes;
+    EXPECT_EQ(hipscope::run(experiment, arguments).status, 0);
+    return static_cast<std::uint64_t>(size);
+  };
+  constexpr std::uint64_t gibibyte = std::uint64_t{1} << 30;
+  EXPECT_EQ(size_with(64 * gibibyte, {}), 4 * gibibyte);
+  EXPECT_EQ(size_with(15 * gibibyte, {}), 2 * gibibyte) << "3.75 GiB, rounded down";
+  EXPECT_EQ(size_with(15 * gibibyte, {"--quick"}), gibibyte);
+  EXPECT_EQ(size_with(0, {}), std::uint64_t{1} << 20) << "never under the minimum";
+  EXPECT_EQ(size_with(15 * gibibyte, {"--bytes", "4Gi"}), 4 * gibibyte) << "as given";
+}
+
 TEST_F(OptionsTest, SeedIsOneUnlessGiven) {
   run({});
   EXPECT_EQ(seed_in_sweep_, 1U);
