@@ -425,7 +425,7 @@ NodeLatency node_latency(const Arena& arena, double nodes, unsigned chunk_bytes,
                          Checks& checks) {
   constexpr unsigned fewest_strata = 16;
   constexpr unsigned most_strata = 4096;
-  // A stratum has one node of the chain: no two of them in one line.
+  // A stratum has one node of the chain, so that hardly two of them share a line.
   constexpr unsigned smallest_stratum = 256;  // bytes
   const unsigned nodes_per_stratum = std::max(8U, smallest_stratum / chunk_bytes);
   WarmUp warm_up{.strata = fewest_strata, .chunk_bytes = chunk_bytes, .salt = salt};
