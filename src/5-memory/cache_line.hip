@@ -101,7 +101,7 @@ __host__ __device__ unsigned node_place(const WarmUp& warm_up, unsigned stratum,
 template <Loads loads>
 __device__ unsigned load(unsigned upper, unsigned lower) {
 #if defined(__CUDA_ARCH__)
-  // Put together in assembly, the address costs one register copy beside the load (5 cycles on an
+  // Put together in assembly, the address costs one register copy beside the load (4 cycles on an
   // H200) and no arithmetic: no matter where only hits are to be told from misses.
   unsigned word;
   if constexpr (loads == Loads::through_level_1) {
@@ -424,8 +424,10 @@ template <Loads loads>
 NodeLatency node_latency(const Arena& arena, double nodes, unsigned chunk_bytes, unsigned salt,
                          Checks& checks) {
   constexpr unsigned fewest_strata = 16;
-  constexpr unsigned most_strata = 4096;
-  // A stratum has one node of the chain, so that hardly two of them share a line.
+  // A stratum has one node of the chain, which must fit into the level: the smallest level 1 so far
+  // has 16 KiB, in lines of 64 bytes.
+  constexpr unsigned most_strata = loads == Loads::through_level_1 ? 128 : 4096;
+  // So that hardly two nodes of the chain share a line.
   constexpr unsigned smallest_stratum = 256;  // bytes
   const unsigned nodes_per_stratum = std::max(8U, smallest_stratum / chunk_bytes);
   WarmUp warm_up{.strata = fewest_strata, .chunk_bytes = chunk_bytes, .salt = salt};
@@ -448,8 +450,10 @@ NodeLatency node_latency(const Arena& arena, double nodes, unsigned chunk_bytes,
   latency.miss = chase.run_checked(checks);
   warm_up.passes = 2;
   const double after_all = chase.run_checked(checks, warm_up);
-  const bool differ = latency.miss > latency.hit;
-  latency.share = differ ? (after_all - latency.hit) / (latency.miss - latency.hit) : 0;
+  // Where even the chain alone does not stay in the level, nothing does.
+  constexpr double clearly_less = 0.8;
+  const bool stays = latency.hit < clearly_less * latency.miss;
+  latency.share = stays ? (after_all - latency.hit) / (latency.miss - latency.hit) : 1;
   return latency;
 }
 
