@@ -83,12 +83,21 @@ __host__ __device__ unsigned scramble(unsigned bits) {
   return bits ^ (bits >> 16);
 }
 
+// Chunks that share a line of this size or a smaller one are read one right after another.
+constexpr unsigned longest_line = 256;  // bytes
+
+__host__ __device__ unsigned chunks_per_line(const WarmUp& warm_up) {
+  return warm_up.chunk_bytes < longest_line ? longest_line / warm_up.chunk_bytes : 1;
+}
+
 // The node that a warm-up reads in one stratum in round 0, 1 ... per_stratum - 1: chunks in turn,
-// from a random one on, and in the chunk (of 2^n bytes) a random word. The chain goes through the
-// nodes of round 0: what is read after them can drive them out.
+// from the start of a random line on, and in the chunk (of 2^n bytes) a random word. The chain goes
+// through nodes of these first lines: what is read after them can drive them out.
 __host__ __device__ unsigned node_place(const WarmUp& warm_up, unsigned stratum, unsigned round) {
-  const auto first = static_cast<unsigned>(
+  const auto random = static_cast<unsigned>(
       static_cast<std::uint64_t>(scramble(stratum + warm_up.salt)) * warm_up.per_stratum >> 32);
+  const unsigned into_line = (stratum * warm_up.per_stratum + random) % chunks_per_line(warm_up);
+  const unsigned first = random > into_line ? random - into_line : 0;
   const unsigned turn = first + round;
   const unsigned chunk = stratum * warm_up.per_stratum +
                          (turn < warm_up.per_stratum ? turn : turn - warm_up.per_stratum);
@@ -428,8 +437,7 @@ NodeLatency node_latency(const Arena& arena, double nodes, unsigned chunk_bytes,
   // has 16 KiB, in lines of 64 bytes.
   constexpr unsigned most_strata = loads == Loads::through_level_1 ? 128 : 4096;
   // So that hardly two nodes of the chain share a line.
-  constexpr unsigned smallest_stratum = 256;  // bytes
-  const unsigned nodes_per_stratum = std::max(8U, smallest_stratum / chunk_bytes);
+  const unsigned nodes_per_stratum = std::max(8U, 2 * longest_line / chunk_bytes);
   WarmUp warm_up{.strata = fewest_strata, .chunk_bytes = chunk_bytes, .salt = salt};
   while (warm_up.strata < most_strata && 2.0 * warm_up.strata * nodes_per_stratum <= nodes) {
     warm_up.strata *= 2;
@@ -437,7 +445,9 @@ NodeLatency node_latency(const Arena& arena, double nodes, unsigned chunk_bytes,
   warm_up.per_stratum = static_cast<unsigned>(nodes / warm_up.strata);
   std::vector<unsigned> places;
   for (unsigned stratum = 0; stratum < warm_up.strata; ++stratum) {
-    places.push_back(node_place(warm_up, stratum, 0));
+    const unsigned rounds = std::min(chunks_per_line(warm_up), warm_up.per_stratum);
+    const unsigned round = scramble(stratum ^ salt) % rounds;
+    places.push_back(node_place(warm_up, stratum, round));
   }
   std::shuffle(places.begin(), places.end(), std::mt19937(salt));
   Chase<loads> chase(arena, places);
