@@ -97,4 +97,42 @@ struct IssueFit {
 /// the model is more than a quarter off anywhere, so that another law is not taken for this one.
 std::optional<IssueFit> fit_issue(std::span<const CurvePoint> rounds);
 
+/// What one miss fetches.
+struct FetchUnit {
+  double bytes = 0;       ///< the unit, aligned to its own size
+  double hit = 0;         ///< y of a load in a unit that is there
+  double miss = 0;        ///< y of a load in another
+  double confidence = 0;  ///< 0 ... 1
+};
+
+/// The fetch unit by neighbours: x is the size of an aligned block, y the latency of a load in its
+/// other half right after one that missed: a hit up to the unit, a miss beyond. The confidence is
+/// the gap between the slowest hit and the fastest miss, over the distance of their medians. Empty
+/// with fewer than two points on either side, when a miss takes less than 1.25 times a hit, and
+/// when the gap is less than 0.6 of the distance, so that a slope is not taken for a step.
+std::optional<FetchUnit> find_fetch_unit(std::span<const CurvePoint> neighbours);
+
+/// The fetch unit by strides: x is the stride of an ascending walk through cold memory, y the
+/// latency of a load, on average: y = hit + (miss - hit) * min(1, x / unit), for the unit among the
+/// strides that fits best. The confidence is how much smaller its residual is than the next best
+/// one's. Empty when no unit stands out by a quarter or fits within 10 %, when fewer than three
+/// points rise or than two are flat after them, and when the rise is under a fifth.
+std::optional<FetchUnit> fit_fetch_unit(std::span<const CurvePoint> strides);
+
+/// What a cache keeps under one tag.
+struct LineSize {
+  double bytes = 0;
+  double flat_reach = 0;  ///< y up to chunks of a line: the geometric mean
+  double growth = 0;      ///< octaves of y per octave of x beyond: 1 is in proportion
+  double confidence = 0;  ///< 0 ... 1: how much smaller the residual is than the next best line's
+};
+
+/// The line by capacity: with one node in each chunk of x bytes a cache holds the nodes of y bytes.
+/// That is constant up to chunks of a line and then grows in proportion to the chunk, or a little
+/// more slowly where sets fill unevenly: a node takes a whole line however far apart nodes lie.
+/// Takes the x that fits best as the line. Empty when none stands out by a quarter or fits within a
+/// quarter of an octave, when the growth is not 0.6 ... 1.2, and with fewer than two points on
+/// either side.
+std::optional<LineSize> fit_line_size(std::span<const CurvePoint> reach);
+
 }  // namespace hipscope

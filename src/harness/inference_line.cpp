@@ -1,0 +1,194 @@
+// Inference of the units in which a cache fetches and keeps memory.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "hipscope/inference.h"
+#include "hipscope/statistics.h"
+
+namespace hipscope {
+
+namespace {
+
+bool all_positive(std::span<const CurvePoint> curve) {
+  return std::all_of(curve.begin(), curve.end(),
+                     [](const CurvePoint& point) { return point.x > 0 && point.y > 0; });
+}
+
+std::vector<double> values(std::span<const CurvePoint> curve) {
+  std::vector<double> ys;
+  for (const CurvePoint& point : curve) {
+    ys.push_back(point.y);
+  }
+  return ys;
+}
+
+double root_mean_square(std::span<const double> residuals) {
+  double sum = 0;
+  for (const double residual : residuals) {
+    sum += residual * residual;
+  }
+  return std::sqrt(sum / static_cast<double>(residuals.size()));
+}
+
+// One candidate's model of a curve: its root mean square residual.
+struct Candidate {
+  std::size_t index = 0;
+  double residual = 0;
+};
+
+struct Choice {
+  std::size_t index = 0;
+  double residual = 0;
+  double confidence = 0;  // how much better than the second best
+};
+
+// The candidate that fits best. Empty when another fits as well, as all do on a flat curve.
+std::optional<Choice> choose(std::vector<Candidate> candidates) {
+  std::sort(candidates.begin(), candidates.end(),
+            [](const Candidate& a, const Candidate& b) { return a.residual < b.residual; });
+  if (candidates.size() < 2 || !(candidates[1].residual > 0)) {
+    return std::nullopt;
+  }
+  const double confidence = 1 - candidates[0].residual / candidates[1].residual;
+  constexpr double smallest_confidence = 0.25;
+  if (confidence < smallest_confidence) {
+    return std::nullopt;
+  }
+  return Choice{
+      .index = candidates[0].index, .residual = candidates[0].residual, .confidence = confidence};
+}
+
+// The straight line of y over the share of loads that miss, min(1, x / unit).
+LineFit fit_misses(std::span<const CurvePoint> curve, double unit) {
+  std::vector<double> shares;
+  for (const CurvePoint& point : curve) {
+    shares.push_back(std::min(1.0, point.x / unit));
+  }
+  return fit_line(shares, values(curve));
+}
+
+double relative_residual(std::span<const CurvePoint> curve, const LineFit& fit, double unit) {
+  std::vector<double> residuals;
+  for (const CurvePoint& point : curve) {
+    const double modelled = fit.intercept + fit.slope * std::min(1.0, point.x / unit);
+    residuals.push_back((point.y - modelled) / point.y);
+  }
+  return root_mean_square(residuals);
+}
+
+// Octaves of y over octaves of x beyond `line`: a straight line, level up to there.
+struct ReachFit {
+  double growth = 0;    // octaves of y per octave of x
+  double residual = 0;  // root mean square, in octaves
+};
+
+ReachFit fit_reach(std::span<const CurvePoint> reach, double line) {
+  std::vector<double> beyond;
+  std::vector<double> octaves;
+  for (const CurvePoint& point : reach) {
+    beyond.push_back(std::max(0.0, std::log2(point.x / line)));
+    octaves.push_back(std::log2(point.y));
+  }
+  const LineFit fit = fit_line(beyond, octaves);
+  std::vector<double> residuals;
+  for (std::size_t i = 0; i < octaves.size(); ++i) {
+    residuals.push_back(octaves[i] - fit.intercept - fit.slope * beyond[i]);
+  }
+  return {.growth = fit.slope, .residual = root_mean_square(residuals)};
+}
+
+}  // namespace
+
+std::optional<FetchUnit> find_fetch_unit(std::span<const CurvePoint> neighbours) {
+  constexpr std::size_t fewest_points = 2;  // on either side
+  constexpr double smallest_ratio = 1.25;
+  constexpr double smallest_confidence = 0.6;
+  if (neighbours.size() < 2 * fewest_points || !all_positive(neighbours)) {
+    return std::nullopt;
+  }
+  const std::vector<double> latencies = values(neighbours);
+  std::size_t split = 0;
+  double widest_gap = 0;
+  for (std::size_t i = fewest_points; i + fewest_points <= latencies.size(); ++i) {
+    const auto middle = latencies.begin() + static_cast<std::ptrdiff_t>(i);
+    const double gap =
+        *std::min_element(middle, latencies.end()) - *std::max_element(latencies.begin(), middle);
+    if (gap > widest_gap) {
+      widest_gap = gap;
+      split = i;
+    }
+  }
+  if (split == 0) {
+    return std::nullopt;
+  }
+  const double hit = summarize(std::span(latencies).first(split)).median;
+  const double miss = summarize(std::span(latencies).subspan(split)).median;
+  const double confidence = std::min(1.0, widest_gap / (miss - hit));
+  if (miss < smallest_ratio * hit || confidence < smallest_confidence) {
+    return std::nullopt;
+  }
+  return FetchUnit{
+      .bytes = neighbours[split - 1].x, .hit = hit, .miss = miss, .confidence = confidence};
+}
+
+std::optional<FetchUnit> fit_fetch_unit(std::span<const CurvePoint> strides) {
+  constexpr std::size_t fewest_rising = 3;
+  constexpr std::size_t fewest_flat = 2;
+  constexpr double largest_residual = 0.1;
+  constexpr double largest_start = 0.8;  // of a miss, at the smallest stride
+  if (strides.size() < fewest_rising + fewest_flat || !all_positive(strides)) {
+    return std::nullopt;
+  }
+  std::vector<Candidate> candidates;
+  for (std::size_t i = 1; i < strides.size(); ++i) {
+    const double unit = strides[i].x;
+    candidates.push_back(
+        {.index = i, .residual = relative_residual(strides, fit_misses(strides, unit), unit)});
+  }
+  const auto choice = choose(candidates);
+  if (!choice || choice->residual > largest_residual || choice->index + 1 < fewest_rising ||
+      choice->index + 1 + fewest_flat > strides.size()) {
+    return std::nullopt;
+  }
+  const double unit = strides[choice->index].x;
+  const LineFit fit = fit_misses(strides, unit);
+  const double miss = fit.intercept + fit.slope;
+  if (fit.intercept + fit.slope * strides.front().x / unit > largest_start * miss) {
+    return std::nullopt;
+  }
+  return FetchUnit{
+      .bytes = unit, .hit = fit.intercept, .miss = miss, .confidence = choice->confidence};
+}
+
+std::optional<LineSize> fit_line_size(std::span<const CurvePoint> reach) {
+  constexpr std::size_t fewest_points = 2;  // on either side
+  constexpr double largest_residual = 0.25;
+  constexpr double smallest_growth = 0.6;
+  constexpr double largest_growth = 1.2;
+  if (reach.size() < 2 * fewest_points || !all_positive(reach)) {
+    return std::nullopt;
+  }
+  std::vector<Candidate> candidates;
+  for (std::size_t i = 0; i + 1 < reach.size(); ++i) {
+    candidates.push_back({.index = i, .residual = fit_reach(reach, reach[i].x).residual});
+  }
+  const auto choice = choose(candidates);
+  if (!choice || choice->residual > largest_residual || choice->index + 1 < fewest_points ||
+      choice->index + 1 + fewest_points > reach.size()) {
+    return std::nullopt;
+  }
+  const double line = reach[choice->index].x;
+  const double growth = fit_reach(reach, line).growth;
+  if (growth < smallest_growth || growth > largest_growth) {
+    return std::nullopt;
+  }
+  return LineSize{.bytes = line,
+                  .flat_reach = geometric_mean(values(reach.first(choice->index + 1))),
+                  .growth = growth,
+                  .confidence = choice->confidence};
+}
+
+}  // namespace hipscope

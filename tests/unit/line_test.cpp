@@ -1,0 +1,238 @@
+// find_fetch_unit, fit_fetch_unit and fit_line_size on curves that are made.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "hipscope/inference.h"
+#include "made_curve.h"
+
+namespace hipscope {
+namespace {
+
+using Law = std::function<double(double)>;
+
+constexpr unsigned seeds = 50;
+
+// Latency of a load in the other half of an aligned block of x bytes.
+Law neighbours(double unit, double hit, double miss) {
+  return [=](double x) { return x <= unit ? hit : miss; };
+}
+
+// Average latency of an ascending walk with stride x.
+Law strides(double unit, double hit, double miss) {
+  return [=](double x) { return hit + (miss - hit) * std::min(1.0, x / unit); };
+}
+
+// Bytes that a cache holds with one node per x bytes. Past the line nodes lie in lines at random,
+// so that some sets are full early: the reach then grows less than in proportion by `loss`.
+Law reach(double line, double capacity, double loss = 0) {
+  return [=](double x) { return capacity * std::pow(std::max(1.0, x / line), 1 - loss); };
+}
+
+std::vector<CurvePoint> curve(double first, double last, const Law& law, double noise = 0,
+                              unsigned seed = 1) {
+  return made_curve(doubling(first, last), law, noise, seed);
+}
+
+TEST(FindFetchUnit, FindsTheUnit) {
+  for (const double unit : {16.0, 32.0, 64.0, 128.0, 256.0}) {
+    const auto found = find_fetch_unit(curve(8, 1024, neighbours(unit, 36, 260)));
+    ASSERT_TRUE(found) << unit;
+    EXPECT_EQ(found->bytes, unit);
+    EXPECT_EQ(found->hit, 36);
+    EXPECT_EQ(found->miss, 260);
+    EXPECT_EQ(found->confidence, 1);
+  }
+}
+
+TEST(FindFetchUnit, FindsItThroughNoise) {
+  for (const double unit : {32.0, 64.0, 128.0}) {
+    for (unsigned seed = 1; seed <= seeds; ++seed) {
+      const auto found = find_fetch_unit(curve(8, 1024, neighbours(unit, 270, 620), 0.03, seed));
+      ASSERT_TRUE(found) << unit << ", " << seed;
+      EXPECT_EQ(found->bytes, unit);
+      EXPECT_LT(found->confidence, 1);
+    }
+  }
+}
+
+TEST(FindFetchUnit, MissesMayCostMoreTheFartherApart) {
+  const auto found = find_fetch_unit(
+      curve(8, 1024, [](double x) { return x <= 32 ? 36 : 200 + 20 * std::log2(x); }));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->bytes, 32);
+  EXPECT_GT(found->confidence, 0.8);
+}
+
+TEST(FindFetchUnit, ASoftKneeIsNone) {
+  // Half of the neighbours at 64 bytes are there: that is neither a unit of 32 nor one of 64.
+  auto made = curve(8, 1024, neighbours(32, 270, 700));
+  made[3].y = 485;
+  EXPECT_FALSE(find_fetch_unit(made));
+  EXPECT_FALSE(find_fetch_unit(curve(8, 1024, [](double x) { return 30 + x; })));
+}
+
+TEST(FindFetchUnit, AFlatCurveIsNone) {
+  for (unsigned seed = 1; seed <= seeds; ++seed) {
+    EXPECT_FALSE(find_fetch_unit(curve(
+        8, 1024, [](double) { return 260.0; }, 0.03, seed)));
+  }
+  EXPECT_FALSE(find_fetch_unit(curve(8, 1024, neighbours(32, 260, 300))));
+}
+
+TEST(FindFetchUnit, ACurveThatFallsIsNone) {
+  EXPECT_FALSE(find_fetch_unit(curve(8, 1024, neighbours(32, 260, 36))));
+}
+
+TEST(FindFetchUnit, NeedsTwoPointsOnEitherSide) {
+  EXPECT_FALSE(find_fetch_unit({}));
+  EXPECT_FALSE(find_fetch_unit(curve(32, 128, neighbours(32, 36, 260))));
+  EXPECT_FALSE(find_fetch_unit(curve(32, 1024, neighbours(32, 36, 260))));
+  EXPECT_FALSE(find_fetch_unit(curve(8, 64, neighbours(32, 36, 260))));
+  EXPECT_TRUE(find_fetch_unit(curve(16, 128, neighbours(32, 36, 260))));
+  EXPECT_FALSE(find_fetch_unit(curve(16, 128, neighbours(32, 0, 260))));
+}
+
+TEST(FitFetchUnit, FindsTheUnit) {
+  for (const double unit : {16.0, 32.0, 64.0, 128.0}) {
+    const auto found = fit_fetch_unit(curve(4, 512, strides(unit, 260, 640)));
+    ASSERT_TRUE(found) << unit;
+    EXPECT_EQ(found->bytes, unit);
+    EXPECT_NEAR(found->hit, 260, 1);
+    EXPECT_NEAR(found->miss, 640, 1);
+    EXPECT_GT(found->confidence, 0.9);
+  }
+}
+
+TEST(FitFetchUnit, FindsItThroughNoise) {
+  for (const double unit : {32.0, 64.0, 128.0}) {
+    for (unsigned seed = 1; seed <= seeds; ++seed) {
+      const auto found = fit_fetch_unit(curve(4, 512, strides(unit, 260, 640), 0.01, seed));
+      ASSERT_TRUE(found) << unit << ", " << seed;
+      EXPECT_EQ(found->bytes, unit);
+    }
+  }
+}
+
+TEST(FitFetchUnit, ReadsThePublishedCurve) {
+  // fsword73's range sweep on an MI25, who concluded 64 bytes.
+  const std::vector<CurvePoint> published = {{.x = 16, .y = 361},
+                                             {.x = 32, .y = 476},
+                                             {.x = 64, .y = 682},
+                                             {.x = 128, .y = 681},
+                                             {.x = 256, .y = 706}};
+  const auto found = fit_fetch_unit(published);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->bytes, 64);
+  EXPECT_NEAR(found->miss, 690, 10);
+}
+
+TEST(FitFetchUnit, AWalkOverTwoUnitsIsNoneOrUncertain) {
+  // One cache fetches 32 bytes, the next 128.
+  const auto found = fit_fetch_unit(curve(4, 512, [](double x) {
+    return 36 + 230 * std::min(1.0, x / 32) + 400 * std::min(1.0, x / 128);
+  }));
+  EXPECT_TRUE(!found || found->confidence < 0.7);
+}
+
+TEST(FitFetchUnit, AFlatCurveIsNone) {
+  EXPECT_FALSE(fit_fetch_unit(curve(4, 512, [](double) { return 640.0; })));
+  for (unsigned seed = 1; seed <= seeds; ++seed) {
+    EXPECT_FALSE(fit_fetch_unit(curve(
+        4, 512, [](double) { return 640.0; }, 0.02, seed)));
+  }
+}
+
+TEST(FitFetchUnit, ARiseWithoutAnEndIsNone) {
+  EXPECT_FALSE(fit_fetch_unit(curve(4, 512, strides(512, 260, 640))));
+  EXPECT_FALSE(fit_fetch_unit(curve(4, 512, strides(4096, 260, 2000))));
+}
+
+TEST(FitFetchUnit, NeedsThreePointsThatRiseAndTwoThatAreFlat) {
+  EXPECT_FALSE(fit_fetch_unit({}));
+  EXPECT_FALSE(fit_fetch_unit(curve(16, 128, strides(64, 260, 640))));
+  EXPECT_FALSE(fit_fetch_unit(curve(32, 512, strides(64, 260, 640))));
+  EXPECT_TRUE(fit_fetch_unit(curve(16, 256, strides(64, 260, 640))));
+}
+
+TEST(FitLineSize, FindsTheLine) {
+  for (const double line : {16.0, 32.0, 64.0, 128.0, 256.0}) {
+    const auto found = fit_line_size(curve(8, 1024, reach(line, 400e3)));
+    ASSERT_TRUE(found) << line;
+    EXPECT_EQ(found->bytes, line);
+    EXPECT_NEAR(found->flat_reach, 400e3, 1);
+    EXPECT_NEAR(found->growth, 1, 1e-9);
+    EXPECT_NEAR(found->confidence, 1, 1e-9);
+  }
+}
+
+TEST(FitLineSize, FindsItThroughNoise) {
+  for (const double line : {32.0, 64.0, 128.0}) {
+    for (unsigned seed = 1; seed <= seeds; ++seed) {
+      const auto found = fit_line_size(curve(8, 1024, reach(line, 400e3), 0.05, seed));
+      ASSERT_TRUE(found) << line << ", " << seed;
+      EXPECT_EQ(found->bytes, line);
+      EXPECT_GT(found->confidence, 0.4);
+    }
+  }
+}
+
+TEST(FitLineSize, FindsItWhereTheKneeIsSoft) {
+  for (const double line : {64.0, 128.0}) {
+    for (unsigned seed = 1; seed <= seeds; ++seed) {
+      const auto found = fit_line_size(curve(16, 1024, reach(line, 100e6, 0.2), 0.03, seed));
+      ASSERT_TRUE(found) << line << ", " << seed;
+      EXPECT_EQ(found->bytes, line);
+    }
+  }
+}
+
+TEST(FitLineSize, ReadsAMeasuredCurve) {
+  // Lines of an H200's first level that stay fast with one node per 32, 64 ... 1024 bytes.
+  const std::vector<CurvePoint> measured = {
+      {.x = 32, .y = 32.0 * 7600},   {.x = 64, .y = 64.0 * 3600},
+      {.x = 128, .y = 128.0 * 1900}, {.x = 256, .y = 256.0 * 1900},
+      {.x = 512, .y = 512.0 * 1900}, {.x = 1024, .y = 1024.0 * 1900}};
+  const auto found = fit_line_size(measured);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->bytes, 128);
+  EXPECT_GT(found->confidence, 0.8);
+}
+
+TEST(FitLineSize, AKneeBetweenTwoSizesIsUncertain) {
+  const auto found = fit_line_size(curve(8, 1024, reach(90, 400e3)));
+  EXPECT_TRUE(!found || found->confidence < 0.5);
+}
+
+TEST(FitLineSize, AFlatCurveIsNone) {
+  EXPECT_FALSE(fit_line_size(curve(8, 1024, [](double) { return 400e3; })));
+  for (unsigned seed = 1; seed <= seeds; ++seed) {
+    EXPECT_FALSE(fit_line_size(curve(
+        8, 1024, [](double) { return 400e3; }, 0.1, seed)));
+  }
+}
+
+TEST(FitLineSize, ACurveThatRisesFromItsStartIsNone) {
+  EXPECT_FALSE(fit_line_size(curve(32, 1024, reach(32, 400e3))));
+  EXPECT_FALSE(fit_line_size(curve(32, 1024, reach(8, 400e3))));
+}
+
+TEST(FitLineSize, ACurveOfAnotherLawIsNone) {
+  EXPECT_FALSE(fit_line_size(curve(8, 1024, [](double x) { return 1e9 / x; })));
+  EXPECT_FALSE(fit_line_size(curve(8, 1024, [](double x) { return x * x * x; })));
+}
+
+TEST(FitLineSize, NeedsTwoPointsOnEitherSide) {
+  EXPECT_FALSE(fit_line_size({}));
+  EXPECT_FALSE(fit_line_size(curve(64, 256, reach(64, 400e3))));
+  EXPECT_FALSE(fit_line_size(curve(64, 1024, reach(64, 400e3))));
+  EXPECT_FALSE(fit_line_size(curve(16, 128, reach(64, 400e3))));
+  EXPECT_TRUE(fit_line_size(curve(32, 256, reach(64, 400e3))));
+  EXPECT_FALSE(fit_line_size(curve(32, 256, [](double) { return 0.0; })));
+}
+
+}  // namespace
+}  // namespace hipscope
