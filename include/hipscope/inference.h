@@ -97,4 +97,42 @@ struct IssueFit {
 /// the model is more than a quarter off anywhere, so that another law is not taken for this one.
 std::optional<IssueFit> fit_issue(std::span<const CurvePoint> rounds);
 
+/// How many segments of `bytes` bytes each of several accesses touches.
+struct SegmentCounts {
+  double bytes = 0;
+  std::vector<double> segments{};
+};
+
+/// An access costs max(least_cost, cost_per_segment * segments of `bytes`).
+struct AccessGranularity {
+  double bytes = 0;
+  double cost_per_segment = 0;           ///< in the unit of the costs
+  double least_cost = 0;                 ///< what the access with the fewest segments costs
+  double largest_relative_residual = 0;  ///< over all accesses
+  double second_best_residual = 0;       ///< of the next candidate; infinite when none fits
+  double confidence = 0;                 ///< 0 ... 1: how much better than the next candidate
+};
+
+/// The segment size among `candidates` in proportion to whose count `costs` grow; the counts stand
+/// in the same order as the costs. Empty when none explains every cost within a quarter, when the
+/// segments decide fewer than half of the costs, and when two candidates explain them as well.
+std::optional<AccessGranularity> find_access_granularity(std::span<const double> costs,
+                                                         std::span<const SegmentCounts> candidates);
+
+/// Memory channels that take turns every so many bytes.
+struct ChannelInterleave {
+  double bytes = 0;          ///< until the next channel's turn
+  std::size_t halvings = 0;  ///< strides in a row that each halve the rate
+  double lowest_ratio = 0;
+  double confidence = 0;  ///< 0 ... 1: how exactly the rate halves
+};
+
+/// The interleave of channels that take turns in plain order. `power` is the rate of accesses at
+/// strides that double from point to point, `neighbour` the rate at a stride next to each, which
+/// meets as many pages but other channels. Up to the interleave both are the same; each doubling
+/// beyond it leaves half of the channels, until one is left. Empty when the ratio of the two does
+/// not fall so: hashed addresses, another law, or fewer than two halvings.
+std::optional<ChannelInterleave> find_channel_interleave(std::span<const CurvePoint> power,
+                                                         std::span<const CurvePoint> neighbour);
+
 }  // namespace hipscope
