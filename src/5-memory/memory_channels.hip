@@ -43,6 +43,7 @@ constexpr unsigned sector_dwords = 8;  // 32 bytes, the smallest unit that GPUs 
 constexpr unsigned sector_bytes = sector_dwords * dword_bytes;
 constexpr unsigned line_dwords = 32;  // 128 bytes, the longest cache line of a GPU so far
 constexpr unsigned quad_dwords = 4;   // what one instruction of a lane moves at most
+constexpr unsigned quad_bytes = quad_dwords * dword_bytes;
 
 // --- Values -------------------------------------------------------------------------------------
 
@@ -86,20 +87,21 @@ __global__ void __launch_bounds__(block_threads)
 // Each thread stores 16 bytes. Its address would be 16 bytes after its neighbour's, but is rounded
 // down to a multiple of the stride, `group` times 16 bytes: so many threads share one address.
 __global__ void __launch_bounds__(block_threads)
-    collapsed_store_kernel(uint4* data, std::uint64_t group, Values values) {
+    collapsed_store_kernel(unsigned* data, std::uint64_t group, Values values) {
   const std::uint64_t thread = thread_number();
-  data[thread & ~(group - 1)] = quad_of_tokens(quad_dwords * thread, values);
+  auto* quads = reinterpret_cast<uint4*>(data);
+  quads[thread & ~(group - 1)] = quad_of_tokens(quad_dwords * thread, values);
 }
 
 // Counts the quads that are not as the kernel above must leave them: at the start of each group one
 // of its threads' own, elsewhere poison.
 __global__ void __launch_bounds__(block_threads)
-    check_collapsed_kernel(const uint4* data, std::uint64_t quads, std::uint64_t group,
+    check_collapsed_kernel(const unsigned* data, std::uint64_t quads, std::uint64_t group,
                            unsigned inverse, Values values, unsigned long long* wrong) {
   unsigned long long mine = 0;
   for (std::uint64_t i = thread_number(); i < quads; i += thread_count()) {
     constexpr unsigned poison = ~0U;
-    const uint4 found = data[i];
+    const uint4 found = reinterpret_cast<const uint4*>(data)[i];
     if (i % group != 0) {
       mine += (found.x & found.y & found.z & found.w) == poison ? 0 : 1;
       continue;
@@ -133,6 +135,8 @@ __global__ void __launch_bounds__(block_threads)
     column_load_kernel(const unsigned* data, Matrix matrix, std::uint64_t accesses,
                        unsigned* sums) {
   unsigned sum = 0;
+  // More at once would only spread the accesses over more columns.
+#pragma unroll 1
   for (std::uint64_t n = thread_number(); n < accesses; n += thread_count()) {
     const auto* sector = reinterpret_cast<const uint4*>(data + matrix.start(n));
     const uint4 first = sector[0];
@@ -144,6 +148,7 @@ __global__ void __launch_bounds__(block_threads)
 
 __global__ void __launch_bounds__(block_threads)
     column_store_kernel(unsigned* data, Matrix matrix, std::uint64_t accesses, Values values) {
+#pragma unroll 1
   for (std::uint64_t n = thread_number(); n < accesses; n += thread_count()) {
     const std::uint64_t start = matrix.start(n);
     auto* sector = reinterpret_cast<uint4*>(data + start);
@@ -177,16 +182,26 @@ __device__ unsigned load_past_l1(const unsigned* address) {
 }
 
 // Loads a dword at each of `places`, a power of two, that are `stride` dwords apart; `accesses` in
-// all.
+// all, a multiple of what all threads have under way at once, which is `in_flight` for each.
+template <unsigned in_flight>
 __global__ void __launch_bounds__(small_block_threads)
-    strided_load_kernel(const unsigned* data, std::uint64_t places, std::uint64_t stride,
-                        std::uint64_t accesses, unsigned* sums) {
+    strided_load_kernel(const unsigned* data, unsigned places, unsigned stride, unsigned accesses,
+                        unsigned* sums) {
+  const unsigned thread = blockIdx.x * small_block_threads + threadIdx.x;
+  const unsigned threads = gridDim.x * small_block_threads;
   unsigned sum = 0;
-#pragma unroll 8
-  for (std::uint64_t n = thread_number(); n < accesses; n += thread_count()) {
-    sum += load_past_l1(data + (n & (places - 1)) * stride);
+  for (unsigned n = thread; n < accesses; n += in_flight * threads) {
+    unsigned values[in_flight];
+#pragma unroll
+    for (unsigned i = 0; i < in_flight; ++i) {
+      values[i] = load_past_l1(data + std::uint64_t{(n + i * threads) & (places - 1)} * stride);
+    }
+#pragma unroll
+    for (unsigned i = 0; i < in_flight; ++i) {
+      sum += values[i];
+    }
   }
-  sums[thread_number()] = sum;
+  sums[thread] = sum;
 }
 
 // --- What sweeps share --------------------------------------------------------------------------
@@ -201,8 +216,7 @@ void fill(const Sweep& sweep, const DeviceBuffer<unsigned>& data, const Values& 
          data.data(), data.size(), values);
 }
 
-// How many of the sums of `threads` threads differ from those of `dwords`, the sum that a thread
-// must add for its n-th access of all.
+// How many threads' sums are wrong: access n is that of thread n % threads, and adds `expected(n)`.
 template <typename Expected>
 std::uint64_t count_wrong_sums(const DeviceBuffer<unsigned>& sums, std::uint64_t accesses,
                                Expected expected) {
@@ -239,14 +253,14 @@ void measure_collapsed(Sweep& sweep, std::uint64_t bytes) {
       "not a matter of channels: so many lanes store to one address, of which one wins; "
       "bandwidth counts what all of them stored");
   sweep.require_memory(bytes, "--footprint");
-  const std::uint64_t quads = bytes / sizeof(uint4);
-  DeviceBuffer<uint4> data(quads);
+  const std::uint64_t quads = bytes / quad_bytes;
+  DeviceBuffer<unsigned> data(quads * quad_dwords);
   const Values values = values_of(sweep.seed());
   const auto blocks = static_cast<unsigned>(quads / block_threads);
   constexpr std::uint64_t longest_stride = 131072;
-  for (std::uint64_t stride = sizeof(uint4); stride <= longest_stride; stride *= 2) {
+  for (std::uint64_t stride = quad_bytes; stride <= longest_stride; stride *= 2) {
     auto point = sweep.point(std::to_string(stride), static_cast<double>(stride));
-    const std::uint64_t group = stride / sizeof(uint4);
+    const std::uint64_t group = stride / quad_bytes;
     const auto run = [&] {
       launch(collapsed_store_kernel, {.grid = dim3(blocks), .block = dim3(block_threads)},
              data.data(), group, values);
@@ -346,7 +360,7 @@ void measure_columns(Sweep& sweep, Operation operation, std::uint64_t bytes) {
 
 // --- Strides ------------------------------------------------------------------------------------
 
-// `places` sectors at a stride, loaded `accesses` times in all.
+// `places` sectors at a stride, loaded `accesses` times in all; both are powers of two.
 class StridedLoads {
  public:
   StridedLoads(const Sweep& sweep, const DeviceBuffer<unsigned>& data, std::uint64_t places,
@@ -355,14 +369,17 @@ class StridedLoads {
         places_(places),
         stride_(stride_bytes / dword_bytes),
         accesses_(accesses),
-        blocks_(static_cast<unsigned>(std::clamp<std::uint64_t>(
-            accesses / small_block_threads, 1, blocks_on_all_units(sweep, small_block_threads)))),
+        blocks_(std::bit_floor(static_cast<unsigned>(std::clamp<std::uint64_t>(
+            accesses / small_block_threads, 1, blocks_on_all_units(sweep, small_block_threads))))),
         sums_(std::size_t{blocks_} * small_block_threads) {}
 
   // All addresses `shift` dwords further up.
   void run(std::uint64_t shift) const {
-    launch(strided_load_kernel, {.grid = dim3(blocks_), .block = dim3(small_block_threads)},
-           data_.data() + shift, places_, stride_, accesses_, sums_.data());
+    constexpr unsigned in_flight = 8;
+    const bool are_many = accesses_ >= in_flight * sums_.size();
+    launch(are_many ? strided_load_kernel<in_flight> : strided_load_kernel<1>,
+           {.grid = dim3(blocks_), .block = dim3(small_block_threads)}, data_.data() + shift,
+           places_, stride_, accesses_, sums_.data());
   }
 
   void verify(hipscope::Point& point, const std::string& name, const Values& values,
@@ -457,7 +474,7 @@ void measure_stride_l2(Sweep& sweep, std::uint64_t given, std::uint64_t accesses
   constexpr std::uint64_t fewest_places = 1024;
   for (std::uint64_t stride = shortest_stride; stride * fewest_places <= footprint; stride *= 2) {
     const std::uint64_t places = std::bit_floor(footprint / stride);
-    measure_pair(sweep, data, stride, places, std::max(accesses, places), 1);
+    measure_pair(sweep, data, stride, places, std::max(std::bit_floor(accesses), places), 1);
   }
 }
 
@@ -568,7 +585,7 @@ int main(int argc, char** argv) {
                        .minimum = smallest_footprint,
                        .maximum = 1024 * mebibyte});
   const auto l2_accesses = experiment.size(
-      "--l2-accesses", "accesses of sweep stride-l2",
+      "--l2-accesses", "accesses of sweep stride-l2, rounded down to a power of two",
       {.gpu = 1U << 24, .quick = 1U << 22, .host = 1U << 12, .minimum = 1, .maximum = 1U << 28});
   // Matrices have a power of two rows; stores fill whole blocks.
   const auto quarter = [&] { return std::bit_floor<std::uint64_t>(footprint) / 4; };
