@@ -216,6 +216,11 @@ __global__ void __launch_bounds__(block_threads)
   const unsigned row = blockIdx.x % walk.rows;
   const unsigned offset = offsets[row * warpSize + lane];
   unsigned sum = 0;
+  // One round after the other, so that as much is under way as `in_flight` says.
+#if defined(__clang__)
+#pragma clang loop vectorize(disable)
+#endif
+#pragma unroll 1
   for (unsigned round = 0; round < walk.rounds; ++round) {
     const unsigned tile =
         first_tile(walk, blockIdx.x, round, waves * in_flight) + threadIdx.x / warpSize;
@@ -244,6 +249,7 @@ __global__ void __launch_bounds__(block_threads)
   const unsigned waves = block_threads / warpSize;
   const unsigned row = blockIdx.x % walk.rows;
   const unsigned offset = offsets[row * warpSize + lane];
+#pragma unroll 1
   for (unsigned round = 0; round < walk.rounds; ++round) {
     const unsigned tile =
         first_tile(walk, blockIdx.x, round, waves * in_flight) + threadIdx.x / warpSize;
