@@ -525,18 +525,22 @@ void infer_worst_stride(hipscope::Results& results, const std::string& sweep,
     return;
   }
   const auto worst = lowest(ratios);
+  const auto best = std::max_element(ratios.begin(), ratios.end(),
+                                     [](const auto& a, const auto& b) { return a.y < b.y; });
   const double loss = std::max(1 - worst->y, 1 - clearly_slower);
-  results.infer({.name = name,
-                 .value = worst->y,
-                 .unit = "of the neighbour's rate",
-                 .confidence = std::clamp(1 - worst->relative_spread / loss, 0.0, 1.0),
-                 .statement = worst->y < clearly_slower
-                                  ? "accesses " + number(worst->x, 7) + " bytes apart collide"
-                                  : "the lowest of all powers of two, at " + number(worst->x, 7) +
-                                        " bytes, and no collision",
-                 .evidence = {number(static_cast<double>(ratios.size())) + " strides, " +
-                              number(ratios.front().x, 7) + " ... " + number(ratios.back().x, 7) +
-                              " bytes, each against 32 bytes more"}});
+  results.infer(
+      {.name = name,
+       .value = worst->y,
+       .unit = "of the neighbour's rate",
+       .confidence = std::clamp(1 - worst->relative_spread / loss, 0.0, 1.0),
+       .statement = worst->y < clearly_slower
+                        ? "accesses " + number(worst->x, 7) + " bytes apart collide"
+                        : "the lowest of all powers of two, at " + number(worst->x, 7) +
+                              " bytes, and no collision",
+       .evidence = {
+           number(static_cast<double>(ratios.size())) + " strides, " + number(ratios.front().x, 7) +
+               " ... " + number(ratios.back().x, 7) + " bytes, each against 32 bytes more",
+           "the highest is " + number(best->y) + ", at " + number(best->x, 7) + " bytes"}});
 }
 
 // How much a matrix gains by padding, at its worst pitch.

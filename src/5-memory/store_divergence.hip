@@ -322,8 +322,6 @@ class Launcher {
         .size_bits = pattern.scrambled ? static_cast<unsigned>(std::countr_zero(pattern.size)) : 0};
   }
 
-  [[nodiscard]] unsigned threads() const { return blocks_ * block_threads; }
-
   void load(Place place, const unsigned* data, unsigned* sums) const {
     const auto kernel = place == Place::memory
                             ? (pattern_.scrambled ? load_kernel<Order::scrambled, Path::ordinary>
@@ -360,26 +358,42 @@ class Launcher {
                : source / in_tile * pattern_.step + pattern_.offsets[source % in_tile];
   }
 
-  // What thread `thread` of a load must sum up.
-  [[nodiscard]] unsigned expected_sum(unsigned thread, const Values& values) const {
-    const unsigned block = thread / block_threads;
+  [[nodiscard]] unsigned blocks() const { return blocks_; }
+
+  // The sum, over a block's rounds, of the tile that its first wave begins with.
+  [[nodiscard]] unsigned sum_of_tiles(unsigned block) const {
+    unsigned sum = 0;
+    for (unsigned round = 0; round < walk_.rounds; ++round) {
+      sum += first_tile(walk_, block, round, block_threads / pattern_.lanes * in_flight);
+    }
+    return sum;
+  }
+
+  // What a thread must sum up that goes by the table, from the sum of its block's tiles.
+  [[nodiscard]] unsigned expected_sum(unsigned block, unsigned thread, unsigned tiles,
+                                      const Values& values) const {
     const unsigned waves = block_threads / pattern_.lanes;
-    const unsigned wave = thread % block_threads / pattern_.lanes;
+    const unsigned wave = thread / pattern_.lanes;
     const unsigned lane = thread % pattern_.lanes;
-    const unsigned row = block % walk_.rows;
+    const unsigned offset = pattern_.offsets[block % walk_.rows * pattern_.lanes + lane];
+    constexpr unsigned sum_of_i = in_flight * (in_flight - 1) / 2;
+    const unsigned in_a_round =
+        in_flight * (wave * walk_.step + offset) + sum_of_i * waves * walk_.step;
+    const unsigned indices = in_flight * tiles * walk_.step + walk_.rounds * in_a_round;
+    return values.factor * indices + values.addend * in_flight * walk_.rounds;
+  }
+
+  // The same for a thread of a scrambled pattern, which takes as many steps as it has accesses.
+  [[nodiscard]] unsigned expected_scrambled_sum(unsigned block, unsigned thread,
+                                                const Values& values) const {
+    const unsigned waves = block_threads / pattern_.lanes;
     unsigned indices = 0;
     for (unsigned round = 0; round < walk_.rounds; ++round) {
-      const unsigned tile = first_tile(walk_, block, round, waves * in_flight) + wave;
-      if (pattern_.scrambled) {
-        for (unsigned i = 0; i < in_flight; ++i) {
-          indices += scramble(source_number(walk_, tile + i * waves, row, pattern_.lanes, lane),
-                              walk_.size_bits);
-        }
-      } else {
-        constexpr unsigned sum_of_i = in_flight * (in_flight - 1) / 2;
-        indices +=
-            in_flight * (tile * pattern_.step + pattern_.offsets[row * pattern_.lanes + lane]) +
-            sum_of_i * waves * pattern_.step;
+      for (unsigned i = 0; i < in_flight; ++i) {
+        const unsigned tile = first_tile(walk_, block, round, waves * in_flight) +
+                              thread / pattern_.lanes + i * waves;
+        indices += scramble(source_number(walk_, tile, 0, pattern_.lanes, thread % pattern_.lanes),
+                            walk_.size_bits);
       }
     }
     return values.factor * indices + values.addend * in_flight * walk_.rounds;
@@ -425,30 +439,41 @@ void verify_stores(hipscope::Point& point, const Launcher& launcher, const Patte
   point.verify("spots read by the host", wrong, checked);
 }
 
-// Each thread's sum. Those of a scrambled pattern must be added up one by one: some threads', and
-// the sum of all, which must have met every dword equally often.
-void verify_loads(hipscope::Point& point, const Launcher& launcher, const Pattern& pattern,
-                  const DeviceBuffer<unsigned>& sums, const Values& values,
-                  std::uint64_t accesses) {
-  const std::vector<unsigned> results = sums.to_host();
-  constexpr unsigned spot_distance = 1021;
-  const unsigned distance = pattern.scrambled ? spot_distance : 1;
+// Each thread's sum.
+void verify_loads(hipscope::Point& point, const Launcher& launcher,
+                  const std::vector<unsigned>& sums, const Values& values) {
+  std::uint64_t wrong = 0;
+  for (unsigned block = 0; block < launcher.blocks(); ++block) {
+    const unsigned tiles = launcher.sum_of_tiles(block);
+    for (unsigned thread = 0; thread < block_threads; ++thread) {
+      const unsigned expected = launcher.expected_sum(block, thread, tiles, values);
+      wrong += sums[std::size_t{block} * block_threads + thread] == expected ? 0 : 1;
+    }
+  }
+  point.verify("sums of the threads", wrong, sums.size());
+}
+
+// The sums of some threads, since it takes long to add up where they have been; and the sum of all,
+// which must have met every dword equally often.
+void verify_scrambled_loads(hipscope::Point& point, const Launcher& launcher,
+                            const Pattern& pattern, const std::vector<unsigned>& sums,
+                            const Values& values, std::uint64_t accesses) {
+  constexpr unsigned distance = 61;
   std::uint64_t wrong = 0;
   std::uint64_t checked = 0;
-  for (unsigned thread = 0; thread < launcher.threads(); thread += distance) {
-    wrong += results[thread] == launcher.expected_sum(thread, values) ? 0 : 1;
+  for (unsigned number = 0; number < sums.size(); number += distance) {
+    const unsigned expected =
+        launcher.expected_scrambled_sum(number / block_threads, number % block_threads, values);
+    wrong += sums[number] == expected ? 0 : 1;
     ++checked;
   }
-  point.verify("sums of the threads", wrong, checked);
-  if (pattern.scrambled) {
-    const unsigned sum = std::accumulate(results.begin(), results.begin() + launcher.threads(), 0U);
-    // The sum of 0 ... size - 1, as often as each is loaded.
-    const std::uint64_t indices = pattern.size / 2 * (pattern.size - 1);
-    const std::uint64_t repeats = accesses * pattern.lanes / pattern.size;
-    const auto expected =
-        static_cast<unsigned>(repeats * (values.factor * indices + values.addend * pattern.size));
-    point.verify("sum of all", sum == expected ? 0 : 1, 1);
-  }
+  point.verify("sums of one in 61 threads", wrong, checked);
+  const unsigned sum = std::accumulate(sums.begin(), sums.end(), 0U);
+  const std::uint64_t sum_of_indices = pattern.size / 2 * (pattern.size - 1);
+  const std::uint64_t repeats = accesses * pattern.lanes / pattern.size;
+  const auto expected = static_cast<unsigned>(
+      repeats * (values.factor * sum_of_indices + values.addend * pattern.size));
+  point.verify("sum of all threads", sum == expected ? 0 : 1, 1);
 }
 
 // --- Sweeps -----------------------------------------------------------------------------------
@@ -530,10 +555,14 @@ void measure(Sweep& sweep, Operation operation, Place place, const MakePatterns&
                                : std::max(once, std::bit_floor<std::uint64_t>(sizes.l2_accesses));
     const Launcher launcher(pattern, accesses);
     if (operation == Operation::load) {
-      const DeviceBuffer<unsigned> sums(launcher.threads());
+      const DeviceBuffer<unsigned> sums(std::size_t{launcher.blocks()} * block_threads);
       const auto run = [&] { launcher.load(place, data.data(), sums.data()); };
       run();
-      verify_loads(point, launcher, pattern, sums, values, accesses);
+      if (pattern.scrambled) {
+        verify_scrambled_loads(point, launcher, pattern, sums.to_host(), values, accesses);
+      } else {
+        verify_loads(point, launcher, sums.to_host(), values);
+      }
       add_values(point, point.measure(run), pattern, accesses, sweep.device().compute_units);
     } else {
       const auto seed = static_cast<unsigned>(sweep.seed());
