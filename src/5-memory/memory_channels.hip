@@ -84,17 +84,24 @@ __global__ void __launch_bounds__(block_threads)
   }
 }
 
-// Each thread stores 16 bytes. Its address would be 16 bytes after its neighbour's, but is rounded
-// down to a multiple of the stride, `group` times 16 bytes: so many threads share one address.
+// One in `group` stores of 16 bytes has an address of its own: each would go 16 bytes behind the
+// one before, but is rounded down to a multiple of the stride, `group` times 16 bytes. A thread
+// makes several of them, or else the blocks could not start as fast as they end.
+constexpr unsigned stores_per_thread = 8;
 __global__ void __launch_bounds__(block_threads)
     collapsed_store_kernel(unsigned* data, std::uint64_t group, Values values) {
-  const std::uint64_t thread = thread_number();
   auto* quads = reinterpret_cast<uint4*>(data);
-  quads[thread & ~(group - 1)] = quad_of_tokens(quad_dwords * thread, values);
+  const std::uint64_t first =
+      std::uint64_t{blockIdx.x} * block_threads * stores_per_thread + threadIdx.x;
+#pragma unroll
+  for (unsigned i = 0; i < stores_per_thread; ++i) {
+    const std::uint64_t store = first + i * block_threads;
+    quads[store & ~(group - 1)] = quad_of_tokens(quad_dwords * store, values);
+  }
 }
 
 // Counts the quads that are not as the kernel above must leave them: at the start of each group one
-// of its threads' own, elsewhere poison.
+// of its stores' values, elsewhere poison.
 __global__ void __launch_bounds__(block_threads)
     check_collapsed_kernel(const unsigned* data, std::uint64_t quads, std::uint64_t group,
                            unsigned inverse, Values values, unsigned long long* wrong) {
@@ -107,18 +114,17 @@ __global__ void __launch_bounds__(block_threads)
       continue;
     }
     const std::uint64_t dword = ((found.x - values.addend) * inverse) & 0x7fffffffU;
-    const std::uint64_t thread = dword / quad_dwords;
-    const uint4 expected = quad_of_tokens(quad_dwords * thread, values);
-    const bool is_right = thread < quads && (thread & ~(group - 1)) == i && found.x == expected.x &&
+    const std::uint64_t store = dword / quad_dwords;
+    const uint4 expected = quad_of_tokens(quad_dwords * store, values);
+    const bool is_right = store < quads && (store & ~(group - 1)) == i && found.x == expected.x &&
                           found.y == expected.y && found.z == expected.z && found.w == expected.w;
     mine += is_right ? 0 : 1;
   }
   atomicAdd(wrong, mine);
 }
 
-// A matrix whose rows begin `pitch` dwords apart, both counts a power of two. Access n is to one
-// sector of row n % rows: the lanes of a wave stand below each other, and the next wave goes on
-// down the column.
+// A matrix of 2^row_bits rows that begin `pitch` dwords apart. Access n is to one sector of row
+// n % rows: the lanes of a wave stand below each other, and the next wave goes on down the column.
 struct Matrix {
   std::uint64_t rows;
   unsigned row_bits;  // log2(rows)
@@ -250,13 +256,13 @@ void measure_collapsed(Sweep& sweep, std::uint64_t bytes) {
   sweep.headline("bandwidth");
   sweep.compare("collapsed store addresses");
   sweep.note(
-      "not a matter of channels: so many lanes store to one address, of which one wins; "
-      "bandwidth counts what all of them stored");
+      "not a matter of channels: so many stores go to one address, of which one wins; "
+      "bandwidth counts what all of them carry");
   sweep.require_memory(bytes, "--footprint");
   const std::uint64_t quads = bytes / quad_bytes;
   DeviceBuffer<unsigned> data(quads * quad_dwords);
   const Values values = values_of(sweep.seed());
-  const auto blocks = static_cast<unsigned>(quads / block_threads);
+  const auto blocks = static_cast<unsigned>(quads / (block_threads * stores_per_thread));
   constexpr std::uint64_t longest_stride = 131072;
   for (std::uint64_t stride = quad_bytes; stride <= longest_stride; stride *= 2) {
     auto point = sweep.point(std::to_string(stride), static_cast<double>(stride));
@@ -272,14 +278,14 @@ void measure_collapsed(Sweep& sweep, std::uint64_t bytes) {
     launch(check_collapsed_kernel,
            {.grid = dim3(blocks_on_all_units(sweep, block_threads)), .block = dim3(block_threads)},
            data.data(), quads, group, inverse_of(values.factor), values, wrong.data());
-    point.verify("one of its threads' values at each address, the rest untouched",
+    point.verify("one of its stores' values at each address, the rest untouched",
                  wrong.to_host()[0], quads);
     const auto time = point.measure(run);
     constexpr double gibibyte = 1U << 30;
     point.value("bandwidth", static_cast<double>(bytes) / gibibyte / time.seconds().median,
                 "GiB/s");
     point.value("distinct addresses", static_cast<double>((quads + group - 1) / group), "");
-    point.value("threads per address", static_cast<double>(std::min(group, quads)), "");
+    point.value("stores per address", static_cast<double>(std::min(group, quads)), "");
   }
 }
 
