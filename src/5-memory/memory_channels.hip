@@ -576,14 +576,17 @@ int main(int argc, char** argv) {
            "fsword73/HIP-Performance-Optmization-on-VEGA64, 2.10 (example 10a); columns and "
            "strides are hipscope's own"}});
   constexpr std::uint64_t mebibyte = 1U << 20;
+  constexpr std::uint64_t gibibyte = 1U << 30;
   constexpr std::uint64_t smallest_footprint = 1U << 19;
-  const auto footprint = experiment.size(
-      "--footprint", "bytes of memory that strides cover; columns and collapsed stores a quarter",
-      {.gpu = 4096 * mebibyte,
-       .quick = 1024 * mebibyte,
-       .host = smallest_footprint,
-       .minimum = smallest_footprint,
-       .maximum = std::uint64_t{1} << 38});
+  const auto footprint = experiment.size("--footprint",
+                                         "bytes of memory that strides cover; columns and "
+                                         "collapsed stores a quarter, at most 1 GiB",
+                                         {.gpu = 32 * gibibyte,
+                                          .quick = gibibyte,
+                                          .host = smallest_footprint,
+                                          .minimum = smallest_footprint,
+                                          .maximum = 256 * gibibyte,
+                                          .share_of_memory = 0.25});
   const auto places = experiment.size(
       "--places", "most places of sweep stride",
       {.gpu = 1U << 22, .quick = 1U << 21, .host = 1U << 11, .minimum = 1, .maximum = 1U << 26});
@@ -593,18 +596,17 @@ int main(int argc, char** argv) {
                        .quick = 16 * mebibyte,
                        .host = smallest_footprint,
                        .minimum = smallest_footprint,
-                       .maximum = 1024 * mebibyte});
+                       .maximum = gibibyte});
   const auto l2_accesses = experiment.size(
       "--l2-accesses", "accesses of sweep stride-l2, rounded down to a power of two",
       {.gpu = 1U << 24, .quick = 1U << 22, .host = 1U << 12, .minimum = 1, .maximum = 1U << 28});
   // Matrices have a power of two rows; stores fill whole blocks.
-  const auto quarter = [&] { return std::bit_floor<std::uint64_t>(footprint) / 4; };
-  // A token tells its thread among 2^31 dwords.
-  constexpr std::uint64_t most_collapsed = 4096 * mebibyte;
+  const auto quarter = [&] {
+    return std::min(std::bit_floor<std::uint64_t>(footprint) / 4, gibibyte);
+  };
 
-  experiment.sweep("collapsed", "stores whose addresses collapse onto few", [=](Sweep& sweep) {
-    measure_collapsed(sweep, std::min(quarter(), most_collapsed));
-  });
+  experiment.sweep("collapsed", "stores whose addresses collapse onto few",
+                   [=](Sweep& sweep) { measure_collapsed(sweep, quarter()); });
   experiment.sweep("column-loads", "columns loaded, rows a power of two apart against padded",
                    [=](Sweep& sweep) { measure_columns(sweep, Operation::load, quarter()); });
   experiment.sweep("column-stores", "columns stored, rows a power of two apart against padded",
