@@ -97,12 +97,6 @@ struct IssueFit {
 /// the model is more than a quarter off anywhere, so that another law is not taken for this one.
 std::optional<IssueFit> fit_issue(std::span<const CurvePoint> rounds);
 
-/// How many segments of `bytes` bytes each of several accesses touches.
-struct SegmentCounts {
-  double bytes = 0;
-  std::vector<double> segments{};
-};
-
 /// An access costs max(least_cost, cost_per_segment * segments of `bytes`).
 struct AccessGranularity {
   double bytes = 0;
@@ -113,11 +107,14 @@ struct AccessGranularity {
   double confidence = 0;                 ///< 0 ... 1: how much better than the next candidate
 };
 
-/// The segment size among `candidates` in proportion to whose count `costs` grow; the counts stand
-/// in the same order as the costs. Empty when none explains every cost within a quarter, when the
-/// segments decide fewer than half of the costs, and when two candidates explain them as well.
-std::optional<AccessGranularity> find_access_granularity(std::span<const double> costs,
-                                                         std::span<const SegmentCounts> candidates);
+/// The segment size, a power of two from 16 to 256 bytes, in proportion to whose count the cost of
+/// a wave's access grows. `costs` is the cost over the stride x, rising: lane i of `lanes` accesses
+/// dword i * x. A size is judged by the strides of up to twice itself: beyond the size its count
+/// stays while those of larger ones still grow, and further on other costs come on top (lines,
+/// pages). Empty when none explains every cost there within 15 %, when its segments decide fewer
+/// than half of them, and when two sizes explain them as well.
+std::optional<AccessGranularity> find_access_granularity(std::span<const CurvePoint> costs,
+                                                         unsigned lanes);
 
 /// Memory channels that take turns every so many bytes.
 struct ChannelInterleave {

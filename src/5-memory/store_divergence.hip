@@ -627,32 +627,23 @@ std::vector<Pattern> permuted_patterns(unsigned lanes, std::uint64_t footprint,
 
 void infer_granularity(hipscope::Results& results, const std::string& sweep,
                        const std::string& what) {
-  std::vector<double> costs;
-  for (const auto& point : results.curve(sweep, "cycles per access")) {
-    costs.push_back(point.y);
-  }
+  const auto costs = results.curve(sweep, "cycles per access");
   if (costs.empty()) {
     return;
-  }
-  std::vector<hipscope::SegmentCounts> candidates;
-  for (const unsigned bytes : segment_bytes) {
-    hipscope::SegmentCounts counts = {.bytes = static_cast<double>(bytes), .segments = {}};
-    for (const auto& point : results.curve(sweep, segment_name(bytes))) {
-      counts.segments.push_back(point.y);
-    }
-    candidates.push_back(counts);
   }
   hipscope::Inference inference{
       .name = "access granularity of " + what,
       .unit = "bytes",
       .statement = "the cost does not follow the number of segments of any one size"};
-  if (const auto found = hipscope::find_access_granularity(costs, candidates)) {
+  const auto lanes = static_cast<unsigned>(results.device().wave_size);
+  if (const auto found = hipscope::find_access_granularity(costs, lanes)) {
     inference.value = found->bytes;
     inference.confidence = found->confidence;
     inference.statement =
         "a wave's access costs in proportion to the segments of this size that "
         "it touches";
-    inference.evidence = {number(found->cost_per_segment) + " cycles x CUs per segment, at least " +
+    inference.evidence = {"by strides of up to " + number(2 * found->bytes) + " bytes: " +
+                          number(found->cost_per_segment) + " cycles x CUs per segment, at least " +
                           number(found->least_cost) + " per access; largest error " +
                           number(100 * found->largest_relative_residual, 2) + " %"};
   }

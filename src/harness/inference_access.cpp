@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include "hipscope/inference.h"
 
@@ -11,29 +12,36 @@ namespace hipscope {
 
 namespace {
 
-// The costs over one candidate's counts, by rising count.
-std::vector<CurvePoint> cost_curve(std::span<const double> costs,
-                                   std::span<const double> segments) {
-  std::vector<CurvePoint> curve;
-  for (std::size_t i = 0; i < costs.size(); ++i) {
-    curve.push_back({.x = segments[i], .y = costs[i]});
+constexpr unsigned dword_bytes = 4;
+
+// The segments of `bytes` that a wave touches whose lane i accesses dword i * stride.
+double segments_touched(double stride, unsigned lanes, double bytes) {
+  std::set<std::uint64_t> touched;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    touched.insert(static_cast<std::uint64_t>(lane * stride * dword_bytes / bytes));
   }
-  std::stable_sort(curve.begin(), curve.end(),
-                   [](const CurvePoint& a, const CurvePoint& b) { return a.x < b.x; });
-  return curve;
+  return static_cast<double>(touched.size());
 }
 
-// The fit of one candidate, where segments decide at least half of the costs.
-std::optional<AccessGranularity> fit_candidate(std::span<const double> costs,
-                                               const SegmentCounts& candidate) {
-  if (candidate.segments.size() != costs.size()) {
+// Whether costs follow the segments of `bytes`: in proportion up to the stride at which each lane
+// has one of its own, and flat over the next octave, in which larger segments still become more.
+std::optional<AccessGranularity> fit_candidate(std::span<const CurvePoint> costs, unsigned lanes,
+                                               double bytes) {
+  std::vector<CurvePoint> by_segments;
+  for (const CurvePoint& cost : costs) {
+    if (cost.x * dword_bytes <= 2 * bytes) {
+      by_segments.push_back({.x = segments_touched(cost.x, lanes, bytes), .y = cost.y});
+    }
+  }
+  std::stable_sort(by_segments.begin(), by_segments.end(),
+                   [](const CurvePoint& a, const CurvePoint& b) { return a.x < b.x; });
+  const auto fit = fit_issue(by_segments);
+  constexpr double largest_residual = 0.15;
+  if (!fit || !fit->interval || 2 * fit->latency_points > by_segments.size() ||
+      fit->largest_relative_residual > largest_residual) {
     return std::nullopt;
   }
-  const auto fit = fit_issue(cost_curve(costs, candidate.segments));
-  if (!fit || !fit->interval || 2 * fit->latency_points > costs.size()) {
-    return std::nullopt;
-  }
-  return AccessGranularity{.bytes = candidate.bytes,
+  return AccessGranularity{.bytes = bytes,
                            .cost_per_segment = *fit->interval,
                            .least_cost = fit->latency,
                            .largest_relative_residual = fit->largest_relative_residual,
@@ -81,12 +89,14 @@ Halvings count_halvings(std::span<const double> ratios, std::size_t first) {
 
 }  // namespace
 
-std::optional<AccessGranularity> find_access_granularity(
-    std::span<const double> costs, std::span<const SegmentCounts> candidates) {
+std::optional<AccessGranularity> find_access_granularity(std::span<const CurvePoint> costs,
+                                                         unsigned lanes) {
   std::optional<AccessGranularity> best;
   double second = std::numeric_limits<double>::infinity();
-  for (const SegmentCounts& candidate : candidates) {
-    const auto fit = fit_candidate(costs, candidate);
+  for (const double bytes : {16.0, 32.0, 64.0, 128.0, 256.0}) {
+    const auto fit = costs.empty() || costs.back().x * dword_bytes < 2 * bytes
+                         ? std::nullopt
+                         : fit_candidate(costs, lanes, bytes);
     if (!fit) {
       continue;
     }
