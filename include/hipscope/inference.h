@@ -134,5 +134,39 @@ struct LineSize {
 /// quarter of an octave, when the growth is not 0.6 ... 1.2, and with fewer than two points on
 /// either side.
 std::optional<LineSize> fit_line_size(std::span<const CurvePoint> reach);
+/// An access costs max(least_cost, cost_per_segment * segments of `bytes`).
+struct AccessGranularity {
+  double bytes = 0;
+  double cost_per_segment = 0;           ///< in the unit of the costs
+  double least_cost = 0;                 ///< what the access with the fewest segments costs
+  double largest_relative_residual = 0;  ///< over all accesses
+  double second_best_residual = 0;       ///< of the next candidate; infinite when none fits
+  double confidence = 0;                 ///< 0 ... 1: how much better than the next candidate
+};
+
+/// The segment size, a power of two from 16 to 256 bytes, in proportion to whose count the cost of
+/// a wave's access grows. `costs` is the cost over the stride x, rising: lane i of `lanes` accesses
+/// dword i * x. A size is judged by the strides of up to twice itself: beyond the size its count
+/// stays while those of larger ones still grow, and further on other costs come on top (lines,
+/// pages). Empty when none explains every cost there within 15 %, when its segments decide fewer
+/// than half of them, and when two sizes explain them as well.
+std::optional<AccessGranularity> find_access_granularity(std::span<const CurvePoint> costs,
+                                                         unsigned lanes);
+
+/// Memory channels that take turns every so many bytes.
+struct ChannelInterleave {
+  double bytes = 0;          ///< until the next channel's turn
+  std::size_t halvings = 0;  ///< strides in a row that each halve the rate
+  double lowest_ratio = 0;
+  double confidence = 0;  ///< 0 ... 1: how exactly the rate halves
+};
+
+/// The interleave of channels that take turns in plain order. `power` is the rate of accesses at
+/// strides that double from point to point, `neighbour` the rate at a stride next to each, which
+/// meets as many pages but other channels. Up to the interleave both are the same; each doubling
+/// beyond it leaves half of the channels, until one is left. Empty when the ratio of the two does
+/// not fall so: hashed addresses, another law, or fewer than two halvings.
+std::optional<ChannelInterleave> find_channel_interleave(std::span<const CurvePoint> power,
+                                                         std::span<const CurvePoint> neighbour);
 
 }  // namespace hipscope
