@@ -134,6 +134,7 @@ struct LineSize {
 /// quarter of an octave, when the growth is not 0.6 ... 1.2, and with fewer than two points on
 /// either side.
 std::optional<LineSize> fit_line_size(std::span<const CurvePoint> reach);
+
 /// An access costs max(least_cost, cost_per_segment * segments of `bytes`).
 struct AccessGranularity {
   double bytes = 0;
