@@ -88,7 +88,7 @@ def add_full(folder: Path) -> None:
         inference("memory latency", 702.0),
         inference("TLB level 1 reach", 32.0 * 2**20, "bytes"),
         inference("TLB level 2 reach", None, "bytes", confidence=0.0),
-        inference("store-to-load latency", 60.0))
+        inference("store-to-load latency", 60.0), inference("L2 latency spread over CUs", 200.0))
     add(folder, "cache_line",
         inference("cache level 1 line", 128.0, "bytes"), inference("cache level 1 sector", 32.0, "bytes"),
         inference("cache level 2 line", 128.0, "bytes"), inference("cache level 2 sector", 32.0, "bytes"))
@@ -96,13 +96,20 @@ def add_full(folder: Path) -> None:
         inference("cache level 1 read bandwidth", 31000.0, "GB/s"),
         inference("cache level 2 read bandwidth", 10400.0, "GB/s"),
         *[inference(f"memory {kind} bandwidth", 4680.0, "GB/s")
-          for kind in ("read", "write", "copy", "triad")])
+          for kind in ("read", "write", "copy", "triad")],
+        inference("bytes in flight per CU for 95 % of the read bandwidth", 32768.0, "bytes"))
     add(folder, "memory_channels",
-        inference("channel interleave", 4096.0, "bytes"), inference("worst stride factor", 3.5, "x"))
+        inference("channel interleave", 4096.0, "bytes"), inference("worst stride factor", 3.5, "x"),
+        inference("worst stride factor within L2", 2.5, "x"), inference("gain by padding, column loads", 2.0))
+    add(folder, "store_divergence",
+        inference("access granularity of loads", 32.0, "bytes"),
+        inference("cost of a scattered lane, stores", 2.0), inference("cost of misalignment, loads", 1.1))
+    add(folder, "nchw_index", inference("cost of the index", 1.05, "times"))
     add(folder, "lds_latency", inference("LDS latency", 23.0), inference("shuffle latency", 24.0))
     add(folder, "lds_banks",
         inference("LDS banks", 32.0, "banks"), inference("LDS bank width", 4.0, "bytes"),
-        inference("cycles per extra conflict way", 2.0))
+        inference("cycles per extra conflict way", 2.0),
+        inference("LDS read bandwidth", 128.0, "bytes/cycle/CU"))
     add(folder, "thread_rate",
         inference("wave size", 32.0, "lanes", driver=32.0), inference("block rate", 0.84, "blocks/cycle"),
         inference("thread rate", None, "threads/cycle", confidence=0.0),
@@ -177,7 +184,7 @@ def test_overview(tmp_path: Path) -> None:
     assert (made, page) == make(tmp_path)
     for part in ("# Hardware card: Test GPU\n", "| Driver | 580.1 |", "| Measured on | 2025-01-02 ... 2025-02-03 |",
                  "| hipscope | fedcba; abcdef012345 |", "| Shader clock | 1755 ... 1980 MHz (given, measured) |",
-                 "| Experiments | 2 with a result, 13 without |", "parameters: 1 found, 0 not found, ",
+                 "| Experiments | 2 with a result, 15 without |", "parameters: 1 found, 0 not found, ",
                  "no disagreement.", "| L2 cache | 50 MiB |"):
         assert part in page
     assert made["device"]["l2_bytes"] == 50 * 2**20
