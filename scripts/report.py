@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes README.md and plots/*.svg from the result files of a folder.
+"""Makes README.md, plots/*.svg and the hardware card from the result files of a folder.
 
 Run it with the interpreter that scripts/find_python.sh prints. Exit status: 0 good, 1 a result file
 is bad (and then nothing is written), 2 bad usage.
@@ -16,23 +16,25 @@ from pathlib import Path
 def parse_arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(
-        description="Make README.md and plots/*.svg from the result files of a folder; "
-        "older plots in it are removed."
+        description="Make README.md, plots/*.svg and the hardware card (card.md and card.json) from "
+        "the result files of a folder; older plots in it are removed. Nothing is inferred of a CPU, "
+        "so of its results there is no card, and an older one is removed."
     )
     parser.add_argument(
-        "--check", action="store_true", help="only check result files (or folders of them)"
+        "--check", action="store_true",
+        help="only check result files and cards (or folders of them)",
     )
     parser.add_argument("paths", metavar="RESULTS_DIR", type=Path, nargs="+")
     return parser.parse_args()
 
 
 def check(paths: list[Path]) -> int:
-    """Checks every file against the schema and says how many are good."""
+    """Checks every file against its schema and says how many are good."""
     from hipscope_report import load
 
-    schema = load.load_schema()
+    schema, card_schema = load.load_schema(), load.load_card_schema()
     files = [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
-    return load.count_valid("report.py", [partial(load.load_result, file, schema) for file in files])
+    return load.count_valid("report.py", [partial(load.check_file, file, schema, card_schema) for file in files])
 
 
 def report(folders: list[Path]) -> int:
@@ -44,6 +46,8 @@ def report(folders: list[Path]) -> int:
         pages = [(folder, page.make_page(load.load_folder(folder, schema))) for folder in folders]
         for folder, made in pages:
             output.write_page(folder, made)
+            if not made.card:
+                print(f"report.py: no hardware card in {folder}: nothing is inferred of a CPU.")
     except load.BadResult as error:
         print(f"report.py: {error}", file=sys.stderr)
         return 1

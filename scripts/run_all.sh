@@ -15,9 +15,11 @@
 #   --help           prints this
 #
 # Each experiment leaves <experiment>.json and its tables as <experiment>.txt; a result that is
-# there already stays until the new one is whole. With no GPU the experiments run on the CPU, which
-# checks them but measures nothing of a GPU, and are besides compiled for AMD when hipcc is there,
-# with a report on the machine code in results/isa (with --out, in DIR/isa).
+# there already stays until the new one is whole. Of all results in the folder README.md is made,
+# with plots, and the hardware card, card.md and card.json: what they say of the GPU's parameters.
+# With no GPU the experiments run on the CPU, which checks them but measures nothing of a GPU, and
+# are besides compiled for AMD when hipcc is there, with a report on the machine code in results/isa
+# (with --out, in DIR/isa).
 #
 # Exit status: 0 good, 1 an experiment, the build or the report failed, 2 bad usage, 77 no device,
 # 130 and 143 when interrupted.
@@ -237,12 +239,15 @@ run_experiments() {
 
 write_report() {
   local python
-  if ! compgen -G "$out/*.json" >/dev/null; then
+  card="not written"
+  if ! compgen -G "$out/*.json" -X '*/card.json' >/dev/null; then
     report="none: there is no result"
   elif ! python=$("$here/find_python.sh" matplotlib jsonschema 2>&1); then
     report="skipped: ${python#*: }"
   elif run_child "$python" "$here/report.py" "$out"; then
     report="$(shown "$out")/README.md"
+    card="$(shown "$out")/card.md"
+    [[ -e $out/card.md ]] || card="none, since nothing is inferred of a CPU"
   else
     report="failed"
     failed+=("report.py")
@@ -291,6 +296,7 @@ conclude() {
     printf 'Skipped, as said above: %s\n' "${skipped[*]}"
   fi
   printf 'Report: %s\n' "$report"
+  printf 'Hardware card: %s\n' "$card"
   printf 'Time taken: %s s\n' "$took"
   if ((${#failed[@]})); then
     printf 'Failed:\n'

@@ -12,7 +12,9 @@ from typing import Any
 
 import jsonschema
 
-SCHEMA_PATH = Path(__file__).resolve().parent.parent.parent / "results" / "schema.json"
+SCHEMAS = Path(__file__).resolve().parent.parent.parent / "results"
+# The hardware card, which lies beside the results that it is made of.
+CARD_JSON = "card.json"
 LONGEST_REASON = 200
 LARGEST_INTEGER = 2**64
 
@@ -38,7 +40,12 @@ class Result:
 
 def load_schema() -> dict[str, Any]:
     """The schema of result files."""
-    return json.loads(SCHEMA_PATH.read_text(encoding="utf-8"))
+    return json.loads((SCHEMAS / "schema.json").read_text(encoding="utf-8"))
+
+
+def load_card_schema() -> dict[str, Any]:
+    """The schema of hardware cards."""
+    return json.loads((SCHEMAS / "card-schema.json").read_text(encoding="utf-8"))
 
 
 def _finite(text: str) -> float:
@@ -100,11 +107,24 @@ def load_result(path: Path, schema: dict[str, Any]) -> Result:
     return Result(path.stem, path, data)
 
 
+def check_file(path: Path, schema: dict[str, Any], card_schema: dict[str, Any]) -> None:
+    """Raises BadResult when a result file or a hardware card is not valid."""
+    if path.name == CARD_JSON:
+        check(path, read_json(path), card_schema)
+    else:
+        load_result(path, schema)
+
+
+def is_result(path: Path) -> bool:
+    """Whether a JSON file of a results folder is one of a result."""
+    return path.name != CARD_JSON and not path.name.startswith(".")
+
+
 def load_folder(folder: Path, schema: dict[str, Any]) -> list[Result]:
     """All results of a folder, by name; raises BadResult, also when they are of two devices."""
     if not folder.is_dir():
         raise BadResult(f"there is no folder {folder}.")
-    paths = sorted(path for path in folder.glob("*.json") if not path.name.startswith("."))
+    paths = sorted(path for path in folder.glob("*.json") if is_result(path))
     if not paths:
         raise BadResult(f"{folder} holds no result (*.json).")
     results = [load_result(path, schema) for path in paths]

@@ -6,7 +6,8 @@ import os
 import tempfile
 from pathlib import Path
 
-from .page import Page
+from .load import CARD_JSON
+from .page import CARD_MARKDOWN, Page
 
 
 def _write_whole(path: Path, content: bytes) -> None:
@@ -23,7 +24,7 @@ def _write_whole(path: Path, content: bytes) -> None:
 
 
 def write_page(folder: Path, page: Page) -> None:
-    """Writes README.md and the plots below `folder`, and removes plots of earlier reports."""
+    """Writes README.md, the plots and the card below `folder`; removes those of earlier reports."""
     plots = folder / "plots"
     plots.mkdir(exist_ok=True)
     for name, content in page.plots.items():
@@ -31,4 +32,9 @@ def write_page(folder: Path, page: Page) -> None:
     for old in plots.glob("*.svg"):
         if old.name not in page.plots:
             old.unlink()
+    for name in (CARD_JSON, CARD_MARKDOWN):
+        if name in page.card:
+            _write_whole(folder / name, page.card[name])
+        else:
+            (folder / name).unlink(missing_ok=True)
     _write_whole(folder / "README.md", page.markdown.encode("utf-8"))

@@ -2,64 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import markdown, plots
-from .load import Result
+from . import card, card_page, markdown, plots, shared
+from .load import CARD_JSON, Result
 from .sweep_table import sweep_table
 
+CARD_MARKDOWN = "card.md"
 LONGEST_FILE_NAME_PART = 60
-MIB = 2**20
 
 
 @dataclass
 class Page:
-    """What a report writes: README.md and the files in plots/, by name."""
+    """What a report writes: README.md, the files in plots/ by name, and those of the hardware card.
+
+    On the CPU, of which nothing is inferred, there is no card.
+    """
 
     markdown: str = ""
     plots: dict[str, bytes] = field(default_factory=dict)
-
-
-def _distinct(results: list[Result], section: str, key: str) -> str:
-    values = dict.fromkeys(str(result.data[section][key]) for result in results)
-    return markdown.text("; ".join(value for value in values if value))
-
-
-def _quantity(value: float, unit: str) -> str:
-    """Empty when the driver reported nothing, which is a 0."""
-    return markdown.with_unit(value, unit) if value else ""
-
-
-def _device_table(results: list[Result]) -> str:
-    device = results[0].data["device"]
-    entries = [
-        ("Architecture", markdown.text(device["architecture"])),
-        ("Compute units (SMs)", _quantity(device["compute_units"], "")),
-        ("Wave (warp) size", _quantity(device["wave_size"], "lanes")),
-        ("Highest shader clock", _quantity(device["maximum_shader_mhz"], "MHz")),
-        ("Memory", _quantity(round(device["memory_bytes"] / MIB), "MiB")),
-        ("Memory clock", _quantity(device["memory_mhz"], "MHz")),
-        ("Memory bus", _quantity(device["memory_bus_bits"], "bits")),
-        ("L2 cache", _quantity(device["l2_bytes"] / MIB, "MiB")),
-        ("LDS (shared memory) per block", _quantity(device["lds_bytes_per_block"] / 1024, "KiB")),
-        ("Registers per block", _quantity(device["registers_per_block"], "")),
-        ("Threads per block", _quantity(device["maximum_threads_per_block"], "")),
-        ("Threads per compute unit", _quantity(device["maximum_threads_per_compute_unit"], "")),
-        ("Driver", _distinct(results, "device", "driver")),
-        ("Runtime", _distinct(results, "device", "runtime")),
-        ("Compiler", _distinct(results, "build", "compiler")),
-        ("Flags", _distinct(results, "build", "flags")),
-        ("hipscope", _distinct(results, "hipscope", "git_revision")),
-    ]
-    rows = [(name, value) for name, value in entries if value]
-    return markdown.text_table(["as the driver reports it", ""], rows)
-
-
-def _link(result: Result) -> str:
-    anchor = re.sub(r"[^a-z0-9_ -]", "", result.title.lower()).replace(" ", "-")
-    return f"[{result.title}](#{anchor})"
+    card: dict[str, bytes] = field(default_factory=dict)
 
 
 def _contents(results: list[Result]) -> str:
@@ -68,9 +33,9 @@ def _contents(results: list[Result]) -> str:
         data = result.data
         verification = data["verification"]
         status = f"passed ({verification['checks']} checks)"
-        if data["status"] != "passed" or verification["failures"]:
+        if not shared.verified(result):
             status = f"**FAILED** ({len(verification['failures'])} of {verification['checks']} checks)"
-        rows.append((_link(result), markdown.text(data["question"]), status))
+        rows.append((shared.link(result), markdown.text(data["question"]), status))
     return markdown.text_table(["experiment", "question", "verification"], rows)
 
 
@@ -91,7 +56,7 @@ def _inference_cells(inference: dict[str, Any]) -> tuple[str, str, str, str]:
 
 def _all_inferences(results: list[Result]) -> list[str]:
     rows = [
-        (*_inference_cells(inference), _link(result))
+        (*_inference_cells(inference), shared.link(result))
         for result in results
         for inference in result.data["inferences"]
     ]
@@ -203,12 +168,23 @@ def make_page(results: list[Result]) -> Page:
     page = Page()
     device = results[0].data["device"]
     parts = [f"# {markdown.text(device['name']) or 'Results'}"]
-    if any(result.data["build"]["backend"] == "host" for result in results):
+    if shared.is_host(results):
         parts.append(
             "> **These times are CPU times.** The kernels ran on the CPU by hipscope's host backend, "
-            "which checks what they compute; nothing here was measured on a GPU."
+            "which checks what they compute; nothing here was measured on a GPU, so there is no hardware "
+            "card."
         )
-    parts.extend([_device_table(results), *_all_inferences(results), "## Experiments", _contents(results)])
+    made = card.make_card(results)
+    if made is not None:
+        page.card = {
+            CARD_JSON: (json.dumps(made, indent=1) + "\n").encode("ascii"),
+            CARD_MARKDOWN: card_page.make_card_page(made, results).encode("utf-8"),
+        }
+        parts.append(
+            f"**[Hardware card]({CARD_MARKDOWN})**: all that these results say of the device's parameters, "
+            f"with the evidence (and [as JSON]({CARD_JSON}))."
+        )
+    parts.extend([shared.device_table(results), *_all_inferences(results), "## Experiments", _contents(results)])
     for result in results:
         parts.extend(_experiment(page, result))
     parts.append("Made by scripts/report.py; do not edit.")

@@ -105,7 +105,8 @@ def sandbox(tmp_path: Path) -> Sandbox:
     root = tmp_path / "repository"
     shutil.copytree(synthetic.SCRIPTS, root / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
     (root / "results").mkdir()
-    shutil.copy(synthetic.REPOSITORY / "results" / "schema.json", root / "results")
+    for schema in ("schema.json", "card-schema.json"):
+        shutil.copy(synthetic.REPOSITORY / "results" / schema, root / "results")
     made = Sandbox(root)
     for name in ("copy_rate", "load_latency", "thread_rate"):
         made.add(name)

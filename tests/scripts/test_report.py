@@ -244,7 +244,7 @@ def test_hostile_names(tmp_path: Path) -> None:
     assert counts == {7}
     plots = sorted(os.listdir(folder / "plots"))
     assert len(plots) == 2 and all(re.fullmatch(r"copy_rate-[a-z0-9-]+\.svg", name) for name in plots)
-    assert sorted(os.listdir(folder)) == ["README.md", "copy_rate.json", "plots"]
+    assert sorted(os.listdir(folder)) == ["README.md", "card.json", "card.md", "copy_rate.json", "plots"]
     assert os.listdir(tmp_path) == ["deep"] and os.listdir(tmp_path / "deep") == ["results"]
     for name in plots:
         tree = ElementTree.fromstring((folder / "plots" / name).read_text())

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+import synthetic
 from conftest import Sandbox
 
 LINE = r"^\[{number}/3\] {name} \.\.\. \d+\.\d s {outcome}$"
@@ -36,6 +37,8 @@ def test_all_good(sandbox: Sandbox) -> None:
         assert (sandbox.results / f"{name}.txt").read_text() == f"the table of {name}\n"
         assert json.loads((sandbox.results / f"{name}.json").read_text())["experiment"] == name
     assert (sandbox.results / "README.md").read_text().startswith("# Test GPU\n")
+    assert (sandbox.results / "card.md").read_text().startswith("# Hardware card: Test GPU\n")
+    assert "Report: results/fake-gpu/README.md\nHardware card: results/fake-gpu/card.md\n" in done.stdout
     assert "Measured on Fake GPU, 8 CUs: 3 of 3 experiments." in done.stdout
     assert re.search(r"^Time taken: \d+\.\d s$", done.stdout, re.MULTILINE)
     assert leftovers(sandbox.results) == []
@@ -89,6 +92,16 @@ def test_no_result_is_an_error(sandbox: Sandbox) -> None:
     assert has_line(done.stdout, 1, "copy_rate", "error (wrote no result)")
 
 
+def test_no_report_of_a_card_alone(sandbox: Sandbox) -> None:
+    sandbox.results.mkdir(parents=True)
+    (sandbox.results / "card.json").write_text("{}")
+    for name in ("copy_rate", "load_latency", "thread_rate"):
+        (sandbox.bin / f"{name}.status").write_text("77\n")
+    done = sandbox.run()
+    assert done.returncode == 0
+    assert "Report: none: there is no result\nHardware card: not written\n" in done.stdout
+
+
 def test_missing_binary_is_an_error(sandbox: Sandbox) -> None:
     (sandbox.bin / "thread_rate").unlink()
     done = sandbox.run()
@@ -123,7 +136,9 @@ def test_out_and_options_reach_the_binary(sandbox: Sandbox, tmp_path: Path) -> N
     out = tmp_path / "other place"
     done = sandbox.run("--out", str(out), "--quick", "--device", "1", "--only", "copy")
     assert done.returncode == 0, done.stderr
-    assert sorted(os.listdir(out)) == ["README.md", "copy_rate.json", "copy_rate.txt", "plots"]
+    assert sorted(os.listdir(out)) == [
+        "README.md", "card.json", "card.md", "copy_rate.json", "copy_rate.txt", "plots"]
+    assert f"Hardware card: {out}/card.md\n" in done.stdout
     call = (sandbox.bin / "copy_rate.calls").read_text().splitlines()[-1]
     assert call.endswith("copy_rate.json --quick --device 1")
 
@@ -135,12 +150,15 @@ def test_device_decides_the_folder(sandbox: Sandbox) -> None:
 
 def test_host_results_are_called_functional(sandbox: Sandbox) -> None:
     sandbox.set_devices("0\thost\tthis CPU\n")
+    for name in ("copy_rate", "load_latency", "thread_rate"):
+        synthetic.write(sandbox.bin, synthetic.result(name, backend="host"))
     done = sandbox.run()
     assert done.returncode == 0
     assert (sandbox.root / "results" / "host" / "copy_rate.json").exists()
     assert "Measured on a GPU: nothing" in done.stdout
     assert "Checked functionally on the CPU: 3 of 3 experiments; their times are CPU times." in done.stdout
     assert "Compiled for AMD, not run: not asked for" in done.stdout
+    assert "Hardware card: none, since nothing is inferred of a CPU\n" in done.stdout
 
 
 @pytest.mark.parametrize("target", ["gfx90a", "gfx1030", "gfx103"])
