@@ -97,4 +97,35 @@ struct IssueFit {
 /// the model is more than a quarter off anywhere, so that another law is not taken for this one.
 std::optional<IssueFit> fit_issue(std::span<const CurvePoint> rounds);
 
+/// Where a level of a curve ends.
+struct LevelEnd {
+  double last_x = 0;    ///< the last x on the level
+  double next_x = 0;    ///< the first x on the next one; without a next one, the last of the curve
+  double capacity = 0;  ///< the last x whose y is nearer to this level than to the next; `last_x`
+                        ///< without a next one
+  double confidence = 0;  ///< 0 ... 1, see find_levels
+};
+
+/// A stretch of a curve on which y stays the same.
+struct Level {
+  double y = 0;            ///< the median there
+  double first_x = 0;      ///< the first x on it
+  double spread = 0;       ///< largest less smallest y on it, over y; single outliers left out
+  std::size_t points = 0;  ///< measured on it
+  double confidence = 0;   ///< 0 ... 1: of `y`, (1 - spread) * points / (points + 1)
+  std::optional<LevelEnd> end{};  ///< empty: the curve ends on this level
+};
+
+/// The levels of a curve that rises in steps, such as latency over footprint. x is rising and
+/// positive, and distances are counted in octaves. A level is at least 3 points and 0.4 octaves
+/// long; from its last point to the next one's first, y rises by at least `smallest_ratio` (such as
+/// 1.12). What rises more slowly is one level with a large spread, and a level above its successor
+/// is no level.
+/// A curve without a step is one level without an end. One that never gets flat has no level. One
+/// that rises at last and gets flat nowhere after has an end without a next level.
+/// The confidence of an end is the product of how clearly the step stands out of the level's own
+/// spread, 1 - spread / (ratio - 1), of points / (points + 1), and of sqrt(last_x / next_x), which
+/// is small where the rise is gradual.
+std::vector<Level> find_levels(std::span<const CurvePoint> curve, double smallest_ratio);
+
 }  // namespace hipscope

@@ -1,0 +1,189 @@
+// The levels of a curve that rises in steps, as latency does over the footprint.
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "hipscope/inference.h"
+#include "hipscope/statistics.h"
+
+namespace hipscope {
+
+namespace {
+
+constexpr std::size_t fewest_points = 3;
+constexpr double fewest_octaves = 0.4;
+
+// The points [begin, end) of a curve.
+struct Run {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+// A curve on logarithmic axes, each y the median of itself and its two neighbours: steps stay where
+// they are, and a single point that stands out is gone.
+struct Logarithmic {
+  std::vector<double> octaves{};
+  std::vector<double> y{};  // natural logarithms
+};
+
+Logarithmic logarithmic(std::span<const CurvePoint> curve) {
+  Logarithmic made;
+  for (std::size_t i = 0; i < curve.size(); ++i) {
+    const std::size_t middle = std::clamp<std::size_t>(i, 1, curve.size() - 2);
+    const double below = curve[middle - 1].y;
+    const double above = curve[middle + 1].y;
+    const auto [low, high] = std::minmax(below, above);
+    made.octaves.push_back(std::log2(curve[i].x));
+    made.y.push_back(std::log(std::clamp(curve[middle].y, low, high)));
+  }
+  return made;
+}
+
+bool is_usable(std::span<const CurvePoint> curve) {
+  const auto is_positive = [](const CurvePoint& point) { return point.x > 0 && point.y > 0; };
+  const auto not_rising = [](const CurvePoint& a, const CurvePoint& b) { return a.x >= b.x; };
+  return curve.size() >= fewest_points && std::all_of(curve.begin(), curve.end(), is_positive) &&
+         std::adjacent_find(curve.begin(), curve.end(), not_rising) == curve.end();
+}
+
+double octaves_of(const Logarithmic& curve, const Run& run) {
+  return curve.octaves[run.end - 1] - curve.octaves[run.begin];
+}
+
+// The widest run in [begin, end) whose y stay within a band of `height`.
+Run widest_run(const Logarithmic& curve, std::size_t begin, std::size_t end, double height) {
+  Run widest{.begin = begin, .end = begin + 1};
+  for (std::size_t first = begin; first < end; ++first) {
+    double low = curve.y[first];
+    double high = low;
+    std::size_t last = first;
+    for (std::size_t i = first; i < end; ++i) {
+      low = std::min(low, curve.y[i]);
+      high = std::max(high, curve.y[i]);
+      if (high - low > height) {
+        break;
+      }
+      last = i;
+    }
+    const Run run{.begin = first, .end = last + 1};
+    if (octaves_of(curve, run) > octaves_of(curve, widest)) {
+      widest = run;
+    }
+  }
+  return widest;
+}
+
+// All flat runs in [begin, end), from left to right: the widest, and those on both sides of it.
+void collect_flat_runs(const Logarithmic& curve, std::size_t begin, std::size_t end, double height,
+                       std::vector<Run>& runs) {
+  if (end - begin < fewest_points) {
+    return;
+  }
+  const Run run = widest_run(curve, begin, end, height);
+  if (run.end - run.begin < fewest_points || octaves_of(curve, run) < fewest_octaves) {
+    return;
+  }
+  collect_flat_runs(curve, begin, run.begin, height, runs);
+  runs.push_back(run);
+  collect_flat_runs(curve, run.end, end, height, runs);
+}
+
+// Joins neighbours with less than `smallest_rise` from one to the other, which noise or a drift has
+// cut in two, and takes out what the curve falls from: of two neighbours, the narrower.
+void keep_steps_only(const Logarithmic& curve, double smallest_rise, std::vector<Run>& runs) {
+  for (std::size_t i = 0; i + 1 < runs.size();) {
+    const double rise = curve.y[runs[i + 1].begin] - curve.y[runs[i].end - 1];
+    if (rise >= smallest_rise) {
+      ++i;
+      continue;
+    }
+    if (rise > -smallest_rise) {
+      runs[i].end = runs[i + 1].end;
+      runs.erase(runs.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    } else {
+      const bool first_is_narrower = octaves_of(curve, runs[i]) < octaves_of(curve, runs[i + 1]);
+      runs.erase(runs.begin() + static_cast<std::ptrdiff_t>(first_is_narrower ? i : i + 1));
+    }
+    i = i > 0 ? i - 1 : 0;  // the pair before has changed
+  }
+}
+
+Level level_of(std::span<const CurvePoint> curve, const Logarithmic& smooth, const Run& run) {
+  std::vector<double> ys;
+  for (std::size_t i = run.begin; i < run.end; ++i) {
+    ys.push_back(curve[i].y);
+  }
+  const auto first = smooth.y.begin() + static_cast<std::ptrdiff_t>(run.begin);
+  const auto last = smooth.y.begin() + static_cast<std::ptrdiff_t>(run.end);
+  const auto [low, high] = std::minmax_element(first, last);
+  Level level{.y = summarize(ys).median, .first_x = curve[run.begin].x, .points = ys.size()};
+  level.spread = (std::exp(*high) - std::exp(*low)) / level.y;
+  const auto count = static_cast<double>(level.points);
+  level.confidence = std::max(0.0, 1 - level.spread) * count / (count + 1);
+  return level;
+}
+
+// How sure the end of `level` is, when y rises to `next_y`.
+double confidence_of(const Level& level, const LevelEnd& end, double next_y) {
+  const double clearness = 1 - level.spread / (next_y / level.y - 1);
+  const auto count = static_cast<double>(level.points);
+  return std::max(0.0, clearness) * count / (count + 1) * std::sqrt(end.last_x / end.next_x);
+}
+
+// The end of a level that has a next one, which begins at point `next_begin`.
+LevelEnd end_before(std::span<const CurvePoint> curve, const Logarithmic& smooth,
+                    const Level& level, const Run& run, const Level& next, std::size_t next_begin) {
+  LevelEnd end{.last_x = curve[run.end - 1].x, .next_x = next.first_x};
+  end.capacity = end.last_x;
+  const double half = (level.y + next.y) / 2;
+  for (std::size_t i = run.end; i < next_begin; ++i) {
+    if (std::exp(smooth.y[i]) < half) {
+      end.capacity = curve[i].x;
+    }
+  }
+  end.confidence = confidence_of(level, end, next.y);
+  return end;
+}
+
+// The end of the last level, where at least two points after it lie on a rise that gets flat
+// nowhere.
+std::optional<LevelEnd> end_in_rise(std::span<const CurvePoint> curve, const Logarithmic& smooth,
+                                    const Level& level, const Run& run, double smallest_rise) {
+  if (curve.size() - run.end < 2) {
+    return std::nullopt;
+  }
+  const double last = std::min(smooth.y.back(), smooth.y[smooth.y.size() - 2]);
+  if (last - smooth.y[run.end - 1] < smallest_rise) {
+    return std::nullopt;
+  }
+  LevelEnd end{
+      .last_x = curve[run.end - 1].x, .next_x = curve.back().x, .capacity = curve[run.end - 1].x};
+  end.confidence = confidence_of(level, end, std::exp(last));
+  return end;
+}
+
+}  // namespace
+
+std::vector<Level> find_levels(std::span<const CurvePoint> curve, double smallest_ratio) {
+  if (!is_usable(curve)) {
+    return {};
+  }
+  const Logarithmic smooth = logarithmic(curve);
+  const double smallest_rise = std::log(smallest_ratio);
+  std::vector<Run> runs;
+  collect_flat_runs(smooth, 0, curve.size(), smallest_rise / 2, runs);
+  keep_steps_only(smooth, smallest_rise, runs);
+  std::vector<Level> levels;
+  for (const Run& run : runs) {
+    levels.push_back(level_of(curve, smooth, run));
+  }
+  for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
+    levels[i].end = end_before(curve, smooth, levels[i], runs[i], levels[i + 1], runs[i + 1].begin);
+  }
+  if (!levels.empty()) {
+    levels.back().end = end_in_rise(curve, smooth, levels.back(), runs.back(), smallest_rise);
+  }
+  return levels;
+}
+
+}  // namespace hipscope

@@ -1,0 +1,337 @@
+// find_levels on curves that are made: latency over footprint.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string>
+
+#include "hipscope/inference.h"
+#include "made_curve.h"
+
+namespace hipscope {
+namespace {
+
+constexpr double smallest_ratio = 1.12;
+constexpr double kib = 1024;
+constexpr double mib = 1024 * kib;
+constexpr double gib = 1024 * mib;
+
+// So many points per octave, equally far apart in each, as an experiment takes them.
+std::vector<double> footprints(double first, double last, int per_octave = 8) {
+  std::vector<double> xs;
+  for (double octave = first; octave <= last; octave *= 2) {
+    for (int i = 0; i < per_octave && octave * (1 + static_cast<double>(i) / per_octave) <= last;
+         ++i) {
+      xs.push_back(octave * (1 + static_cast<double>(i) / per_octave));
+    }
+  }
+  return xs;
+}
+
+struct Cache {
+  double bytes;
+  double cycles;
+};
+
+// A chase that hits in the smallest of `caches` that holds the footprint, or goes to memory.
+std::function<double(double)> sharp(const std::vector<Cache>& caches, double memory) {
+  return [=](double footprint) {
+    for (const Cache& cache : caches) {
+      if (footprint <= cache.bytes) {
+        return cache.cycles;
+      }
+    }
+    return memory;
+  };
+}
+
+// Caches that replace at random: the share of misses m of a cyclic walk over x times the capacity
+// solves 1 - m = exp(-m x).
+std::function<double(double)> gradual(const std::vector<Cache>& caches, double memory) {
+  const auto misses = [](double x) {
+    double m = x > 1 ? 1 : 0;
+    for (int i = 0; i < 200; ++i) {
+      m = 1 - std::exp(-m * x);
+    }
+    return m;
+  };
+  return [=](double footprint) {
+    double latency = caches.front().cycles;
+    for (std::size_t i = 0; i < caches.size(); ++i) {
+      const double next = i + 1 < caches.size() ? caches[i + 1].cycles : memory;
+      latency += misses(footprint / caches[i].bytes) * (next - caches[i].cycles);
+    }
+    return latency;
+  };
+}
+
+std::vector<CurvePoint> curve(const std::function<double(double)>& y, double noise = 0,
+                              unsigned seed = 1, double last = 2 * gib, int per_octave = 8) {
+  return made_curve(footprints(kib, last, per_octave), y, noise, seed);
+}
+
+// The levels must be `caches`, each with its capacity to `tolerance`, and memory.
+void expect_levels(const std::vector<Level>& levels, const std::vector<Cache>& caches,
+                   double memory, double tolerance) {
+  ASSERT_EQ(levels.size(), caches.size() + 1);
+  for (std::size_t i = 0; i < caches.size(); ++i) {
+    EXPECT_NEAR(levels[i].y, caches[i].cycles, 0.03 * caches[i].cycles) << i;
+    ASSERT_TRUE(levels[i].end) << i;
+    EXPECT_NEAR(levels[i].end->capacity, caches[i].bytes, tolerance * caches[i].bytes) << i;
+    EXPECT_LE(levels[i].end->last_x, levels[i].end->capacity);
+    EXPECT_LT(levels[i].end->capacity, levels[i].end->next_x);
+  }
+  EXPECT_NEAR(levels.back().y, memory, 0.03 * memory);
+  EXPECT_FALSE(levels.back().end);
+}
+
+const std::vector<Cache> vega = {{16 * kib, 120}, {4 * mib, 290}};
+const std::vector<Cache> rdna = {
+    {16 * kib, 90}, {128 * kib, 150}, {4 * mib, 260}, {128 * mib, 420}};
+
+TEST(FindLevels, FindsTwoCachesAndMemory) {
+  const auto levels = find_levels(curve(sharp(vega, 610)), smallest_ratio);
+  expect_levels(levels, vega, 610, 0);
+  EXPECT_EQ(levels[0].end->last_x, 16 * kib);
+  EXPECT_EQ(levels[0].end->next_x, 18 * kib);
+  for (const Level& level : levels) {
+    EXPECT_GT(level.confidence, 0.9);
+    EXPECT_EQ(level.spread, 0);
+  }
+  EXPECT_GT(levels[0].end->confidence, 0.9);
+  EXPECT_GT(levels[1].end->confidence, 0.9);
+}
+
+TEST(FindLevels, FindsFiveLevels) {
+  expect_levels(find_levels(curve(sharp(rdna, 700)), smallest_ratio), rdna, 700, 0);
+}
+
+TEST(FindLevels, FindsThemWithFewPoints) {
+  expect_levels(find_levels(curve(sharp(rdna, 700), 0, 1, 2 * gib, 4), smallest_ratio), rdna, 700,
+                0);
+}
+
+TEST(FindLevels, FindsThemThroughNoise) {
+  for (const double noise : {0.002, 0.01, 0.02}) {
+    for (unsigned seed = 1; seed <= 50; ++seed) {
+      SCOPED_TRACE("noise " + std::to_string(noise) + ", seed " + std::to_string(seed));
+      // One point more or less at the edge, 1/8 octave.
+      expect_levels(find_levels(curve(sharp(vega, 610), noise, seed), smallest_ratio), vega, 610,
+                    0.13);
+      expect_levels(find_levels(curve(sharp(rdna, 700), noise, seed), smallest_ratio), rdna, 700,
+                    0.13);
+    }
+  }
+}
+
+TEST(FindLevels, NoiseLowersTheConfidence) {
+  const auto clean = find_levels(curve(sharp(vega, 610)), smallest_ratio);
+  const auto noisy = find_levels(curve(sharp(vega, 610), 0.02), smallest_ratio);
+  ASSERT_EQ(noisy.size(), 3U);
+  EXPECT_LT(noisy[0].confidence, clean[0].confidence);
+  EXPECT_LT(noisy[0].end->confidence, clean[0].end->confidence);
+  EXPECT_GT(noisy[0].spread, 0.02);
+}
+
+// A small step in the same noise is less certain than a large one.
+TEST(FindLevels, ASmallStepIsLessCertain) {
+  const auto large = find_levels(curve(sharp({{1 * mib, 100}}, 300), 0.01), smallest_ratio);
+  const auto small = find_levels(curve(sharp({{1 * mib, 100}}, 125), 0.01), smallest_ratio);
+  ASSERT_EQ(large.size(), 2U);
+  ASSERT_EQ(small.size(), 2U);
+  EXPECT_LT(small[0].end->confidence, large[0].end->confidence - 0.05);
+}
+
+TEST(FindLevels, GradualTransitionsAreBracketed) {
+  const std::vector<Cache> caches = {{256 * kib, 38}, {32 * mib, 270}};
+  const auto levels = find_levels(curve(gradual(caches, 650)), smallest_ratio);
+  ASSERT_EQ(levels.size(), 3U);
+  for (std::size_t i = 0; i < caches.size(); ++i) {
+    EXPECT_GE(levels[i].end->last_x, 0.85 * caches[i].bytes);
+    EXPECT_LE(levels[i].end->last_x, 1.1 * caches[i].bytes);
+    EXPECT_GE(levels[i].end->next_x, 1.5 * caches[i].bytes);
+    EXPECT_LT(levels[i].end->confidence, 0.8);
+    EXPECT_GT(levels[i].end->confidence, 0.4);
+  }
+}
+
+// The published curve of an H100 PCIe by RRZE-HPC/gpu-benches' gpu-latency, to the figures that can
+// be read off it: near and far L2 are two levels, and memory drifts upwards by the TLB.
+std::vector<CurvePoint> h100() {
+  std::vector<CurvePoint> points;
+  for (double x = 2 * kib; x < 216 * kib; x *= 1.1) {
+    points.push_back({.x = x, .y = 34});
+  }
+  for (const auto& [x, y] :
+       {std::pair{216.0, 34.0}, {239.0, 134.0}, {264.0, 206.0}, {290.0, 240.0}, {320.0, 257.0}}) {
+    points.push_back({.x = x * kib, .y = y});
+  }
+  for (double x = 350 * kib; x < 20 * mib; x *= 1.1) {
+    points.push_back({.x = x, .y = 265});
+  }
+  for (const auto& [x, y] : {std::pair{20.5, 268.0},
+                             {22.5, 275.0},
+                             {24.8, 320.0},
+                             {27.3, 403.0},
+                             {30.0, 461.0},
+                             {33.0, 470.0},
+                             {36.3, 475.0},
+                             {40.0, 475.0},
+                             {44.0, 475.0},
+                             {48.3, 476.0},
+                             {53.0, 500.0},
+                             {57.0, 563.0},
+                             {62.0, 626.0},
+                             {68.0, 650.0}}) {
+    points.push_back({.x = x * mib, .y = y});
+  }
+  for (double x = 75 * mib; x < 1.5 * gib; x *= 1.1) {
+    points.push_back({.x = x, .y = 650 + 8 * std::log2(x / (75 * mib)) / std::log2(20.0)});
+  }
+  return points;
+}
+
+void expect_h100(const std::vector<Level>& levels) {
+  ASSERT_EQ(levels.size(), 4U);
+  EXPECT_NEAR(levels[0].y, 34, 1);
+  EXPECT_NEAR(levels[0].end->capacity, 239 * kib, 1 * kib);
+  EXPECT_NEAR(levels[1].y, 265, 5);
+  EXPECT_GT(levels[1].end->last_x, 18 * mib);
+  EXPECT_NEAR(levels[1].end->capacity, 24.8 * mib, 2.6 * mib);
+  EXPECT_NEAR(levels[2].y, 475, 7);
+  EXPECT_NEAR(levels[2].end->capacity, 53 * mib, 5 * mib);
+  EXPECT_NEAR(levels[3].y, 652, 10);
+  EXPECT_FALSE(levels[3].end);
+}
+
+TEST(FindLevels, ReadsAnH100) {
+  const auto levels = find_levels(h100(), smallest_ratio);
+  expect_h100(levels);
+  EXPECT_EQ(levels[0].end->last_x, 216 * kib);
+  EXPECT_LE(levels[0].end->next_x, 350 * kib);
+  for (const Level& level : levels) {
+    EXPECT_GT(level.confidence, 0.7);
+  }
+}
+
+TEST(FindLevels, ReadsAnH100ThroughNoise) {
+  for (unsigned seed = 1; seed <= 50; ++seed) {
+    std::mt19937 random(seed);
+    std::normal_distribution<double> error(1, 0.005);
+    auto points = h100();
+    for (CurvePoint& point : points) {
+      point.y *= error(random);
+    }
+    SCOPED_TRACE(seed);
+    expect_h100(find_levels(points, smallest_ratio));
+  }
+}
+
+TEST(FindLevels, FinerPointsAtTheEdgesChangeNothingElse) {
+  std::vector<double> xs = footprints(kib, 2 * gib);
+  for (const double edge : {256 * kib, 32 * mib}) {
+    const auto finer = footprints(edge / 2, 2 * edge, 64);
+    xs.insert(xs.end(), finer.begin(), finer.end());
+  }
+  std::sort(xs.begin(), xs.end());
+  xs.erase(std::unique(xs.begin(), xs.end()), xs.end());
+  const std::vector<Cache> sharp_caches = {{250 * kib, 38}, {30 * mib, 270}};
+  for (unsigned seed = 1; seed <= 50; ++seed) {
+    SCOPED_TRACE(seed);
+    expect_levels(
+        find_levels(made_curve(xs, sharp(sharp_caches, 650), 0.005, seed), smallest_ratio),
+        sharp_caches, 650, 0.02);
+    EXPECT_EQ(
+        find_levels(made_curve(xs, gradual(sharp_caches, 650), 0.005, seed), smallest_ratio).size(),
+        3U);
+  }
+}
+
+TEST(FindLevels, ARiseThatNeverGetsFlatEndsALevelWithoutANext) {
+  const auto rising = [](double x) { return x <= 4 * mib ? 200 : 200 * std::sqrt(x / (4 * mib)); };
+  const auto levels = find_levels(curve(rising), smallest_ratio);
+  ASSERT_EQ(levels.size(), 1U);
+  EXPECT_NEAR(levels[0].y, 200, 3);
+  ASSERT_TRUE(levels[0].end);
+  EXPECT_NEAR(levels[0].end->capacity, 4 * mib, 0.8 * mib);
+  EXPECT_EQ(levels[0].end->next_x, 2 * gib);
+  EXPECT_LT(levels[0].end->confidence, 0.1);
+}
+
+TEST(FindLevels, ALastTransitionThatIsCutOffIsNotMemory) {
+  const auto levels = find_levels(
+      curve(gradual({{256 * kib, 38}, {32 * mib, 270}}, 650), 0, 1, 44 * mib), smallest_ratio);
+  ASSERT_EQ(levels.size(), 2U);
+  EXPECT_NEAR(levels[1].y, 270, 5);
+  ASSERT_TRUE(levels[1].end);
+  EXPECT_LT(levels[1].end->last_x, 36 * mib);
+}
+
+TEST(FindLevels, AFlatCurveIsOneLevelWithoutAnEnd) {
+  for (const double noise : {0.0, 0.005, 0.02, 0.03}) {
+    for (unsigned seed = 1; seed <= 50; ++seed) {
+      const auto levels =
+          find_levels(curve([](double) { return 300.0; }, noise, seed), smallest_ratio);
+      ASSERT_EQ(levels.size(), 1U) << noise << " " << seed;
+      EXPECT_FALSE(levels[0].end);
+      EXPECT_NEAR(levels[0].y, 300, 3);
+    }
+  }
+}
+
+TEST(FindLevels, ADriftIsOneLevelWithASpread) {
+  // 8 % per octave
+  const auto drifting = [](double x) { return 300 * std::pow(x / kib, 0.11); };
+  const auto levels = find_levels(curve(drifting), smallest_ratio);
+  ASSERT_EQ(levels.size(), 1U);
+  EXPECT_FALSE(levels[0].end);
+  EXPECT_LT(levels[0].confidence, 0.1);
+}
+
+TEST(FindLevels, ACurveThatOnlyRisesHasNoLevel) {
+  EXPECT_TRUE(find_levels(curve([](double x) { return x; }), smallest_ratio).empty());
+  EXPECT_TRUE(find_levels(curve([](double x) { return std::sqrt(x); }), smallest_ratio).empty());
+}
+
+TEST(FindLevels, AStepTooSmallIsNone) {
+  const auto levels = find_levels(curve(sharp({{1 * mib, 100}}, 108), 0.005), smallest_ratio);
+  ASSERT_EQ(levels.size(), 1U);
+  EXPECT_FALSE(levels[0].end);
+}
+
+TEST(FindLevels, OneOutlierIsNoLevelAndNoEnd) {
+  for (const double factor : {0.5, 1.5, 4.0}) {
+    auto clean = curve(sharp(vega, 610));
+    for (std::size_t i = 0; i < clean.size(); ++i) {
+      auto made = clean;
+      made[i].y *= factor;
+      SCOPED_TRACE(i);
+      expect_levels(find_levels(made, smallest_ratio), vega, 610, 0.13);
+    }
+  }
+}
+
+TEST(FindLevels, AHumpIsNoLevel) {
+  auto made = curve(sharp(vega, 610));
+  for (CurvePoint& point : made) {
+    if (point.x >= 64 * kib && point.x < 128 * kib) {
+      point.y *= 1.3;
+    }
+  }
+  const auto levels = find_levels(made, smallest_ratio);
+  expect_levels(levels, vega, 610, 0);
+  EXPECT_LT(levels[1].confidence, 0.8);
+}
+
+TEST(FindLevels, NeedsThreePointsThatRiseInX) {
+  EXPECT_TRUE(find_levels({}, smallest_ratio).empty());
+  EXPECT_TRUE(find_levels(std::vector<CurvePoint>{{1, 1}, {2, 1}}, smallest_ratio).empty());
+  EXPECT_TRUE(find_levels(std::vector<CurvePoint>{{1, 1}, {2, 1}, {2, 1}}, smallest_ratio).empty());
+  EXPECT_TRUE(find_levels(std::vector<CurvePoint>{{1, 1}, {2, 0}, {3, 1}}, smallest_ratio).empty());
+  EXPECT_EQ(find_levels(std::vector<CurvePoint>{{1, 1}, {2, 1}, {3, 1}}, smallest_ratio).size(),
+            1U);
+}
+
+}  // namespace
+}  // namespace hipscope
