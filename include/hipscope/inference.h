@@ -99,10 +99,9 @@ std::optional<IssueFit> fit_issue(std::span<const CurvePoint> rounds);
 
 /// Where a level of a curve ends.
 struct LevelEnd {
-  double last_x = 0;    ///< the last x on the level
-  double next_x = 0;    ///< the first x on the next one; without a next one, the last of the curve
-  double capacity = 0;  ///< the last x whose y is nearer to this level than to the next; `last_x`
-                        ///< without a next one
+  double last_x = 0;   ///< the last x on the level: what is there still fits
+  double risen_x = 0;  ///< the first x after it
+  double next_x = 0;   ///< the first x on the next level; without a next one, the last of the curve
   double confidence = 0;  ///< 0 ... 1, see find_levels
 };
 

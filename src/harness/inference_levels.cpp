@@ -108,6 +108,28 @@ void keep_steps_only(const Logarithmic& curve, double smallest_rise, std::vector
   }
 }
 
+// Noise may have cut off the ends of the runs: to each belong all points beside it within
+// `tolerance` of its median.
+void widen(const Logarithmic& curve, double tolerance, std::vector<Run>& runs) {
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    Run& run = runs[i];
+    const std::vector<double> ys(curve.y.begin() + static_cast<std::ptrdiff_t>(run.begin),
+                                 curve.y.begin() + static_cast<std::ptrdiff_t>(run.end));
+    const double median = summarize(ys).median;
+    const auto belongs = [&](std::size_t point) {
+      return std::abs(curve.y[point] - median) <= tolerance;
+    };
+    const std::size_t first = i > 0 ? runs[i - 1].end : 0;
+    const std::size_t last = i + 1 < runs.size() ? runs[i + 1].begin : curve.y.size();
+    while (run.begin > first && belongs(run.begin - 1)) {
+      --run.begin;
+    }
+    while (run.end < last && belongs(run.end)) {
+      ++run.end;
+    }
+  }
+}
+
 Level level_of(std::span<const CurvePoint> curve, const Logarithmic& smooth, const Run& run) {
   std::vector<double> ys;
   for (std::size_t i = run.begin; i < run.end; ++i) {
@@ -123,25 +145,14 @@ Level level_of(std::span<const CurvePoint> curve, const Logarithmic& smooth, con
   return level;
 }
 
-// How sure the end of `level` is, when y rises to `next_y`.
-double confidence_of(const Level& level, const LevelEnd& end, double next_y) {
+// The end of `level`, which is `run`, where the curve goes on to `next_y` at `next_x`.
+LevelEnd end_of(std::span<const CurvePoint> curve, const Level& level, const Run& run,
+                double next_x, double next_y) {
+  LevelEnd end{.last_x = curve[run.end - 1].x, .risen_x = curve[run.end].x, .next_x = next_x};
   const double clearness = 1 - level.spread / (next_y / level.y - 1);
   const auto count = static_cast<double>(level.points);
-  return std::max(0.0, clearness) * count / (count + 1) * std::sqrt(end.last_x / end.next_x);
-}
-
-// The end of a level that has a next one, which begins at point `next_begin`.
-LevelEnd end_before(std::span<const CurvePoint> curve, const Logarithmic& smooth,
-                    const Level& level, const Run& run, const Level& next, std::size_t next_begin) {
-  LevelEnd end{.last_x = curve[run.end - 1].x, .next_x = next.first_x};
-  end.capacity = end.last_x;
-  const double half = (level.y + next.y) / 2;
-  for (std::size_t i = run.end; i < next_begin; ++i) {
-    if (std::exp(smooth.y[i]) < half) {
-      end.capacity = curve[i].x;
-    }
-  }
-  end.confidence = confidence_of(level, end, next.y);
+  end.confidence =
+      std::max(0.0, clearness) * count / (count + 1) * std::sqrt(end.last_x / end.next_x);
   return end;
 }
 
@@ -156,10 +167,7 @@ std::optional<LevelEnd> end_in_rise(std::span<const CurvePoint> curve, const Log
   if (last - smooth.y[run.end - 1] < smallest_rise) {
     return std::nullopt;
   }
-  LevelEnd end{
-      .last_x = curve[run.end - 1].x, .next_x = curve.back().x, .capacity = curve[run.end - 1].x};
-  end.confidence = confidence_of(level, end, std::exp(last));
-  return end;
+  return end_of(curve, level, run, curve.back().x, std::exp(last));
 }
 
 }  // namespace
@@ -173,12 +181,13 @@ std::vector<Level> find_levels(std::span<const CurvePoint> curve, double smalles
   std::vector<Run> runs;
   collect_flat_runs(smooth, 0, curve.size(), smallest_rise / 2, runs);
   keep_steps_only(smooth, smallest_rise, runs);
+  widen(smooth, smallest_rise / 2, runs);
   std::vector<Level> levels;
   for (const Run& run : runs) {
     levels.push_back(level_of(curve, smooth, run));
   }
   for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
-    levels[i].end = end_before(curve, smooth, levels[i], runs[i], levels[i + 1], runs[i + 1].begin);
+    levels[i].end = end_of(curve, levels[i], runs[i], levels[i + 1].first_x, levels[i + 1].y);
   }
   if (!levels.empty()) {
     levels.back().end = end_in_rise(curve, smooth, levels.back(), runs.back(), smallest_rise);
