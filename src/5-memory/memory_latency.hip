@@ -235,10 +235,15 @@ struct WalkResult {
 // A loop of so many loads: its count and branch run while a load is under way.
 constexpr unsigned steps_per_round = 32;
 
+// The timed steps are whole rounds.
 template <typename Load>
 __device__ std::uint64_t chase(std::uint64_t address, unsigned steps) {
 #pragma unroll 1
-  for (unsigned step = 0; step < steps; step += steps_per_round) {
+  for (unsigned step = 0; step < steps % steps_per_round; ++step) {
+    address = Load::load(address);
+  }
+#pragma unroll 1
+  for (unsigned round = 0; round < steps / steps_per_round; ++round) {
 #pragma unroll
     for (unsigned i = 0; i < steps_per_round; ++i) {
       address = Load::load(address);
@@ -296,8 +301,9 @@ __global__ void __launch_bounds__(largest_block) walk_kernel(WalkResult* result,
 // The same from a given CU: the first block that finds itself there chases.
 template <typename Load>
 __global__ void __launch_bounds__(largest_block) unit_walk_kernel(WalkResult* result, Walk walk) {
-  if (threadIdx.x == 0 && hipscope::compute_unit_id() == walk.compute_unit &&
-      atomicCAS(&result->taken, 0U, 1U) == 0) {
+  const bool is_here =
+      walk.compute_unit == any_unit || walk.compute_unit == hipscope::compute_unit_id();
+  if (threadIdx.x == 0 && is_here && atomicCAS(&result->taken, 0U, 1U) == 0) {
     run_walk<Load>(walk, result);
   }
 }
@@ -394,86 +400,23 @@ std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-// Until every node has been chased once, if it can be done in as many steps as are timed; where all
-// nodes are warm, a round fetches the instructions.
-unsigned settling_steps(const Nodes& nodes, unsigned steps, bool is_scalar) {
-  return static_cast<unsigned>(
-      nodes.count <= steps || is_scalar ? round_up(nodes.count, steps_per_round) : steps_per_round);
-}
-
-// A kernel with its walk; keeps the results of its last launches.
-class Walker {
- public:
-  Walker(Kernel kernel, const Walk& walk, dim3 grid, dim3 block)
-      : kernel_(kernel), walk_(walk), grid_(grid), block_(block) {
-    prefer_l1(kernel);
-  }
-
-  void run(unsigned timed_steps) {
-    WalkResult* const result = results_.data() + launches_++ % kept_launches;
-    check(hipMemsetAsync(result, 0, sizeof(WalkResult), nullptr));
-    walk_.timed_steps = timed_steps;
-    launch(kernel_, {.grid = grid_, .block = block_}, result, walk_);
-  }
-
-  // The end of the chase must be the node that so many steps lead to.
-  void verify_end(Point& point, unsigned timed_steps, const std::string& what) {
-    run(timed_steps);
-    const std::uint64_t steps = walk_.settling_steps + std::uint64_t{timed_steps};
-    point.verify(what, last().end == visited_address(walk_.nodes, steps) ? 0 : 1, 1);
-  }
-
-  // The warm-up must have loaded all nodes, each of which holds the address of another.
-  void verify_warm_up(Point& point, const std::string& what) {
-    const Nodes& nodes = walk_.nodes;
-    unsigned long long sum = 0;
-    for (unsigned i = 0; nodes.last_line != 0 && i < nodes.count; ++i) {
-      sum += address_of(nodes, i);
-    }
-    if (nodes.last_line == 0) {
-      const std::uint64_t count = nodes.count;
-      sum = count * nodes.base + count * (count - 1) / 2 * nodes.page_bytes;
-    }
-    point.verify(what, last().warm_sum == sum ? 0 : nodes.count, nodes.count);
-  }
-
-  // The median cycles of the launches since the last call.
-  double take_cycles() {
-    const std::vector<WalkResult> results = results_.to_host();
-    std::vector<double> cycles;
-    for (unsigned i = 0; i < std::min(launches_, kept_launches); ++i) {
-      cycles.push_back(static_cast<double>(results[i].cycles));
-    }
-    launches_ = 0;
-    return hipscope::summarize(cycles).median;
-  }
-
-  static constexpr unsigned kept_launches = 16;
-
- private:
-  WalkResult last() const { return results_.to_host()[(launches_ - 1) % kept_launches]; }
-
-  Kernel kernel_;
-  Walk walk_;
-  dim3 grid_;
-  dim3 block_;
-  unsigned launches_ = 0;
-  DeviceBuffer<WalkResult> results_{kept_launches};
-};
-
 template <typename T>
 std::uint64_t address_of(const DeviceBuffer<T>& buffer) {
   return reinterpret_cast<std::uint64_t>(buffer.data());
 }
 
-// How a load is chased, and what the counter itself costs in that kernel.
-struct Method {
-  Kernel kernel;
-  bool is_scalar;
-  dim3 grid;
-  dim3 block;
-  double empty_cycles = 0;
-};
+// The sum of the addresses of all nodes.
+unsigned long long sum_of(const Nodes& nodes) {
+  const std::uint64_t count = nodes.count;
+  if (nodes.last_line == 0) {
+    return count * nodes.base + count * (count - 1) / 2 * nodes.page_bytes;
+  }
+  unsigned long long sum = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    sum += address_of(nodes, i);
+  }
+  return sum;
+}
 
 struct Latency {
   double raw = 0;  // cycles per step
@@ -481,62 +424,114 @@ struct Latency {
   double nanoseconds = 0;
 };
 
-// The host backend counts nanoseconds, which are no cycles.
-double cycles_or_nan(const Sweep& sweep, double value) {
-  return sweep.is_hardware() ? value : std::numeric_limits<double>::quiet_NaN();
-}
-
-Walk walk_of(const Method& method, const Nodes& nodes, unsigned steps, unsigned unit = any_unit) {
-  return {.nodes = nodes,
-          .settling_steps = settling_steps(nodes, steps, method.is_scalar),
-          .timed_steps = steps,
-          .compute_unit = unit};
-}
-
-// The cycles of a chase of no steps.
-void calibrate(const Sweep& sweep, Method& method, const Walk& walk) {
-  Walker walker(method.kernel, walk, method.grid, method.block);
-  for (unsigned i = 0; i < walker.kept_launches; ++i) {
-    walker.run(0);
-  }
-  method.empty_cycles = cycles_or_nan(sweep, walker.take_cycles());
-}
-
-template <typename Load>
-Method method_of(const Sweep& sweep) {
-  const auto wave_size = static_cast<unsigned>(sweep.device().wave_size);
-  const unsigned threads = Load::is_scalar ? wave_size : block_threads(sweep);
-  return {.kernel = walk_kernel<Load>,
-          .is_scalar = Load::is_scalar,
-          .grid = dim3(1),
-          .block = dim3(threads)};
-}
-
 void add_values(Point& point, const Latency& latency) {
   point.value("raw", latency.raw, "cycles");
   point.value("latency", latency.net, "cycles");
   point.value("latency in time", latency.nanoseconds, "ns");
 }
 
-// Measures the walk over linked `nodes`; `what` distinguishes several in one row.
-Latency measure_walk(Point& point, const Method& method, const Walk& walk,
-                     const std::string& what = "") {
-  Walker walker(method.kernel, walk, method.grid, method.block);
-  const unsigned steps = walk.timed_steps;
-  walker.verify_end(point, steps, what + "end of the chase");
-  if (walk.compute_unit == any_unit && !method.is_scalar) {
-    walker.verify_warm_up(point, what + "nodes loaded in the warm-up");
+// A kernel that chases `steps` steps by one kind of load; keeps the results of its last launches.
+class Chaser {
+ public:
+  Chaser(const Sweep& sweep, Kernel kernel, bool is_scalar, std::uint64_t steps,
+         dim3 grid = dim3(1))
+      : kernel_(kernel),
+        is_scalar_(is_scalar),
+        is_hardware_(sweep.is_hardware()),
+        steps_(static_cast<unsigned>(round_up(steps, steps_per_round))),
+        grid_(grid),
+        block_(is_scalar ? static_cast<unsigned>(sweep.device().wave_size) : block_threads(sweep)) {
+    prefer_l1(kernel);
+    // A chase of no steps: what the counter costs.
+    const Walk nothing = {.nodes = dense_nodes(address_of(results_), 1, line_bytes, 0),
+                          .settling_steps = 0,
+                          .timed_steps = 0,
+                          .compute_unit = any_unit};
+    for (unsigned i = 0; i < kept_launches; ++i) {
+      run(nothing);
+    }
+    empty_cycles_ = take_cycles();
   }
-  walker.take_cycles();
-  const auto launch_time =
-      point.measure([&] { walker.run(steps); }, {.name = what + "launch", .batch = 1});
-  const double cycles = walker.take_cycles();
-  const double net = (cycles - method.empty_cycles) / steps;
-  const double seconds_per_cycle = launch_time.seconds().median / launch_time.cycles();
-  // NaN on the host backend, as is what an empty chase costs there.
-  return {.raw = (net * steps + method.empty_cycles) / steps,
-          .net = net,
-          .nanoseconds = net * seconds_per_cycle * 1e9};
+
+  // The walk over `nodes`, with so many times the steps. First it settles, until every node has
+  // been chased if that takes no more steps than are timed. The chase must end elsewhere than it
+  // begins, half a cycle away if it is short: one that did nothing shows.
+  [[nodiscard]] Walk walk(const Nodes& nodes, unsigned times = 1) const {
+    const unsigned timed = times * steps_;
+    unsigned settling = steps_per_round;
+    if (nodes.count <= timed || is_scalar_) {
+      const unsigned beyond = timed % nodes.count;
+      settling = nodes.count + (nodes.count / 2 + nodes.count - beyond) % nodes.count;
+    } else if ((settling + timed) % nodes.count == 0) {
+      ++settling;
+    }
+    return {
+        .nodes = nodes, .settling_steps = settling, .timed_steps = timed, .compute_unit = any_unit};
+  }
+
+  void run(const Walk& walk) {
+    WalkResult* const result = results_.data() + launches_++ % kept_launches;
+    check(hipMemsetAsync(result, 0, sizeof(WalkResult), nullptr));
+    launch(kernel_, {.grid = grid_, .block = block_}, result, walk);
+  }
+
+  // The chase must end at the node that so many steps lead to, and the warm-up must have loaded all
+  // nodes, each of which holds the address of another.
+  void verify(Point& point, const Walk& walk, const std::string& what = "") {
+    launches_ = 0;
+    run(walk);
+    const WalkResult result = results_.to_host()[0];
+    const std::uint64_t steps = std::uint64_t{walk.settling_steps} + walk.timed_steps;
+    point.verify(what + "end of the chase",
+                 result.end == visited_address(walk.nodes, steps) ? 0 : 1, 1);
+    if (walk.compute_unit == any_unit && !is_scalar_) {
+      point.verify(what + "sum of the nodes in the warm-up",
+                   result.warm_sum == sum_of(walk.nodes) ? 0 : 1, 1);
+    }
+    launches_ = 0;
+  }
+
+  // The median cycles of the launches since the last call; NaN on the host backend, which counts
+  // nanoseconds.
+  double take_cycles() {
+    const std::vector<WalkResult> results = results_.to_host();
+    std::vector<double> cycles;
+    for (unsigned i = 0; i < std::min(launches_, kept_launches); ++i) {
+      cycles.push_back(static_cast<double>(results[i].cycles));
+    }
+    launches_ = 0;
+    return is_hardware_ ? hipscope::summarize(cycles).median
+                        : std::numeric_limits<double>::quiet_NaN();
+  }
+
+  // Verifies and measures; `what` distinguishes several in one row.
+  Latency measure(Point& point, const Walk& walk, const std::string& what = "") {
+    verify(point, walk, what);
+    const auto time = point.measure([&] { run(walk); }, {.name = what + "launch", .batch = 1});
+    const double cycles = take_cycles();
+    const double net = (cycles - empty_cycles_) / walk.timed_steps;
+    return {.raw = cycles / walk.timed_steps,
+            .net = net,
+            .nanoseconds = net * time.seconds().median / time.cycles() * 1e9};
+  }
+
+ private:
+  static constexpr unsigned kept_launches = 16;
+
+  Kernel kernel_;
+  bool is_scalar_;
+  bool is_hardware_;
+  unsigned steps_;
+  dim3 grid_;
+  dim3 block_;
+  unsigned launches_ = 0;
+  DeviceBuffer<WalkResult> results_{kept_launches};
+  double empty_cycles_ = 0;
+};
+
+template <typename Load>
+Chaser chaser_of(const Sweep& sweep, std::uint64_t steps) {
+  return {sweep, walk_kernel<Load>, Load::is_scalar, steps};
 }
 
 // --- Sweeps over the footprint ----------------------------------------------------------------
@@ -547,10 +542,6 @@ struct Sizes {
   hipscope::Size steps;
   hipscope::Size points;
   hipscope::Size pages;
-
-  [[nodiscard]] unsigned whole_rounds() const {
-    return static_cast<unsigned>(round_up(steps, steps_per_round));
-  }
 };
 
 constexpr std::uint64_t smallest_footprint = kib;
@@ -604,20 +595,15 @@ std::vector<hipscope::CurvePoint> measure_footprints(Sweep& sweep, const Sizes& 
   set_footprint_axis(sweep, sizes.spacing);
   sweep.require_memory(all.back(), "--footprint");
   const DeviceBuffer<unsigned char> memory(all.back());
-  const auto nodes_of = [&](std::uint64_t bytes) {
-    return dense_nodes(address_of(memory), bytes / sizes.spacing, sizes.spacing, sweep.seed());
-  };
-  Method method = method_of<Load>(sweep);
-  link(sweep, nodes_of(all.front()));
-  calibrate(sweep, method, walk_of(method, nodes_of(all.front()), sizes.whole_rounds()));
+  Chaser chaser = chaser_of<Load>(sweep, sizes.steps);
   std::vector<hipscope::CurvePoint> curve;
   for (const std::uint64_t bytes : all) {
     auto point = sweep.point(std::to_string(bytes), static_cast<double>(bytes),
                              show_published ? published_series(bytes, all.back()) : "");
-    const Nodes nodes = nodes_of(bytes);
+    const Nodes nodes =
+        dense_nodes(address_of(memory), bytes / sizes.spacing, sizes.spacing, sweep.seed());
     link(sweep, nodes);
-    const Latency latency =
-        measure_walk(point, method, walk_of(method, nodes, sizes.whole_rounds()));
+    const Latency latency = chaser.measure(point, chaser.walk(nodes));
     add_values(point, latency);
     curve.push_back({.x = static_cast<double>(bytes), .y = latency.net});
   }
@@ -668,33 +654,32 @@ void measure_edges(Sweep& sweep, const Sizes& sizes, const Curve& coarse) {
   measure_footprints<GlobalLoad>(sweep, sizes, all);
 }
 
-// Another kind of load over a few footprints.
+// Another kind of load over a few footprints, or why it cannot be had.
 template <typename Load>
-void measure_kind(Sweep& sweep, const Sizes& sizes, std::uint64_t largest) {
+void measure_kind(Sweep& sweep, const Sizes& sizes, const std::string& why_not = "") {
+  if (!why_not.empty()) {
+    sweep.note(why_not);
+    return;
+  }
   constexpr std::uint64_t points_per_octave = 2;
   measure_footprints<Load>(
       sweep, sizes,
-      footprints(smallest_footprint, std::min<std::uint64_t>(sizes.footprint, largest),
+      footprints(smallest_footprint, std::min<std::uint64_t>(sizes.footprint, mib),
                  points_per_octave, sizes.spacing));
 }
 
-void measure_read_only(Sweep& sweep, const Sizes& sizes) {
 #if defined(HIPSCOPE_BACKEND_AMD)
-  static_cast<void>(sizes);
-  sweep.note("not on this device: AMD's GPUs have one path for vector loads");
+constexpr const char* no_read_only_load =
+    "not on this device: AMD's GPUs have one path for all vector loads";
 #else
-  measure_kind<ReadOnlyLoad>(sweep, sizes, mib);
+constexpr const char* no_read_only_load = "";
 #endif
-}
-
-void measure_scalar(Sweep& sweep, const Sizes& sizes) {
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
-  static_cast<void>(sizes);
-  sweep.note("not on this device: NVIDIA's GPUs have no scalar load of device memory");
+constexpr const char* no_scalar_load =
+    "not on this device: NVIDIA's GPUs have no scalar load of device memory";
 #else
-  measure_kind<ScalarLoad>(sweep, sizes, mib);
+constexpr const char* no_scalar_load = "";
 #endif
-}
 
 // --- Other sweeps -----------------------------------------------------------------------------
 
@@ -704,9 +689,8 @@ void measure_events(Sweep& sweep, const Sizes& sizes) {
   set_footprint_axis(sweep, sizes.spacing);
   sweep.headline("by events");
   sweep.note("two launches whose chases differ by eight times --steps");
-  const unsigned steps = sizes.whole_rounds();
   constexpr unsigned longer = 9;
-  const Method method = method_of<GlobalLoad>(sweep);
+  Chaser chaser = chaser_of<GlobalLoad>(sweep, sizes.steps);
   const DeviceBuffer<unsigned char> memory(sizes.footprint);
   std::vector<std::uint64_t> all = {4 * kib, 2 * mib, 16 * mib, sizes.footprint};
   std::erase_if(all, [&](std::uint64_t bytes) { return bytes > sizes.footprint; });
@@ -717,16 +701,16 @@ void measure_events(Sweep& sweep, const Sizes& sizes) {
     const std::uint64_t count = std::max<std::uint64_t>(1, bytes / sizes.spacing);
     const Nodes nodes = dense_nodes(address_of(memory), count, sizes.spacing, sweep.seed());
     link(sweep, nodes);
-    Walker walker(method.kernel, walk_of(method, nodes, steps), method.grid, method.block);
-    walker.verify_end(point, longer * steps, "end of the chase");
-    walker.take_cycles();
-    const auto once = point.measure([&] { walker.run(steps); }, {.name = "once", .batch = 1});
-    const double once_cycles = walker.take_cycles();
-    const auto nine =
-        point.measure([&] { walker.run(longer * steps); }, {.name = "nine times", .batch = 1});
-    const double by_counter = cycles_or_nan(sweep, walker.take_cycles() - once_cycles);
-    const double by_events = nine.cycles() - once.cycles();
-    const double more_steps = (longer - 1) * steps;
+    const Walk once = chaser.walk(nodes);
+    const Walk more = chaser.walk(nodes, longer);
+    chaser.verify(point, more);
+    const auto time_once = point.measure([&] { chaser.run(once); }, {.name = "once", .batch = 1});
+    const double cycles_once = chaser.take_cycles();
+    const auto time_more =
+        point.measure([&] { chaser.run(more); }, {.name = "nine times", .batch = 1});
+    const double by_counter = chaser.take_cycles() - cycles_once;
+    const double by_events = time_more.cycles() - time_once.cycles();
+    const double more_steps = more.timed_steps - once.timed_steps;
     point.value("by events", by_events / more_steps, "cycles");
     point.value("by counter", by_counter / more_steps, "cycles");
     point.value("difference", 100 * (by_events / by_counter - 1), "%");
@@ -741,7 +725,7 @@ void measure_constant(Sweep& sweep, const Sizes& sizes) {
   DeviceBuffer<std::uint64_t> address(1);
   launch(constant_address_kernel, {.grid = dim3(1), .block = dim3(1)}, address.data());
   const std::uint64_t base = address.to_host()[0];
-  Method method = method_of<ScalarLoad>(sweep);
+  Chaser chaser = chaser_of<ScalarLoad>(sweep, sizes.steps);
   constexpr std::uint64_t first_bytes = 256;
   for (const std::uint64_t bytes :
        footprints(first_bytes, constant_bytes, sizes.points, constant_spacing)) {
@@ -752,19 +736,15 @@ void measure_constant(Sweep& sweep, const Sizes& sizes) {
           visited_address(nodes, k + 1);
     }
     check(hipMemcpyToSymbol(HIP_SYMBOL(constant_nodes), memory.data(), bytes));
-    const Walk walk = walk_of(method, nodes, sizes.whole_rounds());
-    if (bytes == first_bytes) {
-      calibrate(sweep, method, walk);
-    }
     auto point = sweep.point(std::to_string(bytes), static_cast<double>(bytes));
-    add_values(point, measure_walk(point, method, walk));
+    add_values(point, chaser.measure(point, chaser.walk(nodes)));
   }
 }
 
 void measure_store_to_load(Sweep& sweep, const Sizes& sizes) {
   sweep.axis({.name = "kind"});
   sweep.headline("latency");
-  const unsigned steps = sizes.whole_rounds();
+  const auto steps = static_cast<unsigned>(round_up(sizes.steps, steps_per_round));
   auto point = sweep.point("store, then load of the same address", 1);
   DeviceBuffer<long long> cycles(1);
   DeviceBuffer<std::uint64_t> ends(2);
@@ -791,7 +771,8 @@ void measure_store_to_load(Sweep& sweep, const Sizes& sizes) {
   run(0);
   const auto empty = static_cast<double>(cycles.to_host()[0]);
   point.measure([&] { run(steps); }, {.name = "launch", .batch = 1});
-  const auto counted = cycles_or_nan(sweep, static_cast<double>(cycles.to_host()[0]));
+  const double counted = sweep.is_hardware() ? static_cast<double>(cycles.to_host()[0])
+                                             : std::numeric_limits<double>::quiet_NaN();
   point.value("raw", counted / steps, "cycles");
   point.value("latency", (counted - empty) / steps, "cycles");
 }
@@ -814,17 +795,14 @@ void measure_tlb(Sweep& sweep, const Sizes& sizes, std::uint64_t page_bytes) {
   sweep.require_memory(most_pages * page_bytes, "--pages");
   const DeviceBuffer<unsigned char> memory(most_pages * page_bytes);
   const std::uint64_t base = address_of(memory);
-  const unsigned steps = sizes.whole_rounds();
-  Method method = method_of<L2Load>(sweep);
-  link(sweep, dense_nodes(base, 1, line_bytes, sweep.seed()));
-  calibrate(sweep, method, walk_of(method, dense_nodes(base, 1, line_bytes, sweep.seed()), steps));
+  Chaser chaser = chaser_of<L2Load>(sweep, sizes.steps);
   const std::uint64_t per_octave = std::max<std::uint64_t>(1, sizes.points / 2);
   for (const std::uint64_t pages : footprints(fewest_pages, most_pages, per_octave, 1)) {
     auto point = sweep.point(std::to_string(pages), static_cast<double>(pages));
     const std::uint64_t count = round_up(std::max(fewest_nodes, pages), pages);
     const auto measure = [&](const Nodes& nodes, const std::string& what) {
       link(sweep, nodes);
-      const double cycles = measure_walk(point, method, walk_of(method, nodes, steps), what).net;
+      const double cycles = chaser.measure(point, chaser.walk(nodes), what).net;
       point.value(what + "latency", cycles, "cycles");
       return cycles;
     };
@@ -845,82 +823,35 @@ std::vector<unsigned> unit_ids(const Sweep& sweep, dim3 grid) {
   return all;
 }
 
-// Three nodes in one line of L2, from one CU; by loads, which may find a copy in the CU's own
-// partition, and by atomics, which go to the line's home.
-class LineMeter {
- public:
-  explicit LineMeter(Sweep& sweep)
-      : sweep_(sweep),
-        // More blocks than there is room for at once, so that every CU gets one.
-        grid_(sweep.is_hardware() ? 4 * sweep.device().compute_units : 2),
-        units_(unit_ids(sweep, grid_)),
-        loads_(method<L2Load>()),
-        atomics_(method<AtomicLoad>()) {
-    sweep.headline("latency");
-    sweep.note("latency: of loads; atomic: of atomics, done where the line is at home");
-    const Walk walk = prepare(0, units_.front());
-    calibrate(sweep, loads_, walk);
-    calibrate(sweep, atomics_, walk);
-  }
-
-  const std::vector<unsigned>& units() const { return units_; }
-
-  void measure(Point& point, unsigned line, unsigned unit) {
-    const Walk walk = prepare(line, unit);
-    const Latency load = measure_walk(point, loads_, walk, "load ");
-    const Latency atomic = measure_walk(point, atomics_, walk, "atomic ");
-    point.value("latency", load.net, "cycles");
-    point.value("atomic", atomic.net, "cycles");
-  }
-
- private:
-  template <typename Load>
-  Method method() const {
-    return {.kernel = unit_walk_kernel<Load>,
-            .is_scalar = false,
-            .grid = grid_,
-            .block = dim3(block_threads(sweep_))};
-  }
-
-  // Links the nodes in line number `line` of a random order.
-  Walk prepare(unsigned line, unsigned unit) const {
-    constexpr std::uint64_t lines = 128 * kib;  // 16 MiB
-    static_assert(std::has_single_bit(lines));
-    // No multiple of the nodes: the chase ends elsewhere than it began.
-    constexpr unsigned nodes_in_line = 3;
-    constexpr unsigned steps = 512;
-    static_assert((steps + steps_per_round) % nodes_in_line != 0);
-    const Nodes all = dense_nodes(address_of(memory_), lines, line_bytes, sweep_.seed());
-    const Nodes nodes = dense_nodes(visited_address(all, line), nodes_in_line,
-                                    sizeof(std::uint64_t), sweep_.seed());
-    link(sweep_, nodes);
-    return walk_of(loads_, nodes, steps, unit);
-  }
-
-  Sweep& sweep_;
-  dim3 grid_;
-  std::vector<unsigned> units_;
-  Method loads_;
-  Method atomics_;
-  DeviceBuffer<unsigned char> memory_{16 * mib};
-};
-
-void measure_lines(Sweep& sweep) {
-  sweep.axis({.name = "line"});
-  LineMeter meter(sweep);
-  const unsigned lines = sweep.is_hardware() ? 64 : 4;
+// Chases three nodes in one line of L2, from each of the CUs `units` for each of `lines` lines in
+// random places: by loads, which may find a copy in the CU's own partition, and by atomics, which
+// go to the line's home.
+void measure_lines(Sweep& sweep, unsigned lines, bool from_all_units) {
+  sweep.axis({.name = from_all_units ? "CU" : "line"});
+  sweep.headline("latency");
+  sweep.note("latency: of loads; atomic: of atomics, done where the line is at home");
+  // More blocks than there is room for at once, so that every CU gets one.
+  const dim3 grid(sweep.is_hardware() ? 4 * sweep.device().compute_units : 2);
+  constexpr std::uint64_t steps = 512;
+  Chaser loads(sweep, unit_walk_kernel<L2Load>, false, steps, grid);
+  Chaser atomics(sweep, unit_walk_kernel<AtomicLoad>, false, steps, grid);
+  constexpr std::uint64_t candidates = 16 * mib / line_bytes;
+  const DeviceBuffer<unsigned char> memory(candidates * line_bytes);
+  const Nodes all = dense_nodes(address_of(memory), candidates, line_bytes, sweep.seed());
+  std::vector<unsigned> units = unit_ids(sweep, grid);
+  units.resize(from_all_units ? units.size() : 1);
   for (unsigned line = 0; line < lines; ++line) {
-    auto point = sweep.point(std::to_string(line), line);
-    meter.measure(point, line, meter.units().front());
-  }
-}
-
-void measure_units(Sweep& sweep) {
-  sweep.axis({.name = "CU"});
-  LineMeter meter(sweep);
-  for (const unsigned unit : meter.units()) {
-    auto point = sweep.point(std::to_string(unit), unit);
-    meter.measure(point, 0, unit);
+    const Nodes nodes =
+        dense_nodes(visited_address(all, line), 3, sizeof(std::uint64_t), sweep.seed());
+    link(sweep, nodes);
+    for (const unsigned unit : units) {
+      const unsigned x = from_all_units ? unit : line;
+      auto point = sweep.point(std::to_string(x), x);
+      Walk walk = loads.walk(nodes);
+      walk.compute_unit = unit;
+      point.value("latency", loads.measure(point, walk, "load ").net, "cycles");
+      point.value("atomic", atomics.measure(point, walk, "atomic ").net, "cycles");
+    }
   }
 }
 
@@ -1149,11 +1080,12 @@ int main(int argc, char** argv) {
   experiment.sweep("events", "the same by device events",
                    [&](Sweep& sweep) { measure_events(sweep, sizes); });
   experiment.sweep("generic", "plain C++ `p = *p`, a load from whatever memory p points to",
-                   [&](Sweep& sweep) { measure_kind<GenericLoad>(sweep, sizes, mib); });
-  experiment.sweep("read-only", "loads of data that no thread writes",
-                   [&](Sweep& sweep) { measure_read_only(sweep, sizes); });
+                   [&](Sweep& sweep) { measure_kind<GenericLoad>(sweep, sizes); });
+  experiment.sweep("read-only", "loads of data that no thread writes", [&](Sweep& sweep) {
+    measure_kind<ReadOnlyLoad>(sweep, sizes, no_read_only_load);
+  });
   experiment.sweep("scalar", "scalar loads of device memory, one for the whole wave",
-                   [&](Sweep& sweep) { measure_scalar(sweep, sizes); });
+                   [&](Sweep& sweep) { measure_kind<ScalarLoad>(sweep, sizes, no_scalar_load); });
   experiment.sweep("constant", "__constant__ memory",
                    [&](Sweep& sweep) { measure_constant(sweep, sizes); });
   experiment.sweep("store-to-load", "a store, and the load of what it stored",
@@ -1162,8 +1094,11 @@ int main(int argc, char** argv) {
                    [&](Sweep& sweep) { measure_tlb(sweep, sizes, small_page); });
   experiment.sweep("tlb-2m", "lines in pages of 2 MiB against dense lines",
                    [&](Sweep& sweep) { measure_tlb(sweep, sizes, large_page); });
-  experiment.sweep("lines", "single lines of L2 from one CU", measure_lines);
-  experiment.sweep("units", "one line of L2 from every CU", measure_units);
+  experiment.sweep("lines", "single lines of L2 from one CU", [&](Sweep& sweep) {
+    measure_lines(sweep, sweep.is_hardware() ? 64 : 4, false);
+  });
+  experiment.sweep("units", "one line of L2 from every CU",
+                   [&](Sweep& sweep) { measure_lines(sweep, 1, true); });
   experiment.conclude([](hipscope::Results& results) {
     infer_levels(results);
     infer_constant(results);
