@@ -178,10 +178,11 @@ struct L2Load : VectorLoad {
   }
 };
 
-// An atomic that changes nothing. It is done where the line is at home, not in a copy.
+// An atomic that changes nothing, for no node holds a 1: it is done where the line is at home, not
+// in a copy. (Adding 0 would not do: of that clang 15 makes a load.)
 struct AtomicLoad : VectorLoad {
   __device__ static std::uint64_t load(std::uint64_t address) {
-    return atomicAdd(reinterpret_cast<unsigned long long*>(address), 0ULL);
+    return atomicCAS(reinterpret_cast<unsigned long long*>(address), 1ULL, 1ULL);
   }
 };
 
@@ -252,8 +253,9 @@ __device__ std::uint64_t chase(std::uint64_t address, unsigned steps) {
   return address;
 }
 
-// The cycle counter, read when `address` has arrived: the branch must know it. No address is 0.
-__device__ long long cycles_after(std::uint64_t address) { return address != 0 ? clock64() : 0; }
+// The cycle counter, read when `address` has arrived: the branch must know it. No node is at an odd
+// address; in constant memory one may be at 0.
+__device__ long long cycles_after(std::uint64_t address) { return address != 1 ? clock64() : 0; }
 
 // The steps that settle and those that are timed, through the same code, so that its instructions
 // have been fetched.
