@@ -73,19 +73,26 @@ Run widest_run(const Logarithmic& curve, std::size_t begin, std::size_t end, dou
   return widest;
 }
 
-// All flat runs in [begin, end), from left to right: the widest, and those on both sides of it.
-void collect_flat_runs(const Logarithmic& curve, std::size_t begin, std::size_t end, double height,
-                       std::vector<Run>& runs) {
-  if (end - begin < fewest_points) {
-    return;
+// All flat runs, from left to right: the widest, then the widest on both sides of it, and so on.
+std::vector<Run> flat_runs(const Logarithmic& curve, double height) {
+  std::vector<Run> runs;
+  std::vector<Run> gaps = {{.begin = 0, .end = curve.y.size()}};
+  while (!gaps.empty()) {
+    const Run gap = gaps.back();
+    gaps.pop_back();
+    if (gap.end - gap.begin < fewest_points) {
+      continue;
+    }
+    const Run run = widest_run(curve, gap.begin, gap.end, height);
+    if (run.end - run.begin >= fewest_points && octaves_of(curve, run) >= fewest_octaves) {
+      runs.push_back(run);
+      gaps.push_back({.begin = gap.begin, .end = run.begin});
+      gaps.push_back({.begin = run.end, .end = gap.end});
+    }
   }
-  const Run run = widest_run(curve, begin, end, height);
-  if (run.end - run.begin < fewest_points || octaves_of(curve, run) < fewest_octaves) {
-    return;
-  }
-  collect_flat_runs(curve, begin, run.begin, height, runs);
-  runs.push_back(run);
-  collect_flat_runs(curve, run.end, end, height, runs);
+  std::sort(runs.begin(), runs.end(),
+            [](const Run& left, const Run& right) { return left.begin < right.begin; });
+  return runs;
 }
 
 // Joins neighbours with less than `smallest_rise` from one to the other, which noise or a drift has
@@ -178,11 +185,11 @@ std::vector<Level> find_levels(std::span<const CurvePoint> curve, double smalles
   }
   const Logarithmic smooth = logarithmic(curve);
   const double smallest_rise = std::log(smallest_ratio);
-  std::vector<Run> runs;
-  collect_flat_runs(smooth, 0, curve.size(), smallest_rise / 2, runs);
+  std::vector<Run> runs = flat_runs(smooth, smallest_rise / 2);
   keep_steps_only(smooth, smallest_rise, runs);
   widen(smooth, smallest_rise / 2, runs);
   std::vector<Level> levels;
+  levels.reserve(runs.size());
   for (const Run& run : runs) {
     levels.push_back(level_of(curve, smooth, run));
   }
