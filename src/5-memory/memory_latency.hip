@@ -552,6 +552,10 @@ void require_spacing(const Sizes& sizes) {
   if (sizes.spacing % sizeof(std::uint64_t) != 0 || sizes.spacing > sizes.footprint) {
     throw hipscope::UsageError("--spacing must be a multiple of 8 and no more than --footprint");
   }
+  constexpr std::uint64_t most_nodes = std::uint64_t{1} << 31;  // so that 32 bits number them
+  if (sizes.footprint / sizes.spacing > most_nodes) {
+    throw hipscope::UsageError("--footprint must be no more than 2^31 times --spacing");
+  }
 }
 
 // So many per octave, equally far apart in it, whole multiples of `spacing`: first ... last.
@@ -692,6 +696,7 @@ void measure_events(Sweep& sweep, const Sizes& sizes) {
   sweep.headline("by events");
   sweep.note("two launches whose chases differ by eight times --steps");
   constexpr unsigned longer = 9;
+  sweep.require_memory(sizes.footprint, "--footprint");
   Chaser chaser = chaser_of<GlobalLoad>(sweep, sizes.steps);
   const DeviceBuffer<unsigned char> memory(sizes.footprint);
   std::vector<std::uint64_t> all = {4 * kib, 2 * mib, 16 * mib, sizes.footprint};
@@ -834,7 +839,7 @@ void measure_lines(Sweep& sweep, unsigned lines, bool from_all_units) {
   sweep.note("latency: of loads; atomic: of atomics, done where the line is at home");
   // More blocks than there is room for at once, so that every CU gets one.
   const dim3 grid(sweep.is_hardware() ? 4 * sweep.device().compute_units : 2);
-  constexpr std::uint64_t steps = 512;
+  constexpr std::uint64_t steps = 2048;
   Chaser loads(sweep, unit_walk_kernel<L2Load>, false, steps, grid);
   Chaser atomics(sweep, unit_walk_kernel<AtomicLoad>, false, steps, grid);
   constexpr std::uint64_t candidates = 16 * mib / line_bytes;
