@@ -598,6 +598,9 @@ std::vector<hipscope::CurvePoint> measure_footprints(Sweep& sweep, const Sizes& 
                                                      const std::vector<std::uint64_t>& all,
                                                      bool show_published = false) {
   require_spacing(sizes);
+  if (all.empty()) {
+    throw hipscope::UsageError("--footprint and --spacing leave no footprint to measure");
+  }
   set_footprint_axis(sweep, sizes.spacing);
   sweep.require_memory(all.back(), "--footprint");
   const DeviceBuffer<unsigned char> memory(all.back());
