@@ -35,7 +35,7 @@ struct LaunchRates {
 /// logarithmic residual. Empty with fewer than four launches or with a time that is not positive.
 std::optional<LaunchRates> fit_launch_rates(std::span<const LaunchTime> launches);
 
-/// The end of the flat start of a curve.
+/// The end of a flat part of a curve, its start where nothing else is said.
 struct FirstStep {
   double last_flat_x = 0;  ///< the last x before the curve rises
   double next_x = 0;       ///< the first x after it
@@ -47,6 +47,14 @@ struct FirstStep {
 /// over the median of the points before it. Empty when it takes none, and when the flat part is
 /// shorter than three points or not flat, so that a slope is not taken for a step.
 std::optional<FirstStep> find_first_step(std::span<const CurvePoint> curve, double smallest_ratio);
+
+/// Where a curve leaves a flat part, each time that it does so clearly: from the first point after
+/// it on y stays above all of the flat part, and within one octave of x it rises by
+/// `smallest_ratio` (such as 1.05) over the flat part's median, for good. Two such points at least
+/// must follow. The flat part are the last two octaves before (at least four points over one
+/// octave), whose spread is no more than a quarter of that rise: smaller steps, slow rises and
+/// noise are none. x is rising and positive. From left to right; empty when there is none.
+std::vector<FirstStep> find_clear_rises(std::span<const CurvePoint> curve, double smallest_ratio);
 
 /// Where a falling curve reaches its floor.
 struct LastDrop {

@@ -821,8 +821,16 @@ void measure_tlb(Sweep& sweep, const Sizes& sizes, std::uint64_t page_bytes) {
   const DeviceBuffer<unsigned char> memory(most_pages * page_bytes);
   const std::uint64_t base = address_of(memory);
   Chaser chaser = chaser_of<L2Load>(sweep, sizes.steps);
-  const std::uint64_t per_octave = std::max<std::uint64_t>(1, sizes.points / 2);
-  for (const std::uint64_t pages : footprints(fewest_pages, most_pages, per_octave, 1)) {
+  // A TLB's reach is far up: finer points over the last two octaves.
+  std::vector<std::uint64_t> all =
+      footprints(fewest_pages, most_pages / 4, std::max<std::uint64_t>(1, sizes.points / 2), 1);
+  for (const std::uint64_t pages :
+       footprints(std::max(fewest_pages, most_pages / 4), most_pages, sizes.points, 1)) {
+    if (all.empty() || pages > all.back()) {
+      all.push_back(pages);
+    }
+  }
+  for (const std::uint64_t pages : all) {
     auto point = sweep.point(std::to_string(pages), static_cast<double>(pages));
     const std::uint64_t count = round_up(std::max(fewest_nodes, pages), pages);
     const auto measure = [&](const Nodes& nodes, const std::string& what) {
@@ -911,8 +919,18 @@ Curve merge(Curve first, const Curve& second) {
   return first;
 }
 
-// Capacity and latency of each level of `curve` that ends, named after `prefix`. The driver's size
-// of L2, if given, stands beside the level that is nearest to it.
+void infer_latency(hipscope::Results& results, const std::string& name,
+                   const hipscope::Level& level) {
+  results.infer({.name = name,
+                 .value = level.y,
+                 .unit = "cycles",
+                 .confidence = level.confidence,
+                 .statement = "from one dependent load to the next",
+                 .evidence = {level_text(level)}});
+}
+
+// Capacity and latency of each level that ends, named after `prefix`. The driver's size of L2, if
+// given, stands beside the level that is nearest to it.
 void infer_caches(hipscope::Results& results, const std::vector<hipscope::Level>& levels,
                   const std::string& prefix, double l2_bytes) {
   const auto distance = [&](const hipscope::Level& level) {
@@ -923,23 +941,26 @@ void infer_caches(hipscope::Results& results, const std::vector<hipscope::Level>
                        [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
   for (auto level = levels.begin(); level != levels.end() && level->end; ++level) {
     const std::string name = prefix + " level " + std::to_string(level - levels.begin() + 1);
-    hipscope::Inference capacity{.name = name + " capacity",
-                                 .value = level->end->last_x,
-                                 .unit = "bytes",
-                                 .confidence = level->end->confidence,
-                                 .statement = in_bytes(level->end->last_x) +
-                                              " are the largest footprint that it serves alone",
-                                 .evidence = end_evidence(*level)};
+    const double bytes = level->end->last_x;
+    hipscope::Inference capacity{
+        .name = name + " capacity",
+        .value = bytes,
+        .unit = "bytes",
+        .confidence = level->end->confidence,
+        .statement = in_bytes(bytes) + " are the largest footprint that it serves alone",
+        .evidence = end_evidence(*level)};
     if (l2_bytes > 0 && level == nearest) {
       capacity.driver = l2_bytes;
     }
+    const bool before_last =
+        levels.end() - level == 2 || (levels.end() - level == 3 && !levels.back().end);
+    if (before_last && level + 1 == nearest && bytes > 0.4 * l2_bytes && bytes < 0.55 * l2_bytes) {
+      capacity.evidence.emplace_back(
+          "about half of what the driver calls L2: an L2 of two partitions, of which each keeps "
+          "copies of its own, looks like this");
+    }
     results.infer(capacity);
-    results.infer({.name = name + " latency",
-                   .value = level->y,
-                   .unit = "cycles",
-                   .confidence = level->confidence,
-                   .statement = "from one dependent load to the next",
-                   .evidence = {level_text(*level)}});
+    infer_latency(results, name + " latency", *level);
   }
 }
 
@@ -974,55 +995,72 @@ void infer_levels(hipscope::Results& results) {
 void infer_constant(hipscope::Results& results) {
   const auto levels = hipscope::find_levels(results.curve("constant", "latency"), smallest_step);
   infer_caches(results, levels, "constant cache", 0);
+  if (!levels.empty() && !levels.back().end) {
+    // The last one serves all the constant memory there is: how much more it holds does not show.
+    infer_latency(results, "constant cache level " + std::to_string(levels.size()) + " latency",
+                  levels.back());
+  }
 }
 
 constexpr std::uint64_t small_page = 64 * kib;
 constexpr std::uint64_t large_page = 2 * mib;
 
-// A step of the TLB is smaller than one of the caches: several hits in L2 overlap nothing, but a
-// miss in a first TLB that hits in the second costs only a few cycles.
-constexpr double smallest_tlb_step = 1.02;
+// Pages cost a few per cent long before a TLB's reach, by a miss in a first TLB that hits in the
+// second: a rise that is larger than that.
+constexpr double smallest_tlb_rise = 1.05;
 
 void infer_tlb(hipscope::Results& results) {
-  const auto large = results.curve("tlb-2m", "paged over dense");
+  const Curve large = results.curve("tlb-2m", "paged over dense");
   if (large.empty()) {
     return;
   }
-  const auto small_levels =
-      hipscope::find_levels(results.curve("tlb-64k", "paged over dense"), smallest_tlb_step);
-  const auto levels = hipscope::find_levels(large, smallest_tlb_step);
+  const auto small_rises =
+      hipscope::find_clear_rises(results.curve("tlb-64k", "paged over dense"), smallest_tlb_rise);
+  const auto rises = hipscope::find_clear_rises(large, smallest_tlb_rise);
+  const double searched = rises.empty() ? large.back().x : rises.front().last_flat_x;
+  const auto beyond = std::upper_bound(large.begin(), large.end(), searched,
+                                       [](double x, const auto& point) { return x < point.x; });
+  const auto [low, high] = std::minmax_element(
+      large.begin(), beyond, [](const auto& a, const auto& b) { return a.y < b.y; });
+  const std::string before = "before that " + number(low->y, 4) + " (" + number(low->x, 6) +
+                             " pages of 2 MiB) to " + number(high->y, 4) + " (" +
+                             number(high->x, 6) + ") times as long as dense lines";
+  if (rises.empty()) {
+    results.infer({.name = "TLB level 1 reach",
+                   .unit = "bytes",
+                   .statement = "no clear rise up to " + in_bytes(searched * large_page),
+                   .evidence = {before}});
+  }
   int number_of_level = 0;
-  for (const hipscope::Level& level : levels) {
-    if (!level.end) {
-      continue;
-    }
+  for (const hipscope::FirstStep& rise : rises) {
     hipscope::Inference reach{
         .name = "TLB level " + std::to_string(++number_of_level) + " reach",
-        .value = level.end->last_x * large_page,
+        .value = rise.last_flat_x * large_page,
         .unit = "bytes",
-        .confidence = level.end->confidence,
-        .statement = "lines in more pages than that take longer than as many dense ones",
-        .evidence = {"one page per 2 MiB: up to " + number(level.end->last_x, 6) + " pages " +
-                     number(level.y, 4) + " times as long as dense lines, more at " +
-                     number(level.end->risen_x, 6)}};
-    for (const hipscope::Level& small : small_levels) {
+        .confidence = rise.confidence,
+        .statement = "between " + in_bytes(rise.last_flat_x * large_page) + " and " +
+                     in_bytes(rise.next_x * large_page) +
+                     " lines in so many pages begin to take longer than before",
+        .evidence = {"one page per 2 MiB: still flat at " + number(rise.last_flat_x, 6) +
+                         " pages, risen at " + number(rise.next_x, 6) + ", times " +
+                         number(rise.ratio, 4) + " within an octave",
+                     before}};
+    for (const hipscope::FirstStep& small : small_rises) {
       constexpr double agreement = 1.5;
-      const double ratio = small.end ? small.end->last_x / level.end->last_x : 0;
+      const double ratio = small.last_flat_x / rise.last_flat_x;
       if (ratio > 1 / agreement && ratio < agreement) {
         // As many pages of 64 KiB: an entry covers no more than one of those.
-        reach.value = small.end->last_x * small_page;
-        reach.evidence.push_back("as many pages of 64 KiB: an entry covers no more than that");
-      } else if (small.end) {
-        reach.evidence.push_back("one page per 64 KiB: a step at " +
-                                 in_bytes(small.end->last_x * small_page));
+        reach.value = small.last_flat_x * small_page;
+        reach.statement = "between " + in_bytes(small.last_flat_x * small_page) + " and " +
+                          in_bytes(small.next_x * small_page) +
+                          " lines in so many pages begin to take longer than before";
+        reach.evidence.emplace_back("as many pages of 64 KiB: an entry covers no more than that");
+      } else {
+        reach.evidence.push_back("one page per 64 KiB: a rise at " +
+                                 in_bytes(small.last_flat_x * small_page));
       }
     }
     results.infer(reach);
-  }
-  if (number_of_level == 0) {
-    results.infer({.name = "TLB level 1 reach",
-                   .unit = "bytes",
-                   .statement = "no step up to " + in_bytes(large.back().x * large_page)});
   }
 }
 

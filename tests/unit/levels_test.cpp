@@ -443,5 +443,103 @@ TEST(FindLevels, NeedsThreePointsThatRiseInX) {
             1U);
 }
 
+// An H200: latency of one line per page of 2 MiB over that of dense lines, over pages. By default
+// (with two seeds) and up to 8 GiB.
+const std::vector<CurvePoint> tlb_seed_1 = {
+    {4, 0.9823},    {5, 0.9844},    {6, 0.9860},    {7, 0.9842},    {8, 0.9816},    {10, 0.9837},
+    {12, 0.9876},   {14, 0.9869},   {16, 0.9872},   {20, 0.9910},   {24, 0.9875},   {28, 0.9897},
+    {32, 0.9919},   {40, 0.9918},   {48, 0.9932},   {56, 0.9907},   {64, 0.9915},   {80, 0.9893},
+    {96, 0.9892},   {112, 0.9891},  {128, 0.9899},  {160, 0.9949},  {192, 0.9994},  {224, 1.001},
+    {256, 1.006},   {320, 1.013},   {384, 1.014},   {448, 1.016},   {512, 1.013},   {640, 1.020},
+    {768, 1.021},   {896, 1.024},   {1024, 1.017},  {1280, 1.021},  {1536, 1.023},  {1792, 1.025},
+    {2048, 1.026},  {2560, 1.030},  {3072, 1.033},  {3584, 1.031},  {4096, 1.030},  {5120, 1.033},
+    {6144, 1.034},  {7168, 1.032},  {8192, 1.034},  {10240, 1.034}, {12288, 1.035}, {14336, 1.036},
+    {16384, 1.036}, {20480, 1.034}, {24576, 1.035}, {28672, 1.035}, {32768, 1.038}, {40960, 1.109},
+    {49152, 1.149}, {57344, 1.184}};
+const std::vector<CurvePoint> tlb_seed_9 = {
+    {4, 0.9838},    {5, 0.9794},    {6, 0.9823},    {7, 0.9849},    {8, 0.9846},    {10, 0.9880},
+    {12, 0.9854},   {14, 0.9847},   {16, 0.9847},   {20, 0.9871},   {24, 0.9862},   {28, 0.9863},
+    {32, 0.9856},   {40, 0.9863},   {48, 0.9864},   {56, 0.9841},   {64, 0.9831},   {80, 0.9829},
+    {96, 0.9837},   {112, 0.9835},  {128, 0.9820},  {160, 0.9935},  {192, 1.002},   {224, 1.004},
+    {256, 1.004},   {320, 1.014},   {384, 1.014},   {448, 1.017},   {512, 1.014},   {640, 1.019},
+    {768, 1.021},   {896, 1.023},   {1024, 1.019},  {1280, 1.023},  {1536, 1.026},  {1792, 1.027},
+    {2048, 1.028},  {2560, 1.032},  {3072, 1.034},  {3584, 1.032},  {4096, 1.031},  {5120, 1.033},
+    {6144, 1.033},  {7168, 1.032},  {8192, 1.034},  {10240, 1.033}, {12288, 1.033}, {14336, 1.033},
+    {16384, 1.032}, {20480, 1.035}, {24576, 1.034}, {28672, 1.034}, {32768, 1.033}, {40960, 1.111},
+    {49152, 1.156}, {57344, 1.183}};
+const std::vector<CurvePoint> tlb_quick = {
+    {4, 1.005},    {6, 1.003},    {8, 1.004},   {12, 1.001},  {16, 1.000},   {24, 0.9990},
+    {32, 1.004},   {48, 1.003},   {64, 1.005},  {96, 1.002},  {128, 1.001},  {192, 1.018},
+    {256, 1.023},  {384, 1.031},  {512, 1.031}, {768, 1.035}, {1024, 1.035}, {1536, 1.038},
+    {2048, 1.038}, {3072, 1.032}, {4096, 1.034}};
+
+constexpr double clear_ratio = 1.05;
+
+TEST(FindClearRises, ReadsTheReachOfAnH200sTlb) {
+  for (const auto& pages : {tlb_seed_1, tlb_seed_9}) {
+    const auto rises = find_clear_rises(pages, clear_ratio);
+    ASSERT_EQ(rises.size(), 1U);
+    EXPECT_EQ(rises[0].last_flat_x, 32768);
+    EXPECT_EQ(rises[0].next_x, 40960);
+    EXPECT_GT(rises[0].ratio, clear_ratio);
+    EXPECT_GT(rises[0].confidence, 0.7);
+  }
+}
+
+TEST(FindClearRises, ASmallStepIsNoClearOne) {
+  EXPECT_TRUE(find_clear_rises(tlb_quick, clear_ratio).empty());
+  const std::vector<CurvePoint> up_to_the_reach(tlb_seed_9.begin(), tlb_seed_9.end() - 3);
+  EXPECT_EQ(up_to_the_reach.back().x, 32768);
+  EXPECT_TRUE(find_clear_rises(up_to_the_reach, clear_ratio).empty());
+}
+
+// Misses begin at the reach: half of all lookups an octave on.
+std::function<double(double)> tlb(double reach, double cost) {
+  return [=](double pages) { return pages <= reach ? 1 : 1 + cost * (1 - reach / pages); };
+}
+
+TEST(FindClearRises, FindsTwoReachesThroughNoise) {
+  for (const double noise : {0.0, 0.001, 0.002}) {
+    for (unsigned seed = 1; seed <= 50; ++seed) {
+      SCOPED_TRACE("noise " + std::to_string(noise) + ", seed " + std::to_string(seed));
+      const auto both = [](double pages) { return tlb(64, 0.3)(pages) * tlb(8192, 0.5)(pages); };
+      auto made = made_curve(footprints(4, 65536, 8), both, noise, seed);
+      // The first is flat again before the second.
+      for (CurvePoint& point : made) {
+        point.y *= point.x > 256 && point.x <= 8192 ? 1.3 / both(point.x) : 1;
+        point.y *= point.x > 8192 ? 1.3 / tlb(64, 0.3)(point.x) : 1;
+      }
+      const auto rises = find_clear_rises(made, clear_ratio);
+      ASSERT_EQ(rises.size(), 2U);
+      EXPECT_NEAR(rises[0].last_flat_x, 64, 8);
+      EXPECT_NEAR(rises[1].last_flat_x, 8192, 1024);
+      EXPECT_GT(rises[1].confidence, 0.6);
+    }
+  }
+}
+
+TEST(FindClearRises, NoiseDriftHumpAndLoneOutlierAreNone) {
+  const std::vector<double> xs = footprints(4, 65536, 8);
+  for (unsigned seed = 1; seed <= 50; ++seed) {
+    for (const double noise : {0.0, 0.005, 0.02, 0.05}) {
+      EXPECT_TRUE(find_clear_rises(made_curve(
+                                       xs, [](double) { return 1.0; }, noise, seed),
+                                   clear_ratio)
+                      .empty())
+          << noise << " " << seed;
+    }
+  }
+  // 3 % per octave
+  EXPECT_TRUE(
+      find_clear_rises(made_curve(xs, [](double x) { return std::pow(x, 0.043); }), clear_ratio)
+          .empty());
+  const auto hump = [](double x) { return x > 256 && x < 1024 ? 1.2 : 1.0; };
+  EXPECT_TRUE(find_clear_rises(made_curve(xs, hump), clear_ratio).empty());
+  auto outlier = made_curve(xs, [](double) { return 1.0; });
+  outlier.back().y = 2;
+  EXPECT_TRUE(find_clear_rises(outlier, clear_ratio).empty());
+  EXPECT_TRUE(find_clear_rises({}, clear_ratio).empty());
+}
+
 }  // namespace
 }  // namespace hipscope
