@@ -22,21 +22,26 @@
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <string>
 #include <vector>
 
 using hipscope::check;
 using hipscope::DeviceBuffer;
+using hipscope::Inference;
 using hipscope::launch;
+using hipscope::Level;
 using hipscope::number;
 using hipscope::Point;
+using hipscope::Results;
 using hipscope::Sweep;
 
 namespace {
+
+using Curve = std::vector<hipscope::CurvePoint>;
 
 constexpr unsigned largest_block = 1024;
 constexpr std::uint64_t kib = 1024;
@@ -127,91 +132,53 @@ __global__ void __launch_bounds__(largest_block) link_kernel(Nodes nodes) {
 
 // --- Kinds of load ----------------------------------------------------------------------------
 
+enum class Load {
+  global,     // the plain load of device memory
+  generic,    // what `p = *p` becomes: it must find out first which memory the address lies in
+  l2,         // past the CU's own caches
+  atomic,     // done where the line is at home, not in a copy
+  read_only,  // NVIDIA's load of data that no thread writes while the kernel runs (texture path)
+  scalar,     // one load for the whole wave: AMD's s_load, NVIDIA's load from the constant bank
+};
+
 // A pointer that was loaded may point anywhere, for all that a compiler knows. That it points to
-// device memory, or to constant memory, is what these types and the assembly statements say.
-#if defined(__HIP_DEVICE_COMPILE__)
-using GlobalNode = const __attribute__((address_space(1))) std::uint64_t;
-using ConstantNode = const __attribute__((address_space(4))) std::uint64_t;
-#else
-using GlobalNode = const std::uint64_t;
-using ConstantNode = const std::uint64_t;
-#endif
-
-// Loads of a lane. Scalar ones are one load for the whole wave.
-struct VectorLoad {
-  static constexpr bool is_scalar = false;
-};
-
-// The plain load of device memory.
-struct GlobalLoad : VectorLoad {
-  __device__ static std::uint64_t load(std::uint64_t address) {
-#if defined(__CUDA_ARCH__)
-    std::uint64_t next;
-    asm volatile("ld.global.u64 %0, [%1];" : "=l"(next) : "l"(address));
-    return next;
-#else
-    return *reinterpret_cast<GlobalNode*>(address);
-#endif
-  }
-};
-
-// What `p = *p` becomes: a load that must find out first which memory the address lies in.
-struct GenericLoad : VectorLoad {
-  __device__ static std::uint64_t load(std::uint64_t address) {
+// device memory, or to constant memory, is what the address spaces and the assembly say.
+template <Load kind>
+__device__ std::uint64_t load(std::uint64_t address) {
+  if constexpr (kind == Load::atomic) {
+    // It changes nothing, for no node holds a 1. (Of adding 0 clang 15 makes a load.)
+    return atomicCAS(reinterpret_cast<unsigned long long*>(address), 1ULL, 1ULL);
+  } else if constexpr (kind == Load::generic) {
     return *reinterpret_cast<const std::uint64_t*>(address);
-  }
-};
-
-// Past the CU's own caches, to L2.
-struct L2Load : VectorLoad {
-  __device__ static std::uint64_t load(std::uint64_t address) {
+  } else {
 #if defined(__CUDA_ARCH__)
-    std::uint64_t next;
-    asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(next) : "l"(address));
+    std::uint64_t next = 0;
+    if constexpr (kind == Load::global) {
+      asm volatile("ld.global.u64 %0, [%1];" : "=l"(next) : "l"(address));
+    } else if constexpr (kind == Load::l2) {
+      asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(next) : "l"(address));
+    } else if constexpr (kind == Load::read_only) {
+      asm volatile("ld.global.nc.u64 %0, [%1];" : "=l"(next) : "l"(address));
+    } else {
+      asm volatile("ld.const.u64 %0, [%1];" : "=l"(next) : "l"(address));
+    }
     return next;
 #elif defined(__HIP_DEVICE_COMPILE__)
-    return __hip_atomic_load(reinterpret_cast<GlobalNode*>(address), __ATOMIC_RELAXED,
-                             __HIP_MEMORY_SCOPE_AGENT);
+    using Global = const __attribute__((address_space(1))) std::uint64_t;
+    using Constant = const __attribute__((address_space(4))) std::uint64_t;
+    if constexpr (kind == Load::l2) {
+      return __hip_atomic_load(reinterpret_cast<Global*>(address), __ATOMIC_RELAXED,
+                               __HIP_MEMORY_SCOPE_AGENT);
+    } else if constexpr (kind == Load::scalar) {
+      return *reinterpret_cast<Constant*>(address);
+    } else {
+      return *reinterpret_cast<Global*>(address);
+    }
 #else
-    return *reinterpret_cast<GlobalNode*>(address);
+    return *reinterpret_cast<const std::uint64_t*>(address);
 #endif
   }
-};
-
-// An atomic that changes nothing, for no node holds a 1: it is done where the line is at home, not
-// in a copy. (Adding 0 would not do: of that clang 15 makes a load.)
-struct AtomicLoad : VectorLoad {
-  __device__ static std::uint64_t load(std::uint64_t address) {
-    return atomicCAS(reinterpret_cast<unsigned long long*>(address), 1ULL, 1ULL);
-  }
-};
-
-// NVIDIA's load of data that no thread writes while the kernel runs (texture path).
-struct ReadOnlyLoad : VectorLoad {
-  __device__ static std::uint64_t load(std::uint64_t address) {
-#if defined(__CUDA_ARCH__)
-    std::uint64_t next;
-    asm volatile("ld.global.nc.u64 %0, [%1];" : "=l"(next) : "l"(address));
-    return next;
-#else
-    return *reinterpret_cast<GlobalNode*>(address);
-#endif
-  }
-};
-
-// On AMD a scalar load (s_load), on NVIDIA from the constant bank.
-struct ScalarLoad {
-  static constexpr bool is_scalar = true;
-  __device__ static std::uint64_t load(std::uint64_t address) {
-#if defined(__CUDA_ARCH__)
-    std::uint64_t next;
-    asm volatile("ld.const.u64 %0, [%1];" : "=l"(next) : "l"(address));
-    return next;
-#else
-    return *reinterpret_cast<ConstantNode*>(address);
-#endif
-  }
-};
+}
 
 // --- Kernels ----------------------------------------------------------------------------------
 
@@ -237,17 +204,17 @@ struct WalkResult {
 constexpr unsigned steps_per_round = 32;
 
 // The timed steps are whole rounds.
-template <typename Load>
+template <Load kind>
 __device__ std::uint64_t chase(std::uint64_t address, unsigned steps) {
 #pragma unroll 1
   for (unsigned step = 0; step < steps % steps_per_round; ++step) {
-    address = Load::load(address);
+    address = load<kind>(address);
   }
 #pragma unroll 1
   for (unsigned round = 0; round < steps / steps_per_round; ++round) {
 #pragma unroll
     for (unsigned i = 0; i < steps_per_round; ++i) {
-      address = Load::load(address);
+      address = load<kind>(address);
     }
   }
   return address;
@@ -259,11 +226,11 @@ __device__ long long cycles_after(std::uint64_t address) { return address != 1 ?
 
 // The steps that settle and those that are timed, through the same code, so that its instructions
 // have been fetched.
-template <typename Load>
+template <Load kind>
 __device__ void run_walk(const Walk& walk, WalkResult* result) {
   std::uint64_t address = visited_address(walk.nodes, 0);
 #if defined(__HIP_DEVICE_COMPILE__)
-  if constexpr (!Load::is_scalar) {
+  if constexpr (kind != Load::scalar) {
     // What is the same in all lanes clang would load with scalar loads.
     asm volatile("" : "+v"(address));
   }
@@ -273,7 +240,7 @@ __device__ void run_walk(const Walk& walk, WalkResult* result) {
 #pragma unroll 1
   for (unsigned pass = 0; pass < 2; ++pass) {
     const long long start = cycles_after(address);
-    address = chase<Load>(address, steps);
+    address = chase<kind>(address, steps);
     cycles = cycles_after(address) - start;
     steps = walk.timed_steps;
   }
@@ -282,31 +249,31 @@ __device__ void run_walk(const Walk& walk, WalkResult* result) {
 }
 
 // One block: all lanes warm the caches, the first one chases. Scalar loads warm by the chase alone.
-template <typename Load>
+template <Load kind>
 __global__ void __launch_bounds__(largest_block) walk_kernel(WalkResult* result, Walk walk) {
   unsigned long long sum = 0;
-  if constexpr (!Load::is_scalar) {
+  if constexpr (kind != Load::scalar) {
     for (unsigned k = threadIdx.x; k < walk.nodes.count; k += blockDim.x) {
-      sum += Load::load(visited_address(walk.nodes, k));
+      sum += load<kind>(visited_address(walk.nodes, k));
     }
   }
   __syncthreads();
   if (threadIdx.x == 0) {
-    run_walk<Load>(walk, result);
+    run_walk<kind>(walk, result);
   }
   __syncthreads();
-  if constexpr (!Load::is_scalar) {
+  if constexpr (kind != Load::scalar) {
     atomicAdd(&result->warm_sum, sum);
   }
 }
 
 // The same from a given CU: the first block that finds itself there chases.
-template <typename Load>
+template <Load kind>
 __global__ void __launch_bounds__(largest_block) unit_walk_kernel(WalkResult* result, Walk walk) {
   const bool is_here =
       walk.compute_unit == any_unit || walk.compute_unit == hipscope::compute_unit_id();
   if (threadIdx.x == 0 && is_here && atomicCAS(&result->taken, 0U, 1U) == 0) {
-    run_walk<Load>(walk, result);
+    run_walk<kind>(walk, result);
   }
 }
 
@@ -379,7 +346,7 @@ __global__ void __launch_bounds__(1)
 constexpr std::uint64_t constant_bytes = 64 * kib;
 __constant__ std::uint64_t constant_nodes[constant_bytes / sizeof(std::uint64_t)];
 
-// The address of constant_nodes as ScalarLoad takes it.
+// The address of constant_nodes as a scalar load takes it.
 __global__ void __launch_bounds__(1) constant_address_kernel(std::uint64_t* address) {
 #if defined(__CUDA_ARCH__)
   *address = __cvta_generic_to_constant(constant_nodes);
@@ -435,12 +402,6 @@ struct Latency {
   double net = 0;  // less the counter's cost
   double nanoseconds = 0;
 };
-
-void add_values(Point& point, const Latency& latency) {
-  point.value("raw", latency.raw, "cycles");
-  point.value("latency", latency.net, "cycles");
-  point.value("latency in time", latency.nanoseconds, "ns");
-}
 
 // A kernel that chases `steps` steps by one kind of load; keeps the results of its last launches.
 class Chaser {
@@ -541,9 +502,18 @@ class Chaser {
   double empty_cycles_ = 0;
 };
 
-template <typename Load>
+template <Load kind>
 Chaser chaser_of(const Sweep& sweep, std::uint64_t steps) {
-  return {sweep, walk_kernel<Load>, Load::is_scalar, steps};
+  return {sweep, walk_kernel<kind>, kind == Load::scalar, steps};
+}
+
+// A row with all that is known of one latency; returns the net one.
+double measure_row(Chaser& chaser, Point& point, const Nodes& nodes) {
+  const Latency latency = chaser.measure(point, chaser.walk(nodes));
+  point.value("raw", latency.raw, "cycles");
+  point.value("latency", latency.net, "cycles");
+  point.value("latency in time", latency.nanoseconds, "ns");
+  return latency.net;
 }
 
 // --- Sweeps over the footprint ----------------------------------------------------------------
@@ -569,19 +539,14 @@ void require_spacing(const Sizes& sizes) {
 }
 
 // So many per octave, equally far apart in it, whole multiples of `spacing`: first ... last.
-std::vector<std::uint64_t> footprints(std::uint64_t first, std::uint64_t last,
-                                      std::uint64_t per_octave, std::uint64_t spacing) {
-  std::vector<std::uint64_t> all;
-  std::uint64_t octave = 1;
-  while (2 * octave <= first) {
-    octave *= 2;
-  }
-  for (; octave <= last; octave *= 2) {
+std::set<std::uint64_t> footprints(std::uint64_t first, std::uint64_t last,
+                                   std::uint64_t per_octave, std::uint64_t spacing) {
+  std::set<std::uint64_t> all;
+  for (std::uint64_t octave = std::bit_floor(first); octave <= last; octave *= 2) {
     for (std::uint64_t i = 0; i < per_octave; ++i) {
       const std::uint64_t bytes = (octave + octave * i / per_octave) / spacing * spacing;
-      if (bytes >= std::max(first, spacing) && bytes <= last &&
-          (all.empty() || bytes > all.back())) {
-        all.push_back(bytes);
+      if (bytes >= std::max(first, spacing) && bytes <= last) {
+        all.insert(bytes);
       }
     }
   }
@@ -603,28 +568,27 @@ std::string published_series(std::uint64_t bytes, std::uint64_t largest) {
 }
 
 // Chases each of the footprints `all`; returns the curve.
-template <typename Load>
-std::vector<hipscope::CurvePoint> measure_footprints(Sweep& sweep, const Sizes& sizes,
-                                                     const std::vector<std::uint64_t>& all,
-                                                     bool show_published = false) {
+template <Load kind>
+Curve measure_footprints(Sweep& sweep, const Sizes& sizes, const std::set<std::uint64_t>& all,
+                         bool show_published = false) {
   require_spacing(sizes);
   if (all.empty()) {
     throw hipscope::UsageError("--footprint and --spacing leave no footprint to measure");
   }
+  const std::uint64_t largest = *all.rbegin();
   set_footprint_axis(sweep, sizes.spacing);
-  sweep.require_memory(all.back(), "--footprint");
-  const DeviceBuffer<unsigned char> memory(all.back());
-  Chaser chaser = chaser_of<Load>(sweep, sizes.steps);
-  std::vector<hipscope::CurvePoint> curve;
+  sweep.require_memory(largest, "--footprint");
+  const DeviceBuffer<unsigned char> memory(largest);
+  Chaser chaser = chaser_of<kind>(sweep, sizes.steps);
+  Curve curve;
   for (const std::uint64_t bytes : all) {
-    auto point = sweep.point(std::to_string(bytes), static_cast<double>(bytes),
-                             show_published ? published_series(bytes, all.back()) : "");
+    const auto x = static_cast<double>(bytes);
+    auto point = sweep.point(std::to_string(bytes), x,
+                             show_published ? published_series(bytes, largest) : "");
     const Nodes nodes =
         dense_nodes(address_of(memory), bytes / sizes.spacing, sizes.spacing, sweep.seed());
     link(sweep, nodes);
-    const Latency latency = chaser.measure(point, chaser.walk(nodes));
-    add_values(point, latency);
-    curve.push_back({.x = static_cast<double>(bytes), .y = latency.net});
+    curve.push_back({.x = x, .y = measure_row(chaser, point, nodes)});
   }
   return curve;
 }
@@ -632,31 +596,27 @@ std::vector<hipscope::CurvePoint> measure_footprints(Sweep& sweep, const Sizes& 
 // A step that is smaller than this is none: latencies of neighbouring levels differ by more.
 constexpr double smallest_step = 1.12;
 
-// What sweep `footprint` has found, for `edges` to look closer at.
-using Curve = std::vector<hipscope::CurvePoint>;
-
 void measure_footprint(Sweep& sweep, const Sizes& sizes, Curve& coarse) {
   sweep.note(
       "published: raw cycles; a step of the source holds five (DRAM) or nine (L1, L2) address "
       "instructions beside the load. Its author's net estimates are 610, 100 to 130 and 270 to "
       "300 cycles. Here a step is the load alone; raw contains the counter's cost");
-  coarse = measure_footprints<GlobalLoad>(
+  coarse = measure_footprints<Load::global>(
       sweep, sizes, footprints(smallest_footprint, sizes.footprint, sizes.points, sizes.spacing),
       true);
 }
 
+// Finer footprints where sweep `footprint` has found the end of a level.
 void measure_edges(Sweep& sweep, const Sizes& sizes, const Curve& coarse) {
-  std::vector<std::uint64_t> all;
+  std::set<std::uint64_t> all;
   const auto add = [&](double first, double last) {
     constexpr std::uint64_t fine_points = 64;  // per octave
-    const auto more =
-        footprints(static_cast<std::uint64_t>(first),
-                   std::min(static_cast<std::uint64_t>(last), std::uint64_t{sizes.footprint}),
-                   fine_points, sizes.spacing);
-    all.insert(all.end(), more.begin(), more.end());
+    all.merge(footprints(static_cast<std::uint64_t>(first),
+                         std::min<std::uint64_t>(static_cast<std::uint64_t>(last), sizes.footprint),
+                         fine_points, sizes.spacing));
   };
   constexpr double margin = 1.07;
-  for (const hipscope::Level& level : hipscope::find_levels(coarse, smallest_step)) {
+  for (const Level& level : hipscope::find_levels(coarse, smallest_step)) {
     if (level.end) {
       add(level.end->last_x / margin, level.end->risen_x * margin);
     }
@@ -668,34 +628,27 @@ void measure_edges(Sweep& sweep, const Sizes& sizes, const Curve& coarse) {
     sweep.note("sweep footprint was left out or shows no level's end: there is nothing to refine");
     return;
   }
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  measure_footprints<GlobalLoad>(sweep, sizes, all);
+  measure_footprints<Load::global>(sweep, sizes, all);
 }
 
 // Another kind of load over a few footprints, or why it cannot be had.
-template <typename Load>
+template <Load kind>
 void measure_kind(Sweep& sweep, const Sizes& sizes, const std::string& why_not = "") {
   if (!why_not.empty()) {
-    sweep.note(why_not);
+    sweep.note("not on this device: " + why_not);
     return;
   }
-  constexpr std::uint64_t points_per_octave = 2;
-  measure_footprints<Load>(
-      sweep, sizes,
-      footprints(smallest_footprint, std::min<std::uint64_t>(sizes.footprint, mib),
-                 points_per_octave, sizes.spacing));
+  const auto largest = std::min<std::uint64_t>(sizes.footprint, mib);
+  measure_footprints<kind>(sweep, sizes, footprints(smallest_footprint, largest, 2, sizes.spacing));
 }
 
 #if defined(HIPSCOPE_BACKEND_AMD)
-constexpr const char* no_read_only_load =
-    "not on this device: AMD's GPUs have one path for all vector loads";
+constexpr const char* no_read_only_load = "AMD's GPUs have one path for all vector loads";
 #else
 constexpr const char* no_read_only_load = "";
 #endif
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
-constexpr const char* no_scalar_load =
-    "not on this device: NVIDIA's GPUs have no scalar load of device memory";
+constexpr const char* no_scalar_load = "NVIDIA's GPUs have no scalar load of device memory";
 #else
 constexpr const char* no_scalar_load = "";
 #endif
@@ -710,12 +663,10 @@ void measure_events(Sweep& sweep, const Sizes& sizes) {
   sweep.note("two launches whose chases differ by eight times --steps");
   constexpr unsigned longer = 9;
   sweep.require_memory(sizes.footprint, "--footprint");
-  Chaser chaser = chaser_of<GlobalLoad>(sweep, sizes.steps);
+  Chaser chaser = chaser_of<Load::global>(sweep, sizes.steps);
   const DeviceBuffer<unsigned char> memory(sizes.footprint);
-  std::vector<std::uint64_t> all = {4 * kib, 2 * mib, 16 * mib, sizes.footprint};
+  std::set<std::uint64_t> all = {4 * kib, 2 * mib, 16 * mib, sizes.footprint};
   std::erase_if(all, [&](std::uint64_t bytes) { return bytes > sizes.footprint; });
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
   for (const std::uint64_t bytes : all) {
     auto point = sweep.point(std::to_string(bytes), static_cast<double>(bytes));
     const std::uint64_t count = std::max<std::uint64_t>(1, bytes / sizes.spacing);
@@ -745,7 +696,7 @@ void measure_constant(Sweep& sweep, const Sizes& sizes) {
   DeviceBuffer<std::uint64_t> address(1);
   launch(constant_address_kernel, {.grid = dim3(1), .block = dim3(1)}, address.data());
   const std::uint64_t base = address.to_host()[0];
-  Chaser chaser = chaser_of<ScalarLoad>(sweep, sizes.steps);
+  Chaser chaser = chaser_of<Load::scalar>(sweep, sizes.steps);
   constexpr std::uint64_t first_bytes = 256;
   for (const std::uint64_t bytes :
        footprints(first_bytes, constant_bytes, sizes.points, constant_spacing)) {
@@ -757,7 +708,7 @@ void measure_constant(Sweep& sweep, const Sizes& sizes) {
     }
     check(hipMemcpyToSymbol(HIP_SYMBOL(constant_nodes), memory.data(), bytes));
     auto point = sweep.point(std::to_string(bytes), static_cast<double>(bytes));
-    add_values(point, chaser.measure(point, chaser.walk(nodes)));
+    measure_row(chaser, point, nodes);
   }
 }
 
@@ -820,16 +771,10 @@ void measure_tlb(Sweep& sweep, const Sizes& sizes, std::uint64_t page_bytes) {
   sweep.require_memory(most_pages * page_bytes, "--pages");
   const DeviceBuffer<unsigned char> memory(most_pages * page_bytes);
   const std::uint64_t base = address_of(memory);
-  Chaser chaser = chaser_of<L2Load>(sweep, sizes.steps);
+  Chaser chaser = chaser_of<Load::l2>(sweep, sizes.steps);
   // A TLB's reach is far up: finer points over the last two octaves.
-  std::vector<std::uint64_t> all =
-      footprints(fewest_pages, most_pages / 4, std::max<std::uint64_t>(1, sizes.points / 2), 1);
-  for (const std::uint64_t pages :
-       footprints(std::max(fewest_pages, most_pages / 4), most_pages, sizes.points, 1)) {
-    if (all.empty() || pages > all.back()) {
-      all.push_back(pages);
-    }
-  }
+  auto all = footprints(fewest_pages, most_pages, std::max<std::uint64_t>(1, sizes.points / 2), 1);
+  all.merge(footprints(std::max(fewest_pages, most_pages / 4), most_pages, sizes.points, 1));
   for (const std::uint64_t pages : all) {
     auto point = sweep.point(std::to_string(pages), static_cast<double>(pages));
     const std::uint64_t count = round_up(std::max(fewest_nodes, pages), pages);
@@ -847,13 +792,11 @@ void measure_tlb(Sweep& sweep, const Sizes& sizes, std::uint64_t page_bytes) {
 }
 
 // The CUs by their own numbers, which have gaps on AMD.
-std::vector<unsigned> unit_ids(const Sweep& sweep, dim3 grid) {
+std::set<unsigned> unit_ids(const Sweep& sweep, dim3 grid) {
   DeviceBuffer<unsigned> ids(grid.x);
   launch(unit_ids_kernel, {.grid = grid, .block = dim3(block_threads(sweep))}, ids.data());
-  std::vector<unsigned> all = ids.to_host();
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  return all;
+  const std::vector<unsigned> all = ids.to_host();
+  return {all.begin(), all.end()};
 }
 
 // Chases three nodes in one line of L2, from each of the CUs `units` for each of `lines` lines in
@@ -866,13 +809,13 @@ void measure_lines(Sweep& sweep, unsigned lines, bool from_all_units) {
   // More blocks than there is room for at once, so that every CU gets one.
   const dim3 grid(sweep.is_hardware() ? 4 * sweep.device().compute_units : 2);
   constexpr std::uint64_t steps = 2048;
-  Chaser loads(sweep, unit_walk_kernel<L2Load>, false, steps, grid);
-  Chaser atomics(sweep, unit_walk_kernel<AtomicLoad>, false, steps, grid);
+  Chaser loads(sweep, unit_walk_kernel<Load::l2>, false, steps, grid);
+  Chaser atomics(sweep, unit_walk_kernel<Load::atomic>, false, steps, grid);
   constexpr std::uint64_t candidates = 16 * mib / line_bytes;
   const DeviceBuffer<unsigned char> memory(candidates * line_bytes);
   const Nodes all = dense_nodes(address_of(memory), candidates, line_bytes, sweep.seed());
-  std::vector<unsigned> units = unit_ids(sweep, grid);
-  units.resize(from_all_units ? units.size() : 1);
+  const std::set<unsigned> all_units = unit_ids(sweep, grid);
+  const std::set<unsigned> units = from_all_units ? all_units : std::set{*all_units.begin()};
   for (unsigned line = 0; line < lines; ++line) {
     const Nodes nodes =
         dense_nodes(visited_address(all, line), 3, sizeof(std::uint64_t), sweep.seed());
@@ -896,31 +839,20 @@ std::string in_bytes(double bytes) {
                               : number(bytes / (1024 * mib), 5) + " GiB";
 }
 
-std::string level_text(const hipscope::Level& level) {
+std::string level_text(const Level& level) {
   return number(level.y, 4) + " cycles from " + in_bytes(level.first_x) + " on, over " +
          std::to_string(level.points) + " points within " + number(100 * level.spread, 2) + " %";
 }
 
 // How the curve leaves a level.
-std::vector<std::string> end_evidence(const hipscope::Level& level) {
+std::vector<std::string> end_evidence(const Level& level) {
   return {level_text(level), "still there at " + in_bytes(level.end->last_x) + ", risen at " +
                                  in_bytes(level.end->risen_x) +
                                  ", the next level begins or the curve ends at " +
                                  in_bytes(level.end->next_x)};
 }
 
-// Of two sweeps over the same axis.
-Curve merge(Curve first, const Curve& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  const auto by_x = [](const auto& a, const auto& b) { return a.x < b.x; };
-  const auto same_x = [](const auto& a, const auto& b) { return a.x == b.x; };
-  std::stable_sort(first.begin(), first.end(), by_x);
-  first.erase(std::unique(first.begin(), first.end(), same_x), first.end());
-  return first;
-}
-
-void infer_latency(hipscope::Results& results, const std::string& name,
-                   const hipscope::Level& level) {
+void infer_latency(Results& results, const std::string& name, const Level& level) {
   results.infer({.name = name,
                  .value = level.y,
                  .unit = "cycles",
@@ -931,9 +863,9 @@ void infer_latency(hipscope::Results& results, const std::string& name,
 
 // Capacity and latency of each level that ends, named after `prefix`. The driver's size of L2, if
 // given, stands beside the level that is nearest to it.
-void infer_caches(hipscope::Results& results, const std::vector<hipscope::Level>& levels,
-                  const std::string& prefix, double l2_bytes) {
-  const auto distance = [&](const hipscope::Level& level) {
+void infer_caches(Results& results, const std::vector<Level>& levels, const std::string& prefix,
+                  double l2_bytes) {
+  const auto distance = [&](const Level& level) {
     return level.end ? std::abs(std::log(level.end->last_x / l2_bytes)) : 1e9;
   };
   const auto nearest =
@@ -942,7 +874,7 @@ void infer_caches(hipscope::Results& results, const std::vector<hipscope::Level>
   for (auto level = levels.begin(); level != levels.end() && level->end; ++level) {
     const std::string name = prefix + " level " + std::to_string(level - levels.begin() + 1);
     const double bytes = level->end->last_x;
-    hipscope::Inference capacity{
+    Inference capacity{
         .name = name + " capacity",
         .value = bytes,
         .unit = "bytes",
@@ -964,12 +896,16 @@ void infer_caches(hipscope::Results& results, const std::vector<hipscope::Level>
   }
 }
 
-void infer_levels(hipscope::Results& results) {
-  const Curve curve =
-      merge(results.curve("footprint", "latency"), results.curve("edges", "latency"));
-  if (results.curve("footprint", "latency").empty()) {
+void infer_levels(Results& results) {
+  Curve curve = results.curve("footprint", "latency");
+  if (curve.empty()) {
     return;
   }
+  const Curve finer = results.curve("edges", "latency");
+  curve.insert(curve.end(), finer.begin(), finer.end());
+  std::stable_sort(curve.begin(), curve.end(), [](auto& a, auto& b) { return a.x < b.x; });
+  curve.erase(std::unique(curve.begin(), curve.end(), [](auto& a, auto& b) { return a.x == b.x; }),
+              curve.end());
   const auto levels = hipscope::find_levels(curve, smallest_step);
   const auto l2_bytes = static_cast<double>(results.device().l2_bytes);
   if (levels.empty() || !levels.front().end) {
@@ -978,9 +914,9 @@ void infer_levels(hipscope::Results& results) {
                    .statement = "the curve shows no end of a level"});
   }
   infer_caches(results, levels, "cache", l2_bytes);
-  hipscope::Inference memory{.name = "memory latency",
-                             .unit = "cycles",
-                             .statement = "the curve does not get flat past the last cache"};
+  Inference memory{.name = "memory latency",
+                   .unit = "cycles",
+                   .statement = "the curve does not get flat past the last cache"};
   // What is flat up to the end may still be a cache: then it must be well past the driver's L2.
   constexpr double well_past = 4;
   if (levels.size() > 1 && !levels.back().end && curve.back().x >= well_past * l2_bytes) {
@@ -992,7 +928,7 @@ void infer_levels(hipscope::Results& results) {
   results.infer(memory);
 }
 
-void infer_constant(hipscope::Results& results) {
+void infer_constant(Results& results) {
   const auto levels = hipscope::find_levels(results.curve("constant", "latency"), smallest_step);
   infer_caches(results, levels, "constant cache", 0);
   if (!levels.empty() && !levels.back().end) {
@@ -1009,7 +945,7 @@ constexpr std::uint64_t large_page = 2 * mib;
 // second: a rise that is larger than that.
 constexpr double smallest_tlb_rise = 1.05;
 
-void infer_tlb(hipscope::Results& results) {
+void infer_tlb(Results& results) {
   const Curve large = results.curve("tlb-2m", "paged over dense");
   if (large.empty()) {
     return;
@@ -1033,7 +969,7 @@ void infer_tlb(hipscope::Results& results) {
   }
   int number_of_level = 0;
   for (const hipscope::FirstStep& rise : rises) {
-    hipscope::Inference reach{
+    Inference reach{
         .name = "TLB level " + std::to_string(++number_of_level) + " reach",
         .value = rise.last_flat_x * large_page,
         .unit = "bytes",
@@ -1064,7 +1000,7 @@ void infer_tlb(hipscope::Results& results) {
   }
 }
 
-void infer_store_to_load(hipscope::Results& results) {
+void infer_store_to_load(Results& results) {
   const auto curve = results.curve("store-to-load", "latency");
   if (!curve.empty()) {
     results.infer({.name = "store-to-load latency",
@@ -1076,33 +1012,32 @@ void infer_store_to_load(hipscope::Results& results) {
   }
 }
 
-// Smallest, median and largest of a sweep over lines or CUs.
-void infer_spread(hipscope::Results& results, const std::string& sweep, const std::string& over) {
-  std::vector<double> loads;
-  std::vector<double> atomics;
-  for (const auto& point : results.curve(sweep, "latency")) {
-    loads.push_back(point.y);
-  }
-  for (const auto& point : results.curve(sweep, "atomic")) {
-    atomics.push_back(point.y);
-  }
-  if (loads.size() < 3 || atomics.size() < 3) {
-    return;
-  }
+// The spread of a sweep over lines or CUs.
+void infer_spread(Results& results, const std::string& sweep, const std::string& over) {
+  const auto summary_of = [&](const std::string& value) {
+    std::vector<double> all;
+    for (const auto& point : results.curve(sweep, value)) {
+      all.push_back(point.y);
+    }
+    return all.size() < 3 ? hipscope::Summary{} : hipscope::summarize(all);
+  };
   const auto text = [](const std::string& what, const hipscope::Summary& summary) {
     return what + ": " + number(summary.minimum, 4) + " to " + number(summary.maximum, 4) +
            " cycles, quartiles " + number(summary.first_quartile, 4) + ", " +
            number(summary.median, 4) + ", " + number(summary.third_quartile, 4);
   };
-  const hipscope::Summary summary = hipscope::summarize(loads);
-  const auto count = static_cast<double>(summary.count);
+  const hipscope::Summary loads = summary_of("latency");
+  const hipscope::Summary atomics = summary_of("atomic");
+  if (loads.count == 0 || atomics.count == 0) {
+    return;
+  }
+  const auto count = static_cast<double>(loads.count);
   results.infer({.name = "L2 latency spread over " + over,
-                 .value = summary.maximum - summary.minimum,
+                 .value = loads.maximum - loads.minimum,
                  .unit = "cycles",
                  .confidence = count / (count + 1),
                  .statement = "between the nearest and the farthest",
-                 .evidence = {text("loads", summary),
-                              text("atomics, at the line's home", hipscope::summarize(atomics))}});
+                 .evidence = {text("loads", loads), text("atomics, at the line's home", atomics)}});
 }
 
 }  // namespace
@@ -1143,12 +1078,12 @@ int main(int argc, char** argv) {
   experiment.sweep("events", "the same by device events",
                    [&](Sweep& sweep) { measure_events(sweep, sizes); });
   experiment.sweep("generic", "plain C++ `p = *p`, a load from whatever memory p points to",
-                   [&](Sweep& sweep) { measure_kind<GenericLoad>(sweep, sizes); });
+                   [&](Sweep& sweep) { measure_kind<Load::generic>(sweep, sizes); });
   experiment.sweep("read-only", "loads of data that no thread writes", [&](Sweep& sweep) {
-    measure_kind<ReadOnlyLoad>(sweep, sizes, no_read_only_load);
+    measure_kind<Load::read_only>(sweep, sizes, no_read_only_load);
   });
   experiment.sweep("scalar", "scalar loads of device memory, one for the whole wave",
-                   [&](Sweep& sweep) { measure_kind<ScalarLoad>(sweep, sizes, no_scalar_load); });
+                   [&](Sweep& sweep) { measure_kind<Load::scalar>(sweep, sizes, no_scalar_load); });
   experiment.sweep("constant", "__constant__ memory",
                    [&](Sweep& sweep) { measure_constant(sweep, sizes); });
   experiment.sweep("store-to-load", "a store, and the load of what it stored",
@@ -1162,7 +1097,7 @@ int main(int argc, char** argv) {
   });
   experiment.sweep("units", "one line of L2 from every CU",
                    [&](Sweep& sweep) { measure_lines(sweep, 1, true); });
-  experiment.conclude([](hipscope::Results& results) {
+  experiment.conclude([](Results& results) {
     infer_levels(results);
     infer_constant(results);
     infer_tlb(results);
