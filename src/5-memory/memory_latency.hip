@@ -631,27 +631,23 @@ void measure_edges(Sweep& sweep, const Sizes& sizes, const Curve& coarse) {
   measure_footprints<Load::global>(sweep, sizes, all);
 }
 
-// Another kind of load over a few footprints, or why it cannot be had.
+// Another kind of load over a few footprints.
 template <Load kind>
-void measure_kind(Sweep& sweep, const Sizes& sizes, const std::string& why_not = "") {
-  if (!why_not.empty()) {
-    sweep.note("not on this device: " + why_not);
+void measure_kind(Sweep& sweep, const Sizes& sizes) {
+#if defined(HIPSCOPE_BACKEND_AMD)
+  if (kind == Load::read_only) {
+    sweep.note("not on this device: AMD's GPUs have one path for all vector loads");
     return;
   }
+#elif defined(HIPSCOPE_BACKEND_NVIDIA)
+  if (kind == Load::scalar) {
+    sweep.note("not on this device: NVIDIA's GPUs have no scalar load of device memory");
+    return;
+  }
+#endif
   const auto largest = std::min<std::uint64_t>(sizes.footprint, mib);
   measure_footprints<kind>(sweep, sizes, footprints(smallest_footprint, largest, 2, sizes.spacing));
 }
-
-#if defined(HIPSCOPE_BACKEND_AMD)
-constexpr const char* no_read_only_load = "AMD's GPUs have one path for all vector loads";
-#else
-constexpr const char* no_read_only_load = "";
-#endif
-#if defined(HIPSCOPE_BACKEND_NVIDIA)
-constexpr const char* no_scalar_load = "NVIDIA's GPUs have no scalar load of device memory";
-#else
-constexpr const char* no_scalar_load = "";
-#endif
 
 // --- Other sweeps -----------------------------------------------------------------------------
 
@@ -675,12 +671,14 @@ void measure_events(Sweep& sweep, const Sizes& sizes) {
     const Walk once = chaser.walk(nodes);
     const Walk more = chaser.walk(nodes, longer);
     chaser.verify(point, more);
-    const auto time_once = point.measure([&] { chaser.run(once); }, {.name = "once", .batch = 1});
-    const double cycles_once = chaser.take_cycles();
-    const auto time_more =
-        point.measure([&] { chaser.run(more); }, {.name = "nine times", .batch = 1});
-    const double by_counter = chaser.take_cycles() - cycles_once;
-    const double by_events = time_more.cycles() - time_once.cycles();
+    const auto timed = [&](const Walk& walk, const std::string& name) {
+      const auto time = point.measure([&] { chaser.run(walk); }, {.name = name, .batch = 1});
+      return std::pair{time.cycles(), chaser.take_cycles()};
+    };
+    const auto [events_once, counter_once] = timed(once, "once");
+    const auto [events_more, counter_more] = timed(more, "nine times");
+    const double by_events = events_more - events_once;
+    const double by_counter = counter_more - counter_once;
     const double more_steps = more.timed_steps - once.timed_steps;
     point.value("by events", by_events / more_steps, "cycles");
     point.value("by counter", by_counter / more_steps, "cycles");
@@ -736,14 +734,11 @@ void measure_store_to_load(Sweep& sweep, const Sizes& sizes) {
   run(steps);
   const std::vector<std::uint64_t> arrived = ends.to_host();
   const std::vector<std::uint64_t> stored = lines.to_host();
-  std::uint64_t wrong_ends = 0;
-  std::uint64_t wrong_stores = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
-    wrong_ends += arrived[i] == node(steps_per_round + steps + i) ? 0 : 1;
-    wrong_stores += stored[i * words] == node(i + 1) ? 0 : 1;
+    const std::string name = std::to_string(i);
+    point.verify("end " + name, arrived[i] == node(steps_per_round + steps + i) ? 0 : 1, 1);
+    point.verify("stored address " + name, stored[i * words] == node(i + 1) ? 0 : 1, 1);
   }
-  point.verify("end of the chase", wrong_ends, count);
-  point.verify("stored addresses", wrong_stores, count);
   run(0);
   const auto empty = static_cast<double>(cycles.to_host()[0]);
   point.measure([&] { run(steps); }, {.name = "launch", .batch = 1});
@@ -753,9 +748,13 @@ void measure_store_to_load(Sweep& sweep, const Sizes& sizes) {
   point.value("latency", (counted - empty) / steps, "cycles");
 }
 
+constexpr std::uint64_t small_page = 64 * kib;
+constexpr std::uint64_t large_page = 2 * mib;
+
 // As many nodes spread over `page_bytes` apart pages as dense: both hit in L2, past L1, whose hits
 // may need no translation.
-void measure_tlb(Sweep& sweep, const Sizes& sizes, std::uint64_t page_bytes) {
+template <std::uint64_t page_bytes>
+void measure_tlb(Sweep& sweep, const Sizes& sizes) {
   sweep.axis({.name = "pages", .scale = hipscope::Scale::logarithmic});
   sweep.headline("paged over dense");
   // So many lines at least, since each has a latency of its own.
@@ -799,10 +798,11 @@ std::set<unsigned> unit_ids(const Sweep& sweep, dim3 grid) {
   return {all.begin(), all.end()};
 }
 
-// Chases three nodes in one line of L2, from each of the CUs `units` for each of `lines` lines in
-// random places: by loads, which may find a copy in the CU's own partition, and by atomics, which
-// go to the line's home.
-void measure_lines(Sweep& sweep, unsigned lines, bool from_all_units) {
+// Chases three nodes in one line of L2, a random one: from every CU, or many lines from one CU. By
+// loads, which may find a copy in the CU's own partition, and by atomics, done at the line's home.
+template <bool from_all_units>
+void measure_lines(Sweep& sweep, const Sizes& /*sizes*/) {
+  const unsigned lines = from_all_units ? 1 : sweep.is_hardware() ? 64 : 4;
   sweep.axis({.name = from_all_units ? "CU" : "line"});
   sweep.headline("latency");
   sweep.note("latency: of loads; atomic: of atomics, done where the line is at home");
@@ -938,9 +938,6 @@ void infer_constant(Results& results) {
   }
 }
 
-constexpr std::uint64_t small_page = 64 * kib;
-constexpr std::uint64_t large_page = 2 * mib;
-
 // Pages cost a few per cent long before a TLB's reach, by a miss in a first TLB that hits in the
 // second: a rise that is larger than that.
 constexpr double smallest_tlb_rise = 1.05;
@@ -953,47 +950,42 @@ void infer_tlb(Results& results) {
   const auto small_rises =
       hipscope::find_clear_rises(results.curve("tlb-64k", "paged over dense"), smallest_tlb_rise);
   const auto rises = hipscope::find_clear_rises(large, smallest_tlb_rise);
-  const double searched = rises.empty() ? large.back().x : rises.front().last_flat_x;
-  const auto beyond = std::upper_bound(large.begin(), large.end(), searched,
-                                       [](double x, const auto& point) { return x < point.x; });
+  const double last_flat = rises.empty() ? large.back().x : rises.front().last_flat_x;
+  const auto beyond = std::find_if(large.begin(), large.end(),
+                                   [&](const auto& point) { return point.x > last_flat; });
   const auto [low, high] = std::minmax_element(
       large.begin(), beyond, [](const auto& a, const auto& b) { return a.y < b.y; });
-  const std::string before = "before that " + number(low->y, 4) + " (" + number(low->x, 6) +
-                             " pages of 2 MiB) to " + number(high->y, 4) + " (" +
-                             number(high->x, 6) + ") times as long as dense lines";
+  const auto at = [](const hipscope::CurvePoint& point) {
+    return number(point.y, 4) + " at " + number(point.x, 6);
+  };
+  const std::string range = "up to " + number(last_flat, 6) + " pages of 2 MiB " + at(*low) +
+                            " to " + at(*high) + " times as long as dense lines";
   if (rises.empty()) {
     results.infer({.name = "TLB level 1 reach",
                    .unit = "bytes",
-                   .statement = "no clear rise up to " + in_bytes(searched * large_page),
-                   .evidence = {before}});
+                   .statement = "no clear rise up to " + in_bytes(last_flat * large_page),
+                   .evidence = {range}});
   }
-  int number_of_level = 0;
-  for (const hipscope::FirstStep& rise : rises) {
-    Inference reach{
-        .name = "TLB level " + std::to_string(++number_of_level) + " reach",
-        .value = rise.last_flat_x * large_page,
-        .unit = "bytes",
-        .confidence = rise.confidence,
-        .statement = "between " + in_bytes(rise.last_flat_x * large_page) + " and " +
-                     in_bytes(rise.next_x * large_page) +
-                     " lines in so many pages begin to take longer than before",
-        .evidence = {"one page per 2 MiB: still flat at " + number(rise.last_flat_x, 6) +
-                         " pages, risen at " + number(rise.next_x, 6) + ", times " +
-                         number(rise.ratio, 4) + " within an octave",
-                     before}};
+  for (std::size_t i = 0; i < rises.size(); ++i) {
+    const hipscope::FirstStep& rise = rises[i];
+    Inference reach{.name = "TLB level " + std::to_string(i + 1) + " reach",
+                    .unit = "bytes",
+                    .confidence = rise.confidence,
+                    .evidence = {range, "then " + number(rise.ratio, 4) +
+                                            " times the plateau within an octave"}};
+    const auto set_reach = [&](const hipscope::FirstStep& step, double page_bytes) {
+      reach.value = step.last_flat_x * page_bytes;
+      reach.statement = "lines in pages over " + in_bytes(*reach.value) + " take no longer, over " +
+                        in_bytes(step.next_x * page_bytes) + " they do";
+    };
+    set_reach(rise, large_page);
     for (const hipscope::FirstStep& small : small_rises) {
-      constexpr double agreement = 1.5;
-      const double ratio = small.last_flat_x / rise.last_flat_x;
-      if (ratio > 1 / agreement && ratio < agreement) {
-        // As many pages of 64 KiB: an entry covers no more than one of those.
-        reach.value = small.last_flat_x * small_page;
-        reach.statement = "between " + in_bytes(small.last_flat_x * small_page) + " and " +
-                          in_bytes(small.next_x * small_page) +
-                          " lines in so many pages begin to take longer than before";
+      constexpr double agreement = 0.6;  // octaves
+      reach.evidence.push_back("one page per 64 KiB: a rise at " +
+                               in_bytes(small.last_flat_x * small_page));
+      if (std::abs(std::log2(small.last_flat_x / rise.last_flat_x)) < agreement) {
         reach.evidence.emplace_back("as many pages of 64 KiB: an entry covers no more than that");
-      } else {
-        reach.evidence.push_back("one page per 64 KiB: a rise at " +
-                                 in_bytes(small.last_flat_x * small_page));
+        set_reach(small, small_page);
       }
     }
     results.infer(reach);
@@ -1001,12 +993,11 @@ void infer_tlb(Results& results) {
 }
 
 void infer_store_to_load(Results& results) {
-  const auto curve = results.curve("store-to-load", "latency");
-  if (!curve.empty()) {
+  for (const auto& point : results.curve("store-to-load", "latency")) {
     results.infer({.name = "store-to-load latency",
-                   .value = curve[0].y,
+                   .value = point.y,
                    .unit = "cycles",
-                   .confidence = 1 - std::min(1.0, curve[0].relative_spread),
+                   .confidence = 1 - std::min(1.0, point.relative_spread),
                    .statement = "from a store to the next one, whose address was loaded from where "
                                 "the first one stored it"});
   }
@@ -1070,33 +1061,26 @@ int main(int argc, char** argv) {
       .pages = experiment.size(
           "--pages", "most pages of the TLB's sweeps, as far as they fit into memory",
           {.gpu = 65536, .quick = 4096, .host = 8, .minimum = 4, .maximum = 1U << 24})};
-  Curve coarse;
+  Curve coarse;  // what sweep `footprint` has found, for `edges` to look closer at
+  const auto add = [&](const std::string& name, const std::string& title, auto measure) {
+    experiment.sweep(name, title, [&sizes, measure](Sweep& sweep) { measure(sweep, sizes); });
+  };
   experiment.sweep("footprint", "latency over footprint",
                    [&](Sweep& sweep) { measure_footprint(sweep, sizes, coarse); });
   experiment.sweep("edges", "finer footprints at the ends of the levels",
                    [&](Sweep& sweep) { measure_edges(sweep, sizes, coarse); });
-  experiment.sweep("events", "the same by device events",
-                   [&](Sweep& sweep) { measure_events(sweep, sizes); });
-  experiment.sweep("generic", "plain C++ `p = *p`, a load from whatever memory p points to",
-                   [&](Sweep& sweep) { measure_kind<Load::generic>(sweep, sizes); });
-  experiment.sweep("read-only", "loads of data that no thread writes", [&](Sweep& sweep) {
-    measure_kind<Load::read_only>(sweep, sizes, no_read_only_load);
-  });
-  experiment.sweep("scalar", "scalar loads of device memory, one for the whole wave",
-                   [&](Sweep& sweep) { measure_kind<Load::scalar>(sweep, sizes, no_scalar_load); });
-  experiment.sweep("constant", "__constant__ memory",
-                   [&](Sweep& sweep) { measure_constant(sweep, sizes); });
-  experiment.sweep("store-to-load", "a store, and the load of what it stored",
-                   [&](Sweep& sweep) { measure_store_to_load(sweep, sizes); });
-  experiment.sweep("tlb-64k", "lines in pages of 64 KiB against dense lines",
-                   [&](Sweep& sweep) { measure_tlb(sweep, sizes, small_page); });
-  experiment.sweep("tlb-2m", "lines in pages of 2 MiB against dense lines",
-                   [&](Sweep& sweep) { measure_tlb(sweep, sizes, large_page); });
-  experiment.sweep("lines", "single lines of L2 from one CU", [&](Sweep& sweep) {
-    measure_lines(sweep, sweep.is_hardware() ? 64 : 4, false);
-  });
-  experiment.sweep("units", "one line of L2 from every CU",
-                   [&](Sweep& sweep) { measure_lines(sweep, 1, true); });
+  add("events", "the same by device events", measure_events);
+  add("generic", "plain C++ `p = *p`, a load from whatever memory p points to",
+      measure_kind<Load::generic>);
+  add("read-only", "loads of data that no thread writes", measure_kind<Load::read_only>);
+  add("scalar", "scalar loads of device memory, one for the whole wave",
+      measure_kind<Load::scalar>);
+  add("constant", "__constant__ memory", measure_constant);
+  add("store-to-load", "a store, and the load of what it stored", measure_store_to_load);
+  add("tlb-64k", "lines in pages of 64 KiB against dense lines", measure_tlb<small_page>);
+  add("tlb-2m", "lines in pages of 2 MiB against dense lines", measure_tlb<large_page>);
+  add("lines", "single lines of L2 from one CU", measure_lines<false>);
+  add("units", "one line of L2 from every CU", measure_lines<true>);
   experiment.conclude([](Results& results) {
     infer_levels(results);
     infer_constant(results);
