@@ -541,5 +541,16 @@ TEST(FindClearRises, NoiseDriftHumpAndLoneOutlierAreNone) {
   EXPECT_TRUE(find_clear_rises({}, clear_ratio).empty());
 }
 
+TEST(FindClearRises, TheRiseComesWithinAnOctaveAndFromAboveTheFlatPart) {
+  const std::vector<double> xs = footprints(4, 65536, 4);
+  const auto slow = [](double octaves) {
+    return [=](double x) { return 1 + 0.06 * std::clamp(std::log2(x / 256) / octaves, 0.0, 1.0); };
+  };
+  EXPECT_EQ(find_clear_rises(made_curve(xs, slow(1)), clear_ratio).size(), 1U);
+  EXPECT_TRUE(find_clear_rises(made_curve(xs, slow(4)), clear_ratio).empty());
+  const auto dips_first = [](double x) { return x <= 256 ? 1 : x <= 320 ? 0.9 : 1.1; };
+  EXPECT_TRUE(find_clear_rises(made_curve(xs, dips_first), clear_ratio).empty());
+}
+
 }  // namespace
 }  // namespace hipscope
