@@ -24,6 +24,8 @@ inline constexpr auto hipMemcpyDeviceToHost = cudaMemcpyDeviceToHost;
 inline constexpr auto hipMemcpyDeviceToDevice = cudaMemcpyDeviceToDevice;
 inline constexpr auto hipHostMallocMapped = cudaHostAllocMapped;
 inline constexpr auto hipStreamCaptureModeGlobal = cudaStreamCaptureModeGlobal;
+inline constexpr auto hipFuncAttributePreferredSharedMemoryCarveout =
+    cudaFuncAttributePreferredSharedMemoryCarveout;
 inline constexpr auto hipDeviceAttributeClockRate = cudaDevAttrClockRate;
 inline constexpr auto hipDeviceAttributeMemoryClockRate = cudaDevAttrMemoryClockRate;
 inline constexpr auto hipFuncAttributePreferredSharedMemoryCarveout =
@@ -49,6 +51,8 @@ inline constexpr auto hipFuncAttributePreferredSharedMemoryCarveout =
 #define hipMemcpyAsync cudaMemcpyAsync
 #define hipMemset cudaMemset
 #define hipMemsetAsync cudaMemsetAsync
+#define hipMemcpyToSymbol cudaMemcpyToSymbol
+#define HIP_SYMBOL(symbol) symbol
 #define hipMemGetInfo cudaMemGetInfo
 #define hipStreamCreate cudaStreamCreate
 #define hipStreamDestroy cudaStreamDestroy
