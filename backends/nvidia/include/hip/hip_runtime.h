@@ -28,8 +28,6 @@ inline constexpr auto hipFuncAttributePreferredSharedMemoryCarveout =
     cudaFuncAttributePreferredSharedMemoryCarveout;
 inline constexpr auto hipDeviceAttributeClockRate = cudaDevAttrClockRate;
 inline constexpr auto hipDeviceAttributeMemoryClockRate = cudaDevAttrMemoryClockRate;
-inline constexpr auto hipFuncAttributePreferredSharedMemoryCarveout =
-    cudaFuncAttributePreferredSharedMemoryCarveout;
 
 // --- Runtime calls ---------------------------------------------------------------------------
 #define hipGetErrorName cudaGetErrorName
