@@ -26,6 +26,10 @@ inline constexpr auto hipHostMallocMapped = cudaHostAllocMapped;
 inline constexpr auto hipStreamCaptureModeGlobal = cudaStreamCaptureModeGlobal;
 inline constexpr auto hipDeviceAttributeClockRate = cudaDevAttrClockRate;
 inline constexpr auto hipDeviceAttributeMemoryClockRate = cudaDevAttrMemoryClockRate;
+inline constexpr auto hipDeviceAttributeSharedMemPerBlockOptin =
+    cudaDevAttrMaxSharedMemoryPerBlockOptin;
+inline constexpr auto hipFuncAttributeMaxDynamicSharedMemorySize =
+    cudaFuncAttributeMaxDynamicSharedMemorySize;
 
 // --- Runtime calls ---------------------------------------------------------------------------
 #define hipGetErrorName cudaGetErrorName
@@ -62,6 +66,7 @@ inline constexpr auto hipDeviceAttributeMemoryClockRate = cudaDevAttrMemoryClock
 #define hipGraphExecDestroy cudaGraphExecDestroy
 #define hipGraphLaunch cudaGraphLaunch
 #define hipFuncGetAttributes cudaFuncGetAttributes
+#define hipFuncSetAttribute cudaFuncSetAttribute
 #define hipOccupancyMaxActiveBlocksPerMultiprocessor cudaOccupancyMaxActiveBlocksPerMultiprocessor
 
 /// HIP's five-argument form; the error node and its log are not used.
