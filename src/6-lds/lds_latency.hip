@@ -682,58 +682,60 @@ double value_at(const std::vector<hipscope::CurvePoint>& curve, double x) {
   return point == curve.end() ? std::numeric_limits<double>::quiet_NaN() : point->y;
 }
 
-// The net latency of `sweep`, believed as far as the counter and the events agree about it.
-void infer_latency(hipscope::Results& results, const std::string& sweep,
+// The latency in row `row` of `sweep`, believed as far as the counter and the events agree about
+// it.
+void infer_latency(hipscope::Results& results, const std::string& sweep, double row,
                    hipscope::Inference inference) {
-  const auto counted = results.curve(sweep, "latency");
-  const double net = value_at(counted, net_row);
-  const double by_events = value_at(results.curve(sweep, "by events"), net_row);
-  if (counted.empty()) {
+  const auto curve = results.curve(sweep, "latency");
+  if (curve.empty()) {
     return;
   }
+  const double counted = value_at(curve, row);
+  const double by_events = value_at(results.curve(sweep, "by events"), row);
+  const double disagreement = std::abs(by_events - counted) / counted;
   inference.unit = "cycles";
+  inference.evidence.insert(inference.evidence.begin(),
+                            "by the counter in the kernel " + number(counted, 4) +
+                                " cycles, by events around it " + number(by_events, 4));
   constexpr double largest_disagreement = 0.1;
-  const double disagreement = std::abs(by_events - net) / net;
-  if (!(net > 0) || !(disagreement <= largest_disagreement)) {
-    inference.statement = "the counter in the kernel and the events around it do not agree";
-    inference.evidence.clear();
-  } else {
-    inference.value = net;
+  if (counted > 0 && disagreement <= largest_disagreement) {
+    inference.value = counted;
     inference.confidence = 1 - disagreement;
+  } else {
+    inference.statement = "the counter in the kernel and the events around it do not agree";
   }
-  inference.evidence.insert(
-      inference.evidence.begin(),
-      {"by the counter in the kernel " + number(net, 4) + " cycles, by events " +
-           number(by_events, 4),
-       "as a programmer writes it " + number(value_at(counted, raw_row), 4) + " cycles"});
   results.infer(inference);
 }
 
 void infer_lds_latency(hipscope::Results& results) {
-  hipscope::Inference inference{
-      .name = "LDS latency",
-      .statement = "from one load of 4 bytes by one lane to the next, which needs its result"};
   const auto chase = results.curve("chase", "latency");
-  inference.evidence.push_back("loads of 8 bytes " + number(value_at(chase, 3), 4) +
-                               " cycles, of 16 bytes " + number(value_at(chase, 4), 4));
+  std::vector<std::string> evidence = {"loads of 8 bytes " + number(value_at(chase, 3), 4) +
+                                       " cycles, of 16 bytes " + number(value_at(chase, 4), 4)};
   const auto footprint = results.curve("footprint", "latency");
   if (!footprint.empty()) {
     const auto by_y = [](const auto& a, const auto& b) { return a.y < b.y; };
     const auto [low, high] = std::minmax_element(footprint.begin(), footprint.end(), by_y);
-    inference.evidence.push_back("from " + number(footprint.front().x, 6) + " to " +
-                                 number(footprint.back().x, 6) + " bytes between " +
-                                 number(low->y, 4) + " and " + number(high->y, 4) + " cycles");
+    evidence.push_back("from " + number(footprint.front().x, 6) + " to " +
+                       number(footprint.back().x, 6) + " bytes between " + number(low->y, 4) +
+                       " and " + number(high->y, 4) + " cycles");
   }
-  infer_latency(results, "chase", inference);
-  if (!chase.empty()) {
-    results.infer({.name = "LDS latency by index",
-                   .value = value_at(chase, raw_row),
-                   .unit = "cycles",
-                   .confidence = 1 - std::min(1.0, chase.front().relative_spread),
-                   .statement = "the same for x = lds[x], in which the index must be scaled",
-                   .evidence = {number(value_at(chase, raw_row) - value_at(chase, net_row), 3) +
-                                " cycles more than without"}});
-  }
+  infer_latency(
+      results, "chase", net_row,
+      {.name = "LDS latency",
+       .statement = "from one load of 4 bytes by one lane to the next, whose address it loads",
+       .evidence = evidence});
+  infer_latency(results, "chase", raw_row,
+                {.name = "LDS latency by index",
+                 .statement = "the same for x = lds[x], in which the index must be scaled first"});
+}
+
+void infer_shuffle_latency(hipscope::Results& results) {
+  const auto lanes = results.curve("lanes", "latency");
+  infer_latency(results, "lanes", net_row,
+                {.name = "shuffle latency",
+                 .statement = "from one shuffle of a wave to the next, whose lane numbers it gives",
+                 .evidence = {"as HIP's __shfl " + number(value_at(lanes, raw_row), 4) +
+                              " cycles; from fixed lanes " + number(value_at(lanes, 3), 4)}});
 }
 
 }  // namespace
@@ -758,10 +760,7 @@ int main(int argc, char** argv) {
                    [&](Sweep& sweep) { measure_barrier(sweep, rounds); });
   experiment.conclude([](hipscope::Results& results) {
     infer_lds_latency(results);
-    infer_latency(results, "lanes",
-                  {.name = "shuffle latency",
-                   .statement = "from one shuffle of a wave to the next, whose lane numbers are "
-                                "its result"});
+    infer_shuffle_latency(results);
   });
   return experiment.run(argc, argv);
 }

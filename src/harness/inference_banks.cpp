@@ -73,6 +73,7 @@ std::optional<BankFit> fit_banks(std::span<const CurvePoint> curve, unsigned lan
     return std::nullopt;
   }
   std::vector<Candidate> candidates;
+  candidates.reserve(candidate_banks.size());
   for (const unsigned banks : candidate_banks) {
     candidates.push_back(fit_candidate(curve, lanes, banks));
   }
