@@ -410,18 +410,23 @@ class Times {
   // Where the next launch stores them.
   WaveTime* next() { return times_.data() + std::size_t{waves_} * (launches_++ % kept_launches); }
 
-  // From the first wave's start to the last one's end: the median of the launches.
-  double cycles() const {
+  // From the first wave's start to the last one's end: the median of the launches. Every wave must
+  // have stored its times.
+  double take(hipscope::Point& point) const {
     const std::vector<WaveTime> all = times_.to_host();
+    const unsigned launches = std::min(launches_, kept_launches);
+    std::uint64_t missing = 0;
     std::vector<double> cycles;
-    for (unsigned i = 0; i < std::min(launches_, kept_launches); ++i) {
+    for (unsigned i = 0; i < launches; ++i) {
       const auto mine = std::span(all).subspan(std::size_t{i} * waves_, waves_);
-      const auto by_start = [](const WaveTime& a, const WaveTime& b) { return a.start < b.start; };
-      const auto by_end = [](const WaveTime& a, const WaveTime& b) { return a.end < b.end; };
-      cycles.push_back(
-          static_cast<double>(std::max_element(mine.begin(), mine.end(), by_end)->end -
-                              std::min_element(mine.begin(), mine.end(), by_start)->start));
+      WaveTime whole = mine.front();
+      for (const WaveTime& time : mine) {
+        missing += time.start > 0 && time.end >= time.start ? 0 : 1;
+        whole = {.start = std::min(whole.start, time.start), .end = std::max(whole.end, time.end)};
+      }
+      cycles.push_back(static_cast<double>(whole.end - whole.start));
     }
+    point.verify("times of all waves", missing, std::uint64_t{launches} * waves_);
     return hipscope::summarize(cycles).median;
   }
 
@@ -439,13 +444,13 @@ double cycles_per_round(const Sweep& sweep, hipscope::Point& point, unsigned thr
   const auto wave_size = static_cast<unsigned>(sweep.device().wave_size);
   Times full(threads / wave_size);
   point.measure([&] { run(threads, full.next(), rounds); }, {.batch = 1});
-  Times empty(threads / wave_size);
+  Times empty(1);
   for (unsigned i = 0; i < Times::kept_launches; ++i) {
     run(wave_size, empty.next(), 0);
   }
   // The host backend counts nanoseconds.
   const double unknown = sweep.is_hardware() ? 0 : std::numeric_limits<double>::quiet_NaN();
-  return (full.cycles() - empty.cycles()) / static_cast<double>(rounds) + unknown;
+  return (full.take(point) - empty.take(point)) / static_cast<double>(rounds) + unknown;
 }
 
 std::uint64_t count_wrong(const DeviceBuffer<unsigned>& results,
@@ -763,9 +768,11 @@ std::string fit_text(const std::string& what, const std::optional<hipscope::Bank
   for (const unsigned each : fit->alike) {
     banks += (banks.empty() ? "" : " or ") + std::to_string(each);
   }
-  return what + ": " + banks + " banks explain " + number(100 * fit->explained, 4) +
-         " % of the curve, " + number(fit->base, 3) + " cycles and " + number(fit->cost_per_way) +
-         " for each dword more in one bank";
+  const std::string text =
+      what + ": " + banks + " banks explain " + number(100 * fit->explained, 4) + " % of the curve";
+  return fit->banks ? text + ", " + number(fit->base, 3) + " cycles and " +
+                          number(fit->cost_per_way) + " for each dword more in one bank"
+                    : text + ", which cannot tell them apart";
 }
 
 // What the published curves say by themselves.

@@ -297,8 +297,15 @@ __global__ void __launch_bounds__(block_threads)
   }
 }
 
-// An even number: the exchange has two buffers, which take turns.
-constexpr unsigned body_barriers = 64;
+// An even number, since the exchange has two buffers, which take turns, but not a multiple of four:
+// values then do not come back to where they began.
+constexpr unsigned body_barriers = 62;
+constexpr unsigned buffers = 2;
+
+// From how many threads further on a thread loads: from another wave for each buffer.
+__host__ __device__ unsigned partner_distance(unsigned buffer, unsigned wave_size) {
+  return (buffer + 1) * wave_size + 1;
+}
 
 // Counts the barriers in a way that no compiler makes one step of two.
 __host__ __device__ unsigned count_barrier(unsigned x) {
@@ -308,13 +315,17 @@ __host__ __device__ unsigned count_barrier(unsigned x) {
 }
 
 // body_barriers x `rounds` barriers in every thread, after a warm-up. With `Exchange` each step
-// hands a value on through LDS: store, barrier, load what a thread of the next wave stored.
-// Without, a multiply-add counts the barriers, and nothing waits for it.
+// hands a value on through LDS: store, barrier, load what a thread of another wave stored. Without,
+// two instructions count the barriers, and nothing waits for them.
 template <bool Exchange>
 __global__ void __launch_bounds__(largest_block)
     barrier_kernel(const unsigned* words, unsigned* ends, long long* cycles, unsigned rounds) {
   HIP_DYNAMIC_SHARED(unsigned, lds)
-  const unsigned partner = (threadIdx.x + warpSize + 1) % blockDim.x;
+  unsigned partner[buffers];
+#pragma unroll
+  for (unsigned buffer = 0; buffer < buffers; ++buffer) {
+    partner[buffer] = (threadIdx.x + partner_distance(buffer, warpSize)) % blockDim.x;
+  }
   unsigned x = words[threadIdx.x];
   long long start = 0;
   long long end = 0;
@@ -327,15 +338,15 @@ __global__ void __launch_bounds__(largest_block)
     for (unsigned round = 0; round < repeats; ++round) {
 #pragma unroll
       for (unsigned step = 0; step < body_barriers; ++step) {
-        const unsigned buffer = step % 2 * blockDim.x;
+        const unsigned buffer = step % buffers;
         if constexpr (Exchange) {
-          lds[buffer + threadIdx.x] = x;
+          lds[buffer * blockDim.x + threadIdx.x] = x;
         } else {
           x = count_barrier(x);
         }
         __syncthreads();
         if constexpr (Exchange) {
-          x = lds[buffer + partner];
+          x = lds[buffer * blockDim.x + partner[buffer]];
         }
       }
     }
@@ -433,7 +444,7 @@ void show(hipscope::Point& point, const Latency& latency) {
   point.value("counter's own", latency.empty, "cycles");
 }
 
-// The ends that a chain must have after so many steps: those of all lanes, and the first dword.
+// What a kernel must give after so many steps.
 using Expected = std::function<Words(std::uint64_t)>;
 
 std::uint64_t count_wrong(const Words& results, const Words& expected) {
@@ -444,7 +455,21 @@ std::uint64_t count_wrong(const Words& results, const Words& expected) {
   return wrong;
 }
 
-// One chain: its ends after the warm-up alone and after all steps, then its latency.
+// Runs the warm-up alone and then all, once each.
+void verify_ends(hipscope::Point& point, const std::string& what, const Run& run,
+                 std::uint64_t rounds, unsigned steps_per_round, DeviceBuffer<unsigned>& ends,
+                 const Expected& expected) {
+  for (const std::uint64_t repeats : {std::uint64_t{0}, rounds}) {
+    Cycles unused;
+    ends.poison();
+    run(unused.next(), repeats);
+    const Words right = expected((warm_up_rounds + repeats) * steps_per_round);
+    point.verify(repeats == 0 ? what + " after the warm-up" : what,
+                 count_wrong(ends.to_host(), right), ends.size());
+  }
+}
+
+// One chain: its ends, then its latency.
 template <typename Chain>
 void measure_chain(const Sweep& sweep, hipscope::Point& point, const Words& words, unsigned lanes,
                    std::uint64_t rounds, const Expected& expected) {
@@ -458,14 +483,7 @@ void measure_chain(const Sweep& sweep, hipscope::Point& point, const Words& word
             .lds_bytes = static_cast<std::uint32_t>(words.size() * sizeof(unsigned))},
            given.data(), words.size(), lanes, ends.data(), cycles, repeats);
   };
-  for (const std::uint64_t repeats : {std::uint64_t{0}, rounds}) {
-    Cycles unused;
-    ends.poison();
-    run(unused.next(), repeats);
-    point.verify(repeats == 0 ? "ends after the warm-up" : "ends of the chains",
-                 count_wrong(ends.to_host(), expected((warm_up_rounds + repeats) * body_steps)),
-                 ends.size());
-  }
+  verify_ends(point, "ends of the chains", run, rounds, body_steps, ends, expected);
   show(point, measure_latency(sweep, point, run, rounds, body_steps));
 }
 
@@ -635,31 +653,32 @@ Latency measure_barriers(const Sweep& sweep, hipscope::Point& point, const std::
     launch(barrier_kernel<Exchange>,
            {.grid = dim3(1),
             .block = dim3(threads),
-            .lds_bytes = static_cast<std::uint32_t>(2 * threads * sizeof(unsigned))},
+            .lds_bytes = static_cast<std::uint32_t>(buffers * threads * sizeof(unsigned))},
            given.data(), ends.data(), cycles, repeats);
   };
-  const std::uint64_t steps = (warm_up_rounds + rounds) * body_barriers;
-  Words expected = words;
-  for (unsigned thread = 0; thread < threads; ++thread) {
-    if constexpr (Exchange) {
-      const auto distance = static_cast<std::uint64_t>(sweep.device().wave_size) + 1;
-      expected[thread] = words[(thread + steps * distance) % threads];
-    } else {
-      for (std::uint64_t step = 0; step < steps; ++step) {
-        expected[thread] = count_barrier(expected[thread]);
+  const auto wave_size = static_cast<unsigned>(sweep.device().wave_size);
+  const std::uint64_t distance = partner_distance(0, wave_size) + partner_distance(1, wave_size);
+  const auto expected = [&](std::uint64_t steps) {
+    Words all = words;
+    for (unsigned thread = 0; thread < threads; ++thread) {
+      if constexpr (Exchange) {
+        all[thread] = words[(thread + steps / buffers * distance) % threads];
+      } else {
+        for (std::uint64_t step = 0; step < steps; ++step) {
+          all[thread] = count_barrier(all[thread]);
+        }
       }
     }
-  }
-  Cycles unused;
-  run(unused.next(), rounds);
-  point.verify(name, count_wrong(ends.to_host(), expected), threads);
+    return all;
+  };
+  verify_ends(point, name, run, rounds, body_barriers, ends, expected);
   return measure_latency(sweep, point, run, rounds, body_barriers, name);
 }
 
 void measure_barrier(Sweep& sweep, std::uint64_t rounds) {
   sweep.axis({.name = "waves", .scale = hipscope::Scale::logarithmic});
   sweep.headline("barrier");
-  sweep.note("exchange: store to LDS, barrier, load what a thread of the next wave has stored");
+  sweep.note("exchange: store to LDS, barrier, load what a thread of another wave has stored");
   const auto wave_size = static_cast<unsigned>(sweep.device().wave_size);
   const unsigned most_waves = sweep.is_hardware() ? largest_block / wave_size : 2;
   for (unsigned waves = 1; waves <= most_waves; waves *= 2) {
@@ -746,7 +765,7 @@ int main(int argc, char** argv) {
       {.question = "How long does a lane wait for a value from LDS, and for one from another lane?",
        .sources = {"fsword73/HIP-Performance-Optmization-on-VEGA64, 2.9.1 (example 9a)"}});
   const auto rounds =
-      experiment.size("--rounds", "rounds of 127 steps (64 barriers)",
+      experiment.size("--rounds", "rounds of 127 steps (62 barriers)",
                       {.gpu = 64, .quick = 16, .host = 2, .minimum = 1, .maximum = 1U << 16});
   experiment.sweep("chase", "loads of one lane, each from where the last one says",
                    [&](Sweep& sweep) { measure_chases(sweep, rounds); });
