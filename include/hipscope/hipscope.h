@@ -10,4 +10,6 @@
 #include "hipscope/format.h"
 #include "hipscope/inference.h"
 #include "hipscope/launch.h"
+#include "hipscope/lds.h"
 #include "hipscope/statistics.h"
+#include "hipscope/timed_rounds.h"

@@ -206,5 +206,34 @@ struct Level {
 /// spread, 1 - spread / (ratio - 1), of points / (points + 1), and of sqrt(last_x / next_x), which
 /// is small where the rise is gradual.
 std::vector<Level> find_levels(std::span<const CurvePoint> curve, double smallest_ratio);
+/// What the cost of a stride says about the banks of an LDS.
+struct BankFit {
+  /// Empty: more than one number of banks explains the curve.
+  std::optional<unsigned> banks{};
+  std::vector<unsigned> alike{};  ///< the numbers of banks that explain the curve about as well
+  double base = 0;                ///< where no bank must serve more than one dword
+  double cost_per_way = 0;        ///< for each dword more that a bank must serve, in the unit of y
+  double explained = 0;           ///< share of the curve's variation, 0 ... 1
+  double confidence = 0;          ///< 0 ... 1: that share, and how much less the next best explains
+};
+
+/// Fits base + cost_per_way * (ways - 1) to `curve`: x is a stride in dwords, y the cost of an
+/// access in which lane i of `lanes` asks for dword i * x. The ways are the most dwords that one of
+/// B banks must serve; B is the power of two from 4 to 128 that leaves the least unexplained.
+/// `cost_per_way` and `base` are for the best of several that are alike. Empty when even the best
+/// leaves more than a tenth of the variation unexplained, when the curve rises by less than a
+/// twentieth (flat), and with fewer than eight points or one that is no stride.
+std::optional<BankFit> fit_banks(std::span<const CurvePoint> curve, unsigned lanes);
+
+/// The one lowest point of a curve that falls to it and rises from it.
+struct Valley {
+  double x = 0;
+  double ratio = 0;       ///< the lower of its two neighbours over it
+  double confidence = 0;  ///< 0 ... 1: how much lower it is than they, 1 - 1 / ratio
+};
+
+/// Finds it. Empty when a neighbour is not `smallest_ratio` (such as 1.3) times as high, when the
+/// lowest point is the first or the last, and when the curve goes up and down otherwise.
+std::optional<Valley> find_valley(std::span<const CurvePoint> curve, double smallest_ratio);
 
 }  // namespace hipscope

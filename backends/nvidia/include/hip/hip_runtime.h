@@ -28,6 +28,10 @@ inline constexpr auto hipFuncAttributePreferredSharedMemoryCarveout =
     cudaFuncAttributePreferredSharedMemoryCarveout;
 inline constexpr auto hipDeviceAttributeClockRate = cudaDevAttrClockRate;
 inline constexpr auto hipDeviceAttributeMemoryClockRate = cudaDevAttrMemoryClockRate;
+inline constexpr auto hipDeviceAttributeSharedMemPerBlockOptin =
+    cudaDevAttrMaxSharedMemoryPerBlockOptin;
+inline constexpr auto hipFuncAttributeMaxDynamicSharedMemorySize =
+    cudaFuncAttributeMaxDynamicSharedMemorySize;
 
 // --- Runtime calls ---------------------------------------------------------------------------
 #define hipGetErrorName cudaGetErrorName

@@ -1,0 +1,102 @@
+// Kernels that repeat one body in rounds and take the time of it by their CU's cycle counter.
+#pragma once
+
+#include <hip/hip_runtime.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hipscope/buffer.h"
+#include "hipscope/experiment.h"
+#include "hipscope/statistics.h"
+
+namespace hipscope {
+
+/// When a wave began and ended, by its CU's cycle counter.
+struct WaveTime {
+  long long start;
+  long long end;
+};
+
+inline constexpr unsigned warm_up_rounds = 1;
+
+/// Calls `body` warm_up_rounds times, then `rounds` times and returns the time of that. Both go
+/// through the same code, so that the compiler can move nothing from before the first into the
+/// timed one. `Together`: the block's waves begin together, at a barrier.
+template <bool Together, typename Body>
+__device__ WaveTime time_rounds(unsigned rounds, Body body) {
+  WaveTime time{};
+  unsigned repeats = warm_up_rounds;
+#pragma unroll 1
+  for (unsigned pass = 0; pass < 2; ++pass) {
+    if constexpr (Together) {
+      __syncthreads();
+    }
+    time.start = clock64();
+#pragma unroll 1
+    for (unsigned round = 0; round < repeats; ++round) {
+      body();
+    }
+    time.end = clock64();
+    repeats = rounds;
+  }
+  return time;
+}
+
+/// The times of the last launches of a kernel, in each of which so many waves store theirs.
+class WaveTimes {
+ public:
+  static constexpr unsigned kept_launches = 8;
+
+  explicit WaveTimes(unsigned waves) : waves_(waves), times_(std::size_t{waves} * kept_launches) {}
+
+  /// Where the next launch stores them.
+  WaveTime* next() { return times_.data() + std::size_t{waves_} * (launches_++ % kept_launches); }
+
+  /// Cycles from the first wave's start to the last one's end: the median of the launches. Every
+  /// wave must have stored its times.
+  double take(Point& point) const {
+    const std::vector<WaveTime> all = times_.to_host();
+    std::uint64_t missing = 0;
+    std::vector<double> cycles;
+    for (unsigned i = 0; i < std::min(launches_, kept_launches); ++i) {
+      WaveTime whole = all[std::size_t{i} * waves_];
+      for (const WaveTime& time : std::span(all).subspan(std::size_t{i} * waves_, waves_)) {
+        missing += time.start > 0 && time.end >= time.start ? 0 : 1;
+        whole = {.start = std::min(whole.start, time.start), .end = std::max(whole.end, time.end)};
+      }
+      cycles.push_back(static_cast<double>(whole.end - whole.start));
+    }
+    point.verify("times of all waves", missing, cycles.size() * waves_);
+    return summarize(cycles).median;
+  }
+
+ private:
+  unsigned waves_;
+  unsigned launches_ = 0;
+  DeviceBuffer<WaveTime> times_;
+};
+
+/// Runs the warm-up alone and then all, once each, into poisoned results: `run` enqueues so many
+/// rounds, `expected` gives what must come out after so many with the warm-up, for the whole block
+/// or for each wave alike.
+template <typename Run, typename Expected>
+void verify_rounds(Point& point, const std::string& what, std::uint64_t rounds,
+                   DeviceBuffer<unsigned>& results, Run run, Expected expected) {
+  for (const std::uint64_t repeats : {std::uint64_t{0}, rounds}) {
+    results.poison();
+    run(repeats);
+    const std::vector<unsigned> computed = results.to_host();
+    const std::vector<unsigned> right = expected(warm_up_rounds + repeats);
+    std::uint64_t wrong = 0;
+    for (std::size_t i = 0; i < computed.size(); ++i) {
+      wrong += computed[i] == right[i % right.size()] ? 0 : 1;
+    }
+    point.verify(repeats == 0 ? what + " after the warm-up" : what, wrong, computed.size());
+  }
+}
+
+}  // namespace hipscope
