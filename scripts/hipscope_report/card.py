@@ -109,6 +109,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         *_told_by("memory_channels", "channel interleave", tolerance=EXACT),
         *_told_by("memory_channels", "worst stride factor", "worst stride factor within L2",
                   "gain by padding, {what}"),
+        *_told_by("cache_line", "fetched by a cache level 2 miss", tolerance=EXACT),
         *_told_by("store_divergence", "access granularity of {what}", tolerance=EXACT),
         *_told_by("store_divergence", "cost of a scattered lane, {what}", "cost of misalignment, {what}"),
         *_told_by("nchw_index", "cost of the index"),
@@ -116,7 +117,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
     "lds": (
         *_told_by("lds_banks", "LDS banks", "LDS bank width", tolerance=EXACT),
         *_told_by("lds_banks", "cycles per extra conflict way", "LDS read bandwidth"),
-        *_told_by("lds_latency", "LDS latency", "shuffle latency"),
+        *_told_by("lds_latency", "LDS latency", "LDS latency by index", "shuffle latency"),
     ),
     "registers": (
         *_told_by("vgpr_limit", "registers of a CU", "register budget per thread, blocks of {n}",

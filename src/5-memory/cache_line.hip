@@ -434,8 +434,8 @@ NodeLatency node_latency(const Arena& arena, double nodes, unsigned chunk_bytes,
                          Checks& checks) {
   constexpr unsigned fewest_strata = 16;
   // A stratum has one node of the chain, which must fit into the level: the smallest level 1 so far
-  // has 16 KiB, in lines of 64 bytes.
-  constexpr unsigned most_strata = loads == Loads::through_level_1 ? 128 : 4096;
+  // has 128 lines (RDNA: 16 KiB in lines of 128 bytes).
+  constexpr unsigned most_strata = loads == Loads::through_level_1 ? 64 : 4096;
   // So that hardly two nodes of the chain share a line.
   const unsigned nodes_per_stratum = std::max(8U, 2 * longest_line / chunk_bytes);
   WarmUp warm_up{.strata = fewest_strata, .chunk_bytes = chunk_bytes, .salt = salt};
@@ -476,7 +476,7 @@ constexpr double leaving_share = 0.3;
 template <Loads loads>
 double leaving_nodes(Sweep& sweep, const Arena& arena, unsigned chunk_bytes, double most_nodes,
                      Checks& checks, NodeLatency& latency) {
-  constexpr double fewest_nodes = 128;
+  constexpr double fewest_nodes = 64;
   constexpr unsigned chains = 3;
   const unsigned halvings = sweep.is_hardware() ? 9 : 3;
   double inside = fewest_nodes;
@@ -580,9 +580,11 @@ void infer_sector(hipscope::Results& results, unsigned level) {
   if (curve.empty()) {
     return;
   }
-  hipscope::Inference inference{.name = "cache level " + std::to_string(level) + " sector",
-                                .unit = "bytes",
-                                .statement = "the curves do not show in which unit misses fetch"};
+  // What an L2 miss brings may be more than one of L2's sectors.
+  hipscope::Inference inference{
+      .name = level == 1 ? "cache level 1 sector" : "fetched by a cache level 2 miss",
+      .unit = "bytes",
+      .statement = "the curves do not show in which unit misses fetch"};
   const auto sector = hipscope::find_fetch_unit(curve);
   if (sector) {
     inference.value = sector->bytes;
@@ -597,8 +599,6 @@ void infer_sector(hipscope::Results& results, unsigned level) {
   if (level == 2) {
     weigh(inference, hipscope::fit_fetch_unit(results.curve("stride", "past level 1")),
           "strides through cold memory");
-    inference.evidence.emplace_back(
-        "the unit is that of the memory behind it, if that fetches more than one sector at once");
   }
   results.infer(inference);
 }

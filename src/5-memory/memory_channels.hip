@@ -515,7 +515,7 @@ void infer_interleave(hipscope::Results& results) {
     inference.evidence.push_back(std::to_string(found->halvings) + " halvings in a row");
   } else if (worst->y > clearly_slower) {
     inference.statement =
-        "addresses are hashed over the channels: no stride was found that makes them collide";
+        "addresses look hashed over the channels: no stride was found that makes them collide";
   } else {
     inference.statement =
         "some strides are slower than their neighbours, but not by channels that "

@@ -766,8 +766,12 @@ void measure_tlb(Sweep& sweep, const Sizes& sizes) {
   const std::uint64_t lines = page_bytes / line_bytes;
   const auto free_bytes = static_cast<double>(sweep.device().free_memory_bytes);
   constexpr double share = 0.9;
+  // All nodes must stay in L2: in a quarter of it.
+  const std::uint64_t l2_bytes = sweep.device().l2_bytes;
+  const std::uint64_t in_l2 = l2_bytes > 0 ? l2_bytes / 4 / line_bytes : sizes.pages;
   const std::uint64_t most_pages = std::clamp<std::uint64_t>(
-      static_cast<std::uint64_t>(share * free_bytes) / page_bytes, fewest_pages, sizes.pages);
+      static_cast<std::uint64_t>(share * free_bytes) / page_bytes, fewest_pages,
+      std::max<std::uint64_t>(fewest_pages, std::min<std::uint64_t>(sizes.pages, in_l2)));
   sweep.note("at most " + number(static_cast<double>(most_pages * page_bytes) / mib, 6) +
              " MiB of memory; past L1, at least " + std::to_string(fewest_nodes) + " lines");
   sweep.require_memory(most_pages * page_bytes, "--pages");
@@ -884,8 +888,14 @@ void infer_caches(Results& results, const std::vector<Level>& levels, const std:
         .confidence = level->end->confidence,
         .statement = in_bytes(bytes) + " are the largest footprint that it serves alone",
         .evidence = end_evidence(*level)};
-    if (l2_bytes > 0 && level == nearest) {
+    if (l2_bytes > 0 && level == nearest && distance(*level) < std::log(2)) {
       capacity.driver = l2_bytes;
+    }
+    constexpr double clearly_more = 1.2;
+    if (l2_bytes > 0 && bytes > clearly_more * l2_bytes) {
+      capacity.confidence /= 2;
+      capacity.evidence.emplace_back(
+          "past what the driver calls L2: a cache behind it, or the reach of a TLB");
     }
     const bool before_last =
         levels.end() - level == 2 || (levels.end() - level == 3 && !levels.back().end);
@@ -897,6 +907,15 @@ void infer_caches(Results& results, const std::vector<Level>& levels, const std:
     results.infer(capacity);
     infer_latency(results, name + " latency", *level);
   }
+}
+
+// In percent; 0 when the sweep was left out.
+double largest_difference_by_events(const Results& results) {
+  double largest = 0;
+  for (const auto& point : results.curve("events", "difference")) {
+    largest = std::max(largest, std::abs(point.y));
+  }
+  return largest;
 }
 
 void infer_levels(Results& results) {
@@ -916,13 +935,24 @@ void infer_levels(Results& results) {
                    .unit = "bytes",
                    .statement = "the curve shows no end of a level"});
   }
+  if (const auto difference = largest_difference_by_events(results); difference > 10) {
+    results.infer({.name = "cache level 1 latency",
+                   .unit = "cycles",
+                   .statement = "the counter in the kernel and events around it differ by " +
+                                number(difference, 2) +
+                                " %: it counts something else than cycles"});
+    return;
+  }
   infer_caches(results, levels, "cache", l2_bytes);
   Inference memory{.name = "memory latency",
                    .unit = "cycles",
                    .statement = "the curve does not get flat past the last cache"};
-  // What is flat up to the end may still be a cache: then it must be well past the driver's L2.
+  // What is flat up to the end may still be a cache: it must be well past the driver's L2, and past
+  // the caches behind L2, of which drivers do not tell; the largest so far has 256 MiB (MI300X).
   constexpr double well_past = 4;
-  if (levels.size() > 1 && !levels.back().end && curve.back().x >= well_past * l2_bytes) {
+  constexpr double largest_cache = 256 * mib;
+  if (levels.size() > 1 && !levels.back().end &&
+      curve.back().x >= std::max(well_past * l2_bytes, 2 * largest_cache)) {
     memory.value = levels.back().y;
     memory.confidence = levels.back().confidence;
     memory.statement = "from one dependent load to the next, past all caches";
@@ -978,8 +1008,9 @@ void infer_tlb(Results& results) {
                                             " times the plateau within an octave"}};
     const auto set_reach = [&](const hipscope::FirstStep& step, double page_bytes) {
       reach.value = step.last_flat_x * page_bytes;
-      reach.statement = "lines in pages over " + in_bytes(*reach.value) + " take no longer, over " +
-                        in_bytes(step.next_x * page_bytes) + " they do";
+      reach.statement = "from " + in_bytes(*reach.value) + " to " +
+                        in_bytes(step.next_x * page_bytes) +
+                        " of pages a line begins to take clearly longer";
     };
     set_reach(rise, large_page);
     for (const hipscope::FirstStep& small : small_rises) {
@@ -1030,7 +1061,8 @@ void infer_spread(Results& results, const std::string& sweep, const std::string&
                  .value = loads.maximum - loads.minimum,
                  .unit = "cycles",
                  .confidence = count / (count + 1),
-                 .statement = "between the nearest and the farthest",
+                 .statement = "of loads, which may find a copy near by; atomics tell how far "
+                              "away lines are at home",
                  .evidence = {text("loads", loads), text("atomics, at the line's home", atomics)}});
 }
 
@@ -1045,10 +1077,11 @@ int main(int argc, char** argv) {
   const Sizes sizes = {
       .footprint = experiment.size("--footprint", "largest footprint in bytes",
                                    {.gpu = 2048 * mib,
-                                    .quick = 256 * mib,
+                                    .quick = 1024 * mib,
                                     .host = 16 * kib,
                                     .minimum = smallest_footprint,
-                                    .maximum = 512 * 1024 * mib}),
+                                    .maximum = 512 * 1024 * mib,
+                                    .share_of_memory = 0.25}),
       .spacing = experiment.size(
           "--spacing", "bytes from node to node, a multiple of 8; best the line of the caches",
           {.gpu = line_bytes,

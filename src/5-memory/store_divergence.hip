@@ -516,14 +516,18 @@ struct Sizes {
   const hipscope::Size& l2_accesses;
 };
 
-// Within L2: no more than half of it, since an H200 keeps data of either half in both.
+// Within L2: no more than half of it, since an H200 keeps data of either half in both. 0 where L2
+// is unknown or too small.
 std::uint64_t footprint_of(const Sweep& sweep, Place place, const Sizes& sizes) {
   if (place == Place::memory) {
     return sizes.footprint;
   }
   const std::uint64_t half = sweep.device().l2_bytes / 2;
   const std::uint64_t given = sizes.l2_footprint;
-  return sweep.is_hardware() && half > smallest_footprint ? std::min(given, half) : given;
+  if (!sweep.is_hardware()) {
+    return given;
+  }
+  return half >= smallest_footprint ? std::min(given, half) : 0;
 }
 
 using MakePatterns = std::function<std::vector<Pattern>(unsigned lanes, std::uint64_t footprint,
@@ -533,6 +537,10 @@ void measure(Sweep& sweep, Operation operation, Place place, const MakePatterns&
              const Sizes& sizes) {
   sweep.headline("useful");
   const std::uint64_t footprint = footprint_of(sweep, place, sizes);
+  if (footprint == 0) {
+    sweep.note("not on this device: its L2 is unknown or too small");
+    return;
+  }
   sweep.note(number(static_cast<double>(footprint) / (1 << 20), 6) + " MiB" +
              (place == Place::memory ? ", each dword once" : ", over and over") +
              "; an access is that of a wave; cycles x CUs: what one CU takes for it while all do");
@@ -690,13 +698,14 @@ void infer_misalignment(hipscope::Results& results, const std::string& sweep,
                                       [](const auto& a, const auto& b) { return a.y < b.y; });
   const double factor = worst->y / curve.front().y;
   const double noise = worst->relative_spread + curve.front().relative_spread;
-  results.infer({.name = "cost of misalignment, " + what,
-                 .value = factor,
-                 .unit = "times as long",
-                 .confidence = std::clamp(1 - noise / std::max(noise, factor - 1), 0.0, 1.0),
-                 .statement = "the slowest shift, by " + number(worst->x) + " dwords, against none",
-                 .evidence = {number(curve.front().y) + " and " + number(worst->y) +
-                              " cycles x CUs per access"}});
+  results.infer(
+      {.name = "cost of misalignment, " + what,
+       .value = factor,
+       .unit = "times as long",
+       .confidence = factor - 1 > noise ? 1 - noise / (factor - 1) : 0,
+       .statement = "the slowest shift, of " + number(worst->x) + " x 4 bytes, against none",
+       .evidence = {number(curve.front().y) + " and " + number(worst->y) +
+                    " cycles x CUs per access"}});
 }
 
 }  // namespace
@@ -715,7 +724,8 @@ int main(int argc, char** argv) {
                                           .quick = 512 * mebibyte,
                                           .host = smallest_footprint,
                                           .minimum = smallest_footprint,
-                                          .maximum = largest_footprint});
+                                          .maximum = largest_footprint,
+                                          .share_of_memory = 0.25});
   const auto l2_footprint = experiment.size("--l2-footprint", "bytes within L2, at most half of it",
                                             {.gpu = 16 * mebibyte,
                                              .quick = 16 * mebibyte,

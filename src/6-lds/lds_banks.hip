@@ -260,7 +260,8 @@ Words stored_words(const Words& offsets, unsigned /*pitch*/, unsigned salt, std:
 }
 
 // The most different dwords of one bank that a wave asks for, if there are 32 banks of 4 bytes (as
-// the CUDA C++ programming guide and AMD's ISA manuals say): the passes that it takes at least.
+// the CUDA C++ programming guide and AMD's manuals of GCN and CDNA say; RDNA has two sets of 32):
+// the passes that it takes at least.
 double dwords_of_busiest_bank(const Words& offsets, unsigned access_bytes) {
   constexpr unsigned banks = 32;
   std::array<std::set<unsigned>, banks> dwords;
@@ -519,7 +520,7 @@ void infer_banks(hipscope::Results& results) {
     cost.confidence = chase->explained;
     cost.statement = "so much longer takes a load for each dword more that one bank must serve";
     cost.evidence = {
-        "without conflicts " + number(chase->base, 4) + " cycles",
+        "extrapolated to one dword in each bank: " + number(chase->base, 4) + " cycles",
         "of a full CU's loads each dword more takes " + number(loads->cost_per_way) + " cycles"};
   }
   results.infer(banks);
@@ -536,7 +537,7 @@ void infer_width(hipscope::Results& results) {
                                 .statement = "the curve has no single lowest point"};
   if (const auto valley = hipscope::find_valley(curve, 1.3)) {
     inference.value = valley->x;
-    inference.confidence = valley->confidence;
+    inference.confidence = std::min(1.0, valley->ratio - 1);
     inference.statement = "lanes so many bytes more than all banks apart conflict least";
     inference.evidence = {"half and twice as many cost at least " + number(valley->ratio) +
                           " times as much"};

@@ -192,7 +192,8 @@ __global__ void __launch_bounds__(block_threads)
 constexpr unsigned body_barriers = 62;
 constexpr unsigned buffers = 2;
 
-// From how many threads further on a thread loads: from another wave for each buffer.
+// From how many threads further on a thread loads: where there are three waves, from another wave
+// for each buffer.
 __host__ __device__ unsigned partner_distance(unsigned buffer, unsigned wave_size) {
   return (buffer + 1) * wave_size + 1;
 }
@@ -491,7 +492,10 @@ void measure_barriers(const Sweep& sweep, Point& point, const Words& words, std:
 void measure_barrier(Sweep& sweep, std::uint64_t rounds) {
   sweep.axis({.name = "waves", .scale = hipscope::Scale::logarithmic});
   sweep.headline("barrier");
-  sweep.note("exchange: store to LDS, barrier, load what a thread of another wave has stored");
+  sweep.note(
+      "exchange: store to LDS, barrier, load what another thread has stored, from three waves on "
+      "one of "
+      "another wave");
   const auto wave_size = static_cast<unsigned>(sweep.device().wave_size);
   const unsigned most_waves = sweep.is_hardware() ? largest_block / wave_size : 2;
   for (unsigned waves = 1; waves <= most_waves; waves *= 2) {

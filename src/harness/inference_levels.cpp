@@ -156,7 +156,8 @@ Level level_of(std::span<const CurvePoint> curve, const Logarithmic& smooth, con
 LevelEnd end_of(std::span<const CurvePoint> curve, const Level& level, const Run& run,
                 double next_x, double next_y) {
   LevelEnd end{.last_x = curve[run.end - 1].x, .risen_x = curve[run.end].x, .next_x = next_x};
-  const double clearness = 1 - level.spread / (next_y / level.y - 1);
+  const double rise = next_y / level.y - 1;
+  const double clearness = rise > 0 ? 1 - level.spread / rise : 0;
   const auto count = static_cast<double>(level.points);
   end.confidence =
       std::max(0.0, clearness) * count / (count + 1) * std::sqrt(end.last_x / end.next_x);

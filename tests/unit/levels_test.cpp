@@ -552,5 +552,22 @@ TEST(FindClearRises, TheRiseComesWithinAnOctaveAndFromAboveTheFlatPart) {
   EXPECT_TRUE(find_clear_rises(made_curve(xs, dips_first), clear_ratio).empty());
 }
 
+// A level whose successor turns out to be no higher has no clear end.
+TEST(FindLevels, AConfidenceIsNeverMoreThanOne) {
+  std::vector<CurvePoint> curve;
+  for (unsigned point = 0; point < 112; ++point) {
+    const double octave = point / 8.0;
+    const double y = octave < 6 ? 100 + 4 * (point % 2) : octave < 8 ? 117 : octave < 10 ? 106 : 97;
+    curve.push_back({.x = 1024 * std::exp2(octave), .y = y});
+  }
+  for (const Level& level : find_levels(curve, 1.12)) {
+    EXPECT_LE(level.confidence, 1);
+    if (level.end) {
+      EXPECT_GE(level.end->confidence, 0);
+      EXPECT_LE(level.end->confidence, 1);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hipscope
