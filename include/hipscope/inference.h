@@ -97,4 +97,22 @@ struct IssueFit {
 /// the model is more than a quarter off anywhere, so that another law is not taken for this one.
 std::optional<IssueFit> fit_issue(std::span<const CurvePoint> rounds);
 
+/// The level at the top of a curve of rates over footprints.
+struct TopLevel {
+  double y = 0;        ///< the median on the level
+  double first_x = 0;  ///< where the level begins
+  double last_x = 0;   ///< the last x on it
+  std::size_t points = 0;
+  double lowest = 0;      ///< y on the level
+  double highest = 0;     ///< y on the level
+  double after = 0;       ///< the median of what follows
+  double confidence = 0;  ///< 0 ... 1: how clearly the fall stands out of the level's spread
+};
+
+/// The level around the highest y of a curve that falls off after it: the points side by side that
+/// lie, median-filtered, within a fifth of the highest. Empty when they are fewer than four, when
+/// fewer than four follow, and when any point of the second half of these is not below three
+/// quarters of the level's median.
+std::optional<TopLevel> find_top_level(std::span<const CurvePoint> curve);
+
 }  // namespace hipscope
