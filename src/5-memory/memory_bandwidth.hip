@@ -64,47 +64,37 @@ Keys keys_of(std::uint64_t seed) {
 
 constexpr unsigned scalar = 2654435761U;
 
-// `inputs` arrays are read; `stores`: the result goes to another array, else into a sum.
-struct Read {
-  static constexpr const char* name = "read";
-  static constexpr unsigned inputs = 1;
-  static constexpr bool stores = false;
+// `Inputs` arrays are read; `Stores`: the result goes to another array, else into a sum.
+template <unsigned Inputs, bool Stores>
+struct Function {
+  static constexpr unsigned inputs = Inputs;
+  static constexpr bool stores = Stores;
+  // What most of them make of an element of the first array; write counts up in its place.
   __host__ __device__ static unsigned apply(unsigned a, unsigned /*b*/) { return a; }
 };
-struct Dot {
+struct Read : Function<1, false> {
+  static constexpr const char* name = "read";
+};
+struct Dot : Function<2, false> {
   static constexpr const char* name = "dot";
-  static constexpr unsigned inputs = 2;
-  static constexpr bool stores = false;
   __host__ __device__ static unsigned apply(unsigned a, unsigned b) { return a * b; }
 };
-struct Write {  // counts up instead of reading
+struct Write : Function<0, true> {
   static constexpr const char* name = "write";
-  static constexpr unsigned inputs = 0;
-  static constexpr bool stores = true;
-  __host__ __device__ static unsigned apply(unsigned a, unsigned /*b*/) { return a; }
 };
-struct Copy {
+struct Copy : Function<1, true> {
   static constexpr const char* name = "copy";
-  static constexpr unsigned inputs = 1;
-  static constexpr bool stores = true;
-  __host__ __device__ static unsigned apply(unsigned a, unsigned /*b*/) { return a; }
 };
-struct Scale {
+struct Scale : Function<1, true> {
   static constexpr const char* name = "scale";
-  static constexpr unsigned inputs = 1;
-  static constexpr bool stores = true;
   __host__ __device__ static unsigned apply(unsigned a, unsigned /*b*/) { return scalar * a; }
 };
-struct Add {
+struct Add : Function<2, true> {
   static constexpr const char* name = "add";
-  static constexpr unsigned inputs = 2;
-  static constexpr bool stores = true;
   __host__ __device__ static unsigned apply(unsigned a, unsigned b) { return a + b; }
 };
-struct Triad {
+struct Triad : Function<2, true> {
   static constexpr const char* name = "triad";
-  static constexpr unsigned inputs = 2;
-  static constexpr bool stores = true;
   __host__ __device__ static unsigned apply(unsigned a, unsigned b) { return a + scalar * b; }
 };
 
@@ -171,19 +161,15 @@ __device__ Access load(const Access* address) {
     return __ldcg(address);
   } else if constexpr (hint == Hint::streaming) {
     return __ldcs(address);
-  } else {
-    return *address;
   }
 #elif defined(__HIP_DEVICE_COMPILE__)
   if constexpr (hint != Hint::none) {
-    return __builtin_bit_cast(
-        Access, __builtin_nontemporal_load(reinterpret_cast<const Native<Access>*>(address)));
-  } else {
-    return *address;
+    Native<Access> value =
+        __builtin_nontemporal_load(reinterpret_cast<const Native<Access>*>(address));
+    return reinterpret_cast<Access&>(value);
   }
-#else
-  return *address;
 #endif
+  return *address;
 }
 
 template <Hint hint, typename Access>
@@ -191,22 +177,30 @@ __device__ void store(Access* address, Access value) {
 #if defined(__CUDA_ARCH__)
   if constexpr (hint == Hint::streaming) {
     __stcs(address, value);
-  } else {
-    *address = value;
+    return;
   }
 #elif defined(__HIP_DEVICE_COMPILE__)
   if constexpr (hint == Hint::streaming) {
-    __builtin_nontemporal_store(__builtin_bit_cast(Native<Access>, value),
+    __builtin_nontemporal_store(reinterpret_cast<Native<Access>&>(value),
                                 reinterpret_cast<Native<Access>*>(address));
-  } else {
-    *address = value;
+    return;
   }
-#else
-  *address = value;
 #endif
+  *address = value;
 }
 
 // --- Kernels ----------------------------------------------------------------------------------
+
+// The second launch bound of the kernels that are measured, one block per CU: without it CUDA 13's
+// compiler keeps to 32 registers and loads fewer values at once than the source says.
+
+// All loads before this are under way before anything after it waits for the first. Left to itself,
+// clang loads a few at a time where that saves registers.
+__device__ void end_of_loads() {
+#if defined(__HIP_DEVICE_COMPILE__)
+  __builtin_amdgcn_sched_barrier(0);
+#endif
+}
 
 // Adds the threads' sums up, so that no load can be left out.
 __device__ void store_block_sum(unsigned sum, unsigned* sums) {
@@ -231,7 +225,7 @@ __device__ void store_block_sum(unsigned sum, unsigned* sums) {
 // has fewer blocks than there are tiles. Nothing says that `output` is another array than the
 // inputs, so every load of a tile comes before its first store.
 template <typename Function, typename Access, unsigned Values, Hint load_hint, Hint store_hint>
-__global__ void __launch_bounds__(largest_block)
+__global__ void __launch_bounds__(largest_block, 1)
     stream_kernel(const Access* first, const Access* second, Access* output, unsigned* sums,
                   unsigned tiles, unsigned first_count) {
   unsigned sum = 0;
@@ -254,6 +248,7 @@ __global__ void __launch_bounds__(largest_block)
         b[i] = load<load_hint>(second + at);
       }
     }
+    end_of_loads();
 #pragma unroll
     for (unsigned i = 0; i < Values; ++i) {
       const Access result = apply<Function>(a[i], b[i]);
@@ -288,10 +283,11 @@ struct Walk {
   unsigned tiles;
   unsigned visits;
 
+  // The first tile of a block, by equal distances as far as whole tiles allow.
   __host__ __device__ unsigned start(unsigned block, unsigned blocks) const {
-    return pattern == Pattern::own_start
-               ? static_cast<unsigned>(std::uint64_t{block} * tiles / blocks)
-               : 0;
+    const unsigned rest = tiles % blocks;
+    const unsigned equal = tiles / blocks * block + (block < rest ? block : rest);
+    return pattern == Pattern::own_start ? equal : 0;
   }
   // The block's first tile in the array.
   __host__ __device__ unsigned base(unsigned block) const {
@@ -303,7 +299,7 @@ struct Walk {
 // that nothing can be kept in registers. The sum is of all that was moved: for a function that
 // stores it proves that no visit was left out.
 template <typename Function, unsigned Loads, Hint hint>
-__global__ void __launch_bounds__(largest_block)
+__global__ void __launch_bounds__(largest_block, 1)
     walk_kernel(const uint4* first, uint4* output, unsigned* sums, Walk walk,
                 unsigned first_count) {
   const unsigned groups = blockDim.x / unit_lanes;
@@ -325,6 +321,7 @@ __global__ void __launch_bounds__(largest_block)
         values[i] = load<hint>(first + at + i * unit_lanes);
       }
     }
+    end_of_loads();
 #pragma unroll
     for (unsigned i = 0; i < Loads; ++i) {
       if constexpr (Function::stores) {
