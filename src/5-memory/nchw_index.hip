@@ -65,6 +65,8 @@ __device__ unsigned divide(unsigned n, Divisor divisor) {
 // All that a kernel is told. `count` indices are stored, one for each pixel of each image.
 struct Tensor {
   unsigned count;
+  unsigned images;
+  unsigned rows;  // the second dimension of a two-dimensional grid
   unsigned channels;
   unsigned height;
   unsigned width;
@@ -74,7 +76,7 @@ struct Tensor {
 };
 
 __global__ void __launch_bounds__(scalar_block) naive_kernel(unsigned* output, Tensor tensor) {
-  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned i = blockIdx.x * scalar_block + threadIdx.x;
   if (i < tensor.count) {
     const unsigned w = i % tensor.width;
     const unsigned h = i / tensor.width % tensor.height;
@@ -85,7 +87,7 @@ __global__ void __launch_bounds__(scalar_block) naive_kernel(unsigned* output, T
 
 __global__ void __launch_bounds__(scalar_block)
     one_division_kernel(unsigned* output, Tensor tensor) {
-  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned i = blockIdx.x * scalar_block + threadIdx.x;
   if (i < tensor.count) {
     output[i] = i + i / tensor.image * tensor.skip;
   }
@@ -93,19 +95,20 @@ __global__ void __launch_bounds__(scalar_block)
 
 __global__ void __launch_bounds__(scalar_block)
     multiply_high_kernel(unsigned* output, Tensor tensor) {
-  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned i = blockIdx.x * scalar_block + threadIdx.x;
   if (i < tensor.count) {
     output[i] = i + divide(i, tensor.by_image) * tensor.skip;
   }
 }
 
-// Images beyond the grid's second dimension, which ends at 65535, come in further rounds.
+// Images beyond the grid's second dimension, which ends at 65535, come in further rounds. That the
+// grid's size is an argument is no accident: HIP finds gridDim by a division, threads by block
+// size.
 __global__ void __launch_bounds__(scalar_block)
     two_dimensional_kernel(unsigned* output, Tensor tensor) {
-  const unsigned pixel = blockIdx.x * blockDim.x + threadIdx.x;
-  const unsigned images = tensor.count / tensor.image;
+  const unsigned pixel = blockIdx.x * scalar_block + threadIdx.x;
   if (pixel < tensor.image) {
-    for (unsigned n = blockIdx.y; n < images; n += gridDim.y) {
+    for (unsigned n = blockIdx.y; n < tensor.images; n += tensor.rows) {
       const unsigned i = n * tensor.image + pixel;
       output[i] = i + n * tensor.skip;
     }
@@ -133,14 +136,14 @@ __device__ uint4 four_indices(unsigned i, Tensor tensor) {
 
 // The buffer ends at a whole number of stores.
 __global__ void __launch_bounds__(vector_block) vector_store_kernel(uint4* output, Tensor tensor) {
-  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned i = blockIdx.x * vector_block + threadIdx.x;
   if (i * 4 < tensor.count) {
     output[i] = four_indices(i * 4, tensor);
   }
 }
 
 __global__ void __launch_bounds__(vector_block) fill_kernel(uint4* output, Tensor tensor) {
-  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned i = blockIdx.x * vector_block + threadIdx.x;
   if (i * 4 < tensor.count) {
     output[i] = make_uint4(i * 4, i * 4 + 1, i * 4 + 2, i * 4 + 3);
   }
@@ -177,6 +180,7 @@ struct Extents {
 
 // Throws UsageError when the last index does not fit into 32 bits.
 Tensor tensor_of(const Extents& extents) {
+  constexpr std::uint64_t most_rows = 65535;
   constexpr std::uint64_t limit = std::uint64_t{1} << 32;
   std::uint64_t elements = 1;
   for (const std::uint64_t extent :
@@ -190,6 +194,8 @@ Tensor tensor_of(const Extents& extents) {
   }
   const auto image = static_cast<unsigned>(extents.height * extents.width);
   return {.count = static_cast<unsigned>(extents.images) * image,
+          .images = static_cast<unsigned>(extents.images),
+          .rows = static_cast<unsigned>(std::min(extents.images, most_rows)),
           .channels = static_cast<unsigned>(extents.channels),
           .height = static_cast<unsigned>(extents.height),
           .width = static_cast<unsigned>(extents.width),
@@ -213,9 +219,7 @@ hipscope::LaunchShape scalar_shape(const Tensor& tensor) {
 }
 
 hipscope::LaunchShape two_dimensional_shape(const Tensor& tensor) {
-  constexpr unsigned most_rows = 65535;
-  return {.grid = dim3(blocks_for(tensor.image, scalar_block),
-                       std::min(tensor.count / tensor.image, most_rows)),
+  return {.grid = dim3(blocks_for(tensor.image, scalar_block), tensor.rows),
           .block = dim3(scalar_block)};
 }
 
@@ -241,13 +245,13 @@ constexpr std::array<Stage, 6> stages = {
      vector_stage,
      fill_stage}};
 
-void run(const Stage& stage, DeviceBuffer<uint4>& output, const Tensor& tensor) {
+void run(const Stage& stage, DeviceBuffer<unsigned>& output, const Tensor& tensor) {
   const hipscope::LaunchShape shape = stage.shape(tensor);
   if (stage.vector_kernel != nullptr) {
-    launch(stage.vector_kernel, shape, output.data(), tensor);
-  } else {
-    launch(stage.scalar_kernel, shape, static_cast<unsigned*>(static_cast<void*>(output.data())),
+    launch(stage.vector_kernel, shape, static_cast<uint4*>(static_cast<void*>(output.data())),
            tensor);
+  } else {
+    launch(stage.scalar_kernel, shape, output.data(), tensor);
   }
 }
 
@@ -261,24 +265,22 @@ std::uint64_t expected(const Tensor& tensor, const Stage& stage, std::uint64_t i
 }
 
 // Every element by a kernel of other arithmetic, and a sample of them by the host.
-std::uint64_t count_wrong(const Sweep& sweep, const Stage& stage, const DeviceBuffer<uint4>& output,
-                          const Tensor& tensor) {
-  const auto* const elements =
-      static_cast<const unsigned*>(static_cast<const void*>(output.data()));
+std::uint64_t count_wrong(const Sweep& sweep, const Stage& stage,
+                          const DeviceBuffer<unsigned>& output, const Tensor& tensor) {
   constexpr unsigned blocks_per_unit = 32;
   const unsigned blocks =
       sweep.is_hardware() ? blocks_per_unit * static_cast<unsigned>(sweep.device().compute_units)
                           : 1;
   DeviceBuffer<unsigned long long> right(1);
   right.clear();
-  launch(count_right_kernel, {.grid = dim3(blocks), .block = dim3(checking_block)}, elements,
+  launch(count_right_kernel, {.grid = dim3(blocks), .block = dim3(checking_block)}, output.data(),
          tensor, stage.vector_kernel == fill_kernel, right.data());
   std::uint64_t wrong = tensor.count - right.to_host()[0];
   constexpr std::uint64_t looks = 16;
   for (std::uint64_t look = 0; look < looks; ++look) {
     const std::uint64_t i = look * (tensor.count - 1) / (looks - 1);
     unsigned index = 0;
-    check(hipMemcpy(&index, elements + i, sizeof(index), hipMemcpyDeviceToHost));
+    check(hipMemcpy(&index, output.data() + i, sizeof(index), hipMemcpyDeviceToHost));
     wrong += index == expected(tensor, stage, i) ? 0 : 1;
   }
   return std::min<std::uint64_t>(wrong, tensor.count);
@@ -295,7 +297,7 @@ double measure_launch(hipscope::Point& point) {
 
 // Verifies and measures; returns the raw bandwidth. Names begin with `prefix`.
 double measure(Sweep& sweep, hipscope::Point& point, const Stage& stage,
-               DeviceBuffer<uint4>& output, const Tensor& tensor, double launch_seconds,
+               DeviceBuffer<unsigned>& output, const Tensor& tensor, double launch_seconds,
                const std::string& prefix = "") {
   output.poison();
   run(stage, output, tensor);
@@ -315,8 +317,8 @@ double measure(Sweep& sweep, hipscope::Point& point, const Stage& stage,
 // --- Sweeps -----------------------------------------------------------------------------------
 
 std::string label_of(const Tensor& tensor) {
-  return "N=" + std::to_string(tensor.count / tensor.image) +
-         " H=" + std::to_string(tensor.height) + " W=" + std::to_string(tensor.width);
+  return "N=" + std::to_string(tensor.images) + " H=" + std::to_string(tensor.height) +
+         " W=" + std::to_string(tensor.width);
 }
 
 // Every stage at one size.
@@ -327,7 +329,7 @@ void measure_stages(Sweep& sweep, const Extents& extents, const std::string& pub
   sweep.note(label_of(tensor) + ", " + std::to_string(tensor.channels) + " channels: " +
              number(static_cast<double>(bytes_of(tensor)) * 1e-6, 5) + " MB are written");
   sweep.require_memory(bytes_of(tensor), "--images");
-  DeviceBuffer<uint4> output(bytes_of(tensor) / sizeof(uint4));
+  DeviceBuffer<unsigned> output(bytes_of(tensor) / sizeof(unsigned));
   // The fill comes first: the others' share of it is in their rows.
   double launch_seconds = 0;
   double fill = 0;
@@ -354,7 +356,7 @@ void measure_sizes(Sweep& sweep, const Extents& largest) {
   sweep.headline("vector store bandwidth");
   const Tensor whole = tensor_of(largest);
   sweep.require_memory(bytes_of(whole), "--images");
-  DeviceBuffer<uint4> output(bytes_of(whole) / sizeof(uint4));
+  DeviceBuffer<unsigned> output(bytes_of(whole) / sizeof(unsigned));
   const std::uint64_t first = sweep.is_hardware() ? 64 : 1;
   for (std::uint64_t images = std::min(first, largest.images); images <= largest.images;
        images *= 2) {
