@@ -141,7 +141,8 @@ __device__ Access counting(unsigned first) {
   }
 }
 
-// What an access tells the caches. On AMD both hints are the same bits, glc and slc.
+// What an access tells the caches. clang has one such access for AMD, nontemporal: glc and slc on
+// gfx9, which pass L1 by, but only slc on RDNA, which does not pass its L0 by.
 enum class Hint {
   none,
   past_l1,    // NVIDIA's .cg: L2 is the first cache that is asked
@@ -222,15 +223,16 @@ __device__ void store_block_sum(unsigned sum, unsigned* sums) {
 }
 
 // A block takes a tile of `Values` accesses per thread, then the tile one grid further, if the grid
-// has fewer blocks than there are tiles. Nothing says that `output` is another array than the
-// inputs, so every load of a tile comes before its first store.
+// has fewer blocks than there are tiles. (`blocks` is an argument, since HIP finds gridDim by a
+// division.) Nothing says that `output` is another array than the inputs, so every load of a tile
+// comes before its first store.
 template <typename Function, typename Access, unsigned Values, Hint load_hint, Hint store_hint>
 __global__ void __launch_bounds__(largest_block, 1)
     stream_kernel(const Access* first, const Access* second, Access* output, unsigned* sums,
-                  unsigned tiles, unsigned first_count) {
+                  unsigned tiles, unsigned blocks, unsigned first_count) {
   unsigned sum = 0;
 #pragma unroll 1
-  for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+  for (unsigned tile = blockIdx.x; tile < tiles; tile += blocks) {
     const std::size_t start = std::size_t{tile} * (blockDim.x * Values) + threadIdx.x;
     Access a[Values];
     Access b[Values];
@@ -514,7 +516,7 @@ class Streams {
     const auto run = [&] {
       launch(stream_kernel<Function, Access, Values, load_hint, store_hint>,
              {.grid = dim3(blocks), .block = dim3(threads)}, as<Access>(first_),
-             as<Access>(second_), as<Access>(output_), sums.data(), tiles, keys_.first);
+             as<Access>(second_), as<Access>(output_), sums.data(), tiles, blocks, keys_.first);
     };
     verify<Function>(point, sums, run);
     const auto time = point.measure(run, {.name = time_name});
