@@ -271,29 +271,25 @@ constexpr unsigned unit_lanes = 64;
 constexpr unsigned unit_words = unit_lanes * sizeof(uint4) / sizeof(unsigned);
 constexpr std::uint64_t unit_bytes = unit_words * sizeof(unsigned);
 
-// Where blocks are in the data that they go through again and again.
+// Who reads what of the data that is gone through again and again.
 enum class Pattern {
-  own_part,   // each has data of its own
-  own_start,  // all have the same, and start at equal distances
-  in_step,    // all have the same, and start together
+  once,       // in each pass every tile is taken by one block: no line is asked for twice
+  own_part,   // each block has data of its own, and takes all of it
+  own_start,  // each block takes all tiles; their starts are at equal distances
+  in_step,    // each block takes all tiles; all start together
 };
 
-// The round trip of each block: from its start through `visits` tiles, and from the last of `tiles`
-// back to the first. A tile is `Loads` units.
+// The way through `tiles` tiles, and from the last back to the first. A tile is `Loads` units.
 struct Walk {
   Pattern pattern;
   unsigned tiles;
-  unsigned visits;
+  unsigned visits;  // to tiles: of each block, or for `once` of all blocks together
 
   // The first tile of a block, by equal distances as far as whole tiles allow.
-  __host__ __device__ unsigned start(unsigned block, unsigned blocks) const {
+  __device__ unsigned start(unsigned block, unsigned blocks) const {
     const unsigned rest = tiles % blocks;
     const unsigned equal = tiles / blocks * block + (block < rest ? block : rest);
     return pattern == Pattern::own_start ? equal : 0;
-  }
-  // The block's first tile in the array.
-  __host__ __device__ unsigned base(unsigned block) const {
-    return pattern == Pattern::own_part ? block * tiles : 0;
   }
 };
 
@@ -304,15 +300,17 @@ template <typename Function, unsigned Loads, Hint hint>
 __global__ void __launch_bounds__(largest_block, 1)
     walk_kernel(const uint4* first, uint4* output, unsigned* sums, Walk walk,
                 unsigned first_count) {
+  const bool is_shared = walk.pattern == Pattern::once;
   const unsigned groups = blockDim.x / unit_lanes;
-  const unsigned group = threadIdx.x / unit_lanes;
-  const unsigned step = groups % walk.tiles;
-  const std::size_t start =
-      std::size_t{walk.base(blockIdx.x)} * (Loads * unit_lanes) + threadIdx.x % unit_lanes;
+  const unsigned stride = is_shared ? groups * gridDim.x : groups;
+  const unsigned group = threadIdx.x / unit_lanes + (is_shared ? groups * blockIdx.x : 0);
+  const unsigned part = walk.pattern == Pattern::own_part ? blockIdx.x * walk.tiles : 0;
+  const std::size_t start = std::size_t{part} * (Loads * unit_lanes) + threadIdx.x % unit_lanes;
+  const unsigned step = stride % walk.tiles;
   unsigned tile = (walk.start(blockIdx.x, gridDim.x) + group) % walk.tiles;
   unsigned sum = 0;
 #pragma unroll 1
-  for (unsigned visit = group; visit < walk.visits; visit += groups) {
+  for (unsigned visit = group; visit < walk.visits; visit += stride) {
     const std::size_t at = start + std::size_t{tile} * (Loads * unit_lanes);
     uint4 values[Loads];
 #pragma unroll
@@ -385,7 +383,7 @@ __global__ void __launch_bounds__(checking_block)
 
 // --- Reference --------------------------------------------------------------------------------
 
-// Checksums of any run of units. The device computes them; the host repeats a sample.
+// Checksums of the first so many units. The device computes them; the host repeats a sample.
 template <typename Function>
 class ExpectedSums {
  public:
@@ -407,10 +405,8 @@ class ExpectedSums {
     }
   }
 
-  // Of `count` units from `start` on, modulo 2^32.
-  [[nodiscard]] unsigned run(std::size_t start, std::size_t count) const {
-    return up_to_[start + count] - up_to_[start];
-  }
+  // Of the first `units`, modulo 2^32.
+  [[nodiscard]] unsigned first(std::size_t units) const { return up_to_[units]; }
 
   [[nodiscard]] unsigned all() const { return up_to_.back(); }
 
@@ -421,7 +417,7 @@ class ExpectedSums {
  private:
   static constexpr unsigned sample_size = 16;
   std::uint64_t wrong_ = 0;
-  std::vector<unsigned> up_to_;  // the sums of all units before each
+  std::vector<unsigned> up_to_;  // the sum of all units before each
 };
 
 // Fills on hardware every CU many times over, on the host backend hardly anything.
@@ -737,17 +733,23 @@ class Walks {
     return static_cast<unsigned>(blocks) >= crew.blocks_per_unit;
   }
 
-  // Verifies and measures blocks that go through `bytes` (of their own part, or all) until
-  // `traffic` bytes have been visited, or all data once; returns GB/s.
+  // Verifies and measures whole passes through `bytes` (for own_part of each block) until at least
+  // `traffic` bytes have been visited; returns GB/s.
   template <typename Function, unsigned Loads, Hint hint>
   double measure(Point& point, Pattern pattern, const Crew& crew, std::uint64_t bytes,
                  std::uint64_t traffic) {
-    const auto units = static_cast<unsigned>(sweep_.device().compute_units);
-    const unsigned blocks = crew.blocks_per_unit * units;
-    const auto tiles = std::max(1U, static_cast<unsigned>(bytes / (Loads * unit_bytes)));
-    const unsigned for_all = pattern == Pattern::own_start ? (tiles + blocks - 1) / blocks : tiles;
-    const auto wanted = static_cast<unsigned>(traffic / (Loads * unit_bytes) / blocks);
-    const Walk walk = {.pattern = pattern, .tiles = tiles, .visits = std::max(for_all, wanted)};
+    const bool is_shared = pattern == Pattern::once;
+    const unsigned blocks =
+        crew.blocks_per_unit * static_cast<unsigned>(sweep_.device().compute_units);
+    auto tiles = std::max(1U, static_cast<unsigned>(bytes / (Loads * unit_bytes)));
+    // No wave comes to its own tile again, which a cache that is not passed by might still hold.
+    if (is_shared && tiles > 1 && crew.threads / unit_lanes * blocks % tiles == 0) {
+      --tiles;
+    }
+    const std::uint64_t pass_tiles = std::uint64_t{tiles} * (is_shared ? 1 : blocks);
+    const std::uint64_t pass_bytes = pass_tiles * Loads * unit_bytes;
+    const auto passes = static_cast<unsigned>((traffic + pass_bytes - 1) / pass_bytes);
+    const Walk walk = {.pattern = pattern, .tiles = tiles, .visits = passes * tiles};
     DeviceBuffer<unsigned> sums(blocks);
     const auto run = [&] {
       launch(walk_kernel<Function, Loads, hint>,
@@ -757,14 +759,17 @@ class Walks {
     output_.poison();
     sums.poison();
     run();
-    verify_sums<Function, Loads>(point, walk, sums.to_host());
+    const bool has_parts = pattern == Pattern::own_part;
+    const std::uint64_t units = (has_parts ? pass_tiles : tiles) * Loads;
+    const unsigned repeats = passes * (is_shared || has_parts ? 1 : blocks);
+    verify_sum<Function>(point, sums, repeats, units);
     if constexpr (Function::stores) {
-      const std::uint64_t stored = tiles * Loads * unit_bytes;
+      const std::uint64_t stored = units * unit_bytes;
       point.verify("every element", count_wrong<Function>(sweep_, output_, stored, keys_),
                    stored / sizeof(unsigned));
     }
-    const double moved = static_cast<double>(walk.visits) * blocks * Loads * unit_bytes;
-    return gigabytes_per_second(moved * arrays_moved<Function>, point.measure(run));
+    const double moved = static_cast<double>(pass_bytes) * passes * arrays_moved<Function>;
+    return gigabytes_per_second(moved, point.measure(run));
   }
 
  private:
@@ -772,26 +777,16 @@ class Walks {
     return static_cast<uint4*>(static_cast<void*>(array.data()));
   }
 
-  // Each block's sum must be that of its own round trips.
-  template <typename Function, unsigned Loads>
-  void verify_sums(Point& point, const Walk& walk, const std::vector<unsigned>& sums) const {
-    const auto sum_of_run = [&](unsigned tile, unsigned count) {
-      return Function::inputs == 0 ? counts_.run(tile * Loads, count * Loads)
-                                   : sums_.run(tile * Loads, count * Loads);
-    };
-    const auto blocks = static_cast<unsigned>(sums.size());
-    std::uint64_t wrong = 0;
-    for (unsigned block = 0; block < blocks; ++block) {
-      const unsigned base = walk.base(block);
-      const unsigned start = walk.start(block, blocks);
-      const unsigned rest = walk.visits % walk.tiles;
-      const unsigned before_end = std::min(rest, walk.tiles - start);
-      const unsigned expected = walk.visits / walk.tiles * sum_of_run(base, walk.tiles) +
-                                sum_of_run(base + start, before_end) +
-                                sum_of_run(base, rest - before_end);
-      wrong += sums[block] == expected ? 0 : 1;
+  // All blocks together must have moved the first `units` so many times.
+  template <typename Function>
+  void verify_sum(Point& point, const DeviceBuffer<unsigned>& sums, unsigned repeats,
+                  std::uint64_t units) const {
+    unsigned sum = 0;
+    for (const unsigned block_sum : sums.to_host()) {
+      sum += block_sum;
     }
-    point.verify("every block's checksum of all that it moved", wrong, blocks);
+    const unsigned once = Function::inputs == 0 ? counts_.first(units) : sums_.first(units);
+    point.verify("checksum of all that was moved", sum == repeats * once ? 0 : 1, 1);
     Function::inputs == 0 ? counts_.verify(point) : sums_.verify(point);
   }
 
@@ -820,7 +815,7 @@ void measure_in_flight(Sweep& sweep, Walks& walks, std::uint64_t bytes) {
     auto point = sweep.point(std::to_string(threads) + " x " + std::to_string(Loads),
                              static_cast<double>(threads) * Loads * sizeof(uint4));
     const double bandwidth =
-        walks.measure<Read, Loads, Hint::past_l1>(point, Pattern::own_start, crew, bytes, bytes);
+        walks.measure<Read, Loads, Hint::past_l1>(point, Pattern::once, crew, bytes, bytes);
     point.value("bandwidth", bandwidth, gigabytes);
     // Little's law: what is in flight = bandwidth x time in flight.
     const double in_flight =
@@ -862,36 +857,40 @@ void measure_l2_way(Sweep& sweep, Walks& walks, const std::string& label, unsign
               "bytes");
 }
 
-// The crew that gets most from L2 on an H200: more bytes in flight are slower.
-constexpr Crew l2_crew = {.threads = 1024, .blocks_per_unit = 2};
-constexpr unsigned l2_loads = 1;
+// Many threads with one load each: for L2 more in flight only make it slower, memory wants at least
+// this much (sweeps l2 and occupancy on an H200).
+constexpr Crew footprint_crew = {.threads = 1024, .blocks_per_unit = 2};
 
 void measure_l2(Sweep& sweep, std::uint64_t bytes, std::uint64_t footprint) {
   sweep.axis({.name = "way"});
   sweep.headline("bandwidth");
   sweep.note(
-      "in step, neighbouring CUs ask for the same line at the same time, and one answer may "
-      "serve several before L2 is asked; through L1, blocks of one CU may share a line");
+      "blocks per CU x threads x loads under way; once: each line once per pass, from L2; own "
+      "start, in step: every block takes all lines, and one answer of L2 may serve several CUs "
+      "that ask for a line at about the same time, the more so in step; through L1 also the "
+      "blocks of one CU");
   sweep.require_memory(bytes, "--l2-bytes");
   Walks walks(sweep, bytes, false);
-  constexpr Crew one_block = {.threads = 1024, .blocks_per_unit = 1};
+  unsigned row = 0;
+  const auto way = [&]<unsigned Loads, Hint hint>(const std::string& name, Pattern pattern,
+                                                  const Crew& crew) {
+    const std::string label = name + ", " + std::to_string(crew.blocks_per_unit) + " x " +
+                              std::to_string(crew.threads) + " x " + std::to_string(Loads);
+    measure_l2_way<Loads, hint>(sweep, walks, label, ++row, pattern, crew, bytes, footprint);
+  };
   constexpr auto past = Hint::past_l1;
-  const auto own = Pattern::own_start;
-  const auto step = Pattern::in_step;
-  measure_l2_way<1, past>(sweep, walks, "own start, 2 x 1024 x 1", 1, own, l2_crew, bytes,
-                          footprint);
-  measure_l2_way<2, past>(sweep, walks, "own start, 2 x 1024 x 2", 2, own, l2_crew, bytes,
-                          footprint);
-  measure_l2_way<4, past>(sweep, walks, "own start, 2 x 1024 x 4", 3, own, l2_crew, bytes,
-                          footprint);
-  measure_l2_way<2, past>(sweep, walks, "own start, 1024 x 2", 4, own, one_block, bytes, footprint);
-  measure_l2_way<4, past>(sweep, walks, "own start, 1024 x 4", 5, own, one_block, bytes, footprint);
-  measure_l2_way<1, past>(sweep, walks, "in step, 2 x 1024 x 1", 6, step, l2_crew, bytes,
-                          footprint);
-  measure_l2_way<4, past>(sweep, walks, "in step, 2 x 1024 x 4", 7, step, l2_crew, bytes,
-                          footprint);
-  measure_l2_way<4, Hint::none>(sweep, walks, "in step, 2 x 1024 x 4, through L1", 8, step, l2_crew,
-                                bytes, footprint);
+  for (const unsigned threads : {256U, 512U, 768U, 1024U}) {
+    way.operator()<1, past>("once", Pattern::once, {threads, 1});
+  }
+  way.operator()<1, past>("once", Pattern::once, footprint_crew);
+  way.operator()<2, past>("once", Pattern::once, {512, 1});
+  way.operator()<2, past>("once", Pattern::once, {1024, 1});
+  way.operator()<4, past>("once", Pattern::once, {256, 1});
+  way.operator()<4, past>("once", Pattern::once, {512, 1});
+  way.operator()<4, past>("once", Pattern::once, footprint_crew);
+  way.operator()<1, past>("own start", Pattern::own_start, footprint_crew);
+  way.operator()<1, past>("in step", Pattern::in_step, footprint_crew);
+  way.operator()<1, Hint::none>("in step, through L1", Pattern::in_step, footprint_crew);
 }
 
 // Footprints from `first` to `last` in quarter octaves, in whole KiB.
@@ -947,7 +946,7 @@ void measure_footprint_l1(Sweep& sweep, std::uint64_t footprint) {
 template <typename Function>
 void measure_footprint(Sweep& sweep, std::uint64_t footprint) {
   set_footprint_axis(sweep, "footprint");
-  sweep.note("all CUs go through the same data, past L1, each block from a start of its own");
+  sweep.note("all CUs together go through the data, each line once per pass, past L1");
   constexpr std::uint64_t smallest_on_gpu = 512 * kibibyte;
   const std::uint64_t smallest =
       std::min(footprint, sweep.is_hardware() ? smallest_on_gpu : 64 * kibibyte);
@@ -957,11 +956,11 @@ void measure_footprint(Sweep& sweep, std::uint64_t footprint) {
   Walks walks(sweep, footprint / arrays, Function::stores);
   for (const std::uint64_t bytes : quarter_octaves(smallest, footprint)) {
     auto point = sweep.point(footprint_label(bytes), static_cast<double>(bytes));
-    point.value(
-        "bandwidth",
-        walks.measure<Function, l2_loads, Hint::past_l1>(
-            point, Pattern::own_start, on_this(sweep, l2_crew), bytes / arrays, footprint / arrays),
-        gigabytes);
+    point.value("bandwidth",
+                walks.measure<Function, 1, Hint::past_l1>(point, Pattern::once,
+                                                          on_this(sweep, footprint_crew),
+                                                          bytes / arrays, footprint / arrays),
+                gigabytes);
   }
 }
 
@@ -1066,11 +1065,11 @@ int main(int argc, char** argv) {
            "hipscope's own; functions and table as in UoB-HPC/BabelStream, footprints as in "
            "RRZE-HPC/gpu-benches"}});
   const auto array = experiment.size("--array", "bytes of each of three arrays, in whole 128 KiB",
-                                     {.gpu = std::uint64_t{2} << 30,
-                                      .quick = std::uint64_t{512} << 20,
+                                     {.gpu = std::uint64_t{4} << 30,
+                                      .quick = std::uint64_t{1} << 30,
                                       .host = tile_bytes,
                                       .minimum = tile_bytes,
-                                      .maximum = std::uint64_t{4} << 30});
+                                      .maximum = std::uint64_t{16} << 30});
   const auto footprint =
       experiment.size("--footprint", "largest footprint in bytes, and what a launch moves at least",
                       {.gpu = std::uint64_t{4} << 30,
