@@ -1069,14 +1069,16 @@ int main(int argc, char** argv) {
                                       .quick = std::uint64_t{1} << 30,
                                       .host = tile_bytes,
                                       .minimum = tile_bytes,
-                                      .maximum = std::uint64_t{16} << 30});
+                                      .maximum = std::uint64_t{16} << 30,
+                                      .share_of_memory = 1.0 / 8});
   const auto footprint =
       experiment.size("--footprint", "largest footprint in bytes, and what a launch moves at least",
                       {.gpu = std::uint64_t{4} << 30,
                        .quick = std::uint64_t{1} << 30,
                        .host = 128 * kibibyte,
                        .minimum = 64 * kibibyte,
-                       .maximum = std::uint64_t{16} << 30});
+                       .maximum = std::uint64_t{16} << 30,
+                       .share_of_memory = 1.0 / 4});
   const auto l2_bytes = experiment.size("--l2-bytes", "footprint of sweep l2 in bytes",
                                         {.gpu = 5120 * kibibyte,
                                          .quick = 5120 * kibibyte,
