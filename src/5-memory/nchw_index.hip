@@ -179,8 +179,9 @@ struct Extents {
 };
 
 // Throws UsageError when the last index does not fit into 32 bits.
-Tensor tensor_of(const Extents& extents) {
-  constexpr std::uint64_t most_rows = 65535;
+Tensor tensor_of(const Sweep& sweep, const Extents& extents) {
+  // On the host backend fewer, so that a kernel's further rounds are tested.
+  const std::uint64_t most_rows = sweep.is_hardware() ? 65535 : 3;
   constexpr std::uint64_t limit = std::uint64_t{1} << 32;
   std::uint64_t elements = 1;
   for (const std::uint64_t extent :
@@ -323,7 +324,7 @@ std::string label_of(const Tensor& tensor) {
 
 // Every stage at one size.
 void measure_stages(Sweep& sweep, const Extents& extents, const std::string& published_series) {
-  const Tensor tensor = tensor_of(extents);
+  const Tensor tensor = tensor_of(sweep, extents);
   sweep.axis({.name = "stage"});
   sweep.headline("bandwidth");
   sweep.note(label_of(tensor) + ", " + std::to_string(tensor.channels) + " channels: " +
@@ -354,7 +355,7 @@ void measure_stages(Sweep& sweep, const Extents& extents, const std::string& pub
 void measure_sizes(Sweep& sweep, const Extents& largest) {
   sweep.axis({.name = "images", .scale = hipscope::Scale::logarithmic});
   sweep.headline("vector store bandwidth");
-  const Tensor whole = tensor_of(largest);
+  const Tensor whole = tensor_of(sweep, largest);
   sweep.require_memory(bytes_of(whole), "--images");
   DeviceBuffer<unsigned> output(bytes_of(whole) / sizeof(unsigned));
   const std::uint64_t first = sweep.is_hardware() ? 64 : 1;
@@ -362,7 +363,7 @@ void measure_sizes(Sweep& sweep, const Extents& largest) {
        images *= 2) {
     Extents extents = largest;
     extents.images = images;
-    const Tensor tensor = tensor_of(extents);
+    const Tensor tensor = tensor_of(sweep, extents);
     auto point = sweep.point(std::to_string(images), static_cast<double>(images));
     const double launch_seconds = measure_launch(point);
     const double fill = measure(sweep, point, fill_stage, output, tensor, launch_seconds, "fill ");
@@ -432,6 +433,13 @@ int main(int argc, char** argv) {
   });
   experiment.sweep("large", "every stage at a size that no cache holds",
                    [&](Sweep& sweep) { measure_stages(sweep, extents(images), ""); });
+  experiment.sweep("odd", "every stage where an image is no whole number of vector stores",
+                   [&](Sweep& sweep) {
+                     Extents size = extents(images);
+                     size.height = std::max<std::uint64_t>(1, size.height - 1);
+                     size.width = std::max<std::uint64_t>(1, size.width - 1);
+                     measure_stages(sweep, size, "");
+                   });
   experiment.sweep("sizes", "fill and vector store against the number of images",
                    [&](Sweep& sweep) { measure_sizes(sweep, extents(images)); });
   experiment.conclude(infer_cost);
