@@ -41,11 +41,19 @@ std::optional<TopLevel> find_top_level(std::span<const CurvePoint> curve) {
   }
   const std::vector<double> filtered = median_filtered(curve);
   const auto top = std::max_element(filtered.begin(), filtered.end());
-  const auto is_under = [limit = level_share * *top](double y) { return y < limit; };
+  const double limit = level_share * *top;
+  const auto is_under = [=](double y) { return y < limit; };
   const auto end = std::find_if(top, filtered.end(), is_under);
   const auto rbegin = std::find_if(std::make_reverse_iterator(top), filtered.rend(), is_under);
-  const auto first = static_cast<std::size_t>(rbegin.base() - filtered.begin());
-  const auto past = static_cast<std::size_t>(end - filtered.begin());
+  auto first = static_cast<std::size_t>(rbegin.base() - filtered.begin());
+  auto past = static_cast<std::size_t>(end - filtered.begin());
+  // The filter may take a point in that lies beside the level.
+  while (first < past && is_under(curve[first].y)) {
+    ++first;
+  }
+  while (first < past && is_under(curve[past - 1].y)) {
+    --past;
+  }
   const auto level = curve.subspan(first, past - first);
   const auto rest = curve.subspan(past);
   if (level.size() < fewest_points || rest.size() < fewest_points) {

@@ -102,6 +102,19 @@ TEST(FindTopLevel, OneHighPointIsNoLevel) {
   EXPECT_FALSE(find_top_level(flat));
 }
 
+TEST(FindTopLevel, EndsWithAPointThatIsOnTheLevel) {
+  auto made = curve([](double x) { return x <= (1 << 18) ? 32000.0 : 5000.0; });
+  // As an H200's L1 of 240 KiB: 256 KiB are slower than 304.
+  made[17].y = 24700;
+  made[18].y = 26400;
+  made[19].y = 25300;
+  const auto top = find_top_level(made);
+  ASSERT_TRUE(top);
+  EXPECT_EQ(made[16].x, 1 << 18);
+  EXPECT_EQ(top->last_x, made[16].x);
+  EXPECT_EQ(top->lowest, 32000);
+}
+
 TEST(FindTopLevel, NoFallIsNone) {
   for (unsigned seed = 1; seed <= 100; ++seed) {
     EXPECT_FALSE(find_top_level(curve([](double) { return 4700.0; }, 0.03, seed)));
