@@ -111,7 +111,7 @@ class Sweep {
 
   /// Starts the row of one point. `label` is what the table shows, `x` the number that plots and
   /// inference use. `published_series` is the point's own published counterpart: the rows of that
-  /// series that have no x. Throws when the user interrupted the run.
+  /// series that have no x or this label as x. Throws when the user interrupted the run.
   Point point(const std::string& label, double x, const std::string& published_series = "");
 
   /// A line under the table's title, for what the reader must know of the whole sweep.

@@ -35,7 +35,7 @@ struct LaunchRates {
 /// logarithmic residual. Empty with fewer than four launches or with a time that is not positive.
 std::optional<LaunchRates> fit_launch_rates(std::span<const LaunchTime> launches);
 
-/// The end of the flat start of a curve.
+/// The end of a flat part of a curve, its start where nothing else is said.
 struct FirstStep {
   double last_flat_x = 0;  ///< the last x before the curve rises
   double next_x = 0;       ///< the first x after it
@@ -47,6 +47,14 @@ struct FirstStep {
 /// over the median of the points before it. Empty when it takes none, and when the flat part is
 /// shorter than three points or not flat, so that a slope is not taken for a step.
 std::optional<FirstStep> find_first_step(std::span<const CurvePoint> curve, double smallest_ratio);
+
+/// Where a curve leaves a flat part, each time that it does so clearly: from the first point after
+/// it on y stays above all of the flat part, and within one octave of x it rises by
+/// `smallest_ratio` (such as 1.05) over the flat part's median, for good. Two such points at least
+/// must follow. The flat part are the last two octaves before (at least four points over one
+/// octave), whose spread is no more than a quarter of that rise: smaller steps, slow rises and
+/// noise are none. x is rising and positive. From left to right; empty when there is none.
+std::vector<FirstStep> find_clear_rises(std::span<const CurvePoint> curve, double smallest_ratio);
 
 /// Where a falling curve reaches its floor.
 struct LastDrop {
@@ -114,5 +122,35 @@ struct TopLevel {
 /// fewer than four follow, and when any point of the second half of these is not below three
 /// quarters of the level's median.
 std::optional<TopLevel> find_top_level(std::span<const CurvePoint> curve);
+
+/// Where a level of a curve ends.
+struct LevelEnd {
+  double last_x = 0;   ///< the last x on the level: what is there still fits
+  double risen_x = 0;  ///< the first x after it
+  double next_x = 0;   ///< the first x on the next level; without a next one, the last of the curve
+  double confidence = 0;  ///< 0 ... 1, see find_levels
+};
+
+/// A stretch of a curve on which y stays the same.
+struct Level {
+  double y = 0;            ///< the median there
+  double first_x = 0;      ///< the first x on it
+  double spread = 0;       ///< largest less smallest y on it, over y; single outliers left out
+  std::size_t points = 0;  ///< measured on it
+  double confidence = 0;   ///< 0 ... 1: of `y`, (1 - spread) * points / (points + 1)
+  std::optional<LevelEnd> end{};  ///< empty: the curve ends on this level
+};
+
+/// The levels of a curve that rises in steps, such as latency over footprint. x is rising and
+/// positive, and distances are counted in octaves. A level is at least 3 points and 0.4 octaves
+/// long; from its last point to the next one's first, y rises by at least `smallest_ratio` (such as
+/// 1.12). What rises more slowly is one level with a large spread, and a level above its successor
+/// is no level.
+/// A curve without a step is one level without an end. One that never gets flat has no level. One
+/// that rises at last and gets flat nowhere after has an end without a next level.
+/// The confidence of an end is the product of how clearly the step stands out of the level's own
+/// spread, 1 - spread / (ratio - 1), of points / (points + 1), and of sqrt(last_x / next_x), which
+/// is small where the rise is gradual.
+std::vector<Level> find_levels(std::span<const CurvePoint> curve, double smallest_ratio);
 
 }  // namespace hipscope

@@ -132,8 +132,8 @@ Point Sweep::point(const std::string& label, double x, const std::string& publis
   for (const detail::PublishedFigure& figure : detail::published_figures()) {
     const bool of_the_sweep = !record_.published_series.empty() &&
                               figure.series == record_.published_series && figure.x == label;
-    const bool of_the_point =
-        !published_series.empty() && figure.series == published_series && figure.x.empty();
+    const bool of_the_point = !published_series.empty() && figure.series == published_series &&
+                              (figure.x.empty() || figure.x == label);
     if (figure.experiment == run_.experiment.name && figure.metric == record_.headline &&
         (of_the_sweep || of_the_point)) {
       row->published.push_back(figure);

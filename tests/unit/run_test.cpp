@@ -329,6 +329,23 @@ TEST_F(RunTest, APointMayHaveAPublishedSeriesOfItsOwn) {
   EXPECT_TRUE(rows[2]["published"].empty());
 }
 
+TEST_F(RunTest, APublishedSeriesOfAPointMayNameItsLabelAsX) {
+  Experiment memory_latency("memory_latency", {.question = "", .sources = {}});
+  memory_latency.sweep("footprint", "", [](Sweep& sweep) {
+    sweep.headline("latency");
+    sweep.point("4096", 4096, "L1, range 4 KiB").value("latency", 1, "cycles");
+    sweep.point("8192", 8192, "L1, range 4 KiB").value("latency", 1, "cycles");
+    sweep.point("131072", 131072, "L2, range 128 KiB").value("latency", 1, "cycles");
+  });
+  EXPECT_EQ(hipscope::run(memory_latency, {"--json", path("result.json")}).status, 0);
+  const Json rows = Json::parse(read_file(path("result.json")))["sweeps"][0]["rows"];
+  ASSERT_EQ(rows[0]["published"].size(), 1U);
+  EXPECT_EQ(rows[0]["published"][0]["value"], 239);
+  EXPECT_TRUE(rows[1]["published"].empty());
+  ASSERT_EQ(rows[2]["published"].size(), 1U);
+  EXPECT_EQ(rows[2]["published"][0]["value"], 376);
+}
+
 TEST_F(RunTest, NoiseIsGivenInPercent) {
   add_measured_sweep();
   EXPECT_EQ(json_of_run()["options"]["noise"], 0.005);

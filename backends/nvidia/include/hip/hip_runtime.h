@@ -24,6 +24,8 @@ inline constexpr auto hipMemcpyDeviceToHost = cudaMemcpyDeviceToHost;
 inline constexpr auto hipMemcpyDeviceToDevice = cudaMemcpyDeviceToDevice;
 inline constexpr auto hipHostMallocMapped = cudaHostAllocMapped;
 inline constexpr auto hipStreamCaptureModeGlobal = cudaStreamCaptureModeGlobal;
+inline constexpr auto hipFuncAttributePreferredSharedMemoryCarveout =
+    cudaFuncAttributePreferredSharedMemoryCarveout;
 inline constexpr auto hipDeviceAttributeClockRate = cudaDevAttrClockRate;
 inline constexpr auto hipDeviceAttributeMemoryClockRate = cudaDevAttrMemoryClockRate;
 
@@ -47,6 +49,8 @@ inline constexpr auto hipDeviceAttributeMemoryClockRate = cudaDevAttrMemoryClock
 #define hipMemcpyAsync cudaMemcpyAsync
 #define hipMemset cudaMemset
 #define hipMemsetAsync cudaMemsetAsync
+#define hipMemcpyToSymbol cudaMemcpyToSymbol
+#define HIP_SYMBOL(symbol) symbol
 #define hipMemGetInfo cudaMemGetInfo
 #define hipStreamCreate cudaStreamCreate
 #define hipStreamDestroy cudaStreamDestroy
@@ -62,6 +66,7 @@ inline constexpr auto hipDeviceAttributeMemoryClockRate = cudaDevAttrMemoryClock
 #define hipGraphExecDestroy cudaGraphExecDestroy
 #define hipGraphLaunch cudaGraphLaunch
 #define hipFuncGetAttributes cudaFuncGetAttributes
+#define hipFuncSetAttribute cudaFuncSetAttribute
 #define hipOccupancyMaxActiveBlocksPerMultiprocessor cudaOccupancyMaxActiveBlocksPerMultiprocessor
 
 /// HIP's five-argument form; the error node and its log are not used.
