@@ -105,24 +105,6 @@ struct IssueFit {
 /// the model is more than a quarter off anywhere, so that another law is not taken for this one.
 std::optional<IssueFit> fit_issue(std::span<const CurvePoint> rounds);
 
-/// The level at the top of a curve of rates over footprints.
-struct TopLevel {
-  double y = 0;        ///< the median on the level
-  double first_x = 0;  ///< where the level begins
-  double last_x = 0;   ///< the last x on it
-  std::size_t points = 0;
-  double lowest = 0;      ///< y on the level
-  double highest = 0;     ///< y on the level
-  double after = 0;       ///< the median of what follows
-  double confidence = 0;  ///< 0 ... 1: how clearly the fall stands out of the level's spread
-};
-
-/// The level around the highest y of a curve that falls off after it: the points side by side that
-/// lie, median-filtered, within a fifth of the highest. Empty when they are fewer than four, when
-/// fewer than four follow, and when any point of the second half of these is not below three
-/// quarters of the level's median.
-std::optional<TopLevel> find_top_level(std::span<const CurvePoint> curve);
-
 /// Where a level of a curve ends.
 struct LevelEnd {
   double last_x = 0;   ///< the last x on the level: what is there still fits
@@ -152,5 +134,20 @@ struct Level {
 /// spread, 1 - spread / (ratio - 1), of points / (points + 1), and of sqrt(last_x / next_x), which
 /// is small where the rise is gradual.
 std::vector<Level> find_levels(std::span<const CurvePoint> curve, double smallest_ratio);
+
+/// The levels of a rate that falls in steps, such as bandwidth over footprint: find_levels of its
+/// reciprocal, each with the rate as y.
+std::vector<Level> find_rate_levels(std::span<const CurvePoint> curve, double smallest_ratio);
+
+/// How much of x is enough for nearly the highest y.
+struct Saturation {
+  double x = 0;           ///< the least with which any point reaches it
+  CurvePoint lightest{};  ///< the point with the smallest x
+  double confidence = 0;  ///< the share of the points from x on that reach it
+};
+
+/// From which x on y reaches `share` (such as 0.95) of its highest. The points may come in any
+/// order, and several of them may have the same x. Empty where the smallest x already gives half.
+std::optional<Saturation> find_saturation(std::span<const CurvePoint> points, double share);
 
 }  // namespace hipscope
