@@ -11,18 +11,21 @@
 //               law says bandwidth x latency, and does not care whose they are
 //   l2          ways to read the same few MiB over and over
 //   footprint-* the same data again and again in one launch: from caches to memory
+#include <hipscope/cache_hint.h>
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
 using hipscope::check;
 using hipscope::DeviceBuffer;
+using hipscope::Hint;
 using hipscope::Inference;
 using hipscope::launch;
 using hipscope::number;
@@ -49,15 +52,8 @@ __host__ __device__ unsigned random_value(unsigned i, unsigned key) {
   return x ^ (x >> 16);
 }
 
-// What the two input arrays are made from.
-struct Keys {
-  unsigned first;
-  unsigned second;
-};
-
-Keys keys_of(std::uint64_t seed) {
-  const unsigned key = random_value(static_cast<unsigned>(seed), static_cast<unsigned>(seed >> 32));
-  return {.first = key, .second = random_value(key, 1)};
+unsigned key_of(std::uint64_t seed) {
+  return random_value(static_cast<unsigned>(seed), static_cast<unsigned>(seed >> 32));
 }
 
 // --- Functions --------------------------------------------------------------------------------
@@ -68,11 +64,11 @@ constexpr const char* name_of(Function function) {
   return names[static_cast<std::size_t>(function)];
 }
 
-constexpr unsigned inputs_of(Function function) {
+__host__ __device__ constexpr unsigned inputs_of(Function function) {
   return function == Function::write ? 0 : function < Function::add ? 1 : 2;
 }
 // What does not store makes a sum.
-constexpr bool stores(Function function) {
+__host__ __device__ constexpr bool stores(Function function) {
   return function != Function::read && function != Function::dot;
 }
 // What its bandwidth counts.
@@ -96,12 +92,12 @@ __host__ __device__ unsigned apply(unsigned a, unsigned b) {
   return a;
 }
 
-// What `function` makes of elements `i`.
+// What `function` makes of elements `i` of arrays with keys `key` and ~`key`.
 template <Function function>
-__host__ __device__ unsigned expected_value(unsigned i, Keys keys) {
+__host__ __device__ unsigned expected_value(unsigned i, unsigned key) {
   constexpr unsigned inputs = inputs_of(function);
-  const unsigned a = inputs == 0 ? keys.first + i : random_value(i, keys.first);
-  return apply<function>(a, inputs == 2 ? random_value(i, keys.second) : 0);
+  const unsigned a = inputs == 0 ? key + i : random_value(i, key);
+  return apply<function>(a, inputs == 2 ? random_value(i, ~key) : 0);
 }
 
 // --- Accesses of one, two and four words ------------------------------------------------------
@@ -112,55 +108,6 @@ constexpr unsigned words_of = sizeof(Access) / sizeof(unsigned);
 template <typename Access>
 __device__ unsigned& word(Access& access, unsigned i) {
   return static_cast<unsigned*>(static_cast<void*>(&access))[i];
-}
-
-// What an access tells the caches. clang has one such access for AMD, nontemporal: glc and slc on
-// gfx9, which pass L1 by, but only slc on RDNA, which does not pass its L0 by.
-enum class Hint {
-  none,
-  past_l1,    // NVIDIA's .cg: L2 is the first cache that is asked
-  streaming,  // NVIDIA's .cs: not needed again
-};
-
-#if defined(__HIP_DEVICE_COMPILE__)
-// clang's own vectors: its nontemporal accesses do not take HIP's.
-template <typename Access>
-using Native = unsigned __attribute__((ext_vector_type(words_of<Access>)));
-#endif
-
-template <Hint hint, typename Access>
-__device__ Access load(const Access* address) {
-#if defined(__CUDA_ARCH__)
-  if constexpr (hint == Hint::past_l1) {
-    return __ldcg(address);
-  } else if constexpr (hint == Hint::streaming) {
-    return __ldcs(address);
-  }
-#elif defined(__HIP_DEVICE_COMPILE__)
-  if constexpr (hint != Hint::none) {
-    Native<Access> value =
-        __builtin_nontemporal_load(reinterpret_cast<const Native<Access>*>(address));
-    return reinterpret_cast<Access&>(value);
-  }
-#endif
-  return *address;
-}
-
-template <Hint hint, typename Access>
-__device__ void store(Access* address, Access value) {
-#if defined(__CUDA_ARCH__)
-  if constexpr (hint == Hint::streaming) {
-    __stcs(address, value);
-    return;
-  }
-#elif defined(__HIP_DEVICE_COMPILE__)
-  if constexpr (hint == Hint::streaming) {
-    __builtin_nontemporal_store(reinterpret_cast<Native<Access>&>(value),
-                                reinterpret_cast<Native<Access>*>(address));
-    return;
-  }
-#endif
-  *address = value;
 }
 
 // --- Kernels ----------------------------------------------------------------------------------
@@ -213,11 +160,11 @@ __device__ unsigned move_tile(const Access* first, const Access* second, Access*
         word(a[i], w) = first_count + static_cast<unsigned>(at) * words + w;
       }
     } else {
-      a[i] = load<load_hint>(first + at);
+      a[i] = hipscope::load<load_hint>(first + at);
     }
     b[i] = a[i];
     if constexpr (inputs_of(function) == 2) {
-      b[i] = load<load_hint>(second + at);
+      b[i] = hipscope::load<load_hint>(second + at);
     }
   }
   end_of_loads();
@@ -230,7 +177,7 @@ __device__ unsigned move_tile(const Access* first, const Access* second, Access*
       sum += word(a[i], w);
     }
     if constexpr (stores(function)) {
-      store<store_hint>(output + start + i * distance, a[i]);
+      hipscope::store<store_hint>(output + start + i * distance, a[i]);
     }
   }
   return sum;
@@ -319,14 +266,14 @@ __global__ void __launch_bounds__(checking_block)
 // does not run, nothing is right.)
 template <Function function>
 __global__ void __launch_bounds__(checking_block)
-    reference_kernel(const unsigned* array, std::uint64_t begin, std::uint64_t end, Keys keys,
+    reference_kernel(const unsigned* array, std::uint64_t begin, std::uint64_t end, unsigned key,
                      unsigned long long* totals) {
   const std::uint64_t threads = std::uint64_t{gridDim.x} * checking_block;
   unsigned long long sum = 0;
   unsigned long long right = 0;
   for (std::uint64_t i = begin + std::uint64_t{blockIdx.x} * checking_block + threadIdx.x; i < end;
        i += threads) {
-    const unsigned expected = expected_value<function>(static_cast<unsigned>(i), keys);
+    const unsigned expected = expected_value<function>(static_cast<unsigned>(i), key);
     sum += expected;
     if constexpr (stores(function)) {
       right += array[i] == expected ? 1 : 0;
@@ -343,21 +290,21 @@ struct Arrays {
   Arrays(const Sweep& sweep, std::uint64_t bytes, unsigned inputs, bool stores)
       : units(static_cast<unsigned>(sweep.device().compute_units)),
         checking_blocks(sweep.is_hardware() ? 32 * units : 1),
-        keys(keys_of(sweep.seed())),
+        key(key_of(sweep.seed())),
         first(bytes / sizeof(unsigned)),
         second(inputs == 2 ? first.size() : 1),
         output(stores ? first.size() : 1) {
     const hipscope::LaunchShape config{.grid = dim3(checking_blocks),
                                        .block = dim3(checking_block)};
-    launch(fill_kernel, config, first.data(), first.size(), keys.first);
-    launch(fill_kernel, config, second.data(), second.size(), keys.second);
+    launch(fill_kernel, config, first.data(), first.size(), key);
+    launch(fill_kernel, config, second.data(), second.size(), ~key);
   }
 
   [[nodiscard]] std::uint64_t bytes() const { return first.size() * sizeof(unsigned); }
 
   unsigned units;            // CUs
   unsigned checking_blocks;  // on hardware many times what the CUs have room for
-  Keys keys;
+  unsigned key;
   DeviceBuffer<unsigned> first;
   DeviceBuffer<unsigned> second;
   DeviceBuffer<unsigned> output;
@@ -379,29 +326,9 @@ Reference reference(const Arrays& arrays, std::uint64_t begin, std::uint64_t end
   totals.clear();
   launch(reference_kernel<function>,
          {.grid = dim3(arrays.checking_blocks), .block = dim3(checking_block)},
-         arrays.output.data(), begin, end, arrays.keys, totals.data());
+         arrays.output.data(), begin, end, arrays.key, totals.data());
   const auto made = totals.to_host();
   return {.sum = static_cast<unsigned>(made[0]), .right = made[1]};
-}
-
-// The host repeats the last of `count` elements: the device's reference might be wrong as its other
-// kernels are. Returns how many are.
-template <Function function>
-std::uint64_t wrong_by_host(const Arrays& arrays, std::uint64_t count, std::uint64_t sample) {
-  std::vector<unsigned> stored(sample);
-  if constexpr (stores(function)) {
-    check(hipMemcpy(stored.data(), arrays.output.data() + (count - sample),
-                    sample * sizeof(unsigned), hipMemcpyDeviceToHost));
-  }
-  unsigned sum = 0;
-  std::uint64_t wrong = 0;
-  for (std::uint64_t i = 0; i < sample; ++i) {
-    const auto element = static_cast<unsigned>(count - sample + i);
-    const unsigned expected = expected_value<function>(element, arrays.keys);
-    sum += expected;
-    wrong += stores(function) && stored[i] != expected ? 1 : 0;
-  }
-  return reference<function>(arrays, count - sample, count).sum == sum ? wrong : sample;
 }
 
 // Calls `run`, which must move the first `bytes`, so many times if `sums` add up what was moved (of
@@ -421,15 +348,27 @@ void verify(Point& point, Arrays& arrays, std::uint64_t bytes, DeviceBuffer<unsi
     point.verify(name + ", every element", count - all.right, count);
   }
   if (sums != nullptr) {
-    unsigned sum = 0;
-    for (const unsigned block_sum : sums->to_host()) {
-      sum += block_sum;
-    }
-    point.verify(name + ", checksum of all elements", sum == repeats * all.sum ? 0 : 1, 1);
+    const std::vector<unsigned> made = sums->to_host();
+    const unsigned total = std::accumulate(made.begin(), made.end(), 0U);
+    point.verify(name + ", checksum of all elements", total == repeats * all.sum ? 0 : 1, 1);
   }
+  // The host repeats the last elements: the device's reference might be as wrong as its results.
   const auto sample = std::min<std::uint64_t>(count, 4096);
-  point.verify("the last elements, by the host", wrong_by_host<function>(arrays, count, sample),
-               sample);
+  std::vector<unsigned> stored(sample);
+  unsigned sum = 0;
+  std::uint64_t wrong = 0;
+  if constexpr (stores(function)) {
+    check(hipMemcpy(stored.data(), arrays.output.data() + (count - sample),
+                    sample * sizeof(unsigned), hipMemcpyDeviceToHost));
+  }
+  for (std::uint64_t i = 0; i < sample; ++i) {
+    const auto element = static_cast<unsigned>(count - sample + i);
+    const unsigned expected = expected_value<function>(element, arrays.key);
+    sum += expected;
+    wrong += stores(function) && stored[i] != expected ? 1 : 0;
+  }
+  wrong = reference<function>(arrays, count - sample, count).sum == sum ? wrong : sample;
+  point.verify(name + ", the last elements by the host", wrong, sample);
 }
 
 constexpr const char* gigabytes = "GB/s";
@@ -477,7 +416,7 @@ double stream(const Sweep& sweep, Point& point, Arrays& arrays, const std::strin
     launch(stream_kernel<function, Access, Values, load_hint, store_hint>,
            {.grid = dim3(blocks), .block = dim3(threads)}, as<Access>(arrays.first),
            as<Access>(arrays.second), as<Access>(arrays.output), sums.data(), tiles, blocks,
-           arrays.keys.first);
+           arrays.key);
   };
   verify<function>(point, arrays, arrays.bytes(), stores(function) ? nullptr : &sums, 1, run);
   const auto time = point.measure(run, {.name = time_name});
@@ -485,17 +424,14 @@ double stream(const Sweep& sweep, Point& point, Arrays& arrays, const std::strin
          time.seconds().median;
 }
 
-template <Function... functions>
-void measure_functions(Sweep& sweep, Arrays& arrays) {
-  const auto measure = [&]<Function function>() {
-    auto point = sweep.point(name_of(function), static_cast<double>(function));
-    constexpr Shape shape = best_shape(function);
-    const double bandwidth =
-        stream<function, uint4, shape.values>(sweep, point, arrays, "time", shape.threads);
-    point.value("bandwidth", bandwidth, gigabytes);
-    point.value("share of the driver's peak", 100 * bandwidth / peak(sweep.device()), "%");
-  };
-  (measure.template operator()<functions>(), ...);
+template <Function function>
+void measure_function(Sweep& sweep, Arrays& arrays) {
+  auto point = sweep.point(name_of(function), static_cast<double>(function));
+  constexpr Shape best = best_shape(function);
+  const double bandwidth =
+      stream<function, uint4, best.values>(sweep, point, arrays, "time", best.threads);
+  point.value("bandwidth", bandwidth, gigabytes);
+  point.value("share of the driver's peak", 100 * bandwidth / peak(sweep.device()), "%");
 }
 
 void measure_stream(Sweep& sweep, std::uint64_t bytes) {
@@ -503,32 +439,38 @@ void measure_stream(Sweep& sweep, std::uint64_t bytes) {
   sweep.headline("bandwidth");
   sweep.note("bytes counted as BabelStream does: of every array that is read or written");
   Arrays arrays = stream_arrays(sweep, bytes);
-  using enum Function;
-  measure_functions<read, write, copy, scale, add, triad, dot>(sweep, arrays);
+  measure_function<Function::read>(sweep, arrays);
+  measure_function<Function::write>(sweep, arrays);
+  measure_function<Function::copy>(sweep, arrays);
+  measure_function<Function::scale>(sweep, arrays);
+  measure_function<Function::add>(sweep, arrays);
+  measure_function<Function::triad>(sweep, arrays);
+  measure_function<Function::dot>(sweep, arrays);
 }
 
-// The columns of the other sweeps: `measure` gets a function and the name of its time.
-template <Function... functions, typename Measure>
-void measure_each(Point& point, const Measure& measure) {
-  (point.value(name_of(functions),
-               measure.template operator()<functions>(std::string(name_of(functions)) + " time"),
-               gigabytes),
-   ...);
-}
-template <typename Measure>
-void measure_columns(Point& point, const Measure& measure) {
-  using enum Function;
-  measure_each<read, write, copy, triad>(point, measure);
-}
-
-template <typename Access>
-void measure_width(Sweep& sweep, Arrays& arrays) {
-  auto point = sweep.point(std::to_string(sizeof(Access)), sizeof(Access));
-  measure_columns(point, [&]<Function function>(const std::string& time_name) {
-    constexpr Shape shape = best_shape(function);
-    constexpr unsigned values = shape.values * sizeof(uint4) / sizeof(Access);
-    return stream<function, Access, values>(sweep, point, arrays, time_name, shape.threads);
-  });
+// The rows of the other sweeps: four functions, as their best shape is but for what is given.
+template <typename Access, unsigned Values = 0, Hint load_hint = Hint::none,
+          Hint store_hint = Hint::none>
+void measure_row(Sweep& sweep, Arrays& arrays, const std::string& label, double x,
+                 unsigned threads = 0, unsigned tiles_per_block = 1) {
+  auto point = sweep.point(label, x);
+  const auto column = [&]<Function function>() {
+    constexpr Shape best = best_shape(function);
+    constexpr unsigned words = sizeof(uint4) / sizeof(Access);
+    constexpr unsigned values = Values > 0 ? Values : best.values * words;
+    // Eight values of each of two arrays do not fit into registers.
+    if constexpr (inputs_of(function) * values <= most_values * words) {
+      const std::string name = name_of(function);
+      const double bandwidth = stream<function, Access, values, load_hint, store_hint>(
+          sweep, point, arrays, name + " time", threads > 0 ? threads : best.threads,
+          tiles_per_block);
+      point.value(name, bandwidth, gigabytes);
+    }
+  };
+  column.template operator()<Function::read>();
+  column.template operator()<Function::write>();
+  column.template operator()<Function::copy>();
+  column.template operator()<Function::triad>();
 }
 
 void measure_widths(Sweep& sweep, std::uint64_t bytes) {
@@ -536,9 +478,9 @@ void measure_widths(Sweep& sweep, std::uint64_t bytes) {
   sweep.headline("copy");
   sweep.note("each thread moves the same bytes: four or two times as many accesses of 4 or 8");
   Arrays arrays = stream_arrays(sweep, bytes);
-  measure_width<unsigned>(sweep, arrays);
-  measure_width<uint2>(sweep, arrays);
-  measure_width<uint4>(sweep, arrays);
+  measure_row<unsigned>(sweep, arrays, "4", 4);
+  measure_row<uint2>(sweep, arrays, "8", 8);
+  measure_row<uint4>(sweep, arrays, "16", 16);
 }
 
 template <unsigned Values>
@@ -548,27 +490,8 @@ void measure_shapes(Sweep& sweep, std::uint64_t bytes) {
   Arrays arrays = stream_arrays(sweep, bytes);
   const unsigned largest = sweep.is_hardware() ? largest_block : threads_on_host;
   for (unsigned threads = 64; threads <= largest; threads *= 2) {
-    auto point = sweep.point(std::to_string(threads), threads);
-    measure_columns(point, [&]<Function function>(const std::string& time_name) {
-      // Eight values of each of two arrays do not fit into registers.
-      if constexpr (inputs_of(function) * Values <= most_values) {
-        return stream<function, uint4, Values>(sweep, point, arrays, time_name, threads);
-      } else {
-        return std::numeric_limits<double>::quiet_NaN();
-      }
-    });
+    measure_row<uint4, Values>(sweep, arrays, std::to_string(threads), threads, threads);
   }
-}
-
-template <Hint load_hint, Hint store_hint>
-void measure_variant(Sweep& sweep, Arrays& arrays, const std::string& label, double row,
-                     unsigned tiles_per_block) {
-  auto point = sweep.point(label, row);
-  measure_columns(point, [&]<Function function>(const std::string& time_name) {
-    constexpr Shape shape = best_shape(function);
-    return stream<function, uint4, shape.values, load_hint, store_hint>(
-        sweep, point, arrays, time_name, shape.threads, tiles_per_block);
-  });
 }
 
 void measure_variants(Sweep& sweep, std::uint64_t bytes) {
@@ -576,13 +499,12 @@ void measure_variants(Sweep& sweep, std::uint64_t bytes) {
   sweep.headline("copy");
   sweep.note("several tiles per block: a grid apart from each other (grid-stride loop)");
   Arrays arrays = stream_arrays(sweep, bytes);
-  double row = 0;
   for (const unsigned tiles : {1U, 2U, 4U, 16U, 64U}) {
-    measure_variant<Hint::none, Hint::none>(
-        sweep, arrays, "tiles per block: " + std::to_string(tiles), ++row, tiles);
+    measure_row<uint4>(sweep, arrays, "tiles per block: " + std::to_string(tiles), tiles, 0, tiles);
   }
-  measure_variant<Hint::none, Hint::streaming>(sweep, arrays, "streaming stores", ++row, 1);
-  measure_variant<Hint::streaming, Hint::none>(sweep, arrays, "streaming loads", ++row, 1);
+  // Further rows, of one tile per block.
+  measure_row<uint4, 0, Hint::none, Hint::streaming>(sweep, arrays, "streaming stores", 65);
+  measure_row<uint4, 0, Hint::streaming, Hint::none>(sweep, arrays, "streaming loads", 66);
 }
 
 // --- Walks ------------------------------------------------------------------------------------
@@ -617,7 +539,7 @@ double walk(Sweep& sweep, Point& point, Arrays& arrays, Pattern pattern, const C
   DeviceBuffer<unsigned> sums(blocks);
   const auto run = [&] {
     launch(walk_kernel<function, Loads, hint>, {.grid = dim3(blocks), .block = dim3(crew.threads)},
-           as<uint4>(arrays.first), as<uint4>(arrays.output), sums.data(), way, arrays.keys.first);
+           as<uint4>(arrays.first), as<uint4>(arrays.output), sums.data(), way, arrays.key);
   };
   // All blocks together must have moved these bytes so many times.
   const std::uint64_t distinct = pattern == Pattern::own_part ? pass_bytes : data_bytes;
@@ -690,14 +612,10 @@ void measure_l2(Sweep& sweep, std::uint64_t bytes, std::uint64_t traffic) {
   };
   for (const unsigned threads : {256U, 512U, 768U, 1024U}) {
     way.operator()<1>({.threads = threads});
-  }
-  for (const unsigned threads : {512U, 768U, 1024U}) {
     way.operator()<2>({.threads = threads});
-  }
-  way.operator()<3>({.threads = 1024});
-  for (const unsigned threads : {256U, 512U, 768U}) {
     way.operator()<4>({.threads = threads});
   }
+  way.operator()<3>({.threads = 1024});
   constexpr Crew two_blocks = {.threads = 1024, .blocks_per_unit = 2};
   way.operator()<1>(two_blocks);
   way.operator()<4>(two_blocks);
@@ -863,23 +781,6 @@ void infer_in_flight(hipscope::Results& results) {
   results.infer(inference);
 }
 
-// The sweeps of one number of values or loads per thread.
-template <unsigned Values>
-void add_shapes(hipscope::Experiment& experiment, const hipscope::Size& array) {
-  const std::string values = std::to_string(Values);
-  experiment.sweep("shape-" + values,
-                   "device memory, by block size; 16 bytes x " + values + " per thread",
-                   [=](Sweep& sweep) { measure_shapes<Values>(sweep, array); });
-}
-template <unsigned Loads>
-void add_occupancy(hipscope::Experiment& experiment, const hipscope::Size& footprint) {
-  const std::string loads = std::to_string(Loads);
-  experiment.sweep(
-      "occupancy-" + loads,
-      "reading device memory, by threads; 16 bytes x " + loads + " under way per thread",
-      [=](Sweep& sweep) { measure_occupancy<Loads>(sweep, footprint); });
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -914,16 +815,27 @@ int main(int argc, char** argv) {
                    [&](Sweep& sweep) { measure_stream(sweep, array); });
   experiment.sweep("width", "device memory, by bytes per access",
                    [&](Sweep& sweep) { measure_widths(sweep, array); });
-  add_shapes<1>(experiment, array);
-  add_shapes<2>(experiment, array);
-  add_shapes<4>(experiment, array);
-  add_shapes<most_values>(experiment, array);
+  const auto shape = [&](const std::string& values, void (*measure)(Sweep&, std::uint64_t)) {
+    experiment.sweep("shape-" + values,
+                     "device memory, by block size; 16 bytes x " + values + " per thread",
+                     [=](Sweep& sweep) { measure(sweep, array); });
+  };
+  shape("1", measure_shapes<1>);
+  shape("2", measure_shapes<2>);
+  shape("4", measure_shapes<4>);
+  shape("8", measure_shapes<8>);
   experiment.sweep("variants", "device memory, by tiles per block and cache hints",
                    [&](Sweep& sweep) { measure_variants(sweep, array); });
-  add_occupancy<1>(experiment, footprint);
-  add_occupancy<2>(experiment, footprint);
-  add_occupancy<4>(experiment, footprint);
-  add_occupancy<most_values>(experiment, footprint);
+  const auto occupancy = [&](const std::string& loads, void (*measure)(Sweep&, std::uint64_t)) {
+    experiment.sweep(
+        "occupancy-" + loads,
+        "reading device memory, by threads; 16 bytes x " + loads + " under way in each",
+        [=](Sweep& sweep) { measure(sweep, footprint); });
+  };
+  occupancy("1", measure_occupancy<1>);
+  occupancy("2", measure_occupancy<2>);
+  occupancy("4", measure_occupancy<4>);
+  occupancy("8", measure_occupancy<8>);
   experiment.sweep("l2", "one footprint in L2, by ways to read it",
                    [&](Sweep& sweep) { measure_l2(sweep, l2_bytes, footprint); });
   experiment.sweep("footprint-l1", "reading, by the part that each CU has for itself",
