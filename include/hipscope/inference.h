@@ -236,4 +236,19 @@ struct Valley {
 /// lowest point is the first or the last, and when the curve goes up and down otherwise.
 std::optional<Valley> find_valley(std::span<const CurvePoint> curve, double smallest_ratio);
 
+/// The levels of a rate that falls in steps, such as bandwidth over footprint: find_levels of its
+/// reciprocal, each with the rate as y.
+std::vector<Level> find_rate_levels(std::span<const CurvePoint> curve, double smallest_ratio);
+
+/// How much of x is enough for nearly the highest y.
+struct Saturation {
+  double x = 0;           ///< the least with which any point reaches it
+  CurvePoint lightest{};  ///< the point with the smallest x
+  double confidence = 0;  ///< the share of the points from x on that reach it
+};
+
+/// From which x on y reaches `share` (such as 0.95) of its highest. The points may come in any
+/// order, and several of them may have the same x. Empty where the smallest x already gives half.
+std::optional<Saturation> find_saturation(std::span<const CurvePoint> points, double share);
+
 }  // namespace hipscope

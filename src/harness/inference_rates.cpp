@@ -1,0 +1,47 @@
+// Rates: over the footprint, where they fall in steps, and over what is in flight.
+#include <algorithm>
+
+#include "hipscope/inference.h"
+
+namespace hipscope {
+
+std::vector<Level> find_rate_levels(std::span<const CurvePoint> curve, double smallest_ratio) {
+  std::vector<CurvePoint> times(curve.begin(), curve.end());
+  for (CurvePoint& point : times) {
+    point.y = 1 / point.y;
+  }
+  std::vector<Level> levels = find_levels(times, smallest_ratio);
+  for (Level& level : levels) {
+    level.y = 1 / level.y;
+  }
+  return levels;
+}
+
+std::optional<Saturation> find_saturation(std::span<const CurvePoint> points, double share) {
+  if (points.empty()) {
+    return std::nullopt;
+  }
+  constexpr double still_far = 0.5;
+  const auto lower = [](const CurvePoint& a, const CurvePoint& b) { return a.y < b.y; };
+  const auto lighter = [](const CurvePoint& a, const CurvePoint& b) { return a.x < b.x; };
+  const CurvePoint highest = *std::max_element(points.begin(), points.end(), lower);
+  Saturation found{.x = highest.x,
+                   .lightest = *std::min_element(points.begin(), points.end(), lighter)};
+  if (!(found.lightest.y < still_far * highest.y)) {
+    return std::nullopt;
+  }
+  const auto reaches = [&](const CurvePoint& point) { return point.y >= share * highest.y; };
+  for (const CurvePoint& point : points) {
+    found.x = reaches(point) ? std::min(found.x, point.x) : found.x;
+  }
+  double from_there = 0;
+  double reaching = 0;
+  for (const CurvePoint& point : points) {
+    from_there += point.x >= found.x ? 1 : 0;
+    reaching += point.x >= found.x && reaches(point) ? 1 : 0;
+  }
+  found.confidence = reaching / from_there;
+  return found;
+}
+
+}  // namespace hipscope
