@@ -70,7 +70,7 @@ __host__ __device__ unsigned expected_value(unsigned i, unsigned key) {
 
 constexpr unsigned checking_block = 256;
 
-inline __global__ void __launch_bounds__(checking_block)
+static __global__ void __launch_bounds__(checking_block)
     fill_kernel(unsigned* array, std::uint64_t count, unsigned key) {
   const std::uint64_t threads = std::uint64_t{gridDim.x} * checking_block;
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * checking_block + threadIdx.x; i < count;

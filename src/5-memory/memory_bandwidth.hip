@@ -453,13 +453,18 @@ constexpr std::uint64_t kibibyte = 1024;
 
 // Footprints from `first` to `last` in quarter octaves, in whole pages of 4 KiB.
 std::vector<std::uint64_t> quarter_octaves(std::uint64_t first, std::uint64_t last) {
+  constexpr std::uint64_t page = 4 * kibibyte;
   std::vector<std::uint64_t> footprints;
-  for (double exact = static_cast<double>(first); static_cast<std::uint64_t>(exact) <= last;
-       exact *= std::exp2(0.25)) {
-    // What is not exact in binary may be a little too small.
-    footprints.push_back(static_cast<std::uint64_t>(exact + 1) / (4 * kibibyte) * (4 * kibibyte));
+  for (double exact = static_cast<double>(first);; exact *= std::exp2(0.25)) {
+    // A whole octave may come out a little too small.
+    const std::uint64_t rounded = static_cast<std::uint64_t>(exact + 1) / page * page;
+    if (rounded > last) {
+      return footprints;
+    }
+    if (footprints.empty() || footprints.back() != rounded) {
+      footprints.push_back(rounded);
+    }
   }
-  return footprints;
 }
 
 std::string footprint_label(double bytes) {
