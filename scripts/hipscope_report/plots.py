@@ -46,6 +46,14 @@ STYLE = {
 }
 
 
+@dataclass(frozen=True)
+class Mark:
+    """A place on the x axis that an inference found, and its name."""
+
+    x: float
+    name: str
+
+
 @dataclass
 class Series:
     """One curve: its name in the legend and its points, by row index."""
@@ -107,7 +115,8 @@ def _tick(value: float) -> str:
     return f"{value:g}" if abs(value) < 1e5 else f"{value:.0e}".replace("e+0", "e").replace("e+", "e")
 
 
-def _binary_tick(value: float, unit: str) -> str:
+def binary_number(value: float, unit: str) -> str:
+    """A number with a binary prefix, "27.25 MiB"."""
     smallest = 2**10 if unit else 2**14
     if abs(value) >= smallest:
         for scale, prefix in BINARY_PREFIXES:
@@ -126,9 +135,9 @@ def _scale_x(axes: Any, axis: dict[str, Any], positions: list[float]) -> None:
         exponents = range(first, math.floor(math.log2(max(positions))) + 1, step)
         axes.xaxis.set_major_locator(ticker.FixedLocator([2.0**exponent for exponent in exponents]))
         axes.xaxis.set_minor_locator(ticker.NullLocator())
-        axes.xaxis.set_major_formatter(lambda value, _: _binary_tick(value, "B" if in_bytes else ""))
+        axes.xaxis.set_major_formatter(lambda value, _: binary_number(value, "B" if in_bytes else ""))
     elif in_bytes:
-        axes.xaxis.set_major_formatter(lambda value, _: _binary_tick(value, "B"))
+        axes.xaxis.set_major_formatter(lambda value, _: binary_number(value, "B"))
 
 
 def _wants_decades(sweep: dict[str, Any], values: list[float]) -> bool:
@@ -186,6 +195,15 @@ def _draw_curves(axes: Any, sweep: dict[str, Any], series: list[Series], y_label
     axes.grid(True)
 
 
+def _draw_marks(axes: Any, marks: list[Mark]) -> None:
+    for mark in marks:
+        line = axes.axvline(mark.x, color="#777777", linewidth=1, linestyle="--", zorder=1)
+        line.set_gid(f"inferred-{mark.x:.0f}")
+        axes.annotate(_short(mark.name), (mark.x, 1), (-3, -2), xycoords=("data", "axes fraction"),
+                      textcoords="offset points", rotation=90, ha="right", va="top", fontsize=9,
+                      color="#555555")
+
+
 def _draw_bars(axes: Any, sweep: dict[str, Any], series: list[Series], x_label: str) -> None:
     """One bar per row, the first row on top, so that long names can be read."""
     rows = sweep["rows"]
@@ -215,8 +233,11 @@ def to_svg(figure: Any) -> bytes:
     return stream.getvalue()
 
 
-def plot_sweep(sweep: dict[str, Any], device: str) -> bytes | None:
-    """The plot as SVG, or None when there is no curve: fewer than two points, or mixed units."""
+def plot_sweep(sweep: dict[str, Any], device: str, marks: list[Mark]) -> bytes | None:
+    """The plot as SVG, or None when there is no curve: fewer than two points, or mixed units.
+
+    Of `marks` a curve shows those within its range.
+    """
     found = _headline(sweep)
     if found is None:
         return None
@@ -238,6 +259,9 @@ def plot_sweep(sweep: dict[str, Any], device: str) -> bytes | None:
     with matplotlib.rc_context(STYLE):
         figure, axes = pyplot.subplots(figsize=size, layout="constrained")
         (_draw_bars if bars else _draw_curves)(axes, sweep, series, label)
+        if not bars:
+            xs = [sweep["rows"][index]["x"] for index in points]
+            _draw_marks(axes, [mark for mark in marks if min(xs) <= mark.x <= max(xs)])
         axes.set_title(_short(sweep["title"] or sweep["name"], LONGEST_TITLE), fontsize=12, loc="left")
         if len(series) > 1:
             axes.legend(frameon=True, framealpha=0.9, edgecolor="none", fontsize=10)

@@ -40,6 +40,24 @@ def one_sentence(done: subprocess.CompletedProcess[str], *parts: str) -> None:
         assert part in done.stderr
 
 
+def test_capacities_are_marked_in_curves_of_latency(tmp_path: Path) -> None:
+    rows = [synthetic.row(str(2**k), 2.0**k, 1e-5, 30.0 * k, "cycles") for k in range(10, 20)]
+    axis = {"name": "footprint", "unit": "bytes", "scale": "logarithmic"}
+    for row in rows:
+        row["values"][0]["name"] = "latency"
+    capacity = {"name": "cache level 1 capacity", "value": 2.0**14, "unit": "bytes", "confidence": 0.9,
+                "statement": "It holds that.", "evidence": [], "driver": None}
+    inferences = [capacity, {**capacity, "name": "cache level 2 capacity", "value": 2.0**30},
+                  {**capacity, "name": "constant cache level 1 capacity", "value": 2.0**11}]
+    sweeps = [synthetic.sweep(name, rows, axis=axis, headline="latency") for name in ("footprint", "constant")]
+    sweeps.append(synthetic.sweep("time", rows, axis=axis, headline="time"))
+    synthetic.write(tmp_path, synthetic.result(sweeps=sweeps, inferences=inferences))
+    page_of(tmp_path)
+    marks = {path.stem: re.findall(r'id="inferred-(\d+)"', path.read_text(encoding="utf-8"))
+             for path in (tmp_path / "plots").iterdir()}
+    assert marks == {"copy_rate-footprint": ["16384"], "copy_rate-constant": ["2048"], "copy_rate-time": []}
+
+
 def test_table(tmp_path: Path) -> None:
     rows = [synthetic.row("1 KiB", 1024, 12.3e-6, 100.0), synthetic.row("2 KiB", 2048, 1.5e-3, None),
             synthetic.row("4 KiB", 4096, 200e-6, 0.12341)]
