@@ -199,8 +199,8 @@ def _draw_marks(axes: Any, marks: list[Mark]) -> None:
     for mark in marks:
         line = axes.axvline(mark.x, color="#777777", linewidth=1, linestyle="--", zorder=1)
         line.set_gid(f"inferred-{mark.x:.0f}")
-        axes.annotate(_short(mark.name), (mark.x, 1), (-3, -2), xycoords=("data", "axes fraction"),
-                      textcoords="offset points", rotation=90, ha="right", va="top", fontsize=9,
+        axes.annotate(_short(mark.name), (mark.x, 0), (3, 4), xycoords=("data", "axes fraction"),
+                      textcoords="offset points", rotation=90, ha="left", va="bottom", fontsize=9,
                       color="#555555")
 
 
