@@ -204,15 +204,19 @@ test_nvidia() {
 }
 
 test_scripts() {
-  local python status=0
+  local python status=0 parallel=()
   if ! python=$("$here/find_python.sh" pytest matplotlib jsonschema yaml); then
     skip_group "scripts (pytest)" "no Python has pytest, matplotlib, jsonschema and yaml"
     return
   fi
   begin_group "scripts (pytest)"
   rm -f "$logs/pytest.xml"
-  logged pytest "$python" -m pytest -q -p no:cacheprovider --junitxml "$logs/pytest.xml" \
-    tests/scripts || status=$?
+  # Several at once where pytest can: most of them wait for one process.
+  if "$python" -c 'import xdist' 2>/dev/null; then
+    parallel=(-n "$(nproc)")
+  fi
+  logged pytest "$python" -m pytest -q -p no:cacheprovider "${parallel[@]}" \
+    --junitxml "$logs/pytest.xml" tests/scripts || status=$?
   count_junit "$logs/pytest.xml" "$status"
 }
 
