@@ -91,7 +91,8 @@ def add_full(folder: Path) -> None:
         inference("store-to-load latency", 60.0), inference("L2 latency spread over CUs", 200.0))
     add(folder, "cache_line",
         inference("cache level 1 line", 128.0, "bytes"), inference("cache level 1 sector", 32.0, "bytes"),
-        inference("cache level 2 line", 128.0, "bytes"), inference("cache level 2 sector", 32.0, "bytes"))
+        inference("cache level 2 line", 128.0, "bytes"), inference("cache level 2 sector", 32.0, "bytes"),
+        inference("fetched by a cache level 2 miss", 64.0, "bytes"))
     add(folder, "memory_bandwidth",
         inference("cache level 1 read bandwidth", 31000.0, "GB/s"),
         inference("cache level 2 read bandwidth", 10400.0, "GB/s"),
@@ -105,7 +106,8 @@ def add_full(folder: Path) -> None:
         inference("access granularity of loads", 32.0, "bytes"),
         inference("cost of a scattered lane, stores", 2.0), inference("cost of misalignment, loads", 1.1))
     add(folder, "nchw_index", inference("cost of the index", 1.05, "times"))
-    add(folder, "lds_latency", inference("LDS latency", 23.0), inference("shuffle latency", 24.0))
+    add(folder, "lds_latency", inference("LDS latency", 23.0), inference("LDS latency by index", 29.0),
+        inference("shuffle latency", 24.0))
     add(folder, "lds_banks",
         inference("LDS banks", 32.0, "banks"), inference("LDS bank width", 4.0, "bytes"),
         inference("cycles per extra conflict way", 2.0),
