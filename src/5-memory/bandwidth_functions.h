@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <numeric>
 #include <string>
@@ -112,15 +111,8 @@ struct Arrays {
         second(inputs == 2 ? first.size() : 1),
         output(stores ? first.size() : 1) {
     const LaunchShape config{.grid = dim3(checking_blocks), .block = dim3(checking_block)};
-    // Again and again for a while: an H200's memory that idled while other arrays were freed gave
-    // 4.07 TB/s to the first function that read, and 4.68 to the next.
-    constexpr std::chrono::milliseconds long_enough(100);
-    const auto start = std::chrono::steady_clock::now();
-    do {
-      launch(fill_kernel, config, first.data(), first.size(), key);
-      launch(fill_kernel, config, second.data(), second.size(), ~key);
-      check(hipDeviceSynchronize());
-    } while (sweep.is_hardware() && std::chrono::steady_clock::now() - start < long_enough);
+    launch(fill_kernel, config, first.data(), first.size(), key);
+    launch(fill_kernel, config, second.data(), second.size(), ~key);
   }
 
   [[nodiscard]] std::uint64_t bytes() const { return first.size() * sizeof(unsigned); }

@@ -54,6 +54,7 @@ void measure_sweep(Run& run, const detail::SweepDeclaration& declaration) {
   record->title = declaration.title;
   record->headline = "time";
   Sweep sweep(run, *record);
+  run.is_warm = false;
   declaration.measure(sweep);
   run.device->synchronize();
   detail::clear_progress();
@@ -120,7 +121,6 @@ int run_experiment(detail::ExperimentRecord& experiment, const detail::Options& 
   if (!options.csv) {
     detail::print_output(detail::heading(run));
   }
-  device->warm_up();
   measure_overhead(run);
   for (const detail::SweepDeclaration* sweep : selected) {
     measure_sweep(run, *sweep);

@@ -115,6 +115,7 @@ struct Run {
   std::vector<std::unique_ptr<SweepRecord>> sweeps{};
   std::vector<Inference> inferences{};
   std::vector<Value> overheads{};
+  bool is_warm = false;  ///< the device was warmed up in this sweep
 
   /// Every failed check, as "sweep, point: what: wrong of checked".
   [[nodiscard]] std::vector<std::string> failures() const;

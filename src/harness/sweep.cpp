@@ -69,6 +69,10 @@ Measurement Point::measure(const std::function<void()>& body, const MeasureOptio
   measurement.given_mhz = run_.options.clock_mhz;
   measurement.fallback_mhz = fallback_mhz(run_);
   detail::throw_if_interrupted();
+  // While a sweep makes its buffers and frees the last one's the device has nothing to do.
+  if (!std::exchange(run_.is_warm, true)) {
+    device.warm_up();
+  }
   // The first execution warms up (code upload, clocks, caches) and tells how long the body is. It
   // is not gated, since the upload may wait for the device to be idle, which the gate keeps busy.
   MeasureOptions ungated = options;

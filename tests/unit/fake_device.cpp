@@ -65,7 +65,7 @@ class FakeDevice : public Device {
     return script.samples[call];
   }
 
-  void warm_up() override { fake::script().was_warm = fake::script().batches.empty(); }
+  void warm_up() override { fake::script().warm_ups.push_back(fake::script().batches.size()); }
 
   void synchronize() override {}
 

@@ -68,10 +68,19 @@ TEST_F(RunTest, BatchesFitTheQueue) {
   EXPECT_EQ(batch_of(0), 1U);
 }
 
-TEST_F(RunTest, WarmsUpBeforeTheFirstSample) {
-  add_measured_sweep();
+TEST_F(RunTest, WarmsUpBeforeTheFirstSampleOfEachSweep) {
+  std::vector<std::size_t> samples_before;
+  for (const char* name : {"first", "second"}) {
+    experiment_.sweep(name, "", [&](Sweep& sweep) {
+      samples_before.push_back(fake::script().batches.size());
+      for (const char* label : {"1", "2"}) {
+        sweep.point(label, 1).measure([] {});
+      }
+    });
+  }
   EXPECT_EQ(run().status, 0);
-  EXPECT_TRUE(fake::script().was_warm);
+  EXPECT_LT(samples_before[0], samples_before[1]);
+  EXPECT_EQ(fake::script().warm_ups, samples_before);
 }
 
 TEST_F(RunTest, BatchIsAsAskedFor) {
