@@ -126,6 +126,9 @@ class Sweep {
   /// False on the host backend.
   [[nodiscard]] bool is_hardware() const;
 
+  /// `cycles` that a kernel counted; NaN on the host backend, whose counter counts nanoseconds.
+  [[nodiscard]] double counted(double cycles) const;
+
   /// The seed of random inputs, from --seed.
   [[nodiscard]] std::uint64_t seed() const;
 

@@ -149,7 +149,6 @@ struct AccessGranularity {
   double cost_per_segment = 0;           ///< in the unit of the costs
   double least_cost = 0;                 ///< what the access with the fewest segments costs
   double largest_relative_residual = 0;  ///< over all accesses
-  double second_best_residual = 0;       ///< of the next candidate; infinite when none fits
   double confidence = 0;                 ///< 0 ... 1: how much better than the next candidate
 };
 
@@ -177,6 +176,7 @@ struct ChannelInterleave {
 /// not fall so: hashed addresses, another law, or fewer than two halvings.
 std::optional<ChannelInterleave> find_channel_interleave(std::span<const CurvePoint> power,
                                                          std::span<const CurvePoint> neighbour);
+
 /// Where a level of a curve ends.
 struct LevelEnd {
   double last_x = 0;   ///< the last x on the level: what is there still fits
@@ -206,6 +206,7 @@ struct Level {
 /// spread, 1 - spread / (ratio - 1), of points / (points + 1), and of sqrt(last_x / next_x), which
 /// is small where the rise is gradual.
 std::vector<Level> find_levels(std::span<const CurvePoint> curve, double smallest_ratio);
+
 /// What the cost of a stride says about the banks of an LDS.
 struct BankFit {
   /// Empty: more than one number of banks explains the curve.

@@ -32,4 +32,14 @@ void launch(void (*kernel)(Parameters...), const LaunchShape& shape, Arguments&&
   check(hipGetLastError(), shape.file, shape.line);
 }
 
+/// On NVIDIA, whose SMs share one memory between L1 and LDS, gives `kernel` as much of it as can be
+/// for L1; nothing to choose on AMD. Throws DeviceError.
+template <typename... Parameters>
+void prefer_level_1_cache([[maybe_unused]] void (*kernel)(Parameters...)) {
+#if !defined(HIPSCOPE_BACKEND_AMD)
+  check(hipFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                            hipFuncAttributePreferredSharedMemoryCarveout, 0));
+#endif
+}
+
 }  // namespace hipscope

@@ -491,10 +491,8 @@ void measure(Sweep& sweep, const std::string& label, double x, unsigned chains, 
   Launcher<Operation> launcher(kernel, chains, shape, wave_size);
   launcher.verify(point, rounds, reference);
   point.measure([&] { launcher.run(rounds); }, {.batch = 1});
-  // The host backend counts nanoseconds.
-  const double unknown = sweep.is_hardware() ? 0 : std::numeric_limits<double>::quiet_NaN();
-  const double cycles = launcher.take_cycles(waves) + unknown;
-  const double empty = empty_cycles<Operation>(kernel, chains, wave_size) + unknown;
+  const double cycles = sweep.counted(launcher.take_cycles(waves));
+  const double empty = sweep.counted(empty_cycles<Operation>(kernel, chains, wave_size));
   const double per_step = (cycles - empty) / static_cast<double>(steps_of(chains, rounds));
   point.value("cycles", cycles, "cycles");
   point.value("of an empty loop", empty, "cycles");

@@ -110,7 +110,7 @@ __host__ __device__ unsigned node_place(const WarmUp& warm_up, unsigned stratum,
 template <Loads loads>
 __device__ unsigned load(unsigned upper, unsigned lower) {
 #if defined(__CUDA_ARCH__)
-  // Put together in assembly, the address costs one register copy beside the load (4 cycles on an
+  // Put together in assembly, the address costs one register copy beside the load (5 cycles on an
   // H200) and no arithmetic: no matter where only hits are to be told from misses.
   unsigned word;
   if constexpr (loads == Loads::through_level_1) {
@@ -322,21 +322,6 @@ class Chase {
   DeviceBuffer<Outcome> outcomes_{kept_launches};
 };
 
-// Cycles where the device counts any: the host backend's counter counts nanoseconds.
-double known_cycles(const Sweep& sweep, double cycles) {
-  return sweep.is_hardware() ? cycles : std::numeric_limits<double>::quiet_NaN();
-}
-
-#if defined(HIPSCOPE_BACKEND_NVIDIA)
-// L1 and LDS share one memory: all of it for L1.
-void prefer_level_1() {
-  check(hipFuncSetAttribute(reinterpret_cast<const void*>(chase_kernel<Loads::through_level_1>),
-                            hipFuncAttributePreferredSharedMemoryCarveout, 0));
-}
-#else
-void prefer_level_1() {}
-#endif
-
 // --- Sector: neighbours -----------------------------------------------------------------------
 
 // Pairs are so far apart that no pair's loads fetch for another. Smaller than a page.
@@ -394,7 +379,7 @@ void measure_sector(Sweep& sweep, std::uint64_t groups) {
   const std::size_t bytes = (groups + 1) * group_bytes;
   sweep.require_memory(2 * bytes, "--groups");
   const Arena arena(bytes);
-  prefer_level_1();
+  hipscope::prefer_level_1_cache(chase_kernel<Loads::through_level_1>);
   constexpr bool cold = loads == Loads::past_level_1;
   for (unsigned block = smallest_block; block <= largest_neighbourhood; block *= 2) {
     auto point = sweep.point(std::to_string(block), block);
@@ -407,9 +392,9 @@ void measure_sector(Sweep& sweep, std::uint64_t groups) {
     const double both = cycles(pairs, "pairs");
     const double across = cycles(
         pair_places(groups, block, Neighbours::at_the_middle, sweep.seed() + block), "middle");
-    point.value("first load", known_cycles(sweep, first), "cycles");
-    point.value("second load", known_cycles(sweep, both - first), "cycles");
-    point.value("across the middle", known_cycles(sweep, across - first), "cycles");
+    point.value("first load", sweep.counted(first), "cycles");
+    point.value("second load", sweep.counted(both - first), "cycles");
+    point.value("across the middle", sweep.counted(across - first), "cycles");
   }
 }
 
@@ -503,7 +488,7 @@ void measure_line(Sweep& sweep, const LineSearch& search) {
              " of the way from a hit to a miss");
   sweep.require_memory(2 * search.span, "--span");
   const Arena arena(search.span);
-  prefer_level_1();
+  hipscope::prefer_level_1_cache(chase_kernel<Loads::through_level_1>);
   for (unsigned chunk = search.smallest_chunk; chunk <= search.largest_chunk; chunk *= 2) {
     auto point = sweep.point(std::to_string(chunk), chunk);
     Checks checks;
@@ -512,10 +497,10 @@ void measure_line(Sweep& sweep, const LineSearch& search) {
         sweep, arena, chunk, static_cast<double>(search.span) / chunk, checks, latency);
     point.verify("ends of chains and sums of what warm-ups read", checks.wrong, checks.checked);
     constexpr double kibi = 1024;
-    point.value("footprint", known_cycles(sweep, nodes * chunk / kibi), "KiB");
-    point.value("nodes", known_cycles(sweep, nodes), "nodes");
-    point.value("hit", known_cycles(sweep, latency.hit), "cycles");
-    point.value("miss", known_cycles(sweep, latency.miss), "cycles");
+    point.value("footprint", sweep.counted(nodes * chunk / kibi), "KiB");
+    point.value("nodes", sweep.counted(nodes), "nodes");
+    point.value("hit", sweep.counted(latency.hit), "cycles");
+    point.value("miss", sweep.counted(latency.miss), "cycles");
   }
 }
 
@@ -529,7 +514,7 @@ double measure_walk(Sweep& sweep, hipscope::Point& point, const Arena& arena, un
     places.push_back(static_cast<unsigned>(i) * stride);
   }
   const double cycles = Chase<loads>(arena, places).measure(point, name, true);
-  return known_cycles(sweep, cycles / static_cast<double>(loads_in_walk));
+  return sweep.counted(cycles / static_cast<double>(loads_in_walk));
 }
 
 void measure_stride(Sweep& sweep, std::uint64_t loads_in_walk) {
@@ -541,7 +526,7 @@ void measure_stride(Sweep& sweep, std::uint64_t loads_in_walk) {
   const std::size_t bytes = (loads_in_walk + 1) * largest_stride;
   sweep.require_memory(2 * bytes, "--loads");
   const Arena arena(bytes);
-  prefer_level_1();
+  hipscope::prefer_level_1_cache(chase_kernel<Loads::through_level_1>);
   for (unsigned stride = word_bytes; stride <= largest_stride; stride *= 2) {
     auto point = sweep.point(std::to_string(stride), stride);
     point.value(

@@ -24,7 +24,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <set>
 #include <string>
 #include <vector>
@@ -359,14 +358,6 @@ __global__ void __launch_bounds__(1) constant_address_kernel(std::uint64_t* addr
 
 using Kernel = void (*)(WalkResult*, Walk);
 
-// NVIDIA's SMs share one memory between L1 and LDS: as much of it as can be for L1.
-void prefer_l1([[maybe_unused]] Kernel kernel) {
-#if !defined(HIPSCOPE_BACKEND_AMD)
-  check(hipFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                            hipFuncAttributePreferredSharedMemoryCarveout, 0));
-#endif
-}
-
 // What a fiber of the host backend costs is no measure of a thread.
 unsigned block_threads(const Sweep& sweep) { return sweep.is_hardware() ? largest_block : 64; }
 
@@ -408,13 +399,13 @@ class Chaser {
  public:
   Chaser(const Sweep& sweep, Kernel kernel, bool is_scalar, std::uint64_t steps,
          dim3 grid = dim3(1))
-      : kernel_(kernel),
+      : sweep_(sweep),
+        kernel_(kernel),
         is_scalar_(is_scalar),
-        is_hardware_(sweep.is_hardware()),
         steps_(static_cast<unsigned>(round_up(steps, steps_per_round))),
         grid_(grid),
         block_(is_scalar ? static_cast<unsigned>(sweep.device().wave_size) : block_threads(sweep)) {
-    prefer_l1(kernel);
+    hipscope::prefer_level_1_cache(kernel);
     // A chase of no steps: what the counter costs.
     const Walk nothing = {.nodes = dense_nodes(address_of(results_), 1, line_bytes, 0),
                           .settling_steps = 0,
@@ -473,8 +464,7 @@ class Chaser {
       cycles.push_back(static_cast<double>(results[i].cycles));
     }
     launches_ = 0;
-    return is_hardware_ ? hipscope::summarize(cycles).median
-                        : std::numeric_limits<double>::quiet_NaN();
+    return sweep_.counted(hipscope::summarize(cycles).median);
   }
 
   // Verifies and measures; `what` distinguishes several in one row.
@@ -491,9 +481,9 @@ class Chaser {
  private:
   static constexpr unsigned kept_launches = 16;
 
+  const Sweep& sweep_;
   Kernel kernel_;
   bool is_scalar_;
-  bool is_hardware_;
   unsigned steps_;
   dim3 grid_;
   dim3 block_;
@@ -745,8 +735,7 @@ void measure_store_to_load(Sweep& sweep, const Sizes& sizes) {
   run(0);
   const auto empty = static_cast<double>(cycles.to_host()[0]);
   point.measure([&] { run(steps); }, {.name = "launch", .batch = 1});
-  const double counted = sweep.is_hardware() ? static_cast<double>(cycles.to_host()[0])
-                                             : std::numeric_limits<double>::quiet_NaN();
+  const double counted = sweep.counted(static_cast<double>(cycles.to_host()[0]));
   point.value("raw", counted / steps, "cycles");
   point.value("latency", (counted - empty) / steps, "cycles");
 }

@@ -18,7 +18,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <limits>
 #include <numeric>
 #include <random>
 #include <set>
@@ -296,9 +295,7 @@ double measure_rounds(const Sweep& sweep, Point& point, const std::string& what,
   for (unsigned i = 0; i < WaveTimes::kept_launches; ++i) {
     run(lanes_of(sweep), empty.next(), 0);
   }
-  // The host backend counts nanoseconds.
-  const double unknown = sweep.is_hardware() ? 0 : std::numeric_limits<double>::quiet_NaN();
-  return (full.take(point) - empty.take(point)) / static_cast<double>(rounds) + unknown;
+  return sweep.counted((full.take(point) - empty.take(point)) / static_cast<double>(rounds));
 }
 
 // A way to go to LDS, and what is measured of it.

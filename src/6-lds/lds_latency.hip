@@ -291,9 +291,7 @@ void measure_steps(const Sweep& sweep, Point& point, const Steps& steps, std::ui
       point.measure([&] { run(all.next(), rounds); }, {.name = steps.time, .batch = 1});
   const auto none_time = point.measure([&] { run(none.next(), 0); },
                                        {.name = steps.time + " of no steps", .batch = 1});
-  // The host backend counts nanoseconds.
-  const double unknown = sweep.is_hardware() ? 0 : std::numeric_limits<double>::quiet_NaN();
-  const double none_counted = none.take(point) + unknown;
+  const double none_counted = sweep.counted(none.take(point));
   const auto count = static_cast<double>(rounds * steps.per_round);
   point.value(steps.value, (all.take(point) - none_counted) / count, "cycles");
   point.value(steps.value + " by events", (all_time.cycles() - none_time.cycles()) / count,

@@ -44,8 +44,7 @@ std::optional<AccessGranularity> fit_candidate(std::span<const CurvePoint> costs
   return AccessGranularity{.bytes = bytes,
                            .cost_per_segment = *fit->interval,
                            .least_cost = fit->latency,
-                           .largest_relative_residual = fit->largest_relative_residual,
-                           .second_best_residual = std::numeric_limits<double>::infinity()};
+                           .largest_relative_residual = fit->largest_relative_residual};
 }
 
 // The ratios of the two rates; empty when the strides do not double or are not the same.
@@ -111,7 +110,6 @@ std::optional<AccessGranularity> find_access_granularity(std::span<const CurvePo
   if (!best || best->largest_relative_residual > clearly_better * second) {
     return std::nullopt;
   }
-  best->second_best_residual = second;
   best->confidence = 1 - best->largest_relative_residual / std::min(second, 1.0);
   return best;
 }

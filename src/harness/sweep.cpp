@@ -162,6 +162,10 @@ const DeviceDescription& Sweep::device() const { return run_.device->description
 
 bool Sweep::is_hardware() const { return run_.device->is_hardware(); }
 
+double Sweep::counted(double cycles) const {
+  return is_hardware() ? cycles : std::numeric_limits<double>::quiet_NaN();
+}
+
 std::uint64_t Sweep::seed() const { return run_.options.seed; }
 
 std::vector<CurvePoint> Results::curve(const std::string& sweep, const std::string& value) const {
