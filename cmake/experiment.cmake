@@ -3,12 +3,13 @@
 set(hipscope_unstated_bound 960)
 
 # An experiment is one source file: hipscope_add_experiment(src/<n>-<chapter>/<name>.hip) makes the
-# binary bin/<name>. With BOTH_WAVE_SIZES the amd backend also makes bin/<name>.wave64 for GPUs that
-# run waves of 32 and of 64 lanes (RDNA, whose default is 32).
+# binary bin/<name>, linked with LIBRARIES. With BOTH_WAVE_SIZES the amd backend also makes
+# bin/<name>.wave64 for GPUs that run waves of 32 and of 64 lanes (RDNA, whose default is 32).
 function(hipscope_add_experiment source)
-  cmake_parse_arguments(PARSE_ARGV 1 argument "BOTH_WAVE_SIZES" "" "")
+  cmake_parse_arguments(PARSE_ARGV 1 argument "BOTH_WAVE_SIZES" "" "LIBRARIES")
   get_filename_component(name ${source} NAME_WE)
   hipscope_add_binary(${name} ${source} "")
+  target_link_libraries(${name} PRIVATE ${argument_LIBRARIES})
   if(argument_BOTH_WAVE_SIZES AND HIPSCOPE_BACKEND STREQUAL "amd")
     hipscope_add_binary(${name}.wave64 ${source} "${HIPSCOPE_AMD_WAVE64_TARGETS}")
     target_compile_options(${name}.wave64 PRIVATE -mwavefrontsize64)

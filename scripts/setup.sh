@@ -23,6 +23,8 @@ test_packages=(libgtest-dev libgmock-dev python3-pytest python3-pytest-xdist cla
   clang-tidy shellcheck)
 # hipcc depends on the compiler, the linker and the device libraries that belong to it.
 hip_packages=(hipcc libamdhip64-dev)
+# What is measured beside ours.
+amd_library_packages=(librocprim-dev)
 
 is_installed() {
   [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
@@ -57,6 +59,7 @@ look_up() {
   fi
   if [[ $purpose != nvidia ]] && ! rocm_hipcc; then
     wanted+=("${hip_packages[@]}")
+    [[ $purpose == host ]] || wanted+=("${amd_library_packages[@]}")
   fi
   if [[ $purpose == tests ]]; then
     # It has FileCheck, which the ISA tests use.

@@ -38,3 +38,11 @@ void allocate_doubles(std::size_t count);
 
 /// Launches a block of more threads than any device takes. Throws DeviceError.
 void launch_refused();
+
+/// The sum of `values` by the vendor's library. Throws DeviceError.
+int vendor_sum(const std::vector<int>& values);
+
+/// One channel of `values` normalized by the vendor's library: over all of them, with epsilon,
+/// gamma and beta. Throws DeviceError.
+std::vector<float> vendor_batch_norm(const std::vector<float>& values, double epsilon, float gamma,
+                                     float beta);

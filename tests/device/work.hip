@@ -1,5 +1,7 @@
 #include <hipscope/buffer.h>
 #include <hipscope/launch.h>
+#include <hipscope/vendor/batch_norm.h>
+#include <hipscope/vendor/sum.h>
 
 #include "work.h"
 
@@ -75,4 +77,25 @@ void allocate_doubles(std::size_t count) {
 void launch_refused() {
   constexpr unsigned too_many = 4096;
   launch(empty_kernel, {.grid = dim3(1), .block = dim3(too_many)});
+}
+
+int vendor_sum(const std::vector<int>& values) {
+  const DeviceBuffer<int> input{std::span<const int>(values)};
+  const DeviceBuffer<int> total(1);
+  hipscope::vendor::Sum<int> sum(values.size());
+  sum.enqueue(input.data(), total.data());
+  return total.to_host()[0];
+}
+
+std::vector<float> vendor_batch_norm(const std::vector<float>& values, double epsilon, float gamma,
+                                     float beta) {
+  const DeviceBuffer<float> input{std::span<const float>(values)};
+  const DeviceBuffer<float> gammas{std::span<const float>(&gamma, 1)};
+  const DeviceBuffer<float> betas{std::span<const float>(&beta, 1)};
+  const DeviceBuffer<float> output(values.size());
+  hipscope::vendor::BatchNorm batch_norm(
+      {.images = static_cast<int>(values.size()), .channels = 1, .height = 1, .width = 1},
+      hipscope::vendor::BatchNormMode::spatial, epsilon);
+  batch_norm.enqueue(input.data(), gammas.data(), betas.data(), output.data());
+  return output.to_host();
 }

@@ -1,5 +1,5 @@
-// Batch normalization (training, forward) by the GPU vendor's own library, as a reference in the same
-// run: cuDNN on NVIDIA, MIOpen on AMD, where the build has found it.
+// Batch normalization (training, forward) by the GPU vendor's own library, as a reference in the
+// same run: cuDNN on NVIDIA, MIOpen on AMD, where the build has found it.
 #pragma once
 
 #include <memory>

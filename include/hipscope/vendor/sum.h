@@ -1,11 +1,10 @@
-// The sum of an array by the GPU vendor's own library, as a reference in the same run: CUB on NVIDIA,
-// rocPRIM on AMD, where the build has found it.
+// The sum of an array by the GPU vendor's own library, as a reference in the same run: CUB on
+// NVIDIA, rocPRIM on AMD, where the build has found it.
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
-
-#include "hipscope/buffer.h"
 
 namespace hipscope::vendor {
 
@@ -21,14 +20,18 @@ class Sum {
  public:
   /// Asks the library for its workspace. Throws DeviceError, also when the build has no library.
   explicit Sum(std::size_t count);
+  ~Sum();
+  Sum(const Sum&) = delete;
+  Sum& operator=(const Sum&) = delete;
 
   /// Enqueues the sum of values[0 ... count) on the default stream; it is stored to *total, both in
   /// device memory. Throws DeviceError.
   void enqueue(const Value* values, Value* total);
 
  private:
+  struct Workspace;
   std::size_t count_;
-  DeviceBuffer<unsigned char> workspace_;
+  std::unique_ptr<Workspace> workspace_;
 };
 
 }  // namespace hipscope::vendor
