@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <hipscope/device.h>
 #include <hipscope/vendor/batch_norm.h>
+#include <hipscope/vendor/gemm.h>
 #include <hipscope/vendor/sum.h>
 
 #include <string>
@@ -61,6 +62,17 @@ TEST_F(VendorTest, NormalizesOrSaysThatItCannot) {
   ASSERT_EQ(made.size(), values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     EXPECT_NEAR(made[i], 6 * (values[i] - 4) / 3 + 2, 1e-5);
+  }
+}
+
+TEST_F(VendorTest, MultipliesRowByRowOrSaysThatItCannot) {
+  const std::vector<double> a = {1, 2, 3, 4};
+  const std::vector<double> b = {5, 6, 7, 8};
+  if (hipscope::vendor::gemm_library().empty()) {
+    EXPECT_EQ(refusal_of([&] { vendor_product(a, b); }),
+              "this build has no library for matrix products: cuBLAS, rocBLAS");
+  } else {
+    EXPECT_EQ(vendor_product(a, b), (std::vector<double>{19, 22, 43, 50}));
   }
 }
 

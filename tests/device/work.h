@@ -46,3 +46,6 @@ int vendor_sum(const std::vector<int>& values);
 /// gamma and beta. Throws DeviceError.
 std::vector<float> vendor_batch_norm(const std::vector<float>& values, double epsilon, float gamma,
                                      float beta);
+
+/// The product of two 2 x 2 matrices by the vendor's library, row by row. Throws DeviceError.
+std::vector<double> vendor_product(const std::vector<double>& a, const std::vector<double>& b);

@@ -1,6 +1,7 @@
 #include <hipscope/buffer.h>
 #include <hipscope/launch.h>
 #include <hipscope/vendor/batch_norm.h>
+#include <hipscope/vendor/gemm.h>
 #include <hipscope/vendor/sum.h>
 
 #include "work.h"
@@ -98,4 +99,19 @@ std::vector<float> vendor_batch_norm(const std::vector<float>& values, double ep
       hipscope::vendor::BatchNormMode::spatial, epsilon);
   batch_norm.enqueue(input.data(), gammas.data(), betas.data(), output.data());
   return output.to_host();
+}
+
+std::vector<double> vendor_product(const std::vector<double>& a, const std::vector<double>& b) {
+  constexpr int size = 2;
+  const DeviceBuffer<double> left{std::span<const double>(a)};
+  const DeviceBuffer<double> right{std::span<const double>(b)};
+  const DeviceBuffer<double> product(a.size());
+  hipscope::vendor::GemmArguments<double> arguments;
+  arguments.m = arguments.n = arguments.k = size;
+  arguments.lda = arguments.ldb = arguments.ldc = size;
+  arguments.a = left.data();
+  arguments.b = right.data();
+  arguments.c = product.data();
+  hipscope::vendor::Gemm(hipscope::vendor::GemmMath::standard).enqueue(arguments);
+  return product.to_host();
 }

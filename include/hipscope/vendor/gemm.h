@@ -1,0 +1,57 @@
+// Matrix products by the GPU vendor's own library, as a reference in the same run: cuBLAS on
+// NVIDIA, rocBLAS on AMD, where the build has found it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+namespace hipscope::vendor {
+
+/// The library's name and version, "cuBLAS 13.0.2"; empty when this build has none.
+std::string gemm_library();
+
+/// What the build looked for, for a sentence that says that it is not there.
+inline constexpr const char* gemm_libraries = "cuBLAS, rocBLAS";
+
+/// What the library may do to be faster. Neither lets FP32 products be rounded (TF32).
+enum class GemmMath {
+  standard,  ///< the library's default, matrix instructions included
+  pedantic,  ///< cuBLAS: arithmetic as prescribed, without matrix instructions (rocBLAS: standard)
+};
+
+/// What one product computes.
+template <typename Value>
+struct GemmArguments {
+  int m = 0;  ///< rows of A and C
+  int n = 0;  ///< columns of B and C
+  int k = 0;  ///< columns of A, rows of B
+  Value alpha = 1;
+  const Value* a = nullptr;  ///< m x k, row by row, rows `lda` apart
+  int lda = 0;
+  const Value* b = nullptr;  ///< k x n, rows `ldb` apart
+  int ldb = 0;
+  Value beta = 0;
+  Value* c = nullptr;  ///< m x n, rows `ldc` apart
+  int ldc = 0;
+};
+
+/// The library's handle.
+class Gemm {
+ public:
+  /// Throws DeviceError, also when the build has no library.
+  explicit Gemm(GemmMath math);
+  ~Gemm();
+  Gemm(const Gemm&) = delete;
+  Gemm& operator=(const Gemm&) = delete;
+
+  /// Enqueues C = alpha A B + beta C on the default stream; all matrices are in device memory.
+  /// Throws DeviceError.
+  void enqueue(const GemmArguments<float>& arguments);
+  void enqueue(const GemmArguments<double>& arguments);
+
+ private:
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace hipscope::vendor

@@ -1,0 +1,59 @@
+// NVIDIA's cuBLAS, part of the CUDA toolkit.
+#pragma once
+
+#include <cublas_v2.h>
+
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "hipscope/device.h"
+#include "hipscope/vendor/gemm.h"
+
+namespace hipscope::vendor::library {
+
+inline void check(cublasStatus_t status) {
+  if (status != CUBLAS_STATUS_SUCCESS) {
+    throw DeviceError(std::string("cuBLAS: ") + cublasGetStatusString(status));
+  }
+}
+
+struct Destroy {
+  void operator()(cublasHandle_t handle) const { cublasDestroy(handle); }
+};
+
+using Handle = std::unique_ptr<std::remove_pointer_t<cublasHandle_t>, Destroy>;
+
+inline Handle create_handle(GemmMath math) {
+  cublasHandle_t raw = nullptr;
+  check(cublasCreate(&raw));
+  Handle handle(raw);
+  check(cublasSetMathMode(raw,
+                          math == GemmMath::pedantic ? CUBLAS_PEDANTIC_MATH : CUBLAS_DEFAULT_MATH));
+  return handle;
+}
+
+inline void multiply(const Handle& handle, const GemmArguments<float>& a) {
+  check(cublasSgemm(handle.get(), CUBLAS_OP_N, CUBLAS_OP_N, a.n, a.m, a.k, &a.alpha, a.b, a.ldb,
+                    a.a, a.lda, &a.beta, a.c, a.ldc));
+}
+
+inline void multiply(const Handle& handle, const GemmArguments<double>& a) {
+  check(cublasDgemm(handle.get(), CUBLAS_OP_N, CUBLAS_OP_N, a.n, a.m, a.k, &a.alpha, a.b, a.ldb,
+                    a.a, a.lda, &a.beta, a.c, a.ldc));
+}
+
+inline std::string name() {
+  std::string name = "cuBLAS";
+  for (const auto& [property, separator] :
+       {std::pair(MAJOR_VERSION, ' '), std::pair(MINOR_VERSION, '.'),
+        std::pair(PATCH_LEVEL, '.')}) {
+    int value = 0;
+    check(cublasGetProperty(property, &value));
+    name += separator + std::to_string(value);
+  }
+  return name;
+}
+
+}  // namespace hipscope::vendor::library
