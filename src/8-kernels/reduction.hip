@@ -139,15 +139,30 @@ __device__ Value block_sum(Value sum) {
 
 // --- Kernels with loads of one value ----------------------------------------------------------
 
-// Of values [blockIdx.x * Threads * Loads, ...).
+// All loads before this are under way before anything after it waits for the first. Left to itself,
+// clang loads a few at a time where that saves registers.
+__device__ void end_of_loads() {
+#if defined(__HIP_DEVICE_COMPILE__)
+  __builtin_amdgcn_sched_barrier(0);
+#endif
+}
+
+// Of values [blockIdx.x * Threads * Loads, ...), those that there are. Past the end the last one is
+// loaded and does not count: with a branch around each load, the next one would wait for it.
 template <unsigned Threads, unsigned Loads, typename Value>
 __device__ Value load_values(const Value* values, std::uint64_t count) {
   const std::uint64_t first = std::uint64_t{blockIdx.x} * (Threads * Loads) + threadIdx.x;
-  Value sum{};
+  Value loaded[Loads];
 #pragma unroll
   for (unsigned i = 0; i < Loads; ++i) {
     const std::uint64_t at = first + i * Threads;
-    sum += at < count ? values[at] : Value{};
+    loaded[i] = values[at < count ? at : count - 1];
+  }
+  end_of_loads();
+  Value sum{};
+#pragma unroll
+  for (unsigned i = 0; i < Loads; ++i) {
+    sum += first + i * Threads < count ? loaded[i] : Value{};
   }
   return sum;
 }
@@ -183,12 +198,17 @@ __device__ void add(Access& sum, const Access& other) {
   sum.w += other.w;
 }
 
-// All loads before this are under way before anything after it waits for the first. Left to itself,
-// clang loads a few at a time where that saves registers.
-__device__ void end_of_loads() {
-#if defined(__HIP_DEVICE_COMPILE__)
-  __builtin_amdgcn_sched_barrier(0);
-#endif
+// Adds the first 2 * `Half` vectors up, into the first one. (As a loop of its own the tree is not
+// unrolled for gfx900 with 16 vectors, which then lie in scratch.)
+template <unsigned Half, typename Access>
+__device__ void add_halves(Access* vectors) {
+  if constexpr (Half > 0) {
+#pragma unroll
+    for (unsigned i = 0; i < Half; ++i) {
+      add(vectors[i], vectors[i + Half]);
+    }
+    add_halves<Half / 2>(vectors);
+  }
 }
 
 // Adds `Loads` vectors to `sum`: all loads first, then a tree. Those from `end` on do not count;
@@ -209,13 +229,7 @@ __device__ void add_tile(Access& sum, const Access* vectors, std::uint64_t at,
       loaded[i] = Access{};
     }
   }
-#pragma unroll
-  for (unsigned left = Loads / 2; left > 0; left /= 2) {
-#pragma unroll
-    for (unsigned i = 0; i < left; ++i) {
-      add(loaded[i], loaded[i + left]);
-    }
-  }
+  add_halves<Loads / 2>(loaded);
   add(sum, loaded[0]);
 }
 
@@ -292,8 +306,11 @@ __device__ bool is_last_block(unsigned* finished, unsigned blocks) {
     is_last = atomicInc(finished, blocks - 1) == blocks - 1;
   }
   __syncthreads();
-  __threadfence();
-  return is_last;
+  const bool last = is_last;
+  if (last) {
+    __threadfence();
+  }
+  return last;
 }
 
 // (`blocks` is an argument, since HIP finds gridDim by a division. The second launch bound: or else
@@ -362,10 +379,11 @@ unsigned log2_of(unsigned power) {
 template <typename Value>
 struct Job {
   std::function<void(Value* total)> enqueue;
-  double depth = 0;          // additions that a value goes through, at most
-  std::size_t launches = 0;  // 0: not known
-  std::uint64_t blocks = 0;  // of the first launch
-  double bytes = 0;          // that are read
+  std::function<void(Value* total)> zero;  // the part of it that zeroes the total, if any
+  double depth = 0;                        // additions that a value goes through, at most
+  std::size_t launches = 0;                // 0: not known
+  std::uint64_t blocks = 0;                // of the first launch
+  double bytes = 0;                        // that are read
 };
 
 template <typename Value>
@@ -446,7 +464,7 @@ Stage<Value> scalar_stage(const std::string& name,
           .prepare =
               [=](const Sweep&, const Array<Value>& array) {
                 return job_of(array, passes_over(array.count(), blocks_for), run,
-                              [=](const Pass&) { return depth + Loads - 1; });
+                              [=](const Pass&) { return depth + Loads; });
               },
           .barriers = barriers,
           .bytes_at_once = Threads * Loads * unsigned{sizeof(Value)},
@@ -509,9 +527,12 @@ Stage<Value> vector_stage(const std::string& name, Deal deal) {
       const Value* const values = array.values();
       const bool adds = finish == Finish::add;
       Job<Value> job;
-      job.enqueue = [=](Value* total) {
-        if (adds) {
-          check(hipMemsetAsync(total, 0, sizeof(Value)));
+      if (adds) {
+        job.zero = [](Value* total) { check(hipMemsetAsync(total, 0, sizeof(Value))); };
+      }
+      job.enqueue = [=, zero = job.zero](Value* total) {
+        if (zero) {
+          zero(total);
         }
         run_pass(values, pass, sums->data(), total);
       };
@@ -745,6 +766,10 @@ class StageTable {
       point.value("rate over the vendor's", vendor_seconds_ / seconds, "times");
     }
     const Job<Value> job = stage.prepare(sweep_, measured_);
+    if (job.zero) {
+      DeviceBuffer<Value> total(1);
+      point.measure([&] { job.zero(total.data()); }, {.name = "of it zeroing"});
+    }
     if (job.launches > 0) {
       const int resident = stage.blocks_per_unit();
       point.value("launches", static_cast<double>(job.launches), "per sum");
@@ -819,13 +844,12 @@ void measure_steps(Sweep& sweep, std::uint64_t count) {
 // --- Sweep: shapes ----------------------------------------------------------------------------
 
 template <unsigned Threads, unsigned Loads>
-void measure_shape(Sweep& sweep, const Checked<float>& exact, double read) {
+void measure_shape(Sweep& sweep, const Checked<float>& exact, double read, double& row) {
   const std::string shape = std::to_string(Threads) + " x " + std::to_string(Loads);
-  const double bytes_per_thread = Loads * sizeof(float4);
   for (const unsigned tiles : {1U, 2U, 4U, 8U, 16U, 0U}) {
     auto point = sweep.point(
         shape + (tiles > 0 ? ", tiles per block: " + std::to_string(tiles) : ", blocks that fit"),
-        Threads * bytes_per_thread);
+        ++row);
     const auto stage =
         vector_stage<float, Threads, Loads, Finish::last_block>("", {.tiles_per_block = tiles});
     verify(sweep, point, stage, exact);
@@ -841,7 +865,7 @@ void measure_shape(Sweep& sweep, const Checked<float>& exact, double read) {
 }
 
 void measure_shapes(Sweep& sweep, std::uint64_t count) {
-  sweep.axis({.name = "shape", .unit = "bytes per tile"});
+  sweep.axis({.name = "shape"});
   sweep.headline("bandwidth");
   sweep.note("single pass, last block: threads x loads of 16 bytes under way in each");
   require_values(sweep, count, "--values");
@@ -850,13 +874,13 @@ void measure_shapes(Sweep& sweep, std::uint64_t count) {
   const Checked<float> exact = with_reference(point, array);
   const double read = measure_read(point, array);
   point.value("bandwidth", read, gigabytes);
-  measure_shape<256, 4>(sweep, exact, read);
-  measure_shape<256, 8>(sweep, exact, read);
-  measure_shape<256, 16>(sweep, exact, read);
-  measure_shape<512, 4>(sweep, exact, read);
-  measure_shape<512, 8>(sweep, exact, read);
-  measure_shape<1024, 4>(sweep, exact, read);
-  measure_shape<1024, 8>(sweep, exact, read);
+  double row = 0;
+  measure_shape<256, 4>(sweep, exact, read, row);
+  measure_shape<256, 8>(sweep, exact, read, row);
+  measure_shape<256, 16>(sweep, exact, read, row);
+  measure_shape<512, 4>(sweep, exact, read, row);
+  measure_shape<512, 8>(sweep, exact, read, row);
+  measure_shape<1024, 4>(sweep, exact, read, row);
 }
 
 // --- Sweep: sizes -----------------------------------------------------------------------------
@@ -985,11 +1009,14 @@ void measure_awkward(Sweep& sweep) {
   sweep.axis({.name = "values", .scale = hipscope::Scale::logarithmic});
   sweep.headline("bandwidth");
   sweep.note("every stage on every kind of value; bandwidth of " + best_stage<float>().name);
-  for (const std::uint64_t count : {1U, 2U, 3U, 255U, 257U, 8191U, 8193U}) {
+  constexpr std::uint64_t fermat_prime = 65537;
+  for (const std::uint64_t count :
+       {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3}, std::uint64_t{255},
+        std::uint64_t{257}, read_tile - 1, read_tile + 1, fermat_prime}) {
     measure_awkward_size(sweep, count, 0);
   }
-  constexpr std::uint64_t prime = 65537;
-  for (const unsigned skipped : {0U, 1U, 2U, 3U}) {
+  constexpr std::uint64_t prime = 40961;
+  for (const unsigned skipped : {1U, 2U, 3U}) {
     measure_awkward_size(sweep, prime, skipped);
   }
   measure_awkward_size(sweep, 2, 3);  // no vector at all
