@@ -1,0 +1,593 @@
+// What does it take to pad small planes with zeros as fast as memory takes them?
+//
+// A tensor in NCHW order: N * C planes of 7 x 7 become planes of 13 x 13, with a border of 3 zeros.
+// Per plane 49 values are read and 169 written; the arithmetic is all in the indices. Stages:
+//   run-time channels N      the source's first kernel: a thread has one pixel of N consecutive
+//                            planes, and keeps N values in an array. N is an argument, so the array
+//                            is indexed at run time, which registers cannot be: it lies in scratch
+//                            (NVIDIA: local memory)
+//   array of 16              the same with a smaller array
+//   compile-time channels N  the source's cure: N is known to the compiler, and the values are in
+//                            registers
+//   multiply-high            no division: a multiplication by what the host has prepared
+//   fixed shape              planes whose shape the compiler knows
+//   a row per thread         fewer indices, but lanes store 52 bytes apart
+//   vector stores            the output as one row of numbers: four per thread, 16 bytes
+//   places kept              a thread has the same place in several groups of four planes (169
+//                            stores of 16 bytes) and looks only once where that is
+//   through LDS              a block reads its planes with loads of 16 bytes, and pads from LDS
+#include <hipscope/hipscope.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "padding_kernels.h"
+#include "padding_reference.h"
+
+using hipscope::launch;
+using hipscope::number;
+using hipscope::Point;
+using hipscope::Sweep;
+using hipscope::padding::Arrays;
+using hipscope::padding::channels_kernel;
+using hipscope::padding::DividingShape;
+using hipscope::padding::FixedShape;
+using hipscope::padding::is_fixed_shape;
+using hipscope::padding::kept_places_kernel;
+using hipscope::padding::lds_kernel;
+using hipscope::padding::measure_stream;
+using hipscope::padding::MultiplyingShape;
+using hipscope::padding::row_kernel;
+using hipscope::padding::run_time_channels_kernel;
+using hipscope::padding::scalar_block;
+using hipscope::padding::shape_of;
+using hipscope::padding::Sizes;
+using hipscope::padding::Stream;
+using hipscope::padding::Tile;
+using hipscope::padding::vector_block;
+using hipscope::padding::vector_kernel;
+using hipscope::padding::verify;
+
+namespace {
+
+// --- Stages -----------------------------------------------------------------------------------
+
+struct Stage {
+  std::string name;
+  bool is_of_fixed_shape;
+  const void* kernel;  // as the runtime knows it
+  // Of scalar stages the block's threads may be chosen.
+  std::function<void(const Arrays&, unsigned scalar_threads)> run;
+};
+
+hipscope::LaunchShape launch_shape(std::uint64_t threads, unsigned block) {
+  return {.grid = dim3(static_cast<unsigned>((threads + block - 1) / block)), .block = dim3(block)};
+}
+
+hipscope::LaunchShape pixels_shape(const Sizes& sizes, unsigned channels, unsigned block) {
+  return launch_shape((sizes.planes + channels - 1) / channels * sizes.padded_plane(), block);
+}
+
+constexpr unsigned room = 32;        // channels that the source's kernel is prepared for
+constexpr unsigned small_room = 16;  // as many as it is called with
+
+template <unsigned Room>
+Stage run_time_stage(const std::string& name, unsigned channels) {
+  const auto kernel = run_time_channels_kernel<Room>;
+  return {.name = name + std::to_string(channels),
+          .is_of_fixed_shape = false,
+          .kernel = reinterpret_cast<const void*>(kernel),
+          .run = [=](const Arrays& arrays, unsigned block) {
+            launch(kernel, pixels_shape(arrays.sizes, channels, block), arrays.input.data(),
+                   arrays.output.data(), shape_of<DividingShape>(arrays.sizes), arrays.sizes.planes,
+                   channels);
+          }};
+}
+
+template <typename Shape, unsigned Channels>
+Stage channels_stage(const std::string& name) {
+  const auto kernel = channels_kernel<Shape, Channels>;
+  return {.name = name,
+          .is_of_fixed_shape = std::is_same_v<Shape, FixedShape>,
+          .kernel = reinterpret_cast<const void*>(kernel),
+          .run = [=](const Arrays& arrays, unsigned block) {
+            launch(kernel, pixels_shape(arrays.sizes, Channels, block), arrays.input.data(),
+                   arrays.output.data(), shape_of<Shape>(arrays.sizes), arrays.sizes.planes);
+          }};
+}
+
+Stage row_stage() {
+  return {.name = "a row per thread",
+          .is_of_fixed_shape = true,
+          .kernel = reinterpret_cast<const void*>(row_kernel),
+          .run = [](const Arrays& arrays, unsigned) {
+            const Sizes& sizes = arrays.sizes;
+            launch(row_kernel, launch_shape(sizes.planes * sizes.padded_height(), vector_block),
+                   arrays.input.data(), arrays.output.data(), FixedShape(), sizes.planes);
+          }};
+}
+
+template <typename Shape>
+Stage vector_stage(const std::string& name) {
+  const auto kernel = vector_kernel<Shape>;
+  return {.name = name,
+          .is_of_fixed_shape = std::is_same_v<Shape, FixedShape>,
+          .kernel = reinterpret_cast<const void*>(kernel),
+          .run = [=](const Arrays& arrays, unsigned) {
+            launch(kernel, launch_shape((arrays.sizes.outputs() + 3) / 4, vector_block),
+                   arrays.input.data(), arrays.output.data(), shape_of<Shape>(arrays.sizes),
+                   arrays.sizes.outputs());
+          }};
+}
+
+template <unsigned Threads, unsigned Rounds>
+Stage tile_stage(const std::string& name, void (*kernel)(const float*, float*, unsigned)) {
+  return {.name = name,
+          .is_of_fixed_shape = true,
+          .kernel = reinterpret_cast<const void*>(kernel),
+          .run = [=](const Arrays& arrays, unsigned) {
+            constexpr unsigned tile_planes = Tile<Threads, Rounds>::planes;
+            const std::uint64_t tiles = (arrays.sizes.planes + tile_planes - 1) / tile_planes;
+            launch(kernel, launch_shape(tiles * Threads, Threads), arrays.input.data(),
+                   arrays.output.data(), arrays.sizes.planes);
+          }};
+}
+
+template <unsigned Threads, unsigned Rounds>
+Stage kept_places_stage() {
+  return tile_stage<Threads, Rounds>("places kept", kept_places_kernel<Threads, Rounds>);
+}
+
+template <unsigned Threads, unsigned Rounds>
+Stage lds_stage() {
+  return tile_stage<Threads, Rounds>("through LDS", lds_kernel<Threads, Rounds>);
+}
+
+constexpr std::array<unsigned, 5> channel_counts = {1, 2, 4, 8, 16};
+constexpr const char* run_time_name = "run-time channels ";
+constexpr const char* compile_time_name = "compile-time channels ";
+
+std::vector<Stage> run_time_stages() {
+  std::vector<Stage> stages;
+  for (const unsigned channels : channel_counts) {
+    stages.push_back(run_time_stage<room>(run_time_name, channels));
+  }
+  return stages;
+}
+
+std::vector<Stage> compile_time_stages() {
+  const std::string name = compile_time_name;
+  return {
+      channels_stage<DividingShape, 1>(name + "1"), channels_stage<DividingShape, 2>(name + "2"),
+      channels_stage<DividingShape, 4>(name + "4"), channels_stage<DividingShape, 8>(name + "8"),
+      channels_stage<DividingShape, 16>(name + "16")};
+}
+
+const Stage& general_stage() {
+  static const Stage stage = vector_stage<MultiplyingShape>("vector stores");
+  return stage;
+}
+
+// The ladder, less what is not for this shape.
+std::vector<Stage> ladder(const Sizes& sizes) {
+  std::vector<Stage> stages = run_time_stages();
+  stages.push_back(run_time_stage<small_room>("array of 16, run-time channels ", small_room));
+  for (const Stage& stage : compile_time_stages()) {
+    stages.push_back(stage);
+  }
+  stages.push_back(channels_stage<MultiplyingShape, 1>("multiply-high"));
+  stages.push_back(channels_stage<FixedShape, 1>("fixed shape"));
+  stages.push_back(channels_stage<FixedShape, 4>("fixed shape, channels 4"));
+  stages.push_back(row_stage());
+  stages.push_back(general_stage());
+  stages.push_back(vector_stage<FixedShape>("vector stores, fixed shape"));
+  stages.push_back(kept_places_stage<512, 2>());
+  stages.push_back(lds_stage<512, 2>());
+  std::erase_if(stages, [&](const Stage& stage) {
+    return stage.is_of_fixed_shape && !is_fixed_shape(sizes);
+  });
+  return stages;
+}
+
+// --- Measuring --------------------------------------------------------------------------------
+
+constexpr const char* gigabytes = "GB/s";
+constexpr double not_measured = std::numeric_limits<double>::quiet_NaN();
+
+struct Extents {
+  std::uint64_t images;
+  std::uint64_t channels;
+  std::uint64_t height;
+  std::uint64_t width;
+  std::uint64_t pad;
+};
+
+// Throws UsageError when an element's number does not fit into 32 bits.
+Sizes sizes_of(const Extents& extents) {
+  // A last block's threads count on beyond the last element.
+  constexpr std::uint64_t limit = (std::uint64_t{1} << 32) - (std::uint64_t{1} << 16);
+  const Sizes sizes = {
+      .planes = 1, .height = extents.height, .width = extents.width, .pad = extents.pad};
+  std::uint64_t elements = 1;
+  for (const std::uint64_t extent :
+       {extents.images, extents.channels, sizes.padded_height(), sizes.padded_width()}) {
+    elements *= extent;  // each is below 2^32
+    if (elements > limit) {
+      throw hipscope::UsageError(
+          "--images, --channels, --height, --width and --pad give an output of more than "
+          "2^32 - 2^16 elements, which 32 bits do not count");
+    }
+  }
+  Sizes all = sizes;
+  all.planes = extents.images * extents.channels;
+  return all;
+}
+
+bool is_published(const Extents& extents) {
+  return extents.images == 1024 && extents.channels == 1024 && extents.height == 7 &&
+         extents.width == 7 && extents.pad == 3;
+}
+
+std::string shape_label(const Sizes& sizes) {
+  return std::to_string(sizes.height) + " x " + std::to_string(sizes.width) + " pad " +
+         std::to_string(sizes.pad);
+}
+
+void note_sizes(Sweep& sweep, const Sizes& sizes) {
+  sweep.note(
+      std::to_string(sizes.planes) + " planes of " + shape_label(sizes) + ": " +
+      number(static_cast<double>(sizes.inputs() * sizeof(float)) * 1e-6, 4) + " MB are read and " +
+      number(static_cast<double>(sizes.outputs() * sizeof(float)) * 1e-6, 4) + " MB written");
+}
+
+// On the host backend a fiber is a thread: small blocks, of which there are several.
+unsigned block_on(const Sweep& sweep, unsigned block) {
+  return sweep.is_hardware() ? block : block / 4;
+}
+
+// Verifies and measures; returns GB/s of the bytes that must move.
+double measure(const Sweep& sweep, Point& point, const Stage& stage, Arrays& arrays,
+               const std::string& time_name = "time", unsigned block = scalar_block) {
+  const auto run = [&] { stage.run(arrays, block_on(sweep, block)); };
+  verify(sweep, point, arrays, time_name == "time" ? "" : time_name + ": ", run);
+  const auto time = point.measure(run, {.name = time_name});
+  return static_cast<double>(arrays.sizes.bytes()) * 1e-9 / time.seconds().median;
+}
+
+// The source counts the output's elements twice, as if the border were read as well.
+double by_sources_counting(const Sizes& sizes, double bandwidth) {
+  constexpr double gibibyte = 1024.0 * 1024 * 1024;
+  const double counted = static_cast<double>(2 * sizes.outputs() * sizeof(float));
+  return bandwidth * 1e9 / gibibyte * counted / static_cast<double>(sizes.bytes());
+}
+
+void add_bandwidths(Point& point, const Sizes& sizes, double bandwidth) {
+  point.value("bandwidth", bandwidth, gigabytes);
+  point.value("by the source's counting", by_sources_counting(sizes, bandwidth), "GiB/s");
+}
+
+// What the compiler made of a kernel, as the runtime reports it.
+void add_resources(const Sweep& sweep, Point& point, const Stage& stage) {
+  hipFuncAttributes attributes{};
+  hipscope::check(hipFuncGetAttributes(&attributes, stage.kernel));
+  const auto reported = [&](auto value) {
+    return sweep.is_hardware() ? static_cast<double>(value) : not_measured;
+  };
+  point.value("scratch", reported(attributes.localSizeBytes), "bytes/thread");
+  point.value("registers", reported(attributes.numRegs), "per thread");
+}
+
+// --- Sweeps -----------------------------------------------------------------------------------
+
+constexpr const char* run_time_sweep = "channels-run-time";
+constexpr const char* compile_time_sweep = "channels-compile-time";
+
+// The source's two kernels against the number of channels of a thread.
+void measure_channels(Sweep& sweep, const Extents& extents, const std::vector<Stage>& stages,
+                      const std::string& published_series) {
+  sweep.axis({.name = "channels", .unit = "per thread", .scale = hipscope::Scale::logarithmic});
+  const Sizes sizes = sizes_of(extents);
+  note_sizes(sweep, sizes);
+  sweep.note("blocks of 1024 threads, and of 256, which the GPU may not start fast enough");
+  if (is_published(extents)) {
+    sweep.compare(published_series);
+  }
+  sweep.require_memory(sizes.bytes(), "--images");
+  Arrays arrays(sweep, sizes);
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    auto point = sweep.point(std::to_string(channel_counts[i]), channel_counts[i]);
+    add_bandwidths(point, sizes, measure(sweep, point, stages[i], arrays));
+    constexpr unsigned small_block = 256;
+    point.value("bandwidth, blocks of 256",
+                measure(sweep, point, stages[i], arrays, "blocks of 256", small_block), gigabytes);
+    add_resources(sweep, point, stages[i]);
+  }
+}
+
+// The references come before the first stage, which is 1.
+constexpr double mix_x = 0;
+
+// The rows that others are shares of; returns the copy's GB/s.
+double measure_references(Sweep& sweep, const Sizes& sizes) {
+  const auto row = [&]<Stream stream>(const char* name, double x) {
+    auto point = sweep.point(name, x);
+    const double bandwidth = measure_stream<stream>(sweep, point, sizes, "time");
+    point.value("bandwidth", bandwidth, gigabytes);
+    return bandwidth;
+  };
+  const double copy = row.operator()<Stream::copy>("copy of as many bytes", -2);
+  row.operator()<Stream::fill>("fill of the output", -1);
+  row.operator()<Stream::mix>("the same reads and writes", mix_x);
+  return copy;
+}
+
+void measure_stages(Sweep& sweep, const Extents& extents) {
+  sweep.axis({.name = "stage"});
+  sweep.headline("bandwidth");
+  const Sizes sizes = sizes_of(extents);
+  note_sizes(sweep, sizes);
+  if (!is_fixed_shape(sizes)) {
+    sweep.note("stages whose shape the compiler knows are for 7 x 7 pad 3 only");
+  }
+  sweep.require_memory(sizes.bytes(), "--images");
+  const double copy = measure_references(sweep, sizes);
+  Arrays arrays(sweep, sizes);
+  double before = not_measured;
+  double x = 0;
+  for (const Stage& stage : ladder(sizes)) {
+    auto point = sweep.point(stage.name, ++x);
+    const double bandwidth = measure(sweep, point, stage, arrays);
+    add_bandwidths(point, sizes, bandwidth);
+    point.value("share of copy", 100 * bandwidth / copy, "%");
+    point.value("rate over the stage before", bandwidth / before, "times");
+    add_resources(sweep, point, stage);
+    before = bandwidth;
+  }
+}
+
+// The two best ways by threads of a block and stores of a thread.
+void measure_tiles(Sweep& sweep, const Extents& extents) {
+  sweep.axis({.name = "threads x stores"});
+  sweep.headline("through LDS");
+  Sizes sizes = sizes_of(extents);
+  if (!is_fixed_shape(sizes)) {
+    sweep.note("for planes of 7 x 7 pad 3 only, whatever the options say");
+    sizes = sizes_of({.images = extents.images,
+                      .channels = extents.channels,
+                      .height = 7,
+                      .width = 7,
+                      .pad = 3});
+  }
+  note_sizes(sweep, sizes);
+  sweep.require_memory(sizes.bytes(), "--images");
+  const double copy = measure_references(sweep, sizes);
+  Arrays arrays(sweep, sizes);
+  double x = 0;
+  const auto row = [&]<unsigned Threads, unsigned Rounds>() {
+    auto point = sweep.point(std::to_string(Threads) + " x " + std::to_string(Rounds), ++x);
+    const double kept =
+        measure(sweep, point, kept_places_stage<Threads, Rounds>(), arrays, "places kept time");
+    const double lds =
+        measure(sweep, point, lds_stage<Threads, Rounds>(), arrays, "through LDS time");
+    point.value("planes of a block", Tile<Threads, Rounds>::planes, "planes");
+    point.value("threads that store", 100.0 * Tile<Threads, Rounds>::storing_threads / Threads,
+                "%");
+    point.value("places kept", kept, gigabytes);
+    point.value("through LDS", lds, gigabytes);
+    point.value("places kept, share of copy", 100 * kept / copy, "%");
+    point.value("through LDS, share of copy", 100 * lds / copy, "%");
+  };
+  const auto rows = [&]<unsigned Threads>() {
+    row.template operator()<Threads, 1>();
+    row.template operator()<Threads, 2>();
+    row.template operator()<Threads, 4>();
+  };
+  rows.operator()<192>();
+  rows.operator()<384>();
+  rows.operator()<512>();
+  rows.operator()<1024>();
+}
+
+// The best stage for any shape, with as many bytes of each.
+void measure_shapes(Sweep& sweep, std::uint64_t bytes) {
+  sweep.axis({.name = "shape"});
+  sweep.headline("share of copy");
+  sweep.note("vector stores, of the shape that the launch says; copies of as many bytes");
+  sweep.require_memory(bytes, "--images");
+  double x = 0;
+  for (Sizes sizes : {Sizes{1, 7, 7, 3}, Sizes{1, 14, 14, 1}, Sizes{1, 28, 28, 1},
+                      Sizes{1, 56, 56, 1}, Sizes{1, 224, 224, 3}}) {
+    sizes.planes = std::max<std::uint64_t>(1, bytes / sizes.bytes());
+    auto point = sweep.point(shape_label(sizes), ++x);
+    const double copy = measure_stream<Stream::copy>(sweep, point, sizes, "copy time");
+    Arrays arrays(sweep, sizes);
+    const double bandwidth = measure(sweep, point, general_stage(), arrays);
+    point.value("bandwidth", bandwidth, gigabytes);
+    point.value("share of copy", 100 * bandwidth / copy, "%");
+    point.value("written",
+                100.0 * static_cast<double>(sizes.outputs() * sizeof(float)) /
+                    static_cast<double>(sizes.bytes()),
+                "% of the bytes");
+  }
+}
+
+// Sizes at which a kernel may go wrong: every stage that is for the shape is verified.
+void measure_awkward(Sweep& sweep) {
+  sweep.axis({.name = "planes"});
+  sweep.note("every stage is verified; the time is that of the last");
+  std::vector<Sizes> all = {{1, 7, 7, 3},   {255, 7, 7, 3}, {257, 7, 7, 3}, {8191, 7, 7, 3},
+                            {257, 7, 7, 0}, {257, 1, 1, 0}, {257, 1, 1, 3}, {257, 5, 11, 2}};
+  if (sweep.is_hardware()) {
+    // More bytes than 32 bits count, and a plane more than whole groups of four.
+    const Sizes large = {6353505, 7, 7, 3};
+    if (large.bytes() < sweep.device().free_memory_bytes) {
+      all.push_back(large);
+    } else {
+      sweep.note("an output of more than 2^32 bytes does not fit into this GPU's memory");
+    }
+  } else {
+    std::erase_if(all, [](const Sizes& sizes) { return sizes.planes > 257; });
+  }
+  double x = 0;
+  for (const Sizes& sizes : all) {
+    auto point = sweep.point(std::to_string(sizes.planes) + " of " + shape_label(sizes), ++x);
+    Arrays arrays(sweep, sizes);
+    const std::vector<Stage> stages = ladder(sizes);
+    for (const Stage& stage : stages) {
+      verify(sweep, point, arrays, stage.name + ": ",
+             [&] { stage.run(arrays, block_on(sweep, scalar_block)); });
+    }
+    point.measure([&] { stages.back().run(arrays, block_on(sweep, scalar_block)); });
+    point.value("stages", static_cast<double>(stages.size()), "verified");
+  }
+}
+
+// --- What the curves show ---------------------------------------------------------------------
+
+using Curve = std::vector<hipscope::CurvePoint>;
+
+// The faster block size's time for so many channels per thread, with its spread.
+std::optional<hipscope::CurvePoint> best_time(const hipscope::Results& results,
+                                              const std::string& sweep, unsigned channels) {
+  std::optional<hipscope::CurvePoint> best;
+  for (const char* name : {"time", "blocks of 256"}) {
+    for (const hipscope::CurvePoint& point : results.curve(sweep, name)) {
+      if (point.x == channels && (!best || point.y < best->y)) {
+        best = point;
+      }
+    }
+  }
+  return best;
+}
+
+std::string time_text(const std::string& what, const hipscope::CurvePoint& point) {
+  return what + ": " + number(point.y * 1e6, 4) + " us";
+}
+
+double confidence_of(const hipscope::CurvePoint& a, const hipscope::CurvePoint& b) {
+  return 1 - std::min(1.0, std::max(a.relative_spread, b.relative_spread));
+}
+
+// The source's open question.
+void infer_channels(hipscope::Results& results) {
+  const auto four = best_time(results, compile_time_sweep, 4);
+  const auto sixteen = best_time(results, compile_time_sweep, 16);
+  if (!four || !sixteen) {
+    return;
+  }
+  constexpr double as_fast = 1.02;
+  const double ratio = four->y / sixteen->y;
+  results.infer({.name = "4 channels per thread against 16, compile-time count",
+                 .value = ratio,
+                 .unit = "times the time",
+                 .confidence = confidence_of(*four, *sixteen),
+                 .statement = ratio <= as_fast ? "4 channels per thread reach the speed of 16"
+                                               : "4 channels per thread are slower than 16",
+                 .evidence = {time_text("4 channels", *four), time_text("16 channels", *sixteen),
+                              "each with blocks of 256 or 1024 threads, whichever is faster"}});
+}
+
+void infer_scratch(hipscope::Results& results) {
+  const auto run_time = best_time(results, run_time_sweep, 16);
+  const auto compile_time = best_time(results, compile_time_sweep, 16);
+  const Curve scratch = results.curve(run_time_sweep, "scratch");
+  if (!run_time || !compile_time || scratch.empty()) {
+    return;
+  }
+  hipscope::Inference inference{
+      .name = "cost of an array that is indexed at run time",
+      .unit = "times the time",
+      .statement = "this compiler keeps the array in registers",
+      .evidence = {time_text("run-time count of 16", *run_time),
+                   time_text("compile-time count of 16", *compile_time),
+                   number(scratch.back().y, 4) + " bytes of scratch per thread, as the runtime "
+                                                 "reports"}};
+  if (scratch.back().y > 0) {
+    inference.value = run_time->y / compile_time->y;
+    inference.confidence = confidence_of(*run_time, *compile_time);
+    inference.statement = "16 channels per thread, run-time count over compile-time count";
+  }
+  results.infer(inference);
+}
+
+void infer_best(hipscope::Results& results, const Sizes& sizes) {
+  const Curve shares = results.curve("stages", "share of copy");
+  if (shares.empty()) {
+    return;
+  }
+  const auto best = std::max_element(shares.begin(), shares.end(),
+                                     [](const auto& a, const auto& b) { return a.y < b.y; });
+  hipscope::Inference inference{
+      .name = "padding over copy",
+      .value = best->y,
+      .unit = "% of the copy's bandwidth",
+      .confidence = 1 - std::min(1.0, best->relative_spread),
+      .statement = "fastest: " + ladder(sizes)[static_cast<std::size_t>(best->x) - 1].name,
+      .evidence = {"the copy moves as many bytes in the same run"}};
+  for (const hipscope::CurvePoint& point : results.curve("stages", "bandwidth")) {
+    if (point.x == mix_x) {
+      inference.evidence.push_back(
+          "the same reads and writes without padding: " + number(point.y, 4) + " GB/s");
+    } else if (point.x == best->x) {
+      inference.evidence.push_back("padding: " + number(point.y, 4) + " GB/s");
+    }
+  }
+  results.infer(inference);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  hipscope::Experiment experiment(
+      "padding",
+      {.question = "What does it take to pad small planes as fast as memory takes them?",
+       .sources = {"fsword73/HIP-Performance-Optmization-on-VEGA64, 2.13 (examples 13a and 13b)"}});
+  constexpr std::uint64_t most = 1U << 30;
+  const auto images =
+      experiment.size("--images", "images of the tensor",
+                      {.gpu = 1024, .quick = 1024, .host = 3, .minimum = 1, .maximum = most});
+  const auto channels =
+      experiment.size("--channels", "channels of the tensor",
+                      {.gpu = 1024, .quick = 1024, .host = 35, .minimum = 1, .maximum = most});
+  const auto height =
+      experiment.size("--height", "rows of a plane",
+                      {.gpu = 7, .quick = 7, .host = 7, .minimum = 1, .maximum = most});
+  const auto width =
+      experiment.size("--width", "columns of a plane",
+                      {.gpu = 7, .quick = 7, .host = 7, .minimum = 1, .maximum = most});
+  const auto pad =
+      experiment.size("--pad", "zeros on each side of a plane",
+                      {.gpu = 3, .quick = 3, .host = 3, .minimum = 0, .maximum = most});
+  const auto extents = [&] {
+    return Extents{
+        .images = images, .channels = channels, .height = height, .width = width, .pad = pad};
+  };
+  experiment.sweep(run_time_sweep, "the source's kernel, a run-time number of channels per thread",
+                   [&](Sweep& sweep) {
+                     measure_channels(sweep, extents(), run_time_stages(),
+                                      "run-time channel count");
+                   });
+  experiment.sweep(
+      compile_time_sweep, "the same with a number that the compiler knows", [&](Sweep& sweep) {
+        measure_channels(sweep, extents(), compile_time_stages(), "compile-time channel count");
+      });
+  experiment.sweep("stages", "the whole ladder",
+                   [&](Sweep& sweep) { measure_stages(sweep, extents()); });
+  experiment.sweep("tiles", "the last two stages, by threads of a block and stores of a thread",
+                   [&](Sweep& sweep) { measure_tiles(sweep, extents()); });
+  experiment.sweep("shapes", "planes of other shapes",
+                   [&](Sweep& sweep) { measure_shapes(sweep, sizes_of(extents()).bytes()); });
+  experiment.sweep("awkward", "sizes at which a kernel may go wrong", measure_awkward);
+  experiment.conclude([&](hipscope::Results& results) {
+    infer_channels(results);
+    infer_scratch(results);
+    infer_best(results, sizes_of(extents()));
+  });
+  return experiment.run(argc, argv);
+}
