@@ -113,16 +113,18 @@ Stage row_stage() {
           }};
 }
 
-template <typename Shape>
+template <typename Shape, unsigned Stores>
 Stage vector_stage(const std::string& name) {
-  const auto kernel = vector_kernel<Shape>;
+  const auto kernel = vector_kernel<Shape, Stores>;
   return {.name = name,
           .is_of_fixed_shape = std::is_same_v<Shape, FixedShape>,
           .kernel = reinterpret_cast<const void*>(kernel),
           .run = [=](const Arrays& arrays, unsigned) {
-            launch(kernel, launch_shape((arrays.sizes.outputs() + 3) / 4, vector_block),
-                   arrays.input.data(), arrays.output.data(), shape_of<Shape>(arrays.sizes),
-                   arrays.sizes.outputs());
+            constexpr unsigned block_elements = 4 * Stores * vector_block;
+            const std::uint64_t blocks =
+                (arrays.sizes.outputs() + block_elements - 1) / block_elements;
+            launch(kernel, launch_shape(blocks * vector_block, vector_block), arrays.input.data(),
+                   arrays.output.data(), shape_of<Shape>(arrays.sizes), arrays.sizes.outputs());
           }};
 }
 
@@ -170,7 +172,7 @@ std::vector<Stage> compile_time_stages() {
 }
 
 const Stage& general_stage() {
-  static const Stage stage = vector_stage<MultiplyingShape>("vector stores");
+  static const Stage stage = vector_stage<MultiplyingShape, 1>("vector stores");
   return stage;
 }
 
@@ -186,9 +188,9 @@ std::vector<Stage> ladder(const Sizes& sizes) {
   stages.push_back(channels_stage<FixedShape, 4>("fixed shape, channels 4"));
   stages.push_back(row_stage());
   stages.push_back(general_stage());
-  stages.push_back(vector_stage<FixedShape>("vector stores, fixed shape"));
-  stages.push_back(kept_places_stage<512, 2>());
-  stages.push_back(lds_stage<512, 2>());
+  stages.push_back(vector_stage<FixedShape, 1>("vector stores, fixed shape"));
+  stages.push_back(kept_places_stage<352, 2>());
+  stages.push_back(lds_stage<352, 2>());
   std::erase_if(stages, [&](const Stage& stage) {
     return stage.is_of_fixed_shape && !is_fixed_shape(sizes);
   });
@@ -351,7 +353,7 @@ void measure_stages(Sweep& sweep, const Extents& extents) {
   }
 }
 
-// The two best ways by threads of a block and stores of a thread.
+// The three best ways by threads of a block and stores of a thread.
 void measure_tiles(Sweep& sweep, const Extents& extents) {
   sweep.axis({.name = "threads x stores"});
   sweep.headline("through LDS");
@@ -360,38 +362,46 @@ void measure_tiles(Sweep& sweep, const Extents& extents) {
     sweep.note("for planes of 7 x 7 pad 3 only, whatever the options say");
     sizes = sizes_of({.images = extents.images,
                       .channels = extents.channels,
-                      .height = 7,
-                      .width = 7,
-                      .pad = 3});
+                      .height = FixedShape::height,
+                      .width = FixedShape::width,
+                      .pad = FixedShape::pad});
   }
   note_sizes(sweep, sizes);
   sweep.require_memory(sizes.bytes(), "--images");
   const double copy = measure_references(sweep, sizes);
   Arrays arrays(sweep, sizes);
   double x = 0;
-  const auto row = [&]<unsigned Threads, unsigned Rounds>() {
-    auto point = sweep.point(std::to_string(Threads) + " x " + std::to_string(Rounds), ++x);
-    const double kept =
-        measure(sweep, point, kept_places_stage<Threads, Rounds>(), arrays, "places kept time");
-    const double lds =
-        measure(sweep, point, lds_stage<Threads, Rounds>(), arrays, "through LDS time");
+  const auto start_row = [&](unsigned threads, unsigned stores) {
+    return sweep.point(std::to_string(threads) + " x " + std::to_string(stores), ++x);
+  };
+  const auto way = [&](Point& point, const Stage& stage, const std::string& name) {
+    const double bandwidth = measure(sweep, point, stage, arrays, name + " time");
+    point.value(name, bandwidth, gigabytes);
+    point.value(name + ", share of copy", 100 * bandwidth / copy, "%");
+  };
+  const auto vector_row = [&]<unsigned Stores>() {
+    auto point = start_row(vector_block, Stores);
+    way(point, vector_stage<FixedShape, Stores>(""), "vector stores, fixed shape");
+    way(point, vector_stage<MultiplyingShape, Stores>(""), "vector stores");
+  };
+  const auto tile_row = [&]<unsigned Threads, unsigned Rounds>() {
+    auto point = start_row(Threads, Rounds);
     point.value("planes of a block", Tile<Threads, Rounds>::planes, "planes");
-    point.value("threads that store", 100.0 * Tile<Threads, Rounds>::storing_threads / Threads,
-                "%");
-    point.value("places kept", kept, gigabytes);
-    point.value("through LDS", lds, gigabytes);
-    point.value("places kept, share of copy", 100 * kept / copy, "%");
-    point.value("through LDS, share of copy", 100 * lds / copy, "%");
+    way(point, kept_places_stage<Threads, Rounds>(), "places kept");
+    way(point, lds_stage<Threads, Rounds>(), "through LDS");
   };
-  const auto rows = [&]<unsigned Threads>() {
-    row.template operator()<Threads, 1>();
-    row.template operator()<Threads, 2>();
-    row.template operator()<Threads, 4>();
+  const auto tile_rows = [&]<unsigned Threads>() {
+    tile_row.template operator()<Threads, 1>();
+    tile_row.template operator()<Threads, 2>();
+    tile_row.template operator()<Threads, 4>();
   };
-  rows.operator()<192>();
-  rows.operator()<384>();
-  rows.operator()<512>();
-  rows.operator()<1024>();
+  vector_row.operator()<1>();
+  vector_row.operator()<2>();
+  vector_row.operator()<4>();
+  tile_rows.operator()<192>();
+  tile_rows.operator()<352>();
+  tile_rows.operator()<512>();
+  tile_rows.operator()<1024>();
 }
 
 // The best stage for any shape, with as many bytes of each.
