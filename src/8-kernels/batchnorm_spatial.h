@@ -324,6 +324,14 @@ struct Exchange {
   unsigned parity;               // of the launch
 };
 
+// On the host backend blocks run one after another, and waiting would not end. There a stage is
+// launched twice: the second launch finds the messages of the first.
+#if defined(HIPSCOPE_BACKEND_HOST)
+constexpr bool blocks_run_together = false;
+#else
+constexpr bool blocks_run_together = true;
+#endif
+
 // Siblings wait for each other, which must not wait for ever. A block takes its number from a
 // counter when it starts, not from the grid, whose blocks may start in any order. Look at the group
 // with the lowest numbers that is not finished. As long as one of its numbers is not taken, no
@@ -357,7 +365,7 @@ __global__ void __launch_bounds__(Block, second_bound(Block, Values* Width))
       unsigned long long message = 0;
       do {
         message = load_message(exchange.messages + sibling);
-      } while (!__all(message >> 63 == exchange.parity));
+      } while (blocks_run_together && !__all(message >> 63 == exchange.parity));
       part = part_of(message);
     }
     return part;
@@ -459,7 +467,7 @@ inline std::string refusal(const Sweep& sweep, const Runs& runs, const Group& gr
   }
   const auto units = static_cast<unsigned>(sweep.device().compute_units);
   const unsigned room = static_cast<unsigned>(footprint.resident_blocks) * units;
-  if (siblings > (sweep.is_hardware() ? room : 1)) {
+  if (blocks_run_together && siblings > room) {
     return "a channel takes " + std::to_string(siblings) +
            " blocks, which this device does not run at the same time";
   }
@@ -495,12 +503,14 @@ Stage resident_stage_of_width(const Sweep& sweep, Arrays& arrays, const std::str
   state->messages.clear();
   stage.run = [state, blocks, runs, group, &arrays] {
     state->parity ^= 1U;
-    launch(resident_kernel<Width, Values, Block>, {.grid = dim3(blocks), .block = dim3(Block)},
-           arrays.input.data(), arrays.gamma.data(), arrays.beta.data(), arrays.output.data(), runs,
-           group,
-           Exchange{.tickets = state->tickets.data(),
-                    .messages = state->messages.data(),
-                    .parity = state->parity});
+    for (unsigned launches = blocks_run_together ? 1 : 2; launches > 0; --launches) {
+      launch(resident_kernel<Width, Values, Block>, {.grid = dim3(blocks), .block = dim3(Block)},
+             arrays.input.data(), arrays.gamma.data(), arrays.beta.data(), arrays.output.data(),
+             runs, group,
+             Exchange{.tickets = state->tickets.data(),
+                      .messages = state->messages.data(),
+                      .parity = state->parity});
+    }
   };
   return stage;
 }
