@@ -87,7 +87,6 @@ __device__ Value wave_sum(Value sum) {
   return warpSize == 2 * row ? two_rows
                              : two_rows + (of_lane(sum, 2 * row) + of_lane(sum, 3 * row));
 #else
-#pragma unroll
   for (int distance = static_cast<int>(wave_lanes()) / 2; distance > 0; distance /= 2) {
 #if defined(__CUDA_ARCH__)
     // The mask is a constant: to ask which lanes are active takes as long as the shuffle, or
