@@ -10,7 +10,9 @@
 //   grid stride               no more blocks than fit at once; each goes through the whole array
 //   single pass, atomic add   the blocks add their sums to the total, which starts as 0
 //   single pass, last block   the block that finishes last adds up the sums of all, in fixed order
-//   single pass, short blocks the same, four tiles per block: blocks that end make room for others
+//   single pass, early ticket each block draws its ticket before it loads, and leaves its sum with
+//   a
+//                             mark; the block with the last ticket waits for the marks of all
 // Up to `grid stride` a second launch of the same kernel sums the blocks' sums, and further ones
 // until one is left.
 #include <hipscope/hipscope.h>
@@ -34,6 +36,7 @@ using hipscope::Point;
 using hipscope::Sweep;
 using hipscope::reduction::Array;
 using hipscope::reduction::Data;
+using hipscope::reduction::Deal;
 using hipscope::reduction::error_bound;
 using hipscope::reduction::Finish;
 using hipscope::reduction::has_vendor;
@@ -62,11 +65,11 @@ namespace {
 constexpr unsigned threads = 256;
 constexpr unsigned loads = 8;
 
-// The best of sweep `shapes` on an H200.
+// The fastest whose total is the same every time.
 template <typename Value>
 Stage<Value> best_stage() {
-  return vector_stage<Value, threads, loads, Finish::last_block>("single pass, short blocks",
-                                                                 {.tiles_per_block = 4});
+  return vector_stage<Value, threads, loads, Finish::early_ticket>("single pass, early ticket",
+                                                                   to_resident_blocks);
 }
 
 template <typename Value>
@@ -117,12 +120,12 @@ double bytes_of(const Array<Value>& array) {
 // One array to check by, and what it sums to.
 template <typename Value>
 struct Checked {
-  const Array<Value>& array;
+  Array<Value>& array;
   Reference reference;
 };
 
 template <typename Value>
-Checked<Value> with_reference(Point& point, const Array<Value>& array) {
+Checked<Value> with_reference(Point& point, Array<Value>& array) {
   array.verify_reference(point);
   return {.array = array, .reference = array.reference(0, array.count())};
 }
@@ -132,14 +135,16 @@ void verify(const Sweep& sweep, Point& point, const Stage<Value>& stage,
             const Checked<Value>& checked, const std::string& prefix = "") {
   const Job<Value> job = stage.prepare(sweep, checked.array);
   DeviceBuffer<Value> total(1);
-  // Twice: the first run must leave behind what the second one needs.
-  std::uint64_t wrong = 0;
-  for (unsigned run = 0; run < 2; ++run) {
-    total.poison();
-    job.enqueue(total.data());
-    wrong +=
-        is_right(checked.array.data(), checked.reference, total.to_host()[0], job.depth) ? 0 : 1;
-  }
+  total.poison();
+  job.enqueue(total.data());
+  std::uint64_t wrong =
+      is_right(checked.array.data(), checked.reference, total.to_host()[0], job.depth) ? 0 : 1;
+  // Again, with zeros: what is left of the first run must not matter.
+  checked.array.zero();
+  total.poison();
+  job.enqueue(total.data());
+  wrong += total.to_host()[0] == Value{} ? 0 : 1;
+  checked.array.fill();
   point.verify(prefix + "total of values " + name_of(checked.array.data()), wrong, 2);
 }
 
@@ -288,7 +293,7 @@ double measure_fan(const Sweep& sweep, Point& point, const Checked<float>& exact
 }
 
 template <unsigned Threads>
-void measure_block_size(Sweep& sweep, const Array<float>& array) {
+void measure_block_size(Sweep& sweep, Array<float>& array) {
   auto point = sweep.point(std::to_string(Threads), Threads);
   const Checked<float> exact = with_reference(point, array);
   const double two = measure_fan<Threads, 2>(sweep, point, exact);
@@ -302,7 +307,7 @@ void measure_steps(Sweep& sweep, std::uint64_t count) {
   sweep.axis({.name = "block", .unit = "threads", .scale = hipscope::Scale::logarithmic});
   sweep.headline("speed-up of 8 on 4");
   require_values(sweep, count, "--values");
-  const Array<float> array(sweep, Data::small_integers, count);
+  Array<float> array(sweep, Data::small_integers, count);
   measure_block_size<256>(sweep, array);
   measure_block_size<512>(sweep, array);
   measure_block_size<1024>(sweep, array);
@@ -310,44 +315,46 @@ void measure_steps(Sweep& sweep, std::uint64_t count) {
 
 // --- Sweep: shapes ----------------------------------------------------------------------------
 
+template <unsigned Threads, unsigned Loads, Finish finish>
+void measure_finish(const Sweep& sweep, Point& point, const Checked<float>& exact,
+                    const std::string& name, Deal deal) {
+  const auto stage = vector_stage<float, Threads, Loads, finish>(name, deal);
+  verify(sweep, point, stage, exact, name + ", ");
+  const double seconds = measure_sum(sweep, point, stage, exact.array, name + " time");
+  point.value(name, bandwidth(bytes_of(exact.array), seconds), gigabytes);
+  point.value(name + ": blocks", static_cast<double>(stage.prepare(sweep, exact.array).blocks),
+              "per launch");
+}
+
 template <unsigned Threads, unsigned Loads>
-void measure_shape(Sweep& sweep, const Checked<float>& exact, double read, double& row) {
-  const std::string shape = std::to_string(Threads) + " x " + std::to_string(Loads);
+void measure_shape(Sweep& sweep, const Checked<float>& exact, double& row) {
   for (const unsigned tiles : {1U, 2U, 4U, 8U, 16U, 0U}) {
     auto point = sweep.point(
-        shape + (tiles > 0 ? ", tiles per block: " + std::to_string(tiles) : ", blocks that fit"),
+        std::to_string(Threads) + " x " + std::to_string(Loads) +
+            (tiles > 0 ? ", tiles per block: " + std::to_string(tiles) : ", blocks that fit"),
         ++row);
-    const auto stage =
-        vector_stage<float, Threads, Loads, Finish::last_block>("", {.tiles_per_block = tiles});
-    verify(sweep, point, stage, exact);
-    const double rate =
-        bandwidth(bytes_of(exact.array), measure_sum(sweep, point, stage, exact.array));
-    point.value("bandwidth", rate, gigabytes);
-    point.value("share of read", 100 * rate / read, "%");
-    point.value("blocks", static_cast<double>(stage.prepare(sweep, exact.array).blocks),
-                "per launch");
-    point.value("in flight per CU",
-                static_cast<double>(stage.bytes_at_once) * stage.blocks_per_unit(), "bytes");
+    const Deal deal = {.tiles_per_block = tiles};
+    measure_finish<Threads, Loads, Finish::last_block>(sweep, point, exact, "last block", deal);
+    measure_finish<Threads, Loads, Finish::early_ticket>(sweep, point, exact, "early ticket", deal);
   }
 }
 
 void measure_shapes(Sweep& sweep, std::uint64_t count) {
   sweep.axis({.name = "shape"});
-  sweep.headline("bandwidth");
-  sweep.note("single pass, last block: threads x loads of 16 bytes under way in each");
+  sweep.headline("early ticket");
+  sweep.note("single pass; threads x loads of 16 bytes under way in each");
   require_values(sweep, count, "--values");
-  const Array<float> array(sweep, Data::small_integers, count);
+  Array<float> array(sweep, Data::small_integers, count);
   auto point = sweep.point("read", 0);
   const Checked<float> exact = with_reference(point, array);
-  const double read = measure_read(point, array);
-  point.value("bandwidth", read, gigabytes);
+  point.value("read", measure_read(point, array), gigabytes);
   double row = 0;
-  measure_shape<256, 4>(sweep, exact, read, row);
-  measure_shape<256, 8>(sweep, exact, read, row);
-  measure_shape<256, 16>(sweep, exact, read, row);
-  measure_shape<512, 4>(sweep, exact, read, row);
-  measure_shape<512, 8>(sweep, exact, read, row);
-  measure_shape<1024, 4>(sweep, exact, read, row);
+  measure_shape<256, 4>(sweep, exact, row);
+  measure_shape<256, 8>(sweep, exact, row);
+  measure_shape<256, 16>(sweep, exact, row);
+  measure_shape<512, 4>(sweep, exact, row);
+  measure_shape<512, 8>(sweep, exact, row);
+  measure_shape<1024, 4>(sweep, exact, row);
 }
 
 // --- Sweep: sizes -----------------------------------------------------------------------------
@@ -355,7 +362,7 @@ void measure_shapes(Sweep& sweep, std::uint64_t count) {
 void measure_size(Sweep& sweep, std::uint64_t count) {
   auto point = sweep.point("2^" + number(std::log2(static_cast<double>(count)), 6),
                            static_cast<double>(count));
-  const Array<float> array(sweep, Data::small_integers, count);
+  Array<float> array(sweep, Data::small_integers, count);
   const Checked<float> exact = with_reference(point, array);
   point.value("read", measure_read(point, array, "read time"), gigabytes);
   std::vector<Stage<float>> ways = {many_loads_stage<float>(), atomic_stage<float>(),
@@ -418,8 +425,8 @@ void measure_errors(Sweep& sweep, std::uint64_t count) {
   sweep.note("bound: what rounding can do at most, by the number of additions in a row");
   note_vendor(sweep);
   require_values(sweep, count, "--values");
-  const Array<float> positive(sweep, Data::positive, count);
-  const Array<float> centred(sweep, Data::centred, count);
+  Array<float> positive(sweep, Data::positive, count);
+  Array<float> centred(sweep, Data::centred, count);
   std::vector<Stage<float>> ways = stages<float>();
   if (has_vendor(sweep)) {
     ways.push_back(vendor_stage<float>());
@@ -451,7 +458,7 @@ void measure_errors(Sweep& sweep, std::uint64_t count) {
 template <typename Value>
 void verify_stages(const Sweep& sweep, Point& point, Data data, std::uint64_t count,
                    unsigned skipped) {
-  const Array<Value> array(sweep, data, count, skipped);
+  Array<Value> array(sweep, data, count, skipped);
   const Checked<Value> checked = with_reference(point, array);
   for (const auto& stage : stages<Value>()) {
     verify(sweep, point, stage, checked, stage.name + ", ");
@@ -467,7 +474,7 @@ void measure_awkward_size(Sweep& sweep, std::uint64_t count, unsigned skipped) {
   verify_stages<float>(sweep, point, Data::small_integers, count, skipped);
   verify_stages<float>(sweep, point, Data::centred, count, skipped);
   verify_stages<unsigned>(sweep, point, Data::all_bits, count, skipped);
-  const Array<float> array(sweep, Data::positive, count, skipped);
+  Array<float> array(sweep, Data::positive, count, skipped);
   const double seconds = measure_sum(sweep, point, best_stage<float>(), array);
   point.value("bandwidth", bandwidth(bytes_of(array), seconds), gigabytes);
 }
@@ -613,7 +620,7 @@ int main(int argc, char** argv) {
                    [&](Sweep& sweep) { measure_stages<float>(sweep, values, false); });
   experiment.sweep("steps", "the tree in LDS, by block size and values per step",
                    [&](Sweep& sweep) { measure_steps(sweep, values); });
-  experiment.sweep("shapes", "the last stage, by threads, loads and blocks",
+  experiment.sweep("shapes", "the single passes, by threads, loads and blocks",
                    [&](Sweep& sweep) { measure_shapes(sweep, values); });
   experiment.sweep("sizes", "the best stages by the number of values",
                    [&](Sweep& sweep) { measure_sizes(sweep, largest); });

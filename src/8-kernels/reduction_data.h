@@ -111,9 +111,15 @@ class Array {
         skipped_(skipped),
         blocks_(sweep.is_hardware() ? 8 * static_cast<unsigned>(sweep.device().compute_units) : 1),
         buffer_(count + skipped) {
-    launch(fill_kernel<Value>, {.grid = dim3(blocks_), .block = dim3(checking_block)},
-           buffer_.data() + skipped_, count, data_, key_);
+    fill();
   }
+
+  void fill() {
+    launch(fill_kernel<Value>, {.grid = dim3(blocks_), .block = dim3(checking_block)},
+           buffer_.data() + skipped_, count(), data_, key_);
+  }
+
+  void zero() { buffer_.clear(); }
 
   [[nodiscard]] const Value* values() const { return buffer_.data() + skipped_; }
   [[nodiscard]] std::uint64_t count() const { return buffer_.size() - skipped_; }

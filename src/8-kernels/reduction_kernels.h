@@ -61,6 +61,15 @@ __device__ Value of_lane(Value value, int lane) {
 }
 #endif
 
+// NVIDIA's warpSize is no constant for the compiler: it divides by it, and loops.
+__device__ inline unsigned wave_lanes() {
+#if defined(__CUDA_ARCH__)
+  return smallest_wave;
+#else
+  return warpSize;
+#endif
+}
+
 // The sum over the wave, all of whose lanes are active, in each of them.
 template <typename Value>
 __device__ Value wave_sum(Value sum) {
@@ -78,8 +87,15 @@ __device__ Value wave_sum(Value sum) {
   return warpSize == 2 * row ? two_rows
                              : two_rows + (of_lane(sum, 2 * row) + of_lane(sum, 3 * row));
 #else
-  for (int distance = warpSize / 2; distance > 0; distance /= 2) {
+  for (int distance = static_cast<int>(wave_lanes()) / 2; distance > 0; distance /= 2) {
+#if defined(__CUDA_ARCH__)
+    // The mask is a constant: to ask which lanes are active takes as long as the shuffle, or
+    // longer.
+    constexpr unsigned all_lanes = 0xFFFFFFFF;
+    sum += __shfl_xor_sync(all_lanes, sum, distance);
+#else
     sum += __shfl_xor(sum, distance);
+#endif
   }
   return sum;
 #endif
@@ -90,15 +106,15 @@ template <unsigned Threads, typename Value>
 __device__ Value block_sum(Value sum) {
   static_assert(Threads <= largest_block);
   __shared__ Value wave_sums[largest_block / smallest_wave];
-  const unsigned lane = threadIdx.x % warpSize;
-  const unsigned wave = threadIdx.x / warpSize;
+  const unsigned lane = threadIdx.x % wave_lanes();
+  const unsigned wave = threadIdx.x / wave_lanes();
   sum = wave_sum(sum);
   if (lane == 0) {
     wave_sums[wave] = sum;
   }
   __syncthreads();
   if (wave == 0) {
-    sum = wave_sum(lane < Threads / warpSize ? wave_sums[lane] : Value{});
+    sum = wave_sum(lane < Threads / wave_lanes() ? wave_sums[lane] : Value{});
   }
   return sum;
 }
@@ -258,9 +274,10 @@ __device__ Value sum_ends(const Vectors<Value>& input) {
 }
 
 enum class Finish {
-  store,       // another launch sums the blocks' sums
-  add,         // to the total
-  last_block,  // sums them
+  store,         // another launch sums the blocks' sums
+  add,           // to the total
+  last_block,    // the block that ends last sums them
+  early_ticket,  // the block that begins last waits for them
 };
 
 // Counts the block among the `blocks` that have stored their sums, and says whether it is the last.
@@ -279,30 +296,124 @@ __device__ inline bool is_last_block(unsigned* finished, unsigned blocks) {
   return last;
 }
 
+// A block's sum together with a mark in one word, so that whoever sees the mark sees the sum: no
+// fence is needed.
+template <typename Value>
+__device__ unsigned long long marked(Value sum, unsigned mark) {
+  unsigned bits = 0;
+  if constexpr (std::is_same_v<Value, float>) {
+    bits = __float_as_uint(sum);
+  } else {
+    bits = sum;
+  }
+  return (static_cast<unsigned long long>(mark) << 32) | bits;
+}
+
+template <typename Value>
+__device__ Value sum_of(unsigned long long word) {
+  const auto bits = static_cast<unsigned>(word);
+  if constexpr (std::is_same_v<Value, float>) {
+    return __uint_as_float(bits);
+  } else {
+    return bits;
+  }
+}
+
+// Past L1, where all CUs see the same. NVIDIA's volatile accesses are relaxed atomic ones (PTX ISA,
+// chapter 8, "Volatile operations").
+__device__ inline unsigned long long load_word(unsigned long long* word) {
+#if defined(__HIP_DEVICE_COMPILE__)
+  return __hip_atomic_load(word, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+#else
+  return *static_cast<volatile unsigned long long*>(word);
+#endif
+}
+
+__device__ inline void store_word(unsigned long long* word, unsigned long long value) {
+#if defined(__HIP_DEVICE_COMPILE__)
+  __hip_atomic_store(word, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+#else
+  *static_cast<volatile unsigned long long*>(word) = value;
+#endif
+}
+
+// Waits until all `blocks` words bear the mark, several at a time; returns the sum of the thread's
+// part of them.
+template <unsigned Threads, typename Value>
+__device__ Value sum_when_marked(unsigned long long* words, unsigned blocks, unsigned mark) {
+  constexpr unsigned at_once = 4;
+  Value sum{};
+  for (unsigned first = threadIdx.x; first < blocks; first += at_once * Threads) {
+    unsigned long long word[at_once];
+#pragma unroll
+    for (unsigned i = 0; i < at_once; ++i) {
+      const unsigned at = first + i * Threads;
+      word[i] = load_word(words + (at < blocks ? at : first));
+    }
+#pragma unroll
+    for (unsigned i = 0; i < at_once; ++i) {
+      const unsigned at = first + i * Threads;
+      if (at < blocks) {
+        while (word[i] >> 32 != mark) {
+          word[i] = load_word(words + at);
+        }
+        sum += sum_of<Value>(word[i]);
+      }
+    }
+  }
+  return sum;
+}
+
 // (`blocks` is an argument, since HIP finds gridDim by a division. The second launch bound: or else
 // the compilers keep to few registers, and load fewer vectors at once than the source says.)
 template <typename Value, unsigned Threads, unsigned Loads, Finish finish>
 __global__ void __launch_bounds__(Threads, 1)
     vector_kernel(Vectors<Value> input, unsigned blocks, Value* sums, Value* total,
-                  unsigned* finished) {
+                  unsigned* counter) {
+  __shared__ unsigned block_ticket;
+  unsigned ticket = 0;
+  if (finish == Finish::early_ticket && threadIdx.x == 0) {
+    ticket = atomicInc(counter, 2 * blocks - 1);  // comes back while loads are under way
+  }
   Value sum = sum_tiles<Threads, Loads>(input, blockIdx.x, blocks);
   if (blockIdx.x == 0) {
     sum += sum_ends(input);
   }
+  if (finish == Finish::early_ticket && threadIdx.x == 0) {
+    block_ticket = ticket;
+  }
   sum = block_sum<Threads>(sum);
-  if constexpr (finish == Finish::add) {
+  if constexpr (finish == Finish::store) {
+    if (threadIdx.x == 0) {
+      sums[blockIdx.x] = sum;
+    }
+  } else if constexpr (finish == Finish::add) {
     if (threadIdx.x == 0) {
       atomicAdd(total, sum);
     }
-    return;
-  }
-  if (threadIdx.x == 0) {
-    sums[blockIdx.x] = sum;
-  }
-  if constexpr (finish == Finish::last_block) {
-    if (is_last_block(finished, blocks)) {
+  } else if constexpr (finish == Finish::last_block) {
+    if (threadIdx.x == 0) {
+      sums[blockIdx.x] = sum;
+    }
+    if (is_last_block(counter, blocks)) {
       const Vectors<Value> all = vectors_of<Value>(sums, blocks);
       sum = block_sum<Threads>(sum_tiles<Threads, Loads>(all, 0, 1) + sum_ends(all));
+      if (threadIdx.x == 0) {
+        *total = sum;
+      }
+    }
+  } else {
+    // Tickets go through two launches: the marks of the second half differ from those of the first,
+    // which nobody has to erase.
+    auto* const words = reinterpret_cast<unsigned long long*>(sums);
+    const unsigned mark = block_ticket >= blocks ? 1 : 0;
+    if (threadIdx.x == 0) {
+      store_word(words + blockIdx.x, marked(sum, mark));
+    }
+    if (block_ticket == mark * blocks + blocks - 1) {
+      // Every other block has begun, so that none waits for room that this one takes.
+      __syncthreads();
+      sum = block_sum<Threads>(sum_when_marked<Threads, Value>(words, blocks, mark));
       if (threadIdx.x == 0) {
         *total = sum;
       }

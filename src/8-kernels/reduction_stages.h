@@ -163,11 +163,11 @@ Stage<Value> vector_stage(const std::string& name, Deal deal) {
       const std::uint64_t tiles = divide_up(count, tile * blocks) + 1;
       return static_cast<double>(tiles) + log2_of(Loads) + 2 + log2_of(Threads) + 3;
     };
-    const auto finished = std::make_shared<DeviceBuffer<unsigned>>(1);
-    finished->clear();
+    const auto counter = std::make_shared<DeviceBuffer<unsigned>>(1);
+    counter->clear();
     const auto run_pass = [=](const Value* values, const Pass& pass, Value* sums, Value* total) {
       launch(kernel, {.grid = dim3(pass.blocks), .block = dim3(Threads)},
-             vectors_of(values, pass.count), pass.blocks, sums, total, finished->data());
+             vectors_of(values, pass.count), pass.blocks, sums, total, counter->data());
     };
     if constexpr (finish == Finish::store) {
       return job_of(
@@ -178,7 +178,8 @@ Stage<Value> vector_stage(const std::string& name, Deal deal) {
           [=](const Pass& pass) { return depth(pass.count, pass.blocks); });
     } else {
       const Pass pass = {.count = array.count(), .blocks = blocks_for(array.count()), .sums = 0};
-      const auto sums = std::make_shared<DeviceBuffer<Value>>(pass.blocks);
+      constexpr bool marks = finish == Finish::early_ticket;  // beside each sum
+      const auto sums = std::make_shared<DeviceBuffer<Value>>(pass.blocks * (marks ? 2 : 1));
       const Value* const values = array.values();
       const bool adds = finish == Finish::add;
       Job<Value> job;
@@ -191,10 +192,13 @@ Stage<Value> vector_stage(const std::string& name, Deal deal) {
         }
         run_pass(values, pass, sums->data(), total);
       };
-      job.depth = depth(pass.count, pass.blocks) + (adds ? pass.blocks : depth(pass.blocks, 1));
+      job.depth = depth(pass.count, pass.blocks) +
+                  (adds    ? pass.blocks
+                   : marks ? static_cast<double>(divide_up(pass.blocks, Threads)) + log2_of(Threads)
+                           : depth(pass.blocks, 1));
       job.launches = adds ? 2 : 1;
       job.blocks = pass.blocks;
-      job.bytes = static_cast<double>(pass.count + (adds ? 0 : pass.blocks)) * sizeof(Value);
+      job.bytes = static_cast<double>(pass.count + (adds ? 0 : sums->size())) * sizeof(Value);
       return job;
     }
   };
