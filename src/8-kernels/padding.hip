@@ -30,6 +30,7 @@
 #include "padding_kernels.h"
 #include "padding_reference.h"
 
+using hipscope::Hint;
 using hipscope::launch;
 using hipscope::number;
 using hipscope::Point;
@@ -43,6 +44,8 @@ using hipscope::padding::kept_places_kernel;
 using hipscope::padding::lds_kernel;
 using hipscope::padding::measure_stream;
 using hipscope::padding::MultiplyingShape;
+using hipscope::padding::read_ahead_of;
+using hipscope::padding::ReadAhead;
 using hipscope::padding::row_kernel;
 using hipscope::padding::run_time_channels_kernel;
 using hipscope::padding::scalar_block;
@@ -113,42 +116,56 @@ Stage row_stage() {
           }};
 }
 
+// What the input's whole 16-byte values are to `blocks` blocks that read ahead.
+ReadAhead ahead_of(const Arrays& arrays, std::uint64_t clump_bytes, std::uint64_t blocks) {
+  return read_ahead_of(clump_bytes, arrays.units, arrays.sizes.inputs() / 4, blocks);
+}
+
 template <typename Shape, unsigned Stores>
-Stage vector_stage(const std::string& name) {
+Stage vector_stage(const std::string& name, std::uint64_t clump_bytes = 0) {
   const auto kernel = vector_kernel<Shape, Stores>;
   return {.name = name,
           .is_of_fixed_shape = std::is_same_v<Shape, FixedShape>,
           .kernel = reinterpret_cast<const void*>(kernel),
           .run = [=](const Arrays& arrays, unsigned) {
             constexpr unsigned block_elements = 4 * Stores * vector_block;
-            const std::uint64_t blocks =
-                (arrays.sizes.outputs() + block_elements - 1) / block_elements;
+            const std::uint64_t count = arrays.sizes.outputs();
+            const std::uint64_t blocks = (count + block_elements - 1) / block_elements;
             launch(kernel, launch_shape(blocks * vector_block, vector_block), arrays.input.data(),
-                   arrays.output.data(), shape_of<Shape>(arrays.sizes), arrays.sizes.outputs());
+                   arrays.output.data(), shape_of<Shape>(arrays.sizes), count,
+                   ahead_of(arrays, clump_bytes, blocks));
           }};
 }
 
 template <unsigned Threads, unsigned Rounds>
-Stage tile_stage(const std::string& name, void (*kernel)(const float*, float*, unsigned)) {
-  return {.name = name,
-          .is_of_fixed_shape = true,
-          .kernel = reinterpret_cast<const void*>(kernel),
-          .run = [=](const Arrays& arrays, unsigned) {
-            constexpr unsigned tile_planes = Tile<Threads, Rounds>::planes;
-            const std::uint64_t tiles = (arrays.sizes.planes + tile_planes - 1) / tile_planes;
-            launch(kernel, launch_shape(tiles * Threads, Threads), arrays.input.data(),
-                   arrays.output.data(), arrays.sizes.planes);
-          }};
+std::uint64_t tiles_of(const Sizes& sizes) {
+  constexpr unsigned planes = Tile<Threads, Rounds>::planes;
+  return (sizes.planes + planes - 1) / planes;
 }
 
 template <unsigned Threads, unsigned Rounds>
 Stage kept_places_stage() {
-  return tile_stage<Threads, Rounds>("places kept", kept_places_kernel<Threads, Rounds>);
+  const auto kernel = kept_places_kernel<Threads, Rounds>;
+  return {.name = "places kept",
+          .is_of_fixed_shape = true,
+          .kernel = reinterpret_cast<const void*>(kernel),
+          .run = [=](const Arrays& arrays, unsigned) {
+            launch(kernel, launch_shape(tiles_of<Threads, Rounds>(arrays.sizes) * Threads, Threads),
+                   arrays.input.data(), arrays.output.data(), arrays.sizes.planes);
+          }};
 }
 
-template <unsigned Threads, unsigned Rounds>
-Stage lds_stage() {
-  return tile_stage<Threads, Rounds>("through LDS", lds_kernel<Threads, Rounds>);
+template <unsigned Threads, unsigned Rounds, Hint store_hint = Hint::none>
+Stage lds_stage(const std::string& name, std::uint64_t clump_bytes = 0) {
+  const auto kernel = lds_kernel<Threads, Rounds, store_hint>;
+  return {.name = name,
+          .is_of_fixed_shape = true,
+          .kernel = reinterpret_cast<const void*>(kernel),
+          .run = [=](const Arrays& arrays, unsigned) {
+            const std::uint64_t tiles = tiles_of<Threads, Rounds>(arrays.sizes);
+            launch(kernel, launch_shape(tiles * Threads, Threads), arrays.input.data(),
+                   arrays.output.data(), arrays.sizes.planes, ahead_of(arrays, clump_bytes, tiles));
+          }};
 }
 
 constexpr std::array<unsigned, 5> channel_counts = {1, 2, 4, 8, 16};
@@ -171,6 +188,9 @@ std::vector<Stage> compile_time_stages() {
       channels_stage<DividingShape, 16>(name + "16")};
 }
 
+// Read at once, for all CUs together.
+constexpr std::uint64_t best_clump_bytes = 3200000;
+
 const Stage& general_stage() {
   static const Stage stage = vector_stage<MultiplyingShape, 1>("vector stores");
   return stage;
@@ -189,8 +209,10 @@ std::vector<Stage> ladder(const Sizes& sizes) {
   stages.push_back(row_stage());
   stages.push_back(general_stage());
   stages.push_back(vector_stage<FixedShape, 1>("vector stores, fixed shape"));
-  stages.push_back(kept_places_stage<352, 2>());
-  stages.push_back(lds_stage<352, 2>());
+  stages.push_back(kept_places_stage<352, 4>());
+  stages.push_back(lds_stage<192, 2>("through LDS"));
+  stages.push_back(vector_stage<FixedShape, 1>("vector stores, read ahead", best_clump_bytes));
+  stages.push_back(lds_stage<192, 2>("through LDS, read ahead", best_clump_bytes));
   std::erase_if(stages, [&](const Stage& stage) {
     return stage.is_of_fixed_shape && !is_fixed_shape(sizes);
   });
@@ -388,7 +410,7 @@ void measure_tiles(Sweep& sweep, const Extents& extents) {
     auto point = start_row(Threads, Rounds);
     point.value("planes of a block", Tile<Threads, Rounds>::planes, "planes");
     way(point, kept_places_stage<Threads, Rounds>(), "places kept");
-    way(point, lds_stage<Threads, Rounds>(), "through LDS");
+    way(point, lds_stage<Threads, Rounds>(""), "through LDS");
   };
   const auto tile_rows = [&]<unsigned Threads>() {
     tile_row.template operator()<Threads, 1>();
@@ -402,6 +424,35 @@ void measure_tiles(Sweep& sweep, const Extents& extents) {
   tile_rows.operator()<352>();
   tile_rows.operator()<512>();
   tile_rows.operator()<1024>();
+}
+
+// Reading ahead, against the bytes that are read at once.
+void measure_read_ahead(Sweep& sweep, const Extents& extents) {
+  sweep.axis({.name = "clump", .unit = "MB"});
+  sweep.headline("the same reads and writes");
+  const Sizes sizes = sizes_of(extents);
+  note_sizes(sweep, sizes);
+  sweep.note("the best stages and the plain stream, the input asked for in clumps; none: in time");
+  sweep.require_memory(2 * sizes.bytes(), "--images");
+  Arrays arrays(sweep, sizes);
+  for (const std::uint64_t clump_kilobytes : {0, 400, 800, 1600, 3200, 6400, 12800}) {
+    const std::uint64_t bytes = clump_kilobytes * 1000;
+    const double megabytes = static_cast<double>(bytes) * 1e-6;
+    auto point = sweep.point(bytes == 0 ? "none" : number(megabytes), megabytes);
+    point.value("the same reads and writes",
+                measure_stream<Stream::mix>(sweep, point, sizes, "stream time", bytes), gigabytes);
+    const auto way = [&](const std::string& name, const Stage& stage) {
+      if (!stage.is_of_fixed_shape || is_fixed_shape(sizes)) {
+        point.value(name, measure(sweep, point, stage, arrays, name + " time"), gigabytes);
+      }
+    };
+    way("vector stores", vector_stage<MultiplyingShape, 1>("", bytes));
+    way("vector stores, fixed shape", vector_stage<FixedShape, 1>("", bytes));
+    way("through LDS, 192 x 2", lds_stage<192, 2>("", bytes));
+    way("through LDS, 352 x 2", lds_stage<352, 2>("", bytes));
+    way("through LDS, 192 x 4", lds_stage<192, 4>("", bytes));
+    way("through LDS, 192 x 2, streaming stores", lds_stage<192, 2, Hint::streaming>("", bytes));
+  }
 }
 
 // The best stage for any shape, with as many bytes of each.
@@ -591,6 +642,8 @@ int main(int argc, char** argv) {
                    [&](Sweep& sweep) { measure_stages(sweep, extents()); });
   experiment.sweep("tiles", "the last two stages, by threads of a block and stores of a thread",
                    [&](Sweep& sweep) { measure_tiles(sweep, extents()); });
+  experiment.sweep("read-ahead", "reading the input in clumps, before it is needed",
+                   [&](Sweep& sweep) { measure_read_ahead(sweep, extents()); });
   experiment.sweep("shapes", "planes of other shapes",
                    [&](Sweep& sweep) { measure_shapes(sweep, sizes_of(extents()).bytes()); });
   experiment.sweep("awkward", "sizes at which a kernel may go wrong", measure_awkward);
