@@ -138,34 +138,27 @@ Stage vector_stage(const std::string& name, std::uint64_t clump_bytes = 0) {
 }
 
 template <unsigned Threads, unsigned Rounds>
-std::uint64_t tiles_of(const Sizes& sizes) {
-  constexpr unsigned planes = Tile<Threads, Rounds>::planes;
-  return (sizes.planes + planes - 1) / planes;
-}
-
-template <unsigned Threads, unsigned Rounds>
-Stage kept_places_stage() {
-  const auto kernel = kept_places_kernel<Threads, Rounds>;
-  return {.name = "places kept",
-          .is_of_fixed_shape = true,
-          .kernel = reinterpret_cast<const void*>(kernel),
-          .run = [=](const Arrays& arrays, unsigned) {
-            launch(kernel, launch_shape(tiles_of<Threads, Rounds>(arrays.sizes) * Threads, Threads),
-                   arrays.input.data(), arrays.output.data(), arrays.sizes.planes);
-          }};
-}
-
-template <unsigned Threads, unsigned Rounds, Hint store_hint = Hint::none>
-Stage lds_stage(const std::string& name, std::uint64_t clump_bytes = 0) {
-  const auto kernel = lds_kernel<Threads, Rounds, store_hint>;
+Stage tile_stage(const std::string& name, void (*kernel)(const float*, float*, unsigned, ReadAhead),
+                 std::uint64_t clump_bytes) {
   return {.name = name,
           .is_of_fixed_shape = true,
           .kernel = reinterpret_cast<const void*>(kernel),
           .run = [=](const Arrays& arrays, unsigned) {
-            const std::uint64_t tiles = tiles_of<Threads, Rounds>(arrays.sizes);
+            constexpr unsigned planes = Tile<Threads, Rounds>::planes;
+            const std::uint64_t tiles = (arrays.sizes.planes + planes - 1) / planes;
             launch(kernel, launch_shape(tiles * Threads, Threads), arrays.input.data(),
                    arrays.output.data(), arrays.sizes.planes, ahead_of(arrays, clump_bytes, tiles));
           }};
+}
+
+template <unsigned Threads, unsigned Rounds>
+Stage kept_places_stage(const std::string& name, std::uint64_t clump_bytes = 0) {
+  return tile_stage<Threads, Rounds>(name, kept_places_kernel<Threads, Rounds>, clump_bytes);
+}
+
+template <unsigned Threads, unsigned Rounds, Hint store_hint = Hint::none>
+Stage lds_stage(const std::string& name, std::uint64_t clump_bytes = 0) {
+  return tile_stage<Threads, Rounds>(name, lds_kernel<Threads, Rounds, store_hint>, clump_bytes);
 }
 
 constexpr std::array<unsigned, 5> channel_counts = {1, 2, 4, 8, 16};
@@ -192,7 +185,7 @@ std::vector<Stage> compile_time_stages() {
 constexpr std::uint64_t best_clump_bytes = 3200000;
 
 const Stage& general_stage() {
-  static const Stage stage = vector_stage<MultiplyingShape, 1>("vector stores");
+  static const Stage stage = vector_stage<MultiplyingShape, 2>("two vector stores");
   return stage;
 }
 
@@ -207,11 +200,15 @@ std::vector<Stage> ladder(const Sizes& sizes) {
   stages.push_back(channels_stage<FixedShape, 1>("fixed shape"));
   stages.push_back(channels_stage<FixedShape, 4>("fixed shape, channels 4"));
   stages.push_back(row_stage());
-  stages.push_back(general_stage());
+  stages.push_back(vector_stage<MultiplyingShape, 1>("vector stores"));
   stages.push_back(vector_stage<FixedShape, 1>("vector stores, fixed shape"));
-  stages.push_back(kept_places_stage<352, 4>());
+  stages.push_back(general_stage());
+  stages.push_back(vector_stage<FixedShape, 2>("two vector stores, fixed shape"));
+  stages.push_back(kept_places_stage<352, 2>("places kept"));
   stages.push_back(lds_stage<192, 2>("through LDS"));
-  stages.push_back(vector_stage<FixedShape, 1>("vector stores, read ahead", best_clump_bytes));
+  stages.push_back(
+      vector_stage<MultiplyingShape, 2>("two vector stores, read ahead", best_clump_bytes));
+  stages.push_back(kept_places_stage<352, 2>("places kept, read ahead", best_clump_bytes));
   stages.push_back(lds_stage<192, 2>("through LDS, read ahead", best_clump_bytes));
   std::erase_if(stages, [&](const Stage& stage) {
     return stage.is_of_fixed_shape && !is_fixed_shape(sizes);
@@ -409,7 +406,7 @@ void measure_tiles(Sweep& sweep, const Extents& extents) {
   const auto tile_row = [&]<unsigned Threads, unsigned Rounds>() {
     auto point = start_row(Threads, Rounds);
     point.value("planes of a block", Tile<Threads, Rounds>::planes, "planes");
-    way(point, kept_places_stage<Threads, Rounds>(), "places kept");
+    way(point, kept_places_stage<Threads, Rounds>(""), "places kept");
     way(point, lds_stage<Threads, Rounds>(""), "through LDS");
   };
   const auto tile_rows = [&]<unsigned Threads>() {
@@ -446,12 +443,11 @@ void measure_read_ahead(Sweep& sweep, const Extents& extents) {
         point.value(name, measure(sweep, point, stage, arrays, name + " time"), gigabytes);
       }
     };
-    way("vector stores", vector_stage<MultiplyingShape, 1>("", bytes));
-    way("vector stores, fixed shape", vector_stage<FixedShape, 1>("", bytes));
-    way("through LDS, 192 x 2", lds_stage<192, 2>("", bytes));
-    way("through LDS, 352 x 2", lds_stage<352, 2>("", bytes));
-    way("through LDS, 192 x 4", lds_stage<192, 4>("", bytes));
-    way("through LDS, 192 x 2, streaming stores", lds_stage<192, 2, Hint::streaming>("", bytes));
+    way("two vector stores", vector_stage<MultiplyingShape, 2>("", bytes));
+    way("two vector stores, fixed shape", vector_stage<FixedShape, 2>("", bytes));
+    way("places kept", kept_places_stage<352, 2>("", bytes));
+    way("through LDS", lds_stage<192, 2>("", bytes));
+    way("through LDS, streaming stores", lds_stage<192, 2, Hint::streaming>("", bytes));
   }
 }
 
@@ -459,7 +455,7 @@ void measure_read_ahead(Sweep& sweep, const Extents& extents) {
 void measure_shapes(Sweep& sweep, std::uint64_t bytes) {
   sweep.axis({.name = "shape"});
   sweep.headline("share of copy");
-  sweep.note("vector stores, of the shape that the launch says; copies of as many bytes");
+  sweep.note("two vector stores, of the shape that the launch says; copies of as many bytes");
   sweep.require_memory(bytes, "--images");
   double x = 0;
   for (Sizes sizes : {Sizes{1, 7, 7, 3}, Sizes{1, 14, 14, 1}, Sizes{1, 28, 28, 1},

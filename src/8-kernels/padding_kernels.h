@@ -299,8 +299,9 @@ struct FourPlaces {
 
 template <unsigned Threads, unsigned Rounds>
 __global__ void __launch_bounds__(Threads, 1)
-    kept_places_kernel(const float* input, float* output, unsigned planes) {
+    kept_places_kernel(const float* input, float* output, unsigned planes, ReadAhead ahead) {
   using Block = Tile<Threads, Rounds>;
+  read_ahead(input, ahead);
   const unsigned count = planes * FixedShape::padded_plane;
   const unsigned first = 4 * (blockIdx.x * Block::storing_threads * Rounds + threadIdx.x);
   if (threadIdx.x >= Block::storing_threads || first >= count) {
