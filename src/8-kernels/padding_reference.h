@@ -198,8 +198,14 @@ struct ReadAhead {
   Shares shares;
 };
 
-/// Asks for the `values` from `first` on, and waits for nothing. Only NVIDIA has an instruction for
-/// this (sm_90: for all in one; before: for a line).
+#if defined(HIPSCOPE_BACKEND_AMD)
+inline constexpr bool can_read_ahead = false;  // gfx9 and gfx10 have no such instruction
+#else
+inline constexpr bool can_read_ahead = true;
+#endif
+
+/// Asks for the `values` from `first` on, and waits for nothing: on NVIDIA from sm_90 on all in one
+/// instruction, before that one for each line.
 __device__ inline void ask_for([[maybe_unused]] const float4* first,
                                [[maybe_unused]] std::uint64_t values) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
