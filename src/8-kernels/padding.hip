@@ -13,189 +13,53 @@
 //   fixed shape              planes whose shape the compiler knows
 //   a row per thread         fewer indices, but lanes store 52 bytes apart
 //   vector stores            the output as one row of numbers: four per thread, 16 bytes
+//   two vector stores        twice as many per thread, and all their loads before the first store
 //   places kept              a thread has the same place in several groups of four planes (169
 //                            stores of 16 bytes) and looks only once where that is
 //   through LDS              a block reads its planes with loads of 16 bytes, and pads from LDS
+//   read ahead               the input comes into L2 in clumps, so that memory turns less often
+//                            from reading to writing
+// padding_kernels.h has the kernels, padding_stages.h the ladder, padding_reference.h the check of
+// every element and the streams that padding is held against.
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
-#include <array>
-#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "padding_kernels.h"
 #include "padding_reference.h"
+#include "padding_stages.h"
 
-using hipscope::launch;
+using hipscope::Hint;
 using hipscope::number;
 using hipscope::Point;
 using hipscope::Sweep;
 using hipscope::padding::Arrays;
-using hipscope::padding::channels_kernel;
-using hipscope::padding::DividingShape;
+using hipscope::padding::can_read_ahead;
+using hipscope::padding::channel_counts;
+using hipscope::padding::compile_time_stages;
 using hipscope::padding::FixedShape;
+using hipscope::padding::general_stage;
 using hipscope::padding::is_fixed_shape;
-using hipscope::padding::kept_places_kernel;
-using hipscope::padding::lds_kernel;
+using hipscope::padding::kept_places_stage;
+using hipscope::padding::ladder;
+using hipscope::padding::lds_stage;
 using hipscope::padding::measure_stream;
 using hipscope::padding::MultiplyingShape;
-using hipscope::padding::row_kernel;
-using hipscope::padding::run_time_channels_kernel;
+using hipscope::padding::run_time_stages;
 using hipscope::padding::scalar_block;
-using hipscope::padding::shape_of;
 using hipscope::padding::Sizes;
+using hipscope::padding::Stage;
 using hipscope::padding::Stream;
 using hipscope::padding::Tile;
 using hipscope::padding::vector_block;
-using hipscope::padding::vector_kernel;
+using hipscope::padding::vector_stage;
 using hipscope::padding::verify;
 
 namespace {
-
-// --- Stages -----------------------------------------------------------------------------------
-
-struct Stage {
-  std::string name;
-  bool is_of_fixed_shape;
-  const void* kernel;  // as the runtime knows it
-  // Of scalar stages the block's threads may be chosen.
-  std::function<void(const Arrays&, unsigned scalar_threads)> run;
-};
-
-hipscope::LaunchShape launch_shape(std::uint64_t threads, unsigned block) {
-  return {.grid = dim3(static_cast<unsigned>((threads + block - 1) / block)), .block = dim3(block)};
-}
-
-hipscope::LaunchShape pixels_shape(const Sizes& sizes, unsigned channels, unsigned block) {
-  return launch_shape((sizes.planes + channels - 1) / channels * sizes.padded_plane(), block);
-}
-
-constexpr unsigned room = 32;        // channels that the source's kernel is prepared for
-constexpr unsigned small_room = 16;  // as many as it is called with
-
-template <unsigned Room>
-Stage run_time_stage(const std::string& name, unsigned channels) {
-  const auto kernel = run_time_channels_kernel<Room>;
-  return {.name = name + std::to_string(channels),
-          .is_of_fixed_shape = false,
-          .kernel = reinterpret_cast<const void*>(kernel),
-          .run = [=](const Arrays& arrays, unsigned block) {
-            launch(kernel, pixels_shape(arrays.sizes, channels, block), arrays.input.data(),
-                   arrays.output.data(), shape_of<DividingShape>(arrays.sizes), arrays.sizes.planes,
-                   channels);
-          }};
-}
-
-template <typename Shape, unsigned Channels>
-Stage channels_stage(const std::string& name) {
-  const auto kernel = channels_kernel<Shape, Channels>;
-  return {.name = name,
-          .is_of_fixed_shape = std::is_same_v<Shape, FixedShape>,
-          .kernel = reinterpret_cast<const void*>(kernel),
-          .run = [=](const Arrays& arrays, unsigned block) {
-            launch(kernel, pixels_shape(arrays.sizes, Channels, block), arrays.input.data(),
-                   arrays.output.data(), shape_of<Shape>(arrays.sizes), arrays.sizes.planes);
-          }};
-}
-
-Stage row_stage() {
-  return {.name = "a row per thread",
-          .is_of_fixed_shape = true,
-          .kernel = reinterpret_cast<const void*>(row_kernel),
-          .run = [](const Arrays& arrays, unsigned) {
-            const Sizes& sizes = arrays.sizes;
-            launch(row_kernel, launch_shape(sizes.planes * sizes.padded_height(), vector_block),
-                   arrays.input.data(), arrays.output.data(), FixedShape(), sizes.planes);
-          }};
-}
-
-template <typename Shape, unsigned Stores>
-Stage vector_stage(const std::string& name) {
-  const auto kernel = vector_kernel<Shape, Stores>;
-  return {.name = name,
-          .is_of_fixed_shape = std::is_same_v<Shape, FixedShape>,
-          .kernel = reinterpret_cast<const void*>(kernel),
-          .run = [=](const Arrays& arrays, unsigned) {
-            constexpr unsigned block_elements = 4 * Stores * vector_block;
-            const std::uint64_t blocks =
-                (arrays.sizes.outputs() + block_elements - 1) / block_elements;
-            launch(kernel, launch_shape(blocks * vector_block, vector_block), arrays.input.data(),
-                   arrays.output.data(), shape_of<Shape>(arrays.sizes), arrays.sizes.outputs());
-          }};
-}
-
-template <unsigned Threads, unsigned Rounds>
-Stage tile_stage(const std::string& name, void (*kernel)(const float*, float*, unsigned)) {
-  return {.name = name,
-          .is_of_fixed_shape = true,
-          .kernel = reinterpret_cast<const void*>(kernel),
-          .run = [=](const Arrays& arrays, unsigned) {
-            constexpr unsigned tile_planes = Tile<Threads, Rounds>::planes;
-            const std::uint64_t tiles = (arrays.sizes.planes + tile_planes - 1) / tile_planes;
-            launch(kernel, launch_shape(tiles * Threads, Threads), arrays.input.data(),
-                   arrays.output.data(), arrays.sizes.planes);
-          }};
-}
-
-template <unsigned Threads, unsigned Rounds>
-Stage kept_places_stage() {
-  return tile_stage<Threads, Rounds>("places kept", kept_places_kernel<Threads, Rounds>);
-}
-
-template <unsigned Threads, unsigned Rounds>
-Stage lds_stage() {
-  return tile_stage<Threads, Rounds>("through LDS", lds_kernel<Threads, Rounds>);
-}
-
-constexpr std::array<unsigned, 5> channel_counts = {1, 2, 4, 8, 16};
-constexpr const char* run_time_name = "run-time channels ";
-constexpr const char* compile_time_name = "compile-time channels ";
-
-std::vector<Stage> run_time_stages() {
-  std::vector<Stage> stages;
-  for (const unsigned channels : channel_counts) {
-    stages.push_back(run_time_stage<room>(run_time_name, channels));
-  }
-  return stages;
-}
-
-std::vector<Stage> compile_time_stages() {
-  const std::string name = compile_time_name;
-  return {
-      channels_stage<DividingShape, 1>(name + "1"), channels_stage<DividingShape, 2>(name + "2"),
-      channels_stage<DividingShape, 4>(name + "4"), channels_stage<DividingShape, 8>(name + "8"),
-      channels_stage<DividingShape, 16>(name + "16")};
-}
-
-const Stage& general_stage() {
-  static const Stage stage = vector_stage<MultiplyingShape, 1>("vector stores");
-  return stage;
-}
-
-// The ladder, less what is not for this shape.
-std::vector<Stage> ladder(const Sizes& sizes) {
-  std::vector<Stage> stages = run_time_stages();
-  stages.push_back(run_time_stage<small_room>("array of 16, run-time channels ", small_room));
-  for (const Stage& stage : compile_time_stages()) {
-    stages.push_back(stage);
-  }
-  stages.push_back(channels_stage<MultiplyingShape, 1>("multiply-high"));
-  stages.push_back(channels_stage<FixedShape, 1>("fixed shape"));
-  stages.push_back(channels_stage<FixedShape, 4>("fixed shape, channels 4"));
-  stages.push_back(row_stage());
-  stages.push_back(general_stage());
-  stages.push_back(vector_stage<FixedShape, 1>("vector stores, fixed shape"));
-  stages.push_back(kept_places_stage<352, 2>());
-  stages.push_back(lds_stage<352, 2>());
-  std::erase_if(stages, [&](const Stage& stage) {
-    return stage.is_of_fixed_shape && !is_fixed_shape(sizes);
-  });
-  return stages;
-}
 
 // --- Measuring --------------------------------------------------------------------------------
 
@@ -265,7 +129,7 @@ double measure(const Sweep& sweep, Point& point, const Stage& stage, Arrays& arr
 // The source counts the output's elements twice, as if the border were read as well.
 double by_sources_counting(const Sizes& sizes, double bandwidth) {
   constexpr double gibibyte = 1024.0 * 1024 * 1024;
-  const double counted = static_cast<double>(2 * sizes.outputs() * sizeof(float));
+  const auto counted = static_cast<double>(2 * sizes.outputs() * sizeof(float));
   return bandwidth * 1e9 / gibibyte * counted / static_cast<double>(sizes.bytes());
 }
 
@@ -387,8 +251,8 @@ void measure_tiles(Sweep& sweep, const Extents& extents) {
   const auto tile_row = [&]<unsigned Threads, unsigned Rounds>() {
     auto point = start_row(Threads, Rounds);
     point.value("planes of a block", Tile<Threads, Rounds>::planes, "planes");
-    way(point, kept_places_stage<Threads, Rounds>(), "places kept");
-    way(point, lds_stage<Threads, Rounds>(), "through LDS");
+    way(point, kept_places_stage<Threads, Rounds>(""), "places kept");
+    way(point, lds_stage<Threads, Rounds>(""), "through LDS");
   };
   const auto tile_rows = [&]<unsigned Threads>() {
     tile_row.template operator()<Threads, 1>();
@@ -404,11 +268,43 @@ void measure_tiles(Sweep& sweep, const Extents& extents) {
   tile_rows.operator()<1024>();
 }
 
+// Reading ahead, against the bytes that are read at once.
+void measure_read_ahead(Sweep& sweep, const Extents& extents) {
+  sweep.axis({.name = "clump", .unit = "MB"});
+  sweep.headline("the same reads and writes");
+  if (!can_read_ahead) {
+    sweep.note("this GPU has no instruction that asks for data and does not wait");
+    return;
+  }
+  const Sizes sizes = sizes_of(extents);
+  note_sizes(sweep, sizes);
+  sweep.note("the best stages and the plain stream, the input asked for in clumps; none: in time");
+  sweep.require_memory(2 * sizes.bytes(), "--images");
+  Arrays arrays(sweep, sizes);
+  for (const std::uint64_t clump_kilobytes : {0, 400, 800, 1600, 3200, 6400, 12800}) {
+    const std::uint64_t bytes = clump_kilobytes * 1000;
+    const double megabytes = static_cast<double>(bytes) * 1e-6;
+    auto point = sweep.point(bytes == 0 ? "none" : number(megabytes), megabytes);
+    point.value("the same reads and writes",
+                measure_stream<Stream::mix>(sweep, point, sizes, "stream time", bytes), gigabytes);
+    const auto way = [&](const std::string& name, const Stage& stage) {
+      if (!stage.is_of_fixed_shape || is_fixed_shape(sizes)) {
+        point.value(name, measure(sweep, point, stage, arrays, name + " time"), gigabytes);
+      }
+    };
+    way("two vector stores", vector_stage<MultiplyingShape, 2>("", bytes));
+    way("two vector stores, fixed shape", vector_stage<FixedShape, 2>("", bytes));
+    way("places kept", kept_places_stage<352, 2>("", bytes));
+    way("through LDS", lds_stage<192, 2>("", bytes));
+    way("through LDS, streaming stores", lds_stage<192, 2, Hint::streaming>("", bytes));
+  }
+}
+
 // The best stage for any shape, with as many bytes of each.
 void measure_shapes(Sweep& sweep, std::uint64_t bytes) {
   sweep.axis({.name = "shape"});
   sweep.headline("share of copy");
-  sweep.note("vector stores, of the shape that the launch says; copies of as many bytes");
+  sweep.note("two vector stores, of the shape that the launch says; copies of as many bytes");
   sweep.require_memory(bytes, "--images");
   double x = 0;
   for (Sizes sizes : {Sizes{1, 7, 7, 3}, Sizes{1, 14, 14, 1}, Sizes{1, 28, 28, 1},
@@ -573,7 +469,7 @@ int main(int argc, char** argv) {
                       {.gpu = 7, .quick = 7, .host = 7, .minimum = 1, .maximum = most});
   const auto pad =
       experiment.size("--pad", "zeros on each side of a plane",
-                      {.gpu = 3, .quick = 3, .host = 3, .minimum = 0, .maximum = most});
+                      {.gpu = 3, .quick = 3, .host = 3, .minimum = 1, .maximum = most});
   const auto extents = [&] {
     return Extents{
         .images = images, .channels = channels, .height = height, .width = width, .pad = pad};
@@ -591,6 +487,8 @@ int main(int argc, char** argv) {
                    [&](Sweep& sweep) { measure_stages(sweep, extents()); });
   experiment.sweep("tiles", "the last two stages, by threads of a block and stores of a thread",
                    [&](Sweep& sweep) { measure_tiles(sweep, extents()); });
+  experiment.sweep("read-ahead", "reading the input in clumps, before it is needed",
+                   [&](Sweep& sweep) { measure_read_ahead(sweep, extents()); });
   experiment.sweep("shapes", "planes of other shapes",
                    [&](Sweep& sweep) { measure_shapes(sweep, sizes_of(extents()).bytes()); });
   experiment.sweep("awkward", "sizes at which a kernel may go wrong", measure_awkward);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <hip/hip_runtime.h>
+#include <hipscope/cache_hint.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -222,10 +223,11 @@ static __global__ void __launch_bounds__(vector_block, 1)
 
 // The output as a whole: element i is the first of four that lie together, of which the last may be
 // missing.
-__device__ inline void store_four(float* output, unsigned i, unsigned count, const float* values) {
+template <Hint hint = Hint::none>
+__device__ void store_four(float* output, unsigned i, unsigned count, const float* values) {
   if (i + 4 <= count) {
-    reinterpret_cast<float4*>(output)[i / 4] =
-        make_float4(values[0], values[1], values[2], values[3]);
+    store<hint>(reinterpret_cast<float4*>(output + i),
+                make_float4(values[0], values[1], values[2], values[3]));
   } else {
 #pragma unroll
     for (unsigned e = 0; e < 3; ++e) {
@@ -240,7 +242,8 @@ __device__ inline void store_four(float* output, unsigned i, unsigned count, con
 // thread stores `Stores` times, a block's threads next to each other.
 template <typename Shape, unsigned Stores>
 __global__ void __launch_bounds__(vector_block, 1)
-    vector_kernel(const float* input, float* output, Shape shape, unsigned count) {
+    vector_kernel(const float* input, float* output, Shape shape, unsigned count, ReadAhead ahead) {
+  read_ahead(input, ahead);
   const unsigned first = (blockIdx.x * vector_block * Stores + threadIdx.x) * 4;
   constexpr unsigned step = vector_block * 4;
   float values[Stores][4];
@@ -296,8 +299,9 @@ struct FourPlaces {
 
 template <unsigned Threads, unsigned Rounds>
 __global__ void __launch_bounds__(Threads, 1)
-    kept_places_kernel(const float* input, float* output, unsigned planes) {
+    kept_places_kernel(const float* input, float* output, unsigned planes, ReadAhead ahead) {
   using Block = Tile<Threads, Rounds>;
+  read_ahead(input, ahead);
   const unsigned count = planes * FixedShape::padded_plane;
   const unsigned first = 4 * (blockIdx.x * Block::storing_threads * Rounds + threadIdx.x);
   if (threadIdx.x >= Block::storing_threads || first >= count) {
@@ -331,11 +335,12 @@ __device__ inline float4 load_four(const float* input, unsigned i, unsigned coun
   return make_float4(element(0), element(1), element(2), 0);
 }
 
-template <unsigned Threads, unsigned Rounds>
+template <unsigned Threads, unsigned Rounds, Hint store_hint>
 __global__ void __launch_bounds__(Threads, 1)
-    lds_kernel(const float* input, float* output, unsigned planes) {
+    lds_kernel(const float* input, float* output, unsigned planes, ReadAhead ahead) {
   using Block = Tile<Threads, Rounds>;
   __shared__ float4 tile[Block::loads];
+  read_ahead(input, ahead);
 #pragma unroll
   for (unsigned first = 0; first < Block::loads; first += Threads) {
     const unsigned at = first + threadIdx.x;
@@ -359,7 +364,7 @@ __global__ void __launch_bounds__(Threads, 1)
     for (unsigned e = 0; e < 4; ++e) {
       values[e] = places.is_inside[e] ? (from + places.from[e])[round * Block::loaded] : 0;
     }
-    store_four(output + first, round * Block::stored, count - first, values);
+    store_four<store_hint>(output + first, round * Block::stored, count - first, values);
   }
 }
 

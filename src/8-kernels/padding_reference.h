@@ -110,6 +110,7 @@ std::uint64_t count_wrong(const Sweep& sweep, const DeviceBuffer<float>& output,
 struct Arrays {
   Arrays(const Sweep& sweep, const Sizes& tensor)
       : sizes(tensor),
+        units(static_cast<unsigned>(sweep.device().compute_units)),
         key(static_cast<unsigned>(value_of(sweep.seed(), 0))),
         input(sizes.inputs()),
         output(sizes.outputs() + fence) {
@@ -120,6 +121,7 @@ struct Arrays {
   static constexpr std::uint64_t fence = 64;
 
   Sizes sizes;
+  unsigned units;  // CUs
   unsigned key;
   DeviceBuffer<float> input;
   DeviceBuffer<float> output;
@@ -173,20 +175,93 @@ enum class Stream {
   mix,   // reads the input and writes the output, without an index that needs to be thought about
 };
 
-/// Where a block of a mix reads: the first lanes of each have a value to load, so many that all
-/// blocks together read the input once.
-struct MixedReads {
+/// Where a block's input lies if each has the same share of the whole, in values of 16 bytes.
+struct Shares {
   std::uint64_t per_block;  // in units of 2^-24 values
+
+  static Shares of(std::uint64_t values, std::uint64_t blocks) {
+    return {.per_block = (values << 24) / blocks};
+  }
   __host__ __device__ std::uint64_t begin(std::uint64_t block) const {
     return (block * per_block) >> 24;
   }
 };
 
+/// Reading ahead: memory loses time whenever it turns from reading to writing. So the input comes
+/// into L2 in clumps, long before it is needed: of the blocks that share a clump the first
+/// `readers` ask for all of a later one, each for `pieces` blocks' input.
+struct ReadAhead {
+  unsigned readers;  // 0: nobody reads ahead
+  unsigned pieces;
+  unsigned distance;  // in clumps
+  unsigned blocks;    // of the grid
+  Shares shares;
+};
+
+#if defined(HIPSCOPE_BACKEND_AMD)
+inline constexpr bool can_read_ahead = false;  // gfx9 and gfx10 have no such instruction
+#else
+inline constexpr bool can_read_ahead = true;
+#endif
+
+/// Asks for the `values` from `first` on, and waits for nothing: on NVIDIA from sm_90 on all in one
+/// instruction, before that one for each line.
+__device__ inline void ask_for([[maybe_unused]] const float4* first,
+                               [[maybe_unused]] std::uint64_t values) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;"
+               :
+               : "l"(__cvta_generic_to_global(first)),
+                 "r"(static_cast<unsigned>(values * sizeof(float4)))
+               : "memory");
+#elif defined(__CUDA_ARCH__)
+  constexpr unsigned line = 128 / sizeof(float4);
+  for (std::uint64_t at = 0; at < values; at += line) {
+    asm volatile("prefetch.global.L2 [%0];" : : "l"(__cvta_generic_to_global(first + at)));
+  }
+#endif
+}
+
+__device__ inline void read_ahead(const float* input, const ReadAhead& ahead) {
+  if (threadIdx.x != 0 || ahead.readers == 0) {
+    return;
+  }
+  const unsigned clump_blocks = ahead.readers * ahead.pieces;
+  const unsigned clump = blockIdx.x / clump_blocks;
+  const unsigned reader = blockIdx.x - clump * clump_blocks;
+  const std::uint64_t first =
+      std::uint64_t{clump + ahead.distance} * clump_blocks + std::uint64_t{reader} * ahead.pieces;
+  if (reader < ahead.readers && first + ahead.pieces <= ahead.blocks) {
+    const std::uint64_t begin = ahead.shares.begin(first);
+    const std::uint64_t end = ahead.shares.begin(first + ahead.pieces);
+    if (end > begin) {
+      ask_for(reinterpret_cast<const float4*>(input) + begin, end - begin);
+    }
+  }
+}
+
+/// For clumps of so many bytes; none for 0. `values` of 16 bytes are the whole input.
+inline ReadAhead read_ahead_of(std::uint64_t clump_bytes, unsigned units, std::uint64_t values,
+                               std::uint64_t blocks) {
+  if (clump_bytes == 0) {
+    return {};
+  }
+  // At an H200's rate this is asked for some 3 us before it is needed.
+  constexpr std::uint64_t least_bytes_ahead = 3000000;
+  const std::uint64_t piece_bytes = clump_bytes / units;
+  const std::uint64_t block_bytes = std::max<std::uint64_t>(1, values * sizeof(float4) / blocks);
+  return {.readers = units,
+          .pieces = static_cast<unsigned>(std::max<std::uint64_t>(1, piece_bytes / block_bytes)),
+          .distance = static_cast<unsigned>((least_bytes_ahead + clump_bytes - 1) / clump_bytes),
+          .blocks = static_cast<unsigned>(blocks),
+          .shares = Shares::of(values, blocks)};
+}
+
 /// Element `i` of what a stream leaves behind.
 template <Stream stream>
 struct StreamValue {
   unsigned key;
-  MixedReads reads;
+  Shares shares;
 
   __host__ __device__ float operator()(std::uint64_t i) const {
     if constexpr (stream == Stream::copy) {
@@ -196,16 +271,21 @@ struct StreamValue {
     } else {
       constexpr unsigned words_of_block = 4 * stream_block;
       const std::uint64_t block = i / words_of_block;
-      const std::uint64_t at = 4 * reads.begin(block) + i % words_of_block;
-      return at < 4 * reads.begin(block + 1) ? value_of(at, key) : 0;
+      const std::uint64_t at = 4 * shares.begin(block) + i % words_of_block;
+      return at < 4 * shares.begin(block + 1) ? value_of(at, key) : 0;
     }
   }
 };
 
 template <Stream stream>
 __global__ void __launch_bounds__(stream_block, 1)
-    stream_kernel(const float4* input, float4* output, unsigned count, MixedReads reads) {
+    stream_kernel(const float* words, float4* output, unsigned count, Shares shares,
+                  ReadAhead ahead) {
+  const auto* input = reinterpret_cast<const float4*>(words);
   const unsigned i = blockIdx.x * stream_block + threadIdx.x;
+  if constexpr (stream == Stream::mix) {
+    read_ahead(words, ahead);
+  }
   if (i >= count) {
     return;
   }
@@ -215,8 +295,8 @@ __global__ void __launch_bounds__(stream_block, 1)
     const auto element = [&](unsigned e) { return static_cast<float>(std::uint64_t{i} * 4 + e); };
     output[i] = make_float4(element(0), element(1), element(2), element(3));
   } else {
-    const std::uint64_t at = reads.begin(blockIdx.x) + threadIdx.x;
-    output[i] = at < reads.begin(blockIdx.x + 1) ? input[at] : make_float4(0, 0, 0, 0);
+    const std::uint64_t at = shares.begin(blockIdx.x) + threadIdx.x;
+    output[i] = at < shares.begin(blockIdx.x + 1) ? input[at] : make_float4(0, 0, 0, 0);
   }
 }
 
@@ -224,7 +304,7 @@ __global__ void __launch_bounds__(stream_block, 1)
 /// returns its GB/s.
 template <Stream stream>
 double measure_stream(const Sweep& sweep, Point& point, const Sizes& sizes,
-                      const std::string& time_name) {
+                      const std::string& time_name, std::uint64_t clump_bytes = 0) {
   const auto values = [](std::uint64_t bytes) { return (bytes + 15) / sizeof(float4); };
   const std::uint64_t outputs =
       values(stream == Stream::copy ? sizes.bytes() / 2 : sizes.outputs() * sizeof(float));
@@ -232,21 +312,22 @@ double measure_stream(const Sweep& sweep, Point& point, const Sizes& sizes,
                                : stream == Stream::fill ? 0
                                                         : values(sizes.inputs() * sizeof(float));
   const std::uint64_t blocks = (outputs + stream_block - 1) / stream_block;
-  const MixedReads reads{.per_block = (inputs << 24) / blocks};
+  const Shares shares = Shares::of(inputs, blocks);
+  const ReadAhead ahead = read_ahead_of(
+      clump_bytes, static_cast<unsigned>(sweep.device().compute_units), inputs, blocks);
   DeviceBuffer<float> input(std::max<std::uint64_t>(4 * inputs, 1));
   DeviceBuffer<float> output(4 * outputs);
   const auto key = static_cast<unsigned>(value_of(sweep.seed(), 1));
   launch(make_input_kernel, checking_shape(sweep), input.data(), input.size(), key);
   const auto run = [&] {
     launch(stream_kernel<stream>,
-           {.grid = dim3(static_cast<unsigned>(blocks)), .block = dim3(stream_block)},
-           static_cast<const float4*>(static_cast<const void*>(input.data())),
-           static_cast<float4*>(static_cast<void*>(output.data())), outputs, reads);
+           {.grid = dim3(static_cast<unsigned>(blocks)), .block = dim3(stream_block)}, input.data(),
+           static_cast<float4*>(static_cast<void*>(output.data())), outputs, shares, ahead);
   };
   run();
   point.verify(
       time_name + ", every element",
-      count_wrong(sweep, output, output.size(), StreamValue<stream>{.key = key, .reads = reads}),
+      count_wrong(sweep, output, output.size(), StreamValue<stream>{.key = key, .shares = shares}),
       output.size());
   const auto time = point.measure(run, {.name = time_name});
   return static_cast<double>(inputs + outputs) * sizeof(float4) * 1e-9 / time.seconds().median;
