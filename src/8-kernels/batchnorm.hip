@@ -59,64 +59,85 @@ namespace {
 
 // V's block is not published; 256 is what its other kernels use.
 constexpr unsigned streaming_block = 256;
+constexpr unsigned streaming_batch = 8;  // loads under way
 
-__global__ void __launch_bounds__(streaming_block, second_bound(streaming_block, 8))
+// Calls body(n, value) for the activation's value in every image n.
+template <typename Body>
+__device__ void for_images(const float* __restrict__ input, const Tensor& tensor,
+                           unsigned activation, const Body& body) {
+  const unsigned activations = activations_of(tensor);
+  const auto load = [&](unsigned n) { return (input + std::size_t{n} * activations)[activation]; };
+  unsigned n = 0;
+#pragma unroll 1
+  for (; n + streaming_batch <= tensor.images; n += streaming_batch) {
+    float x[streaming_batch];
+#pragma unroll
+    for (unsigned k = 0; k < streaming_batch; ++k) {
+      x[k] = load(n + k);
+    }
+    end_of_loads();
+#pragma unroll
+    for (unsigned k = 0; k < streaming_batch; ++k) {
+      body(n + k, x[k]);
+    }
+  }
+#pragma unroll 1
+  for (; n < tensor.images; ++n) {
+    body(n, load(n));
+  }
+}
+
+// The last pass.
+__device__ void normalize_images(const float* __restrict__ input, float* __restrict__ output,
+                                 const Tensor& tensor, unsigned activation, float mean, float scale,
+                                 float shift) {
+  const unsigned activations = activations_of(tensor);
+  for_images(input, tensor, activation, [&](unsigned n, float x) {
+    (output + std::size_t{n} * activations)[activation] = fmaf(x - mean, scale, shift);
+  });
+}
+
+__global__ void __launch_bounds__(streaming_block, second_bound(streaming_block, streaming_batch))
     three_passes_kernel(const float* __restrict__ input, const float* __restrict__ gamma,
                         const float* __restrict__ beta, float* __restrict__ output, Tensor tensor) {
-  const unsigned activations = activations_of(tensor);
   const unsigned activation = blockIdx.x * streaming_block + threadIdx.x;
-  if (activation >= activations) {
+  if (activation >= activations_of(tensor)) {
     return;
   }
+  const auto images = static_cast<float>(tensor.images);
   float sum = 0;
-#pragma unroll 8
-  for (unsigned n = 0; n < tensor.images; ++n) {
-    sum += (input + std::size_t{n} * activations)[activation];
-  }
-  const float mean = sum / static_cast<float>(tensor.images);
+  for_images(input, tensor, activation, [&](unsigned, float x) { sum += x; });
+  const float mean = sum / images;
   float spread = 0;
-#pragma unroll 8
-  for (unsigned n = 0; n < tensor.images; ++n) {
-    const float difference = (input + std::size_t{n} * activations)[activation] - mean;
+  for_images(input, tensor, activation, [&](unsigned, float x) {
+    const float difference = x - mean;
     spread = fmaf(difference, difference, spread);
-  }
-  const float scale = scale_of(gamma[activation], spread / static_cast<float>(tensor.images));
-  const float shift = beta[activation];
-#pragma unroll 8
-  for (unsigned n = 0; n < tensor.images; ++n) {
-    const float difference = (input + std::size_t{n} * activations)[activation] - mean;
-    (output + std::size_t{n} * activations)[activation] = fmaf(difference, scale, shift);
-  }
+  });
+  normalize_images(input, output, tensor, activation, mean,
+                   scale_of(gamma[activation], spread / images), beta[activation]);
 }
 
 // `moments` is squares or shifted: what needs each value once.
 template <Moments moments>
-__global__ void __launch_bounds__(streaming_block, second_bound(streaming_block, 8))
+__global__ void __launch_bounds__(streaming_block, second_bound(streaming_block, streaming_batch))
     two_passes_kernel(const float* __restrict__ input, const float* __restrict__ gamma,
                       const float* __restrict__ beta, float* __restrict__ output, Tensor tensor) {
-  const unsigned activations = activations_of(tensor);
   const unsigned activation = blockIdx.x * streaming_block + threadIdx.x;
-  if (activation >= activations) {
+  if (activation >= activations_of(tensor)) {
     return;
   }
   const float first = moments == Moments::shifted ? input[activation] : 0;
   Partial all{};
-#pragma unroll 8
-  for (unsigned n = 0; n < tensor.images; ++n) {
-    const float x = (input + std::size_t{n} * activations)[activation] - first;
-    all.sum += x;
-    all.spread = fmaf(x, x, all.spread);
-  }
-  const auto images = [&](unsigned) { return tensor.images; };
-  const Statistics statistics = merge<moments>(
-      1, tensor.images, first, [&](unsigned) { return all; }, images);
-  const float scale = scale_of(gamma[activation], statistics.variance);
-  const float shift = beta[activation];
-#pragma unroll 8
-  for (unsigned n = 0; n < tensor.images; ++n) {
-    const float difference = (input + std::size_t{n} * activations)[activation] - statistics.mean;
-    (output + std::size_t{n} * activations)[activation] = fmaf(difference, scale, shift);
-  }
+  for_images(input, tensor, activation, [&](unsigned, float x) {
+    const float difference = x - first;
+    all.sum += difference;
+    all.spread = fmaf(difference, difference, all.spread);
+  });
+  const auto one = [&](unsigned) { return all; };
+  const Statistics statistics =
+      merge<moments>(1, tensor.images, first, one, [](unsigned) { return 0U; });
+  normalize_images(input, output, tensor, activation, statistics.mean,
+                   scale_of(gamma[activation], statistics.variance), beta[activation]);
 }
 
 // --- Kernels: one pass, the values stay in registers -------------------------------------------

@@ -119,64 +119,86 @@ __device__ Access<Width> transformed(Access<Width> x, const Transform& transform
 // --- One block per channel ---------------------------------------------------------------------
 
 constexpr unsigned channel_block = 1024;
+constexpr unsigned channel_batch = 4;  // loads under way
+
+// Calls body(place, access) for this thread's accesses of channel blockIdx.x.
+template <unsigned Width, bool backwards, typename Body>
+__device__ void for_channel(const float* __restrict__ input, const Runs& runs, const Body& body) {
+  const unsigned rounds = (runs.count + channel_block - 1 - threadIdx.x) / channel_block;
+  const auto place = [&](unsigned round) {
+    const unsigned i = (backwards ? rounds - 1 - round : round) * channel_block + threadIdx.x;
+    return place_of(runs, blockIdx.x, i);
+  };
+  unsigned round = 0;
+#pragma unroll 1
+  for (; round + channel_batch <= rounds; round += channel_batch) {
+    unsigned places[channel_batch];
+    Access<Width> x[channel_batch];
+#pragma unroll
+    for (unsigned k = 0; k < channel_batch; ++k) {
+      places[k] = place(round + k);
+      x[k] = load_access<Width>(input, places[k]);
+    }
+    end_of_loads();
+#pragma unroll
+    for (unsigned k = 0; k < channel_batch; ++k) {
+      body(places[k], x[k]);
+    }
+  }
+#pragma unroll 1
+  for (; round < rounds; ++round) {
+    body(place(round), load_access<Width>(input, place(round)));
+  }
+}
 
 template <unsigned Width>
-__global__ void __launch_bounds__(channel_block, second_bound(channel_block, 8))
+__global__ void __launch_bounds__(channel_block, second_bound(channel_block, channel_batch* Width))
     three_passes_channel_kernel(const float* __restrict__ input, const float* __restrict__ gamma,
                                 const float* __restrict__ beta, float* __restrict__ output,
                                 Runs runs) {
   __shared__ float sums[2][most_waves];
   const auto values = static_cast<float>(runs.count * Width);
   float sum = 0;
-#pragma unroll 4
-  for (unsigned i = threadIdx.x; i < runs.count; i += channel_block) {
-    Access<Width> x = load_access<Width>(input, place_of(runs, blockIdx.x, i));
+  for_channel<Width, false>(input, runs, [&](unsigned, Access<Width> x) {
 #pragma unroll
     for (unsigned w = 0; w < Width; ++w) {
       sum += component(x, w);
     }
-  }
+  });
   const float mean = sum_of_block(sum, sums[0]) / values;
   float spread = 0;
-#pragma unroll 4
-  for (unsigned i = threadIdx.x; i < runs.count; i += channel_block) {
-    Access<Width> x = load_access<Width>(input, place_of(runs, blockIdx.x, i));
+  for_channel<Width, false>(input, runs, [&](unsigned, Access<Width> x) {
 #pragma unroll
     for (unsigned w = 0; w < Width; ++w) {
       const float difference = component(x, w) - mean;
       spread = fmaf(difference, difference, spread);
     }
-  }
+  });
   const float variance = sum_of_block(spread, sums[1]) / values;
   const Transform transform = {
       .mean = mean, .scale = scale_of(gamma[blockIdx.x], variance), .shift = beta[blockIdx.x]};
-#pragma unroll 4
-  for (unsigned i = threadIdx.x; i < runs.count; i += channel_block) {
-    const unsigned place = place_of(runs, blockIdx.x, i);
-    reinterpret_cast<Access<Width>*>(output)[place] =
-        transformed<Width>(load_access<Width>(input, place), transform);
-  }
+  for_channel<Width, false>(input, runs, [&](unsigned place, Access<Width> x) {
+    reinterpret_cast<Access<Width>*>(output)[place] = transformed<Width>(x, transform);
+  });
 }
 
 // Sums of value - first value: one loop for both, and no cancellation.
 template <unsigned Width, bool backwards>
-__global__ void __launch_bounds__(channel_block, second_bound(channel_block, 8))
+__global__ void __launch_bounds__(channel_block, second_bound(channel_block, channel_batch* Width))
     two_passes_channel_kernel(const float* __restrict__ input, const float* __restrict__ gamma,
                               const float* __restrict__ beta, float* __restrict__ output,
                               Runs runs) {
   __shared__ float sums[2][most_waves];
   const float first = input[std::size_t{place_of(runs, blockIdx.x, 0)} * Width];
   Partial all{};
-#pragma unroll 4
-  for (unsigned i = threadIdx.x; i < runs.count; i += channel_block) {
-    Access<Width> x = load_access<Width>(input, place_of(runs, blockIdx.x, i));
+  for_channel<Width, false>(input, runs, [&](unsigned, Access<Width> x) {
 #pragma unroll
     for (unsigned w = 0; w < Width; ++w) {
       const float difference = component(x, w) - first;
       all.sum += difference;
       all.spread = fmaf(difference, difference, all.spread);
     }
-  }
+  });
   all = {.sum = sum_of_block(all.sum, sums[0]), .spread = sum_of_block(all.spread, sums[1])};
   const auto one = [&](unsigned) { return all; };
   const Statistics statistics =
@@ -184,14 +206,9 @@ __global__ void __launch_bounds__(channel_block, second_bound(channel_block, 8))
   const Transform transform = {.mean = statistics.mean,
                                .scale = scale_of(gamma[blockIdx.x], statistics.variance),
                                .shift = beta[blockIdx.x]};
-  const unsigned rounds = (runs.count + channel_block - 1 - threadIdx.x) / channel_block;
-#pragma unroll 4
-  for (unsigned round = 0; round < rounds; ++round) {
-    const unsigned i = (backwards ? rounds - 1 - round : round) * channel_block + threadIdx.x;
-    const unsigned place = place_of(runs, blockIdx.x, i);
-    reinterpret_cast<Access<Width>*>(output)[place] =
-        transformed<Width>(load_access<Width>(input, place), transform);
-  }
+  for_channel<Width, backwards>(input, runs, [&](unsigned place, Access<Width> x) {
+    reinterpret_cast<Access<Width>*>(output)[place] = transformed<Width>(x, transform);
+  });
 }
 
 // --- Several blocks per channel, the values stay in registers -----------------------------------
