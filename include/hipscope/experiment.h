@@ -71,6 +71,12 @@ class Point {
   Measurement measure_on_host(const std::string& name, const std::function<void()>& body,
                               const std::function<void()>& after = {});
 
+  /// Samples several bodies in turn, one sample of each per round, so that a clock that drifts
+  /// bears on all alike; until the stopping rule is content with each. Each has a name of its own
+  /// in `options`, which are as many.
+  std::vector<Measurement> measure_in_turn(const std::vector<std::function<void()>>& bodies,
+                                           const std::vector<MeasureOptions>& options);
+
   /// Adds a value to the row, with its unit ("threads/cycle"). A NaN is shown as "-".
   void value(const std::string& name, double value, const std::string& unit);
 
@@ -111,8 +117,10 @@ class Sweep {
 
   /// Starts the row of one point. `label` is what the table shows, `x` the number that plots and
   /// inference use. `published_series` is the point's own published counterpart: the rows of that
-  /// series that have no x or this label as x. Throws when the user interrupted the run.
-  Point point(const std::string& label, double x, const std::string& published_series = "");
+  /// series that have no x, or `published_x` as x (where that is empty, the label). Throws when the
+  /// user interrupted the run.
+  Point point(const std::string& label, double x, const std::string& published_series = "",
+              const std::string& published_x = "");
 
   /// A line under the table's title, for what the reader must know of the whole sweep.
   void note(const std::string& text);

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "hipscope/experiment.h"
@@ -60,36 +62,87 @@ void sample_until_done(detail::Run& run, Measurement& measurement, Take take) {
   measurement.stop = stopper.reason();
 }
 
+// A body that is sampled, and what has been sampled of it.
+struct Turn {
+  const std::function<void()>* body;
+  MeasureOptions options;
+  Measurement measurement;
+  Stopper stopper;
+  std::optional<Sample> first;  // its first execution, where that already is a sample
+};
+
+// The first execution warms up (code upload, clocks, caches) and tells how long the body is. It is
+// not gated, since the upload may wait for the device to be idle, which the gate keeps busy.
+Turn first_turn(detail::Run& run, const std::function<void()>& body,
+                const MeasureOptions& options) {
+  Turn turn{.body = &body,
+            .options = options,
+            .measurement = {.name = options.name,
+                            .given_mhz = run.options.clock_mhz,
+                            .fallback_mhz = fallback_mhz(run)},
+            .stopper = Stopper(run.stopping_rule),
+            .first = {}};
+  MeasureOptions ungated = options;
+  ungated.synchronous = true;
+  const Sample first = run.device->time(body, 1, ungated);
+  if (!options.cold) {
+    turn.measurement.batch = options.batch != 0 ? options.batch : choose_batch(first.seconds);
+  }
+  if (first.seconds > long_seconds && turn.measurement.batch == 1) {
+    turn.first = first;
+  }
+  return turn;
+}
+
+void take_turn(detail::Run& run, Turn& turn) {
+  detail::throw_if_interrupted();
+  const unsigned batch = turn.measurement.batch;
+  const Sample sample = turn.first ? *std::exchange(turn.first, std::nullopt)
+                                   : run.device->time(*turn.body, batch, turn.options);
+  if (!turn.stopper.done()) {
+    turn.stopper.add(sample.seconds * batch, sample.seconds);
+  }
+  turn.measurement.samples.push_back(sample);
+}
+
 }  // namespace
 
 Measurement Point::measure(const std::function<void()>& body, const MeasureOptions& options) {
-  Device& device = *run_.device;
-  Measurement measurement;
-  measurement.name = options.name;
-  measurement.given_mhz = run_.options.clock_mhz;
-  measurement.fallback_mhz = fallback_mhz(run_);
+  return measure_in_turn({body}, {options}).front();
+}
+
+std::vector<Measurement> Point::measure_in_turn(const std::vector<std::function<void()>>& bodies,
+                                                const std::vector<MeasureOptions>& options) {
+  if (bodies.empty() || bodies.size() != options.size()) {
+    throw std::invalid_argument("measure_in_turn needs options for each of its bodies");
+  }
   detail::throw_if_interrupted();
   // While a sweep makes its buffers and frees the last one's the device has nothing to do.
   if (!std::exchange(run_.is_warm, true)) {
-    device.warm_up();
+    run_.device->warm_up();
   }
-  // The first execution warms up (code upload, clocks, caches) and tells how long the body is. It
-  // is not gated, since the upload may wait for the device to be idle, which the gate keeps busy.
-  MeasureOptions ungated = options;
-  ungated.synchronous = true;
-  const Sample first = device.time(body, 1, ungated);
-  if (options.cold) {
-    measurement.batch = 1;
-  } else {
-    measurement.batch = options.batch != 0 ? options.batch : choose_batch(first.seconds);
+  std::vector<Turn> turns;
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    turns.push_back(first_turn(run_, bodies[i], options[i]));
   }
-  bool use_first = first.seconds > long_seconds && measurement.batch == 1;
-  sample_until_done(run_, measurement, [&] {
-    return std::exchange(use_first, false) ? first : device.time(body, measurement.batch, options);
-  });
-  measurement.method = all_gated(measurement) ? "device events" : "device events, not gated";
-  row_.measurements.push_back(measurement);
-  return measurement;
+  const auto all_done = [&] {
+    return std::all_of(turns.begin(), turns.end(),
+                       [](const Turn& turn) { return turn.stopper.done(); });
+  };
+  while (!all_done()) {
+    for (Turn& turn : turns) {
+      take_turn(run_, turn);
+    }
+  }
+  std::vector<Measurement> measurements;
+  for (Turn& turn : turns) {
+    turn.measurement.stop = turn.stopper.reason();
+    turn.measurement.method =
+        all_gated(turn.measurement) ? "device events" : "device events, not gated";
+    row_.measurements.push_back(turn.measurement);
+    measurements.push_back(turn.measurement);
+  }
+  return measurements;
 }
 
 Measurement Point::measure_on_host(const std::string& name, const std::function<void()>& body,
@@ -127,7 +180,8 @@ void Sweep::headline(const std::string& value) { record_.headline = value; }
 
 void Sweep::compare(const std::string& series) { record_.published_series = series; }
 
-Point Sweep::point(const std::string& label, double x, const std::string& published_series) {
+Point Sweep::point(const std::string& label, double x, const std::string& published_series,
+                   const std::string& published_x) {
   detail::throw_if_interrupted();
   detail::show_progress(fmt::format("{} {}", record_.name, label));
   auto row = std::make_unique<detail::Row>();
@@ -136,8 +190,9 @@ Point Sweep::point(const std::string& label, double x, const std::string& publis
   for (const detail::PublishedFigure& figure : detail::published_figures()) {
     const bool of_the_sweep = !record_.published_series.empty() &&
                               figure.series == record_.published_series && figure.x == label;
-    const bool of_the_point = !published_series.empty() && figure.series == published_series &&
-                              (figure.x.empty() || figure.x == label);
+    const bool of_the_point =
+        !published_series.empty() && figure.series == published_series &&
+        (figure.x.empty() || figure.x == (published_x.empty() ? label : published_x));
     if (figure.experiment == run_.experiment.name && figure.metric == record_.headline &&
         (of_the_sweep || of_the_point)) {
       row->published.push_back(figure);

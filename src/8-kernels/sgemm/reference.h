@@ -1,0 +1,371 @@
+// Matrices, what their product must be, and what a stage that only takes whole tiles is given.
+//
+// Each element's reference is computed by the device in FP64, together with the sum of the
+// products' magnitudes: a right FP32 result is no further from the reference than (K + 2) eps times
+// |alpha| sum |a b| + |beta c|, whatever the order of the sum, since each of its terms goes through
+// at most K + 2 roundings of eps = 2^-24 each. Rows of the reference are computed again by the
+// host. Matrices of small integers have exact products, which must come out exactly.
+#pragma once
+
+#include <hipscope/hipscope.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "stage.h"
+
+namespace sgemm {
+
+inline constexpr unsigned reference_side = 16;
+inline constexpr unsigned reference_threads = reference_side * reference_side;
+
+/// The rounding error of one FP32 operation, relative to its result.
+inline constexpr double rounding = 0x1p-24;
+
+inline unsigned blocks_of(std::uint64_t count, unsigned block) {
+  return static_cast<unsigned>((count + block - 1) / block);
+}
+
+enum class Values {
+  random,    ///< in [-1, 1), of 24 bits
+  integers,  ///< -2 ... 2
+};
+
+/// Mixes the bits of `x` (the finalizer of MurmurHash3, by Austin Appleby).
+__device__ inline std::uint64_t mixed(std::uint64_t x) {
+  x = (x ^ x >> 33) * 0xFF51AFD7ED558CCDULL;
+  x = (x ^ x >> 33) * 0xC4CEB9FE1A85EC53ULL;
+  return x ^ x >> 33;
+}
+
+/// Fills the matrix; what lies between its rows stays poisoned.
+static __global__ void __launch_bounds__(reference_threads)
+    fill_kernel(float* matrix, unsigned rows, unsigned columns, unsigned pitch, std::uint64_t seed,
+                Values values) {
+  const unsigned column = blockIdx.x * reference_threads + threadIdx.x;
+  if (column < columns) {
+    for (unsigned row = blockIdx.y; row < rows; row += gridDim.y) {
+      const auto bits = static_cast<unsigned>(
+          mixed(seed * 0x9E3779B97F4A7C15ULL + std::uint64_t{row} * columns + column) >> 32);
+      matrix[std::size_t{row} * pitch + column] =
+          values == Values::random ? static_cast<float>(bits >> 8) * 0x1p-23F - 1.0F
+                                   : static_cast<float>(bits % 5) - 2.0F;
+    }
+  }
+}
+
+/// Copies a matrix into one of other extents: what is not there is 0, what is too much is left out.
+static __global__ void __launch_bounds__(reference_threads)
+    copy_kernel(float* to, unsigned to_rows, unsigned to_columns, unsigned to_pitch,
+                const float* from, unsigned from_rows, unsigned from_columns, unsigned from_pitch) {
+  const unsigned column = blockIdx.x * reference_threads + threadIdx.x;
+  if (column < to_columns) {
+    for (unsigned row = blockIdx.y; row < to_rows; row += gridDim.y) {
+      const bool is_there = row < from_rows && column < from_columns;
+      to[std::size_t{row} * to_pitch + column] =
+          is_there ? from[std::size_t{row} * from_pitch + column] : 0.0F;
+    }
+  }
+}
+
+/// The FP64 product and the sum of its terms' magnitudes, both m x n without gaps.
+static __global__ void __launch_bounds__(reference_threads)
+    reference_kernel(Extents extents, const float* __restrict__ a, const float* __restrict__ b,
+                     double* __restrict__ product, double* __restrict__ magnitude) {
+  __shared__ double a_tile[reference_side][reference_side];
+  __shared__ double b_tile[reference_side][reference_side];
+  const unsigned row_of_tile = threadIdx.x / reference_side;
+  const unsigned column_of_tile = threadIdx.x % reference_side;
+  const unsigned row = blockIdx.y * reference_side + row_of_tile;
+  const unsigned column = blockIdx.x * reference_side + column_of_tile;
+  double sum = 0;
+  double sum_of_magnitudes = 0;
+  for (unsigned tile = 0; tile < extents.k; tile += reference_side) {
+    const unsigned a_k = tile + column_of_tile;
+    const unsigned b_k = tile + row_of_tile;
+    a_tile[row_of_tile][column_of_tile] =
+        row < extents.m && a_k < extents.k ? a[std::size_t{row} * extents.lda + a_k] : 0.0F;
+    b_tile[row_of_tile][column_of_tile] =
+        b_k < extents.k && column < extents.n ? b[std::size_t{b_k} * extents.ldb + column] : 0.0F;
+    __syncthreads();
+    for (unsigned k = 0; k < reference_side; ++k) {
+      const double left = a_tile[row_of_tile][k];
+      const double right = b_tile[k][column_of_tile];
+      sum += left * right;
+      sum_of_magnitudes += fabs(left) * fabs(right);
+    }
+    __syncthreads();
+  }
+  if (row < extents.m && column < extents.n) {
+    product[std::size_t{row} * extents.n + column] = sum;
+    magnitude[std::size_t{row} * extents.n + column] = sum_of_magnitudes;
+  }
+}
+
+/// What the comparison of a result with its reference finds.
+struct Comparison {
+  unsigned long long right;  ///< elements of C
+  unsigned long long clean;  ///< elements between C's rows that are as they were
+  unsigned largest_error;    ///< bits of a float: in units of eps (|alpha| sum |a b| + |beta c|)
+};
+
+/// Compares C, of which `before` was the content, row by row. With `tolerance` 0 it must be exact.
+static __global__ void __launch_bounds__(reference_threads)
+    compare_kernel(Extents extents, const double* product, const double* magnitude, float alpha,
+                   float beta, const float* before, const float* c, double tolerance,
+                   Comparison* comparison) {
+  unsigned long long right = 0;
+  unsigned long long clean = 0;
+  double largest = 0;
+  const unsigned column = blockIdx.x * reference_threads + threadIdx.x;
+  for (unsigned row = blockIdx.y; row < extents.m; row += gridDim.y) {
+    const std::size_t place = std::size_t{row} * extents.ldc + column;
+    if (column < extents.n) {
+      const std::size_t i = std::size_t{row} * extents.n + column;
+      const double old = beta == 0 ? 0.0 : double{beta} * before[place];
+      const double error = fabs(c[place] - (double{alpha} * product[i] + old));
+      const double scale = rounding * (fabs(double{alpha}) * magnitude[i] + fabs(old));
+      right += error <= tolerance * scale ? 1 : 0;  // not for a NaN
+      largest = error > largest * scale && scale > 0 ? error / scale : largest;
+    } else if (column < extents.ldc) {
+      clean += __float_as_uint(c[place]) == __float_as_uint(before[place]) ? 1 : 0;
+    }
+  }
+  atomicAdd(&comparison->right, right);
+  atomicAdd(&comparison->clean, clean);
+  atomicMax(&comparison->largest_error, __float_as_uint(static_cast<float>(largest)));
+}
+
+/// The grid of the kernels above: threads go along a row, blocks over rows take turns.
+inline hipscope::LaunchShape row_shape(unsigned rows, unsigned columns) {
+  constexpr unsigned most_rows = 1024;
+  return {.grid = dim3(blocks_of(columns, reference_threads), std::clamp(rows, 1U, most_rows)),
+          .block = dim3(reference_threads)};
+}
+
+/// What a result is worth.
+struct Verdict {
+  std::uint64_t wrong = 0;
+  std::uint64_t checked = 0;
+  double error = 0;  ///< the largest, in units of eps (|alpha| sum |a b| + |beta c|)
+};
+
+/// How much longer rows are in memory than their matrices.
+struct Gaps {
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+};
+
+inline std::uint64_t elements(unsigned rows, unsigned pitch) {
+  return std::max<std::uint64_t>(1, std::uint64_t{rows} * pitch);
+}
+
+/// Bytes of device memory that `Problem` takes.
+inline std::uint64_t bytes_of_problem(unsigned m, unsigned n, unsigned k) {
+  const std::uint64_t of_c = std::uint64_t{m} * n;
+  return sizeof(float) * (std::uint64_t{m} * k + std::uint64_t{k} * n + 2 * of_c) +
+         2 * sizeof(double) * of_c;
+}
+
+/// Matrices, with what C was before and the reference of their product.
+class Problem {
+ public:
+  Problem(unsigned m, unsigned n, unsigned k, Values values, std::uint64_t seed, Gaps gaps = {})
+      : extents_{.m = m, .n = n, .k = k, .lda = k + gaps.a, .ldb = n + gaps.b, .ldc = n + gaps.c},
+        values_(values),
+        a_(elements(m, extents_.lda)),
+        b_(elements(k, extents_.ldb)),
+        before_(elements(m, extents_.ldc)),
+        c_(elements(m, extents_.ldc)),
+        product_(elements(m, n)),
+        magnitude_(elements(m, n)) {
+    fill(a_, m, k, extents_.lda, 3 * seed);
+    fill(b_, k, n, extents_.ldb, 3 * seed + 1);
+    fill(before_, m, n, extents_.ldc, 3 * seed + 2);
+    hipscope::launch(reference_kernel,
+                     {.grid = dim3(blocks_of(n, reference_side), blocks_of(m, reference_side)),
+                      .block = dim3(reference_threads)},
+                     extents_, a_.data(), b_.data(), product_.data(), magnitude_.data());
+  }
+
+  [[nodiscard]] const Extents& extents() const { return extents_; }
+
+  /// C = alpha A B + beta C on this problem's matrices.
+  [[nodiscard]] Product product(float alpha, float beta) const {
+    return {.extents = extents_,
+            .alpha = alpha,
+            .a = a_.data(),
+            .b = b_.data(),
+            .beta = beta,
+            .c = c_.data()};
+  }
+
+  /// Sets C to what it was before; with beta = 0, where it must not be read, to poison, NaN.
+  void reset(float beta) {
+    if (beta == 0) {
+      c_.poison();
+    } else {
+      hipscope::check(hipMemcpy(c_.data(), before_.data(), before_.size() * sizeof(float),
+                                hipMemcpyDeviceToDevice));
+    }
+  }
+
+  /// Judges what is in C after a product of these factors.
+  [[nodiscard]] Verdict judge(float alpha, float beta) const {
+    hipscope::DeviceBuffer<Comparison> comparison(1);
+    comparison.clear();
+    const double tolerance = values_ == Values::integers ? 0.0 : extents_.k + 2.0;
+    hipscope::launch(compare_kernel, row_shape(extents_.m, extents_.ldc), extents_, product_.data(),
+                     magnitude_.data(), alpha, beta, before_.data(), c_.data(), tolerance,
+                     comparison.data());
+    const Comparison found = comparison.to_host()[0];
+    const std::uint64_t all = std::uint64_t{extents_.m} * extents_.ldc;
+    float error = 0;
+    std::memcpy(&error, &found.largest_error, sizeof(error));
+    return {.wrong = all - found.right - found.clean, .checked = all, .error = error};
+  }
+
+  /// Rows of the FP64 reference against the host's own.
+  [[nodiscard]] Verdict judge_reference() const {
+    const std::vector<float> b = b_.to_host();
+    Verdict verdict;
+    for (const unsigned row : {0U, extents_.m / 2, extents_.m - 1}) {
+      std::vector<double> sums(extents_.n, 0.0);
+      std::vector<double> magnitudes(extents_.n, 0.0);
+      std::vector<float> a(std::max(extents_.k, 1U));
+      hipscope::check(hipMemcpy(a.data(), a_.data() + std::size_t{row} * extents_.lda,
+                                extents_.k * sizeof(float), hipMemcpyDeviceToHost));
+      for (unsigned k = 0; k < extents_.k; ++k) {
+        for (unsigned column = 0; column < extents_.n; ++column) {
+          const double term = double{a[k]} * b[std::size_t{k} * extents_.ldb + column];
+          sums[column] += term;
+          magnitudes[column] += std::abs(term);
+        }
+      }
+      compare_row(row, sums, magnitudes, verdict);
+    }
+    return verdict;
+  }
+
+ private:
+  void fill(const hipscope::DeviceBuffer<float>& matrix, unsigned rows, unsigned columns,
+            unsigned pitch, std::uint64_t seed) const {
+    if (rows > 0 && columns > 0) {
+      hipscope::launch(fill_kernel, row_shape(rows, columns), matrix.data(), rows, columns, pitch,
+                       seed, values_);
+    }
+  }
+
+  // Two FP64 sums of the same products may differ by the roundings of both.
+  void compare_row(unsigned row, const std::vector<double>& sums,
+                   const std::vector<double>& magnitudes, Verdict& verdict) const {
+    constexpr double double_rounding = 0x1p-53;
+    std::vector<double> computed(extents_.n);
+    std::vector<double> computed_magnitudes(extents_.n);
+    const std::size_t first = std::size_t{row} * extents_.n;
+    const std::size_t bytes = extents_.n * sizeof(double);
+    hipscope::check(
+        hipMemcpy(computed.data(), product_.data() + first, bytes, hipMemcpyDeviceToHost));
+    hipscope::check(hipMemcpy(computed_magnitudes.data(), magnitude_.data() + first, bytes,
+                              hipMemcpyDeviceToHost));
+    for (unsigned column = 0; column < extents_.n; ++column) {
+      const double tolerance = 2 * (extents_.k + 2.0) * double_rounding * magnitudes[column];
+      const bool right = std::abs(computed[column] - sums[column]) <= tolerance &&
+                         std::abs(computed_magnitudes[column] - magnitudes[column]) <= tolerance;
+      verdict.wrong += right ? 0 : 1;
+    }
+    verdict.checked += extents_.n;
+  }
+
+  Extents extents_;
+  Values values_;
+  hipscope::DeviceBuffer<float> a_;
+  hipscope::DeviceBuffer<float> b_;
+  hipscope::DeviceBuffer<float> before_;
+  hipscope::DeviceBuffer<float> c_;
+  hipscope::DeviceBuffer<double> product_;
+  hipscope::DeviceBuffer<double> magnitude_;
+};
+
+/// A product as a stage takes it: as it is, or, where the stage only takes whole tiles and aligned
+/// rows, on copies that are padded with zeros. They are made before anything is timed.
+class Prepared {
+ public:
+  Prepared(const Stage& stage, const Product& product)
+      : stage_(&stage), original_(product), product_(product) {
+    // As BLAS prescribes, A and B do not matter then, whatever they hold.
+    if (product_.alpha == 0) {
+      original_.extents.k = product_.extents.k = 0;
+    }
+    if (!stage.any_size && !is_whole()) {
+      pad();
+    }
+  }
+
+  /// Enqueues the stage; C is where it belongs after `finish`.
+  void enqueue() const { stage_->enqueue(*stage_, product_); }
+
+  void finish() const {
+    if (c_) {
+      copy(original_.c, original_.extents.m, original_.extents.n, original_.extents.ldc, product_.c,
+           product_.extents.m, product_.extents.n, product_.extents.ldc);
+    }
+  }
+
+ private:
+  static unsigned rounded_up(unsigned value, unsigned multiple) {
+    return std::max(1U, (value + multiple - 1) / multiple) * multiple;
+  }
+
+  [[nodiscard]] bool is_whole() const {
+    const Extents& e = original_.extents;
+    const Tiles& tiles = stage_->tiles;
+    const bool multiples = e.m % tiles.block_rows == 0 && e.n % tiles.block_columns == 0 &&
+                           e.k % tiles.depth == 0 && e.k > 0;
+    return multiples && e.lda % 4 == 0 && e.ldb % 4 == 0 && e.ldc % 4 == 0;
+  }
+
+  // The copies' rows are longer than the padded matrices too, so that kernels must mind that.
+  void pad() {
+    constexpr unsigned gap = 4;
+    const Extents& from = original_.extents;
+    Extents& to = product_.extents;
+    to.m = rounded_up(from.m, stage_->tiles.block_rows);
+    to.n = rounded_up(from.n, std::max(4U, stage_->tiles.block_columns));
+    to.k = rounded_up(from.k, std::max(4U, stage_->tiles.depth));
+    to.lda = to.k + gap;
+    to.ldb = to.n + gap;
+    to.ldc = to.n + gap;
+    a_.emplace(elements(to.m, to.lda));
+    b_.emplace(elements(to.k, to.ldb));
+    c_.emplace(elements(to.m, to.ldc));
+    copy(a_->data(), to.m, to.k, to.lda, original_.a, from.m, from.k, from.lda);
+    copy(b_->data(), to.k, to.n, to.ldb, original_.b, from.k, from.n, from.ldb);
+    copy(c_->data(), to.m, to.n, to.ldc, original_.c, from.m, from.n, from.ldc);
+    product_.a = a_->data();
+    product_.b = b_->data();
+    product_.c = c_->data();
+  }
+
+  static void copy(float* to, unsigned to_rows, unsigned to_columns, unsigned to_pitch,
+                   const float* from, unsigned from_rows, unsigned from_columns,
+                   unsigned from_pitch) {
+    hipscope::launch(copy_kernel, row_shape(to_rows, to_columns), to, to_rows, to_columns, to_pitch,
+                     from, from_rows, from_columns, from_pitch);
+  }
+
+  const Stage* stage_;
+  Product original_;
+  Product product_;
+  // The padded copies, where there are any.
+  std::optional<hipscope::DeviceBuffer<float>> a_;
+  std::optional<hipscope::DeviceBuffer<float>> b_;
+  std::optional<hipscope::DeviceBuffer<float>> c_;
+};
+
+}  // namespace sgemm
