@@ -1,0 +1,502 @@
+// What does it take to pad small planes with zeros as fast as memory takes them?
+//
+// A tensor in NCHW order: N * C planes of 7 x 7 become planes of 13 x 13, with a border of 3 zeros.
+// Per plane 49 values are read and 169 written; the arithmetic is all in the indices. Stages:
+//   run-time channels N      the source's first kernel: a thread has one pixel of N consecutive
+//                            planes, and keeps N values in an array. N is an argument, so the array
+//                            is indexed at run time, which registers cannot be: it lies in scratch
+//                            (NVIDIA: local memory)
+//   array of 16              the same with a smaller array
+//   compile-time channels N  the source's cure: N is known to the compiler, and the values are in
+//                            registers
+//   multiply-high            no division: a multiplication by what the host has prepared
+//   fixed shape              planes whose shape the compiler knows
+//   a row per thread         fewer indices, but lanes store 52 bytes apart
+//   vector stores            the output as one row of numbers: four per thread, 16 bytes
+//   two vector stores        twice as many per thread, and all their loads before the first store
+//   places kept              a thread has the same place in several groups of four planes (169
+//                            stores of 16 bytes) and looks only once where that is
+//   through LDS              a block reads its planes with loads of 16 bytes, and pads from LDS
+//   read ahead               the input comes into L2 in clumps, so that memory turns less often
+//                            from reading to writing
+// padding_kernels.h has the kernels, padding_stages.h the ladder, padding_reference.h the check of
+// every element and the streams that padding is held against.
+#include <hipscope/hipscope.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "padding_kernels.h"
+#include "padding_reference.h"
+#include "padding_stages.h"
+
+using hipscope::Hint;
+using hipscope::number;
+using hipscope::Point;
+using hipscope::Sweep;
+using hipscope::padding::Arrays;
+using hipscope::padding::can_read_ahead;
+using hipscope::padding::channel_counts;
+using hipscope::padding::compile_time_stages;
+using hipscope::padding::FixedShape;
+using hipscope::padding::general_stage;
+using hipscope::padding::is_fixed_shape;
+using hipscope::padding::kept_places_stage;
+using hipscope::padding::ladder;
+using hipscope::padding::lds_stage;
+using hipscope::padding::measure_stream;
+using hipscope::padding::MultiplyingShape;
+using hipscope::padding::run_time_stages;
+using hipscope::padding::scalar_block;
+using hipscope::padding::Sizes;
+using hipscope::padding::Stage;
+using hipscope::padding::Stream;
+using hipscope::padding::Tile;
+using hipscope::padding::vector_block;
+using hipscope::padding::vector_stage;
+using hipscope::padding::verify;
+
+namespace {
+
+// --- Measuring --------------------------------------------------------------------------------
+
+constexpr const char* gigabytes = "GB/s";
+constexpr double not_measured = std::numeric_limits<double>::quiet_NaN();
+
+struct Extents {
+  std::uint64_t images;
+  std::uint64_t channels;
+  std::uint64_t height;
+  std::uint64_t width;
+  std::uint64_t pad;
+};
+
+// Throws UsageError when an element's number does not fit into 32 bits.
+Sizes sizes_of(const Extents& extents) {
+  // A last block's threads count on beyond the last element.
+  constexpr std::uint64_t limit = (std::uint64_t{1} << 32) - (std::uint64_t{1} << 16);
+  const Sizes sizes = {
+      .planes = 1, .height = extents.height, .width = extents.width, .pad = extents.pad};
+  std::uint64_t elements = 1;
+  for (const std::uint64_t extent :
+       {extents.images, extents.channels, sizes.padded_height(), sizes.padded_width()}) {
+    elements *= extent;  // each is below 2^32
+    if (elements > limit) {
+      throw hipscope::UsageError(
+          "--images, --channels, --height, --width and --pad give an output of more than "
+          "2^32 - 2^16 elements, which 32 bits do not count");
+    }
+  }
+  Sizes all = sizes;
+  all.planes = extents.images * extents.channels;
+  return all;
+}
+
+bool is_published(const Extents& extents) {
+  return extents.images == 1024 && extents.channels == 1024 && extents.height == 7 &&
+         extents.width == 7 && extents.pad == 3;
+}
+
+std::string shape_label(const Sizes& sizes) {
+  return std::to_string(sizes.height) + " x " + std::to_string(sizes.width) + " pad " +
+         std::to_string(sizes.pad);
+}
+
+void note_sizes(Sweep& sweep, const Sizes& sizes) {
+  sweep.note(
+      std::to_string(sizes.planes) + " planes of " + shape_label(sizes) + ": " +
+      number(static_cast<double>(sizes.inputs() * sizeof(float)) * 1e-6, 4) + " MB are read and " +
+      number(static_cast<double>(sizes.outputs() * sizeof(float)) * 1e-6, 4) + " MB written");
+}
+
+// On the host backend a fiber is a thread: small blocks, of which there are several.
+unsigned block_on(const Sweep& sweep, unsigned block) {
+  return sweep.is_hardware() ? block : block / 4;
+}
+
+// Verifies and measures; returns GB/s of the bytes that must move.
+double measure(const Sweep& sweep, Point& point, const Stage& stage, Arrays& arrays,
+               const std::string& time_name = "time", unsigned block = scalar_block) {
+  const auto run = [&] { stage.run(arrays, block_on(sweep, block)); };
+  verify(sweep, point, arrays, time_name == "time" ? "" : time_name + ": ", run);
+  const auto time = point.measure(run, {.name = time_name});
+  return static_cast<double>(arrays.sizes.bytes()) * 1e-9 / time.seconds().median;
+}
+
+// The source counts the output's elements twice, as if the border were read as well.
+double by_sources_counting(const Sizes& sizes, double bandwidth) {
+  constexpr double gibibyte = 1024.0 * 1024 * 1024;
+  const auto counted = static_cast<double>(2 * sizes.outputs() * sizeof(float));
+  return bandwidth * 1e9 / gibibyte * counted / static_cast<double>(sizes.bytes());
+}
+
+void add_bandwidths(Point& point, const Sizes& sizes, double bandwidth) {
+  point.value("bandwidth", bandwidth, gigabytes);
+  point.value("by the source's counting", by_sources_counting(sizes, bandwidth), "GiB/s");
+}
+
+// What the compiler made of a kernel, as the runtime reports it.
+void add_resources(const Sweep& sweep, Point& point, const Stage& stage) {
+  hipFuncAttributes attributes{};
+  hipscope::check(hipFuncGetAttributes(&attributes, stage.kernel));
+  const auto reported = [&](auto value) {
+    return sweep.is_hardware() ? static_cast<double>(value) : not_measured;
+  };
+  point.value("scratch", reported(attributes.localSizeBytes), "bytes/thread");
+  point.value("registers", reported(attributes.numRegs), "per thread");
+}
+
+// --- Sweeps -----------------------------------------------------------------------------------
+
+constexpr const char* run_time_sweep = "channels-run-time";
+constexpr const char* compile_time_sweep = "channels-compile-time";
+
+// The source's two kernels against the number of channels of a thread.
+void measure_channels(Sweep& sweep, const Extents& extents, const std::vector<Stage>& stages,
+                      const std::string& published_series) {
+  sweep.axis({.name = "channels", .unit = "per thread", .scale = hipscope::Scale::logarithmic});
+  const Sizes sizes = sizes_of(extents);
+  note_sizes(sweep, sizes);
+  sweep.note("blocks of 1024 threads, and of 256, which the GPU may not start fast enough");
+  if (is_published(extents)) {
+    sweep.compare(published_series);
+  }
+  sweep.require_memory(sizes.bytes(), "--images");
+  Arrays arrays(sweep, sizes);
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    auto point = sweep.point(std::to_string(channel_counts[i]), channel_counts[i]);
+    add_bandwidths(point, sizes, measure(sweep, point, stages[i], arrays));
+    constexpr unsigned small_block = 256;
+    point.value("bandwidth, blocks of 256",
+                measure(sweep, point, stages[i], arrays, "blocks of 256", small_block), gigabytes);
+    add_resources(sweep, point, stages[i]);
+  }
+}
+
+// The references come before the first stage, which is 1.
+constexpr double mix_x = 0;
+
+// The rows that others are shares of; returns the copy's GB/s.
+double measure_references(Sweep& sweep, const Sizes& sizes) {
+  const auto row = [&]<Stream stream>(const char* name, double x) {
+    auto point = sweep.point(name, x);
+    const double bandwidth = measure_stream<stream>(sweep, point, sizes, "time");
+    point.value("bandwidth", bandwidth, gigabytes);
+    return bandwidth;
+  };
+  const double copy = row.operator()<Stream::copy>("copy of as many bytes", -2);
+  row.operator()<Stream::fill>("fill of the output", -1);
+  row.operator()<Stream::mix>("the same reads and writes", mix_x);
+  return copy;
+}
+
+void measure_stages(Sweep& sweep, const Extents& extents) {
+  sweep.axis({.name = "stage"});
+  sweep.headline("bandwidth");
+  const Sizes sizes = sizes_of(extents);
+  note_sizes(sweep, sizes);
+  if (!is_fixed_shape(sizes)) {
+    sweep.note("stages whose shape the compiler knows are for 7 x 7 pad 3 only");
+  }
+  sweep.require_memory(sizes.bytes(), "--images");
+  const double copy = measure_references(sweep, sizes);
+  Arrays arrays(sweep, sizes);
+  double before = not_measured;
+  double x = 0;
+  for (const Stage& stage : ladder(sizes)) {
+    auto point = sweep.point(stage.name, ++x);
+    const double bandwidth = measure(sweep, point, stage, arrays);
+    add_bandwidths(point, sizes, bandwidth);
+    point.value("share of copy", 100 * bandwidth / copy, "%");
+    point.value("rate over the stage before", bandwidth / before, "times");
+    add_resources(sweep, point, stage);
+    before = bandwidth;
+  }
+}
+
+// The fastest ways by threads of a block and stores of a thread.
+void measure_tiles(Sweep& sweep, const Extents& extents) {
+  sweep.axis({.name = "threads x stores"});
+  sweep.headline("through LDS");
+  Sizes sizes = sizes_of(extents);
+  if (!is_fixed_shape(sizes)) {
+    sweep.note("for planes of 7 x 7 pad 3 only, whatever the options say");
+    sizes = sizes_of({.images = extents.images,
+                      .channels = extents.channels,
+                      .height = FixedShape::height,
+                      .width = FixedShape::width,
+                      .pad = FixedShape::pad});
+  }
+  note_sizes(sweep, sizes);
+  sweep.require_memory(sizes.bytes(), "--images");
+  const double copy = measure_references(sweep, sizes);
+  Arrays arrays(sweep, sizes);
+  double x = 0;
+  const auto start_row = [&](unsigned threads, unsigned stores) {
+    return sweep.point(std::to_string(threads) + " x " + std::to_string(stores), ++x);
+  };
+  const auto way = [&](Point& point, const Stage& stage, const std::string& name) {
+    const double bandwidth = measure(sweep, point, stage, arrays, name + " time");
+    point.value(name, bandwidth, gigabytes);
+    point.value(name + ", share of copy", 100 * bandwidth / copy, "%");
+  };
+  const auto vector_row = [&]<unsigned Stores>() {
+    auto point = start_row(vector_block, Stores);
+    way(point, vector_stage<FixedShape, Stores>(""), "vector stores, fixed shape");
+    way(point, vector_stage<MultiplyingShape, Stores>(""), "vector stores");
+  };
+  const auto tile_row = [&]<unsigned Threads, unsigned Rounds>() {
+    auto point = start_row(Threads, Rounds);
+    point.value("planes of a block", Tile<Threads, Rounds>::planes, "planes");
+    way(point, kept_places_stage<Threads, Rounds>(""), "places kept");
+    way(point, lds_stage<Threads, Rounds>(""), "through LDS");
+  };
+  const auto tile_rows = [&]<unsigned Threads>() {
+    tile_row.template operator()<Threads, 1>();
+    tile_row.template operator()<Threads, 2>();
+    tile_row.template operator()<Threads, 4>();
+  };
+  vector_row.operator()<1>();
+  vector_row.operator()<2>();
+  vector_row.operator()<4>();
+  tile_rows.operator()<192>();
+  tile_rows.operator()<352>();
+  tile_rows.operator()<512>();
+  tile_rows.operator()<1024>();
+}
+
+// Reading ahead, against the bytes that are read at once.
+void measure_read_ahead(Sweep& sweep, const Extents& extents) {
+  sweep.axis({.name = "clump", .unit = "MB"});
+  sweep.headline("the same reads and writes");
+  if (!can_read_ahead) {
+    sweep.note("this GPU has no instruction that asks for data and does not wait");
+    return;
+  }
+  const Sizes sizes = sizes_of(extents);
+  note_sizes(sweep, sizes);
+  sweep.note("the best stages and the plain stream, the input asked for in clumps; none: in time");
+  sweep.require_memory(2 * sizes.bytes(), "--images");
+  Arrays arrays(sweep, sizes);
+  for (const std::uint64_t clump_kilobytes : {0, 400, 800, 1600, 3200, 6400, 12800}) {
+    const std::uint64_t bytes = clump_kilobytes * 1000;
+    const double megabytes = static_cast<double>(bytes) * 1e-6;
+    auto point = sweep.point(bytes == 0 ? "none" : number(megabytes), megabytes);
+    point.value("the same reads and writes",
+                measure_stream<Stream::mix>(sweep, point, sizes, "stream time", bytes), gigabytes);
+    const auto way = [&](const std::string& name, const Stage& stage) {
+      if (!stage.is_of_fixed_shape || is_fixed_shape(sizes)) {
+        point.value(name, measure(sweep, point, stage, arrays, name + " time"), gigabytes);
+      }
+    };
+    way("two vector stores", vector_stage<MultiplyingShape, 2>("", bytes));
+    way("two vector stores, fixed shape", vector_stage<FixedShape, 2>("", bytes));
+    way("places kept", kept_places_stage<352, 2>("", bytes));
+    way("through LDS", lds_stage<192, 2>("", bytes));
+    way("through LDS, streaming stores", lds_stage<192, 2, Hint::streaming>("", bytes));
+  }
+}
+
+// The best stage for any shape, with as many bytes of each.
+void measure_shapes(Sweep& sweep, std::uint64_t bytes) {
+  sweep.axis({.name = "shape"});
+  sweep.headline("share of copy");
+  sweep.note("two vector stores, of the shape that the launch says; copies of as many bytes");
+  sweep.require_memory(bytes, "--images");
+  double x = 0;
+  for (Sizes sizes : {Sizes{1, 7, 7, 3}, Sizes{1, 14, 14, 1}, Sizes{1, 28, 28, 1},
+                      Sizes{1, 56, 56, 1}, Sizes{1, 224, 224, 3}}) {
+    sizes.planes = std::max<std::uint64_t>(1, bytes / sizes.bytes());
+    auto point = sweep.point(shape_label(sizes), ++x);
+    const double copy = measure_stream<Stream::copy>(sweep, point, sizes, "copy time");
+    Arrays arrays(sweep, sizes);
+    const double bandwidth = measure(sweep, point, general_stage(), arrays);
+    point.value("bandwidth", bandwidth, gigabytes);
+    point.value("share of copy", 100 * bandwidth / copy, "%");
+    point.value("written",
+                100.0 * static_cast<double>(sizes.outputs() * sizeof(float)) /
+                    static_cast<double>(sizes.bytes()),
+                "% of the bytes");
+  }
+}
+
+// Sizes at which a kernel may go wrong: every stage that is for the shape is verified.
+void measure_awkward(Sweep& sweep) {
+  sweep.axis({.name = "planes"});
+  sweep.note("every stage is verified; the time is that of the last");
+  std::vector<Sizes> all = {{1, 7, 7, 3},   {255, 7, 7, 3}, {257, 7, 7, 3}, {8191, 7, 7, 3},
+                            {257, 7, 7, 0}, {257, 1, 1, 0}, {257, 1, 1, 3}, {257, 5, 11, 2}};
+  if (sweep.is_hardware()) {
+    // More bytes than 32 bits count, and a plane more than whole groups of four.
+    const Sizes large = {6353505, 7, 7, 3};
+    if (large.bytes() < sweep.device().free_memory_bytes) {
+      all.push_back(large);
+    } else {
+      sweep.note("an output of more than 2^32 bytes does not fit into this GPU's memory");
+    }
+  } else {
+    std::erase_if(all, [](const Sizes& sizes) { return sizes.planes > 257; });
+  }
+  double x = 0;
+  for (const Sizes& sizes : all) {
+    auto point = sweep.point(std::to_string(sizes.planes) + " of " + shape_label(sizes), ++x);
+    Arrays arrays(sweep, sizes);
+    const std::vector<Stage> stages = ladder(sizes);
+    for (const Stage& stage : stages) {
+      verify(sweep, point, arrays, stage.name + ": ",
+             [&] { stage.run(arrays, block_on(sweep, scalar_block)); });
+    }
+    point.measure([&] { stages.back().run(arrays, block_on(sweep, scalar_block)); });
+    point.value("stages", static_cast<double>(stages.size()), "verified");
+  }
+}
+
+// --- What the curves show ---------------------------------------------------------------------
+
+using Curve = std::vector<hipscope::CurvePoint>;
+
+// The faster block size's time for so many channels per thread, with its spread.
+std::optional<hipscope::CurvePoint> best_time(const hipscope::Results& results,
+                                              const std::string& sweep, unsigned channels) {
+  std::optional<hipscope::CurvePoint> best;
+  for (const char* name : {"time", "blocks of 256"}) {
+    for (const hipscope::CurvePoint& point : results.curve(sweep, name)) {
+      if (point.x == channels && (!best || point.y < best->y)) {
+        best = point;
+      }
+    }
+  }
+  return best;
+}
+
+std::string time_text(const std::string& what, const hipscope::CurvePoint& point) {
+  return what + ": " + number(point.y * 1e6, 4) + " us";
+}
+
+double confidence_of(const hipscope::CurvePoint& a, const hipscope::CurvePoint& b) {
+  return 1 - std::min(1.0, std::max(a.relative_spread, b.relative_spread));
+}
+
+// The source's open question.
+void infer_channels(hipscope::Results& results) {
+  const auto four = best_time(results, compile_time_sweep, 4);
+  const auto sixteen = best_time(results, compile_time_sweep, 16);
+  if (!four || !sixteen) {
+    return;
+  }
+  constexpr double as_fast = 1.02;
+  const double ratio = four->y / sixteen->y;
+  results.infer({.name = "4 channels per thread against 16, compile-time count",
+                 .value = ratio,
+                 .unit = "times the time",
+                 .confidence = confidence_of(*four, *sixteen),
+                 .statement = ratio <= as_fast ? "4 channels per thread reach the speed of 16"
+                                               : "4 channels per thread are slower than 16",
+                 .evidence = {time_text("4 channels", *four), time_text("16 channels", *sixteen),
+                              "each with blocks of 256 or 1024 threads, whichever is faster"}});
+}
+
+void infer_scratch(hipscope::Results& results) {
+  const auto run_time = best_time(results, run_time_sweep, 16);
+  const auto compile_time = best_time(results, compile_time_sweep, 16);
+  const Curve scratch = results.curve(run_time_sweep, "scratch");
+  if (!run_time || !compile_time || scratch.empty()) {
+    return;
+  }
+  hipscope::Inference inference{
+      .name = "cost of an array that is indexed at run time",
+      .unit = "times the time",
+      .statement = "this compiler keeps the array in registers",
+      .evidence = {time_text("run-time count of 16", *run_time),
+                   time_text("compile-time count of 16", *compile_time),
+                   number(scratch.back().y, 4) + " bytes of scratch per thread, as the runtime "
+                                                 "reports"}};
+  if (scratch.back().y > 0) {
+    inference.value = run_time->y / compile_time->y;
+    inference.confidence = confidence_of(*run_time, *compile_time);
+    inference.statement = "16 channels per thread, run-time count over compile-time count";
+  }
+  results.infer(inference);
+}
+
+void infer_best(hipscope::Results& results, const Sizes& sizes) {
+  const Curve shares = results.curve("stages", "share of copy");
+  if (shares.empty()) {
+    return;
+  }
+  const auto best = std::max_element(shares.begin(), shares.end(),
+                                     [](const auto& a, const auto& b) { return a.y < b.y; });
+  hipscope::Inference inference{
+      .name = "padding over copy",
+      .value = best->y,
+      .unit = "% of the copy's bandwidth",
+      .confidence = 1 - std::min(1.0, best->relative_spread),
+      .statement = "fastest: " + ladder(sizes)[static_cast<std::size_t>(best->x) - 1].name,
+      .evidence = {"the copy moves as many bytes in the same run"}};
+  for (const hipscope::CurvePoint& point : results.curve("stages", "bandwidth")) {
+    if (point.x == mix_x) {
+      inference.evidence.push_back(
+          "the same reads and writes without padding: " + number(point.y, 4) + " GB/s");
+    } else if (point.x == best->x) {
+      inference.evidence.push_back("padding: " + number(point.y, 4) + " GB/s");
+    }
+  }
+  results.infer(inference);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  hipscope::Experiment experiment(
+      "padding",
+      {.question = "What does it take to pad small planes as fast as memory takes them?",
+       .sources = {"fsword73/HIP-Performance-Optmization-on-VEGA64, 2.13 (examples 13a and 13b)"}});
+  constexpr std::uint64_t most = 1U << 30;
+  const auto images =
+      experiment.size("--images", "images of the tensor",
+                      {.gpu = 1024, .quick = 1024, .host = 3, .minimum = 1, .maximum = most});
+  const auto channels =
+      experiment.size("--channels", "channels of the tensor",
+                      {.gpu = 1024, .quick = 1024, .host = 35, .minimum = 1, .maximum = most});
+  const auto height =
+      experiment.size("--height", "rows of a plane",
+                      {.gpu = 7, .quick = 7, .host = 7, .minimum = 1, .maximum = most});
+  const auto width =
+      experiment.size("--width", "columns of a plane",
+                      {.gpu = 7, .quick = 7, .host = 7, .minimum = 1, .maximum = most});
+  const auto pad =
+      experiment.size("--pad", "zeros on each side of a plane",
+                      {.gpu = 3, .quick = 3, .host = 3, .minimum = 1, .maximum = most});
+  const auto extents = [&] {
+    return Extents{
+        .images = images, .channels = channels, .height = height, .width = width, .pad = pad};
+  };
+  experiment.sweep(run_time_sweep, "the source's kernel, a run-time number of channels per thread",
+                   [&](Sweep& sweep) {
+                     measure_channels(sweep, extents(), run_time_stages(),
+                                      "run-time channel count");
+                   });
+  experiment.sweep(
+      compile_time_sweep, "the same with a number that the compiler knows", [&](Sweep& sweep) {
+        measure_channels(sweep, extents(), compile_time_stages(), "compile-time channel count");
+      });
+  experiment.sweep("stages", "the whole ladder",
+                   [&](Sweep& sweep) { measure_stages(sweep, extents()); });
+  experiment.sweep("tiles",
+                   "the fastest stages, by threads of a block and 16-byte stores of a thread",
+                   [&](Sweep& sweep) { measure_tiles(sweep, extents()); });
+  experiment.sweep("read-ahead", "reading the input in clumps, before it is needed",
+                   [&](Sweep& sweep) { measure_read_ahead(sweep, extents()); });
+  experiment.sweep("shapes", "planes of other shapes",
+                   [&](Sweep& sweep) { measure_shapes(sweep, sizes_of(extents()).bytes()); });
+  experiment.sweep("awkward", "sizes at which a kernel may go wrong", measure_awkward);
+  experiment.conclude([&](hipscope::Results& results) {
+    infer_channels(results);
+    infer_scratch(results);
+    infer_best(results, sizes_of(extents()));
+  });
+  return experiment.run(argc, argv);
+}
