@@ -1,0 +1,497 @@
+// Data for batch normalization, and the check of what a kernel made of them: every element against
+// an FP64 reference, with a bound that follows from the arithmetic.
+#pragma once
+
+#include <hipscope/hipscope.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "batchnorm_moments.h"
+
+namespace hipscope::batch_norm {
+
+/// In NCHW order: image n has its `channels` planes of `plane` = height * width values.
+struct Tensor {
+  unsigned images;
+  unsigned channels;
+  unsigned plane;
+};
+
+__host__ __device__ inline unsigned activations_of(const Tensor& tensor) {
+  return tensor.channels * tensor.plane;  // of one image
+}
+
+inline std::uint64_t elements_of(const Tensor& tensor) {
+  return std::uint64_t{tensor.images} * activations_of(tensor);
+}
+
+/// What has a mean of its own: one activation (c, h, w) over all images, or one channel over images
+/// and its plane. Below, such a set of values is a population.
+enum class Scope { per_activation, spatial };
+
+__host__ __device__ inline unsigned populations_of(const Tensor& tensor, Scope scope) {
+  return scope == Scope::spatial ? tensor.channels : activations_of(tensor);
+}
+
+__host__ __device__ inline unsigned values_of(const Tensor& tensor, Scope scope) {
+  return scope == Scope::spatial ? tensor.images * tensor.plane : tensor.images;
+}
+
+// --- Data that host and device can tell without the array -------------------------------------
+
+struct Data {
+  unsigned key;
+  float mean;     // about which the populations' means lie
+  bool integers;  // small ones, whose sums and squares are exact in FP32
+};
+
+/// (The mixing constants are those of Chris Wellons' lowbias32.)
+__host__ __device__ inline unsigned mixed(unsigned x) {
+  x = (x ^ (x >> 16)) * 0x7feb352dU;
+  x = (x ^ (x >> 15)) * 0x846ca68bU;
+  return x ^ (x >> 16);
+}
+
+/// A random number in [0, 1) with 24 bits.
+__host__ __device__ inline float random_fraction(unsigned key, unsigned i) {
+  return static_cast<float>(mixed(i + key) >> 8) * 0x1p-24F;
+}
+
+inline unsigned key_of(std::uint64_t seed) {
+  return mixed(static_cast<unsigned>(seed) + mixed(static_cast<unsigned>(seed >> 32)));
+}
+
+/// Keys of what is random beside the values.
+constexpr unsigned channel_key = 0x9e3779b9U;
+constexpr unsigned activation_key = 0x3c6ef372U;
+constexpr unsigned scale_key = 0xdaa66d2bU;
+constexpr unsigned gamma_key = 0x78dde6e4U;
+constexpr unsigned beta_key = 0x1715609dU;
+
+/// Element (n, a). Every channel and every activation has a mean and a deviation of its own, so
+/// that statistics of another one would show. Integers are m + d and m - d in turns: of an even
+/// number of values mean m and variance d * d are exact, and so is every sum on the way to them.
+__host__ __device__ inline float input_value(const Data& data, const Tensor& tensor, unsigned n,
+                                             unsigned a) {
+  const unsigned channel = a / tensor.plane;
+  if (data.integers) {
+    const unsigned random = mixed(channel + data.key);
+    const int middle = static_cast<int>(random % 9) - 4;
+    const int difference = static_cast<int>(random / 16 % 8) + 1;
+    const bool is_below = (n + a % tensor.plane) % 2 != 0;
+    return static_cast<float>(is_below ? middle - difference : middle + difference);
+  }
+  constexpr float root_of_12 = 3.46410162F;  // the deviation of random_fraction is one over this
+  const float middle = data.mean + random_fraction(data.key ^ channel_key, channel) +
+                       random_fraction(data.key ^ activation_key, a);
+  const float scale = 0.5F + random_fraction(data.key ^ scale_key, a);
+  const unsigned element = mixed(n + data.key) + a;
+  return fmaf(scale, (random_fraction(data.key, element) - 0.5F) * root_of_12, middle);
+}
+
+/// Between 0.5 and 1.5, half of them negative.
+__host__ __device__ inline float gamma_value(unsigned key, unsigned population) {
+  const float size = 0.5F + random_fraction(key ^ gamma_key, population);
+  return mixed(population + key) % 2 == 0 ? size : -size;
+}
+
+/// Between -1 and 1.
+__host__ __device__ inline float beta_value(unsigned key, unsigned population) {
+  return 2 * random_fraction(key ^ beta_key, population) - 1;
+}
+
+constexpr unsigned checking_block = 256;
+
+static __global__ void __launch_bounds__(checking_block)
+    fill_kernel(float* input, Data data, Tensor tensor, std::uint64_t elements) {
+  const std::uint64_t threads = std::uint64_t{gridDim.x} * checking_block;
+  const unsigned activations = activations_of(tensor);
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * checking_block + threadIdx.x; i < elements;
+       i += threads) {
+    const auto n = static_cast<unsigned>(i / activations);
+    input[i] =
+        input_value(data, tensor, n, static_cast<unsigned>(i - std::uint64_t{n} * activations));
+  }
+}
+
+static __global__ void __launch_bounds__(checking_block)
+    fill_parameters_kernel(float* gamma, float* beta, unsigned key, unsigned populations) {
+  const unsigned population = blockIdx.x * checking_block + threadIdx.x;
+  if (population < populations) {
+    gamma[population] = gamma_value(key, population);
+    beta[population] = beta_value(key, population);
+  }
+}
+
+// --- The reference ----------------------------------------------------------------------------
+
+/// Of one population.
+struct Exact {
+  double mean;
+  double variance;
+  double first;  // its first value
+};
+
+/// Value `j` of a population.
+__host__ __device__ inline double value_at(const Data& data, const Tensor& tensor, Scope scope,
+                                           unsigned population, unsigned j) {
+  if (scope == Scope::per_activation) {
+    return input_value(data, tensor, j, population);
+  }
+  return input_value(data, tensor, j / tensor.plane, population * tensor.plane + j % tensor.plane);
+}
+
+/// The sum over the `threads` threads that share a population, a power of two.
+__device__ inline double sum_of_threads(double value, double* sums, unsigned threads) {
+  for (unsigned distance = threads / 2; distance > 0; distance /= 2) {
+    __syncthreads();
+    sums[threadIdx.x] = value;
+    __syncthreads();
+    value += sums[threadIdx.x ^ distance];
+  }
+  return value;
+}
+
+/// `threads` threads take a population: one, or a whole block.
+static __global__ void __launch_bounds__(checking_block)
+    exact_kernel(Exact* exact, Data data, Tensor tensor, Scope scope, unsigned threads) {
+  __shared__ double sums[checking_block];
+  const unsigned values = values_of(tensor, scope);
+  const unsigned population = (blockIdx.x * checking_block + threadIdx.x) / threads;
+  const unsigned lane = threadIdx.x % threads;
+  const bool is_one = population < populations_of(tensor, scope);
+  double sum = 0;
+  for (unsigned j = lane; is_one && j < values; j += threads) {
+    sum += value_at(data, tensor, scope, population, j);
+  }
+  const double mean = sum_of_threads(sum, sums, threads) / values;
+  double spread = 0;
+  for (unsigned j = lane; is_one && j < values; j += threads) {
+    const double difference = value_at(data, tensor, scope, population, j) - mean;
+    spread += difference * difference;
+  }
+  spread = sum_of_threads(spread, sums, threads);
+  if (is_one && lane == 0) {
+    exact[population] = {.mean = mean,
+                         .variance = spread / values,
+                         .first = value_at(data, tensor, scope, population, 0)};
+  }
+}
+
+/// What is known of a stage's arithmetic.
+struct Arithmetic {
+  Moments moments;
+  unsigned additions;  // the most that a value goes through on its way into a sum
+  bool is_exact;       // nothing is rounded in the sums of these data
+};
+
+struct Expectation {
+  double value;
+  double bound;  // of the difference from it
+};
+
+/// What must become of `x`, and how far FP32 may be from it. With u = 2^-24 and L additions a sum
+/// of n values v is off by no more than L u n mean|v| (Higham, "Accuracy and Stability of Numerical
+/// Algorithms", 4.2), and mean|v| <= rms(v), the root of mean(v)^2 + variance. So
+///   mean:      (L + 2) u rms, with rms that of what is summed, and the rounding of the result
+///   variance, sum of squares: (L + 2) u rms^2 and 2 |mean| times the mean's error
+///   variance, deviations: (L + 8) u variance, and as the deviations are taken from means that are
+///     off themselves, 4 (error of the mean) deviation + 2 (error of the mean)^2
+/// and then the root's range follows from the variance's, which may reach 0.
+__host__ __device__ inline Expectation expect(const Exact& exact, const Arithmetic& arithmetic,
+                                              double x, double gamma, double beta) {
+  constexpr double u = 0x1p-24;
+  const double sum_error = arithmetic.is_exact ? 0 : (arithmetic.additions + 2) * u;
+  const bool is_shifted = arithmetic.moments == Moments::shifted;
+  const double summed_mean = is_shifted ? exact.mean - exact.first : exact.mean;
+  const double rms_squared = summed_mean * summed_mean + exact.variance;
+  double mean_error = sum_error * sqrt(rms_squared);
+  double variance_error = 0;
+  if (arithmetic.moments == Moments::squares || is_shifted) {
+    variance_error = (sum_error + 3 * u) * rms_squared + 2 * fabs(summed_mean) * mean_error +
+                     mean_error * mean_error;
+  } else {
+    variance_error = (sum_error + 6 * u) * exact.variance + 4 * mean_error * sqrt(exact.variance) +
+                     2 * mean_error * mean_error;
+  }
+  // A mean that is exact and an integer is not rounded.
+  mean_error += arithmetic.is_exact ? 0 : u * fabs(exact.mean);
+  const double factor = 1 / sqrt(exact.variance + epsilon);
+  const double highest = 1 / sqrt(fmax(exact.variance - variance_error, 0.0) + epsilon);
+  const double lowest = 1 / sqrt(exact.variance + variance_error + epsilon);
+  const double factor_error = fmax(highest - factor, factor - lowest);
+  const double difference = x - exact.mean;
+  const double scaled = gamma * difference * factor;
+  // The last roundings: sum with epsilon, root, quotient, product, difference; then of the result.
+  const double largest = fabs(gamma * difference) * highest;
+  const double bound = fabs(gamma) * (fabs(difference) * factor_error + highest * mean_error) +
+                       5 * u * largest + u * (largest + fabs(beta));
+  return {.value = scaled + beta, .bound = bound};
+}
+
+/// What the device found of one output.
+struct Totals {
+  unsigned long long right;
+  unsigned largest_error;  // |error / gamma|, the bits of a float: these have its order
+  unsigned largest_share;  // of the bound
+};
+
+__device__ inline unsigned ordered_bits(double value) {
+  return __float_as_uint(static_cast<float>(value));
+}
+
+/// Counts right elements, not wrong ones: where it does not run, nothing is right.
+static __global__ void __launch_bounds__(checking_block)
+    check_kernel(const float* output, const Exact* exact, Data data, Tensor tensor, Scope scope,
+                 Arithmetic arithmetic, std::uint64_t elements, Totals* totals) {
+  const std::uint64_t threads = std::uint64_t{gridDim.x} * checking_block;
+  const unsigned activations = activations_of(tensor);
+  Totals mine{};
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * checking_block + threadIdx.x; i < elements;
+       i += threads) {
+    const auto n = static_cast<unsigned>(i / activations);
+    const auto a = static_cast<unsigned>(i - std::uint64_t{n} * activations);
+    const unsigned population = scope == Scope::spatial ? a / tensor.plane : a;
+    const float gamma = gamma_value(data.key, population);
+    const Expectation expected =
+        expect(exact[population], arithmetic, input_value(data, tensor, n, a), gamma,
+               beta_value(data.key, population));
+    const double error = fabs(output[i] - expected.value);
+    mine.right += error <= expected.bound ? 1 : 0;
+    mine.largest_error = max(mine.largest_error, ordered_bits(error / fabs(gamma)));
+    mine.largest_share = max(mine.largest_share, ordered_bits(error / expected.bound));
+  }
+  atomicAdd(&totals->right, mine.right);
+  atomicMax(&totals->largest_error, mine.largest_error);
+  atomicMax(&totals->largest_share, mine.largest_share);
+}
+
+static __global__ void __launch_bounds__(checking_block)
+    count_copied_kernel(const float* output, Data data, Tensor tensor, std::uint64_t elements,
+                        Totals* totals) {
+  const std::uint64_t threads = std::uint64_t{gridDim.x} * checking_block;
+  const unsigned activations = activations_of(tensor);
+  unsigned long long right = 0;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * checking_block + threadIdx.x; i < elements;
+       i += threads) {
+    const auto n = static_cast<unsigned>(i / activations);
+    const auto a = static_cast<unsigned>(i - std::uint64_t{n} * activations);
+    right += output[i] == input_value(data, tensor, n, a) ? 1 : 0;
+  }
+  atomicAdd(&totals->right, right);
+}
+
+// --- Arrays, filled and checked ---------------------------------------------------------------
+
+/// Of one output, the largest of all elements.
+struct Errors {
+  double error;           // |difference / gamma|: in standard deviations
+  double share_of_bound;  // of what the arithmetic allows
+};
+
+/// Everything that a stage works on: tensors that are filled as wanted, and their exact statistics.
+class Arrays {
+ public:
+  Arrays(const Sweep& sweep, const Tensor& tensor_of_all, Scope scope_of_means)
+      : tensor(tensor_of_all),
+        scope(scope_of_means),
+        elements(elements_of(tensor)),
+        populations(populations_of(tensor, scope)),
+        input((elements + 3) / 4 * 4),  // the copy moves whole values of 16 bytes
+        output(input.size()),
+        gamma(populations),
+        beta(populations),
+        key_(key_of(sweep.seed())),
+        blocks_(sweep.is_hardware() ? 32 * static_cast<unsigned>(sweep.device().compute_units) : 1),
+        exact_(populations),
+        totals_(1) {
+    launch(fill_parameters_kernel,
+           {.grid = dim3((populations + checking_block - 1) / checking_block),
+            .block = dim3(checking_block)},
+           gamma.data(), beta.data(), key_, populations);
+    fill_random(0);
+  }
+
+  /// What the constructor allocates.
+  static std::uint64_t bytes_for(const Tensor& tensor, Scope scope) {
+    return 2 * (elements_of(tensor) + 3) * sizeof(float) +
+           populations_of(tensor, scope) * (sizeof(Exact) + 2 * sizeof(float)) + sizeof(Totals);
+  }
+
+  void fill_random(float mean) { fill({.key = key_, .mean = mean, .integers = false}); }
+  void fill_integers() { fill({.key = key_, .mean = 0, .integers = true}); }
+
+  /// Lets `run` normalize the input into the poisoned output and looks at every element; at some
+  /// again on the host, for the device's reference might be as wrong as its results.
+  template <typename Run>
+  Errors verify(Point& point, const std::string& what, const Arithmetic& arithmetic,
+                const Run& run) {
+    output.poison();
+    run();
+    totals_.clear();
+    launch(check_kernel, checking_shape(), output.data(), exact_.data(), data_, tensor, scope,
+           arithmetic, elements, totals_.data());
+    const Totals totals = totals_.to_host()[0];
+    point.verify(what + ", every element", elements - totals.right, elements);
+    std::uint64_t wrong = 0;
+    for (const Sample& sample : samples_) {
+      const Expectation expected =
+          expect(sample.exact, arithmetic, sample.x, gamma_value(key_, sample.population),
+                 beta_value(key_, sample.population));
+      const double error = fabs(element(sample.index) - expected.value);
+      wrong += error <= expected.bound ? 0 : 1;
+    }
+    point.verify(what + ", some elements by the host", wrong, samples_.size());
+    return {.error = std::bit_cast<float>(totals.largest_error),
+            .share_of_bound = std::bit_cast<float>(totals.largest_share)};
+  }
+
+  /// The same for a copy.
+  template <typename Run>
+  void verify_copy(Point& point, const Run& run) {
+    output.poison();
+    run();
+    totals_.clear();
+    launch(count_copied_kernel, checking_shape(), output.data(), data_, tensor, elements,
+           totals_.data());
+    point.verify("every element", elements - totals_.to_host()[0].right, elements);
+    std::uint64_t wrong = 0;
+    for (const Sample& sample : samples_) {
+      wrong += element(sample.index) == sample.x ? 0 : 1;
+    }
+    point.verify("some elements by the host", wrong, samples_.size());
+  }
+
+  Tensor tensor;
+  Scope scope;
+  std::uint64_t elements;
+  unsigned populations;
+  DeviceBuffer<float> input;
+  DeviceBuffer<float> output;
+  DeviceBuffer<float> gamma;
+  DeviceBuffer<float> beta;
+
+ private:
+  // An element whose population the host has gone through.
+  struct Sample {
+    std::uint64_t index;
+    unsigned population;
+    Exact exact;
+    double x;
+  };
+
+  [[nodiscard]] LaunchShape checking_shape() const {
+    return {.grid = dim3(blocks_), .block = dim3(checking_block)};
+  }
+
+  [[nodiscard]] double element(std::uint64_t index) const {
+    float value = 0;
+    check(hipMemcpy(&value, output.data() + index, sizeof(value), hipMemcpyDeviceToHost));
+    return value;
+  }
+
+  void fill(const Data& data) {
+    data_ = data;
+    launch(fill_kernel, checking_shape(), input.data(), data_, tensor, elements);
+    const unsigned threads = scope == Scope::spatial ? checking_block : 1;
+    const unsigned in_block = checking_block / threads;
+    launch(exact_kernel,
+           {.grid = dim3((populations + in_block - 1) / in_block), .block = dim3(checking_block)},
+           exact_.data(), data_, tensor, scope, threads);
+    fill_samples();
+  }
+
+  void fill_samples() {
+    constexpr unsigned looks = 8;  // at as many populations, and at as many values of each
+    const unsigned values = values_of(tensor, scope);
+    samples_.clear();
+    for (unsigned look = 0; look < looks; ++look) {
+      const auto population =
+          static_cast<unsigned>(std::uint64_t{look} * (populations - 1) / (looks - 1));
+      const auto value = [&](unsigned j) { return value_at(data_, tensor, scope, population, j); };
+      Exact exact{.mean = 0, .variance = 0, .first = value(0)};
+      for (unsigned j = 0; j < values; ++j) {
+        exact.mean += value(j) / values;
+      }
+      for (unsigned j = 0; j < values; ++j) {
+        exact.variance += (value(j) - exact.mean) * (value(j) - exact.mean) / values;
+      }
+      for (unsigned i = 0; i < looks; ++i) {
+        const auto j = static_cast<unsigned>(std::uint64_t{i} * (values - 1) / (looks - 1));
+        const bool is_spatial = scope == Scope::spatial;
+        const unsigned n = is_spatial ? j / tensor.plane : j;
+        const unsigned a = is_spatial ? population * tensor.plane + j % tensor.plane : population;
+        samples_.push_back({.index = std::uint64_t{n} * activations_of(tensor) + a,
+                            .population = population,
+                            .exact = exact,
+                            .x = value(j)});
+      }
+    }
+  }
+
+  unsigned key_;
+  unsigned blocks_;  // on hardware many times what the CUs have room for
+  Data data_{};
+  DeviceBuffer<Exact> exact_;
+  DeviceBuffer<Totals> totals_;
+  std::vector<Sample> samples_;
+};
+
+// --- Stages --------------------------------------------------------------------------------------
+
+/// What a kernel takes of a compute unit.
+struct Footprint {
+  double registers;      // per thread
+  double scratch_bytes;  // per thread
+  int resident_blocks;   // per CU
+};
+
+template <typename... Parameters>
+Footprint footprint_of(const Sweep& sweep, void (*kernel)(Parameters...), unsigned threads) {
+  hipFuncAttributes attributes{};
+  check(hipFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
+  int blocks = 0;
+  check(
+      hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(threads), 0));
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  return {.registers = sweep.is_hardware() ? attributes.numRegs : unknown,
+          .scratch_bytes =
+              sweep.is_hardware() ? static_cast<double>(attributes.localSizeBytes) : unknown,
+          .resident_blocks = blocks};
+}
+
+/// One way to normalize, ready to run on its arrays.
+struct Stage {
+  std::string name{};
+  Arithmetic arithmetic{};
+  bool is_exact_on_integers = false;  // where a population has an even number of values
+  unsigned reads = 1;                 // of the input, as the source asks for them
+  Footprint footprint{};
+  std::function<void()> run{};  // nothing: it cannot, `why_not` says why
+  std::string why_not{};
+};
+
+/// Verifies the stage on integers and on random numbers, which are left in the input.
+inline Errors verify(Point& point, Arrays& arrays, const Stage& stage,
+                     const std::string& prefix = "") {
+  // Half of a population's values are above its mean, and their sum of squares is below 2^24.
+  constexpr unsigned largest_square = 256;
+  const unsigned values = values_of(arrays.tensor, arrays.scope);
+  const unsigned in_turns =
+      arrays.scope == Scope::spatial ? arrays.tensor.plane : arrays.tensor.images;
+  Arithmetic on_integers = stage.arithmetic;
+  on_integers.is_exact =
+      stage.is_exact_on_integers && in_turns % 2 == 0 && values <= (1U << 24) / largest_square * 2;
+  arrays.fill_integers();
+  arrays.verify(point, prefix + "integers", on_integers, stage.run);
+  arrays.fill_random(0);
+  return arrays.verify(point, prefix + "random numbers", stage.arithmetic, stage.run);
+}
+
+}  // namespace hipscope::batch_norm
