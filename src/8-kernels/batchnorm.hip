@@ -330,8 +330,9 @@ std::vector<Stage> all_stages(const Sweep& sweep, Arrays& arrays) {
   stages.insert(stages.begin() + 2, two_passes<Moments::shifted>(sweep, arrays));
   stages.push_back(one_pass<8, 64, 1>(sweep, arrays, "over 8 threads"));
   stages.push_back(one_pass<16, 64, 1>(sweep, arrays, "over 16 threads"));
-  stages.push_back(one_pass<16, 32, 2>(sweep, arrays, "over 16 threads, 8 bytes"));
-  stages.push_back(one_pass<16, 32, 4>(sweep, arrays, "over 16 threads, 16 bytes"));
+  stages.push_back(one_pass<8, 32, 2>(sweep, arrays, "over 8 threads, 8 bytes"));
+  stages.push_back(one_pass<16, 16, 4>(sweep, arrays, "over 16 threads, 16 bytes"));
+  stages.push_back(one_pass<8, 16, 4>(sweep, arrays, "over 8 threads, 16 bytes"));
   stages.push_back(
       one_pass<16, 32, 1, Moments::centred, true>(sweep, arrays, "over 16 threads, any number"));
   return stages;
@@ -558,10 +559,10 @@ void measure_accuracy(Sweep& sweep, const Extents& extents) {
       three_passes(sweep, arrays),
       two_passes<Moments::squares>(sweep, arrays),
       two_passes<Moments::shifted>(sweep, arrays),
-      one_pass<16, 32, 4, Moments::squares>(sweep, arrays, "one pass, sum of squares"),
-      one_pass<16, 32, 4, Moments::shifted>(sweep, arrays, "one pass, less the first value"),
-      one_pass<16, 32, 4, Moments::welford>(sweep, arrays, "one pass, Welford"),
-      one_pass<16, 32, 4, Moments::centred>(sweep, arrays, "one pass, mean first")};
+      one_pass<8, 16, 4, Moments::squares>(sweep, arrays, "one pass, sum of squares"),
+      one_pass<8, 16, 4, Moments::shifted>(sweep, arrays, "one pass, less the first value"),
+      one_pass<8, 16, 4, Moments::welford>(sweep, arrays, "one pass, Welford"),
+      one_pass<8, 16, 4, Moments::centred>(sweep, arrays, "one pass, mean first")};
   if (has_vendor(sweep)) {
     stages.push_back(vendor_stage(arrays, "per activation",
                                   hipscope::vendor::BatchNormMode::per_activation,
@@ -592,8 +593,10 @@ constexpr unsigned resident_block = 512;  // channel of the source's size with n
 
 std::vector<Stage> spatial_stages(const Sweep& sweep, Arrays& arrays) {
   auto stages = hipscope::batch_norm::channel_stages(sweep, arrays);
-  stages.push_back(hipscope::batch_norm::resident_stage<resident_values, resident_block>(
+  stages.push_back(hipscope::batch_norm::resident_stage<resident_values, resident_block, false>(
       sweep, arrays, "resident"));
+  stages.push_back(hipscope::batch_norm::resident_stage<resident_values, resident_block, true>(
+      sweep, arrays, "resident, blocks that stay"));
   stages.push_back(hipscope::batch_norm::cluster_stage(sweep, arrays));
   return stages;
 }
@@ -615,18 +618,20 @@ void measure_spatial_shapes(Sweep& sweep, const Extents& extents) {
   sweep.note("threads of a block x values of 16 bytes that each keeps (of 4 bytes: 512x16)");
   std::vector<Stage> stages;
   const auto add = [&]<unsigned Block, unsigned Values>() {
-    stages.push_back(hipscope::batch_norm::resident_stage<Values, Block>(
-        sweep, arrays, std::to_string(Block) + "x" + std::to_string(Values)));
+    const std::string name = std::to_string(Block) + "x" + std::to_string(Values);
+    stages.push_back(
+        hipscope::batch_norm::resident_stage<Values, Block, false>(sweep, arrays, name));
+    stages.push_back(hipscope::batch_norm::resident_stage<Values, Block, true>(
+        sweep, arrays, name + ", blocks that stay"));
   };
-  add.template operator()<256, 4>();
   add.template operator()<512, 4>();
-  add.template operator()<1024, 4>();
   add.template operator()<256, 7>();
   add.template operator()<384, 7>();
   add.template operator()<512, 7>();
-  add.template operator()<1024, 7>();
+  add.template operator()<128, 14>();
   add.template operator()<256, 14>();
   add.template operator()<512, 14>();
+  add.template operator()<256, 25>();
   measure_ladder(sweep, arrays, stages, {}, false);
 }
 

@@ -7,7 +7,10 @@
 //                             still in L2
 //   resident                  several blocks share a channel, each keeps its part in registers, and
 //                             they exchange partial sums through memory: one read, one write
-//   cluster                   the same on NVIDIA: a cluster's blocks reach each other's shared
+//   blocks that stay          the same with no more blocks than the device runs at a time: each
+//   goes on
+//                             to a next channel, and loads it while it stores
+//   cluster                   as resident on NVIDIA: a cluster's blocks reach each other's shared
 //   memory
 #pragma once
 
@@ -239,68 +242,98 @@ __device__ inline Statistics merge_in_wave(const Part& part, float values, float
   return {.mean = mean, .variance = spread / all_values};
 }
 
-// Block `block` of a channel's group. All loads are issued before the first value is used.
-// exchange( part), which all threads call, returns sibling i's part to lane i of the first wave.
-template <unsigned Width, unsigned Values, unsigned Block, typename Exchange>
-__device__ void normalize_part(const float* input, const float* gamma, const float* beta,
-                               float* output, const Runs& runs, const Group& group,
-                               unsigned channel, unsigned block, const Exchange& exchange) {
+// Makes the compiler forget what `value` was, so that it does not keep what follows from it.
+__device__ inline void forget([[maybe_unused]] unsigned& value) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("" : "+r"(value));
+#elif defined(__HIP_DEVICE_COMPILE__)
+  asm volatile("" : "+v"(value));
+#endif
+}
+
+// Block `block` of a group, which normalizes channel `channel`, and with `stays` also those `step`,
+// 2 step ... further. All loads are issued before the first value is used; a block that stays loads
+// the next channel's value as soon as it has stored this one's from the same register. exchange(
+// part, channel), which all threads call, returns sibling i's part to lane i of the first wave.
+template <unsigned Width, unsigned Values, unsigned Block, bool stays, typename Exchange>
+__device__ void normalize_parts(const float* __restrict__ input, const float* gamma,
+                                const float* beta, float* __restrict__ output, const Runs& runs,
+                                const Group& group, unsigned channel, unsigned step, unsigned block,
+                                const Exchange& exchange) {
   __shared__ float sums[2][most_waves];
   __shared__ Transform transform;
   const auto accesses_of = [&](unsigned b) {
     return b < group.blocks.divisor ? min(group.share, runs.count - b * group.share) : 0;
   };
   const unsigned accesses = accesses_of(block);
+  unsigned thread = threadIdx.x;
+  const auto load = [&](unsigned k, unsigned of_channel) {
+    const unsigned i = min(thread + k * Block, accesses - 1);
+    return load_access<Width>(input, place_of(runs, of_channel, block * group.share + i));
+  };
   Access<Width> x[Values];
 #pragma unroll
   for (unsigned k = 0; k < Values; ++k) {
-    const unsigned i = min(threadIdx.x + k * Block, accesses - 1);
-    x[k] = load_access<Width>(input, place_of(runs, channel, block * group.share + i));
+    x[k] = load(k, channel);
   }
-  const float gamma_here = gamma[channel];
-  const float beta_here = beta[channel];
-  end_of_loads();
-  float sum = 0;
+  while (true) {
+    const float gamma_here = gamma[channel];
+    const float beta_here = beta[channel];
+    end_of_loads();
+    float sum = 0;
 #pragma unroll
-  for (unsigned k = 0; k < Values; ++k) {
-    const bool counts = threadIdx.x + k * Block < accesses;
+    for (unsigned k = 0; k < Values; ++k) {
+      const bool counts = threadIdx.x + k * Block < accesses;
 #pragma unroll
-    for (unsigned w = 0; w < Width; ++w) {
-      sum += counts ? component(x[k], w) : 0;
+      for (unsigned w = 0; w < Width; ++w) {
+        sum += counts ? component(x[k], w) : 0;
+      }
     }
-  }
-  Part part{};
-  part.mean = sum_of_block(sum, sums[0]) / static_cast<float>(accesses * Width);
+    Part part{};
+    part.mean = sum_of_block(sum, sums[0]) / static_cast<float>(accesses * Width);
 #pragma unroll
-  for (unsigned k = 0; k < Values; ++k) {
-    const bool counts = threadIdx.x + k * Block < accesses;
+    for (unsigned k = 0; k < Values; ++k) {
+      const bool counts = threadIdx.x + k * Block < accesses;
 #pragma unroll
-    for (unsigned w = 0; w < Width; ++w) {
-      const float difference = counts ? component(x[k], w) - part.mean : 0;
-      part.spread = fmaf(difference, difference, part.spread);
+      for (unsigned w = 0; w < Width; ++w) {
+        const float difference = counts ? component(x[k], w) - part.mean : 0;
+        part.spread = fmaf(difference, difference, part.spread);
+      }
     }
-  }
-  part.spread = sum_of_block(part.spread, sums[1]);
-  part = exchange(part);
-  if (is_in_first_wave()) {
-    const auto values = static_cast<float>(accesses_of(threadIdx.x) * Width);
-    const Statistics statistics =
-        merge_in_wave(part, values, static_cast<float>(runs.count * Width));
-    if (threadIdx.x == 0) {
-      transform = {.mean = statistics.mean,
-                   .scale = scale_of(gamma_here, statistics.variance),
-                   .shift = beta_here};
+    part.spread = sum_of_block(part.spread, sums[1]);
+    part = exchange(part, channel);
+    if (is_in_first_wave()) {
+      const auto values = static_cast<float>(accesses_of(threadIdx.x) * Width);
+      const Statistics statistics =
+          merge_in_wave(part, values, static_cast<float>(runs.count * Width));
+      if (threadIdx.x == 0) {
+        transform = {.mean = statistics.mean,
+                     .scale = scale_of(gamma_here, statistics.variance),
+                     .shift = beta_here};
+      }
     }
-  }
-  __syncthreads();
-  const Transform all = transform;
+    __syncthreads();
+    const Transform all = transform;
+    const unsigned next = channel + step;
+    const bool goes_on = stays && next < runs.channels;
+    if constexpr (stays) {
+      forget(thread);  // or else registers would hold the places of all values for the next round
+    }
 #pragma unroll
-  for (unsigned k = 0; k < Values; ++k) {
-    const unsigned i = threadIdx.x + k * Block;
-    if (i < accesses) {
-      reinterpret_cast<Access<Width>*>(output)[place_of(runs, channel, block * group.share + i)] =
-          transformed<Width>(x[k], all);
+    for (unsigned k = 0; k < Values; ++k) {
+      const unsigned i = thread + k * Block;
+      if (i < accesses) {
+        reinterpret_cast<Access<Width>*>(output)[place_of(runs, channel, block * group.share + i)] =
+            transformed<Width>(x[k], all);
+      }
+      if (goes_on) {
+        x[k] = load(k, next);
+      }
     }
+    if (!goes_on) {
+      return;
+    }
+    channel = next;
   }
 }
 
@@ -337,7 +370,8 @@ __device__ inline void store_message(unsigned long long* message, unsigned long 
 // What the blocks of a launch share in memory.
 struct Exchange {
   unsigned* tickets;
-  unsigned long long* messages;  // one for each block
+  unsigned groups;               // that start; each takes every so-manieth channel
+  unsigned long long* messages;  // one for each part of each channel
   unsigned parity;               // of the launch
 };
 
@@ -355,7 +389,7 @@ constexpr bool blocks_run_together = true;
 // higher one is, so the only blocks that run are siblings, fewer than a group has. The device has
 // room for a whole group (the host made sure), so it starts another block, and that one takes the
 // next number. Once all have started they meet, for nothing else keeps a block waiting.
-template <unsigned Width, unsigned Values, unsigned Block>
+template <unsigned Width, unsigned Values, unsigned Block, bool stays>
 __global__ void __launch_bounds__(Block, second_bound(Block, Values* Width))
     resident_kernel(const float* __restrict__ input, const float* __restrict__ gamma,
                     const float* __restrict__ beta, float* __restrict__ output, Runs runs,
@@ -364,31 +398,31 @@ __global__ void __launch_bounds__(Block, second_bound(Block, Values* Width))
   const unsigned siblings = group.blocks.divisor;
   if (threadIdx.x == 0) {
     taken = atomicAdd(exchange.tickets, 1U);
-    if (taken + 1 == runs.channels * siblings) {
+    if (taken + 1 == exchange.groups * siblings) {
       atomicExch(exchange.tickets,
                  0U);  // nobody takes one after the last: ready for the next launch
     }
   }
   __syncthreads();
-  const unsigned ticket = taken;
-  const unsigned channel = divide(ticket, group.blocks);
-  const auto meet = [&](Part part) {
+  const unsigned first_channel = divide(taken, group.blocks);
+  const unsigned block = taken - first_channel * siblings;
+  const auto meet = [&](Part part, unsigned channel) {
     if (is_in_first_wave() && siblings > 1) {
+      unsigned long long* messages = exchange.messages + channel * siblings;
       if (threadIdx.x == 0) {
-        store_message(exchange.messages + ticket, message_of(part, exchange.parity));
+        store_message(messages + block, message_of(part, exchange.parity));
       }
-      const bool has_sibling = threadIdx.x < siblings;
-      const unsigned sibling = channel * siblings + (has_sibling ? threadIdx.x : 0);
+      const unsigned sibling = threadIdx.x < siblings ? threadIdx.x : 0;
       unsigned long long message = 0;
       do {
-        message = load_message(exchange.messages + sibling);
+        message = load_message(messages + sibling);
       } while (blocks_run_together && !__all(message >> 63 == exchange.parity));
       part = part_of(message);
     }
     return part;
   };
-  normalize_part<Width, Values, Block>(input, gamma, beta, output, runs, group, channel,
-                                       ticket - channel * siblings, meet);
+  normalize_parts<Width, Values, Block, stays>(input, gamma, beta, output, runs, group,
+                                               first_channel, exchange.groups, block, meet);
 }
 
 #if defined(__CUDACC__)
@@ -406,7 +440,7 @@ __global__ void __cluster_dims__(cluster_blocks, 1, 1)
   const unsigned block = __clusterRelativeBlockRank();
   // No block writes to a sibling that has not started.
   __cluster_barrier_arrive();
-  const auto meet = [&](Part part) {
+  const auto meet = [&](Part part, unsigned) {
     __cluster_barrier_wait();
     if (threadIdx.x < cluster_blocks) {
       *static_cast<Part*>(__cluster_map_shared_rank(&parts[block], threadIdx.x)) = part;
@@ -415,8 +449,8 @@ __global__ void __cluster_dims__(cluster_blocks, 1, 1)
     __cluster_barrier_wait();
     return threadIdx.x < cluster_blocks ? parts[threadIdx.x] : Part{};
   };
-  normalize_part<Width, Values, Block>(input, gamma, beta, output, runs, group,
-                                       blockIdx.x / cluster_blocks, block, meet);
+  normalize_parts<Width, Values, Block, false>(input, gamma, beta, output, runs, group,
+                                               blockIdx.x / cluster_blocks, 0, block, meet);
 #endif
 }
 #endif
@@ -471,6 +505,12 @@ inline Group group_of(const Runs& runs, unsigned accesses_of_block) {
   return {.blocks = divisor_of((runs.count + share - 1) / share), .share = share};
 }
 
+// So many blocks the device runs at the same time.
+inline unsigned room_for(const Sweep& sweep, const Footprint& footprint) {
+  return static_cast<unsigned>(footprint.resident_blocks) *
+         static_cast<unsigned>(sweep.device().compute_units);
+}
+
 // Why blocks that wait for each other cannot run; empty if they can.
 inline std::string refusal(const Sweep& sweep, const Runs& runs, const Group& group,
                            const Footprint& footprint) {
@@ -482,16 +522,14 @@ inline std::string refusal(const Sweep& sweep, const Runs& runs, const Group& gr
     return "a channel takes " + std::to_string(siblings) + " blocks, more than " +
            std::to_string(most_siblings);
   }
-  const auto units = static_cast<unsigned>(sweep.device().compute_units);
-  const unsigned room = static_cast<unsigned>(footprint.resident_blocks) * units;
-  if (blocks_run_together && siblings > room) {
+  if (blocks_run_together && siblings > room_for(sweep, footprint)) {
     return "a channel takes " + std::to_string(siblings) +
            " blocks, which this device does not run at the same time";
   }
   return "";
 }
 
-template <unsigned Width, unsigned Values, unsigned Block>
+template <unsigned Width, unsigned Values, unsigned Block, bool stays>
 Stage resident_stage_of_width(const Sweep& sweep, Arrays& arrays, const std::string& name) {
   const Runs runs = runs_of(arrays.tensor, Width);
   const Group group = group_of(runs, Values * Block);
@@ -502,7 +540,7 @@ Stage resident_stage_of_width(const Sweep& sweep, Arrays& arrays, const std::str
                       .additions = Values * Width + wave_additions + most_waves + wave_additions,
                       .is_exact = false};
   stage.is_exact_on_integers = siblings == 1 || group.share * Width % 2 == 0;
-  stage.footprint = footprint_of(sweep, resident_kernel<Width, Values, Block>, Block);
+  stage.footprint = footprint_of(sweep, resident_kernel<Width, Values, Block, stays>, Block);
   stage.why_not = refusal(sweep, runs, group, stage.footprint);
   if (!stage.why_not.empty()) {
     return stage;
@@ -513,18 +551,20 @@ Stage resident_stage_of_width(const Sweep& sweep, Arrays& arrays, const std::str
     DeviceBuffer<unsigned long long> messages;
     unsigned parity = 0;
   };
-  const unsigned blocks = runs.channels * siblings;
-  const auto state =
-      std::make_shared<State>(State{.messages = DeviceBuffer<unsigned long long>(blocks)});
+  const unsigned room = room_for(sweep, stage.footprint) / siblings;
+  const unsigned groups = stays ? std::clamp(room, 1U, runs.channels) : runs.channels;
+  const auto state = std::make_shared<State>(
+      State{.messages = DeviceBuffer<unsigned long long>(std::size_t{runs.channels} * siblings)});
   state->tickets.clear();
   state->messages.clear();
-  stage.run = [state, blocks, runs, group, &arrays] {
+  stage.run = [state, groups, siblings, runs, group, &arrays] {
     state->parity ^= 1U;
     for (unsigned launches = blocks_run_together ? 1 : 2; launches > 0; --launches) {
-      launch(resident_kernel<Width, Values, Block>, {.grid = dim3(blocks), .block = dim3(Block)},
-             arrays.input.data(), arrays.gamma.data(), arrays.beta.data(), arrays.output.data(),
-             runs, group,
+      launch(resident_kernel<Width, Values, Block, stays>,
+             {.grid = dim3(groups * siblings), .block = dim3(Block)}, arrays.input.data(),
+             arrays.gamma.data(), arrays.beta.data(), arrays.output.data(), runs, group,
              Exchange{.tickets = state->tickets.data(),
+                      .groups = groups,
                       .messages = state->messages.data(),
                       .parity = state->parity});
     }
@@ -533,12 +573,12 @@ Stage resident_stage_of_width(const Sweep& sweep, Arrays& arrays, const std::str
 }
 
 // `Values` accesses of 16 bytes per thread; where runs are no whole number of these, 16 of 4 bytes.
-template <unsigned Values, unsigned Block>
+template <unsigned Values, unsigned Block, bool stays>
 Stage resident_stage(const Sweep& sweep, Arrays& arrays, const std::string& name) {
   if (width_of(arrays.tensor) == 4) {
-    return resident_stage_of_width<4, Values, Block>(sweep, arrays, name);
+    return resident_stage_of_width<4, Values, Block, stays>(sweep, arrays, name);
   }
-  return resident_stage_of_width<1, 16, 512>(sweep, arrays, name);
+  return resident_stage_of_width<1, 16, 512, stays>(sweep, arrays, name);
 }
 
 constexpr unsigned cluster_values =

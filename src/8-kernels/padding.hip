@@ -217,7 +217,7 @@ void measure_stages(Sweep& sweep, const Extents& extents) {
   }
 }
 
-// The three best ways by threads of a block and stores of a thread.
+// The fastest ways by threads of a block and stores of a thread.
 void measure_tiles(Sweep& sweep, const Extents& extents) {
   sweep.axis({.name = "threads x stores"});
   sweep.headline("through LDS");
@@ -485,7 +485,8 @@ int main(int argc, char** argv) {
       });
   experiment.sweep("stages", "the whole ladder",
                    [&](Sweep& sweep) { measure_stages(sweep, extents()); });
-  experiment.sweep("tiles", "the last two stages, by threads of a block and stores of a thread",
+  experiment.sweep("tiles",
+                   "the fastest stages, by threads of a block and 16-byte stores of a thread",
                    [&](Sweep& sweep) { measure_tiles(sweep, extents()); });
   experiment.sweep("read-ahead", "reading the input in clumps, before it is needed",
                    [&](Sweep& sweep) { measure_read_ahead(sweep, extents()); });

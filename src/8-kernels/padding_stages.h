@@ -136,7 +136,7 @@ inline std::vector<Stage> compile_time_stages() {
 }
 
 // Read at once, for all CUs together.
-constexpr std::uint64_t best_clump_bytes = 3200000;
+constexpr std::uint64_t best_clump_bytes = 800000;
 
 inline const Stage& general_stage() {
   static const Stage stage = vector_stage<MultiplyingShape, 2>("two vector stores");

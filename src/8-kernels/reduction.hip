@@ -135,17 +135,19 @@ void verify(const Sweep& sweep, Point& point, const Stage<Value>& stage,
             const Checked<Value>& checked, const std::string& prefix = "") {
   const Job<Value> job = stage.prepare(sweep, checked.array);
   DeviceBuffer<Value> total(1);
-  total.poison();
-  job.enqueue(total.data());
-  std::uint64_t wrong =
-      is_right(checked.array.data(), checked.reference, total.to_host()[0], job.depth) ? 0 : 1;
-  // Again, with zeros: what is left of the first run must not matter.
+  const auto total_is = [&](const Reference& expected) {
+    total.poison();
+    job.enqueue(total.data());
+    return is_right(checked.array.data(), expected, total.to_host()[0], job.depth);
+  };
+  // Again with zeros: what is left of the first run must not matter. A third time, since tickets
+  // and marks begin anew after two.
+  std::uint64_t wrong = total_is(checked.reference) ? 0 : 1;
   checked.array.zero();
-  total.poison();
-  job.enqueue(total.data());
-  wrong += total.to_host()[0] == Value{} ? 0 : 1;
+  wrong += total_is({}) ? 0 : 1;
   checked.array.fill();
-  point.verify(prefix + "total of values " + name_of(checked.array.data()), wrong, 2);
+  wrong += total_is(checked.reference) ? 0 : 1;
+  point.verify(prefix + "total of values " + name_of(checked.array.data()), wrong, 3);
 }
 
 // Measures the read kernel on the whole tiles of the values; returns GB/s.
@@ -471,8 +473,11 @@ void measure_awkward_size(Sweep& sweep, std::uint64_t count, unsigned skipped) {
       std::to_string(count) + (skipped > 0 ? " from value " + std::to_string(skipped) + " on" : ""),
       static_cast<double>(count));
   sweep.require_memory(count * sizeof(float), "this sweep");
-  verify_stages<float>(sweep, point, Data::small_integers, count, skipped);
-  verify_stages<float>(sweep, point, Data::centred, count, skipped);
+  // The host backend takes long for many values: integers must do, whose sums are exact.
+  if (sweep.is_hardware() || count <= 2 * read_tile) {
+    verify_stages<float>(sweep, point, Data::small_integers, count, skipped);
+    verify_stages<float>(sweep, point, Data::centred, count, skipped);
+  }
   verify_stages<unsigned>(sweep, point, Data::all_bits, count, skipped);
   Array<float> array(sweep, Data::positive, count, skipped);
   const double seconds = measure_sum(sweep, point, best_stage<float>(), array);
@@ -486,13 +491,13 @@ void measure_awkward(Sweep& sweep) {
   constexpr std::uint64_t fermat_prime = 65537;
   for (const std::uint64_t count :
        {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3}, std::uint64_t{255},
-        std::uint64_t{257}, read_tile - 1, read_tile + 1, fermat_prime}) {
+        std::uint64_t{257}, read_tile - 1, fermat_prime}) {
     measure_awkward_size(sweep, count, 0);
   }
   constexpr std::uint64_t prime = 32771;
-  for (const unsigned skipped : {1U, 3U}) {
-    measure_awkward_size(sweep, prime, skipped);
-  }
+  measure_awkward_size(sweep, prime, 1);
+  measure_awkward_size(sweep, 257, 2);
+  measure_awkward_size(sweep, read_tile + 1, 3);
   measure_awkward_size(sweep, 2, 2);  // no vector at all
   if (sweep.is_hardware()) {
     constexpr std::uint64_t beyond_2_gibibytes = (std::uint64_t{1} << 29) + (1U << 20) + 7;
