@@ -88,6 +88,26 @@ __device__ void multiply_add(float (&sums)[rows][columns], const float (&a)[rows
   }
 }
 
+/// Two values side by side: what a packed FMA of gfx90a and later takes from two registers.
+#if defined(__HIP_DEVICE_COMPILE__)
+using Pair = float __attribute__((ext_vector_type(2)));
+#else
+struct Pair {
+  float x;
+  float y;
+};
+#endif
+
+/// sum += a * b for both of a pair: one instruction where there are packed FMAs, else two.
+__device__ inline void multiply_add(Pair& sum, Pair a, float b) {
+#if defined(__HIP_DEVICE_COMPILE__)
+  sum += a * b;
+#else
+  sum.x += a.x * b;
+  sum.y += a.y * b;
+#endif
+}
+
 /// C = alpha sum + beta C. Where beta is 0, C is not read: it may hold anything, NaN as well.
 __device__ inline void store_result(float* c, float alpha, float sum, float beta) {
   *c = beta == 0 ? alpha * sum : alpha * sum + beta * *c;
@@ -112,9 +132,11 @@ __device__ void store_results(float* c, float alpha, const float (&sums)[count],
   }
 }
 
-/// Nothing moves from before this place in the code to behind it, or back: neither the compiler's
-/// loads, where they are to be on their way early, nor their uses. ptxas, which makes NVIDIA's
-/// machine code, keeps to it only as far as it likes.
+/// No load or store moves from before this place in the code to behind it, or back, and on AMD no
+/// instruction does once there are instructions: loads that are to be on their way early stay
+/// early. (Before, clang may move arithmetic: for gfx90a it does, to join FMAs by two, unless the
+/// source has them in pairs.) ptxas, which makes NVIDIA's machine code, keeps to it as far as it
+/// likes.
 __device__ inline void hold_order() {
 #if defined(__HIP_DEVICE_COMPILE__)
   __builtin_amdgcn_sched_barrier(0);

@@ -140,10 +140,10 @@ static __global__ void __launch_bounds__(reference_threads)
   atomicMax(&comparison->largest_error, __float_as_uint(static_cast<float>(largest)));
 }
 
-/// The grid of the kernels above: threads go along a row, blocks over rows take turns.
+/// The grid of the kernels above: threads go along a row, blocks take rows in turn.
 inline hipscope::LaunchShape row_shape(unsigned rows, unsigned columns) {
-  constexpr unsigned most_rows = 1024;
-  return {.grid = dim3(blocks_of(columns, reference_threads), std::clamp(rows, 1U, most_rows)),
+  constexpr unsigned rows_per_block = 16;
+  return {.grid = dim3(blocks_of(columns, reference_threads), blocks_of(rows, rows_per_block)),
           .block = dim3(reference_threads)};
 }
 

@@ -195,6 +195,18 @@ std::string label_of(const Stage& stage) {
                                      : stage.source_kernel + " " + stage.technique;
 }
 
+bool is_here(const Sweep& sweep, const Stage& stage) {
+  return stage.is_on == nullptr || stage.is_on(sweep.device());
+}
+
+void note_missing(Sweep& sweep, const std::vector<Stage>& stages) {
+  for (const Stage& stage : stages) {
+    if (!is_here(sweep, stage)) {
+      sweep.note("not on this device: " + stage.technique);
+    }
+  }
+}
+
 // The library's best median time, each kind of its math in a row of its own; 0 without a library.
 double measure_library(Sweep& sweep, Problem& problem, double x, const std::string& published_x) {
   double best = 0;
@@ -223,6 +235,7 @@ void measure_stages(Sweep& sweep, const std::vector<Stage>& stages, unsigned m, 
       "a kernel that states no launch bounds, and for their own 256");
   note_peak(sweep);
   note_library(sweep);
+  note_missing(sweep, stages);
   sweep.require_memory(sgemm::bytes_of_problem(m, n, k), "--m");
   Problem problem(m, n, k, Values::random, sweep.seed());
   const bool is_published = m == 4096 && n == 4096 && k == 4096;
@@ -234,6 +247,9 @@ void measure_stages(Sweep& sweep, const std::vector<Stage>& stages, unsigned m, 
   bool is_first = true;
   for (std::size_t i = 0; i < stages.size(); ++i) {
     const Stage& stage = stages[i];
+    if (!is_here(sweep, stage)) {
+      continue;
+    }
     const std::string series = stage.source_kernel.empty() ? "" : "kernel " + stage.source_kernel;
     auto point = sweep.point(label_of(stage), static_cast<double>(i + 1),
                              is_published ? series : "", published_x);
@@ -256,10 +272,10 @@ void measure_stages(Sweep& sweep, const std::vector<Stage>& stages, unsigned m, 
 
 // --- Sweeps over sizes ------------------------------------------------------------------------
 
-std::vector<Stage> contenders_of(const std::vector<Stage>& stages) {
+std::vector<Stage> contenders_of(const Sweep& sweep, const std::vector<Stage>& stages) {
   std::vector<Stage> contenders;
   std::copy_if(stages.begin(), stages.end(), std::back_inserter(contenders),
-               [](const Stage& stage) { return stage.is_contender; });
+               [&](const Stage& stage) { return stage.is_contender && is_here(sweep, stage); });
   return contenders;
 }
 
@@ -310,7 +326,7 @@ void measure_sizes(Sweep& sweep, const std::vector<Stage>& stages, unsigned larg
   for (unsigned size = std::min(first, largest); size <= largest;) {
     auto point = sweep.point(std::to_string(size), size);
     Problem problem(size, size, size, Values::random, sweep.seed());
-    measure_in_turn(sweep, point, contenders_of(stages), problem);
+    measure_in_turn(sweep, point, contenders_of(sweep, stages), problem);
     // 256, 384, 512, 768, 1024: half an octave each.
     size = (size & (size - 1)) == 0 ? size + size / 2 : size / 3 * 4;
   }
@@ -333,7 +349,7 @@ void measure_odd(Sweep& sweep, const std::vector<Stage>& stages) {
     const unsigned size = odd_size(i, count, smallest, largest);
     auto point = sweep.point(std::to_string(size), size);
     Problem problem(size, size, size, Values::random, sweep.seed());
-    measure_in_turn(sweep, point, contenders_of(stages), problem);
+    measure_in_turn(sweep, point, contenders_of(sweep, stages), problem);
   }
 }
 
@@ -349,7 +365,7 @@ void measure_against_library(Sweep& sweep, const std::vector<Stage>& stages, uns
   sweep.require_memory(sgemm::bytes_of_problem(m, n, k), "--m");
   Problem problem(m, n, k, Values::random, sweep.seed());
   double x = 0;
-  for (const Stage& stage : contenders_of(stages)) {
+  for (const Stage& stage : contenders_of(sweep, stages)) {
     auto point = sweep.point(stage.technique, ++x);
     measure_in_turn(sweep, point, {stage}, problem);
   }
@@ -367,18 +383,18 @@ struct AwkwardCase {
 
 // On the host backend the large extents are scaled down.
 std::vector<AwkwardCase> awkward_cases(bool is_hardware) {
-  const unsigned below = is_hardware ? 4095 : 127;
-  const unsigned above = is_hardware ? 4097 : 129;
+  const unsigned below = is_hardware ? 4095 : 31;
+  const unsigned above = is_hardware ? 4097 : 67;
   const sgemm::Gaps odd_gaps = {.a = 3, .b = 5, .c = 7};
   const sgemm::Gaps whole_gaps = {.a = 8, .b = 16, .c = 32};
   return {{1, 1, 1, measured_factors, {}},
           {1, 1, above, other_factors, odd_gaps},
           {17, 1, 257, measured_factors, {}},
-          {1, 257, 17, other_factors, {}},
+          {1, 257, 19, other_factors, {}},
           {255, 17, 1, other_factors, odd_gaps},
           {17, 255, 0, other_factors, {}},
           {17, 17, 0, measured_factors, odd_gaps},
-          {257, 255, 33, {.alpha = 0.0F, .beta = 2.0F}, {}},
+          {130, 255, 33, {.alpha = 0.0F, .beta = 2.0F}, {}},
           {65, 63, 31, {.alpha = 0.0F, .beta = 0.0F}, {}},
           {256, 128, 64, other_factors, whole_gaps},
           {below, above, 17, {.alpha = -1.0F, .beta = 1.0F}, {}},
@@ -390,6 +406,7 @@ void check_awkward(Sweep& sweep, const std::vector<Stage>& stages) {
   sweep.axis({.name = "stage"});
   sweep.headline("largest error");
   sweep.note("each case with random values and, exactly, with small integers; nothing is measured");
+  note_missing(sweep, stages);
   const auto cases = awkward_cases(sweep.is_hardware());
   std::vector<std::unique_ptr<Problem>> problems;
   for (const AwkwardCase& awkward : cases) {
@@ -399,6 +416,9 @@ void check_awkward(Sweep& sweep, const std::vector<Stage>& stages) {
     }
   }
   for (std::size_t i = 0; i < stages.size(); ++i) {
+    if (!is_here(sweep, stages[i])) {
+      continue;
+    }
     auto point = sweep.point(label_of(stages[i]), static_cast<double>(i + 1));
     double largest = 0;
     for (std::size_t j = 0; j < problems.size(); ++j) {

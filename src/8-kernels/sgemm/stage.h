@@ -63,7 +63,8 @@ struct Stage {
   bool is_contender = false;
   const void* kernel = nullptr;  ///< for what the runtime knows of it
   void (*enqueue)(const Stage&, const Product&) = nullptr;
-  std::string remark{};  ///< what the reader must know of this row
+  /// Whether the device has what the stage needs; null: any has.
+  bool (*is_on)(const hipscope::DeviceDescription&) = nullptr;
 };
 
 /// The grid of a stage: x goes over the columns of C, y over its rows.

@@ -7,8 +7,10 @@
 #include "lds_arrays.h"
 #include "lds_tile.h"
 #include "loading_waves.h"
+#include "matrix_instructions.h"
 #include "one_thread_per_element.h"
 #include "placed_reads.h"
+#include "register_tile.h"
 #include "run_time_buffers.h"
 #include "run_time_tile.h"
 #include "stage.h"
@@ -80,9 +82,10 @@ inline std::vector<Stage> all_stages() {
   stages.insert(stages.end(), large.begin() + 5, large.end());
   const std::vector<Stage> bounded = stages_of_128<tiles_128.threads>(bounded_suffix, false);
   stages.insert(stages.end(), bounded.begin(), bounded.end());
-  for (Stage& stage : stages) {
-    stage.is_contender = stage.source_kernel == "7.4" || stage.source_kernel.empty();
-  }
+  // Ours. What is measured at all sizes and against the vendor's library says so.
+  stages.push_back(register_tile_stage<2, 2>("register tile of 8 x 8"));
+  stages.push_back(register_tile_stage<4, 2>("register tile of 16 x 8"));
+  stages.push_back(matrix_instructions_stage());
   return stages;
 }
 

@@ -36,12 +36,12 @@ __global__ void __launch_bounds__(assumed_threads)
   c += blockIdx.y * block_rows * extents.ldc + blockIdx.x * block_columns;
   float sums[thread_rows][thread_columns] = {};
   for (unsigned tile = 0; tile < extents.k; tile += depth) {
-#pragma unroll
-    for (unsigned i = threadIdx.x; i < block_rows * depth; i += threads) {
+    for (unsigned part = 0; part < block_rows * depth / threads; ++part) {
+      const unsigned i = part * threads + threadIdx.x;
       a_tile[i / depth][i % depth] = a[i / depth * extents.lda + tile + i % depth];
     }
-#pragma unroll
-    for (unsigned i = threadIdx.x; i < depth * block_columns; i += threads) {
+    for (unsigned part = 0; part < depth * block_columns / threads; ++part) {
+      const unsigned i = part * threads + threadIdx.x;
       b_tile[i / block_columns][i % block_columns] =
           b[(tile + i / block_columns) * extents.ldb + i % block_columns];
     }

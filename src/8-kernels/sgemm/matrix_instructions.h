@@ -1,0 +1,165 @@
+// Beyond the source: matrix instructions of CDNA GPUs, in FP32 throughout.
+//
+// v_mfma_f32_32x32x2f32 multiplies 32 x 2 by 2 x 32 values that lie in the registers of a whole
+// wave: 2048 FMAs for two registers of operands per lane. MI100 (gfx908) does 256 of them per cycle
+// and CU instead of 64: this is how rocBLAS there passes what the source took for the card's peak.
+// Inputs, products and sums are FP32: no precision is given up.
+//
+// Tiles of 128 x 128 with a depth of 16 in two LDS buffers, A transposed; 4 waves of 64 x 64, each
+// as 2 x 2 blocks of 32 x 32, whose sums take 64 registers (AGPRs, where the compiler likes).
+#pragma once
+
+#include <string>
+
+#include "device_code.h"
+#include "stage.h"
+#include "tile_128.h"
+
+namespace sgemm {
+
+/// CDNA; and the host backend, which computes what the instruction does.
+inline bool has_matrix_instructions(const hipscope::DeviceDescription& device) {
+  const auto begins = [&](const char* start) { return device.architecture.rfind(start, 0) == 0; };
+  return begins("gfx908") || begins("gfx90a") || begins("gfx94") || begins("host");
+}
+
+#if !defined(HIPSCOPE_BACKEND_NVIDIA)
+
+/// One lane's 16 of the 32 x 32 sums: value i is in row i / 4 * 8 + lane / 32 * 4 + i % 4 and in
+/// column lane % 32.
+#if defined(__HIP_DEVICE_COMPILE__)
+using MatrixSums = float __attribute__((ext_vector_type(16)));
+#else
+using MatrixSums = float[16];
+#endif
+
+/// sums += the column of A, whose row is lane % 32, times the row of B, whose column is lane % 32;
+/// the lower half of the lanes has the first k, the upper one the second.
+__device__ inline void multiply_add_matrix(MatrixSums& sums, float a, float b) {
+#if defined(__gfx908__) || defined(__gfx90a__) || defined(__gfx940__) || defined(__gfx942__)
+  sums = __builtin_amdgcn_mfma_f32_32x32x2f32(a, b, sums, 0, 0, 0);
+#elif defined(__HIP_DEVICE_COMPILE__)
+  __builtin_trap();  // never launched there
+#else
+  __shared__ float a_of_lanes[256];
+  __shared__ float b_of_lanes[256];
+  const unsigned lane = threadIdx.x % wave_lanes;
+  const unsigned first = threadIdx.x - lane;
+  a_of_lanes[threadIdx.x] = a;
+  b_of_lanes[threadIdx.x] = b;
+  __syncthreads();
+  for (unsigned i = 0; i < 16; ++i) {
+    const unsigned row = first + i / 4 * 8 + lane / 32 * 4 + i % 4;
+    const unsigned column = first + lane % 32;
+    sums[i] +=
+        a_of_lanes[row] * b_of_lanes[column] + a_of_lanes[row + 32] * b_of_lanes[column + 32];
+  }
+  __syncthreads();
+#endif
+}
+
+static __global__ void __launch_bounds__(256)
+    matrix_instructions_kernel(Extents extents, float alpha, const float* __restrict__ a,
+                               const float* __restrict__ b, float beta, float* __restrict__ c) {
+  constexpr unsigned block_rows = 128;
+  constexpr unsigned block_columns = 128;
+  constexpr unsigned depth = 16;
+  constexpr unsigned threads = 256;
+  constexpr unsigned side = 32;  // of a block of sums
+  constexpr unsigned pitch = 128 + 4;
+  constexpr unsigned copies = 2;  // of 16 bytes, per thread and matrix
+  alignas(16) __shared__ float a_tiles[2][depth * pitch];
+  alignas(16) __shared__ float b_tiles[2][depth * pitch];
+  const unsigned wave = threadIdx.x / wave_lanes;
+  const unsigned lane = threadIdx.x % wave_lanes;
+  const unsigned first_row = wave / 2 * 2 * side;
+  const unsigned first_column = wave % 2 * 2 * side;
+  const unsigned a_copy_row = threadIdx.x / 4;
+  const unsigned a_copy_k = threadIdx.x % 4 * 4;
+  const unsigned b_copy_k = threadIdx.x / 32;
+  const unsigned b_copy_column = threadIdx.x % 32 * 4;
+  a += (blockIdx.y * block_rows + a_copy_row) * extents.lda + a_copy_k;
+  b += b_copy_k * extents.ldb + blockIdx.x * block_columns + b_copy_column;
+  c += (blockIdx.y * block_rows + first_row) * extents.ldc + blockIdx.x * block_columns +
+       first_column;
+  float4 next_of_a[copies];
+  float4 next_of_b[copies];
+  const auto load_tiles = [&] {
+#pragma unroll
+    for (unsigned i = 0; i < copies; ++i) {
+      next_of_a[i] = load_four(a + i * (threads / 4) * extents.lda);
+      next_of_b[i] = load_four(b + i * (threads / 32) * extents.ldb);
+    }
+  };
+  const auto store_tiles = [&](unsigned buffer) {
+#pragma unroll
+    for (unsigned i = 0; i < copies; ++i) {
+      store_transposed(a_tiles[buffer] + a_copy_k * pitch + a_copy_row + i * (threads / 4), pitch,
+                       next_of_a[i]);
+      store_four(b_tiles[buffer] + (b_copy_k + i * (threads / 32)) * pitch + b_copy_column,
+                 next_of_b[i]);
+    }
+  };
+  MatrixSums sums[2][2] = {};
+  load_tiles();
+  store_tiles(0);
+  __syncthreads();
+  const unsigned tiles = extents.k / depth;
+  for (unsigned tile = 0; tile < tiles; ++tile) {
+    // Behind the last tile the same is loaded once more: in the loop there is nothing to decide.
+    const unsigned advance = tile + 1 < tiles ? depth : 0;
+    a += advance;
+    b += advance * extents.ldb;
+    load_tiles();
+    hold_order();
+    const unsigned place = lane / side * pitch + lane % side;
+    const float* const a_mine = a_tiles[tile % 2] + place + first_row;
+    const float* const b_mine = b_tiles[tile % 2] + place + first_column;
+#pragma unroll
+    for (unsigned k = 0; k < depth; k += 2) {
+#pragma unroll
+      for (unsigned i = 0; i < 2; ++i) {
+#pragma unroll
+        for (unsigned j = 0; j < 2; ++j) {
+          multiply_add_matrix(sums[i][j], a_mine[k * pitch + i * side],
+                              b_mine[k * pitch + j * side]);
+        }
+      }
+    }
+    hold_order();
+    store_tiles((tile + 1) % 2);
+    __syncthreads();
+  }
+#pragma unroll
+  for (unsigned i = 0; i < 2; ++i) {
+#pragma unroll
+    for (unsigned j = 0; j < 2; ++j) {
+#pragma unroll
+      for (unsigned value = 0; value < 16; ++value) {
+        const unsigned row = i * side + value / 4 * 8 + lane / side * 4 + value % 4;
+        const unsigned column = j * side + lane % side;
+        store_result(c + row * extents.ldc + column, alpha, sums[i][j][value], beta);
+      }
+    }
+  }
+}
+
+#endif
+
+inline Stage matrix_instructions_stage() {
+  Tiles tiles = tiles_128;
+  tiles.depth = 16;
+  // Of a wave: what it loads from LDS for one k is a column of 64 and a row of 64.
+  tiles.thread_rows = 64;
+  tiles.thread_columns = 64;
+  Stage stage{.technique = "matrix instructions", .tiles = tiles};
+#if !defined(HIPSCOPE_BACKEND_NVIDIA)
+  stage.kernel = reinterpret_cast<const void*>(matrix_instructions_kernel);
+  stage.enqueue = enqueue<matrix_instructions_kernel>;
+#endif
+  stage.is_contender = true;
+  stage.is_on = has_matrix_instructions;
+  return stage;
+}
+
+}  // namespace sgemm

@@ -1,0 +1,171 @@
+// Beyond the source, in plain HIP for every GPU: a large thread tile, two buffers in LDS and two in
+// registers, all at places that are known when it compiles.
+//
+// What held the source's stages back is gone one by one:
+//   LDS bandwidth  16 x 8 elements per thread need 0.75 bytes per FMA from LDS, 8 x 8 need 1; the
+//                  thread's elements come in pieces of 4 x 4, 64 apart, so that neighbouring lanes
+//                  load neighbouring 16 bytes from A, which is transposed, and from B
+//   latency        the operands of the next k are loaded from LDS before the FMAs of this one, also
+//                  across the barrier: the next 8 k are in the other LDS buffer, and the barrier
+//                  passed, before the last FMAs of these 8; device memory has 6 k of FMAs for its
+//                  turn
+//   registers      the launch bound leaves a thread 256
+//   instructions   the loop holds both LDS buffers' turns, so that addresses are constants; one
+//   wait
+//                  per k, since all that is waited for was asked for one k earlier
+#pragma once
+
+#include "device_code.h"
+#include "stage.h"
+
+namespace sgemm {
+
+/// Waits for all loads from LDS, where the compiler would wait for them one by one as they are
+/// used. (Elsewhere than on AMD there is no such instruction: registers are tracked by hardware.)
+__device__ inline void wait_for_lds() {
+#if defined(__HIP_DEVICE_COMPILE__)
+  // lgkmcnt(0), the other counters at their largest: alike on gfx9 and gfx10.
+  __builtin_amdgcn_s_waitcnt(0xC07F);
+#endif
+}
+
+/// `row_pieces` x `column_pieces` pieces of 4 x 4 per thread.
+template <unsigned row_pieces, unsigned column_pieces>
+__global__ void __launch_bounds__(256, 1)
+    register_tile_kernel(Extents extents, float alpha, const float* __restrict__ a,
+                         const float* __restrict__ b, float beta, float* __restrict__ c) {
+  constexpr unsigned threads = 256;
+  constexpr unsigned distance = 64;  // from a thread's piece to its next
+  constexpr unsigned block_rows = row_pieces * distance;
+  constexpr unsigned block_columns = column_pieces * distance;
+  constexpr unsigned depth = 8;  // of one LDS buffer
+  constexpr unsigned a_pitch = block_rows + 4;
+  constexpr unsigned b_pitch = block_columns + 4;
+  // 16 bytes each: two in a row of A's tile, and with as many threads so many rows are copied.
+  constexpr unsigned a_copies = block_rows * depth / 4 / threads;
+  constexpr unsigned a_copy_rows = threads * 4 / depth;
+  constexpr unsigned b_copies = block_columns * depth / 4 / threads;
+  constexpr unsigned b_copy_rows = threads * 4 / block_columns;
+  alignas(16) __shared__ float a_tiles[2][depth * a_pitch];
+  alignas(16) __shared__ float b_tiles[2][depth * b_pitch];
+  const Place place = place_of<Layout::waves_8x8>(threadIdx.x);
+  const unsigned a_copy_row = threadIdx.x / 2;
+  const unsigned a_copy_k = threadIdx.x % 2 * 4;
+  const unsigned b_copy_k = threadIdx.x / (block_columns / 4);
+  const unsigned b_copy_column = threadIdx.x % (block_columns / 4) * 4;
+  const float* const a_mine = &a_tiles[0][place.row * 4];
+  const float* const b_mine = &b_tiles[0][place.column * 4];
+  float* const a_mine_to_copy = &a_tiles[0][a_copy_k * a_pitch + a_copy_row];
+  float* const b_mine_to_copy = &b_tiles[0][b_copy_k * b_pitch + b_copy_column];
+  a += (blockIdx.y * block_rows + a_copy_row) * extents.lda + a_copy_k;
+  b += b_copy_k * extents.ldb + blockIdx.x * block_columns + b_copy_column;
+  c += (blockIdx.y * block_rows + place.row * 4) * extents.ldc + blockIdx.x * block_columns +
+       place.column * 4;
+
+  float4 next_of_a[a_copies];
+  float4 next_of_b[b_copies];
+  const auto load_tiles = [&] {
+#pragma unroll
+    for (unsigned i = 0; i < a_copies; ++i) {
+      next_of_a[i] = load_four(a + i * a_copy_rows * extents.lda);
+    }
+#pragma unroll
+    for (unsigned i = 0; i < b_copies; ++i) {
+      next_of_b[i] = load_four(b + i * b_copy_rows * extents.ldb);
+    }
+  };
+  const auto store_tiles = [&](unsigned buffer) {
+#pragma unroll
+    for (unsigned i = 0; i < a_copies; ++i) {
+      store_transposed(a_mine_to_copy + buffer * depth * a_pitch + i * a_copy_rows, a_pitch,
+                       next_of_a[i]);
+    }
+#pragma unroll
+    for (unsigned i = 0; i < b_copies; ++i) {
+      store_four(b_mine_to_copy + (buffer * depth + i * b_copy_rows) * b_pitch, next_of_b[i]);
+    }
+  };
+  Pair a_fragment[2][row_pieces * 2];
+  float b_fragment[2][column_pieces][4];
+  const auto read = [&](unsigned buffer, unsigned k) {
+#pragma unroll
+    for (unsigned i = 0; i < row_pieces; ++i) {
+      const float4 four = load_four(a_mine + (buffer * depth + k) * a_pitch + i * distance);
+      a_fragment[k % 2][2 * i] = {four.x, four.y};
+      a_fragment[k % 2][2 * i + 1] = {four.z, four.w};
+    }
+#pragma unroll
+    for (unsigned j = 0; j < column_pieces; ++j) {
+      load(b_fragment[k % 2][j], b_mine + (buffer * depth + k) * b_pitch + j * distance);
+    }
+  };
+  Pair sums[row_pieces * 2][column_pieces * 4] = {};  // of two rows each
+
+  load_tiles();
+  store_tiles(0);
+  __syncthreads();
+  read(0, 0);
+#pragma unroll 1
+  for (unsigned tile = 0; tile < extents.k; tile += 2 * depth) {
+#pragma unroll
+    for (unsigned buffer = 0; buffer < 2; ++buffer) {
+#pragma unroll
+      for (unsigned k = 0; k < depth; ++k) {
+        wait_for_lds();
+        if (k == 0) {
+          // Behind the last tile the same is loaded once more: in the loop nothing branches.
+          const bool is_last = buffer == 1 && tile + 2 * depth >= extents.k;
+          a += is_last ? 0 : depth;
+          b += is_last ? 0 : depth * extents.ldb;
+          load_tiles();
+        }
+        if (k == depth - 2) {
+          store_tiles(1 - buffer);
+        }
+        if (k == depth - 1) {
+          __syncthreads();
+          read(1 - buffer, 0);
+        } else {
+          read(buffer, k + 1);
+        }
+        hold_order();
+#pragma unroll
+        for (unsigned i = 0; i < row_pieces * 2; ++i) {
+#pragma unroll
+          for (unsigned j = 0; j < column_pieces * 4; ++j) {
+            multiply_add(sums[i][j], a_fragment[k % 2][i], b_fragment[k % 2][j / 4][j % 4]);
+          }
+        }
+        hold_order();
+      }
+    }
+  }
+#pragma unroll
+  for (unsigned i = 0; i < row_pieces * 4; ++i) {
+    const unsigned row = i / 4 * distance + i % 4;
+#pragma unroll
+    for (unsigned j = 0; j < column_pieces; ++j) {
+      const Pair* const pairs = sums[i / 2] + 4 * j;
+      const float four[4] = {
+          i % 2 == 0 ? pairs[0].x : pairs[0].y, i % 2 == 0 ? pairs[1].x : pairs[1].y,
+          i % 2 == 0 ? pairs[2].x : pairs[2].y, i % 2 == 0 ? pairs[3].x : pairs[3].y};
+      store_results(c + row * extents.ldc + j * distance, alpha, four, beta);
+    }
+  }
+}
+
+template <unsigned row_pieces, unsigned column_pieces>
+Stage register_tile_stage(const std::string& technique) {
+  Stage stage = stage_of<register_tile_kernel<row_pieces, column_pieces>>(
+      technique, "",
+      {.block_rows = 64 * row_pieces,
+       .block_columns = 64 * column_pieces,
+       .depth = 16,
+       .threads = 256,
+       .thread_rows = 4 * row_pieces,
+       .thread_columns = 4 * column_pieces});
+  stage.is_contender = true;
+  return stage;
+}
+
+}  // namespace sgemm
