@@ -13,7 +13,7 @@ Json = dict[str, Any]
 
 TITLES = {
     "execution": "Execution", "memory": "Memory", "lds": "LDS (shared memory)", "registers": "Registers",
-    "rates": "Arithmetic: rates and latencies", "launch": "Launch", OTHER: "Other",
+    "rates": "Arithmetic: rates and latencies", "launch": "Launch", "kernels": "Whole kernels", OTHER: "Other",
 }
 COLUMNS = {
     "capacity": "capacity", "line": "line", "sector": "sector", "latency": "latency",

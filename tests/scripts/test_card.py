@@ -19,7 +19,7 @@ sys.path.insert(0, str(synthetic.SCRIPTS))
 # pylint: disable=wrong-import-position
 from hipscope_report import card, card_page, load  # noqa: E402
 
-GROUPS = ("execution", "memory", "lds", "registers", "rates", "launch", "other")
+GROUPS = ("execution", "memory", "lds", "registers", "rates", "launch", "kernels", "other")
 HOSTILE = "../../x <script>alert(1)</script> | `code` **b** [a](javascript:b) $\\frac$\n# heading\n"
 
 Json = dict[str, Any]
@@ -147,6 +147,17 @@ def add_full(folder: Path) -> None:
         inference("launch latency", 7.4, "us"), inference("interval in a stream", 2.5, "us"),
         inference("interval in a graph", 0.48, "us"),
         inference("largest grid at the cost of one block", 256.0, "blocks"))
+    add(folder, "reduction",
+        inference("8 values per step over 4", 1.1, "times as fast"),
+        inference("best reduction over read bandwidth", 99.5, "%"),
+        inference("best reduction over vendor library", 101.3, "%"))
+    add(folder, "padding",
+        inference("4 channels per thread against 16, compile-time count", 0.96, "times the time"),
+        inference("cost of an array that is indexed at run time", 1.5, "times the time"),
+        inference("padding over copy", 97.4, "% of the copy's bandwidth"))
+    add(folder, "batchnorm",
+        inference("what one pass gains on three", 2.0, "times the rate"),
+        inference("batchnorm spatial over copy bandwidth", 80.0, "%"))
 
 
 def test_full_card(tmp_path: Path) -> None:
@@ -186,7 +197,7 @@ def test_overview(tmp_path: Path) -> None:
     assert (made, page) == make(tmp_path)
     for part in ("# Hardware card: Test GPU\n", "| Driver | 580.1 |", "| Measured on | 2025-01-02 ... 2025-02-03 |",
                  "| hipscope | fedcba; abcdef012345 |", "| Shader clock | 1755 ... 1980 MHz (given, measured) |",
-                 "| Experiments | 2 with a result, 15 without |", "parameters: 1 found, 0 not found, ",
+                 "| Experiments | 2 with a result, 18 without |", "parameters: 1 found, 0 not found, ",
                  "no disagreement.", "| L2 cache | 50 MiB |"):
         assert part in page
     assert made["device"]["l2_bytes"] == 50 * 2**20
