@@ -9,18 +9,20 @@
 //   odd              the same at odd sizes, and the average over them
 //   against-library  the last stages and the library, measured in turn
 //   awkward          every stage where nothing is a multiple of its tile: single rows and columns,
-//                    k = 0, alpha = 0, NaN in C with beta = 0, rows with gaps; checked, not
-//                    measured
+//                    k = 0, alpha = 0 with NaN in A and B, beta = 0 with NaN in C, rows with gaps;
+//                    checked, not measured
 // The peak that shares refer to is FMAs per cycle of all CUs (NVIDIA: SMs) at the clock of each
 // measurement.
 #include <hipscope/hipscope.h>
 #include <hipscope/vendor/gemm.h>
 
 #include <algorithm>
-#include <cmath>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reference.h"
@@ -413,6 +415,9 @@ void check_awkward(Sweep& sweep, const std::vector<Stage>& stages) {
     for (const Values values : {Values::random, Values::integers}) {
       problems.push_back(std::make_unique<Problem>(awkward.m, awkward.n, awkward.k, values,
                                                    sweep.seed(), awkward.gaps));
+      if (awkward.factors.alpha == 0) {
+        problems.back()->poison_operands();
+      }
     }
   }
   for (std::size_t i = 0; i < stages.size(); ++i) {
