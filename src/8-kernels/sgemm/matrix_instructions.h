@@ -35,7 +35,8 @@ using MatrixSums = float[16];
 
 /// sums += the column of A, whose row is lane % 32, times the row of B, whose column is lane % 32;
 /// the lower half of the lanes has the first k, the upper one the second.
-__device__ inline void multiply_add_matrix(MatrixSums& sums, float a, float b) {
+__device__ inline void multiply_add_matrix([[maybe_unused]] MatrixSums& sums,
+                                           [[maybe_unused]] float a, [[maybe_unused]] float b) {
 #if defined(__gfx908__) || defined(__gfx90a__) || defined(__gfx940__) || defined(__gfx942__)
   sums = __builtin_amdgcn_mfma_f32_32x32x2f32(a, b, sums, 0, 0, 0);
 #elif defined(__HIP_DEVICE_COMPILE__)
