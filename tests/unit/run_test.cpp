@@ -355,6 +355,45 @@ TEST_F(RunTest, APublishedSeriesOfAPointMayNameItsLabelAsX) {
   EXPECT_EQ(rows[2]["published"][0]["value"], 376);
 }
 
+TEST_F(RunTest, APublishedSeriesOfAPointMayHaveAnotherXThanTheLabel) {
+  Experiment sgemm("sgemm", {.question = "", .sources = {}});
+  sgemm.sweep("stages", "", [](Sweep& sweep) {
+    sweep.headline("rate");
+    sweep.point("2 tiles", 1, "kernel 2", "4096").value("rate", 1, "TFLOP/s");
+    sweep.point("3 tiles", 2, "kernel 3", "2048").value("rate", 1, "TFLOP/s");
+  });
+  EXPECT_EQ(hipscope::run(sgemm, {"--json", path("result.json")}).status, 0);
+  const Json rows = Json::parse(read_file(path("result.json")))["sweeps"][0]["rows"];
+  ASSERT_EQ(rows[0]["published"].size(), 1U);
+  EXPECT_EQ(rows[0]["published"][0]["value"], 2.74235);
+  EXPECT_TRUE(rows[1]["published"].empty());
+}
+
+TEST_F(RunTest, BodiesAreSampledInTurnUntilEachHasEnough) {
+  // The first executions, then rounds: the second body's third sample is out of the way.
+  fake::script().samples.assign(6, {.seconds = 0x1p-6, .shader_mhz = 1000, .gated = true});
+  fake::script().samples.push_back({.seconds = 0x1p-5, .shader_mhz = 1000, .gated = true});
+  fake::script().samples.push_back({.seconds = 0x1p-6, .shader_mhz = 1000, .gated = true});
+  std::string order;
+  std::vector<Measurement> measurements;
+  experiment_.sweep("only", "", [&](Sweep& sweep) {
+    auto point = sweep.point("1", 1);
+    fake::forget_calls();
+    measurements = point.measure_in_turn({[&] { order += 'a'; }, [&] { order += 'b'; }},
+                                         {{.name = "first"}, {.name = "second"}});
+  });
+  EXPECT_EQ(run().status, 0);
+  ASSERT_EQ(measurements.size(), 2U);
+  EXPECT_EQ(measurements[0].name, "first");
+  EXPECT_EQ(measurements[1].name, "second");
+  EXPECT_EQ(measurements[0].samples.size(), measurements[1].samples.size());
+  EXPECT_GE(measurements[0].samples.size(), 5U);
+  EXPECT_EQ(measurements[0].stop, StopReason::quiet);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    EXPECT_EQ(order[i], i % 2 == 0 ? 'a' : 'b') << order;
+  }
+}
+
 TEST_F(RunTest, NoiseIsGivenInPercent) {
   add_measured_sweep();
   EXPECT_EQ(json_of_run()["options"]["noise"], 0.005);

@@ -99,12 +99,12 @@ struct Pair {
 #endif
 
 /// sum += a * b for both of a pair: one instruction where there are packed FMAs, else two.
-__device__ inline void multiply_add(Pair& sum, Pair a, float b) {
+__device__ inline void multiply_add(Pair& sum, float a, Pair b) {
 #if defined(__HIP_DEVICE_COMPILE__)
   sum += a * b;
 #else
-  sum.x += a.x * b;
-  sum.y += a.y * b;
+  sum.x += a * b.x;
+  sum.y += a * b.y;
 #endif
 }
 

@@ -1,9 +1,10 @@
 // Beyond the source: matrix instructions of CDNA GPUs, in FP32 throughout.
 //
 // v_mfma_f32_32x32x2f32 multiplies 32 x 2 by 2 x 32 values that lie in the registers of a whole
-// wave: 2048 FMAs for two registers of operands per lane. MI100 (gfx908) does 256 of them per cycle
-// and CU instead of 64: this is how rocBLAS there passes what the source took for the card's peak.
-// Inputs, products and sums are FP32: no precision is given up.
+// wave: 2048 FMAs for two registers of operands per lane, in 64 cycles of a SIMD. That makes 128
+// FMAs per cycle and CU, where the vector unit of MI100 (gfx908) has 64: this is how rocBLAS there
+// passes what the source took for the card's peak. Inputs, products and sums are FP32: no precision
+// is given up.
 //
 // Tiles of 128 x 128 with a depth of 16 in two LDS buffers, A transposed; 4 waves of 64 x 64, each
 // as 2 x 2 blocks of 32 x 32, whose sums take 64 registers (AGPRs, where the compiler likes).
@@ -35,7 +36,8 @@ using MatrixSums = float[16];
 
 /// sums += the column of A, whose row is lane % 32, times the row of B, whose column is lane % 32;
 /// the lower half of the lanes has the first k, the upper one the second.
-__device__ inline void multiply_add_matrix(MatrixSums& sums, float a, float b) {
+__device__ inline void multiply_add_matrix([[maybe_unused]] MatrixSums& sums,
+                                           [[maybe_unused]] float a, [[maybe_unused]] float b) {
 #if defined(__gfx908__) || defined(__gfx90a__) || defined(__gfx940__) || defined(__gfx942__)
   sums = __builtin_amdgcn_mfma_f32_32x32x2f32(a, b, sums, 0, 0, 0);
 #elif defined(__HIP_DEVICE_COMPILE__)

@@ -2,7 +2,7 @@
 // registers, all at places that are known when it compiles.
 //
 // What held the source's stages back is gone one by one:
-//   LDS bandwidth  16 x 8 elements per thread need 0.75 bytes per FMA from LDS, 8 x 8 need 1; the
+//   LDS bandwidth  8 x 16 elements per thread need 0.75 bytes per FMA from LDS, 8 x 8 need 1; the
 //                  thread's elements come in pieces of 4 x 4, 64 apart, so that neighbouring lanes
 //                  load neighbouring 16 bytes from A, which is transposed, and from B
 //   latency        the operands of the next k are loaded from LDS before the FMAs of this one, also
@@ -85,21 +85,21 @@ __global__ void __launch_bounds__(256, 1)
       store_four(b_mine_to_copy + (buffer * depth + i * b_copy_rows) * b_pitch, next_of_b[i]);
     }
   };
-  Pair a_fragment[2][row_pieces * 2];
-  float b_fragment[2][column_pieces][4];
+  float a_fragment[2][row_pieces][4];
+  Pair b_fragment[2][column_pieces * 2];
   const auto read = [&](unsigned buffer, unsigned k) {
 #pragma unroll
     for (unsigned i = 0; i < row_pieces; ++i) {
-      const float4 four = load_four(a_mine + (buffer * depth + k) * a_pitch + i * distance);
-      a_fragment[k % 2][2 * i] = {four.x, four.y};
-      a_fragment[k % 2][2 * i + 1] = {four.z, four.w};
+      load(a_fragment[k % 2][i], a_mine + (buffer * depth + k) * a_pitch + i * distance);
     }
 #pragma unroll
     for (unsigned j = 0; j < column_pieces; ++j) {
-      load(b_fragment[k % 2][j], b_mine + (buffer * depth + k) * b_pitch + j * distance);
+      const float4 four = load_four(b_mine + (buffer * depth + k) * b_pitch + j * distance);
+      b_fragment[k % 2][2 * j] = {four.x, four.y};
+      b_fragment[k % 2][2 * j + 1] = {four.z, four.w};
     }
   };
-  Pair sums[row_pieces * 2][column_pieces * 4] = {};  // of two rows each
+  Pair sums[row_pieces * 4][column_pieces * 2] = {};  // of two columns each
 
   load_tiles();
   store_tiles(0);
@@ -130,10 +130,10 @@ __global__ void __launch_bounds__(256, 1)
         }
         hold_order();
 #pragma unroll
-        for (unsigned i = 0; i < row_pieces * 2; ++i) {
+        for (unsigned i = 0; i < row_pieces * 4; ++i) {
 #pragma unroll
-          for (unsigned j = 0; j < column_pieces * 4; ++j) {
-            multiply_add(sums[i][j], a_fragment[k % 2][i], b_fragment[k % 2][j / 4][j % 4]);
+          for (unsigned j = 0; j < column_pieces * 2; ++j) {
+            multiply_add(sums[i][j], a_fragment[k % 2][i / 4][i % 4], b_fragment[k % 2][j]);
           }
         }
         hold_order();
@@ -145,10 +145,9 @@ __global__ void __launch_bounds__(256, 1)
     const unsigned row = i / 4 * distance + i % 4;
 #pragma unroll
     for (unsigned j = 0; j < column_pieces; ++j) {
-      const Pair* const pairs = sums[i / 2] + 4 * j;
-      const float four[4] = {
-          i % 2 == 0 ? pairs[0].x : pairs[0].y, i % 2 == 0 ? pairs[1].x : pairs[1].y,
-          i % 2 == 0 ? pairs[2].x : pairs[2].y, i % 2 == 0 ? pairs[3].x : pairs[3].y};
+      const Pair left = sums[i][2 * j];
+      const Pair right = sums[i][2 * j + 1];
+      const float four[4] = {left.x, left.y, right.x, right.y};
       store_results(c + row * extents.ldc + j * distance, alpha, four, beta);
     }
   }
