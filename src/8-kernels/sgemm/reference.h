@@ -311,6 +311,11 @@ class Prepared {
     if (!stage.any_size && !is_whole()) {
       pad();
     }
+    if (stage.workspace_bytes != nullptr) {
+      workspace_.emplace(stage.workspace_bytes(product_.extents));
+      workspace_->clear();
+      product_.workspace = workspace_->data();
+    }
   }
 
   /// Enqueues the stage; C is where it belongs after `finish`.
@@ -372,6 +377,7 @@ class Prepared {
   std::optional<hipscope::DeviceBuffer<float>> a_;
   std::optional<hipscope::DeviceBuffer<float>> b_;
   std::optional<hipscope::DeviceBuffer<float>> c_;
+  std::optional<hipscope::DeviceBuffer<unsigned char>> workspace_;
 };
 
 }  // namespace sgemm

@@ -3,6 +3,7 @@
 
 #include <hipscope/hipscope.h>
 
+#include <cstdint>
 #include <string>
 
 namespace sgemm {
@@ -26,6 +27,7 @@ struct Product {
   const float* b;
   float beta;
   float* c;
+  void* workspace = nullptr;  ///< for a stage that wants one: zeros at first, then as it leaves it
 };
 
 /// Every kernel takes the fields of a Product one by one: only of pointers that are parameters of
@@ -63,6 +65,8 @@ struct Stage {
   bool is_contender = false;
   const void* kernel = nullptr;  ///< for what the runtime knows of it
   void (*enqueue)(const Stage&, const Product&) = nullptr;
+  /// Bytes of device memory that `enqueue` wants beside the matrices; none: it wants nothing.
+  std::uint64_t (*workspace_bytes)(const Extents&) = nullptr;
   /// Whether the device has what the stage needs; null: any has.
   bool (*is_on)(const hipscope::DeviceDescription&) = nullptr;
 };

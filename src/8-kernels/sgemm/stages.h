@@ -9,6 +9,7 @@
 #include "loading_waves.h"
 #include "matrix_instructions.h"
 #include "one_thread_per_element.h"
+#include "pipelined.h"
 #include "placed_reads.h"
 #include "register_tile.h"
 #include "run_time_buffers.h"
@@ -86,6 +87,9 @@ inline std::vector<Stage> all_stages() {
   stages.push_back(register_tile_stage<2, 2>("register tile of 8 x 8"));
   stages.push_back(register_tile_stage<2, 4>("register tile of 8 x 16"));
   stages.push_back(matrix_instructions_stage());
+  for (const Stage& stage : pipelined_stages()) {
+    stages.push_back(stage);
+  }
   return stages;
 }
 

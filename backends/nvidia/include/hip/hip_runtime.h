@@ -28,6 +28,7 @@ inline constexpr auto hipFuncAttributePreferredSharedMemoryCarveout =
     cudaFuncAttributePreferredSharedMemoryCarveout;
 inline constexpr auto hipDeviceAttributeClockRate = cudaDevAttrClockRate;
 inline constexpr auto hipDeviceAttributeMemoryClockRate = cudaDevAttrMemoryClockRate;
+inline constexpr auto hipDeviceAttributeMultiprocessorCount = cudaDevAttrMultiProcessorCount;
 inline constexpr auto hipDeviceAttributeSharedMemPerBlockOptin =
     cudaDevAttrMaxSharedMemoryPerBlockOptin;
 inline constexpr auto hipFuncAttributeMaxDynamicSharedMemorySize =
@@ -39,6 +40,7 @@ inline constexpr auto hipFuncAttributeMaxDynamicSharedMemorySize =
 #define hipGetLastError cudaGetLastError
 #define hipGetDeviceCount cudaGetDeviceCount
 #define hipSetDevice cudaSetDevice
+#define hipGetDevice cudaGetDevice
 #define hipGetDeviceProperties cudaGetDeviceProperties
 #define hipDeviceGetAttribute cudaDeviceGetAttribute
 #define hipDeviceSynchronize cudaDeviceSynchronize
