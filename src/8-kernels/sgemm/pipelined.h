@@ -11,7 +11,7 @@
 //   thread tile     8 x 16: per k six loads of 16 bytes from LDS for 128 FMAs
 //   fragments       two sets in registers; the loads for the next k are spread over the FMAs of
 //                   this one. FMAs go up and down the columns, so that consecutive ones share an
-//                   operand: a register file with two ports per bank cannot feed three new ones
+//                   operand
 //   split tiles     (`stream-K`, Osama et al., PPoPP 2023) 512 tiles on 132 CUs take four rounds
 //                   where 3.88 would do, and 32 tiles leave 100 CUs idle. The tiles of the last
 //                   rounds are one long row of steps along k, of which each block takes an equal
@@ -20,8 +20,10 @@
 //   any size        rows beyond the end are read again from the last row, and not stored; columns
 //                   and k beyond the end are copied as zeros. Rows of B that do not begin at
 //                   multiples of 16 bytes are moved to such that do, first
-// On other GPUs the copies go through registers: loads at the beginning of a tile, stores to LDS at
-// its end.
+// Before sm_80, and on the host backend, the copies go through registers: loads at the beginning of
+// a tile, stores to LDS at its end. On AMD these stages are left out: what the copies hold then is
+// too much for a thread's registers (clang 15 spills to scratch on gfx900 and gfx1030), and
+// register_tile.h, which knows no edges, has what there is room for.
 #pragma once
 
 #include <algorithm>
@@ -34,6 +36,8 @@
 #include "stage.h"
 
 namespace sgemm {
+
+#if !defined(HIPSCOPE_BACKEND_AMD)
 
 /// In which order a thread goes through its FMAs of one k.
 enum class FmaOrder {
@@ -120,7 +124,8 @@ __device__ Place place_of_tile(unsigned tile, Extents extents) {
 }
 
 /// Copies `bytes`, of which the first `valid` are from memory and the others 0, and does not wait.
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#define HIPSCOPE_SGEMM_COPIES_TO_LDS
 template <unsigned bytes>
 __device__ void copy_to_lds(float* to, const float* from, unsigned valid) {
   const auto address = static_cast<unsigned>(__cvta_generic_to_shared(to));
@@ -171,7 +176,7 @@ class Copies {
     const unsigned a_bytes = a_k_ < left_ ? 4 : 0;
 #pragma unroll
     for (unsigned i = 0; i < a_copies; ++i) {
-#if defined(__CUDA_ARCH__)
+#if defined(HIPSCOPE_SGEMM_COPIES_TO_LDS)
       copy_to_lds<4>(a_to_ + buffer_ * a_values + i * a_rows, a_ + a_from_[i], a_bytes);
 #else
       a_loaded_[i] = a_bytes > 0 ? a_[a_from_[i]] : 0.0F;
@@ -181,7 +186,7 @@ class Copies {
     for (unsigned i = 0; i < b_copies; ++i) {
       const unsigned b_bytes = b_k_ + i * b_rows < left_ ? b_bytes_ : 0;
       const float* const from = b_ + std::size_t{i * b_rows} * b_pitch_in_memory_ + b_from_;
-#if defined(__CUDA_ARCH__)
+#if defined(HIPSCOPE_SGEMM_COPIES_TO_LDS)
       copy_to_lds<16>(b_to_ + buffer_ * b_values + i * b_rows * b_pitch, from, b_bytes);
 #else
       b_loaded_[i] = make_float4(b_bytes > 0 ? from[0] : 0.0F, b_bytes > 4 ? from[1] : 0.0F,
@@ -191,7 +196,7 @@ class Copies {
     a_ += pipeline_depth;
     b_ += std::size_t{pipeline_depth} * b_pitch_in_memory_;
     left_ = left_ > pipeline_depth ? left_ - pipeline_depth : 0;
-#if defined(__CUDA_ARCH__)
+#if defined(HIPSCOPE_SGEMM_COPIES_TO_LDS)
     asm volatile("cp.async.commit_group;");
     next_buffer();
 #endif
@@ -199,7 +204,7 @@ class Copies {
 
   /// Stores to LDS what `begin` has loaded, where that is not done by the hardware.
   __device__ void end() {
-#if !defined(__CUDA_ARCH__)
+#if !defined(HIPSCOPE_SGEMM_COPIES_TO_LDS)
 #pragma unroll
     for (unsigned i = 0; i < a_copies; ++i) {
       a_to_[buffer_ * a_values + i * a_rows] = a_loaded_[i];
@@ -215,7 +220,7 @@ class Copies {
   /// Waits until all but the `on_their_way` last tiles are in LDS, for all threads of the block.
   template <unsigned on_their_way>
   __device__ static void wait() {
-#if defined(__CUDA_ARCH__)
+#if defined(HIPSCOPE_SGEMM_COPIES_TO_LDS)
     asm volatile("cp.async.wait_group %0;" ::"n"(on_their_way));
 #endif
     __syncthreads();
@@ -244,7 +249,7 @@ class Copies {
   unsigned b_bytes_;
   float* b_to_;
   unsigned buffer_ = 0;
-#if !defined(__CUDA_ARCH__)
+#if !defined(HIPSCOPE_SGEMM_COPIES_TO_LDS)
   float a_loaded_[a_copies];
   float4 b_loaded_[b_copies];
 #endif
@@ -597,12 +602,18 @@ Stage pipelined_stage(const std::string& technique) {
           }};
 }
 
-/// In the order of the ladder.
+/// In the order of the ladder; none on AMD.
 inline std::vector<Stage> pipelined_stages() {
   return {pipelined_stage<Pipeline8x8>("asynchronous copies, 8 x 8"),
           pipelined_stage<Pipeline8x16>("8 x 16 per thread"),
           pipelined_stage<OrderedFmas>("FMAs in columns, copies amid them"),
           pipelined_stage<SplitAlongK>("tiles split along k")};
 }
+
+#else
+
+inline std::vector<Stage> pipelined_stages() { return {}; }
+
+#endif
 
 }  // namespace sgemm
