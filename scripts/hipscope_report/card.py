@@ -138,6 +138,8 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         *_told_by("padding", "4 channels per thread against 16, compile-time count",
                   "cost of an array that is indexed at run time", "padding over copy"),
         *_told_by("batchnorm", "what one pass gains on three", "batchnorm {what}"),
+        *_told_by("sgemm", "SGEMM rate", "SGEMM over the vendor's library",
+                  "SGEMM over the vendor's library at odd sizes", "SGEMM gain by launch bounds"),
     ),
 }
 # What no entry takes, so that nothing is lost.

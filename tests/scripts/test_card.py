@@ -158,6 +158,11 @@ def add_full(folder: Path) -> None:
     add(folder, "batchnorm",
         inference("what one pass gains on three", 2.0, "times the rate"),
         inference("batchnorm spatial over copy bandwidth", 80.0, "%"))
+    add(folder, "sgemm",
+        inference("SGEMM rate", 53.7, "TFLOP/s"),
+        inference("SGEMM over the vendor's library", 1.05, "times its rate"),
+        inference("SGEMM over the vendor's library at odd sizes", 1.03, "times its rate"),
+        inference("SGEMM gain by launch bounds", 4.0, "times the rate"))
 
 
 def test_full_card(tmp_path: Path) -> None:
@@ -197,7 +202,7 @@ def test_overview(tmp_path: Path) -> None:
     assert (made, page) == make(tmp_path)
     for part in ("# Hardware card: Test GPU\n", "| Driver | 580.1 |", "| Measured on | 2025-01-02 ... 2025-02-03 |",
                  "| hipscope | fedcba; abcdef012345 |", "| Shader clock | 1755 ... 1980 MHz (given, measured) |",
-                 "| Experiments | 2 with a result, 18 without |", "parameters: 1 found, 0 not found, ",
+                 "| Experiments | 2 with a result, 19 without |", "parameters: 1 found, 0 not found, ",
                  "no disagreement.", "| L2 cache | 50 MiB |"):
         assert part in page
     assert made["device"]["l2_bytes"] == 50 * 2**20

@@ -456,7 +456,7 @@ void infer_best(hipscope::Results& results, const std::vector<Stage>& stages) {
   }
   const Stage& stage = stages[static_cast<std::size_t>(best->x) - 1];
   hipscope::Inference inference{
-      .name = "best stage",
+      .name = "SGEMM rate",
       .value = best->y,
       .unit = teraflops,
       .confidence = 1 - std::min(1.0, best->relative_spread),
@@ -476,7 +476,7 @@ void infer_ratio(hipscope::Results& results) {
                                      [](const auto& a, const auto& b) { return a.y < b.y; });
   if (best != ratios.end()) {
     results.infer(
-        {.name = "ratio to the vendor's library",
+        {.name = "SGEMM over the vendor's library",
          .value = best->y,
          .unit = "times its rate",
          .confidence = 1 - std::min(1.0, best->relative_spread),
@@ -491,7 +491,7 @@ void infer_ratio(hipscope::Results& results) {
       sum += point.y;
       spread = std::max(spread, point.relative_spread);
     }
-    results.infer({.name = "ratio to the vendor's library at odd sizes",
+    results.infer({.name = "SGEMM over the vendor's library at odd sizes",
                    .value = sum / static_cast<double>(odd.size()),
                    .unit = "times its rate",
                    .confidence = 1 - std::min(1.0, spread),
@@ -523,7 +523,7 @@ void infer_launch_bounds(hipscope::Results& results, const std::vector<Stage>& s
     }
   }
   if (!gains.empty()) {
-    results.infer({.name = "gain by launch bounds",
+    results.infer({.name = "SGEMM gain by launch bounds",
                    .value = hipscope::geometric_mean(gains),
                    .unit = "times the rate",
                    .confidence = 1 - std::min(1.0, spread),
