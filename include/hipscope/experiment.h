@@ -107,7 +107,8 @@ class Sweep {
   /// Names the x axis; once, before the first point.
   void axis(const Axis& axis);
 
-  /// Names the value that the sweep is about: the one that is plotted over x.
+  /// Names the value that the sweep is about: the one that is plotted over x, together with values
+  /// named "NAME VALUE" in the same unit.
   void headline(const std::string& value);
 
   /// Sets this sweep's published counterpart: the rows of results/published/published.csv with

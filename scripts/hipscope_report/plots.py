@@ -23,7 +23,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 # Over a smaller range a logarithmic axis has hardly a tick with a number.
 SMALLEST_LOGARITHMIC_RANGE = 8
-BARS_AT_MOST = 40
+BARS_AT_MOST = 48
 MOST_TICKS = 11
 LINE_WIDTH = 1.8
 LONGEST_LABEL = 32
@@ -83,6 +83,18 @@ def _headline(sweep: dict[str, Any]) -> tuple[dict[int, float], str] | None:
     return points, units.pop()
 
 
+def _companions(sweep: dict[str, Any], unit: str) -> list[Series]:
+    """What is measured of others at the same points: values named "NAME HEADLINE", in its unit."""
+    ending = f" {sweep['headline']}"
+    series: dict[str, Series] = {}
+    for index, row in enumerate(sweep["rows"]):
+        for item in row["values"]:
+            if item["name"].endswith(ending) and item["unit"] == unit and item["value"] is not None:
+                name = item["name"].removesuffix(ending)
+                series.setdefault(name, Series(_short(name), {})).points[index] = item["value"]
+    return list(series.values())
+
+
 def _published(sweep: dict[str, Any], unit: str) -> list[Series]:
     """Published figures of the headline in its own unit; times in any unit of time, as seconds."""
     scales = {name: scale for scale, name in markdown.TIME_UNITS} if unit == "s" else {unit: 1.0}
@@ -97,6 +109,8 @@ def _published(sweep: dict[str, Any], unit: str) -> list[Series]:
 
 def _is_categorical(sweep: dict[str, Any]) -> bool:
     """Whether the rows are things with names (stages, instructions), not points on an axis."""
+    if sweep["axis"]["name"] == "stage":  # whatever number its name begins with
+        return True
     numbers = sum(bool(re.match(r"\s*[-+.]?\d", row["label"])) for row in sweep["rows"])
     return not sweep["axis"]["unit"] and 2 * numbers < len(sweep["rows"])
 
@@ -242,7 +256,8 @@ def plot_sweep(sweep: dict[str, Any], device: str, marks: list[Mark]) -> bytes |
     if found is None:
         return None
     points, unit = found
-    others = _published(sweep, unit)
+    bars = _is_categorical(sweep) and len(sweep["rows"]) <= BARS_AT_MOST
+    others = _published(sweep, unit) + ([] if bars else _companions(sweep, unit))
     if sweep["axis"]["scale"] == "logarithmic" and min(points.values()) > 0:
         # A figure that was published as 0, rounded, has no place on a logarithmic axis.
         for one in others:
@@ -252,7 +267,6 @@ def plot_sweep(sweep: dict[str, Any], device: str, marks: list[Mark]) -> bytes |
         scale, unit = markdown.time_unit([y for one in series for y in one.points.values()])
         series = [Series(one.name, {i: y / scale for i, y in one.points.items()}) for one in series]
     label = _label(sweep["headline"], unit)
-    bars = _is_categorical(sweep) and len(sweep["rows"]) <= BARS_AT_MOST
     size = FIGURE_INCHES
     if bars:
         size = (FIGURE_INCHES[0], 1.4 + 0.36 * len(sweep["rows"]) * max(1, 0.7 * len(series)))

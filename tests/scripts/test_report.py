@@ -124,6 +124,24 @@ def test_plot_is_xml_with_the_published_series(tmp_path: Path) -> None:
         assert "#d55e00" not in texts[name] and "legend_1" not in texts[name]
 
 
+def test_what_is_measured_of_others_is_drawn_beside_the_headline(tmp_path: Path) -> None:
+    rows = [synthetic.row(str(x), x, 1.0, 2.0 * x) for x in (1, 2, 4)]
+    for number, row in enumerate(rows):
+        row["values"] += [{"name": "library rate", "value": 3.0 if number else None, "unit": "GB/s"},
+                          {"name": "other rate", "value": 3.0, "unit": "FLOP/s"},
+                          {"name": "rate of others", "value": 3.0, "unit": "GB/s"}]
+    bars = [{**row, "label": f"{row['label']} kernel"} for row in rows]
+    axis = {"name": "stage", "unit": "", "scale": "linear"}
+    synthetic.write(tmp_path, synthetic.result(
+        sweeps=[synthetic.sweep("s", rows), synthetic.sweep("bars", bars, axis=axis)]))
+    page_of(tmp_path)
+    text = (tmp_path / "plots" / "copy_rate-s.svg").read_text()
+    assert "<!-- library -->" in text and "<!-- other -->" not in text and "of others" not in text
+    # Stages are bars, whatever their names begin with, and have the headline alone.
+    text = (tmp_path / "plots" / "copy_rate-bars.svg").read_text()
+    assert "<!-- 4 kernel -->" in text and "<!-- library -->" not in text
+
+
 def test_a_published_zero_does_not_spoil_the_logarithmic_axis(tmp_path: Path) -> None:
     texts = []
     for name, figure in (("a", 0.0), ("b", 50.0)):
