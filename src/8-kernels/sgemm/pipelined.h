@@ -545,7 +545,7 @@ struct Workspace {
 
 /// The tiles that do not fill the last round of blocks, and one round more, are split.
 inline SplitTiles split_tiles(unsigned tiles, unsigned steps, unsigned resident) {
-  constexpr unsigned fewest_steps = 8;  // of a block: less is not worth handing over
+  constexpr unsigned fewest_steps = 4;  // of a block: less is not worth handing over
   if (tiles % resident == 0) {
     return {.tiles = 0, .blocks = 0, .sums = nullptr, .ready = nullptr};
   }
@@ -594,7 +594,7 @@ Stage pipelined_stage(const std::string& technique) {
                     .thread_rows = Pipeline::thread_rows,
                     .thread_columns = Pipeline::thread_columns},
           .any_size = true,
-          .is_contender = true,
+          .is_contender = Pipeline::splits_tiles,
           .kernel = reinterpret_cast<const void*>(pipelined_kernel<Pipeline>),
           .enqueue = enqueue_pipelined<Pipeline>,
           .workspace_bytes = [](const Extents& extents) {
@@ -602,12 +602,18 @@ Stage pipelined_stage(const std::string& technique) {
           }};
 }
 
+/// For matrices of few tiles.
+struct SplitAlongK8x8 : Pipeline8x8 {
+  static constexpr bool splits_tiles = true;
+};
+
 /// In the order of the ladder; none on AMD.
 inline std::vector<Stage> pipelined_stages() {
   return {pipelined_stage<Pipeline8x8>("asynchronous copies, 8 x 8"),
           pipelined_stage<Pipeline8x16>("8 x 16 per thread"),
           pipelined_stage<OrderedFmas>("FMAs in columns, copies amid them"),
-          pipelined_stage<SplitAlongK>("tiles split along k")};
+          pipelined_stage<SplitAlongK>("tiles split along k"),
+          pipelined_stage<SplitAlongK8x8>("8 x 8, tiles split along k")};
 }
 
 #else

@@ -309,9 +309,12 @@ double measure_in_turn(Sweep& sweep, hipscope::Point& point, const std::vector<S
   double library = has_library(sweep) ? 0 : unknown;
   for (std::size_t i = 0; i < times.size(); ++i) {
     const double rate = rate_of(problem.extents(), times[i]);
-    point.value(options[i].name + " rate", rate, teraflops);
-    double& best = i < contenders.size() ? ours : library;
-    best = std::max(best, rate);
+    if (i < contenders.size()) {
+      point.value(options[i].name + " rate", rate, teraflops);
+      ours = std::max(ours, rate);
+    } else {
+      library = std::max(library, rate);
+    }
   }
   point.value("rate", ours, teraflops);
   point.value("library rate", library, teraflops);
