@@ -281,9 +281,9 @@ std::vector<Stage> contenders_of(const Sweep& sweep, const std::vector<Stage>& s
   return contenders;
 }
 
-// Contenders and library in turn at one size: a row. Returns the best of ours against the library.
-double measure_in_turn(Sweep& sweep, hipscope::Point& point, const std::vector<Stage>& contenders,
-                       Problem& problem) {
+// Contenders and library in turn at one size: a row.
+void measure_in_turn(Sweep& sweep, hipscope::Point& point, const std::vector<Stage>& contenders,
+                     Problem& problem) {
   std::vector<std::function<void()>> bodies;
   std::vector<hipscope::MeasureOptions> options;
   for (const Stage& stage : contenders) {
@@ -319,7 +319,6 @@ double measure_in_turn(Sweep& sweep, hipscope::Point& point, const std::vector<S
   point.value("rate", ours, teraflops);
   point.value("library rate", library, teraflops);
   point.value("ratio to the library", ours / library, "");
-  return ours / library;
 }
 
 void measure_sizes(Sweep& sweep, const std::vector<Stage>& stages, unsigned largest) {

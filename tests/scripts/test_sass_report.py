@@ -1,0 +1,53 @@
+"""scripts/sass_report.py, on a small listing as cuobjdump prints it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from synthetic import SCRIPTS
+
+LISTING = Path(__file__).parent / "data" / "loops.sass"
+
+
+def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, str(SCRIPTS / "sass_report.py"), *map(str, arguments)],
+                          capture_output=True, text=True, check=False, env={"PATH": "/usr/bin:/bin", **environment})
+
+
+def test_the_innermost_loop_is_counted(tmp_path: Path) -> None:
+    page = tmp_path / "sass.md"
+    done = run("--out", page, LISTING)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    rows = [line for line in page.read_text().splitlines() if line.startswith("| `")]
+    # Five instructions from 0x20 to 0x60, two of them FMAs; a kernel without FMAs has no row.
+    assert rows == ["| `a::kernel<3>` | 5 | 2 | 40.0 % | 1 | 0 | 0 | 0 | 0 | 0 | 1 |"]
+
+
+def test_the_same_listing_gives_the_same_page(tmp_path: Path) -> None:
+    for name in ("a.md", "b.md"):
+        assert run("--out", tmp_path / name, LISTING, LISTING).returncode == 0
+    assert (tmp_path / "a.md").read_bytes() == (tmp_path / "b.md").read_bytes()
+    assert (tmp_path / "a.md").read_text().count("## loops") == 2
+
+
+def test_what_cannot_be_read_is_one_sentence_and_no_page(tmp_path: Path) -> None:
+    binary = tmp_path / "reduction"
+    binary.write_bytes(b"\x7fELF")
+    spoiled = tmp_path / "spoiled.sass"
+    spoiled.write_bytes(b"\xff\xfe")
+    for arguments, status, part in (
+        ((tmp_path / "none.sass",), 1, "none.sass cannot be read: No such file or directory."),
+        ((spoiled,), 1, "spoiled.sass cannot be read: it is no text."),
+        ((binary,), 77, "there is no cuobjdump"),
+    ):
+        done = run("--out", tmp_path / "sass.md", *arguments, CUDA_PATH=str(tmp_path))
+        assert done.returncode == status and part in done.stderr
+        assert done.stderr.count("\n") == 1 and done.stdout == ""
+        assert not (tmp_path / "sass.md").exists()
+
+
+def test_a_page_that_cannot_be_written(tmp_path: Path) -> None:
+    done = run("--out", tmp_path / "no" / "sass.md", LISTING)
+    assert done.returncode == 3 and "sass.md cannot be written: No such file or directory." in done.stderr
