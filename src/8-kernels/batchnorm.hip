@@ -7,9 +7,8 @@
 // own mean, over 128 images. Its stages, and those beyond:
 //   three passes       mean, variance, result: the input is read three times
 //   two passes         sum and sum of squares together: read twice
-//   one pass           the 128 values of an activation stay in the registers of 2 threads ... of
-//   32,
-//                      in different waves, so that neighbours read neighbouring activations; the
+//   one pass           the 128 values of an activation stay in the registers of 2 to 32 threads, in
+//                      different waves, so that neighbours read neighbouring activations; the
 //                      threads exchange partial sums by LDS
 //   8 and 16 bytes     each thread has two or four neighbouring activations
 // Spatial normalization (a mean per channel, over images and its plane) is in batchnorm_spatial.h:
@@ -57,7 +56,7 @@ namespace {
 
 // --- Kernels: one thread per activation, several passes ---------------------------------------
 
-// V's block is not published; 256 is what its other kernels use.
+// The source does not say how large its blocks are; 256 is what its other kernels use.
 constexpr unsigned streaming_block = 256;
 constexpr unsigned streaming_batch = 8;  // loads under way
 
@@ -318,7 +317,7 @@ Stage one_pass(const Sweep& sweep, Arrays& arrays, const std::string& name) {
   return stage;
 }
 
-// V's published stages, and their names there.
+// The source's stages, and their names in published.csv.
 std::vector<Stage> published_stages(const Sweep& sweep, Arrays& arrays) {
   return {three_passes(sweep, arrays), two_passes<Moments::squares>(sweep, arrays),
           one_pass<2, 128, 1>(sweep, arrays, "one pass, 128 values over 2 threads"),
@@ -362,8 +361,7 @@ Stage vendor_stage(Arrays& arrays, const std::string& mode_name,
   return stage;
 }
 
-// --- Rows
-// ------------------------------------------------------------------------------------------
+// --- Rows ----------------------------------------------------------------------------------------
 
 constexpr const char* gigabytes = "GB/s";
 constexpr const char* gigapixels = "Gpixel/s";  // as the source says: elements
@@ -445,8 +443,7 @@ void measure_ladder(Sweep& sweep, Arrays& arrays, const std::vector<Stage>& stag
   }
 }
 
-// --- Sweeps
-// ----------------------------------------------------------------------------------------
+// --- Sweeps --------------------------------------------------------------------------------------
 
 struct Extents {
   std::uint64_t images;
@@ -679,8 +676,7 @@ void measure_awkward(Sweep& sweep) {
   }
 }
 
-// --- What the rows show
-// ----------------------------------------------------------------------------
+// --- What the rows show --------------------------------------------------------------------------
 
 double confidence_of(const hipscope::CurvePoint& one, const hipscope::CurvePoint& other) {
   return 1 - std::min(1.0, 2 * std::max(one.relative_spread, other.relative_spread));

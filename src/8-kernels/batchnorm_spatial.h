@@ -2,16 +2,14 @@
 // order a channel's values are one run of height * width floats in every image; at the source's
 // size 128 runs of 3136 bytes, 401 KB: more than the registers of a compute unit. Stages:
 //   three passes, two passes  one block per channel
-//   backwards                 the second pass begins with what the first has read last: more of it
-//   is
-//                             still in L2
+//   backwards                 the second pass begins with what the first has read last, of which
+//                             more is still in L2
 //   resident                  several blocks share a channel, each keeps its part in registers, and
 //                             they exchange partial sums through memory: one read, one write
 //   blocks that stay          the same with no more blocks than the device runs at a time: each
-//   goes on
-//                             to a next channel, and loads it while it stores
-//   cluster                   as resident on NVIDIA: a cluster's blocks reach each other's shared
-//   memory
+//                             goes on to a next channel, and loads it while it stores
+//   cluster                   resident, on NVIDIA: the blocks of a cluster reach each other's
+//                             shared memory
 #pragma once
 
 #include <hipscope/hipscope.h>
@@ -399,8 +397,8 @@ __global__ void __launch_bounds__(Block, second_bound(Block, Values* Width))
   if (threadIdx.x == 0) {
     taken = atomicAdd(exchange.tickets, 1U);
     if (taken + 1 == exchange.groups * siblings) {
-      atomicExch(exchange.tickets,
-                 0U);  // nobody takes one after the last: ready for the next launch
+      // Nobody takes one after the last: ready for the next launch.
+      atomicExch(exchange.tickets, 0U);
     }
   }
   __syncthreads();
@@ -581,9 +579,9 @@ Stage resident_stage(const Sweep& sweep, Arrays& arrays, const std::string& name
   return resident_stage_of_width<1, 16, 512, stays>(sweep, arrays, name);
 }
 
-constexpr unsigned cluster_values =
-    7;  // of 16 bytes: 8 blocks of 448 threads hold a channel of the
-constexpr unsigned cluster_block = 448;  // source's size with nothing left
+// Eight blocks hold a channel of the source's size with nothing left.
+constexpr unsigned cluster_values = 7;  // of 16 bytes per thread
+constexpr unsigned cluster_block = 448;
 
 inline Stage cluster_stage([[maybe_unused]] const Sweep& sweep, [[maybe_unused]] Arrays& arrays) {
   Stage stage;

@@ -113,12 +113,12 @@ struct Arrays {
         units(static_cast<unsigned>(sweep.device().compute_units)),
         key(static_cast<unsigned>(value_of(sweep.seed(), 0))),
         input(sizes.inputs()),
-        output(sizes.outputs() + fence) {
+        output(sizes.outputs() + guard) {
     launch(make_input_kernel, checking_shape(sweep), input.data(), input.size(), key);
   }
 
   /// Poisoned elements behind the output, which no kernel may touch.
-  static constexpr std::uint64_t fence = 64;
+  static constexpr std::uint64_t guard = 64;
 
   Sizes sizes;
   unsigned units;  // CUs
@@ -154,7 +154,7 @@ void verify(const Sweep& sweep, Point& point, Arrays& arrays, const std::string&
                count);
   // By the host as well: the device's reference might be as wrong as its results.
   const std::vector<float> expected = last_plane(arrays);
-  std::vector<float> made(expected.size() + Arrays::fence);
+  std::vector<float> made(expected.size() + Arrays::guard);
   check(hipMemcpy(made.data(), arrays.output.data() + (count - expected.size()),
                   made.size() * sizeof(float), hipMemcpyDeviceToHost));
   std::uint64_t wrong = 0;

@@ -10,8 +10,7 @@
 //   grid stride               no more blocks than fit at once; each goes through the whole array
 //   single pass, atomic add   the blocks add their sums to the total, which starts as 0
 //   single pass, last block   the block that finishes last adds up the sums of all, in fixed order
-//   single pass, early ticket each block draws its ticket before it loads, and leaves its sum with
-//   a
+//   single pass, early ticket each block draws its ticket before it loads, and stores its sum and a
 //                             mark; the block with the last ticket waits for the marks of all
 // Up to `grid stride` a second launch of the same kernel sums the blocks' sums, and further ones
 // until one is left.
@@ -281,15 +280,12 @@ void measure_stages(Sweep& sweep, std::uint64_t count, bool is_published) {
 
 // --- Sweep: steps -----------------------------------------------------------------------------
 
-// Sweep steps' columns.
-std::string steps_time(unsigned fan) { return std::to_string(fan) + " values time"; }
-
 template <unsigned Threads, unsigned Fan>
 double measure_fan(const Sweep& sweep, Point& point, const Checked<float>& exact) {
   const std::string name = std::to_string(Fan) + " values ";
   const auto stage = tree_stage<float, Threads, Fan>(name);
   verify(sweep, point, stage, exact, name + "per step, ");
-  const double seconds = measure_sum(sweep, point, stage, exact.array, steps_time(Fan));
+  const double seconds = measure_sum(sweep, point, stage, exact.array, name + "time");
   point.value(name + "barriers", stage.barriers, "per block");
   return seconds;
 }
