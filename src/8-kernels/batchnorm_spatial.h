@@ -63,6 +63,12 @@ inline Runs runs_of(const Tensor& tensor, unsigned width) {
   return {.channels = tensor.channels, .count = tensor.images * run, .run = divisor_of(run)};
 }
 
+// Why no stage takes the tensor; empty if they do.
+inline std::string refusal(const Runs& runs) {
+  const bool fits = std::uint64_t{runs.channels} * runs.count >> 32 == 0;
+  return fits ? "" : "the tensor has 2^32 accesses or more";
+}
+
 // Where access `i` of a channel lies. 32 bits: half the registers of an address.
 __device__ inline unsigned place_of(const Runs& runs, unsigned channel, unsigned i) {
   const unsigned n = divide(i, runs.run);
@@ -467,19 +473,21 @@ inline Stage channel_stage(const Sweep& sweep, Arrays& arrays, const std::string
   const Runs runs = runs_of(arrays.tensor, width_of(arrays.tensor));
   const unsigned of_thread = values_of(arrays.tensor, Scope::spatial) / channel_block + 4;
   const LaunchShape shape{.grid = dim3(runs.channels), .block = dim3(channel_block)};
-  return {.name = name,
-          .arithmetic = {.moments = moments,
-                         .additions = of_thread + wave_additions + most_waves,
-                         .is_exact = false},
-          .is_exact_on_integers = true,
-          .reads = reads,
-          .footprint = footprint_of(sweep, kernel, channel_block),
-          .run =
-              [kernel, shape, runs, &arrays] {
-                launch(kernel, shape, arrays.input.data(), arrays.gamma.data(), arrays.beta.data(),
-                       arrays.output.data(), runs);
-              },
-          .why_not = ""};
+  Stage stage;
+  stage.name = name;
+  stage.arithmetic = {
+      .moments = moments, .additions = of_thread + wave_additions + most_waves, .is_exact = false};
+  stage.is_exact_on_integers = true;
+  stage.reads = reads;
+  stage.footprint = footprint_of(sweep, kernel, channel_block);
+  stage.why_not = refusal(runs);
+  if (stage.why_not.empty()) {
+    stage.run = [kernel, shape, runs, &arrays] {
+      launch(kernel, shape, arrays.input.data(), arrays.gamma.data(), arrays.beta.data(),
+             arrays.output.data(), runs);
+    };
+  }
+  return stage;
 }
 
 inline std::vector<Stage> channel_stages(const Sweep& sweep, Arrays& arrays) {
@@ -513,8 +521,9 @@ inline unsigned room_for(const Sweep& sweep, const Footprint& footprint) {
 inline std::string refusal(const Sweep& sweep, const Runs& runs, const Group& group,
                            const Footprint& footprint) {
   const unsigned siblings = group.blocks.divisor;
-  if (std::uint64_t{runs.channels} * runs.count >> 32 != 0) {
-    return "the tensor has 2^32 accesses or more";
+  const std::string of_any_stage = refusal(runs);
+  if (!of_any_stage.empty()) {
+    return of_any_stage;
   }
   if (siblings > most_siblings) {
     return "a channel takes " + std::to_string(siblings) + " blocks, more than " +
@@ -606,7 +615,10 @@ inline Stage cluster_stage([[maybe_unused]] const Sweep& sweep, [[maybe_unused]]
                     std::to_string(4 * cluster_values * cluster_block) + " floats";
     return stage;
   }
-  stage.why_not = "";
+  stage.why_not = refusal(runs);
+  if (!stage.why_not.empty()) {
+    return stage;
+  }
   stage.arithmetic = {
       .moments = Moments::centred,
       .additions = cluster_values * 4 + wave_additions + most_waves + wave_additions,
