@@ -33,14 +33,10 @@ struct Sizes {
 
 // --- Known values -----------------------------------------------------------------------------
 
-/// Element `i` of a random input: never 0, so that a border in the wrong place shows. (The mixing
-/// constants are those of Chris Wellons' lowbias32.)
+/// Element `i` of a random input: never 0, so that a border in the wrong place shows.
 __host__ __device__ inline float value_of(std::uint64_t i, unsigned key) {
-  unsigned x = static_cast<unsigned>(i) + key;
-  x = (x ^ (x >> 16)) * 0x7feb352dU;
-  x = (x ^ (x >> 15)) * 0x846ca68bU;
-  x ^= x >> 16;
-  return static_cast<float>((x >> 8) + 1);  // of 24 bits, which FP32 holds exactly
+  const unsigned bits = random_bits(static_cast<unsigned>(i) + key);
+  return static_cast<float>((bits >> 8) + 1);  // of 24 bits, which FP32 holds exactly
 }
 
 /// What padding makes of the input: element `i` of the output, by the definition.
