@@ -438,11 +438,13 @@ class Arrays {
 
 // --- Stages --------------------------------------------------------------------------------------
 
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
 /// What a kernel takes of a compute unit.
 struct Footprint {
-  double registers;      // per thread
-  double scratch_bytes;  // per thread
-  int resident_blocks;   // per CU
+  double registers = unknown;      // per thread
+  double scratch_bytes = unknown;  // per thread
+  int resident_blocks = 0;         // per CU; 0: not known
 };
 
 template <typename... Parameters>
@@ -452,7 +454,6 @@ Footprint footprint_of(const Sweep& sweep, void (*kernel)(Parameters...), unsign
   int blocks = 0;
   check(
       hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(threads), 0));
-  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   return {.registers = sweep.is_hardware() ? attributes.numRegs : unknown,
           .scratch_bytes =
               sweep.is_hardware() ? static_cast<double>(attributes.localSizeBytes) : unknown,
@@ -464,7 +465,7 @@ struct Stage {
   std::string name{};
   Arithmetic arithmetic{};
   bool is_exact_on_integers = false;  // where a population has an even number of values
-  unsigned reads = 1;                 // of the input, as the source asks for them
+  unsigned reads = 1;                 // of the input, as the source asks for them; 0: not known
   Footprint footprint{};
   std::function<void()> run{};  // nothing: it cannot, `why_not` says why
   std::string why_not{};
