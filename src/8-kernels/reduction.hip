@@ -41,6 +41,7 @@ using hipscope::reduction::Finish;
 using hipscope::reduction::has_vendor;
 using hipscope::reduction::is_right;
 using hipscope::reduction::Job;
+using hipscope::reduction::largest_block;
 using hipscope::reduction::log2_of;
 using hipscope::reduction::name_of;
 using hipscope::reduction::note_vendor;
@@ -601,7 +602,13 @@ int main(int argc, char** argv) {
       {.question = "How fast can many values be summed, and what does each way to do it cost?",
        .sources = {"fsword73/HIP-Performance-Optmization-on-VEGA64, 2.12 (example 12a)"}});
   constexpr std::uint64_t published_values = 1U << 28;
+#if defined(HIPSCOPE_BACKEND_AMD)
+  // HIP launches no grid of 2^32 threads or more on AMD (reference of hipModuleLaunchKernel), and
+  // the first stages have a thread for each value.
+  constexpr std::uint64_t most = (std::uint64_t{1} << 32) - largest_block;
+#else
   constexpr std::uint64_t most = std::uint64_t{1} << 34;
+#endif
   const auto values = experiment.size("--values", "values that are summed",
                                       {.gpu = published_values,
                                        .quick = 1U << 26,
