@@ -11,5 +11,6 @@
 #include "hipscope/inference.h"
 #include "hipscope/launch.h"
 #include "hipscope/lds.h"
+#include "hipscope/random_bits.h"
 #include "hipscope/statistics.h"
 #include "hipscope/timed_rounds.h"

@@ -47,13 +47,9 @@ __host__ __device__ unsigned apply(unsigned a, unsigned b) {
   return a;
 }
 
-// Element `i` of a random array, which host and device can tell without the array. (The mixing
-// constants are those of Chris Wellons' lowbias32.)
+// Element `i` of a random array.
 __host__ __device__ inline unsigned random_value(unsigned i, unsigned key) {
-  unsigned x = i + key;
-  x = (x ^ (x >> 16)) * 0x7feb352dU;
-  x = (x ^ (x >> 15)) * 0x846ca68bU;
-  return x ^ (x >> 16);
+  return random_bits(i + key);
 }
 
 inline unsigned key_of(std::uint64_t seed) {

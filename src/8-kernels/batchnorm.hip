@@ -7,9 +7,8 @@
 // own mean, over 128 images. Its stages, and those beyond:
 //   three passes       mean, variance, result: the input is read three times
 //   two passes         sum and sum of squares together: read twice
-//   one pass           the 128 values of an activation stay in the registers of 2 threads ... of
-//   32,
-//                      in different waves, so that neighbours read neighbouring activations; the
+//   one pass           the 128 values of an activation stay in the registers of 2 to 32 threads, in
+//                      different waves, so that neighbours read neighbouring activations; the
 //                      threads exchange partial sums by LDS
 //   8 and 16 bytes     each thread has two or four neighbouring activations
 // Spatial normalization (a mean per channel, over images and its plane) is in batchnorm_spatial.h:
@@ -21,7 +20,6 @@
 #include <hipscope/vendor/batch_norm.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -52,12 +50,13 @@ using hipscope::batch_norm::second_bound;
 using hipscope::batch_norm::Stage;
 using hipscope::batch_norm::Statistics;
 using hipscope::batch_norm::Tensor;
+using hipscope::batch_norm::unknown;
 
 namespace {
 
 // --- Kernels: one thread per activation, several passes ---------------------------------------
 
-// V's block is not published; 256 is what its other kernels use.
+// The source does not say how large its blocks are; 256 is what its other kernels use.
 constexpr unsigned streaming_block = 256;
 constexpr unsigned streaming_batch = 8;  // loads under way
 
@@ -318,7 +317,7 @@ Stage one_pass(const Sweep& sweep, Arrays& arrays, const std::string& name) {
   return stage;
 }
 
-// V's published stages, and their names there.
+// The source's stages, and their names in published.csv.
 std::vector<Stage> published_stages(const Sweep& sweep, Arrays& arrays) {
   return {three_passes(sweep, arrays), two_passes<Moments::squares>(sweep, arrays),
           one_pass<2, 128, 1>(sweep, arrays, "one pass, 128 values over 2 threads"),
@@ -350,8 +349,6 @@ Stage vendor_stage(Arrays& arrays, const std::string& mode_name,
       .moments = Moments::squares,
       .additions = std::min(additions_in_a_row, values_of(arrays.tensor, arrays.scope)),
       .is_exact = false};
-  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-  stage.footprint = {.registers = unknown, .scratch_bytes = unknown, .resident_blocks = 0};
   stage.reads = 0;
   const auto library = std::make_shared<hipscope::vendor::BatchNorm>(
       shape, mode, double{hipscope::batch_norm::epsilon});
@@ -362,8 +359,7 @@ Stage vendor_stage(Arrays& arrays, const std::string& mode_name,
   return stage;
 }
 
-// --- Rows
-// ------------------------------------------------------------------------------------------
+// --- Rows ----------------------------------------------------------------------------------------
 
 constexpr const char* gigabytes = "GB/s";
 constexpr const char* gigapixels = "Gpixel/s";  // as the source says: elements
@@ -395,7 +391,6 @@ double measure_stage(Point point, Arrays& arrays, const Stage& stage, double cop
   const auto errors = verify(point, arrays, stage);
   const double seconds = point.measure(stage.run).seconds().median;
   const double gigabyte_count = gigabytes_of(arrays);
-  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   point.value("rate", static_cast<double>(arrays.elements) * 1e-9 / seconds, gigapixels);
   point.value("bandwidth", 2 * gigabyte_count / seconds, gigabytes);
   point.value("share of copy", 100 * copy_seconds / seconds, "%");
@@ -421,7 +416,8 @@ void explain(Sweep& sweep, const Arrays& arrays) {
       "caches or not; largest error: of all elements, over gamma");
 }
 
-// The copy, the stages that can, the vendor's. `published`: labels are series of published.csv.
+// The copy, the stages that can, the vendor's. With `is_published` their names are series of
+// published.csv.
 void measure_ladder(Sweep& sweep, Arrays& arrays, const std::vector<Stage>& stages,
                     const std::vector<Stage>& vendor, bool is_published) {
   sweep.axis({.name = "stage"});
@@ -445,8 +441,7 @@ void measure_ladder(Sweep& sweep, Arrays& arrays, const std::vector<Stage>& stag
   }
 }
 
-// --- Sweeps
-// ----------------------------------------------------------------------------------------
+// --- Sweeps --------------------------------------------------------------------------------------
 
 struct Extents {
   std::uint64_t images;
@@ -521,31 +516,31 @@ void measure_shapes(Sweep& sweep, const Extents& extents) {
         sweep, arrays,
         std::to_string(Parts) + "x" + std::to_string(Lanes) + "x" + std::to_string(4 * Width)));
   };
-  add.template operator()<2, 32, 1>();
-  add.template operator()<2, 128, 1>();
-  add.template operator()<4, 32, 1>();
-  add.template operator()<4, 64, 1>();
-  add.template operator()<4, 256, 1>();
-  add.template operator()<8, 32, 1>();
-  add.template operator()<8, 64, 1>();
-  add.template operator()<8, 128, 1>();
-  add.template operator()<16, 32, 1>();
-  add.template operator()<16, 64, 1>();
-  add.template operator()<32, 32, 1>();
-  add.template operator()<4, 64, 2>();
-  add.template operator()<8, 32, 2>();
-  add.template operator()<8, 64, 2>();
-  add.template operator()<16, 32, 2>();
-  add.template operator()<16, 64, 2>();
-  add.template operator()<32, 32, 2>();
-  add.template operator()<8, 16, 4>();
-  add.template operator()<8, 32, 4>();
-  add.template operator()<8, 64, 4>();
-  add.template operator()<16, 16, 4>();
-  add.template operator()<16, 32, 4>();
-  add.template operator()<16, 64, 4>();
-  add.template operator()<32, 16, 4>();
-  add.template operator()<32, 32, 4>();
+  add.operator()<2, 32, 1>();
+  add.operator()<2, 128, 1>();
+  add.operator()<4, 32, 1>();
+  add.operator()<4, 64, 1>();
+  add.operator()<4, 256, 1>();
+  add.operator()<8, 32, 1>();
+  add.operator()<8, 64, 1>();
+  add.operator()<8, 128, 1>();
+  add.operator()<16, 32, 1>();
+  add.operator()<16, 64, 1>();
+  add.operator()<32, 32, 1>();
+  add.operator()<4, 64, 2>();
+  add.operator()<8, 32, 2>();
+  add.operator()<8, 64, 2>();
+  add.operator()<16, 32, 2>();
+  add.operator()<16, 64, 2>();
+  add.operator()<32, 32, 2>();
+  add.operator()<8, 16, 4>();
+  add.operator()<8, 32, 4>();
+  add.operator()<8, 64, 4>();
+  add.operator()<16, 16, 4>();
+  add.operator()<16, 32, 4>();
+  add.operator()<16, 64, 4>();
+  add.operator()<32, 16, 4>();
+  add.operator()<32, 32, 4>();
   measure_ladder(sweep, arrays, stages, {}, false);
 }
 
@@ -625,14 +620,14 @@ void measure_spatial_shapes(Sweep& sweep, const Extents& extents) {
     stages.push_back(hipscope::batch_norm::resident_stage<Values, Block, true>(
         sweep, arrays, name + ", blocks that stay"));
   };
-  add.template operator()<512, 4>();
-  add.template operator()<256, 7>();
-  add.template operator()<384, 7>();
-  add.template operator()<512, 7>();
-  add.template operator()<128, 14>();
-  add.template operator()<256, 14>();
-  add.template operator()<512, 14>();
-  add.template operator()<256, 25>();
+  add.operator()<512, 4>();
+  add.operator()<256, 7>();
+  add.operator()<384, 7>();
+  add.operator()<512, 7>();
+  add.operator()<128, 14>();
+  add.operator()<256, 14>();
+  add.operator()<512, 14>();
+  add.operator()<256, 25>();
   measure_ladder(sweep, arrays, stages, {}, false);
 }
 
@@ -679,8 +674,7 @@ void measure_awkward(Sweep& sweep) {
   }
 }
 
-// --- What the rows show
-// ----------------------------------------------------------------------------
+// --- What the rows show --------------------------------------------------------------------------
 
 double confidence_of(const hipscope::CurvePoint& one, const hipscope::CurvePoint& other) {
   return 1 - std::min(1.0, 2 * std::max(one.relative_spread, other.relative_spread));
@@ -699,52 +693,38 @@ hipscope::CurvePoint best_of(const Curve& curve, double first, double last) {
   return best;
 }
 
-void infer_share_of_copy(hipscope::Results& results) {
-  for (const auto& [sweep, what] :
-       {std::pair{"stages", "per activation"}, {"spatial", "spatial"}}) {
-    const auto rates = results.curve(sweep, "rate");
-    if (rates.empty()) {
-      continue;
-    }
-    const auto copy = best_of(rates, 0, 0);
-    const auto best = best_of(rates, 1, vendor_x - 1);
-    hipscope::Inference inference{.name = std::string("batchnorm ") + what + " over copy bandwidth",
-                                  .unit = "%",
-                                  .statement = "no stage was measured beside the copy"};
-    if (copy.y > 0 && best.y > 0) {
-      inference.value = 100 * best.y / copy.y;
-      inference.confidence = confidence_of(copy, best);
-      inference.statement =
-          "the fastest stage over a copy of the same arrays, one read and one write";
-      inference.evidence = {number(best.y, 4) + " of " + number(copy.y, 4) + " " + gigapixels};
-    }
-    results.infer(inference);
+// The fastest stage of a ladder over its copy and over the vendor's library.
+void infer_shares(hipscope::Results& results, const std::string& sweep, const std::string& what) {
+  const auto rates = results.curve(sweep, "rate");
+  if (rates.empty()) {
+    return;
   }
-}
-
-void infer_share_of_vendor(hipscope::Results& results) {
-  for (const auto& [sweep, what] :
-       {std::pair{"stages", "per activation"}, {"spatial", "spatial"}}) {
-    const auto rates = results.curve(sweep, "rate");
-    if (rates.empty()) {
-      continue;
-    }
-    const auto vendor = best_of(rates, vendor_x, std::numeric_limits<double>::max());
-    const auto best = best_of(rates, 1, vendor_x - 1);
-    hipscope::Inference inference{
-        .name = std::string("batchnorm ") + what + " over the vendor's library",
-        .unit = "times its rate",
-        .statement = std::string("no vendor's library in this build; looked for ") +
-                     hipscope::vendor::batch_norm_libraries};
-    if (vendor.y > 0 && best.y > 0) {
-      inference.value = best.y / vendor.y;
-      inference.confidence = confidence_of(vendor, best);
-      inference.statement =
-          "our fastest stage over the fastest of " + hipscope::vendor::batch_norm_library();
-      inference.evidence = {number(best.y, 4) + " and " + number(vendor.y, 4) + " " + gigapixels};
-    }
-    results.infer(inference);
+  const auto best = best_of(rates, 1, vendor_x - 1);
+  const auto copy = best_of(rates, 0, 0);
+  hipscope::Inference of_copy{.name = "batchnorm " + what + " over copy bandwidth",
+                              .unit = "%",
+                              .statement = "no stage was measured beside the copy"};
+  if (copy.y > 0 && best.y > 0) {
+    of_copy.value = 100 * best.y / copy.y;
+    of_copy.confidence = confidence_of(copy, best);
+    of_copy.statement = "the fastest stage over a copy of the same arrays, one read and one write";
+    of_copy.evidence = {number(best.y, 4) + " of " + number(copy.y, 4) + " " + gigapixels};
   }
+  results.infer(of_copy);
+  const auto vendor = best_of(rates, vendor_x, std::numeric_limits<double>::max());
+  hipscope::Inference of_vendor{
+      .name = "batchnorm " + what + " over the vendor's library",
+      .unit = "times its rate",
+      .statement = std::string("no vendor's library was measured; looked for ") +
+                   hipscope::vendor::batch_norm_libraries};
+  if (vendor.y > 0 && best.y > 0) {
+    of_vendor.value = best.y / vendor.y;
+    of_vendor.confidence = confidence_of(vendor, best);
+    of_vendor.statement =
+        "our fastest stage over the fastest of " + hipscope::vendor::batch_norm_library();
+    of_vendor.evidence = {number(best.y, 4) + " and " + number(vendor.y, 4) + " " + gigapixels};
+  }
+  results.infer(of_vendor);
 }
 
 // Where memory is the limit, passes cost what they move: 4, 3 and 2 times the tensor.
@@ -805,8 +785,8 @@ int main(int argc, char** argv) {
                    [&](Sweep& sweep) { measure_spatial_shapes(sweep, extents()); });
   experiment.sweep("awkward", "both, at sizes that fill nothing", measure_awkward);
   experiment.conclude([](hipscope::Results& results) {
-    infer_share_of_copy(results);
-    infer_share_of_vendor(results);
+    infer_shares(results, "stages", "per activation");
+    infer_shares(results, "spatial", "spatial");
     infer_passes(results);
   });
   return experiment.run(argc, argv);

@@ -51,20 +51,13 @@ struct Data {
   bool integers;  // small ones, whose sums and squares are exact in FP32
 };
 
-/// (The mixing constants are those of Chris Wellons' lowbias32.)
-__host__ __device__ inline unsigned mixed(unsigned x) {
-  x = (x ^ (x >> 16)) * 0x7feb352dU;
-  x = (x ^ (x >> 15)) * 0x846ca68bU;
-  return x ^ (x >> 16);
-}
-
 /// A random number in [0, 1) with 24 bits.
 __host__ __device__ inline float random_fraction(unsigned key, unsigned i) {
-  return static_cast<float>(mixed(i + key) >> 8) * 0x1p-24F;
+  return static_cast<float>(random_bits(i + key) >> 8) * 0x1p-24F;
 }
 
 inline unsigned key_of(std::uint64_t seed) {
-  return mixed(static_cast<unsigned>(seed) + mixed(static_cast<unsigned>(seed >> 32)));
+  return random_bits(static_cast<unsigned>(seed) + random_bits(static_cast<unsigned>(seed >> 32)));
 }
 
 /// Keys of what is random beside the values.
@@ -81,7 +74,7 @@ __host__ __device__ inline float input_value(const Data& data, const Tensor& ten
                                              unsigned a) {
   const unsigned channel = a / tensor.plane;
   if (data.integers) {
-    const unsigned random = mixed(channel + data.key);
+    const unsigned random = random_bits(channel + data.key);
     const int middle = static_cast<int>(random % 9) - 4;
     const int difference = static_cast<int>(random / 16 % 8) + 1;
     const bool is_below = (n + a % tensor.plane) % 2 != 0;
@@ -91,14 +84,14 @@ __host__ __device__ inline float input_value(const Data& data, const Tensor& ten
   const float middle = data.mean + random_fraction(data.key ^ channel_key, channel) +
                        random_fraction(data.key ^ activation_key, a);
   const float scale = 0.5F + random_fraction(data.key ^ scale_key, a);
-  const unsigned element = mixed(n + data.key) + a;
+  const unsigned element = random_bits(n + data.key) + a;
   return fmaf(scale, (random_fraction(data.key, element) - 0.5F) * root_of_12, middle);
 }
 
 /// Between 0.5 and 1.5, half of them negative.
 __host__ __device__ inline float gamma_value(unsigned key, unsigned population) {
   const float size = 0.5F + random_fraction(key ^ gamma_key, population);
-  return mixed(population + key) % 2 == 0 ? size : -size;
+  return random_bits(population + key) % 2 == 0 ? size : -size;
 }
 
 /// Between -1 and 1.
@@ -445,11 +438,13 @@ class Arrays {
 
 // --- Stages --------------------------------------------------------------------------------------
 
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
 /// What a kernel takes of a compute unit.
 struct Footprint {
-  double registers;      // per thread
-  double scratch_bytes;  // per thread
-  int resident_blocks;   // per CU
+  double registers = unknown;      // per thread
+  double scratch_bytes = unknown;  // per thread
+  int resident_blocks = 0;         // per CU; 0: not known
 };
 
 template <typename... Parameters>
@@ -459,7 +454,6 @@ Footprint footprint_of(const Sweep& sweep, void (*kernel)(Parameters...), unsign
   int blocks = 0;
   check(
       hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(threads), 0));
-  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   return {.registers = sweep.is_hardware() ? attributes.numRegs : unknown,
           .scratch_bytes =
               sweep.is_hardware() ? static_cast<double>(attributes.localSizeBytes) : unknown,
@@ -471,7 +465,7 @@ struct Stage {
   std::string name{};
   Arithmetic arithmetic{};
   bool is_exact_on_integers = false;  // where a population has an even number of values
-  unsigned reads = 1;                 // of the input, as the source asks for them
+  unsigned reads = 1;                 // of the input, as the source asks for them; 0: not known
   Footprint footprint{};
   std::function<void()> run{};  // nothing: it cannot, `why_not` says why
   std::string why_not{};

@@ -2,16 +2,14 @@
 // order a channel's values are one run of height * width floats in every image; at the source's
 // size 128 runs of 3136 bytes, 401 KB: more than the registers of a compute unit. Stages:
 //   three passes, two passes  one block per channel
-//   backwards                 the second pass begins with what the first has read last: more of it
-//   is
-//                             still in L2
+//   backwards                 the second pass begins with what the first has read last, of which
+//                             more is still in L2
 //   resident                  several blocks share a channel, each keeps its part in registers, and
 //                             they exchange partial sums through memory: one read, one write
 //   blocks that stay          the same with no more blocks than the device runs at a time: each
-//   goes on
-//                             to a next channel, and loads it while it stores
-//   cluster                   as resident on NVIDIA: a cluster's blocks reach each other's shared
-//   memory
+//                             goes on to a next channel, and loads it while it stores
+//   cluster                   resident, on NVIDIA: the blocks of a cluster reach each other's
+//                             shared memory
 #pragma once
 
 #include <hipscope/hipscope.h>
@@ -63,6 +61,12 @@ struct Runs {
 inline Runs runs_of(const Tensor& tensor, unsigned width) {
   const unsigned run = tensor.plane / width;
   return {.channels = tensor.channels, .count = tensor.images * run, .run = divisor_of(run)};
+}
+
+// Why no stage takes the tensor; empty if they do.
+inline std::string refusal(const Runs& runs) {
+  const bool fits = std::uint64_t{runs.channels} * runs.count >> 32 == 0;
+  return fits ? "" : "the tensor has 2^32 accesses or more";
 }
 
 // Where access `i` of a channel lies. 32 bits: half the registers of an address.
@@ -399,8 +403,8 @@ __global__ void __launch_bounds__(Block, second_bound(Block, Values* Width))
   if (threadIdx.x == 0) {
     taken = atomicAdd(exchange.tickets, 1U);
     if (taken + 1 == exchange.groups * siblings) {
-      atomicExch(exchange.tickets,
-                 0U);  // nobody takes one after the last: ready for the next launch
+      // Nobody takes one after the last: ready for the next launch.
+      atomicExch(exchange.tickets, 0U);
     }
   }
   __syncthreads();
@@ -469,19 +473,21 @@ inline Stage channel_stage(const Sweep& sweep, Arrays& arrays, const std::string
   const Runs runs = runs_of(arrays.tensor, width_of(arrays.tensor));
   const unsigned of_thread = values_of(arrays.tensor, Scope::spatial) / channel_block + 4;
   const LaunchShape shape{.grid = dim3(runs.channels), .block = dim3(channel_block)};
-  return {.name = name,
-          .arithmetic = {.moments = moments,
-                         .additions = of_thread + wave_additions + most_waves,
-                         .is_exact = false},
-          .is_exact_on_integers = true,
-          .reads = reads,
-          .footprint = footprint_of(sweep, kernel, channel_block),
-          .run =
-              [kernel, shape, runs, &arrays] {
-                launch(kernel, shape, arrays.input.data(), arrays.gamma.data(), arrays.beta.data(),
-                       arrays.output.data(), runs);
-              },
-          .why_not = ""};
+  Stage stage;
+  stage.name = name;
+  stage.arithmetic = {
+      .moments = moments, .additions = of_thread + wave_additions + most_waves, .is_exact = false};
+  stage.is_exact_on_integers = true;
+  stage.reads = reads;
+  stage.footprint = footprint_of(sweep, kernel, channel_block);
+  stage.why_not = refusal(runs);
+  if (stage.why_not.empty()) {
+    stage.run = [kernel, shape, runs, &arrays] {
+      launch(kernel, shape, arrays.input.data(), arrays.gamma.data(), arrays.beta.data(),
+             arrays.output.data(), runs);
+    };
+  }
+  return stage;
 }
 
 inline std::vector<Stage> channel_stages(const Sweep& sweep, Arrays& arrays) {
@@ -515,8 +521,9 @@ inline unsigned room_for(const Sweep& sweep, const Footprint& footprint) {
 inline std::string refusal(const Sweep& sweep, const Runs& runs, const Group& group,
                            const Footprint& footprint) {
   const unsigned siblings = group.blocks.divisor;
-  if (std::uint64_t{runs.channels} * runs.count >> 32 != 0) {
-    return "the tensor has 2^32 accesses or more";
+  const std::string of_any_stage = refusal(runs);
+  if (!of_any_stage.empty()) {
+    return of_any_stage;
   }
   if (siblings > most_siblings) {
     return "a channel takes " + std::to_string(siblings) + " blocks, more than " +
@@ -581,9 +588,9 @@ Stage resident_stage(const Sweep& sweep, Arrays& arrays, const std::string& name
   return resident_stage_of_width<1, 16, 512, stays>(sweep, arrays, name);
 }
 
-constexpr unsigned cluster_values =
-    7;  // of 16 bytes: 8 blocks of 448 threads hold a channel of the
-constexpr unsigned cluster_block = 448;  // source's size with nothing left
+// Eight blocks hold a channel of the source's size with nothing left.
+constexpr unsigned cluster_values = 7;  // of 16 bytes per thread
+constexpr unsigned cluster_block = 448;
 
 inline Stage cluster_stage([[maybe_unused]] const Sweep& sweep, [[maybe_unused]] Arrays& arrays) {
   Stage stage;
@@ -608,7 +615,10 @@ inline Stage cluster_stage([[maybe_unused]] const Sweep& sweep, [[maybe_unused]]
                     std::to_string(4 * cluster_values * cluster_block) + " floats";
     return stage;
   }
-  stage.why_not = "";
+  stage.why_not = refusal(runs);
+  if (!stage.why_not.empty()) {
+    return stage;
+  }
   stage.arithmetic = {
       .moments = Moments::centred,
       .additions = cluster_values * 4 + wave_additions + most_waves + wave_additions,

@@ -74,25 +74,24 @@ struct Extents {
   std::uint64_t pad;
 };
 
-// Throws UsageError when an element's number does not fit into 32 bits.
+// Of an output: kernels count them in 32 bits, and the last block's threads on beyond the last one.
+constexpr std::uint64_t most_elements = (std::uint64_t{1} << 32) - (std::uint64_t{1} << 16);
+
+// Throws UsageError when the output has more than most_elements.
 Sizes sizes_of(const Extents& extents) {
-  // A last block's threads count on beyond the last element.
-  constexpr std::uint64_t limit = (std::uint64_t{1} << 32) - (std::uint64_t{1} << 16);
-  const Sizes sizes = {
-      .planes = 1, .height = extents.height, .width = extents.width, .pad = extents.pad};
+  Sizes sizes = {.planes = 1, .height = extents.height, .width = extents.width, .pad = extents.pad};
   std::uint64_t elements = 1;
   for (const std::uint64_t extent :
        {extents.images, extents.channels, sizes.padded_height(), sizes.padded_width()}) {
     elements *= extent;  // each is below 2^32
-    if (elements > limit) {
+    if (elements > most_elements) {
       throw hipscope::UsageError(
           "--images, --channels, --height, --width and --pad give an output of more than "
           "2^32 - 2^16 elements, which 32 bits do not count");
     }
   }
-  Sizes all = sizes;
-  all.planes = extents.images * extents.channels;
-  return all;
+  sizes.planes = extents.images * extents.channels;
+  return sizes;
 }
 
 bool is_published(const Extents& extents) {
@@ -300,7 +299,7 @@ void measure_read_ahead(Sweep& sweep, const Extents& extents) {
   }
 }
 
-// The best stage for any shape, with as many bytes of each.
+// The best stage for any shape, with as many bytes of each, or as many as can be counted.
 void measure_shapes(Sweep& sweep, std::uint64_t bytes) {
   sweep.axis({.name = "shape"});
   sweep.headline("share of copy");
@@ -309,7 +308,8 @@ void measure_shapes(Sweep& sweep, std::uint64_t bytes) {
   double x = 0;
   for (Sizes sizes : {Sizes{1, 7, 7, 3}, Sizes{1, 14, 14, 1}, Sizes{1, 28, 28, 1},
                       Sizes{1, 56, 56, 1}, Sizes{1, 224, 224, 3}}) {
-    sizes.planes = std::max<std::uint64_t>(1, bytes / sizes.bytes());
+    sizes.planes =
+        std::clamp<std::uint64_t>(bytes / sizes.bytes(), 1, most_elements / sizes.padded_plane());
     auto point = sweep.point(shape_label(sizes), ++x);
     const double copy = measure_stream<Stream::copy>(sweep, point, sizes, "copy time");
     Arrays arrays(sweep, sizes);

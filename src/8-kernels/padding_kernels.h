@@ -13,8 +13,8 @@
 
 namespace hipscope::padding {
 
-// H200: a GPU starts so many blocks per cycle (thread_rate); with one 4-byte store per thread only
-// large blocks store as fast as memory takes it.
+// A GPU starts so many blocks per cycle and no more (thread_rate): on an H200 threads that store 4
+// bytes each must come in large blocks to store as fast as memory takes it.
 constexpr unsigned scalar_block = 1024;
 constexpr unsigned vector_block = 256;
 

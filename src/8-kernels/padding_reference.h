@@ -33,14 +33,10 @@ struct Sizes {
 
 // --- Known values -----------------------------------------------------------------------------
 
-/// Element `i` of a random input: never 0, so that a border in the wrong place shows. (The mixing
-/// constants are those of Chris Wellons' lowbias32.)
+/// Element `i` of a random input: never 0, so that a border in the wrong place shows.
 __host__ __device__ inline float value_of(std::uint64_t i, unsigned key) {
-  unsigned x = static_cast<unsigned>(i) + key;
-  x = (x ^ (x >> 16)) * 0x7feb352dU;
-  x = (x ^ (x >> 15)) * 0x846ca68bU;
-  x ^= x >> 16;
-  return static_cast<float>((x >> 8) + 1);  // of 24 bits, which FP32 holds exactly
+  const unsigned bits = random_bits(static_cast<unsigned>(i) + key);
+  return static_cast<float>((bits >> 8) + 1);  // of 24 bits, which FP32 holds exactly
 }
 
 /// What padding makes of the input: element `i` of the output, by the definition.
@@ -113,12 +109,12 @@ struct Arrays {
         units(static_cast<unsigned>(sweep.device().compute_units)),
         key(static_cast<unsigned>(value_of(sweep.seed(), 0))),
         input(sizes.inputs()),
-        output(sizes.outputs() + fence) {
+        output(sizes.outputs() + guard) {
     launch(make_input_kernel, checking_shape(sweep), input.data(), input.size(), key);
   }
 
   /// Poisoned elements behind the output, which no kernel may touch.
-  static constexpr std::uint64_t fence = 64;
+  static constexpr std::uint64_t guard = 64;
 
   Sizes sizes;
   unsigned units;  // CUs
@@ -154,7 +150,7 @@ void verify(const Sweep& sweep, Point& point, Arrays& arrays, const std::string&
                count);
   // By the host as well: the device's reference might be as wrong as its results.
   const std::vector<float> expected = last_plane(arrays);
-  std::vector<float> made(expected.size() + Arrays::fence);
+  std::vector<float> made(expected.size() + Arrays::guard);
   check(hipMemcpy(made.data(), arrays.output.data() + (count - expected.size()),
                   made.size() * sizeof(float), hipMemcpyDeviceToHost));
   std::uint64_t wrong = 0;

@@ -36,12 +36,10 @@ constexpr const char* name_of(Data data) {
   return "integers that wrap";
 }
 
-// (The mixing constants are those of Chris Wellons' lowbias32.)
+// Of value `i`.
 __host__ __device__ inline unsigned random_bits(std::uint64_t i, unsigned key) {
-  unsigned x = static_cast<unsigned>(i) + key + static_cast<unsigned>(i >> 32) * 0x9e3779b9U;
-  x = (x ^ (x >> 16)) * 0x7feb352dU;
-  x = (x ^ (x >> 15)) * 0x846ca68bU;
-  return x ^ (x >> 16);
+  return hipscope::random_bits(static_cast<unsigned>(i) + key +
+                               static_cast<unsigned>(i >> 32) * 0x9e3779b9U);
 }
 
 // Value `i`.
