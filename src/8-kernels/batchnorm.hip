@@ -34,7 +34,6 @@ using hipscope::launch;
 using hipscope::number;
 using hipscope::Point;
 using hipscope::Sweep;
-using hipscope::batch_norm::Arithmetic;
 using hipscope::batch_norm::Arrays;
 using hipscope::batch_norm::component;
 using hipscope::batch_norm::end_of_loads;

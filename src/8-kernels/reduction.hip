@@ -41,7 +41,6 @@ using hipscope::reduction::Finish;
 using hipscope::reduction::has_vendor;
 using hipscope::reduction::is_right;
 using hipscope::reduction::Job;
-using hipscope::reduction::largest_block;
 using hipscope::reduction::log2_of;
 using hipscope::reduction::name_of;
 using hipscope::reduction::note_vendor;
@@ -605,7 +604,7 @@ int main(int argc, char** argv) {
 #if defined(HIPSCOPE_BACKEND_AMD)
   // HIP launches no grid of 2^32 threads or more on AMD (reference of hipModuleLaunchKernel), and
   // the first stages have a thread for each value.
-  constexpr std::uint64_t most = (std::uint64_t{1} << 32) - largest_block;
+  constexpr std::uint64_t most = (std::uint64_t{1} << 32) - hipscope::reduction::largest_block;
 #else
   constexpr std::uint64_t most = std::uint64_t{1} << 34;
 #endif
