@@ -61,7 +61,7 @@ void measure_sweep(Run& run, const detail::SweepDeclaration& declaration) {
   if (!record->rows.empty()) {
     detail::print_output(detail::table(*record, run.options.csv));
     run.sweeps.push_back(std::move(record));
-  } else {
+  } else if (!run.options.csv) {  // tables of comma-separated values have no notes either
     for (const std::string& note : record->notes) {
       detail::print_output(fmt::format("\n{}: {}\n", record->name, note));
     }
