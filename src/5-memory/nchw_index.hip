@@ -6,11 +6,13 @@
 //   naive            two divisions and two remainders
 //   one division     h * W + w is the number within the image, so only n must be found
 //   multiply-high    the division by a number that is known before the launch, as a multiplication
+//                    (hipscope/divisor.h)
 //   two-dimensional  the grid's second dimension is n: nothing to divide
 //   vector store     four indices per thread, 16 bytes, by multiply-high
 //   fill             the same stores without an index: what the memory takes
 // The time of one empty block, the launch itself, is measured and taken off. The time of an empty
 // grid of the same size is shown only: blocks start while others store.
+#include <hipscope/divisor.h>
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
@@ -21,6 +23,9 @@
 
 using hipscope::check;
 using hipscope::DeviceBuffer;
+using hipscope::divide;
+using hipscope::Divisor;
+using hipscope::divisor_of;
 using hipscope::launch;
 using hipscope::number;
 using hipscope::Sweep;
@@ -31,34 +36,6 @@ namespace {
 // large blocks store as fast as memory takes it.
 constexpr unsigned scalar_block = 1024;
 constexpr unsigned vector_block = 256;
-
-// --- Division by multiplication ---------------------------------------------------------------
-
-// Unsigned division by a divisor that the host knows: quotient = (high(factor * n) + n) >> shift in
-// 33 bits (Granlund and Montgomery, "Division by invariant integers using multiplication", 1994,
-// figure 4.1). The sum is halved before it can overflow.
-struct Divisor {
-  unsigned factor;
-  unsigned first_shift;
-  unsigned second_shift;
-};
-
-Divisor divisor_of(unsigned divisor) {
-  unsigned bits = 0;  // the logarithm of the divisor, rounded up
-  while ((std::uint64_t{1} << bits) < divisor) {
-    ++bits;
-  }
-  constexpr std::uint64_t word = std::uint64_t{1} << 32;
-  const std::uint64_t power = std::uint64_t{1} << bits;
-  return {.factor = static_cast<unsigned>(word * (power - divisor) / divisor + 1),
-          .first_shift = std::min(bits, 1U),
-          .second_shift = bits > 0 ? bits - 1 : 0};
-}
-
-__device__ unsigned divide(unsigned n, Divisor divisor) {
-  const unsigned high = __umulhi(divisor.factor, n);
-  return (high + ((n - high) >> divisor.first_shift)) >> divisor.second_shift;
-}
 
 // --- Kernels ----------------------------------------------------------------------------------
 

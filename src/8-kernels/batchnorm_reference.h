@@ -56,10 +56,6 @@ __host__ __device__ inline float random_fraction(unsigned key, unsigned i) {
   return static_cast<float>(random_bits(i + key) >> 8) * 0x1p-24F;
 }
 
-inline unsigned key_of(std::uint64_t seed) {
-  return random_bits(static_cast<unsigned>(seed) + random_bits(static_cast<unsigned>(seed >> 32)));
-}
-
 /// Keys of what is random beside the values.
 constexpr unsigned channel_key = 0x9e3779b9U;
 constexpr unsigned activation_key = 0x3c6ef372U;

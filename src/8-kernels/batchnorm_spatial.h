@@ -12,7 +12,9 @@
 //                             shared memory
 #pragma once
 
+#include <hipscope/divisor.h>
 #include <hipscope/hipscope.h>
+#include <hipscope/message.h>
 
 #include <algorithm>
 #include <memory>
@@ -24,43 +26,20 @@
 
 namespace hipscope::batch_norm {
 
-// Unsigned division by a divisor that the host knows, as in nchw_index: quotient =
-// (high(factor * n) + n) >> shift in 33 bits (Granlund and Montgomery, 1994).
-struct Divisor {
-  unsigned divisor;
-  unsigned factor;
-  unsigned first_shift;
-  unsigned second_shift;
-};
-
-inline Divisor divisor_of(unsigned divisor) {
-  unsigned bits = 0;  // the logarithm of the divisor, rounded up
-  while ((std::uint64_t{1} << bits) < divisor) {
-    ++bits;
-  }
-  constexpr std::uint64_t word = std::uint64_t{1} << 32;
-  const std::uint64_t power = std::uint64_t{1} << bits;
-  return {.divisor = divisor,
-          .factor = static_cast<unsigned>(word * (power - divisor) / divisor + 1),
-          .first_shift = std::min(bits, 1U),
-          .second_shift = bits > 0 ? bits - 1 : 0};
-}
-
-__device__ inline unsigned divide(unsigned n, const Divisor& divisor) {
-  const unsigned high = __umulhi(divisor.factor, n);
-  return (high + ((n - high) >> divisor.first_shift)) >> divisor.second_shift;
-}
-
 // A tensor in accesses of 1 or 4 floats.
 struct Runs {
   unsigned channels;
   unsigned count;  // accesses of a channel
-  Divisor run;     // accesses of its run in one image
+  unsigned run;    // accesses of its run in one image
+  Divisor by_run;
 };
 
 inline Runs runs_of(const Tensor& tensor, unsigned width) {
   const unsigned run = tensor.plane / width;
-  return {.channels = tensor.channels, .count = tensor.images * run, .run = divisor_of(run)};
+  return {.channels = tensor.channels,
+          .count = tensor.images * run,
+          .run = run,
+          .by_run = divisor_of(run)};
 }
 
 // Why no stage takes the tensor; empty if they do.
@@ -71,8 +50,8 @@ inline std::string refusal(const Runs& runs) {
 
 // Where access `i` of a channel lies. 32 bits: half the registers of an address.
 __device__ inline unsigned place_of(const Runs& runs, unsigned channel, unsigned i) {
-  const unsigned n = divide(i, runs.run);
-  return (n * runs.channels + channel) * runs.run.divisor + (i - n * runs.run.divisor);
+  const unsigned n = divide(i, runs.by_run);
+  return (n * runs.channels + channel) * runs.run + (i - n * runs.run);
 }
 
 constexpr unsigned most_waves = 32;  // of a block: 1024 threads in waves of 32
@@ -220,10 +199,11 @@ __global__ void __launch_bounds__(channel_block, second_bound(channel_block, cha
 
 // --- Several blocks per channel, the values stay in registers -----------------------------------
 
-// How channels are shared: each by blocks.divisor blocks, block b of them with accesses b * share
+// How channels are shared: each by `siblings` blocks, block b of them with accesses b * share
 // to (b + 1) * share - 1, the last with what is left.
 struct Group {
-  Divisor blocks;
+  unsigned siblings;
+  Divisor by_siblings;
   unsigned share;
 };
 
@@ -267,7 +247,7 @@ __device__ void normalize_parts(const float* __restrict__ input, const float* ga
   __shared__ float sums[2][most_waves];
   __shared__ Transform transform;
   const auto accesses_of = [&](unsigned b) {
-    return b < group.blocks.divisor ? min(group.share, runs.count - b * group.share) : 0;
+    return b < group.siblings ? min(group.share, runs.count - b * group.share) : 0;
   };
   const unsigned accesses = accesses_of(block);
   unsigned thread = threadIdx.x;
@@ -354,23 +334,6 @@ __device__ inline Part part_of(unsigned long long message) {
           .spread = __uint_as_float(static_cast<unsigned>(message >> 32) & 0x7fffffffU)};
 }
 
-// Loads and stores that other blocks see, past L1.
-__device__ inline unsigned long long load_message(const unsigned long long* message) {
-#if defined(__HIP_DEVICE_COMPILE__)
-  return __hip_atomic_load(message, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
-#else
-  return *static_cast<const volatile unsigned long long*>(message);
-#endif
-}
-
-__device__ inline void store_message(unsigned long long* message, unsigned long long value) {
-#if defined(__HIP_DEVICE_COMPILE__)
-  __hip_atomic_store(message, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
-#else
-  *static_cast<volatile unsigned long long*>(message) = value;
-#endif
-}
-
 // What the blocks of a launch share in memory.
 struct Exchange {
   unsigned* tickets;
@@ -399,7 +362,7 @@ __global__ void __launch_bounds__(Block, second_bound(Block, Values* Width))
                     const float* __restrict__ beta, float* __restrict__ output, Runs runs,
                     Group group, Exchange exchange) {
   __shared__ unsigned taken;
-  const unsigned siblings = group.blocks.divisor;
+  const unsigned siblings = group.siblings;
   if (threadIdx.x == 0) {
     taken = atomicAdd(exchange.tickets, 1U);
     if (taken + 1 == exchange.groups * siblings) {
@@ -408,7 +371,7 @@ __global__ void __launch_bounds__(Block, second_bound(Block, Values* Width))
     }
   }
   __syncthreads();
-  const unsigned first_channel = divide(taken, group.blocks);
+  const unsigned first_channel = divide(taken, group.by_siblings);
   const unsigned block = taken - first_channel * siblings;
   const auto meet = [&](Part part, unsigned channel) {
     if (is_in_first_wave() && siblings > 1) {
@@ -508,7 +471,8 @@ inline std::vector<Stage> channel_stages(const Sweep& sweep, Arrays& arrays) {
 inline Group group_of(const Runs& runs, unsigned accesses_of_block) {
   const unsigned fewest = (runs.count + accesses_of_block - 1) / accesses_of_block;
   const unsigned share = (runs.count + fewest - 1) / fewest;
-  return {.blocks = divisor_of((runs.count + share - 1) / share), .share = share};
+  const unsigned siblings = (runs.count + share - 1) / share;
+  return {.siblings = siblings, .by_siblings = divisor_of(siblings), .share = share};
 }
 
 // So many blocks the device runs at the same time.
@@ -520,7 +484,7 @@ inline unsigned room_for(const Sweep& sweep, const Footprint& footprint) {
 // Why blocks that wait for each other cannot run; empty if they can.
 inline std::string refusal(const Sweep& sweep, const Runs& runs, const Group& group,
                            const Footprint& footprint) {
-  const unsigned siblings = group.blocks.divisor;
+  const unsigned siblings = group.siblings;
   const std::string of_any_stage = refusal(runs);
   if (!of_any_stage.empty()) {
     return of_any_stage;
@@ -540,7 +504,7 @@ template <unsigned Width, unsigned Values, unsigned Block, bool stays>
 Stage resident_stage_of_width(const Sweep& sweep, Arrays& arrays, const std::string& name) {
   const Runs runs = runs_of(arrays.tensor, Width);
   const Group group = group_of(runs, Values * Block);
-  const unsigned siblings = group.blocks.divisor;
+  const unsigned siblings = group.siblings;
   Stage stage;
   stage.name = name;
   stage.arithmetic = {.moments = Moments::centred,
@@ -601,7 +565,8 @@ inline Stage cluster_stage([[maybe_unused]] const Sweep& sweep, [[maybe_unused]]
   const Runs runs = runs_of(arrays.tensor, width);
   // Every block of a cluster has a part, and none more than fits.
   const unsigned share = (runs.count + cluster_blocks - 1) / cluster_blocks;
-  const Group group = {.blocks = divisor_of(cluster_blocks), .share = share};
+  const Group group = {
+      .siblings = cluster_blocks, .by_siblings = divisor_of(cluster_blocks), .share = share};
   hipFuncAttributes attributes{};
   check(hipFuncGetAttributes(&attributes, reinterpret_cast<const void*>(
                                               cluster_kernel<4, cluster_values, cluster_block>)));

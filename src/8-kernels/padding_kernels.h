@@ -3,6 +3,7 @@
 
 #include <hip/hip_runtime.h>
 #include <hipscope/cache_hint.h>
+#include <hipscope/divisor.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -35,32 +36,6 @@ struct DividingShape : RunTimeShape {
   __device__ unsigned plane_of(unsigned i) const { return i / padded_plane; }
   __device__ unsigned row_of(unsigned pixel) const { return pixel / padded_width; }
 };
-
-// Unsigned division by a divisor that the host knows: quotient = (high(factor * n) + n) >> shift in
-// 33 bits (Granlund and Montgomery, "Division by invariant integers using multiplication", 1994,
-// figure 4.1). The sum is halved before it can overflow.
-struct Divisor {
-  unsigned factor;
-  unsigned first_shift;
-  unsigned second_shift;
-};
-
-inline Divisor divisor_of(unsigned divisor) {
-  unsigned bits = 0;  // the logarithm of the divisor, rounded up
-  while ((std::uint64_t{1} << bits) < divisor) {
-    ++bits;
-  }
-  constexpr std::uint64_t word = std::uint64_t{1} << 32;
-  const std::uint64_t power = std::uint64_t{1} << bits;
-  return {.factor = static_cast<unsigned>(word * (power - divisor) / divisor + 1),
-          .first_shift = std::min(bits, 1U),
-          .second_shift = bits > 0 ? bits - 1 : 0};
-}
-
-__device__ inline unsigned divide(unsigned n, Divisor divisor) {
-  const unsigned high = __umulhi(divisor.factor, n);
-  return (high + ((n - high) >> divisor.first_shift)) >> divisor.second_shift;
-}
 
 struct MultiplyingShape : RunTimeShape {
   Divisor by_padded_plane;

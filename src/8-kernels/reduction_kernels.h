@@ -3,6 +3,7 @@
 #pragma once
 
 #include <hipscope/hipscope.h>
+#include <hipscope/message.h>
 
 #include <cstdint>
 #include <type_traits>
@@ -319,24 +320,6 @@ __device__ Value sum_of(unsigned long long word) {
   }
 }
 
-// Past L1, where all CUs see the same. NVIDIA's volatile accesses are relaxed atomic ones (PTX ISA,
-// chapter 8, "Volatile operations").
-__device__ inline unsigned long long load_word(unsigned long long* word) {
-#if defined(__HIP_DEVICE_COMPILE__)
-  return __hip_atomic_load(word, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
-#else
-  return *static_cast<volatile unsigned long long*>(word);
-#endif
-}
-
-__device__ inline void store_word(unsigned long long* word, unsigned long long value) {
-#if defined(__HIP_DEVICE_COMPILE__)
-  __hip_atomic_store(word, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
-#else
-  *static_cast<volatile unsigned long long*>(word) = value;
-#endif
-}
-
 // Waits until all `blocks` words bear the mark, several at a time; returns the sum of the thread's
 // part of them.
 template <unsigned Threads, typename Value>
@@ -348,14 +331,14 @@ __device__ Value sum_when_marked(unsigned long long* words, unsigned blocks, uns
 #pragma unroll
     for (unsigned i = 0; i < at_once; ++i) {
       const unsigned at = first + i * Threads;
-      word[i] = load_word(words + (at < blocks ? at : first));
+      word[i] = load_message(words + (at < blocks ? at : first));
     }
 #pragma unroll
     for (unsigned i = 0; i < at_once; ++i) {
       const unsigned at = first + i * Threads;
       if (at < blocks) {
         while (word[i] >> 32 != mark) {
-          word[i] = load_word(words + at);
+          word[i] = load_message(words + at);
         }
         sum += sum_of<Value>(word[i]);
       }
@@ -408,7 +391,7 @@ __global__ void __launch_bounds__(Threads, 1)
     auto* const words = reinterpret_cast<unsigned long long*>(sums);
     const unsigned mark = block_ticket >= blocks ? 1 : 0;
     if (threadIdx.x == 0) {
-      store_word(words + blockIdx.x, marked(sum, mark));
+      store_message(words + blockIdx.x, marked(sum, mark));
     }
     if (block_ticket == mark * blocks + blocks - 1) {
       // Every other block has begun, so that none waits for room that this one takes.

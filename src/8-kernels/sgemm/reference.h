@@ -35,22 +35,14 @@ enum class Values {
   integers,  ///< -2 ... 2
 };
 
-/// Mixes the bits of `x` (the finalizer of MurmurHash3, by Austin Appleby).
-__device__ inline std::uint64_t mixed(std::uint64_t x) {
-  x = (x ^ x >> 33) * 0xFF51AFD7ED558CCDULL;
-  x = (x ^ x >> 33) * 0xC4CEB9FE1A85EC53ULL;
-  return x ^ x >> 33;
-}
-
 /// Fills the matrix; what lies between its rows stays poisoned.
 static __global__ void __launch_bounds__(reference_threads)
-    fill_kernel(float* matrix, unsigned rows, unsigned columns, unsigned pitch, std::uint64_t seed,
+    fill_kernel(float* matrix, unsigned rows, unsigned columns, unsigned pitch, unsigned key,
                 Values values) {
   const unsigned column = blockIdx.x * reference_threads + threadIdx.x;
   if (column < columns) {
     for (unsigned row = blockIdx.y; row < rows; row += gridDim.y) {
-      const auto bits = static_cast<unsigned>(
-          mixed(seed * 0x9E3779B97F4A7C15ULL + std::uint64_t{row} * columns + column) >> 32);
+      const unsigned bits = hipscope::random_bits(row * columns + column + key);
       matrix[std::size_t{row} * pitch + column] =
           values == Values::random ? static_cast<float>(bits >> 8) * 0x1p-23F - 1.0F
                                    : static_cast<float>(bits % 5) - 2.0F;
@@ -184,9 +176,10 @@ class Problem {
         c_(elements(m, extents_.ldc)),
         product_(elements(m, n)),
         magnitude_(elements(m, n)) {
-    fill(a_, m, k, extents_.lda, 3 * seed);
-    fill(b_, k, n, extents_.ldb, 3 * seed + 1);
-    fill(before_, m, n, extents_.ldc, 3 * seed + 2);
+    const unsigned key = hipscope::key_of(seed);
+    fill(a_, m, k, extents_.lda, hipscope::random_bits(key));
+    fill(b_, k, n, extents_.ldb, hipscope::random_bits(key + 1));
+    fill(before_, m, n, extents_.ldc, hipscope::random_bits(key + 2));
     hipscope::launch(reference_kernel,
                      {.grid = dim3(blocks_of(n, reference_side), blocks_of(m, reference_side)),
                       .block = dim3(reference_threads)},
@@ -260,10 +253,10 @@ class Problem {
 
  private:
   void fill(const hipscope::DeviceBuffer<float>& matrix, unsigned rows, unsigned columns,
-            unsigned pitch, std::uint64_t seed) const {
+            unsigned pitch, unsigned key) const {
     if (rows > 0 && columns > 0) {
       hipscope::launch(fill_kernel, row_shape(rows, columns), matrix.data(), rows, columns, pitch,
-                       seed, values_);
+                       key, values_);
     }
   }
 
