@@ -21,7 +21,7 @@ from pathlib import Path
 INSTRUCTION = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)([^;]*);")
 FUNCTION = re.compile(r"^\s*Function : (\S+)")
 JUMP_TARGET = re.compile(r"(0x[0-9a-f]+)\s*$")
-FMAS = {"FFMA": 1, "DFMA": 1, "HFMA2": 2}
+FMAS = ("FFMA", "DFMA", "HFMA2")
 # Columns of the page, by the beginning of an instruction's name.
 COLUMNS = {
     "loads from LDS": ("LDS", "LDSM"), "stores to LDS": ("STS",), "copies to LDS": ("LDGSTS", "UBLKCP"),

@@ -90,10 +90,11 @@ constexpr unsigned pipeline_buffers = 3;
 /// The tiles that blocks share, and what they need for it. Each block below `blocks` takes an equal
 /// part of the steps of the first `tiles` tiles; each further block has one of the other tiles.
 struct SplitTiles {
-  unsigned tiles;
-  unsigned blocks;
-  float* sums;      ///< per block a tile's sums, that another block is to add
-  unsigned* ready;  ///< per block 1 when its sums are there; whoever takes them sets it to 0
+  unsigned tiles = 0;
+  unsigned blocks = 0;
+  float* sums = nullptr;  ///< per block a tile's sums, that another block is to add
+  unsigned* ready =
+      nullptr;  ///< per block 1 when its sums are there; whoever takes them sets it to 0
 };
 
 /// Steps along k of a tile; with k = 0 one, of zeros.
@@ -546,15 +547,13 @@ struct Workspace {
 /// The tiles that do not fill the last round of blocks, and one round more, are split.
 inline SplitTiles split_tiles(unsigned tiles, unsigned steps, unsigned resident) {
   constexpr unsigned fewest_steps = 4;  // of a block: less is not worth handing over
-  if (tiles % resident == 0) {
-    return {.tiles = 0, .blocks = 0, .sums = nullptr, .ready = nullptr};
+  SplitTiles split;
+  if (tiles % resident > 0) {
+    split.tiles = std::min(tiles, tiles % resident + resident);
+    const unsigned most = std::max(split.tiles, split.tiles * steps / fewest_steps);
+    split.blocks = std::min(resident, most);
   }
-  const unsigned split = std::min(tiles, tiles % resident + resident);
-  const std::uint64_t all_steps = std::uint64_t{split} * steps;
-  const auto blocks =
-      std::min<std::uint64_t>(resident, std::max<std::uint64_t>(split, all_steps / fewest_steps));
-  return {
-      .tiles = split, .blocks = static_cast<unsigned>(blocks), .sums = nullptr, .ready = nullptr};
+  return split;
 }
 
 template <typename Pipeline>
@@ -572,7 +571,7 @@ void enqueue_pipelined(const Stage&, const Product& product) {
   }
   const unsigned tiles =
       blocks_of(extents.m, Pipeline::block_rows) * blocks_of(extents.n, Pipeline::block_columns);
-  SplitTiles split = {.tiles = 0, .blocks = 0, .sums = nullptr, .ready = nullptr};
+  SplitTiles split;
   if (Pipeline::splits_tiles) {
     split = split_tiles(tiles, steps_of(extents.k), workspace.blocks);
     split.ready = reinterpret_cast<unsigned*>(values);
