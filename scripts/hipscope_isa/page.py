@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hipscope_report import markdown
+from hipscope_report import formats, markdown
 
 from . import plots
 from .results import target_order
 
 MADE_BY = "Made by scripts/isa_report.py; do not edit."
 LONGEST_OPEN_TABLE = 40
-NOT_THERE = markdown.NOT_THERE
+NOT_THERE = formats.NOT_THERE
 
 # A result file's content, and all of them by target and experiment.
 Result = dict[str, Any]

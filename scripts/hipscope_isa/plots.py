@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import matplotlib
-from hipscope_report import markdown
+from hipscope_report import formats
 from hipscope_report.plots import COLOURS, FIGURE_INCHES, MARKERS, STYLE, to_svg
 from matplotlib import pyplot, ticker
 
@@ -18,7 +18,7 @@ BESIDE = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0, 
 
 
 def _name(text: str) -> str:
-    line = markdown.plain(text)
+    line = formats.plain(text)
     return line if len(line) <= LONGEST_NAME else line[: LONGEST_NAME - 1] + "…"
 
 

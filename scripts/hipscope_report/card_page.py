@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from . import markdown, shared
+from . import formats, markdown, shared
 from .card import CACHE_KINDS, CONTINUOUS, GROUPS, OTHER
 from .load import Result
+from .sweep_table import Markup
 
 Json = dict[str, Any]
 
@@ -31,10 +32,11 @@ LEGEND = (
 )
 
 
-class _Units:
+class Units:
     """Values in the units that people use, with the clocks of the experiments."""
 
-    def __init__(self, card: Json) -> None:
+    def __init__(self, card: Json, markup: Markup = markdown) -> None:
+        self.markup = markup
         self.megahertz = {one["name"]: one["shader_mhz"] for one in card["experiments"]}
 
     def human(self, value: float | None, unit: str, experiment: str) -> str:
@@ -42,13 +44,13 @@ class _Units:
         if value is not None and unit in ("bytes", "B"):
             for size, name in BINARY_UNITS:
                 if abs(value) >= size:
-                    return markdown.with_unit(value / size, name)
+                    return self.markup.with_unit(value / size, name)
         if value is not None and unit == "GB/s" and abs(value) >= 1000:
-            return markdown.with_unit(value / 1000, "TB/s")
-        text = markdown.with_unit(value, unit)
+            return self.markup.with_unit(value / 1000, "TB/s")
+        text = self.markup.with_unit(value, unit)
         megahertz = self.megahertz.get(experiment)
         if value is not None and unit == "cycles" and megahertz:
-            text += f" ({markdown.significant(value * MEGAHERTZ_NANOSECONDS / megahertz)} ns)"
+            text += f" ({formats.significant(value * MEGAHERTZ_NANOSECONDS / megahertz)} ns)"
         return text
 
     def found(self, reading: Json) -> str:
@@ -69,7 +71,7 @@ def _confidence(reading: Json) -> str:
     return text if reading["verified"] else f"{text}, **a verification FAILED**"
 
 
-def _reading_row(parameter: Json, reading: Json, units: _Units, links: dict[str, str]) -> list[str]:
+def _reading_row(parameter: Json, reading: Json, units: Units, links: dict[str, str]) -> list[str]:
     found = units.found(reading)
     if parameter["sources_disagree"] and reading["value"] is not None:
         found += f", {DISAGREES} with another experiment"
@@ -82,11 +84,11 @@ def _reading_row(parameter: Json, reading: Json, units: _Units, links: dict[str,
 
 def _missing_row(parameter: Json, missing: Json) -> list[str]:
     reason = {"no result": "no result", "no such inference": "its run left this out"}[missing["reason"]]
-    return [_name(parameter), "not measured", markdown.NOT_THERE, markdown.number(parameter["driver"]),
+    return [_name(parameter), "not measured", formats.NOT_THERE, formats.number(parameter["driver"]),
             f"{missing['experiment']} ({reason})"]
 
 
-def _table(parameters: Iterable[Json], units: _Units, links: dict[str, str]) -> str:
+def _table(parameters: Iterable[Json], units: Units, links: dict[str, str]) -> str:
     rows = []
     for parameter in parameters:
         rows.extend(_reading_row(parameter, reading, units, links) for reading in parameter["readings"])
@@ -95,16 +97,16 @@ def _table(parameters: Iterable[Json], units: _Units, links: dict[str, str]) -> 
     return markdown.text_table(header, rows)
 
 
-def _level_cell(level: Json, column: str, units: _Units) -> str:
+def _level_cell(level: Json, column: str, units: Units) -> str:
     if column not in level:
-        return markdown.NOT_THERE
+        return formats.NOT_THERE
     parameter = level[column]
     readings = parameter["readings"]
     cell = " or ".join(dict.fromkeys(units.found(reading) for reading in readings)) or "not measured"
     return f"{cell}, {DISAGREES}" if parameter["disagreement"] else cell
 
 
-def _levels(card: Json, units: _Units) -> str:
+def _levels(card: Json, units: Units) -> str:
     rows = [[_name(level), *(_level_cell(level, column, units) for column in COLUMNS)]
             for level in card["cache_levels"]]
     return markdown.text_table(["level", *COLUMNS.values()], rows)
@@ -154,7 +156,7 @@ def _summary(parameters: list[Json]) -> list[str]:
     return [f"{len(parameters)} parameters: {', '.join(counts)}; {says}."]
 
 
-def _evidence(parameters: list[Json], units: _Units) -> str:
+def _evidence(parameters: list[Json], units: Units) -> str:
     lines = []
     for parameter in parameters:
         for reading in parameter["readings"]:
@@ -170,10 +172,10 @@ def _experiments(card: Json, links: dict[str, str]) -> str:
         options = one["preset"]
         if one["filter"] is not None:
             options += f", only sweeps that match {markdown.text(one['filter'])}"
-        clock = markdown.NOT_THERE if one["shader_mhz"] is None else f"{one['shader_mhz']:.0f} MHz"
+        clock = formats.NOT_THERE if one["shader_mhz"] is None else f"{one['shader_mhz']:.0f} MHz"
         rows.append([links[one["name"]], one["date"], markdown.text(one["git_revision"]), options, clock,
                      one["status"] if one["status"] == "passed" else "**FAILED**"])
-    rows.extend([name, "not measured", *[markdown.NOT_THERE] * 4]
+    rows.extend([name, "not measured", *[formats.NOT_THERE] * 4]
                 for name in card["experiments_without_result"])
     return markdown.text_table(["experiment", "date", "revision", "options", "shader clock", "verification"],
                                rows)
@@ -181,7 +183,7 @@ def _experiments(card: Json, links: dict[str, str]) -> str:
 
 def make_card_page(card: Json, results: Sequence[Result]) -> str:
     """The page of a card; `results` are those that it was made of."""
-    units = _Units(card)
+    units = Units(card)
     links = {result.name: shared.link(result, "README.md") for result in results}
     found = groups(card)
     page = [f"# Hardware card: {markdown.text(card['device']['name']) or 'no name'}",

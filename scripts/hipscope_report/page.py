@@ -9,6 +9,7 @@ from typing import Any
 
 from . import card, card_page, markdown, plots, shared
 from .load import CARD_JSON, Result
+from .series import inferred_marks
 from .sweep_table import sweep_table
 
 CARD_MARKDOWN = "card.md"
@@ -131,24 +132,11 @@ def _plot_file(result: Result, sweep: dict[str, Any], taken: dict[str, bytes]) -
     return name
 
 
-def _marks(data: dict[str, Any], sweep: dict[str, Any]) -> list[plots.Mark]:
-    """Inferred capacities, for a curve of latency over footprint."""
-    if sweep["axis"]["unit"] != "bytes" or sweep["headline"] != "latency":
-        return []
-    cache = "constant cache" if sweep["name"] == "constant" else "cache"
-    return [
-        plots.Mark(inference["value"], f"{match[1]}: {plots.binary_number(inference['value'], 'B')}")
-        for inference in data["inferences"]
-        if inference["value"] is not None
-        and (match := re.fullmatch(rf"({cache} level \d+) capacity", inference["name"]))
-    ]
-
-
 def _sweep(page: Page, result: Result, sweep: dict[str, Any]) -> list[str]:
     parts = [f"### {markdown.text(sweep['title'] or sweep['name'])}"]
     if sweep["notes"]:
         parts.append(markdown.bullets(sweep["notes"]))
-    picture = plots.plot_sweep(sweep, result.data["device"]["name"], _marks(result.data, sweep))
+    picture = plots.plot_sweep(sweep, result.data["device"]["name"], inferred_marks(result.data, sweep))
     if picture is not None:
         name = _plot_file(result, sweep, page.plots)
         page.plots[name] = picture

@@ -1,15 +1,31 @@
-"""A sweep's rows as a Markdown table."""
+"""A sweep's rows as a table, in Markdown or in whatever else a markup writes."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
-from . import markdown
+from . import formats, markdown
 
 LONGEST_OPEN_TABLE = 40
 THROTTLED_MARK = " †"
 
 Column = tuple[str, list[str]]
+
+
+class Markup(Protocol):
+    """How a kind of page writes texts that come from files; the module `markdown` is one."""
+
+    def text(self, value: str) -> str:
+        """The text, escaped."""
+
+    def strong(self, escaped: str) -> str:
+        """What must not be overlooked."""
+
+    def heading(self, name: str, unit: str) -> str:
+        """A column's name with its unit, escaped."""
+
+    def with_unit(self, value: float | None, unit: str) -> str:
+        """A number and its unit, escaped."""
 
 
 def _names(rows: list[dict[str, Any]], kind: str) -> list[str]:
@@ -21,44 +37,44 @@ def _find(row: dict[str, Any], kind: str, name: str) -> dict[str, Any] | None:
     return next((item for item in row[kind] if item["name"] == name), None)
 
 
-def _measurement_columns(rows: list[dict[str, Any]]) -> list[Column]:
+def _measurement_columns(rows: list[dict[str, Any]], markup: Markup) -> list[Column]:
     columns: list[Column] = []
     for name in _names(rows, "measurements"):
         found = [_find(row, "measurements", name) for row in rows]
-        scale, unit = markdown.time_unit([item["median"] for item in found if item])
+        scale, unit = formats.time_unit([item["median"] for item in found if item])
         medians, spreads = [], []
         for item in found:
             if item is None:
-                medians.append(markdown.NOT_THERE)
-                spreads.append(markdown.NOT_THERE)
+                medians.append(formats.NOT_THERE)
+                spreads.append(formats.NOT_THERE)
                 continue
             mark = THROTTLED_MARK if item["throttled"] else ""
-            medians.append(markdown.significant(item["median"] / scale) + mark)
+            medians.append(formats.significant(item["median"] / scale) + mark)
             spreads.append(f"{100 * item['relative_spread']:.1f}")
-        columns.append((markdown.heading(name, unit), medians))
+        columns.append((markup.heading(name, unit), medians))
         columns.append(("spread (%)", spreads))
     return columns
 
 
-def _value_columns(rows: list[dict[str, Any]]) -> list[Column]:
+def _value_columns(rows: list[dict[str, Any]], markup: Markup) -> list[Column]:
     columns: list[Column] = []
     for name in _names(rows, "values"):
         found = [_find(row, "values", name) for row in rows]
         units = {item["unit"] for item in found if item}
         shared_unit = units.pop() if len(units) == 1 else None
         if shared_unit is not None:
-            cells = [markdown.number(item["value"] if item else None) for item in found]
-            columns.append((markdown.heading(name, shared_unit), cells))
+            cells = [formats.number(item["value"] if item else None) for item in found]
+            columns.append((markup.heading(name, shared_unit), cells))
         else:
             cells = [
-                markdown.with_unit(item["value"], item["unit"]) if item else markdown.NOT_THERE
+                markup.with_unit(item["value"], item["unit"]) if item else formats.NOT_THERE
                 for item in found
             ]
-            columns.append((markdown.text(name), cells))
+            columns.append((markup.text(name), cells))
     return columns
 
 
-def _published_columns(sweep: dict[str, Any]) -> list[Column]:
+def _published_columns(sweep: dict[str, Any], markup: Markup) -> list[Column]:
     rows = sweep["rows"]
     keys = dict.fromkeys(
         (item["gpu"], item["metric"], item["unit"]) for row in rows for item in row["published"]
@@ -72,32 +88,33 @@ def _published_columns(sweep: dict[str, Any]) -> list[Column]:
                 for item in row["published"]
                 if (item["gpu"], item["metric"], item["unit"]) == (gpu, metric, unit)
             ]
-            cells.append(", ".join(markdown.number(value) for value in values) or markdown.NOT_THERE)
+            cells.append(", ".join(formats.number(value) for value in values) or formats.NOT_THERE)
         what = unit if metric == sweep["headline"] else f"{metric}, {unit}"
-        columns.append((f"{markdown.text(gpu)} (published) ({markdown.text(what)})", cells))
+        columns.append((f"{markup.text(gpu)} (published) ({markup.text(what)})", cells))
     return columns
 
 
-def _check_columns(rows: list[dict[str, Any]]) -> list[Column]:
+def _check_columns(rows: list[dict[str, Any]], markup: Markup) -> list[Column]:
     if not any(row["checks"] for row in rows):
         return []
-    return [("checks", [_checks_cell(row["checks"]) for row in rows])]
+    return [("checks", [_checks_cell(row["checks"], markup) for row in rows])]
 
 
-def _checks_cell(checks: list[dict[str, Any]]) -> str:
+def _checks_cell(checks: list[dict[str, Any]], markup: Markup) -> str:
     if not checks:
-        return markdown.NOT_THERE
+        return formats.NOT_THERE
     # A check of nothing proves nothing, so it counts as failed.
     wrong = [check for check in checks if check["wrong"] or not check["checked"]]
     if not wrong:
         return f"ok ({sum(check['checked'] for check in checks)})"
     return "; ".join(
-        f"**WRONG** {markdown.text(check['what'])}: {check['wrong']} of {check['checked']}"
+        f"{markup.strong('WRONG')} {markup.text(check['what'])}: {check['wrong']} of {check['checked']}"
         for check in wrong
     )
 
 
-def _footnotes(sweep: dict[str, Any]) -> list[str]:
+def footnotes(sweep: dict[str, Any], markup: Markup) -> list[str]:
+    """What a reader of the table must know: throttled samples, and whose figures stand beside ours."""
     notes = []
     if any(item["throttled"] for row in sweep["rows"] for item in row["measurements"]):
         notes.append(
@@ -110,24 +127,28 @@ def _footnotes(sweep: dict[str, Any]) -> list[str]:
             if item["note"] and item["note"] not in remarks:
                 remarks.append(item["note"])
     for (gpu, source), remarks in sources.items():
-        remark = f" ({'; '.join(markdown.text(item) for item in remarks)})" if remarks else ""
-        notes.append(f"{markdown.text(gpu)} (published): {markdown.text(source)}{remark}.")
+        remark = f" ({'; '.join(markup.text(item) for item in remarks)})" if remarks else ""
+        notes.append(f"{markup.text(gpu)} (published): {markup.text(source)}{remark}.")
     return notes
 
 
-def sweep_table(sweep: dict[str, Any]) -> str:
-    """The table with its footnotes; folded when it is long."""
-    rows = sweep["rows"]
-    axis = sweep["axis"]
-    columns: list[Column] = [
-        (markdown.heading(axis["name"], axis["unit"]), [markdown.text(row["label"]) for row in rows]),
-        *_measurement_columns(rows),
-        *_value_columns(rows),
-        *_published_columns(sweep),
-        *_check_columns(rows),
+def columns_of(sweep: dict[str, Any], markup: Markup) -> list[Column]:
+    """The table's columns: their headings and their cells, all escaped."""
+    rows, axis = sweep["rows"], sweep["axis"]
+    return [
+        (markup.heading(axis["name"], axis["unit"]), [markup.text(row["label"]) for row in rows]),
+        *_measurement_columns(rows, markup),
+        *_value_columns(rows, markup),
+        *_published_columns(sweep, markup),
+        *_check_columns(rows, markup),
     ]
+
+
+def sweep_table(sweep: dict[str, Any]) -> str:
+    """The table in Markdown with its footnotes; folded when it is long."""
+    columns = columns_of(sweep, markdown)
     header = [name for name, _ in columns]
     body = markdown.table(header, list(zip(*(cells for _, cells in columns))))
-    if len(rows) > LONGEST_OPEN_TABLE:
-        body = f"<details><summary>The {len(rows)} rows</summary>\n\n{body}\n\n</details>"
-    return "\n\n".join([body, *_footnotes(sweep)])
+    if len(sweep["rows"]) > LONGEST_OPEN_TABLE:
+        body = f"<details><summary>The {len(sweep['rows'])} rows</summary>\n\n{body}\n\n</details>"
+    return "\n\n".join([body, *footnotes(sweep, markdown)])
