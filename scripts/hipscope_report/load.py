@@ -65,7 +65,8 @@ def _no_constant(text: str) -> None:
     raise ValueError(f"{text} is not JSON")
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """The text on one line that a sentence has room for."""
     line = " ".join(text.split())
     return line if len(line) <= LONGEST_REASON else line[:LONGEST_REASON] + " ..."
 
@@ -80,7 +81,7 @@ def read_json(path: Path) -> Any:
     except OSError as error:
         raise BadResult(f"{path} cannot be read: {error.strerror}.") from error
     except (ValueError, RecursionError) as error:
-        raise BadResult(f"{path} is not a whole JSON file: {_one_line(str(error))}.") from error
+        raise BadResult(f"{path} is not a whole JSON file: {one_line(str(error))}.") from error
 
 
 def check(path: Path, data: Any, schema: dict[str, Any]) -> None:
@@ -90,7 +91,7 @@ def check(path: Path, data: Any, schema: dict[str, Any]) -> None:
     if error is not None:
         place = ".".join(str(part) for part in error.absolute_path) or "the file"
         raise BadResult(
-            f"{path} does not follow the schema: {_one_line(place)}: {_one_line(error.message)}."
+            f"{path} does not follow the schema: {one_line(place)}: {one_line(error.message)}."
         )
 
 
@@ -101,7 +102,7 @@ def load_result(path: Path, schema: dict[str, Any]) -> Result:
     experiment = data["experiment"]
     # The schema's pattern lets a newline at the end through.
     if not re.fullmatch(r"[a-z][a-z0-9_]*", experiment):
-        raise BadResult(f"{path} names no experiment: {_one_line(repr(experiment))}.")
+        raise BadResult(f"{path} names no experiment: {one_line(repr(experiment))}.")
     if not re.fullmatch(re.escape(experiment) + r"(\.[a-z0-9_]+)?", path.stem):
         raise BadResult(f"{path} holds the experiment {experiment}, which its name does not say.")
     return Result(path.stem, path, data)

@@ -78,41 +78,6 @@ def _inferences(data: dict[str, Any]) -> list[str]:
     return ["### Inferred", *parts] if parts else []
 
 
-def _clock(clock: dict[str, Any]) -> str:
-    if clock["shader_mhz"] is None:
-        return "Clock: not known."
-    origin = {"measured": "measured", "given": "as given by --clock-mhz", "driver": "as the driver says"}
-    line = f"Clock: {clock['shader_mhz']:.0f} MHz, {origin.get(clock['source'], 'source unknown')}"
-    if clock["highest_shader_mhz"] is not None:
-        line += f", highest {clock['highest_shader_mhz']:.0f} MHz"
-    return (
-        f"{line}; {clock['throttled_samples']} of {clock['samples']} samples throttled "
-        "(more than 2 % under the highest)."
-    )
-
-
-def _circumstances(data: dict[str, Any]) -> str:
-    options = data["options"]
-    sizes = ", ".join(f"{markdown.text(name)} {size}" for name, size in options["sizes"].items())
-    parts = [f"preset {options['preset']}", f"seed {options['seed']}"]
-    if sizes:
-        parts.append(sizes)
-    if options["filter"] is not None:
-        parts.append(f"only sweeps that match {markdown.text(options['filter'])}")
-    line = f"Run on {data['date'][:10]} in {data['duration_s']:.1f} s: {'; '.join(parts)}."
-    if data["scaled"]:
-        line += " The sizes are scaled down for the CPU."
-    return line
-
-
-def _overheads(data: dict[str, Any]) -> list[str]:
-    items = [
-        f"{markdown.text(item['name'])} {markdown.with_unit(item['value'], item['unit'])}"
-        for item in data["overheads"]
-    ]
-    return [f"Overheads of measuring: {', '.join(items)}."] if items else []
-
-
 def _failures(data: dict[str, Any]) -> list[str]:
     failures = data["verification"]["failures"]
     if data["status"] == "passed" and not failures:
@@ -152,9 +117,9 @@ def _experiment(page: Page, result: Result) -> list[str]:
         f"## {result.title}",
         f"**{markdown.text(data['question'])}**",
         *_failures(data),
-        _circumstances(data),
-        _clock(data["clock"]),
-        *_overheads(data),
+        shared.circumstances(data, markdown),
+        shared.clock(data["clock"]),
+        *shared.overheads(data, markdown),
     ]
     for sweep in data["sweeps"]:
         parts.extend(_sweep(page, result, sweep))

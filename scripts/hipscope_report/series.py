@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,10 +25,14 @@ class Mark:
 
 @dataclass
 class Series:
-    """One curve: its name in the legend and its points, by row index."""
+    """One curve: its name in the legend and its points, by row index.
+
+    `gpu` is whose figures these are, as it was published; empty of what was measured.
+    """
 
     name: str
     points: dict[int, float]
+    gpu: str = ""
 
 
 @dataclass
@@ -85,7 +90,8 @@ def _published(sweep: dict[str, Any], unit: str) -> list[Series]:
     for index, row in enumerate(sweep["rows"]):
         for item in row["published"]:
             if item["metric"] == sweep["headline"] and item["unit"] in scales:
-                one = series.setdefault(item["gpu"], Series(f"{formats.short(item['gpu'])} (published)", {}))
+                name = f"{formats.short(item['gpu'])} (published)"
+                one = series.setdefault(item["gpu"], Series(name, {}, item["gpu"]))
                 one.points[index] = item["value"] * scales[item["unit"]]
     return list(series.values())
 
@@ -119,15 +125,15 @@ def wants_decades(sweep: dict[str, Any], values: list[float]) -> bool:
     return sweep["axis"]["scale"] == "logarithmic" and low > 0 and high / low >= SMALLEST_LOGARITHMIC_RANGE
 
 
-def joined(sweep: dict[str, Any], series: Series) -> list[tuple[float, float]]:
+def joined(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """The points that a line joins: of rows with one x the first, which the others vary.
 
     None at all when most rows share their x, since their order then says nothing.
     """
     first: dict[float, float] = {}
-    for index, y in series.points.items():
-        first.setdefault(sweep["rows"][index]["x"], y)
-    return sorted(first.items()) if 2 * len(first) > len(series.points) else []
+    for x, y in points:
+        first.setdefault(x, y)
+    return sorted(first.items()) if 2 * len(first) > len(points) else []
 
 
 def inferred_marks(data: dict[str, Any], sweep: dict[str, Any]) -> list[Mark]:

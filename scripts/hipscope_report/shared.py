@@ -1,12 +1,14 @@
-"""What the page of a results folder and its hardware card have in common."""
+"""What the pages of a results folder have in common."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from . import markdown
 from .load import Result
+from .sweep_table import Markup
 
 MIB = 2**20
 
@@ -27,38 +29,79 @@ def link(result: Result, page: str = "") -> str:
     return f"[{result.title}]({page}#{anchor})"
 
 
-def distinct(results: Sequence[Result], section: str, key: str) -> str:
+def distinct(results: Sequence[Result], section: str, key: str, markup: Markup = markdown) -> str:
     """All values that the results have there, escaped."""
     values = dict.fromkeys(str(result.data[section][key]) for result in results)
-    return markdown.text("; ".join(value for value in values if value))
+    return markup.text("; ".join(value for value in values if value))
 
 
-def _quantity(value: float, unit: str) -> str:
-    """Empty when the driver reported nothing, which is a 0."""
-    return markdown.with_unit(value, unit) if value else ""
+def device_entries(results: Sequence[Result], markup: Markup) -> list[tuple[str, str]]:
+    """The device by its driver, and what the results were made with; what is not known is left out."""
+    device = results[0].data["device"]
+
+    def quantity(value: float, unit: str) -> str:
+        return markup.with_unit(value, unit) if value else ""
+
+    entries = [
+        ("Architecture", markup.text(device["architecture"])),
+        ("Compute units (SMs)", quantity(device["compute_units"], "")),
+        ("Wave (warp) size", quantity(device["wave_size"], "lanes")),
+        ("Highest shader clock", quantity(device["maximum_shader_mhz"], "MHz")),
+        ("Memory", quantity(round(device["memory_bytes"] / MIB), "MiB")),
+        ("Memory clock", quantity(device["memory_mhz"], "MHz")),
+        ("Memory bus", quantity(device["memory_bus_bits"], "bits")),
+        ("L2 cache", quantity(device["l2_bytes"] / MIB, "MiB")),
+        ("LDS (shared memory) per block", quantity(device["lds_bytes_per_block"] / 1024, "KiB")),
+        ("Registers per block", quantity(device["registers_per_block"], "")),
+        ("Threads per block", quantity(device["maximum_threads_per_block"], "")),
+        ("Threads per compute unit", quantity(device["maximum_threads_per_compute_unit"], "")),
+        ("Driver", distinct(results, "device", "driver", markup)),
+        ("Runtime", distinct(results, "device", "runtime", markup)),
+        ("Compiler", distinct(results, "build", "compiler", markup)),
+        ("Flags", distinct(results, "build", "flags", markup)),
+        ("hipscope", distinct(results, "hipscope", "git_revision", markup)),
+    ]
+    return [(name, value) for name, value in entries if value]
 
 
 def device_table(results: Sequence[Result]) -> str:
-    """The device by its driver, and what the results were made with."""
-    device = results[0].data["device"]
-    entries = [
-        ("Architecture", markdown.text(device["architecture"])),
-        ("Compute units (SMs)", _quantity(device["compute_units"], "")),
-        ("Wave (warp) size", _quantity(device["wave_size"], "lanes")),
-        ("Highest shader clock", _quantity(device["maximum_shader_mhz"], "MHz")),
-        ("Memory", _quantity(round(device["memory_bytes"] / MIB), "MiB")),
-        ("Memory clock", _quantity(device["memory_mhz"], "MHz")),
-        ("Memory bus", _quantity(device["memory_bus_bits"], "bits")),
-        ("L2 cache", _quantity(device["l2_bytes"] / MIB, "MiB")),
-        ("LDS (shared memory) per block", _quantity(device["lds_bytes_per_block"] / 1024, "KiB")),
-        ("Registers per block", _quantity(device["registers_per_block"], "")),
-        ("Threads per block", _quantity(device["maximum_threads_per_block"], "")),
-        ("Threads per compute unit", _quantity(device["maximum_threads_per_compute_unit"], "")),
-        ("Driver", distinct(results, "device", "driver")),
-        ("Runtime", distinct(results, "device", "runtime")),
-        ("Compiler", distinct(results, "build", "compiler")),
-        ("Flags", distinct(results, "build", "flags")),
-        ("hipscope", distinct(results, "hipscope", "git_revision")),
+    """What device_entries says, as a table in Markdown."""
+    return markdown.text_table(["as the driver reports it", ""], device_entries(results, markdown))
+
+
+def clock(found: dict[str, Any]) -> str:
+    """The shader clock of a run, and how it is known."""
+    if found["shader_mhz"] is None:
+        return "Clock: not known."
+    origin = {"measured": "measured", "given": "as given by --clock-mhz", "driver": "as the driver says"}
+    line = f"Clock: {found['shader_mhz']:.0f} MHz, {origin.get(found['source'], 'source unknown')}"
+    if found["highest_shader_mhz"] is not None:
+        line += f", highest {found['highest_shader_mhz']:.0f} MHz"
+    return (
+        f"{line}; {found['throttled_samples']} of {found['samples']} samples throttled "
+        "(more than 2 % under the highest)."
+    )
+
+
+def circumstances(data: dict[str, Any], markup: Markup) -> str:
+    """When, how long and with which options an experiment ran."""
+    options = data["options"]
+    sizes = ", ".join(f"{markup.text(name)} {size}" for name, size in options["sizes"].items())
+    parts = [f"preset {options['preset']}", f"seed {options['seed']}"]
+    if sizes:
+        parts.append(sizes)
+    if options["filter"] is not None:
+        parts.append(f"only sweeps that match {markup.text(options['filter'])}")
+    line = f"Run on {data['date'][:10]} in {data['duration_s']:.1f} s: {'; '.join(parts)}."
+    if data["scaled"]:
+        line += " The sizes are scaled down for the CPU."
+    return line
+
+
+def overheads(data: dict[str, Any], markup: Markup) -> list[str]:
+    """What measuring itself cost, as a sentence, if that was measured."""
+    items = [
+        f"{markup.text(item['name'])} {markup.with_unit(item['value'], item['unit'])}"
+        for item in data["overheads"]
     ]
-    rows = [(name, value) for name, value in entries if value]
-    return markdown.text_table(["as the driver reports it", ""], rows)
+    return [f"Overheads of measuring: {', '.join(items)}."] if items else []

@@ -1,0 +1,78 @@
+"""Axes: where a value stands, and which ticks read well. Values may be as large as numbers get."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from hipscope_report import formats
+
+MOST_TICKS = 7
+STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+# Under this a step between ticks is no longer exact.
+SMALLEST_STEP = 1e-290
+
+
+@dataclass(frozen=True)
+class Scale:
+    """An axis: `place` gives 0 at its beginning and 1 at its end."""
+
+    place: Callable[[float], float]
+    ticks: list[tuple[float, str]]
+
+
+def _linear_place(low: float, high: float) -> Callable[[float], float]:
+    # Divided first, so that no difference is too large for a number.
+    largest = max(abs(low), abs(high))
+    if low == high:
+        return lambda value: 0.5
+    return lambda value: (value / largest - low / largest) / (high / largest - low / largest)
+
+
+def _logarithmic_place(low: float, high: float) -> Callable[[float], float]:
+    first, last = math.log(low), math.log(high)
+    if first == last:
+        return lambda value: 0.5
+    return lambda value: (math.log(value) - first) / (last - first)
+
+
+def _linear_ticks(low: float, high: float) -> list[float]:
+    step = (high / 5) - (low / 5)
+    if step < SMALLEST_STEP:
+        return [low, high] if low < high else [low]
+    magnitude = 10.0 ** math.floor(math.log10(step))
+    step = next(factor for factor in STEPS if factor * magnitude >= step * 0.999) * magnitude
+    if not math.isfinite(step):
+        return [low, high]
+    ticks = [count * step for count in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+    return ticks if len(ticks) > 1 else [low, high]
+
+
+def linear(values: Sequence[float], from_zero: bool, name: Callable[[float], str] = formats.tick) -> Scale:
+    """A linear axis for these values; from zero on when that is asked for and none is below it."""
+    low, high = min(values), max(values)
+    if from_zero and low >= 0:
+        low, high = 0.0, high or 1.0
+    return Scale(_linear_place(low, high), [(tick, name(tick)) for tick in _linear_ticks(low, high)])
+
+
+def octaves(values: Sequence[float], unit: str) -> Scale:
+    """A logarithmic axis for positive values, with ticks at powers of two in this unit."""
+    low, high = min(values), max(values)
+    first, last = math.ceil(math.log2(low) - 1e-9), math.floor(math.log2(high) + 1e-9)
+    step = max(1, math.ceil((last - first) / (MOST_TICKS - 1)))
+    ticks = [2.0**exponent for exponent in range(first, last + 1, step)]
+    return Scale(_logarithmic_place(low, high), [(tick, formats.binary_number(tick, unit)) for tick in ticks])
+
+
+def decades(values: Sequence[float]) -> Scale:
+    """A logarithmic axis for positive values, with ticks at powers of ten and between them."""
+    low, high = min(values), max(values)
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    parts = (1, 2, 5) if math.log10(high) - math.log10(low) < 2 else (1,)
+    exponents = range(max(first, -307), min(last, 308) + 1)
+    ticks = [part * 10.0**exponent for exponent in exponents for part in parts]
+    ticks = [tick for tick in ticks if low <= tick <= high]
+    step = max(1, math.ceil(len(ticks) / MOST_TICKS))
+    return Scale(_logarithmic_place(low, high), [(tick, formats.tick(tick)) for tick in ticks[::step]])

@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""Makes one self-contained HTML page that compares the results of any number of devices.
+
+Run it with the interpreter that scripts/find_python.sh prints. Exit status: 0 good, 1 a file is bad or
+the page cannot be written (an older one then stays as it is), 2 bad usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).resolve().parent.parent / "results"
+PAGE = "report.html"
+
+
+def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        description="Make report.html: the curves of all devices in the same plots, the published figures "
+        "beside them, tables, inferences and hardware cards. It needs no network and no server."
+    )
+    parser.add_argument("--out", metavar="FILE", type=Path,
+                        help="the page (default: report.html in the first FOLDER, or in results/)")
+    parser.add_argument("--others", action="store_true",
+                        help="also every other device that has results in results/; what is bad there is said and left out")
+    parser.add_argument("--published", metavar="FILE", type=Path, default=RESULTS / "published" / "published.csv",
+                        help="the published figures (default: results/published/published.csv)")
+    parser.add_argument("--isa", metavar="FOLDER", type=Path, default=RESULTS / "isa",
+                        help="reports on compiled code, if there are any (default: results/isa)")
+    parser.add_argument("folders", metavar="FOLDER", type=Path, nargs="*",
+                        help="results of one device (default: all in results/; a CPU's only when there are no others)")
+    return parser.parse_args(arguments)
+
+
+def read_named(folders: list[Path], schema: dict[str, Any]) -> list[tuple[Path, list[Any]]]:
+    """The results of every folder, each once; raises BadResult."""
+    from hipscope_report import load
+
+    unique = {folder.resolve(): folder for folder in reversed(folders)}
+    return [(folder, load.load_folder(folder, schema)) for folder in reversed(unique.values())]
+
+
+def read_others(named: list[Path], schema: dict[str, Any]) -> list[tuple[Path, list[Any]]]:
+    """The other devices' results in results/, GPUs only; says which cannot be read."""
+    from hipscope_html import sources
+    from hipscope_report import load, shared
+
+    there = {folder.resolve() for folder in named}
+    found = []
+    for folder in sources.device_folders(RESULTS):
+        try:
+            results = load.load_folder(folder, schema) if folder.resolve() not in there else []
+        except load.BadResult as error:
+            print(f"html_report.py: left out: {error}", file=sys.stderr)
+            continue
+        if results and not shared.is_host(results):
+            found.append((folder, results))
+    return found
+
+
+def read_all(schema: dict[str, Any]) -> list[tuple[Path, list[Any]]]:
+    """All devices' results in results/; the CPU's only when there are no others; raises BadResult."""
+    from hipscope_html import sources
+    from hipscope_report import load, shared
+
+    folders = read_named(sources.device_folders(RESULTS), schema)
+    if not folders:
+        raise load.BadResult(f"{RESULTS} holds no results of any device.")
+    return [one for one in folders if not shared.is_host(one[1])] or folders
+
+
+def report(arguments: argparse.Namespace) -> int:
+    """Reads everything, makes the page, and only then writes it."""
+    from hipscope_html import experiment_section, page, sources
+    from hipscope_isa import results as isa
+    from hipscope_report import load
+    from hipscope_report.whole_file import write_whole
+
+    out = arguments.out or (arguments.folders[0] if arguments.folders else RESULTS) / PAGE
+    try:
+        schema = load.load_schema()
+        folders = read_named(arguments.folders, schema) if arguments.folders else read_all(schema)
+        if arguments.others:
+            folders += read_others([folder for folder, _ in folders], schema)
+        figures = sources.read_published(arguments.published)
+        compiled = isa.read_folder(arguments.isa, isa.load_schema()) if arguments.isa.is_dir() else {}
+        content = experiment_section.Content(sources.make_sources(folders, figures), figures, compiled)
+        write_whole(out, page.make_page(content).encode("utf-8"))
+    except load.BadResult as error:
+        print(f"html_report.py: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"html_report.py: {out} cannot be written: {error.strerror}.", file=sys.stderr)
+        return 1
+    return 0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Reports as the command line says."""
+    parsed = parse_arguments(arguments)
+    try:
+        return report(parsed)
+    except ModuleNotFoundError as error:
+        print(f"html_report.py: this Python has no module {error.name}; run it with the one that "
+              "scripts/find_python.sh prints.", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
