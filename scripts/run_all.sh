@@ -16,7 +16,9 @@
 #
 # Each experiment leaves <experiment>.json and its tables as <experiment>.txt; a result that is
 # there already stays until the new one is whole. Of all results in the folder README.md is made,
-# with plots, and the hardware card, card.md and card.json: what they say of the GPU's parameters.
+# with plots, and the hardware card, card.md and card.json: what they say of the GPU's parameters;
+# and report.html, one page that needs nothing beside it and has the other GPUs' results that are in
+# results/ and the published figures in the same plots.
 # With no GPU the experiments run on the CPU, which checks them but measures nothing of a GPU, and
 # are besides compiled for AMD when hipcc is there, with a report on the machine code in results/isa
 # (with --out, in DIR/isa).
@@ -254,6 +256,22 @@ write_report() {
   fi
 }
 
+# Compares with the other GPUs whose results are in results/; matplotlib is not needed for that.
+write_comparison() {
+  local python options=(--others --out "$out/report.html")
+  [[ ! -d $isa_out ]] || options+=(--isa "$isa_out")
+  if ! compgen -G "$out/*.json" -X '*/card.json' >/dev/null; then
+    comparison="none: there is no result"
+  elif ! python=$("$here/find_python.sh" jsonschema 2>&1); then
+    comparison="skipped: ${python#*: }"
+  elif run_child "$python" "$here/html_report.py" "${options[@]}" "$out"; then
+    comparison="$(shown "$out")/report.html"
+  else
+    comparison="failed"
+    failed+=("html_report.py")
+  fi
+}
+
 # With no GPU, AMD's compiler can still say whether the experiments are sound for AMD, and what
 # their machine code is.
 report_on_isa() {
@@ -297,6 +315,7 @@ conclude() {
   fi
   printf 'Report: %s\n' "$report"
   printf 'Hardware card: %s\n' "$card"
+  printf 'Comparison: %s\n' "$comparison"
   printf 'Time taken: %s s\n' "$took"
   if ((${#failed[@]})); then
     printf 'Failed:\n'
@@ -333,4 +352,5 @@ if $build && [[ $slug == host ]]; then
   report_on_isa
 fi
 write_report
+write_comparison
 conclude

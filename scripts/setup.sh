@@ -19,8 +19,9 @@ source "$here/common.sh"
 build_packages=(g++ cmake ninja-build libcli11-dev nlohmann-json3-dev libfmt-dev libfccp-dev git)
 report_packages=(python3 python3-matplotlib python3-jsonschema)
 host_packages=(libboost-context-dev python3-yaml)
-test_packages=(libgtest-dev libgmock-dev python3-pytest python3-pytest-xdist clang-format
-  clang-tidy shellcheck)
+# A browser opens the page that html_report.py makes.
+test_packages=(libgtest-dev libgmock-dev python3-pytest python3-pytest-xdist
+  python3-selenium chromium chromium-driver clang-format clang-tidy shellcheck)
 # hipcc depends on the compiler, the linker and the device libraries that belong to it.
 hip_packages=(hipcc libamdhip64-dev)
 # What is measured beside ours.

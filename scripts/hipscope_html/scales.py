@@ -14,6 +14,18 @@ STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 SMALLEST_STEP = 1e-290
 
 
+PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+FIRST_WITH_PREFIX, LAST_WITH_PREFIX = 1e4, 1e12
+
+
+def _name(tick: float) -> str:
+    """A tick's number: 5, 50k, 2.5M."""
+    if FIRST_WITH_PREFIX <= abs(tick) < LAST_WITH_PREFIX:
+        size, prefix = next(one for one in PREFIXES if abs(tick) >= one[0])
+        return f"{tick / size:g}{prefix}"
+    return formats.tick(tick)
+
+
 @dataclass(frozen=True)
 class Scale:
     """An axis: `place` gives 0 at its beginning and 1 at its end."""
@@ -49,12 +61,12 @@ def _linear_ticks(low: float, high: float) -> list[float]:
     return ticks if len(ticks) > 1 else [low, high]
 
 
-def linear(values: Sequence[float], from_zero: bool, name: Callable[[float], str] = formats.tick) -> Scale:
+def linear(values: Sequence[float], from_zero: bool) -> Scale:
     """A linear axis for these values; from zero on when that is asked for and none is below it."""
     low, high = min(values), max(values)
     if from_zero and low >= 0:
         low, high = 0.0, high or 1.0
-    return Scale(_linear_place(low, high), [(tick, name(tick)) for tick in _linear_ticks(low, high)])
+    return Scale(_linear_place(low, high), [(tick, _name(tick)) for tick in _linear_ticks(low, high)])
 
 
 def octaves(values: Sequence[float], unit: str) -> Scale:
@@ -75,4 +87,4 @@ def decades(values: Sequence[float]) -> Scale:
     ticks = [part * 10.0**exponent for exponent in exponents for part in parts]
     ticks = [tick for tick in ticks if low <= tick <= high]
     step = max(1, math.ceil(len(ticks) / MOST_TICKS))
-    return Scale(_logarithmic_place(low, high), [(tick, formats.tick(tick)) for tick in ticks[::step]])
+    return Scale(_logarithmic_place(low, high), [(tick, _name(tick)) for tick in ticks[::step]])

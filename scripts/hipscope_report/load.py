@@ -95,17 +95,23 @@ def check(path: Path, data: Any, schema: dict[str, Any]) -> None:
         )
 
 
-def load_result(path: Path, schema: dict[str, Any]) -> Result:
-    """The result in a file, valid; raises BadResult."""
+def load_any_name(path: Path, schema: dict[str, Any]) -> Result:
+    """The result in a file of whatever name, valid and named by its experiment; raises BadResult."""
     data = read_json(path)
     check(path, data, schema)
     experiment = data["experiment"]
     # The schema's pattern lets a newline at the end through.
     if not re.fullmatch(r"[a-z][a-z0-9_]*", experiment):
         raise BadResult(f"{path} names no experiment: {one_line(repr(experiment))}.")
-    if not re.fullmatch(re.escape(experiment) + r"(\.[a-z0-9_]+)?", path.stem):
-        raise BadResult(f"{path} holds the experiment {experiment}, which its name does not say.")
-    return Result(path.stem, path, data)
+    return Result(experiment, path, data)
+
+
+def load_result(path: Path, schema: dict[str, Any]) -> Result:
+    """The result in a file that is named by its experiment, valid; raises BadResult."""
+    found = load_any_name(path, schema)
+    if not re.fullmatch(re.escape(found.name) + r"(\.[a-z0-9_]+)?", path.stem):
+        raise BadResult(f"{path} holds the experiment {found.name}, which its name does not say.")
+    return Result(path.stem, path, found.data)
 
 
 def check_file(path: Path, schema: dict[str, Any], card_schema: dict[str, Any]) -> None:

@@ -104,9 +104,9 @@ def sandbox(tmp_path: Path) -> Sandbox:
     """Three experiments that pass on a fake GPU."""
     root = tmp_path / "repository"
     shutil.copytree(synthetic.SCRIPTS, root / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
-    (root / "results").mkdir()
-    for schema in ("schema.json", "card-schema.json"):
-        shutil.copy(synthetic.REPOSITORY / "results" / schema, root / "results")
+    (root / "results" / "published").mkdir(parents=True)
+    for file in ("schema.json", "card-schema.json", "isa-schema.json", "published/published.csv"):
+        shutil.copy(synthetic.REPOSITORY / "results" / file, root / "results" / file)
     made = Sandbox(root)
     for name in ("copy_rate", "load_latency", "thread_rate"):
         made.add(name)

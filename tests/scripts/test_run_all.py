@@ -39,6 +39,8 @@ def test_all_good(sandbox: Sandbox) -> None:
     assert (sandbox.results / "README.md").read_text().startswith("# Test GPU\n")
     assert (sandbox.results / "card.md").read_text().startswith("# Hardware card: Test GPU\n")
     assert "Report: results/fake-gpu/README.md\nHardware card: results/fake-gpu/card.md\n" in done.stdout
+    assert "Comparison: results/fake-gpu/report.html\n" in done.stdout
+    assert "<title>hipscope: Test GPU</title>" in (sandbox.results / "report.html").read_text()
     assert "Measured on Fake GPU, 8 CUs: 3 of 3 experiments." in done.stdout
     assert re.search(r"^Time taken: \d+\.\d s$", done.stdout, re.MULTILINE)
     assert leftovers(sandbox.results) == []
@@ -99,7 +101,8 @@ def test_no_report_of_a_card_alone(sandbox: Sandbox) -> None:
         (sandbox.bin / f"{name}.status").write_text("77\n")
     done = sandbox.run()
     assert done.returncode == 0
-    assert "Report: none: there is no result\nHardware card: not written\n" in done.stdout
+    assert ("Report: none: there is no result\nHardware card: not written\nComparison: none: there is no result\n"
+            in done.stdout)
 
 
 def test_missing_binary_is_an_error(sandbox: Sandbox) -> None:
@@ -137,10 +140,33 @@ def test_out_and_options_reach_the_binary(sandbox: Sandbox, tmp_path: Path) -> N
     done = sandbox.run("--out", str(out), "--quick", "--device", "1", "--only", "copy")
     assert done.returncode == 0, done.stderr
     assert sorted(os.listdir(out)) == [
-        "README.md", "card.json", "card.md", "copy_rate.json", "copy_rate.txt", "plots"]
-    assert f"Hardware card: {out}/card.md\n" in done.stdout
+        "README.md", "card.json", "card.md", "copy_rate.json", "copy_rate.txt", "plots", "report.html"]
+    assert f"Hardware card: {out}/card.md\nComparison: {out}/report.html\n" in done.stdout
     call = (sandbox.bin / "copy_rate.calls").read_text().splitlines()[-1]
     assert call.endswith("copy_rate.json --quick --device 1")
+
+
+def test_comparison_has_the_other_devices(sandbox: Sandbox) -> None:
+    for folder, backend, name in (("other", "amd", "Another GPU"), ("host", "host", "A CPU")):
+        data = synthetic.result(backend=backend)
+        data["device"]["name"] = name
+        synthetic.write(sandbox.root / "results" / folder, data)
+    (sandbox.root / "results" / "broken").mkdir()
+    (sandbox.root / "results" / "broken" / "copy_rate.json").write_text('{"half')
+    done = sandbox.run()
+    assert done.returncode == 0, done.stderr
+    assert "html_report.py: left out: " in done.stderr and "broken/copy_rate.json is not" in done.stderr
+    page = (sandbox.results / "report.html").read_text()
+    assert "<title>hipscope: Test GPU, Another GPU</title>" in page and "A CPU" not in page
+
+
+def test_comparison_that_fails(sandbox: Sandbox) -> None:
+    (sandbox.root / "results" / "published" / "published.csv").unlink()
+    done = sandbox.run()
+    assert done.returncode == 1
+    assert "Comparison: failed\n" in done.stdout and done.stdout.endswith("Failed:\n  html_report.py\n")
+    assert "published.csv cannot be read" in done.stderr
+    assert not (sandbox.results / "report.html").exists() and (sandbox.results / "README.md").exists()
 
 
 def test_device_decides_the_folder(sandbox: Sandbox) -> None:
@@ -159,6 +185,7 @@ def test_host_results_are_called_functional(sandbox: Sandbox) -> None:
     assert "Checked functionally on the CPU: 3 of 3 experiments; their times are CPU times." in done.stdout
     assert "Compiled for AMD, not run: not asked for" in done.stdout
     assert "Hardware card: none, since nothing is inferred of a CPU\n" in done.stdout
+    assert "Comparison: results/host/report.html\n" in done.stdout
 
 
 @pytest.mark.parametrize("target", ["gfx90a", "gfx1030", "gfx103"])

@@ -183,6 +183,8 @@ def test_setup_for_one_backend(tools: Path) -> None:
         "hipcc": {"amd", "host", "tests"},
         "libboost-context-dev": {"host", "tests"},
         "libgtest-dev": {"tests"},
+        "python3-selenium": {"tests"},
+        "chromium-driver": {"tests"},
         "python3-yaml": {"host", "tests"},
         "llvm-17 ": {"host", "tests"},
         "llvm-17-tools": {"tests"},

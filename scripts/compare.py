@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Says what changed between two runs by more than its noise: for new compilers, drivers and kernels.
+
+Run it with the interpreter that scripts/find_python.sh prints. Exit status: 0 nothing got worse,
+1 something did, 2 bad usage, input that cannot be read or output that cannot be written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+WORSE, BAD = 1, 2
+NOISE = """
+A time has changed when the medians of the two runs' samples differ by more than the threshold and by more
+than the noise of both: the root of the sum of the squares of the two interquartile ranges (of the two ranges
+where a run has fewer than 12 samples). That noise is of samples taken one after the other. From run to run a
+time varies more: clocks, temperature, where buffers happen to lie. Before you believe a small change, compare
+two runs of the same build.
+
+Less time is better. Rates follow from times and are not compared. What a compiler or a driver decides
+(registers, scratch, resident waves, a function's error in ulp) and inferred parameters are called changed, neither
+better nor worse. Cycles that the device's own counter told, in rows without a time, are compared by the
+threshold alone, since their noise is not in the file. A verification that fails is worse.
+
+Exit status: 0 nothing got worse, 1 something did, 2 bad usage, input or output.
+"""
+
+
+class Refused(Exception):
+    """Why there is no comparison, as one sentence."""
+
+
+def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        description="Say what changed between two runs by more than its noise.", epilog=NOISE,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("old", metavar="OLD", type=Path, help="a folder of results, or one result file")
+    parser.add_argument("new", metavar="NEW", type=Path, help="the same of the run to judge")
+    parser.add_argument("--threshold", metavar="PERCENT", default="2",
+                        help="the least change that counts (default: 2)")
+    parser.add_argument("--only", metavar="REGEX", default="",
+                        help="only what matches, of EXPERIMENT/SWEEP/ROW/WHAT")
+    parser.add_argument("--all", action="store_true", help="list what has not changed, too")
+    parser.add_argument("--json", metavar="FILE", type=Path, help="write all that was compared to this file")
+    return parser.parse_args(arguments)
+
+
+def threshold_of(text: str) -> float:
+    """The threshold as a part; raises Refused."""
+    try:
+        percent = float(text)
+    except ValueError:
+        percent = math.nan
+    if not 0 <= percent < math.inf:
+        raise Refused(f"--threshold takes a number of per cent that is not negative, not {text!r}.")
+    return percent / 100
+
+
+def pattern_of(text: str) -> re.Pattern[str]:
+    """The expression of --only; raises Refused."""
+    try:
+        return re.compile(text)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise Refused(f"--only {text!r} is not a valid regular expression.") from error
+
+
+def read(old: Path, new: Path) -> list[list[Any]]:
+    """The results of both sides, which are of one kind and have an experiment in common; raises Refused."""
+    from hipscope_report import load
+
+    if old.is_dir() != new.is_dir():
+        raise Refused(f"{old} and {new} are not of one kind: give two folders or two files.")
+    schema = load.load_schema()
+    try:
+        if old.is_dir():
+            sides = [load.load_folder(path, schema) for path in (old, new)]
+        else:
+            sides = [[load.load_any_name(path, schema)] for path in (old, new)]
+    except load.BadResult as error:
+        raise Refused(str(error)) from error
+    names = [{result.name for result in side} for side in sides]
+    if names[0].isdisjoint(names[1]):
+        first, second = (", ".join(sorted(one)[:3]) for one in names)
+        raise Refused(f"{old} and {new} have no experiment in common: {first} against {second}.")
+    return sides
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Writes a JSON file whole or not at all; raises Refused."""
+    from hipscope_report.whole_file import write_whole
+
+    try:
+        write_whole(path, (json.dumps(content, indent=1, allow_nan=False) + "\n").encode("ascii"))
+    except OSError as error:
+        raise Refused(f"{path} cannot be written: {error.strerror}.") from error
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Compares, prints and writes; raises Refused."""
+    from hipscope_compare import changes, table
+
+    threshold, pattern = threshold_of(arguments.threshold), pattern_of(arguments.only)
+    old, new = read(arguments.old, arguments.new)
+    found = changes.compare(old, new, threshold)
+    found.changes = [change for change in found.changes if pattern.search(change.path)]
+    found.only_old, found.only_new = ([name for name in names if pattern.search(name)]
+                                      for names in (found.only_old, found.only_new))
+    if arguments.only and not found.changes:
+        raise Refused(f"nothing that both have matches --only {arguments.only!r}.")
+    if arguments.json:
+        write_json(arguments.json, found.as_json())
+    sys.stdout.write(table.text(found, arguments.all))
+    return WORSE if found.count(changes.WORSE) else 0
+
+
+def refuse(sentence: str) -> int:
+    """Says why there is no comparison."""
+    print(f"compare.py: {sentence}", file=sys.stderr)
+    return BAD
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Compares as the command line says."""
+    parsed = parse_arguments(arguments)
+    try:
+        return run(parsed)
+    except Refused as error:
+        return refuse(str(error))
+    except ModuleNotFoundError as error:
+        return refuse(f"this Python has no module {error.name}; run it with the one that "
+                      "scripts/find_python.sh prints.")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Says what changed between two runs by more than its noise."""

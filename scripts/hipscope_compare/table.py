@@ -1,0 +1,64 @@
+"""A comparison as text for a terminal. Names from files are printed on one line, without control characters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from hipscope_report import formats
+
+from .changes import BETTER, CHANGED, SAME, WORSE, Change, Comparison
+
+HEADER = ("experiment", "sweep", "row", "what", "old", "new", "change", "noise", "")
+# The columns of numbers, which are aligned to the right.
+NUMBERS = range(4, 8)
+LONGEST_NAME = 40
+MOST_NAMES = 20
+
+
+def _cells(value: float | str | None, unit: str, scale: float) -> str:
+    if isinstance(value, str):
+        return formats.plain(value)
+    return "not found" if value is None else f"{formats.number(value / scale)} {formats.plain(unit)}".strip()
+
+
+def _per_cent(part: float | None, sign: str = "") -> str:
+    if part is None:
+        return formats.NOT_THERE
+    return "from 0" if math.isinf(part) else f"{100 * part:{sign}.1f} %"
+
+
+def _row(change: Change) -> list[str]:
+    scale, unit = 1, change.unit
+    if unit == "s":
+        scale, unit = formats.time_unit([one for one in (change.old, change.new) if isinstance(one, (int, float))])
+    names = [formats.short(name, LONGEST_NAME) for name in (change.experiment, change.sweep, change.row, change.what)]
+    return [*names, _cells(change.old, unit, scale), _cells(change.new, unit, scale),
+            _per_cent(change.change, "+"), _per_cent(change.noise), change.verdict]
+
+
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return ["  ".join(cell.rjust(width) if number in NUMBERS else cell.ljust(width)
+                      for number, (cell, width) in enumerate(zip(row, widths))).rstrip() for row in rows]
+
+
+def _only(side: str, names: Sequence[str]) -> list[str]:
+    if not names:
+        return []
+    shown = [formats.short(name, 3 * LONGEST_NAME) for name in names[:MOST_NAMES]]
+    more = [f"and {len(names) - MOST_NAMES} more"] if len(names) > MOST_NAMES else []
+    return [f"Only in {side}: {', '.join([*shown, *more])}"]
+
+
+def text(found: Comparison, with_same: bool) -> str:
+    """The differences in conditions, the table, what only one side has, and a summary as the last line."""
+    lines = [f"Differs: {formats.plain(one)}" if not one.startswith("WARNING") else formats.plain(one)
+             for one in found.conditions]
+    shown = [change for change in found.changes if with_same or change.verdict != SAME]
+    if shown:
+        lines += ["", *_table([HEADER, *map(_row, shown)]), ""]
+    lines += _only("OLD", found.only_old) + _only("NEW", found.only_new)
+    counts = ", ".join(f"{found.count(verdict)} {verdict}" for verdict in (WORSE, BETTER, CHANGED, SAME))
+    lines.append(f"{len(found.changes)} compared: {counts}.")
+    return "\n".join(lines) + "\n"
