@@ -16,10 +16,17 @@ LONGEST_NAME = 40
 MOST_NAMES = 20
 
 
-def _cells(value: float | str | None, unit: str, scale: float) -> str:
+def _cell(value: float | str | None, unit: str) -> str:
     if isinstance(value, str):
         return formats.plain(value)
-    return "not found" if value is None else f"{formats.number(value / scale)} {formats.plain(unit)}".strip()
+    return "not found" if value is None else formats.with_unit(value, unit, formats.plain)
+
+
+def _times(change: Change) -> list[str]:
+    """Both times in the unit in which they read best."""
+    times = [one for one in (change.old, change.new) if isinstance(one, (int, float))]
+    scale, unit = formats.time_unit(times)
+    return [f"{formats.significant(time / scale)} {unit}" for time in times]
 
 
 def _per_cent(part: float | None, sign: str = "") -> str:
@@ -29,12 +36,10 @@ def _per_cent(part: float | None, sign: str = "") -> str:
 
 
 def _row(change: Change) -> list[str]:
-    scale, unit = 1, change.unit
-    if unit == "s":
-        scale, unit = formats.time_unit([one for one in (change.old, change.new) if isinstance(one, (int, float))])
+    is_time = change.unit == "s" and None not in (change.old, change.new)
+    values = _times(change) if is_time else [_cell(one, change.unit) for one in (change.old, change.new)]
     names = [formats.short(name, LONGEST_NAME) for name in (change.experiment, change.sweep, change.row, change.what)]
-    return [*names, _cells(change.old, unit, scale), _cells(change.new, unit, scale),
-            _per_cent(change.change, "+"), _per_cent(change.noise), change.verdict]
+    return [*names, *values, _per_cent(change.change, "+"), _per_cent(change.noise), change.verdict]
 
 
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -1,0 +1,263 @@
+"""compare.py on synthetic runs."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import synthetic
+
+sys.path.insert(0, str(synthetic.SCRIPTS))
+
+import compare  # noqa: E402  # pylint: disable=wrong-import-position
+from hipscope_compare import noise  # noqa: E402  # pylint: disable=wrong-import-position
+
+Json = dict[str, Any]
+
+
+@pytest.fixture
+def said(capsys: pytest.CaptureFixture[str]) -> Any:
+    """Runs compare.py in this process: its status, what it printed and its complaint."""
+
+    def run(*arguments: str | Path) -> tuple[int, str, str]:
+        status = compare.main([str(argument) for argument in arguments])
+        return (status, *capsys.readouterr())
+
+    return run
+
+
+def scaled(data: Json, factor: float) -> Json:
+    """The result with all times of its second row multiplied."""
+    changed = copy.deepcopy(data)
+    time = changed["sweeps"][0]["rows"][1]["measurements"][0]
+    time["samples"] = [factor * sample for sample in time["samples"]]
+    return changed
+
+
+def two(folder: Path, old: Json, new: Json) -> tuple[Path, Path]:
+    """Two result files of one experiment."""
+    return synthetic.write(folder / "old", old), synthetic.write(folder / "new", new)
+
+
+def test_the_same_is_the_same(tmp_path: Path, said: Any) -> None:
+    data = synthetic.result()
+    status, out, err = said(*two(tmp_path, data, data))
+    # Six times, the verification and two inferences; the rates follow from the times.
+    assert (status, out, err) == (0, "9 compared: 0 worse, 0 better, 0 changed, 9 same.\n", "")
+
+
+@pytest.mark.parametrize("factor, status, verdict, change", [
+    (1.1, 1, "worse", "+10.0 %"), (0.9, 0, "better", "-10.0 %"), (0.0, 0, "better", "-100.0 %"),
+])
+def test_a_change(tmp_path: Path, said: Any, factor: float, status: int, verdict: str, change: str) -> None:
+    data = synthetic.result()
+    done, out, _ = said(*two(tmp_path, data, scaled(data, factor)))
+    assert done == status
+    line, = [line for line in out.splitlines() if line.startswith("copy_rate ")]
+    new = {1.1: "22.00 us", 0.9: "18.00 us", 0.0: "0 us"}[factor]
+    # Three samples from 0.99 to 1.02 of each median.
+    spread = {1.1: "4.5 %", 0.9: "4.0 %", 0.0: "3.0 %"}[factor]
+    assert line.split("  ")[0] == "copy_rate" and line.endswith(verdict)
+    assert [cell.strip() for cell in line.split("  ") if cell.strip()] == [
+        "copy_rate", "sizes", "2 KiB", "time", "20.00 us", new, change, spread, verdict]
+
+
+def test_noise_and_threshold_both_count(tmp_path: Path, said: Any) -> None:
+    data = synthetic.result()
+    noisy = two(tmp_path / "a", data, scaled(data, 1.04))
+    # The ranges are 3 % each, which makes 4.3 % of both.
+    assert said(*noisy)[0] == 0
+    quiet = copy.deepcopy(data)
+    quiet["sweeps"][0]["rows"][1]["measurements"][0]["samples"] = [2e-5] * 3
+    files = two(tmp_path / "b", quiet, scaled(quiet, 1.04))
+    assert said(*files)[0] == 1
+    assert said("--threshold", "5", *files)[0] == 0
+    assert said("--threshold", "0", *noisy)[0] == 0
+
+
+def test_from_zero(tmp_path: Path, said: Any) -> None:
+    data = synthetic.result()
+    status, out, _ = said(*two(tmp_path, scaled(data, 0.0), data), "--json", tmp_path / "out.json")
+    assert status == 1 and "from 0" in out
+    worse, = [one for one in json.loads((tmp_path / "out.json").read_text())["changes"] if one["verdict"] == "worse"]
+    assert (worse["old"], worse["change"], worse["noise"]) == (0.0, None, None)
+
+
+@pytest.mark.parametrize("samples, most", [(3, 0.04), (4, 0.01), (8, 0.01), (12, 0.01), (30, 0.01)])
+def test_noise_is_rarely_a_change(samples: int, most: float) -> None:
+    numbers = random.Random(7)
+    flagged = 0
+    for _ in range(2000):
+        old, new = ([1 + 0.1 * numbers.gauss(0, 1) for _ in range(samples)] for _ in "ab")
+        change = noise.relative_change(statistics.median(old), statistics.median(new))
+        flagged += abs(change) > (noise.relative_noise(old, new) or 0)
+    assert flagged / 2000 < most
+
+
+@pytest.mark.parametrize("samples", [3, 8, 12, 30])
+def test_a_change_of_twice_the_spread_is_found(samples: int) -> None:
+    numbers = random.Random(7)
+    found = 0
+    for _ in range(500):
+        old, new = ([middle + 0.002 * numbers.gauss(0, 1) for _ in range(samples)] for middle in (1, 1.05))
+        found += noise.relative_change(statistics.median(old), statistics.median(new)) > (
+            noise.relative_noise(old, new) or 0)
+    assert found == 500
+
+
+def with_value(unit: str, value: float | None, measured: bool = True) -> Json:
+    """A result whose first row has this value, and a time or none."""
+    data = synthetic.result()
+    row = data["sweeps"][0]["rows"][0]
+    row["values"].append({"name": "extra", "value": value, "unit": unit})
+    if not measured:
+        row["measurements"] = []
+    return data
+
+
+@pytest.mark.parametrize("unit, old, new, measured, status, verdict", [
+    ("per thread", 64, 65, True, 0, "changed"), ("bytes/thread", 0, 16, True, 0, "changed"),
+    ("per thread", 64, 64, True, 0, None), ("per thread", 64, None, True, 0, "changed"),
+    # Beside a time it says what that says; alone it is all there is.
+    ("cycles", 100.0, 110.0, True, 0, None), ("cycles", 100.0, 110.0, False, 1, "worse"),
+    ("cycles", 100.0, 90.0, False, 0, "better"), ("cycles", 100.0, 101.0, False, 0, None),
+    ("GB/s", 100.0, 50.0, True, 0, None), ("GB/s", 100.0, 50.0, False, 0, None),
+])
+def test_values(tmp_path: Path, said: Any, unit: str, old: float, new: float | None, measured: bool,
+                status: int, verdict: str | None) -> None:
+    files = two(tmp_path, with_value(unit, old, measured), with_value(unit, new, measured))
+    done, out, _ = said(*files)
+    assert done == status
+    lines = [line for line in out.splitlines() if " extra " in line]
+    assert [line.rsplit(None, 1)[1] for line in lines] == ([verdict] if verdict else [])
+
+
+def test_inferences(tmp_path: Path, said: Any) -> None:
+    old, new = synthetic.result(), synthetic.result()
+    new["inferences"][0]["value"] = 60.0
+    new["inferences"][1]["value"] = 128.0
+    status, out, _ = said(*two(tmp_path, old, new))
+    assert status == 0 and "2 changed" in out
+    assert "50 MiB" in out and "60 MiB" in out and "+20.0 %" in out
+    assert "not found" in out and "128 B" in out
+
+
+def test_verification(tmp_path: Path, said: Any) -> None:
+    failed = synthetic.result(status="failed", verification={"checks": 6, "failures": ["one"]})
+    assert said(*two(tmp_path / "a", synthetic.result(), failed))[0] == 1
+    status, out, _ = said(*two(tmp_path / "b", failed, synthetic.result()))
+    assert status == 0 and "1 better" in out
+    assert said(*two(tmp_path / "c", failed, failed))[0] == 0
+    quiet = synthetic.result(verification={"checks": 6, "failures": ["one"]})
+    assert said(*two(tmp_path / "d", synthetic.result(), quiet))[0] == 1
+
+
+def test_sorted_by_size(tmp_path: Path, said: Any) -> None:
+    old, new = synthetic.result(), synthetic.result()
+    for row, factor in zip(new["sweeps"][0]["rows"], (1.1, 0.5, 1.3, 1, 1, 1)):
+        row["measurements"][0]["samples"] = [factor * one for one in row["measurements"][0]["samples"]]
+    _, out, _ = said(*two(tmp_path, old, new))
+    assert [line.rsplit(None, 1)[1] for line in out.splitlines() if line.startswith("copy_rate")] == [
+        "better", "worse", "worse"]
+    assert out.index("2 KiB") < out.index("4 KiB") < out.index("1 KiB")
+
+
+def test_conditions(tmp_path: Path, said: Any) -> None:
+    old, new = synthetic.result(), synthetic.result()
+    new["device"].update(name="Other GPU", driver="590.2")
+    new["build"]["compiler"] = "gcc 13"
+    new["options"]["sizes"] = {"--bytes": 2}
+    new["clock"]["shader_mhz"] = 1600.0
+    _, out, _ = said(*two(tmp_path, old, new))
+    assert out.splitlines()[:5] == [
+        "WARNING: device name: Test GPU -> Other GPU", "Differs: device driver: 580.1 -> 590.2",
+        "Differs: compiler: gcc 12 -> gcc 13", "WARNING: size --bytes: 1048576 -> 2",
+        "WARNING: shader clock: 1755 MHz -> 1600 MHz"]
+
+
+def test_what_one_side_has(tmp_path: Path, said: Any) -> None:
+    old, new = synthetic.result(), synthetic.result()
+    del new["sweeps"][0]["rows"][0]
+    new["sweeps"].append({**copy.deepcopy(old["sweeps"][0]), "name": "more"})
+    synthetic.write(tmp_path / "old", synthetic.result("gone"))
+    two(tmp_path, old, new)
+    status, out, _ = said(tmp_path / "old", tmp_path / "new")
+    assert status == 0
+    assert "Only in OLD: gone, copy_rate/sizes/1 KiB\nOnly in NEW: copy_rate/more\n" in out
+
+
+def test_rows_of_one_name_are_told_apart(tmp_path: Path, said: Any) -> None:
+    data = synthetic.result()
+    data["sweeps"][0]["rows"] += copy.deepcopy(data["sweeps"][0]["rows"])
+    new = copy.deepcopy(data)
+    new["sweeps"][0]["rows"][-1]["measurements"][0]["samples"] = [1.0]
+    _, out, _ = said(*two(tmp_path, data, new))
+    assert out.endswith("15 compared: 1 worse, 0 better, 0 changed, 14 same.\n")
+
+
+def test_all_only_and_json(tmp_path: Path, said: Any) -> None:
+    data = synthetic.result()
+    files = two(tmp_path, data, scaled(data, 2))
+    status, out, _ = said(*files, "--all", "--only", "sizes/[12] KiB/time", "--json", tmp_path / "out.json")
+    assert status == 1
+    assert [line.rsplit(None, 1)[1] for line in out.splitlines() if line.startswith("copy_rate")] == [
+        "worse", "same"]
+    found = json.loads((tmp_path / "out.json").read_text())
+    assert found["counts"] == {"worse": 1, "better": 0, "changed": 0, "same": 1}
+    assert found["changes"][0]["change"] == pytest.approx(1.0)
+    assert said(*files, "--only", "sizes/1 KiB")[0] == 0
+
+
+def test_a_file_that_says_nothing_hostile_to_a_terminal(tmp_path: Path, said: Any) -> None:
+    data = synthetic.result()
+    data["sweeps"][0]["rows"][1]["label"] = "a\x1b[31m\u202e\nb"
+    new = scaled(data, 2)
+    new["device"]["driver"] = "\x1b]0;x\x07"
+    _, out, _ = said(*two(tmp_path, data, new))
+    assert "\x1b" not in out and "\u202e" not in out and "a[31m b" in out
+
+
+@pytest.mark.parametrize("arguments, part", [
+    (["--threshold", "much"], "--threshold"), (["--threshold", "-1"], "--threshold"),
+    (["--threshold", "nan"], "--threshold"), (["--only", "("], "regular expression"),
+    (["--only", "nothing of that name"], "nothing of that name"), (["--json", "/dev/null/x.json"], "/dev/null/x.json"),
+])
+def test_bad_options(tmp_path: Path, said: Any, arguments: list[str], part: str) -> None:
+    status, out, err = said(*arguments, *two(tmp_path, synthetic.result(), synthetic.result()))
+    assert (status, out) == (2, "")
+    assert err.startswith("compare.py: ") and err.count("\n") == 1 and part in err
+
+
+def test_bad_input(tmp_path: Path, said: Any) -> None:
+    old, _ = two(tmp_path, synthetic.result(), synthetic.result())
+    other = synthetic.write(tmp_path / "other", synthetic.result("other"))
+    (tmp_path / "bad.json").write_text("{")
+    for first, second, part in (
+        (old, other, "no experiment in common: copy_rate against other"), (old.parent, other.parent, "in common"),
+        (old.parent, old, "not of one kind"), (old, tmp_path / "bad.json", "bad.json is not a whole JSON file"),
+        (tmp_path / "missing", old, "missing cannot be read"), (old.parent, tmp_path, "bad.json is not a whole"),
+    ):
+        status, out, err = said(first, second, "--json", tmp_path / "out.json")
+        assert (status, out) == (2, "") and part in err and err.count("\n") == 1, (first, second, err)
+    assert not (tmp_path / "out.json").exists()
+
+
+def test_command_line(tmp_path: Path) -> None:
+    def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([sys.executable, synthetic.SCRIPTS / "compare.py", *arguments],
+                              capture_output=True, text=True, check=False)
+
+    data = synthetic.result()
+    old, new = two(tmp_path, data, scaled(data, 2))
+    assert run(old, new).returncode == 1 and run(new, old).returncode == 0
+    assert run().returncode == 2 and run(old).returncode == 2 and run("--frobnicate", old, new).returncode == 2
+    assert "From run to run" in run("--help").stdout
+    assert os.listdir(tmp_path / "old") == ["copy_rate.json"]
