@@ -36,10 +36,11 @@ class Scale:
 
 def _linear_place(low: float, high: float) -> Callable[[float], float]:
     # Divided first, so that no difference is too large for a number.
-    largest = max(abs(low), abs(high))
-    if low == high:
+    largest = max(abs(low), abs(high)) or 1.0
+    span = high / largest - low / largest
+    if span == 0:
         return lambda value: 0.5
-    return lambda value: (value / largest - low / largest) / (high / largest - low / largest)
+    return lambda value: (value / largest - low / largest) / span
 
 
 def _logarithmic_place(low: float, high: float) -> Callable[[float], float]:
@@ -63,7 +64,7 @@ def _linear_ticks(low: float, high: float) -> list[float]:
 
 def linear(values: Sequence[float], from_zero: bool) -> Scale:
     """A linear axis for these values; from zero on when that is asked for and none is below it."""
-    low, high = min(values), max(values)
+    low, high = float(min(values)), float(max(values))
     if from_zero and low >= 0:
         low, high = 0.0, high or 1.0
     return Scale(_linear_place(low, high), [(tick, _name(tick)) for tick in _linear_ticks(low, high)])

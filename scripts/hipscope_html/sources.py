@@ -71,14 +71,17 @@ class Figure:
 def read_published(path: Path) -> list[Figure]:
     """The published figures of a CSV file; raises BadResult."""
     try:
-        rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"), newline=""), strict=True))
+        reader = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"), newline=""), strict=True)
+        rows = list(reader)
     except OSError as error:
         raise BadResult(f"{path} cannot be read: {error.strerror}.") from error
     except (ValueError, csv.Error) as error:
         raise BadResult(f"{path} is not a CSV file in UTF-8: {load.one_line(str(error))}.") from error
+    if tuple(reader.fieldnames or ()) != COLUMNS:
+        raise BadResult(f"{path} does not begin with the columns {', '.join(COLUMNS)}.")
     for number, row in enumerate(rows, 1):
-        if set(row) != set(COLUMNS) or None in row.values():
-            raise BadResult(f"{path} does not have the columns of published figures in its row {number}.")
+        if None in row or None in row.values():
+            raise BadResult(f"{path} does not have {len(COLUMNS)} columns in its row {number}.")
     return [Figure(row["experiment"], row["series"], row["gpu"], f"{row['x']} {row['x_unit']}".strip(),
                    row["metric"], row["value"], row["unit"], row["source"], row["note"]) for row in rows]
 

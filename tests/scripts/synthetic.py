@@ -85,3 +85,16 @@ def write(folder: Path, data: dict[str, Any], stem: str | None = None) -> Path:
     path = folder / f"{stem or data['experiment']}.json"
     path.write_text(json.dumps(data), encoding="utf-8")
     return path
+
+
+def put_everywhere(value: Any, text: str) -> Any:
+    """The JSON with every free text in it replaced."""
+    if isinstance(value, dict):
+        fixed = ("experiment", "backend", "date", "preset", "scale", "method", "stop", "status", "source")
+        return {
+            key: item if key in fixed or (key == "unit" and item == "s") else put_everywhere(item, text)
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [put_everywhere(item, text) for item in value]
+    return text if isinstance(value, str) else value

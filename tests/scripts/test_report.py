@@ -251,22 +251,9 @@ def test_failed_verification_is_said(tmp_path: Path) -> None:
     assert "A verification FAILED" in page and "- sizes, 1 KiB: 3 of 1024 wrong" in page
 
 
-def put_everywhere(value: Any, text: str) -> Any:
-    """The JSON with every free text in it replaced."""
-    if isinstance(value, dict):
-        fixed = ("experiment", "backend", "date", "preset", "scale", "method", "stop", "status", "source")
-        return {
-            key: item if key in fixed or (key == "unit" and item == "s") else put_everywhere(item, text)
-            for key, item in value.items()
-        }
-    if isinstance(value, list):
-        return [put_everywhere(item, text) for item in value]
-    return text if isinstance(value, str) else value
-
-
 def test_hostile_names(tmp_path: Path) -> None:
     folder = tmp_path / "deep" / "results"
-    data = put_everywhere(synthetic.result(), HOSTILE)
+    data = synthetic.put_everywhere(synthetic.result(), HOSTILE)
     data["sweeps"][0]["rows"][0]["published"] = [synthetic.published(1.0, gpu=HOSTILE, note=HOSTILE)]
     data["sweeps"].append(data["sweeps"][0])
     data["options"]["sizes"] = {HOSTILE: 1}

@@ -1,0 +1,141 @@
+"""The page of html_report.py in headless Chromium: switches, tooltips, both colour schemes, a phone's width."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import synthetic
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="this Python has no selenium (python3-selenium)")
+
+sys.path.insert(0, str(synthetic.SCRIPTS))
+
+import html_report  # noqa: E402  # pylint: disable=wrong-import-position
+
+DESKTOP, PHONE = (1280, 900), (360, 740)
+# What is shown of a source: its curves, bars, and columns that are not folded away.
+SHOWN = """return [...document.querySelectorAll('.curve.d{0}, .bar.d{0}, .legend .d{0}, #devices .d{0}')]
+  .filter(one => one.getClientRects().length).length"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium without a window, or a skip."""
+    driver, chromium = shutil.which("chromedriver"), shutil.which("chromium")
+    if not driver or not chromium:
+        pytest.skip("there is no chromium with chromedriver (Debian: chromium, chromium-driver)")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for argument in ("--headless=new", "--disable-dev-shm-usage", *(["--no-sandbox"] if os.geteuid() == 0 else [])):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    started = webdriver.Chrome(options=options, service=webdriver.chrome.service.Service(driver))
+    yield started
+    started.quit()
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page of two devices and published figures, with curves, bars and long names."""
+    folder = tmp_path_factory.mktemp("html")
+    for name, factor in (("a", 1.0), ("b", 2.0)):
+        data = synthetic.result("memory_latency")
+        data["device"]["name"] = f"A GPU with a rather long name, {name.upper()} 9000 XT"
+        rows = [synthetic.row(stage, x, 1.0, factor * (x + 1)) for x, stage in enumerate(("naive", "unbreakable" * 9))]
+        data["sweeps"].append(synthetic.sweep("bars", rows, axis={"name": "stage", "unit": "", "scale": "linear"}))
+        for row in data["sweeps"][0]["rows"]:
+            row["values"][0]["value"] *= factor
+            row["published"] = [synthetic.published(55.0)]
+        synthetic.write(folder / name, data)
+    out = folder / "report.html"
+    assert html_report.main(["--out", str(out), str(folder / "a"), str(folder / "b")]) == 0
+    return out
+
+
+def show(browser: Any, page: Path, size: tuple[int, int], scheme: str) -> None:
+    """Opens the page from disk in a window of this size."""
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+        "width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": size == PHONE})
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {
+        "features": [{"name": "prefers-color-scheme", "value": scheme}]})
+    browser.get(page.as_uri())
+
+
+def complaints(browser: Any) -> list[str]:
+    """What the console has of errors and warnings."""
+    return [entry["message"] for entry in browser.get_log("browser")]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+def test_no_error_and_no_overflow(browser: Any, page: Path, size: tuple[int, int], scheme: str) -> None:
+    show(browser, page, size, scheme)
+    # With everything unfolded the page is as wide as it gets.
+    browser.execute_script("for (const one of document.querySelectorAll('details')) one.open = true")
+    width, inner = browser.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
+    assert inner == size[0] and width <= size[0]
+    ground = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+    assert (ground == "rgb(255, 255, 255)") == (scheme == "light")
+    requests = browser.execute_script("return performance.getEntriesByType('resource').length")
+    assert requests == 0
+    assert complaints(browser) == []
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+def test_a_device_is_switched_off_and_on(browser: Any, page: Path, size: tuple[int, int]) -> None:
+    show(browser, page, size, "light")
+    before = [browser.execute_script(SHOWN.format(number)) for number in range(2)]
+    # A curve, two bars, two entries in legends, and the column of the table of devices.
+    assert before[0] == before[1] >= 5
+    switch = browser.find_element("id", "switch-d1")
+    switch.click()
+    assert [browser.execute_script(SHOWN.format(number)) for number in range(2)] == [before[0], 0]
+    # By the keyboard, too.
+    switch.send_keys(" ")
+    assert [browser.execute_script(SHOWN.format(number)) for number in range(2)] == before
+    assert complaints(browser) == []
+
+
+def test_published_figures_are_switched_off(browser: Any, page: Path) -> None:
+    show(browser, page, DESKTOP, "light")
+    number = browser.execute_script(
+        "return [...document.querySelector('.curve.published').classList].find(one => /^d[0-9]+$/.test(one)).slice(1)")
+    assert browser.execute_script(SHOWN.format(number)) == 2
+    browser.find_element("id", f"switch-d{number}").click()
+    assert browser.execute_script(SHOWN.format(number)) == 0
+    assert browser.execute_script(SHOWN.format(0)) >= 5
+
+
+def test_tooltip(browser: Any, page: Path) -> None:
+    show(browser, page, DESKTOP, "light")
+    plot = browser.find_element("css selector", ".plot")
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", plot)
+    webdriver.ActionChains(browser).move_to_element_with_offset(plot, -plot.size["width"] // 2 + 60, 0).perform()
+    tip = browser.find_element("id", "tip")
+    assert tip.is_displayed()
+    said = tip.text.split("\n")
+    assert said[0] == "1 KiB" and sorted(said[2::2]) == ["100 GB/s", "200 GB/s", "55 GB/s"]
+    browser.find_element("id", "switch-d1").click()
+    plot.send_keys(webdriver.Keys.ARROW_RIGHT)
+    assert "B 9000 XT" not in tip.text and "A 9000 XT" in tip.text
+    plot.send_keys(webdriver.Keys.ESCAPE)
+    assert not tip.is_displayed()
+    assert complaints(browser) == []
+
+
+def test_theme_button(browser: Any, page: Path) -> None:
+    show(browser, page, DESKTOP, "dark")
+    button = browser.find_element("id", "theme")
+    grounds = []
+    for _ in range(3):
+        grounds.append(browser.execute_script("return getComputedStyle(document.body).backgroundColor"))
+        assert button.text == ("Dark" if grounds[-1] == "rgb(255, 255, 255)" else "Light")
+        button.click()
+    assert grounds == [grounds[0], "rgb(255, 255, 255)", grounds[0]] and grounds[0] != grounds[1]
+    assert complaints(browser) == []
