@@ -122,7 +122,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def refuse(sentence: str) -> int:
     """Says why there is no comparison."""
-    print(f"compare.py: {sentence}", file=sys.stderr)
+    # On one line, whatever is in a file's name.
+    print("compare.py: " + "".join(one if one.isprintable() else " " for one in sentence), file=sys.stderr)
     return BAD
 
 

@@ -76,7 +76,7 @@ def report(arguments: argparse.Namespace) -> int:
     """Reads everything, makes the page, and only then writes it."""
     from hipscope_html import experiment_section, page, sources
     from hipscope_isa import results as isa
-    from hipscope_report import load
+    from hipscope_report import formats, load
     from hipscope_report.whole_file import write_whole
 
     out = arguments.out or (arguments.folders[0] if arguments.folders else RESULTS) / PAGE
@@ -93,7 +93,7 @@ def report(arguments: argparse.Namespace) -> int:
         print(f"html_report.py: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"html_report.py: {out} cannot be written: {error.strerror}.", file=sys.stderr)
+        print(f"html_report.py: {formats.plain(str(out))} cannot be written: {error.strerror}.", file=sys.stderr)
         return 1
     return 0
 

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 
-def parse_arguments() -> argparse.Namespace:
+def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(
         description="Make README.md, plots/*.svg and the hardware card (card.md and card.json) from "
@@ -25,7 +25,7 @@ def parse_arguments() -> argparse.Namespace:
         help="only check result files and cards (or folders of them)",
     )
     parser.add_argument("paths", metavar="RESULTS_DIR", type=Path, nargs="+")
-    return parser.parse_args()
+    return parser.parse_args(arguments)
 
 
 def check(paths: list[Path]) -> int:
@@ -39,7 +39,7 @@ def check(paths: list[Path]) -> int:
 
 def report(folders: list[Path]) -> int:
     """Reads all folders, makes all pages, and only then writes any."""
-    from hipscope_report import load, output, page
+    from hipscope_report import formats, load, output, page
 
     schema = load.load_schema()
     try:
@@ -47,19 +47,19 @@ def report(folders: list[Path]) -> int:
         for folder, made in pages:
             output.write_page(folder, made)
             if not made.card:
-                print(f"report.py: no hardware card in {folder}: nothing is inferred of a CPU.")
+                print(f"report.py: no hardware card in {formats.plain(str(folder))}: nothing is inferred of a CPU.")
     except load.BadResult as error:
         print(f"report.py: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"report.py: {error.filename} cannot be written: {error.strerror}.", file=sys.stderr)
+        print(f"report.py: {formats.plain(str(error.filename))} cannot be written: {error.strerror}.", file=sys.stderr)
         return 1
     return 0
 
 
-def main() -> int:
+def main(command_line: list[str] | None = None) -> int:
     """Checks or reports, as the command line says."""
-    arguments = parse_arguments()
+    arguments = parse_arguments(command_line)
     try:
         return check(arguments.paths) if arguments.check else report(arguments.paths)
     except ModuleNotFoundError as error:

@@ -12,15 +12,22 @@ from typing import Any
 
 import jsonschema
 
+from . import formats
+
 SCHEMAS = Path(__file__).resolve().parent.parent.parent / "results"
 # The hardware card, which lies beside the results that it is made of.
 CARD_JSON = "card.json"
 LONGEST_REASON = 200
 LARGEST_INTEGER = 2**64
+# What was measured is far from both, and what is computed of numbers between them is still a number.
+LARGEST_NUMBER, SMALLEST_NUMBER = 1e100, 1e-100
 
 
 class BadResult(Exception):
-    """A file or folder that no report can be made of; the text is one sentence."""
+    """A file or folder that no report can be made of; the text is one sentence, on one line whatever the names."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(formats.plain(sentence))
 
 
 @dataclass(frozen=True)
@@ -50,8 +57,10 @@ def load_card_schema() -> dict[str, Any]:
 
 def _finite(text: str) -> float:
     number = float(text)
-    if number in (float("inf"), float("-inf")):
+    if abs(number) > LARGEST_NUMBER:
         raise ValueError(f"the number {text[:40]} is too large")
+    if 0 < abs(number) < SMALLEST_NUMBER:
+        raise ValueError(f"the number {text[:40]} is too small")
     return number
 
 

@@ -71,10 +71,10 @@ def _draw_curves(axes: Any, sweep: dict[str, Any], series: list[Series], y_label
     drawn_x: list[float] = []
     drawn_y: list[float] = []
     for number, one in enumerate(series):
-        points = sorted((rows[index]["x"], y) for index, y in one.points.items())
+        points = sorted((float(rows[index]["x"]), y) for index, y in one.points.items())
         xs, ys = [x for x, _ in points], [y for _, y in points]
         style = {"color": COLOURS[number % len(COLOURS)], "zorder": 3 - 0.1 * number}
-        curve = joined([(rows[index]["x"], y) for index, y in one.points.items()])
+        curve = joined([(float(rows[index]["x"]), y) for index, y in one.points.items()])
         marker_size = 5 if len(xs) <= 60 else 2.5
         axes.plot(xs, ys, linestyle="-" if curve == points else "", marker=MARKERS[number % len(MARKERS)],
                   markersize=marker_size, linewidth=LINE_WIDTH, label=one.name, **style)

@@ -58,13 +58,13 @@ def _headline(sweep: dict[str, Any]) -> tuple[dict[int, float], str] | None:
     for index, row in enumerate(rows):
         value = next((item for item in row["values"] if item["name"] == name), None)
         if value is not None and value["value"] is not None:
-            points[index] = value["value"]
+            points[index] = float(value["value"])
             units.add(value["unit"])
     if not points:
         for index, row in enumerate(rows):
             time = next((item for item in row["measurements"] if item["name"] == name), None)
             if time is not None:
-                points[index] = time["median"]
+                points[index] = float(time["median"])
                 units.add(time["unit"])
     if len(points) < 2 or len(units) != 1:
         return None
@@ -79,7 +79,7 @@ def _companions(sweep: dict[str, Any], unit: str) -> list[Series]:
         for item in row["values"]:
             if item["name"].endswith(ending) and item["unit"] == unit and item["value"] is not None:
                 name = item["name"].removesuffix(ending)
-                series.setdefault(name, Series(formats.short(name), {})).points[index] = item["value"]
+                series.setdefault(name, Series(formats.short(name), {})).points[index] = float(item["value"])
     return list(series.values())
 
 

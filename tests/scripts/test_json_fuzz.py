@@ -1,0 +1,390 @@
+"""report.py, html_report.py and compare.py on damaged and hostile input: one sentence or a good page, never half of one."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import random
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import synthetic
+from pages import Page
+
+sys.path.insert(0, str(synthetic.SCRIPTS))
+
+import compare  # noqa: E402  # pylint: disable=wrong-import-position
+import html_report  # noqa: E402  # pylint: disable=wrong-import-position
+import report  # noqa: E402  # pylint: disable=wrong-import-position
+from hipscope_report import formats  # noqa: E402  # pylint: disable=wrong-import-position
+
+SEED = 20
+CUTS = 60
+# Of the places of a result so many are tried with each kind of value.
+PLACES = 35
+STEM = "copy_rate"
+HOSTILE = (
+    "<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "' onload='alert(1)", "../../../escaped", "/escaped",
+    "a\nb\r\n# heading\n- item", "\u202eright to left\u200f", "]]><!--", "</style></script></svg>", "\0\x1b[31m\x07",
+    "![x](javascript:alert(1)) [y](//host)", "`code` | **b** | _c_ $x$ ~~d~~", "&lt;script&gt; &#60;b&#62;", "x" * 5000,
+    "\ud800 lone surrogate", "", " ", "\u00a0", "<!DOCTYPE", "{{7*7}} ${7} %s %(x)s \\", "=cmd()", "C:\\con", ".", "..",
+)
+Place = tuple[Any, ...]
+PUBLISHED = synthetic.published(55.0, note="a note")
+
+
+class Refuted(AssertionError):
+    """A tool did what none may do."""
+
+
+def small() -> dict[str, Any]:
+    """A result of two sweeps, of curves and of bars, in which every member of the schema has a value."""
+    rows = [synthetic.row(f"{2**k} KiB", 2.0 ** (k + 10), 1e-5 * 2**k, 100.0 * (k + 1)) for k in range(3)]
+    rows[0]["published"] = [copy.deepcopy(PUBLISHED)]
+    bars = [synthetic.row(name, x, 1e-3, 5.0 + x) for x, name in enumerate(("naive", "tiled"))]
+    axis = {"name": "stage", "unit": "", "scale": "linear"}
+    data = synthetic.result(sweeps=[
+        synthetic.sweep("sizes", rows, notes=["a note"]), synthetic.sweep("stages", bars, axis=axis)])
+    data["verification"]["failures"] = ["one"]
+    return data
+
+
+@pytest.fixture(autouse=True)
+def no_warnings() -> Iterator[None]:
+    """A library's warning would stand on stderr beside the one sentence."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+class Bench:
+    """Lets the tools read one file, and looks at what they say and leave."""
+
+    def __init__(self, root: Path, capture: pytest.CaptureFixture[str]) -> None:
+        self.root, self.capture, self.count = root, capture, 0
+        self.good = synthetic.write(root / "good", small())
+
+    def folder(self, name: str = "") -> Path:
+        """A new folder for one case."""
+        self.count += 1
+        made = self.root / f"case-{self.count}" / (name or "results")
+        made.mkdir(parents=True)
+        return made
+
+    def files(self) -> set[str]:
+        """All that there is."""
+        return {str(path.relative_to(self.root)) for path in self.root.rglob("*")}
+
+    def run(self, tool: Callable[[list[str]], int], name: str, arguments: list[str], file: Path,
+            writes: set[str]) -> int:
+        """Runs a tool on the file; `writes` are what it may leave when it succeeds. Its status."""
+        before = self.files()
+        status = tool(arguments)
+        err = self.capture.readouterr().err
+        added = self.files() - before
+        failed = status == (2 if name == "compare.py" else 1)
+        if not failed and status not in ((0, 1) if name == "compare.py" else (0,)):
+            raise Refuted(f"{name}: status {status}")
+        if failed:
+            named = formats.plain(str(file)) in err or formats.plain(str(file.parent)) in err
+            if not (err.startswith(f"{name}: ") and err.count("\n") == 1 and err.endswith("\n") and named):
+                raise Refuted(f"{name} said: {err!r}")
+            if added:
+                raise Refuted(f"{name} failed and left {added}")
+        elif err:
+            raise Refuted(f"{name} succeeded and said: {err!r}")
+        elif not added <= writes:
+            raise Refuted(f"{name} left {added - writes}")
+        return status
+
+    def try_all(self, file: Path, with_report: bool = True) -> list[int]:
+        """What all tools end with on this file."""
+        folder = file.parent
+        place = str(folder.relative_to(self.root))
+        pages = {f"{place}/{name}" for name in ("README.md", "card.json", "card.md", "plots", "report.html")}
+        plots = {f"{place}/plots/{STEM}-{name}.svg" for name in ("sizes", "stages")}
+        statuses = []
+        if with_report:
+            statuses.append(self.run(report.main, "report.py", [str(folder)], file, pages | plots))
+        statuses.append(self.run(html_report.main, "html_report.py", ["--isa", "/nonexistent", str(folder)], file, pages))
+        for sides in ((self.good, file), (file, self.good)):
+            out = folder / "compared.json"
+            status = self.run(compare.main, "compare.py", [*map(str, sides), "--json", str(out)], file,
+                              {f"{place}/compared.json"})
+            if status < 2:
+                json.loads(out.read_text(encoding="ascii"), parse_constant=pytest.fail)
+                out.unlink()
+            statuses.append(status)
+        return statuses
+
+    def refused(self, content: bytes) -> None:
+        """A file with this content, which no tool takes."""
+        file = self.folder() / f"{STEM}.json"
+        file.write_bytes(content)
+        assert self.try_all(file) == [1, 1, 2, 2], content[:200]
+
+
+@pytest.fixture
+def bench(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Bench:
+    """A place to try the tools in."""
+    return Bench(tmp_path, capsys)
+
+
+def places(value: Any, path: Place = ()) -> Iterator[Place]:
+    """The path of every value in a JSON."""
+    yield path
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from places(item, (*path, key))
+
+
+def at(data: Any, path: Place) -> Any:
+    """The value there."""
+    for key in path:
+        data = data[key]
+    return data
+
+
+def replaced(path: Place, value: Any) -> dict[str, Any]:
+    """The result with another value there."""
+    data = small()
+    at(data, path[:-1])[path[-1]] = value
+    return data
+
+
+def test_the_whole_file_is_good(bench: Bench) -> None:
+    assert bench.try_all(synthetic.write(bench.folder(), small())) == [0, 0, 0, 0]
+
+
+def test_truncated(bench: Bench) -> None:
+    text = json.dumps(small()).encode("utf-8")
+    for length in random.Random(SEED).sample(range(len(text)), CUTS):
+        bench.refused(text[:length])
+
+
+@pytest.mark.parametrize("name", ["empty", "null", "number", "string", "list", "object", "byte order mark", "UTF-16",
+                                  "not UTF-8", "zeros", "deep list", "deep object", "two values", "a comment"])
+def test_no_result(bench: Bench, name: str) -> None:
+    whole = json.dumps(small()).encode("utf-8")
+    bench.refused({
+        "empty": b"", "null": b"null", "number": b"1e5", "string": b'"x"', "list": b"[]", "object": b"{}",
+        "byte order mark": b"\xef\xbb\xbf" + whole, "UTF-16": whole.decode("utf-8").encode("utf-16"),
+        "not UTF-8": whole.replace(b"Test GPU", b"Test \xff\xfe"), "zeros": b"\0" * 1000,
+        "deep list": b"[" * 100000 + b"]" * 100000, "deep object": b'{"a":' * 100000 + b"1" + b"}" * 100000,
+        "two values": whole + whole, "a comment": b"// no\n" + whole,
+    }[name])
+
+
+def test_a_member_twice(bench: Bench) -> None:
+    text = json.dumps({**small(), "verification": {"checks": 1, "failures": []}})
+    bench.good.write_text(text)
+    file = bench.folder() / f"{STEM}.json"
+    file.write_text(text.replace('"status": "passed"', '"status": "passed", "status": "failed"'))
+    # The last one counts, as in every reader of JSON that takes such a file.
+    assert bench.try_all(file) == [0, 0, 1, 0]
+    bench.refused(text.replace('"status": "passed"', '"status": "passed", "status": 5').encode())
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999", "1" + 400 * "0", "9" * 5000,
+                                    "1e308", "-1e308", "5e-324"])
+def test_numbers_that_are_none(bench: Bench, number: str) -> None:
+    whole = small()
+    numeric = [path for path in places(whole) if type(at(whole, path)) in (int, float)]
+    for path in random.Random(SEED).sample(numeric, 12):
+        bench.refused(json.dumps(replaced(path, "@")).replace('"@"', number).encode())
+
+
+@pytest.mark.parametrize("value", [None, True, 7, -1, 0.5, "text", [], {}, [[]], ["text"], {"a": 1}], ids=repr)
+def test_another_type(bench: Bench, value: Any) -> None:
+    numbers = random.Random(f"{SEED} {value!r}")
+    whole = small()
+    valid = 0
+    for path in numbers.sample([path for path in places(whole) if path], PLACES):
+        file = synthetic.write(bench.folder(), replaced(path, value), STEM)
+        status = bench.try_all(file, with_report=False)
+        # What one tool takes, all take.
+        assert status[0] == 0 and 2 not in status[1:] or status == [1, 2, 2], (path, status)
+        valid += status[0] == 0
+        if status[0] or valid <= 1:
+            assert bench.run(report.main, "report.py", [str(file.parent)], file, bench.files() | expected(file, bench)) == (
+                status[0]), path
+
+
+def expected(file: Path, bench: Bench) -> set[str]:
+    """What report.py writes beside a file; the names of plots are of small letters, digits and dashes."""
+    place = str(file.parent.relative_to(bench.root))
+    names = ("README.md", "card.json", "card.md", "plots", *(f"plots/{STEM}-{one}.svg" for one in (
+        "sizes", "stages", "sweep", "text", "7")))
+    return {f"{place}/{name}" for name in names}
+
+
+def test_a_member_left_out_or_added(bench: Bench) -> None:
+    whole = small()
+    objects = [path for path in places(whole) if isinstance(at(whole, path), dict) and at(whole, path)
+               and path[-1:] != ("sizes",)]
+    for path in random.Random(SEED).sample(objects, 25):
+        for key in (sorted(at(whole, path))[0], None):
+            data = small()
+            if key is None:
+                at(data, path)["added"] = 1
+            else:
+                del at(data, path)[key]
+            bench.refused(json.dumps(data).encode())
+
+
+@pytest.mark.parametrize("number", [0, 1e100, -1e100, 1e-100, 2**64, -(2**64)])
+def test_extreme_numbers(bench: Bench, number: float) -> None:
+    whole = small()
+    numeric = [path for path in places(whole) if type(at(whole, path)) in (int, float)]
+    numbers = random.Random(f"{SEED} {number}")
+    for count, path in enumerate(numbers.sample(numeric, 30)):
+        file = synthetic.write(bench.folder(), replaced(path, number), STEM)
+        status = bench.try_all(file, with_report=count < 3)
+        assert status[0] == 0 or set(status) == {1, 2}, (path, status)
+    # In all places at once where the schema has no bounds.
+    data = small()
+    for row in (row for sweep in data["sweeps"] for row in sweep["rows"]):
+        row["x"] = row["values"][0]["value"] = row["measurements"][0]["median"] = number
+        for published in row["published"]:
+            published["value"] = number
+    data["sweeps"][0]["rows"][0]["x"] = 1.0
+    data["inferences"][0].update(value=number, driver=number)
+    data["clock"]["shader_mhz"] = number
+    assert bench.try_all(synthetic.write(bench.folder(), data))[:2] == [0, 0]
+
+
+def assert_harmless(folder: Path, hostile: str) -> None:
+    """Whether both pages hold nothing that a name could have put there."""
+    text = (folder / "README.md").read_text(encoding="utf-8") + (folder / "card.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"<[^>\s]*>?", text)) <= {"<details>", "</details>", "<summary>", "</summary>"}, hostile
+    links = re.findall(r"(?<!\\)\]\(([^)]*)\)", text)
+    assert [link for link in links if not re.fullmatch(
+        r"plots/copy_rate-[a-z0-9-]+\.svg|(README\.md)?#copy_rate|card\.(md|json)", link)] == [], hostile
+    page = Page((folder / "report.html").read_text(encoding="utf-8"))
+    known, plain = (Page((folder.parent.parent / name / "report.html").read_text(encoding="utf-8"))
+                    for name in ("tame", "good"))
+    kinds = [{(one.tag, *sorted(one.attributes)) for one in made.elements} for made in (page, known, plain)]
+    assert kinds[0] - kinds[1] - kinds[2] == set(), hostile
+    assert page.all("script")[0].text == known.all("script")[0].text
+    assert page.all("style")[0].text == known.all("style")[0].text
+    for made in (text, page.source):
+        assert not re.search("[\u200f\u202e\0\x1b\x07]", made), hostile
+
+
+@pytest.mark.parametrize("hostile", HOSTILE, ids=lambda text: ascii(text[:12]))
+def test_hostile_names(bench: Bench, hostile: str) -> None:
+    tame = synthetic.write(bench.root / "tame", synthetic.put_everywhere(small(), "tame")).parent
+    for known in (tame, bench.good.parent):
+        assert html_report.main(["--isa", "/nonexistent", str(known)]) == 0
+    data = synthetic.put_everywhere(small(), hostile)
+    if not hostile:
+        # The schema wants some text of these.
+        data["question"] = data["inferences"][0]["statement"] = data["inferences"][1]["statement"] = "x"
+    data["options"]["sizes"] = {hostile: 1}
+    folder = bench.folder()
+    file = synthetic.write(folder, data)
+    before = bench.files()
+    assert report.main([str(folder)]) == 0 and html_report.main(["--isa", "/nonexistent", str(folder)]) == 0
+    assert compare.main([str(bench.good), str(file)]) in (0, 1) and compare.main([str(file), str(file)]) == 0
+    said = bench.capture.readouterr()
+    assert said.err == "" and not re.search("[\u200f\u202e\0\x1b\x07\ud800]", said.out)
+    assert_harmless(folder, hostile)
+    written = bench.files() - before
+    place = re.escape(str(folder.relative_to(bench.root)))
+    assert [name for name in written if not re.fullmatch(
+        rf"{place}/(README\.md|card\.md|card\.json|report\.html|plots(/copy_rate-[a-z0-9-]+\.svg)?)", name)] == []
+
+
+def test_hostile_text_in_one_place(bench: Bench) -> None:
+    """Every string by itself, so that none hides behind another that is refused."""
+    whole = small()
+    for path in places(whole):
+        if isinstance(at(whole, path), str):
+            file = synthetic.write(bench.folder(), replaced(path, HOSTILE[1]), STEM)
+            status = bench.try_all(file, with_report=False)
+            fixed = path[-1] in ("experiment", "backend", "date", "preset", "scale", "method", "stop", "status") or (
+                path[-2:] == ("clock", "source")) or ("measurements" in path and path[-1] == "unit")
+            assert (status[0] == 1) == fixed, (path, status)
+            if not fixed:
+                page = (file.parent / "report.html").read_text(encoding="utf-8")
+                assert "<img" not in page and 'x onerror' not in page.replace("x onerror=alert(1)&gt;", ""), path
+
+
+@pytest.mark.parametrize("name", ["<script>alert(1)<", "a\nb", "\u202ex", "'\"&", "-rf", " ", "x" * 200, "$(id)", "*",
+                                  "\udcff"], ids=ascii)
+def test_hostile_folders(bench: Bench, name: str) -> None:
+    folder = bench.folder(name)
+    synthetic.write(folder, small())
+    other = synthetic.write(bench.folder(name), small()).parent
+    assert bench.try_all(folder / f"{STEM}.json", with_report=False)[0] == 0
+    # Two devices of one name are told apart by their folders.
+    assert html_report.main(["--isa", "/nonexistent", "--out", str(bench.root / "out.html"), str(folder), str(other)]) == 0
+    page = Page((bench.root / "out.html").read_text(encoding="utf-8"))
+    assert len(page.all("script")) == 1 and "\u202e" not in page.source
+    # And a bad file in such a folder is named on one line.
+    (folder / f"{STEM}.json").write_text("{")
+    assert bench.try_all(folder / f"{STEM}.json") == [1, 1, 2, 2]
+
+
+@pytest.mark.parametrize("name", ["<b>.json", "a\nb.json", "\u202e.json", "..json", "copy_rate\n.json", "A.json",
+                                  "copy_rate.<b>.json", "copy_rate.a b.json", "x" * 200 + ".json", "\udcff.json"], ids=ascii)
+def test_hostile_files(bench: Bench, name: str) -> None:
+    folder = bench.folder()
+    (folder / name).write_text(json.dumps(small()))
+    file = folder / name
+    if name.startswith("."):
+        # Hidden files are somebody else's.
+        assert [report.main([str(folder)]), html_report.main([str(folder)])] == [1, 1]
+        return
+    statuses = bench.try_all(file)
+    # As a file of its own compare.py takes it by whatever name.
+    assert statuses == [1, 1, 0, 0]
+
+
+@pytest.mark.parametrize("kind", ["folder", "dangling link", "loop of links"])
+def test_no_file(bench: Bench, kind: str) -> None:
+    folder = bench.folder()
+    file = folder / f"{STEM}.json"
+    if kind == "folder":
+        file.mkdir()
+    else:
+        file.symlink_to(file.name if kind == "loop of links" else "nowhere")
+    assert bench.try_all(file) == [1, 1, 2, 2]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_unreadable(bench: Bench) -> None:
+    file = synthetic.write(bench.folder(), small())
+    file.chmod(0)
+    assert bench.try_all(file) == [1, 1, 2, 2]
+
+
+def test_out_that_cannot_be_written(bench: Bench) -> None:
+    folder = synthetic.write(bench.folder(), small()).parent
+    for path in (folder / "report.html", folder.parent / "compared.json", folder / "README.md"):
+        path.mkdir()
+    before = bench.files()
+    assert html_report.main(["--isa", "/nonexistent", str(folder)]) == 1
+    assert compare.main([str(bench.good), str(bench.good), "--json", str(folder.parent / "compared.json")]) == 2
+    said = bench.capture.readouterr()
+    assert said.err.count("\n") == 2 and "report.html cannot be written" in said.err
+    assert "compared.json cannot be written" in said.err and said.out == ""
+    assert bench.files() == before
+    assert report.main([str(folder)]) == 1
+    assert bench.capture.readouterr().err.count("\n") == 1
+    assert not [name for name in bench.files() if ".report-" in name]
+
+
+def test_samples_that_do_not_fit_their_summary(bench: Bench) -> None:
+    for samples in ([0.0], [0.0, 0.0], [1e-100, 1e100], [1e100] * 20, [0, 1e100]):
+        data = small()
+        for sweep in data["sweeps"]:
+            for row in sweep["rows"]:
+                row["measurements"][0]["samples"] = samples
+        statuses = bench.try_all(synthetic.write(bench.folder(), data), with_report=False)
+        assert statuses[0] == 0 and 2 not in statuses, samples
