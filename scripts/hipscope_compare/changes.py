@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -68,9 +69,9 @@ class Comparison:
         return sum(change.verdict == verdict for change in self.changes)
 
     def as_json(self) -> Json:
-        """All of it; a change from zero, which is no number of per cent, is null."""
-        changes = [{**asdict(one), "change": None if one.change in (float("inf"), float("-inf")) else one.change}
-                   for one in self.changes]
+        """All of it; what is no number, such as the part of zero that a change is, is null."""
+        changes = [{name: None if isinstance(value, float) and not math.isfinite(value) else value
+                    for name, value in asdict(one).items()} for one in self.changes]
         return {"conditions": self.conditions, "only_old": self.only_old, "only_new": self.only_new,
                 "counts": {verdict: self.count(verdict) for verdict in (WORSE, BETTER, CHANGED, SAME)},
                 "changes": changes}

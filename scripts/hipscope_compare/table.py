@@ -32,14 +32,15 @@ def _times(change: Change) -> list[str]:
 def _per_cent(part: float | None, sign: str = "") -> str:
     if part is None:
         return formats.NOT_THERE
-    return "from 0" if math.isinf(part) else f"{100 * part:{sign}.1f} %"
+    return f"{100 * part:{sign}.1f} %" if math.isfinite(part) else "no number"
 
 
 def _row(change: Change) -> list[str]:
     is_time = change.unit == "s" and None not in (change.old, change.new)
     values = _times(change) if is_time else [_cell(one, change.unit) for one in (change.old, change.new)]
     names = [formats.short(name, LONGEST_NAME) for name in (change.experiment, change.sweep, change.row, change.what)]
-    return [*names, *values, _per_cent(change.change, "+"), _per_cent(change.noise), change.verdict]
+    size = "from 0" if change.old == 0 != change.new else _per_cent(change.change, "+")
+    return [*names, *values, size, _per_cent(change.noise), change.verdict]
 
 
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -127,7 +127,8 @@ def make_page(content: Content) -> str:
     """The page; the same content gives the same text."""
     style = _styles(content.sources)
     script = (FOLDER / "report.js").read_text(encoding="utf-8")
-    policy = f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'"
+    policy = (f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; "
+              "form-action 'none'")
     title = html_text.text(", ".join(device.name for device in content.devices))
     return f"""<!DOCTYPE html>
 <html lang=en>

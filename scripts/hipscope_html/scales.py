@@ -1,4 +1,4 @@
-"""Axes: where a value stands, and which ticks read well. Values may be as large as numbers get."""
+"""Axes: where a value stands, and which ticks read well."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from hipscope_report import formats
 
 MOST_TICKS = 7
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
-# Under this a step between ticks is no longer exact.
-SMALLEST_STEP = 1e-290
 
 
 PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -35,12 +33,9 @@ class Scale:
 
 
 def _linear_place(low: float, high: float) -> Callable[[float], float]:
-    # Divided first, so that no difference is too large for a number.
-    largest = max(abs(low), abs(high)) or 1.0
-    span = high / largest - low / largest
-    if span == 0:
+    if low == high:
         return lambda value: 0.5
-    return lambda value: (value / largest - low / largest) / span
+    return lambda value: (value - low) / (high - low)
 
 
 def _logarithmic_place(low: float, high: float) -> Callable[[float], float]:
@@ -51,15 +46,14 @@ def _logarithmic_place(low: float, high: float) -> Callable[[float], float]:
 
 
 def _linear_ticks(low: float, high: float) -> list[float]:
-    step = (high / 5) - (low / 5)
-    if step < SMALLEST_STEP:
-        return [low, high] if low < high else [low]
+    step = (high - low) / 5
+    if low + step == low:
+        return [low]
     magnitude = 10.0 ** math.floor(math.log10(step))
     step = next(factor for factor in STEPS if factor * magnitude >= step * 0.999) * magnitude
-    if not math.isfinite(step):
-        return [low, high]
-    ticks = [count * step for count in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
-    return ticks if len(ticks) > 1 else [low, high]
+    # A value on a tick may be a rounding error off it.
+    counts = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
+    return [min(max(count * step, low), high) for count in counts]
 
 
 def linear(values: Sequence[float], from_zero: bool) -> Scale:
@@ -84,8 +78,7 @@ def decades(values: Sequence[float]) -> Scale:
     low, high = min(values), max(values)
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     parts = (1, 2, 5) if math.log10(high) - math.log10(low) < 2 else (1,)
-    exponents = range(max(first, -307), min(last, 308) + 1)
-    ticks = [part * 10.0**exponent for exponent in exponents for part in parts]
+    ticks = [part * 10.0**exponent for exponent in range(first, last + 1) for part in parts]
     ticks = [tick for tick in ticks if low <= tick <= high]
     step = max(1, math.ceil(len(ticks) / MOST_TICKS))
     return Scale(_logarithmic_place(low, high), [(tick, _name(tick)) for tick in ticks[::step]])

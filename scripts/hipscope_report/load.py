@@ -19,8 +19,6 @@ SCHEMAS = Path(__file__).resolve().parent.parent.parent / "results"
 CARD_JSON = "card.json"
 LONGEST_REASON = 200
 LARGEST_INTEGER = 2**64
-# What was measured is far from both, and what is computed of numbers between them is still a number.
-LARGEST_NUMBER, SMALLEST_NUMBER = 1e100, 1e-100
 
 
 class BadResult(Exception):
@@ -57,10 +55,8 @@ def load_card_schema() -> dict[str, Any]:
 
 def _finite(text: str) -> float:
     number = float(text)
-    if abs(number) > LARGEST_NUMBER:
+    if number in (float("inf"), float("-inf")):
         raise ValueError(f"the number {text[:40]} is too large")
-    if 0 < abs(number) < SMALLEST_NUMBER:
-        raise ValueError(f"the number {text[:40]} is too small")
     return number
 
 

@@ -11,6 +11,8 @@ from . import formats
 
 BYTE_UNITS = ("B", "byte", "bytes")
 BARS_AT_MOST = 48
+# What is computed of numbers between these is still a number; no axis needs others.
+SMALLEST_DRAWN, LARGEST_DRAWN = 1e-100, 1e100
 # Over a smaller range a logarithmic axis has hardly a tick with a number.
 SMALLEST_LOGARITHMIC_RANGE = 8
 
@@ -50,6 +52,10 @@ class Curves:
     companions: list[Series]
 
 
+def _is_drawable(x: float, y: float) -> bool:
+    return all(value == 0 or SMALLEST_DRAWN <= abs(value) <= LARGEST_DRAWN for value in (x, y))
+
+
 def _headline(sweep: dict[str, Any]) -> tuple[dict[int, float], str] | None:
     """The headline's number per row index, and its unit (seconds for a measurement)."""
     name, rows = sweep["headline"], sweep["rows"]
@@ -66,6 +72,7 @@ def _headline(sweep: dict[str, Any]) -> tuple[dict[int, float], str] | None:
             if time is not None:
                 points[index] = float(time["median"])
                 units.add(time["unit"])
+    points = {index: y for index, y in points.items() if _is_drawable(rows[index]["x"], y)}
     if len(points) < 2 or len(units) != 1:
         return None
     return points, units.pop()
@@ -105,12 +112,18 @@ def is_categorical(sweep: dict[str, Any]) -> bool:
 
 
 def curves_of(sweep: dict[str, Any]) -> Curves | None:
-    """What there is to draw, or None when there is no curve: fewer than two points, or mixed units."""
+    """What there is to draw, or None when there is no curve: fewer than two points, or mixed units.
+
+    Points so far out that no axis reaches them are left out.
+    """
     found = _headline(sweep)
     if found is None:
         return None
     points, unit = found
     published, companions = _published(sweep, unit), _companions(sweep, unit)
+    rows = sweep["rows"]
+    for one in (*published, *companions):
+        one.points = {index: y for index, y in one.points.items() if _is_drawable(rows[index]["x"], y)}
     if sweep["axis"]["scale"] == "logarithmic" and min(points.values()) > 0:
         # A figure that was published as 0, rounded, has no place on a logarithmic axis.
         for one in (*published, *companions):

@@ -79,7 +79,8 @@ def test_everything_is_in_the_page_itself(tmp_path: Path) -> None:
         element, = page.all(kind)
         digest = base64.b64encode(hashlib.sha256(element.text.encode("utf-8")).digest()).decode()
         assert f"{kind}-src 'sha256-{digest}'" in policy
-    assert "http" not in re.sub(r"http://www\.w3\.org/2000/svg", "", page.all("script")[0].text + page.all("style")[0].text)
+    code = page.all("script")[0].text + page.all("style")[0].text
+    assert "http" not in code.replace("http://www.w3.org/2000/svg", "")
 
 
 def test_devices_share_a_plot(tmp_path: Path) -> None:
@@ -279,7 +280,8 @@ def test_hostile_texts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text, part", [
-    ("", "begin with the columns"), ("a,b\n1,2\n", "begin with the columns"), (",".join(sources.COLUMNS) + "\n1,2\n", "row 1"),
+    ("", "begin with the columns"), ("a,b\n1,2\n", "begin with the columns"),
+    (",".join(sources.COLUMNS) + "\n1,2\n", "row 1"),
     (",".join(sources.COLUMNS) + '\n"open', "not a CSV file"), ("\0", "columns"), (None, "cannot be read"),
     (b"\xff", "not a CSV file"), (",".join(sources.COLUMNS) + "\n" + ",".join("1" * 13) + "\n", "row 1"),
 ])
@@ -364,8 +366,8 @@ def test_usage() -> None:
 
 
 @pytest.mark.parametrize("values", [
-    (0.0, 0.0), (1e308, 1.7e308), (-1e308, 1e308), (5e-324, 1e-323), (5e-324, 1e308), (-3.0, -1.0), (1.0, 1.0),
-    (2**64, 2**64 + 1), (0.1, 0.3), (1e-300, 2e-300),
+    (0.0, 0.0), (1e99, 1e100), (-1e100, 1e100), (1e-100, 2e-100), (1e-100, 1e100), (-3.0, -1.0), (1.0, 1.0),
+    (2**64, 2**64 + 1), (0.1, 0.3), (1.0, 1.0000000000000002), (-1e100, 1e-100), (3e15, 3e15 + 1),
 ])
 def test_scales_take_every_number(values: tuple[float, float]) -> None:
     made = [scales.linear(values, True), scales.linear(values, False)]

@@ -187,6 +187,18 @@ def test_awkward_numbers_make_a_plot(tmp_path: Path) -> None:
     assert len(os.listdir(tmp_path / "plots")) == 6
 
 
+def test_numbers_that_no_axis_reaches_stand_in_the_table_alone(tmp_path: Path) -> None:
+    sweeps = [synthetic.sweep(f"s {y}", [synthetic.row(str(x), x, 1.0, y) for x in (1, 2)])
+              for y in (1e101, -1e308, 1e-101, 5e-324)]
+    rows = [synthetic.row(str(x), x, 1.0, y) for x, y in ((1, 10.0), (2, 1e308), (4, 40.0))]
+    rows[0]["published"] = [synthetic.published(1e308)]
+    sweeps.append(synthetic.sweep("one of three", rows))
+    synthetic.write(tmp_path, synthetic.result(sweeps=sweeps))
+    assert "| 1e308 |" in page_of(tmp_path).replace("1.000e+308", "1e308")
+    assert os.listdir(tmp_path / "plots") == ["copy_rate-one-of-three.svg"]
+    assert "#d55e00" not in (tmp_path / "plots" / "copy_rate-one-of-three.svg").read_text()
+
+
 @pytest.mark.parametrize("scale, decades", [("logarithmic", True), ("linear", False)])
 def test_bars_of_a_logarithmic_sweep_have_a_logarithmic_axis(
         tmp_path: Path, scale: str, decades: bool) -> None:
@@ -290,8 +302,6 @@ def broken(change: str) -> str:
         data["duration_s"] = float("nan")
     if change == "infinite":
         return json.dumps(data).replace('"duration_s": 1.5', '"duration_s": 1e999')
-    if change in ("1e101", "-1e101", "1e-101"):
-        return json.dumps(data).replace('"duration_s": 1.5', f'"duration_s": {change}')
     if change == "many digits":
         return json.dumps(data).replace('"duration_s": 1.5', '"duration_s": ' + "9" * 5000)
     if change == "wrong type":
@@ -311,8 +321,7 @@ def broken(change: str) -> str:
 
 @pytest.mark.parametrize("change, part", [
     ("truncated", "not a whole JSON file"), ("NaN", "NaN"), ("infinite", "too large"),
-    ("many digits", "too large"), ("1e101", "1e101 is too large"), ("-1e101", "-1e101 is too large"),
-    ("1e-101", "1e-101 is too small"), ("wrong type", "device.compute_units"), ("missing", "clock"),
+    ("many digits", "too large"), ("wrong type", "device.compute_units"), ("missing", "clock"),
     ("added", "extra"), ("deep", "not a whole JSON file"), ("list", "[]"), ("empty", "not a whole JSON"),
     ("no rows", "sweeps.0.rows"),
 ])
