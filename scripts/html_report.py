@@ -25,7 +25,7 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--out", metavar="FILE", type=Path,
                         help="the page (default: report.html in the first FOLDER, or in results/)")
     parser.add_argument("--others", action="store_true",
-                        help="also every other GPU that has results in results/; what is bad there is said and left out")
+                        help="also every other GPU that has results in results/; a bad one is said and left out")
     parser.add_argument("--published", metavar="FILE", type=Path, default=RESULTS / "published" / "published.csv",
                         help="the published figures (default: results/published/published.csv)")
     parser.add_argument("--isa", metavar="FOLDER", type=Path, default=RESULTS / "isa",

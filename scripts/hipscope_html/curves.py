@@ -13,6 +13,8 @@ WIDTH, HEIGHT = 560, 300
 LEFT, RIGHT, TOP, BOTTOM = 62, 16, 12, 30
 # With more points than this a joined curve has no markers: they would hide it.
 MARKED_POINTS = 60
+# Between the ends of an axis and the outermost values, unless the axis begins with zero.
+PADDING = 8
 # A tick's text needs so much room on either side of it, in units of the picture.
 TICK_MARGIN = 26
 
@@ -40,14 +42,15 @@ class _Picture:
 
     def __init__(self, plot: Plot) -> None:
         self.plot, self.x_scale, self.y_scale = plot, _x_scale(plot), _y_scale(plot)
+        self.bottom = HEIGHT - BOTTOM - (0 if self.y_scale.begins_with_zero else PADDING)
 
     def x(self, value: float) -> str:
         """A place on the x axis."""
-        return _coordinate(LEFT + 8 + self.x_scale.place(value) * (WIDTH - LEFT - RIGHT - 16))
+        return _coordinate(LEFT + PADDING + self.x_scale.place(value) * (WIDTH - LEFT - RIGHT - 2 * PADDING))
 
     def y(self, value: float) -> str:
         """A place on the y axis."""
-        return _coordinate(HEIGHT - BOTTOM - self.y_scale.place(value) * (HEIGHT - TOP - BOTTOM - 8))
+        return _coordinate(self.bottom - self.y_scale.place(value) * (self.bottom - TOP - PADDING))
 
     def path(self, points: list[tuple[float, float]]) -> str:
         """The points as a path."""
@@ -95,9 +98,8 @@ class _Picture:
         if curve and curve != places:
             drawn = f'<path class=l d="{self.path(curve)}"/>{drawn}'
         said = "\n".join(f"{html_text.text(point.label)}\t{formats.number(point.y)}" for point in points)
-        mark = f"{line.source.mark} " + ("companion" if line.is_companion else
-                                         "published" if line.source.is_published else "")
-        return (f'<g class="curve {mark.strip()}" data-name="{html_text.text(line.name)}" data-said="{said}">'
+        kind = f"curve {line.source.mark} {self.plot.kind(line)}".strip()
+        return (f'<g class="{kind}" data-name="{html_text.text(line.name)}" data-said="{said}">'
                 f"{drawn}</g>")
 
 

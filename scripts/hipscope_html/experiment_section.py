@@ -45,8 +45,7 @@ def anchor(name: str) -> str:
 def _legend(plot: Plot) -> str:
     items = []
     for line in plot.lines:
-        kind = "companion" if line.is_companion else "published" if line.source.is_published else ""
-        items.append(f'<li class="{line.source.mark} {kind}"><svg class=key viewBox="0 0 28 10" aria-hidden=true>'
+        items.append(f'<li class="{line.source.mark} {plot.kind(line)}"><svg class=key viewBox="0 0 28 10" aria-hidden=true>'
                      f'<path class="l p" d="M1 5L14 5L27 5"/></svg>{html_text.text(line.name)}')
     return f"<ul class=legend>{''.join(items)}</ul>"
 
@@ -78,7 +77,7 @@ def _sweep(content: Content, measured: Sequence[tuple[Source, Json, Json]]) -> s
     wide = " class=wide" if any(plot.is_bars for plot in plots) else ""
     return (f"<figure{wide}><figcaption><h4>{title}</h4>{html_text.bullets(list(notes))}</figcaption>\n"
             + "\n".join(_plot(plot) for plot in plots)
-            + html_text.details(f"Table <small>{rows} rows</small>", tables) + "</figure>")
+            + html_text.details(f"Table <small>{rows} row{'s' if rows > 1 else ''}</small>", tables) + "</figure>")
 
 
 def _sweeps(content: Content, results: Sequence[tuple[Source, Result]]) -> str:

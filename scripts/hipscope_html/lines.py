@@ -12,6 +12,8 @@ from hipscope_report.series import Curves, Mark, curves_of, inferred_marks
 from .sources import Source
 
 Json = dict[str, Any]
+# So many patterns of dashes report.css has for companions.
+COMPANION_KINDS = 5
 
 
 @dataclass(frozen=True)
@@ -26,12 +28,12 @@ class Point:
 
 @dataclass
 class Line:
-    """One curve; a companion is what a device measured of others, such as a vendor's library."""
+    """One curve; a `companion` is what a device measured of others, such as a vendor's library, by name."""
 
     source: Source
     name: str
     points: list[Point]
-    is_companion: bool = False
+    companion: str = ""
 
 
 @dataclass
@@ -43,6 +45,13 @@ class Plot:
     is_bars: bool
     lines: list[Line] = field(default_factory=list)
     marks: list[tuple[Source, Mark]] = field(default_factory=list)
+
+    def kind(self, line: Line) -> str:
+        """The class that says how a line is drawn; of a companion the same for every device."""
+        if not line.companion:
+            return "published" if line.source.is_published else ""
+        names = list(dict.fromkeys(one.companion for one in self.lines if one.companion))
+        return f"companion k{names.index(line.companion) % COMPANION_KINDS}"
 
     @property
     def values(self) -> list[float]:
@@ -99,7 +108,7 @@ def make_plots(measured: Sequence[tuple[Source, Json, Json]], published: dict[st
         plot = plots.setdefault(key, Plot(sweep, curves.unit, curves.is_bars))
         place = sum(not line.source.is_published for line in plot.lines)
         added = [Line(source, source.label, _points(sweep, curves.points))]
-        added += [Line(source, f"{source.label}: {one.name}", _points(sweep, one.points), True)
+        added += [Line(source, f"{source.label}: {one.name}", _points(sweep, one.points), one.name)
                   for one in curves.companions if not curves.is_bars]
         plot.lines[place:place] = added
         _add_published(plot, sweep, curves, published)

@@ -30,6 +30,7 @@ class Scale:
 
     place: Callable[[float], float]
     ticks: list[tuple[float, str]]
+    begins_with_zero: bool = False
 
 
 def _linear_place(low: float, high: float) -> Callable[[float], float]:
@@ -61,7 +62,7 @@ def linear(values: Sequence[float], from_zero: bool) -> Scale:
     low, high = float(min(values)), float(max(values))
     if from_zero and low >= 0:
         low, high = 0.0, high or 1.0
-    return Scale(_linear_place(low, high), [(tick, _name(tick)) for tick in _linear_ticks(low, high)])
+    return Scale(_linear_place(low, high), [(tick, _name(tick)) for tick in _linear_ticks(low, high)], low == 0)
 
 
 def octaves(values: Sequence[float], unit: str) -> Scale:
