@@ -42,7 +42,7 @@ def _styles(sources: Sequence[Source]) -> str:
     for source in sources:
         mark = source.mark
         rules.append(f".{mark},.key-{mark}{{--c:var(--c{source.number})}}"
-                     f".{mark}:not(.companion) .p,.key-{mark} .p{{marker:url(#m{mark})}}.{mark} .small{{marker:url(#s{mark})}}"
+                     f".{mark} .p,.key-{mark} .p{{marker:url(#m{mark})}}.{mark} .small{{marker:url(#s{mark})}}"
                      f":root:has(#switch-{mark}:not(:checked)) .{mark}{{display:none}}")
     return "\n".join(rules)
 
