@@ -323,6 +323,22 @@ def test_bad_results_leave_the_page_as_it_was(tmp_path: Path, capsys: pytest.Cap
     assert sorted(os.listdir(folder)) == ["copy_rate.json", "report.html"]
 
 
+def test_a_full_disk_leaves_the_page_as_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str],
+                                               monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = device(tmp_path / "a", "A")
+    (folder / "report.html").write_text("before")
+
+    def refuse(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    assert html_report.main([*NO_ISA, str(folder)]) == 1
+    assert capsys.readouterr().err == (
+        f"html_report.py: {folder}/report.html cannot be written: No space left on device.\n")
+    assert (folder / "report.html").read_text() == "before"
+    assert sorted(os.listdir(folder)) == ["copy_rate.json", "report.html"]
+
+
 def repository(folder: Path) -> Path:
     """A copy of the scripts, with results/ of two GPUs and a CPU; the script."""
     shutil.copytree(synthetic.SCRIPTS, folder / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
