@@ -19,9 +19,10 @@ source "$here/common.sh"
 build_packages=(g++ cmake ninja-build libcli11-dev nlohmann-json3-dev libfmt-dev libfccp-dev git)
 report_packages=(python3 python3-matplotlib python3-jsonschema)
 host_packages=(libboost-context-dev python3-yaml)
-# A browser opens the page that html_report.py makes.
-test_packages=(libgtest-dev libgmock-dev python3-pytest python3-pytest-xdist
-  python3-selenium chromium chromium-driver clang-format clang-tidy shellcheck)
+test_packages=(libgtest-dev libgmock-dev python3-pytest python3-pytest-xdist python3-selenium
+  clang-format clang-tidy shellcheck)
+# What opens the page that html_report.py makes. Ubuntu has no packages of it, only a snap.
+browser_packages=(chromium chromium-driver)
 # hipcc depends on the compiler, the linker and the device libraries that belong to it.
 hip_packages=(hipcc libamdhip64-dev)
 # What is measured beside ours.
@@ -65,6 +66,11 @@ look_up() {
   if [[ $purpose == tests ]]; then
     # It has FileCheck, which the ISA tests use.
     wanted+=("${test_packages[@]}" "llvm-$(llvm_version)-tools")
+    for package in "${browser_packages[@]}"; do
+      if is_installed "$package" || is_available "$package"; then
+        wanted+=("$package")
+      fi
+    done
   fi
   present=()
   missing=()

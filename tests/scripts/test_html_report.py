@@ -22,6 +22,7 @@ sys.path.insert(0, str(synthetic.SCRIPTS))
 
 import html_report  # noqa: E402  # pylint: disable=wrong-import-position
 from hipscope_html import chapters, scales, sources  # noqa: E402  # pylint: disable=wrong-import-position
+from hipscope_html import page as colours  # noqa: E402  # pylint: disable=wrong-import-position
 
 HOSTILE = "<script>alert(1)</script> </style>]]> \" ' &lt; --> \u202e ../../x `a` \n onload=alert(1) x=\"y"
 NO_ISA = ("--isa", "/nonexistent")
@@ -321,6 +322,23 @@ def test_bad_results_leave_the_page_as_it_was(tmp_path: Path, capsys: pytest.Cap
     assert html_report.main([*NO_ISA, "--out", str(tmp_path / "no" / "x.html"), str(folder)]) == 1
     assert f"{tmp_path}/no/x.html cannot be written" in capsys.readouterr().err
     assert sorted(os.listdir(folder)) == ["copy_rate.json", "report.html"]
+
+
+def luminance(colour: str) -> float:
+    """The relative luminance of #rrggbb, as WCAG 2 defines it."""
+    parts = [int(colour[place:place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("palette, ground", [(colours.LIGHT, "#ffffff"), (colours.DARK, "#14171b")])
+def test_colours_stand_out(palette: tuple[str, ...], ground: str) -> None:
+    assert ground[:4] in (colours.FOLDER / "report.css").read_text(encoding="utf-8")
+    for colour in palette:
+        low, high = sorted((luminance(colour), luminance(ground)))
+        # What WCAG 2 asks of graphics.
+        assert (high + 0.05) / (low + 0.05) >= 3, colour
+    assert len(set(palette)) == 8
 
 
 def test_a_full_disk_leaves_the_page_as_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str],

@@ -24,9 +24,9 @@ import report  # noqa: E402  # pylint: disable=wrong-import-position
 from hipscope_report import formats  # noqa: E402  # pylint: disable=wrong-import-position
 
 SEED = 20
-CUTS = 60
+CUTS = 40
 # Of the places of a result so many are tried with each kind of value.
-PLACES = 35
+PLACES = 30
 STEM = "copy_rate"
 HOSTILE = (
     "<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "' onload='alert(1)", "../../../escaped",
@@ -303,7 +303,9 @@ def test_hostile_names(bench: Bench, hostile: str) -> None:
 def test_hostile_text_in_one_place(bench: Bench) -> None:
     """Every string by itself, so that none hides behind another that is refused."""
     whole = small()
-    for path in places(whole):
+    # One place of each kind: what differs in the number of its row alone is the same to the tools.
+    kinds = {tuple("*" if type(key) is int else key for key in path): path for path in places(whole)}
+    for path in kinds.values():
         if isinstance(at(whole, path), str):
             file = synthetic.write(bench.folder(), replaced(path, HOSTILE[1]), STEM)
             status = bench.try_all(file, with_report=False)

@@ -169,6 +169,16 @@ def test_comparison_that_fails(sandbox: Sandbox) -> None:
     assert not (sandbox.results / "report.html").exists() and (sandbox.results / "README.md").exists()
 
 
+def test_no_python_no_report(sandbox: Sandbox) -> None:
+    (sandbox.root / "scripts" / "find_python.sh").write_text(
+        "#!/bin/sh\necho 'find_python.sh: nothing here can import '\"$*. Install it.\" >&2\nexit 1\n")
+    done = sandbox.run()
+    assert done.returncode == 0, done.stderr
+    assert "Report: skipped: nothing here can import matplotlib jsonschema. Install it.\n" in done.stdout
+    assert "Comparison: skipped: nothing here can import jsonschema. Install it.\n" in done.stdout
+    assert not (sandbox.results / "report.html").exists()
+
+
 def test_device_decides_the_folder(sandbox: Sandbox) -> None:
     assert sandbox.run("--device", "1").returncode == 0
     assert (sandbox.root / "results" / "other-gpu" / "copy_rate.json").exists()

@@ -174,6 +174,13 @@ def test_setup_names_what_the_release_lacks(tools: Path) -> None:
     assert calls(tools).splitlines()[-1].endswith("--no-install-recommends shellcheck")
 
 
+def test_setup_wants_no_browser_where_there_is_none(tools: Path) -> None:
+    debian(tools, "[!c]*", unknown="chromium*")
+    done = run("setup.sh", tools)
+    assert "chromium" not in done.stdout + done.stderr + calls(tools)
+    assert done.returncode == 0 and "installing: cmake clang-format clang-tidy\n" in done.stdout
+
+
 def test_setup_for_one_backend(tools: Path) -> None:
     debian(tools, "nothing")
     missing = {purpose: run("setup.sh", tools, "--check", "--for", purpose).stdout
