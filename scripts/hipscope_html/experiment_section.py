@@ -161,8 +161,7 @@ def _published(content: Content, experiment: str) -> str:
     body = "\n".join(rows)
     return html_text.details(
         f"All published figures <small>{len(rows)}, not measured by this code</small>",
-        f'<div class=scroll tabindex=0><table class=words><thead><tr>{header}</thead><tbody>\n{body}\n'
-        "</tbody></table></div>")
+        f"{html_text.SCROLLING}<table class=words><thead><tr>{header}</thead><tbody>\n{body}\n</tbody></table></div>")
 
 
 def _compiled(content: Content, experiment: str) -> str:

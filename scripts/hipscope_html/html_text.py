@@ -28,6 +28,10 @@ def heading(name: str, unit: str) -> str:
     return formats.heading(name, unit, text)
 
 
+# A box that scrolls can be reached by the keyboard, which takes a name.
+SCROLLING = "<div class=scroll tabindex=0 role=group aria-label=Table>"
+
+
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], kind: str = "",
           classes: Sequence[str] = ()) -> str:
     """A table of escaped cells in a box of its own, in which it scrolls.
@@ -43,7 +47,8 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], kind: str = "",
         for cells in rows
     ]
     body = "\n".join(lines)
-    return (f'<div class=scroll tabindex=0><table class="{kind}">\n<thead><tr>{head}</thead>\n<tbody>\n'
+    mark = f' class="{kind}"' if kind else ""
+    return (f"{SCROLLING}<table{mark}>\n<thead><tr>{head}</thead>\n<tbody>\n"
             f"{body}\n</tbody></table></div>")
 
 

@@ -80,11 +80,8 @@ def _points(sweep: Json, values: dict[int, float]) -> list[Point]:
 
 def _add_published(plot: Plot, sweep: Json, curves: Curves, published: dict[str, Source]) -> None:
     """Adds the figures that stand in this device's rows; each once, whoever's rows it stands in."""
-    for gpu in dict.fromkeys(item["gpu"] for row in sweep["rows"] for item in row["published"]):
-        source = published[gpu]
-        series = next((one for one in curves.published if one.gpu == gpu), None)
-        if series is None:
-            continue
+    for series in curves.published:
+        source = published[series.gpu]
         line = next((one for one in plot.lines if one.source is source), None)
         if line is None:
             line = Line(source, source.label, [])
@@ -106,14 +103,13 @@ def make_plots(measured: Sequence[tuple[Source, Json, Json]], published: dict[st
         axis = sweep["axis"]
         key = (axis["name"], axis["unit"], axis["scale"], sweep["headline"], curves.unit, curves.is_bars)
         plot = plots.setdefault(key, Plot(sweep, curves.unit, curves.is_bars))
-        place = sum(not line.source.is_published for line in plot.lines)
-        added = [Line(source, source.label, _points(sweep, curves.points))]
-        added += [Line(source, f"{source.label}: {one.name}", _points(sweep, one.points), one.name)
-                  for one in curves.companions if not curves.is_bars]
-        plot.lines[place:place] = added
+        plot.lines.append(Line(source, source.label, _points(sweep, curves.points)))
+        plot.lines += [Line(source, f"{source.label}: {one.name}", _points(sweep, one.points), one.name)
+                       for one in curves.companions if not curves.is_bars]
         _add_published(plot, sweep, curves, published)
         plot.marks += [(source, mark) for mark in inferred_marks(data, sweep)]
     for plot in plots.values():
+        # The published ones come last, whichever device's rows they stood in.
         plot.lines.sort(key=lambda line: line.source.number)
         plot.use_unit_of_time()
     return list(plots.values())

@@ -71,7 +71,7 @@ def _switches(content: Content) -> str:
             for source in sources)
         if labels:
             parts.append(f"<fieldset><legend>{title}</legend>{labels}</fieldset>")
-    return f'<form class=switches aria-label="Show or hide">{"".join(parts)}</form>'
+    return f'<div class=switches role=group aria-label="Show or hide">{"".join(parts)}</div>'
 
 
 def _contents(chapters: Sequence[tuple[str, list[str]]]) -> str:
