@@ -16,7 +16,7 @@ MARKED_POINTS = 60
 # Between the ends of an axis and the outermost values, unless the axis begins with zero.
 PADDING = 8
 # A tick's text needs so much room on either side of it, in units of the picture.
-TICK_MARGIN = 26
+TICK_MARGIN = 34
 
 
 def _x_scale(plot: Plot) -> Scale:
