@@ -63,53 +63,52 @@ constexpr double not_measured = std::numeric_limits<double>::quiet_NaN();
 
 constexpr unsigned copy_block = 256;
 
-// Value `i` of the copy's input.
-__host__ __device__ inline double2 copied_value(unsigned i) {
-  return make_double2(i, hipscope::random_bits(i));
-}
+// Number `i` of the copy's input.
+__host__ __device__ inline double copied_value(unsigned i) { return hipscope::random_bits(i); }
 
-__global__ void __launch_bounds__(copy_block) make_copied_kernel(double2* values, unsigned count) {
+__global__ void __launch_bounds__(copy_block) make_copied_kernel(double* values, unsigned count) {
   const unsigned i = blockIdx.x * copy_block + threadIdx.x;
   if (i < count) {
     values[i] = copied_value(i);
   }
 }
 
+// Values of 16 bytes.
 __global__ void __launch_bounds__(copy_block)
-    copy_kernel(const double2* from, double2* to, unsigned count) {
+    copy_kernel(const double* from, double* to, unsigned pairs) {
   const unsigned i = blockIdx.x * copy_block + threadIdx.x;
-  if (i < count) {
-    to[i] = from[i];
+  if (i < pairs) {
+    reinterpret_cast<double2*>(to)[i] = reinterpret_cast<const double2*>(from)[i];
   }
 }
 
 __global__ void __launch_bounds__(copy_block)
-    count_copied_kernel(const double2* values, unsigned count, unsigned long long* right) {
+    count_copied_kernel(const double* values, unsigned count, unsigned long long* right) {
   const unsigned i = blockIdx.x * copy_block + threadIdx.x;
-  if (i < count) {
-    const double2 expected = copied_value(i);
-    if (values[i].x == expected.x && values[i].y == expected.y) {
-      atomicAdd(right, 1ULL);
-    }
+  if (i < count && values[i] == copied_value(i)) {
+    atomicAdd(right, 1ULL);
   }
+}
+
+hipscope::LaunchShape copy_shape(unsigned threads) {
+  return {.grid = dim3((threads + copy_block - 1) / copy_block), .block = dim3(copy_block)};
 }
 
 // Returns the bandwidth in GB/s of copying so many bytes, read and written ones together.
 double measure_copy(Point& point, std::uint64_t bytes) {
-  const auto count = static_cast<unsigned>(bytes / (2 * sizeof(double2)));
-  const hipscope::LaunchShape shape = {.grid = dim3((count + copy_block - 1) / copy_block),
-                                       .block = dim3(copy_block)};
-  DeviceBuffer<double2> from(count);
-  DeviceBuffer<double2> to(count);
-  launch(make_copied_kernel, shape, from.data(), count);
-  const auto run = [&] { launch(copy_kernel, shape, from.data(), to.data(), count); };
+  const auto pairs = static_cast<unsigned>(bytes / (2 * sizeof(double2)));
+  const unsigned count = 2 * pairs;
+  DeviceBuffer<double> from(count);
+  DeviceBuffer<double> to(count);
+  launch(make_copied_kernel, copy_shape(count), from.data(), count);
+  const auto run = [&] { launch(copy_kernel, copy_shape(pairs), from.data(), to.data(), pairs); };
   run();
   DeviceBuffer<unsigned long long> right(1);
   right.clear();
-  launch(count_copied_kernel, shape, to.data(), count, right.data());
+  launch(count_copied_kernel, copy_shape(count), to.data(), count, right.data());
   point.verify("every element of the copy", count - right.to_host()[0], count);
   const auto time = point.measure(run);
-  return 2.0 * count * sizeof(double2) * 1e-9 / time.seconds().median;
+  return 2.0 * count * sizeof(double) * 1e-9 / time.seconds().median;
 }
 
 // --- Measuring --------------------------------------------------------------------------------

@@ -285,10 +285,14 @@ __global__ void __launch_bounds__(block_threads) constant_kernel(int current, in
 
 // --- Loops over the populations ----------------------------------------------------------------
 
-static __constant__ int direction_table[flow_populations][3] = {
+static __constant__ const int direction_table[flow_populations][3] = {
     {0, 0, 0},  {1, 0, 0},   {-1, 0, 0},  {0, 1, 0},  {0, -1, 0}, {0, 0, 1},   {0, 0, -1},
     {1, 1, 0},  {-1, -1, 0}, {1, -1, 0},  {-1, 1, 0}, {1, 0, 1},  {-1, 0, -1}, {1, 0, -1},
     {-1, 0, 1}, {0, 1, 1},   {0, -1, -1}, {0, 1, -1}, {0, -1, 1}};
+
+/// No lambda may name the table: clang takes it for one that the host may change then, and would
+/// load in unrolled loops what it knows.
+__device__ inline const int* direction_of(int i) { return direction_table[i]; }
 
 /// The populations as numbers of one array: f of f0 on, g of g1 on, `f_stride` and `g_stride`
 /// elements apart.
@@ -318,7 +322,7 @@ __global__ void __launch_bounds__(block_threads)
     }
     rho += value;
     for (int axis = 0; axis < 3; ++axis) {
-      momentum[axis] += direction_table[i][axis] * value;
+      momentum[axis] += direction_of(i)[axis] * value;
     }
   }
   const double mu =
@@ -330,7 +334,7 @@ __global__ void __launch_bounds__(block_threads)
       model.phase_kept * f[cell] - 3 * model.gamma * mu * model.phase_rate + model.phase_rate * phi;
 #pragma unroll Unroll
   for (int i = 1; i < phase_populations; ++i) {
-    const int* c = direction_table[i];
+    const int* c = direction_of(i);
     double* const mine = f + std::int64_t{f_stride} * i + cell;
     *mine = model.phase_kept * *mine + 0.5 * model.gamma * mu * model.phase_rate +
             model.phase_rate * model.eta * phi * (c[0] * u[0] + c[1] * u[1] + c[2] * u[2]);
@@ -342,7 +346,7 @@ __global__ void __launch_bounds__(block_threads)
              model.rest_forcing * s;
 #pragma unroll Unroll
   for (int i = 1; i < flow_populations; ++i) {
-    const int* c = direction_table[i];
+    const int* c = direction_of(i);
     const double weight = i < phase_populations ? model.axis_weight : model.edge_weight;
     const double forcing = i < phase_populations ? model.axis_forcing : model.edge_forcing;
     const double p = c[0] * u[0] + c[1] * u[1] + c[2] * u[2];

@@ -157,7 +157,7 @@ static __global__ void __launch_bounds__(lattice_block)
       return from < 0 ? extent : from >= extent ? -1 : coordinate;
     };
     for (int i = 1; i < flow_populations; ++i) {
-      const int* c = direction_table[i];
+      const int* c = direction_of(i);
       double* population = arrays + layout.first_cell(array_of(first_g + i, half));
       const int home = layout.offset(at.x, at.y, at.z);
       const int halo =
