@@ -75,6 +75,15 @@ __device__ inline Place place_of(std::int64_t cell, int nx, int ny) {
           .z = static_cast<int>(cell / nx / ny)};
 }
 
+/// What an element holds that belongs to no cell, or is yet to be written. Not a NaN, which some
+/// arithmetic hands on as it is.
+constexpr double untouched_value = -3.25e30;
+
+static __global__ void __launch_bounds__(lattice_block)
+    mark_kernel(double* arrays, std::int64_t count) {
+  for_each_of_mine(count, [&](std::int64_t i) { arrays[i] = untouched_value; });
+}
+
 /// Cell (x, y, z) gets what cell (x % box.x, ...) of the box has.
 static __global__ void __launch_bounds__(lattice_block)
     fill_kernel(double* arrays, Layout layout, int half, const double* values, Extents box) {
@@ -118,7 +127,7 @@ static __global__ void __launch_bounds__(lattice_block)
 }
 
 /// Adds to `untouched` how many elements outside the cells and, of what moves, outside their halo
-/// are still poisoned.
+/// are as they were marked.
 static __global__ void __launch_bounds__(lattice_block)
     count_untouched_kernel(const double* arrays, Layout layout, unsigned long long* untouched) {
   unsigned long long mine = 0;
@@ -133,8 +142,7 @@ static __global__ void __launch_bounds__(lattice_block)
     };
     const bool may_be_written = at >= 0 && inside(place.x, layout.nx) &&
                                 inside(place.y, layout.ny) && inside(place.z, layout.nz);
-    constexpr long long poison = -1;
-    mine += !may_be_written && __double_as_longlong(arrays[i]) == poison ? 1 : 0;
+    mine += !may_be_written && arrays[i] == untouched_value ? 1 : 0;
   });
   atomicAdd(untouched, mine);
 }
@@ -214,9 +222,9 @@ class Lattice {
             .next = (1 - half_) * half};
   }
 
-  /// The first state, and poison around it.
+  /// The first state, and marks around it.
   void start() {
-    arrays_.poison();
+    launch(mark_kernel, shape(), arrays_.data(), layout_.elements());
     half_ = 0;
     const DeviceBuffer<double> values{std::span<const double>(first_.values())};
     launch(fill_kernel, shape(), arrays_.data(), layout_, half_, values.data(), box_);
