@@ -2,6 +2,7 @@
 #pragma once
 
 #include <hip/hip_runtime.h>
+#include <hipscope/lds.h>
 
 #include "register_pressure_model.h"
 
@@ -44,19 +45,27 @@ __device__ inline unsigned thread_of_block() {
   return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
 
+// A place in LDS that is read and written whenever the source says so. Clang must be told that it
+// is LDS: volatile accesses it would leave to instructions for any memory.
+#if defined(__HIP_DEVICE_COMPILE__)
+using LdsPlace = LdsPointer<volatile double>;
+#else
+using LdsPlace = volatile double*;
+#endif
+
 /// A value of each thread: in a register, or put away in LDS, from where it comes back whenever it
-/// is used. Volatile, or the compiler would remember in a register what it has stored.
+/// is used.
 template <bool InLds>
 class Value {
  public:
   __device__ Value(double value, double* lds, unsigned slot)
-      : place_(lds + slot * block_threads + thread_of_block()) {
+      : place_((LdsPlace)(lds + slot * block_threads + thread_of_block())) {
     *place_ = value;
   }
   __device__ operator double() const { return *place_; }
 
  private:
-  volatile double* place_;
+  LdsPlace place_;
 };
 template <>
 class Value<false> {
