@@ -41,13 +41,14 @@ using hipscope::Sweep;
 using hipscope::register_pressure::block_threads;
 using hipscope::register_pressure::Blocks;
 using hipscope::register_pressure::blocks_of;
-using hipscope::register_pressure::bounded_name;
 using hipscope::register_pressure::bounded_stage;
 using hipscope::register_pressure::Extents;
 using hipscope::register_pressure::ladder;
 using hipscope::register_pressure::Lattice;
 using hipscope::register_pressure::make_model;
 using hipscope::register_pressure::moved_bytes;
+using hipscope::register_pressure::restrict_all_stage;
+using hipscope::register_pressure::rolled_stage;
 using hipscope::register_pressure::set_constant_arguments;
 using hipscope::register_pressure::Stage;
 using hipscope::register_pressure::streams_stage;
@@ -94,9 +95,11 @@ hipscope::LaunchShape copy_shape(unsigned threads) {
   return {.grid = dim3((threads + copy_block - 1) / copy_block), .block = dim3(copy_block)};
 }
 
-// Returns the bandwidth in GB/s of copying so many bytes, read and written ones together.
+// Returns the bandwidth in GB/s of copying so many bytes, read and written ones together, or as
+// many as 32 bits count.
 double measure_copy(Point& point, std::uint64_t bytes) {
-  const auto pairs = static_cast<unsigned>(bytes / (2 * sizeof(double2)));
+  constexpr std::uint64_t most_pairs = 1U << 30;
+  const auto pairs = static_cast<unsigned>(std::min(bytes / (2 * sizeof(double2)), most_pairs));
   const unsigned count = 2 * pairs;
   DeviceBuffer<double> from(count);
   DeviceBuffer<double> to(count);
@@ -123,7 +126,7 @@ struct Sizes {
   [[nodiscard]] std::uint64_t bytes() const { return extents.cells() * moved_bytes; }
 };
 
-// Kernels find an element of two halves by 32 bits, and a copy its 16 bytes of all that is moved.
+// Kernels find an element of two halves by 32 bits, of which one is the sign.
 constexpr std::uint64_t most_elements = std::uint64_t{1} << 31;
 
 // Throws UsageError when the grid is not one of whole boxes, or too large.
@@ -133,7 +136,7 @@ Sizes sizes_of(std::uint64_t nx, std::uint64_t ny, std::uint64_t nz, std::uint64
   }
   const Extents extents = {
       .x = static_cast<int>(nx), .y = static_cast<int>(ny), .z = static_cast<int>(nz)};
-  // Each is at most 2^16, so that this is exact, and an over-estimate of what a grid takes.
+  // Each is at most 2^15, so that this is exact, and an over-estimate of what a grid takes.
   const double padded =
       static_cast<double>(nx + 18) * static_cast<double>(ny + 2) * static_cast<double>(nz + 3);
   if (2 * padded > static_cast<double>(most_elements)) {
@@ -263,30 +266,28 @@ std::uint32_t allow_all_lds(const Sweep& sweep, [[maybe_unused]] const void* ker
 }
 
 // LDS that a block must take, out of `most`, so that no more than `wanted` are in place.
-std::uint32_t lds_for(const Sweep& sweep, const Stage& stage, int wanted, std::uint32_t most) {
-  constexpr std::uint32_t step = 1024;
-  for (std::uint32_t bytes = 0; bytes <= most; bytes += step) {
-    if (resident_blocks(stage, {.threads = blocks_on(sweep).threads, .lds_bytes = bytes}) <=
-        wanted) {
-      return bytes;
-    }
+std::uint32_t lds_for(const Stage& stage, Blocks blocks, int wanted, std::uint32_t most) {
+  constexpr std::uint32_t step = 512;
+  while (resident_blocks(stage, blocks) > wanted && blocks.lds_bytes + step <= most) {
+    blocks.lds_bytes += step;
   }
-  return most;
+  return blocks.lds_bytes;
 }
 
-// The same kernel with fewer waves on each CU: blocks take LDS that they do not use.
-void measure_waves(Sweep& sweep, const Sizes& sizes) {
+// The same kernel with fewer waves on each CU: small blocks, which take LDS that they do not use.
+void measure_waves(Sweep& sweep, const Sizes& sizes, const Stage& stage) {
   sweep.axis({.name = "waves", .unit = "per CU"});
   sweep.headline(updates);
   note_sizes(sweep, sizes);
-  sweep.note("the stage with a launch bound; its blocks take LDS, so that fewer are in place");
+  sweep.note("blocks of 64 threads, which take LDS so that fewer are in place");
   require_memory(sweep, sizes);
-  const Stage stage = bounded_stage();
   const std::uint32_t most_lds = allow_all_lds(sweep, stage.kernel);
   Lattice lattice(sweep, sizes.extents, measured_box, make_model());
-  for (int wanted = 1; wanted <= resident_blocks(stage, blocks_on(sweep)); ++wanted) {
-    Blocks blocks = blocks_on(sweep);
-    blocks.lds_bytes = lds_for(sweep, stage, wanted, most_lds);
+  constexpr unsigned threads = 64;
+  const int most_blocks = resident_blocks(stage, blocks_on(sweep, threads));
+  for (int wanted = 1; wanted <= most_blocks; ++wanted) {
+    Blocks blocks = blocks_on(sweep, threads);
+    blocks.lds_bytes = lds_for(stage, blocks, wanted, most_lds);
     if (resident_blocks(stage, blocks) != wanted) {
       continue;
     }
@@ -298,6 +299,18 @@ void measure_waves(Sweep& sweep, const Sizes& sizes) {
     point.value("bandwidth", bandwidth_of(rate), "GB/s");
     point.value("LDS taken", blocks.lds_bytes, "bytes/block");
   }
+}
+
+struct WavesSweep {
+  std::string sweep;
+  Stage stage;
+};
+
+// A form that reads most numbers again, one that reads none again, and one of few registers.
+std::vector<WavesSweep> waves_sweeps() {
+  return {{"waves", bounded_stage()},
+          {"waves-restrict", restrict_all_stage()},
+          {"waves-loops", rolled_stage()}};
 }
 
 void measure_blocks(Sweep& sweep, const Sizes& sizes) {
@@ -463,21 +476,26 @@ void infer_best(hipscope::Results& results) {
   results.infer(inference);
 }
 
-void infer_waves(hipscope::Results& results) {
+void infer_waves(hipscope::Results& results, const WavesSweep& of) {
   constexpr double nearly_all = 0.95;
-  const Curve rates = results.curve("waves", updates);
+  const Curve rates = results.curve(of.sweep, updates);
   if (rates.empty()) {
     return;
   }
-  hipscope::Inference inference{.name = "waves per CU for 95 % of the step's rate",
-                                .unit = "waves",
-                                .statement = "the rate is near its highest with the fewest waves"};
+  hipscope::Inference inference{
+      .name = "waves per CU for 95 % of the rate, " + of.stage.name,
+      .unit = "waves",
+      .statement = "even the fewest waves reach half of the rate, or too few fit"};
   if (const auto enough = hipscope::find_saturation(rates, nearly_all)) {
     inference.value = enough->x;
     inference.confidence = enough->confidence;
-    inference.statement = number(enough->x, 4) + " waves per CU are enough for the step";
-    inference.evidence = {number(enough->lightest.x, 4) + " waves per CU: " +
-                          number(enough->lightest.y, 4) + " million updates per second"};
+    inference.statement = number(enough->x, 4) + " waves per CU are enough, of " +
+                          number(rates.back().x, 4) + " that fit";
+    inference.evidence = {
+        number(enough->lightest.x, 4) + " waves per CU: " + number(enough->lightest.y, 4) +
+            " million updates per second",
+        number(rates.back().x, 4) + " waves per CU: " + number(rates.back().y, 4) +
+            " million updates per second"};
   }
   results.infer(inference);
 }
@@ -489,7 +507,8 @@ int main(int argc, char** argv) {
       "register_pressure",
       {.question = "Which way of writing a kernel saves registers, and what is that worth?",
        .sources = {"AMD lab notes, Register pressure in AMD CDNA2 GPUs"}});
-  constexpr std::uint64_t most = 1U << 16;
+  // A grid has no more than 65535 blocks in y and z on NVIDIA.
+  constexpr std::uint64_t most = 1U << 15;
   const auto nx =
       experiment.size("--nx", "cells in x, a multiple of 8",
                       {.gpu = 256, .quick = 128, .host = 16, .minimum = 8, .maximum = most});
@@ -502,13 +521,16 @@ int main(int argc, char** argv) {
   const auto nz = experiment.size(
       "--nz", "cells in z, a multiple of 8",
       {.gpu = 256, .quick = 128, .host = 8, .maximum = most, .share_of_memory = 0.5 / layer_bytes});
-  const auto steps = experiment.size("--steps", "steps that are verified",
-                                     {.gpu = 4, .quick = 3, .host = 3, .maximum = 1000});
+  const auto steps =
+      experiment.size("--steps", "steps that are verified",
+                      {.gpu = 4, .quick = 3, .host = 3, .minimum = 2, .maximum = 1000});
   const auto sizes = [&] { return sizes_of(nx, ny, nz, steps); };
   experiment.sweep(stages_sweep, "the same step in many forms",
                    [&](Sweep& sweep) { measure_stages(sweep, sizes()); });
-  experiment.sweep("waves", "one form with fewer waves on each CU",
-                   [&](Sweep& sweep) { measure_waves(sweep, sizes()); });
+  for (const WavesSweep& of : waves_sweeps()) {
+    experiment.sweep(of.sweep, of.stage.name + ", with fewer waves on each CU",
+                     [&sizes, of](Sweep& sweep) { measure_waves(sweep, sizes(), of.stage); });
+  }
   experiment.sweep("blocks", "blocks of other sizes, no launch bound",
                    [&](Sweep& sweep) { measure_blocks(sweep, sizes()); });
   experiment.sweep("awkward", "grids at which a kernel may go wrong", [&](Sweep& sweep) {
@@ -517,7 +539,9 @@ int main(int argc, char** argv) {
   experiment.conclude([](hipscope::Results& results) {
     infer_changes(results);
     infer_best(results);
-    infer_waves(results);
+    for (const WavesSweep& of : waves_sweeps()) {
+      infer_waves(results, of);
+    }
   });
   return experiment.run(argc, argv);
 }

@@ -141,6 +141,11 @@ inline Stage bounded_stage() {
   return separate_stage(bounded_name, bounded_kernel<Moved, block_threads>);
 }
 
+inline Stage restrict_all_stage() {
+  return separate_stage(restrict_all_name, bounded_kernel<Moved, block_threads, 1, Restricted>);
+}
+inline Stage rolled_stage() { return loop_stage<1, false>(loop_name); }
+
 /// All stages. Set the constant arguments before the first runs.
 inline std::vector<Stage> ladder() {
   return {
@@ -150,14 +155,14 @@ inline std::vector<Stage> ladder() {
       separate_stage(restrict_one_name, step_kernel<Moved, double*, Restricted>),
       separate_stage(restrict_two_name, step_kernel<Moved, Restricted, Restricted>),
       bounded_stage(),
-      separate_stage(restrict_all_name, bounded_kernel<Moved, block_threads, 1, Restricted>),
+      restrict_all_stage(),
       separate_stage(more_waves_name, bounded_kernel<Moved, block_threads, more_waves>),
       separate_stage(parked_name, bounded_kernel<Parked, block_threads, more_waves>),
       separate_stage(parked_bounded_name, bounded_kernel<Parked, block_threads>),
       object_stage(),
       constant_stage(),
       loop_stage<moving_populations, false>(unrolled_name),
-      loop_stage<1, false>(loop_name),
+      rolled_stage(),
       loop_stage<1, true>(stack_name),
   };
 }
