@@ -205,7 +205,7 @@ def compile_all(arguments: argparse.Namespace, processes: Any, scratch: Path
 
 def report(arguments: argparse.Namespace) -> int:
     """Compiles and writes everything."""
-    from hipscope_isa import occupancy, processes, register_limits, results
+    from hipscope_isa import occupancy, processes, register_limits, register_stages, results
 
     if arguments.jobs < 1:
         bad_usage("--jobs takes a number from 1 on.")
@@ -218,7 +218,9 @@ def report(arguments: argparse.Namespace) -> int:
 
         limits = results.with_kept_limits(arguments.out, new_limits)
         occupied = results.with_kept_occupancy(arguments.out, new_occupancy)
-        sections = ["## Waves that fit with so many registers", occupancy.text(occupied)] if occupied else []
+        stages = register_stages.text(found)
+        sections = ["## The stages of register_pressure", stages] if stages else []
+        sections += ["## Waves that fit with so many registers", occupancy.text(occupied)] if occupied else []
         sections += ["## Registers that a kernel may name", register_limits.markdown(limits)] if limits else []
         files = page.make_pages(found, sections)
         if limits:
