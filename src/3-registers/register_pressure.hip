@@ -30,11 +30,10 @@
 #include <string>
 #include <vector>
 
+#include "register_pressure_copy.h"
 #include "register_pressure_lattice.h"
 #include "register_pressure_stages.h"
 
-using hipscope::DeviceBuffer;
-using hipscope::launch;
 using hipscope::number;
 using hipscope::Point;
 using hipscope::Sweep;
@@ -46,6 +45,7 @@ using hipscope::register_pressure::Extents;
 using hipscope::register_pressure::ladder;
 using hipscope::register_pressure::Lattice;
 using hipscope::register_pressure::make_model;
+using hipscope::register_pressure::measure_copy;
 using hipscope::register_pressure::moved_bytes;
 using hipscope::register_pressure::restrict_all_stage;
 using hipscope::register_pressure::rolled_stage;
@@ -59,60 +59,6 @@ using hipscope::register_pressure::Work;
 namespace {
 
 constexpr double not_measured = std::numeric_limits<double>::quiet_NaN();
-
-// --- Copy of as many bytes --------------------------------------------------------------------
-
-constexpr unsigned copy_block = 256;
-
-// Number `i` of the copy's input.
-__host__ __device__ inline double copied_value(unsigned i) { return hipscope::random_bits(i); }
-
-__global__ void __launch_bounds__(copy_block) make_copied_kernel(double* values, unsigned count) {
-  const unsigned i = blockIdx.x * copy_block + threadIdx.x;
-  if (i < count) {
-    values[i] = copied_value(i);
-  }
-}
-
-// Values of 16 bytes.
-__global__ void __launch_bounds__(copy_block)
-    copy_kernel(const double* from, double* to, unsigned pairs) {
-  const unsigned i = blockIdx.x * copy_block + threadIdx.x;
-  if (i < pairs) {
-    reinterpret_cast<double2*>(to)[i] = reinterpret_cast<const double2*>(from)[i];
-  }
-}
-
-__global__ void __launch_bounds__(copy_block)
-    count_copied_kernel(const double* values, unsigned count, unsigned long long* right) {
-  const unsigned i = blockIdx.x * copy_block + threadIdx.x;
-  if (i < count && values[i] == copied_value(i)) {
-    atomicAdd(right, 1ULL);
-  }
-}
-
-hipscope::LaunchShape copy_shape(unsigned threads) {
-  return {.grid = dim3((threads + copy_block - 1) / copy_block), .block = dim3(copy_block)};
-}
-
-// Returns the bandwidth in GB/s of copying so many bytes, read and written ones together, or as
-// many as 32 bits count.
-double measure_copy(Point& point, std::uint64_t bytes) {
-  constexpr std::uint64_t most_pairs = 1U << 30;
-  const auto pairs = static_cast<unsigned>(std::min(bytes / (2 * sizeof(double2)), most_pairs));
-  const unsigned count = 2 * pairs;
-  DeviceBuffer<double> from(count);
-  DeviceBuffer<double> to(count);
-  launch(make_copied_kernel, copy_shape(count), from.data(), count);
-  const auto run = [&] { launch(copy_kernel, copy_shape(pairs), from.data(), to.data(), pairs); };
-  run();
-  DeviceBuffer<unsigned long long> right(1);
-  right.clear();
-  launch(count_copied_kernel, copy_shape(count), to.data(), count, right.data());
-  point.verify("every element of the copy", count - right.to_host()[0], count);
-  const auto time = point.measure(run);
-  return 2.0 * count * sizeof(double) * 1e-9 / time.seconds().median;
-}
 
 // --- Measuring --------------------------------------------------------------------------------
 
@@ -222,7 +168,7 @@ void measure_stages(Sweep& sweep, const Sizes& sizes) {
   note_sizes(sweep, sizes);
   require_memory(sweep, sizes);
   auto copy_point = sweep.point("copy of as many bytes", copy_x);
-  const double copy = measure_copy(copy_point, sizes.bytes());
+  const double copy = measure_copy(sweep, copy_point, sizes.bytes());
   copy_point.value("bandwidth", copy, "GB/s");
 
   Lattice lattice(sweep, sizes.extents, measured_box, make_model());
@@ -402,29 +348,50 @@ std::string text_of(const std::string& name, const Row& row) {
          " waves per CU";
 }
 
-// What a change to the source is worth, and what the source's advice says that it is.
+// A change to the kernel: its name, and the stages before and after it.
 struct Change {
   std::string what;
   std::string before;
   std::string after;
 };
 
+// What the source publishes of the two, if it does.
+std::vector<std::string> published_evidence(const hipscope::Results& results,
+                                            const Change& change) {
+  std::vector<std::string> evidence;
+  const auto value = [&](const std::string& stage, const char* metric) {
+    const auto curves = results.published(stage, metric);
+    return curves.empty() ? std::string() : number(curves.front().points.front().second, 4);
+  };
+  if (!value(change.before, "VGPRs").empty() && !value(change.after, "VGPRs").empty()) {
+    evidence.push_back("published for gfx90a: VGPRs " + value(change.before, "VGPRs") + " and " +
+                       value(change.after, "VGPRs") + ", waves per SIMD " +
+                       value(change.before, "occupancy") + " and " +
+                       value(change.after, "occupancy"));
+  }
+  return evidence;
+}
+
 void infer_change(hipscope::Results& results, const Change& change) {
   const Row before = row_of(results, change.before);
   const Row after = row_of(results, change.after);
   const double gain = before.seconds / after.seconds;
-  const std::string registers =
-      number(before.registers, 4) + " registers become " + number(after.registers, 4);
-  results.infer({.name = "gain by " + change.what,
-                 .value = gain,
-                 .unit = "times the rate",
-                 .confidence = std::max(0.0, 1 - std::max(before.spread, after.spread)),
-                 .statement = change.what +
-                              (gain > noticeable       ? " helps: "
-                               : gain < 1 / noticeable ? " hurts: "
-                                                       : " changes nothing in the rate: ") +
-                              registers,
-                 .evidence = {text_of(change.before, before), text_of(change.after, after)}});
+  const std::string verdict = gain > noticeable       ? "it helps: "
+                              : gain < 1 / noticeable ? "it hurts: "
+                                                      : "the rate stays as it is: ";
+  hipscope::Inference inference{
+      .name = "gain by " + change.what,
+      .value = gain,
+      .unit = "times the rate",
+      .confidence = std::max(0.0, 1 - std::max(before.spread, after.spread)),
+      .statement = verdict + number(before.registers, 4) + " registers become " +
+                   number(after.registers, 4) + ", " + number(before.resident, 4) +
+                   " waves per CU " + number(after.resident, 4),
+      .evidence = {text_of(change.before, before), text_of(change.after, after)}};
+  for (const std::string& line : published_evidence(results, change)) {
+    inference.evidence.push_back(line);
+  }
+  results.infer(inference);
 }
 
 void infer_changes(hipscope::Results& results) {

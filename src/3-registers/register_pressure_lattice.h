@@ -65,6 +65,15 @@ __device__ void for_each_of_mine(std::int64_t count, const Visit& visit) {
   }
 }
 
+/// A grid for such walks.
+inline LaunchShape walking_shape(const Sweep& sweep) {
+  constexpr unsigned blocks_per_unit = 32;
+  const unsigned blocks =
+      sweep.is_hardware() ? blocks_per_unit * static_cast<unsigned>(sweep.device().compute_units)
+                          : 1;
+  return {.grid = dim3(blocks), .block = dim3(lattice_block)};
+}
+
 struct Place {
   int x, y, z;
 };
@@ -188,9 +197,7 @@ class Lattice {
       : layout_(Layout::of(extents)),
         box_(box),
         model_(model),
-        blocks_(sweep.is_hardware()
-                    ? blocks_per_unit * static_cast<unsigned>(sweep.device().compute_units)
-                    : 1),
+        shape_(walking_shape(sweep)),
         first_(random_box(box, model, sweep.seed())),
         box_values_(first_.values().size()),
         arrays_(static_cast<std::size_t>(layout_.elements())) {}
@@ -224,10 +231,10 @@ class Lattice {
 
   /// The first state, and marks around it.
   void start() {
-    launch(mark_kernel, shape(), arrays_.data(), layout_.elements());
+    launch(mark_kernel, shape_, arrays_.data(), layout_.elements());
     half_ = 0;
     const DeviceBuffer<double> values{std::span<const double>(first_.values())};
-    launch(fill_kernel, shape(), arrays_.data(), layout_, half_, values.data(), box_);
+    launch(fill_kernel, shape_, arrays_.data(), layout_, half_, values.data(), box_);
     check(hipDeviceSynchronize());
   }
 
@@ -235,11 +242,11 @@ class Lattice {
   void swap_halves() { half_ = 1 - half_; }
 
   /// Completes what a step has written.
-  void fold() const { launch(fold_kernel, shape(), arrays_.data(), layout_, 1 - half_); }
+  void fold() const { launch(fold_kernel, shape_, arrays_.data(), layout_, 1 - half_); }
 
   /// The first box as it is now.
   [[nodiscard]] Box<double> take() const {
-    launch(take_kernel, shape(), arrays_.data(), layout_, half_, box_values_.data(), box_);
+    launch(take_kernel, shape_, arrays_.data(), layout_, half_, box_values_.data(), box_);
     Box<double> box(box_);
     box.values() = box_values_.to_host();
     return box;
@@ -248,7 +255,7 @@ class Lattice {
   /// How many numbers of the cells differ from those of the first box.
   [[nodiscard]] std::uint64_t count_unlike() const {
     return cell_values * layout_.cells() - counted([&](unsigned long long* alike) {
-             launch(count_alike_kernel, shape(), arrays_.data(), layout_, half_, box_, alike);
+             launch(count_alike_kernel, shape_, arrays_.data(), layout_, half_, box_, alike);
            });
   }
 
@@ -261,16 +268,11 @@ class Lattice {
   /// How many of them were written to.
   [[nodiscard]] std::uint64_t count_touched() const {
     return forbidden() - counted([&](unsigned long long* untouched) {
-             launch(count_untouched_kernel, shape(), arrays_.data(), layout_, untouched);
+             launch(count_untouched_kernel, shape_, arrays_.data(), layout_, untouched);
            });
   }
 
  private:
-  static constexpr unsigned blocks_per_unit = 32;
-
-  [[nodiscard]] LaunchShape shape() const {
-    return {.grid = dim3(blocks_), .block = dim3(lattice_block)};
-  }
   template <typename Count>
   [[nodiscard]] static std::uint64_t counted(const Count& count) {
     DeviceBuffer<unsigned long long> number(1);
@@ -282,7 +284,7 @@ class Lattice {
   Layout layout_;
   Extents box_;
   Model model_;
-  unsigned blocks_;
+  LaunchShape shape_;
   Box<double> first_;
   DeviceBuffer<double> box_values_;
   DeviceBuffer<double> arrays_;
