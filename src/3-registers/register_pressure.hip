@@ -485,9 +485,13 @@ int main(int argc, char** argv) {
   // Half of the memory, in layers of 256 x 256 cells.
   const double layer_bytes =
       258.0 * 272 * hipscope::register_pressure::array_count * sizeof(double);
-  const auto nz = experiment.size(
-      "--nz", "cells in z, a multiple of 8",
-      {.gpu = 256, .quick = 128, .host = 8, .maximum = most, .share_of_memory = 0.5 / layer_bytes});
+  const auto nz = experiment.size("--nz", "cells in z, a multiple of 8",
+                                  {.gpu = 256,
+                                   .quick = 128,
+                                   .host = 8,
+                                   .minimum = 8,
+                                   .maximum = most,
+                                   .share_of_memory = 0.5 / layer_bytes});
   const auto steps =
       experiment.size("--steps", "steps that are verified",
                       {.gpu = 4, .quick = 3, .host = 3, .minimum = 2, .maximum = 1000});

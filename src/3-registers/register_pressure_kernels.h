@@ -4,6 +4,8 @@
 #include <hip/hip_runtime.h>
 #include <hipscope/lds.h>
 
+#include <cstdint>
+
 #include "register_pressure_model.h"
 
 namespace hipscope::register_pressure {
@@ -23,6 +25,8 @@ struct Fields {
 
 // --- What the forms differ in -----------------------------------------------------------------
 
+// How phi is squared, whether f0, which needs no velocity, is updated before it is computed, and
+// whether forces and velocities wait in LDS.
 struct WithPow {
   static constexpr bool squares_by_pow = true;
   static constexpr bool updates_rest_early = false;
@@ -198,8 +202,8 @@ __global__ void step_kernel(double* phi, double* laplacian, double* gradient_x, 
 /// With a launch bound. LeastWaves is how many waves the compiler must leave room for on each SIMD
 /// (NVIDIA: how many blocks on each SM), whatever it takes. Pointer is double*, with or without
 /// __restrict__.
-template <typename Form, unsigned Threads, unsigned LeastWaves = 1, typename Pointer = double*>
-__global__ void __launch_bounds__(Threads, LeastWaves)
+template <typename Form, unsigned LeastWaves = 1, typename Pointer = double*>
+__global__ void __launch_bounds__(block_threads, LeastWaves)
     bounded_kernel(Pointer phi, Pointer laplacian, Pointer gradient_x, Pointer gradient_y,
                    Pointer gradient_z, Pointer f0, Pointer f1, Pointer f2, Pointer f3, Pointer f4,
                    Pointer f5, Pointer f6, Pointer g0, Pointer g1, Pointer g2, Pointer g3,

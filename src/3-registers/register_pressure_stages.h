@@ -137,12 +137,10 @@ constexpr unsigned more_waves = 6;
 #endif
 
 inline Stage unbounded_stage() { return separate_stage(moved_name, step_kernel<Moved>); }
-inline Stage bounded_stage() {
-  return separate_stage(bounded_name, bounded_kernel<Moved, block_threads>);
-}
+inline Stage bounded_stage() { return separate_stage(bounded_name, bounded_kernel<Moved>); }
 
 inline Stage restrict_all_stage() {
-  return separate_stage(restrict_all_name, bounded_kernel<Moved, block_threads, 1, Restricted>);
+  return separate_stage(restrict_all_name, bounded_kernel<Moved, 1, Restricted>);
 }
 inline Stage rolled_stage() { return loop_stage<1, false>(loop_name); }
 
@@ -156,9 +154,9 @@ inline std::vector<Stage> ladder() {
       separate_stage(restrict_two_name, step_kernel<Moved, Restricted, Restricted>),
       bounded_stage(),
       restrict_all_stage(),
-      separate_stage(more_waves_name, bounded_kernel<Moved, block_threads, more_waves>),
-      separate_stage(parked_name, bounded_kernel<Parked, block_threads, more_waves>),
-      separate_stage(parked_bounded_name, bounded_kernel<Parked, block_threads>),
+      separate_stage(more_waves_name, bounded_kernel<Moved, more_waves>),
+      separate_stage(parked_name, bounded_kernel<Parked, more_waves>),
+      separate_stage(parked_bounded_name, bounded_kernel<Parked>),
       object_stage(),
       constant_stage(),
       loop_stage<moving_populations, false>(unrolled_name),
