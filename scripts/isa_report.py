@@ -63,6 +63,8 @@ def check(folder: Path) -> int:
     readers = [partial(results.read_result, file, schema) for file in results.result_files(folder)]
     if (folder / results.LIMITS_FILE).exists():
         readers.append(partial(results.read_limits, folder))
+    if (folder / results.OCCUPANCY_FILE).exists():
+        readers.append(partial(results.read_occupancy, folder))
     return load.count_valid("isa_report.py", readers)
 
 
@@ -149,15 +151,26 @@ def register_limits_of(tools: Any, target: str) -> dict[str, Any]:
         raise IsaError(f"the register limits of {target} are not to be had: {error}") from error
 
 
+def occupancy_of(tools: Any, key: tuple[str, int]) -> dict[str, Any]:
+    """The waves that fit with so many registers, as the compiler says and the rules."""
+    from hipscope_isa import occupancy, register_limits
+    from hipscope_isa.errors import IsaError
+
+    try:
+        return occupancy.measure(tools.hipcc, *key, tools.processes.run)
+    except register_limits.LimitsError as error:
+        raise IsaError(f"the occupancy table of {key[0]} is not to be had: {error}") from error
+
+
 def compile_all(arguments: argparse.Namespace, processes: Any, scratch: Path
-                ) -> tuple[dict[tuple[str, str], Any], list[dict[str, Any]]]:
+                ) -> tuple[dict[tuple[str, str], Any], list[dict[str, Any]], list[dict[str, Any]]]:
     """Compiles every chosen experiment for every target, several at once.
 
-    Also returns the targets' register limits, when an experiment about them is chosen.
+    Also returns the targets' register limits and their occupancy, when an experiment about them is chosen.
     """
     from concurrent.futures import ThreadPoolExecutor
 
-    from hipscope_isa import analysis, toolchain
+    from hipscope_isa import analysis, occupancy, toolchain
 
     chosen = choose_experiments(arguments.only)
     asked_targets(arguments.targets)
@@ -175,20 +188,24 @@ def compile_all(arguments: argparse.Namespace, processes: Any, scratch: Path
 
             made = list(pool.map(analyse, work))
             progress.end()
-            wanted = {"vgpr_limit", "sgpr_limit"} & {experiment.name for experiment in chosen}
-            limits = list(pool.map(lambda target: register_limits_of(tools, target), targets if wanted else []))
+            names = {experiment.name for experiment in chosen}
+            limited = targets if {"vgpr_limit", "sgpr_limit"} & names else []
+            limits = list(pool.map(lambda target: register_limits_of(tools, target), limited))
+            ruled = [key for target in targets for key in occupancy.wanted(target)]
+            occupied = list(pool.map(lambda key: occupancy_of(tools, key),
+                                     ruled if "register_pressure" in names else []))
         except BaseException:
             # What waits must not start, and what runs must not be waited for.
             processes.stop()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     new = {(result["target"], result["experiment"]): result for result in made}
-    return {**kept_results(arguments.out, targets, arguments.only), **new}, limits
+    return {**kept_results(arguments.out, targets, arguments.only), **new}, limits, occupied
 
 
 def report(arguments: argparse.Namespace) -> int:
     """Compiles and writes everything."""
-    from hipscope_isa import processes, register_limits, results
+    from hipscope_isa import occupancy, processes, register_limits, register_stages, results
 
     if arguments.jobs < 1:
         bad_usage("--jobs takes a number from 1 on.")
@@ -196,14 +213,20 @@ def report(arguments: argparse.Namespace) -> int:
     aside = results.make_folder(arguments.out)
     try:
         with tempfile.TemporaryDirectory(prefix="hipscope-isa-") as scratch:
-            found, new_limits = compile_all(arguments, processes.Processes(), Path(scratch))
+            found, new_limits, new_occupancy = compile_all(arguments, processes.Processes(), Path(scratch))
         from hipscope_isa import page
 
         limits = results.with_kept_limits(arguments.out, new_limits)
-        sections = ["## Registers that a kernel may name", register_limits.markdown(limits)] if limits else []
+        occupied = results.with_kept_occupancy(arguments.out, new_occupancy)
+        stages = register_stages.text(found)
+        sections = ["## The stages of register_pressure", stages] if stages else []
+        sections += ["## Waves that fit with so many registers", occupancy.text(occupied)] if occupied else []
+        sections += ["## Registers that a kernel may name", register_limits.markdown(limits)] if limits else []
         files = page.make_pages(found, sections)
         if limits:
             files[results.LIMITS_FILE] = f"{results.compact_json(limits)}\n".encode("utf-8")
+        if occupied:
+            files[results.OCCUPANCY_FILE] = f"{results.compact_json(occupied)}\n".encode("utf-8")
         for (target, experiment), result in found.items():
             files[f"{target}/{experiment}.json"] = f"{results.compact_json(result)}\n".encode("utf-8")
         results.write_files(arguments.out, aside, files)

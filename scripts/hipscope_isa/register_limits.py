@@ -73,7 +73,7 @@ def measure(hipcc: str, target: str, run: Run = run_program) -> dict[str, Any]:
     file and launch bound, the highest index that may be clobbered, and those under it that are
     `reserved`. `counts` has what the compiler counts for the highest one, declared and undeclared.
     """
-    compiler = _Compiler(hipcc, target, run)
+    compiler = Compiler(hipcc, target, run)
     assembler = {file.letter: _assembler_limit(compiler, file) for file in FILES}
     kernel = []
     counts = []
@@ -88,13 +88,14 @@ def measure(hipcc: str, target: str, run: Run = run_program) -> dict[str, Any]:
             "counts": counts}
 
 
-class _Compiler:
+class Compiler:
     """Compiles kernels for one target, without HIP's headers, which would take most of the time."""
 
-    def __init__(self, hipcc: str, target: str, run: Run) -> None:
+    def __init__(self, hipcc: str, target: str, run: Run, options: Sequence[str] = ()) -> None:
         self._hipcc = hipcc
         self._target = target
         self._run = run
+        self._options = options
 
     def version(self) -> str:
         """One line: clang's version, and HIP's where it is said."""
@@ -123,7 +124,7 @@ class _Compiler:
             source = Path(folder) / "kernels.hip"
             source.write_text(kernels, encoding="utf-8")
             done = self._call("-x", "hip", "--cuda-device-only", "-nogpuinc", "-nogpulib", "-O1",
-                              "-ferror-limit=0", f"--offload-arch={self._target}", kind, str(source),
+                              "-ferror-limit=0", f"--offload-arch={self._target}", *self._options, kind, str(source),
                               "-o", output)
         # Errors that name no line are not about a register.
         if done.returncode and not parse_messages(done.stderr):
@@ -174,7 +175,7 @@ def split_at_first_message(messages: Mapping[int, str], tried: int) -> tuple[int
     return (first - 1 if first else None), messages[first]
 
 
-def _assembler_limit(compiler: _Compiler, file: RegisterFile) -> dict[str, Any]:
+def _assembler_limit(compiler: Compiler, file: RegisterFile) -> dict[str, Any]:
     statements = [assembly_statement(file, index, declared=False) for index in range(file.tried)]
     messages = compiler.messages(kernel_source("names", THREADS[0], statements))
     highest, message = split_at_first_message(messages, file.tried)
@@ -182,7 +183,7 @@ def _assembler_limit(compiler: _Compiler, file: RegisterFile) -> dict[str, Any]:
     return {"highest": highest, "next": f"{file.letter}{following}", "message": message}
 
 
-def _kernel_limit(compiler: _Compiler, file: RegisterFile, threads: int, assembles: int) -> dict[str, Any]:
+def _kernel_limit(compiler: Compiler, file: RegisterFile, threads: int, assembles: int) -> dict[str, Any]:
     """The highest register that is claimed in silence: some under it are the compiler's own."""
     # A kernel for each, since a register that one claims may cost it another (v63 on gfx908).
     kernels = [kernel_source(f"claims_{index}", threads, [assembly_statement(file, index, declared=True)])
@@ -201,7 +202,7 @@ def _kernel_limit(compiler: _Compiler, file: RegisterFile, threads: int, assembl
     }
 
 
-def _count(compiler: _Compiler, file: RegisterFile, limit: Mapping[str, Any]) -> dict[str, Any]:
+def _count(compiler: Compiler, file: RegisterFile, limit: Mapping[str, Any]) -> dict[str, Any]:
     kernels = "".join(
         kernel_source(name, limit["threads"], [assembly_statement(file, limit["highest"], declared)])
         for name, declared in (("declared", True), ("undeclared", False)))

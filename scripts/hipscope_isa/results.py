@@ -13,6 +13,7 @@ from typing import Any
 
 from hipscope_report import load
 
+from . import occupancy
 from .errors import IsaError
 from .experiments import REPOSITORY
 
@@ -20,6 +21,9 @@ SCHEMA_PATH = REPOSITORY / "results" / "isa-schema.json"
 # What hipscope_isa.register_limits measures, of all targets.
 LIMITS_FILE = "register_limits.json"
 LIMITS_SCHEMA_PATH = REPOSITORY / "results" / "isa-limits-schema.json"
+# What hipscope_isa.occupancy measures, of all targets.
+OCCUPANCY_FILE = "occupancy.json"
+OCCUPANCY_SCHEMA_PATH = REPOSITORY / "results" / "isa-occupancy-schema.json"
 LINE_WIDTH = 100
 
 
@@ -79,14 +83,18 @@ def read_folder(folder: Path, schema: dict[str, Any]) -> dict[tuple[str, str], d
     return {(path.parent.name, path.stem): read_result(path, schema) for path in result_files(folder)}
 
 
-def read_limits(folder: Path) -> list[dict[str, Any]]:
-    """The register limits that are there, none when there is no file; raises load.BadResult."""
-    path = folder / LIMITS_FILE
+def _read_list(path: Path, schema: Path) -> list[dict[str, Any]]:
+    """A file's entries, none when there is no file; raises load.BadResult."""
     if not path.exists():
         return []
-    limits = load.read_json(path)
-    load.check(path, limits, json.loads(LIMITS_SCHEMA_PATH.read_text(encoding="utf-8")))
-    return limits
+    entries = load.read_json(path)
+    load.check(path, entries, json.loads(schema.read_text(encoding="utf-8")))
+    return entries
+
+
+def read_limits(folder: Path) -> list[dict[str, Any]]:
+    """The register limits that are there, none when there is no file; raises load.BadResult."""
+    return _read_list(folder / LIMITS_FILE, LIMITS_SCHEMA_PATH)
 
 
 def with_kept_limits(folder: Path, new: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -94,6 +102,25 @@ def with_kept_limits(folder: Path, new: list[dict[str, Any]]) -> list[dict[str, 
     kept = read_limits(folder)
     limits = {limit["target"]: limit for limit in [*kept, *new]}
     return sorted(limits.values(), key=lambda limit: target_order(limit["target"]))
+
+
+def read_occupancy(folder: Path) -> list[dict[str, Any]]:
+    """The occupancies that are there and as the rules say; raises load.BadResult."""
+    path = folder / OCCUPANCY_FILE
+    found = _read_list(path, OCCUPANCY_SCHEMA_PATH)
+    for entry in found:
+        try:
+            occupancy.check(entry)
+        except occupancy.OccupancyError as error:
+            raise load.BadResult(f"{path}: {error}.") from error
+    return found
+
+
+def with_kept_occupancy(folder: Path, new: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """New occupancies, with those that are there already of other targets; raises load.BadResult."""
+    kept = read_occupancy(folder)
+    entries = {(entry["target"], entry["lanes"]): entry for entry in [*kept, *new]}
+    return sorted(entries.values(), key=lambda entry: target_order(entry["target"]))
 
 
 def make_folder(folder: Path) -> Path:

@@ -123,6 +123,8 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         *_told_by("vgpr_limit", "registers of a CU", "register budget per thread, blocks of {n}",
                   "rate past the budget, blocks of {n}"),
         *_told_by("sgpr_limit", "registers of a thread per uniform value", "uniform values at full rate"),
+        *_told_by("register_pressure", "gain by {what}", "best step over copy",
+                  "waves per CU for 95 % of the rate, {what}"),
     ),
     "rates": (
         Entry("FP32 FMA latency", ("ilp_tlp", "fma_loop: FMA latency")),

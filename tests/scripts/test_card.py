@@ -136,6 +136,10 @@ def add_full(folder: Path) -> None:
     add(folder, "sgpr_limit",
         inference("registers of a thread per uniform value", 1.0, "registers"),
         inference("uniform values at full rate", None, "values", confidence=0.0))
+    add(folder, "register_pressure",
+        inference("gain by moved definitions", 1.1, "times the rate"),
+        inference("best step over copy", 90.0, "% of the copy's bandwidth"),
+        inference("waves per CU for 95 % of the rate, loops", 16.0, "waves"))
     add(folder, "wave_divergence",
         inference("wave size", 32.0, "lanes", driver=32.0),
         inference("cost of one lane on another path", 2.0, "times"),
@@ -202,7 +206,7 @@ def test_overview(tmp_path: Path) -> None:
     assert (made, page) == make(tmp_path)
     for part in ("# Hardware card: Test GPU\n", "| Driver | 580.1 |", "| Measured on | 2025-01-02 ... 2025-02-03 |",
                  "| hipscope | fedcba; abcdef012345 |", "| Shader clock | 1755 ... 1980 MHz (given, measured) |",
-                 "| Experiments | 2 with a result, 19 without |", "parameters: 1 found, 0 not found, ",
+                 "| Experiments | 2 with a result, 20 without |", "parameters: 1 found, 0 not found, ",
                  "no disagreement.", "| L2 cache | 50 MiB |"):
         assert part in page
     assert made["device"]["l2_bytes"] == 50 * 2**20

@@ -31,8 +31,8 @@
 #include <string>
 #include <vector>
 
+#include "../gemm/problem.h"
 #include "device_code.h"
-#include "reference.h"
 #include "stage.h"
 
 namespace sgemm {
@@ -493,10 +493,10 @@ __global__ void __launch_bounds__(Pipeline::threads, Pipeline::blocks_per_unit)
 }
 
 /// Copies a matrix to rows that begin at multiples of 16 bytes.
-static __global__ void __launch_bounds__(reference_threads)
+static __global__ void __launch_bounds__(gemm::reference_threads)
     align_rows_kernel(float* to, unsigned to_pitch, const float* from, unsigned from_pitch,
                       unsigned rows, unsigned columns) {
-  const unsigned column = (blockIdx.x * reference_threads + threadIdx.x) * 4;
+  const unsigned column = (blockIdx.x * gemm::reference_threads + threadIdx.x) * 4;
   if (column < columns) {
     for (unsigned row = blockIdx.y; row < rows; row += gridDim.y) {
       const float* const place = from + std::size_t{row} * from_pitch + column;
@@ -564,7 +564,7 @@ void enqueue_pipelined(const Stage&, const Product& product) {
   const float* b = product.b;
   if (extents.k > 0 && (extents.ldb % 4 != 0 || reinterpret_cast<std::uintptr_t>(b) % 16 != 0)) {
     float* const aligned = values + workspace.marks + workspace.sums;
-    hipscope::launch(align_rows_kernel, row_shape(extents.k, (extents.n + 3) / 4), aligned,
+    hipscope::launch(align_rows_kernel, gemm::row_shape(extents.k, (extents.n + 3) / 4), aligned,
                      workspace.aligned_pitch, b, extents.ldb, extents.k, extents.n);
     b = aligned;
     extents.ldb = workspace.aligned_pitch;

@@ -1,100 +1,27 @@
-// What a stage of the ladder is: a kernel, the tiles that it works on, and where it comes from.
+// The stages of this ladder: FP32.
 #pragma once
 
-#include <hipscope/hipscope.h>
-
-#include <cstdint>
 #include <string>
+
+#include "../gemm/stage.h"
 
 namespace sgemm {
 
-/// The sizes of C = alpha A B + beta C. All matrices lie row by row, with so many elements from one
-/// row to the next.
-struct Extents {
-  unsigned m;  ///< rows of A and C
-  unsigned n;  ///< columns of B and C
-  unsigned k;  ///< columns of A, rows of B
-  unsigned lda;
-  unsigned ldb;
-  unsigned ldc;
-};
+using gemm::blocks_of;
+using gemm::Extents;
+using gemm::Tiles;
+using Kernel = gemm::Kernel<float>;
+using Product = gemm::Product<float>;
+using Stage = gemm::Stage<float>;
 
-/// One product, as a kernel is asked for it.
-struct Product {
-  Extents extents;
-  float alpha;
-  const float* a;
-  const float* b;
-  float beta;
-  float* c;
-  void* workspace = nullptr;  ///< for a stage that wants one: zeros at first, then as it leaves it
-};
-
-/// Every kernel takes the fields of a Product one by one: only of pointers that are parameters of
-/// their own can be said that nothing else points there.
-using Kernel = void (*)(Extents, float, const float*, const float*, float, float*);
-
-/// How much of the product a block, and a thread of it, has at once.
-struct Tiles {
-  unsigned block_rows;
-  unsigned block_columns;
-  unsigned depth;  ///< how much of k lies in LDS at once; 1: no LDS
-  unsigned threads;
-  unsigned thread_rows;
-  unsigned thread_columns;
-};
-
-/// The thread tile's loads from LDS, in bytes for each of its FMAs: for one k it loads a column of
-/// A and a row of B, and computes all their products.
-inline double lds_bytes_per_fma(const Tiles& tiles) {
-  if (tiles.depth == 1) {
-    return 0;
-  }
-  return sizeof(float) * (1.0 / tiles.thread_rows + 1.0 / tiles.thread_columns);
-}
-
-struct Stage {
-  std::string technique{};      ///< the row's name
-  std::string source_kernel{};  ///< the source's number, "3.1"; empty: ours
-  Tiles tiles{};
-  unsigned dynamic_lds_bytes = 0;
-  /// Takes any extents and addresses. Else m, n and k must be multiples of the tile's and more than
-  /// 0, and every row must begin at a multiple of 16 bytes.
-  bool any_size = false;
-  /// One of those that are measured at all sizes and against the vendor's library.
-  bool is_contender = false;
-  const void* kernel = nullptr;  ///< for what the runtime knows of it
-  void (*enqueue)(const Stage&, const Product&) = nullptr;
-  /// Bytes of device memory that `enqueue` wants beside the matrices; none: it wants nothing.
-  std::uint64_t (*workspace_bytes)(const Extents&) = nullptr;
-  /// Whether the device has what the stage needs; null: any has.
-  bool (*is_on)(const hipscope::DeviceDescription&) = nullptr;
-};
-
-/// The grid of a stage: x goes over the columns of C, y over its rows.
-inline dim3 grid_of(const Tiles& tiles, const Extents& extents) {
-  return dim3((extents.n + tiles.block_columns - 1) / tiles.block_columns,
-              (extents.m + tiles.block_rows - 1) / tiles.block_rows);
-}
-
-/// Enqueues a kernel on one block per tile of C.
 template <Kernel kernel>
 void enqueue(const Stage& stage, const Product& product) {
-  hipscope::launch(kernel,
-                   {.grid = grid_of(stage.tiles, product.extents),
-                    .block = dim3(stage.tiles.threads),
-                    .lds_bytes = stage.dynamic_lds_bytes},
-                   product.extents, product.alpha, product.a, product.b, product.beta, product.c);
+  gemm::enqueue<float, kernel>(stage, product);
 }
 
-/// A stage whose kernel works on one tile of C per block.
 template <Kernel kernel>
 Stage stage_of(const std::string& technique, const std::string& source_kernel, const Tiles& tiles) {
-  return {.technique = technique,
-          .source_kernel = source_kernel,
-          .tiles = tiles,
-          .kernel = reinterpret_cast<const void*>(kernel),
-          .enqueue = enqueue<kernel>};
+  return gemm::stage_of<float, kernel>(technique, source_kernel, tiles);
 }
 
 }  // namespace sgemm

@@ -1,10 +1,10 @@
 // Matrices, what their product must be, and what a stage that only takes whole tiles is given.
 //
-// Each element's reference is computed by the device in FP64, together with the sum of the
-// products' magnitudes: a right FP32 result is no further from the reference than (K + 2) eps times
-// |alpha| sum |a b| + |beta c|, whatever the order of the sum, since each of its terms goes through
-// at most K + 2 roundings of eps = 2^-24 each. Rows of the reference are computed again by the
-// host. Matrices of small integers have exact products, which must come out exactly.
+// Each element's reference is computed by the device with about twice the bits (exact.h), together
+// with the sum of the products' magnitudes: a right result is no further from the reference than
+// (K + 2) eps times |alpha| sum |a b| + |beta c|, whatever the order of the sum, since each of its
+// terms goes through at most K + 2 roundings of eps each. Rows of the reference are computed again
+// by the host. Matrices of small integers have exact products, which must come out exactly.
 #pragma once
 
 #include <hipscope/hipscope.h>
@@ -13,82 +13,82 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <vector>
 
+#include "exact.h"
 #include "stage.h"
 
-namespace sgemm {
+namespace gemm {
 
 inline constexpr unsigned reference_side = 16;
 inline constexpr unsigned reference_threads = reference_side * reference_side;
 
-/// The rounding error of one FP32 operation, relative to its result.
-inline constexpr double rounding = 0x1p-24;
-
-inline unsigned blocks_of(std::uint64_t count, unsigned block) {
-  return static_cast<unsigned>((count + block - 1) / block);
-}
-
 enum class Values {
-  random,    ///< in [-1, 1), of 24 bits
+  random,    ///< in [-1, 1)
   integers,  ///< -2 ... 2
 };
 
 /// Fills the matrix; what lies between its rows stays poisoned.
-static __global__ void __launch_bounds__(reference_threads)
-    fill_kernel(float* matrix, unsigned rows, unsigned columns, unsigned pitch, unsigned key,
+template <typename Value>
+__global__ void __launch_bounds__(reference_threads)
+    fill_kernel(Value* matrix, unsigned rows, unsigned columns, unsigned pitch, unsigned key,
                 Values values) {
   const unsigned column = blockIdx.x * reference_threads + threadIdx.x;
   if (column < columns) {
     for (unsigned row = blockIdx.y; row < rows; row += gridDim.y) {
       const unsigned bits = hipscope::random_bits(row * columns + column + key);
       matrix[std::size_t{row} * pitch + column] =
-          values == Values::random ? static_cast<float>(bits >> 8) * 0x1p-23F - 1.0F
-                                   : static_cast<float>(bits % 5) - 2.0F;
+          values == Values::random ? Exact<Value>::random(bits, hipscope::random_bits(bits))
+                                   : static_cast<Value>(bits % 5) - 2;
     }
   }
 }
 
 /// Copies a matrix into one of other extents: what is not there is 0, what is too much is left out.
-static __global__ void __launch_bounds__(reference_threads)
-    copy_kernel(float* to, unsigned to_rows, unsigned to_columns, unsigned to_pitch,
-                const float* from, unsigned from_rows, unsigned from_columns, unsigned from_pitch) {
+template <typename Value>
+__global__ void __launch_bounds__(reference_threads)
+    copy_kernel(Value* to, unsigned to_rows, unsigned to_columns, unsigned to_pitch,
+                const Value* from, unsigned from_rows, unsigned from_columns, unsigned from_pitch) {
   const unsigned column = blockIdx.x * reference_threads + threadIdx.x;
   if (column < to_columns) {
     for (unsigned row = blockIdx.y; row < to_rows; row += gridDim.y) {
       const bool is_there = row < from_rows && column < from_columns;
       to[std::size_t{row} * to_pitch + column] =
-          is_there ? from[std::size_t{row} * from_pitch + column] : 0.0F;
+          is_there ? from[std::size_t{row} * from_pitch + column] : Value{};
     }
   }
 }
 
-/// The FP64 product and the sum of its terms' magnitudes, both m x n without gaps.
-static __global__ void __launch_bounds__(reference_threads)
-    reference_kernel(Extents extents, const float* __restrict__ a, const float* __restrict__ b,
-                     double* __restrict__ product, double* __restrict__ magnitude) {
-  __shared__ double a_tile[reference_side][reference_side];
-  __shared__ double b_tile[reference_side][reference_side];
+/// The product and the sum of its terms' magnitudes, both m x n without gaps.
+template <typename Value>
+__global__ void __launch_bounds__(reference_threads)
+    reference_kernel(Extents extents, const Value* __restrict__ a, const Value* __restrict__ b,
+                     typename Exact<Value>::Type* __restrict__ product,
+                     double* __restrict__ magnitude) {
+  __shared__ Value a_tile[reference_side][reference_side];
+  __shared__ Value b_tile[reference_side][reference_side];
   const unsigned row_of_tile = threadIdx.x / reference_side;
   const unsigned column_of_tile = threadIdx.x % reference_side;
   const unsigned row = blockIdx.y * reference_side + row_of_tile;
   const unsigned column = blockIdx.x * reference_side + column_of_tile;
-  double sum = 0;
+  typename Exact<Value>::Type sum = {};
   double sum_of_magnitudes = 0;
   for (unsigned tile = 0; tile < extents.k; tile += reference_side) {
     const unsigned a_k = tile + column_of_tile;
     const unsigned b_k = tile + row_of_tile;
     a_tile[row_of_tile][column_of_tile] =
-        row < extents.m && a_k < extents.k ? a[std::size_t{row} * extents.lda + a_k] : 0.0F;
-    b_tile[row_of_tile][column_of_tile] =
-        b_k < extents.k && column < extents.n ? b[std::size_t{b_k} * extents.ldb + column] : 0.0F;
+        row < extents.m && a_k < extents.k ? a[std::size_t{row} * extents.lda + a_k] : Value{};
+    b_tile[row_of_tile][column_of_tile] = b_k < extents.k && column < extents.n
+                                              ? b[std::size_t{b_k} * extents.ldb + column]
+                                              : Value{};
     __syncthreads();
     for (unsigned k = 0; k < reference_side; ++k) {
-      const double left = a_tile[row_of_tile][k];
-      const double right = b_tile[k][column_of_tile];
-      sum += left * right;
-      sum_of_magnitudes += fabs(left) * fabs(right);
+      const Value left = a_tile[row_of_tile][k];
+      const Value right = b_tile[k][column_of_tile];
+      sum = sum + Exact<Value>::product(left, right);
+      sum_of_magnitudes += fabs(double{left} * right);
     }
     __syncthreads();
   }
@@ -105,11 +105,19 @@ struct Comparison {
   unsigned largest_error;    ///< bits of a float: in units of eps (|alpha| sum |a b| + |beta c|)
 };
 
+__device__ inline bool have_same_bits(float a, float b) {
+  return __float_as_uint(a) == __float_as_uint(b);
+}
+__device__ inline bool have_same_bits(double a, double b) {
+  return __double_as_longlong(a) == __double_as_longlong(b);
+}
+
 /// Compares C, of which `before` was the content, row by row. With `tolerance` 0 it must be exact.
-static __global__ void __launch_bounds__(reference_threads)
-    compare_kernel(Extents extents, const double* product, const double* magnitude, float alpha,
-                   float beta, const float* before, const float* c, double tolerance,
-                   Comparison* comparison) {
+template <typename Value>
+__global__ void __launch_bounds__(reference_threads)
+    compare_kernel(Extents extents, const typename Exact<Value>::Type* product,
+                   const double* magnitude, Value alpha, Value beta, const Value* before,
+                   const Value* c, double tolerance, Comparison* comparison) {
   unsigned long long right = 0;
   unsigned long long clean = 0;
   double largest = 0;
@@ -118,13 +126,16 @@ static __global__ void __launch_bounds__(reference_threads)
     const std::size_t place = std::size_t{row} * extents.ldc + column;
     if (column < extents.n) {
       const std::size_t i = std::size_t{row} * extents.n + column;
-      const double old = beta == 0 ? 0.0 : double{beta} * before[place];
-      const double error = fabs(c[place] - (double{alpha} * product[i] + old));
-      const double scale = rounding * (fabs(double{alpha}) * magnitude[i] + fabs(old));
+      const auto old = Exact<Value>::product(beta == 0 ? Value{} : before[place], beta);
+      const auto wanted = Exact<Value>::scaled(product[i], alpha) + old;
+      const auto got = Exact<Value>::product(c[place], 1);
+      const double error = fabs(to_double(got + (-wanted)));
+      const double scale =
+          Exact<Value>::rounding * (fabs(double{alpha}) * magnitude[i] + fabs(to_double(old)));
       right += error <= tolerance * scale ? 1 : 0;  // not for a NaN
       largest = error > largest * scale && scale > 0 ? error / scale : largest;
     } else if (column < extents.ldc) {
-      clean += __float_as_uint(c[place]) == __float_as_uint(before[place]) ? 1 : 0;
+      clean += have_same_bits(c[place], before[place]) ? 1 : 0;
     }
   }
   atomicAdd(&comparison->right, right);
@@ -158,13 +169,15 @@ inline std::uint64_t elements(unsigned rows, unsigned pitch) {
 }
 
 /// Bytes of device memory that `Problem` takes.
-inline std::uint64_t bytes_of_problem(unsigned m, unsigned n, unsigned k) {
+template <typename Value>
+std::uint64_t bytes_of_problem(unsigned m, unsigned n, unsigned k) {
   const std::uint64_t of_c = std::uint64_t{m} * n;
-  return sizeof(float) * (std::uint64_t{m} * k + std::uint64_t{k} * n + 2 * of_c) +
-         2 * sizeof(double) * of_c;
+  return sizeof(Value) * (std::uint64_t{m} * k + std::uint64_t{k} * n + 2 * of_c) +
+         (sizeof(typename Exact<Value>::Type) + sizeof(double)) * of_c;
 }
 
 /// Matrices, with what C was before and the reference of their product.
+template <typename Value>
 class Problem {
  public:
   Problem(unsigned m, unsigned n, unsigned k, Values values, std::uint64_t seed, Gaps gaps = {})
@@ -180,7 +193,7 @@ class Problem {
     fill(a_, m, k, extents_.lda, hipscope::random_bits(key));
     fill(b_, k, n, extents_.ldb, hipscope::random_bits(key + 1));
     fill(before_, m, n, extents_.ldc, hipscope::random_bits(key + 2));
-    hipscope::launch(reference_kernel,
+    hipscope::launch(reference_kernel<Value>,
                      {.grid = dim3(blocks_of(n, reference_side), blocks_of(m, reference_side)),
                       .block = dim3(reference_threads)},
                      extents_, a_.data(), b_.data(), product_.data(), magnitude_.data());
@@ -189,7 +202,7 @@ class Problem {
   [[nodiscard]] const Extents& extents() const { return extents_; }
 
   /// C = alpha A B + beta C on this problem's matrices.
-  [[nodiscard]] Product product(float alpha, float beta) const {
+  [[nodiscard]] Product<Value> product(Value alpha, Value beta) const {
     return {.extents = extents_,
             .alpha = alpha,
             .a = a_.data(),
@@ -199,11 +212,11 @@ class Problem {
   }
 
   /// Sets C to what it was before; with beta = 0, where it must not be read, to poison, NaN.
-  void reset(float beta) {
+  void reset(Value beta) {
     if (beta == 0) {
       c_.poison();
     } else {
-      hipscope::check(hipMemcpy(c_.data(), before_.data(), before_.size() * sizeof(float),
+      hipscope::check(hipMemcpy(c_.data(), before_.data(), before_.size() * sizeof(Value),
                                 hipMemcpyDeviceToDevice));
     }
   }
@@ -215,13 +228,13 @@ class Problem {
   }
 
   /// Judges what is in C after a product of these factors.
-  [[nodiscard]] Verdict judge(float alpha, float beta) const {
+  [[nodiscard]] Verdict judge(Value alpha, Value beta) const {
     hipscope::DeviceBuffer<Comparison> comparison(1);
     comparison.clear();
     const double tolerance = values_ == Values::integers ? 0.0 : extents_.k + 2.0;
-    hipscope::launch(compare_kernel, row_shape(extents_.m, extents_.ldc), extents_, product_.data(),
-                     magnitude_.data(), alpha, beta, before_.data(), c_.data(), tolerance,
-                     comparison.data());
+    hipscope::launch(compare_kernel<Value>, row_shape(extents_.m, extents_.ldc), extents_,
+                     product_.data(), magnitude_.data(), alpha, beta, before_.data(), c_.data(),
+                     tolerance, comparison.data());
     const Comparison found = comparison.to_host()[0];
     const std::uint64_t all = std::uint64_t{extents_.m} * extents_.ldc;
     float error = 0;
@@ -229,19 +242,20 @@ class Problem {
     return {.wrong = all - found.right - found.clean, .checked = all, .error = error};
   }
 
-  /// Rows of the FP64 reference against the host's own.
+  /// Rows of the reference against the host's own.
   [[nodiscard]] Verdict judge_reference() const {
-    const std::vector<float> b = b_.to_host();
+    const std::vector<Value> b = b_.to_host();
     Verdict verdict;
     for (const unsigned row : {0U, extents_.m / 2, extents_.m - 1}) {
-      std::vector<double> sums(extents_.n, 0.0);
-      std::vector<double> magnitudes(extents_.n, 0.0);
-      std::vector<float> a(std::max(extents_.k, 1U));
+      std::vector<long double> sums(extents_.n, 0.0);
+      std::vector<long double> magnitudes(extents_.n, 0.0);
+      std::vector<Value> a(std::max(extents_.k, 1U));
       hipscope::check(hipMemcpy(a.data(), a_.data() + std::size_t{row} * extents_.lda,
-                                extents_.k * sizeof(float), hipMemcpyDeviceToHost));
+                                extents_.k * sizeof(Value), hipMemcpyDeviceToHost));
       for (unsigned k = 0; k < extents_.k; ++k) {
+        const long double left = a[k];
         for (unsigned column = 0; column < extents_.n; ++column) {
-          const double term = double{a[k]} * b[std::size_t{k} * extents_.ldb + column];
+          const long double term = left * b[std::size_t{k} * extents_.ldb + column];
           sums[column] += term;
           magnitudes[column] += std::abs(term);
         }
@@ -252,50 +266,59 @@ class Problem {
   }
 
  private:
-  void fill(const hipscope::DeviceBuffer<float>& matrix, unsigned rows, unsigned columns,
+  void fill(const hipscope::DeviceBuffer<Value>& matrix, unsigned rows, unsigned columns,
             unsigned pitch, unsigned key) const {
     if (rows > 0 && columns > 0) {
-      hipscope::launch(fill_kernel, row_shape(rows, columns), matrix.data(), rows, columns, pitch,
-                       key, values_);
+      hipscope::launch(fill_kernel<Value>, row_shape(rows, columns), matrix.data(), rows, columns,
+                       pitch, key, values_);
     }
   }
 
-  // Two FP64 sums of the same products may differ by the roundings of both.
-  void compare_row(unsigned row, const std::vector<double>& sums,
-                   const std::vector<double>& magnitudes, Verdict& verdict) const {
-    constexpr double double_rounding = 0x1p-53;
-    std::vector<double> computed(extents_.n);
+  // Two sums of the same products may differ by the roundings of both.
+  void compare_row(unsigned row, const std::vector<long double>& sums,
+                   const std::vector<long double>& magnitudes, Verdict& verdict) const {
+    constexpr double host_rounding = std::numeric_limits<long double>::epsilon() / 2;
+    constexpr double magnitude_rounding = 0x1p-53;
+    std::vector<typename Exact<Value>::Type> computed(extents_.n);
     std::vector<double> computed_magnitudes(extents_.n);
     const std::size_t first = std::size_t{row} * extents_.n;
-    const std::size_t bytes = extents_.n * sizeof(double);
-    hipscope::check(
-        hipMemcpy(computed.data(), product_.data() + first, bytes, hipMemcpyDeviceToHost));
-    hipscope::check(hipMemcpy(computed_magnitudes.data(), magnitude_.data() + first, bytes,
-                              hipMemcpyDeviceToHost));
+    hipscope::check(hipMemcpy(computed.data(), product_.data() + first,
+                              extents_.n * sizeof(computed[0]), hipMemcpyDeviceToHost));
+    hipscope::check(hipMemcpy(computed_magnitudes.data(), magnitude_.data() + first,
+                              extents_.n * sizeof(double), hipMemcpyDeviceToHost));
     for (unsigned column = 0; column < extents_.n; ++column) {
-      const double tolerance = 2 * (extents_.k + 2.0) * double_rounding * magnitudes[column];
-      const bool right = std::abs(computed[column] - sums[column]) <= tolerance &&
-                         std::abs(computed_magnitudes[column] - magnitudes[column]) <= tolerance;
+      const long double roundings = (extents_.k + 2.0L) * magnitudes[column];
+      const long double difference = difference_from(sums[column], computed[column]);
+      const bool right =
+          std::abs(difference) <= roundings * (host_rounding + Exact<Value>::reference_rounding) &&
+          std::abs(computed_magnitudes[column] - magnitudes[column]) <=
+              roundings * (host_rounding + magnitude_rounding);
       verdict.wrong += right ? 0 : 1;
     }
     verdict.checked += extents_.n;
   }
 
+  static long double difference_from(long double sum, double computed) { return computed - sum; }
+  static long double difference_from(long double sum, DoubleDouble computed) {
+    return (computed.high - sum) + computed.low;
+  }
+
   Extents extents_;
   Values values_;
-  hipscope::DeviceBuffer<float> a_;
-  hipscope::DeviceBuffer<float> b_;
-  hipscope::DeviceBuffer<float> before_;
-  hipscope::DeviceBuffer<float> c_;
-  hipscope::DeviceBuffer<double> product_;
+  hipscope::DeviceBuffer<Value> a_;
+  hipscope::DeviceBuffer<Value> b_;
+  hipscope::DeviceBuffer<Value> before_;
+  hipscope::DeviceBuffer<Value> c_;
+  hipscope::DeviceBuffer<typename Exact<Value>::Type> product_;
   hipscope::DeviceBuffer<double> magnitude_;
 };
 
 /// A product as a stage takes it: as it is, or, where the stage only takes whole tiles and aligned
 /// rows, on copies that are padded with zeros. They are made before anything is timed.
+template <typename Value>
 class Prepared {
  public:
-  Prepared(const Stage& stage, const Product& product)
+  Prepared(const Stage<Value>& stage, const Product<Value>& product)
       : stage_(&stage), original_(product), product_(product) {
     // As BLAS prescribes, A and B do not matter then, whatever they hold.
     if (product_.alpha == 0) {
@@ -322,26 +345,33 @@ class Prepared {
   }
 
  private:
+  static constexpr unsigned sixteen_bytes = 16 / sizeof(Value);
+
   static unsigned rounded_up(unsigned value, unsigned multiple) {
     return std::max(1U, (value + multiple - 1) / multiple) * multiple;
+  }
+
+  [[nodiscard]] unsigned k_multiple() const {
+    return std::max(stage_->tiles.depth, stage_->k_multiple);
   }
 
   [[nodiscard]] bool is_whole() const {
     const Extents& e = original_.extents;
     const Tiles& tiles = stage_->tiles;
     const bool multiples = e.m % tiles.block_rows == 0 && e.n % tiles.block_columns == 0 &&
-                           e.k % tiles.depth == 0 && e.k > 0;
-    return multiples && e.lda % 4 == 0 && e.ldb % 4 == 0 && e.ldc % 4 == 0;
+                           e.k % k_multiple() == 0 && e.k > 0;
+    return multiples && e.lda % sixteen_bytes == 0 && e.ldb % sixteen_bytes == 0 &&
+           e.ldc % sixteen_bytes == 0;
   }
 
   // The copies' rows are longer than the padded matrices too, so that kernels must mind that.
   void pad() {
-    constexpr unsigned gap = 4;
+    constexpr unsigned gap = sixteen_bytes;
     const Extents& from = original_.extents;
     Extents& to = product_.extents;
     to.m = rounded_up(from.m, stage_->tiles.block_rows);
-    to.n = rounded_up(from.n, std::max(4U, stage_->tiles.block_columns));
-    to.k = rounded_up(from.k, std::max(4U, stage_->tiles.depth));
+    to.n = rounded_up(from.n, std::max(sixteen_bytes, stage_->tiles.block_columns));
+    to.k = rounded_up(from.k, std::max(sixteen_bytes, k_multiple()));
     to.lda = to.k + gap;
     to.ldb = to.n + gap;
     to.ldc = to.n + gap;
@@ -356,21 +386,21 @@ class Prepared {
     product_.c = c_->data();
   }
 
-  static void copy(float* to, unsigned to_rows, unsigned to_columns, unsigned to_pitch,
-                   const float* from, unsigned from_rows, unsigned from_columns,
+  static void copy(Value* to, unsigned to_rows, unsigned to_columns, unsigned to_pitch,
+                   const Value* from, unsigned from_rows, unsigned from_columns,
                    unsigned from_pitch) {
-    hipscope::launch(copy_kernel, row_shape(to_rows, to_columns), to, to_rows, to_columns, to_pitch,
-                     from, from_rows, from_columns, from_pitch);
+    hipscope::launch(copy_kernel<Value>, row_shape(to_rows, to_columns), to, to_rows, to_columns,
+                     to_pitch, from, from_rows, from_columns, from_pitch);
   }
 
-  const Stage* stage_;
-  Product original_;
-  Product product_;
+  const Stage<Value>* stage_;
+  Product<Value> original_;
+  Product<Value> product_;
   // The padded copies, where there are any.
-  std::optional<hipscope::DeviceBuffer<float>> a_;
-  std::optional<hipscope::DeviceBuffer<float>> b_;
-  std::optional<hipscope::DeviceBuffer<float>> c_;
+  std::optional<hipscope::DeviceBuffer<Value>> a_;
+  std::optional<hipscope::DeviceBuffer<Value>> b_;
+  std::optional<hipscope::DeviceBuffer<Value>> c_;
   std::optional<hipscope::DeviceBuffer<unsigned char>> workspace_;
 };
 
-}  // namespace sgemm
+}  // namespace gemm

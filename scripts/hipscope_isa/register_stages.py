@@ -1,0 +1,77 @@
+"""The stages of register_pressure as the compiler made them, beside the source's published figures."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from typing import Any
+
+from hipscope_report import markdown
+
+from .experiments import REPOSITORY
+from .results import target_order
+
+EXPERIMENT = "register_pressure"
+PUBLISHED_PATH = REPOSITORY / "results" / "published" / "published.csv"
+# Each stage's name, as the binary and the source have it, and what its kernel's symbol begins with,
+# behind the namespaces.
+STAGES = {
+    "baseline": "11step_kernelINS0_7WithPowEPdS3_EE",
+    "no pow": "11step_kernelINS0_10WithoutPowEPdS3_EE",
+    "definitions moved": "11step_kernelINS0_5MovedEPdS3_EE",
+    "restrict on g14": "11step_kernelINS0_5MovedEPdrS3_EE",
+    "restrict on g14 and g7": "11step_kernelINS0_5MovedErPdS4_EE",
+    "launch bound of 256": "14bounded_kernelINS0_5MovedELj1EPdEE",
+    "bound, restrict on all": "14bounded_kernelINS0_5MovedELj1ErPdEE",
+    "bound, more waves": "14bounded_kernelINS0_5MovedELj6EPdEE",
+    "bound, more waves, LDS": "14bounded_kernelINS0_6ParkedELj6EPdEE",
+    "bound, LDS": "14bounded_kernelINS0_6ParkedELj1EPdEE",
+    "arguments in one object": "13object_kernelINS0_5MovedEEE",
+    "arguments in constant memory": "15constant_kernelINS0_5MovedEEE",
+    "loops, unrolled": "11loop_kernelILi18ELb0EE",
+    "loops": "11loop_kernelILi1ELb0EE",
+    "loops, array on the stack": "11loop_kernelILi1ELb1EE",
+}
+PREFIX = "_ZN8hipscope17register_pressure"
+# A column's name, what it shows of a kernel, and the published metric.
+COLUMNS = (
+    ("VGPRs", "vgprs", "VGPRs"), ("AGPRs", "agprs", None), ("SGPRs", "sgprs", "SGPRs"),
+    ("VGPR spills", "vgpr_spills", "spills"), ("SGPR spills", "sgpr_spills", None),
+    ("scratch bytes", "scratch_bytes", "scratch"), ("LDS bytes", "lds_bytes", None),
+    ("waves", "waves_per_simd", "occupancy"),
+)
+
+Result = Mapping[str, Any]
+
+
+def published() -> dict[tuple[str, str, str], str]:
+    """The published values by (stage, target, metric)."""
+    with open(PUBLISHED_PATH, encoding="utf-8", newline="") as file:
+        return {(row["series"], row["arch"], row["metric"]): row["value"] for row in csv.DictReader(file)
+                if row["experiment"] == EXPERIMENT}
+
+
+def kernel_of(result: Result, stage: str) -> Mapping[str, Any] | None:
+    """The kernel of a stage, when the result has it."""
+    return next((kernel for kernel in result["kernels"]
+                 if kernel["symbol"].startswith(PREFIX + STAGES[stage])), None)
+
+
+def _table(target: str, result: Result) -> str:
+    known = published()
+    shown = [column for column in COLUMNS if any((stage, target, column[2]) in known for stage in STAGES)]
+    rows = []
+    for stage in STAGES:
+        kernel = kernel_of(result, stage)
+        if kernel is None:
+            continue
+        rows.append([stage, *(str(kernel[key]) for _, key, _ in COLUMNS),
+                     *(known.get((stage, target, metric), "") for _, _, metric in shown)])
+    header = ["stage", *(name for name, _, _ in COLUMNS), *(f"{name}, published" for name, _, _ in shown)]
+    return markdown.table(header, rows)
+
+
+def text(results: Mapping[tuple[str, str], Result]) -> str:
+    """A table per target of which there is a result; nothing when there is none."""
+    targets = sorted((target for target, name in results if name == EXPERIMENT), key=target_order)
+    return "\n\n".join(f"### {target}\n\n{_table(target, results[target, EXPERIMENT])}" for target in targets)

@@ -1,0 +1,98 @@
+// A thread's part of a pipelined tile by the vector unit: 8 x 8 elements by FMAs.
+//
+// Fragments of the next k are loaded while this one's FMAs run. What an FP64 FMA costs on the H200
+// is not its issue slot, as in FP32, but its operands: the registers give two of 64 bits in the two
+// cycles that it takes, and it has three. The third must be the one of the FMA before, which the
+// hardware keeps: hence rows of FMAs with one factor of A, to and fro along B's. Sweep operands
+// measures this. The loop over k is not unrolled further than two: in a longer body ptxas moves the
+// FMAs, and the order is lost.
+#pragma once
+
+#include "copies.h"
+#include "stage.h"
+
+namespace dgemm {
+
+#if !defined(HIPSCOPE_BACKEND_AMD)
+
+class VectorPart {
+ public:
+  static constexpr Unit unit = Unit::vector;
+  static constexpr unsigned a_pitch = pipeline_depth + 2;  // four lanes' rows in banks of their own
+  static constexpr unsigned rows = 8;
+  static constexpr unsigned pairs = 4;  // of neighbouring columns
+
+  /// The thread's first element in its group's 32 x 64: lanes stand in 4 rows of 8.
+  __device__ static Place place() {
+    const unsigned lane = threadIdx.x % 32;
+    return {lane / 8, lane % 8 * 2};
+  }
+  __device__ static constexpr unsigned row_of(unsigned i) { return i * 4; }
+
+  /// Adds the products of `steps` tiles.
+  template <typename Copies>
+  __device__ void multiply(Copies& copies, Place first, unsigned steps) {
+    unsigned buffer = 0;
+    const double* a = copies.a_tile(0) + first.row * a_pitch;
+    const double* b = copies.b_tile(0) + first.column;
+    load<0>(a, b);
+#pragma unroll 1
+    for (unsigned step = 0; step < steps; ++step) {
+#pragma unroll 1
+      for (unsigned k = 0; k < pipeline_depth - 2; k += 2) {
+        load<1>(a + 1, b + Copies::b_pitch);
+        multiply_add<0>();
+        load<0>(a + 2, b + 2 * Copies::b_pitch);
+        multiply_add<1>();
+        a += 2;
+        b += 2 * Copies::b_pitch;
+      }
+      // The last two k, and between them the next tile.
+      load<1>(a + 1, b + Copies::b_pitch);
+      copies.begin();
+      multiply_add<0>();
+      copies.wait();
+      buffer = buffer + 1 == pipeline_buffers ? 0 : buffer + 1;
+      a = copies.a_tile(buffer) + first.row * a_pitch;
+      b = copies.b_tile(buffer) + first.column;
+      load<0>(a, b);
+      multiply_add<1>();
+    }
+  }
+
+  double sums[rows][pairs][2] = {};
+
+ private:
+  template <unsigned set>
+  __device__ void load(const double* a, const double* b) {
+#pragma unroll
+    for (unsigned j = 0; j < pairs; ++j) {
+      const double2 two = load_two(b + j * 16);
+      b_[set][2 * j] = two.x;
+      b_[set][2 * j + 1] = two.y;
+    }
+#pragma unroll
+    for (unsigned i = 0; i < rows; ++i) {
+      a_[set][i] = a[row_of(i) * a_pitch];
+    }
+  }
+
+  template <unsigned set>
+  __device__ void multiply_add() {
+#pragma unroll
+    for (unsigned i = 0; i < rows; ++i) {
+#pragma unroll
+      for (unsigned j = 0; j < 2 * pairs; ++j) {
+        const unsigned column = i % 2 == 0 ? j : 2 * pairs - 1 - j;
+        multiply_add_in_order(sums[i][column / 2][column % 2], a_[set][i], b_[set][column]);
+      }
+    }
+  }
+
+  double a_[2][rows];
+  double b_[2][2 * pairs];
+};
+
+#endif
+
+}  // namespace dgemm

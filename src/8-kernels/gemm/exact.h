@@ -1,0 +1,75 @@
+// In what references are computed: FP64 for products in FP32, pairs of FP64 for products in FP64.
+#pragma once
+
+#include <hip/hip_runtime.h>
+
+#include <cmath>
+#include <cstdint>
+
+namespace gemm {
+
+/// A value as the sum of two that do not overlap: 106 bits instead of 53. Its operations are
+/// Dekker's and Knuth's (Dekker, Numerische Mathematik 18, 1971).
+struct DoubleDouble {
+  double high = 0;
+  double low = 0;
+};
+
+__host__ __device__ inline DoubleDouble exact_sum(double a, double b) {
+  const double sum = a + b;
+  const double part_of_b = sum - a;
+  return {sum, (a - (sum - part_of_b)) + (b - part_of_b)};
+}
+
+__host__ __device__ inline DoubleDouble exact_product(double a, double b) {
+  const double product = a * b;
+  return {product, fma(a, b, -product)};
+}
+
+__host__ __device__ inline DoubleDouble operator+(DoubleDouble a, DoubleDouble b) {
+  const DoubleDouble sum = exact_sum(a.high, b.high);
+  return exact_sum(sum.high, sum.low + (a.low + b.low));
+}
+
+__host__ __device__ inline DoubleDouble operator-(DoubleDouble a) { return {-a.high, -a.low}; }
+
+__host__ __device__ inline double to_double(DoubleDouble a) { return a.high + a.low; }
+__host__ __device__ inline double to_double(double a) { return a; }
+
+/// What products of `Value` are checked by.
+template <typename Value>
+struct Exact;
+
+template <>
+struct Exact<float> {
+  using Type = double;
+  static constexpr double rounding = 0x1p-24;            ///< of a product's operations
+  static constexpr double reference_rounding = 0x1p-53;  ///< of the reference's
+  __host__ __device__ static double product(float a, float b) { return double{a} * b; }
+  __host__ __device__ static double scaled(double a, float factor) { return factor * a; }
+  /// `bits` holds 32 random ones. In [-1, 1), of 24 bits.
+  __host__ __device__ static float random(unsigned bits, unsigned) {
+    return static_cast<float>(bits >> 8) * 0x1p-23F - 1.0F;
+  }
+};
+
+template <>
+struct Exact<double> {
+  using Type = DoubleDouble;
+  static constexpr double rounding = 0x1p-53;
+  static constexpr double reference_rounding = 0x1p-104;
+  __host__ __device__ static DoubleDouble product(double a, double b) {
+    return exact_product(a, b);
+  }
+  __host__ __device__ static DoubleDouble scaled(DoubleDouble a, double factor) {
+    const DoubleDouble high = exact_product(a.high, factor);
+    return exact_sum(high.high, high.low + a.low * factor);
+  }
+  /// In [-1, 1), of 53 bits.
+  __host__ __device__ static double random(unsigned bits, unsigned more_bits) {
+    const std::uint64_t all = std::uint64_t{bits} << 32 | more_bits;
+    return static_cast<double>(all >> 11) * 0x1p-52 - 1.0;
+  }
+};
+
+}  // namespace gemm

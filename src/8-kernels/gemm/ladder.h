@@ -1,0 +1,565 @@
+// What ladders of matrix products share: how their stages and the vendor's library are checked and
+// measured. Sweeps:
+//   stages           the ladder at one size
+//   sizes            the last stages and the vendor's library at powers of two and between
+//   odd              the same at odd sizes, and the average over them
+//   against-library  the last stages and the library, measured in turn
+//   awkward          every stage where nothing is a multiple of its tile: single rows and columns,
+//                    k = 0, alpha = 0 with NaN in A and B, beta = 0 with NaN in C, rows with gaps;
+//                    checked, not measured
+// The peak that shares refer to is FMAs per cycle of all CUs (NVIDIA: SMs) at the clock of each
+// measurement.
+#pragma once
+
+#include <hipscope/hipscope.h>
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "library.h"
+#include "problem.h"
+#include "stage.h"
+
+namespace gemm {
+
+using hipscope::number;
+using hipscope::Sweep;
+
+inline constexpr const char* teraflops = "TFLOP/s";
+inline constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+inline double fmas_of(const Extents& extents) {
+  return double{1} * extents.m * extents.n * extents.k;
+}
+
+inline double rate_of(const Extents& extents, const hipscope::Measurement& time) {
+  return 2e-12 * fmas_of(extents) / time.seconds().median;
+}
+
+/// Factors with which a result is checked: those that are measured, and others, for which C's old
+/// content matters.
+template <typename Value>
+struct Factors {
+  Value alpha;
+  Value beta;
+};
+template <typename Value>
+inline constexpr Factors<Value> measured_factors = {.alpha = 1, .beta = 0};
+template <typename Value>
+inline constexpr Factors<Value> other_factors = {.alpha = 1.5, .beta = -0.5};
+
+template <typename Value>
+Verdict judge(const Stage<Value>& stage, Problem<Value>& problem, Factors<Value> factors) {
+  problem.reset(factors.beta);
+  const Prepared<Value> prepared(stage, problem.product(factors.alpha, factors.beta));
+  prepared.enqueue();
+  prepared.finish();
+  return problem.judge(factors.alpha, factors.beta);
+}
+
+template <typename Value>
+Verdict judge(Library& library, Problem<Value>& problem, Factors<Value> factors) {
+  problem.reset(factors.beta);
+  library.enqueue(problem.product(factors.alpha, factors.beta));
+  return problem.judge(factors.alpha, factors.beta);
+}
+
+/// Verifies with both factors, and shows the larger error.
+template <typename Multiplier, typename Value>
+void verify(hipscope::Point& point, Multiplier& multiplier, Problem<Value>& problem) {
+  const Verdict measured = judge(multiplier, problem, measured_factors<Value>);
+  const Verdict other = judge(multiplier, problem, other_factors<Value>);
+  point.verify("every element", measured.wrong, measured.checked);
+  point.verify("every element, alpha = 1.5, beta = -0.5", other.wrong, other.checked);
+  point.value("error", std::max(measured.error, other.error), "eps");
+}
+
+/// What the compiler and the runtime say of a stage's kernel.
+template <typename Value>
+void add_resources(const Sweep& sweep, hipscope::Point& point, const Stage<Value>& stage) {
+  hipFuncAttributes attributes{};
+  int blocks = 0;
+  hipscope::check(hipFuncGetAttributes(&attributes, stage.kernel));
+  hipscope::check(hipOccupancyMaxActiveBlocksPerMultiprocessor(
+      &blocks, stage.kernel, static_cast<int>(stage.tiles.threads), stage.dynamic_lds_bytes));
+  const auto known = [&](double value) { return sweep.is_hardware() ? value : unknown; };
+  const double lds = static_cast<double>(attributes.sharedSizeBytes) + stage.dynamic_lds_bytes;
+  point.value("registers", known(attributes.numRegs), "per thread");
+  point.value("scratch", known(static_cast<double>(attributes.localSizeBytes)), "bytes per thread");
+  point.value("LDS", known(lds), "bytes");
+  point.value("blocks per CU", known(blocks), "");
+}
+
+/// 256, 384, 512, 768, 1024 ...: half an octave each; where none lies between, `largest` alone.
+inline std::vector<unsigned> sizes_between(unsigned smallest, unsigned largest) {
+  std::vector<unsigned> sizes;
+  for (unsigned power = 2; power <= largest; power *= 2) {
+    for (const unsigned size : {power, power + power / 2}) {
+      if (size >= smallest && size <= largest) {
+        sizes.push_back(size);
+      }
+    }
+  }
+  return sizes.empty() ? std::vector<unsigned>{largest} : sizes;
+}
+
+/// Odd sizes from near `smallest` to near `largest`, spread evenly.
+inline unsigned odd_size(unsigned i, unsigned count, unsigned smallest, unsigned largest) {
+  return (smallest + (largest - smallest) * i / (count - 1)) | 1U;
+}
+
+template <typename Value>
+struct AwkwardCase {
+  unsigned m;
+  unsigned n;
+  unsigned k;
+  Factors<Value> factors;
+  Gaps gaps;
+};
+
+/// On the host backend the large extents are scaled down.
+template <typename Value>
+std::vector<AwkwardCase<Value>> awkward_cases(bool is_hardware) {
+  const unsigned below = is_hardware ? 4095 : 31;
+  const unsigned above = is_hardware ? 4097 : 67;
+  const Gaps odd_gaps = {.a = 3, .b = 5, .c = 7};
+  const Gaps whole_gaps = {.a = 8, .b = 16, .c = 32};
+  const Factors<Value> measured = measured_factors<Value>;
+  const Factors<Value> other = other_factors<Value>;
+  return {{1, 1, 1, measured, {}},
+          {1, 1, above, other, odd_gaps},
+          {17, 1, 257, measured, {}},
+          {1, 257, 19, other, {}},
+          {255, 17, 1, other, odd_gaps},
+          {17, 255, 0, other, {}},
+          {17, 17, 0, measured, odd_gaps},
+          {130, 255, 33, {.alpha = 0, .beta = 2}, {}},
+          {65, 63, 31, {.alpha = 0, .beta = 0}, {}},
+          {128, 256, is_hardware ? 64U : 16U, other, whole_gaps},
+          {below, above, 17, {.alpha = -1, .beta = 1}, {}},
+          {above, 17, below, measured, odd_gaps},
+          {17, below, above, other, {}}};
+}
+
+/// A ladder: what is measured, and of which arithmetic.
+template <typename Value>
+struct LadderDescription {
+  std::string name;        ///< "SGEMM"
+  std::string arithmetic;  ///< what the library is to compute in: "FP32 without TF32"
+  std::vector<Stage<Value>> stages;
+  /// FMAs of one CU of an architecture per cycle by such a unit; NaN for what is not listed.
+  double (*fmas_per_cycle)(const std::string& architecture, Unit unit);
+  std::vector<std::string> notes{};  ///< under the title of sweep stages
+};
+
+/// Declares an experiment's sizes and sweeps; must live until the experiment has run.
+template <typename Value>
+class Ladder {
+ public:
+  Ladder(hipscope::Experiment& experiment, LadderDescription<Value> description)
+      : description_(std::move(description)),
+        m_(experiment.size("--m", "rows of A and C in sweeps stages and against-library",
+                           {.gpu = 4096, .quick = 2048, .host = 68, .maximum = most})),
+        n_(experiment.size("--n", "columns of B and C there",
+                           {.gpu = 4096, .quick = 2048, .host = 76, .maximum = most})),
+        k_(experiment.size("--k", "columns of A and rows of B there",
+                           {.gpu = 4096, .quick = 2048, .host = 20, .maximum = most})),
+        largest_(experiment.size("--largest", "the largest M = N = K of sweep sizes",
+                                 {.gpu = 8192, .quick = 2048, .host = 64, .maximum = most})) {
+    experiment.sweep("stages", "the ladder", [this](Sweep& sweep) { measure_stages(sweep); });
+    experiment.sweep("sizes", "the last stages and the library against the size",
+                     [this](Sweep& sweep) { measure_sizes(sweep); });
+    experiment.sweep("odd", "the last stages and the library at odd sizes",
+                     [this](Sweep& sweep) { measure_odd(sweep); });
+    experiment.sweep("against-library", "the last stages in turn with the library",
+                     [this](Sweep& sweep) { measure_against_library(sweep); });
+    experiment.sweep("awkward", "every stage at awkward sizes, checked",
+                     [this](Sweep& sweep) { check_awkward(sweep); });
+  }
+
+  /// Draws what the sweeps show: the best stage, and how it stands beside the library.
+  void conclude(hipscope::Results& results) const {
+    infer_best(results);
+    infer_ratio(results);
+  }
+
+  [[nodiscard]] const std::vector<Stage<Value>>& stages() const { return description_.stages; }
+
+ private:
+  // A matrix has fewer than 2^32 elements then, padding included.
+  static constexpr std::uint64_t most = 1U << 15;
+
+  [[nodiscard]] Extents size() const {
+    return {.m = static_cast<unsigned>(m_),
+            .n = static_cast<unsigned>(n_),
+            .k = static_cast<unsigned>(k_),
+            .lda = static_cast<unsigned>(k_),
+            .ldb = static_cast<unsigned>(n_),
+            .ldc = static_cast<unsigned>(n_)};
+  }
+
+  // --- What a device could do
+
+  [[nodiscard]] double peak_fmas_per_cycle(const Sweep& sweep, Unit unit) const {
+    return description_.fmas_per_cycle(sweep.device().architecture, unit) *
+           sweep.device().compute_units;
+  }
+
+  void note_peak(Sweep& sweep) const {
+    if (!sweep.is_hardware()) {
+      return;
+    }
+    const std::string& architecture = sweep.device().architecture;
+    const double vector = description_.fmas_per_cycle(architecture, Unit::vector);
+    const double matrix = description_.fmas_per_cycle(architecture, Unit::matrix);
+    sweep.note("peak: " + number(vector) + " FMAs per cycle of each of " +
+               std::to_string(sweep.device().compute_units) +
+               " CUs, at the clock of each measurement" +
+               (matrix == vector || matrix != matrix
+                    ? ""
+                    : "; of stages with matrix instructions, and the library, " + number(matrix)));
+  }
+
+  void add_rate(const Sweep& sweep, hipscope::Point& point, const Extents& extents,
+                const hipscope::Measurement& time, Unit unit) const {
+    point.value("rate", rate_of(extents, time), teraflops);
+    point.value("share of peak",
+                100 * fmas_of(extents) / (peak_fmas_per_cycle(sweep, unit) * time.cycles()), "%");
+  }
+
+  // What the thread tile asks of LDS, by arithmetic: lanes that load the same value are not counted
+  // as one, as the hardware may.
+  void add_theory(const Sweep& sweep, hipscope::Point& point, const Stage<Value>& stage) const {
+    constexpr double lds_bytes_per_cycle = 128;  // one dword from each of 32 banks
+    const double bytes = lds_bytes_per_fma<Value>(stage.tiles);
+    const double fmas = description_.fmas_per_cycle(sweep.device().architecture, stage.unit);
+    point.value("LDS bytes per FMA", bytes, "");
+    point.value("LDS cycles per FMA cycle", bytes * fmas / lds_bytes_per_cycle, "");
+  }
+
+  // --- Which stages
+
+  static bool is_here(const Sweep& sweep, const Stage<Value>& stage) {
+    return stage.is_on == nullptr || stage.is_on(sweep.device());
+  }
+
+  void note_missing(Sweep& sweep) const {
+    for (const Stage<Value>& stage : stages()) {
+      if (!is_here(sweep, stage)) {
+        sweep.note("not on this device: " + stage.technique);
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<Stage<Value>> contenders(const Sweep& sweep) const {
+    std::vector<Stage<Value>> chosen;
+    std::copy_if(
+        stages().begin(), stages().end(), std::back_inserter(chosen),
+        [&](const Stage<Value>& stage) { return stage.is_contender && is_here(sweep, stage); });
+    return chosen;
+  }
+
+  // --- Sweep stages
+
+  // The library's best median time, each kind of its math in a row of its own; 0 without a library.
+  double measure_library(Sweep& sweep, Problem<Value>& problem, double x,
+                         const std::string& published_x) const {
+    double best = 0;
+    if (has_library(sweep)) {
+      for (const NamedMath& named : library_math) {
+        auto point =
+            sweep.point(std::string("library, ") + named.name, ++x, "rocBLAS", published_x);
+        Library library(named.math);
+        verify(point, library, problem);
+        const auto product =
+            problem.product(measured_factors<Value>.alpha, measured_factors<Value>.beta);
+        const auto time = point.measure([&] { library.enqueue(product); });
+        add_rate(sweep, point, problem.extents(), time, Unit::matrix);
+        best = best == 0 ? time.seconds().median : std::min(best, time.seconds().median);
+      }
+    }
+    return best;
+  }
+
+  void measure_stages(Sweep& sweep) const {
+    const Extents size = this->size();
+    sweep.axis({.name = "stage"});
+    sweep.headline("rate");
+    sweep.note("M=" + std::to_string(size.m) + " N=" + std::to_string(size.n) + " K=" +
+               std::to_string(size.k) + "; a row begins with the source's number of its kernel");
+    for (const std::string& note : description_.notes) {
+      sweep.note(note);
+    }
+    note_peak(sweep);
+    note_library(sweep, description_.arithmetic);
+    note_missing(sweep);
+    sweep.require_memory(bytes_of_problem<Value>(size.m, size.n, size.k), "--m");
+    Problem<Value> problem(size.m, size.n, size.k, Values::random, sweep.seed());
+    const bool is_published = size.m == 4096 && size.n == 4096 && size.k == 4096;
+    const std::string published_x = is_published ? "4096" : "";
+    // The library comes first: each stage's ratio to it is in its row.
+    const auto count = static_cast<double>(stages().size());
+    const double library = measure_library(sweep, problem, count, published_x);
+    double before = unknown;
+    bool is_first = true;
+    for (std::size_t i = 0; i < stages().size(); ++i) {
+      const Stage<Value>& stage = stages()[i];
+      if (!is_here(sweep, stage)) {
+        continue;
+      }
+      const std::string series = stage.source_kernel.empty() ? "" : "kernel " + stage.source_kernel;
+      auto point = sweep.point(label_of(stage), static_cast<double>(i + 1),
+                               is_published ? series : "", published_x);
+      if (std::exchange(is_first, false)) {
+        const Verdict reference = problem.judge_reference();
+        point.verify("three rows of the reference", reference.wrong, reference.checked);
+      }
+      verify(point, stage, problem);
+      before = measure_stage(sweep, point, stage, problem, library, before);
+    }
+  }
+
+  // Returns the median time in seconds.
+  double measure_stage(const Sweep& sweep, hipscope::Point& point, const Stage<Value>& stage,
+                       const Problem<Value>& problem, double library, double before) const {
+    const Prepared<Value> prepared(
+        stage, problem.product(measured_factors<Value>.alpha, measured_factors<Value>.beta));
+    const auto time = point.measure([&] { prepared.enqueue(); });
+    add_rate(sweep, point, problem.extents(), time, stage.unit);
+    const double seconds = time.seconds().median;
+    point.value("ratio to the library", library > 0 ? library / seconds : unknown, "");
+    point.value("speed-up on the stage before", before / seconds, "");
+    add_resources(sweep, point, stage);
+    add_theory(sweep, point, stage);
+    return seconds;
+  }
+
+  // --- Sweeps over sizes
+
+  // Stages and library in turn at one size: a row.
+  void measure_in_turn(Sweep& sweep, hipscope::Point& point,
+                       const std::vector<Stage<Value>>& chosen, Problem<Value>& problem) const {
+    const Factors<Value> factors = measured_factors<Value>;
+    std::vector<std::function<void()>> bodies;
+    std::vector<hipscope::MeasureOptions> options;
+    for (const Stage<Value>& stage : chosen) {
+      const Verdict verdict = judge(stage, problem, factors);
+      point.verify(stage.technique, verdict.wrong, verdict.checked);
+      const auto prepared =
+          std::make_shared<Prepared<Value>>(stage, problem.product(factors.alpha, factors.beta));
+      bodies.emplace_back([prepared] { prepared->enqueue(); });
+      options.push_back({.name = stage.technique});
+    }
+    if (has_library(sweep)) {
+      for (const NamedMath& named : library_math) {
+        const auto library = std::make_shared<Library>(named.math);
+        const Verdict verdict = judge(*library, problem, factors);
+        point.verify(std::string("library, ") + named.name, verdict.wrong, verdict.checked);
+        const auto product = problem.product(factors.alpha, factors.beta);
+        bodies.emplace_back([library, product] { library->enqueue(product); });
+        options.push_back({.name = std::string("library, ") + named.name});
+      }
+    }
+    const auto times = point.measure_in_turn(bodies, options);
+    double ours = 0;
+    double library = has_library(sweep) ? 0 : unknown;
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      const double rate = rate_of(problem.extents(), times[i]);
+      if (i < chosen.size()) {
+        point.value(options[i].name + " rate", rate, teraflops);
+        ours = std::max(ours, rate);
+      } else {
+        library = std::max(library, rate);
+      }
+    }
+    point.value("rate", ours, teraflops);
+    point.value("library rate", library, teraflops);
+    point.value("ratio to the library", ours / library, "");
+  }
+
+  void measure_size(Sweep& sweep, unsigned size) const {
+    auto point = sweep.point(std::to_string(size), size);
+    Problem<Value> problem(size, size, size, Values::random, sweep.seed());
+    measure_in_turn(sweep, point, contenders(sweep), problem);
+  }
+
+  void measure_sizes(Sweep& sweep) const {
+    const auto largest = static_cast<unsigned>(largest_);
+    sweep.axis({.name = "M = N = K", .scale = hipscope::Scale::logarithmic});
+    sweep.headline("rate");
+    note_library(sweep, description_.arithmetic);
+    sweep.require_memory(bytes_of_problem<Value>(largest, largest, largest), "--largest");
+    for (const unsigned size : sizes_between(sweep.is_hardware() ? 256 : 32, largest)) {
+      measure_size(sweep, size);
+    }
+  }
+
+  void measure_odd(Sweep& sweep) const {
+    const unsigned count = sweep.is_hardware() ? 20 : 2;
+    const unsigned smallest = sweep.is_hardware() ? 1001 : 19;
+    const unsigned largest = sweep.is_hardware() ? 5999 : 67;
+    sweep.axis({.name = "M = N = K"});
+    sweep.headline("ratio to the library");
+    note_library(sweep, description_.arithmetic);
+    sweep.require_memory(bytes_of_problem<Value>(largest, largest, largest), "the sweep");
+    for (unsigned i = 0; i < count; ++i) {
+      measure_size(sweep, odd_size(i, count, smallest, largest));
+    }
+  }
+
+  void measure_against_library(Sweep& sweep) const {
+    note_library(sweep, description_.arithmetic);
+    if (!has_library(sweep)) {
+      return;
+    }
+    const Extents size = this->size();
+    sweep.axis({.name = "stage"});
+    sweep.headline("ratio to the library");
+    sweep.note("samples of each stage and of the library take turns");
+    sweep.require_memory(bytes_of_problem<Value>(size.m, size.n, size.k), "--m");
+    Problem<Value> problem(size.m, size.n, size.k, Values::random, sweep.seed());
+    double x = 0;
+    for (const Stage<Value>& stage : contenders(sweep)) {
+      auto point = sweep.point(stage.technique, ++x);
+      measure_in_turn(sweep, point, {stage}, problem);
+    }
+  }
+
+  // --- Sweep awkward
+
+  struct AwkwardProblem {
+    AwkwardCase<Value> what;
+    Values values;
+    std::unique_ptr<Problem<Value>> problem;
+  };
+
+  static std::vector<AwkwardProblem> awkward_problems(const Sweep& sweep) {
+    std::vector<AwkwardProblem> problems;
+    const auto cases = awkward_cases<Value>(sweep.is_hardware());
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      const AwkwardCase<Value>& awkward = cases[i];
+      for (const Values values : {Values::random, Values::integers}) {
+        // The host backend takes its time: there the cases have one and the other in turn.
+        if (!sweep.is_hardware() && (values == Values::random) != (i % 2 == 0)) {
+          continue;
+        }
+        auto problem = std::make_unique<Problem<Value>>(awkward.m, awkward.n, awkward.k, values,
+                                                        sweep.seed(), awkward.gaps);
+        if (awkward.factors.alpha == 0) {
+          problem->poison_operands();
+        }
+        problems.push_back({awkward, values, std::move(problem)});
+      }
+    }
+    return problems;
+  }
+
+  void check_awkward(Sweep& sweep) const {
+    sweep.axis({.name = "stage"});
+    sweep.headline("largest error");
+    sweep.note("random values within the bound, small integers exactly; nothing is measured");
+    note_missing(sweep);
+    const std::vector<AwkwardProblem> problems = awkward_problems(sweep);
+    for (std::size_t i = 0; i < stages().size(); ++i) {
+      if (!is_here(sweep, stages()[i])) {
+        continue;
+      }
+      auto point = sweep.point(label_of(stages()[i]), static_cast<double>(i + 1));
+      double largest = 0;
+      for (const auto& [what, values, problem] : problems) {
+        const Verdict verdict = judge(stages()[i], *problem, what.factors);
+        point.verify(std::to_string(what.m) + " x " + std::to_string(what.n) + " x " +
+                         std::to_string(what.k) +
+                         (values == Values::random ? ", random" : ", integers"),
+                     verdict.wrong, verdict.checked);
+        largest = std::max(largest, verdict.error);
+      }
+      point.value("cases", static_cast<double>(problems.size()), "");
+      point.value("largest error", largest, "eps");
+    }
+  }
+
+  // --- What the ladder shows
+
+  void infer_best(hipscope::Results& results) const {
+    auto rates = results.curve("stages", "rate");
+    const auto is_library = [&](const auto& point) {
+      return point.x > static_cast<double>(stages().size());
+    };
+    rates.erase(std::remove_if(rates.begin(), rates.end(), is_library), rates.end());
+    const auto shares = results.curve("stages", "share of peak");
+    for (const Unit unit : {Unit::vector, Unit::matrix}) {
+      const auto is_of_unit = [&](const auto& point) {
+        return stages()[static_cast<std::size_t>(point.x) - 1].unit == unit;
+      };
+      auto best = rates.end();
+      for (auto point = rates.begin(); point != rates.end(); ++point) {
+        if (is_of_unit(*point) && (best == rates.end() || point->y > best->y)) {
+          best = point;
+        }
+      }
+      if (best == rates.end()) {
+        continue;
+      }
+      const Stage<Value>& stage = stages()[static_cast<std::size_t>(best->x) - 1];
+      hipscope::Inference inference{
+          .name =
+              description_.name + " rate" + (unit == Unit::matrix ? " by matrix instructions" : ""),
+          .value = best->y,
+          .unit = teraflops,
+          .confidence = 1 - std::min(1.0, best->relative_spread),
+          .statement = label_of(stage),
+          .evidence = {number(best->y / rates.front().y) + " times the first stage"}};
+      for (const auto& share : shares) {
+        if (share.x == best->x) {
+          inference.evidence.push_back(number(share.y) + " % of the peak at its clock");
+        }
+      }
+      results.infer(inference);
+    }
+  }
+
+  void infer_ratio(hipscope::Results& results) const {
+    const auto ratios = results.curve("against-library", "ratio to the library");
+    const auto best = std::max_element(ratios.begin(), ratios.end(),
+                                       [](const auto& a, const auto& b) { return a.y < b.y; });
+    if (best != ratios.end()) {
+      results.infer(
+          {.name = description_.name + " over the vendor's library",
+           .value = best->y,
+           .unit = "times its rate",
+           .confidence = 1 - std::min(1.0, best->relative_spread),
+           .statement = "the best stage against the better of the library's two kinds of math",
+           .evidence = {"measured in turn, medians of both"}});
+    }
+    const auto odd = results.curve("odd", "ratio to the library");
+    if (!odd.empty()) {
+      double sum = 0;
+      double spread = 0;
+      for (const auto& point : odd) {
+        sum += point.y;
+        spread = std::max(spread, point.relative_spread);
+      }
+      results.infer({.name = description_.name + " over the vendor's library at odd sizes",
+                     .value = sum / static_cast<double>(odd.size()),
+                     .unit = "times its rate",
+                     .confidence = 1 - std::min(1.0, spread),
+                     .statement = "the mean of the sizes, with the best stage at each",
+                     .evidence = {std::to_string(odd.size()) + " sizes"}});
+    }
+  }
+
+  LadderDescription<Value> description_;
+  hipscope::Size m_;
+  hipscope::Size n_;
+  hipscope::Size k_;
+  hipscope::Size largest_;
+};
+
+}  // namespace gemm

@@ -1,0 +1,121 @@
+// What a stage of a ladder of matrix products is: a kernel, the tiles that it works on, and where
+// it comes from. `Value` is float or double.
+#pragma once
+
+#include <hipscope/hipscope.h>
+
+#include <cstdint>
+#include <string>
+
+namespace gemm {
+
+/// The sizes of C = alpha A B + beta C. All matrices lie row by row, with so many elements from one
+/// row to the next.
+struct Extents {
+  unsigned m;  ///< rows of A and C
+  unsigned n;  ///< columns of B and C
+  unsigned k;  ///< columns of A, rows of B
+  unsigned lda;
+  unsigned ldb;
+  unsigned ldc;
+};
+
+/// One product, as a kernel is asked for it.
+template <typename Value>
+struct Product {
+  Extents extents;
+  Value alpha;
+  const Value* a;
+  const Value* b;
+  Value beta;
+  Value* c;
+  void* workspace = nullptr;  ///< for a stage that wants one: zeros at first, then as it leaves it
+};
+
+/// Every kernel takes the fields of a Product one by one: only of pointers that are parameters of
+/// their own can be said that nothing else points there.
+template <typename Value>
+using Kernel = void (*)(Extents, Value, const Value*, const Value*, Value, Value*);
+
+/// How much of the product a block, and a thread of it, has at once.
+struct Tiles {
+  unsigned block_rows;
+  unsigned block_columns;
+  unsigned depth;  ///< how much of k lies in LDS at once; 1: no LDS
+  unsigned threads;
+  unsigned thread_rows;
+  unsigned thread_columns;
+};
+
+/// The thread tile's loads from LDS, in bytes for each of its FMAs: for one k it loads a column of
+/// A and a row of B, and computes all their products.
+template <typename Value>
+double lds_bytes_per_fma(const Tiles& tiles) {
+  if (tiles.depth == 1) {
+    return 0;
+  }
+  return sizeof(Value) * (1.0 / tiles.thread_rows + 1.0 / tiles.thread_columns);
+}
+
+/// By what a stage multiplies: each has a peak of its own.
+enum class Unit { vector, matrix };
+
+template <typename Value>
+struct Stage {
+  std::string technique{};      ///< the row's name
+  std::string source_kernel{};  ///< the source's number, "3.1"; empty: ours
+  Tiles tiles{};
+  Unit unit = Unit::vector;
+  unsigned dynamic_lds_bytes = 0;
+  /// Takes any extents and addresses. Else m, n and k must be multiples of the tile's (k also of
+  /// `k_multiple`) and more than 0, and every row must begin at a multiple of 16 bytes.
+  bool any_size = false;
+  unsigned k_multiple = 1;
+  /// One of those that are measured at all sizes and against the vendor's library.
+  bool is_contender = false;
+  const void* kernel = nullptr;  ///< for what the runtime knows of it
+  void (*enqueue)(const Stage&, const Product<Value>&) = nullptr;
+  /// Bytes of device memory that `enqueue` wants beside the matrices; none: it wants nothing.
+  std::uint64_t (*workspace_bytes)(const Extents&) = nullptr;
+  /// Whether the device has what the stage needs; null: any has.
+  bool (*is_on)(const hipscope::DeviceDescription&) = nullptr;
+};
+
+inline unsigned blocks_of(std::uint64_t count, unsigned block) {
+  return static_cast<unsigned>((count + block - 1) / block);
+}
+
+/// The grid of a stage: x goes over the columns of C, y over its rows.
+inline dim3 grid_of(const Tiles& tiles, const Extents& extents) {
+  return dim3(blocks_of(extents.n, tiles.block_columns), blocks_of(extents.m, tiles.block_rows));
+}
+
+/// Enqueues a kernel on one block per tile of C.
+template <typename Value, Kernel<Value> kernel>
+void enqueue(const Stage<Value>& stage, const Product<Value>& product) {
+  hipscope::launch(kernel,
+                   {.grid = grid_of(stage.tiles, product.extents),
+                    .block = dim3(stage.tiles.threads),
+                    .lds_bytes = stage.dynamic_lds_bytes},
+                   product.extents, product.alpha, product.a, product.b, product.beta, product.c);
+}
+
+/// A stage whose kernel works on one tile of C per block.
+template <typename Value, Kernel<Value> kernel>
+Stage<Value> stage_of(const std::string& technique, const std::string& source_kernel,
+                      const Tiles& tiles) {
+  return {.technique = technique,
+          .source_kernel = source_kernel,
+          .tiles = tiles,
+          .kernel = reinterpret_cast<const void*>(kernel),
+          .enqueue = enqueue<Value, kernel>};
+}
+
+/// How a stage's row is named.
+template <typename Value>
+std::string label_of(const Stage<Value>& stage) {
+  return stage.source_kernel.empty() ? stage.technique
+                                     : stage.source_kernel + " " + stage.technique;
+}
+
+}  // namespace gemm

@@ -1,0 +1,168 @@
+"""occupancy.py: its rules on numbers worked out by hand, on compilers that are made up, and on the real one."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import synthetic
+
+sys.path.insert(0, str(synthetic.SCRIPTS))
+from hipscope_isa import occupancy, results  # noqa: E402
+from hipscope_report import load  # noqa: E402
+
+HIPCC = shutil.which("hipcc") or shutil.which("/opt/rocm/bin/hipcc")
+KEYS = sorted(occupancy.RULES)
+
+
+def fake_compiler(waves: Callable[[int, int], int]) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """A compiler that gives kernels what they claim, and counts their waves so."""
+
+    def run(command: Sequence[str], environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+        del environment
+        if "--version" in command:
+            return subprocess.CompletedProcess(command, 0, "fake clang version 1.2\n", "")
+        source = Path(next(word for word in command if word.endswith("kernels.hip")))
+        assembly = ""
+        for line in source.read_text(encoding="utf-8").splitlines():
+            name = re.search(r"void (\w+)\(\)", line)[1]
+            claims = dict(re.findall(r'"([va])(\d+)"', line))
+            vgprs, agprs = int(claims["v"]) + 1, int(claims.get("a", -1)) + 1
+            assembly += (f"_Z{len(name)}{name}v:\n; NumVgprs: {vgprs}\n; NumAgprs: {agprs}\n"
+                         f"; Occupancy: {waves(vgprs, agprs)}\n")
+        Path(command[-1]).write_text(assembly, encoding="utf-8")
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    return run
+
+
+# --- Rules -----------------------------------------------------------------------------------------
+
+
+def test_cdna_2_has_one_file_for_both_kinds() -> None:
+    rule = occupancy.RULES["gfx90a", 64]
+    assert [rule.waves(vgprs) for vgprs in (0, 1, 64, 65, 72, 73, 96, 97, 102, 128, 129, 256)] == [
+        8, 8, 8, 7, 7, 6, 5, 4, 4, 4, 3, 2]
+    # 30 VGPRs are rounded up to 32, and 32 + 33 to 72; 256 + 256 fill the file.
+    assert [rule.waves(30, 32), rule.waves(30, 33), rule.waves(256, 256)] == [8, 7, 1]
+
+
+def test_cdna_has_another_file_of_the_same_size() -> None:
+    rule = occupancy.RULES["gfx908", 64]
+    assert [rule.waves(64), rule.waves(64, 64), rule.waves(64, 65), rule.waves(8, 128)] == [4, 4, 3, 2]
+
+
+def test_vega_gives_registers_by_four() -> None:
+    rule = occupancy.RULES["gfx900", 64]
+    assert [rule.waves(vgprs) for vgprs in (24, 25, 28, 29, 84, 85, 128, 129)] == [10, 9, 9, 8, 3, 2, 2, 1]
+
+
+def test_rdna_2_has_half_as_many_registers_for_a_lane_of_wide_waves() -> None:
+    narrow, wide = occupancy.RULES["gfx1030", 32], occupancy.RULES["gfx1032", 64]
+    assert [narrow.waves(vgprs) for vgprs in (64, 65, 80, 81, 96, 103, 256)] == [16, 12, 12, 10, 10, 9, 4]
+    assert [wide.waves(vgprs) for vgprs in (32, 33, 40, 41, 48, 103, 256)] == [16, 12, 12, 10, 10, 4, 2]
+
+
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_steps_are_where_the_rule_changes(key: tuple[str, int]) -> None:
+    rule = occupancy.RULES[key]
+    steps = rule.steps()
+    assert steps[0][1] == rule.most_waves
+    assert [step[0] for step in steps] == sorted({step[0] for step in steps})
+    for registers, waves in steps:
+        vgprs, agprs = min(registers, 256), max(0, registers - 256)
+        assert rule.waves(vgprs, agprs) == waves
+        if registers < 256:
+            assert rule.waves(registers + 1) < waves
+
+
+# --- Held against a compiler -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_a_compiler_that_agrees(key: tuple[str, int]) -> None:
+    rule = occupancy.RULES[key]
+    result = occupancy.measure("hipcc", *key, fake_compiler(rule.waves))
+    assert [entry[:2] for entry in result["kernels"]] == [list(claim) for claim in occupancy.series(rule)]
+
+
+WRONG = {
+    "granule": {"granule": 32}, "file": {"file": 2048}, "most waves": {"most_waves": 7},
+}
+
+
+@pytest.mark.parametrize("change", WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_a_compiler_with_another_rule_is_noticed(key: tuple[str, int], change: dict[str, int]) -> None:
+    other = dataclasses.replace(occupancy.RULES[key], **change)
+    with pytest.raises(occupancy.OccupancyError, match=f"{key[0]}.*the compiler counts"):
+        occupancy.measure("hipcc", *key, fake_compiler(other.waves))
+
+
+def test_agprs_in_the_wrong_file_are_noticed() -> None:
+    other = dataclasses.replace(occupancy.RULES["gfx90a", 64], agprs="other file")
+    with pytest.raises(occupancy.OccupancyError, match="AGPRs"):
+        occupancy.measure("hipcc", "gfx90a", 64, fake_compiler(other.waves))
+
+
+def test_a_kernel_that_is_counted_otherwise_is_noticed() -> None:
+    def hides_one(command: Sequence[str], environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+        done = fake_compiler(occupancy.VEGA.waves)(command, environment)
+        if "-S" in command:
+            path = Path(command[-1])
+            path.write_text(path.read_text(encoding="utf-8").replace("NumVgprs: 77\n", "NumVgprs: 0\n"),
+                            encoding="utf-8")
+        return done
+
+    with pytest.raises(occupancy.LimitsError, match="77 VGPRs .* counted otherwise"):
+        occupancy.measure("hipcc", "gfx900", 64, hides_one)
+
+
+# --- Kept ------------------------------------------------------------------------------------------
+
+
+def entry(target: str, lanes: int, kernels: list[list[int]]) -> dict[str, Any]:
+    """As measure makes them."""
+    return {"target": target, "lanes": lanes, "compiler": "clang version 1.2", "kernels": kernels}
+
+
+def test_other_targets_are_kept(tmp_path: Path) -> None:
+    old = [entry("gfx900", 64, [[24, 0, 10]]), entry("gfx1030", 32, [[64, 0, 16]])]
+    (tmp_path / results.OCCUPANCY_FILE).write_text(json.dumps(old), encoding="utf-8")
+    new = entry("gfx900", 64, [[25, 0, 9]])
+    assert results.with_kept_occupancy(tmp_path, [new]) == [new, old[1]]
+
+
+@pytest.mark.parametrize("bad", [entry("gfx900", 64, [[24, 0, 9]]), entry("gfx900", 32, [[24, 0, 10]])],
+                         ids=["wrong waves", "no rule"])
+def test_a_file_that_no_rule_bears_out_is_refused(tmp_path: Path, bad: dict[str, Any]) -> None:
+    (tmp_path / results.OCCUPANCY_FILE).write_text(json.dumps([bad]), encoding="utf-8")
+    with pytest.raises(load.BadResult, match="rule"):
+        results.read_occupancy(tmp_path)
+
+
+def test_the_page_has_the_steps_side_by_side() -> None:
+    text = occupancy.text([entry("gfx900", 64, [[24, 0, 10]]), entry("gfx90a", 64, [[96, 0, 5], [97, 0, 4]])])
+    assert "\n| waves per SIMD | gfx900, waves of 64 | gfx90a, waves of 64 |\n" in text
+    assert "\n| 10 | 24 | - |\n" in text
+    assert "\n| 5 | 48 | 96 |\n" in text
+    assert "for 3 kernels" in text
+    assert occupancy.text([]) == ""
+
+
+# --- The compiler that is here ---------------------------------------------------------------------
+
+
+@pytest.mark.skipif(HIPCC is None, reason="there is no hipcc")
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_the_real_compiler_agrees(key: tuple[str, int]) -> None:
+    result = occupancy.measure(HIPCC, *key)
+    assert len({waves for _, _, waves in result["kernels"]}) >= 8

@@ -1,0 +1,47 @@
+"""register_stages.py: on kernels that are made up, and on the results that are here."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+import synthetic
+
+sys.path.insert(0, str(synthetic.SCRIPTS))
+from hipscope_isa import register_stages, results  # noqa: E402
+
+FOLDER = synthetic.SCRIPTS.parent / "results" / "isa"
+
+
+def kernel(stage: str, vgprs: int) -> dict[str, Any]:
+    """A stage's kernel as analysis.py describes it, as far as the table goes."""
+    numbers = {key: 0 for _, key, _ in register_stages.COLUMNS}
+    return {"symbol": register_stages.PREFIX + register_stages.STAGES[stage] + "vS3_", **numbers, "vgprs": vgprs}
+
+
+def test_published_figures_stand_beside_the_stage_and_the_target_that_they_are_of() -> None:
+    found = {(target, "register_pressure"): {"kernels": [kernel("loops", 50), kernel("baseline", 111)]}
+             for target in ("gfx1030", "gfx90a")}
+    tables = register_stages.text(found)
+    assert tables.index("### gfx90a") < tables.index("### gfx1030")
+    assert "| baseline | 111 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 102 | 98 | 0 | 0 | 4 |" in tables
+    assert "| loops | 50 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |  |  |  |  |  |" in tables
+    assert tables.count("published") == 5
+    assert tables.endswith("| loops | 50 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |")
+
+
+def test_of_other_experiments_there_is_no_table() -> None:
+    assert register_stages.text({("gfx90a", "padding"): {"kernels": [kernel("baseline", 1)]}}) == ""
+
+
+@pytest.mark.parametrize("target", ["gfx900", "gfx906", "gfx908", "gfx90a", "gfx1030"])
+def test_every_stage_has_its_kernel(target: str) -> None:
+    path = FOLDER / target / "register_pressure.json"
+    result = results.read_result(path, results.load_schema())
+    found = [register_stages.kernel_of(result, stage) for stage in register_stages.STAGES]
+    assert None not in found
+    assert len({one["symbol"] for one in found}) == len(register_stages.STAGES)
+    # What states no launch bound is compiled for 1024 threads: the source's stages.
+    assert [stage for stage, one in zip(register_stages.STAGES, found) if one["threads_per_block"] == 1024] == [
+        stage for stage in register_stages.STAGES if (stage, "gfx90a", "VGPRs") in register_stages.published()]
