@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hipscope_report import markdown
+from hipscope_report import formats, markdown
 
 from .register_limits import Compiler, LimitsError, Run, run_program
 
@@ -156,7 +156,7 @@ def text(results: Sequence[Mapping[str, Any]]) -> str:
     rows = sorted({waves for column in columns for waves in column}, reverse=True)
     steps = markdown.table(
         ["waves per SIMD", *names],
-        [[str(waves), *(str(column.get(waves, markdown.NOT_THERE)) for column in columns)] for waves in rows])
+        [[str(waves), *(str(column.get(waves, formats.NOT_THERE)) for column in columns)] for waves in rows])
     kernels = sum(len(result["kernels"]) for result in results)
     compilers = "; ".join(sorted({result["compiler"] for result in results}))
     return "\n\n".join([
