@@ -114,9 +114,9 @@ def of_table(text: str) -> list[list[str]]:
     return [sorted(re.findall(r"\d[\d.]*(?<!\.)(?:e-?\d+)?", row)) for row in plain]
 
 
-def code_of(line: str) -> list[str]:
-    """The code within a line of prose."""
-    return re.findall(r"`([^`]+)`", line)
+def code_of(text: str) -> list[str]:
+    """The code within prose."""
+    return [" ".join(code.split()) for code in re.findall(r"`([^`]+)`", text)]
 
 
 def skeleton(text: str) -> dict[str, list[Any]]:
