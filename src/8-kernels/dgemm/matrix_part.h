@@ -8,8 +8,8 @@
 //     of 16 bytes brings both, into registers side by side, as the instruction wants them
 //   the second is A: of two k that lie side by side the first goes to one instruction, the second
 //     to the next
-// Four k at a time, since the fragments of 8 or 16 would not fit twice; what the instruction takes
-// at once makes no difference to its rate (sm_80's own shape, 8 x 8 x 4, has half of it on sm_90).
+// Four k at a time, since the fragments of 8 or 16 would not fit twice: the next ones load while
+// these multiply. (sm_80 has the instruction as 8 x 8 x 4 only.)
 #pragma once
 
 #include "copies.h"
