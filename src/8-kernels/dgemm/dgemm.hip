@@ -102,7 +102,8 @@ int main(int argc, char** argv) {
   gemm::Ladder<double> ladder(experiment, {.name = "DGEMM",
                                            .arithmetic = "FP64",
                                            .stages = dgemm::all_stages(),
-                                           .fmas_per_cycle = fmas_per_cycle});
+                                           .fmas_per_cycle = fmas_per_cycle,
+                                           .odd_sizes = 8});
   experiment.conclude([&](hipscope::Results& results) {
     infer_one_block(results);
     infer_operands(results);

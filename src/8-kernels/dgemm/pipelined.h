@@ -54,7 +54,7 @@ __device__ inline unsigned first_step(unsigned block, SplitTiles split, unsigned
 /// Where a tile lies: groups of rows of tiles, each column by column, so that blocks that run at
 /// the same time share parts of A and of B in L2.
 __device__ inline Place place_of_tile(unsigned tile, Extents extents) {
-  constexpr unsigned group = 8;
+  constexpr unsigned group = 4;
   const unsigned rows = (extents.m + pipeline_side - 1) / pipeline_side;
   const unsigned columns = (extents.n + pipeline_side - 1) / pipeline_side;
   const unsigned first = tile / (group * columns) * group;
@@ -163,8 +163,8 @@ __global__ void __launch_bounds__(pipeline_threads, 1)
     const unsigned first = begin > tile_begin ? begin : tile_begin;
     const Place place = place_of_tile(tile, extents);
     Part part;
-    Copies<Part::a_pitch, is_even> copies(extents, a, b, reinterpret_cast<double*>(lds), place,
-                                          (first - tile_begin) * pipeline_depth);
+    Copies<typename Part::TileOfA, is_even> copies(extents, a, b, reinterpret_cast<double*>(lds),
+                                                   place, (first - tile_begin) * pipeline_depth);
 #pragma unroll
     for (unsigned i = 0; i + 1 < pipeline_buffers; ++i) {
       copies.begin();
@@ -190,7 +190,7 @@ __global__ void __launch_bounds__(pipeline_threads, 1)
 }
 
 template <typename Part>
-inline constexpr unsigned pipeline_lds_bytes = Copies<Part::a_pitch, true>::lds_bytes;
+inline constexpr unsigned pipeline_lds_bytes = Copies<typename Part::TileOfA, true>::lds_bytes;
 
 /// A kernel with room for its LDS, which is more than a launch takes without being asked for.
 template <typename Part, bool is_even, bool splits_tiles>

@@ -155,6 +155,7 @@ struct LadderDescription {
   std::vector<Stage<Value>> stages;
   /// FMAs of one CU of an architecture per cycle by such a unit; NaN for what is not listed.
   double (*fmas_per_cycle)(const std::string& architecture, Unit unit);
+  unsigned odd_sizes;                ///< how many sweep odd has on a GPU, two at least
   std::vector<std::string> notes{};  ///< under the title of sweep stages
 };
 
@@ -401,7 +402,7 @@ class Ladder {
   }
 
   void measure_odd(Sweep& sweep) const {
-    const unsigned count = sweep.is_hardware() ? 20 : 2;
+    const unsigned count = sweep.is_hardware() ? description_.odd_sizes : 2;
     const unsigned smallest = sweep.is_hardware() ? 1001 : 19;
     const unsigned largest = sweep.is_hardware() ? 5999 : 67;
     sweep.axis({.name = "M = N = K"});
