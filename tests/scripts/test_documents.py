@@ -1,4 +1,4 @@
-"""What people read: every link leads somewhere, every named sweep is there, and the Chinese follows the English."""
+"""What people read: links lead somewhere, sweeps that are named are there, the Chinese follows the English."""
 
 from __future__ import annotations
 
@@ -103,15 +103,23 @@ def test_sweeps_that_are_named_are_there() -> None:
     found = commands((ROOT / "README.md").read_text(encoding="utf-8"))
     assert len(found) > 15
     for experiment, choice in found:
-        result = json.loads((ROOT / "results" / "nvidia-h200" / f"{experiment}.json").read_text(encoding="utf-8"))
+        path = ROOT / "results" / "nvidia-h200" / f"{experiment}.json"
+        result = json.loads(path.read_text(encoding="utf-8"))
         assert any(re.search(choice, sweep["name"]) for sweep in result["sweeps"]), (experiment, choice)
 
 
 def of_table(text: str) -> list[list[str]]:
-    """The numbers of each table row, however they are ordered within it."""
+    """The numbers of each table row, sorted."""
     rows = [line for line in prose(text) if line.startswith("|")]
     plain = [re.sub(r"\]\([^)]*\)", "]", row) for row in rows]
     return [sorted(re.findall(r"\d[\d.]*(?<!\.)(?:e-?\d+)?", row)) for row in plain]
+
+
+def of_text(text: str) -> list[str]:
+    """The numbers outside tables and code, sorted: languages order their words differently."""
+    plain = "\n".join(line for line in prose(text) if not line.startswith("|"))
+    plain = re.sub(r"\]\([^)]*\)|`[^`]+`", " ", plain)
+    return sorted(re.findall(r"(?<![\w.])\d+(?:\.\d+)?", plain))
 
 
 def code_of(text: str) -> list[str]:
@@ -120,11 +128,12 @@ def code_of(text: str) -> list[str]:
 
 
 def skeleton(text: str) -> dict[str, list[Any]]:
-    """What a translation may not change: headings, tables' numbers, code blocks, pictures and code in the text."""
+    """What a translation may not change: headings, numbers, code blocks, pictures and code in the text."""
     blocks = re.findall(r"^```.*?^```$", text, re.MULTILINE | re.DOTALL)
     return {
         "headings": [(line.split(" ")[0], code_of(line)) for line in headings(text)],
         "numbers of table rows": of_table(text),
+        "numbers of the text": of_text(text),
         "code blocks": [re.sub(r"\s*(//|#|;) .*", "", block) for block in blocks],
         "pictures": [Path(link).name for link in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text)],
         "code": sorted(code_of("\n".join(prose(text)))),
@@ -154,11 +163,12 @@ def test_each_language_leads_to_the_other(original: Path) -> None:
 
 @pytest.mark.parametrize(("old", "new", "what"), [
     ("| a | 1.5 |", "| a | 1.4 |", "numbers of table rows"), ("| b | 7 |\n", "", "numbers of table rows"),
-    ("## Two `x`", "## Two `y`", "headings"), ("## Two", "### Two", "headings"), ("int i = 1;", "int i = 2;", "code blocks"),
-    ("plot.svg", "other.svg", "pictures"), ("see `run`", "see run", "code")])
+    ("## Two `x`", "## Two `y`", "headings"), ("## Two", "### Two", "headings"),
+    ("int i = 1;", "int i = 2;", "code blocks"), ("plot.svg", "other.svg", "pictures"),
+    ("see `run`", "see run", "code"), ("of 12.5 %", "of 12.4 %", "numbers of the text")])
 def test_a_translation_that_drifts_is_found(old: str, new: str, what: str) -> None:
     original = ("# One\n\n## Two `x`\n\n| a | 1.5 |\n| b | 7 |\n\n```\nint i = 1;  // said\n```\n\n"
-                "![p](plot.svg) see `run`\n")
+                "![p](plot.svg) see `run`, of 12.5 %\n")
     said_otherwise = original.replace("// said", "// told").replace("One", "Eins").replace("| a |", "| A |")
     assert differences(original, said_otherwise) == []
     assert old in original
