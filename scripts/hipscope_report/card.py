@@ -145,6 +145,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         *_told_by("dgemm", "DGEMM rate", "DGEMM rate by matrix instructions", "DGEMM over the vendor's library",
                   "DGEMM over the vendor's library at odd sizes",
                   "DGEMM of one block, from the source's first stage to its last",
+                  "a block's load from LDS for each lane more at a bank",
                   "FP64 FMAs whose operands are all new"),
     ),
 }

@@ -173,6 +173,7 @@ def add_full(folder: Path) -> None:
         inference("DGEMM over the vendor's library", 1.0, "times its rate"),
         inference("DGEMM over the vendor's library at odd sizes", 1.2, "times its rate"),
         inference("DGEMM of one block, from the source's first stage to its last", 27.0, "times the rate"),
+        inference("a block's load from LDS for each lane more at a bank", 16.0, "cycles"),
         inference("FP64 FMAs whose operands are all new", 0.77, "times the rate"))
 
 

@@ -43,6 +43,20 @@ __host__ __device__ constexpr unsigned place_of(unsigned t, unsigned i) {
   }
 }
 
+/// How many of 16 lanes want different values of one bank, at most, when thread t loads from its
+/// places: banks are 4 bytes wide, so a value of 8 takes two, of 32.
+template <Spread spread>
+constexpr unsigned conflict_degree() {
+  constexpr unsigned pairs_of_banks = 16;
+  unsigned wanted[pairs_of_banks] = {};
+  unsigned most = 0;
+  for (unsigned lane = 0; lane < 16; ++lane) {
+    const unsigned wants = ++wanted[place_of<spread>(lane, 0) % pairs_of_banks];
+    most = wants > most ? wants : most;
+  }
+  return most;
+}
+
 inline constexpr unsigned lds_depth = 8;
 inline constexpr unsigned lds_pitch = block_side + 1;
 

@@ -50,10 +50,17 @@ __device__ constexpr Place place_of_operands(unsigned n) {
   return {row, row % 2 == 0 ? column : operand_side - 1 - column};
 }
 
+/// For all that clang knows, somebody uses what was loaded.
+__device__ inline void keep([[maybe_unused]] const hipscope::LdsWords<16>& loaded) {
+#if defined(__HIP_DEVICE_COMPILE__)
+  asm volatile("" ::"v"(loaded.word[0]));
+#endif
+}
+
 template <OperandsOfFma operands>
 __global__ void __launch_bounds__(operand_threads, 1)
     operands_kernel(const double* input, double argument, unsigned passes, double* output) {
-  __shared__ unsigned lds[operand_threads];
+  alignas(16) __shared__ unsigned lds[operand_threads];
   lds[threadIdx.x] = threadIdx.x;
   __syncthreads();
   [[maybe_unused]] unsigned address = hipscope::lds_address(lds) + threadIdx.x % 32 * 16;
@@ -77,7 +84,7 @@ __global__ void __launch_bounds__(operand_threads, 1)
       if constexpr (operands == OperandsOfFma::with_lds_loads) {
         if (n % operand_side == 0) {
           hipscope::lds_forget(address);
-          hipscope::lds_load<16>(lds, address);
+          keep(hipscope::lds_load<16>(lds, address));
         }
       }
     }

@@ -1,7 +1,6 @@
 // Beyond the source: the stages that reach the units' limits, and the vendor's library.
 //
-//   copies         by the hardware, from global memory to LDS (copies.h): four buffers, two or
-//   three
+//   copies         by the hardware, from global memory to LDS (copies.h): four buffers, up to three
 //                  tiles on their way while one is multiplied, one barrier per tile
 //   units          the vector unit (vector_part.h) or matrix instructions (matrix_part.h)
 //   split tiles    (`stream-K`, Osama et al., PPoPP 2023) 1024 tiles on 132 CUs take 8 rounds where
@@ -91,7 +90,9 @@ __device__ void hand_over(const Part& part, SplitTiles split) {
 }
 
 /// Adds the sums of all blocks before this one that have steps of the tile that begins at step
-/// `tile_begin`, down to its first. They have handed them over before they did anything else.
+/// `tile_begin`, down to its first. They have handed them over before they did anything else; and
+/// they run, or have run: split blocks come first in the grid, one for each CU at most, and lower
+/// numbers begin no later.
 template <typename Part>
 __device__ void take_over(Part& part, SplitTiles split, unsigned steps, unsigned tile_begin) {
   unsigned block = blockIdx.x;
@@ -282,9 +283,10 @@ Stage pipelined_stage(const std::string& technique) {
   }
   if (Part::unit == Unit::matrix) {
     stage.is_on = [](const hipscope::DeviceDescription& device) {
-      const std::string& architecture = device.architecture;
-      const bool is_older =
-          architecture.rfind("sm_6", 0) == 0 || architecture.rfind("sm_7", 0) == 0;
+      const auto begins = [&](const char* start) {
+        return device.architecture.rfind(start, 0) == 0;
+      };
+      const bool is_older = begins("sm_5") || begins("sm_6") || begins("sm_7");
       return !is_older;
     };
   }

@@ -98,9 +98,7 @@ inline Stage register_tile_stage() {
                                                               .threads = 256,
                                                               .thread_rows = 8,
                                                               .thread_columns = 8});
-#if defined(HIPSCOPE_BACKEND_AMD)
   stage.is_contender = true;
-#endif
   return stage;
 }
 

@@ -53,16 +53,16 @@ std::vector<SourceStage> source_stages() {
                                                       8),
        both_reused, 0},
       {source_stage<lds_staging_kernel<layout>>("LDS staging", "4", tiles_in_lds, 8), from_tile,
-       both_reused, 4},
+       both_reused, conflict_degree<Spread::together>()},
       {source_stage<lds_double_buffer_kernel<layout, Spread::together>>("LDS double buffer", "5",
                                                                         tiles_in_lds, 8),
-       from_tile, both_reused, 4},
+       from_tile, both_reused, conflict_degree<Spread::together>()},
       {source_stage<lds_double_buffer_kernel<layout, Spread::pairs>>("fewer bank conflicts", "6",
                                                                      tiles_in_lds, 8),
-       from_tile, both_reused, 2},
+       from_tile, both_reused, conflict_degree<Spread::pairs>()},
       {source_stage<lds_double_buffer_kernel<layout, Spread::apart>>("no bank conflicts", "",
                                                                      tiles_in_lds, 8),
-       from_tile, both_reused, 1}};
+       from_tile, both_reused, conflict_degree<Spread::apart>()}};
 }
 
 /// All stages for matrices that lie row by row.

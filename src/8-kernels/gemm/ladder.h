@@ -14,6 +14,7 @@
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <iterator>
 #include <limits>
@@ -144,7 +145,10 @@ std::vector<AwkwardCase<Value>> awkward_cases(bool is_hardware) {
           {128, 256, is_hardware ? 64U : 16U, other, whole_gaps},
           {below, above, 17, {.alpha = -1, .beta = 1}, {}},
           {above, 17, below, measured, odd_gaps},
-          {17, below, above, other, {}}};
+          {17, below, above, other, {}},
+          // Tiles that are split along k among blocks, of several rows and columns.
+          {190, 63, 150, other, {}},
+          {190, 127, 151, measured, odd_gaps}};
 }
 
 /// A ladder: what is measured, and of which arithmetic.
@@ -219,10 +223,14 @@ class Ladder {
     const std::string& architecture = sweep.device().architecture;
     const double vector = description_.fmas_per_cycle(architecture, Unit::vector);
     const double matrix = description_.fmas_per_cycle(architecture, Unit::matrix);
+    if (std::isnan(vector)) {
+      sweep.note("the peak of " + architecture + " is not listed: there are no shares of it");
+      return;
+    }
     sweep.note("peak: " + number(vector) + " FMAs per cycle of each of " +
                std::to_string(sweep.device().compute_units) +
                " CUs, at the clock of each measurement" +
-               (matrix == vector || matrix != matrix
+               (matrix == vector
                     ? ""
                     : "; of stages with matrix instructions, and the library, " + number(matrix)));
   }
@@ -247,7 +255,8 @@ class Ladder {
   // --- Which stages
 
   static bool is_here(const Sweep& sweep, const Stage<Value>& stage) {
-    return stage.is_on == nullptr || stage.is_on(sweep.device());
+    return stage.dynamic_lds_bytes <= sweep.device().largest_lds_bytes_per_block &&
+           (stage.is_on == nullptr || stage.is_on(sweep.device()));
   }
 
   void note_missing(Sweep& sweep) const {
