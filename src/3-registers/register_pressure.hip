@@ -4,20 +4,20 @@
 // 21 scalars, reads 31 numbers per cell and writes 26: it keeps so much alive that registers decide
 // how many waves fit on a CU (NVIDIA: SM). The same step in many forms, each of which changes one
 // thing:
-//   baseline                 phi squared by pow, f updated after u, no restrict, no launch bound
-//   no pow                   phi * phi
-//   definitions moved        f0, which needs no u, is updated before u is computed
-//   restrict on g14, g7      so the compiler may keep what it has read of them
-//   launch bound of 256      without one the compiler plans for blocks of 1024 threads
-//   bound, restrict on all   of all 31 pointers
-//   bound, more waves        the bound asks for more waves than fit by themselves: values are
-//   spilled bound, more waves, LDS   three forces and three velocities wait in LDS, by hand bound,
-//   LDS               the same where nothing would be spilled arguments in one object  passed by
-//   value
-//   ... in constant memory   the same object, which the kernel finds there
-//   loops, unrolled          over populations that are numbers of one array
-//   loops                    the same, not unrolled
-//   loops, array on the stack  what was read is kept in an array that is indexed at run time
+//   baseline: phi squared by pow, f updated after u, no restrict, no launch bound
+//   no pow: phi * phi
+//   definitions moved: f0, which needs no u, is updated before u is computed
+//   restrict on g14, g7: so the compiler may keep what it has read of them
+//   launch bound of 256: without one the compiler plans for blocks of 1024 threads
+//   bound, restrict on all: of all 31 pointers
+//   bound, more waves: the bound asks for more waves than fit by themselves, so values are spilled
+//   bound, more waves, LDS: three forces and three velocities wait in LDS, by hand
+//   bound, LDS: the same where nothing would be spilled
+//   arguments in one object: passed by value
+//   arguments in constant memory: the same object, which the kernel finds there
+//   loops, unrolled: over populations that are numbers of one array
+//   loops: the same, not unrolled
+//   loops, array on the stack: what was read is kept in an array that is indexed at run time
 // The step is bound by memory: it is held against a copy of as many bytes, and against a kernel
 // that makes the same reads and writes. register_pressure_kernels.h has the kernels,
 // register_pressure_stages.h their launches, register_pressure_lattice.h the grid and the check of
