@@ -172,7 +172,14 @@ void measure_stages(Sweep& sweep, const Sizes& sizes) {
   require_memory(sweep, sizes);
   auto copy_point = sweep.point("copy of as many bytes", copy_x);
   const double copy = measure_copy(sweep, copy_point, sizes.bytes());
+  // A copy updates nothing; its row has the value so that the headline's column comes first.
+  copy_point.value(updates, not_measured, updates_unit);
   copy_point.value("bandwidth", copy, "GB/s");
+  // The host backend's times tell nothing of a GPU's memory.
+  const auto add_share = [&](Point& point, double bandwidth) {
+    point.value(share_of_copy, sweep.is_hardware() ? 100 * bandwidth / copy : not_measured, "%");
+  };
+  add_share(copy_point, copy);
 
   Lattice lattice(sweep, sizes.extents, measured_box, make_model());
   set_constant_arguments(lattice);
@@ -183,7 +190,7 @@ void measure_stages(Sweep& sweep, const Sizes& sizes) {
     const double rate = measure_rate(point, lattice, stage, blocks);
     point.value(updates, rate, updates_unit);
     point.value("bandwidth", bandwidth_of(rate), "GB/s");
-    point.value(share_of_copy, 100 * bandwidth_of(rate) / copy, "%");
+    add_share(point, bandwidth_of(rate));
     add_resources(sweep, point, stage, blocks);
     if (work == Work::model) {
       point.value("change of mass", change, "of the mass");
