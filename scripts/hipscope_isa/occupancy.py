@@ -119,10 +119,14 @@ def measure(hipcc: str, target: str, lanes: int, run: Run = run_program) -> dict
 
 
 def check(result: Mapping[str, Any]) -> None:
-    """Raises OccupancyError where there is no rule, or a kernel's waves are not what it says."""
+    """Raises OccupancyError where there is no rule, or the kernels are not its series with the waves that it says."""
     rule = RULES.get((result["target"], result["lanes"]))
     if rule is None:
         raise OccupancyError(f"there is no rule for {result['target']} with waves of {result['lanes']}")
+    claims = series(rule)
+    if [(vgprs, agprs) for vgprs, agprs, _ in result["kernels"]] != claims:
+        raise OccupancyError(f"{result['target']}, waves of {result['lanes']}: the {len(result['kernels'])} kernels "
+                             f"are not exactly the {len(claims)} that the rule is held against")
     for vgprs, agprs, waves in result["kernels"]:
         if rule.waves(vgprs, agprs) != waves:
             raise OccupancyError(f"{result['target']}, waves of {result['lanes']}: with {vgprs} VGPRs and {agprs} "

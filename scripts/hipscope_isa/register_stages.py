@@ -8,6 +8,7 @@ from typing import Any
 
 from hipscope_report import markdown
 
+from .errors import IsaError
 from .experiments import REPOSITORY
 from .results import target_order
 
@@ -64,7 +65,8 @@ def _table(target: str, result: Result) -> str:
     for stage in STAGES:
         kernel = kernel_of(result, stage)
         if kernel is None:
-            continue
+            raise IsaError(f"{target}: the stage '{stage}' of {EXPERIMENT} has no kernel whose symbol begins with "
+                           f"{PREFIX + STAGES[stage]}.")
         rows.append([stage, *(str(kernel[key]) for _, key, _ in COLUMNS),
                      *(known.get((stage, target, metric), "") for _, _, metric in shown)])
     header = ["stage", *(name for name, _, _ in COLUMNS), *(f"{name}, published" for name, _, _ in shown)]
@@ -72,6 +74,9 @@ def _table(target: str, result: Result) -> str:
 
 
 def text(results: Mapping[tuple[str, str], Result]) -> str:
-    """A table per target of which there is a result; nothing when there is none."""
+    """A table per target of which there is a result; nothing when there is none.
+
+    Raises IsaError when a stage's kernel is not in a result.
+    """
     targets = sorted((target for target, name in results if name == EXPERIMENT), key=target_order)
     return "\n\n".join(f"### {target}\n\n{_table(target, results[target, EXPERIMENT])}" for target in targets)

@@ -4,33 +4,34 @@
 // 21 scalars, reads 31 numbers per cell and writes 26: it keeps so much alive that registers decide
 // how many waves fit on a CU (NVIDIA: SM). The same step in many forms, each of which changes one
 // thing:
-//   baseline                 phi squared by pow, f updated after u, no restrict, no launch bound
-//   no pow                   phi * phi
-//   definitions moved        f0, which needs no u, is updated before u is computed
-//   restrict on g14, g7      so the compiler may keep what it has read of them
-//   launch bound of 256      without one the compiler plans for blocks of 1024 threads
-//   bound, restrict on all   of all 31 pointers
-//   bound, more waves        the bound asks for more waves than fit by themselves: values are
-//   spilled bound, more waves, LDS   three forces and three velocities wait in LDS, by hand bound,
-//   LDS               the same where nothing would be spilled arguments in one object  passed by
-//   value
-//   ... in constant memory   the same object, which the kernel finds there
-//   loops, unrolled          over populations that are numbers of one array
-//   loops                    the same, not unrolled
-//   loops, array on the stack  what was read is kept in an array that is indexed at run time
+//   baseline: phi squared by pow, f updated after u, no restrict, no launch bound
+//   no pow: phi * phi
+//   definitions moved: f0, which needs no u, is updated before u is computed
+//   restrict on g14, g7: so the compiler may keep what it has read of them
+//   launch bound of 256: without one the compiler plans for blocks of 1024 threads
+//   bound, restrict on all: of all 31 pointers
+//   bound, more waves: the bound asks for more waves than fit by themselves, so values are spilled
+//   bound, more waves, LDS: three forces and three velocities wait in LDS, by hand
+//   bound, LDS: the same where nothing would be spilled
+//   arguments in one object: passed by value
+//   arguments in constant memory: the same object, which the kernel finds there
+//   loops, unrolled: over populations that are numbers of one array
+//   loops: the same, not unrolled
+//   loops, array on the stack: what was read is kept in an array that is indexed at run time
 // The step is bound by memory: it is held against a copy of as many bytes, and against a kernel
 // that makes the same reads and writes. register_pressure_kernels.h has the kernels,
 // register_pressure_stages.h their launches, register_pressure_lattice.h the grid and the check of
-// every cell, register_pressure_reference.h the host's step.
+// every cell, register_pressure_reference.h the host's step, register_pressure_inference.h what the
+// curves show.
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "register_pressure_copy.h"
+#include "register_pressure_inference.h"
 #include "register_pressure_lattice.h"
 #include "register_pressure_stages.h"
 
@@ -41,7 +42,11 @@ using hipscope::register_pressure::block_threads;
 using hipscope::register_pressure::Blocks;
 using hipscope::register_pressure::blocks_of;
 using hipscope::register_pressure::bounded_stage;
+using hipscope::register_pressure::copy_x;
 using hipscope::register_pressure::Extents;
+using hipscope::register_pressure::infer_best;
+using hipscope::register_pressure::infer_changes;
+using hipscope::register_pressure::infer_waves;
 using hipscope::register_pressure::ladder;
 using hipscope::register_pressure::Lattice;
 using hipscope::register_pressure::make_model;
@@ -50,9 +55,14 @@ using hipscope::register_pressure::moved_bytes;
 using hipscope::register_pressure::restrict_all_stage;
 using hipscope::register_pressure::rolled_stage;
 using hipscope::register_pressure::set_constant_arguments;
+using hipscope::register_pressure::share_of_copy;
 using hipscope::register_pressure::Stage;
+using hipscope::register_pressure::stages_sweep;
 using hipscope::register_pressure::streams_stage;
+using hipscope::register_pressure::streams_x;
 using hipscope::register_pressure::unbounded_stage;
+using hipscope::register_pressure::updates;
+using hipscope::register_pressure::updates_unit;
 using hipscope::register_pressure::verify;
 using hipscope::register_pressure::Work;
 
@@ -155,13 +165,6 @@ double bandwidth_of(double million_updates) { return million_updates * 1e-3 * mo
 
 // --- Sweeps -----------------------------------------------------------------------------------
 
-constexpr const char* stages_sweep = "stages";
-constexpr const char* updates = "updates";
-constexpr const char* updates_unit = "million/s";
-// The references come before the first stage, which is 1.
-constexpr double copy_x = -1;
-constexpr double streams_x = 0;
-
 void measure_stages(Sweep& sweep, const Sizes& sizes) {
   sweep.axis({.name = "stage"});
   sweep.headline(updates);
@@ -169,7 +172,14 @@ void measure_stages(Sweep& sweep, const Sizes& sizes) {
   require_memory(sweep, sizes);
   auto copy_point = sweep.point("copy of as many bytes", copy_x);
   const double copy = measure_copy(sweep, copy_point, sizes.bytes());
+  // A copy updates nothing; its row has the value so that the headline's column comes first.
+  copy_point.value(updates, not_measured, updates_unit);
   copy_point.value("bandwidth", copy, "GB/s");
+  // The host backend's times tell nothing of a GPU's memory.
+  const auto add_share = [&](Point& point, double bandwidth) {
+    point.value(share_of_copy, sweep.is_hardware() ? 100 * bandwidth / copy : not_measured, "%");
+  };
+  add_share(copy_point, copy);
 
   Lattice lattice(sweep, sizes.extents, measured_box, make_model());
   set_constant_arguments(lattice);
@@ -180,7 +190,7 @@ void measure_stages(Sweep& sweep, const Sizes& sizes) {
     const double rate = measure_rate(point, lattice, stage, blocks);
     point.value(updates, rate, updates_unit);
     point.value("bandwidth", bandwidth_of(rate), "GB/s");
-    point.value("share of copy", 100 * bandwidth_of(rate) / copy, "%");
+    add_share(point, bandwidth_of(rate));
     add_resources(sweep, point, stage, blocks);
     if (work == Work::model) {
       point.value("change of mass", change, "of the mass");
@@ -309,164 +319,6 @@ void measure_awkward(Sweep& sweep, unsigned steps) {
   }
 }
 
-// --- What the curves show ---------------------------------------------------------------------
-
-using Curve = std::vector<hipscope::CurvePoint>;
-
-// A rate differs by this factor, or the two are alike.
-constexpr double noticeable = 1.02;
-
-// What the sweep of stages says of one of them.
-struct Row {
-  double seconds;
-  double spread;
-  double registers;
-  double scratch;
-  double resident;
-};
-
-Row row_of(const hipscope::Results& results, const std::string& name) {
-  const std::vector<Stage> stages = ladder();
-  const auto found =
-      std::find_if(stages.begin(), stages.end(), [&](auto& stage) { return stage.name == name; });
-  const auto x = static_cast<double>(found - stages.begin() + 1);
-  const auto at = [&](const std::string& value) {
-    const Curve curve = results.curve(stages_sweep, value);
-    return *std::find_if(curve.begin(), curve.end(), [&](auto& point) { return point.x == x; });
-  };
-  const hipscope::CurvePoint time = at("time");
-  return {.seconds = time.y,
-          .spread = time.relative_spread,
-          .registers = at("registers").y,
-          .scratch = at("scratch").y,
-          .resident = at("resident").y};
-}
-
-std::string text_of(const std::string& name, const Row& row) {
-  return name + ": " + number(row.seconds * 1e6, 4) + " us, " + number(row.registers, 4) +
-         " registers, " + number(row.scratch, 4) + " bytes of scratch, " + number(row.resident, 4) +
-         " waves per CU";
-}
-
-// A change to the kernel: its name, and the stages before and after it.
-struct Change {
-  std::string what;
-  std::string before;
-  std::string after;
-};
-
-// What the source publishes of the two, if it does.
-std::vector<std::string> published_evidence(const hipscope::Results& results,
-                                            const Change& change) {
-  std::vector<std::string> evidence;
-  const auto value = [&](const std::string& stage, const char* metric) {
-    const auto curves = results.published(stage, metric);
-    return curves.empty() ? std::string() : number(curves.front().points.front().second, 4);
-  };
-  if (!value(change.before, "VGPRs").empty() && !value(change.after, "VGPRs").empty()) {
-    evidence.push_back("published for gfx90a: VGPRs " + value(change.before, "VGPRs") + " and " +
-                       value(change.after, "VGPRs") + ", waves per SIMD " +
-                       value(change.before, "occupancy") + " and " +
-                       value(change.after, "occupancy"));
-  }
-  return evidence;
-}
-
-void infer_change(hipscope::Results& results, const Change& change) {
-  const Row before = row_of(results, change.before);
-  const Row after = row_of(results, change.after);
-  const double gain = before.seconds / after.seconds;
-  const std::string verdict = gain > noticeable       ? "it helps: "
-                              : gain < 1 / noticeable ? "it hurts: "
-                                                      : "the rate stays as it is: ";
-  hipscope::Inference inference{
-      .name = "gain by " + change.what,
-      .value = gain,
-      .unit = "times the rate",
-      .confidence = std::max(0.0, 1 - std::max(before.spread, after.spread)),
-      .statement = verdict + number(before.registers, 4) + " registers become " +
-                   number(after.registers, 4) + ", " + number(before.resident, 4) +
-                   " waves per CU " + number(after.resident, 4),
-      .evidence = {text_of(change.before, before), text_of(change.after, after)}};
-  for (const std::string& line : published_evidence(results, change)) {
-    inference.evidence.push_back(line);
-  }
-  results.infer(inference);
-}
-
-void infer_changes(hipscope::Results& results) {
-  using namespace hipscope::register_pressure;
-  if (results.curve(stages_sweep, "time").empty()) {
-    return;
-  }
-  for (const Change& change : std::vector<Change>{
-           {"x * x in place of pow", baseline_name, no_pow_name},
-           {"moved definitions", no_pow_name, moved_name},
-           {"restrict on one population", moved_name, restrict_one_name},
-           {"restrict on a second", restrict_one_name, restrict_two_name},
-           {"a launch bound", moved_name, bounded_name},
-           {"restrict on all", bounded_name, restrict_all_name},
-           {"more waves at the cost of scratch", bounded_name, more_waves_name},
-           {"LDS in place of scratch", more_waves_name, parked_name},
-           {"LDS in place of registers", bounded_name, parked_bounded_name},
-           {"arguments in one object", bounded_name, object_name},
-           {"arguments in constant memory", object_name, constant_name},
-           {"loops that are not unrolled", unrolled_name, loop_name},
-           {"an array on the stack", loop_name, stack_name},
-       }) {
-    infer_change(results, change);
-  }
-}
-
-void infer_best(hipscope::Results& results) {
-  const Curve rates = results.curve(stages_sweep, "share of copy");
-  if (rates.empty()) {
-    return;
-  }
-  const std::vector<Stage> stages = ladder();
-  const auto best = std::max_element(rates.begin(), rates.end(), [](auto& a, auto& b) {
-    return (a.x == streams_x ? 0 : a.y) < (b.x == streams_x ? 0 : b.y);
-  });
-  hipscope::Inference inference{
-      .name = "best step over copy",
-      .value = best->y,
-      .unit = "% of the copy's bandwidth",
-      .confidence = std::max(0.0, 1 - best->relative_spread),
-      .statement = "the fastest stage is " +
-                   stages[static_cast<std::size_t>(std::lround(best->x)) - 1].name};
-  for (const hipscope::CurvePoint& point : rates) {
-    if (point.x == streams_x) {
-      inference.evidence.push_back(
-          "the same reads and writes without a model: " + number(point.y, 4) + " %");
-    }
-  }
-  results.infer(inference);
-}
-
-void infer_waves(hipscope::Results& results, const WavesSweep& of) {
-  constexpr double nearly_all = 0.95;
-  const Curve rates = results.curve(of.sweep, updates);
-  if (rates.empty()) {
-    return;
-  }
-  hipscope::Inference inference{
-      .name = "waves per CU for 95 % of the rate, " + of.stage.name,
-      .unit = "waves",
-      .statement = "even the fewest waves reach half of the rate, or too few fit"};
-  if (const auto enough = hipscope::find_saturation(rates, nearly_all)) {
-    inference.value = enough->x;
-    inference.confidence = enough->confidence;
-    inference.statement = number(enough->x, 4) + " waves per CU are enough, of " +
-                          number(rates.back().x, 4) + " that fit";
-    inference.evidence = {
-        number(enough->lightest.x, 4) + " waves per CU: " + number(enough->lightest.y, 4) +
-            " million updates per second",
-        number(rates.back().x, 4) + " waves per CU: " + number(rates.back().y, 4) +
-            " million updates per second"};
-  }
-  results.infer(inference);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -508,10 +360,14 @@ int main(int argc, char** argv) {
     measure_awkward(sweep, static_cast<unsigned>(std::uint64_t{steps}));
   });
   experiment.conclude([](hipscope::Results& results) {
-    infer_changes(results);
-    infer_best(results);
+    std::vector<std::string> stages;
+    for (const Stage& stage : ladder()) {
+      stages.push_back(stage.name);
+    }
+    infer_changes(results, stages);
+    infer_best(results, stages);
     for (const WavesSweep& of : waves_sweeps()) {
-      infer_waves(results, of);
+      infer_waves(results, of.sweep, of.stage.name);
     }
   });
   return experiment.run(argc, argv);

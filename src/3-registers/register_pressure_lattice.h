@@ -52,8 +52,7 @@ struct Layout {
 
 constexpr unsigned lattice_block = 256;
 
-// --- Kernels around the step
-// ----------------------------------------------------------------------
+// --- Kernels around the step -----------------------------------------------------------------
 
 /// Of a grid-stride walk over `count` things, this thread's.
 template <typename Visit>
@@ -187,8 +186,7 @@ static __global__ void __launch_bounds__(lattice_block)
   });
 }
 
-// --- The grid
-// -------------------------------------------------------------------------------------
+// --- The grid --------------------------------------------------------------------------------
 
 /// A grid of `extents` cells, filled with copies of `box`, whose extents divide the grid's.
 class Lattice {

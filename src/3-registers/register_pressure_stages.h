@@ -12,6 +12,7 @@
 
 #include "register_pressure_kernels.h"
 #include "register_pressure_lattice.h"
+#include "register_pressure_names.h"
 
 namespace hipscope::register_pressure {
 
@@ -26,23 +27,6 @@ inline Blocks blocks_of(unsigned threads) {
   const unsigned x = threads < 64 ? threads : 64;
   return {.threads = dim3(x, threads / x)};
 }
-
-// The source's five, as it names them, and ours.
-constexpr const char* baseline_name = "baseline";
-constexpr const char* no_pow_name = "no pow";
-constexpr const char* moved_name = "definitions moved";
-constexpr const char* restrict_one_name = "restrict on g14";
-constexpr const char* restrict_two_name = "restrict on g14 and g7";
-constexpr const char* bounded_name = "launch bound of 256";
-constexpr const char* restrict_all_name = "bound, restrict on all";
-constexpr const char* more_waves_name = "bound, more waves";
-constexpr const char* parked_name = "bound, more waves, LDS";
-constexpr const char* parked_bounded_name = "bound, LDS";
-constexpr const char* object_name = "arguments in one object";
-constexpr const char* constant_name = "arguments in constant memory";
-constexpr const char* unrolled_name = "loops, unrolled";
-constexpr const char* loop_name = "loops";
-constexpr const char* stack_name = "loops, array on the stack";
 
 struct Stage {
   std::string name;

@@ -115,6 +115,16 @@ def test_headlines_and_labels_name_something(finished):
             assert sweep["axis"]["scale"] == "linear" or row["x"] > 0, row["label"]
 
 
+@pytest.mark.parametrize("finished", ["register_pressure"], indirect=True)
+def test_stages_begin_with_the_headline_and_claim_no_share_of_the_copy(finished):
+    stages = finished.document["sweeps"][0]["rows"]
+    assert stages[0]["label"] == "copy of as many bytes"
+    for row in stages[:-1]:  # the fold has no values
+        assert [value["name"] for value in row["values"]][:3] == ["updates", "bandwidth", "share of copy"]
+        # The host's times tell nothing of a GPU's memory.
+        assert row["values"][2]["value"] is None
+
+
 def test_summaries_are_of_the_samples(finished):
     for row in rows_of(finished.document):
         for measurement in row["measurements"]:

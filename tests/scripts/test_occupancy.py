@@ -129,32 +129,50 @@ def test_a_kernel_that_is_counted_otherwise_is_noticed() -> None:
 # --- Kept ------------------------------------------------------------------------------------------
 
 
-def entry(target: str, lanes: int, kernels: list[list[int]]) -> dict[str, Any]:
+def entry(target: str, lanes: int, compiler: str = "clang version 1.2") -> dict[str, Any]:
     """As measure makes them."""
-    return {"target": target, "lanes": lanes, "compiler": "clang version 1.2", "kernels": kernels}
+    rule = occupancy.RULES[target, lanes]
+    return {"target": target, "lanes": lanes, "compiler": compiler,
+            "kernels": [[*claim, rule.waves(*claim)] for claim in occupancy.series(rule)]}
 
 
 def test_other_targets_are_kept(tmp_path: Path) -> None:
-    old = [entry("gfx900", 64, [[24, 0, 10]]), entry("gfx1030", 32, [[64, 0, 16]])]
+    old = [entry("gfx900", 64), entry("gfx1030", 32)]
     (tmp_path / results.OCCUPANCY_FILE).write_text(json.dumps(old), encoding="utf-8")
-    new = entry("gfx900", 64, [[25, 0, 9]])
+    new = entry("gfx900", 64, "clang version 1.3")
     assert results.with_kept_occupancy(tmp_path, [new]) == [new, old[1]]
 
 
-@pytest.mark.parametrize("bad", [entry("gfx900", 64, [[24, 0, 9]]), entry("gfx900", 32, [[24, 0, 10]])],
-                         ids=["wrong waves", "no rule"])
-def test_a_file_that_no_rule_bears_out_is_refused(tmp_path: Path, bad: dict[str, Any]) -> None:
-    (tmp_path / results.OCCUPANCY_FILE).write_text(json.dumps([bad]), encoding="utf-8")
-    with pytest.raises(load.BadResult, match="rule"):
+GOOD = entry("gfx90a", 64)
+KERNELS = GOOD["kernels"]
+REFUSED = {
+    "wrong waves": ({"kernels": [*KERNELS[:-1], [256, 256, 2]]}, "the compiler counts 2 waves, the rule 1"),
+    "no rule": ({"lanes": 32}, "no rule for gfx90a with waves of 32"),
+    "one kernel": ({"kernels": KERNELS[:1]}, "the 1 kernels are not exactly the 464 "),
+    "the last is missing": ({"kernels": KERNELS[:-1]}, "the 463 kernels are not exactly the 464 "),
+    "one is there twice": ({"kernels": [KERNELS[0], *KERNELS[:-1]]}, "the 464 kernels are not exactly the 464 "),
+    "without AGPRs": ({"kernels": KERNELS[:256]}, "the 256 kernels are not exactly the 464 "),
+}
+
+
+@pytest.mark.parametrize("change, reason", REFUSED.values(), ids=REFUSED)
+def test_a_file_that_no_rule_bears_out_is_refused(tmp_path: Path, change: dict[str, Any], reason: str) -> None:
+    (tmp_path / results.OCCUPANCY_FILE).write_text(json.dumps([GOOD | change]), encoding="utf-8")
+    with pytest.raises(load.BadResult, match=reason):
         results.read_occupancy(tmp_path)
 
 
+def test_no_kernel_is_no_agreement() -> None:
+    with pytest.raises(occupancy.OccupancyError, match="the 0 kernels are not exactly the 256 "):
+        occupancy.check(entry("gfx900", 64) | {"kernels": []})
+
+
 def test_the_page_has_the_steps_side_by_side() -> None:
-    text = occupancy.text([entry("gfx900", 64, [[24, 0, 10]]), entry("gfx90a", 64, [[96, 0, 5], [97, 0, 4]])])
+    text = occupancy.text([entry("gfx900", 64), entry("gfx90a", 64)])
     assert "\n| waves per SIMD | gfx900, waves of 64 | gfx90a, waves of 64 |\n" in text
     assert "\n| 10 | 24 | - |\n" in text
     assert "\n| 5 | 48 | 96 |\n" in text
-    assert "for 3 kernels" in text
+    assert "for 720 kernels" in text
     assert occupancy.text([]) == ""
 
 

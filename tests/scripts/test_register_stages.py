@@ -9,7 +9,7 @@ import pytest
 import synthetic
 
 sys.path.insert(0, str(synthetic.SCRIPTS))
-from hipscope_isa import register_stages, results  # noqa: E402
+from hipscope_isa import errors, register_stages, results  # noqa: E402
 
 FOLDER = synthetic.SCRIPTS.parent / "results" / "isa"
 
@@ -20,15 +20,29 @@ def kernel(stage: str, vgprs: int) -> dict[str, Any]:
     return {"symbol": register_stages.PREFIX + register_stages.STAGES[stage] + "vS3_", **numbers, "vgprs": vgprs}
 
 
+def all_kernels() -> dict[str, dict[str, Any]]:
+    """A kernel for each stage, by its name."""
+    return {stage: kernel(stage, 1) for stage in register_stages.STAGES}
+
+
 def test_published_figures_stand_beside_the_stage_and_the_target_that_they_are_of() -> None:
-    found = {(target, "register_pressure"): {"kernels": [kernel("loops", 50), kernel("baseline", 111)]}
-             for target in ("gfx1030", "gfx90a")}
+    kernels = all_kernels() | {"loops": kernel("loops", 50), "baseline": kernel("baseline", 111)}
+    found = {(target, "register_pressure"): {"kernels": list(kernels.values())} for target in ("gfx1030", "gfx90a")}
     tables = register_stages.text(found)
     assert tables.index("### gfx90a") < tables.index("### gfx1030")
     assert "| baseline | 111 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 102 | 98 | 0 | 0 | 4 |" in tables
     assert "| loops | 50 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |  |  |  |  |  |" in tables
     assert tables.count("published") == 5
-    assert tables.endswith("| loops | 50 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |")
+    assert tables.endswith("| loops | 50 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |\n"
+                           "| loops, array on the stack | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |")
+
+
+@pytest.mark.parametrize("stage", register_stages.STAGES)
+def test_a_stage_without_its_kernel_is_an_error(stage: str) -> None:
+    kernels = all_kernels()
+    kernels[stage]["symbol"] = kernels[stage]["symbol"].replace("kernel", "renamed")
+    with pytest.raises(errors.IsaError, match=f"gfx906: the stage '{stage}' of register_pressure has no kernel"):
+        register_stages.text({("gfx906", "register_pressure"): {"kernels": list(kernels.values())}})
 
 
 def test_of_other_experiments_there_is_no_table() -> None:

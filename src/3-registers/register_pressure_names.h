@@ -1,0 +1,33 @@
+// What the stages are called, and the sweep and the values that tell of them. Plain C++.
+#pragma once
+
+namespace hipscope::register_pressure {
+
+// The source's five, as it names them, and ours.
+constexpr const char* baseline_name = "baseline";
+constexpr const char* no_pow_name = "no pow";
+constexpr const char* moved_name = "definitions moved";
+constexpr const char* restrict_one_name = "restrict on g14";
+constexpr const char* restrict_two_name = "restrict on g14 and g7";
+constexpr const char* bounded_name = "launch bound of 256";
+constexpr const char* restrict_all_name = "bound, restrict on all";
+constexpr const char* more_waves_name = "bound, more waves";
+constexpr const char* parked_name = "bound, more waves, LDS";
+constexpr const char* parked_bounded_name = "bound, LDS";
+constexpr const char* object_name = "arguments in one object";
+constexpr const char* constant_name = "arguments in constant memory";
+constexpr const char* unrolled_name = "loops, unrolled";
+constexpr const char* loop_name = "loops";
+constexpr const char* stack_name = "loops, array on the stack";
+
+/// The sweep of the stages, whose x is 1 for the first one.
+constexpr const char* stages_sweep = "stages";
+/// Its references come before the stages.
+constexpr double copy_x = -1;
+constexpr double streams_x = 0;
+
+constexpr const char* updates = "updates";
+constexpr const char* updates_unit = "million/s";
+constexpr const char* share_of_copy = "share of copy";
+
+}  // namespace hipscope::register_pressure

@@ -1,0 +1,99 @@
+// What register_pressure says of its stages, on a sweep that is made up.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "register_pressure_inference.h"
+#include "test_support.h"
+
+namespace hipscope::register_pressure {
+namespace {
+
+using Json = nlohmann::json;
+
+class RegisterPressureTest : public HarnessTest {
+ protected:
+  // Runs a sweep of the references and of all stages, each of which has 50 % of the copy's
+  // bandwidth, 100 registers and 16 waves per CU, but for "definitions moved", which has 60 %, and
+  // for "launch bound of 256", which has 110 registers and 8 waves.
+  Outcome run_stages(const std::vector<std::string>& stages) {
+    Experiment experiment("register_pressure", {.question = "", .sources = {}});
+    experiment.sweep(stages_sweep, "", [&](Sweep& sweep) {
+      add_reference(sweep, "copy", copy_x, 100);
+      add_reference(sweep, "reads and writes", streams_x, 80);
+      double x = 0;
+      for (const std::string& stage : stages) {
+        auto point = sweep.point(stage, ++x);
+        point.measure([] {});
+        point.value(share_of_copy, stage == moved_name ? 60 : 50, "%");
+        point.value("registers", stage == bounded_name ? 110 : 100, "");
+        point.value("scratch", 0, "");
+        point.value("resident", stage == bounded_name ? 8 : 16, "");
+      }
+    });
+    experiment.conclude([&](Results& results) {
+      infer_changes(results, stages);
+      infer_best(results, stages);
+    });
+    return run(experiment, {"--json", path("result.json")});
+  }
+
+  // The inference of that name in the last run.
+  Json inference(const std::string& name) {
+    const Json all = Json::parse(read_file(path("result.json")))["inferences"];
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const Json& each) { return each["name"] == name; });
+    return found == all.end() ? Json() : *found;
+  }
+
+  const std::vector<std::string> stages_ = {
+      baseline_name, no_pow_name,       moved_name,      restrict_one_name, restrict_two_name,
+      bounded_name,  restrict_all_name, more_waves_name, parked_name,       parked_bounded_name,
+      object_name,   constant_name,     unrolled_name,   loop_name,         stack_name};
+
+ private:
+  static void add_reference(Sweep& sweep, const std::string& label, double x, double share) {
+    auto point = sweep.point(label, x);
+    point.measure([] {});
+    point.value(share_of_copy, share, "%");
+  }
+};
+
+TEST_F(RegisterPressureTest, AChangeSaysWhatItBecomesAndWhatStays) {
+  ASSERT_EQ(run_stages(stages_).status, 0);
+  EXPECT_EQ(inference("gain by a launch bound")["statement"],
+            "the rate stays as it is: 100 registers become 110, 16 waves per CU become 8");
+  EXPECT_EQ(inference("gain by moved definitions")["statement"],
+            "the rate stays as it is: 100 registers as before, 16 waves per CU as before");
+}
+
+TEST_F(RegisterPressureTest, TheFastestStageIsNoReference) {
+  ASSERT_EQ(run_stages(stages_).status, 0);
+  const Json best = inference("best step over copy");
+  EXPECT_EQ(best["value"], 60);
+  EXPECT_EQ(best["statement"], "the fastest stage is definitions moved");
+  EXPECT_EQ(best["evidence"][0], "the same reads and writes without a model: 80 %");
+}
+
+TEST_F(RegisterPressureTest, ARenamedStageIsAnError) {
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    std::vector<std::string> renamed = stages_;
+    renamed[i] = "renamed";
+    const Outcome outcome = run_stages(renamed);
+    EXPECT_EQ(outcome.status, 3);
+    EXPECT_NE(outcome.errors.find("there is no stage '" + stages_[i] + "'"), std::string::npos)
+        << outcome.errors;
+    EXPECT_TRUE(files().empty());
+  }
+}
+
+TEST_F(RegisterPressureTest, AStageWithoutItsPointIsAnError) {
+  Experiment experiment("register_pressure", {.question = "", .sources = {}});
+  add_sweep(experiment, stages_sweep);
+  experiment.conclude([&](Results& results) { infer_changes(results, stages_); });
+  EXPECT_NE(run(experiment, {}).errors.find("has no value '"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hipscope::register_pressure
