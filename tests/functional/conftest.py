@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-BUILD = Path(os.environ["HIPSCOPE_BUILD"])
-SOURCE = Path(os.environ["HIPSCOPE_SOURCE"])
+BUILD = Path(os.environ["HIPSCOPE_BUILD"]).resolve()
+SOURCE = Path(os.environ["HIPSCOPE_SOURCE"]).resolve()
 BACKEND = os.environ["HIPSCOPE_BACKEND"]
 EXPERIMENTS = (BUILD / "experiments.txt").read_text().split()
 
