@@ -96,7 +96,8 @@ def test_any_command_line_ends_as_documented(name, tmp_path):
         arguments = make_arguments(chance, options)
         # With no device every command line ends, however much work it asks for.
         result = binary.run(*arguments, environment={"HIPSCOPE_HOST_DEVICES": "0"}, timeout=LONGEST_S)
-        said = f"{arguments!r}: status {result.returncode}, {result.stderr!r}"
+        shown = [one if len(one) < 80 else f"{one[:60]}... ({len(one)} characters)" for one in arguments]
+        said = f"{shown!r}: status {result.returncode}, {result.stderr!r}"
         assert result.returncode in (0, 2, 77), said
         assert len(result.stderr) < 1100, said
         assert contents(tmp_path) == before, said
@@ -107,7 +108,7 @@ def test_any_command_line_ends_as_documented(name, tmp_path):
             assert_one_sentence(result, binary)
 
 
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: repr(path)[:20])
 def test_a_result_is_written_where_it_was_asked_for_or_nowhere(path, tmp_path):
     binary = Binary("launch_latency", make_folder(tmp_path))
     before = contents(tmp_path)

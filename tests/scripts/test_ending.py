@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -28,9 +29,11 @@ def shell_status(status: int) -> int:
 
 
 def start(program: str, *arguments: object, **streams: Any) -> subprocess.Popen[str]:
-    """Starts a program that can be interrupted."""
+    """Starts a program that can be interrupted, and whose output is buffered as it is for a user."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     return subprocess.Popen(
         [sys.executable, str(SCRIPTS / program), *map(str, arguments)], text=True, stdin=subprocess.DEVNULL,
+        env=environment,
         # Tests started in the background inherit an ignored SIGINT.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams})
@@ -155,6 +158,20 @@ def test_output_that_nobody_takes_is_one_sentence(
     else:
         assert (process.returncode, errors) == (
             status, f"{program}: standard output cannot be written: {reason}.\n")
+
+
+def test_a_full_disk_keeps_the_old_page(tmp_path: Path) -> None:
+    folder = results(tmp_path / "results")
+    (folder / "report.html").write_text("old")
+    before = snapshot(folder)
+    limit = 2048  # bytes of a file
+    done = subprocess.run(
+        [sys.executable, str(SCRIPTS / "html_report.py"), *map(str, commands(folder)["html_report.py"])],
+        capture_output=True, text=True, check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    assert done.returncode == 1
+    assert done.stderr == f"html_report.py: {folder}/report.html cannot be written: File too large.\n"
+    assert snapshot(folder) == before
 
 
 def test_run_all_interrupted_at_any_moment(sandbox: Sandbox) -> None:

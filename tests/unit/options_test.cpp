@@ -134,6 +134,13 @@ INSTANTIATE_TEST_SUITE_P(Options, SizeTest,
                                            std::pair("1Gi", 1 << 30),
                                            std::pair("2^40", std::uint64_t{1} << 40)));
 
+TEST_F(OptionsTest, ASizeOfManyDigitsIsRefused) {
+  const Outcome outcome = run({"--blocks", std::string(100'000, '9')});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(std::count(outcome.errors.begin(), outcome.errors.end(), '\n'), 1) << outcome.errors;
+  EXPECT_NE(outcome.errors.find("--blocks"), std::string::npos) << outcome.errors;
+}
+
 TEST_F(OptionsTest, SizesDependOnThePresetAndTheDevice) {
   run({});
   EXPECT_EQ(size_in_sweep_, 4096U);
