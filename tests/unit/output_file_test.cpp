@@ -129,7 +129,8 @@ TEST_F(OutputFileTest, ASignalWaitsUntilTheFileIsWhole) {
     write_file(path("file"), "old");
     const pid_t writer = fork();
     if (writer == 0) {
-      prctl(PR_SET_DUMPABLE, 0);  // SIGQUIT is to leave no core file
+      std::signal(signal, SIG_DFL);  // an experiment that ran here before has changed it
+      prctl(PR_SET_DUMPABLE, 0);     // SIGQUIT is to leave no core file
       write_whole(path("file"), text);
       std::_Exit(0);
     }
