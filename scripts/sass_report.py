@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Reports on the NVIDIA machine code of built experiments: the loop with the most FMAs of each kernel.
+"""Reports on the NVIDIA machine code of built experiments: the loop with the most FMAs of each kernel,
+and how many of them find an operand that was kept for them.
 
 Needs cuobjdump, of the CUDA toolkit, or a listing that it has made. Exit status: 0 good, 1 a binary or
 listing cannot be read, 2 bad usage, 3 the page cannot be written, 77 there is no cuobjdump.
@@ -24,6 +25,7 @@ INSTRUCTION = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w
 FUNCTION = re.compile(r"^\s*Function : (\S+)")
 JUMP_TARGET = re.compile(r"(0x[0-9a-f]+)\s*$")
 FMAS = ("FFMA", "DFMA", "HFMA2")
+MATRIX = ("DMMA", "HMMA", "HGMMA")  # of FP64; of 16-bit types, TF32
 # Columns of the page, by the beginning of an instruction's name.
 COLUMNS = {
     "loads from LDS": ("LDS", "LDSM"), "stores to LDS": ("STS",), "copies to LDS": ("LDGSTS", "UBLKCP"),
@@ -65,8 +67,19 @@ def fmas(code: list[Instruction]) -> int:
     return sum(one.operation in FMAS for one in code)
 
 
+def multiplications(code: list[Instruction]) -> int:
+    """How many instructions of `code` are FMAs or of matrices."""
+    return sum(one.operation in FMAS + MATRIX for one in code)
+
+
+def fed_fmas(code: list[Instruction]) -> int:
+    """How many FMAs of a loop keep an operand for the next one (`.reuse`)."""
+    return sum(one.operation in FMAS and ".reuse" in one.operands for one in code)
+
+
 def hot_loop(code: list[Instruction]) -> list[Instruction]:
-    """The innermost loop with the most FMAs: from the target of a jump back to the jump."""
+    """The innermost loop with the most FMAs or matrix instructions: from the target of a jump back to the
+    jump."""
     places = {one.address: index for index, one in enumerate(code)}
     loops = set()
     for index, one in enumerate(code):
@@ -77,7 +90,7 @@ def hot_loop(code: list[Instruction]) -> list[Instruction]:
     innermost = [one for one in loops
                  if not any(one != other and one[0] <= other[0] and other[1] <= one[1] for other in loops)]
     bodies = [code[begin:end + 1] for begin, end in sorted(innermost)]
-    return max(bodies, key=fmas, default=[])
+    return max(bodies, key=multiplications, default=[])
 
 
 def demangled(names: list[str]) -> list[str]:
@@ -89,16 +102,17 @@ def demangled(names: list[str]) -> list[str]:
 
 
 def rows_of(listing: str) -> list[str]:
-    """A row of the table per kernel that has a loop with FMAs, by name."""
+    """A row of the table per kernel that has a loop with FMAs or matrix instructions, by name."""
     functions = parse(listing)
     rows = []
     for name, code in zip(demangled(list(functions)), functions.values()):
         loop = hot_loop(code)
-        if fmas(loop):
+        if multiplications(loop):
             counts = Counter(one.operation for one in loop)
             cells = [sum(counts[operation] for operation in column) for column in COLUMNS.values()]
             share = f"{100 * fmas(loop) / len(loop):.1f} %"
-            numbers = " | ".join(map(str, [len(loop), fmas(loop), share, *cells]))
+            matrix = sum(counts[operation] for operation in MATRIX)
+            numbers = " | ".join(map(str, [len(loop), fmas(loop), share, fed_fmas(loop), matrix, *cells]))
             rows.append(f"| `{name}` | {numbers} |")
     return sorted(rows)
 
@@ -140,9 +154,10 @@ def main() -> int:
     parser.add_argument("binaries", metavar="BINARY", type=Path, nargs="+",
                         help="built experiments, or listings by cuobjdump -sass (*.sass)")
     arguments = parser.parse_args()
-    header = ["kernel", "instructions", "FMAs", "share", *COLUMNS]
-    page = ["# Machine code", "", "Of each kernel the loop with the most FMAs, by instructions, as cuobjdump "
-            "lists them. A share is of the loop's instructions.", ""]
+    header = ["kernel", "instructions", "FMAs", "share", "fed", "matrix", *COLUMNS]
+    page = ["# Machine code", "", "Of each kernel the loop with the most FMAs or matrix instructions, as "
+            "cuobjdump lists them. A share is of the loop's instructions. FMAs are fed that follow one with an "
+            "operand that is kept for the next (`.reuse`).", ""]
     for path in arguments.binaries:
         rows = rows_of(read(path))
         if rows:

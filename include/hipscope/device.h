@@ -27,6 +27,8 @@ struct DeviceDescription {
   std::uint64_t free_memory_bytes = 0;
   std::uint64_t l2_bytes = 0;
   std::uint64_t lds_bytes_per_block = 0;
+  /// As much as a launch may ask for; on NVIDIA more than the above, for kernels that say so.
+  std::uint64_t largest_lds_bytes_per_block = 0;
   int registers_per_block = 0;
   int maximum_threads_per_block = 0;
   int maximum_threads_per_compute_unit = 0;

@@ -1,4 +1,4 @@
-"""The project's chapters and the order of their experiments, as the README has them."""
+"""The project's chapters and the order of their experiments, as the README and docs/ have them."""
 
 from __future__ import annotations
 

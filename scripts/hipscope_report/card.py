@@ -142,6 +142,11 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         *_told_by("batchnorm", "what one pass gains on three", "batchnorm {what}"),
         *_told_by("sgemm", "SGEMM rate", "SGEMM over the vendor's library",
                   "SGEMM over the vendor's library at odd sizes", "SGEMM gain by launch bounds"),
+        *_told_by("dgemm", "DGEMM rate", "DGEMM rate by matrix instructions", "DGEMM over the vendor's library",
+                  "DGEMM over the vendor's library at odd sizes",
+                  "DGEMM of one block, from the source's first stage to its last",
+                  "a block's load from LDS for each lane more at a bank",
+                  "FP64 FMAs whose operands are all new"),
     ),
 }
 # What no entry takes, so that nothing is lost.

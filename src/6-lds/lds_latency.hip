@@ -429,20 +429,15 @@ void measure_lanes(Sweep& sweep, std::uint64_t rounds) {
 #endif
 }
 
-// The most LDS that a block may have. A CUDA kernel must ask for more than the 48 KiB that the
-// properties tell.
+// The most LDS that a block may have; a CUDA kernel must ask for it.
 std::uint64_t largest_lds_bytes(const Sweep& sweep) {
+  const std::uint64_t bytes = sweep.device().largest_lds_bytes_per_block;
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
-  int bytes = 0;
-  hipscope::check(hipDeviceGetAttribute(&bytes, hipDeviceAttributeSharedMemPerBlockOptin,
-                                        sweep.device().index));
   hipscope::check(
       hipFuncSetAttribute(reinterpret_cast<const void*>(chain_kernel<Chase<Walk::net, 1>>),
-                          hipFuncAttributeMaxDynamicSharedMemorySize, bytes));
-  return static_cast<std::uint64_t>(bytes);
-#else
-  return sweep.device().lds_bytes_per_block;
+                          hipFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
 #endif
+  return bytes;
 }
 
 void measure_footprint(Sweep& sweep, std::uint64_t rounds) {

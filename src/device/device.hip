@@ -72,6 +72,18 @@ double attribute_mhz(hipDeviceAttribute_t attribute, int index) {
   return hipDeviceGetAttribute(&kilohertz, attribute, index) == hipSuccess ? kilohertz * 1e-3 : 0;
 }
 
+// A CUDA kernel must ask for more LDS than the properties tell.
+std::uint64_t largest_lds_bytes([[maybe_unused]] const hipDeviceProp_t& properties,
+                                [[maybe_unused]] int index) {
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+  int bytes = 0;
+  check(hipDeviceGetAttribute(&bytes, hipDeviceAttributeSharedMemPerBlockOptin, index));
+  return static_cast<std::uint64_t>(bytes);
+#else
+  return properties.sharedMemPerBlock;
+#endif
+}
+
 DeviceDescription describe(int index) {
   hipDeviceProp_t properties{};
   check(hipGetDeviceProperties(&properties, index));
@@ -95,6 +107,7 @@ DeviceDescription describe(int index) {
           .free_memory_bytes = free_bytes,
           .l2_bytes = static_cast<std::uint64_t>(properties.l2CacheSize),
           .lds_bytes_per_block = properties.sharedMemPerBlock,
+          .largest_lds_bytes_per_block = largest_lds_bytes(properties, index),
           .registers_per_block = properties.regsPerBlock,
           .maximum_threads_per_block = properties.maxThreadsPerBlock,
           .maximum_threads_per_compute_unit = properties.maxThreadsPerMultiProcessor,

@@ -167,6 +167,14 @@ def add_full(folder: Path) -> None:
         inference("SGEMM over the vendor's library", 1.05, "times its rate"),
         inference("SGEMM over the vendor's library at odd sizes", 1.03, "times its rate"),
         inference("SGEMM gain by launch bounds", 4.0, "times the rate"))
+    add(folder, "dgemm",
+        inference("DGEMM rate", 25.6, "TFLOP/s"),
+        inference("DGEMM rate by matrix instructions", 58.3, "TFLOP/s"),
+        inference("DGEMM over the vendor's library", 1.0, "times its rate"),
+        inference("DGEMM over the vendor's library at odd sizes", 1.2, "times its rate"),
+        inference("DGEMM of one block, from the source's first stage to its last", 27.0, "times the rate"),
+        inference("a block's load from LDS for each lane more at a bank", 16.0, "cycles"),
+        inference("FP64 FMAs whose operands are all new", 0.77, "times the rate"))
 
 
 def test_full_card(tmp_path: Path) -> None:
@@ -206,7 +214,7 @@ def test_overview(tmp_path: Path) -> None:
     assert (made, page) == make(tmp_path)
     for part in ("# Hardware card: Test GPU\n", "| Driver | 580.1 |", "| Measured on | 2025-01-02 ... 2025-02-03 |",
                  "| hipscope | fedcba; abcdef012345 |", "| Shader clock | 1755 ... 1980 MHz (given, measured) |",
-                 "| Experiments | 2 with a result, 20 without |", "parameters: 1 found, 0 not found, ",
+                 "| Experiments | 2 with a result, 21 without |", "parameters: 1 found, 0 not found, ",
                  "no disagreement.", "| L2 cache | 50 MiB |"):
         assert part in page
     assert made["device"]["l2_bytes"] == 50 * 2**20

@@ -68,54 +68,52 @@ __device__ void copy_pair(double* to, const double* from, bool first, bool secon
   }
 }
 
-/// A block's copies, tile by tile of `pipeline_depth` k. Rows of A's tile are `a_pitch` values
-/// long.
-template <unsigned a_pitch, bool is_even>
+/// A block's copies, tile by tile of `pipeline_depth` k. `TileOfA` says where in LDS a pair of A's
+/// values lies: `pitch` from one row to the next, and `place_of_pair(row, pair)` in a row.
+template <typename TileOfA, bool is_even>
 class Copies {
  public:
   static constexpr unsigned b_pitch = pipeline_side + 2;
-  static constexpr unsigned a_values = pipeline_side * a_pitch;  // of one buffer
+  static constexpr unsigned a_values = pipeline_side * TileOfA::pitch;  // of one buffer
   static constexpr unsigned b_values = pipeline_depth * b_pitch;
   static constexpr unsigned lds_bytes = pipeline_buffers * (a_values + b_values) * sizeof(double);
 
   __device__ Copies(Extents extents, const double* a, const double* b, double* lds, Place tile,
                     unsigned first_k)
-      : a_(a + std::size_t{tile.row} * extents.lda + first_k),
-        b_(b + std::size_t{first_k} * extents.ldb + tile.column),
+      : a_pitch_in_memory_(extents.lda),
         b_pitch_in_memory_(extents.ldb),
         left_(extents.k > first_k ? extents.k - first_k : 0),
-        columns_left_(extents.n - tile.column),
         a_tiles_(lds),
         b_tiles_(lds + pipeline_buffers * a_values) {
     const unsigned row = threadIdx.x / a_pairs;
-#pragma unroll
-    for (unsigned i = 0; i < a_copies; ++i) {
-      // Rows beyond the last are read again from it, and not stored in C.
-      const unsigned wanted = row + i * a_rows;
-      const unsigned last = extents.m - 1 - tile.row;
-      a_from_[i] = (wanted < last ? wanted : last) * extents.lda + threadIdx.x % a_pairs * 2;
-    }
+    const unsigned pair = threadIdx.x % a_pairs;
+    a_ = a + std::size_t{tile.row + row} * extents.lda + first_k + pair * 2;
+    a_to_ = a_tiles_ + row * TileOfA::pitch + TileOfA::place_of_pair(row, pair);
+    rows_left_ = tile.row + row < extents.m ? extents.m - tile.row - row : 0;
+    const unsigned k = threadIdx.x / b_pairs;
+    const unsigned column = threadIdx.x % b_pairs * 2;
+    b_ = b + std::size_t{first_k + k} * extents.ldb + tile.column + column;
+    b_to_ = b_tiles_ + k * b_pitch + column;
+    columns_left_ = tile.column + column < extents.n ? extents.n - tile.column - column : 0;
   }
 
-  /// Begins to copy the next tile; beyond the end of k, zeros.
+  /// Begins to copy the next tile; beyond the matrices, zeros.
   __device__ void begin() {
     const unsigned a_k = threadIdx.x % a_pairs * 2;
-    double* const a_to = a_tiles_ + buffer_ * a_values + threadIdx.x / a_pairs * a_pitch + a_k;
 #pragma unroll
     for (unsigned i = 0; i < a_copies; ++i) {
-      copy_pair<is_even>(a_to + i * a_rows * a_pitch, a_ + a_from_[i], a_k < left_,
-                         a_k + 1 < left_);
+      const bool is_there = i * a_rows < rows_left_;
+      copy_pair<is_even>(a_to_ + buffer_ * a_values + i * a_rows * TileOfA::pitch,
+                         a_ + std::size_t{i * a_rows} * a_pitch_in_memory_, is_there && a_k < left_,
+                         is_there && a_k + 1 < left_);
     }
     const unsigned b_k = threadIdx.x / b_pairs;
-    const unsigned column = threadIdx.x % b_pairs * 2;
-    double* const b_to = b_tiles_ + buffer_ * b_values + b_k * b_pitch + column;
-    unsigned from = b_k * b_pitch_in_memory_ + column;
 #pragma unroll
     for (unsigned i = 0; i < b_copies; ++i) {
       const bool is_there = b_k + i * b_rows < left_;
-      copy_pair<is_even>(b_to + i * b_rows * b_pitch, b_ + from, is_there && column < columns_left_,
-                         is_there && column + 1 < columns_left_);
-      from += b_rows * b_pitch_in_memory_;
+      copy_pair<is_even>(b_to_ + buffer_ * b_values + i * b_rows * b_pitch,
+                         b_ + std::size_t{i * b_rows} * b_pitch_in_memory_,
+                         is_there && columns_left_ > 0, is_there && columns_left_ > 1);
     }
     a_ += pipeline_depth;
     b_ += std::size_t{pipeline_depth} * b_pitch_in_memory_;
@@ -150,16 +148,20 @@ class Copies {
   static constexpr unsigned b_rows = pipeline_threads / b_pairs;
   static constexpr unsigned b_copies = pipeline_depth / b_rows;
   static_assert(pipeline_side % a_rows == 0 && pipeline_threads % b_pairs == 0 &&
-                pipeline_depth % b_rows == 0);
+                pipeline_depth % b_rows == 0 && a_rows % 8 == 0);
 
-  const double* a_;  // of the tile's first row and the k that is copied next
-  const double* b_;
+  unsigned a_pitch_in_memory_;
   unsigned b_pitch_in_memory_;
-  unsigned left_;  // k from there to the end
-  unsigned columns_left_;
-  unsigned a_from_[a_copies];
+  unsigned left_;  // k from the next tile's first to the end
   double* a_tiles_;
   double* b_tiles_;
+  // The thread's first pair of the next tile, and where it goes.
+  const double* a_;
+  const double* b_;
+  double* a_to_;
+  double* b_to_;
+  unsigned rows_left_;
+  unsigned columns_left_;
   unsigned buffer_ = 0;
 };
 

@@ -12,7 +12,9 @@
 // back that wait for nothing.
 #include <hipscope/hipscope.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "../gemm/ladder.h"
 #include "one_block.h"
@@ -52,22 +54,41 @@ double rate_at(const std::vector<hipscope::CurvePoint>& curve, double x) {
 }
 
 void infer_one_block(hipscope::Results& results) {
-  const auto by_host = results.curve("one-block", "speed-up");
-  const auto by_device = results.curve("one-block", "device speed-up");
+  const auto by_host = results.curve("one-block", "speed-up on the first stage");
+  const auto by_device = results.curve("one-block", "device speed-up on the first stage");
   if (by_host.empty()) {
     return;
   }
-  const double source_by_host = rate_at(by_host, static_cast<double>(by_host.size()) - 1);
-  results.infer({.name = "DGEMM of one block, from the source's first stage to its last",
-                 .value = source_by_host,
-                 .unit = "times the rate",
-                 .confidence = 1 - std::min(1.0, by_host.back().relative_spread),
-                 .statement = "by the host's clock, launch and wait included",
-                 .evidence = {"by the device's: " +
-                                  hipscope::number(rate_at(
-                                      by_device, static_cast<double>(by_device.size()) - 1)) +
-                                  " times",
-                              "published: 6.5 times"}});
+  const auto stages = dgemm::source_stages<dgemm::LayoutOfB::columns>();
+  const auto last = std::find_if(stages.begin(), stages.end(), [](const auto& source) {
+    return source.stage.source_kernel == "6";
+  });
+  const auto x = static_cast<double>(last - stages.begin() + 1);
+  results.infer(
+      {.name = "DGEMM of one block, from the source's first stage to its last",
+       .value = rate_at(by_host, x),
+       .unit = "times the rate",
+       .confidence = 1 - std::min(1.0, by_host.back().relative_spread),
+       .statement = "by the host's clock, launch and wait included",
+       .evidence = {"by the device's: " + hipscope::number(rate_at(by_device, x)) + " times",
+                    "published: 6.5 times"}});
+}
+
+void infer_bank_conflicts(hipscope::Results& results) {
+  const auto cycles = results.curve("bank-conflicts", "time of the block's load");
+  if (cycles.size() < 2) {
+    return;
+  }
+  const hipscope::CurvePoint& none = cycles.front();
+  const hipscope::CurvePoint& most = cycles.back();
+  results.infer({.name = "a block's load from LDS for each lane more at a bank",
+                 .value = (most.y - none.y) / (most.x - none.x),
+                 .unit = "cycles",
+                 .confidence = 1 - std::min(1.0, most.relative_spread),
+                 .statement = "256 threads, 8 bytes each",
+                 .evidence = {hipscope::number(none.y) + " cycles with none in the way, " +
+                              hipscope::number(most.y) + " with " + hipscope::number(most.x) +
+                              " lanes at each bank"}});
 }
 
 void infer_operands(hipscope::Results& results) {
@@ -102,9 +123,11 @@ int main(int argc, char** argv) {
   gemm::Ladder<double> ladder(experiment, {.name = "DGEMM",
                                            .arithmetic = "FP64",
                                            .stages = dgemm::all_stages(),
-                                           .fmas_per_cycle = fmas_per_cycle});
+                                           .fmas_per_cycle = fmas_per_cycle,
+                                           .odd_sizes = 8});
   experiment.conclude([&](hipscope::Results& results) {
     infer_one_block(results);
+    infer_bank_conflicts(results);
     infer_operands(results);
     ladder.conclude(results);
   });

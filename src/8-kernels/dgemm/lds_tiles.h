@@ -15,7 +15,8 @@
 //                         two do; with columns 16 apart, none
 //
 // The tiles' rows are 65 values long, so that a value's loads stay 8 bytes wide and can be told
-// apart: with an even pitch compilers join two of them.
+// apart: with an even pitch compilers join two of them. (clang for AMD does so even then, in every
+// other row.)
 #pragma once
 
 #include "memory_operands.h"
@@ -40,6 +41,20 @@ __host__ __device__ constexpr unsigned place_of(unsigned t, unsigned i) {
   } else {
     return i * 16 + t;
   }
+}
+
+/// How many of 16 lanes want different values of one bank, at most, when thread t loads from its
+/// places: banks are 4 bytes wide, so a value of 8 takes two, of 32.
+template <Spread spread>
+constexpr unsigned conflict_degree() {
+  constexpr unsigned pairs_of_banks = 16;
+  unsigned wanted[pairs_of_banks] = {};
+  unsigned most = 0;
+  for (unsigned lane = 0; lane < 16; ++lane) {
+    const unsigned wants = ++wanted[place_of<spread>(lane, 0) % pairs_of_banks];
+    most = wants > most ? wants : most;
+  }
+  return most;
 }
 
 inline constexpr unsigned lds_depth = 8;
@@ -157,19 +172,17 @@ __global__ void __launch_bounds__(block_threads)
   next.load();
   next.store(a_tiles[0], b_tiles[0]);
   __syncthreads();
-  const unsigned tiles = extents.k / lds_depth;
+  // The last tile has no next one, so it comes after the loop: in the loop there is nothing to
+  // decide (with conditions in it clang computes only after the next tile has come).
+  const unsigned last = extents.k / lds_depth - 1;
 #pragma unroll 1
-  for (unsigned tile = 0; tile < tiles; ++tile) {
-    const bool is_last = tile + 1 == tiles;
-    if (!is_last) {
-      next.load();
-    }
+  for (unsigned tile = 0; tile < last; ++tile) {
+    next.load();
     multiply_tiles<spread>(sums, a_tiles[tile % 2], b_tiles[tile % 2]);
-    if (!is_last) {
-      next.store(a_tiles[(tile + 1) % 2], b_tiles[(tile + 1) % 2]);
-    }
+    next.store(a_tiles[(tile + 1) % 2], b_tiles[(tile + 1) % 2]);
     __syncthreads();
   }
+  multiply_tiles<spread>(sums, a_tiles[last % 2], b_tiles[last % 2]);
   store_spread<spread>(c, extents, alpha, sums, beta);
 }
 

@@ -36,7 +36,8 @@ using MfmaSums = double[4];
 /// lane % 16.
 __device__ inline void multiply_add_mfma([[maybe_unused]] MfmaSums& sums, [[maybe_unused]] double a,
                                          [[maybe_unused]] double b) {
-#if defined(__gfx90a__) || defined(__gfx940__) || defined(__gfx942__) || defined(__gfx950__)
+#if defined(__gfx90a__) || defined(__gfx940__) || defined(__gfx941__) || defined(__gfx942__) || \
+    defined(__gfx950__)
   sums = __builtin_amdgcn_mfma_f64_16x16x4f64(a, b, sums, 0, 0, 0);
 #elif defined(__HIP_DEVICE_COMPILE__)
   __builtin_trap();  // never launched there
@@ -145,7 +146,7 @@ static __global__ void __launch_bounds__(mfma_threads)
 #endif
 
 inline Stage mfma_stage() {
-  Stage stage{.technique = "matrix instructions",
+  Stage stage{.technique = "matrix instructions (MFMA)",
               .tiles = {.block_rows = 128,
                         .block_columns = 128,
                         .depth = 8,

@@ -8,8 +8,8 @@
 //     of 16 bytes brings both, into registers side by side, as the instruction wants them
 //   the second is A: of two k that lie side by side the first goes to one instruction, the second
 //     to the next
-// Four k at a time, since the fragments of 8 or 16 would not fit twice; what the instruction takes
-// at once makes no difference to its rate (sm_80's own shape, 8 x 8 x 4, has half of it on sm_90).
+// Four k at a time, since the fragments of 8 or 16 would not fit twice: the next ones load while
+// these multiply. (sm_80 has the instruction as 8 x 8 x 4 only.)
 #pragma once
 
 #include "copies.h"
@@ -61,8 +61,14 @@ __device__ inline void multiply_add_matrix(double (&sums)[4], double2 turned, do
 class MatrixPart {
  public:
   static constexpr Unit unit = Unit::matrix;
-  // Of two rows of A, each of four lanes' 64 bytes, every row has half of the banks.
-  static constexpr unsigned a_pitch = pipeline_depth + 8;
+  /// Four lanes read 64 bytes of a row, four others of the next: the pairs of every other row are
+  /// exchanged (by XOR), so that both do not want the same half of the banks.
+  struct TileOfA {
+    static constexpr unsigned pitch = pipeline_depth;
+    __device__ static constexpr unsigned place_of_pair(unsigned row, unsigned pair) {
+      return (pair ^ (row % 2 * 4)) * 2;
+    }
+  };
   static constexpr unsigned rows = 8;
   static constexpr unsigned pairs = 4;
 
@@ -75,28 +81,29 @@ class MatrixPart {
 
   template <typename Copies>
   __device__ void multiply(Copies& copies, Place first, unsigned steps) {
-    // Of A it reads row g and k 2 t, of B k 2 t and columns 2 g.
+    // Of A it reads row g and k 2 t, then 8 k further; of B k 2 t and columns 2 g.
     const unsigned lane = threadIdx.x % 32;
-    const unsigned a_offset = (first.row - place().row + lane / 4) * a_pitch + lane % 4 * 2;
+    const unsigned a_row = first.row - place().row + lane / 4;
+    const unsigned a_offset = a_row * TileOfA::pitch + TileOfA::place_of_pair(a_row, lane % 4);
     const unsigned b_offset = first.column + lane % 4 * 2 * Copies::b_pitch;
     unsigned buffer = 0;
-    const double* a = copies.a_tile(0) + a_offset;
+    const double* a = copies.a_tile(0);
     const double* b = copies.b_tile(0) + b_offset;
-    load<0, Copies::b_pitch>(a, b);
+    load<0, Copies::b_pitch>(a, a_offset, b);
 #pragma unroll 1
     for (unsigned step = 0; step < steps; ++step) {
-      load<1, Copies::b_pitch>(a, b);
+      load<1, Copies::b_pitch>(a, a_offset, b);
       copies.begin();
       multiply_add<0>();
-      load<2, Copies::b_pitch>(a, b);
+      load<2, Copies::b_pitch>(a, a_offset, b);
       multiply_add<1>();
-      load<3, Copies::b_pitch>(a, b);
+      load<3, Copies::b_pitch>(a, a_offset, b);
       multiply_add<2>();
       copies.wait();
       buffer = buffer + 1 == pipeline_buffers ? 0 : buffer + 1;
-      a = copies.a_tile(buffer) + a_offset;
+      a = copies.a_tile(buffer);
       b = copies.b_tile(buffer) + b_offset;
-      load<0, Copies::b_pitch>(a, b);
+      load<0, Copies::b_pitch>(a, a_offset, b);
       multiply_add<3>();
     }
     // From the instructions' sums to pairs of columns.
@@ -115,7 +122,7 @@ class MatrixPart {
  private:
   // The operands of k 2 t + `quarter` % 2 of the first or second 8 k; of A both at once.
   template <unsigned quarter, unsigned b_pitch>
-  __device__ void load(const double* a, const double* b) {
+  __device__ void load(const double* a, unsigned a_offset, const double* b) {
 #pragma unroll
     for (unsigned j = 0; j < pairs; ++j) {
       b_[quarter % 2][j] = load_two(b + (quarter / 2 * 8 + quarter % 2) * b_pitch + j * 16);
@@ -123,7 +130,8 @@ class MatrixPart {
     if constexpr (quarter % 2 == 0) {
 #pragma unroll
       for (unsigned i = 0; i < rows / 2; ++i) {
-        const double2 two = load_two(a + quarter / 2 * 8 + i * 8 * a_pitch);
+        // Four pairs further is a bit of the offset, exchanged or not.
+        const double2 two = load_two(a + (a_offset ^ (quarter / 2 * 8)) + i * 8 * TileOfA::pitch);
         a_[quarter / 2][i][0] = two.x;
         a_[quarter / 2][i][1] = two.y;
       }

@@ -103,8 +103,8 @@ inline void measure_one_block(hipscope::Sweep& sweep) {
     first_on_device = x == 1 ? device_seconds : first_on_device;
     point.value("rate", 1e-9 * flops / host_seconds, "GFLOP/s");
     point.value("device rate", 1e-9 * flops / device_seconds, "GFLOP/s");
-    point.value("speed-up", first_on_host / host_seconds, "");
-    point.value("device speed-up", first_on_device / device_seconds, "");
+    point.value("speed-up on the first stage", first_on_host / host_seconds, "");
+    point.value("device speed-up on the first stage", first_on_device / device_seconds, "");
     point.value("memory operations", source.memory_operations, "per FMA");
     point.value("LDS loads", source.lds_loads, "per FMA");
     point.value("bank conflict", source.bank_conflict, "ways");
@@ -158,18 +158,6 @@ std::vector<unsigned> expected_sums(const std::vector<unsigned>& tile, std::uint
     sums[thread] = sum * static_cast<unsigned>(rounds);
   }
   return sums;
-}
-
-/// How many of 16 lanes want different values of one bank, at most: banks are 4 bytes wide, so a
-/// value of 8 takes two, of 32.
-template <Spread spread>
-unsigned conflict_degree() {
-  constexpr unsigned pairs_of_banks = 16;
-  std::array<unsigned, pairs_of_banks> wanted{};
-  for (unsigned lane = 0; lane < 16; ++lane) {
-    ++wanted[place_of<spread>(lane, 0) % pairs_of_banks];
-  }
-  return *std::max_element(wanted.begin(), wanted.end());
 }
 
 template <Spread spread>

@@ -1,7 +1,6 @@
 // Beyond the source: the stages that reach the units' limits, and the vendor's library.
 //
-//   copies         by the hardware, from global memory to LDS (copies.h): four buffers, two or
-//   three
+//   copies         by the hardware, from global memory to LDS (copies.h): four buffers, up to three
 //                  tiles on their way while one is multiplied, one barrier per tile
 //   units          the vector unit (vector_part.h) or matrix instructions (matrix_part.h)
 //   split tiles    (`stream-K`, Osama et al., PPoPP 2023) 1024 tiles on 132 CUs take 8 rounds where
@@ -54,7 +53,7 @@ __device__ inline unsigned first_step(unsigned block, SplitTiles split, unsigned
 /// Where a tile lies: groups of rows of tiles, each column by column, so that blocks that run at
 /// the same time share parts of A and of B in L2.
 __device__ inline Place place_of_tile(unsigned tile, Extents extents) {
-  constexpr unsigned group = 8;
+  constexpr unsigned group = 4;
   const unsigned rows = (extents.m + pipeline_side - 1) / pipeline_side;
   const unsigned columns = (extents.n + pipeline_side - 1) / pipeline_side;
   const unsigned first = tile / (group * columns) * group;
@@ -91,7 +90,9 @@ __device__ void hand_over(const Part& part, SplitTiles split) {
 }
 
 /// Adds the sums of all blocks before this one that have steps of the tile that begins at step
-/// `tile_begin`, down to its first. They have handed them over before they did anything else.
+/// `tile_begin`, down to its first. They have handed them over before they did anything else; and
+/// they run, or have run: split blocks come first in the grid, one for each CU at most, and lower
+/// numbers begin no later.
 template <typename Part>
 __device__ void take_over(Part& part, SplitTiles split, unsigned steps, unsigned tile_begin) {
   unsigned block = blockIdx.x;
@@ -163,8 +164,8 @@ __global__ void __launch_bounds__(pipeline_threads, 1)
     const unsigned first = begin > tile_begin ? begin : tile_begin;
     const Place place = place_of_tile(tile, extents);
     Part part;
-    Copies<Part::a_pitch, is_even> copies(extents, a, b, reinterpret_cast<double*>(lds), place,
-                                          (first - tile_begin) * pipeline_depth);
+    Copies<typename Part::TileOfA, is_even> copies(extents, a, b, reinterpret_cast<double*>(lds),
+                                                   place, (first - tile_begin) * pipeline_depth);
 #pragma unroll
     for (unsigned i = 0; i + 1 < pipeline_buffers; ++i) {
       copies.begin();
@@ -190,7 +191,7 @@ __global__ void __launch_bounds__(pipeline_threads, 1)
 }
 
 template <typename Part>
-inline constexpr unsigned pipeline_lds_bytes = Copies<Part::a_pitch, true>::lds_bytes;
+inline constexpr unsigned pipeline_lds_bytes = Copies<typename Part::TileOfA, true>::lds_bytes;
 
 /// A kernel with room for its LDS, which is more than a launch takes without being asked for.
 template <typename Part, bool is_even, bool splits_tiles>
@@ -282,9 +283,10 @@ Stage pipelined_stage(const std::string& technique) {
   }
   if (Part::unit == Unit::matrix) {
     stage.is_on = [](const hipscope::DeviceDescription& device) {
-      const std::string& architecture = device.architecture;
-      const bool is_older =
-          architecture.rfind("sm_6", 0) == 0 || architecture.rfind("sm_7", 0) == 0;
+      const auto begins = [&](const char* start) {
+        return device.architecture.rfind(start, 0) == 0;
+      };
+      const bool is_older = begins("sm_5") || begins("sm_6") || begins("sm_7");
       return !is_older;
     };
   }

@@ -51,23 +51,16 @@ static __global__ void __launch_bounds__(256, 1)
   load_tiles();
   store_tiles(0);
   __syncthreads();
-  const unsigned tiles = extents.k / depth;
-#pragma unroll 1
-  for (unsigned tile = 0; tile < tiles; ++tile) {
-    const bool is_last = tile + 1 == tiles;
-    if (!is_last) {
-      a += depth;
-      b += depth * extents.ldb;
-      load_tiles();
-    }
-#pragma unroll
+  const auto multiply = [&](unsigned buffer) {
+  // No more k at once: clang would load all operands first, more than registers hold.
+#pragma unroll 2
     for (unsigned k = 0; k < depth; ++k) {
       double of_a[tile_of_thread];
       double of_b[tile_of_thread];
 #pragma unroll
       for (unsigned i = 0; i < pairs; ++i) {
-        const double2 left = load_two(&a_tiles[tile % 2][k][first_row + i * distance]);
-        const double2 right = load_two(&b_tiles[tile % 2][k][first_column + i * distance]);
+        const double2 left = load_two(&a_tiles[buffer][k][first_row + i * distance]);
+        const double2 right = load_two(&b_tiles[buffer][k][first_column + i * distance]);
         of_a[2 * i] = left.x;
         of_a[2 * i + 1] = left.y;
         of_b[2 * i] = right.x;
@@ -75,11 +68,18 @@ static __global__ void __launch_bounds__(256, 1)
       }
       multiply_add(sums, of_a, of_b);
     }
-    if (!is_last) {
-      store_tiles((tile + 1) % 2);
-    }
+  };
+  const unsigned last = extents.k / depth - 1;
+#pragma unroll 1
+  for (unsigned tile = 0; tile < last; ++tile) {
+    a += depth;
+    b += depth * extents.ldb;
+    load_tiles();
+    multiply(tile % 2);
+    store_tiles((tile + 1) % 2);
     __syncthreads();
   }
+  multiply(last % 2);
 #pragma unroll
   for (unsigned i = 0; i < tile_of_thread; ++i) {
     double* const row = c + (i / 2 * distance + i % 2) * extents.ldc;
@@ -98,9 +98,7 @@ inline Stage register_tile_stage() {
                                                               .threads = 256,
                                                               .thread_rows = 8,
                                                               .thread_columns = 8});
-#if defined(HIPSCOPE_BACKEND_AMD)
   stage.is_contender = true;
-#endif
   return stage;
 }
 

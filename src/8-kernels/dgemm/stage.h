@@ -27,10 +27,12 @@ struct Place {
   unsigned column;
 };
 
-/// sum += a * b; on NVIDIA it stays where it is among its like.
+/// sum += a * b; on a GPU it stays where it is among its like.
 __device__ inline void multiply_add_in_order(double& sum, double a, double b) {
 #if defined(__CUDA_ARCH__)
   asm volatile("fma.rn.f64 %0, %1, %2, %0;" : "+d"(sum) : "d"(a), "d"(b));
+#elif defined(__HIP_DEVICE_COMPILE__)
+  asm volatile("v_fma_f64 %0, %1, %2, %0" : "+v"(sum) : "v"(a), "v"(b));
 #else
   sum = fma(a, b, sum);
 #endif

@@ -18,6 +18,7 @@ struct SourceStage {
   double memory_operations;    ///< per FMA, C's own not counted once its sums stay in registers
   double lds_loads;            ///< per FMA
   unsigned bank_conflict = 0;  ///< how many lanes of 16 want one bank's; 0: no LDS
+  bool is_arithmetic = false;  ///< a step of the source's arithmetic, not a stage of its ladder
 };
 
 /// A stage of the source; `k_multiple` is what its loop takes at once.
@@ -41,10 +42,10 @@ std::vector<SourceStage> source_stages() {
       {source_stage<no_reuse_kernel<layout, Reuse::nothing>>("no reuse", "1", tiles_without_lds, 1),
        4, 0},
       {source_stage<no_reuse_kernel<layout, Reuse::a>>("A in a register", "", tiles_without_lds, 1),
-       3 + reused, 0},
+       3 + reused, 0, 0, true},
       {source_stage<no_reuse_kernel<layout, Reuse::a_and_b>>("A and B in registers", "",
                                                              tiles_without_lds, 1),
-       2 + both_reused, 0},
+       2 + both_reused, 0, 0, true},
       {source_stage<register_reuse_kernel<layout>>("sums in registers, depth 8", "2",
                                                    tiles_without_lds, 8),
        both_reused, 0},
@@ -52,23 +53,25 @@ std::vector<SourceStage> source_stages() {
                                                       8),
        both_reused, 0},
       {source_stage<lds_staging_kernel<layout>>("LDS staging", "4", tiles_in_lds, 8), from_tile,
-       both_reused, 4},
+       both_reused, conflict_degree<Spread::together>()},
       {source_stage<lds_double_buffer_kernel<layout, Spread::together>>("LDS double buffer", "5",
                                                                         tiles_in_lds, 8),
-       from_tile, both_reused, 4},
+       from_tile, both_reused, conflict_degree<Spread::together>()},
       {source_stage<lds_double_buffer_kernel<layout, Spread::pairs>>("fewer bank conflicts", "6",
                                                                      tiles_in_lds, 8),
-       from_tile, both_reused, 2},
+       from_tile, both_reused, conflict_degree<Spread::pairs>()},
       {source_stage<lds_double_buffer_kernel<layout, Spread::apart>>("no bank conflicts", "",
                                                                      tiles_in_lds, 8),
-       from_tile, both_reused, 1}};
+       from_tile, both_reused, conflict_degree<Spread::apart>()}};
 }
 
 /// All stages for matrices that lie row by row.
 inline std::vector<Stage> all_stages() {
   std::vector<Stage> stages;
   for (const SourceStage& source : source_stages<LayoutOfB::rows>()) {
-    stages.push_back(source.stage);
+    if (!source.is_arithmetic) {
+      stages.push_back(source.stage);
+    }
   }
   stages.push_back(register_tile_stage());
   stages.push_back(mfma_stage());

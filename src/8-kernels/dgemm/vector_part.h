@@ -18,7 +18,12 @@ namespace dgemm {
 class VectorPart {
  public:
   static constexpr Unit unit = Unit::vector;
-  static constexpr unsigned a_pitch = pipeline_depth + 2;  // four lanes' rows in banks of their own
+  /// Rows are longer by 16 bytes, so that the rows of four lanes begin in banks of their own.
+  struct TileOfA {
+    static constexpr unsigned pitch = pipeline_depth + 2;
+    __device__ static constexpr unsigned place_of_pair(unsigned, unsigned pair) { return pair * 2; }
+  };
+  static constexpr unsigned a_pitch = TileOfA::pitch;
   static constexpr unsigned rows = 8;
   static constexpr unsigned pairs = 4;  // of neighbouring columns
 

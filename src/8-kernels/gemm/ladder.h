@@ -14,6 +14,7 @@
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <iterator>
 #include <limits>
@@ -144,7 +145,10 @@ std::vector<AwkwardCase<Value>> awkward_cases(bool is_hardware) {
           {128, 256, is_hardware ? 64U : 16U, other, whole_gaps},
           {below, above, 17, {.alpha = -1, .beta = 1}, {}},
           {above, 17, below, measured, odd_gaps},
-          {17, below, above, other, {}}};
+          {17, below, above, other, {}},
+          // Tiles that are split along k among blocks, of several rows and columns.
+          {190, 63, 150, other, {}},
+          {190, 127, 151, measured, odd_gaps}};
 }
 
 /// A ladder: what is measured, and of which arithmetic.
@@ -155,6 +159,7 @@ struct LadderDescription {
   std::vector<Stage<Value>> stages;
   /// FMAs of one CU of an architecture per cycle by such a unit; NaN for what is not listed.
   double (*fmas_per_cycle)(const std::string& architecture, Unit unit);
+  unsigned odd_sizes;                ///< how many sweep odd has on a GPU, two at least
   std::vector<std::string> notes{};  ///< under the title of sweep stages
 };
 
@@ -218,10 +223,14 @@ class Ladder {
     const std::string& architecture = sweep.device().architecture;
     const double vector = description_.fmas_per_cycle(architecture, Unit::vector);
     const double matrix = description_.fmas_per_cycle(architecture, Unit::matrix);
+    if (std::isnan(vector)) {
+      sweep.note("the peak of " + architecture + " is not listed: there are no shares of it");
+      return;
+    }
     sweep.note("peak: " + number(vector) + " FMAs per cycle of each of " +
                std::to_string(sweep.device().compute_units) +
                " CUs, at the clock of each measurement" +
-               (matrix == vector || matrix != matrix
+               (matrix == vector
                     ? ""
                     : "; of stages with matrix instructions, and the library, " + number(matrix)));
   }
@@ -246,7 +255,8 @@ class Ladder {
   // --- Which stages
 
   static bool is_here(const Sweep& sweep, const Stage<Value>& stage) {
-    return stage.is_on == nullptr || stage.is_on(sweep.device());
+    return stage.dynamic_lds_bytes <= sweep.device().largest_lds_bytes_per_block &&
+           (stage.is_on == nullptr || stage.is_on(sweep.device()));
   }
 
   void note_missing(Sweep& sweep) const {
@@ -401,7 +411,7 @@ class Ladder {
   }
 
   void measure_odd(Sweep& sweep) const {
-    const unsigned count = sweep.is_hardware() ? 20 : 2;
+    const unsigned count = sweep.is_hardware() ? description_.odd_sizes : 2;
     const unsigned smallest = sweep.is_hardware() ? 1001 : 19;
     const unsigned largest = sweep.is_hardware() ? 5999 : 67;
     sweep.axis({.name = "M = N = K"});

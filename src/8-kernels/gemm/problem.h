@@ -168,12 +168,18 @@ inline std::uint64_t elements(unsigned rows, unsigned pitch) {
   return std::max<std::uint64_t>(1, std::uint64_t{rows} * pitch);
 }
 
-/// Bytes of device memory that `Problem` takes.
+/// Bytes of device memory that `Problem` takes, and the padded copies that `Prepared` makes of it.
 template <typename Value>
 std::uint64_t bytes_of_problem(unsigned m, unsigned n, unsigned k) {
   const std::uint64_t of_c = std::uint64_t{m} * n;
-  return sizeof(Value) * (std::uint64_t{m} * k + std::uint64_t{k} * n + 2 * of_c) +
-         (sizeof(typename Exact<Value>::Type) + sizeof(double)) * of_c;
+  const auto bytes_of = [](std::uint64_t rows, std::uint64_t columns, std::uint64_t depth) {
+    return sizeof(Value) * (rows * depth + depth * columns + rows * columns);
+  };
+  constexpr unsigned largest_tile = 256;
+  const bool is_padded = m % largest_tile + n % largest_tile + k % largest_tile > 0;
+  return bytes_of(m, n, k) + sizeof(Value) * of_c +
+         (sizeof(typename Exact<Value>::Type) + sizeof(double)) * of_c +
+         (is_padded ? bytes_of(m + largest_tile, n + largest_tile, k + largest_tile) : 0);
 }
 
 /// Matrices, with what C was before and the reference of their product.

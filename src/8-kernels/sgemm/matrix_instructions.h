@@ -38,7 +38,8 @@ using MatrixSums = float[16];
 /// the lower half of the lanes has the first k, the upper one the second.
 __device__ inline void multiply_add_matrix([[maybe_unused]] MatrixSums& sums,
                                            [[maybe_unused]] float a, [[maybe_unused]] float b) {
-#if defined(__gfx908__) || defined(__gfx90a__) || defined(__gfx940__) || defined(__gfx942__)
+#if defined(__gfx908__) || defined(__gfx90a__) || defined(__gfx940__) || defined(__gfx941__) || \
+    defined(__gfx942__)
   sums = __builtin_amdgcn_mfma_f32_32x32x2f32(a, b, sums, 0, 0, 0);
 #elif defined(__HIP_DEVICE_COMPILE__)
   __builtin_trap();  // never launched there

@@ -82,6 +82,7 @@ int main(int argc, char** argv) {
        .arithmetic = "FP32 without TF32",
        .stages = sgemm::all_stages(),
        .fmas_per_cycle = fmas_per_cycle,
+       .odd_sizes = 20,
        .notes = {"128-row tiles stand twice: compiled for blocks of 1024 threads, which clang "
                  "assumes of a kernel that states no launch bounds, and for their own 256"}});
   experiment.conclude([&](hipscope::Results& results) {
