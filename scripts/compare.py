@@ -140,4 +140,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    from hipscope_report import ending
+
+    sys.exit(ending.run("compare.py", main, output_failed=BAD))

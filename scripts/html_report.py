@@ -110,4 +110,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    from hipscope_report import ending
+
+    sys.exit(ending.run("html_report.py", main, output_failed=1))

@@ -23,7 +23,6 @@ from typing import Any, NoReturn
 ROOT = Path(__file__).resolve().parent.parent
 MODULES = ("matplotlib", "jsonschema", "yaml")
 INTERRUPTED = 128 + signal.SIGINT
-TERMINATED = 128 + signal.SIGTERM
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -238,9 +237,9 @@ def report(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def terminate(*_: object) -> NoReturn:
-    """SIGTERM ends the program as an exception does, so that it cleans up."""
-    raise SystemExit(TERMINATED)
+def terminate(number: int, _: object) -> NoReturn:
+    """SIGTERM and SIGHUP end the program as an exception does, so that it cleans up."""
+    raise SystemExit(128 + number)
 
 
 def main() -> int:
@@ -252,6 +251,8 @@ def main() -> int:
               f"scripts/find_python.sh {' '.join(MODULES)} prints.", file=sys.stderr)
         return 1
     signal.signal(signal.SIGTERM, terminate)
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as nohup asks for
+        signal.signal(signal.SIGHUP, terminate)
     from hipscope_isa.errors import IsaError
     from hipscope_report.load import BadResult
 

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Child processes that end with the script, and the clock; run_all.sh and test.sh source it.
+# Child processes that end with the script, and the clock; run_all.sh, sanitize.sh and test.sh source it.
 
 # What remains after an interrupt, for its message; and a folder that goes when the script ends.
 on_interrupt=
@@ -45,9 +45,10 @@ stop_children() {
 }
 
 interrupt() {
-  trap '' INT TERM
+  trap '' INT TERM HUP
   stop_children
-  printf '\n%s: interrupted; %s.\n' "${0##*/}" "$on_interrupt" >&3
+  # After a SIGHUP nobody may be there to read it.
+  printf '\n%s: interrupted; %s.\n' "${0##*/}" "$on_interrupt" >&3 || true
   exit "$1"
 }
 
@@ -55,12 +56,13 @@ remove_scratch() {
   [[ -z $scratch ]] || rm -rf "$scratch"
 }
 
-# SIGINT and SIGTERM end the script with status 130 and 143; `on_interrupt` says what remains, and
-# the folder `scratch` is removed however the script ends.
+# SIGINT, SIGTERM and SIGHUP end the script with status 130, 143 and 129; `on_interrupt` says what
+# remains, and the folder `scratch` is removed however the script ends.
 catch_signals() {
   # While run_child is called with its output redirected, so is this script's own.
   exec 3>&2
   trap 'interrupt 130' INT
   trap 'interrupt 143' TERM
+  trap 'interrupt 129' HUP
   trap remove_scratch EXIT
 }

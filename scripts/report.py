@@ -72,4 +72,6 @@ def main(command_line: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    from hipscope_report import ending
+
+    sys.exit(ending.run("report.py", main, output_failed=1))

@@ -18,6 +18,8 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from hipscope_report.whole_file import write_whole
+
 # /*0010*/  @!P0 FFMA.FTZ R0, R1, R2, R3 ;
 INSTRUCTION = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)([^;]*);")
 FUNCTION = re.compile(r"^\s*Function : (\S+)")
@@ -144,7 +146,7 @@ def read(path: Path) -> str:
     return done.stdout
 
 
-def main() -> None:
+def main() -> int:
     """Reads all, then writes the page."""
     parser = argparse.ArgumentParser(
         description="Report on the NVIDIA machine code of built experiments, as a Markdown page.")
@@ -162,12 +164,13 @@ def main() -> None:
             page += [f"## {path.stem}", "", f"| {' | '.join(header)} |",
                      "| --- |" + " ---: |" * (len(header) - 1), *rows, ""]
     try:
-        aside = arguments.out.with_name(f".{arguments.out.name}.new")
-        aside.write_text("\n".join(page), encoding="utf-8")
-        aside.replace(arguments.out)
+        write_whole(arguments.out, "\n".join(page).encode("utf-8"))
     except OSError as error:
         fail(3, f"{arguments.out} cannot be written: {error.strerror}.")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    from hipscope_report import ending
+
+    sys.exit(ending.run("sass_report.py", main, output_failed=3))

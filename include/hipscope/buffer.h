@@ -5,8 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <span>
 #include <stdexcept>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -18,6 +20,14 @@ namespace hipscope {
 /// The byte with which fresh buffers are poisoned: all ones is NaN in FP32 and FP64 and -1 in
 /// integers, so an output that no thread wrote shows.
 inline constexpr int poison_byte = 0xFF;
+
+/// Whether fresh buffers are poisoned: always, unless HIPSCOPE_POISON is "no" in the environment. A
+/// checker that notices reads of what was never written (compute-sanitizer's initcheck) would take
+/// the poison for a write.
+inline bool fresh_buffers_are_poisoned() {
+  const char* const wish = std::getenv("HIPSCOPE_POISON");
+  return wish == nullptr || std::string_view(wish) != "no";
+}
 
 /// An array of `T` in device memory, poisoned when fresh, freed with its owner.
 template <typename T>
@@ -31,7 +41,9 @@ class DeviceBuffer {
       throw DeviceError("a device buffer of more bytes than an address can count was asked for");
     }
     check(hipMalloc(reinterpret_cast<void**>(&data_), count * sizeof(T)));
-    poison();
+    if (fresh_buffers_are_poisoned()) {
+      poison();
+    }
   }
 
   /// Allocates and fills with a copy of `values`.

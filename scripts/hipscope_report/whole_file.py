@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 from pathlib import Path
+
+from .ending import SIGNALS
 
 
 def write_whole(path: Path, content: bytes) -> None:
     """Writes a file aside, in the same folder, and renames it; raises OSError, which names the file."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        write_aside(path, content)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def write_aside(path: Path, content: bytes) -> None:
+    """Does what write_whole says, with nothing held back."""
     handle, aside = tempfile.mkstemp(dir=path.parent, prefix=".report-")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -545,9 +545,8 @@ void measure(Sweep& sweep, Operation operation, Place place, const MakePatterns&
              (place == Place::memory ? ", each dword once" : ", over and over") +
              "; an access is that of a wave; cycles x CUs: what one CU takes for it while all do");
   constexpr std::uint64_t most_padding = 4096;
-  if (place == Place::memory) {
-    sweep.require_memory(footprint + footprint / 32 + most_padding, "--footprint");
-  }
+  sweep.require_memory(footprint + footprint / 32 + most_padding,
+                       place == Place::memory ? "--footprint" : "--l2-footprint");
   DeviceBuffer<unsigned> data(footprint / dword_bytes + most_padding);
   const Values values = values_of(sweep.seed());
   if (operation == Operation::load) {

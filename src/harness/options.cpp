@@ -21,9 +21,10 @@ constexpr double default_noise_percent = 0.5;
 
 // Sizes are given as 1048576, 2^20 or 64Ki (Ki, Mi, Gi: powers of 1024).
 std::optional<std::uint64_t> parse_size(const std::string& text) {
+  constexpr std::size_t longest = 64;  // std::regex needs stack for every character
   static const std::regex form("([0-9]+)(\\^([0-9]+)|[KMG]i)?");
   std::smatch match;
-  if (!std::regex_match(text, match, form)) {
+  if (text.size() > longest || !std::regex_match(text, match, form)) {
     return std::nullopt;
   }
   const std::string digits = match[1];
@@ -137,6 +138,25 @@ void add_size_options(CLI::App& app, ExperimentRecord& experiment) {
   }
 }
 
+// An expression that is matched in polynomial time and with little stack, whatever it is: libstdc++
+// searches with recursion, and by default in exponential time. Its number of states is limited by
+// this library's compile definitions.
+std::regex filter_expression(const std::string& filter) {
+  constexpr std::size_t longest = 1000;  // several times the names of all sweeps of an experiment
+  if (filter.size() > longest) {
+    throw UsageError(fmt::format("--filter: takes at most {} characters", longest));
+  }
+  try {
+    return std::regex(filter, std::regex::ECMAScript | std::regex_constants::__polynomial);
+  } catch (const std::regex_error& error) {
+    const bool is_too_much = error.code() == std::regex_constants::error_space ||
+                             error.code() == std::regex_constants::error_complexity;
+    throw UsageError(fmt::format(
+        "--filter: '{}' {}", filter,
+        is_too_much ? "repeats too much or refers back to itself" : "is not a regular expression"));
+  }
+}
+
 std::string sources_text(const Purpose& purpose) {
   std::string text = "sources:";
   for (const std::string& source : purpose.sources) {
@@ -225,12 +245,7 @@ void resolve_sizes(ExperimentRecord& experiment, Preset preset, bool is_hardware
 
 std::vector<const SweepDeclaration*> select_sweeps(const ExperimentRecord& experiment,
                                                    const std::string& filter) {
-  std::regex expression;
-  try {
-    expression = std::regex(filter);
-  } catch (const std::regex_error&) {
-    throw UsageError(fmt::format("--filter: '{}' is not a regular expression", filter));
-  }
+  const std::regex expression = filter_expression(filter);
   std::vector<const SweepDeclaration*> selected;
   for (const SweepDeclaration& sweep : experiment.sweeps) {
     if (filter.empty() || std::regex_search(sweep.name, expression)) {

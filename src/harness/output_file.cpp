@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -64,14 +66,15 @@ void write_special(const std::string& path, const std::string& text) {
   }
 }
 
-// Holds SIGINT and SIGTERM back while it lives, so that neither leaves a temporary file.
+// Holds back what may end the process while it lives, so that no signal leaves a temporary file.
 class SignalsHeld {
  public:
   SignalsHeld() {
     sigset_t held;
     sigemptyset(&held);
-    sigaddset(&held, SIGINT);
-    sigaddset(&held, SIGTERM);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+      sigaddset(&held, signal);
+    }
     pthread_sigmask(SIG_BLOCK, &held, &before_);
   }
   ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
@@ -81,6 +84,9 @@ class SignalsHeld {
  private:
   sigset_t before_{};
 };
+
+// What a file is called until it is whole; mkstemp chooses the last letters.
+std::string temporary_of(const fs::path& target) { return target.string() + ".XXXXXX"; }
 
 // The file that a chain of links leads to, which need not exist yet.
 fs::path follow_links(fs::path path) {
@@ -101,7 +107,11 @@ void print_output(const std::string& text) {
 }
 
 void print_error(const std::string& name, const std::string& sentence) {
-  static_cast<void>(std::fputs((name + ": " + sentence + "\n").c_str(), stderr));
+  constexpr std::size_t longest = 1000;  // whatever was given, it is one line that can be read
+  std::string line = name + ": " + sentence.substr(0, longest);
+  std::replace_if(
+      line.begin(), line.end(), [](unsigned char one) { return std::iscntrl(one) != 0; }, ' ');
+  static_cast<void>(std::fputs((line + "\n").c_str(), stderr));
 }
 
 void require_writable(const std::string& path) {
@@ -112,6 +122,11 @@ void require_writable(const std::string& path) {
   }
   if (fs::is_directory(path, ignored)) {
     throw UsageError(fmt::format("--json: {} is a folder", path));
+  }
+  std::error_code error;
+  static_cast<void>(fs::symlink_status(temporary_of(follow_links(path)), error));
+  if (error == std::errc::filename_too_long) {
+    throw UsageError("--json: the file's name is too long");
   }
   const bool writable = is_special_file(path) ? ::access(path.c_str(), W_OK) == 0
                                               : ::access(folder.c_str(), W_OK | X_OK) == 0;
@@ -128,7 +143,7 @@ void write_whole(const std::string& path, const std::string& text) {
   const SignalsHeld signals_held;
   // A link keeps pointing to where it does: the file behind it is the one to replace.
   const fs::path target = follow_links(path);
-  std::string temporary = target.string() + ".XXXXXX";
+  std::string temporary = temporary_of(target);
   const int descriptor = ::mkstemp(temporary.data());
   if (descriptor < 0) {
     fail(path, errno);

@@ -14,7 +14,8 @@ class WriteError : public std::runtime_error {
 /// Prints `text` to stdout at once. Throws WriteError.
 void print_output(const std::string& text);
 
-/// Prints "name: sentence" to stderr. If even that cannot be written, nobody is there to be told.
+/// Prints "name: sentence" to stderr, as one line. If even that cannot be written, nobody is there
+/// to be told.
 void print_error(const std::string& name, const std::string& sentence);
 
 /// Throws UsageError unless a file could be written at `path`: its folder exists and can be

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-BUILD = Path(os.environ["HIPSCOPE_BUILD"])
-SOURCE = Path(os.environ["HIPSCOPE_SOURCE"])
+BUILD = Path(os.environ["HIPSCOPE_BUILD"]).resolve()
+SOURCE = Path(os.environ["HIPSCOPE_SOURCE"]).resolve()
 BACKEND = os.environ["HIPSCOPE_BACKEND"]
 EXPERIMENTS = (BUILD / "experiments.txt").read_text().split()
 
@@ -41,9 +41,9 @@ class Binary:
 
     def run(self, *arguments: str, **options) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, **options.pop("environment", {})}
-        settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+        settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": LONGEST_RUN_S, **options}
         return subprocess.run([self.path, *arguments], cwd=self.folder, env=environment, text=True,
-                              timeout=LONGEST_RUN_S, check=False, **settings)
+                              check=False, **settings)
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         return subprocess.Popen([self.path, *arguments], cwd=self.folder, text=True,

@@ -700,7 +700,7 @@ def test_a_bad_result_file(workshop: Workshop) -> None:
     assert workshop.run("--targets", "gfx900").returncode == 0
 
 
-@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_interrupt(workshop: Workshop, number: signal.Signals, status: int) -> None:
     assert workshop.run("--targets", "gfx900").returncode == 0
     before = workshop.files()

@@ -82,6 +82,11 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUse{"seed_too_large", {"--seed", "18446744073709551616"}, {"--seed"}},
         WrongUse{"seed_twice", {"--seed", "1", "--seed", "2"}, {"--seed"}},
         WrongUse{"filter_malformed", {"--filter", "["}, {"--filter", "'['"}},
+        WrongUse{"filter_that_repeats_too_much", {"--filter", "(.?){9000}"}, {"repeats too much"}},
+        WrongUse{"filter_that_refers_back", {"--filter", "(a)\\1"}, {"refers back"}},
+        WrongUse{"filter_too_long", {"--filter", std::string(1001, 'a')}, {"1000 characters"}},
+        WrongUse{"filter_of_many_paths", {"--filter", "((((.*)*)*)*)*q"}, {"no sweep"}},
+        WrongUse{"filter_of_two_lines", {"--filter", "one\ntwo"}, {"'one two'"}},
         WrongUse{"filter_of_nothing", {"--filter", "third"}, {"--filter", "'third'", "--list"}},
         WrongUse{"filter_empty", {"--filter", ""}, {"--filter"}},
         WrongUse{"two_mistakes", {"--filter", "", "--json", ""}, {"empty"}},
@@ -128,6 +133,13 @@ INSTANTIATE_TEST_SUITE_P(Options, SizeTest,
                                            std::pair("64Ki", 64 << 10), std::pair("3Mi", 3 << 20),
                                            std::pair("1Gi", 1 << 30),
                                            std::pair("2^40", std::uint64_t{1} << 40)));
+
+TEST_F(OptionsTest, ASizeOfManyDigitsIsRefused) {
+  const Outcome outcome = run({"--blocks", std::string(100'000, '9')});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(std::count(outcome.errors.begin(), outcome.errors.end(), '\n'), 1) << outcome.errors;
+  EXPECT_NE(outcome.errors.find("--blocks"), std::string::npos) << outcome.errors;
+}
 
 TEST_F(OptionsTest, SizesDependOnThePresetAndTheDevice) {
   run({});

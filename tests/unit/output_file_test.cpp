@@ -1,11 +1,15 @@
 #include "output_file.h"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <climits>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -119,12 +123,36 @@ TEST_F(OutputFileTest, FailureLeavesTheOldFileAlone) {
   EXPECT_EQ(files(), std::vector<std::string>{"file"});
 }
 
+TEST_F(OutputFileTest, ASignalWaitsUntilTheFileIsWhole) {
+  const std::string text(std::size_t{32} << 20, 'x');
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    write_file(path("file"), "old");
+    const pid_t writer = fork();
+    if (writer == 0) {
+      std::signal(signal, SIG_DFL);  // an experiment that ran here before has changed it
+      prctl(PR_SET_DUMPABLE, 0);     // SIGQUIT is to leave no core file
+      write_whole(path("file"), text);
+      std::_Exit(0);
+    }
+    while (files().size() == 1) {  // until there is the temporary file
+    }
+    kill(writer, signal);
+    int status = 0;
+    ASSERT_EQ(waitpid(writer, &status, 0), writer);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == signal) << signal << ": " << status;
+    EXPECT_EQ(files(), std::vector<std::string>{"file"}) << signal;
+    EXPECT_EQ(read_file(path("file")) == text, true) << signal;
+  }
+}
+
 TEST_F(OutputFileTest, WritableIsToldBeforehand) {
   EXPECT_NO_THROW(require_writable(path("new")));
   EXPECT_NO_THROW(require_writable("file_in_the_current_folder"));
   EXPECT_TRUE(files().empty());
   EXPECT_THROW(require_writable(path("")), UsageError);
   EXPECT_THROW(require_writable(path("none/file")), UsageError);
+  EXPECT_NO_THROW(require_writable(path(std::string(NAME_MAX - 7, 'x'))));
+  EXPECT_THROW(require_writable(path(std::string(NAME_MAX - 6, 'x'))), UsageError);
   write_file(path("file"), "");
   EXPECT_THROW(require_writable(path("file/below")), UsageError);
 }

@@ -1,0 +1,54 @@
+# shellcheck shell=bash
+# Builds and chooses experiments; run_all.sh and sanitize.sh source it, after jobs.sh.
+
+# Set by the script: for what and where to build, and a regular expression of names, if any.
+backend=
+build_dir=
+only=
+
+# require_regex OPTION VALUE: ends the script when the value is no regular expression.
+require_regex() {
+  local status=0
+  grep -Eq -e "$2" </dev/null 2>/dev/null || status=$?
+  ((status < 2)) || usage_error "$1 '$2' is not a valid regular expression."
+}
+
+# build_experiments: configures the backend's preset in the build folder, chooses the experiments and
+# builds them; shows the log only when that fails.
+build_experiments() {
+  local log=$build_dir/build.log status=0 configure begin
+  mkdir -p "$build_dir" 2>/dev/null || usage_error "the build folder $build_dir cannot be made."
+  printf 'Building for %s in %s ... ' "$backend" "$(shown "$build_dir")"
+  begin=$(now)
+  configure=(cmake -S "$root" --preset "$backend" -B "$build_dir")
+  # A folder that is there already may be somebody's who wants the tests.
+  [[ -e $build_dir/CMakeCache.txt ]] || configure+=(-DHIPSCOPE_TESTS=OFF)
+  run_child "${configure[@]}" >"$log" 2>&1 || status=$?
+  if ((status == 0)); then
+    choose_experiments
+    run_child cmake --build "$build_dir" -j "$(nproc)" --target "${experiments[@]}" \
+      >>"$log" 2>&1 || status=$?
+  fi
+  printf '%s s ' "$(seconds_since "$begin")"
+  if ((status)); then
+    printf 'FAILED\n'
+    tail -n 60 "$log" >&2
+    printf '%s: the build failed; all of it is in %s.\n' "${0##*/}" "$log" >&2
+    exit 1
+  fi
+  printf 'ok\n'
+}
+
+# Sets `experiments` to the chosen names of the list in the build folder.
+choose_experiments() {
+  local list=$build_dir/experiments.txt name
+  [[ -r $list ]] || usage_error "there is no $list; build first."
+  experiments=()
+  while read -r name; do
+    [[ $name =~ ^[a-z][a-z0-9_]*(\.[a-z0-9_]+)?$ ]] || usage_error "$list names no experiment: '$name'."
+    if grep -Eq -e "$only" <<<"$name"; then
+      experiments+=("$name")
+    fi
+  done < <(grep -v '^[[:space:]]*$' "$list")
+  ((${#experiments[@]})) || usage_error "no experiment's name matches '${only:-anything}'."
+}

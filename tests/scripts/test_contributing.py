@@ -1,0 +1,63 @@
+"""CONTRIBUTING.md against the repository: what it shows compiles, and what it names is there."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import textwrap
+
+import pytest
+from synthetic import REPOSITORY
+
+TEXT = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
+# What the reader is to add.
+NEW = "fill_rate"
+
+
+def example() -> str:
+    """The source of the smallest experiment."""
+    found = re.search(r"^ *```cpp\n(.*?)^ *```$", TEXT, re.MULTILINE | re.DOTALL)
+    assert found
+    return textwrap.dedent(found[1])
+
+
+def test_the_example_compiles_without_a_warning() -> None:
+    # The loops' pragmas are for other compilers.
+    command = ["c++", "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wshadow", "-Wno-unknown-pragmas", "-Werror",
+               "-DHIPSCOPE_BACKEND_HOST", "-I", "include", "-I", "backends/host/include", "-x", "c++", "-"]
+    done = subprocess.run(command, input=example(), cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(shutil.which("clang-format") is None, reason="there is no clang-format")
+def test_the_example_is_laid_out_as_the_sources_are() -> None:
+    done = subprocess.run(["clang-format", "--dry-run", "-Werror", f"--assume-filename=src/{NEW}.cpp"],
+                          input=example(), cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_links_and_paths_lead_somewhere() -> None:
+    prose = TEXT.replace(textwrap.indent(example(), "   ", bool), "")
+    links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", prose)
+    paths = re.findall(r"(?<![\w./-])((?:src|scripts|tests|include|results)/[\w./-]*\w/?)", prose)
+    named = {path for path in links + paths if NEW not in path}
+    assert len(named) > 15
+    assert [path for path in named if not (REPOSITORY / path).exists()] == []
+
+
+def test_sections_that_are_linked_are_there() -> None:
+    for file, anchor in re.findall(r"\]\(([\w.]*)#([^)]+)\)", TEXT):
+        text = (REPOSITORY / (file or "CONTRIBUTING.md")).read_text(encoding="utf-8")
+        headings = [re.sub(r"[^\w -]", "", line.lstrip("# ")).lower().replace(" ", "-")
+                    for line in text.splitlines() if line.startswith("#")]
+        assert anchor in headings, anchor
+
+
+def test_options_of_scripts_are_theirs() -> None:
+    calls = re.findall(r"scripts/(\w+\.(?:sh|py))((?: +[^\s#`\"()]+)*)", TEXT)
+    options = {(script, option) for script, rest in calls for option in re.findall(r"--[a-z-]+", rest)}
+    assert len(options) >= 4
+    for script, option in options:
+        text = (REPOSITORY / "scripts" / script).read_text(encoding="utf-8")
+        assert re.search(rf"{option}\b", text), f"{script} {option}"

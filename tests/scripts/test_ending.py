@@ -1,0 +1,209 @@
+"""How the scripts end: interrupted at any moment, or with nobody who takes what they print."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, Callable
+
+import pytest
+import synthetic
+from conftest import Sandbox
+from synthetic import SCRIPTS
+
+SEED = os.environ.get("HIPSCOPE_FUZZ_SEED", "20260101")
+STATUSES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+PUBLISHED = synthetic.REPOSITORY / "results" / "published" / "published.csv"
+
+
+def shell_status(status: int) -> int:
+    """A process that a signal has ended has no status of its own."""
+    return 128 - status if status < 0 else status
+
+
+def start(program: str, *arguments: object, **streams: Any) -> subprocess.Popen[str]:
+    """Starts a program that can be interrupted, and whose output is buffered as it is for a user."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    return subprocess.Popen(
+        [sys.executable, str(SCRIPTS / program), *map(str, arguments)], text=True, stdin=subprocess.DEVNULL,
+        env=environment,
+        # Tests started in the background inherit an ignored SIGINT.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams})
+
+
+def results(folder: Path) -> Path:
+    """A folder with two results."""
+    folder.mkdir()
+    for name in ("copy_rate", "load_latency"):
+        synthetic.write(folder, synthetic.result(name))
+    return folder
+
+
+def commands(folder: Path) -> dict[str, list[object]]:
+    """What each program is called with, and writes into the folder."""
+    return {
+        "report.py": [folder],
+        "html_report.py": [folder, "--published", PUBLISHED, "--isa", folder / "none"],
+        "compare.py": [folder, folder, "--all", "--json", folder / "compared"],
+    }
+
+
+def snapshot(folder: Path) -> dict[str, bytes]:
+    """Every file below the folder."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("program", ["report.py", "html_report.py", "compare.py"])
+def test_an_interrupt_at_any_moment_leaves_whole_files(tmp_path: Path, program: str) -> None:
+    folder = results(tmp_path / "results")
+    arguments = commands(folder)[program]
+    before = snapshot(folder)
+    began = time.monotonic()
+    assert start(program, *arguments).wait() == 0
+    length = time.monotonic() - began
+    whole = snapshot(folder)
+    chance = random.Random(f"{SEED} {program}")
+    for _ in range(4):
+        for name in snapshot(folder).keys() - before.keys():
+            (folder / name).unlink()
+        number = chance.choice(list(STATUSES))
+        moment = chance.uniform(0.2, 1.1) * length
+        process = start(program, *arguments)
+        time.sleep(moment)
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=60)
+        said = f"{number.name} after {moment:.3f} s: status {process.returncode}, {errors!r}"
+        after = snapshot(folder)
+        assert {name: whole.get(name) for name in after} == after, said
+        assert before.items() <= after.items(), said
+        assert shell_status(process.returncode) in (STATUSES[number], 0), said
+        if process.returncode == 0:
+            assert after == whole, said
+        elif process.returncode > 0:
+            assert errors == f"{program}: interrupted; every file is as it was or whole.\n", said
+
+
+WRITES_FOR_LONG = """
+import os, sys
+sys.path.insert(0, sys.argv[1])
+from pathlib import Path
+from hipscope_report import ending, whole_file
+replace = os.replace
+def slow(old, new):
+    os.kill(os.getpid(), int(sys.argv[3]))
+    replace(old, new)
+os.replace = slow
+def main():
+    whole_file.write_whole(Path(sys.argv[2]), b"new")
+    return 0
+sys.exit(ending.run("program", main, 1))
+"""
+
+
+@pytest.mark.parametrize("number", STATUSES)
+def test_an_interrupt_waits_until_the_file_is_whole(tmp_path: Path, number: signal.Signals) -> None:
+    (tmp_path / "file").write_text("old")
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITES_FOR_LONG, str(SCRIPTS), str(tmp_path / "file"), str(int(number))],
+        text=True, stderr=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (
+        STATUSES[number], "program: interrupted; every file is as it was or whole.\n")
+    assert snapshot(tmp_path) == {"file": b"new"}
+
+
+def test_what_nohup_ignores_stays_ignored(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("old")
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITES_FOR_LONG, str(SCRIPTS), str(tmp_path / "file"), str(int(signal.SIGHUP))],
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    assert process.wait(60) == 0
+
+
+def full_disk() -> Any:
+    """Standard output on a full disk."""
+    return open("/dev/full", "w", encoding="ascii")
+
+
+def no_reader() -> Any:
+    """Standard output into a pipe that nobody reads."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    return os.fdopen(writing, "w")
+
+
+@pytest.mark.parametrize("make, reason", [(full_disk, "No space left on device"), (no_reader, "Broken pipe")])
+@pytest.mark.parametrize("program, arguments, status", [
+    ("compare.py", lambda folder: [folder, folder, "--all"], 2),
+    ("report.py", lambda folder: ["--check", folder], 1),
+    ("sass_report.py", lambda folder: ["--out", folder / "page", Path(__file__).parent / "data" / "loops.sass"], None),
+])
+def test_output_that_nobody_takes_is_one_sentence(
+        tmp_path: Path, make: Callable[[], Any], reason: str, program: str,
+        arguments: Callable[[Path], list[object]], status: int | None) -> None:
+    folder = results(tmp_path / "results")
+    with make() as output:
+        process = start(program, *arguments(folder), stdout=output)
+        _, errors = process.communicate(timeout=60)
+    if status is None:  # it prints nothing
+        assert (process.returncode, errors) == (0, "")
+    else:
+        assert (process.returncode, errors) == (
+            status, f"{program}: standard output cannot be written: {reason}.\n")
+
+
+def test_a_full_disk_keeps_the_old_page(tmp_path: Path) -> None:
+    folder = results(tmp_path / "results")
+    (folder / "report.html").write_text("old")
+    before = snapshot(folder)
+    limit = 2048  # bytes of a file
+    done = subprocess.run(
+        [sys.executable, str(SCRIPTS / "html_report.py"), *map(str, commands(folder)["html_report.py"])],
+        capture_output=True, text=True, check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    assert done.returncode == 1
+    assert done.stderr == f"html_report.py: {folder}/report.html cannot be written: File too large.\n"
+    assert snapshot(folder) == before
+
+
+def test_run_all_interrupted_at_any_moment(sandbox: Sandbox) -> None:
+    began = time.monotonic()
+    assert sandbox.run().returncode == 0
+    length = time.monotonic() - began
+    chance = random.Random(f"{SEED} run_all.sh")
+    for _ in range(4):
+        number = chance.choice(list(STATUSES))
+        moment = chance.uniform(0.02, 1) * length
+        process = sandbox.start("--no-build", "--build-dir", str(sandbox.build))
+        time.sleep(moment)
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=60)
+        said = f"{number.name} after {moment:.3f} s: status {process.returncode}, {errors!r}"
+        assert shell_status(process.returncode) in (STATUSES[number], 0), said
+        if process.returncode > 0:
+            assert "run_all.sh: interrupted; the results that were whole by then are kept." in errors, said
+        for path in sandbox.results.rglob("*"):
+            assert not path.name.startswith("."), said
+            if path.suffix == ".json":
+                json.loads(path.read_text())
+            elif path.suffix == ".svg":
+                assert path.read_text().endswith("</svg>\n"), said
+            elif path.suffix == ".html":
+                assert path.read_text().rstrip().endswith("</html>"), said
+
+
+def test_run_all_without_a_reader_leaves_nothing_behind(sandbox: Sandbox) -> None:
+    process = sandbox.start("--no-build", "--build-dir", str(sandbox.build))
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    errors = process.stderr.read()
+    assert process.wait(60) not in (0, 77), errors
+    assert not [path for path in sandbox.results.rglob("*") if path.name.startswith(".")]

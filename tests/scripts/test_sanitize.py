@@ -1,0 +1,293 @@
+"""sanitize.sh with a fake compute-sanitizer over a build folder of fake binaries."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import synthetic
+from test_run_all import running, wait_for
+from test_tools import fake
+
+TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
+EXPERIMENTS = ("fma_loop", "sgemm")
+
+# Notes how it was called; says and does what files beside it say for an experiment and a tool.
+FAKE_SANITIZER = r"""
+here=$(dirname "$0") tool= log= part=main call="$*"
+while (($#)); do
+  case $1 in
+    --tool) tool=$2; shift ;;
+    --log-file) log=$2; shift ;;
+    --kernel-name) part=waiting; shift ;;
+    --kernel-name-exclude | --print-limit | --padding) shift ;;
+    *) break ;;
+  esac
+  shift
+done
+key=$(basename "$1").$tool.$part
+echo "poison=${HIPSCOPE_POISON-} $call" >"$here/$key.call"
+if [[ -e $here/$key.hangs ]]; then
+  touch "$here/$key.started"
+  sleep 60
+fi
+"$@"
+status=$?
+if [[ -e $here/$key.log ]]; then
+  cat "$here/$key.log" >"$log"
+elif [[ $tool == racecheck ]]; then
+  echo "========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)" >"$log"
+else
+  echo "========= ERROR SUMMARY: 0 errors" >"$log"
+fi
+[[ ! -e $here/$key.status ]] || status=$(cat "$here/$key.status")
+exit "$status"
+"""
+FAKE_BINARY = r"""
+# SplitAlongK, PartELb0ELb1E: names of kernels
+here=$(dirname "$0")
+[[ $1 != --devices ]] || exit "$(cat "$here/devices.status")"
+[[ " $* " == *" --quick --min-time 0.000001 --noise 100 "* ]] || exit 2
+"""
+
+
+@dataclass
+class Bench:
+    """A build folder of fake binaries and a PATH with a fake compute-sanitizer."""
+
+    build: Path
+    tools: Path
+
+    def start(self, *arguments: str, no_build: bool = True, **environment: str) -> subprocess.Popen[str]:
+        """Starts sanitize.sh."""
+        return subprocess.Popen(
+            [str(synthetic.SCRIPTS / "sanitize.sh"), *(["--no-build"] if no_build else []),
+             "--build-dir", str(self.build), *arguments],
+            env={**os.environ, "PATH": f"{self.tools}:{os.environ['PATH']}", "CUDA_PATH": "/nonexistent",
+                 "HIPSCOPE_KFD": "/nonexistent", **environment},
+            text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+            # Tests started in the background inherit an ignored SIGINT, which bash cannot trap.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+
+    def run(self, *arguments: str, no_build: bool = True, **environment: str
+            ) -> subprocess.CompletedProcess[str]:
+        """Runs sanitize.sh."""
+        process = self.start(*arguments, no_build=no_build, **environment)
+        out, err = process.communicate(timeout=60)
+        return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+
+    def says(self, run: str, log: str, status: int = 0) -> None:
+        """What the tool writes and returns for <experiment>.<tool>.<main or waiting>."""
+        (self.tools / f"{run}.log").write_text(log)
+        (self.tools / f"{run}.status").write_text(str(status))
+
+    def call(self, run: str) -> str:
+        """How the tool was called."""
+        return (self.tools / f"{run}.call").read_text()
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    """Two experiments; the kernels of one of them have blocks that wait."""
+    made = Bench(tmp_path / "build", tmp_path / "tools")
+    fake(made.tools, "compute-sanitizer", FAKE_SANITIZER)
+    for name in EXPERIMENTS:
+        fake_binary(made, name)
+    (made.build / "bin" / "devices.status").write_text("0")
+    return made
+
+
+def fake_binary(bench: Bench, name: str) -> None:
+    """Adds an experiment."""
+    (bench.build / "bin").mkdir(parents=True, exist_ok=True)
+    fake(bench.build / "bin", name, FAKE_BINARY)
+    with open(bench.build / "experiments.txt", "a", encoding="utf-8") as file:
+        file.write(f"{name}\n")
+
+
+def table(text: str) -> dict[str, list[str]]:
+    """The cells of each experiment, by its name."""
+    _, _, rest = text.partition("\nexperiment ")
+    rows = [re.split(r" {2,}", line) for line in rest.splitlines()[1:]]
+    return {row[0]: row[1:] for row in rows if len(row) == 1 + len(TOOLS)}
+
+
+def test_all_clean(bench: Bench) -> None:
+    done = bench.run()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert table(done.stdout) == {name: ["clean"] * 4 for name in EXPERIMENTS}
+    assert "\nAll clean.\n" in done.stdout and done.stderr == ""
+    for name in EXPERIMENTS:
+        for tool in TOOLS:
+            assert f"--tool {tool} " in bench.call(f"{name}.{tool}.main")
+            assert (bench.build / "sanitize" / f"{name}.{tool}.log").exists()
+
+
+def test_options_of_the_tools(bench: Bench) -> None:
+    assert bench.run("--device", "1").returncode == 0
+    assert "--padding " in bench.call("fma_loop.memcheck.main")
+    assert bench.call("fma_loop.initcheck.main").startswith("poison=no ")
+    assert bench.call("fma_loop.memcheck.main").startswith("poison= ")
+    assert bench.call("fma_loop.memcheck.main").endswith(" --device 1 --fmas 512\n")
+
+
+def test_kernels_whose_blocks_wait_have_a_run_of_their_own(bench: Bench) -> None:
+    bench.run("--tools", "race")
+    kernel = "kernel_substring=SplitAlongK"
+    assert f" --kernel-name-exclude {kernel} " in bench.call("sgemm.racecheck.main")
+    assert f" --kernel-name {kernel} " in bench.call("sgemm.racecheck.waiting")
+    assert "kernel-name" not in bench.call("fma_loop.racecheck.main")
+    assert not (bench.tools / "fma_loop.racecheck.waiting.call").exists()
+
+
+def test_waiting_for_ever_is_said_and_is_no_failure(bench: Bench) -> None:
+    (bench.tools / "sgemm.racecheck.waiting.hangs").touch()
+    done = bench.run("--limit", "2", "--only", "sgemm", "--tools", "race")
+    assert done.returncode == 0, done.stdout
+    assert ("racecheck of the kernels of sgemm whose blocks wait (SplitAlongK), which its column leaves out: "
+            "not finished\n" in done.stdout)
+
+
+def test_a_hazard_between_blocks_that_wait_is_a_failure(bench: Bench) -> None:
+    bench.says("sgemm.racecheck.waiting", "========= RACECHECK SUMMARY: 2 hazards displayed (0 errors, 2 warnings)\n")
+    done = bench.run()
+    assert done.returncode == 1
+    assert table(done.stdout)["sgemm"] == ["clean"] * 4
+    assert "which its column leaves out: 2 errors\n" in done.stdout and "1 of 9 runs were not clean." in done.stdout
+
+
+@pytest.mark.parametrize("tool, log, status, cell", [
+    ("memcheck", "========= Invalid __global__ write\n========= ERROR SUMMARY: 3 errors\n", 0, "3 errors"),
+    ("memcheck", "========= ERROR SUMMARY: 1 error\n", 0, "1 errors"),
+    ("memcheck", "========= ERROR SUMMARY: 12 errors\n", 3, "12 errors"),
+    ("racecheck", "========= RACECHECK SUMMARY: 5 hazards displayed (0 errors, 5 warnings)\n", 0, "5 errors"),
+    ("synccheck", "========= ERROR SUMMARY: 0 errors\n", 1, "wrong result"),
+    ("synccheck", "========= ERROR SUMMARY: 0 errors\n", 3, "FAILED (status 3)"),
+    ("synccheck", "", 0, "FAILED (status 0)"),
+    ("synccheck", "========= Error: Device not supported\n========= ERROR SUMMARY: 0 errors\n", 0,
+     "FAILED (status 0)"),
+    ("memcheck", "========= Target application terminated before first instrumented API call\n"
+     "========= ERROR SUMMARY: 0 errors\n", 0, "FAILED (status 0)"),
+    ("initcheck", "========= Uninitialized __global__ memory read of size 4 bytes\n"
+     "========= Host API uninitialized memory access\n========= ERROR SUMMARY: 2 errors\n", 0, "1 errors"),
+])
+def test_what_is_not_clean(bench: Bench, tool: str, log: str, status: int, cell: str) -> None:
+    bench.says(f"fma_loop.{tool}.main", log, status)
+    done = bench.run()
+    assert done.returncode == 1
+    expected = ["clean"] * 4
+    expected[TOOLS.index(tool)] = cell
+    assert table(done.stdout) == {"fma_loop": expected, "sgemm": ["clean"] * 4}
+    assert "1 of 9 runs were not clean." in done.stdout
+
+
+def test_initcheck_leaves_copies_to_the_host_and_the_missing_poison_alone(bench: Bench) -> None:
+    bench.says("fma_loop.initcheck.main", "========= Host API uninitialized memory access at 0x7f\n"
+               "========= ERROR SUMMARY: 1 error\n", status=1)
+    done = bench.run()
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_run_that_does_not_end(bench: Bench) -> None:
+    (bench.tools / "fma_loop.synccheck.main.hangs").touch()
+    done = bench.run("--limit", "1")
+    assert done.returncode == 1
+    assert table(done.stdout)["fma_loop"] == ["clean"] * 3 + ["not finished"]
+    assert not [line for line in running() if str(bench.build) in line]
+
+
+def test_an_older_log_does_not_count(bench: Bench) -> None:
+    assert bench.run().returncode == 0
+    (bench.tools / "compute-sanitizer").write_text("#!/bin/sh\nexit 0\n")
+    done = bench.run()
+    assert done.returncode == 1
+    assert table(done.stdout)["fma_loop"] == ["FAILED (status 0)"] * 4
+
+
+def test_some_tools_and_experiments(bench: Bench) -> None:
+    done = bench.run("--tools", "^(mem|sync)", "--only", "fma", "-j", "1")
+    assert done.returncode == 0
+    assert table(done.stdout) == {"fma_loop": ["clean", "not run", "not run", "clean"]}
+
+
+@pytest.mark.parametrize("arguments, part", [
+    (["--frobnicate"], "--frobnicate"), (["--tools", "valgrind"], "there are memcheck racecheck"),
+    (["--tools", "("], "regular expression"), (["--only", "("], "regular expression"),
+    (["--only", "nothing_of_this_name"], "nothing_of_this_name"), (["--only"], "--only needs a value"),
+    (["--limit", "0"], "--limit"), (["-j", "many"], "-j takes"), (["--device", "-1"], "--device"),
+    (["--build-dir", "/nonexistent/folder"], "/nonexistent/folder"),
+])
+def test_bad_usage(bench: Bench, arguments: list[str], part: str) -> None:
+    done = bench.run(*arguments)
+    assert done.returncode == 2
+    assert done.stderr.startswith("sanitize.sh: ") and part in done.stderr and done.stderr.count("\n") == 1
+    assert done.stdout == ""
+
+
+def test_help() -> None:
+    done = subprocess.run([synthetic.SCRIPTS / "sanitize.sh", "--help"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("Runs every kernel") and "--limit SECONDS" in done.stdout
+
+
+def test_no_sanitizer(bench: Bench) -> None:
+    (bench.tools / "compute-sanitizer").unlink()
+    for name in ("bash", "dirname", "sed", "grep", "env"):
+        (bench.tools / name).symlink_to(shutil.which(name) or "")
+    done = bench.run(PATH=str(bench.tools))
+    assert done.returncode == 77
+    assert done.stderr == "sanitize.sh: there is no compute-sanitizer here; the CUDA toolkit has it.\n"
+
+
+def test_no_device(bench: Bench) -> None:
+    (bench.build / "bin" / "devices.status").write_text("77")
+    done = bench.run()
+    assert done.returncode == 77
+    assert "no NVIDIA GPU" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_no_gpu_no_build(bench: Bench) -> None:
+    fake(bench.tools, "nvidia-smi", "exit 9")
+    done = bench.run(no_build=False)
+    assert done.returncode == 77
+    assert "nvidia-smi lists none" in done.stderr and "Building" not in done.stdout
+
+
+def test_an_experiment_without_sizes(bench: Bench) -> None:
+    fake_binary(bench, "new_experiment")
+    done = bench.run()
+    assert done.returncode == 2 and "there are no sizes for new_experiment" in done.stderr
+
+
+def test_a_waiting_kernel_that_is_called_otherwise(bench: Bench) -> None:
+    fake(bench.build / "bin", "sgemm", FAKE_BINARY.replace("SplitAlongK", "Split"))
+    done = bench.run()
+    assert done.returncode == 2 and "no kernel of sgemm has 'SplitAlongK'" in done.stderr
+
+
+def test_every_experiment_has_sizes() -> None:
+    declared = re.findall(r"^hipscope_add_experiment\(\S*/(\w+)\.hip",
+                          (synthetic.REPOSITORY / "CMakeLists.txt").read_text(), re.MULTILINE)
+    listed = re.findall(r"^  \[(\w+)\]=\"--", (synthetic.SCRIPTS / "sanitize.sh").read_text(), re.MULTILINE)
+    assert len(declared) > 20 and declared == listed
+
+
+@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_interrupt(bench: Bench, number: signal.Signals, status: int) -> None:
+    for name in EXPERIMENTS:
+        (bench.tools / f"{name}.memcheck.main.hangs").touch()
+    process = bench.start("-j", "2")
+    for name in EXPERIMENTS:
+        wait_for(bench.tools / f"{name}.memcheck.main.started")
+    process.send_signal(number)
+    began = time.monotonic()
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == status and time.monotonic() - began < 9
+    assert "sanitize.sh: interrupted" in err
+    assert not [line for line in running() if str(bench.build) in line]
