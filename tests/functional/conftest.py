@@ -8,11 +8,15 @@ HIPSCOPE_HOST_WAVE_SIZE, the lanes of a wave.
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+# What is ignored here, as under nohup, would be in every process that a test starts.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 BUILD = Path(os.environ["HIPSCOPE_BUILD"]).resolve()
 SOURCE = Path(os.environ["HIPSCOPE_SOURCE"]).resolve()

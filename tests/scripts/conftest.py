@@ -12,6 +12,9 @@ from pathlib import Path
 import pytest
 import synthetic
 
+# What is ignored here, as under nohup, would be in every process that a test starts.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
 FAKE_BINARY = """#!/usr/bin/env bash
 # Imitates an experiment: what it does is said by files beside it.
 here=$(dirname "$0") name=$(basename "$0") json=
