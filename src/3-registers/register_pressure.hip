@@ -209,16 +209,13 @@ void measure_stages(Sweep& sweep, const Sizes& sizes) {
 // The most LDS that a block of the kernel may take. On NVIDIA it has to be asked for, and takes
 // from L1, which is to be of the same size for all.
 std::uint32_t allow_all_lds(const Sweep& sweep, [[maybe_unused]] const void* kernel) {
+  const auto bytes = static_cast<std::uint32_t>(sweep.device().largest_lds_bytes_per_block);
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
-  int bytes = 0;
-  hipscope::check(hipDeviceGetAttribute(&bytes, hipDeviceAttributeSharedMemPerBlockOptin,
-                                        sweep.device().index));
-  hipscope::check(hipFuncSetAttribute(kernel, hipFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  hipscope::check(hipFuncSetAttribute(kernel, hipFuncAttributeMaxDynamicSharedMemorySize,
+                                      static_cast<int>(bytes)));
   hipscope::check(hipFuncSetAttribute(kernel, hipFuncAttributePreferredSharedMemoryCarveout, 100));
-  return static_cast<std::uint32_t>(bytes);
-#else
-  return static_cast<std::uint32_t>(sweep.device().lds_bytes_per_block);
 #endif
+  return bytes;
 }
 
 // LDS that a block must take, out of `most`, so that no more than `wanted` are in place.

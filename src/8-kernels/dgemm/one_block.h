@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../gemm/problem.h"
@@ -75,9 +76,10 @@ inline void measure_one_block(hipscope::Sweep& sweep) {
   sweep.note("M = N = 64, K = 128, one block of 256 threads; A and B with k along memory");
   sweep.note(
       "rates by the host's clock, from before the launch to after the synchronization, as the "
-      "source's; checked with alpha = 2 and beta = 3, timed with alpha = 2 and beta = -1, with "
-      "which "
-      "C stays finite however often it runs");
+      "source's");
+  sweep.note(
+      "checked with alpha = 2, beta = 3; timed with beta = -1, with which C stays finite however "
+      "often it runs");
   OneBlock block(sweep.seed());
   double x = 0;
   double first_on_host = 0;
