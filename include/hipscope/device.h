@@ -53,8 +53,9 @@ class Device {
   /// Free device memory in bytes, now.
   [[nodiscard]] virtual std::uint64_t free_memory() const = 0;
 
-  /// Keeps the memory busy until the clocks of a GPU that was idle have risen. Throws DeviceError.
-  virtual void warm_up() = 0;
+  /// Keeps the memory busy for so many seconds, so that the clocks of a GPU that was idle rise.
+  /// Throws DeviceError.
+  virtual void warm_up(double seconds) = 0;
 
   /// Runs `body` `batch` times back to back on the default stream and returns the device time of
   /// one execution, by events, with the shader clock over the sample.

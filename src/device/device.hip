@@ -130,14 +130,12 @@ class HipDevice : public Device {
     return free_bytes;
   }
 
-  // The memory of an H200 that was idle takes some tens of milliseconds to reach its rate: the
-  // first function of a sweep read 4.07 TB/s, the next one 4.68.
-  void warm_up() override {
-    constexpr std::chrono::milliseconds long_enough(100);
+  void warm_up(double seconds) override {
     constexpr std::size_t most_bytes = std::size_t{512} << 20;
-    if (!is_hardware()) {
+    if (!is_hardware() || seconds <= 0) {
       return;
     }
+    const std::chrono::duration<double> long_enough(seconds);
     const DeviceBuffer<unsigned char> buffer(std::min<std::size_t>(most_bytes, free_memory() / 4));
     const auto start = std::chrono::steady_clock::now();
     while (std::chrono::steady_clock::now() - start < long_enough) {

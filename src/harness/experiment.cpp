@@ -126,7 +126,7 @@ int run_experiment(detail::ExperimentRecord& experiment, const detail::Options& 
     measure_sweep(run, *sweep);
   }
   run.flag_throttled();
-  if (experiment.conclude && device->is_hardware()) {
+  if (experiment.conclude && device->is_hardware() && options.preset != detail::Preset::once) {
     Results results(run);
     experiment.conclude(results);
   }

@@ -90,8 +90,22 @@ CLI::Validator whole_number(std::uint64_t highest) {
           ""};
 }
 
-void add_common_options(CLI::App& app, Options& options, double& noise_percent, bool& quick,
-                        bool& full) {
+/// Which of the presets' flags were given.
+struct PresetFlags {
+  bool once = false;
+  bool quick = false;
+  bool full = false;
+
+  [[nodiscard]] Preset preset() const {
+    if (once) {
+      return Preset::once;
+    }
+    return quick ? Preset::quick : full ? Preset::full : Preset::standard;
+  }
+};
+
+void add_common_options(CLI::App& app, Options& options, double& noise_percent,
+                        PresetFlags& presets) {
   app.add_option("--device", options.device, "device to run on, see --devices (default 0)")
       ->check(whole_number(std::numeric_limits<int>::max()))
       ->type_name("N");
@@ -99,18 +113,22 @@ void add_common_options(CLI::App& app, Options& options, double& noise_percent, 
       ->type_name("FILE")
       ->check(not_empty());
   app.add_flag("--csv", options.csv, "print the tables as CSV");
-  auto* quick_flag = app.add_flag("--quick", quick, "smaller sizes, fewer samples");
-  app.add_flag("--full", full, "more samples")->excludes(quick_flag);
-  app.add_option("--min-time", options.minimum_seconds,
-                 "sample each point for at least SECONDS (default: by preset)")
-      ->type_name("SECONDS")
-      ->check(number_between(1e-6, 3600));
-  app.add_option("--noise", noise_percent,
-                 fmt::format("stop sampling when the interquartile range is under PERCENT of the "
-                             "median (default {})",
-                             default_noise_percent))
-      ->type_name("PERCENT")
-      ->check(number_between(1e-3, 100));
+  auto* quick = app.add_flag("--quick", presets.quick, "smaller sizes, fewer samples");
+  auto* full = app.add_flag("--full", presets.full, "more samples")->excludes(quick);
+  auto* minimum_seconds =
+      app.add_option("--min-time", options.minimum_seconds,
+                     "sample each point for at least SECONDS (default: by preset)")
+          ->type_name("SECONDS")
+          ->check(number_between(1e-6, 3600));
+  auto* noise = app.add_option("--noise", noise_percent,
+                               fmt::format("stop sampling when the interquartile range is under "
+                                           "PERCENT of the median (default {})",
+                                           default_noise_percent))
+                    ->type_name("PERCENT")
+                    ->check(number_between(1e-3, 100));
+  app.add_flag("--once", presets.once,
+               "as --quick, but run everything only once, with no warm-up: for checkers and profilers")
+      ->excludes(quick, full, minimum_seconds, noise);
   app.add_option("--clock-mhz", options.clock_mhz,
                  "compute cycles with this shader clock, not the measured one")
       ->type_name("MHZ")
@@ -167,7 +185,8 @@ std::string sources_text(const Purpose& purpose) {
 
 std::uint64_t default_on_gpu(const SizeDefaults& defaults, Preset preset,
                              std::uint64_t memory_bytes) {
-  const std::uint64_t size = preset == Preset::quick ? defaults.quick : defaults.gpu;
+  const bool small = preset == Preset::once || preset == Preset::quick;
+  const std::uint64_t size = small ? defaults.quick : defaults.gpu;
   if (defaults.share_of_memory == 0) {
     return size;
   }
@@ -179,6 +198,8 @@ std::uint64_t default_on_gpu(const SizeDefaults& defaults, Preset preset,
 
 const char* to_string(Preset preset) {
   switch (preset) {
+    case Preset::once:
+      return "once";
     case Preset::quick:
       return "quick";
     case Preset::standard:
@@ -194,13 +215,12 @@ ParsedCommandLine parse_command_line(ExperimentRecord& experiment, int argc, cha
   Options& options = parsed.options;
   options.seed = 1;
   double noise_percent = default_noise_percent;
-  bool quick = false;
-  bool full = false;
+  PresetFlags presets;
   CLI::App app(experiment.purpose.question, experiment.name);
   app.footer(sources_text(experiment.purpose) +
              "\nexit status: 0 good, 1 a verification failed, 2 bad usage, 3 device or output "
              "error,\n77 no device, 130 and 143 after SIGINT and SIGTERM");
-  add_common_options(app, options, noise_percent, quick, full);
+  add_common_options(app, options, noise_percent, presets);
   add_size_options(app, experiment);
   try {
     app.parse(argc, argv);
@@ -218,7 +238,7 @@ ParsedCommandLine parse_command_line(ExperimentRecord& experiment, int argc, cha
     parsed.exit_status = 0;
   }
   options.noise = noise_percent / 100;
-  options.preset = quick ? Preset::quick : full ? Preset::full : Preset::standard;
+  options.preset = presets.preset();
   return parsed;
 }
 
@@ -262,10 +282,17 @@ StoppingRule stopping_rule(const Options& options, bool is_hardware) {
   StoppingRule rule;
   rule.noise = options.noise;
   switch (options.preset) {
+    case Preset::once:
+      return {.minimum_seconds = 0,
+              .maximum_seconds = 0,
+              .noise = options.noise,
+              .minimum_samples = 1,
+              .maximum_samples = 1};
     case Preset::quick:
-      rule.minimum_seconds = 0.001;
+      rule.minimum_seconds = 0.0002;
       rule.maximum_seconds = 0.1;
       rule.minimum_samples = 3;
+      rule.maximum_samples = 12;
       break;
     case Preset::standard:
       rule.minimum_seconds = 0.002;

@@ -53,7 +53,8 @@ struct SweepRecord {
   std::vector<std::unique_ptr<Row>> rows{};  ///< pointers: a Point refers to its row for long
 };
 
-enum class Preset { quick, standard, full };
+/// How much is measured. `once` runs every body a single time: for checkers and profilers.
+enum class Preset { once, quick, standard, full };
 
 /// The common options, as parsed.
 struct Options {

@@ -245,6 +245,8 @@ std::string heading(const Run& run) {
     text +=
         "host backend: kernels run on the CPU to check what they compute; times are the CPU's, "
         "sizes are scaled down, nothing is inferred\n";
+  } else if (run.options.preset == Preset::once) {
+    text += "everything runs only once: times mean little, nothing is inferred\n";
   }
   for (const SizeOption& size : run.experiment.sizes) {
     text += fmt::format("{} {}{}\n", size.flag, *size.value,

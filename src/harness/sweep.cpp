@@ -38,6 +38,22 @@ unsigned choose_batch(double seconds) {
 // What is so long needs no warm-up, and the host's few microseconds make no difference to it.
 constexpr double long_seconds = 0.05;
 
+// For how long the device is warmed up, in seconds. The memory of an H200 that was idle takes some
+// tens of milliseconds to reach its rate: the first function of a sweep read 4.07 TB/s, the next one
+// 4.68.
+double warm_up_seconds(detail::Preset preset) {
+  switch (preset) {
+    case detail::Preset::once:
+      return 0;
+    case detail::Preset::quick:
+      return 0.025;
+    case detail::Preset::standard:
+    case detail::Preset::full:
+      break;
+  }
+  return 0.1;
+}
+
 // The clock for cycles where a sample has none of its own.
 double fallback_mhz(const detail::Run& run) {
   return run.device->is_hardware() ? run.device->description().maximum_shader_mhz : 0;
@@ -85,10 +101,11 @@ Turn first_turn(detail::Run& run, const std::function<void()>& body,
   MeasureOptions ungated = options;
   ungated.synchronous = true;
   const Sample first = run.device->time(body, 1, ungated);
-  if (!options.cold) {
+  const bool only_once = run.options.preset == detail::Preset::once;
+  if (!options.cold && !only_once) {
     turn.measurement.batch = options.batch != 0 ? options.batch : choose_batch(first.seconds);
   }
-  if (first.seconds > long_seconds && turn.measurement.batch == 1) {
+  if (only_once || (first.seconds > long_seconds && turn.measurement.batch == 1)) {
     turn.first = first;
   }
   return turn;
@@ -119,7 +136,7 @@ std::vector<Measurement> Point::measure_in_turn(const std::vector<std::function<
   detail::throw_if_interrupted();
   // While a sweep makes its buffers and frees the last one's the device has nothing to do.
   if (!std::exchange(run_.is_warm, true)) {
-    run_.device->warm_up();
+    run_.device->warm_up(warm_up_seconds(run_.options.preset));
   }
   std::vector<Turn> turns;
   for (std::size_t i = 0; i < bodies.size(); ++i) {
@@ -160,7 +177,9 @@ Measurement Point::measure_on_host(const std::string& name, const std::function<
     }
     return Sample{.seconds = std::chrono::duration<double>(end - start).count()};
   };
-  once();
+  if (run_.options.preset != detail::Preset::once) {
+    once();
+  }
   sample_until_done(run_, measurement, once);
   row_.measurements.push_back(measurement);
   return measurement;

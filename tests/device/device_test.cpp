@@ -144,7 +144,7 @@ TEST_F(DeviceTest, FreeMemoryShrinksByABuffer) {
 
 TEST_F(DeviceTest, WarmingUpKeepsNoMemory) {
   const std::uint64_t before = device_->free_memory();
-  device_->warm_up();
+  device_->warm_up(0.01);
   EXPECT_EQ(device_->free_memory(), before);
 }
 

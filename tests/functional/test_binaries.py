@@ -148,7 +148,7 @@ def test_a_second_run_differs_in_times_only(finished):
 
 
 def test_another_seed_gives_the_same_verdict(finished):
-    other = finished.binary.run("--seed", "98765", "--json", "seed.json")
+    other = finished.binary.run("--once", "--seed", "98765", "--json", "seed.json")
     assert other.returncode == 0, other.stdout
     document = json.loads((finished.binary.folder / "seed.json").read_text())
     (finished.binary.folder / "seed.json").unlink()
@@ -162,7 +162,7 @@ def test_another_seed_gives_the_same_verdict(finished):
 
 def test_each_sweep_runs_alone(binary):
     for name in binary.sweeps():
-        result = binary.run("--filter", f"^{re.escape(name)}$", "--json", "one.json")
+        result = binary.run("--once", "--filter", f"^{re.escape(name)}$", "--json", "one.json")
         assert result.returncode == 0, result.stdout + result.stderr
         if f"\n{name}: " in result.stdout and not (binary.folder / "one.json").exists():
             pytest.fail(f"{name} left no JSON")
@@ -171,7 +171,7 @@ def test_each_sweep_runs_alone(binary):
 
 
 def test_csv_has_as_many_columns_in_every_line(binary):
-    result = binary.run("--csv")
+    result = binary.run("--once", "--csv")
     assert result.returncode == 0
     assert result.stderr == ""
     tables = re.split(r"^# ", result.stdout, flags=re.MULTILINE)
@@ -192,9 +192,17 @@ def test_help_names_every_option_and_size(binary):
     result = binary.run("--help")
     assert result.returncode == 0
     assert result.stderr == ""
-    for option in ("--device", "--devices", "--json", "--csv", "--quick", "--full", "--min-time",
+    for option in ("--device", "--devices", "--json", "--csv", "--quick", "--full", "--once", "--min-time",
                    "--noise", "--clock-mhz", "--seed", "--list", "--filter", "--version"):
         assert re.search(rf"{option}\b", result.stdout), option
+
+
+def test_sizes_for_the_sanitizer_are_in_their_ranges(binary):
+    table = (SOURCE / "scripts" / "sanitize.sh").read_text()
+    sizes = re.search(rf'^  \[{binary.name.split(".")[0]}\]="(--[^"]+)"$', table, re.MULTILINE)
+    assert sizes
+    result = binary.run("--devices", *sizes[1].split())
+    assert result.returncode == 0, result.stderr
 
 
 def test_help_names_every_size_of_the_document(finished):

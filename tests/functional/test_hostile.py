@@ -44,7 +44,7 @@ PATHS = [
     "result.json", "old.json", "ü 漢🙂.json", "two\nlines.json", "-", "folder", "folder/", "folder/../new.json", "none/new.json",
     "old.json/new.json", "link_to_nothing", "link_to_itself", "a" * 250, "b/" * 3000, "/", ".", "..",
 ]
-FLAGS = ["--csv", "--quick", "--full", "--list", "--devices", "--version", "--help", "--bogus", "-x", "file", "-j"]
+FLAGS = ["--csv", "--quick", "--full", "--once", "--list", "--devices", "--version", "--help", "--bogus", "-x", "file", "-j"]
 
 
 def options_of(binary: Binary) -> dict[str, list[str]]:

@@ -65,7 +65,11 @@ class FakeDevice : public Device {
     return script.samples[call];
   }
 
-  void warm_up() override { fake::script().warm_ups.push_back(fake::script().batches.size()); }
+  void warm_up(double seconds) override {
+    if (seconds > 0) {
+      fake::script().warm_ups.push_back(fake::script().batches.size());
+    }
+  }
 
   void synchronize() override {}
 

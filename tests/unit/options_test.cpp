@@ -68,6 +68,10 @@ INSTANTIATE_TEST_SUITE_P(
         WrongUse{"device_after_the_last", {"--device", "1"}, {"--device", "last one is 0"}},
         WrongUse{"huge_device", {"--device", "99999999999"}, {"--device"}},
         WrongUse{"quick_and_full", {"--quick", "--full"}, {"--quick", "--full"}},
+        WrongUse{"once_and_quick", {"--once", "--quick"}, {"--once", "--quick"}},
+        WrongUse{"once_and_full", {"--once", "--full"}, {"--once", "--full"}},
+        WrongUse{"once_and_min_time", {"--once", "--min-time", "1"}, {"--once", "--min-time"}},
+        WrongUse{"once_and_noise", {"--once", "--noise", "1"}, {"--once", "--noise"}},
         WrongUse{"no_noise", {"--noise", "0"}, {"--noise", "0"}},
         WrongUse{"negative_noise", {"--noise", "-1"}, {"--noise", "-1"}},
         WrongUse{"noise_nan", {"--noise", "nan"}, {"--noise", "nan"}},
@@ -145,6 +149,8 @@ TEST_F(OptionsTest, SizesDependOnThePresetAndTheDevice) {
   run({});
   EXPECT_EQ(size_in_sweep_, 4096U);
   run({"--quick"});
+  EXPECT_EQ(size_in_sweep_, 512U);
+  run({"--once"});
   EXPECT_EQ(size_in_sweep_, 512U);
   run({"--full"});
   EXPECT_EQ(size_in_sweep_, 4096U);
@@ -250,6 +256,16 @@ TEST(StoppingRuleOf, PresetsTradeTimeForNoise) {
   EXPECT_LT(standard.maximum_seconds, full.maximum_seconds);
   EXPECT_LT(quick.minimum_samples, standard.minimum_samples);
   EXPECT_LT(standard.minimum_samples, full.minimum_samples);
+}
+
+TEST(StoppingRuleOf, OnceIsOneSampleOnAnyDevice) {
+  detail::Options options;
+  options.preset = detail::Preset::once;
+  for (const bool is_hardware : {true, false}) {
+    Stopper stopper(detail::stopping_rule(options, is_hardware));
+    stopper.add(1e-9, 1e-9);
+    EXPECT_TRUE(stopper.done());
+  }
 }
 
 detail::Options with_minimum_seconds(double seconds) {

@@ -83,6 +83,35 @@ TEST_F(RunTest, WarmsUpBeforeTheFirstSampleOfEachSweep) {
   EXPECT_EQ(fake::script().warm_ups, samples_before);
 }
 
+TEST_F(RunTest, OnceRunsWhatIsMeasuredOnceAndInfersNothing) {
+  fake::script().samples = {{.seconds = 1e-6, .shader_mhz = 1000}};
+  unsigned on_host = 0;
+  bool concluded = false;
+  add_measured_sweep({.batch = 7});
+  experiment_.sweep("host", "", [&](Sweep& sweep) {
+    sweep.point("1", 1).measure_on_host("enqueue", [&] { ++on_host; });
+  });
+  experiment_.conclude([&](Results&) { concluded = true; });
+  const Json json = json_of_run({"--once"});
+  EXPECT_EQ(executions_, 1U);
+  EXPECT_EQ(on_host, 1U);
+  EXPECT_EQ(measurement_.samples.size(), 1U);
+  EXPECT_EQ(measurement_.batch, 1U);
+  EXPECT_TRUE(fake::script().warm_ups.empty());
+  EXPECT_FALSE(concluded);
+  EXPECT_EQ(json["options"]["preset"], "once");
+}
+
+TEST_F(RunTest, QuickTakesFewSamplesHoweverNoisy) {
+  fake::script().samples.clear();
+  for (int i = 0; i < 1000; ++i) {
+    fake::script().samples.push_back({.seconds = (1 + i % 7) * 1e-5, .shader_mhz = 1000});
+  }
+  add_measured_sweep();
+  EXPECT_EQ(run({"--quick"}).status, 0);
+  EXPECT_LE(measurement_.samples.size(), 12U);
+}
+
 TEST_F(RunTest, BatchIsAsAskedFor) {
   EXPECT_EQ(batch_of(30e-6, {.batch = 3}), 3U);
   EXPECT_EQ(batch_of(1, {.batch = 9}), 9U);
