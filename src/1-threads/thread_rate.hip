@@ -583,20 +583,20 @@ int main(int argc, char** argv) {
   constexpr std::uint64_t most_threads = (1ULL << 31) - largest_block;
   const auto threads = experiment.size("--threads", "threads per launch of the empty kernel",
                                        {.gpu = 1ULL << 30,
-                                        .quick = 1ULL << 26,
+                                        .quick = 1ULL << 24,
                                         .host = 1ULL << 12,
                                         .minimum = 1,
                                         .maximum = most_threads});
   const auto work_threads = experiment.size(
       "--work-threads", "threads per launch of the storing and the many-registers kernel",
       {.gpu = 1ULL << 28,
-       .quick = 1ULL << 24,
+       .quick = 1ULL << 22,
        .host = 1ULL << 12,
        .minimum = 1,
        .maximum = most_threads});
   const auto blocks = experiment.size("--blocks", "blocks per launch of sweep block-size",
                                       {.gpu = 1ULL << 20,
-                                       .quick = 1ULL << 18,
+                                       .quick = 1ULL << 16,
                                        .host = 4,
                                        .minimum = 1,
                                        .maximum = most_threads / largest_block});

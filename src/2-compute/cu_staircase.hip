@@ -281,10 +281,10 @@ int main(int argc, char** argv) {
        .sources = {"fsword73/HIP-Performance-Optmization-on-VEGA64, 2.2.5 (example 2e)"}});
   const auto fmas =
       experiment.size("--fmas", "dependent FMAs per thread",
-                      {.gpu = 16384, .quick = 4096, .host = 64, .minimum = 1, .maximum = 1U << 20});
+                      {.gpu = 16384, .quick = 2048, .host = 64, .minimum = 1, .maximum = 1U << 20});
   const auto hold = experiment.size(
       "--hold", "cycles for which a waiting block holds its place",
-      {.gpu = 65536, .quick = 16384, .host = 1000, .minimum = 1, .maximum = 1U << 30});
+      {.gpu = 65536, .quick = 8192, .host = 1000, .minimum = 1, .maximum = 1U << 30});
   for (const unsigned threads : staircase_blocks) {
     experiment.sweep(staircase_name(threads),
                      "busy blocks of " + std::to_string(threads) + " threads",

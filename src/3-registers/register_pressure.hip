@@ -291,14 +291,14 @@ void measure_blocks(Sweep& sweep, const Sizes& sizes) {
 
 // Grids that fill no block, and that are their own neighbours: every stage is verified, each cell
 // by the host.
-void measure_awkward(Sweep& sweep, unsigned steps) {
+void measure_awkward(Sweep& sweep, unsigned steps, std::uint64_t most_cells) {
   sweep.axis({.name = "cells"});
   sweep.note("every stage is verified; the time is that of the last");
-  std::vector<Extents> all = {{1, 1, 1}, {2, 3, 5}, {17, 5, 3}, {64, 4, 1}, {33, 2, 9}};
-  if (sweep.is_hardware()) {
-    all.push_back({65, 31, 17});
-    all.push_back({257, 3, 3});
-  }
+  std::vector<Extents> all = {{1, 1, 1},  {2, 3, 5},    {17, 5, 3}, {64, 4, 1},
+                              {33, 2, 9}, {65, 31, 17}, {257, 3, 3}};
+  std::erase_if(all, [&](const Extents& grid) {
+    return static_cast<std::uint64_t>(grid.x) * grid.y * grid.z > most_cells;
+  });
   double x = 0;
   for (const Extents& extents : all) {
     auto point = sweep.point(std::to_string(extents.x) + " x " + std::to_string(extents.y) + " x " +
@@ -344,6 +344,9 @@ int main(int argc, char** argv) {
   const auto steps =
       experiment.size("--steps", "steps that are verified",
                       {.gpu = 4, .quick = 3, .host = 3, .minimum = 2, .maximum = 1000});
+  const auto most_awkward = experiment.size(
+      "--largest-awkward", "most cells of sweep awkward",
+      {.gpu = 1U << 16, .quick = 4096, .host = 600, .minimum = 1, .maximum = 1U << 20});
   const auto sizes = [&] { return sizes_of(nx, ny, nz, steps); };
   experiment.sweep(stages_sweep, "the same step in many forms",
                    [&](Sweep& sweep) { measure_stages(sweep, sizes()); });
@@ -354,7 +357,7 @@ int main(int argc, char** argv) {
   experiment.sweep("blocks", "blocks of other sizes, no launch bound",
                    [&](Sweep& sweep) { measure_blocks(sweep, sizes()); });
   experiment.sweep("awkward", "grids at which a kernel may go wrong", [&](Sweep& sweep) {
-    measure_awkward(sweep, static_cast<unsigned>(std::uint64_t{steps}));
+    measure_awkward(sweep, static_cast<unsigned>(std::uint64_t{steps}), most_awkward);
   });
   experiment.conclude([](hipscope::Results& results) {
     std::vector<std::string> stages;

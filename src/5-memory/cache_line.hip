@@ -627,7 +627,7 @@ int main(int argc, char** argv) {
                       {.gpu = 8192, .quick = 4096, .host = 64, .minimum = 1, .maximum = 1U << 20});
   const auto span =
       experiment.size("--span", "largest footprint in sweep line-l2, in MiB",
-                      {.gpu = 2048, .quick = 2048, .host = 1, .minimum = 1, .maximum = 2048});
+                      {.gpu = 2048, .quick = 512, .host = 1, .minimum = 1, .maximum = 2048});
   constexpr std::uint64_t mebi = 1U << 20;
   constexpr std::uint64_t level_1_span = 64 * mebi;
   experiment.sweep("sector-l1", "two loads of an aligned block, through level 1, warm in level 2",

@@ -623,7 +623,7 @@ int main(int argc, char** argv) {
            "RRZE-HPC/gpu-benches"}});
   const auto array = experiment.size("--array", "bytes of each of three arrays, in whole 128 KiB",
                                      {.gpu = std::uint64_t{4} << 30,
-                                      .quick = std::uint64_t{1} << 30,
+                                      .quick = std::uint64_t{1} << 29,
                                       .host = tile_bytes,
                                       .minimum = tile_bytes,
                                       .maximum = std::uint64_t{16} << 30,
@@ -631,7 +631,7 @@ int main(int argc, char** argv) {
   const auto footprint =
       experiment.size("--footprint", "largest footprint in bytes, and what a launch moves at least",
                       {.gpu = std::uint64_t{4} << 30,
-                       .quick = std::uint64_t{1} << 30,
+                       .quick = std::uint64_t{1} << 28,
                        .host = 128 * kibibyte,
                        .minimum = 64 * kibibyte,
                        .maximum = std::uint64_t{16} << 30,

@@ -1080,7 +1080,7 @@ int main(int argc, char** argv) {
            .maximum = mib}),
       .steps = experiment.size(
           "--steps", "timed steps of a chase, rounded up to 32",
-          {.gpu = 4096, .quick = 4096, .host = 128, .minimum = 1, .maximum = 1U << 24}),
+          {.gpu = 4096, .quick = 2048, .host = 128, .minimum = 1, .maximum = 1U << 24}),
       .points = experiment.size("--points", "footprints per octave",
                                 {.gpu = 8, .quick = 4, .host = 2, .minimum = 1, .maximum = 64}),
       .pages = experiment.size(

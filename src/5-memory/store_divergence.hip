@@ -720,7 +720,7 @@ int main(int argc, char** argv) {
   constexpr std::uint64_t largest_footprint = 4096 * mebibyte;
   const auto footprint = experiment.size("--footprint", "bytes of memory beyond the caches",
                                          {.gpu = 2048 * mebibyte,
-                                          .quick = 512 * mebibyte,
+                                          .quick = 256 * mebibyte,
                                           .host = smallest_footprint,
                                           .minimum = smallest_footprint,
                                           .maximum = largest_footprint,
@@ -733,7 +733,7 @@ int main(int argc, char** argv) {
                                              .maximum = largest_footprint});
   const auto l2_accesses = experiment.size(
       "--l2-accesses", "wave accesses within L2, rounded down to a power of two",
-      {.gpu = 1U << 24, .quick = 1U << 21, .host = 1U << 10, .minimum = 1, .maximum = 1U << 28});
+      {.gpu = 1U << 24, .quick = 1U << 20, .host = 1U << 10, .minimum = 1, .maximum = 1U << 28});
   const Sizes sizes = {
       .footprint = footprint, .l2_footprint = l2_footprint, .l2_accesses = l2_accesses};
 

@@ -19,6 +19,7 @@
 #include <array>
 #include <cstring>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <set>
 #include <span>
@@ -320,12 +321,24 @@ template <unsigned Bytes>  // no two lanes may store to one place
 constexpr Access stores = {
     Bytes, true, throughput, "what the stores left", stores_kernel<Bytes>, stored_words<Bytes>};
 
+/// How much is run: rounds of a kernel, and threads of the blocks that fill a CU.
+struct Amount {
+  hipscope::Size rounds;
+  hipscope::Size threads;
+
+  // In whole waves.
+  [[nodiscard]] unsigned threads_on(const Sweep& sweep) const {
+    const unsigned lanes = lanes_of(sweep);
+    return (static_cast<unsigned>(threads) + lanes - 1) / lanes * lanes;
+  }
+};
+
 // One access of a wave whose lanes go to `offsets`, in cycles.
 double measure_access(const Sweep& sweep, Point& point, const Access& access, const Words& offsets,
-                      std::uint64_t rounds) {
+                      const Amount& amount) {
+  const std::uint64_t rounds = amount.rounds;
   const unsigned lanes = lanes_of(sweep);
-  const unsigned full_block = sweep.is_hardware() ? largest_block : 2 * lanes;
-  const unsigned all_threads = access.full_cu ? full_block : lanes;
+  const unsigned all_threads = access.full_cu ? amount.threads_on(sweep) : lanes;
   constexpr unsigned widest = 16;  // so that the copies are aligned for every access
   const unsigned end = *std::max_element(offsets.begin(), offsets.end()) + access.bytes;
   const unsigned pitch = (end + widest - 1) / widest * widest;
@@ -361,7 +374,7 @@ Words offsets_of(unsigned lanes, PlaceOf place_of, unsigned unit_bytes = dword_b
 }
 
 // All strides up to 64 dwords at which the access is aligned.
-void measure_strides(Sweep& sweep, const Access& access, std::uint64_t rounds) {
+void measure_strides(Sweep& sweep, const Access& access, const Amount& amount) {
   constexpr unsigned longest_stride = 64;
   sweep.axis({.name = "stride", .unit = "dwords"});
   if (!access.full_cu && access.bytes == dword_bytes) {
@@ -376,7 +389,7 @@ void measure_strides(Sweep& sweep, const Access& access, std::uint64_t rounds) {
     }
     auto point = sweep.point(std::to_string(stride), stride);
     const Words offsets = offsets_of(lanes, [=](unsigned lane) { return lane * stride; });
-    const double cycles = measure_access(sweep, point, access, offsets, rounds);
+    const double cycles = measure_access(sweep, point, access, offsets, amount);
     if (access.full_cu) {
       point.value("rate", lanes * access.bytes / cycles, "bytes/cycle/CU");
     }
@@ -386,18 +399,18 @@ void measure_strides(Sweep& sweep, const Access& access, std::uint64_t rounds) {
 // Strides of 256 bytes, a multiple of all banks together for up to 64 banks of 4 bytes, and x
 // bytes. Lanes stay in one bank while their bytes do not leave a word of it: the fewest conflicts
 // are where x is the width of a bank.
-void measure_width(Sweep& sweep, std::uint64_t rounds) {
+void measure_width(Sweep& sweep, const Amount& amount) {
   constexpr unsigned all_banks_bytes = 256;
   sweep.axis({.name = "256 and", .unit = "bytes", .scale = hipscope::Scale::logarithmic});
   sweep.headline(throughput);
   for (const unsigned extra : {1U, 2U, 4U, 8U, 16U, 32U}) {
     auto point = sweep.point(std::to_string(extra), extra);
     const auto place_of = [=](unsigned lane) { return lane * (all_banks_bytes + extra); };
-    measure_access(sweep, point, loads<1>, offsets_of(lanes_of(sweep), place_of, 1), rounds);
+    measure_access(sweep, point, loads<1>, offsets_of(lanes_of(sweep), place_of, 1), amount);
   }
 }
 
-void measure_patterns(Sweep& sweep, std::uint64_t rounds) {
+void measure_patterns(Sweep& sweep, const Amount& amount) {
   sweep.axis({.name = "pattern"});
   sweep.headline(throughput);
   sweep.note("4 bytes; dwords in one bank are 256 dwords apart");
@@ -411,7 +424,7 @@ void measure_patterns(Sweep& sweep, std::uint64_t rounds) {
   double row = 0;
   const auto measure = [&](const std::string& label, auto place_of) {
     auto point = sweep.point(label, ++row);
-    measure_access(sweep, point, loads<4>, offsets_of(lanes, place_of), rounds);
+    measure_access(sweep, point, loads<4>, offsets_of(lanes, place_of), amount);
   };
   measure("all one dword", [](unsigned) { return 0U; });
   measure("two dwords in two banks", [](unsigned lane) { return lane % 2; });
@@ -565,14 +578,14 @@ void infer_bandwidth(hipscope::Results& results) {
 }
 
 template <unsigned Bytes>
-void add_strides(hipscope::Experiment& experiment, const hipscope::Size& rounds) {
+void add_strides(hipscope::Experiment& experiment, const Amount& amount) {
   const std::string bytes = std::to_string(Bytes);
   experiment.sweep("chase-" + bytes, "latency of one wave's loads of " + bytes + " bytes",
-                   [=](Sweep& sweep) { measure_strides(sweep, chase<Bytes>, rounds); });
+                   [=](Sweep& sweep) { measure_strides(sweep, chase<Bytes>, amount); });
   experiment.sweep("loads-" + bytes, "a full CU's loads of " + bytes + " bytes",
-                   [=](Sweep& sweep) { measure_strides(sweep, loads<Bytes>, rounds); });
+                   [=](Sweep& sweep) { measure_strides(sweep, loads<Bytes>, amount); });
   experiment.sweep("stores-" + bytes, "a full CU's stores of " + bytes + " bytes",
-                   [=](Sweep& sweep) { measure_strides(sweep, stores<Bytes>, rounds); });
+                   [=](Sweep& sweep) { measure_strides(sweep, stores<Bytes>, amount); });
 }
 
 }  // namespace
@@ -585,13 +598,21 @@ int main(int argc, char** argv) {
   const auto rounds =
       experiment.size("--rounds", "rounds of 127 accesses per wave (7 transpositions)",
                       {.gpu = 32, .quick = 8, .host = 1, .minimum = 1, .maximum = 1U << 16});
-  add_strides<4>(experiment, rounds);
-  add_strides<8>(experiment, rounds);
-  add_strides<16>(experiment, rounds);
+  const Amount amount = {
+      .rounds = rounds,
+      .threads = experiment.size("--threads", "threads of a block whose waves share LDS",
+                                 {.gpu = largest_block,
+                                  .quick = largest_block,
+                                  .host = 128,
+                                  .minimum = 1,
+                                  .maximum = largest_block})};
+  add_strides<4>(experiment, amount);
+  add_strides<8>(experiment, amount);
+  add_strides<16>(experiment, amount);
   experiment.sweep("width", "a full CU's loads of bytes",
-                   [&](Sweep& sweep) { measure_width(sweep, rounds); });
+                   [&](Sweep& sweep) { measure_width(sweep, amount); });
   experiment.sweep("patterns", "a full CU's loads that are no strides",
-                   [&](Sweep& sweep) { measure_patterns(sweep, rounds); });
+                   [&](Sweep& sweep) { measure_patterns(sweep, amount); });
   experiment.sweep("cures", "a tile that is read by column",
                    [&](Sweep& sweep) { measure_cures(sweep, rounds); });
   experiment.conclude([](hipscope::Results& results) {

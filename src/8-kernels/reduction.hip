@@ -480,7 +480,7 @@ void measure_awkward_size(Sweep& sweep, std::uint64_t count, unsigned skipped) {
   point.value("bandwidth", bandwidth(bytes_of(array), seconds), gigabytes);
 }
 
-void measure_awkward(Sweep& sweep) {
+void measure_awkward(Sweep& sweep, std::uint64_t largest) {
   sweep.axis({.name = "values", .scale = hipscope::Scale::logarithmic});
   sweep.headline("bandwidth");
   sweep.note("every stage on every kind of value; bandwidth of " + best_stage<float>().name);
@@ -495,10 +495,12 @@ void measure_awkward(Sweep& sweep) {
   measure_awkward_size(sweep, 257, 2);
   measure_awkward_size(sweep, read_tile + 1, 3);
   measure_awkward_size(sweep, 2, 2);  // no vector at all
-  if (sweep.is_hardware()) {
-    constexpr std::uint64_t beyond_2_gibibytes = (std::uint64_t{1} << 29) + (1U << 20) + 7;
-    measure_awkward_size(sweep, 16777259, 1);  // a prime
-    measure_awkward_size(sweep, beyond_2_gibibytes, 1);
+  constexpr std::uint64_t large_prime = 16777259;
+  constexpr std::uint64_t beyond_2_gibibytes = (std::uint64_t{1} << 29) + (1U << 20) + 7;
+  for (const std::uint64_t count : {large_prime, beyond_2_gibibytes}) {
+    if (count <= largest) {
+      measure_awkward_size(sweep, count, 1);
+    }
   }
 }
 
@@ -610,16 +612,23 @@ int main(int argc, char** argv) {
 #endif
   const auto values = experiment.size("--values", "values that are summed",
                                       {.gpu = published_values,
-                                       .quick = 1U << 26,
+                                       .quick = 1U << 25,
                                        .host = 2 * read_tile + 5,
                                        .minimum = read_tile,
                                        .maximum = most});
   const auto largest = experiment.size("--largest", "most values of sweep sizes",
                                        {.gpu = 1U << 30,
-                                        .quick = 1U << 26,
+                                        .quick = 1U << 25,
                                         .host = read_tile,
                                         .minimum = read_tile,
                                         .maximum = most});
+  const auto largest_awkward =
+      experiment.size("--largest-awkward", "most values of sweep awkward, where they are over 2^17",
+                      {.gpu = 1U << 30,
+                       .quick = 1U << 17,
+                       .host = 1U << 17,
+                       .minimum = 1,
+                       .maximum = std::uint64_t{1} << 34});
   experiment.sweep("published", "every stage on integers, as the source", [&](Sweep& sweep) {
     measure_stages<unsigned>(sweep, values, values == published_values);
   });
@@ -634,7 +643,7 @@ int main(int argc, char** argv) {
   experiment.sweep("error", "how exact are the totals, and are they the same every time?",
                    [&](Sweep& sweep) { measure_errors(sweep, values); });
   experiment.sweep("awkward", "sizes that divide by nothing, and starts between vectors",
-                   [](Sweep& sweep) { measure_awkward(sweep); });
+                   [&](Sweep& sweep) { measure_awkward(sweep, largest_awkward); });
   experiment.conclude(infer);
   return experiment.run(argc, argv);
 }

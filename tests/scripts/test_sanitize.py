@@ -156,6 +156,19 @@ def test_waiting_for_ever_is_said_and_is_no_failure(bench: Bench) -> None:
             "not finished\n" in done.stdout)
 
 
+def test_a_tool_that_fails_counts_but_for_blocks_that_wait(bench: Bench) -> None:
+    log = ("========= Internal Sanitizer Error: The Sanitizer failed to handle a hardware exception.\n"
+           "========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)\n")
+    bench.says("sgemm.racecheck.waiting", log, status=3)
+    done = bench.run()
+    assert done.returncode == 0, done.stdout
+    assert "which its column leaves out: the tool failed\n" in done.stdout
+    bench.says("sgemm.racecheck.main", log, status=3)
+    done = bench.run()
+    assert done.returncode == 1
+    assert table(done.stdout)["sgemm"] == ["clean", "the tool failed", "clean", "clean"]
+
+
 def test_a_hazard_between_blocks_that_wait_is_a_failure(bench: Bench) -> None:
     bench.says("sgemm.racecheck.waiting", "========= RACECHECK SUMMARY: 2 hazards displayed (0 errors, 2 warnings)\n")
     done = bench.run()

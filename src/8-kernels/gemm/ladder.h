@@ -124,11 +124,11 @@ struct AwkwardCase {
   Gaps gaps;
 };
 
-/// On the host backend the large extents are scaled down.
+/// The extents `above` and a little less are as large as the sweep's option says; the others are
+/// under 260.
 template <typename Value>
-std::vector<AwkwardCase<Value>> awkward_cases(bool is_hardware) {
-  const unsigned below = is_hardware ? 4095 : 31;
-  const unsigned above = is_hardware ? 4097 : 67;
+std::vector<AwkwardCase<Value>> awkward_cases(unsigned above) {
+  const unsigned below = above - 2;
   const Gaps odd_gaps = {.a = 3, .b = 5, .c = 7};
   const Gaps whole_gaps = {.a = 8, .b = 16, .c = 32};
   const Factors<Value> measured = measured_factors<Value>;
@@ -142,7 +142,7 @@ std::vector<AwkwardCase<Value>> awkward_cases(bool is_hardware) {
           {17, 17, 0, measured, odd_gaps},
           {130, 255, 33, {.alpha = 0, .beta = 2}, {}},
           {65, 63, 31, {.alpha = 0, .beta = 0}, {}},
-          {128, 256, is_hardware ? 64U : 16U, other, whole_gaps},
+          {128, 256, 16, other, whole_gaps},
           {below, above, 17, {.alpha = -1, .beta = 1}, {}},
           {above, 17, below, measured, odd_gaps},
           {17, below, above, other, {}},
@@ -170,13 +170,20 @@ class Ladder {
   Ladder(hipscope::Experiment& experiment, LadderDescription<Value> description)
       : description_(std::move(description)),
         m_(experiment.size("--m", "rows of A and C in sweeps stages and against-library",
-                           {.gpu = 4096, .quick = 2048, .host = 68, .maximum = most})),
+                           {.gpu = 4096, .quick = 1536, .host = 68, .maximum = most})),
         n_(experiment.size("--n", "columns of B and C there",
-                           {.gpu = 4096, .quick = 2048, .host = 76, .maximum = most})),
+                           {.gpu = 4096, .quick = 1536, .host = 76, .maximum = most})),
         k_(experiment.size("--k", "columns of A and rows of B there",
-                           {.gpu = 4096, .quick = 2048, .host = 20, .maximum = most})),
+                           {.gpu = 4096, .quick = 1536, .host = 20, .maximum = most})),
         largest_(experiment.size("--largest", "the largest M = N = K of sweep sizes",
-                                 {.gpu = 8192, .quick = 2048, .host = 64, .maximum = most})) {
+                                 {.gpu = 8192, .quick = 1536, .host = 64, .maximum = most})),
+        largest_odd_(experiment.size(
+            "--largest-odd", "that of sweep odd, whose smallest is about a sixth of it",
+            {.gpu = 5999, .quick = 1999, .host = 67, .minimum = 12, .maximum = most})),
+        largest_awkward_(experiment.size(
+            "--largest-awkward",
+            "the largest extents of sweep awkward, where they are not under 260",
+            {.gpu = 4097, .quick = 1025, .host = 67, .minimum = 3, .maximum = most})) {
     experiment.sweep("stages", "the ladder", [this](Sweep& sweep) { measure_stages(sweep); });
     experiment.sweep("sizes", "the last stages and the library against the size",
                      [this](Sweep& sweep) { measure_sizes(sweep); });
@@ -412,12 +419,12 @@ class Ladder {
 
   void measure_odd(Sweep& sweep) const {
     const unsigned count = sweep.is_hardware() ? description_.odd_sizes : 2;
-    const unsigned smallest = sweep.is_hardware() ? 1001 : 19;
-    const unsigned largest = sweep.is_hardware() ? 5999 : 67;
+    const auto largest = static_cast<unsigned>(largest_odd_);
+    const unsigned smallest = (largest + 7) / 6;
     sweep.axis({.name = "M = N = K"});
     sweep.headline("ratio to the library");
     note_library(sweep, description_.arithmetic);
-    sweep.require_memory(bytes_of_problem<Value>(largest, largest, largest), "the sweep");
+    sweep.require_memory(bytes_of_problem<Value>(largest, largest, largest), "--largest-odd");
     for (unsigned i = 0; i < count; ++i) {
       measure_size(sweep, odd_size(i, count, smallest, largest));
     }
@@ -449,9 +456,9 @@ class Ladder {
     std::unique_ptr<Problem<Value>> problem;
   };
 
-  static std::vector<AwkwardProblem> awkward_problems(const Sweep& sweep) {
+  [[nodiscard]] std::vector<AwkwardProblem> awkward_problems(const Sweep& sweep) const {
     std::vector<AwkwardProblem> problems;
-    const auto cases = awkward_cases<Value>(sweep.is_hardware());
+    const auto cases = awkward_cases<Value>(static_cast<unsigned>(largest_awkward_));
     for (std::size_t i = 0; i < cases.size(); ++i) {
       const AwkwardCase<Value>& awkward = cases[i];
       for (const Values values : {Values::random, Values::integers}) {
@@ -570,6 +577,8 @@ class Ladder {
   hipscope::Size n_;
   hipscope::Size k_;
   hipscope::Size largest_;
+  hipscope::Size largest_odd_;
+  hipscope::Size largest_awkward_;
 };
 
 }  // namespace gemm
