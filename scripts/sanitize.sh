@@ -39,7 +39,9 @@ source "$here/experiments.sh"
 all_tools=(memcheck racecheck initcheck synccheck)
 
 # What makes each experiment short. Counts of blocks, loops and bytes need only be large enough for
-# every branch of a kernel: several blocks, a partial last one, more than one round of a loop.
+# every branch of a kernel: several blocks, a partial last one, more than one round of a loop. One wave
+# in lds_banks: the waves of a block store the same values to the same places there, on purpose, and
+# racecheck does not know that.
 declare -A sizes=(
   [thread_rate]="--threads 2^16 --work-threads 2^14 --blocks 64"
   [launch_latency]="--blocks 1024"
@@ -57,13 +59,13 @@ declare -A sizes=(
   [memory_channels]="--footprint 4Mi --places 2^11 --l2-footprint 512Ki --l2-accesses 2^12"
   [memory_bandwidth]="--array 256Ki --footprint 128Ki --l2-bytes 64Ki"
   [lds_latency]="--rounds 1"
-  [lds_banks]="--rounds 1 --threads 64"
+  [lds_banks]="--rounds 1 --threads 32"
   [math_functions]="--steps 6 --points 256"
   [reduction]="--values 20001 --largest 2^14"
   [padding]="--images 3 --channels 35 --largest-awkward 257"
   [batchnorm]="--images 128 --channels 3 --height 8 --width 6 --largest-awkward 2^17"
-  [sgemm]="--m 136 --n 152 --k 40 --largest 256 --largest-odd 61 --largest-awkward 67"
-  [dgemm]="--m 136 --n 152 --k 40 --largest 256 --largest-odd 61 --largest-awkward 67"
+  [sgemm]="--m 136 --n 72 --k 40 --largest 128 --largest-odd 61 --largest-awkward 67"
+  [dgemm]="--m 136 --n 72 --k 40 --largest 128 --largest-odd 61 --largest-awkward 67"
 )
 
 # The kernels whose blocks wait for one another, by parts of their mangled names.
@@ -72,6 +74,12 @@ declare -A waiting_kernels=(
   [batchnorm]="resident_kernel"
   [sgemm]="SplitAlongK"
   [dgemm]="PartELb0ELb1E PartELb1ELb1E"
+)
+
+# Sweeps that would take racecheck many minutes, and whose kernels run in others too.
+declare -A long_under_racecheck=(
+  [sgemm]="awkward"
+  [dgemm]="awkward"
 )
 
 tools_wanted=
@@ -183,7 +191,7 @@ check_tables() {
 # start_run EXPERIMENT TOOL PART: starts it; PART is `main`, or `waiting` for racecheck's second run.
 start_run() {
   local name=$1 tool=$2 part=$3 seconds=$limit kernel tool_options=() environment=()
-  local log=$logs/$name.$tool.log
+  local run_options=(--once) size_options log=$logs/$name.$tool.log
   case $tool in
     # Bytes between buffers, so that an access past the end of one does not hit the next.
     memcheck) tool_options=(--padding 256) ;;
@@ -199,13 +207,13 @@ start_run() {
           tool_options+=(--kernel-name-exclude "kernel_substring=$kernel")
         fi
       done
+      [[ -z ${long_under_racecheck[$name]-} ]] || run_options+=(--filter "^(?!${long_under_racecheck[$name]}\$)")
       ;;
   esac
   if [[ $part == waiting ]]; then
     seconds=$(((limit + 3) / 4))
     log=$logs/$name.$tool.waiting.log
   fi
-  local run_options=(--once) size_options
   read -ra size_options <<<"${sizes[$name]}"
   [[ -z $device ]] || run_options+=(--device "$device")
   rm -f "$log"
@@ -237,7 +245,8 @@ judge() {
     return
   fi
   errors=$(counted_errors "$log")
-  if [[ -z $errors ]] || grep -Eq '^=* *(Error|Target application terminated)' "$log"; then
+  if [[ -z $errors ]] ||
+    grep -E '^=* *(Error:|Target application terminated)' "$log" | grep -vq 'Error: Race reported'; then
     printf 'FAILED (status %d)' "$status"
     return
   fi

@@ -437,7 +437,7 @@ int main(int argc, char** argv) {
       "--fmas",
       "dependent FMAs per thread, but for simple and "
       "unroll-pragma-100, whose count is compiled in",
-      {.gpu = 1'000'000, .quick = 200'000, .host = 512, .minimum = 1, .maximum = 1U << 28});
+      {.gpu = 1'000'000, .quick = 100'000, .host = 512, .minimum = 1, .maximum = 1U << 28});
   Reference reference;
   const auto add_stage = [&](const std::string& name, const std::string& title,
                              const std::string& series, const std::function<Loop()>& loop) {

@@ -728,7 +728,7 @@ int main(int argc, char** argv) {
   constexpr std::uint64_t most_rounds = 1U << 16;
   const auto rounds =
       experiment.size("--rounds", "rounds of about 1024 instructions per wave",
-                      {.gpu = 64, .quick = 8, .host = 1, .minimum = 1, .maximum = most_rounds});
+                      {.gpu = 64, .quick = 4, .host = 1, .minimum = 1, .maximum = most_rounds});
   const auto peak_rounds =
       experiment.size("--peak-rounds", "rounds of 1024 instructions per wave in sweep peak",
                       {.gpu = 600, .quick = 100, .host = 1, .minimum = 1, .maximum = most_rounds});

@@ -1085,7 +1085,7 @@ int main(int argc, char** argv) {
                                 {.gpu = 8, .quick = 4, .host = 2, .minimum = 1, .maximum = 64}),
       .pages = experiment.size(
           "--pages", "most pages of the TLB's sweeps, as far as they fit into memory",
-          {.gpu = 65536, .quick = 4096, .host = 8, .minimum = 4, .maximum = 1U << 24})};
+          {.gpu = 65536, .quick = 2048, .host = 8, .minimum = 4, .maximum = 1U << 24})};
   Curve coarse;  // what sweep `footprint` has found, for `edges` to look closer at
   const auto add = [&](const std::string& name, const std::string& title, auto measure) {
     experiment.sweep(name, title, [&sizes, measure](Sweep& sweep) { measure(sweep, sizes); });

@@ -727,7 +727,7 @@ int main(int argc, char** argv) {
                                           .share_of_memory = 0.25});
   const auto l2_footprint = experiment.size("--l2-footprint", "bytes within L2, at most half of it",
                                             {.gpu = 16 * mebibyte,
-                                             .quick = 16 * mebibyte,
+                                             .quick = 8 * mebibyte,
                                              .host = smallest_footprint,
                                              .minimum = smallest_footprint,
                                              .maximum = largest_footprint});

@@ -867,10 +867,10 @@ int main(int argc, char** argv) {
   // With more steps a missing one could hide in the rounding of an FP32 sum.
   const auto steps =
       experiment.size("--steps", "evaluations per lane of a timed kernel",
-                      {.gpu = 1024, .quick = 256, .host = 6, .minimum = 2, .maximum = 2048});
+                      {.gpu = 1024, .quick = 128, .host = 6, .minimum = 2, .maximum = 2048});
   const auto points = experiment.size(
       "--points", "arguments per function of the error sweeps",
-      {.gpu = 1U << 20, .quick = 1U << 15, .host = 256, .minimum = 1, .maximum = 1U << 24});
+      {.gpu = 1U << 20, .quick = 1U << 14, .host = 256, .minimum = 1, .maximum = 1U << 24});
   declare<float>(experiment, steps, points);
   declare<double>(experiment, steps, points);
   experiment.conclude([](hipscope::Results& results) {

@@ -768,7 +768,7 @@ int main(int argc, char** argv) {
                       {.gpu = 28, .quick = 28, .host = 6, .minimum = 1, .maximum = most});
   const auto largest_awkward = experiment.size(
       "--largest-awkward", "most values of a tensor of sweep awkward",
-      {.gpu = 1U << 30, .quick = 1U << 20, .host = 1U << 20, .minimum = 255, .maximum = 1U << 30});
+      {.gpu = 1U << 30, .quick = 1U << 14, .host = 1U << 20, .minimum = 255, .maximum = 1U << 30});
   const auto extents = [&] {
     return Extents{.images = images, .channels = channels, .height = height, .width = width};
   };

@@ -180,6 +180,9 @@ Stage<Value> vector_stage(const std::string& name, Deal deal) {
       const Pass pass = {.count = array.count(), .blocks = blocks_for(array.count()), .sums = 0};
       constexpr bool marks = finish == Finish::early_ticket;  // beside each sum
       const auto sums = std::make_shared<DeviceBuffer<Value>>(pass.blocks * (marks ? 2 : 1));
+      if (marks) {
+        sums->poison();  // a fresh word might bear the mark of the first launch
+      }
       const Value* const values = array.values();
       const bool adds = finish == Finish::add;
       Job<Value> job;

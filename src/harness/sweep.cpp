@@ -46,7 +46,7 @@ double warm_up_seconds(detail::Preset preset) {
     case detail::Preset::once:
       return 0;
     case detail::Preset::quick:
-      return 0.012;
+      return 0.006;
     case detail::Preset::standard:
     case detail::Preset::full:
       break;

@@ -145,6 +145,8 @@ def test_kernels_whose_blocks_wait_have_a_run_of_their_own(bench: Bench) -> None
     assert f" --kernel-name-exclude {kernel} " in bench.call("sgemm.racecheck.main")
     assert f" --kernel-name {kernel} " in bench.call("sgemm.racecheck.waiting")
     assert "kernel-name" not in bench.call("fma_loop.racecheck.main")
+    assert " --filter ^(?!awkward$) " in bench.call("sgemm.racecheck.main")
+    assert "--filter" not in bench.call("fma_loop.racecheck.main")
     assert not (bench.tools / "fma_loop.racecheck.waiting.call").exists()
 
 
@@ -182,6 +184,8 @@ def test_a_hazard_between_blocks_that_wait_is_a_failure(bench: Bench) -> None:
     ("memcheck", "========= ERROR SUMMARY: 1 error\n", 0, "1 errors"),
     ("memcheck", "========= ERROR SUMMARY: 12 errors\n", 3, "12 errors"),
     ("racecheck", "========= RACECHECK SUMMARY: 5 hazards displayed (0 errors, 5 warnings)\n", 0, "5 errors"),
+    ("racecheck", "========= Error: Race reported between Write access at void store_kernel(int *)+0x360\n"
+     "========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)\n", 0, "1 errors"),
     ("synccheck", "========= ERROR SUMMARY: 0 errors\n", 1, "wrong result"),
     ("synccheck", "========= ERROR SUMMARY: 0 errors\n", 3, "FAILED (status 3)"),
     ("synccheck", "", 0, "FAILED (status 0)"),

@@ -170,11 +170,11 @@ class Ladder {
   Ladder(hipscope::Experiment& experiment, LadderDescription<Value> description)
       : description_(std::move(description)),
         m_(experiment.size("--m", "rows of A and C in sweeps stages and against-library",
-                           {.gpu = 4096, .quick = 1536, .host = 68, .maximum = most})),
+                           {.gpu = 4096, .quick = 1024, .host = 68, .maximum = most})),
         n_(experiment.size("--n", "columns of B and C there",
-                           {.gpu = 4096, .quick = 1536, .host = 76, .maximum = most})),
+                           {.gpu = 4096, .quick = 1024, .host = 76, .maximum = most})),
         k_(experiment.size("--k", "columns of A and rows of B there",
-                           {.gpu = 4096, .quick = 1536, .host = 20, .maximum = most})),
+                           {.gpu = 4096, .quick = 1024, .host = 20, .maximum = most})),
         largest_(experiment.size("--largest", "the largest M = N = K of sweep sizes",
                                  {.gpu = 8192, .quick = 1536, .host = 64, .maximum = most})),
         largest_odd_(experiment.size(
