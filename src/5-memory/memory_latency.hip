@@ -1066,7 +1066,7 @@ int main(int argc, char** argv) {
   const Sizes sizes = {
       .footprint = experiment.size("--footprint", "largest footprint in bytes",
                                    {.gpu = 2048 * mib,
-                                    .quick = 1024 * mib,
+                                    .quick = 512 * mib,
                                     .host = 16 * kib,
                                     .minimum = smallest_footprint,
                                     .maximum = 512 * 1024 * mib,

@@ -126,8 +126,9 @@ void add_common_options(CLI::App& app, Options& options, double& noise_percent,
                                            default_noise_percent))
                     ->type_name("PERCENT")
                     ->check(number_between(1e-3, 100));
-  app.add_flag("--once", presets.once,
-               "as --quick, but run everything only once, with no warm-up: for checkers and profilers")
+  app.add_flag(
+         "--once", presets.once,
+         "as --quick, but run everything only once, with no warm-up: for checkers and profilers")
       ->excludes(quick, full, minimum_seconds, noise);
   app.add_option("--clock-mhz", options.clock_mhz,
                  "compute cycles with this shader clock, not the measured one")
@@ -292,7 +293,7 @@ StoppingRule stopping_rule(const Options& options, bool is_hardware) {
       rule.minimum_seconds = 0.0002;
       rule.maximum_seconds = 0.1;
       rule.minimum_samples = 3;
-      rule.maximum_samples = 12;
+      rule.maximum_samples = 5;
       break;
     case Preset::standard:
       rule.minimum_seconds = 0.002;

@@ -116,7 +116,7 @@ struct Run {
   std::vector<std::unique_ptr<SweepRecord>> sweeps{};
   std::vector<Inference> inferences{};
   std::vector<Value> overheads{};
-  bool is_warm = false;  ///< the device was warmed up in this sweep
+  bool is_warm = false;  ///< the device was warmed up, in this sweep or with --quick in this run
 
   /// Every failed check, as "sweep, point: what: wrong of checked".
   [[nodiscard]] std::vector<std::string> failures() const;

@@ -20,33 +20,35 @@ namespace hipscope {
 
 namespace {
 
-// An unbatched sample shorter than this is lengthened by a batch: events resolve about half a
-// microsecond, a quarter of a percent of this.
-constexpr double shortest_sample_seconds = 200e-6;
+// An unbatched sample shorter than this, in seconds, is lengthened by a batch: events resolve about
+// half a microsecond, a quarter of a percent of the longer one.
+double shortest_sample_seconds(detail::Preset preset) {
+  return preset == detail::Preset::quick ? 50e-6 : 200e-6;
+}
 
 // A batch's launches must all fit into the device's queue while its gate is still closed.
 constexpr double largest_batch = 64;
 
-unsigned choose_batch(double seconds) {
+unsigned choose_batch(double seconds, detail::Preset preset) {
   if (!(seconds > 0)) {
     return 1;
   }
   return static_cast<unsigned>(
-      std::clamp(std::ceil(shortest_sample_seconds / seconds), 1.0, largest_batch));
+      std::clamp(std::ceil(shortest_sample_seconds(preset) / seconds), 1.0, largest_batch));
 }
 
 // What is so long needs no warm-up, and the host's few microseconds make no difference to it.
 constexpr double long_seconds = 0.05;
 
 // For how long the device is warmed up, in seconds. The memory of an H200 that was idle takes some
-// tens of milliseconds to reach its rate: the first function of a sweep read 4.07 TB/s, the next one
-// 4.68.
+// tens of milliseconds to reach its rate: the first function of a sweep read 4.07 TB/s, the next
+// one 4.68.
 double warm_up_seconds(detail::Preset preset) {
   switch (preset) {
     case detail::Preset::once:
       return 0;
     case detail::Preset::quick:
-      return 0.006;
+      return 0.025;
     case detail::Preset::standard:
     case detail::Preset::full:
       break;
@@ -85,6 +87,7 @@ struct Turn {
   Measurement measurement;
   Stopper stopper;
   std::optional<Sample> first;  // its first execution, where that already is a sample
+  bool chooses_batch = false;   // neither the caller nor the preset has said how many
 };
 
 // The first execution warms up (code upload, clocks, caches) and tells how long the body is. It is
@@ -103,7 +106,9 @@ Turn first_turn(detail::Run& run, const std::function<void()>& body,
   const Sample first = run.device->time(body, 1, ungated);
   const bool only_once = run.options.preset == detail::Preset::once;
   if (!options.cold && !only_once) {
-    turn.measurement.batch = options.batch != 0 ? options.batch : choose_batch(first.seconds);
+    turn.chooses_batch = options.batch == 0;
+    turn.measurement.batch =
+        turn.chooses_batch ? choose_batch(first.seconds, run.options.preset) : options.batch;
   }
   if (only_once || (first.seconds > long_seconds && turn.measurement.batch == 1)) {
     turn.first = first;
@@ -113,9 +118,17 @@ Turn first_turn(detail::Run& run, const std::function<void()>& body,
 
 void take_turn(detail::Run& run, Turn& turn) {
   detail::throw_if_interrupted();
-  const unsigned batch = turn.measurement.batch;
-  const Sample sample = turn.first ? *std::exchange(turn.first, std::nullopt)
-                                   : run.device->time(*turn.body, batch, turn.options);
+  unsigned& batch = turn.measurement.batch;
+  const auto time = [&] { return run.device->time(*turn.body, batch, turn.options); };
+  Sample sample = turn.first ? *std::exchange(turn.first, std::nullopt) : time();
+  if (turn.measurement.samples.empty() && turn.chooses_batch) {
+    // The first execution of all may have waited for its code, and seemed much longer than it is.
+    const unsigned wanted = choose_batch(sample.seconds, run.options.preset);
+    if (wanted > 2 * batch) {
+      batch = wanted;
+      sample = time();
+    }
+  }
   if (!turn.stopper.done()) {
     turn.stopper.add(sample.seconds * batch, sample.seconds);
   }
@@ -134,7 +147,6 @@ std::vector<Measurement> Point::measure_in_turn(const std::vector<std::function<
     throw std::invalid_argument("measure_in_turn needs options for each of its bodies");
   }
   detail::throw_if_interrupted();
-  // While a sweep makes its buffers and frees the last one's the device has nothing to do.
   if (!std::exchange(run_.is_warm, true)) {
     run_.device->warm_up(warm_up_seconds(run_.options.preset));
   }

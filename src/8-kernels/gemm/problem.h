@@ -198,6 +198,7 @@ class Problem {
     const unsigned key = hipscope::key_of(seed);
     fill(a_, m, k, extents_.lda, hipscope::random_bits(key));
     fill(b_, k, n, extents_.ldb, hipscope::random_bits(key + 1));
+    before_.poison();  // what lies beside its rows is compared too
     fill(before_, m, n, extents_.ldc, hipscope::random_bits(key + 2));
     hipscope::launch(reference_kernel<Value>,
                      {.grid = dim3(blocks_of(n, reference_side), blocks_of(m, reference_side)),
