@@ -11,16 +11,24 @@ from .ending import SIGNALS
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Writes a file aside, in the same folder, and renames it; raises OSError, which names the file."""
+    """Writes a file aside, in the same folder, and renames it; raises OSError, which names the file.
+
+    A device or pipe (/dev/null, /dev/stdout) is written to as it is: renamed over, it would be gone for
+    every program of the machine. A link keeps pointing to where it does.
+    """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        with open(path, "wb") as special:
+            special.write(content)
+        return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
-        write_aside(path, content)
+        write_aside(Path(os.path.realpath(path)), content)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def write_aside(path: Path, content: bytes) -> None:
-    """Does what write_whole says, with nothing held back."""
+    """Does what write_whole says for a file that is neither special nor a link, with nothing held back."""
     handle, aside = tempfile.mkstemp(dir=path.parent, prefix=".report-")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -120,6 +120,31 @@ def test_an_interrupt_waits_until_the_file_is_whole(tmp_path: Path, number: sign
     assert snapshot(tmp_path) == {"file": b"new"}
 
 
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    # It stands for /dev/null, which a failing test that runs as root would take from the machine.
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    folder = results(tmp_path / "results")
+    with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reader:
+        try:
+            assert start("compare.py", folder, folder, "--json", pipe).wait(60) == 0
+            assert pipe.is_fifo()
+            assert json.loads(reader.communicate(timeout=10)[0])["counts"]["worse"] == 0
+        finally:
+            reader.kill()  # a pipe that nobody wrote to never ends
+    assert {one.name for one in tmp_path.iterdir()} == {"pipe", "results"}
+
+
+def test_a_link_keeps_pointing_to_its_file(tmp_path: Path) -> None:
+    folder = results(tmp_path / "results")
+    (tmp_path / "elsewhere").mkdir()
+    link = tmp_path / "link"
+    link.symlink_to(Path("elsewhere") / "compared")
+    for _ in range(2):  # to a file that does not exist yet, and to one that does
+        assert start("compare.py", folder, folder, "--json", link).wait(60) == 0
+        assert link.is_symlink() and json.loads((tmp_path / "elsewhere" / "compared").read_text())["changes"]
+
+
 def test_what_nohup_ignores_stays_ignored(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("old")
     process = subprocess.Popen(
