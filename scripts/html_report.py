@@ -28,8 +28,10 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
                         help="also every other GPU that has results in results/; a bad one is said and left out")
     parser.add_argument("--published", metavar="FILE", type=Path, default=RESULTS / "published" / "published.csv",
                         help="the published figures (default: results/published/published.csv)")
-    parser.add_argument("--isa", metavar="FOLDER", type=Path, default=RESULTS / "isa",
-                        help="reports on compiled code, if there are any (default: results/isa)")
+    compiled = parser.add_mutually_exclusive_group()
+    compiled.add_argument("--isa", metavar="FOLDER", type=Path,
+                          help="reports on compiled code (default: results/isa, if it is there)")
+    compiled.add_argument("--no-isa", action="store_true", help="leave out what the compiled code shows")
     parser.add_argument("folders", metavar="FOLDER", type=Path, nargs="*",
                         help="results of one device (default: all in results/; a CPU's only when there are no others)")
     return parser.parse_args(arguments)
@@ -72,10 +74,20 @@ def read_all(schema: dict[str, Any]) -> list[tuple[Path, list[Any]]]:
     return [one for one in folders if not shared.is_host(one[1])] or folders
 
 
+def read_compiled(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The reports on compiled code that the command line asks for; raises BadResult."""
+    from hipscope_isa import results as isa
+    from hipscope_report import formats, load
+
+    folder = arguments.isa or RESULTS / "isa"
+    if arguments.isa and not folder.is_dir():
+        raise load.BadResult(f"there is no folder {formats.plain(str(folder))}.")
+    return {} if arguments.no_isa or not folder.is_dir() else isa.read_folder(folder, isa.load_schema())
+
+
 def report(arguments: argparse.Namespace) -> int:
     """Reads everything, makes the page, and only then writes it."""
     from hipscope_html import experiment_section, page, sources
-    from hipscope_isa import results as isa
     from hipscope_report import formats, load
     from hipscope_report.whole_file import write_whole
 
@@ -86,7 +98,7 @@ def report(arguments: argparse.Namespace) -> int:
         if arguments.others:
             folders += read_others([folder for folder, _ in folders], schema)
         figures = sources.read_published(arguments.published)
-        compiled = isa.read_folder(arguments.isa, isa.load_schema()) if arguments.isa.is_dir() else {}
+        compiled = read_compiled(arguments)
         content = experiment_section.Content(sources.make_sources(folders, figures), figures, compiled)
         write_whole(out, page.make_page(content).encode("utf-8"))
     except load.BadResult as error:

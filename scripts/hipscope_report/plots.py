@@ -101,12 +101,18 @@ def _draw_marks(axes: Any, marks: list[Mark]) -> None:
                       color="#555555")
 
 
+def _rows_with_bars(series: list[Series]) -> list[int]:
+    """The rows that some series has a point of, in order."""
+    return sorted({index for one in series for index in one.points})
+
+
 def _draw_bars(axes: Any, sweep: dict[str, Any], series: list[Series], x_label: str) -> None:
     """One bar per row, the first row on top, so that long names can be read."""
-    rows = sweep["rows"]
+    place_of = {index: place for place, index in enumerate(_rows_with_bars(series))}
+    labels = [formats.short(sweep["rows"][index]["label"]) for index in place_of]
     height = 0.8 / len(series)
     for number, one in enumerate(series):
-        places = [index + number * height for index in one.points]
+        places = [place_of[index] + number * height for index in one.points]
         bars = axes.barh(places, list(one.points.values()), height, label=one.name,
                          color=COLOURS[number % len(COLOURS)])
         texts = [formats.number(value) for value in one.points.values()]
@@ -115,7 +121,7 @@ def _draw_bars(axes: Any, sweep: dict[str, Any], series: list[Series], x_label: 
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(lambda value, _: formats.tick(value))
     middle = height * (len(series) - 1) / 2
-    axes.set_yticks([index + middle for index in range(len(rows))], [formats.short(row["label"]) for row in rows])
+    axes.set_yticks([place + middle for place in place_of.values()], labels)
     axes.invert_yaxis()
     axes.margins(x=0.12)
     axes.set_xlabel(x_label)
@@ -147,7 +153,7 @@ def plot_sweep(sweep: dict[str, Any], device: str, marks: list[Mark]) -> bytes |
     label = formats.heading(sweep["headline"], unit, formats.plain)
     size = FIGURE_INCHES
     if bars:
-        size = (FIGURE_INCHES[0], 1.4 + 0.36 * len(sweep["rows"]) * max(1, 0.7 * len(series)))
+        size = (FIGURE_INCHES[0], 1.4 + 0.36 * len(_rows_with_bars(series)) * max(1, 0.7 * len(series)))
     with matplotlib.rc_context(STYLE):
         figure, axes = pyplot.subplots(figsize=size, layout="constrained")
         (_draw_bars if bars else _draw_curves)(axes, sweep, series, label)

@@ -51,7 +51,7 @@ def commands(folder: Path) -> dict[str, list[object]]:
     """What each program is called with, and writes into the folder."""
     return {
         "report.py": [folder],
-        "html_report.py": [folder, "--published", PUBLISHED, "--isa", folder / "none"],
+        "html_report.py": [folder, "--published", PUBLISHED, "--no-isa"],
         "compare.py": [folder, folder, "--all", "--json", folder / "compared"],
     }
 

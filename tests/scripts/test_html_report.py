@@ -25,7 +25,7 @@ from hipscope_html import chapters, scales, sources  # noqa: E402  # pylint: dis
 from hipscope_html import page as colours  # noqa: E402  # pylint: disable=wrong-import-position
 
 HOSTILE = "<script>alert(1)</script> </style>]]> \" ' &lt; --> \u202e ../../x `a` \n onload=alert(1) x=\"y"
-NO_ISA = ("--isa", "/nonexistent")
+NO_ISA = ("--no-isa",)
 
 
 def make(*folders: Path, status: int = 0) -> Page:
@@ -236,6 +236,14 @@ def test_compiled_code(tmp_path: Path) -> None:
     page = Page((folder / "report.html").read_text(encoding="utf-8"))
     assert "Read from compiled code, not rungfx90a." in page.all("dl", "kinds")[0].text
     assert re.search(r"busy_kernel\d+ VGPRs, \d+ waves", page.one("experiment-cu_staircase").text)
+
+
+def test_a_folder_of_compiled_code_that_is_not_there_is_refused(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = device(tmp_path / "a", "A")
+    assert html_report.main(["--isa", str(tmp_path / "typo"), str(folder)]) == 1
+    assert capsys.readouterr().err == f"html_report.py: there is no folder {tmp_path}/typo.\n"
+    assert not (folder / "report.html").exists()
 
 
 def test_same_results_give_the_same_bytes(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ class Bench:
         statuses = []
         if with_report:
             statuses.append(self.run(report.main, "report.py", [str(folder)], file, pages | plots))
-        arguments = ["--isa", "/nonexistent", str(folder)]
+        arguments = ["--no-isa", str(folder)]
         statuses.append(self.run(html_report.main, "html_report.py", arguments, file, pages))
         for sides in ((self.good, file), (file, self.good)):
             out = folder / "compared.json"
@@ -280,7 +280,7 @@ def assert_harmless(folder: Path, hostile: str) -> None:
 def test_hostile_names(bench: Bench, hostile: str) -> None:
     tame = synthetic.write(bench.root / "tame", synthetic.put_everywhere(small(), "tame")).parent
     for known in (tame, bench.good.parent):
-        assert html_report.main(["--isa", "/nonexistent", str(known)]) == 0
+        assert html_report.main(["--no-isa", str(known)]) == 0
     data = synthetic.put_everywhere(small(), hostile)
     if not hostile:
         # The schema wants some text of these.
@@ -289,7 +289,7 @@ def test_hostile_names(bench: Bench, hostile: str) -> None:
     folder = bench.folder()
     file = synthetic.write(folder, data)
     before = bench.files()
-    assert report.main([str(folder)]) == 0 and html_report.main(["--isa", "/nonexistent", str(folder)]) == 0
+    assert report.main([str(folder)]) == 0 and html_report.main(["--no-isa", str(folder)]) == 0
     assert compare.main([str(bench.good), str(file)]) in (0, 1) and compare.main([str(file), str(file)]) == 0
     said = bench.capture.readouterr()
     assert said.err == "" and not re.search("[\u200f\u202e\0\x1b\x07\ud800]", said.out)
@@ -326,7 +326,7 @@ def test_hostile_folders(bench: Bench, name: str) -> None:
     assert bench.try_all(folder / f"{STEM}.json", with_report=False)[0] == 0
     # Two devices of one name are told apart by their folders.
     out = bench.root / "out.html"
-    assert html_report.main(["--isa", "/nonexistent", "--out", str(out), str(folder), str(other)]) == 0
+    assert html_report.main(["--no-isa", "--out", str(out), str(folder), str(other)]) == 0
     page = Page(out.read_text(encoding="utf-8"))
     assert len(page.all("script")) == 1 and "\u202e" not in page.source
     # And a bad file in such a folder is named on one line.
@@ -380,7 +380,7 @@ def test_out_that_cannot_be_written(bench: Bench) -> None:
     for path in (folder / "report.html", folder.parent / "compared.json", folder / "README.md"):
         path.mkdir()
     before = bench.files()
-    assert html_report.main(["--isa", "/nonexistent", str(folder)]) == 1
+    assert html_report.main(["--no-isa", str(folder)]) == 1
     assert compare.main([str(bench.good), str(bench.good), "--json", str(folder.parent / "compared.json")]) == 2
     said = bench.capture.readouterr()
     assert said.err.count("\n") == 2 and "report.html cannot be written" in said.err

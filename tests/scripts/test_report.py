@@ -199,6 +199,16 @@ def test_numbers_that_no_axis_reaches_stand_in_the_table_alone(tmp_path: Path) -
     assert "#d55e00" not in (tmp_path / "plots" / "copy_rate-one-of-three.svg").read_text()
 
 
+def test_a_row_without_the_headline_has_no_bar(tmp_path: Path) -> None:
+    axis = {"name": "stage", "unit": "", "scale": "linear"}
+    rows = [synthetic.row(name, x, 1.0, None if name == "fold" else x)
+            for x, name in enumerate(("copy", "fold", "last"), 1)]
+    synthetic.write(tmp_path, synthetic.result(sweeps=[synthetic.sweep("s", rows, axis=axis)]))
+    page_of(tmp_path)
+    text = (tmp_path / "plots" / "copy_rate-s.svg").read_text()
+    assert "<!-- copy -->" in text and "<!-- last -->" in text and "<!-- fold -->" not in text
+
+
 @pytest.mark.parametrize("scale, decades", [("logarithmic", True), ("linear", False)])
 def test_bars_of_a_logarithmic_sweep_have_a_logarithmic_axis(
         tmp_path: Path, scale: str, decades: bool) -> None:
