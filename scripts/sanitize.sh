@@ -240,13 +240,13 @@ judge() {
     printf 'not finished'
     return
   fi
-  if grep -q '^=* *Internal Sanitizer Error' "$log"; then
+  if grep -qs '^=* *Internal Sanitizer Error' "$log"; then
     printf 'the tool failed'
     return
   fi
   errors=$(counted_errors "$log")
   if [[ -z $errors ]] ||
-    grep -E '^=* *(Error:|Target application terminated)' "$log" | grep -vq 'Error: Race reported'; then
+    grep -Pq '^=* *(Error:(?! Race reported)|Target application terminated)' "$log"; then
     printf 'FAILED (status %d)' "$status"
     return
   fi

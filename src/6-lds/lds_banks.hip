@@ -302,7 +302,7 @@ double measure_rounds(const Sweep& sweep, Point& point, const std::string& what,
 // A way to go to LDS, and what is measured of it.
 struct Access {
   unsigned bytes;
-  bool full_cu;  // all waves that a block may have, or one
+  bool full_cu;  // as many waves as --threads says, by default all that a block may have; or one
   const char* value;
   const char* verified;
   PatternKernel kernel;
@@ -321,7 +321,7 @@ template <unsigned Bytes>  // no two lanes may store to one place
 constexpr Access stores = {
     Bytes, true, throughput, "what the stores left", stores_kernel<Bytes>, stored_words<Bytes>};
 
-/// How much is run: rounds of a kernel, and threads of the blocks that fill a CU.
+/// How much is run: rounds of a kernel, and threads of the block that shall fill a CU.
 struct Amount {
   hipscope::Size rounds;
   hipscope::Size threads;
@@ -598,14 +598,14 @@ int main(int argc, char** argv) {
   const auto rounds =
       experiment.size("--rounds", "rounds of 127 accesses per wave (7 transpositions)",
                       {.gpu = 32, .quick = 8, .host = 1, .minimum = 1, .maximum = 1U << 16});
-  const Amount amount = {
-      .rounds = rounds,
-      .threads = experiment.size("--threads", "threads of a block whose waves share LDS",
-                                 {.gpu = largest_block,
-                                  .quick = largest_block,
-                                  .host = 128,
-                                  .minimum = 1,
-                                  .maximum = largest_block})};
+  const Amount amount = {.rounds = rounds,
+                         .threads = experiment.size(
+                             "--threads", "threads of the block that fills a CU, in whole waves",
+                             {.gpu = largest_block,
+                              .quick = largest_block,
+                              .host = 128,
+                              .minimum = 1,
+                              .maximum = largest_block})};
   add_strides<4>(experiment, amount);
   add_strides<8>(experiment, amount);
   add_strides<16>(experiment, amount);

@@ -647,8 +647,7 @@ void measure_awkward(Sweep& sweep, std::uint64_t largest) {
     const Tensor tensor = tensor_of(size);
     const std::string label = std::to_string(size.images) + "x" + std::to_string(size.channels) +
                               "x" + std::to_string(size.height) + "x" + std::to_string(size.width);
-    if (sweep.is_hardware() &&
-        2 * Arrays::bytes_for(tensor, Scope::per_activation) > sweep.device().free_memory_bytes) {
+    if (2 * Arrays::bytes_for(tensor, Scope::per_activation) > sweep.device().free_memory_bytes) {
       sweep.note(label + ": does not fit into this device's memory");
       continue;
     }

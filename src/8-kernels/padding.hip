@@ -331,12 +331,12 @@ void measure_awkward(Sweep& sweep, std::uint64_t most_planes) {
                             {257, 7, 7, 0}, {257, 1, 1, 0}, {257, 1, 1, 3}, {257, 5, 11, 2}};
   // More bytes than 32 bits count, and a plane more than whole groups of four.
   const Sizes large = {6353505, 7, 7, 3};
-  all.push_back(large);
-  std::erase_if(all, [&](const Sizes& sizes) { return sizes.planes > most_planes; });
-  if (all.back().planes == large.planes && large.bytes() > sweep.device().free_memory_bytes) {
-    sweep.note("an output of more than 2^32 bytes does not fit into this GPU's memory");
-    all.pop_back();
+  if (large.bytes() < sweep.device().free_memory_bytes) {
+    all.push_back(large);
+  } else if (large.planes <= most_planes) {
+    sweep.note("an output of more than 2^32 bytes does not fit into this device's memory");
   }
+  std::erase_if(all, [&](const Sizes& sizes) { return sizes.planes > most_planes; });
   double x = 0;
   for (const Sizes& sizes : all) {
     auto point = sweep.point(std::to_string(sizes.planes) + " of " + shape_label(sizes), ++x);

@@ -284,11 +284,9 @@ StoppingRule stopping_rule(const Options& options, bool is_hardware) {
   rule.noise = options.noise;
   switch (options.preset) {
     case Preset::once:
-      return {.minimum_seconds = 0,
-              .maximum_seconds = 0,
-              .noise = options.noise,
-              .minimum_samples = 1,
-              .maximum_samples = 1};
+      rule.minimum_seconds = 0;
+      rule.minimum_samples = 1;  // which has no spread, and so is the last
+      return rule;
     case Preset::quick:
       rule.minimum_seconds = 0.0002;
       rule.maximum_seconds = 0.1;
@@ -314,6 +312,7 @@ StoppingRule stopping_rule(const Options& options, bool is_hardware) {
   }
   if (options.minimum_seconds > 0) {
     rule.minimum_seconds = options.minimum_seconds;
+    rule.maximum_samples = StoppingRule{}.maximum_samples;
     rule.maximum_seconds = std::max(rule.maximum_seconds, 2 * options.minimum_seconds);
   }
   return rule;

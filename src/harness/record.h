@@ -127,7 +127,7 @@ struct Run {
   void flag_throttled();
 };
 
-/// "quick", "default" or "full".
+/// "once", "quick", "default" or "full".
 const char* to_string(Preset preset);
 
 /// The sweep that is being measured tells where it is, on stderr when that is a terminal.

@@ -87,7 +87,7 @@ struct Turn {
   Measurement measurement;
   Stopper stopper;
   std::optional<Sample> first;  // its first execution, where that already is a sample
-  bool chooses_batch = false;   // neither the caller nor the preset has said how many
+  bool chooses_batch = false;   // nobody has said how many; until a second execution confirms it
 };
 
 // The first execution warms up (code upload, clocks, caches) and tells how long the body is. It is
@@ -120,12 +120,15 @@ void take_turn(detail::Run& run, Turn& turn) {
   detail::throw_if_interrupted();
   unsigned& batch = turn.measurement.batch;
   const auto time = [&] { return run.device->time(*turn.body, batch, turn.options); };
-  Sample sample = turn.first ? *std::exchange(turn.first, std::nullopt) : time();
-  if (turn.measurement.samples.empty() && turn.chooses_batch) {
+  const bool is_first = turn.first.has_value();
+  Sample sample = is_first ? *std::exchange(turn.first, std::nullopt) : time();
+  if (!is_first && std::exchange(turn.chooses_batch, false)) {
     // The first execution of all may have waited for its code, and seemed much longer than it is.
     const unsigned wanted = choose_batch(sample.seconds, run.options.preset);
     if (wanted > 2 * batch) {
       batch = wanted;
+      turn.measurement.samples.clear();  // of the first execution, if that was one
+      turn.stopper = Stopper(run.stopping_rule);
       sample = time();
     }
   }

@@ -152,9 +152,35 @@ def test_another_seed_gives_the_same_verdict(finished):
     assert other.returncode == 0, other.stdout
     document = json.loads((finished.binary.folder / "seed.json").read_text())
     (finished.binary.folder / "seed.json").unlink()
+    jsonschema.validate(document, SCHEMA, cls=jsonschema.Draft202012Validator)
+    assert document["options"]["preset"] == "once"
+    assert all(len(measurement["samples"]) == 1 for row in rows_of(document) for measurement in row["measurements"])
     assert document["options"]["seed"] == 98765
     assert document["status"] == finished.document["status"]
     assert document["verification"]["failures"] == finished.document["verification"]["failures"]
+
+
+@pytest.mark.parametrize("largest, sizes", [("1", ["1"]), ("2", ["1"]), ("12", ["3", "11"]), ("13", ["3", "13"])])
+def test_odd_sizes_differ_and_are_no_larger_than_asked_for(largest, sizes, tmp_path):
+    result = Binary("sgemm", tmp_path).run("--once", "--csv", "--filter", "^odd$", "--largest-odd", largest)
+    assert result.returncode == 0, result.stderr
+    assert [line.split(",")[0] for line in result.stdout.splitlines()[2:]] == sizes
+
+
+@pytest.mark.parametrize("name, largest, count", [
+    ("register_pressure", "1", 1), ("register_pressure", "4096", 6), ("padding", "257", 7), ("padding", "8191", 8),
+    ("batchnorm", "255", 3), ("batchnorm", "2^15", 10),
+])
+def test_the_largest_awkward_size_is_the_last_that_runs(name, largest, count, tmp_path):
+    result = Binary(name, tmp_path).run("--once", "--csv", "--filter", "awkward", "--largest-awkward", largest)
+    assert result.returncode == 0, result.stderr
+    assert len(result.stdout.splitlines()[2:]) == count
+
+
+@pytest.mark.parametrize("threads", ["1", "33", "1024"])
+def test_threads_that_share_lds_are_whole_waves(threads, tmp_path):
+    result = Binary("lds_banks", tmp_path).run("--once", "--threads", threads)
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 # --- Interface -------------------------------------------------------------------------------------

@@ -192,11 +192,13 @@ TOO_LARGE = {
 
 @pytest.mark.parametrize("name, size", [
     *TOO_LARGE.items(), ("store_divergence", "--l2-footprint 4Gi"), ("reduction", "--largest 2^34"),
+    ("sgemm", "--largest-odd 32768"), ("sgemm", "--largest-awkward 32768"),
 ])
 def test_more_memory_than_there_is_is_status_2(name, size, tmp_path):
     binary = Binary(name, tmp_path)
     option = size.split()[0]
-    sweeps = {"--largest": "sizes", "--l2-footprint": "l2"}.get(option, ".")
+    sweeps = {"--largest": "sizes", "--l2-footprint": "l2", "--largest-odd": "odd",
+              "--largest-awkward": "awkward"}.get(option, ".")
     result = binary.run(*size.split(), "--filter", sweeps, "--json", "result.json", timeout=LONGEST_S)
     assert result.returncode == 2, result.stderr
     assert_one_sentence(result, binary)
@@ -205,6 +207,13 @@ def test_more_memory_than_there_is_is_status_2(name, size, tmp_path):
     assert re.search(rf": {named} needs [0-9.]+ GiB of device memory, more than the [0-9.]+ GiB that is free$",
                      result.stderr), result.stderr
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["padding", "batchnorm"])
+def test_an_awkward_size_that_does_not_fit_is_left_out(name, tmp_path):
+    result = Binary(name, tmp_path).run("--once", "--largest-awkward", "2^30", "--filter", "awkward", timeout=LONGEST_S)
+    assert result.returncode == 0, result.stderr
+    assert "does not fit into this device's memory\n" in result.stdout
 
 
 @pytest.mark.parametrize("name, size", [("thread_rate", "--work-threads 2^28"), ("memory_bandwidth", "--array 512Mi")])

@@ -40,7 +40,9 @@ if [[ -e $here/$key.hangs ]]; then
 fi
 "$@"
 status=$?
-if [[ -e $here/$key.log ]]; then
+if [[ -e $here/$key.no_log ]]; then
+  :
+elif [[ -e $here/$key.log ]]; then
   cat "$here/$key.log" >"$log"
 elif [[ $tool == racecheck ]]; then
   echo "========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)" >"$log"
@@ -186,6 +188,8 @@ def test_a_hazard_between_blocks_that_wait_is_a_failure(bench: Bench) -> None:
     ("racecheck", "========= RACECHECK SUMMARY: 5 hazards displayed (0 errors, 5 warnings)\n", 0, "5 errors"),
     ("racecheck", "========= Error: Race reported between Write access at void store_kernel(int *)+0x360\n"
      "========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)\n", 0, "1 errors"),
+    ("racecheck", "========= Error: process didn't terminate successfully\n"
+     "========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)\n", 9, "FAILED (status 9)"),
     ("synccheck", "========= ERROR SUMMARY: 0 errors\n", 1, "wrong result"),
     ("synccheck", "========= ERROR SUMMARY: 0 errors\n", 3, "FAILED (status 3)"),
     ("synccheck", "", 0, "FAILED (status 0)"),
@@ -207,6 +211,14 @@ def test_what_is_not_clean(bench: Bench, tool: str, log: str, status: int, cell:
     expected[TOOLS.index(tool)] = cell
     assert table(done.stdout) == {"fma_loop": expected, "sgemm": ["clean"] * 4}
     assert "1 of 9 runs were not clean." in done.stdout
+
+
+def test_a_tool_that_leaves_no_log(bench: Bench) -> None:
+    (bench.tools / "fma_loop.memcheck.main.no_log").touch()
+    done = bench.run()
+    assert done.returncode == 1
+    assert table(done.stdout)["fma_loop"] == ["FAILED (status 0)", "clean", "clean", "clean"]
+    assert done.stderr == ""
 
 
 def test_initcheck_leaves_the_missing_poison_alone(bench: Bench) -> None:

@@ -284,6 +284,16 @@ TEST(StoppingRuleOf, MinTimeMovesBothLimits) {
             longest);
 }
 
+TEST(StoppingRuleOf, QuickTakesAsManySamplesAsAGivenMinTimeNeeds) {
+  detail::Options options = with_minimum_seconds(0.01);
+  options.preset = detail::Preset::quick;
+  Stopper stopper(detail::stopping_rule(options, true));
+  for (int i = 0; i < 9; ++i) {
+    stopper.add(0x1p-10, 0x1p-10);
+    EXPECT_FALSE(stopper.done()) << i;
+  }
+}
+
 TEST(StoppingRuleOf, TheHostBackendTakesTwoSamples) {
   const StoppingRule rule = detail::stopping_rule({}, false);
   EXPECT_EQ(rule.maximum_seconds, 0);

@@ -76,6 +76,42 @@ TEST_F(RunTest, AFirstExecutionThatWaitedForItsCodeDoesNotDecideOnTheBatch) {
   EXPECT_EQ(measurement_.samples.size() + 2, batches.size()) << "the sample of one is dropped";
 }
 
+TEST_F(RunTest, ALongWaitForTheCodeIsNoSampleOfAShortBody) {
+  fake::script().samples = {{.seconds = 0.06, .shader_mhz = 1000},
+                            {.seconds = 0x1p-20, .shader_mhz = 1000}};
+  add_measured_sweep();
+  EXPECT_EQ(run({"--min-time", "0.001953125"}).status, 0);
+  EXPECT_EQ(measurement_.batch, 64U);
+  EXPECT_EQ(measurement_.seconds().maximum, 0x1p-20);
+  EXPECT_EQ(measurement_.samples.size(), 32U) << "the wait does not count towards the time";
+  EXPECT_EQ(fake::script().batches.size(), 32U + 2);
+}
+
+TEST_F(RunTest, TheBatchIsChosenAnewOnlyForABodyMuchShorterThanItSeemed) {
+  fake::script().samples = {{.seconds = 20e-6, .shader_mhz = 1000},  // 10 of these are 200 us
+                            {.seconds = 10e-6, .shader_mhz = 1000},  // 20: no more than twice
+                            {.seconds = 1e-6, .shader_mhz = 1000}};  // too late
+  add_measured_sweep();
+  EXPECT_EQ(run().status, 0);
+  EXPECT_EQ(measurement_.batch, 10U);
+  EXPECT_EQ(measurement_.samples.size() + 1, fake::script().batches.size());
+}
+
+TEST_F(RunTest, ABatchThatWasAskedForIsNotChosenAnew) {
+  fake::script().samples = {{.seconds = 0.005, .shader_mhz = 1000},
+                            {.seconds = 1e-6, .shader_mhz = 1000}};
+  add_measured_sweep({.batch = 2});
+  EXPECT_EQ(run().status, 0);
+  EXPECT_EQ(measurement_.batch, 2U);
+}
+
+TEST_F(RunTest, QuickBatchesTo50Microseconds) {
+  fake::script().samples = {{.seconds = 30e-6, .shader_mhz = 1000}};
+  add_measured_sweep();
+  EXPECT_EQ(run({"--quick"}).status, 0);
+  EXPECT_EQ(measurement_.batch, 2U);
+}
+
 TEST_F(RunTest, BatchesFitTheQueue) {
   EXPECT_EQ(batch_of(1e-9), 64U);
   EXPECT_EQ(batch_of(0), 1U);
@@ -123,6 +159,13 @@ TEST_F(RunTest, OnceRunsWhatIsMeasuredOnceAndInfersNothing) {
   EXPECT_EQ(json["options"]["preset"], "once");
 }
 
+TEST_F(RunTest, OnceSaysThatItsTimesMeanLittle) {
+  add_measured_sweep();
+  const char* const said = "times mean little, nothing is inferred\n";
+  EXPECT_NE(run({"--once"}).output.find(said), std::string::npos);
+  EXPECT_EQ(run({"--quick"}).output.find(said), std::string::npos);
+}
+
 TEST_F(RunTest, QuickTakesFewSamplesHoweverNoisy) {
   fake::script().samples.clear();
   for (int i = 0; i < 1000; ++i) {
@@ -130,7 +173,8 @@ TEST_F(RunTest, QuickTakesFewSamplesHoweverNoisy) {
   }
   add_measured_sweep();
   EXPECT_EQ(run({"--quick"}).status, 0);
-  EXPECT_LE(measurement_.samples.size(), 5U);
+  EXPECT_EQ(measurement_.samples.size(), 5U);
+  EXPECT_EQ(measurement_.stop, StopReason::sample_limit);
 }
 
 TEST_F(RunTest, BatchIsAsAskedFor) {

@@ -110,9 +110,19 @@ inline std::vector<unsigned> sizes_between(unsigned smallest, unsigned largest) 
   return sizes.empty() ? std::vector<unsigned>{largest} : sizes;
 }
 
-/// Odd sizes from near `smallest` to near `largest`, spread evenly.
-inline unsigned odd_size(unsigned i, unsigned count, unsigned smallest, unsigned largest) {
-  return (smallest + (largest - smallest) * i / (count - 1)) | 1U;
+/// Different odd sizes, at most `count` (two or more), spread evenly from about a sixth of
+/// `largest` to `largest` or one less.
+inline std::vector<unsigned> odd_sizes(unsigned count, unsigned largest) {
+  const unsigned first = (largest + 7) / 6;
+  const unsigned last = (largest - 1) | 1U;
+  std::vector<unsigned> sizes;
+  for (unsigned i = 0; i < count; ++i) {
+    const unsigned size = (first + (last - first) * i / (count - 1)) | 1U;
+    if (sizes.empty() || size != sizes.back()) {
+      sizes.push_back(size);
+    }
+  }
+  return sizes;
 }
 
 template <typename Value>
@@ -177,9 +187,9 @@ class Ladder {
                            {.gpu = 4096, .quick = 1024, .host = 20, .maximum = most})),
         largest_(experiment.size("--largest", "the largest M = N = K of sweep sizes",
                                  {.gpu = 8192, .quick = 1536, .host = 64, .maximum = most})),
-        largest_odd_(experiment.size(
-            "--largest-odd", "that of sweep odd, whose smallest is about a sixth of it",
-            {.gpu = 5999, .quick = 1999, .host = 67, .minimum = 12, .maximum = most})),
+        largest_odd_(experiment.size("--largest-odd",
+                                     "that of sweep odd, whose smallest is about a sixth of it",
+                                     {.gpu = 5999, .quick = 1999, .host = 67, .maximum = most})),
         largest_awkward_(experiment.size(
             "--largest-awkward",
             "the largest extents of sweep awkward, where they are not under 260",
@@ -419,14 +429,14 @@ class Ladder {
 
   void measure_odd(Sweep& sweep) const {
     const unsigned count = sweep.is_hardware() ? description_.odd_sizes : 2;
-    const auto largest = static_cast<unsigned>(largest_odd_);
-    const unsigned smallest = (largest + 7) / 6;
+    const auto sizes = odd_sizes(count, static_cast<unsigned>(largest_odd_));
+    const unsigned largest = sizes.back();
     sweep.axis({.name = "M = N = K"});
     sweep.headline("ratio to the library");
     note_library(sweep, description_.arithmetic);
     sweep.require_memory(bytes_of_problem<Value>(largest, largest, largest), "--largest-odd");
-    for (unsigned i = 0; i < count; ++i) {
-      measure_size(sweep, odd_size(i, count, smallest, largest));
+    for (const unsigned size : sizes) {
+      measure_size(sweep, size);
     }
   }
 
@@ -459,6 +469,11 @@ class Ladder {
   [[nodiscard]] std::vector<AwkwardProblem> awkward_problems(const Sweep& sweep) const {
     std::vector<AwkwardProblem> problems;
     const auto cases = awkward_cases<Value>(static_cast<unsigned>(largest_awkward_));
+    std::uint64_t bytes = 0;
+    for (const AwkwardCase<Value>& awkward : cases) {
+      bytes += bytes_of_problem<Value>(awkward.m, awkward.n, awkward.k);
+    }
+    sweep.require_memory((sweep.is_hardware() ? 2 : 1) * bytes, "--largest-awkward");
     for (std::size_t i = 0; i < cases.size(); ++i) {
       const AwkwardCase<Value>& awkward = cases[i];
       for (const Values values : {Values::random, Values::integers}) {
