@@ -200,6 +200,8 @@ def _differences(old: Json, new: Json) -> Iterator[str]:
         if before != after:
             warning = "WARNING: " if name.startswith(INCOMPARABLE) else ""
             yield f"{warning}{name}: {before} -> {after}"
+    if "once" in (old["options"]["preset"], new["options"]["preset"]):
+        yield "WARNING: --once takes one sample, of which no noise is known"
     clocks = [one["clock"]["shader_mhz"] for one in (old, new)]
     if None not in clocks and abs(relative_change(*clocks)) > CLOCK_TOLERANCE:
         yield f"WARNING: shader clock: {clocks[0]:.0f} MHz -> {clocks[1]:.0f} MHz"

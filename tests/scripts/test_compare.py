@@ -183,6 +183,16 @@ def test_conditions(tmp_path: Path, said: Any) -> None:
         "WARNING: shader clock: 1755 MHz -> 1600 MHz"]
 
 
+def test_single_samples_are_warned_of(tmp_path: Path, said: Any) -> None:
+    old, new = synthetic.result(), synthetic.result()
+    new["options"]["preset"] = "once"
+    _, out, _ = said(*two(tmp_path, old, new))
+    assert out.splitlines()[:2] == ["Differs: option preset: default -> once",
+                                    "WARNING: --once takes one sample, of which no noise is known"]
+    _, out, _ = said(*two(tmp_path / "same", new, new))
+    assert out.startswith("WARNING: --once takes")
+
+
 def test_what_one_side_has(tmp_path: Path, said: Any) -> None:
     old, new = synthetic.result(), synthetic.result()
     del new["sweeps"][0]["rows"][0]
