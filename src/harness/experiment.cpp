@@ -48,6 +48,11 @@ int list_devices(int count) {
   return good;
 }
 
+// Prints a part of what a person reads: on standard error where standard output is for the JSON.
+void print_tables(const Run& run, const std::string& text) {
+  detail::print_output(text, run.options.json_path == detail::standard_output ? stderr : stdout);
+}
+
 void measure_sweep(Run& run, const detail::SweepDeclaration& declaration) {
   auto record = std::make_unique<detail::SweepRecord>();
   record->name = declaration.name;
@@ -61,11 +66,11 @@ void measure_sweep(Run& run, const detail::SweepDeclaration& declaration) {
   run.device->synchronize();
   detail::clear_progress();
   if (!record->rows.empty()) {
-    detail::print_output(detail::table(*record, run.options.csv));
+    print_tables(run, detail::table(*record, run.options.csv));
     run.sweeps.push_back(std::move(record));
   } else if (!run.options.csv) {  // tables of comma-separated values have no notes either
     for (const std::string& note : record->notes) {
-      detail::print_output(fmt::format("\n{}: {}\n", record->name, note));
+      print_tables(run, fmt::format("\n{}: {}\n", record->name, note));
     }
   }
 }
@@ -121,7 +126,7 @@ int run_experiment(detail::ExperimentRecord& experiment, const detail::Options& 
           .stopping_rule = detail::stopping_rule(options, device->is_hardware()),
           .date = utc_now()};
   if (!options.csv) {
-    detail::print_output(detail::heading(run));
+    print_tables(run, detail::heading(run));
   }
   measure_overhead(run);
   for (const detail::SweepDeclaration* sweep : selected) {
@@ -133,7 +138,7 @@ int run_experiment(detail::ExperimentRecord& experiment, const detail::Options& 
     experiment.conclude(results);
   }
   if (!options.csv) {
-    detail::print_output(detail::conclusion(run));
+    print_tables(run, detail::conclusion(run));
   }
   run.duration_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

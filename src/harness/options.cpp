@@ -109,7 +109,9 @@ void add_common_options(CLI::App& app, Options& options, double& noise_percent,
   app.add_option("--device", options.device, "device to run on, see --devices (default 0)")
       ->check(whole_number(std::numeric_limits<int>::max()))
       ->type_name("N");
-  app.add_option("--json", options.json_path, "write the results to FILE as JSON")
+  app.add_option("--json", options.json_path,
+                 "write the results to FILE as JSON; - is standard output, and the tables then go "
+                 "to standard error")
       ->type_name("FILE")
       ->check(not_empty());
   app.add_flag("--csv", options.csv, "print the tables as CSV");

@@ -100,9 +100,10 @@ fs::path follow_links(fs::path path) {
 
 }  // namespace
 
-void print_output(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    throw WriteError("cannot write to standard output");
+void print_output(const std::string& text, std::FILE* stream) {
+  if (std::fwrite(text.data(), 1, text.size(), stream) != text.size() || std::fflush(stream) != 0) {
+    throw WriteError(
+        fmt::format("cannot write to standard {}", stream == stdout ? "output" : "error"));
   }
 }
 
@@ -115,6 +116,9 @@ void print_error(const std::string& name, const std::string& sentence) {
 }
 
 void require_writable(const std::string& path) {
+  if (path == standard_output) {
+    return;
+  }
   std::error_code ignored;
   const fs::path folder = folder_of(follow_links(path));
   if (!fs::is_directory(folder, ignored)) {
@@ -136,6 +140,10 @@ void require_writable(const std::string& path) {
 }
 
 void write_whole(const std::string& path, const std::string& text) {
+  if (path == standard_output) {
+    print_output(text);
+    return;
+  }
   if (is_special_file(path)) {
     write_special(path, text);
     return;

@@ -41,7 +41,7 @@ EXPRESSIONS = [
     "(.*)*(.*)*(.*)*(.*)*q", "(.|.)*" * 100 + "q", "|" * 900, "\n", "ü+",
 ]
 PATHS = [
-    "result.json", "old.json", "ü 漢🙂.json", "two\nlines.json", "-", "folder", "folder/", "folder/../new.json", "none/new.json",
+    "result.json", "old.json", "ü 漢🙂.json", "two\nlines.json", "./-", "folder", "folder/", "folder/../new.json", "none/new.json",
     "old.json/new.json", "link_to_nothing", "link_to_itself", "a" * 250, "b/" * 3000, "/", ".", "..",
 ]
 FLAGS = ["--csv", "--quick", "--full", "--once", "--list", "--devices", "--version", "--help", "--bogus", "-x", "file", "-j"]
@@ -122,6 +122,19 @@ def test_a_result_is_written_where_it_was_asked_for_or_nowhere(path, tmp_path):
         assert result.returncode == 2
         assert_one_sentence(result, binary)
     assert after == before
+
+
+def test_json_on_standard_output_has_it_for_itself(tmp_path):
+    binary = Binary("launch_latency", tmp_path)
+    result = binary.run("--filter", "single", "--json", "-", timeout=LONGEST_S)
+    assert result.returncode == 0
+    assert json.loads(result.stdout)["status"] == "passed"
+    assert "\nsingle: " in result.stderr and "\nverification: " in result.stderr
+    assert list(tmp_path.iterdir()) == []
+    with open("/dev/full", "w", encoding="ascii") as full:
+        failed = binary.run("--filter", "single", "--json", "-", stdout=full, timeout=LONGEST_S)
+    assert failed.returncode == 3
+    assert failed.stderr.endswith("launch_latency: cannot write to standard output\n")
 
 
 # --- Interrupts ------------------------------------------------------------------------------------
