@@ -8,6 +8,7 @@ HIPSCOPE_HOST_WAVE_SIZE, the lanes of a wave.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 from dataclasses import dataclass
@@ -55,6 +56,10 @@ class Binary:
 
     def sweeps(self) -> list[str]:
         return [line.split()[0] for line in self.run("--list").stdout.splitlines()]
+
+    def sizes(self) -> list[str]:
+        text = self.run("--help").stdout.partition("\nSizes (")[2]
+        return re.findall(r"^ +--([a-z0-9-]+) N\b", text, flags=re.MULTILINE)
 
 
 @pytest.fixture(params=EXPERIMENTS)

@@ -1,0 +1,164 @@
+"""Every binary on the host backend: its interface, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import signal
+import stat
+import time
+
+import pytest
+from conftest import LONGEST_RUN_S, SOURCE, Binary, assert_one_sentence
+
+# A run of this long is still under way when a signal comes.
+LONG_RUN = ("--min-time", "5")
+SIGNAL_AFTER_S = 0.5
+LONGEST_ENDING_S = 3
+
+
+def short_run(binary: Binary) -> list[str]:
+    """Options for a run of one sweep."""
+    return ["--once", "--filter", f"^{re.escape(binary.sweeps()[0])}$"]
+
+
+# --- Interface -------------------------------------------------------------------------------------
+
+
+def test_help_names_every_option_and_size(binary):
+    result = binary.run("--help")
+    assert result.returncode == 0
+    assert result.stderr == ""
+    for option in ("--device", "--devices", "--json", "--csv", "--quick", "--full", "--once", "--min-time",
+                   "--noise", "--clock-mhz", "--seed", "--list", "--filter", "--version"):
+        assert re.search(rf"{option}\b", result.stdout), option
+
+
+def test_sizes_for_the_sanitizer_are_in_their_ranges(binary):
+    table = (SOURCE / "scripts" / "sanitize.sh").read_text()
+    sizes = re.search(rf'^  \[{binary.name.split(".")[0]}\]="(--[^"]+)"$', table, re.MULTILINE)
+    assert sizes
+    result = binary.run("--devices", *sizes[1].split())
+    assert result.returncode == 0, result.stderr
+
+
+def test_version_is_one_line(binary):
+    result = binary.run("--version")
+    assert result.returncode == 0
+    assert re.fullmatch(r"hipscope \d+\.\d+\.\d+ \(([0-9a-f]+(-dirty)?|unknown)\), backend host, .+\n",
+                        result.stdout), result.stdout
+
+
+def test_devices_lists_the_host(binary):
+    result = binary.run("--devices")
+    assert result.returncode == 0
+    assert result.stdout.startswith("0\thost\t")
+
+
+BAD_OPTIONS = [
+    ["--bogus"], ["file"], ["--device", "-1"], ["--device", "99"], ["--device", "x"],
+    ["--quick", "--full"], ["--noise", "0"], ["--noise", "nan"], ["--min-time", "soon"],
+    ["--clock-mhz", "-5"], ["--seed", "x"], ["--seed", "-1"], ["--filter", "["],
+    ["--filter", "no such sweep"], ["--filter", ""], ["--json", ""], ["--json"],
+    ["--json", "/nonexistent/x.json"], ["--json", "."],
+]
+BAD_SIZES = ["0", "-1", "abc", "1.5", "", "2^70", "18446744073709551615"]
+
+
+@pytest.mark.parametrize("arguments", BAD_OPTIONS, ids=" ".join)
+def test_bad_option_is_status_2(binary, arguments):
+    result = binary.run(*arguments)
+    assert result.returncode == 2, result.stderr
+    assert result.stdout == ""
+    assert_one_sentence(result, binary)
+
+
+def test_bad_size_is_status_2(binary):
+    for size in binary.sizes():
+        for value in BAD_SIZES:
+            result = binary.run(f"--{size}", value)
+            assert result.returncode == 2, f"--{size} {value}: {result.stderr}"
+            assert result.stdout == ""
+            assert f"--{size}" in result.stderr
+            assert_one_sentence(result, binary)
+
+
+# --- Endings ---------------------------------------------------------------------------------------
+
+
+def test_no_device_is_status_77(binary):
+    result = binary.run("--json", "result.json", environment={"HIPSCOPE_HOST_DEVICES": "0"})
+    assert result.returncode == 77
+    assert result.stdout == ""
+    assert_one_sentence(result, binary)
+    assert os.listdir(binary.folder) == []
+
+
+@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_signal_leaves_nothing(binary, number, status):
+    process = binary.start(*LONG_RUN, "--json", "result.json")
+    time.sleep(SIGNAL_AFTER_S)
+    assert process.poll() is None, "the run was over before the signal"
+    process.send_signal(number)
+    sent = time.monotonic()
+    try:
+        _, errors = process.communicate(timeout=LONGEST_RUN_S)
+    finally:
+        process.kill()
+    assert process.returncode == status
+    assert time.monotonic() - sent < LONGEST_ENDING_S
+    assert errors == f"{binary.prefix}interrupted, nothing was written\n"
+    assert os.listdir(binary.folder) == []
+
+
+def full_device(folder):
+    """A device like /dev/full to write results to. Whoever may write to /dev gets a node in the
+    test's folder: a binary that took a device for a file would replace the machine's own."""
+    original = os.stat("/dev/full")
+    assert stat.S_ISCHR(original.st_mode), "/dev/full is no device here"
+    if not os.access("/dev", os.W_OK):
+        return "/dev/full"
+    node = folder / "full"
+    try:
+        os.mknod(node, original.st_mode, original.st_rdev)
+        with open(node, "w", encoding="ascii"):
+            pass
+    except PermissionError:
+        pytest.skip("no device node can be made here")
+    return str(node)
+
+
+def test_full_disk_is_status_3(binary):
+    result = binary.run(*short_run(binary), "--json", full_device(binary.folder))
+    assert result.returncode == 3
+    assert_one_sentence(result, binary)
+    assert "No space left on device" in result.stderr
+
+
+def test_full_standard_output_is_status_3(binary):
+    with open("/dev/full", "w", encoding="ascii") as full:
+        result = binary.run(stdout=full)
+    assert result.returncode == 3
+    assert_one_sentence(result, binary)
+
+
+def test_file_over_its_limit_is_status_3(binary):
+    (binary.folder / "result.json").write_text("old")
+    limit = 2048
+    result = binary.run(
+        *short_run(binary), "--json", "result.json",
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    assert result.returncode == 3
+    assert_one_sentence(result, binary)
+    assert (binary.folder / "result.json").read_text() == "old"
+    assert os.listdir(binary.folder) == ["result.json"]
+
+
+def test_reader_that_goes_is_status_3(binary):
+    process = binary.start()
+    process.stdout.close()
+    errors = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(LONGEST_RUN_S) == 3
+    assert errors.startswith(binary.prefix)

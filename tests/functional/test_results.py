@@ -1,0 +1,231 @@
+"""Every binary on the host backend: what it computes and writes, at one wave size."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+
+import jsonschema
+import pytest
+from conftest import EXPERIMENTS, SOURCE, Binary
+
+SCHEMA = json.loads((SOURCE / "results" / "schema.json").read_text())
+WAVE_SIZE = int(os.environ["HIPSCOPE_HOST_WAVE_SIZE"])
+SEED = 98765
+
+
+@pytest.fixture(scope="module", params=EXPERIMENTS)
+def finished(request, tmp_path_factory):
+    """One default run with its JSON, shared by the tests that only look at it."""
+    binary = Binary(request.param, tmp_path_factory.mktemp(request.param))
+    result = binary.run("--json", "result.json")
+    assert result.returncode == 0, result.stdout + result.stderr
+    result.document = json.loads((binary.folder / "result.json").read_text())
+    result.binary = binary
+    return result
+
+
+@pytest.fixture(scope="module")
+def other_seed(finished, tmp_path_factory):
+    """A run with another seed, everything once, and the tables as CSV."""
+    binary = Binary(finished.binary.name, tmp_path_factory.mktemp("seed"))
+    result = binary.run("--once", "--csv", "--seed", str(SEED), "--json", "result.json")
+    assert result.returncode == 0, result.stdout + result.stderr
+    result.document = json.loads((binary.folder / "result.json").read_text())
+    result.binary = binary
+    return result
+
+
+def rows_of(document):
+    return [row for sweep in document["sweeps"] for row in sweep["rows"]]
+
+
+def without_times(document):
+    """What is the same in every run: the document less its filter, its sweeps, and what is made from times."""
+    kept = ("schema_version", "experiment", "question", "sources", "status", "hipscope", "build", "scaled",
+            "inferences")
+    return {key: document[key] for key in kept} | {
+        "options": {**document["options"], "filter": None},
+        "device": {**document["device"], "free_memory_bytes": None},
+        "overheads": [(entry["name"], entry["unit"]) for entry in document["overheads"]],
+    }
+
+
+def row_without_times(row):
+    return {
+        **row,
+        "measurements": [(entry["name"], entry["method"], entry["unit"])
+                         for entry in row["measurements"]],
+        "values": [(value["name"], value["unit"]) for value in row["values"]],
+    }
+
+
+def test_default_run_is_quiet_on_stderr(finished):
+    assert finished.stderr == ""
+    assert os.listdir(finished.binary.folder) == ["result.json"]
+
+
+def test_json_follows_its_schema(finished):
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    jsonschema.validate(finished.document, SCHEMA, cls=jsonschema.Draft202012Validator)
+
+
+def test_every_check_passed_and_there_is_one(finished):
+    checks = [check for row in rows_of(finished.document) for check in row["checks"]]
+    assert checks
+    assert all(check["checked"] > 0 and check["wrong"] == 0 for check in checks)
+    assert finished.document["verification"] == {"checks": len(checks), "failures": []}
+    assert finished.document["status"] == "passed"
+    assert f"verification: {len(checks)} of {len(checks)} checks passed\n" in finished.stdout
+
+
+def test_document_says_that_the_host_ran(finished):
+    document = finished.document
+    assert document["experiment"] == finished.binary.name
+    assert document["build"]["backend"] == "host"
+    assert document["device"]["wave_size"] == WAVE_SIZE
+    assert document["scaled"] is True
+    assert document["inferences"] == []
+    assert document["clock"]["source"] == "none"
+    assert "host backend: " in finished.stdout
+    assert "inferred" not in finished.stdout.replace("nothing is inferred", "")
+
+
+def test_every_sweep_ran_once_in_order(finished):
+    ran = [sweep["name"] for sweep in finished.document["sweeps"]]
+    listed = finished.binary.sweeps()
+    assert len(set(listed)) == len(listed)
+    # A sweep that is not for this device shows a note in place of its table.
+    only_notes = [name for name in listed
+                  if name not in ran and f"\n{name}: " in finished.stdout]
+    assert ran == [name for name in listed if name not in only_notes]
+
+
+def test_headlines_and_labels_name_something(finished):
+    for sweep in finished.document["sweeps"]:
+        names = {entry["name"] for row in sweep["rows"]
+                 for entry in row["values"] + row["measurements"]}
+        assert sweep["headline"] in names, sweep["name"]
+        assert sweep["axis"]["name"], sweep["name"]
+        labels = [row["label"] for row in sweep["rows"]]
+        assert len(set(labels)) == len(labels), sweep["name"]
+        for row in sweep["rows"]:
+            assert sweep["axis"]["scale"] == "linear" or row["x"] > 0, row["label"]
+
+
+@pytest.mark.parametrize("finished", ["register_pressure"], indirect=True)
+def test_stages_begin_with_the_headline_and_claim_no_share_of_the_copy(finished):
+    stages = finished.document["sweeps"][0]["rows"]
+    assert stages[0]["label"] == "copy of as many bytes"
+    for row in stages[:-1]:  # the fold has no values
+        assert [value["name"] for value in row["values"]][:3] == ["updates", "bandwidth", "share of copy"]
+        # The host's times tell nothing of a GPU's memory.
+        assert row["values"][2]["value"] is None
+
+
+def test_summaries_are_of_the_samples(finished):
+    for row in rows_of(finished.document):
+        for measurement in row["measurements"]:
+            samples = measurement["samples"]
+            assert measurement["minimum"] == min(samples)
+            assert measurement["maximum"] == max(samples)
+            assert min(samples) <= measurement["median"] <= max(samples)
+            assert len(measurement["shader_mhz"]) == len(samples)
+
+
+@pytest.mark.skipif(WAVE_SIZE != 32, reason="one wave size is enough to see that sweeps do not depend on each other")
+def test_a_sweep_alone_differs_in_times_only(other_seed):
+    binary = other_seed.binary
+    # Sweep awkward takes longer than all the others.
+    for listed in [name for name in binary.sweeps() if name != "awkward"]:
+        result = binary.run("--once", "--seed", str(SEED), "--filter", f"^{re.escape(listed)}$", "--json", "alone.json")
+        assert result.returncode == 0, result.stdout + result.stderr
+        document = json.loads((binary.folder / "alone.json").read_text())
+        together = [sweep for sweep in other_seed.document["sweeps"] if sweep["name"] == listed]
+        assert len(document["sweeps"]) == len(together), listed
+        assert without_times(document) == without_times(other_seed.document)
+        for sweep, first in zip(document["sweeps"], together):
+            assert {**sweep, "rows": None} == {**first, "rows": None}
+            # A sweep may end where its time has doubled, so one of the two may have more rows.
+            for row, first_row in zip(sweep["rows"], first["rows"]):
+                assert row_without_times(row) == row_without_times(first_row), listed
+
+
+@pytest.mark.parametrize("largest, sizes", [("1", ["1"]), ("2", ["1"]), ("12", ["3", "11"]), ("13", ["3", "13"])])
+def test_odd_sizes_differ_and_are_no_larger_than_asked_for(largest, sizes, tmp_path):
+    result = Binary("sgemm", tmp_path).run("--once", "--csv", "--filter", "^odd$", "--largest-odd", largest)
+    assert result.returncode == 0, result.stderr
+    assert [line.split(",")[0] for line in result.stdout.splitlines()[2:]] == sizes
+
+
+@pytest.mark.parametrize("name, largest, count", [
+    ("register_pressure", "1", 1), ("register_pressure", "4096", 6), ("padding", "257", 7), ("padding", "8191", 8),
+    ("batchnorm", "255", 3), ("batchnorm", "2^15", 10),
+])
+def test_the_largest_awkward_size_is_the_last_that_runs(name, largest, count, tmp_path):
+    result = Binary(name, tmp_path).run("--once", "--csv", "--filter", "awkward", "--largest-awkward", largest)
+    assert result.returncode == 0, result.stderr
+    assert len(result.stdout.splitlines()[2:]) == count
+
+
+@pytest.mark.parametrize("threads", ["1", "33", "1024"])
+def test_threads_that_share_lds_are_whole_waves(threads, tmp_path):
+    result = Binary("lds_banks", tmp_path).run("--once", "--threads", threads)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_another_seed_gives_the_same_verdict(finished, other_seed):
+    document = other_seed.document
+    jsonschema.validate(document, SCHEMA, cls=jsonschema.Draft202012Validator)
+    assert document["options"]["preset"] == "once"
+    assert all(len(measurement["samples"]) == 1 for row in rows_of(document) for measurement in row["measurements"])
+    assert document["options"]["seed"] == SEED
+    assert document["status"] == finished.document["status"]
+    assert document["verification"]["failures"] == finished.document["verification"]["failures"]
+
+
+def test_csv_has_as_many_columns_in_every_line(finished, other_seed):
+    assert other_seed.stderr == ""
+    tables = re.split(r"^# ", other_seed.stdout, flags=re.MULTILINE)
+    assert tables[0] == ""
+    names = []
+    for table in tables[1:]:
+        title, _, body = table.partition("\n")
+        names.append(title.partition(":")[0])
+        lines = list(csv.reader(body.splitlines(), strict=True))
+        assert len(lines) >= 2, title
+        assert len({len(line) for line in lines}) == 1, title
+        assert len(set(lines[0])) == len(lines[0]), title
+    assert names == [name for name in finished.binary.sweeps() if name in names]
+    assert names
+
+
+def test_help_names_every_size_of_the_document(finished):
+    text = finished.binary.run("--help").stdout
+    assert set(finished.binary.sizes()) == set(finished.document["options"]["sizes"])
+    for size, value in finished.document["options"]["sizes"].items():
+        line = re.search(rf"--{size} N\s+(.*?)(?=\n\s*--|\n\n|\Z)", text, flags=re.DOTALL)
+        assert line, size
+        assert f"on the host backend {value})" in " ".join(line[1].split())
+
+
+def smallest_of(binary, size):
+    refused = binary.run(f"--{size}", "0")
+    found = re.search(r"is not in the range (\d+) to", refused.stderr)
+    assert found, refused.stderr
+    return found[1]
+
+
+def test_smallest_sizes_work(finished):
+    binary, sizes = finished.binary, list(finished.document["options"]["sizes"])
+    smallest = {size: smallest_of(binary, size) for size in sizes}
+    for size in sizes:
+        # Sweep awkward, which takes long, has this size of its own.
+        others = ["--filter", "^(?!awkward$)"] if "largest-awkward" in sizes and size != "largest-awkward" else []
+        result = binary.run("--once", f"--{size}", smallest[size], *others)
+        assert result.returncode == 0, f"--{size} {smallest[size]}: {result.stdout}{result.stderr}"
+    all_of_them = [word for size in sizes for word in (f"--{size}", smallest[size])]
+    result = binary.run("--once", *all_of_them)
+    assert result.returncode == 0, f"{all_of_them}: {result.stdout}{result.stderr}"
