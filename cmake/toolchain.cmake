@@ -7,6 +7,12 @@ if(HIPSCOPE_WERROR)
   list(APPEND hipscope_warnings -Werror)
 endif()
 
+# Of what measures nothing itself, the harness and the tests: least time to compile.
+set(hipscope_light_optimization -O1)
+if(HIPSCOPE_SANITIZE)
+  set(hipscope_light_optimization -O0)
+endif()
+
 # hipcc takes C++ for HIP unless told otherwise.
 set(hipscope_plain_cxx "")
 if(HIPSCOPE_BACKEND STREQUAL "amd")
