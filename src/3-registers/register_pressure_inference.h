@@ -100,7 +100,7 @@ inline void infer_change(Results& results, const std::vector<std::string>& stage
   const double gain = before.seconds / after.seconds;
   const std::string verdict = gain > noticeable       ? "it helps: "
                               : gain < 1 / noticeable ? "it hurts: "
-                                                      : "the rate stays as it is: ";
+                                                      : "the rate changes by less than 2 %: ";
   Inference inference{
       .name = "gain by " + change.what,
       .value = gain,

@@ -313,10 +313,10 @@ int main(int argc, char** argv) {
        .sources = {"fsword73/HIP-Performance-Optmization-on-VEGA64, 2.4 (example 4a)"}});
   const auto blocks_per_cu =
       experiment.size("--blocks-per-cu", "blocks of 256 threads per compute unit",
-                      {.gpu = 8, .quick = 8, .host = 2, .minimum = 1, .maximum = 256});
+                      {.gpu = 32, .quick = 8, .host = 2, .minimum = 1, .maximum = 256});
   const auto operations = experiment.size(
       "--operations", "operations per wave",
-      {.gpu = 1U << 17, .quick = 1U << 15, .host = 1024, .minimum = 1, .maximum = 1U << 24});
+      {.gpu = 1U << 15, .quick = 1U << 15, .host = 1024, .minimum = 1, .maximum = 1U << 24});
 
   experiment.sweep("uniform", "values that are the same in all lanes", [&](Sweep& sweep) {
     measure_rings(sweep, ring_kernels<Values::uniform>(UniformCounts()), Values::uniform,

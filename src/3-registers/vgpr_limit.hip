@@ -548,10 +548,10 @@ int main(int argc, char** argv) {
        .sources = {"fsword73/HIP-Performance-Optmization-on-VEGA64, 2.3 (examples 3a and 3b)"}});
   const auto threads_per_cu =
       experiment.size("--threads-per-cu", "threads launched per compute unit (at least one block)",
-                      {.gpu = 2048, .quick = 2048, .host = 256, .minimum = 1, .maximum = 1U << 16});
+                      {.gpu = 8192, .quick = 2048, .host = 256, .minimum = 1, .maximum = 1U << 16});
   const auto fmas = experiment.size(
       "--fmas", "FMAs per thread",
-      {.gpu = 1U << 17, .quick = 1U << 14, .host = 512, .minimum = 1, .maximum = 1U << 20});
+      {.gpu = 1U << 15, .quick = 1U << 14, .host = 512, .minimum = 1, .maximum = 1U << 20});
   const auto blocks_per_cu =
       experiment.size("--blocks-per-cu", "waiting blocks launched per compute unit",
                       {.gpu = 256, .quick = 128, .host = 4, .minimum = 1, .maximum = 4096});

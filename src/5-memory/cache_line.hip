@@ -7,9 +7,9 @@
 //           always misses. So that alignment shows too, the same with two words side by side on
 //           both sides of the block's middle: 4 bytes apart, and yet a miss where sectors meet.
 //   line    Spread nodes over memory, one at a random place of each chunk of c bytes, and find the
-//           footprint at which half of their loads miss. It is the same for all chunks up to the
-//           line. Beyond, it grows with the chunk: a node takes a whole line, so the same number of
-//           nodes fits however far apart they lie.
+//           footprint at which a third of their loads miss. It is the same for all chunks up to
+//           the line. Beyond, it grows with the chunk: a node takes a whole line, so the same
+//           number of nodes fits however far apart they lie.
 // The third is the sources' own: walk up through cold memory with a stride of 4 ... 512 bytes. The
 // average latency rises with the share of loads that miss, up to the stride where all do. One
 // published program means to stay in ranges of r bytes by (a & (r-1)) | (a & ~(r-1)), which is a:
@@ -452,8 +452,9 @@ NodeLatency node_latency(const Arena& arena, double nodes, unsigned chunk_bytes,
   return latency;
 }
 
-// Loads have left the level when their latency has gone this share of the way from hit to miss. An
-// H200's level 2 consists of two partitions, and what leaves the near one is 0.6 of the way.
+// Loads have left the level when their mean latency has gone this share of the way from hit to
+// miss: when about a third of them miss. An H200's level 2 consists of two partitions, and what
+// leaves the near one is 0.6 of the way.
 constexpr double leaving_share = 0.3;
 
 // The number of nodes at which loads leave the level, by bisection on a logarithmic scale; NaN if

@@ -32,8 +32,8 @@ using hipscope::Sweep;
 
 namespace {
 
-// H200: a GPU starts so many blocks per cycle (thread_rate); with one 4-byte store per thread only
-// large blocks store as fast as memory takes it.
+// A GPU starts so many blocks per cycle (thread_rate): with one 4-byte store per thread, the larger
+// the blocks the faster they can store. A vector stage stores four, and has as many blocks.
 constexpr unsigned scalar_block = 1024;
 constexpr unsigned vector_block = 256;
 

@@ -9,12 +9,10 @@
 // hardware, and the compiler puts the wait where the value is first used: here, behind hold_order,
 // which keeps it from issuing the load only there.
 //   Reads::by_compiler     loads from LDS where the compiler puts them
-//   Reads::one_step_ahead  a double buffer in registers as well: loads for the next two k before
-//   the
-//                          FMAs of these, at indices that are known when it compiles
+//   Reads::one_step_ahead  a double buffer in registers as well: loads for the next two k come
+//                          before the FMAs of these, at indices that are known when it compiles
 //   Reads::in_assembly     ds_read and the wait for it in one asm statement, whose outputs are
-//   valid
-//                          when it ends (AMD; elsewhere as by_compiler)
+//                          valid when it ends (AMD; elsewhere as by_compiler)
 // `padding` of 4 or 8 values behind each row: with 4, rows of A are 20 values apart, with 8, 24.
 #pragma once
 

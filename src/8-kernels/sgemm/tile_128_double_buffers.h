@@ -6,8 +6,7 @@
 //   ThreadTile::one_piece  8 x 8 neighbouring elements: lanes load 16 bytes from places 32 bytes
 //                          apart, so that only every second bank answers
 //   ThreadTile::halves     four pieces of 4 x 4, one in each quarter of the block's tile: lanes
-//   load
-//                          neighbouring 16 bytes
+//                          load neighbouring 16 bytes
 //   RegisterBuffers::two   a double buffer in registers too: the operands of the next k
 //                          are loaded before the FMAs of this one
 #pragma once
