@@ -23,6 +23,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 MOST_TICKS = 11
 LINE_WIDTH = 1.8
 LONGEST_TITLE = 80
+LONGEST_BAR_LABEL = 48
 STYLE = {
     "svg.hashsalt": "hipscope",
     "svg.fonttype": "path",
@@ -109,7 +110,7 @@ def _rows_with_bars(series: list[Series]) -> list[int]:
 def _draw_bars(axes: Any, sweep: dict[str, Any], series: list[Series], x_label: str) -> None:
     """One bar per row, the first row on top, so that long names can be read."""
     place_of = {index: place for place, index in enumerate(_rows_with_bars(series))}
-    labels = [formats.short(sweep["rows"][index]["label"]) for index in place_of]
+    labels = [formats.short(sweep["rows"][index]["label"], LONGEST_BAR_LABEL) for index in place_of]
     height = 0.8 / len(series)
     for number, one in enumerate(series):
         places = [place_of[index] + number * height for index in one.points]
