@@ -599,8 +599,9 @@ void infer_line(hipscope::Results& results, unsigned level) {
       .unit = "bytes",
       .statement = "the footprints do not show from which distance on nodes take a line each"};
   inference.evidence.push_back("footprint with one node per " + number(curve.front().x, 4) +
-                               " bytes: " + number(curve.front().y, 4) + " KiB, per " +
-                               number(curve.back().x, 4) + ": " + number(curve.back().y, 4));
+                               " bytes: " + number(std::round(curve.front().y), 7) + " KiB, per " +
+                               number(curve.back().x, 4) + ": " +
+                               number(std::round(curve.back().y), 7) + " KiB");
   if (const auto line = hipscope::fit_line_size(curve)) {
     inference.value = line->bytes;
     inference.confidence = line->confidence;

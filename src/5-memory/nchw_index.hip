@@ -306,6 +306,7 @@ void measure_stages(Sweep& sweep, const Extents& extents, const std::string& pub
   sweep.headline("bandwidth");
   sweep.note(label_of(tensor) + ", " + std::to_string(tensor.channels) + " channels: " +
              number(static_cast<double>(bytes_of(tensor)) * 1e-6, 5) + " MB are written");
+  sweep.note("empty grid: as many blocks of as many threads that do nothing");
   sweep.require_memory(bytes_of(tensor), "--images");
   DeviceBuffer<unsigned> output(bytes_of(tensor) / sizeof(unsigned));
   // The fill comes first: the others' share of it is in their rows.

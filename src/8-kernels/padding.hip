@@ -197,6 +197,8 @@ void measure_stages(Sweep& sweep, const Extents& extents) {
   sweep.headline("bandwidth");
   const Sizes sizes = sizes_of(extents);
   note_sizes(sweep, sizes);
+  sweep.note("blocks of " + std::to_string(scalar_block) +
+             " threads; of stages that store vectors " + std::to_string(vector_block));
   if (!is_fixed_shape(sizes)) {
     sweep.note("stages whose shape the compiler knows are for 7 x 7 pad 3 only");
   }
