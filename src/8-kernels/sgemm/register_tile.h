@@ -10,8 +10,8 @@
 //                  passed, before the last FMAs of these 8; device memory has 6 k of FMAs for its
 //                  turn
 //   registers      the launch bound leaves a thread 256
-//   instructions   the loop holds both LDS buffers' turns, so that addresses are constants; it waits
-//                  once per k, since all that is waited for was asked for one k earlier
+//   instructions   the loop holds both LDS buffers' turns, so that addresses are constants; it
+//                  waits once per k, since all that is waited for was asked for one k earlier
 #pragma once
 
 #include "device_code.h"
