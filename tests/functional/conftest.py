@@ -61,6 +61,12 @@ class Binary:
         text = self.run("--help").stdout.partition("\nSizes (")[2]
         return re.findall(r"^ +--([a-z0-9-]+) N\b", text, flags=re.MULTILINE)
 
+    def smallest(self, size: str) -> str:
+        refused = self.run(f"--{size}", "0").stderr
+        found = re.search(r"is not in the range (\d+) to", refused)
+        assert found, refused
+        return found[1]
+
 
 @pytest.fixture(params=EXPERIMENTS)
 def binary(request, tmp_path) -> Binary:

@@ -153,29 +153,6 @@ def test_a_sweep_alone_differs_in_times_only(other_seed):
                 assert row_without_times(row) == row_without_times(first_row), listed
 
 
-@pytest.mark.parametrize("largest, sizes", [("1", ["1"]), ("2", ["1"]), ("12", ["3", "11"]), ("13", ["3", "13"])])
-def test_odd_sizes_differ_and_are_no_larger_than_asked_for(largest, sizes, tmp_path):
-    result = Binary("sgemm", tmp_path).run("--once", "--csv", "--filter", "^odd$", "--largest-odd", largest)
-    assert result.returncode == 0, result.stderr
-    assert [line.split(",")[0] for line in result.stdout.splitlines()[2:]] == sizes
-
-
-@pytest.mark.parametrize("name, largest, count", [
-    ("register_pressure", "1", 1), ("register_pressure", "4096", 6), ("padding", "257", 7), ("padding", "8191", 8),
-    ("batchnorm", "255", 3), ("batchnorm", "2^15", 10),
-])
-def test_the_largest_awkward_size_is_the_last_that_runs(name, largest, count, tmp_path):
-    result = Binary(name, tmp_path).run("--once", "--csv", "--filter", "awkward", "--largest-awkward", largest)
-    assert result.returncode == 0, result.stderr
-    assert len(result.stdout.splitlines()[2:]) == count
-
-
-@pytest.mark.parametrize("threads", ["1", "33", "1024"])
-def test_threads_that_share_lds_are_whole_waves(threads, tmp_path):
-    result = Binary("lds_banks", tmp_path).run("--once", "--threads", threads)
-    assert result.returncode == 0, result.stdout + result.stderr
-
-
 def test_another_seed_gives_the_same_verdict(finished, other_seed):
     document = other_seed.document
     jsonschema.validate(document, SCHEMA, cls=jsonschema.Draft202012Validator)
@@ -211,21 +188,7 @@ def test_help_names_every_size_of_the_document(finished):
         assert f"on the host backend {value})" in " ".join(line[1].split())
 
 
-def smallest_of(binary, size):
-    refused = binary.run(f"--{size}", "0")
-    found = re.search(r"is not in the range (\d+) to", refused.stderr)
-    assert found, refused.stderr
-    return found[1]
-
-
-def test_smallest_sizes_work(finished):
-    binary, sizes = finished.binary, list(finished.document["options"]["sizes"])
-    smallest = {size: smallest_of(binary, size) for size in sizes}
-    for size in sizes:
-        # Sweep awkward, which takes long, has this size of its own.
-        others = ["--filter", "^(?!awkward$)"] if "largest-awkward" in sizes and size != "largest-awkward" else []
-        result = binary.run("--once", f"--{size}", smallest[size], *others)
-        assert result.returncode == 0, f"--{size} {smallest[size]}: {result.stdout}{result.stderr}"
-    all_of_them = [word for size in sizes for word in (f"--{size}", smallest[size])]
-    result = binary.run("--once", *all_of_them)
-    assert result.returncode == 0, f"{all_of_them}: {result.stdout}{result.stderr}"
+def test_all_sizes_at_their_smallest(finished):
+    smallest = [word for size in finished.binary.sizes() for word in (f"--{size}", finished.binary.smallest(size))]
+    result = finished.binary.run("--once", *smallest)
+    assert result.returncode == 0, f"{smallest}: {result.stdout}{result.stderr}"

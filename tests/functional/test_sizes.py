@@ -1,0 +1,39 @@
+"""The sizes that binaries take as options, each at its edges, on the host backend."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import Binary
+
+
+def test_each_size_at_its_smallest(binary):
+    sizes = binary.sizes()
+    for size in sizes:
+        # Sweep awkward, which takes long, has this size of its own.
+        others = ["--filter", "^(?!awkward$)"] if "largest-awkward" in sizes and size != "largest-awkward" else []
+        smallest = binary.smallest(size)
+        result = binary.run("--once", f"--{size}", smallest, *others)
+        assert result.returncode == 0, f"--{size} {smallest}: {result.stdout}{result.stderr}"
+
+
+@pytest.mark.parametrize("largest, sizes", [("1", ["1"]), ("2", ["1"]), ("12", ["3", "11"]), ("13", ["3", "13"])])
+def test_odd_sizes_differ_and_are_no_larger_than_asked_for(largest, sizes, tmp_path):
+    result = Binary("sgemm", tmp_path).run("--once", "--csv", "--filter", "^odd$", "--largest-odd", largest)
+    assert result.returncode == 0, result.stderr
+    assert [line.split(",")[0] for line in result.stdout.splitlines()[2:]] == sizes
+
+
+@pytest.mark.parametrize("name, largest, count", [
+    ("register_pressure", "1", 1), ("register_pressure", "4096", 6), ("padding", "257", 7), ("padding", "8191", 8),
+    ("batchnorm", "255", 3), ("batchnorm", "2^15", 10),
+])
+def test_the_largest_awkward_size_is_the_last_that_runs(name, largest, count, tmp_path):
+    result = Binary(name, tmp_path).run("--once", "--csv", "--filter", "awkward", "--largest-awkward", largest)
+    assert result.returncode == 0, result.stderr
+    assert len(result.stdout.splitlines()[2:]) == count
+
+
+@pytest.mark.parametrize("threads", ["1", "33", "1024"])
+def test_threads_that_share_lds_are_whole_waves(threads, tmp_path):
+    result = Binary("lds_banks", tmp_path).run("--once", "--threads", threads)
+    assert result.returncode == 0, result.stdout + result.stderr
