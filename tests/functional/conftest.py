@@ -58,10 +58,12 @@ class Binary:
         return [line.split()[0] for line in self.run("--list").stdout.splitlines()]
 
     def sizes(self) -> list[str]:
+        """The names of the sizes that it takes as options."""
         text = self.run("--help").stdout.partition("\nSizes (")[2]
         return re.findall(r"^ +--([a-z0-9-]+) N\b", text, flags=re.MULTILINE)
 
     def smallest(self, size: str) -> str:
+        """The smallest value of a size, as the binary says when it refuses 0."""
         refused = self.run(f"--{size}", "0").stderr
         found = re.search(r"is not in the range (\d+) to", refused)
         assert found, refused
