@@ -100,7 +100,8 @@ inline void infer_change(Results& results, const std::vector<std::string>& stage
   const double gain = before.seconds / after.seconds;
   const std::string verdict = gain > noticeable       ? "it helps: "
                               : gain < 1 / noticeable ? "it hurts: "
-                                                      : "the rate changes by less than 2 %: ";
+                                                      : "the rate changes by less than " +
+                                                            number(100 * (noticeable - 1)) + " %: ";
   Inference inference{
       .name = "gain by " + change.what,
       .value = gain,
