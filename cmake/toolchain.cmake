@@ -7,11 +7,8 @@ if(HIPSCOPE_WERROR)
   list(APPEND hipscope_warnings -Werror)
 endif()
 
-# Of what measures nothing itself, the harness and the tests: least time to compile.
-set(hipscope_light_optimization -O1)
-if(HIPSCOPE_SANITIZE)
-  set(hipscope_light_optimization -O0)
-endif()
+# For the harness and its unit tests, which measure nothing themselves: least time to compile.
+set(hipscope_light_optimization $<$<CONFIG:Release>:-O1> $<$<BOOL:${HIPSCOPE_SANITIZE}>:-O0>)
 
 # hipcc takes C++ for HIP unless told otherwise.
 set(hipscope_plain_cxx "")
