@@ -311,6 +311,7 @@ int main(int argc, char** argv) {
       {.question =
            "How many scalar registers does a wave get, and what do more uniform values cost?",
        .sources = {"fsword73/HIP-Performance-Optmization-on-VEGA64, 2.4 (example 4a)"}});
+  // Many short blocks: that a CU is given one more than the others hardly shows.
   const auto blocks_per_cu =
       experiment.size("--blocks-per-cu", "blocks of 256 threads per compute unit",
                       {.gpu = 32, .quick = 8, .host = 2, .minimum = 1, .maximum = 256});

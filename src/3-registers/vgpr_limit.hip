@@ -546,6 +546,7 @@ int main(int argc, char** argv) {
       {.question =
            "How many vector registers does a thread get, and what do more live values cost?",
        .sources = {"fsword73/HIP-Performance-Optmization-on-VEGA64, 2.3 (examples 3a and 3b)"}});
+  // Many short blocks: that a CU is given one more than the others hardly shows.
   const auto threads_per_cu =
       experiment.size("--threads-per-cu", "threads launched per compute unit (at least one block)",
                       {.gpu = 8192, .quick = 2048, .host = 256, .minimum = 1, .maximum = 1U << 16});

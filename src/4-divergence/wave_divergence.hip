@@ -410,7 +410,7 @@ void measure_bodies(Sweep& sweep, Taken taken, std::uint64_t iterations) {
   sweep.axis({.name = "body", .unit = "FMAs", .scale = hipscope::Scale::logarithmic});
   sweep.headline("branch cycles");
   sweep.note("cycles are of one iteration of all 1024 threads");
-  sweep.note("branch: on NVIDIA with a profiler trigger, one instruction, before which it is kept");
+  sweep.note("branch: on NVIDIA one instruction longer, by a profiler trigger that keeps it");
   const auto measure_body = [&]<unsigned count>(std::integral_constant<unsigned, count>) {
     auto point = sweep.point(std::to_string(count), count);
     measure_form<Form::plain, count>(point, "plain", taken, iterations);
