@@ -116,8 +116,8 @@ std::vector<Kernel> ring_kernels(std::integer_sequence<int, Count...> /*counts*/
 
 // What the runtime says of a kernel. Registers mean nothing on the host backend: NaN.
 struct Footprint {
-  double registers;  ///< per thread; on AMD the VGPRs
-  double resident_waves;
+  double registers;     ///< per thread; on AMD the VGPRs
+  int resident_blocks;  ///< per CU, by the occupancy calculator
 };
 
 Footprint footprint(const Sweep& sweep, const Kernel& kernel) {
@@ -129,7 +129,7 @@ Footprint footprint(const Sweep& sweep, const Kernel& kernel) {
       hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.function, block_threads, 0));
   return {.registers = sweep.is_hardware() ? double(attributes.numRegs)
                                            : std::numeric_limits<double>::quiet_NaN(),
-          .resident_waves = double(blocks) * block_threads / sweep.device().wave_size};
+          .resident_blocks = blocks};
 }
 
 // --- Reference --------------------------------------------------------------------------------
@@ -185,26 +185,33 @@ void say_what_registers_are(Sweep& sweep) {
 #endif
 }
 
+// Every CU gets as many blocks as fit on it at once, and each of them an equal part of the CU's
+// operations. With more blocks than that, some CU gets one more than the others, and all wait for
+// it: on an H200 with 8 blocks per CU a launch took 9/8 of the time, with 32 blocks 33/32.
 void measure_rings(Sweep& sweep, const std::vector<Kernel>& kernels, Values values,
-                   std::uint64_t blocks_per_cu, std::uint64_t operations) {
+                   std::uint64_t operations_per_cu) {
   sweep.axis({.name = "live values"});
   sweep.headline("operation rate");
   say_what_registers_are(sweep);
-  // The host backend runs one block after the other.
-  const auto compute_units =
-      sweep.is_hardware() ? static_cast<unsigned>(sweep.device().compute_units) : 1;
-  const auto blocks = static_cast<unsigned>(compute_units * blocks_per_cu);
+  // The host backend runs one block after the other; two of them have different values.
+  const unsigned compute_units =
+      sweep.is_hardware() ? static_cast<unsigned>(sweep.device().compute_units) : 2;
+  const unsigned waves_per_block = block_threads / static_cast<unsigned>(sweep.device().wave_size);
   const std::vector<unsigned> input = random_values(sweep.seed());
   const DeviceBuffer<unsigned> device_input{std::span<const unsigned>(input)};
-  DeviceBuffer<unsigned> output(std::size_t{blocks} * block_threads);
   std::vector<hipscope::Point> points;
   std::vector<double> rates;
   for (const Kernel& kernel : kernels) {
     auto point = sweep.point(std::to_string(kernel.count), kernel.count);
     const auto passes = static_cast<std::uint64_t>(passes_per_iteration(kernel.count));
     const std::uint64_t operations_per_iteration = passes * kernel.count * operations_per_step;
+    const Footprint print = footprint(sweep, kernel);
+    const auto blocks_per_cu = static_cast<unsigned>(std::max(1, print.resident_blocks));
+    const unsigned blocks = blocks_per_cu * compute_units;
+    const std::uint64_t waves_per_cu = std::uint64_t{blocks_per_cu} * waves_per_block;
     const std::uint64_t iterations =
-        std::max<std::uint64_t>(1, operations / operations_per_iteration);
+        std::max<std::uint64_t>(1, operations_per_cu / (waves_per_cu * operations_per_iteration));
+    DeviceBuffer<unsigned> output(std::size_t{blocks} * block_threads);
     const auto run = [&] {
       launch(kernel.function, {.grid = dim3(blocks), .block = dim3(block_threads)},
              device_input.data(), output.data(), iterations);
@@ -216,13 +223,12 @@ void measure_rings(Sweep& sweep, const std::vector<Kernel>& kernels, Values valu
     point.verify("hash of every thread's values", count_wrong(results, hashes, values),
                  results.size());
     const auto time = point.measure(run);
-    const Footprint print = footprint(sweep, kernel);
     point.value("registers", print.registers, "per thread");
-    point.value("resident", print.resident_waves, "waves/CU");
+    point.value("resident", double(print.resident_blocks) * waves_per_block, "waves/CU");
     // Counted per wave: a scalar operation is one for all its lanes.
-    const double waves_per_cu = double(blocks_per_cu) * block_threads / sweep.device().wave_size;
-    rates.push_back(waves_per_cu * static_cast<double>(iterations * operations_per_iteration) /
-                    time.cycles());
+    const auto operations =
+        static_cast<double>(waves_per_cu * iterations * operations_per_iteration);
+    rates.push_back(operations / time.cycles());
     point.value("operation rate", rates.back(), "wave operations/cycle/CU");
     points.push_back(point);
   }
@@ -311,21 +317,17 @@ int main(int argc, char** argv) {
       {.question =
            "How many scalar registers does a wave get, and what do more uniform values cost?",
        .sources = {"fsword73/HIP-Performance-Optmization-on-VEGA64, 2.4 (example 4a)"}});
-  // Many short blocks: that a CU is given one more than the others hardly shows.
-  const auto blocks_per_cu =
-      experiment.size("--blocks-per-cu", "blocks of 256 threads per compute unit",
-                      {.gpu = 32, .quick = 8, .host = 2, .minimum = 1, .maximum = 256});
   const auto operations = experiment.size(
-      "--operations", "operations per wave",
-      {.gpu = 1U << 15, .quick = 1U << 15, .host = 1024, .minimum = 1, .maximum = 1U << 24});
+      "--operations", "operations of waves per compute unit, shared by all that fit on it",
+      {.gpu = 1U << 23, .quick = 1U << 21, .host = 1U << 13, .minimum = 1, .maximum = 1U << 28});
 
   experiment.sweep("uniform", "values that are the same in all lanes", [&](Sweep& sweep) {
     measure_rings(sweep, ring_kernels<Values::uniform>(UniformCounts()), Values::uniform,
-                  blocks_per_cu, operations);
+                  operations);
   });
   experiment.sweep("per-lane", "values that differ from lane to lane", [&](Sweep& sweep) {
     measure_rings(sweep, ring_kernels<Values::per_lane>(PerLaneCounts()), Values::per_lane,
-                  blocks_per_cu, operations);
+                  operations);
   });
 
   experiment.conclude([](hipscope::Results& results) {

@@ -38,7 +38,7 @@ constexpr unsigned patterns = 31;
 
 constexpr int most_values = 512;
 
-// What a value takes from its neighbour in each pass. So little that 2^17 passes stay far from
+// What a value takes from its neighbour in each pass. So little that 2^19 passes stay far from
 // overflow, and a thousand times the last bit of a value, so that a pass too few shows.
 constexpr float coupling = 0x1p-14F;
 
@@ -257,22 +257,28 @@ std::vector<unsigned> reference(const std::vector<float>& input, int values, std
 
 // --- Sweeps over rings of FMAs ----------------------------------------------------------------
 
+// Every CU gets as many blocks as fit on it at once, and each of them an equal part of the CU's
+// FMAs. With more blocks than that, some CU gets one more than the others, and all wait for it: on
+// an H200 with 8 blocks per CU a launch took 9/8 of the time, with 32 blocks 33/32.
 void measure_rings(Sweep& sweep, const std::vector<RingKernel>& kernels, unsigned threads,
-                   std::uint64_t threads_per_cu, std::uint64_t fmas) {
+                   std::uint64_t fmas_per_cu) {
   sweep.axis({.name = "live values", .scale = hipscope::Scale::logarithmic});
   sweep.headline("FMA rate");
-  const auto blocks = static_cast<unsigned>(compute_units(sweep) *
-                                            std::max<std::uint64_t>(1, threads_per_cu / threads));
   const std::vector<float> input = random_values(sweep.seed());
   const DeviceBuffer<float> device_input{std::span<const float>(input)};
-  DeviceBuffer<unsigned> output(std::size_t{blocks} * threads);
   std::vector<hipscope::Point> points;
   std::vector<double> rates;
   for (const RingKernel& kernel : kernels) {
     auto point = sweep.point(std::to_string(kernel.values), kernel.values);
+    const Footprint print = footprint(sweep, kernel.function, threads);
+    const auto blocks_per_cu = static_cast<unsigned>(std::max(1, print.resident_blocks));
+    const unsigned blocks = blocks_per_cu * compute_units(sweep);
     const auto passes = static_cast<std::uint64_t>(passes_per_iteration(kernel.values));
+    const std::uint64_t fmas_per_iteration = passes * static_cast<unsigned>(kernel.values);
+    const std::uint64_t threads_per_cu = std::uint64_t{blocks_per_cu} * threads;
     const std::uint64_t iterations =
-        std::max<std::uint64_t>(1, fmas / (passes * static_cast<unsigned>(kernel.values)));
+        std::max<std::uint64_t>(1, fmas_per_cu / (threads_per_cu * fmas_per_iteration));
+    DeviceBuffer<unsigned> output(std::size_t{blocks} * threads);
     const auto run = [&] {
       launch(kernel.function, {.grid = dim3(blocks), .block = dim3(threads)}, device_input.data(),
              output.data(), iterations);
@@ -287,10 +293,9 @@ void measure_rings(Sweep& sweep, const std::vector<RingKernel>& kernels, unsigne
     }
     point.verify("fingerprint of every thread's values", wrong, results.size());
     const auto time = point.measure(run);
-    const double work = double(blocks) * threads * static_cast<double>(iterations * passes) *
-                        kernel.values / compute_units(sweep);
-    add_footprint(point, sweep, footprint(sweep, kernel.function, threads), threads);
-    rates.push_back(work / time.cycles());
+    add_footprint(point, sweep, print, threads);
+    const auto fmas = static_cast<double>(threads_per_cu * iterations * fmas_per_iteration);
+    rates.push_back(fmas / time.cycles());
     point.value("FMA rate", rates.back(), "FMA/cycle/CU");
     points.push_back(point);
   }
@@ -436,8 +441,6 @@ void infer_budget(hipscope::Results& results, unsigned threads) {
       .evidence = budget_evidence(results, threads)};
   inference.evidence.push_back("the compiler uses up to " + number(highest(registers), 4) +
                                " registers, and scratch for what does not fit");
-  // The rate leaves its level for good: single points lie beside it (an H200 runs 64 values at 122
-  // or at 109 per cycle, changing from launch to launch).
   if (const auto step = hipscope::find_plateau_end(reciprocal(rate), noticeable)) {
     inference.value = value_at(registers, step->last_flat_x);
     inference.confidence = step->confidence;
@@ -546,13 +549,9 @@ int main(int argc, char** argv) {
       {.question =
            "How many vector registers does a thread get, and what do more live values cost?",
        .sources = {"fsword73/HIP-Performance-Optmization-on-VEGA64, 2.3 (examples 3a and 3b)"}});
-  // Many short blocks: that a CU is given one more than the others hardly shows.
-  const auto threads_per_cu =
-      experiment.size("--threads-per-cu", "threads launched per compute unit (at least one block)",
-                      {.gpu = 8192, .quick = 2048, .host = 256, .minimum = 1, .maximum = 1U << 16});
   const auto fmas = experiment.size(
-      "--fmas", "FMAs per thread",
-      {.gpu = 1U << 15, .quick = 1U << 14, .host = 512, .minimum = 1, .maximum = 1U << 20});
+      "--fmas", "FMAs per compute unit, shared by all threads that fit on it",
+      {.gpu = 1U << 27, .quick = 1U << 25, .host = 1U << 17, .minimum = 1, .maximum = 1U << 30});
   const auto blocks_per_cu =
       experiment.size("--blocks-per-cu", "waiting blocks launched per compute unit",
                       {.gpu = 256, .quick = 128, .host = 4, .minimum = 1, .maximum = 4096});
@@ -561,10 +560,10 @@ int main(int argc, char** argv) {
                       {.gpu = 128, .quick = 64, .host = 5, .minimum = 1, .maximum = 1U << 20});
 
   experiment.sweep("live-256", "rings of FMAs, blocks of 256 threads", [&](Sweep& sweep) {
-    measure_rings(sweep, ring_kernels<256>(ValuesOf256Threads()), 256, threads_per_cu, fmas);
+    measure_rings(sweep, ring_kernels<256>(ValuesOf256Threads()), 256, fmas);
   });
   experiment.sweep("live-1024", "rings of FMAs, blocks of 1024 threads", [&](Sweep& sweep) {
-    measure_rings(sweep, ring_kernels<1024>(ValuesOf1024Threads()), 1024, threads_per_cu, fmas);
+    measure_rings(sweep, ring_kernels<1024>(ValuesOf1024Threads()), 1024, fmas);
   });
   experiment.sweep("waiting", "values alive while a block of 64 threads waits for memory",
                    [&](Sweep& sweep) { measure_waiting(sweep, blocks_per_cu, hops); });
