@@ -47,11 +47,12 @@ std::string text(const Parts&... parts) {
 }
 
 bool same(SourcePosition a, SourcePosition b) {
-  return a.line == b.line && std::strcmp(a.file, b.file) == 0;
+  return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
 }
 
 bool before(SourcePosition a, SourcePosition b) {
-  return std::pair(a.line, std::string_view(a.file)) < std::pair(b.line, std::string_view(b.file));
+  if (a.line != b.line) return a.line < b.line;
+  return a.file != b.file && std::strcmp(a.file, b.file) < 0;
 }
 
 }  // namespace
