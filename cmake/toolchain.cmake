@@ -8,7 +8,9 @@ if(HIPSCOPE_WERROR)
 endif()
 
 # For the harness and its unit tests, which measure nothing themselves: least time to compile.
-set(hipscope_light_optimization $<$<CONFIG:Release>:-O1> $<$<BOOL:${HIPSCOPE_SANITIZE}>:-O0>)
+set(HIPSCOPE_HARNESS_OPTIMIZATION "-O1" CACHE STRING "Optimization of the harness in release builds")
+set(hipscope_light_optimization $<$<CONFIG:Release>:${HIPSCOPE_HARNESS_OPTIMIZATION}>
+                                $<$<BOOL:${HIPSCOPE_SANITIZE}>:-O0>)
 
 # hipcc takes C++ for HIP unless told otherwise.
 set(hipscope_plain_cxx "")
