@@ -2,8 +2,8 @@
 //
 // Against one element per thread: for one k a thread loads 4 values of A and 4 of B from LDS and
 // does 16 FMAs with them, 2 bytes per FMA instead of 8. At 128 bytes per cycle LDS needs 64 cycles
-// for what 64 FMA lanes compute in 64: just enough, if nothing goes wrong. Rows of the A tile are 16
-// values apart, so that rows 4 apart begin in the same bank: lanes of two rows may wait for each
+// for what 64 FMA lanes compute in 64: just enough, if nothing goes wrong. Rows of the A tile are
+// 16 values apart, so that rows 4 apart begin in the same bank: lanes of two rows may wait for each
 // other, unless the hardware takes loads of 16 bytes a few lanes at a time (the H200 seems to: ncu
 // counts 0.3 % conflicts).
 //   operands from LDS   every FMA names its operands in LDS
