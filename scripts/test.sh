@@ -105,7 +105,7 @@ count_junit() {
 }
 
 # build PRESET: configures and builds in build/PRESET, with warnings as errors. No preset of a GPU is one
-# that run_all.sh measures with: for tests host code is not optimized, and AMD's compiler keeps the
+# that run_all.sh measures with: for tests not all host code is optimized, and AMD's compiler keeps the
 # assembly, so that the ISA tests need not compile everything again.
 build() {
   logged "configure-$1" cmake -S "$root" --preset "$1" -DHIPSCOPE_TESTS=ON -DHIPSCOPE_WERROR=ON &&

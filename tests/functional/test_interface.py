@@ -10,7 +10,7 @@ import stat
 import time
 
 import pytest
-from conftest import LONGEST_RUN_S, SOURCE, Binary, assert_one_sentence
+from conftest import EXPERIMENTS, LONGEST_RUN_S, SOURCE, Binary, assert_one_sentence
 
 # A run of this long is still under way when a signal comes.
 LONG_RUN = ("--min-time", "5")
@@ -66,12 +66,22 @@ BAD_OPTIONS = [
 BAD_SIZES = ["0", "-1", "abc", "1.5", "", "2^70", "18446744073709551615"]
 
 
-@pytest.mark.parametrize("arguments", BAD_OPTIONS, ids=" ".join)
-def test_bad_option_is_status_2(binary, arguments):
+def assert_status_2(binary: Binary, arguments: list[str]) -> None:
     result = binary.run(*arguments)
     assert result.returncode == 2, result.stderr
     assert result.stdout == ""
     assert_one_sentence(result, binary)
+
+
+# The harness reads options, for all binaries alike.
+@pytest.mark.parametrize("arguments", BAD_OPTIONS, ids=" ".join)
+def test_bad_option_is_status_2(tmp_path, arguments):
+    assert_status_2(Binary(EXPERIMENTS[0], tmp_path), arguments)
+
+
+def test_bad_option_of_any_binary_is_status_2(binary):
+    for arguments in (["--bogus"], ["--filter", "no such sweep"], ["--json", "."]):
+        assert_status_2(binary, arguments)
 
 
 def test_bad_size_is_status_2(binary):
