@@ -48,6 +48,19 @@ def alone(finished, tmp_path_factory):
     return runs
 
 
+def check_csv(text):
+    """Each table has a title and as many columns in every line; returns the names in the titles."""
+    begin, *tables = re.split(r"^# ", text, flags=re.MULTILINE)
+    assert begin == ""
+    for table in tables:
+        title, _, body = table.partition("\n")
+        lines = list(csv.reader(body.splitlines(), strict=True))
+        assert len(lines) >= 2, title
+        assert len({len(line) for line in lines}) == 1, title
+        assert len(set(lines[0])) == len(lines[0]), title
+    return [table.partition(":")[0] for table in tables]
+
+
 def rows_of(document):
     return [row for sweep in document["sweeps"] for row in sweep["rows"]]
 
@@ -100,6 +113,7 @@ def test_document_says_that_the_host_ran(finished):
     assert document["experiment"] == finished.binary.name
     assert document["build"]["backend"] == "host"
     assert document["device"]["wave_size"] == WAVE_SIZE
+    assert document["options"]["seed"] == (1 if WAVE_SIZE == 32 else SEED)
     assert document["scaled"] is True
     assert document["inferences"] == []
     assert document["clock"]["source"] == "none"
@@ -166,6 +180,8 @@ def test_a_sweep_alone_differs_in_times_only(finished, alone):
 @not_of_waves
 def test_once_is_one_sample_each(alone):
     for result in alone.values():
+        if result.document["sweeps"]:  # one that is not for this device shows a note alone
+            jsonschema.validate(result.document, SCHEMA, cls=jsonschema.Draft202012Validator)
         assert result.document["options"]["preset"] == "once"
         assert all(len(measurement["samples"]) == 1
                    for row in rows_of(result.document) for measurement in row["measurements"])
@@ -175,16 +191,7 @@ def test_once_is_one_sample_each(alone):
 def test_csv_has_as_many_columns_in_every_line(alone):
     for name, result in alone.items():
         assert result.stderr == ""
-        tables = re.split(r"^# ", result.stdout, flags=re.MULTILINE)
-        assert tables[0] == ""
-        assert len(tables) == 1 + len(result.document["sweeps"]), name
-        for table in tables[1:]:
-            title, _, body = table.partition("\n")
-            assert title.partition(":")[0] == name
-            lines = list(csv.reader(body.splitlines(), strict=True))
-            assert len(lines) >= 2, title
-            assert len({len(line) for line in lines}) == 1, title
-            assert len(set(lines[0])) == len(lines[0]), title
+        assert check_csv(result.stdout) == [name] * len(result.document["sweeps"])
     assert any(result.document["sweeps"] for result in alone.values())
 
 
@@ -200,5 +207,9 @@ def test_help_names_every_size_of_the_document(finished):
 @pytest.mark.skipif(WAVE_SIZE != 64, reason="test_sizes.py has each of them with waves of 32 lanes")
 def test_all_sizes_at_their_smallest(finished):
     smallest = [word for size in finished.binary.sizes() for word in (f"--{size}", finished.binary.smallest(size))]
-    result = finished.binary.run("--once", *smallest)
+    result = finished.binary.run("--once", "--csv", *smallest)
     assert result.returncode == 0, f"{smallest}: {result.stdout}{result.stderr}"
+    assert result.stderr == ""
+    names = check_csv(result.stdout)
+    assert names
+    assert names == [name for name in finished.binary.sweeps() if name in names]
