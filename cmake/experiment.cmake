@@ -2,12 +2,24 @@
 # nobody's bound: the compiler's own 1024 would look like one.
 set(hipscope_unstated_bound 960)
 
+# What experiments conclude from their curves: plain C++, in one library for them and the unit tests.
+# Its sources are the <name>_findings.cpp beside each <name>.hip, added as the experiments are.
+add_library(hipscope_findings STATIC)
+target_compile_options(hipscope_findings PRIVATE
+  ${hipscope_warnings} ${hipscope_plain_cxx} ${hipscope_light_optimization})
+target_link_libraries(hipscope_findings PUBLIC hipscope_harness)
+
 # An experiment is one source file: hipscope_add_experiment(src/<n>-<chapter>/<name>.hip) makes the
-# binary bin/<name>, linked with LIBRARIES. With BOTH_WAVE_SIZES the amd backend also makes
+# binary bin/<name>, linked with LIBRARIES and with its findings, <name>_findings.cpp, if it has any. With BOTH_WAVE_SIZES the amd backend also makes
 # bin/<name>.wave64 for GPUs that run waves of 32 and of 64 lanes (RDNA, whose default is 32).
 function(hipscope_add_experiment source)
   cmake_parse_arguments(PARSE_ARGV 1 argument "BOTH_WAVE_SIZES" "" "LIBRARIES")
   get_filename_component(name ${source} NAME_WE)
+  get_filename_component(folder ${PROJECT_SOURCE_DIR}/${source} DIRECTORY)
+  if(EXISTS ${folder}/${name}_findings.cpp)
+    target_sources(hipscope_findings PRIVATE ${folder}/${name}_findings.cpp)
+    target_include_directories(hipscope_findings PUBLIC ${folder})
+  endif()
   hipscope_add_binary(${name} ${source} "")
   target_link_libraries(${name} PRIVATE ${argument_LIBRARIES})
   if(argument_BOTH_WAVE_SIZES AND HIPSCOPE_BACKEND STREQUAL "amd")
@@ -19,7 +31,7 @@ endfunction()
 function(hipscope_add_binary name source architectures)
   add_executable(${name} ${PROJECT_SOURCE_DIR}/${source})
   hipscope_compile_for_device(${name} "${architectures}")
-  target_link_libraries(${name} PRIVATE hipscope_harness hipscope_device)
+  target_link_libraries(${name} PRIVATE hipscope_findings hipscope_harness hipscope_device)
   if(HIPSCOPE_KEEP_ASSEMBLY AND HIPSCOPE_BACKEND STREQUAL "amd")
     # The compiler warns that its later steps, which read what the first one has made, ignore the bound.
     target_compile_options(${name} PRIVATE
