@@ -8,6 +8,30 @@
 
 namespace gemm {
 
+/// a + b and a * b, rounded each for itself. Compilers for GPUs make one FMA of a product and the
+/// sum that it goes into, clang for HIP also where they stand in two functions; what is rounded
+/// away by the one and is wanted by the other is then wrong.
+__host__ __device__ inline double rounded_sum(double a, double b) {
+#if defined(__CUDA_ARCH__)
+  return __dadd_rn(a, b);
+#else
+#if defined(__clang__)
+#pragma clang fp contract(off)
+#endif
+  return a + b;
+#endif
+}
+__host__ __device__ inline double rounded_product(double a, double b) {
+#if defined(__CUDA_ARCH__)
+  return __dmul_rn(a, b);
+#else
+#if defined(__clang__)
+#pragma clang fp contract(off)
+#endif
+  return a * b;
+#endif
+}
+
 /// A value as the sum of two that do not overlap: 106 bits instead of 53. Its operations are
 /// Dekker's and Knuth's (Dekker, Numerische Mathematik 18, 1971).
 struct DoubleDouble {
@@ -16,24 +40,25 @@ struct DoubleDouble {
 };
 
 __host__ __device__ inline DoubleDouble exact_sum(double a, double b) {
-  const double sum = a + b;
-  const double part_of_b = sum - a;
-  return {sum, (a - (sum - part_of_b)) + (b - part_of_b)};
+  const double sum = rounded_sum(a, b);
+  const double part_of_b = rounded_sum(sum, -a);
+  const double part_of_a = rounded_sum(sum, -part_of_b);
+  return {sum, rounded_sum(rounded_sum(a, -part_of_a), rounded_sum(b, -part_of_b))};
 }
 
 __host__ __device__ inline DoubleDouble exact_product(double a, double b) {
-  const double product = a * b;
+  const double product = rounded_product(a, b);
   return {product, fma(a, b, -product)};
 }
 
 __host__ __device__ inline DoubleDouble operator+(DoubleDouble a, DoubleDouble b) {
   const DoubleDouble sum = exact_sum(a.high, b.high);
-  return exact_sum(sum.high, sum.low + (a.low + b.low));
+  return exact_sum(sum.high, rounded_sum(sum.low, rounded_sum(a.low, b.low)));
 }
 
 __host__ __device__ inline DoubleDouble operator-(DoubleDouble a) { return {-a.high, -a.low}; }
 
-__host__ __device__ inline double to_double(DoubleDouble a) { return a.high + a.low; }
+__host__ __device__ inline double to_double(DoubleDouble a) { return rounded_sum(a.high, a.low); }
 __host__ __device__ inline double to_double(double a) { return a; }
 
 /// What products of `Value` are checked by.
@@ -63,7 +88,7 @@ struct Exact<double> {
   }
   __host__ __device__ static DoubleDouble scaled(DoubleDouble a, double factor) {
     const DoubleDouble high = exact_product(a.high, factor);
-    return exact_sum(high.high, high.low + a.low * factor);
+    return exact_sum(high.high, fma(a.low, factor, high.low));
   }
   /// In [-1, 1), of 53 bits.
   __host__ __device__ static double random(unsigned bits, unsigned more_bits) {
