@@ -32,8 +32,9 @@ struct DeviceDescription {
   int registers_per_block = 0;
   int maximum_threads_per_block = 0;
   int maximum_threads_per_compute_unit = 0;
-  std::string driver{};   ///< the driver's version
-  std::string runtime{};  ///< the runtime library's version
+  unsigned cycle_counter_bits = 64;  ///< of a CU's cycle counter; 0: it was seen to stand still
+  std::string driver{};              ///< the driver's version
+  std::string runtime{};             ///< the runtime library's version
 };
 
 /// Something that the device or its runtime refused. Exit status 3.

@@ -84,6 +84,9 @@ class Point {
   /// A check of nothing (`checked` 0) counts as failed, since it cannot fail otherwise.
   void verify(const std::string& what, std::uint64_t wrong, std::uint64_t checked);
 
+  /// What the driver says of the device.
+  [[nodiscard]] const DeviceDescription& device() const;
+
  private:
   detail::Run& run_;
   detail::Row& row_;
@@ -135,7 +138,8 @@ class Sweep {
   /// False on the host backend.
   [[nodiscard]] bool is_hardware() const;
 
-  /// `cycles` that a kernel counted; NaN on the host backend, whose counter counts nanoseconds.
+  /// `cycles` that a kernel counted; NaN on the host backend, whose counter counts nanoseconds, and
+  /// where the device's counter stands still.
   [[nodiscard]] double counted(double cycles) const;
 
   /// The seed of random inputs, from --seed.

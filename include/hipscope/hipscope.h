@@ -6,6 +6,7 @@
 #include "hipscope/buffer.h"
 #include "hipscope/check.h"
 #include "hipscope/compute_unit.h"
+#include "hipscope/cycle_counter.h"
 #include "hipscope/experiment.h"
 #include "hipscope/format.h"
 #include "hipscope/inference.h"

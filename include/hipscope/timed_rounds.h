@@ -10,16 +10,32 @@
 #include <vector>
 
 #include "hipscope/buffer.h"
+#include "hipscope/cycle_counter.h"
 #include "hipscope/experiment.h"
 #include "hipscope/statistics.h"
 
 namespace hipscope {
 
-/// When a wave began and ended, by its CU's cycle counter.
+/// When a wave began and ended, by its CU's cycle counter: a reading, and that with what has
+/// elapsed.
 struct WaveTime {
   long long start;
   long long end;
 };
+
+/// Cycles from the start of the first of these waves of one CU to the end of the last. Where its
+/// counter has less than 64 `bits` they must have begun within half of what it can count.
+template <typename Time>
+long long cycles_of_all(std::span<const Time> waves, unsigned bits) {
+  long long first = 0;
+  long long last = 0;
+  for (const Time& wave : waves) {
+    const long long start = cycles_from(waves[0].start, wave.start, bits);
+    first = std::min(first, start);
+    last = std::max(last, start + (wave.end - wave.start));
+  }
+  return last - first;
+}
 
 inline constexpr unsigned warm_up_rounds = 1;
 
@@ -28,22 +44,23 @@ inline constexpr unsigned warm_up_rounds = 1;
 /// timed one. `Together`: the block's waves begin together, at a barrier.
 template <bool Together, typename Body>
 __device__ WaveTime time_rounds(unsigned rounds, Body body) {
-  WaveTime time{};
+  CycleClock clock;
   unsigned repeats = warm_up_rounds;
 #pragma unroll 1
   for (unsigned pass = 0; pass < 2; ++pass) {
     if constexpr (Together) {
       __syncthreads();
     }
-    time.start = clock64();
+    clock.start();
 #pragma unroll 1
     for (unsigned round = 0; round < repeats; ++round) {
       body();
+      clock.lap();
     }
-    time.end = clock64();
+    clock.stop();
     repeats = rounds;
   }
-  return time;
+  return {.start = clock.started(), .end = clock.ended()};
 }
 
 /// The times of the last launches of a kernel, in each of which so many waves store theirs.
@@ -60,15 +77,15 @@ class WaveTimes {
   /// wave must have stored its times.
   double take(Point& point) const {
     const std::vector<WaveTime> all = times_.to_host();
+    const unsigned bits = point.device().cycle_counter_bits;
     std::uint64_t missing = 0;
     std::vector<double> cycles;
     for (unsigned i = 0; i < std::min(launches_, kept_launches); ++i) {
-      WaveTime whole = all[std::size_t{i} * waves_];
-      for (const WaveTime& time : std::span(all).subspan(std::size_t{i} * waves_, waves_)) {
-        missing += time.start > 0 && time.end >= time.start ? 0 : 1;
-        whole = {.start = std::min(whole.start, time.start), .end = std::max(whole.end, time.end)};
+      const auto launch = std::span(all).subspan(std::size_t{i} * waves_, waves_);
+      for (const WaveTime& time : launch) {
+        missing += time.start >= 0 && time.end >= time.start ? 0 : 1;
       }
-      cycles.push_back(static_cast<double>(whole.end - whole.start));
+      cycles.push_back(static_cast<double>(cycles_of_all(launch, bits)));
     }
     point.verify("times of all waves", missing, cycles.size() * waves_);
     return summarize(cycles).median;

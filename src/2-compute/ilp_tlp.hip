@@ -28,6 +28,7 @@
 #include <utility>
 #include <vector>
 
+using hipscope::CycleClock;
 using hipscope::DeviceBuffer;
 using hipscope::launch;
 using hipscope::number;
@@ -180,7 +181,8 @@ __host__ __device__ To same_bits(const From& from) {
 
 // --- Kernels ----------------------------------------------------------------------------------
 
-// When a wave began and ended by its CU's cycle counter, and which CU it was.
+// When a wave began and ended by its CU's cycle counter (a reading, and that with what has
+// elapsed), and which CU it was.
 struct WaveTime {
   long long start;
   long long end;
@@ -247,18 +249,18 @@ __global__ void __launch_bounds__(largest_block)
     x[chain] = same_bits<Value>(starts[(thread * Chains + chain) % start_values]);
   }
   load_operands<Operation>(given, x[0]);
-  long long start = 0;
-  long long end = 0;
+  CycleClock<> clock;
   unsigned repeats = warm_up_rounds;
 #pragma unroll 1
   for (unsigned pass = 0; pass < 2; ++pass) {
     __syncthreads();
-    start = clock64();
+    clock.start();
 #pragma unroll 1
     for (unsigned round = 0; round < repeats; ++round) {
       advance<Operation, body_instructions / Chains>(x, given);
+      clock.lap();
     }
-    end = clock64();
+    clock.stop();
     repeats = rounds;
   }
 #pragma unroll
@@ -266,8 +268,9 @@ __global__ void __launch_bounds__(largest_block)
     ends[thread * Chains + chain] = same_bits<typename Operation::Bits>(x[chain]);
   }
   if (threadIdx.x % warpSize == 0) {
-    times[thread / warpSize] = {
-        .start = start, .end = end, .compute_unit = hipscope::compute_unit_id()};
+    times[thread / warpSize] = {.start = clock.started(),
+                                .end = clock.ended(),
+                                .compute_unit = hipscope::compute_unit_id()};
   }
 }
 
@@ -357,20 +360,24 @@ Shape shape_of(const Sweep& sweep, unsigned waves) {
 // From the first wave's start to the last one's end on each CU that was given `waves` of them: the
 // median over CUs. NaN where there is none. Their blocks fit at once, by the occupancy calculator,
 // but need not run side by side: an H200 lets the older block issue as long as it can, so that the
-// younger one's waves pass the barrier only when those of the older have ended.
-double cycles_of(std::span<const WaveTime> times, unsigned waves) {
+// younger one's waves pass the barrier only when those of the older have ended. So where the
+// counter begins again all the time, a CU tells nothing if one of its blocks took half of what that
+// counts.
+double cycles_of(std::span<const WaveTime> times, unsigned waves, unsigned blocks,
+                 unsigned counter_bits) {
   std::map<unsigned, std::vector<WaveTime>> by_unit;
   for (const WaveTime& time : times) {
     by_unit[time.compute_unit].push_back(time);
   }
   std::vector<double> cycles;
   for (const auto& [unit, mine] : by_unit) {
-    const auto by_start = [](const WaveTime& a, const WaveTime& b) { return a.start < b.start; };
-    const auto by_end = [](const WaveTime& a, const WaveTime& b) { return a.end < b.end; };
-    if (mine.size() == waves) {
-      const auto first = std::min_element(mine.begin(), mine.end(), by_start);
-      const auto last = std::max_element(mine.begin(), mine.end(), by_end);
-      cycles.push_back(static_cast<double>(last->end - first->start));
+    const bool starts_are_known =
+        blocks == 1 || std::all_of(mine.begin(), mine.end(), [=](const WaveTime& time) {
+          return hipscope::is_within_half_round(time.end - time.start, counter_bits);
+        });
+    if (mine.size() == waves && starts_are_known) {
+      cycles.push_back(static_cast<double>(
+          hipscope::cycles_of_all(std::span<const WaveTime>(mine), counter_bits)));
     }
   }
   return cycles.empty() ? std::numeric_limits<double>::quiet_NaN()
@@ -404,11 +411,12 @@ class Launcher {
   }
 
   // The median cycles of the launches since the last call, of `waves` waves on a CU.
-  double take_cycles(unsigned waves) {
+  double take_cycles(unsigned waves, unsigned counter_bits) {
     const std::vector<WaveTime> times = times_.to_host();
     std::vector<double> cycles;
     for (unsigned i = 0; i < std::min(launches_, kept_launches); ++i) {
-      cycles.push_back(cycles_of(std::span(times).subspan(std::size_t{i} * waves_, waves_), waves));
+      const auto launch = std::span(times).subspan(std::size_t{i} * waves_, waves_);
+      cycles.push_back(cycles_of(launch, waves, shape_.blocks_per_unit, counter_bits));
     }
     launches_ = 0;
     const bool all_known =
@@ -454,12 +462,13 @@ unsigned occupancy(Kernel<Operation> kernel, unsigned threads) {
 // What one wave counts for a loop of no rounds: the counter's own cost. That many waves come apart
 // at the barrier is no part of it, since one works while the other still waits.
 template <typename Operation>
-double empty_cycles(Kernel<Operation> kernel, unsigned chains, unsigned wave_size) {
+double empty_cycles(Kernel<Operation> kernel, unsigned chains, unsigned wave_size,
+                    unsigned counter_bits) {
   Launcher<Operation> launcher(kernel, chains, {.threads = wave_size}, wave_size);
   for (unsigned i = 0; i < launcher.kept_launches; ++i) {
     launcher.run(0);
   }
-  return launcher.take_cycles(1);
+  return launcher.take_cycles(1, counter_bits);
 }
 
 // --- Sweeps -----------------------------------------------------------------------------------
@@ -491,8 +500,10 @@ void measure(Sweep& sweep, const std::string& label, double x, unsigned chains, 
   Launcher<Operation> launcher(kernel, chains, shape, wave_size);
   launcher.verify(point, rounds, reference);
   point.measure([&] { launcher.run(rounds); }, {.batch = 1});
-  const double cycles = sweep.counted(launcher.take_cycles(waves));
-  const double empty = sweep.counted(empty_cycles<Operation>(kernel, chains, wave_size));
+  const unsigned counter_bits = sweep.device().cycle_counter_bits;
+  const double cycles = sweep.counted(launcher.take_cycles(waves, counter_bits));
+  const double empty =
+      sweep.counted(empty_cycles<Operation>(kernel, chains, wave_size, counter_bits));
   const double per_step = (cycles - empty) / static_cast<double>(steps_of(chains, rounds));
   point.value("cycles", cycles, "cycles");
   point.value("of an empty loop", empty, "cycles");

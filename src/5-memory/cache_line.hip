@@ -33,6 +33,7 @@
 #include <vector>
 
 using hipscope::check;
+using hipscope::CycleClock;
 using hipscope::DeviceBuffer;
 using hipscope::launch;
 using hipscope::number;
@@ -171,20 +172,22 @@ __global__ void __launch_bounds__(largest_block)
     return;
   }
   unsigned lower = chain.first;
-  long long start = 0;
+  CycleClock<> clock;
 #pragma unroll 1
   for (unsigned lap = 0; lap <= warm_up.laps; ++lap) {
     lower = chain.first;
-    start = clock64();
+    clock.start();
 #pragma unroll 1
     for (unsigned i = 0; i < chain.loads; ++i) {
       lower = load<loads>(chain.upper, lower);
+      clock.lap();
     }
   }
   // To ask for the value is to wait for it, and only then is the counter read. Its own cost, some
   // tens of cycles, is shared by all loads of the chain.
   if (lower != poison_word) {
-    outcome->cycles = clock64() - start;
+    clock.stop();
+    outcome->cycles = clock.elapsed();
     outcome->end = lower;
   }
 }

@@ -29,6 +29,7 @@
 #include <vector>
 
 using hipscope::check;
+using hipscope::CycleClock;
 using hipscope::DeviceBuffer;
 using hipscope::Inference;
 using hipscope::launch;
@@ -204,7 +205,7 @@ constexpr unsigned steps_per_round = 32;
 
 // The timed steps are whole rounds.
 template <Load kind>
-__device__ std::uint64_t chase(std::uint64_t address, unsigned steps) {
+__device__ std::uint64_t chase(std::uint64_t address, unsigned steps, CycleClock<>& clock) {
 #pragma unroll 1
   for (unsigned step = 0; step < steps % steps_per_round; ++step) {
     address = load<kind>(address);
@@ -215,13 +216,16 @@ __device__ std::uint64_t chase(std::uint64_t address, unsigned steps) {
     for (unsigned i = 0; i < steps_per_round; ++i) {
       address = load<kind>(address);
     }
+    clock.lap();
   }
   return address;
 }
 
 // The cycle counter, read when `address` has arrived: the branch must know it. No node is at an odd
 // address; in constant memory one may be at 0.
-__device__ long long cycles_after(std::uint64_t address) { return address != 1 ? clock64() : 0; }
+__device__ long long cycles_after(std::uint64_t address) {
+  return address != 1 ? hipscope::cycle_count() : 0;
+}
 
 // The steps that settle and those that are timed, through the same code, so that its instructions
 // have been fetched.
@@ -234,17 +238,17 @@ __device__ void run_walk(const Walk& walk, WalkResult* result) {
     asm volatile("" : "+v"(address));
   }
 #endif
-  long long cycles = 0;
+  CycleClock<> clock;
   unsigned steps = walk.settling_steps;
 #pragma unroll 1
   for (unsigned pass = 0; pass < 2; ++pass) {
-    const long long start = cycles_after(address);
-    address = chase<kind>(address, steps);
-    cycles = cycles_after(address) - start;
+    clock.start(cycles_after(address));
+    address = chase<kind>(address, steps, clock);
+    clock.stop(cycles_after(address));
     steps = walk.timed_steps;
   }
   result->end = address;
-  result->cycles = cycles;
+  result->cycles = clock.elapsed();
 }
 
 // One block: all lanes warm the caches, the first one chases. Scalar loads warm by the chase alone.
@@ -320,10 +324,11 @@ __device__ Place store_and_load([[maybe_unused]] Place place, std::uint64_t valu
 __global__ void __launch_bounds__(1)
     store_to_load_kernel(std::uint64_t* ends, long long* cycles, Place here, std::uint64_t next,
                          std::uint64_t last, unsigned timed_steps) {
+  CycleClock<> clock;
   unsigned steps = steps_per_round;
 #pragma unroll 1
   for (unsigned pass = 0; pass < 2; ++pass) {
-    const long long start = cycles_after(here.load_from);
+    clock.start(cycles_after(here.load_from));
 #pragma unroll 1
     for (unsigned step = 0; step < steps; step += steps_per_round) {
 #pragma unroll
@@ -333,8 +338,10 @@ __global__ void __launch_bounds__(1)
         next = last;
         last = left;
       }
+      clock.lap();
     }
-    *cycles = cycles_after(here.load_from) - start;
+    clock.stop(cycles_after(here.load_from));
+    *cycles = clock.elapsed();
     steps = timed_steps;
   }
   ends[0] = here.load_from;
@@ -343,7 +350,7 @@ __global__ void __launch_bounds__(1)
 }
 
 constexpr std::uint64_t constant_bytes = 64 * kib;
-__constant__ std::uint64_t constant_nodes[constant_bytes / sizeof(std::uint64_t)];
+static __constant__ std::uint64_t constant_nodes[constant_bytes / sizeof(std::uint64_t)];
 
 // The address of constant_nodes as a scalar load takes it.
 __global__ void __launch_bounds__(1) constant_address_kernel(std::uint64_t* address) {

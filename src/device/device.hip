@@ -7,6 +7,7 @@
 
 #include "hipscope/buffer.h"
 #include "hipscope/check.h"
+#include "hipscope/cycle_counter.h"
 #include "hipscope/device.h"
 #include "stopwatch.h"
 
@@ -111,13 +112,20 @@ DeviceDescription describe(int index) {
           .registers_per_block = properties.regsPerBlock,
           .maximum_threads_per_block = properties.maxThreadsPerBlock,
           .maximum_threads_per_compute_unit = properties.maxThreadsPerMultiProcessor,
+          .cycle_counter_bits = cycle_counter_bits(architecture(properties)),
           .driver = backend_is_hardware ? driver_version(driver) : "none",
           .runtime = version(runtime)};
 }
 
 class HipDevice : public Device {
  public:
-  explicit HipDevice(int index) : description_(describe(index)), stopwatch_(is_hardware()) {}
+  explicit HipDevice(int index)
+      : description_(describe(index)),
+        stopwatch_(backend_is_hardware, description_.cycle_counter_bits) {
+    if (!stopwatch_.counts_cycles()) {
+      description_.cycle_counter_bits = 0;
+    }
+  }
 
   [[nodiscard]] const DeviceDescription& description() const override { return description_; }
 

@@ -11,8 +11,10 @@ namespace hipscope::detail {
 
 /// Both counters of one compute unit at one moment.
 struct ClockReading {
-  long long ticks;          ///< of the constant-rate timer
-  long long cycles;         ///< of the shader's cycle counter
+  long long ticks;       ///< of the constant-rate timer
+  long long cycles;      ///< of the shader's cycle counter
+  long long held_ticks;  ///< both again, after the time for which the reading holds its CU
+  long long held_cycles;
   unsigned compute_unit;    ///< which one was read
   unsigned gate_timed_out;  ///< 1 when the gate was still shut after its time limit
 };
@@ -21,7 +23,8 @@ struct ClockReading {
 class Stopwatch {
  public:
   /// `is_hardware` is false on the host backend. Throws DeviceError, as all of it.
-  explicit Stopwatch(bool is_hardware);
+  /// `counter_bits`: the width of the shader's cycle counter.
+  Stopwatch(bool is_hardware, unsigned counter_bits);
   ~Stopwatch();
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
@@ -29,6 +32,9 @@ class Stopwatch {
   /// Runs `body` `batch` times; returns the time of one execution in seconds and the shader clock
   /// over the sample. A `synchronous` body waits for the device itself and is not gated.
   Sample time(const std::function<void()>& body, unsigned batch, bool synchronous);
+
+  /// False where the shader's cycle counter was seen to stand still.
+  [[nodiscard]] bool counts_cycles() const { return counts_cycles_; }
 
  private:
   struct Shared {
@@ -41,6 +47,8 @@ class Stopwatch {
   double calibrate_timer();
 
   bool is_hardware_;
+  unsigned counter_bits_;
+  bool counts_cycles_ = true;
   bool gate_works_ = true;
   double timer_hz_ = 0;
   hipEvent_t start_ = nullptr;

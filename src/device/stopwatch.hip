@@ -7,11 +7,14 @@
 // the constant-rate timer on one compute unit; the difference of two readings gives the average
 // shader clock from the gate to the end of the sample. The gate takes long enough for that to be
 // exact however short the sample is.
+#include <algorithm>
 #include <chrono>
+#include <optional>
 #include <thread>
 
 #include "hipscope/check.h"
 #include "hipscope/compute_unit.h"
+#include "hipscope/cycle_counter.h"
 #include "hipscope/launch.h"
 #include "stopwatch.h"
 
@@ -27,18 +30,26 @@ __device__ long long timer_ticks() {
 #endif
 }
 
-// Reads both counters, then waits for `hold_ticks` and until `gate`, if there is one, is open.
+// The gate is looked at no more often than this, whatever the timer does. A look goes over the bus
+// to the host's memory: so many take longer than the gate's time limit, and not much more than
+// that.
+constexpr unsigned most_looks = 1U << 22;
+
+// Reads both counters, waits for `hold_ticks`, reads them again, and waits until `gate`, if there
+// is one, is open. A turn of the first loop takes more than a tick.
 __global__ void __launch_bounds__(1) read_clock(ClockReading* reading, volatile unsigned* gate,
                                                 long long hold_ticks, long long timeout_ticks) {
   const long long start = timer_ticks();
   reading->compute_unit = compute_unit_id();
   reading->ticks = start;
-  reading->cycles = clock64();
+  reading->cycles = cycle_count();
   reading->gate_timed_out = 0;
-  while (timer_ticks() - start < hold_ticks) {
+  for (long long turn = 0; turn < hold_ticks && timer_ticks() - start < hold_ticks; ++turn) {
   }
-  while (gate != nullptr && *gate == 0) {
-    if (timer_ticks() - start > timeout_ticks) {
+  reading->held_ticks = timer_ticks();
+  reading->held_cycles = cycle_count();
+  for (unsigned look = 0; gate != nullptr && *gate == 0; ++look) {
+    if (look == most_looks || timer_ticks() - start > timeout_ticks) {
       reading->gate_timed_out = 1;
       break;
     }
@@ -50,13 +61,28 @@ constexpr double gate_timeout_seconds = 0.2;
 // The timer's granularity (32 ns on an H200) is less than a thousandth of this.
 constexpr double hold_seconds = 50e-6;
 
+// The cycles between two readings of one compute unit's counter. Where that has begun again in
+// between, the time tells how often, by the clock that the first reading saw while it held the CU;
+// after some milliseconds that is not exact enough.
+std::optional<double> cycles_of(const ClockReading& first, const ClockReading& second,
+                                unsigned counter_bits) {
+  constexpr double tolerance = 0.05;  // the clock may change
+  const auto cycles_held =
+      static_cast<double>(cycles_between(first.cycles, first.held_cycles, counter_bits));
+  const auto ticks_held = static_cast<double>(std::max(1LL, first.held_ticks - first.ticks));
+  const double expected =
+      cycles_held / ticks_held * static_cast<double>(second.ticks - first.ticks);
+  return cycles_near(expected, tolerance, first.cycles, second.cycles, counter_bits);
+}
+
 // What MHz a difference of readings gives, 0 where it cannot be told.
-double shader_mhz(const ClockReading& first, const ClockReading& second, double timer_hz) {
+double shader_mhz(const ClockReading& first, const ClockReading& second, double timer_hz,
+                  unsigned counter_bits) {
   const double seconds = static_cast<double>(second.ticks - first.ticks) / timer_hz;
   if (first.compute_unit != second.compute_unit || seconds < hold_seconds) {
     return 0;
   }
-  const double counter_hz = static_cast<double>(second.cycles - first.cycles) / seconds;
+  const double counter_hz = cycles_of(first, second, counter_bits).value_or(0) / seconds;
   // Where the "cycle" counter ticks with the timer it is no shader clock (some RDNA parts).
   constexpr double tolerance = 0.01;
   const bool is_the_timer = counter_hz > (1 - tolerance) * timer_hz &&
@@ -66,7 +92,8 @@ double shader_mhz(const ClockReading& first, const ClockReading& second, double 
 
 }  // namespace
 
-Stopwatch::Stopwatch(bool is_hardware) : is_hardware_(is_hardware) {
+Stopwatch::Stopwatch(bool is_hardware, unsigned counter_bits)
+    : is_hardware_(is_hardware), counter_bits_(counter_bits) {
   check(hipEventCreate(&start_));
   check(hipEventCreate(&stop_));
   check(hipHostMalloc(reinterpret_cast<void**>(&shared_), sizeof(Shared), hipHostMallocMapped));
@@ -102,8 +129,12 @@ double Stopwatch::calibrate_timer() {
   const auto host_start = read(&shared_on_device_->first);
   std::this_thread::sleep_for(std::chrono::milliseconds(10));
   const auto host_stop = read(&shared_on_device_->second);
+  const ClockReading& first = shared_->first;
+  const ClockReading& second = shared_->second;
+  counts_cycles_ = first.cycles != first.held_cycles || second.cycles != second.held_cycles ||
+                   first.cycles != second.cycles;
   const double seconds = std::chrono::duration<double>(host_stop - host_start).count();
-  const double hz = static_cast<double>(shared_->second.ticks - shared_->first.ticks) / seconds;
+  const double hz = static_cast<double>(second.ticks - first.ticks) / seconds;
   constexpr double mega = 1e6;
   return std::max(1.0, std::round(hz / mega)) * mega;
 }
@@ -136,7 +167,9 @@ Sample Stopwatch::time(const std::function<void()>& body, unsigned batch, bool s
   float milliseconds = 0;
   check(hipEventElapsedTime(&milliseconds, start_, stop_));
   return {.seconds = static_cast<double>(milliseconds) * 1e-3 / batch,
-          .shader_mhz = is_hardware_ ? shader_mhz(shared_->first, shared_->second, timer_hz_) : 0.0,
+          .shader_mhz = is_hardware_
+                            ? shader_mhz(shared_->first, shared_->second, timer_hz_, counter_bits_)
+                            : 0.0,
           .gated = use_gate || !is_hardware_};
 }
 

@@ -248,6 +248,9 @@ std::string heading(const Run& run) {
   } else if (run.options.preset == Preset::once) {
     text += "everything runs only once: times mean little, nothing is inferred\n";
   }
+  if (run.device->is_hardware() && device.cycle_counter_bits == 0) {
+    text += "the device's cycle counter stands still: nothing is counted in cycles by kernels\n";
+  }
   for (const SizeOption& size : run.experiment.sizes) {
     text += fmt::format("{} {}{}\n", size.flag, *size.value,
                         !run.device->is_hardware() && size.given.empty() ? " (scaled)" : "");

@@ -208,6 +208,8 @@ void Point::verify(const std::string& what, std::uint64_t wrong, std::uint64_t c
   row_.checks.push_back({.what = what, .checked = checked, .wrong = wrong});
 }
 
+const DeviceDescription& Point::device() const { return run_.device->description(); }
+
 void Sweep::axis(const Axis& axis) { record_.axis = axis; }
 
 void Sweep::headline(const std::string& value) { record_.headline = value; }
@@ -252,7 +254,8 @@ const DeviceDescription& Sweep::device() const { return run_.device->description
 bool Sweep::is_hardware() const { return run_.device->is_hardware(); }
 
 double Sweep::counted(double cycles) const {
-  return is_hardware() ? cycles : std::numeric_limits<double>::quiet_NaN();
+  const bool counts = is_hardware() && device().cycle_counter_bits > 0;
+  return counts ? cycles : std::numeric_limits<double>::quiet_NaN();
 }
 
 std::uint64_t Sweep::seed() const { return run_.options.seed; }

@@ -1,4 +1,5 @@
 #include <hipscope/buffer.h>
+#include <hipscope/cycle_counter.h>
 #include <hipscope/launch.h>
 #include <hipscope/vendor/batch_norm.h>
 #include <hipscope/vendor/gemm.h>
@@ -15,8 +16,10 @@ namespace {
 constexpr unsigned block_threads = 256;
 
 __global__ void __launch_bounds__(1) hold_kernel(long long cycles) {
-  const long long start = clock64();
-  while (clock64() - start < cycles) {
+  hipscope::CycleClock<> clock;
+  clock.start();
+  for (long long turn = 0; turn < cycles && clock.elapsed() < cycles; ++turn) {
+    clock.stop();
   }
 }
 

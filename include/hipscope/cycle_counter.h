@@ -1,0 +1,116 @@
+// The cycle counter of a compute unit: the one place that knows how wide each generation's is. It
+// has 64 bits on NVIDIA, gfx9, gfx10 and gfx12. RDNA 3 (gfx11) has none but SHADER_CYCLES, of 20
+// bits (RDNA 3 ISA manual, 3.4.1; LLVM's FeatureShaderCyclesRegister): it begins again every 2^20
+// cycles, some 0.4 ms. Differences there are taken modulo that, and what lasts longer is added up
+// of parts.
+#pragma once
+
+#include <hip/hip_runtime.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+namespace hipscope {
+
+/// The width of the counter that the device code of this pass reads. Not for host code, which asks
+/// for cycle_counter_bits.
+#if defined(__GFX11__)
+inline constexpr unsigned native_counter_bits = 20;
+#else
+inline constexpr unsigned native_counter_bits = 64;
+#endif
+
+/// The width of the counter of an architecture ("gfx1100", "gfx90a:xnack-", "sm_90").
+inline unsigned cycle_counter_bits(std::string_view architecture) {
+  return architecture.starts_with("gfx11") ? 20 : 64;
+}
+
+/// That the counter begins again within times that are measured. A width of 0, of a counter that
+/// stands still, is as good as any.
+__host__ __device__ constexpr bool is_narrow(unsigned bits) { return bits > 0 && bits < 64; }
+
+/// The counter of the calling thread's CU, as it is.
+__device__ inline long long cycle_count() { return clock64(); }
+
+/// Cycles from one reading of a counter of so many bits to a later one, if they are fewer than it
+/// can count.
+__host__ __device__ constexpr long long cycles_between(long long start, long long end,
+                                                       unsigned bits = native_counter_bits) {
+  return is_narrow(bits) ? (end - start) & ((1LL << bits) - 1) : end - start;
+}
+
+/// So few cycles that a reading of a counter of so many bits, taken so long before or after another
+/// one, still tells which.
+inline bool is_within_half_round(long long cycles, unsigned bits) {
+  return !is_narrow(bits) || cycles < 1LL << (bits - 1);
+}
+
+/// Cycles from `origin` to `reading`, which may be the earlier one, if they are fewer than half of
+/// what a counter of so many bits can count.
+inline long long cycles_from(long long origin, long long reading, unsigned bits) {
+  const long long forward = cycles_between(origin, reading, bits);
+  return is_within_half_round(forward, bits) ? forward : forward - (1LL << bits);
+}
+
+/// Cycles from one reading of a counter of so many bits to a later one, however often it began
+/// again in between: those that are closest to `expected`. Nothing where they are farther from it
+/// than the share `tolerance`, or where others would be within that too.
+inline std::optional<double> cycles_near(double expected, double tolerance, long long start,
+                                         long long end, unsigned bits) {
+  const auto least = static_cast<double>(cycles_between(start, end, bits));
+  if (!is_narrow(bits)) {
+    return least;
+  }
+  const auto round = static_cast<double>(1LL << bits);
+  const double cycles = least + round * std::max(0.0, std::round((expected - least) / round));
+  const double margin = tolerance * expected;
+  if (std::abs(cycles - expected) > margin || 2 * margin >= round) {
+    return std::nullopt;
+  }
+  return cycles;
+}
+
+/// The counter as a CycleClock reads it.
+struct NativeCounter {
+  static constexpr unsigned bits = native_counter_bits;
+  static __device__ long long count() { return cycle_count(); }
+};
+
+/// The time of a span of any length on one CU. Whoever times a loop calls lap() in each of its
+/// rounds, which must be shorter than what the counter can count; with 64 bits that is no code.
+template <typename Counter = NativeCounter>
+class CycleClock {
+ public:
+  /// A reading may be taken by the caller, where it has to wait for something.
+  __device__ void start(long long reading = Counter::count()) { start_ = end_ = reading; }
+
+  __device__ void lap() {
+    if constexpr (is_narrow(Counter::bits)) {
+      stop();
+    }
+  }
+
+  __device__ void stop(long long reading = Counter::count()) {
+    if constexpr (is_narrow(Counter::bits)) {
+      end_ += cycles_between(end_, reading, Counter::bits);
+    } else {
+      end_ = reading;
+    }
+  }
+
+  /// The reading at the start.
+  [[nodiscard]] __device__ long long started() const { return start_; }
+
+  /// That and all cycles until the last lap or stop: no reading, where the counter began again.
+  [[nodiscard]] __device__ long long ended() const { return end_; }
+
+  [[nodiscard]] __device__ long long elapsed() const { return end_ - start_; }
+
+ private:
+  long long start_ = 0;
+  long long end_ = 0;
+};
+
+}  // namespace hipscope
