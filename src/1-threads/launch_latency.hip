@@ -13,15 +13,13 @@
 // with a kernel that counts.
 #include <hipscope/hipscope.h>
 
-#include <algorithm>
-#include <optional>
 #include <string>
-#include <vector>
+
+#include "launch_latency_findings.h"
 
 using hipscope::check;
 using hipscope::DeviceBuffer;
 using hipscope::launch;
-using hipscope::number;
 using hipscope::Sweep;
 
 namespace {
@@ -223,97 +221,6 @@ void measure_arguments(Sweep& sweep) {
   measure_argument_bytes<4000>(sweep);
 }
 
-// --- What the curves show ---------------------------------------------------------------------
-
-constexpr double microseconds = 1e6;
-
-void infer_single(hipscope::Results& results) {
-  const auto completion = results.curve("single", "completion");
-  const auto enqueue = results.curve("single", "enqueue");
-  const auto device = results.curve("single", "device");
-  if (completion.empty() || enqueue.empty() || device.empty()) {
-    return;
-  }
-  results.infer(
-      {.name = "launch latency",
-       .value = completion[0].y * microseconds,
-       .unit = "us",
-       .confidence = 1 - std::min(1.0, completion[0].relative_spread),
-       .statement = "a launch of an empty kernel takes this long from the call to its end as the "
-                    "host sees it",
-       .evidence = {"the enqueue call is " + number(enqueue[0].y * microseconds) + " us of it",
-                    "events around the kernel on the device say " +
-                        number(device[0].y * microseconds) + " us",
-                    "fsword73's chapter 2.8 assumes 7 us"}});
-}
-
-// The time that each further kernel adds: the slope of time over kernels.
-std::optional<hipscope::LineFit> slope(const hipscope::Results& results, const std::string& sweep,
-                                       const std::string& name) {
-  std::vector<double> kernels;
-  std::vector<double> seconds;
-  for (const auto& point : results.curve(sweep, name)) {
-    // A few launches still show the first one's own latency.
-    constexpr double fewest_kernels = 8;
-    if (point.x >= fewest_kernels) {
-      kernels.push_back(point.x);
-      seconds.push_back(point.y);
-    }
-  }
-  return kernels.size() < 3 ? std::nullopt : std::optional(hipscope::fit_line(kernels, seconds));
-}
-
-void infer_interval(hipscope::Results& results, const std::string& sweep, const std::string& name) {
-  const auto completion = slope(results, sweep, "completion");
-  const auto device = slope(results, sweep, "device");
-  const auto enqueue = slope(results, sweep, "enqueue");
-  if (!completion || !device || !enqueue) {
-    return;
-  }
-  const bool host_limits = completion->slope > 1.1 * device->slope;
-  results.infer(
-      {.name = name,
-       .value = completion->slope * microseconds,
-       .unit = "us",
-       .confidence = std::max(0.0, 1 - completion->largest_relative_residual),
-       .statement = std::string("each further kernel adds this much; the limit is ") +
-                    (host_limits ? "the host, which enqueues more slowly than the device runs"
-                                 : "the device"),
-       .evidence = {"the device alone, with all launches queued before it starts, needs " +
-                        number(device->slope * microseconds) + " us per kernel",
-                    "each further kernel costs the host " + number(enqueue->slope * microseconds) +
-                        " us to enqueue",
-                    "straight line over 8 ... 256 kernels, largest error " +
-                        number(100 * completion->largest_relative_residual, 2) + " %"}});
-}
-
-// The largest grid that is as good as free: within a tenth of one block's time.
-void infer_free_grid(hipscope::Results& results) {
-  const auto curve = results.curve("grid", "device cycles");
-  if (curve.empty()) {
-    return;
-  }
-  constexpr double tolerance = 0.1;
-  double largest = curve[0].x;
-  double noise = 0;
-  for (const auto& point : curve) {
-    if (point.y > (1 + tolerance) * curve[0].y) {
-      break;
-    }
-    largest = point.x;
-    noise = std::max(noise, point.relative_spread);
-  }
-  results.infer({.name = "largest grid at the cost of one block",
-                 .value = largest,
-                 .unit = "blocks",
-                 .confidence = std::max(0.0, 1 - noise / tolerance),
-                 .statement = "up to this many blocks of 256 threads an empty kernel takes no "
-                              "longer than with one block, within 10 %",
-                 .evidence = {"one block: " + number(curve[0].y, 4) + " cycles; " +
-                              number(curve.back().x, 7) + " blocks: " + number(curve.back().y, 7) +
-                              " cycles"}});
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -334,11 +241,6 @@ int main(int argc, char** argv) {
   experiment.sweep("grid", "one launch against its number of blocks",
                    [&](Sweep& sweep) { measure_grid(sweep, most_blocks); });
   experiment.sweep("arguments", "one launch against the bytes of its arguments", measure_arguments);
-  experiment.conclude([](hipscope::Results& results) {
-    infer_single(results);
-    infer_interval(results, "stream", "interval in a stream");
-    infer_interval(results, "graph", "interval in a graph");
-    infer_free_grid(results);
-  });
+  experiment.conclude(launch_latency::conclude);
   return experiment.run(argc, argv);
 }

@@ -49,7 +49,10 @@ MadeResults::MadeResults(const std::string& experiment, const DeviceDescription&
                          double clock_mhz)
     : experiment_{.name = experiment},
       device_(described_device(description)),
-      run_{.experiment = experiment_, .options = {.clock_mhz = clock_mhz}, .device = device_.get()},
+      run_{.experiment = experiment_,
+           .options = {.clock_mhz = clock_mhz},
+           .device = device_.get(),
+           .stopping_rule = {}},
       results_(run_) {}
 
 MadeResults& MadeResults::curve(const std::string& sweep, const std::string& value,
