@@ -28,6 +28,14 @@ function(hipscope_add_experiment source)
   endif()
 endfunction()
 
+# A program of one source that needs nothing of hipscope's: hipscope_add_example(src/.../<name>.hip)
+# makes bin/<name>, which is no experiment.
+function(hipscope_add_example source)
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${PROJECT_SOURCE_DIR}/${source})
+  hipscope_compile_for_device(${name} "")
+endfunction()
+
 function(hipscope_add_binary name source architectures)
   add_executable(${name} ${PROJECT_SOURCE_DIR}/${source})
   hipscope_compile_for_device(${name} "${architectures}")

@@ -43,6 +43,7 @@ all_tools=(memcheck racecheck initcheck synccheck)
 # in lds_banks: the waves of a block store the same values to the same places there, on purpose, and
 # racecheck does not know that.
 declare -A sizes=(
+  [timing]="--samples 64 --values 4097 --idle 1 --load 20"
   [thread_rate]="--threads 2^16 --work-threads 2^14 --blocks 64"
   [launch_latency]="--blocks 1024"
   [fma_loop]="--fmas 512"

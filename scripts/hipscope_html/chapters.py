@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 CHAPTERS = (
+    ("Timing", ("timing",)),
     ("Threads and blocks", ("thread_rate", "launch_latency")),
     ("Compute resources", ("fma_loop", "cu_staircase", "ilp_tlp")),
     ("Registers", ("vgpr_limit", "sgpr_limit", "register_pressure")),
@@ -28,6 +29,6 @@ def in_chapters(names: Iterable[str]) -> list[tuple[str, list[str]]]:
     for name in sorted(names):
         found.setdefault(name.partition(".")[0], []).append(name)
     chapters = [(f"{number} {title}", [name for one in experiments for name in found.pop(one, [])])
-                for number, (title, experiments) in enumerate(CHAPTERS, 1)]
+                for number, (title, experiments) in enumerate(CHAPTERS)]
     chapters.append((OTHER, [name for one in found.values() for name in one]))
     return [(title, members) for title, members in chapters if members]

@@ -89,6 +89,9 @@ CACHE_KINDS: dict[str, dict[str, Entry]] = {
 
 # The other groups. The first entry that matches an inference takes it.
 GROUPS: dict[str, tuple[Entry, ...]] = {
+    "timing": _told_by("timing", "resolution of events", "time that events add",
+                       "time that the host's clock adds", "first launch",
+                       "samples of a steady median", "time until the clock is steady"),
     "execution": (
         Entry("wave size", ("thread_rate", "wave_divergence"), EXACT, "wave_size"),
         Entry("compute units", ("cu_staircase",), EXACT, "compute_units"),

@@ -13,7 +13,7 @@ from .sweep_table import Markup
 Json = dict[str, Any]
 
 TITLES = {
-    "execution": "Execution", "memory": "Memory", "lds": "LDS (shared memory)", "registers": "Registers",
+    "timing": "Timing", "execution": "Execution", "memory": "Memory", "lds": "LDS (shared memory)", "registers": "Registers",
     "rates": "Arithmetic: rates and latencies", "launch": "Launch", "kernels": "Whole kernels", OTHER: "Other",
 }
 COLUMNS = {

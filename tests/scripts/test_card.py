@@ -19,7 +19,7 @@ sys.path.insert(0, str(synthetic.SCRIPTS))
 # pylint: disable=wrong-import-position
 from hipscope_report import card, card_page, load  # noqa: E402
 
-GROUPS = ("execution", "memory", "lds", "registers", "rates", "launch", "kernels", "other")
+GROUPS = ("timing", "execution", "memory", "lds", "registers", "rates", "launch", "kernels", "other")
 HOSTILE = "../../x <script>alert(1)</script> | `code` **b** [a](javascript:b) $\\frac$\n# heading\n"
 
 Json = dict[str, Any]
@@ -147,6 +147,11 @@ def add_full(folder: Path) -> None:
         inference("branch pays, no lane in it", 8.0, "FMAs"))
     add(folder, "math_functions",
         inference("cost of a sine in FP64", 2.06, "times"), inference("gain of the rewrites", 5.0, "times"))
+    add(folder, "timing",
+        inference("resolution of events", 32.0, "ns"), inference("time that events add", 1.3, "us"),
+        inference("time that the host's clock adds", 8.0, "us"), inference("first launch", 500.0, "us"),
+        inference("samples of a steady median", 8.0, "samples"),
+        inference("time until the clock is steady", 4.0, "ms"))
     add(folder, "launch_latency",
         inference("launch latency", 7.4, "us"), inference("interval in a stream", 2.5, "us"),
         inference("interval in a graph", 0.48, "us"),
@@ -214,7 +219,7 @@ def test_overview(tmp_path: Path) -> None:
     assert (made, page) == make(tmp_path)
     for part in ("# Hardware card: Test GPU\n", "| Driver | 580.1 |", "| Measured on | 2025-01-02 ... 2025-02-03 |",
                  "| hipscope | fedcba; abcdef012345 |", "| Shader clock | 1755 ... 1980 MHz (given, measured) |",
-                 "| Experiments | 2 with a result, 21 without |", "parameters: 1 found, 0 not found, ",
+                 "| Experiments | 2 with a result, 22 without |", "parameters: 1 found, 0 not found, ",
                  "no disagreement.", "| L2 cache | 50 MiB |"):
         assert part in page
     assert made["device"]["l2_bytes"] == 50 * 2**20
