@@ -19,12 +19,13 @@
 #include <array>
 #include <cstring>
 #include <numeric>
-#include <optional>
 #include <random>
 #include <set>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "lds_banks_findings.h"
 
 using hipscope::DeviceBuffer;
 using hipscope::launch;
@@ -33,11 +34,11 @@ using hipscope::lds_forget;
 using hipscope::lds_load;
 using hipscope::lds_store;
 using hipscope::LdsWords;
-using hipscope::number;
 using hipscope::Point;
 using hipscope::Sweep;
 using hipscope::WaveTime;
 using hipscope::WaveTimes;
+using lds_banks::throughput;
 
 namespace {
 
@@ -207,6 +208,34 @@ __global__ void __launch_bounds__(largest_block)
   result[threadIdx.x] = element;
 }
 
+// fsword73's own (example 9b): a block of 64 threads, each in the chain x = (lds[x] + thread) *
+// stride, which a mask keeps in LDS. All of LDS holds 0, so that neighbours stay a stride apart.
+// Corrected: the ends go to a buffer of their own, not over the zeros that the next launch reads,
+// and a barrier stands behind the copy to LDS, without which waves of 32 lanes may read what the
+// other has not stored yet.
+constexpr unsigned published_words = 4096;
+constexpr unsigned published_threads = 64;
+constexpr unsigned published_steps = 100;  // of the inner loop
+
+__global__ void __launch_bounds__(published_threads)
+    masked_chase_kernel(const int* buffer, int* ends, int stride, int mask, int outer_loops) {
+  __shared__ int lds[published_words];
+  const int thread = static_cast<int>(threadIdx.x);
+  for (unsigned i = 0; i < published_words; i += published_threads) {
+    lds[threadIdx.x + i] = buffer[threadIdx.x + i];
+  }
+  __syncthreads();
+  int x = (thread * stride) & mask;
+  for (int i = 0; i < outer_loops; ++i) {
+    for (unsigned j = 0; j < published_steps; ++j) {
+      x = ((lds[x] + thread) * stride) & mask;
+    }
+  }
+  if (x > 0) {
+    ends[threadIdx.x] = x;
+  }
+}
+
 // --- What the kernels must give ---------------------------------------------------------------
 
 using Words = std::vector<unsigned>;
@@ -309,8 +338,6 @@ struct Access {
   Words (*expected)(const Words& offsets, unsigned pitch, unsigned salt, std::uint64_t rounds);
 };
 
-constexpr const char* throughput = "cycles per access";
-
 template <unsigned Bytes>
 constexpr Access chase = {
     Bytes, false, "latency", "ends of the chains", chase_kernel<Bytes>, chain_ends<Bytes>};
@@ -361,8 +388,6 @@ double measure_access(const Sweep& sweep, Point& point, const Access& access, co
 
 // --- Sweeps -----------------------------------------------------------------------------------
 
-constexpr const char* published_series = "chase, 64 lanes";
-
 // Where the lanes of a wave go, in bytes; `place_of` says it in units.
 template <typename PlaceOf>
 Words offsets_of(unsigned lanes, PlaceOf place_of, unsigned unit_bytes = dword_bytes) {
@@ -377,9 +402,6 @@ Words offsets_of(unsigned lanes, PlaceOf place_of, unsigned unit_bytes = dword_b
 void measure_strides(Sweep& sweep, const Access& access, const Amount& amount) {
   constexpr unsigned longest_stride = 64;
   sweep.axis({.name = "stride", .unit = "dwords"});
-  if (!access.full_cu && access.bytes == dword_bytes) {
-    sweep.compare(published_series);
-  }
   sweep.headline(access.value);
   const unsigned lanes = lanes_of(sweep);
   const unsigned step = access.bytes / dword_bytes;
@@ -393,6 +415,50 @@ void measure_strides(Sweep& sweep, const Access& access, const Amount& amount) {
     if (access.full_cu) {
       point.value("rate", lanes * access.bytes / cycles, "bytes/cycle/CU");
     }
+  }
+}
+
+// The published times are those of all that a step holds, by events, and so are these. The check
+// fills LDS with random numbers, so that each step counts.
+void measure_published(Sweep& sweep, std::uint64_t rounds) {
+  sweep.axis({.name = "stride", .unit = "dwords"});
+  sweep.compare(lds_banks::published_series);
+  sweep.headline("latency");
+  sweep.note(
+      "64 threads, x = ((lds[x] + thread) * stride) & mask in LDS full of zeros, 100 steps to a "
+      "loop; time by events");
+  constexpr unsigned longest_stride = 63;
+  constexpr unsigned loops_per_round = 16;
+  constexpr int mask = published_words - 1;
+  const auto loops = static_cast<int>(rounds * loops_per_round);
+  std::mt19937_64 random(sweep.seed());
+  std::vector<int> words(published_words);
+  std::generate(words.begin(), words.end(), [&] { return static_cast<int>(random() & mask); });
+  const DeviceBuffer<int> filled{std::span<const int>(words)};
+  DeviceBuffer<int> zeros(published_words);
+  zeros.clear();
+  DeviceBuffer<int> ends(published_threads);
+  for (unsigned stride = 1; stride <= (sweep.is_hardware() ? longest_stride : 2); ++stride) {
+    auto point = sweep.point(std::to_string(stride), stride);
+    const auto run = [&](const DeviceBuffer<int>& buffer, int outer_loops) {
+      launch(masked_chase_kernel, {.grid = dim3(1), .block = dim3(published_threads)},
+             buffer.data(), ends.data(), static_cast<int>(stride), mask, outer_loops);
+    };
+    ends.clear();
+    run(filled, 1);
+    std::uint64_t wrong = 0;
+    int thread = 0;
+    for (const int end : ends.to_host()) {
+      int x = (thread * static_cast<int>(stride)) & mask;
+      for (unsigned step = 0; step < published_steps; ++step) {
+        x = ((words[static_cast<std::size_t>(x)] + thread) * static_cast<int>(stride)) & mask;
+      }
+      wrong += end == x ? 0 : 1;
+      ++thread;
+    }
+    point.verify("ends of the chains", wrong, published_threads);
+    const auto time = point.measure([&] { run(zeros, loops); });
+    point.value("latency", time.cycles() / (double(loops) * published_steps), "cycles");
   }
 }
 
@@ -477,106 +543,6 @@ void measure_cures(Sweep& sweep, std::uint64_t rounds) {
   measure_tile<Cure::swizzle>(sweep, "XOR swizzle", rounds);
 }
 
-// --- What the curves show ---------------------------------------------------------------------
-
-std::string fit_text(const std::string& what, const std::optional<hipscope::BankFit>& fit) {
-  if (!fit) {
-    return what + ": no number of banks explains the curve";
-  }
-  std::string banks;
-  for (const unsigned each : fit->alike) {
-    banks += (banks.empty() ? "" : " or ") + std::to_string(each);
-  }
-  const std::string text =
-      what + ": " + banks + " banks explain " + number(100 * fit->explained, 4) + " % of the curve";
-  return fit->banks ? text + ", " + number(fit->base, 3) + " cycles and " +
-                          number(fit->cost_per_way) + " for each dword more in one bank"
-                    : text + ", which cannot tell them apart";
-}
-
-// The number of banks, which latency and throughput must tell alike.
-void infer_banks(hipscope::Results& results) {
-  const auto lanes = static_cast<unsigned>(results.device().wave_size);
-  const auto chase_curve = results.curve("chase-4", "latency");
-  const auto loads_curve = results.curve("loads-4", throughput);
-  if (chase_curve.empty() || loads_curve.empty()) {
-    return;
-  }
-  const auto chase = hipscope::fit_banks(chase_curve, lanes);
-  const auto loads = hipscope::fit_banks(loads_curve, lanes);
-  hipscope::Inference banks{.name = "LDS banks",
-                            .unit = "banks",
-                            .statement = "latency and throughput do not tell one number of banks",
-                            .evidence = {fit_text("latency of one wave", chase),
-                                         fit_text("throughput of a full CU", loads)}};
-  for (const auto& curve : results.published(published_series, "latency")) {
-    constexpr unsigned published_lanes = 64;
-    std::vector<hipscope::CurvePoint> points;
-    for (const auto& [stride, latency] : curve.points) {
-      points.push_back({.x = std::stod(stride), .y = latency});
-    }
-    banks.evidence.push_back(fit_text("published for " + curve.gpu + ", strides 1 ... 16",
-                                      hipscope::fit_banks(points, published_lanes)));
-  }
-  hipscope::Inference cost{.name = "cycles per extra conflict way",
-                           .unit = "cycles",
-                           .statement = "without the number of banks there is no telling"};
-  if (chase && loads && chase->banks && chase->banks == loads->banks) {
-    banks.value = *chase->banks;
-    banks.confidence = std::min(chase->confidence, loads->confidence);
-    banks.statement = "the costs of strides 1 ... 64 dwords repeat as with " +
-                      std::to_string(*chase->banks) + " banks";
-    cost.value = chase->cost_per_way;
-    cost.confidence = chase->explained;
-    cost.statement = "so much longer takes a load for each dword more that one bank must serve";
-    cost.evidence = {
-        "extrapolated to one dword in each bank: " + number(chase->base, 4) + " cycles",
-        "of a full CU's loads each dword more takes " + number(loads->cost_per_way) + " cycles"};
-  }
-  results.infer(banks);
-  results.infer(cost);
-}
-
-void infer_width(hipscope::Results& results) {
-  const auto curve = results.curve("width", throughput);
-  if (curve.empty()) {
-    return;
-  }
-  hipscope::Inference inference{.name = "LDS bank width",
-                                .unit = "bytes",
-                                .statement = "the curve has no single lowest point"};
-  if (const auto valley = hipscope::find_valley(curve, 1.3)) {
-    inference.value = valley->x;
-    inference.confidence = std::min(1.0, valley->ratio - 1);
-    inference.statement = "lanes so many bytes more than all banks apart conflict least";
-    inference.evidence = {"half and twice as many cost at least " + number(valley->ratio) +
-                          " times as much"};
-  }
-  results.infer(inference);
-}
-
-void infer_bandwidth(hipscope::Results& results) {
-  hipscope::Inference inference{.name = "LDS read bandwidth", .unit = "bytes/cycle/CU"};
-  const auto by_y = [](const auto& a, const auto& b) { return a.y < b.y; };
-  for (const std::string sweep : {"loads-4", "loads-8", "loads-16"}) {
-    const auto curve = results.curve(sweep, "rate");
-    if (curve.empty()) {
-      continue;
-    }
-    const auto best = std::max_element(curve.begin(), curve.end(), by_y);
-    inference.evidence.push_back(sweep + ": " + number(best->y, 4) + " bytes per cycle");
-    if (best->y > inference.value.value_or(0)) {
-      inference.value = best->y;
-      inference.confidence = 1 - std::min(1.0, best->relative_spread);
-      inference.statement =
-          "the most of all strides, in sweep " + sweep + " at stride " + number(best->x, 2);
-    }
-  }
-  if (inference.value) {
-    results.infer(inference);
-  }
-}
-
 template <unsigned Bytes>
 void add_strides(hipscope::Experiment& experiment, const Amount& amount) {
   const std::string bytes = std::to_string(Bytes);
@@ -606,6 +572,8 @@ int main(int argc, char** argv) {
                               .host = 128,
                               .minimum = 1,
                               .maximum = largest_block})};
+  experiment.sweep("published", "a chase as the published program has it",
+                   [&](Sweep& sweep) { measure_published(sweep, rounds); });
   add_strides<4>(experiment, amount);
   add_strides<8>(experiment, amount);
   add_strides<16>(experiment, amount);
@@ -615,10 +583,6 @@ int main(int argc, char** argv) {
                    [&](Sweep& sweep) { measure_patterns(sweep, amount); });
   experiment.sweep("cures", "a tile that is read by column",
                    [&](Sweep& sweep) { measure_cures(sweep, rounds); });
-  experiment.conclude([](hipscope::Results& results) {
-    infer_banks(results);
-    infer_width(results);
-    infer_bandwidth(results);
-  });
+  experiment.conclude(lds_banks::conclude);
   return experiment.run(argc, argv);
 }

@@ -16,21 +16,22 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
-#include <limits>
 #include <numeric>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "lds_latency_findings.h"
+
 using hipscope::DeviceBuffer;
 using hipscope::launch;
 using hipscope::lds_address;
-using hipscope::number;
 using hipscope::Point;
 using hipscope::Sweep;
 using hipscope::WaveTime;
 using hipscope::WaveTimes;
+using lds_latency::net_row;
+using lds_latency::raw_row;
 
 namespace {
 
@@ -236,6 +237,29 @@ __global__ void __launch_bounds__(largest_block)
   }
 }
 
+// fsword73's own (example 9a): a block of one thread, which follows x = lds[x] & mask. Not its own:
+// more of LDS is filled than the one dword that a mask of 0 leaves, so that the chain can be
+// checked.
+constexpr unsigned published_words = 4096;
+constexpr unsigned published_filled = 16;
+constexpr unsigned published_steps = 100;  // of the inner loop
+
+__global__ void __launch_bounds__(1) masked_chase_kernel(int* buffer, int mask, int outer_loops) {
+  __shared__ int lds[published_words];
+  for (unsigned i = 0; i < published_filled; ++i) {
+    lds[i] = buffer[i];
+  }
+  int x = static_cast<int>(threadIdx.x);
+  for (int i = 0; i < outer_loops; ++i) {
+    for (unsigned j = 0; j < published_steps; ++j) {
+      x = lds[x] & mask;
+    }
+  }
+  if (x > 0) {
+    buffer[threadIdx.x] = x;
+  }
+}
+
 // --- Inputs and references --------------------------------------------------------------------
 
 using Words = std::vector<unsigned>;
@@ -337,18 +361,39 @@ void measure_chase(Sweep& sweep, Point point, std::uint64_t rounds, std::uint64_
   });
 }
 
-// Rows of sweeps chase and lanes that inference asks for.
-constexpr double raw_row = 1;
-constexpr double net_row = 2;
-
 void measure_chases(Sweep& sweep, std::uint64_t rounds) {
   set_axis(sweep, "load");
   sweep.note("one lane, random cycle through 8 KiB; raw: x = lds[x]; net: the address is loaded");
-  measure_chase<Walk::raw, 1>(sweep, sweep.point("raw, 4 bytes", raw_row, "chase, one lane"),
-                              rounds);
+  measure_chase<Walk::raw, 1>(sweep, sweep.point("raw, 4 bytes", raw_row), rounds);
   measure_chase<Walk::net, 1>(sweep, sweep.point("net, 4 bytes", net_row), rounds);
   measure_chase<Walk::net, 2>(sweep, sweep.point("net, 8 bytes", 3), rounds);
   measure_chase<Walk::net, 4>(sweep, sweep.point("net, 16 bytes", 4), rounds);
+}
+
+// Between two of its loads are an AND and the scaling of the index. The published time is that of
+// all by events, and so is this.
+void measure_published(Sweep& sweep, std::uint64_t rounds) {
+  set_axis(sweep, "chain");
+  sweep.note("one thread, x = lds[x] & mask with a mask of 0, 100 steps to a loop; time by events");
+  auto point = sweep.point("9a x = lds[x] & mask", 1, "chase, one lane");
+  constexpr unsigned loops_per_round = 16;
+  const auto loops = static_cast<int>(rounds * loops_per_round);
+  const std::uint64_t steps = rounds * loops_per_round * published_steps;
+  const Words next = random_cycle(published_filled, sweep.seed());
+  const std::vector<int> words(next.begin(), next.end());
+  const DeviceBuffer<int> buffer{std::span<const int>(words)};
+  const auto run = [&](int mask) {
+    launch(masked_chase_kernel, {.grid = dim3(1), .block = dim3(1)}, buffer.data(), mask, loops);
+  };
+  run(published_filled - 1);
+  // The kernel stores an end above 0, and leaves the chain as it was at 0.
+  std::vector<int> expected = words;
+  if (const unsigned end = follow(next, 0, steps); end > 0) {
+    expected.front() = static_cast<int>(end);
+  }
+  point.verify("the chain's end", buffer.to_host() == expected ? 0 : 1, 1);
+  const auto time = point.measure([&] { run(0); });
+  point.value("latency", time.cycles() / static_cast<double>(steps), "cycles");
 }
 
 template <Atomic atomic>
@@ -499,70 +544,6 @@ void measure_barrier(Sweep& sweep, std::uint64_t rounds) {
   }
 }
 
-// --- What the curves show ---------------------------------------------------------------------
-
-double value_at(const std::vector<hipscope::CurvePoint>& curve, double x) {
-  const auto point = std::find_if(curve.begin(), curve.end(),
-                                  [=](const hipscope::CurvePoint& each) { return each.x == x; });
-  return point == curve.end() ? std::numeric_limits<double>::quiet_NaN() : point->y;
-}
-
-// The latency in row `row`, believed as far as the counter and the events agree about it.
-void infer_latency(hipscope::Results& results, const std::string& sweep, double row,
-                   hipscope::Inference inference) {
-  const double counted = value_at(results.curve(sweep, "latency"), row);
-  const double by_events = value_at(results.curve(sweep, "latency by events"), row);
-  const double disagreement = std::abs(by_events - counted) / counted;
-  inference.unit = "cycles";
-  inference.evidence.insert(inference.evidence.begin(),
-                            "by the counter in the kernel " + number(counted, 4) +
-                                " cycles, by events around it " + number(by_events, 4));
-  constexpr double largest_disagreement = 0.1;
-  if (counted > 0 && disagreement <= largest_disagreement) {
-    inference.value = counted;
-    inference.confidence = 1 - disagreement;
-  } else {
-    inference.statement = "the counter in the kernel and the events around it do not agree";
-  }
-  results.infer(inference);
-}
-
-void infer_lds_latency(hipscope::Results& results) {
-  const auto chase = results.curve("chase", "latency");
-  if (chase.empty()) {
-    return;
-  }
-  std::vector<std::string> evidence = {"loads of 8 bytes " + number(value_at(chase, 3), 4) +
-                                       " cycles, of 16 bytes " + number(value_at(chase, 4), 4)};
-  const auto footprint = results.curve("footprint", "latency");
-  if (!footprint.empty()) {
-    const auto by_y = [](const auto& a, const auto& b) { return a.y < b.y; };
-    const auto [low, high] = std::minmax_element(footprint.begin(), footprint.end(), by_y);
-    evidence.push_back("from " + number(footprint.front().x, 6) + " to " +
-                       number(footprint.back().x, 6) + " bytes between " + number(low->y, 4) +
-                       " and " + number(high->y, 4) + " cycles");
-  }
-  infer_latency(results, "chase", net_row,
-                {.name = "LDS latency",
-                 .statement = "from one load of 4 bytes to the next, whose address it loads",
-                 .evidence = evidence});
-  infer_latency(results, "chase", raw_row,
-                {.name = "LDS latency by index",
-                 .statement = "the same for x = lds[x], in which the index must be scaled first"});
-}
-
-void infer_shuffle_latency(hipscope::Results& results) {
-  const auto lanes = results.curve("lanes", "latency");
-  if (lanes.empty()) {
-    return;
-  }
-  infer_latency(results, "lanes", net_row,
-                {.name = "shuffle latency",
-                 .statement = "from one shuffle of a wave to the next, whose lane numbers it gives",
-                 .evidence = {"as HIP's __shfl " + number(value_at(lanes, raw_row), 4) +
-                              " cycles; from fixed lanes " + number(value_at(lanes, 3), 4)}});
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -575,6 +556,8 @@ int main(int argc, char** argv) {
                       {.gpu = 64, .quick = 16, .host = 2, .minimum = 1, .maximum = 1U << 16});
   experiment.sweep("chase", "loads of one lane, each from where the last one says",
                    [&](Sweep& sweep) { measure_chases(sweep, rounds); });
+  experiment.sweep("published", "one lane as the published program has it",
+                   [&](Sweep& sweep) { measure_published(sweep, rounds); });
   experiment.sweep("atomics", "atomics of one lane, each with what the last one returned",
                    [&](Sweep& sweep) { measure_atomics(sweep, rounds); });
   experiment.sweep("lanes", "values from lane to lane, without LDS memory",
@@ -583,9 +566,6 @@ int main(int argc, char** argv) {
                    [&](Sweep& sweep) { measure_footprint(sweep, rounds); });
   experiment.sweep("barrier", "barriers of a block, alone and with a value through LDS",
                    [&](Sweep& sweep) { measure_barrier(sweep, rounds); });
-  experiment.conclude([](hipscope::Results& results) {
-    infer_lds_latency(results);
-    infer_shuffle_latency(results);
-  });
+  experiment.conclude(lds_latency::conclude);
   return experiment.run(argc, argv);
 }
