@@ -37,7 +37,7 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def read_named(folders: list[Path], schema: dict[str, Any]) -> list[tuple[Path, list[Any]]]:
+def read_named(folders: list[Path], schema: dict[int, dict[str, Any]]) -> list[tuple[Path, list[Any]]]:
     """The results of every folder, each once; raises BadResult."""
     from hipscope_report import load
 
@@ -45,7 +45,7 @@ def read_named(folders: list[Path], schema: dict[str, Any]) -> list[tuple[Path, 
     return [(folder, load.load_folder(folder, schema)) for folder in reversed(unique.values())]
 
 
-def read_others(named: list[Path], schema: dict[str, Any]) -> list[tuple[Path, list[Any]]]:
+def read_others(named: list[Path], schema: dict[int, dict[str, Any]]) -> list[tuple[Path, list[Any]]]:
     """The other devices' results in results/, GPUs only; says which cannot be read."""
     from hipscope_html import sources
     from hipscope_report import load, shared
@@ -63,7 +63,7 @@ def read_others(named: list[Path], schema: dict[str, Any]) -> list[tuple[Path, l
     return found
 
 
-def read_all(schema: dict[str, Any]) -> list[tuple[Path, list[Any]]]:
+def read_all(schema: dict[int, dict[str, Any]]) -> list[tuple[Path, list[Any]]]:
     """All devices' results in results/; the CPU's only when there are no others; raises BadResult."""
     from hipscope_html import sources
     from hipscope_report import load, shared

@@ -12,7 +12,7 @@ from typing import Any
 
 import jsonschema
 
-from . import formats
+from . import formats, versions
 
 SCHEMAS = Path(__file__).resolve().parent.parent.parent / "results"
 # The hardware card, which lies beside the results that it is made of.
@@ -43,9 +43,10 @@ class Result:
         return f"{experiment} ({variant})" if variant else experiment
 
 
-def load_schema() -> dict[str, Any]:
-    """The schema of result files."""
-    return json.loads((SCHEMAS / "schema.json").read_text(encoding="utf-8"))
+def load_schema() -> dict[int, dict[str, Any]]:
+    """The schemas of result files, by their version."""
+    names = {1: "schema-1.json", 2: "schema.json"}
+    return {version: json.loads((SCHEMAS / name).read_text(encoding="utf-8")) for version, name in names.items()}
 
 
 def load_card_schema() -> dict[str, Any]:
@@ -100,10 +101,21 @@ def check(path: Path, data: Any, schema: dict[str, Any]) -> None:
         )
 
 
-def load_any_name(path: Path, schema: dict[str, Any]) -> Result:
-    """The result in a file of whatever name, valid and named by its experiment; raises BadResult."""
+def read_result(path: Path, schemas: dict[int, dict[str, Any]]) -> dict[str, Any]:
+    """What a result file of any version holds, as version 1 would; raises BadResult."""
     data = read_json(path)
-    check(path, data, schema)
+    version = data.get("schema_version") if isinstance(data, dict) else None
+    is_known = isinstance(version, int) and version in schemas
+    check(path, data, schemas[version if is_known else max(schemas)])
+    try:
+        return versions.expanded(data)
+    except versions.Inconsistent as error:
+        raise BadResult(f"{path} contradicts itself: {one_line(str(error))}.") from error
+
+
+def load_any_name(path: Path, schemas: dict[int, dict[str, Any]]) -> Result:
+    """The result in a file of whatever name, valid and named by its experiment; raises BadResult."""
+    data = read_result(path, schemas)
     experiment = data["experiment"]
     # The schema's pattern lets a newline at the end through.
     if not re.fullmatch(r"[a-z][a-z0-9_]*", experiment):
@@ -111,7 +123,7 @@ def load_any_name(path: Path, schema: dict[str, Any]) -> Result:
     return Result(experiment, path, data)
 
 
-def load_result(path: Path, schema: dict[str, Any]) -> Result:
+def load_result(path: Path, schema: dict[int, dict[str, Any]]) -> Result:
     """The result in a file that is named by its experiment, valid; raises BadResult."""
     found = load_any_name(path, schema)
     if not re.fullmatch(re.escape(found.name) + r"(\.[a-z0-9_]+)?", path.stem):
@@ -119,7 +131,7 @@ def load_result(path: Path, schema: dict[str, Any]) -> Result:
     return Result(path.stem, path, found.data)
 
 
-def check_file(path: Path, schema: dict[str, Any], card_schema: dict[str, Any]) -> None:
+def check_file(path: Path, schema: dict[int, dict[str, Any]], card_schema: dict[str, Any]) -> None:
     """Raises BadResult when a result file or a hardware card is not valid."""
     if path.name == CARD_JSON:
         check(path, read_json(path), card_schema)
@@ -132,7 +144,7 @@ def is_result(path: Path) -> bool:
     return path.name != CARD_JSON and not path.name.startswith(".")
 
 
-def load_folder(folder: Path, schema: dict[str, Any]) -> list[Result]:
+def load_folder(folder: Path, schema: dict[int, dict[str, Any]]) -> list[Result]:
     """All results of a folder, by name; raises BadResult, also when they are of two devices."""
     if not folder.is_dir():
         raise BadResult(f"there is no folder {folder}.")

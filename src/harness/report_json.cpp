@@ -1,7 +1,15 @@
 #include "report_json.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "build_info.h"
 
@@ -13,10 +21,38 @@ using Json = nlohmann::ordered_json;
 
 Json null_if(bool absent, const Json& value) { return absent ? Json(nullptr) : value; }
 
-// JSON has no NaN and no infinity.
-Json number(double value) { return null_if(!std::isfinite(value), value); }
+// What results/schema.json states. Six significant digits are finer than any timer here and than
+// the noise of any sample. A clock is told by some 50 us of a timer of up to 32 ns: to a MHz.
+constexpr int significant_digits = 6;
+constexpr double nanoseconds_per_second = 1e9;
+constexpr const char* default_method = "device events";
 
-Json positive(double value) { return null_if(!(value > 0), value); }
+double round_digits(double value) {
+  return std::strtod(fmt::format("{:.{}g}", value, significant_digits).c_str(), nullptr);
+}
+
+// A number with all its digits, a whole one without a point.
+Json exact(double value) {
+  constexpr double largest_exact = 0x1p53;
+  if (std::abs(value) < largest_exact && value == std::trunc(value)) {
+    return static_cast<std::int64_t>(value);
+  }
+  return value;
+}
+
+// A number as it is written: a whole one in full, so that what is counted stays exact, others
+// rounded. JSON has no NaN and no infinity.
+Json number(double value) {
+  if (!std::isfinite(value)) {
+    return nullptr;
+  }
+  const Json whole = exact(value);
+  return whole.is_number_integer() ? whole : exact(round_digits(value));
+}
+
+Json positive(double value) { return null_if(!(value > 0), number(value)); }
+
+Json nanoseconds(double seconds) { return number(round_digits(seconds * nanoseconds_per_second)); }
 
 Json device_json(const DeviceDescription& device) {
   return {{"index", device.index},
@@ -57,65 +93,104 @@ Json value_json(const Value& value) {
   return {{"name", value.name}, {"value", number(value.value)}, {"unit", value.unit}};
 }
 
-Json measurement_json(const Measurement& measurement) {
-  const Summary summary = measurement.seconds();
-  Json samples = Json::array();
+// The clocks of a measurement's samples: one number where all ran at the same.
+Json clocks_json(const std::vector<Sample>& samples) {
   Json clocks = Json::array();
+  for (const Sample& sample : samples) {
+    clocks.push_back(positive(std::round(sample.shader_mhz)));
+  }
+  const auto differs = [&](const Json& clock) { return clock != clocks.front(); };
+  return std::any_of(clocks.begin(), clocks.end(), differs) ? clocks : clocks.front();
+}
+
+// What most measurements have in common is left out; the schema names it as the default.
+Json measurement_json(const Measurement& measurement) {
+  Json samples = Json::array();
   Json throttled = Json::array();
   for (std::size_t i = 0; i < measurement.samples.size(); ++i) {
-    const Sample& sample = measurement.samples[i];
-    samples.push_back(sample.seconds);
-    clocks.push_back(positive(sample.shader_mhz));
-    if (sample.throttled) {
+    samples.push_back(nanoseconds(measurement.samples[i].seconds));
+    if (measurement.samples[i].throttled) {
       throttled.push_back(i);
     }
   }
-  return {{"name", measurement.name},
-          {"method", measurement.method},
-          {"unit", "s"},
-          {"batch", measurement.batch},
-          {"stop", hipscope::to_string(measurement.stop)},
-          {"median", summary.median},
-          {"minimum", summary.minimum},
-          {"maximum", summary.maximum},
-          {"first_quartile", summary.first_quartile},
-          {"third_quartile", summary.third_quartile},
-          {"relative_spread", summary.relative_spread()},
-          {"samples", samples},
-          {"shader_mhz", clocks},
-          {"throttled", throttled}};
+  const Summary summary = measurement.seconds();
+  Json json = Json::object();
+  if (measurement.method != default_method) {
+    json["method"] = measurement.method;
+  }
+  if (measurement.batch != 1) {
+    json["batch"] = measurement.batch;
+  }
+  if (measurement.stop != StopReason::quiet) {
+    json["stop"] = hipscope::to_string(measurement.stop);
+  }
+  json["median"] = nanoseconds(summary.median);
+  json["relative_spread"] = number(summary.relative_spread());
+  json["samples"] = samples;
+  if (const Json clocks = clocks_json(measurement.samples); !clocks.is_null()) {
+    json["shader_mhz"] = clocks;
+  }
+  if (!throttled.empty()) {
+    json["throttled"] = throttled;
+  }
+  return json;
 }
 
-Json row_json(const Row& row) {
-  Json measurements = Json::array();
+// Adds a member, under another name where a row has two of one name: nothing that was measured is
+// lost.
+void add_member(Json& object, const std::string& name, Json value) {
+  std::string key = name;
+  for (int count = 2; object.contains(key); ++count) {
+    key = fmt::format("{} ({})", name, count);
+  }
+  object[key] = std::move(value);
+}
+
+// The place of `name` in a list of different names, which it is added to when it is new.
+std::size_t place_in(Json& names, const std::string& name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  const auto place = static_cast<std::size_t>(found - names.begin());
+  if (found == names.end()) {
+    names.push_back(name);
+  }
+  return place;
+}
+
+Json published_json(const PublishedFigure& figure) {
+  return {{"gpu", figure.gpu},   {"metric", figure.metric}, {"value", figure.value},
+          {"unit", figure.unit}, {"source", figure.source}, {"note", figure.note}};
+}
+
+// One row; the units of its values and what it checks are named once for the whole sweep.
+Json row_json(const Row& row, Json& units, Json& checks) {
+  Json json = {{"label", row.label}, {"x", exact(row.x)}};
   for (const Measurement& measurement : row.measurements) {
-    measurements.push_back(measurement_json(measurement));
+    add_member(json["measurements"], measurement.name, measurement_json(measurement));
   }
-  Json values = Json::array();
   for (const Value& value : row.values) {
-    values.push_back(value_json(value));
+    Json written = number(value.value);
+    if (!units.contains(value.name)) {
+      units[value.name] = value.unit;
+    } else if (units[value.name] != value.unit) {
+      written = {written, value.unit};
+    }
+    add_member(json["values"], value.name, written);
   }
-  Json checks = Json::array();
   for (const Check& check : row.checks) {
-    checks.push_back({{"what", check.what}, {"checked", check.checked}, {"wrong", check.wrong}});
+    json["checks"].push_back({place_in(checks, check.what), check.checked, check.wrong});
   }
-  Json published = Json::array();
   for (const PublishedFigure& figure : row.published) {
-    published.push_back({{"gpu", figure.gpu},
-                         {"metric", figure.metric},
-                         {"value", figure.value},
-                         {"unit", figure.unit},
-                         {"source", figure.source},
-                         {"note", figure.note}});
+    json["published"].push_back(published_json(figure));
   }
-  return {{"label", row.label}, {"x", row.x},       {"measurements", measurements},
-          {"values", values},   {"checks", checks}, {"published", published}};
+  return json;
 }
 
 Json sweep_json(const SweepRecord& sweep) {
+  Json units = Json::object();
+  Json checks = Json::array();
   Json rows = Json::array();
   for (const auto& row : sweep.rows) {
-    rows.push_back(row_json(*row));
+    rows.push_back(row_json(*row, units, checks));
   }
   const char* scale = sweep.axis.scale == Scale::logarithmic ? "logarithmic" : "linear";
   return {{"name", sweep.name},
@@ -123,6 +198,8 @@ Json sweep_json(const SweepRecord& sweep) {
           {"axis", {{"name", sweep.axis.name}, {"unit", sweep.axis.unit}, {"scale", scale}}},
           {"headline", sweep.headline},
           {"notes", sweep.notes},
+          {"units", units},
+          {"checks", checks},
           {"rows", rows}};
 }
 
@@ -130,10 +207,30 @@ Json inference_json(const Inference& inference) {
   return {{"name", inference.name},
           {"value", inference.value ? number(*inference.value) : Json(nullptr)},
           {"unit", inference.unit},
-          {"confidence", inference.confidence},
+          {"confidence", number(inference.confidence)},
           {"statement", inference.statement},
           {"evidence", inference.evidence},
           {"driver", inference.driver ? number(*inference.driver) : Json(nullptr)}};
+}
+
+// The JSON with one row of a sweep per line; what lies above the rows has a line per member.
+std::string text_of(const Json& json, int depth) {
+  constexpr int depth_of_rows = 4;
+  constexpr int no_indent = -1;
+  if (depth == depth_of_rows || !json.is_structured() || json.empty()) {
+    return json.dump(no_indent, ' ', false, Json::error_handler_t::replace);
+  }
+  const std::string line = "\n" + std::string(static_cast<std::size_t>(depth) + 1, ' ');
+  std::string text;
+  for (const auto& [key, value] : json.items()) {
+    text += text.empty() ? line : "," + line;
+    if (json.is_object()) {
+      text += Json(key).dump(no_indent, ' ', false, Json::error_handler_t::replace) + ": ";
+    }
+    text += text_of(value, depth + 1);
+  }
+  const std::string end = line.substr(0, line.size() - 1);
+  return json.is_object() ? "{" + text + end + "}" : "[" + text + end + "]";
 }
 
 }  // namespace
@@ -142,7 +239,7 @@ std::string to_json(const Run& run) {
   const ClockRecord clock = run.clock();
   const std::vector<std::string> failures = run.failures();
   Json json = {
-      {"schema_version", 1},
+      {"schema_version", 2},
       {"experiment", run.experiment.name},
       {"question", run.experiment.purpose.question},
       {"sources", run.experiment.purpose.sources},
@@ -154,7 +251,7 @@ std::string to_json(const Run& run) {
         {"flags", build_info.flags},
         {"targets", build_info.targets}}},
       {"date", run.date},
-      {"duration_s", run.duration_seconds},
+      {"duration_s", number(run.duration_seconds)},
       {"device", device_json(run.device->description())},
       {"options", options_json(run)},
       {"scaled", !run.device->is_hardware()},
@@ -177,8 +274,7 @@ std::string to_json(const Run& run) {
   for (const Inference& inference : run.inferences) {
     json["inferences"].push_back(inference_json(inference));
   }
-  constexpr int indent = 1;
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+  return text_of(json, 0) + "\n";
 }
 
 }  // namespace hipscope::detail

@@ -6,10 +6,16 @@ import csv
 import json
 import os
 import re
+import statistics
+import sys
 
 import jsonschema
 import pytest
 from conftest import EXPERIMENTS, SOURCE, Binary
+
+sys.path.insert(0, str(SOURCE / "scripts"))
+
+from hipscope_report import versions  # noqa: E402  # pylint: disable=wrong-import-position
 
 SCHEMA = json.loads((SOURCE / "results" / "schema.json").read_text())
 WAVE_SIZE = int(os.environ["HIPSCOPE_HOST_WAVE_SIZE"])
@@ -26,7 +32,8 @@ def finished(request, tmp_path_factory):
     options = [] if WAVE_SIZE == 32 else ["--once", "--seed", str(SEED)]
     result = binary.run(*options, "--json", "result.json")
     assert result.returncode == 0, result.stdout + result.stderr
-    result.document = json.loads((binary.folder / "result.json").read_text())
+    result.written = json.loads((binary.folder / "result.json").read_text())
+    result.document = versions.expanded(result.written)
     result.binary = binary
     return result
 
@@ -43,7 +50,8 @@ def alone(finished, tmp_path_factory):
         path = f"{name}.json"
         result = binary.run("--once", "--csv", "--filter", f"^{re.escape(name)}$", "--json", path)
         assert result.returncode == 0, result.stdout + result.stderr
-        result.document = json.loads((binary.folder / path).read_text())
+        result.written = json.loads((binary.folder / path).read_text())
+        result.document = versions.expanded(result.written)
         runs[name] = result
     return runs
 
@@ -96,7 +104,7 @@ def test_default_run_is_quiet_on_stderr(finished):
 
 def test_json_follows_its_schema(finished):
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
-    jsonschema.validate(finished.document, SCHEMA, cls=jsonschema.Draft202012Validator)
+    jsonschema.validate(finished.written, SCHEMA, cls=jsonschema.Draft202012Validator)
 
 
 def test_every_check_passed_and_there_is_one(finished):
@@ -157,10 +165,24 @@ def test_summaries_are_of_the_samples(finished):
     for row in rows_of(finished.document):
         for measurement in row["measurements"]:
             samples = measurement["samples"]
-            assert measurement["minimum"] == min(samples)
-            assert measurement["maximum"] == max(samples)
-            assert min(samples) <= measurement["median"] <= max(samples)
+            # Both are rounded to six digits.
+            assert measurement["median"] == pytest.approx(statistics.median(samples), rel=1e-5)
             assert len(measurement["shader_mhz"]) == len(samples)
+
+
+def test_numbers_have_the_digits_that_the_schema_says(finished):
+    for sweep in finished.written["sweeps"]:
+        for row in sweep["rows"]:
+            numbers = [sample for one in row.get("measurements", {}).values()
+                       for sample in (one["median"], one["relative_spread"], *one["samples"])]
+            numbers += [value for value in row.get("values", {}).values() if isinstance(value, float)]
+            assert [number for number in numbers if float(f"{number:.6g}") != number] == []
+
+
+def test_a_row_is_a_line(finished):
+    text = (finished.binary.folder / "result.json").read_text()
+    rows = sum(len(sweep["rows"]) for sweep in finished.written["sweeps"])
+    assert sum(line.startswith('    {"label":') for line in text.splitlines()) == rows
 
 
 @not_of_waves
@@ -181,7 +203,7 @@ def test_a_sweep_alone_differs_in_times_only(finished, alone):
 def test_once_is_one_sample_each(alone):
     for result in alone.values():
         if result.document["sweeps"]:  # one that is not for this device shows a note alone
-            jsonschema.validate(result.document, SCHEMA, cls=jsonschema.Draft202012Validator)
+            jsonschema.validate(result.written, SCHEMA, cls=jsonschema.Draft202012Validator)
         assert result.document["options"]["preset"] == "once"
         assert all(len(measurement["samples"]) == 1
                    for row in rows_of(result.document) for measurement in row["measurements"])

@@ -57,7 +57,7 @@ class JsonTest : public HarnessTest {
 
 TEST_F(JsonTest, SaysWhatRanWhere) {
   const Json whole = json();
-  EXPECT_EQ(whole["schema_version"], 1);
+  EXPECT_EQ(whole["schema_version"], 2);
   EXPECT_EQ(whole["experiment"], "probe");
   EXPECT_EQ(whole["question"], "What is it?");
   EXPECT_EQ(whole["sources"], Json({"one", "two"}));
@@ -120,21 +120,15 @@ TEST_F(JsonTest, KeepsEverySampleWithItsClock) {
                   {.seconds = 3, .shader_mhz = 800, .throttled = true},
                   {.seconds = 5, .shader_mhz = 1000}};
   row().measurements = {time};
-  const Json measured = json_row()["measurements"][0];
-  EXPECT_EQ(measured["name"], "time");
-  EXPECT_EQ(measured["method"], "device events");
-  EXPECT_EQ(measured["unit"], "s");
+  const Json measured = json_row()["measurements"]["time"];
+  EXPECT_FALSE(measured.contains("method"));  // device events are the default
   EXPECT_EQ(measured["batch"], 4);
   EXPECT_EQ(measured["stop"], "steady");
-  EXPECT_EQ(measured["samples"], Json({2, 1, 4, 3, 5}));
+  EXPECT_EQ(measured["samples"], Json({2e9, 1e9, 4e9, 3e9, 5e9}));
   EXPECT_EQ(measured["shader_mhz"], Json({1000, 900, nullptr, 800, 1000}));
   EXPECT_EQ(measured["throttled"], Json({1, 3}));
-  EXPECT_EQ(measured["minimum"], 1);
-  EXPECT_EQ(measured["first_quartile"], 2);
-  EXPECT_EQ(measured["median"], 3);
-  EXPECT_EQ(measured["third_quartile"], 4);
-  EXPECT_EQ(measured["maximum"], 5);
-  EXPECT_EQ(measured["relative_spread"], 2.0 / 3);
+  EXPECT_EQ(measured["median"], 3e9);
+  EXPECT_EQ(measured["relative_spread"], 0.666667);
 
   const Json clock = json()["clock"];
   EXPECT_EQ(clock["source"], "measured");
@@ -144,15 +138,79 @@ TEST_F(JsonTest, KeepsEverySampleWithItsClock) {
   EXPECT_EQ(clock["throttled_samples"], 2);
 }
 
+TEST_F(JsonTest, LeavesOutWhatIsTheDefault) {
+  Measurement time;
+  time.name = "time";
+  time.method = "device events";
+  time.samples = {{.seconds = 2.6780800819396974e-3}};
+  row().measurements = {time};
+  EXPECT_EQ(json_row()["measurements"],
+            Json({{"time",
+                   {{"median", 2678080}, {"relative_spread", 0}, {"samples", Json({2678080})}}}}));
+  EXPECT_EQ(json_row().size(), 3U) << json_row();  // label and x besides
+}
+
+TEST_F(JsonTest, NamesAMethodThatIsNotTheDefault) {
+  Measurement enqueue;
+  enqueue.name = "enqueue";
+  enqueue.method = "host clock";
+  enqueue.samples = {{.seconds = 1}};
+  row().measurements = {enqueue};
+  EXPECT_EQ(json_row()["measurements"]["enqueue"]["method"], "host clock");
+}
+
+TEST_F(JsonTest, OneClockOfAllSamplesIsOneNumber) {
+  Measurement time;
+  time.name = "time";
+  time.samples = {{.seconds = 1, .shader_mhz = 1979.6}, {.seconds = 1, .shader_mhz = 1980.4}};
+  row().measurements = {time};
+  EXPECT_EQ(json_row()["measurements"]["time"]["shader_mhz"], 1980);
+  row().measurements[0].samples[1].shader_mhz = 0;
+  EXPECT_EQ(json_row()["measurements"]["time"]["shader_mhz"], Json({1980, nullptr}));
+}
+
+TEST_F(JsonTest, WritesSixDigitsButWholeNumbersInFull) {
+  row().values = {{.name = "third", .value = 1.0 / 3, .unit = ""},
+                  {.name = "count", .value = 123456789012, .unit = ""},
+                  {.name = "large", .value = 123456789.25, .unit = ""},
+                  {.name = "tiny", .value = 1.23456789e-310, .unit = ""},
+                  {.name = "huge", .value = 1.23456789e300, .unit = ""}};
+  const Json values = json_row()["values"];
+  EXPECT_EQ(values["third"], 0.333333);
+  EXPECT_EQ(values["count"], 123456789012);
+  EXPECT_EQ(values["large"], 123457000);
+  EXPECT_EQ(values["tiny"], 1.23457e-310);
+  EXPECT_EQ(values["huge"], 1.23457e300);
+  row().x = 1.0 / 3;  // what rows of two runs are matched by stays exact
+  EXPECT_EQ(json_row()["x"], 1.0 / 3);
+}
+
+TEST_F(JsonTest, WritesARowPerLine) {
+  row().values = {{.name = "a", .value = 1, .unit = "GB/s"}};
+  const std::string text = detail::to_json(run_);
+  EXPECT_NE(text.find("\n    {\"label\":\"8\",\"x\":8,\"values\":{\"a\":1}}\n"), std::string::npos)
+      << text;
+}
+
+TEST_F(JsonTest, KeepsTwoOfOneNameAndAnotherUnit) {
+  row().values = {{.name = "a", .value = 1, .unit = "GB/s"},
+                  {.name = "a", .value = 2, .unit = "GB/s"},
+                  {.name = "b", .value = 3, .unit = "us"}};
+  sweep().rows.push_back(std::make_unique<detail::Row>());
+  sweep().rows.back()->values = {{.name = "b", .value = 4, .unit = "ms"}};
+  const Json written = json()["sweeps"][0];
+  EXPECT_EQ(written["units"], Json({{"a", "GB/s"}, {"b", "us"}}));
+  EXPECT_EQ(written["rows"][0]["values"], Json({{"a", 1}, {"a (2)", 2}, {"b", 3}}));
+  EXPECT_EQ(written["rows"][1]["values"], Json({{"b", {4, "ms"}}}));
+}
+
 TEST_F(JsonTest, WritesWhatIsNotFiniteAsNull) {
   row().values = {{.name = "a", .value = nan, .unit = "cycles"},
                   {.name = "b", .value = infinity, .unit = ""},
                   {.name = "c", .value = 0.125, .unit = "GB/s"}};
   run_.overheads = {{.name = "counter read", .value = nan, .unit = "ns"}};
-  const Json values = json_row()["values"];
-  EXPECT_EQ(values[0], Json({{"name", "a"}, {"value", nullptr}, {"unit", "cycles"}}));
-  EXPECT_EQ(values[1]["value"], nullptr);
-  EXPECT_EQ(values[2]["value"], 0.125);
+  EXPECT_EQ(json_row()["values"], Json({{"a", nullptr}, {"b", nullptr}, {"c", 0.125}}));
+  EXPECT_EQ(json()["sweeps"][0]["units"], Json({{"a", "cycles"}, {"b", ""}, {"c", "GB/s"}}));
   EXPECT_EQ(json()["overheads"][0]["value"], nullptr);
 }
 
@@ -176,7 +234,8 @@ TEST_F(JsonTest, CountsChecksAndListsFailures) {
   EXPECT_EQ(whole["verification"]["checks"], 3);
   EXPECT_EQ(whole["verification"]["failures"],
             Json({"grid, 8: order: 3 of 10 wrong", "grid, 8: nothing: 0 of 0 wrong"}));
-  EXPECT_EQ(json_row()["checks"][1], Json({{"what", "order"}, {"checked", 10}, {"wrong", 3}}));
+  EXPECT_EQ(whole["sweeps"][0]["checks"], Json({"sum", "order", "nothing"}));
+  EXPECT_EQ(json_row()["checks"][1], Json({1, 10, 3}));
 }
 
 TEST_F(JsonTest, KeepsInferencesWithTheirEvidence) {

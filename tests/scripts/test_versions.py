@@ -1,0 +1,146 @@
+"""Result files of all versions: what they hold is the same to every reader."""
+
+from __future__ import annotations
+
+import copy
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import synthetic
+
+sys.path.insert(0, str(synthetic.SCRIPTS))
+
+import compare  # noqa: E402  # pylint: disable=wrong-import-position
+import html_report  # noqa: E402  # pylint: disable=wrong-import-position
+import report  # noqa: E402  # pylint: disable=wrong-import-position
+from hipscope_report import load  # noqa: E402  # pylint: disable=wrong-import-position
+
+Json = dict[str, Any]
+
+
+def whole() -> Json:
+    """A result in which nothing has its default."""
+    rows = [synthetic.row(f"{2**k} KiB", 2.0 ** (k + 10), 1e-3 * 2**k, 100.0 * (k + 1)) for k in range(3)]
+    rows[1]["measurements"] = [synthetic.measurement("time", 1e-3, method="host clock", batch=4, stop="steady",
+                                                     throttled=[0, 2])]
+    rows[1]["values"][0]["value"] = None
+    rows[2]["checks"].append({"what": "every element", "checked": 7, "wrong": 1})
+    rows[2]["published"] = [synthetic.published(50.0)]
+    return synthetic.result(sweeps=[synthetic.sweep("sizes", rows)])
+
+
+def read(folder: Path, data: Json) -> Json:
+    """What the loader makes of it."""
+    return load.load_result(synthetic.write(folder, data), load.load_schema()).data
+
+
+def test_both_versions_are_read_as_one(tmp_path: Path) -> None:
+    old, new = read(tmp_path / "old", whole()), read(tmp_path / "new", synthetic.compact(whole()))
+    derived = ("minimum", "maximum", "first_quartile", "third_quartile")
+    for row in old["sweeps"][0]["rows"]:
+        row["measurements"] = [{key: item for key, item in one.items() if key not in derived}
+                               for one in row["measurements"]]
+    assert {**new, "schema_version": 1, "sweeps": None} == {**old, "sweeps": None}
+    for row, other in zip(new["sweeps"][0]["rows"], old["sweeps"][0]["rows"], strict=True):
+        for one, same in zip(row["measurements"], other["measurements"], strict=True):
+            assert one.pop("samples") == pytest.approx(same.pop("samples"), rel=1e-15)
+            assert one.pop("median") == pytest.approx(same.pop("median"), rel=1e-15)
+        assert row == other
+
+
+def test_the_pages_of_both_versions_are_the_same(tmp_path: Path) -> None:
+    folders = [tmp_path / name / "gpu" for name in ("old", "new")]
+    for folder, data in zip(folders, (whole(), synthetic.compact(whole()))):
+        synthetic.write(folder, data)
+        assert report.main([str(folder)]) == 0
+        assert html_report.main(["--no-isa", str(folder)]) == 0
+    written = [{path.relative_to(folder): path.read_bytes() for path in folder.rglob("*")
+                if path.is_file() and path.name != "copy_rate.json"} for folder in folders]
+    assert written[0] == written[1] and len(written[0]) >= 4
+
+
+def test_a_comparison_across_versions_finds_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old, new = synthetic.write(tmp_path / "old", whole()), synthetic.write(tmp_path / "new", synthetic.compact(whole()))
+    assert compare.main([str(old), str(new)]) == 0
+    assert "0 worse, 0 better, 0 changed" in capsys.readouterr().out
+
+
+def test_what_is_left_out_has_its_default(tmp_path: Path) -> None:
+    data = synthetic.compact(synthetic.result())
+    row = data["sweeps"][0]["rows"][0]
+    time = row["measurements"]["time"]
+    for key in ("method", "batch", "stop", "shader_mhz", "throttled"):
+        del time[key]
+    row["values"]["rate"] = 5.0
+    data["sweeps"][0]["units"]["rate"] = "GB/s"
+    data["sweeps"][0]["rows"][1] = {"label": "nothing", "x": 1.0}
+    data["sweeps"][0]["rows"][2]["measurements"]["time"]["shader_mhz"] = 1500
+    rows = read(tmp_path, data)["sweeps"][0]["rows"]
+    made = rows[0]["measurements"][0]
+    assert [made[key] for key in ("method", "batch", "stop", "throttled")] == ["device events", 1, "quiet", []]
+    assert made["shader_mhz"] == [None] * 3
+    assert rows[0]["values"] == [{"name": "rate", "value": 5.0, "unit": "GB/s"}]
+    assert rows[1] == {"label": "nothing", "x": 1.0, "measurements": [], "values": [], "checks": [], "published": []}
+    assert rows[2]["measurements"][0]["shader_mhz"] == [1500] * 3
+    schema = load.load_schema()[2]["$defs"]["row"]["properties"]
+    defaults = {key: item["default"] for key, item in
+                schema["measurements"]["additionalProperties"]["properties"].items() if "default" in item}
+    assert defaults == {"method": "device events", "batch": 1, "stop": "quiet", "throttled": [], "shader_mhz": None}
+
+
+def spoiled(change: str) -> Json:
+    """A file that follows the schema and contradicts itself."""
+    data = synthetic.compact(synthetic.result())
+    row = data["sweeps"][0]["rows"][0]
+    if change == "a check with no name":
+        row["checks"] = [[1, 5, 0]]
+    elif change == "a value with no unit":
+        row["values"] = {"rate": 5.0}
+    elif change == "a throttled sample that is not there":
+        row["measurements"]["time"]["throttled"] = [3]
+    else:
+        row["measurements"]["time"]["shader_mhz"] = [1500]
+    return data
+
+
+@pytest.mark.parametrize("change", ["a check with no name", "a value with no unit",
+                                    "a throttled sample that is not there", "fewer clocks than samples"])
+def test_what_contradicts_itself_is_refused(tmp_path: Path, change: str) -> None:
+    with pytest.raises(load.BadResult, match="contradicts itself"):
+        read(tmp_path, spoiled(change))
+
+
+@pytest.mark.parametrize("version", [0, 3, "2", None, True, 1.5])
+def test_an_unknown_version_is_refused(tmp_path: Path, version: Any) -> None:
+    for data in (synthetic.result(), synthetic.compact(synthetic.result())):
+        with pytest.raises(load.BadResult, match="does not follow the schema"):
+            read(tmp_path, {**data, "schema_version": version})
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The path of every value in a JSON."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(found for key, item in items for found in places(item, (*path, key)))]
+
+
+@pytest.mark.parametrize("value", [None, True, 7, -1, 0.5, 2**63, "text", [], {}, [[]], {"a": 1}], ids=repr)
+def test_damage_anywhere_in_a_row_is_refused_or_read(tmp_path: Path, value: Any) -> None:
+    good = synthetic.compact(whole())
+    rows = good["sweeps"][0]["rows"]
+    schemas = load.load_schema()
+    for path in places(rows)[1:]:
+        data = copy.deepcopy(good)
+        place: Any = data["sweeps"][0]["rows"]
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = value
+        file = tmp_path / "copy_rate.json"
+        file.write_text(json.dumps(data), encoding="utf-8")
+        try:
+            made = load.load_result(file, schemas).data
+        except load.BadResult:
+            continue
+        assert len(made["sweeps"][0]["rows"]) == len(rows)
