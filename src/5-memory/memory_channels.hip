@@ -5,10 +5,10 @@
 // same one: a column of a matrix whose rows are that long runs at the speed of a single channel.
 // GPUs hash addresses to prevent it. Whether a power of two is special shows against its neighbour,
 // a stride of one sector more: that meets as many pages, lines and sectors, but other channels.
-//   collapsed    the sources' own measurement: many lanes store to one address. That is contention
-//                for an address, not for a channel
+//   collapsed    fsword73's own measurement: each window of memory folded onto its first bytes, so
+//                that all stores go to few chunks of 256 bytes
 //   column-*     columns of a matrix whose rows are a power of two long, against rows that are 64
-//                bytes longer: the padding that the sources advise for matrix products
+//                bytes longer: the padding that fsword73 advises for matrix products
 //   stride       distinct addresses, each a sector of its own, a power of two apart, against the
 //                neighbour
 //   stride-l2    the same over and over within L2: its slices
@@ -16,15 +16,22 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
-#include <random>
 #include <string>
-#include <vector>
+
+#include "memory_channels_data.h"
+#include "memory_channels_findings.h"
 
 using hipscope::DeviceBuffer;
 using hipscope::launch;
 using hipscope::number;
 using hipscope::Sweep;
+using memory_channels::blocks_on_all_units;
+using memory_channels::fill;
+using memory_channels::Matrix;
+using memory_channels::matrix_of;
+using memory_channels::quad_of_tokens;
+using memory_channels::Values;
+using memory_channels::values_of;
 
 namespace {
 
@@ -32,38 +39,10 @@ constexpr unsigned block_threads = 256;
 // Strided accesses run in blocks of one wave or two, so that few of them spread over many CUs.
 constexpr unsigned small_block_threads = 64;
 
-#if defined(HIPSCOPE_BACKEND_HOST)
-constexpr unsigned threads_per_compute_unit = 256;  // scaled down
-#else
-constexpr unsigned threads_per_compute_unit = 2048;
-#endif
-
-constexpr unsigned dword_bytes = 4;
-constexpr unsigned sector_dwords = 8;  // 32 bytes, the smallest unit that GPUs move
+constexpr unsigned dword_bytes = memory_channels::dword_bytes;
+constexpr unsigned sector_dwords = memory_channels::sector_dwords;
 constexpr unsigned sector_bytes = sector_dwords * dword_bytes;
 constexpr unsigned line_dwords = 32;  // 128 bytes, the longest cache line of a GPU so far
-constexpr unsigned quad_dwords = 4;   // what one instruction of a lane moves at most
-constexpr unsigned quad_bytes = quad_dwords * dword_bytes;
-
-// --- Values -------------------------------------------------------------------------------------
-
-// What dword i of a buffer holds: factor * i + addend, random to look at, both from the seed.
-struct Values {
-  unsigned factor;  // odd
-  unsigned addend;
-
-  __host__ __device__ unsigned at(std::uint64_t i) const {
-    return factor * static_cast<unsigned>(i) + addend;
-  }
-  // What is stored is never the poison of a buffer, whose highest bit is set.
-  __host__ __device__ unsigned token(std::uint64_t i) const { return at(i) & 0x7fffffffU; }
-};
-
-Values values_of(std::uint64_t seed) {
-  std::mt19937 random(static_cast<std::mt19937::result_type>(seed));
-  return {.factor = static_cast<unsigned>(random()) | 1U,
-          .addend = static_cast<unsigned>(random())};
-}
 
 // --- Kernels ------------------------------------------------------------------------------------
 
@@ -72,71 +51,19 @@ __device__ std::uint64_t thread_number() {
 }
 __device__ std::uint64_t thread_count() { return std::uint64_t{gridDim.x} * blockDim.x; }
 
-__device__ uint4 quad_of_tokens(std::uint64_t first, Values values) {
-  return make_uint4(values.token(first), values.token(first + 1), values.token(first + 2),
-                    values.token(first + 3));
-}
-
+// One store per thread, to an address whose bits between the window's and the kept ones are
+// cleared: of each 64 Ki numbers, `kept_mask + 1` have an address of their own, and which of the
+// values for one address stays there is open. Both masks are arguments, so that no compiler knows
+// them.
 __global__ void __launch_bounds__(block_threads)
-    fill_kernel(unsigned* data, std::uint64_t size, Values values) {
-  for (std::uint64_t i = thread_number(); i < size; i += thread_count()) {
-    data[i] = values.at(i);
-  }
+    collapsed_store_kernel(int* __restrict__ data, int window_mask, int kept_mask) {
+  const int number = static_cast<int>(blockDim.x * blockIdx.x + threadIdx.x);
+  const int address = (number & window_mask) | (number & kept_mask);
+  data[address] = number;
 }
 
-// One in `group` stores of 16 bytes has an address of its own: each would go 16 bytes behind the
-// one before, but is rounded down to a multiple of the stride, `group` times 16 bytes. A thread
-// makes several of them, or else the blocks could not start as fast as they end.
-constexpr unsigned stores_per_thread = 8;
-__global__ void __launch_bounds__(block_threads)
-    collapsed_store_kernel(unsigned* data, std::uint64_t group, Values values) {
-  auto* quads = reinterpret_cast<uint4*>(data);
-  const std::uint64_t first =
-      std::uint64_t{blockIdx.x} * block_threads * stores_per_thread + threadIdx.x;
-#pragma unroll
-  for (unsigned i = 0; i < stores_per_thread; ++i) {
-    const std::uint64_t store = first + i * block_threads;
-    quads[store & ~(group - 1)] = quad_of_tokens(quad_dwords * store, values);
-  }
-}
-
-// Counts the quads that are not as the kernel above must leave them: at the start of each group one
-// of its stores' values, elsewhere poison.
-__global__ void __launch_bounds__(block_threads)
-    check_collapsed_kernel(const unsigned* data, std::uint64_t quads, std::uint64_t group,
-                           unsigned inverse, Values values, unsigned long long* wrong) {
-  unsigned long long mine = 0;
-  for (std::uint64_t i = thread_number(); i < quads; i += thread_count()) {
-    constexpr unsigned poison = ~0U;
-    const uint4 found = reinterpret_cast<const uint4*>(data)[i];
-    if (i % group != 0) {
-      mine += (found.x & found.y & found.z & found.w) == poison ? 0 : 1;
-      continue;
-    }
-    const std::uint64_t dword = ((found.x - values.addend) * inverse) & 0x7fffffffU;
-    const std::uint64_t store = dword / quad_dwords;
-    const uint4 expected = quad_of_tokens(quad_dwords * store, values);
-    const bool is_right = store < quads && (store & ~(group - 1)) == i && found.x == expected.x &&
-                          found.y == expected.y && found.z == expected.z && found.w == expected.w;
-    mine += is_right ? 0 : 1;
-  }
-  atomicAdd(wrong, mine);
-}
-
-// A matrix of 2^row_bits rows that begin `pitch` dwords apart. Access n is to one sector of row
-// n % rows: the lanes of a wave stand below each other, and the next wave goes on down the column.
-struct Matrix {
-  std::uint64_t rows;
-  unsigned row_bits;  // log2(rows)
-  unsigned pitch;     // dwords
-  unsigned width;     // dwords that are accessed in each row
-
-  [[nodiscard]] std::uint64_t accesses() const { return rows * width / sector_dwords; }
-  __host__ __device__ std::uint64_t start(std::uint64_t access) const {
-    return (access & (rows - 1)) * pitch + (access >> row_bits) * sector_dwords;
-  }
-};
-
+// Access n is to one sector of row n % rows: the lanes of a wave stand below each other, and the
+// next wave goes on down the column.
 __global__ void __launch_bounds__(block_threads)
     column_load_kernel(const unsigned* data, Matrix matrix, std::uint64_t accesses,
                        unsigned* sums) {
@@ -159,21 +86,8 @@ __global__ void __launch_bounds__(block_threads)
     const std::uint64_t start = matrix.start(n);
     auto* sector = reinterpret_cast<uint4*>(data + start);
     sector[0] = quad_of_tokens(start, values);
-    sector[1] = quad_of_tokens(start + quad_dwords, values);
+    sector[1] = quad_of_tokens(start + sector_dwords / 2, values);
   }
-}
-
-// Counts the dwords that are not as the kernel above must leave them: tokens in the matrix, poison
-// between its rows.
-__global__ void __launch_bounds__(block_threads)
-    check_columns_kernel(const unsigned* data, std::uint64_t size, unsigned pitch, unsigned width,
-                         Values values, unsigned long long* wrong) {
-  unsigned long long mine = 0;
-  for (std::uint64_t i = thread_number(); i < size; i += thread_count()) {
-    constexpr unsigned poison = ~0U;
-    mine += data[i] == (i % pitch < width ? values.token(i) : poison) ? 0 : 1;
-  }
-  atomicAdd(wrong, mine);
 }
 
 // Past L1, where what is loaded over and over would stay.
@@ -210,82 +124,43 @@ __global__ void __launch_bounds__(small_block_threads)
   sums[thread] = sum;
 }
 
-// --- What sweeps share --------------------------------------------------------------------------
-
-unsigned blocks_on_all_units(const Sweep& sweep, unsigned threads) {
-  return static_cast<unsigned>(sweep.device().compute_units) * (threads_per_compute_unit / threads);
-}
-
-void fill(const Sweep& sweep, const DeviceBuffer<unsigned>& data, const Values& values) {
-  launch(fill_kernel,
-         {.grid = dim3(blocks_on_all_units(sweep, block_threads)), .block = dim3(block_threads)},
-         data.data(), data.size(), values);
-}
-
-// How many threads' sums are wrong: access n is that of thread n % threads, and adds `expected(n)`.
-template <typename Expected>
-std::uint64_t count_wrong_sums(const DeviceBuffer<unsigned>& sums, std::uint64_t accesses,
-                               Expected expected) {
-  std::vector<unsigned> reference(sums.size());
-  for (std::uint64_t n = 0; n < accesses;) {
-    for (std::size_t thread = 0; thread < reference.size() && n < accesses; ++thread, ++n) {
-      reference[thread] += expected(n);
-    }
-  }
-  const std::vector<unsigned> results = sums.to_host();
-  std::uint64_t wrong = 0;
-  for (std::size_t thread = 0; thread < reference.size(); ++thread) {
-    wrong += results[thread] == reference[thread] ? 0 : 1;
-  }
-  return wrong;
-}
-
 // --- Collapsed addresses ------------------------------------------------------------------------
 
-// The inverse of an odd number modulo 2^32: each step doubles the bits that are right.
-unsigned inverse_of(unsigned odd) {
-  unsigned inverse = odd;
-  for (int right_bits = 3; right_bits < 32; right_bits *= 2) {
-    inverse *= 2 - odd * inverse;
-  }
-  return inverse;
-}
-
 void measure_collapsed(Sweep& sweep, std::uint64_t bytes) {
-  sweep.axis({.name = "stride", .unit = "bytes", .scale = hipscope::Scale::logarithmic});
+  sweep.axis({.name = "folded onto", .unit = "bytes", .scale = hipscope::Scale::logarithmic});
   sweep.headline("bandwidth");
   sweep.compare("collapsed store addresses");
   sweep.note(
-      "not a matter of channels: so many stores go to one address, of which one wins; "
-      "bandwidth counts what all of them carry");
+      "each window of 256 KiB folded onto its first bytes, one dword per thread; bandwidth counts "
+      "what all threads store");
   sweep.require_memory(bytes, "--footprint");
-  const std::uint64_t quads = bytes / quad_bytes;
-  DeviceBuffer<unsigned> data(quads * quad_dwords);
-  const Values values = values_of(sweep.seed());
-  const auto blocks = static_cast<unsigned>(quads / (block_threads * stores_per_thread));
-  constexpr std::uint64_t longest_stride = 131072;
-  for (std::uint64_t stride = quad_bytes; stride <= longest_stride; stride *= 2) {
-    auto point = sweep.point(std::to_string(stride), static_cast<double>(stride));
-    const std::uint64_t group = stride / quad_bytes;
-    const auto run = [&] {
-      launch(collapsed_store_kernel, {.grid = dim3(blocks), .block = dim3(block_threads)},
-             data.data(), group, values);
-    };
+  constexpr int window = memory_channels::collapsed_window;
+  const auto count = static_cast<unsigned>(bytes / dword_bytes);
+  DeviceBuffer<int> data(count);
+  const auto run = [&](unsigned kept) {
+    launch(collapsed_store_kernel,
+           {.grid = dim3(count / block_threads), .block = dim3(block_threads)}, data.data(),
+           ~(window - 1), static_cast<int>(kept - 1));
+  };
+  const auto count_wrong = [&](unsigned kept) {
     data.poison();
-    run();
-    DeviceBuffer<unsigned long long> wrong(1);
-    wrong.clear();
-    launch(check_collapsed_kernel,
-           {.grid = dim3(blocks_on_all_units(sweep, block_threads)), .block = dim3(block_threads)},
-           data.data(), quads, group, inverse_of(values.factor), values, wrong.data());
-    point.verify("one of its stores' values at each address, the rest untouched",
-                 wrong.to_host()[0], quads);
-    const auto time = point.measure(run);
+    run(kept);
+    return memory_channels::count_wrong_collapsed(data, kept,
+                                                  blocks_on_all_units(sweep, block_threads));
+  };
+  constexpr unsigned smallest_kept = 32;
+  for (unsigned kept = smallest_kept; kept < window; kept *= 2) {
+    auto point = sweep.point(std::to_string(kept * dword_bytes), kept * dword_bytes);
+    point.verify("not folded: every thread's number at its own address", count_wrong(window),
+                 count);
+    point.verify("one of its writers' values at each address, the rest untouched",
+                 count_wrong(kept), count);
+    const auto time = point.measure([&] { run(kept); });
     constexpr double gibibyte = 1U << 30;
     point.value("bandwidth", static_cast<double>(bytes) / gibibyte / time.seconds().median,
                 "GiB/s");
-    point.value("distinct addresses", static_cast<double>((quads + group - 1) / group), "");
-    point.value("stores per address", static_cast<double>(std::min(group, quads)), "");
+    point.value("thread rate", count / time.cycles(), "threads/cycle");
+    point.value("stores per address", static_cast<double>(window) / kept, "");
   }
 }
 
@@ -296,14 +171,6 @@ enum class Operation { load, store };
 constexpr unsigned shortest_pitch = 512;
 constexpr unsigned longest_pitch = 65536;
 constexpr unsigned padding_bytes = 64;  // 16 elements of 4 bytes
-
-Matrix matrix_of(std::uint64_t bytes, unsigned row_bytes, unsigned padding) {
-  const std::uint64_t rows = bytes / row_bytes;
-  return {.rows = rows,
-          .row_bits = static_cast<unsigned>(std::countr_zero(rows)),
-          .pitch = (row_bytes + padding) / dword_bytes,
-          .width = row_bytes / dword_bytes};
-}
 
 // Seconds to walk through all columns, verified first.
 double time_columns(Sweep& sweep, hipscope::Point& point, const std::string& name,
@@ -321,21 +188,15 @@ double time_columns(Sweep& sweep, hipscope::Point& point, const std::string& nam
   };
   if (operation == Operation::load) {
     run();
-    const auto sector_sum = [&](std::uint64_t n) {
-      constexpr unsigned sum_of_places = sector_dwords * (sector_dwords - 1) / 2;
-      return sector_dwords * values.at(matrix.start(n)) + sum_of_places * values.factor;
-    };
     point.verify(name + ": sums of the threads",
-                 count_wrong_sums(sums, matrix.accesses(), sector_sum), sums.size());
+                 memory_channels::count_wrong_sector_sums(sums.to_host(), matrix, values),
+                 sums.size());
   } else {
     hipscope::check(hipMemset(data.data(), hipscope::poison_byte, data.size() * sizeof(unsigned)));
     run();
-    DeviceBuffer<unsigned long long> wrong(1);
-    wrong.clear();
-    const std::uint64_t size = matrix.rows * matrix.pitch;
-    launch(check_columns_kernel, shape, data.data(), size, matrix.pitch, matrix.width, values,
-           wrong.data());
-    point.verify(name + ": every dword of the matrix, none beside it", wrong.to_host()[0], size);
+    point.verify(name + ": every dword of the matrix, none beside it",
+                 memory_channels::count_wrong_columns(data, matrix, values, blocks),
+                 matrix.rows * matrix.pitch);
   }
   return point.measure(run, {.name = name}).seconds().median;
 }
@@ -349,7 +210,7 @@ void measure_columns(Sweep& sweep, Operation operation, std::uint64_t bytes) {
   sweep.require_memory(most_bytes, "--footprint");
   const DeviceBuffer<unsigned> data(most_bytes / dword_bytes);
   if (operation == Operation::load) {
-    fill(sweep, data, values_of(sweep.seed()));
+    fill(data, values_of(sweep.seed()), blocks_on_all_units(sweep, block_threads));
   }
   for (unsigned pitch = shortest_pitch; pitch <= longest_pitch; pitch *= 2) {
     auto point = sweep.point(std::to_string(pitch), pitch);
@@ -396,7 +257,8 @@ class StridedLoads {
     const auto expected = [&](std::uint64_t n) {
       return values.at(shift + (n & (places_ - 1)) * stride_);
     };
-    point.verify(name + ": sums of the threads", count_wrong_sums(sums_, accesses_, expected),
+    point.verify(name + ": sums of the threads",
+                 memory_channels::count_wrong_sums(sums_.to_host(), accesses_, expected),
                  sums_.size());
   }
 
@@ -453,7 +315,7 @@ void measure_stride(Sweep& sweep, std::uint64_t footprint, std::uint64_t most_pl
              number(static_cast<double>(footprint) / (1 << 20), 6) + " MiB at most");
   sweep.require_memory(bytes_with_neighbours(footprint), "--footprint");
   const DeviceBuffer<unsigned> data(bytes_with_neighbours(footprint) / dword_bytes);
-  fill(sweep, data, values_of(sweep.seed()));
+  fill(data, values_of(sweep.seed()), blocks_on_all_units(sweep, block_threads));
   constexpr std::uint64_t longest_stride = 1U << 20;
   for (std::uint64_t stride = shortest_stride; stride <= std::min(longest_stride, footprint);
        stride *= 2) {
@@ -476,94 +338,12 @@ void measure_stride_l2(Sweep& sweep, std::uint64_t given, std::uint64_t accesses
   sweep.note("neighbour: a stride of 32 bytes more; the same places over and over, within " +
              number(static_cast<double>(footprint) / (1 << 20), 6) + " MiB, past L1");
   const DeviceBuffer<unsigned> data(bytes_with_neighbours(footprint) / dword_bytes);
-  fill(sweep, data, values_of(sweep.seed()));
+  fill(data, values_of(sweep.seed()), blocks_on_all_units(sweep, block_threads));
   constexpr std::uint64_t fewest_places = 1024;
   for (std::uint64_t stride = shortest_stride; stride * fewest_places <= footprint; stride *= 2) {
     const std::uint64_t places = std::bit_floor(footprint / stride);
     measure_pair(sweep, data, stride, places, std::max(std::bit_floor(accesses), places), 1);
   }
-}
-
-// --- What the curves show -----------------------------------------------------------------------
-
-// Below this a power of two is clearly slower than its neighbour.
-constexpr double clearly_slower = 0.8;
-
-std::vector<hipscope::CurvePoint>::const_iterator lowest(
-    const std::vector<hipscope::CurvePoint>& curve) {
-  return std::min_element(curve.begin(), curve.end(),
-                          [](const auto& a, const auto& b) { return a.y < b.y; });
-}
-
-void infer_interleave(hipscope::Results& results) {
-  const auto ratios = results.curve("stride", "of neighbour");
-  if (ratios.empty()) {
-    return;
-  }
-  const auto worst = lowest(ratios);
-  hipscope::Inference inference{.name = "channel interleave", .unit = "bytes"};
-  inference.evidence = {"the slowest power of two, " + number(worst->x, 7) + " bytes, runs at " +
-                        number(worst->y) + " times the rate of its neighbour"};
-  const auto found = hipscope::find_channel_interleave(results.curve("stride", "power-of-two rate"),
-                                                       results.curve("stride", "neighbour rate"));
-  if (found) {
-    inference.value = found->bytes;
-    inference.confidence = found->confidence;
-    inference.statement =
-        "channels take turns every so many bytes: each doubling of the stride "
-        "beyond it halves the channels that are met";
-    inference.evidence.push_back(std::to_string(found->halvings) + " halvings in a row");
-  } else if (worst->y > clearly_slower) {
-    inference.statement =
-        "addresses look hashed over the channels: no stride was found that makes them collide";
-  } else {
-    inference.statement =
-        "some strides are slower than their neighbours, but not by channels that "
-        "take turns in plain order";
-  }
-  results.infer(inference);
-}
-
-void infer_worst_stride(hipscope::Results& results, const std::string& sweep,
-                        const std::string& name) {
-  const auto ratios = results.curve(sweep, "of neighbour");
-  if (ratios.empty()) {
-    return;
-  }
-  const auto worst = lowest(ratios);
-  const auto best = std::max_element(ratios.begin(), ratios.end(),
-                                     [](const auto& a, const auto& b) { return a.y < b.y; });
-  const double loss = std::max(1 - worst->y, 1 - clearly_slower);
-  results.infer(
-      {.name = name,
-       .value = worst->y,
-       .unit = "of the neighbour's rate",
-       .confidence = std::clamp(1 - worst->relative_spread / loss, 0.0, 1.0),
-       .statement = worst->y < clearly_slower
-                        ? "accesses " + number(worst->x, 7) + " bytes apart collide"
-                        : "the lowest of all powers of two, at " + number(worst->x, 7) +
-                              " bytes, and no collision",
-       .evidence = {
-           number(static_cast<double>(ratios.size())) + " strides, " + number(ratios.front().x, 7) +
-               " ... " + number(ratios.back().x, 7) + " bytes, each against 32 bytes more",
-           "the highest is " + number(best->y) + ", at " + number(best->x, 7) + " bytes"}});
-}
-
-// How much a matrix gains by padding, at its worst pitch.
-void infer_padding(hipscope::Results& results, const std::string& sweep, const std::string& what) {
-  const auto ratios = results.curve(sweep, "of padded");
-  if (ratios.empty()) {
-    return;
-  }
-  const auto worst = lowest(ratios);
-  const double gain = 1 / worst->y;
-  results.infer({.name = "gain by padding, column " + what,
-                 .value = gain,
-                 .unit = "times as fast",
-                 .confidence = std::clamp(
-                     1 - worst->relative_spread / std::max(gain - 1, 1 - clearly_slower), 0.0, 1.0),
-                 .statement = "the most that 64 bytes more per row gain, with rows of " +
-                              number(worst->x, 7) + " bytes"});
 }
 
 }  // namespace
@@ -579,8 +359,8 @@ int main(int argc, char** argv) {
   constexpr std::uint64_t gibibyte = 1U << 30;
   constexpr std::uint64_t smallest_footprint = 1U << 19;
   const auto footprint = experiment.size("--footprint",
-                                         "bytes of memory that strides cover; columns and "
-                                         "collapsed stores a quarter, at most 1 GiB",
+                                         "bytes of memory that strides cover; columns a "
+                                         "quarter, both they and collapsed stores at most 1 GiB",
                                          {.gpu = 32 * gibibyte,
                                           .quick = gibibyte,
                                           .host = smallest_footprint,
@@ -600,13 +380,13 @@ int main(int argc, char** argv) {
   const auto l2_accesses = experiment.size(
       "--l2-accesses", "accesses of sweep stride-l2, rounded down to a power of two",
       {.gpu = 1U << 24, .quick = 1U << 22, .host = 1U << 12, .minimum = 1, .maximum = 1U << 28});
-  // Matrices have a power of two rows; stores fill whole blocks.
-  const auto quarter = [&] {
-    return std::min(std::bit_floor<std::uint64_t>(footprint) / 4, gibibyte);
-  };
+  // Matrices have a power of two rows; collapsed stores fill whole windows.
+  const auto power_of_two = [=] { return std::bit_floor<std::uint64_t>(footprint); };
+  const auto quarter = [=] { return std::min(power_of_two() / 4, gibibyte); };
 
-  experiment.sweep("collapsed", "stores whose addresses collapse onto few",
-                   [=](Sweep& sweep) { measure_collapsed(sweep, quarter()); });
+  experiment.sweep("collapsed", "stores whose addresses collapse onto few", [=](Sweep& sweep) {
+    measure_collapsed(sweep, std::min(power_of_two(), gibibyte));
+  });
   experiment.sweep("column-loads", "columns loaded, rows a power of two apart against padded",
                    [=](Sweep& sweep) { measure_columns(sweep, Operation::load, quarter()); });
   experiment.sweep("column-stores", "columns stored, rows a power of two apart against padded",
@@ -615,12 +395,6 @@ int main(int argc, char** argv) {
                    [=](Sweep& sweep) { measure_stride(sweep, footprint, places); });
   experiment.sweep("stride-l2", "the same within L2",
                    [=](Sweep& sweep) { measure_stride_l2(sweep, l2_footprint, l2_accesses); });
-  experiment.conclude([](hipscope::Results& results) {
-    infer_interleave(results);
-    infer_worst_stride(results, "stride", "worst stride factor");
-    infer_worst_stride(results, "stride-l2", "worst stride factor within L2");
-    infer_padding(results, "column-loads", "loads");
-    infer_padding(results, "column-stores", "stores");
-  });
+  experiment.conclude(memory_channels::conclude);
   return experiment.run(argc, argv);
 }
