@@ -13,6 +13,8 @@
 
 namespace hipscope::vendor::library {
 
+constexpr bool may_end_the_process = false;
+
 inline void check(cublasStatus_t status) {
   if (status != CUBLAS_STATUS_SUCCESS) {
     throw DeviceError(std::string("cuBLAS: ") + cublasGetStatusString(status));

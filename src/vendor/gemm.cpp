@@ -28,4 +28,6 @@ void Gemm::enqueue(const GemmArguments<double>& arguments) {
 
 std::string gemm_library() { return library::name(); }
 
+bool gemm_may_end_the_process() { return library::may_end_the_process; }
+
 }  // namespace hipscope::vendor

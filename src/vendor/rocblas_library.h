@@ -12,6 +12,8 @@
 
 namespace hipscope::vendor::library {
 
+constexpr bool may_end_the_process = true;
+
 inline void check(rocblas_status status) {
   if (status != rocblas_status_success) {
     throw DeviceError(std::string("rocBLAS: ") + rocblas_status_to_string(status));

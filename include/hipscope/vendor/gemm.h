@@ -10,6 +10,10 @@ namespace hipscope::vendor {
 /// The library's name and version, "cuBLAS 13.0.2"; empty when this build has none.
 std::string gemm_library();
 
+/// Whether a call may end the process instead of failing: rocBLAS, for a GPU that it has nothing
+/// for.
+bool gemm_may_end_the_process();
+
 /// What the build looked for, for a sentence that says that it is not there.
 inline constexpr const char* gemm_libraries = "cuBLAS, rocBLAS";
 

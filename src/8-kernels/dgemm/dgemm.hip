@@ -1,22 +1,22 @@
 // How does a matrix product in FP64 get from one block's operands in memory to the FP64 peak, and
 // to that of matrix instructions?
 //
-// Part 1, sweep one-block: the source's six stages at its size, M = N = 64, K = 128, one block of
-// 256 threads, A and B with k along memory. Its two mistakes are mended and explained in
-// lds_tiles.h. Sweep bank-conflicts measures what the last of them saves.
+// Part 1, sweep one-block: the six steps of D, the DCU programming textbook, section 3.5, as D
+// wrote them and at D's size: M = N = 64, K = 128, one block of 256 threads. Files 3.5.3 to 3.5.8,
+// named after D's sections; what had to be corrected stands in each. Sweep bank-conflicts measures
+// what the last of them saves.
 //
-// Part 2: the same stages for any size and many blocks, with all matrices row by row, then stages
-// of our own: for the vector unit, and by matrix instructions. Each header of this folder holds one
-// group of them and says what changed and why that should help; read them in the order of stages.h.
-// How they are checked and measured: ../gemm/ladder.h. Sweep operands asks what holds FP64 FMAs
-// back that wait for nothing.
+// Part 2, sweep stages: ours, for any size and many blocks, with all matrices row by row;
+// files 4.01 and on. Each file is one rung and says what changed against the one before, and why
+// that should help. How they are checked and measured: ../gemm/ladder.h. Sweep operands asks what
+// holds FP64 FMAs back that wait for nothing.
 #include <hipscope/hipscope.h>
 
-#include <algorithm>
 #include <string>
-#include <vector>
 
 #include "../gemm/ladder.h"
+#include "bank_conflicts.h"
+#include "dgemm_findings.h"
 #include "one_block.h"
 #include "operands.h"
 #include "stages.h"
@@ -44,71 +44,12 @@ double fmas_per_cycle(const std::string& architecture, gemm::Unit unit) {
   return begins("gfx10") ? 8 : gemm::unknown;
 }
 
-double rate_at(const std::vector<hipscope::CurvePoint>& curve, double x) {
-  for (const hipscope::CurvePoint& point : curve) {
-    if (point.x == x) {
-      return point.y;
-    }
-  }
-  return gemm::unknown;
-}
-
-void infer_one_block(hipscope::Results& results) {
-  const auto by_host = results.curve("one-block", "speed-up on the first stage");
-  const auto by_device = results.curve("one-block", "device speed-up on the first stage");
-  if (by_host.empty()) {
-    return;
-  }
-  const auto stages = dgemm::source_stages<dgemm::LayoutOfB::columns>();
-  const auto last = std::find_if(stages.begin(), stages.end(), [](const auto& source) {
-    return source.stage.source_kernel == "6";
-  });
-  const auto x = static_cast<double>(last - stages.begin() + 1);
-  results.infer(
-      {.name = "DGEMM of one block, from the source's first stage to its last",
-       .value = rate_at(by_host, x),
-       .unit = "times the rate",
-       .confidence = 1 - std::min(1.0, by_host.back().relative_spread),
-       .statement = "by the host's clock, launch and wait included",
-       .evidence = {"by the device's: " + hipscope::number(rate_at(by_device, x)) + " times",
-                    "published: 6.5 times"}});
-}
-
-void infer_bank_conflicts(hipscope::Results& results) {
-  const auto cycles = results.curve("bank-conflicts", "time of the block's load");
-  if (cycles.size() < 2) {
-    return;
-  }
-  const hipscope::CurvePoint& none = cycles.front();
-  const hipscope::CurvePoint& most = cycles.back();
-  results.infer({.name = "a block's load from LDS for each lane more at a bank",
-                 .value = (most.y - none.y) / (most.x - none.x),
-                 .unit = "cycles",
-                 .confidence = 1 - std::min(1.0, most.relative_spread),
-                 .statement = "256 threads, 8 bytes each",
-                 .evidence = {hipscope::number(none.y) + " cycles with none in the way, " +
-                              hipscope::number(most.y) + " with " + hipscope::number(most.x) +
-                              " lanes at each bank"}});
-}
-
-void infer_operands(hipscope::Results& results) {
-  const auto rates = results.curve("operands", "FMA rate");
-  if (rates.size() < 3) {
-    return;
-  }
-  results.infer({.name = "FP64 FMAs whose operands are all new",
-                 .value = rates[0].y / rates[1].y,
-                 .unit = "times the rate",
-                 .confidence = 1 - std::min(1.0, rates[0].relative_spread),
-                 .statement = "against FMAs that share a factor with the one before",
-                 .evidence = {hipscope::number(rates[0].y) + " and " +
-                              hipscope::number(rates[1].y) + " FMAs per cycle and CU; " +
-                              hipscope::number(rates[2].y) + " with a load from LDS for every 8"}});
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (const auto status = gemm::probe_if_asked<double>(argc, argv)) {
+    return *status;
+  }
   hipscope::Experiment experiment(
       "dgemm",
       {.question = "How does a matrix product in FP64 get from one block's operands in memory to "
@@ -126,9 +67,7 @@ int main(int argc, char** argv) {
                                            .fmas_per_cycle = fmas_per_cycle,
                                            .odd_sizes = 8});
   experiment.conclude([&](hipscope::Results& results) {
-    infer_one_block(results);
-    infer_bank_conflicts(results);
-    infer_operands(results);
+    dgemm::conclude(results);
     ladder.conclude(results);
   });
   return experiment.run(argc, argv);

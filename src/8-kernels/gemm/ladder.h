@@ -17,12 +17,14 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
-#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cases.h"
+#include "judge.h"
+#include "ladder_findings.h"
 #include "library.h"
 #include "problem.h"
 #include "stage.h"
@@ -33,7 +35,6 @@ using hipscope::number;
 using hipscope::Sweep;
 
 inline constexpr const char* teraflops = "TFLOP/s";
-inline constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 inline double fmas_of(const Extents& extents) {
   return double{1} * extents.m * extents.n * extents.k;
@@ -41,124 +42,6 @@ inline double fmas_of(const Extents& extents) {
 
 inline double rate_of(const Extents& extents, const hipscope::Measurement& time) {
   return 2e-12 * fmas_of(extents) / time.seconds().median;
-}
-
-/// Factors with which a result is checked: those that are measured, and others, for which C's old
-/// content matters.
-template <typename Value>
-struct Factors {
-  Value alpha;
-  Value beta;
-};
-template <typename Value>
-inline constexpr Factors<Value> measured_factors = {.alpha = 1, .beta = 0};
-template <typename Value>
-inline constexpr Factors<Value> other_factors = {.alpha = 1.5, .beta = -0.5};
-
-template <typename Value>
-Verdict judge(const Stage<Value>& stage, Problem<Value>& problem, Factors<Value> factors) {
-  problem.reset(factors.beta);
-  const Prepared<Value> prepared(stage, problem.product(factors.alpha, factors.beta));
-  prepared.enqueue();
-  prepared.finish();
-  return problem.judge(factors.alpha, factors.beta);
-}
-
-template <typename Value>
-Verdict judge(Library& library, Problem<Value>& problem, Factors<Value> factors) {
-  problem.reset(factors.beta);
-  library.enqueue(problem.product(factors.alpha, factors.beta));
-  return problem.judge(factors.alpha, factors.beta);
-}
-
-/// Verifies with both factors, and shows the larger error.
-template <typename Multiplier, typename Value>
-void verify(hipscope::Point& point, Multiplier& multiplier, Problem<Value>& problem) {
-  const Verdict measured = judge(multiplier, problem, measured_factors<Value>);
-  const Verdict other = judge(multiplier, problem, other_factors<Value>);
-  point.verify("every element", measured.wrong, measured.checked);
-  point.verify("every element, alpha = 1.5, beta = -0.5", other.wrong, other.checked);
-  point.value("error", std::max(measured.error, other.error), "eps");
-}
-
-/// What the compiler and the runtime say of a stage's kernel.
-template <typename Value>
-void add_resources(const Sweep& sweep, hipscope::Point& point, const Stage<Value>& stage) {
-  hipFuncAttributes attributes{};
-  int blocks = 0;
-  hipscope::check(hipFuncGetAttributes(&attributes, stage.kernel));
-  hipscope::check(hipOccupancyMaxActiveBlocksPerMultiprocessor(
-      &blocks, stage.kernel, static_cast<int>(stage.tiles.threads), stage.dynamic_lds_bytes));
-  const auto known = [&](double value) { return sweep.is_hardware() ? value : unknown; };
-  const double lds = static_cast<double>(attributes.sharedSizeBytes) + stage.dynamic_lds_bytes;
-  point.value("registers", known(attributes.numRegs), "per thread");
-  point.value("scratch", known(static_cast<double>(attributes.localSizeBytes)), "bytes per thread");
-  point.value("LDS", known(lds), "bytes");
-  point.value("blocks per CU", known(blocks), "");
-}
-
-/// 256, 384, 512, 768, 1024 ...: half an octave each; where none lies between, `largest` alone.
-inline std::vector<unsigned> sizes_between(unsigned smallest, unsigned largest) {
-  std::vector<unsigned> sizes;
-  for (unsigned power = 2; power <= largest; power *= 2) {
-    for (const unsigned size : {power, power + power / 2}) {
-      if (size >= smallest && size <= largest) {
-        sizes.push_back(size);
-      }
-    }
-  }
-  return sizes.empty() ? std::vector<unsigned>{largest} : sizes;
-}
-
-/// Different odd sizes, at most `count` (two or more), spread evenly from about a sixth of
-/// `largest` to `largest` or one less.
-inline std::vector<unsigned> odd_sizes(unsigned count, unsigned largest) {
-  const unsigned first = (largest + 7) / 6;
-  const unsigned last = (largest - 1) | 1U;
-  std::vector<unsigned> sizes;
-  for (unsigned i = 0; i < count; ++i) {
-    const unsigned size = (first + (last - first) * i / (count - 1)) | 1U;
-    if (sizes.empty() || size != sizes.back()) {
-      sizes.push_back(size);
-    }
-  }
-  return sizes;
-}
-
-template <typename Value>
-struct AwkwardCase {
-  unsigned m;
-  unsigned n;
-  unsigned k;
-  Factors<Value> factors;
-  Gaps gaps;
-};
-
-/// The extents `above` and a little less are as large as the sweep's option says; the others are
-/// under 260.
-template <typename Value>
-std::vector<AwkwardCase<Value>> awkward_cases(unsigned above) {
-  const unsigned below = above - 2;
-  const Gaps odd_gaps = {.a = 3, .b = 5, .c = 7};
-  const Gaps whole_gaps = {.a = 8, .b = 16, .c = 32};
-  const Factors<Value> measured = measured_factors<Value>;
-  const Factors<Value> other = other_factors<Value>;
-  return {{1, 1, 1, measured, {}},
-          {1, 1, above, other, odd_gaps},
-          {17, 1, 257, measured, {}},
-          {1, 257, 19, other, {}},
-          {255, 17, 1, other, odd_gaps},
-          {17, 255, 0, other, {}},
-          {17, 17, 0, measured, odd_gaps},
-          {130, 255, 33, {.alpha = 0, .beta = 2}, {}},
-          {65, 63, 31, {.alpha = 0, .beta = 0}, {}},
-          {128, 256, 16, other, whole_gaps},
-          {below, above, 17, {.alpha = -1, .beta = 1}, {}},
-          {above, 17, below, measured, odd_gaps},
-          {17, below, above, other, {}},
-          // Tiles that are split along k among blocks, of several rows and columns.
-          {190, 63, 150, other, {}},
-          {190, 127, 151, measured, odd_gaps}};
 }
 
 /// A ladder: what is measured, and of which arithmetic.
@@ -207,8 +90,11 @@ class Ladder {
 
   /// Draws what the sweeps show: the best stage, and how it stands beside the library.
   void conclude(hipscope::Results& results) const {
-    infer_best(results);
-    infer_ratio(results);
+    std::vector<LadderRow> rows;
+    for (const Stage<Value>& stage : stages()) {
+      rows.push_back({label_of(stage), stage.unit == Unit::matrix});
+    }
+    conclude_ladder(results, description_.name, rows);
   }
 
   [[nodiscard]] const std::vector<Stage<Value>>& stages() const { return description_.stages; }
@@ -514,76 +400,6 @@ class Ladder {
       }
       point.value("cases", static_cast<double>(problems.size()), "");
       point.value("largest error", largest, "eps");
-    }
-  }
-
-  // --- What the ladder shows
-
-  void infer_best(hipscope::Results& results) const {
-    auto rates = results.curve("stages", "rate");
-    const auto is_library = [&](const auto& point) {
-      return point.x > static_cast<double>(stages().size());
-    };
-    rates.erase(std::remove_if(rates.begin(), rates.end(), is_library), rates.end());
-    const auto shares = results.curve("stages", "share of peak");
-    for (const Unit unit : {Unit::vector, Unit::matrix}) {
-      const auto is_of_unit = [&](const auto& point) {
-        return stages()[static_cast<std::size_t>(point.x) - 1].unit == unit;
-      };
-      auto best = rates.end();
-      for (auto point = rates.begin(); point != rates.end(); ++point) {
-        if (is_of_unit(*point) && (best == rates.end() || point->y > best->y)) {
-          best = point;
-        }
-      }
-      if (best == rates.end()) {
-        continue;
-      }
-      const Stage<Value>& stage = stages()[static_cast<std::size_t>(best->x) - 1];
-      hipscope::Inference inference{
-          .name =
-              description_.name + " rate" + (unit == Unit::matrix ? " by matrix instructions" : ""),
-          .value = best->y,
-          .unit = teraflops,
-          .confidence = 1 - std::min(1.0, best->relative_spread),
-          .statement = label_of(stage),
-          .evidence = {number(best->y / rates.front().y) + " times the first stage"}};
-      for (const auto& share : shares) {
-        if (share.x == best->x) {
-          inference.evidence.push_back(number(share.y) + " % of the peak at its clock");
-        }
-      }
-      results.infer(inference);
-    }
-  }
-
-  void infer_ratio(hipscope::Results& results) const {
-    const auto ratios = results.curve("against-library", "ratio to the library");
-    const auto best = std::max_element(ratios.begin(), ratios.end(),
-                                       [](const auto& a, const auto& b) { return a.y < b.y; });
-    if (best != ratios.end()) {
-      results.infer(
-          {.name = description_.name + " over the vendor's library",
-           .value = best->y,
-           .unit = "times its rate",
-           .confidence = 1 - std::min(1.0, best->relative_spread),
-           .statement = "the best stage against the better of the library's two kinds of math",
-           .evidence = {"measured in turn, medians of both"}});
-    }
-    const auto odd = results.curve("odd", "ratio to the library");
-    if (!odd.empty()) {
-      double sum = 0;
-      double spread = 0;
-      for (const auto& point : odd) {
-        sum += point.y;
-        spread = std::max(spread, point.relative_spread);
-      }
-      results.infer({.name = description_.name + " over the vendor's library at odd sizes",
-                     .value = sum / static_cast<double>(odd.size()),
-                     .unit = "times its rate",
-                     .confidence = 1 - std::min(1.0, spread),
-                     .statement = "the mean of the sizes, with the best stage at each",
-                     .evidence = {std::to_string(odd.size()) + " sizes"}});
     }
   }
 

@@ -70,6 +70,9 @@ void infer_launch_bounds(hipscope::Results& results, const std::vector<Stage>& s
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (const auto status = gemm::probe_if_asked<float>(argc, argv)) {
+    return *status;
+  }
   hipscope::Experiment experiment(
       "sgemm",
       {.question =

@@ -1,0 +1,86 @@
+// At which sizes and with which factors matrix products are measured and checked.
+#pragma once
+
+#include <vector>
+
+#include "problem.h"
+
+namespace gemm {
+
+/// Factors with which a result is checked: those that are measured, and others, for which C's old
+/// content matters.
+template <typename Value>
+struct Factors {
+  Value alpha;
+  Value beta;
+};
+template <typename Value>
+inline constexpr Factors<Value> measured_factors = {.alpha = 1, .beta = 0};
+template <typename Value>
+inline constexpr Factors<Value> other_factors = {.alpha = 1.5, .beta = -0.5};
+
+/// 256, 384, 512, 768, 1024 ...: half an octave each; where none lies between, `largest` alone.
+inline std::vector<unsigned> sizes_between(unsigned smallest, unsigned largest) {
+  std::vector<unsigned> sizes;
+  for (unsigned power = 2; power <= largest; power *= 2) {
+    for (const unsigned size : {power, power + power / 2}) {
+      if (size >= smallest && size <= largest) {
+        sizes.push_back(size);
+      }
+    }
+  }
+  return sizes.empty() ? std::vector<unsigned>{largest} : sizes;
+}
+
+/// Different odd sizes, at most `count` (two or more), spread evenly from about a sixth of
+/// `largest` to `largest` or one less.
+inline std::vector<unsigned> odd_sizes(unsigned count, unsigned largest) {
+  const unsigned first = (largest + 7) / 6;
+  const unsigned last = (largest - 1) | 1U;
+  std::vector<unsigned> sizes;
+  for (unsigned i = 0; i < count; ++i) {
+    const unsigned size = (first + (last - first) * i / (count - 1)) | 1U;
+    if (sizes.empty() || size != sizes.back()) {
+      sizes.push_back(size);
+    }
+  }
+  return sizes;
+}
+
+template <typename Value>
+struct AwkwardCase {
+  unsigned m;
+  unsigned n;
+  unsigned k;
+  Factors<Value> factors;
+  Gaps gaps;
+};
+
+/// The extents `above` and a little less are as large as the sweep's option says; the others are
+/// under 260.
+template <typename Value>
+std::vector<AwkwardCase<Value>> awkward_cases(unsigned above) {
+  const unsigned below = above - 2;
+  const Gaps odd_gaps = {.a = 3, .b = 5, .c = 7};
+  const Gaps whole_gaps = {.a = 8, .b = 16, .c = 32};
+  const Factors<Value> measured = measured_factors<Value>;
+  const Factors<Value> other = other_factors<Value>;
+  return {{1, 1, 1, measured, {}},
+          {1, 1, above, other, odd_gaps},
+          {17, 1, 257, measured, {}},
+          {1, 257, 19, other, {}},
+          {255, 17, 1, other, odd_gaps},
+          {17, 255, 0, other, {}},
+          {17, 17, 0, measured, odd_gaps},
+          {130, 255, 33, {.alpha = 0, .beta = 2}, {}},
+          {65, 63, 31, {.alpha = 0, .beta = 0}, {}},
+          {128, 256, 16, other, whole_gaps},
+          {below, above, 17, {.alpha = -1, .beta = 1}, {}},
+          {above, 17, below, measured, odd_gaps},
+          {17, below, above, other, {}},
+          // Tiles that are split along k among blocks, of several rows and columns.
+          {190, 63, 150, other, {}},
+          {190, 127, 151, measured, odd_gaps}};
+}
+
+}  // namespace gemm

@@ -1,0 +1,61 @@
+// How a stage or the library is checked, and what is known of a stage's kernel.
+#pragma once
+
+#include <hipscope/hipscope.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "cases.h"
+#include "library.h"
+#include "problem.h"
+#include "stage.h"
+
+namespace gemm {
+
+inline constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+template <typename Value>
+Verdict judge(const Stage<Value>& stage, Problem<Value>& problem, Factors<Value> factors) {
+  problem.reset(factors.beta);
+  const Prepared<Value> prepared(stage, problem.product(factors.alpha, factors.beta));
+  prepared.enqueue();
+  prepared.finish();
+  return problem.judge(factors.alpha, factors.beta);
+}
+
+template <typename Value>
+Verdict judge(Library& library, Problem<Value>& problem, Factors<Value> factors) {
+  problem.reset(factors.beta);
+  library.enqueue(problem.product(factors.alpha, factors.beta));
+  return problem.judge(factors.alpha, factors.beta);
+}
+
+/// Verifies with both factors, and shows the larger error.
+template <typename Multiplier, typename Value>
+void verify(hipscope::Point& point, Multiplier& multiplier, Problem<Value>& problem) {
+  const Verdict measured = judge(multiplier, problem, measured_factors<Value>);
+  const Verdict other = judge(multiplier, problem, other_factors<Value>);
+  point.verify("every element", measured.wrong, measured.checked);
+  point.verify("every element, alpha = 1.5, beta = -0.5", other.wrong, other.checked);
+  point.value("error", std::max(measured.error, other.error), "eps");
+}
+
+/// What the compiler and the runtime say of a stage's kernel.
+template <typename Value>
+void add_resources(const hipscope::Sweep& sweep, hipscope::Point& point,
+                   const Stage<Value>& stage) {
+  hipFuncAttributes attributes{};
+  int blocks = 0;
+  hipscope::check(hipFuncGetAttributes(&attributes, stage.kernel));
+  hipscope::check(hipOccupancyMaxActiveBlocksPerMultiprocessor(
+      &blocks, stage.kernel, static_cast<int>(stage.tiles.threads), stage.dynamic_lds_bytes));
+  const auto known = [&](double value) { return sweep.is_hardware() ? value : unknown; };
+  const double lds = static_cast<double>(attributes.sharedSizeBytes) + stage.dynamic_lds_bytes;
+  point.value("registers", known(attributes.numRegs), "per thread");
+  point.value("scratch", known(static_cast<double>(attributes.localSizeBytes)), "bytes per thread");
+  point.value("LDS", known(lds), "bytes");
+  point.value("blocks per CU", known(blocks), "");
+}
+
+}  // namespace gemm

@@ -1,0 +1,143 @@
+// What fills matrices, computes the reference of their product, and compares a result with it; see
+// problem.h.
+#pragma once
+
+#include <hipscope/hipscope.h>
+
+#include <cmath>
+#include <cstdint>
+
+#include "exact.h"
+#include "stage.h"
+
+namespace gemm {
+
+inline constexpr unsigned reference_side = 16;
+inline constexpr unsigned reference_threads = reference_side * reference_side;
+
+enum class Values {
+  random,    ///< in [-1, 1)
+  integers,  ///< -2 ... 2
+};
+
+/// Fills the matrix; what lies between its rows stays poisoned.
+template <typename Value>
+__global__ void __launch_bounds__(reference_threads)
+    fill_kernel(Value* matrix, unsigned rows, unsigned columns, unsigned pitch, unsigned key,
+                Values values) {
+  const unsigned column = blockIdx.x * reference_threads + threadIdx.x;
+  if (column < columns) {
+    for (unsigned row = blockIdx.y; row < rows; row += gridDim.y) {
+      const unsigned bits = hipscope::random_bits(row * columns + column + key);
+      matrix[std::size_t{row} * pitch + column] =
+          values == Values::random ? Exact<Value>::random(bits, hipscope::random_bits(bits))
+                                   : static_cast<Value>(bits % 5) - 2;
+    }
+  }
+}
+
+/// Copies a matrix into one of other extents: what is not there is 0, what is too much is left out.
+template <typename Value>
+__global__ void __launch_bounds__(reference_threads)
+    copy_kernel(Value* to, unsigned to_rows, unsigned to_columns, unsigned to_pitch,
+                const Value* from, unsigned from_rows, unsigned from_columns, unsigned from_pitch) {
+  const unsigned column = blockIdx.x * reference_threads + threadIdx.x;
+  if (column < to_columns) {
+    for (unsigned row = blockIdx.y; row < to_rows; row += gridDim.y) {
+      const bool is_there = row < from_rows && column < from_columns;
+      to[std::size_t{row} * to_pitch + column] =
+          is_there ? from[std::size_t{row} * from_pitch + column] : Value{};
+    }
+  }
+}
+
+/// The product and the sum of its terms' magnitudes, both m x n without gaps.
+template <typename Value>
+__global__ void __launch_bounds__(reference_threads)
+    reference_kernel(Extents extents, const Value* __restrict__ a, const Value* __restrict__ b,
+                     typename Exact<Value>::Type* __restrict__ product,
+                     double* __restrict__ magnitude) {
+  __shared__ Value a_tile[reference_side][reference_side];
+  __shared__ Value b_tile[reference_side][reference_side];
+  const unsigned row_of_tile = threadIdx.x / reference_side;
+  const unsigned column_of_tile = threadIdx.x % reference_side;
+  const unsigned row = blockIdx.y * reference_side + row_of_tile;
+  const unsigned column = blockIdx.x * reference_side + column_of_tile;
+  typename Exact<Value>::Type sum = {};
+  double sum_of_magnitudes = 0;
+  for (unsigned tile = 0; tile < extents.k; tile += reference_side) {
+    const unsigned a_k = tile + column_of_tile;
+    const unsigned b_k = tile + row_of_tile;
+    a_tile[row_of_tile][column_of_tile] =
+        row < extents.m && a_k < extents.k ? a[std::size_t{row} * extents.lda + a_k] : Value{};
+    b_tile[row_of_tile][column_of_tile] = b_k < extents.k && column < extents.n
+                                              ? b[std::size_t{b_k} * extents.ldb + column]
+                                              : Value{};
+    __syncthreads();
+    for (unsigned k = 0; k < reference_side; ++k) {
+      const Value left = a_tile[row_of_tile][k];
+      const Value right = b_tile[k][column_of_tile];
+      sum = sum + Exact<Value>::product(left, right);
+      sum_of_magnitudes += fabs(double{left} * right);
+    }
+    __syncthreads();
+  }
+  if (row < extents.m && column < extents.n) {
+    product[std::size_t{row} * extents.n + column] = sum;
+    magnitude[std::size_t{row} * extents.n + column] = sum_of_magnitudes;
+  }
+}
+
+/// What the comparison of a result with its reference finds.
+struct Comparison {
+  unsigned long long right;  ///< elements of C
+  unsigned long long clean;  ///< elements between C's rows that are as they were
+  unsigned largest_error;    ///< bits of a float: in units of eps (|alpha| sum |a b| + |beta c|)
+};
+
+__device__ inline bool have_same_bits(float a, float b) {
+  return __float_as_uint(a) == __float_as_uint(b);
+}
+__device__ inline bool have_same_bits(double a, double b) {
+  return __double_as_longlong(a) == __double_as_longlong(b);
+}
+
+/// Compares C, of which `before` was the content, row by row. With `tolerance` 0 it must be exact.
+template <typename Value>
+__global__ void __launch_bounds__(reference_threads)
+    compare_kernel(Extents extents, const typename Exact<Value>::Type* product,
+                   const double* magnitude, Value alpha, Value beta, const Value* before,
+                   const Value* c, double tolerance, Comparison* comparison) {
+  unsigned long long right = 0;
+  unsigned long long clean = 0;
+  double largest = 0;
+  const unsigned column = blockIdx.x * reference_threads + threadIdx.x;
+  for (unsigned row = blockIdx.y; row < extents.m; row += gridDim.y) {
+    const std::size_t place = std::size_t{row} * extents.ldc + column;
+    if (column < extents.n) {
+      const std::size_t i = std::size_t{row} * extents.n + column;
+      const auto old = Exact<Value>::product(beta == 0 ? Value{} : before[place], beta);
+      const auto wanted = Exact<Value>::scaled(product[i], alpha) + old;
+      const auto got = Exact<Value>::product(c[place], 1);
+      const double error = fabs(to_double(got + (-wanted)));
+      const double scale =
+          Exact<Value>::rounding * (fabs(double{alpha}) * magnitude[i] + fabs(to_double(old)));
+      right += error <= tolerance * scale ? 1 : 0;  // not for a NaN
+      largest = error > largest * scale && scale > 0 ? error / scale : largest;
+    } else if (column < extents.ldc) {
+      clean += have_same_bits(c[place], before[place]) ? 1 : 0;
+    }
+  }
+  atomicAdd(&comparison->right, right);
+  atomicAdd(&comparison->clean, clean);
+  atomicMax(&comparison->largest_error, __float_as_uint(static_cast<float>(largest)));
+}
+
+/// The grid of the kernels above: threads go along a row, blocks take rows in turn.
+inline hipscope::LaunchShape row_shape(unsigned rows, unsigned columns) {
+  constexpr unsigned rows_per_block = 16;
+  return {.grid = dim3(blocks_of(columns, reference_threads), blocks_of(rows, rows_per_block)),
+          .block = dim3(reference_threads)};
+}
+
+}  // namespace gemm
