@@ -15,12 +15,6 @@ using Kernel = gemm::Kernel<double>;
 using Product = gemm::Product<double>;
 using Stage = gemm::Stage<double>;
 
-/// How B is stored. A always lies row by row, so that k runs along memory.
-enum class LayoutOfB {
-  rows,     ///< k x n, row by row, `ldb` from one row to the next
-  columns,  ///< column by column, `ldb` from one to the next: k runs along memory as in A
-};
-
 /// A tile's place in C, a thread's in a tile, or an FMA's in a thread's part.
 struct Place {
   unsigned row;
@@ -46,19 +40,6 @@ __device__ inline void store_result(double* c, double alpha, double sum, double 
 /// Two values by one access; the address is a multiple of 16 bytes.
 __device__ inline double2 load_two(const double* from) {
   return *reinterpret_cast<const double2*>(from);
-}
-
-/// The FMAs of a thread tile for one k.
-template <unsigned rows, unsigned columns>
-__device__ void multiply_add(double (&sums)[rows][columns], const double (&a)[rows],
-                             const double (&b)[columns]) {
-#pragma unroll
-  for (unsigned i = 0; i < rows; ++i) {
-#pragma unroll
-    for (unsigned j = 0; j < columns; ++j) {
-      sums[i][j] += a[i] * b[j];
-    }
-  }
 }
 
 }  // namespace dgemm

@@ -1,4 +1,4 @@
-// Beyond the source: FP64 matrix instructions of CDNA2 and later.
+// Against 4.08: FP64 matrix instructions, of CDNA2 and later.
 //
 // v_mfma_f64_16x16x4f64 multiplies 16 x 4 by 4 x 16 values that lie in the registers of a wave of
 // 64: one of A and one of B per lane, four sums. 1024 FMAs; MI200's 256 FP64 matrix operations per
