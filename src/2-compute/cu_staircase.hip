@@ -4,7 +4,8 @@
 // multiprocessor, SM) of its own while there are any left, so the time stays flat; one block more
 // than there are CUs must share, and if one block keeps a CU's FMA units busy the time doubles.
 // Where it doubles is the number of CUs. A block too small to fill a CU shares it for free, so with
-// small blocks the step comes later: that is what the four block sizes show.
+// small blocks the step comes later: that is what the four block sizes show. fsword73's own blocks,
+// of a loop whose operands are all registers, stand beside his times.
 //
 // How many blocks fit at once is another question, asked with blocks that hold their place for a
 // fixed time and do not compete for anything else: one thread watches the clock, the others wait at
@@ -12,26 +13,27 @@
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
+
+#include "chain_reference.h"
+#include "cu_staircase_findings.h"
 
 using hipscope::CycleClock;
 using hipscope::DeviceBuffer;
 using hipscope::launch;
-using hipscope::number;
 using hipscope::Sweep;
 
 namespace {
 
-constexpr unsigned largest_block = 1024;
+using cu_staircase::largest_block;
 
 // x -> addend - factor * x jumps about its fixed point, addend / 2, and nears it so slowly that a
 // chain keeps its memory: another start or another length ends elsewhere. Both are literals in the
-// instruction: as registers they can cost half the rate (an H200 ran FFMA R0, R0, R2, R3 at 59 per
-// cycle and SM, with a literal at 104).
+// instruction: three registers can cost half the rate (ilp_tlp, sweep peak), as in source_kernel.
 constexpr float factor = 1.0F - 0x1p-20F;
 constexpr float addend = 1.0F;
 
@@ -58,6 +60,26 @@ __device__ float fma_chain(float x, unsigned fmas) {
 __global__ void __launch_bounds__(largest_block) busy_kernel(float* output, unsigned fmas) {
   const unsigned number = blockIdx.x * blockDim.x + threadIdx.x;
   output[number] = fma_chain(start_value(number), fmas);
+}
+
+// fsword73's example 2e: `rounds` times 100 FMAs, whose two operands follow from the thread's place
+// in the grid, so that all three of an FMA are the lane's own registers. He stores a sum under a
+// condition that none fulfils; here each is stored and checked. His compiler unrolled the inner
+// loop by itself.
+__global__ void __launch_bounds__(largest_block) source_kernel(float* sums, unsigned rounds) {
+  const int x = static_cast<int>(blockDim.x * blockIdx.x + threadIdx.x);
+  const int y = static_cast<int>(blockDim.y * blockIdx.y + threadIdx.y);
+  const float own_factor = static_cast<float>(x) / static_cast<float>(x + 1);
+  const float own_addend = static_cast<float>(y + 1) / static_cast<float>(y + 100'000'000);
+  float sum = 0;
+#pragma unroll 1
+  for (unsigned i = 0; i < rounds; ++i) {
+#pragma unroll
+    for (unsigned j = 0; j < 100; ++j) {
+      sum = fmaf(own_factor, sum, own_addend);
+    }
+  }
+  sums[x] = sum;
 }
 
 // Gives the issue slots to others for a while. Without it the clock-watching loops of 24 waves on
@@ -117,7 +139,6 @@ std::uint64_t count_wrong(const DeviceBuffer<float>& output, std::size_t count,
 void measure_staircase(Sweep& sweep, unsigned threads, std::uint64_t fmas) {
   sweep.axis({.name = "blocks"});
   sweep.headline("FMA rate");
-  sweep.compare(std::to_string(threads) + " threads per block");
   const unsigned most_blocks = 2 * static_cast<unsigned>(sweep.device().compute_units) + 2;
   const std::vector<float> ends = reference(fmas);
   DeviceBuffer<float> output(std::size_t{most_blocks} * threads);
@@ -136,8 +157,52 @@ void measure_staircase(Sweep& sweep, unsigned threads, std::uint64_t fmas) {
   }
 }
 
-constexpr std::array<unsigned, 4> staircase_blocks = {256, 512, 768, 1024};
-constexpr std::array<unsigned, 7> residency_blocks = {32, 64, 128, 256, 512, 768, 1024};
+// As many blocks as fsword73 printed, and those about this device's own number of CUs.
+std::set<unsigned> source_blocks(const Sweep& sweep) {
+  if (!sweep.is_hardware()) {
+    return {1, 2, 3};
+  }
+  const auto units = static_cast<unsigned>(sweep.device().compute_units);
+  return {1, 2, 3, 8, 16, 32, 64, 65, 66, units, units + 1, 2 * units};
+}
+
+// Each thread's sum, within what its FMAs may round it by.
+std::uint64_t count_wrong_sums(const DeviceBuffer<float>& sums, std::uint64_t count,
+                               std::uint64_t fmas) {
+  const std::vector<float> results = sums.to_host();
+  std::uint64_t wrong = 0;
+  for (std::uint64_t number = 0; number < count; ++number) {
+    const chain::BoundedSum expected = chain::bounded_sum(number, fmas);
+    wrong += std::abs(results[number] - expected.value) <= expected.largest_error ? 0 : 1;
+  }
+  return wrong;
+}
+
+void measure_source(Sweep& sweep, std::uint64_t rounds) {
+  sweep.axis({.name = "blocks"});
+  sweep.headline("FMA rate");
+  sweep.compare("1024 threads per block");
+  sweep.note(
+      "fsword73's loop; here each sum is stored, so that it can be checked, and the inner loop is "
+      "unrolled by a pragma, as his compiler did by itself");
+  const std::uint64_t fmas = 100 * rounds;
+  const std::set<unsigned> all_blocks = source_blocks(sweep);
+  DeviceBuffer<float> sums(std::size_t{*all_blocks.rbegin()} * largest_block);
+  for (const unsigned blocks : all_blocks) {
+    auto point = sweep.point(std::to_string(blocks), blocks);
+    const auto run = [&] {
+      launch(source_kernel, {.grid = dim3(blocks), .block = dim3(largest_block)}, sums.data(),
+             rounds);
+    };
+    sums.poison();
+    run();
+    const std::uint64_t threads = std::uint64_t{blocks} * largest_block;
+    point.verify("sum of every thread", count_wrong_sums(sums, threads, fmas), threads);
+    const auto time = point.measure(run);
+    point.value("FMA rate", static_cast<double>(threads * fmas) / time.cycles(), "FMA/cycle");
+    point.value("cycles", time.cycles(), "cycles");
+  }
+}
 
 // More blocks than this share no CU of any GPU so far.
 constexpr unsigned most_resident_blocks = 64;
@@ -189,93 +254,6 @@ void measure_residency(Sweep& sweep, unsigned threads, std::uint64_t hold) {
   }
 }
 
-std::string staircase_name(unsigned threads) { return "staircase-" + std::to_string(threads); }
-std::string residency_name(unsigned threads) { return "resident-" + std::to_string(threads); }
-
-// --- What the curves show ---------------------------------------------------------------------
-
-constexpr double smallest_step = 1.5;
-
-// The published staircase of the same block size, for the evidence.
-std::vector<std::string> published_evidence(const hipscope::Results& results, unsigned threads) {
-  std::vector<std::string> evidence;
-  for (const auto& curve :
-       results.published(std::to_string(threads) + " threads per block", "time")) {
-    std::vector<hipscope::CurvePoint> points;
-    for (const auto& [blocks, time] : curve.points) {
-      points.push_back({.x = std::stod(blocks), .y = time});
-    }
-    if (const auto step = hipscope::find_first_step(points, smallest_step)) {
-      evidence.push_back("published for " + curve.gpu + ": flat up to " +
-                         number(step->last_flat_x) + " blocks, then " + number(step->ratio) +
-                         " times as long");
-    }
-  }
-  return evidence;
-}
-
-// The number of CUs, by the largest blocks: smaller ones may share a CU without a loss.
-void infer_compute_units(hipscope::Results& results) {
-  const auto curve = results.curve(staircase_name(largest_block), "cycles");
-  if (curve.empty()) {
-    return;
-  }
-  hipscope::Inference inference{.name = "compute units",
-                                .unit = "CUs",
-                                .statement = "the staircase does not show where CUs must be shared",
-                                .driver = results.device().compute_units};
-  if (const auto step = hipscope::find_first_step(curve, smallest_step)) {
-    inference.value = step->last_flat_x;
-    inference.confidence = step->confidence;
-    inference.statement =
-        "one block of 1024 threads more than " + number(step->last_flat_x, 5) + " must share a CU";
-  }
-  for (const unsigned threads : staircase_blocks) {
-    const auto step =
-        hipscope::find_first_step(results.curve(staircase_name(threads), "cycles"), smallest_step);
-    if (step) {
-      inference.evidence.push_back("blocks of " + std::to_string(threads) + ": no step up to " +
-                                   number(step->last_flat_x, 5) + " blocks, " +
-                                   number(step->next_x, 5) + " take " + number(step->ratio) +
-                                   " times as long");
-    }
-  }
-  for (const std::string& line : published_evidence(results, largest_block)) {
-    inference.evidence.push_back(line);
-  }
-  results.infer(inference);
-}
-
-// Blocks that fit on one CU: those that fit on the GPU over its CUs, as the staircase tells their
-// number, or else the driver.
-void infer_residency(hipscope::Results& results, unsigned threads) {
-  const auto curve = results.curve(residency_name(threads), "cycles");
-  if (curve.empty()) {
-    return;
-  }
-  hipscope::Inference inference{
-      .name = "resident blocks of " + std::to_string(threads) + " threads",
-      .unit = "blocks/CU",
-      .statement = "the curve does not show where blocks must wait for a place",
-      .driver = occupancy(threads)};
-  if (const auto step = hipscope::find_first_step(curve, smallest_step)) {
-    const auto staircase = hipscope::find_first_step(
-        results.curve(staircase_name(largest_block), "cycles"), smallest_step);
-    const double compute_units =
-        staircase ? staircase->last_flat_x : results.device().compute_units;
-    inference.value = std::floor(step->last_flat_x / compute_units);
-    inference.confidence = step->confidence;
-    inference.statement =
-        number(*inference.value * threads, 5) + " threads are in place on one CU at once";
-    inference.evidence = {
-        "flat up to " + number(step->last_flat_x, 6) + " blocks, " + number(step->next_x, 6) +
-            " take " + number(step->ratio) + " times as long",
-        "on " + number(compute_units, 5) + " CUs, by " +
-            (staircase ? "the staircase of blocks of 1024 threads" : "the driver")};
-  }
-  results.infer(inference);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -289,21 +267,22 @@ int main(int argc, char** argv) {
   const auto hold = experiment.size(
       "--hold", "cycles for which a waiting block holds its place",
       {.gpu = 65536, .quick = 8192, .host = 1000, .minimum = 1, .maximum = 1U << 30});
-  for (const unsigned threads : staircase_blocks) {
-    experiment.sweep(staircase_name(threads),
+  const auto rounds = experiment.size(
+      "--source-rounds", "rounds of 100 dependent FMAs per thread in sweep source-1024",
+      {.gpu = 10'000, .quick = 1000, .host = 1, .minimum = 1, .maximum = 1U << 20});
+  for (const unsigned threads : cu_staircase::staircase_blocks) {
+    experiment.sweep(cu_staircase::staircase_name(threads),
                      "busy blocks of " + std::to_string(threads) + " threads",
                      [=](Sweep& sweep) { measure_staircase(sweep, threads, fmas); });
   }
-  for (const unsigned threads : residency_blocks) {
-    experiment.sweep(residency_name(threads),
+  experiment.sweep("source-1024", "fsword73's busy blocks of 1024 threads",
+                   [=](Sweep& sweep) { measure_source(sweep, rounds); });
+  for (const unsigned threads : cu_staircase::residency_blocks) {
+    experiment.sweep(cu_staircase::residency_name(threads),
                      "waiting blocks of " + std::to_string(threads) + " threads",
                      [=](Sweep& sweep) { measure_residency(sweep, threads, hold); });
   }
-  experiment.conclude([](hipscope::Results& results) {
-    infer_compute_units(results);
-    for (const unsigned threads : residency_blocks) {
-      infer_residency(results, threads);
-    }
-  });
+  experiment.conclude(
+      [](hipscope::Results& results) { cu_staircase::conclude(results, occupancy); });
   return experiment.run(argc, argv);
 }

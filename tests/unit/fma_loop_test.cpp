@@ -1,0 +1,157 @@
+// What fma_loop concludes from made curves, and the reference of its chains.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "chain_reference.h"
+#include "fma_loop_findings.h"
+#include "made_curve.h"
+#include "made_results.h"
+
+namespace hipscope {
+namespace {
+
+constexpr double bytes_per_fma = 16;
+constexpr double loop_bytes = 48;
+
+std::vector<double> lengths() {
+  return {1,   2,    4,    8,    16,   32,   64,   100,  128,  192,  256,  384,   512,
+          768, 1024, 1536, 2048, 3072, 4096, 6144, 7168, 8000, 8192, 9216, 12288, 16384};
+}
+
+// A loop whose FMAs take `latency` cycles each and its end `end` cycles; beyond `cache` bytes an
+// FMA takes half as long again.
+MadeResults loops(double latency, double end, double cache, double noise = 0) {
+  MadeResults made("fma_loop");
+  std::vector<double> bytes;
+  for (const double fmas : lengths()) {
+    bytes.push_back(fmas * bytes_per_fma + loop_bytes);
+  }
+  const auto fmas_of = [](double x) { return (x - loop_bytes) / bytes_per_fma; };
+  const auto cycles = [=](double x) {
+    return (latency + end / fmas_of(x)) * (x > cache ? 1.5 : 1);
+  };
+  for (const unsigned threads : fma_loop::unroll_threads) {
+    const std::string sweep = fma_loop::unroll_name(threads);
+    made.curve(sweep, "FMAs in the loop", made_curve(bytes, fmas_of));
+    made.curve(sweep, "cycles per FMA", made_curve(bytes, cycles, noise, threads));
+    made.curve(sweep, "FMA rate", made_curve(bytes, [&](double x) { return threads / cycles(x); }));
+  }
+  return made;
+}
+
+TEST(FmaLoopTest, LatencyLoopCostAndCacheAreRead) {
+  MadeResults made = loops(4, 6, 128 * 1024);
+  fma_loop::conclude(made.results());
+  EXPECT_NEAR(*made.inference("FMA latency").value, 4, 0.001);
+  EXPECT_NEAR(*made.inference("cost of an iteration's end").value, 6, 0.001);
+  EXPECT_GT(made.inference("FMA latency").confidence, 0.99);
+  for (const std::string threads : {"64", "256"}) {
+    const Inference cache = made.inference("largest loop at full speed, " + threads + " threads");
+    EXPECT_EQ(cache.value, 8000 * bytes_per_fma + loop_bytes);
+    EXPECT_EQ(cache.statement,
+              "a loop of 128048 bytes is the longest at full speed; with 131120 an FMA takes "
+              "1.498 times as long");
+  }
+  EXPECT_TRUE(made.inference("largest loop at full speed, 1024 threads").name.empty());
+  const Inference best = made.inference("best FMA rate of one block");
+  EXPECT_NEAR(*best.value, 1024 / (4 + 6.0 / 8000), 0.01);
+  EXPECT_EQ(best.evidence.at(0), "sweep unroll-1024 at 128048");
+}
+
+TEST(FmaLoopTest, ALossOfAFewPercentIsNotFullSpeed) {
+  MadeResults made("fma_loop");
+  made.curve("unroll-64", "cycles per FMA", made_curve(doubling(1024, 1 << 18), [](double x) {
+               return x < 1e5 ? 4.0 : x < 2e5 ? 4.17 : 5.7;
+             }));
+  fma_loop::conclude(made.results());
+  const Inference cache = made.inference("largest loop at full speed, 64 threads");
+  EXPECT_EQ(cache.value, 65536);
+  EXPECT_EQ(cache.evidence.at(0), "the longest loop, 262144 bytes: 1.43 times as long");
+}
+
+TEST(FmaLoopTest, WithoutAnEndThereIsNoCache) {
+  MadeResults made = loops(4, 0, 1e9, 0.002);
+  fma_loop::conclude(made.results());
+  const Inference cache = made.inference("largest loop at full speed, 64 threads");
+  EXPECT_FALSE(cache.name.empty());
+  EXPECT_FALSE(cache.value.has_value());
+  EXPECT_NEAR(*made.inference("FMA latency").value, 4, 0.04);
+  EXPECT_NEAR(*made.inference("cost of an iteration's end").value, 0, 1);
+}
+
+TEST(FmaLoopTest, FormAndPlaceAreTold) {
+  MadeResults made("fma_loop");
+  const std::vector<double> blocks = {256, 512};
+  made.curve("unroll-pragma-100", "FMA rate", made_curve(blocks, [](double) { return 48.0; }));
+  made.curve("nested", "FMA rate", made_curve(blocks, [](double) { return 60.0; }));
+  made.curve("alignment-16", "FMA rate",
+             made_curve(multiples(16, 240), [](double x) { return x == 64 ? 50.0 : 52.0; }));
+  made.curve("alignment-100", "FMA rate",
+             made_curve(multiples(16, 240), [](double) { return 52.0; }));
+  fma_loop::conclude(made.results());
+  const Inference form = made.inference("nested 100 x 10000 over unroll 100");
+  EXPECT_NEAR(*form.value, 1.25, 1e-6);
+  EXPECT_EQ(form.evidence.at(0), "published for Radeon Instinct MI25: 1.23");
+  const Inference place = made.inference("effect of the loop's place, alignment-16");
+  EXPECT_NEAR(*place.value, 4, 1e-6);
+  EXPECT_EQ(place.evidence.at(0), "50 FMA/cycle behind 64 bytes of padding");
+  EXPECT_EQ(made.inference("effect of the loop's place, alignment-100").value, 0);
+  EXPECT_EQ(made.inference("best FMA rate of one block").value, 60);
+}
+
+TEST(FmaLoopTest, APlaceWithinTheNoiseIsUncertain) {
+  MadeResults made("fma_loop");
+  made.curve("alignment-16", "FMA rate",
+             std::vector<CurvePoint>{{.x = 0, .y = 50, .relative_spread = 0.02},
+                                     {.x = 16, .y = 50.5, .relative_spread = 0.02}});
+  fma_loop::conclude(made.results());
+  EXPECT_EQ(made.inference("effect of the loop's place, alignment-16").confidence, 0);
+}
+
+TEST(FmaLoopTest, NothingIsConcludedFromNothing) {
+  MadeResults made("fma_loop");
+  fma_loop::conclude(made.results());
+  EXPECT_TRUE(made.inferences().empty());
+}
+
+// Without an early end.
+float summed(std::uint64_t number, std::uint64_t fmas) {
+  const chain::Operands given = chain::operands_of(number);
+  float sum = 0;
+  for (std::uint64_t i = 0; i < fmas; ++i) {
+    sum = std::fma(given.factor, sum, given.addend);
+  }
+  return sum;
+}
+
+TEST(ChainReferenceTest, EndingEarlyChangesNothing) {
+  for (const std::uint64_t number : {0, 1, 7, 255, 1023}) {
+    EXPECT_EQ(chain::exact_sum(number, 100'000), summed(number, 100'000)) << number;
+  }
+}
+
+TEST(ChainReferenceTest, LargeNumbersTellTheLastFma) {
+  constexpr std::uint64_t fmas = 1000;
+  for (std::uint64_t number = fmas; number < fmas + 8; ++number) {
+    EXPECT_NE(chain::exact_sum(number, fmas), chain::exact_sum(number, fmas - 1)) << number;
+  }
+  EXPECT_NE(chain::exact_sum(1'000'000, 1'000'000), chain::exact_sum(1'000'000, 999'999));
+}
+
+TEST(ChainReferenceTest, TheBoundHoldsAndTellsHalfALoop) {
+  for (const std::uint64_t number : {0, 1, 100, 5000, 60'000, 140'000}) {
+    for (const std::uint64_t fmas : {1, 2, 1000, 100'000}) {
+      const chain::BoundedSum sum = chain::bounded_sum(number, fmas);
+      EXPECT_LE(std::abs(summed(number, fmas) - sum.value), sum.largest_error)
+          << number << ", " << fmas;
+    }
+  }
+  const chain::BoundedSum sum = chain::bounded_sum(140'000, 1'000'000);
+  EXPECT_GT(std::abs(summed(140'000, 500'000) - sum.value), sum.largest_error);
+}
+
+}  // namespace
+}  // namespace hipscope
