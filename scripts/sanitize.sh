@@ -71,7 +71,7 @@ declare -A sizes=(
 
 # The kernels whose blocks wait for one another, by parts of their mangled names.
 declare -A waiting_kernels=(
-  [reduction]="FinishE3E"
+  [reduction]="early_ticket_kernel"
   [batchnorm]="resident_kernel"
   [sgemm]="SplitAlongK"
   [dgemm]="PartELb0ELb1E PartELb1ELb1E"

@@ -1,0 +1,150 @@
+// What the rungs of reduction.hip share and none of them is about: the sum of a wave, loads that
+// stay together, and an array as vectors of 16 bytes. `Value` is float or unsigned, whose sums
+// wrap.
+#pragma once
+
+#include <hip/hip_runtime.h>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace hipscope::reduction {
+
+constexpr unsigned smallest_wave = 32;
+constexpr unsigned largest_block = 1024;
+constexpr unsigned vector_values = 4;  // of 32 bits in the widest load
+
+// --- The sum of a wave ------------------------------------------------------------------------
+
+#if defined(__HIP_DEVICE_COMPILE__)
+// The value of another lane of the same row of 16, by AMD's DPP: as part of the instruction that
+// uses it, without LDS hardware.
+template <int Control, typename Value>
+__device__ Value of_row(Value value) {
+  constexpr int all = 0xF;
+  return __builtin_bit_cast(
+      Value, __builtin_amdgcn_mov_dpp(__builtin_bit_cast(int, value), Control, all, all, true));
+}
+
+template <typename Value>
+__device__ Value of_lane(Value value, int lane) {
+  return __builtin_bit_cast(Value, __builtin_amdgcn_readlane(__builtin_bit_cast(int, value), lane));
+}
+#endif
+
+// NVIDIA's warpSize is no constant for the compiler: it divides by it, and loops.
+__device__ inline unsigned wave_lanes() {
+#if defined(__CUDA_ARCH__)
+  return smallest_wave;
+#else
+  return warpSize;
+#endif
+}
+
+// The sum over the wave, all of whose lanes are active, in each of them.
+template <typename Value>
+__device__ Value wave_sum(Value sum) {
+#if defined(__HIP_DEVICE_COMPILE__)
+  constexpr int swap_neighbours = 0xB1;  // quad_perm:[1,0,3,2]
+  constexpr int swap_pairs = 0x4E;       // quad_perm:[2,3,0,1]
+  constexpr int half_mirror = 0x141;
+  constexpr int mirror = 0x140;
+  constexpr int row = 16;
+  sum += of_row<swap_neighbours>(sum);
+  sum += of_row<swap_pairs>(sum);
+  sum += of_row<half_mirror>(sum);
+  sum += of_row<mirror>(sum);
+  const Value two_rows = of_lane(sum, 0) + of_lane(sum, row);
+  return warpSize == 2 * row ? two_rows
+                             : two_rows + (of_lane(sum, 2 * row) + of_lane(sum, 3 * row));
+#else
+  for (int distance = static_cast<int>(wave_lanes()) / 2; distance > 0; distance /= 2) {
+#if defined(__CUDA_ARCH__)
+    // The mask is a constant: to ask which lanes are active takes as long as the shuffle, or
+    // longer.
+    constexpr unsigned all_lanes = 0xFFFFFFFF;
+    sum += __shfl_xor_sync(all_lanes, sum, distance);
+#else
+    sum += __shfl_xor(sum, distance);
+#endif
+  }
+  return sum;
+#endif
+}
+
+// --- Loads ------------------------------------------------------------------------------------
+
+// All loads before this are under way before anything after it waits for the first. Left to itself,
+// clang loads a few at a time where that saves registers.
+__device__ inline void end_of_loads() {
+#if defined(__HIP_DEVICE_COMPILE__)
+  __builtin_amdgcn_sched_barrier(0);
+#endif
+}
+
+// --- Vectors ----------------------------------------------------------------------------------
+
+template <typename Value>
+using Vector = std::conditional_t<std::is_same_v<Value, float>, float4, uint4>;
+
+template <typename Access>
+__device__ void add(Access& sum, const Access& other) {
+  sum.x += other.x;
+  sum.y += other.y;
+  sum.z += other.z;
+  sum.w += other.w;
+}
+
+// Adds the first 2 * `Half` vectors up, into the first one. (As a loop of its own the tree is not
+// unrolled for gfx900 with 16 vectors, which then lie in scratch.)
+template <unsigned Half, typename Access>
+__device__ void add_halves(Access* vectors) {
+  if constexpr (Half > 0) {
+#pragma unroll
+    for (unsigned i = 0; i < Half; ++i) {
+      add(vectors[i], vectors[i + Half]);
+    }
+    add_halves<Half / 2>(vectors);
+  }
+}
+
+// An array as vectors on their own boundaries, and what is left over before and behind them.
+template <typename Value>
+struct Vectors {
+  const Vector<Value>* vectors;
+  std::uint64_t count;
+  const Value* head;
+  const Value* tail;
+  unsigned head_count;
+  unsigned tail_count;
+};
+
+template <typename Value>
+__host__ __device__ Vectors<Value> vectors_of(const Value* values, std::uint64_t count) {
+  const std::uint64_t past =
+      reinterpret_cast<std::uintptr_t>(values) / sizeof(Value) % vector_values;
+  const std::uint64_t to_boundary = (vector_values - past) % vector_values;
+  const std::uint64_t head = to_boundary < count ? to_boundary : count;
+  const std::uint64_t whole = (count - head) / vector_values;
+  return {.vectors = reinterpret_cast<const Vector<Value>*>(values + head),
+          .count = whole,
+          .head = values,
+          .tail = values + head + whole * vector_values,
+          .head_count = static_cast<unsigned>(head),
+          .tail_count = static_cast<unsigned>(count - head - whole * vector_values)};
+}
+
+// What is no part of a vector: at most three values at either end.
+template <typename Value>
+__device__ Value sum_ends(const Vectors<Value>& input) {
+  Value sum{};
+  if (threadIdx.x < input.head_count) {
+    sum += input.head[threadIdx.x];
+  }
+  if (threadIdx.x < input.tail_count) {
+    sum += input.tail[threadIdx.x];
+  }
+  return sum;
+}
+
+}  // namespace hipscope::reduction

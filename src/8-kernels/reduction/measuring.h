@@ -1,0 +1,98 @@
+// How a stage of reduction.hip is verified and timed.
+#pragma once
+
+#include <hipscope/hipscope.h>
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "00-read.h"
+#include "data.h"
+#include "stage.h"
+
+namespace hipscope::reduction {
+
+constexpr const char* gigabytes = "GB/s";
+
+inline double bandwidth(double bytes, double seconds) { return bytes * 1e-9 / seconds; }
+
+template <typename Value>
+double bytes_of(const Array<Value>& array) {
+  return static_cast<double>(array.count()) * sizeof(Value);
+}
+
+// One array to check by, and what it sums to.
+template <typename Value>
+struct Checked {
+  Array<Value>& array;
+  Reference reference;
+};
+
+template <typename Value>
+Checked<Value> with_reference(Point& point, Array<Value>& array) {
+  array.verify_reference(point);
+  return {.array = array, .reference = array.reference(0, array.count())};
+}
+
+template <typename Value>
+void verify(const Sweep& sweep, Point& point, const Stage<Value>& stage,
+            const Checked<Value>& checked, const std::string& prefix = "") {
+  const Job<Value> job = stage.prepare(sweep, checked.array);
+  DeviceBuffer<Value> total(1);
+  const auto total_is = [&](const Reference& expected) {
+    total.poison();
+    job.enqueue(total.data());
+    return is_right(checked.array.data(), expected, total.to_host()[0], job.depth);
+  };
+  // Again with zeros: what is left of the first run must not matter. A third time, since tickets
+  // and marks begin anew after two.
+  std::uint64_t wrong = total_is(checked.reference) ? 0 : 1;
+  checked.array.zero();
+  wrong += total_is({}) ? 0 : 1;
+  checked.array.fill();
+  wrong += total_is(checked.reference) ? 0 : 1;
+  point.verify(prefix + "total of values " + name_of(checked.array.data()), wrong, 3);
+}
+
+// Measures the read kernel on the whole tiles of the values; returns GB/s.
+template <typename Value>
+double measure_read(Point& point, const Array<Value>& array, const std::string& name = "time") {
+  const auto blocks = static_cast<unsigned>(array.count() / read_tile);
+  const auto* const vectors = static_cast<const uint4*>(static_cast<const void*>(array.values()));
+  DeviceBuffer<unsigned> sums(blocks);
+  const auto run = [&] {
+    launch(read_kernel, {.grid = dim3(blocks), .block = dim3(read_threads)}, vectors, sums.data());
+  };
+  run();
+  unsigned words = 0;
+  for (const unsigned sum : sums.to_host()) {
+    words += sum;
+  }
+  point.verify("checksum of what was read",
+               words == array.reference(0, blocks * read_tile).words ? 0 : 1, 1);
+  return bandwidth(static_cast<double>(blocks * read_tile) * sizeof(Value),
+                   point.measure(run, {.name = name}).seconds().median);
+}
+
+template <typename Value>
+double measure_sum(const Sweep& sweep, Point& point, const Stage<Value>& stage,
+                   const Array<Value>& array, const std::string& name = "time") {
+  const Job<Value> job = stage.prepare(sweep, array);
+  DeviceBuffer<Value> total(1);
+  return point.measure([&] { job.enqueue(total.data()); }, {.name = name}).seconds().median;
+}
+
+// The values that are measured: random in all bits that matter.
+template <typename Value>
+constexpr Data measured_data = std::is_same_v<Value, float> ? Data::positive : Data::all_bits;
+
+// Those that must come out exactly.
+template <typename Value>
+constexpr Data exact_data = std::is_same_v<Value, float> ? Data::small_integers : Data::all_bits;
+
+inline void require_values(const Sweep& sweep, std::uint64_t count, const std::string& option) {
+  sweep.require_memory(2 * count * sizeof(float), option);
+}
+
+}  // namespace hipscope::reduction

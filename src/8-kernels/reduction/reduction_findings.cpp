@@ -1,0 +1,167 @@
+#include "reduction_findings.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "hipscope/format.h"
+
+namespace reduction {
+
+using hipscope::CurvePoint;
+using hipscope::Inference;
+using hipscope::number;
+
+namespace {
+
+using Curve = std::vector<CurvePoint>;
+
+const CurvePoint* find(const Curve& curve, double x) {
+  const auto found =
+      std::find_if(curve.begin(), curve.end(), [=](const auto& point) { return point.x == x; });
+  return found == curve.end() ? nullptr : &*found;
+}
+
+double confidence_of(const CurvePoint& a, const CurvePoint& b) {
+  return 1 - std::min(1.0, a.relative_spread + b.relative_spread);
+}
+
+// Less than this is no help worth its name, whatever the spread.
+constexpr double least_gain = 0.02;
+
+// "4 values per step are 1.7 times as fast as 2", of V's own kernels here and as V published it.
+std::string source_evidence(const hipscope::Results& results) {
+  std::string evidence;
+  const Curve times = results.curve("published", "time");
+  const CurvePoint* const two = find(times, -2);
+  const CurvePoint* const four = find(times, -1);
+  if (two != nullptr && four != nullptr) {
+    evidence = "V's own kernels: 4 values per step are " + number(two->y / four->y) +
+               " times as fast as 2";
+  }
+  const auto published_two = results.published("2 elements a step", "time");
+  const auto published_four = results.published("4 elements a step", "time");
+  if (!evidence.empty() && !published_two.empty() && !published_four.empty()) {
+    evidence +=
+        "; published for " + published_two.front().gpu + ": " +
+        number(published_two.front().points[0].second / published_four.front().points[0].second);
+  }
+  return evidence;
+}
+
+// V asks: are 8 values per step better still than 4?
+void infer_steps(hipscope::Results& results, const Curve& times) {
+  const CurvePoint* const two = find(times, 1);
+  const CurvePoint* const four = find(times, 2);
+  const CurvePoint* const eight = find(times, 3);
+  if (two == nullptr || four == nullptr || eight == nullptr) {
+    return;
+  }
+  const double speed_up = four->y / eight->y;
+  const double noise = std::max(least_gain, four->relative_spread + eight->relative_spread);
+  const std::string verdict = speed_up > 1 + noise   ? "help further"
+                              : speed_up < 1 - noise ? "are slower"
+                                                     : "make no difference";
+  Inference inference{
+      .name = "8 values per step over 4",
+      .value = speed_up,
+      .unit = "times as fast",
+      .confidence = confidence_of(*four, *eight),
+      .statement = "8 values per step of the tree in LDS " + verdict + ", which V leaves open"};
+  inference.evidence = {"4 values per step are " + number(two->y / four->y) +
+                        " times as fast as 2, with half the barriers and round trips"};
+  if (const std::string source = source_evidence(results); !source.empty()) {
+    inference.evidence.push_back(source);
+  }
+  for (const CurvePoint& point : results.curve("steps", "speed-up of 8 on 4")) {
+    inference.evidence.push_back("blocks of " + number(point.x, 4) +
+                                 " threads: " + number(point.y) + " times as fast");
+  }
+  results.infer(inference);
+}
+
+// Fewer values per step mean more barriers and more round trips through LDS. Each alone is seen
+// twice, with many and with few of the other; the mean of both is its part, so that the two parts
+// are the whole.
+void infer_barriers(hipscope::Results& results) {
+  const Curve times = results.curve("barriers", "time");
+  const CurvePoint* const both = find(times, 1);
+  const CurvePoint* const barriers = find(times, 2);
+  const CurvePoint* const round_trips = find(times, 3);
+  const CurvePoint* const neither = find(times, 4);
+  if (both == nullptr || barriers == nullptr || round_trips == nullptr || neither == nullptr) {
+    return;
+  }
+  const double gain = both->y - neither->y;
+  const double of_barriers = ((both->y - round_trips->y) + (barriers->y - neither->y)) / 2;
+  Inference inference{
+      .name = "barriers in the gain of 4 values per step",
+      .unit = "% of the time gained",
+      .statement = "4 values per step gain nothing on 2 that could be told apart",
+      .evidence = {"8 barriers, 8 round trips: " + number(both->y * 1e6, 4) + " us",
+                   "8 barriers, 4 round trips: " + number(barriers->y * 1e6, 4) + " us",
+                   "4 barriers, 8 round trips: " + number(round_trips->y * 1e6, 4) + " us",
+                   "4 barriers, 4 round trips: " + number(neither->y * 1e6, 4) + " us"}};
+  const double noise = (both->relative_spread + neither->relative_spread) * both->y;
+  if (gain > std::max(noise, least_gain * both->y)) {
+    inference.value = 100 * of_barriers / gain;
+    inference.confidence = 1 - noise / gain;
+    inference.statement = "of the " + number(gain * 1e6) +
+                          " us that 4 values per step gain on 2, " + number(of_barriers * 1e6) +
+                          " us are the barriers that are saved and " +
+                          number((gain - of_barriers) * 1e6) + " us the round trips through LDS";
+  }
+  results.infer(inference);
+}
+
+void infer_library(hipscope::Results& results, const CurvePoint& best, const std::string& name,
+                   const CurvePoint* vendor, const std::string& library) {
+  Inference inference{.name = "best reduction over vendor library",
+                      .unit = "%",
+                      .statement = "this build has no vendor library, or did not run it"};
+  if (vendor != nullptr) {
+    inference.value = 100 * vendor->y / best.y;
+    inference.confidence = confidence_of(best, *vendor);
+    inference.statement = name + " against " + library;
+    inference.evidence = {number(best.y * 1e6, 4) + " us; the library " +
+                          number(vendor->y * 1e6, 4) + " us"};
+  }
+  results.infer(inference);
+}
+
+void infer_best(hipscope::Results& results, const Curve& times,
+                const std::vector<std::string>& stages, const std::string& library) {
+  const auto vendor_x = static_cast<double>(stages.size()) + 1;
+  const CurvePoint* best = nullptr;
+  for (const CurvePoint& point : times) {
+    if (point.x > 0 && point.x < vendor_x && (best == nullptr || point.y < best->y)) {
+      best = &point;
+    }
+  }
+  const Curve bandwidths = results.curve("stages", "bandwidth");
+  const CurvePoint* const read = find(bandwidths, 0);
+  if (best == nullptr || read == nullptr) {
+    return;
+  }
+  const CurvePoint* const rate = find(bandwidths, best->x);
+  const std::string& name = stages[static_cast<std::size_t>(best->x) - 1];
+  results.infer({.name = "best reduction over read bandwidth",
+                 .value = 100 * rate->y / read->y,
+                 .unit = "%",
+                 .confidence = confidence_of(*best, *read),
+                 .statement = "fastest of our stages: " + name,
+                 .evidence = {number(rate->y, 4) + " GB/s; a kernel that only reads the same: " +
+                              number(read->y, 4) + " GB/s"}});
+  infer_library(results, *best, name, find(times, vendor_x), library);
+}
+
+}  // namespace
+
+void conclude(hipscope::Results& results, const std::vector<std::string>& stages,
+              const std::string& library) {
+  const Curve times = results.curve("stages", "time");
+  infer_steps(results, times);
+  infer_barriers(results);
+  infer_best(results, times, stages, library);
+}
+
+}  // namespace reduction

@@ -1,0 +1,112 @@
+// What reduction concludes from made curves.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "made_results.h"
+#include "reduction_findings.h"
+
+namespace hipscope {
+namespace {
+
+const std::vector<std::string> stages = {"two", "four", "eight", "best", "last"};
+
+// The read kernel takes 100 us, the library 102, the stages as said.
+MadeResults made_stages(const std::vector<double>& microseconds, double spread = 0.001) {
+  MadeResults made("reduction");
+  std::vector<CurvePoint> times = {{.x = 0, .y = 100e-6}, {.x = 6, .y = 102e-6}};
+  std::vector<CurvePoint> bandwidths = {{.x = 0, .y = 1000}, {.x = 6, .y = 1000 / 1.02}};
+  for (std::size_t i = 0; i < microseconds.size(); ++i) {
+    const double x = static_cast<double>(i) + 1;
+    times.push_back({.x = x, .y = microseconds[i] * 1e-6, .relative_spread = spread});
+    bandwidths.push_back({.x = x, .y = 1e5 / microseconds[i]});
+  }
+  made.curve("stages", "time", times);
+  made.curve("stages", "bandwidth", bandwidths);
+  return made;
+}
+
+// By barriers and round trips: 8 and 8, 8 and 4, 4 and 8, 4 and 4.
+Inference barriers_of(const std::vector<double>& microseconds) {
+  MadeResults made("reduction");
+  std::vector<CurvePoint> times;
+  for (const double time : microseconds) {
+    times.push_back({.x = static_cast<double>(times.size()) + 1, .y = time * 1e-6});
+  }
+  made.curve("barriers", "time", times);
+  ::reduction::conclude(made.results(), stages, "");
+  return made.inference("barriers in the gain of 4 values per step");
+}
+
+TEST(ReductionTest, EightValuesPerStepHelpOrDoNot) {
+  const auto conclude = [](double eight, double spread) {
+    MadeResults made = made_stages({400, 300, eight, 110, 120}, spread);
+    ::reduction::conclude(made.results(), stages, "the library");
+    return made.inference("8 values per step over 4");
+  };
+  EXPECT_NEAR(*conclude(250, 0.001).value, 1.2, 1e-9);
+  EXPECT_NE(conclude(250, 0.001).statement.find("help further"), std::string::npos);
+  EXPECT_NE(conclude(360, 0.001).statement.find("are slower"), std::string::npos);
+  EXPECT_NE(conclude(297, 0.001).statement.find("make no difference"), std::string::npos);
+  EXPECT_NE(conclude(270, 0.1).statement.find("make no difference"), std::string::npos);
+}
+
+TEST(ReductionTest, TheSourcesOwnKernelsStandBesideTheirPublishedFigures) {
+  MadeResults made = made_stages({400, 300, 250, 110, 120});
+  const std::vector<CurvePoint> source = {{.x = -2, .y = 300e-6}, {.x = -1, .y = 200e-6}};
+  made.curve("published", "time", source);
+  ::reduction::conclude(made.results(), stages, "the library");
+  const std::vector<std::string> evidence = made.inference("8 values per step over 4").evidence;
+  ASSERT_EQ(evidence.size(), 2U);
+  EXPECT_NE(evidence[1].find("V's own kernels: 4 values per step are 1.5 times as fast as 2"),
+            std::string::npos);
+  EXPECT_NE(evidence[1].find("published for Radeon Instinct MI25: 1.7"), std::string::npos);
+}
+
+TEST(ReductionTest, TheBestStageIsHeldAgainstTheReadKernelAndTheLibrary) {
+  MadeResults made = made_stages({400, 300, 250, 110, 120});
+  ::reduction::conclude(made.results(), stages, "the library");
+  const Inference over_read = made.inference("best reduction over read bandwidth");
+  EXPECT_NEAR(*over_read.value, 100.0 / 1.1, 1e-6);
+  EXPECT_EQ(over_read.statement, "fastest of our stages: best");
+  const Inference over_library = made.inference("best reduction over vendor library");
+  EXPECT_NEAR(*over_library.value, 100 * 102.0 / 110, 1e-6);
+  EXPECT_EQ(over_library.statement, "best against the library");
+}
+
+TEST(ReductionTest, WithoutTheLibraryNothingIsSaidOfIt) {
+  MadeResults made("reduction");
+  const std::vector<CurvePoint> times = {{.x = 0, .y = 100e-6}, {.x = 1, .y = 110e-6}};
+  const std::vector<CurvePoint> bandwidths = {{.x = 0, .y = 1000}, {.x = 1, .y = 909}};
+  made.curve("stages", "time", times);
+  made.curve("stages", "bandwidth", bandwidths);
+  ::reduction::conclude(made.results(), stages, "");
+  EXPECT_TRUE(made.inference("best reduction over read bandwidth").value.has_value());
+  EXPECT_FALSE(made.inference("best reduction over vendor library").value.has_value());
+  EXPECT_EQ(made.inference("8 values per step over 4").name, "");
+}
+
+TEST(ReductionTest, BarriersAreToldFromRoundTrips) {
+  // A barrier costs 1 us, a round trip 4.
+  const Inference both = barriers_of({140, 124, 136, 120});
+  EXPECT_NEAR(*both.value, 20, 1e-6);
+  EXPECT_GT(both.confidence, 0.9);
+  EXPECT_NEAR(*barriers_of({124, 124, 120, 120}).value, 100, 1e-6);
+  EXPECT_NEAR(*barriers_of({124, 120, 124, 120}).value, 0, 1e-6);
+}
+
+TEST(ReductionTest, WhereFourValuesGainNothingThereIsNothingToTellApart) {
+  const Inference none = barriers_of({120.5, 121, 120, 120});
+  EXPECT_NE(none.name, "");
+  EXPECT_FALSE(none.value.has_value());
+}
+
+TEST(ReductionTest, NothingIsConcludedFromNothing) {
+  MadeResults made("reduction");
+  ::reduction::conclude(made.results(), stages, "the library");
+  EXPECT_TRUE(made.inferences().empty());
+}
+
+}  // namespace
+}  // namespace hipscope
