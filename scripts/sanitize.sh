@@ -73,7 +73,7 @@ declare -A sizes=(
 declare -A waiting_kernels=(
   [reduction]="early_ticket_kernel"
   [batchnorm]="resident_kernel"
-  [sgemm]="SplitAlongK"
+  [sgemm]="split_along_k"
   [dgemm]="PartELb0ELb1E PartELb1ELb1E"
 )
 

@@ -53,7 +53,7 @@ fi
 exit "$status"
 """
 FAKE_BINARY = r"""
-# SplitAlongK, PartELb0ELb1E: names of kernels
+# split_along_k, PartELb0ELb1E: names of kernels
 here=$(dirname "$0")
 [[ $1 != --devices ]] || exit "$(cat "$here/devices.status")"
 [[ " $* " == *" --once "* ]] || exit 2
@@ -143,7 +143,7 @@ def test_options_of_the_tools(bench: Bench) -> None:
 
 def test_kernels_whose_blocks_wait_have_a_run_of_their_own(bench: Bench) -> None:
     bench.run("--tools", "race")
-    kernel = "kernel_substring=SplitAlongK"
+    kernel = "kernel_substring=split_along_k"
     assert f" --kernel-name-exclude {kernel} " in bench.call("sgemm.racecheck.main")
     assert f" --kernel-name {kernel} " in bench.call("sgemm.racecheck.waiting")
     assert "kernel-name" not in bench.call("fma_loop.racecheck.main")
@@ -156,7 +156,7 @@ def test_waiting_for_ever_is_said_and_is_no_failure(bench: Bench) -> None:
     (bench.tools / "sgemm.racecheck.waiting.hangs").touch()
     done = bench.run("--limit", "2", "--only", "sgemm", "--tools", "race")
     assert done.returncode == 0, done.stdout
-    assert ("racecheck of the kernels of sgemm whose blocks wait (SplitAlongK), which its column leaves out: "
+    assert ("racecheck of the kernels of sgemm whose blocks wait (split_along_k), which its column leaves out: "
             "not finished\n" in done.stdout)
 
 
@@ -298,9 +298,9 @@ def test_an_experiment_without_sizes(bench: Bench) -> None:
 
 
 def test_a_waiting_kernel_that_is_called_otherwise(bench: Bench) -> None:
-    fake(bench.build / "bin", "sgemm", FAKE_BINARY.replace("SplitAlongK", "Split"))
+    fake(bench.build / "bin", "sgemm", FAKE_BINARY.replace("split_along_k", "Split"))
     done = bench.run()
-    assert done.returncode == 2 and "no kernel of sgemm has 'SplitAlongK'" in done.stderr
+    assert done.returncode == 2 and "no kernel of sgemm has 'split_along_k'" in done.stderr
 
 
 def test_every_experiment_has_sizes() -> None:

@@ -1,5 +1,4 @@
-// What the kernels share: loads and stores of several values, the FMAs of a thread tile, how C is
-// stored, and where a thread stands in a block.
+// What the rungs share: accesses of several values, how C is stored, and where an order is held.
 #pragma once
 
 #include <hip/hip_runtime.h>
@@ -24,31 +23,18 @@ __device__ inline void store_four(float* to, float4 values) {
   *reinterpret_cast<float4*>(to) = values;
 }
 
-/// `count` values by as few accesses as their number allows, of 16, 8 or 4 bytes.
-template <unsigned count>
-__device__ void load(float (&values)[count], const float* from) {
-  if constexpr (count % 4 == 0) {
-#pragma unroll
-    for (unsigned i = 0; i < count; i += 4) {
-      const float4 four = load_four(from + i);
-      values[i] = four.x;
-      values[i + 1] = four.y;
-      values[i + 2] = four.z;
-      values[i + 3] = four.w;
-    }
-  } else if constexpr (count % 2 == 0) {
-#pragma unroll
-    for (unsigned i = 0; i < count; i += 2) {
-      const float2 two = *reinterpret_cast<const float2*>(from + i);
-      values[i] = two.x;
-      values[i + 1] = two.y;
-    }
-  } else {
-#pragma unroll
-    for (unsigned i = 0; i < count; ++i) {
-      values[i] = from[i];
-    }
-  }
+/// Two or four values by one access of 8 or 16 bytes.
+__device__ inline void load(float (&values)[2], const float* from) {
+  const float2 two = *reinterpret_cast<const float2*>(from);
+  values[0] = two.x;
+  values[1] = two.y;
+}
+__device__ inline void load(float (&values)[4], const float* from) {
+  const float4 four = load_four(from);
+  values[0] = four.x;
+  values[1] = four.y;
+  values[2] = four.z;
+  values[3] = four.w;
 }
 
 /// Four values to places `pitch` apart: a row that becomes a column.
@@ -59,33 +45,22 @@ __device__ inline void store_transposed(float* to, unsigned pitch, float4 values
   to[3 * pitch] = values.w;
 }
 
-/// The FMAs of a thread tile for `depth` k: `a` holds its rows' values, `b` its columns'.
-template <unsigned rows, unsigned columns, unsigned depth>
-__device__ void multiply_add(float (&sums)[rows][columns], const float (&a)[rows][depth],
-                             const float (&b)[depth][columns]) {
-#pragma unroll
-  for (unsigned k = 0; k < depth; ++k) {
-#pragma unroll
-    for (unsigned i = 0; i < rows; ++i) {
-#pragma unroll
-      for (unsigned j = 0; j < columns; ++j) {
-        sums[i][j] += a[i][k] * b[k][j];
-      }
-    }
-  }
+/// C = alpha sum + beta C. Where beta is 0, C is not read: it may hold anything, NaN as well.
+__device__ inline void store_result(float* c, float alpha, float sum, float beta) {
+  *c = beta == 0 ? alpha * sum : alpha * sum + beta * *c;
 }
 
-/// The FMAs of a thread tile for one k.
-template <unsigned rows, unsigned columns>
-__device__ void multiply_add(float (&sums)[rows][columns], const float (&a)[rows],
-                             const float (&b)[columns]) {
-#pragma unroll
-  for (unsigned i = 0; i < rows; ++i) {
-#pragma unroll
-    for (unsigned j = 0; j < columns; ++j) {
-      sums[i][j] += a[i] * b[j];
-    }
+/// The same for four neighbours, by accesses of 16 bytes.
+__device__ inline void store_results(float* c, float alpha, const float (&sums)[4], float beta) {
+  float4 results = make_float4(alpha * sums[0], alpha * sums[1], alpha * sums[2], alpha * sums[3]);
+  if (beta != 0) {
+    const float4 before = load_four(c);
+    results.x += beta * before.x;
+    results.y += beta * before.y;
+    results.z += beta * before.z;
+    results.w += beta * before.w;
   }
+  store_four(c, results);
 }
 
 /// Two values side by side: what a packed FMA of gfx90a and later takes from two registers.
@@ -108,29 +83,11 @@ __device__ inline void multiply_add(Pair& sum, float a, Pair b) {
 #endif
 }
 
-/// C = alpha sum + beta C. Where beta is 0, C is not read: it may hold anything, NaN as well.
-__device__ inline void store_result(float* c, float alpha, float sum, float beta) {
-  *c = beta == 0 ? alpha * sum : alpha * sum + beta * *c;
-}
-
-/// The same for `count` neighbours, four at a time.
-template <unsigned count>
-__device__ void store_results(float* c, float alpha, const float (&sums)[count], float beta) {
-  static_assert(count % 4 == 0);
-#pragma unroll
-  for (unsigned i = 0; i < count; i += 4) {
-    float4 results =
-        make_float4(alpha * sums[i], alpha * sums[i + 1], alpha * sums[i + 2], alpha * sums[i + 3]);
-    if (beta != 0) {
-      const float4 before = load_four(c + i);
-      results.x += beta * before.x;
-      results.y += beta * before.y;
-      results.z += beta * before.z;
-      results.w += beta * before.w;
-    }
-    store_four(c + i, results);
-  }
-}
+/// A place in a matrix or a tile.
+struct Place {
+  unsigned row;
+  unsigned column;
+};
 
 /// No load or store moves from before this place in the code to behind it, or back, and on AMD no
 /// instruction does once there are instructions: loads that are to be on their way early stay
@@ -145,45 +102,24 @@ __device__ inline void hold_order() {
 #endif
 }
 
-/// A thread's place among the 16 x 16 of its block.
-struct Place {
-  unsigned row;
-  unsigned column;
-};
-
-/// How 256 threads are laid over a block's tile.
-enum class Layout {
-  rows_of_16,          ///< thread t at row t / 16, column t % 16
-  waves_8x8,           ///< 2 x 2 waves of 8 x 8 lanes
-  waves_4x16,          ///< 4 waves, one above the other, of 4 rows of 16 lanes
-  waves_4x16_z_order,  ///< the same, the lanes along a z-order curve
-  waves_8x8_z_order,   ///< 2 x 2 waves of 8 x 8 lanes along a z-order curve
-};
-
-/// Bit `from` of `lane`, as bit `to`.
-__device__ constexpr unsigned move_bit(unsigned lane, unsigned from, unsigned to) {
-  return (lane >> from & 1U) << to;
+/// The same for loads whose values are used behind a loop: clang moves such from before it.
+__device__ inline void hold_loads() {
+#if defined(__HIP_DEVICE_COMPILE__)
+  asm volatile("" ::: "memory");
+#endif
+  hold_order();
 }
 
-template <Layout layout>
-__device__ Place place_of(unsigned thread) {
-  const unsigned wave = thread / wave_lanes;
-  const unsigned lane = thread % wave_lanes;
-  if constexpr (layout == Layout::waves_8x8) {
-    return {wave / 2 * 8 + lane / 8, wave % 2 * 8 + lane % 8};
-  } else if constexpr (layout == Layout::waves_4x16) {
-    return {wave * 4 + lane / 16, lane % 16};
-  } else if constexpr (layout == Layout::waves_4x16_z_order) {
-    const unsigned row = move_bit(lane, 1, 0) | move_bit(lane, 3, 1);
-    const unsigned column = move_bit(lane, 0, 0) | move_bit(lane, 2, 1) | (lane >> 4) << 2;
-    return {wave * 4 + row, column};
-  } else if constexpr (layout == Layout::waves_8x8_z_order) {
-    const unsigned row = move_bit(lane, 1, 0) | move_bit(lane, 3, 1) | move_bit(lane, 5, 2);
-    const unsigned column = move_bit(lane, 0, 0) | move_bit(lane, 2, 1) | move_bit(lane, 4, 2);
-    return {wave / 2 * 8 + row, wave % 2 * 8 + column};
-  } else {
-    return {thread / 16, thread % 16};
-  }
+/// Waits for all loads from LDS, where the compiler would wait for them one by one as they are
+/// used. (NVIDIA has no such instruction: the hardware tracks registers.)
+__device__ inline void wait_for_lds() {
+#if defined(__GFX9__) || defined(__GFX10__)
+  __builtin_amdgcn_s_waitcnt(0xC07F);  // lgkmcnt(0), the others at their most
+#elif defined(__GFX11__)
+  __builtin_amdgcn_s_waitcnt(0xFC07);  // the same; its bits lie elsewhere
+#elif defined(__GFX12__) && __has_builtin(__builtin_amdgcn_s_wait_dscnt)
+  __builtin_amdgcn_s_wait_dscnt(0);
+#endif
 }
 
 }  // namespace sgemm

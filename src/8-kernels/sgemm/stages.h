@@ -1,96 +1,95 @@
-// The ladder: all stages in order, the source's first.
+// The ladder: all stages in order, the source's first (sgemm-exercise, by fileaccent), under its
+// numbers, then ours. Read the files in the order of their numbers; a diff of two neighbours shows
+// what changed.
+//
+// A source's stage does the work of the source's code: the same copies, layout in LDS, buffers,
+// barriers, index arithmetic, block and grid. Where that has a mistake, the file says what is
+// corrected. All of them take alpha and beta, rows with gaps, and m and n that differ, for which
+// the source's grids and stores are not made, and say that nothing else points to C, which changes
+// nothing before the end.
 #pragma once
 
+#include <string>
 #include <vector>
 
-#include "double_buffers.h"
-#include "lds_arrays.h"
-#include "lds_tile.h"
-#include "loading_waves.h"
-#include "matrix_instructions.h"
-#include "one_thread_per_element.h"
-#include "pipelined.h"
-#include "placed_reads.h"
-#include "register_tile.h"
-#include "run_time_buffers.h"
-#include "run_time_tile.h"
+#include "01-one-thread-per-element.h"
+#include "02-lds-tile.h"
+#include "03-thread-tile.h"
+#include "03.1-operands-in-registers.h"
+#include "03.2-eight-by-eight.h"
+#include "03.3-a-transposed.h"
+#include "03.4-halves-copy.h"
+#include "03.5-two-lds-buffers-of-128.h"
+#include "03.6-four-k-per-step.h"
+#include "04-padding.h"
+#include "05-fragments-of-four-k.h"
+#include "06-buffers-by-variable.h"
+#include "07-two-k-per-step.h"
+#include "07.1-copy-helper.h"
+#include "07.2-copy-helper-again.h"
+#include "07.3-placed-reads.h"
+#include "07.4-two-lds-buffers.h"
+#include "07.5-two-register-buffers.h"
+#include "07.6-loading-waves.h"
+#include "07.7-loading-waves-lds-operands.h"
+#include "07.8-padding-of-four.h"
+#include "08.1-waves-8x8.h"
+#include "08.2-waves-4x16.h"
+#include "08.3-b-transposed.h"
+#include "08.4-waves-4x16-two-k.h"
+#include "08.5-lanes-in-pairs.h"
+#include "09-four-squares.h"
+#include "09.1-halves.h"
+#include "10-cuda-kernel.h"
+#include "11-held-reads.h"
+#include "12-reads-in-assembly.h"
+#include "13-register-tile.h"
+#include "14-register-tile-8x16.h"
+#include "15-matrix-instructions.h"
+#include "16-asynchronous-copies.h"
+#include "17-eight-by-sixteen.h"
+#include "18-fmas-in-columns.h"
+#include "19-split-along-k.h"
+#include "20-split-along-k-8x8.h"
 #include "stage.h"
-#include "thread_tile.h"
-#include "tile_128.h"
-#include "tile_128_double_buffers.h"
-#include "tile_128_four_k.h"
-#include "tile_64.h"
-#include "z_order.h"
 
 namespace sgemm {
 
 /// What ends the names of stages that are compiled for their own number of threads.
 inline constexpr const char* bounded_suffix = ", launch bounds";
 
-/// The source's stages of 128 x 128, compiled for blocks of up to `planned_threads`; `suffix` ends
-/// their names, `numbered`: with the source's numbers.
-template <unsigned planned_threads>
-std::vector<Stage> stages_of_128(const std::string& suffix, bool numbered) {
-  std::vector<Stage> stages = {
-      tile_128_stage<TileOfA::by_row, Copying::all_threads, planned_threads>("8 x 8 per thread",
-                                                                             "3.2"),
-      tile_128_stage<TileOfA::transposed, Copying::all_threads, planned_threads>(
-          "8 x 8, A transposed", "3.3"),
-      tile_128_stage<TileOfA::transposed, Copying::halves, planned_threads>(
-          "8 x 8, half of the threads copy A", "3.4"),
-      tile_128_double_buffers_stage<ThreadTile::one_piece, RegisterBuffers::one, planned_threads>(
-          "8 x 8, two LDS buffers", "3.5"),
-      tile_128_four_k_stage<planned_threads>("8 x 8, four k per step", "3.6"),
-      tile_128_double_buffers_stage<ThreadTile::halves, RegisterBuffers::one, planned_threads>(
-          "8 x 8 in halves, two LDS buffers", "9.1"),
-      tile_128_double_buffers_stage<ThreadTile::one_piece, RegisterBuffers::two, planned_threads>(
-          "8 x 8, buffers in LDS and registers", "10")};
-  for (Stage& stage : stages) {
-    stage.technique += suffix;
-    stage.source_kernel = numbered ? stage.source_kernel : "";
-  }
-  return stages;
+/// A stage of 128 x 128, compiled for its own 256 threads.
+inline Stage bounded(Stage stage) {
+  stage.technique += bounded_suffix;
+  stage.source_kernel = "";
+  return stage;
 }
 
-/// All stages, in the order of the source's numbers.
 inline std::vector<Stage> all_stages() {
-  const std::vector<Stage> large = stages_of_128<assumed_threads>("", true);
-  std::vector<Stage> stages = {one_thread_per_element_stage(), lds_tile_stage(),
-                               operands_in_lds_stage(), operands_in_registers_stage()};
-  stages.insert(stages.end(), large.begin(), large.begin() + 5);
-  const std::vector<Stage> small = {
-      tile_64_stage<Fragments::none>("4 x 4, padding, copies of 16 bytes", "4"),
-      tile_64_stage<Fragments::of_4_k>("4 x 4 values of A and B in registers", "5"),
-      run_time_buffers_stage(),
-      tile_64_stage<Fragments::of_2_k>("two k per step", "7"),
-      lds_arrays_stage(),
-      run_time_tile_stage(),
-      placed_reads_stage(),
-      double_buffers_stage<Reads::by_compiler, 8>("two LDS buffers, early loads, padding 8", "7.4"),
-      double_buffers_stage<Reads::one_step_ahead, 8, tiles_64.threads>(
-          "two register buffers too, launch bounds", "7.5"),
-      double_buffers_stage<Reads::in_assembly, 8>("LDS loads in assembly", "7.6"),
-      loading_waves_stage(),
-      double_buffers_stage<Reads::by_compiler, 4>("two LDS buffers, early loads, padding 4", "7.8"),
-      tile_64_stage<Fragments::of_1_k, Layout::waves_8x8>("waves of 8 x 8 lanes", "8.1"),
-      tile_64_stage<Fragments::of_1_k, Layout::waves_4x16>("waves of 4 x 16 lanes", "8.2"),
-      tile_64_stage<Fragments::of_1_k, Layout::waves_4x16, TileOfB::transposed>(
-          "4 x 16 lanes, B transposed", "8.3"),
-      tile_64_stage<Fragments::of_4_k, Layout::waves_4x16_z_order>("4 x 16 lanes in z-order",
-                                                                   "8.4"),
-      z_order_stage()};
-  stages.insert(stages.end(), small.begin(), small.end());
-  stages.insert(stages.end(), large.begin() + 5, large.end());
-  const std::vector<Stage> bounded = stages_of_128<tiles_128.threads>(bounded_suffix, false);
-  stages.insert(stages.end(), bounded.begin(), bounded.end());
-  // Ours. What is measured at all sizes and against the vendor's library says so.
-  stages.push_back(register_tile_stage<2, 2>("register tile of 8 x 8"));
-  stages.push_back(register_tile_stage<2, 4>("register tile of 8 x 16"));
-  stages.push_back(matrix_instructions_stage());
-  for (const Stage& stage : pipelined_stages()) {
-    stages.push_back(stage);
-  }
-  return stages;
+  constexpr unsigned own_threads = tiles_128.threads;
+  return {
+    one_thread_per_element_stage(), lds_tile_stage(), thread_tile_stage(),
+        operands_in_registers_stage(), eight_by_eight_stage<assumed_threads>(),
+        a_transposed_stage<assumed_threads>(), halves_copy_stage<assumed_threads>(),
+        two_lds_buffers_of_128_stage<assumed_threads>(), four_k_per_step_stage<assumed_threads>(),
+        padding_stage(), fragments_stage(), buffers_by_variable_stage(), two_k_per_step_stage(),
+        copy_helper_stage(), copy_helper_again_stage(), placed_reads_stage(),
+        two_lds_buffers_stage(), two_register_buffers_stage(), loading_waves_stage(),
+        loading_waves_lds_operands_stage(), padding_of_four_stage(), waves_8x8_stage(),
+        waves_4x16_stage(), b_transposed_stage(), waves_4x16_two_k_stage(), lanes_in_pairs_stage(),
+        four_squares_stage(), halves_stage<assumed_threads>(), cuda_stage<assumed_threads>(),
+        bounded(eight_by_eight_stage<own_threads>()), bounded(a_transposed_stage<own_threads>()),
+        bounded(halves_copy_stage<own_threads>()),
+        bounded(two_lds_buffers_of_128_stage<own_threads>()),
+        bounded(four_k_per_step_stage<own_threads>()), bounded(halves_stage<own_threads>()),
+        bounded(cuda_stage<own_threads>()), held_reads_stage(), reads_in_assembly_stage(),
+        // The others are measured at all sizes and against the vendor's library, where they say so.
+        register_tile_stage(), register_tile_8x16_stage(), matrix_instructions_stage(),
+#if !defined(HIPSCOPE_BACKEND_AMD)
+        asynchronous_copies_stage(), eight_by_sixteen_stage(), fmas_in_columns_stage(),
+        split_along_k_stage(), split_along_k_8x8_stage(),
+#endif
+  };
 }
 
 }  // namespace sgemm

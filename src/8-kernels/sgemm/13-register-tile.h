@@ -1,10 +1,11 @@
-// Beyond the source, in plain HIP for every GPU: a large thread tile, two buffers in LDS and two in
-// registers, all at places that are known when it compiles.
+// A large thread tile, two buffers in LDS and two in registers, all at places that are known when
+// it compiles: 8 x 8 per thread in tiles of 128 x 128, 256 threads. Plain HIP for every GPU.
 //
 // What held the source's stages back is gone one by one:
-//   LDS bandwidth  8 x 16 elements per thread need 0.75 bytes per FMA from LDS, 8 x 8 need 1; the
-//                  thread's elements come in pieces of 4 x 4, 64 apart, so that neighbouring lanes
-//                  load neighbouring 16 bytes from A, which is transposed, and from B
+//   LDS bandwidth  8 x 8 elements per thread need 1 byte per FMA from LDS; they come in pieces of 4
+//   x
+//                  4, 64 apart, so that neighbouring lanes load neighbouring 16 bytes from A, which
+//                  is transposed, and from B
 //   latency        the operands of the next k are loaded from LDS before the FMAs of this one, also
 //                  across the barrier: the next 8 k are in the other LDS buffer, and the barrier
 //                  passed, before the last FMAs of these 8; device memory has 6 k of FMAs for its
@@ -19,21 +20,12 @@
 
 namespace sgemm {
 
-/// Waits for all loads from LDS, where the compiler would wait for them one by one as they are
-/// used. (Elsewhere than on AMD there is no such instruction: registers are tracked by hardware.)
-__device__ inline void wait_for_lds() {
-#if defined(__HIP_DEVICE_COMPILE__)
-  // lgkmcnt(0), the other counters at their largest: alike on gfx9 and gfx10.
-  __builtin_amdgcn_s_waitcnt(0xC07F);
-#endif
-}
-
-/// `row_pieces` x `column_pieces` pieces of 4 x 4 per thread.
-template <unsigned row_pieces, unsigned column_pieces>
-__global__ void __launch_bounds__(256, 1)
+static __global__ void __launch_bounds__(256, 1)
     register_tile_kernel(Extents extents, float alpha, const float* __restrict__ a,
                          const float* __restrict__ b, float beta, float* __restrict__ c) {
   constexpr unsigned threads = 256;
+  constexpr unsigned row_pieces = 2;  // of 4 x 4, per thread
+  constexpr unsigned column_pieces = 2;
   constexpr unsigned distance = 64;  // from a thread's piece to its next
   constexpr unsigned block_rows = row_pieces * distance;
   constexpr unsigned block_columns = column_pieces * distance;
@@ -47,7 +39,9 @@ __global__ void __launch_bounds__(256, 1)
   constexpr unsigned b_copy_rows = threads * 4 / block_columns;
   alignas(16) __shared__ float a_tiles[2][depth * a_pitch];
   alignas(16) __shared__ float b_tiles[2][depth * b_pitch];
-  const Place place = place_of<Layout::waves_8x8>(threadIdx.x);
+  const unsigned wave = threadIdx.x / wave_lanes;
+  const unsigned lane = threadIdx.x % wave_lanes;
+  const Place place = {wave / 2 * 8 + lane / 8, wave % 2 * 8 + lane % 8};
   const unsigned a_copy_row = threadIdx.x / 2;
   const unsigned a_copy_k = threadIdx.x % 2 * 4;
   const unsigned b_copy_k = threadIdx.x / (block_columns / 4);
@@ -152,16 +146,14 @@ __global__ void __launch_bounds__(256, 1)
   }
 }
 
-template <unsigned row_pieces, unsigned column_pieces>
-Stage register_tile_stage(const std::string& technique) {
-  Stage stage = stage_of<register_tile_kernel<row_pieces, column_pieces>>(
-      technique, "",
-      {.block_rows = 64 * row_pieces,
-       .block_columns = 64 * column_pieces,
-       .depth = 16,
-       .threads = 256,
-       .thread_rows = 4 * row_pieces,
-       .thread_columns = 4 * column_pieces});
+inline Stage register_tile_stage() {
+  Stage stage = stage_of<register_tile_kernel>("register tile of 8 x 8", "",
+                                               {.block_rows = 128,
+                                                .block_columns = 128,
+                                                .depth = 16,
+                                                .threads = 256,
+                                                .thread_rows = 8,
+                                                .thread_columns = 8});
   stage.is_contender = true;
   return stage;
 }

@@ -1,5 +1,6 @@
-// Beyond the source: matrix instructions of CDNA GPUs, in FP32 throughout.
+// Matrix instructions of CDNA GPUs, in FP32 throughout; not on other GPUs.
 //
+// Against 13, whose tile it has with a depth of 16:
 // v_mfma_f32_32x32x2f32 multiplies 32 x 2 by 2 x 32 values that lie in the registers of a whole
 // wave: 2048 FMAs for two registers of operands per lane, in 64 cycles of a SIMD. That makes 128
 // FMAs per cycle and CU, where the vector unit of MI100 (gfx908) has 64: this is how rocBLAS there
@@ -14,7 +15,6 @@
 
 #include "device_code.h"
 #include "stage.h"
-#include "tile_128.h"
 
 namespace sgemm {
 
@@ -158,7 +158,7 @@ inline Stage matrix_instructions_stage() {
   Stage stage{.technique = "matrix instructions", .tiles = tiles};
 #if !defined(HIPSCOPE_BACKEND_NVIDIA)
   stage.kernel = reinterpret_cast<const void*>(matrix_instructions_kernel);
-  stage.enqueue = enqueue<matrix_instructions_kernel>;
+  stage.enqueue = enqueue<matrix_instructions_kernel, Grid::x_over_columns, 1>;
 #endif
   stage.is_contender = true;
   stage.is_on = has_matrix_instructions;

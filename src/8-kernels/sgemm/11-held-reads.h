@@ -1,20 +1,20 @@
-// The 64 x 64 tile with its 16 k written out, the loads from LDS placed between the FMAs by hand.
+// The loads from LDS placed between the FMAs by hand, and held there. 256 threads, tiles of 64 x 64
+// with a depth of 16, 4 x 4 per thread; ours, as all that follows.
 //
-// Against tile_64.h with Fragments::of_2_k, where the compiler decides what comes when: here a
-// group is the 8 FMAs of one row and two k, and what the next group needs is loaded before the FMAs
-// of this one, so that no FMA waits for a load that has just begun. On AMD hold_order keeps the
-// compiler from putting them elsewhere; ptxas orders NVIDIA's instructions by itself.
+// Against 07.3, where the compiler decides what comes when: a group is the 8 FMAs of one row and
+// two k, and what the next group needs is loaded before the FMAs of this one, so that no FMA waits
+// for a load that has just begun. On AMD hold_order keeps the compiler from putting them elsewhere;
+// ptxas orders NVIDIA's instructions by itself.
 #pragma once
 
 #include "device_code.h"
 #include "stage.h"
-#include "thread_tile.h"
 
 namespace sgemm {
 
 static __global__ void __launch_bounds__(assumed_threads)
-    placed_reads_kernel(Extents extents, float alpha, const float* __restrict__ a,
-                        const float* __restrict__ b, float beta, float* __restrict__ c) {
+    held_reads_kernel(Extents extents, float alpha, const float* __restrict__ a,
+                      const float* __restrict__ b, float beta, float* __restrict__ c) {
   constexpr unsigned block_rows = 64;
   constexpr unsigned block_columns = 64;
   constexpr unsigned depth = 16;
@@ -26,7 +26,7 @@ static __global__ void __launch_bounds__(assumed_threads)
   constexpr unsigned b_pitch = block_columns + 4;
   alignas(16) __shared__ float a_tile[block_rows * a_pitch];
   alignas(16) __shared__ float b_tile[depth * b_pitch];
-  const Place place = place_of<Layout::rows_of_16>(threadIdx.x);
+  const Place place = {threadIdx.x / 16, threadIdx.x % 16};
   const float* const a_mine = a_tile + place.row * thread_rows * a_pitch;
   const float* const b_mine = b_tile + place.column * thread_columns;
   const unsigned a_copy_row = threadIdx.x / 4;
@@ -80,8 +80,8 @@ static __global__ void __launch_bounds__(assumed_threads)
   }
 }
 
-inline Stage placed_reads_stage() {
-  return stage_of<placed_reads_kernel>("unrolled, LDS loads placed by hand", "7.3", tiles_64);
+inline Stage held_reads_stage() {
+  return stage_of<held_reads_kernel>("LDS loads held in their places", "", tiles_64);
 }
 
 }  // namespace sgemm

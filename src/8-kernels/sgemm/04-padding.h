@@ -1,0 +1,71 @@
+// Rows in LDS are padded by 4 values, and copies are of 16 bytes: a thread has one of A's tile and
+// one of B's.
+//
+// Against 03.1: one division pair per copy and not per value, one load in place of four; and rows
+// of A's tile, 20 values apart, begin in other banks where rows of 16 began in the same two. C is
+// stored by 16 bytes. FMAs name their operands in LDS, four k at a time, as in 03.
+#pragma once
+
+#include "device_code.h"
+#include "stage.h"
+
+namespace sgemm {
+
+static __global__ void __launch_bounds__(assumed_threads)
+    padding_kernel(TileSizes tile, Extents extents, float alpha, const float* __restrict__ a,
+                   const float* __restrict__ b, float beta, float* __restrict__ c) {
+  constexpr int side = 4;  // of a thread's elements
+  constexpr int padding = 4;
+  HIP_DYNAMIC_SHARED(float4, lds)
+  const int a_pitch = tile.depth + padding;
+  const int b_pitch = tile.columns + padding;
+  float* const a_tile = reinterpret_cast<float*>(lds);
+  float* const b_tile = a_tile + tile.rows * a_pitch;
+  const int lda = static_cast<int>(extents.lda);
+  const int ldb = static_cast<int>(extents.ldb);
+  const int ldc = static_cast<int>(extents.ldc);
+  const int threads = static_cast<int>(blockDim.x);
+  const int thread = static_cast<int>(threadIdx.x);
+  const int block_row = static_cast<int>(blockIdx.y) * tile.rows;
+  const int block_column = static_cast<int>(blockIdx.x) * tile.columns;
+  const int threads_in_row = (tile.columns + side - 1) / side;
+  const int first_row = thread / threads_in_row * side;
+  const int first_column = thread % threads_in_row * side;
+  const int tiles = (static_cast<int>(extents.k) + tile.depth - 1) / tile.depth;
+  float sums[side][side] = {};
+  for (int index = 0; index < tiles; ++index) {
+    const int a_value = thread * ((tile.rows * tile.depth + threads - 1) / threads);
+    const int a_copy_row = a_value / tile.depth;
+    const int a_copy_k = a_value % tile.depth;
+    store_four(a_tile + a_copy_row * a_pitch + a_copy_k,
+               load_four(a + (block_row + a_copy_row) * lda + index * tile.depth + a_copy_k));
+    const int b_value = thread * ((tile.depth * tile.columns + threads - 1) / threads);
+    const int b_copy_k = b_value / tile.columns;
+    const int b_copy_column = b_value % tile.columns;
+    store_four(b_tile + b_copy_k * b_pitch + b_copy_column,
+               load_four(b + (index * tile.depth + b_copy_k) * ldb + block_column + b_copy_column));
+    __syncthreads();
+    for (int step = 0; step < tile.depth; step += side) {
+      for (int i = 0; i < side; ++i) {
+        for (int j = 0; j < side; ++j) {
+          for (int k = 0; k < side; ++k) {
+            sums[i][j] += a_tile[(first_row + i) * a_pitch + step + k] *
+                          b_tile[(step + k) * b_pitch + first_column + j];
+          }
+        }
+      }
+    }
+    __syncthreads();
+  }
+  c += (block_row + first_row) * ldc + block_column + first_column;
+  for (int i = 0; i < side; ++i) {
+    store_results(c + i * ldc, alpha, sums[i], beta);
+  }
+}
+
+inline Stage padding_stage() {
+  return stage_of<padding_kernel>("4 x 4, padding, copies of 16 bytes", "4", tiles_64,
+                                  64 * (16 + 4) + 16 * (64 + 4));
+}
+
+}  // namespace sgemm

@@ -1,0 +1,74 @@
+// Two k per step, and everything known when it compiles: the tile's extents, LDS as arrays of two
+// dimensions. 256 threads; neighbouring blocks share columns of B.
+//
+// Against 05: half the operand registers, A by loads of 8 bytes; and no division: all loops over
+// the tile are unrolled, and places in LDS are constants. The source asks for the tiles' 9472 bytes
+// once more at launch, which nothing uses: so does this, for it decides how many blocks a CU holds.
+#pragma once
+
+#include "device_code.h"
+#include "stage.h"
+
+namespace sgemm {
+
+static __global__ void __launch_bounds__(assumed_threads)
+    two_k_per_step_kernel(Extents extents, float alpha, const float* __restrict__ a,
+                          const float* __restrict__ b, float beta, float* __restrict__ c) {
+  constexpr int tile_rows = 64;
+  constexpr int tile_columns = 64;
+  constexpr int depth = 16;
+  constexpr int side = 4;  // of a thread's elements
+  constexpr int padding = 4;
+  alignas(16) __shared__ float a_tile[tile_rows][depth + padding];
+  alignas(16) __shared__ float b_tile[depth][tile_columns + padding];
+  const int lda = static_cast<int>(extents.lda);
+  const int ldb = static_cast<int>(extents.ldb);
+  const int ldc = static_cast<int>(extents.ldc);
+  const int thread = static_cast<int>(threadIdx.x);
+  const int block_row = static_cast<int>(blockIdx.x) * tile_rows;
+  const int block_column = static_cast<int>(blockIdx.y) * tile_columns;
+  const int a_copy_row = thread >> 2;
+  const int a_copy_k = (thread & 3) << 2;
+  const int b_copy_k = thread >> 4;
+  const int b_copy_column = (thread & 15) << 2;
+  const int first_row = (thread >> 4) * side;
+  const int first_column = (thread & 15) * side;
+  const int a_place = (block_row + a_copy_row) * lda + a_copy_k;
+  const int b_place = b_copy_k * ldb + block_column + b_copy_column;
+  const int tiles = (static_cast<int>(extents.k) + depth - 1) / depth;
+  float sums[side][side] = {};
+  for (int index = 0; index < tiles; ++index) {
+    store_four(&a_tile[a_copy_row][a_copy_k], load_four(a + a_place + index * depth));
+    store_four(&b_tile[b_copy_k][b_copy_column], load_four(b + b_place + index * depth * ldb));
+    __syncthreads();
+    for (int step = 0; step < depth; step += 2) {
+      float a_fragment[side][2];
+      float b_fragment[2][side];
+      for (int i = 0; i < side; ++i) {
+        load(a_fragment[i], &a_tile[first_row + i][step]);
+      }
+      for (int k = 0; k < 2; ++k) {
+        load(b_fragment[k], &b_tile[step + k][first_column]);
+      }
+      for (int i = 0; i < side; ++i) {
+        for (int j = 0; j < side; ++j) {
+          for (int k = 0; k < 2; ++k) {
+            sums[i][j] += a_fragment[i][k] * b_fragment[k][j];
+          }
+        }
+      }
+    }
+    __syncthreads();
+  }
+  c += (block_row + first_row) * ldc + block_column + first_column;
+  for (int i = 0; i < side; ++i) {
+    store_results(c + i * ldc, alpha, sums[i], beta);
+  }
+}
+
+inline Stage two_k_per_step_stage() {
+  return stage_of<two_k_per_step_kernel, Grid::x_over_rows>("two k per step", "7", tiles_64,
+                                                            64 * (16 + 4) + 16 * (64 + 4));
+}
+
+}  // namespace sgemm

@@ -1,0 +1,94 @@
+// The 16 k of a tile written out, the loads from LDS placed between the FMAs by hand.
+//
+// Against 07: operands are loaded shortly before the first FMA that needs them, A's next pair of
+// rows after each row's FMAs, so that fewer are held at once and each load has FMAs to hide behind.
+// That is the text; where the loads end up is the compiler's choice (11 holds them in their
+// places). Neighbouring blocks share rows of A; LDS is taken at launch.
+#pragma once
+
+#include "device_code.h"
+#include "stage.h"
+
+namespace sgemm {
+
+static __global__ void __launch_bounds__(assumed_threads)
+    placed_reads_kernel(Extents extents, float alpha, const float* __restrict__ a,
+                        const float* __restrict__ b, float beta, float* __restrict__ c) {
+  constexpr int tile_rows = 64;
+  constexpr int tile_columns = 64;
+  constexpr int depth = 16;
+  constexpr int side = 4;  // of a thread's elements
+  constexpr int padding = 4;
+  constexpr int a_pitch = depth + padding;
+  constexpr int b_pitch = tile_columns + padding;
+  HIP_DYNAMIC_SHARED(float4, lds)
+  float* const a_tile = reinterpret_cast<float*>(lds);
+  float* const b_tile = a_tile + tile_rows * a_pitch;
+  const int lda = static_cast<int>(extents.lda);
+  const int ldb = static_cast<int>(extents.ldb);
+  const int ldc = static_cast<int>(extents.ldc);
+  const int thread = static_cast<int>(threadIdx.x);
+  const int block_row = static_cast<int>(blockIdx.y) * tile_rows;
+  const int block_column = static_cast<int>(blockIdx.x) * tile_columns;
+  const int a_copy_row = thread >> 2;
+  const int a_copy_k = (thread & 3) << 2;
+  const int b_copy_k = thread >> 4;
+  const int b_copy_column = (thread & 15) << 2;
+  const int first_row = (thread >> 4) * side;
+  const int first_column = (thread & 15) * side;
+  const int a_place = (block_row + a_copy_row) * lda + a_copy_k;
+  const int b_place = b_copy_k * ldb + block_column + b_copy_column;
+  const int tiles = (static_cast<int>(extents.k) + depth - 1) / depth;
+  const float* const a_mine = a_tile + first_row * a_pitch;
+  const float* const b_mine = b_tile + first_column;
+  float a_fragment[side][2];
+  float b_fragment[2][side];
+  float sums[side][side] = {};
+  const auto multiply_add_row = [&](int i, int k) {
+    for (int j = 0; j < side; ++j) {
+      sums[i][j] += a_fragment[i][k] * b_fragment[k][j];
+    }
+  };
+  for (int index = 0; index < tiles; ++index) {
+    store_four(a_tile + a_copy_row * a_pitch + a_copy_k, load_four(a + a_place + index * depth));
+    store_four(b_tile + b_copy_k * b_pitch + b_copy_column,
+               load_four(b + b_place + index * depth * ldb));
+    __syncthreads();
+    load(a_fragment[0], a_mine);
+    load(b_fragment[0], b_mine);
+#pragma unroll
+    for (int step = 0; step < depth; step += 2) {
+      multiply_add_row(0, 0);
+      load(a_fragment[1], a_mine + a_pitch + step);
+      multiply_add_row(1, 0);
+      load(a_fragment[2], a_mine + 2 * a_pitch + step);
+      multiply_add_row(2, 0);
+      load(a_fragment[3], a_mine + 3 * a_pitch + step);
+      multiply_add_row(3, 0);
+      load(b_fragment[1], b_mine + (step + 1) * b_pitch);
+      multiply_add_row(0, 1);
+      multiply_add_row(1, 1);
+      if (step + 2 < depth) {
+        load(a_fragment[0], a_mine + step + 2);
+      }
+      multiply_add_row(2, 1);
+      if (step + 2 < depth) {
+        load(b_fragment[0], b_mine + (step + 2) * b_pitch);
+      }
+      multiply_add_row(3, 1);
+    }
+    __syncthreads();
+  }
+  c += (block_row + first_row) * ldc + block_column + first_column;
+#pragma unroll
+  for (int i = 0; i < side; ++i) {
+    store_results(c + i * ldc, alpha, sums[i], beta);
+  }
+}
+
+inline Stage placed_reads_stage() {
+  return stage_of<placed_reads_kernel>("unrolled, LDS loads placed by hand", "7.3", tiles_64,
+                                       64 * (16 + 4) + 16 * (64 + 4));
+}
+
+}  // namespace sgemm

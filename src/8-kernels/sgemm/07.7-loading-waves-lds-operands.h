@@ -1,0 +1,96 @@
+// Half of the waves load and half compute, as in 07.6, and FMAs name their operands in LDS.
+//
+// Against 07.6: the 16 k are written out without fragments, the waves' lanes are named as 4 x 16
+// (which rows of 16 threads are anyway), neighbouring blocks share rows of A, and LDS is taken at
+// launch. (The source calls it wave tiling.) Blocks of 256 x 2 threads.
+#pragma once
+
+#include "device_code.h"
+#include "stage.h"
+
+namespace sgemm {
+
+static __global__ void __launch_bounds__(assumed_threads)
+    loading_waves_lds_operands_kernel(Extents extents, float alpha, const float* __restrict__ a,
+                                      const float* __restrict__ b, float beta,
+                                      float* __restrict__ c) {
+  constexpr int tile_rows = 64;
+  constexpr int tile_columns = 64;
+  constexpr int depth = 16;
+  constexpr int side = 4;  // of a thread's elements
+  constexpr int padding = 4;
+  constexpr int a_pitch = depth + padding;
+  constexpr int b_pitch = tile_columns + padding;
+  constexpr int a_size = tile_rows * a_pitch;
+  constexpr int b_size = depth * b_pitch;
+  HIP_DYNAMIC_SHARED(float4, lds)
+  float* const a_tile = reinterpret_cast<float*>(lds);
+  float* const b_tile = a_tile + 2 * a_size;
+  const int lda = static_cast<int>(extents.lda);
+  const int ldb = static_cast<int>(extents.ldb);
+  const int ldc = static_cast<int>(extents.ldc);
+  const int thread = static_cast<int>(threadIdx.x);
+  const bool computes = threadIdx.y == 0;
+  const int block_row = static_cast<int>(blockIdx.y) * tile_rows;
+  const int block_column = static_cast<int>(blockIdx.x) * tile_columns;
+  const int a_copy_row = thread >> 2;
+  const int a_copy_k = (thread & 3) << 2;
+  const int b_copy_k = thread >> 4;
+  const int b_copy_column = (thread & 15) << 2;
+  const int wave = thread / static_cast<int>(wave_lanes);
+  const int lane = thread % static_cast<int>(wave_lanes);
+  const int first_row = (wave * 4 + lane / 16) * side;
+  const int first_column = lane % 16 * side;
+  const int a_place = (block_row + a_copy_row) * lda + a_copy_k;
+  const int b_place = b_copy_k * ldb + block_column + b_copy_column;
+  const int tiles = (static_cast<int>(extents.k) + depth - 1) / depth;
+  int a_buffer = 0;
+  int b_buffer = 0;
+  const auto copy_tiles = [&](int index, int a_to, int b_to) {
+    store_four(a_tile + a_to + a_copy_row * a_pitch + a_copy_k,
+               load_four(a + a_place + index * depth));
+    store_four(b_tile + b_to + b_copy_k * b_pitch + b_copy_column,
+               load_four(b + b_place + index * depth * ldb));
+  };
+  float sums[side][side] = {};
+  int index = 0;
+  if (computes) {
+    copy_tiles(0, 0, 0);
+  }
+  do {
+    __syncthreads();
+    if (!computes && index + 1 < tiles) {
+      copy_tiles(index + 1, a_buffer ^ a_size, b_buffer ^ b_size);
+    }
+    if (computes) {
+      const float* const a_mine = a_tile + a_buffer + first_row * a_pitch;
+      const float* const b_mine = b_tile + b_buffer + first_column;
+#pragma unroll
+      for (int k = 0; k < depth; ++k) {
+        for (int i = 0; i < side; ++i) {
+          for (int j = 0; j < side; ++j) {
+            sums[i][j] += a_mine[i * a_pitch + k] * b_mine[k * b_pitch + j];
+          }
+        }
+      }
+    }
+    a_buffer ^= a_size;
+    b_buffer ^= b_size;
+    ++index;
+  } while (index < tiles);
+  if (computes) {
+    c += (block_row + first_row) * ldc + block_column + first_column;
+    for (int i = 0; i < side; ++i) {
+      store_results(c + i * ldc, alpha, sums[i], beta);
+    }
+  }
+}
+
+inline Stage loading_waves_lds_operands_stage() {
+  Tiles tiles = tiles_64;
+  tiles.threads = 512;
+  return stage_of<loading_waves_lds_operands_kernel, Grid::x_over_columns, 2>(
+      "half of the waves load, operands in LDS", "7.7", tiles, 2 * (64 * (16 + 4) + 16 * (64 + 4)));
+}
+
+}  // namespace sgemm

@@ -1,0 +1,111 @@
+// A CUDA kernel as it is: tiles of 128 x 128 with double buffers in LDS and in registers, laid out
+// for waves of 32 lanes, of which each has a part of 64 x 32 as 8 x 4 lanes with 8 x 8 elements; no
+// padding. 256 threads; neighbouring blocks share rows of A.
+//
+// Against 09.1: the operands of the next k are loaded before the FMAs of this one, also across the
+// barrier, A's value by value. On a GPU with waves of 64 two such parts, one below the other or
+// side by side, make a wave: 128 + 32 or 64 + 64 different values per k and wave in place of 64
+// + 32. The source's text is column by column; read row by row, its A is our B. Corrected: with
+// beta = 0 it reads C all the same.
+#pragma once
+
+#include "device_code.h"
+#include "stage.h"
+
+namespace sgemm {
+
+template <unsigned planned_threads>
+__global__ void __launch_bounds__(planned_threads)
+    cuda_kernel(Extents extents, float alpha, const float* __restrict__ a,
+                const float* __restrict__ b, float beta, float* __restrict__ c) {
+  constexpr int tile_rows = 128;
+  constexpr int tile_columns = 128;
+  constexpr int depth = 8;
+  constexpr int side = 8;  // of a thread's elements
+  alignas(16) __shared__ float a_tile[2][depth * tile_rows];
+  alignas(16) __shared__ float b_tile[2][depth * tile_columns];
+  const int lda = static_cast<int>(extents.lda);
+  const int ldb = static_cast<int>(extents.ldb);
+  const int ldc = static_cast<int>(extents.ldc);
+  const int end = static_cast<int>(extents.k);
+  const int thread = static_cast<int>(threadIdx.x);
+  const int block_row = static_cast<int>(blockIdx.y) * tile_rows;
+  const int block_column = static_cast<int>(blockIdx.x) * tile_columns;
+  const int b_copy_column = thread % 32 * 4;
+  const int b_copy_k = thread / 32;
+  const int a_copy_k = thread % 2 * 4;
+  const int a_copy_row = thread / 2;
+  const int wave = thread >> 5;
+  const int lane = thread & 31;
+  const int first_column = ((wave & 3) << 5) + ((lane & 3) << 3);
+  const int first_row = ((wave >> 2) << 6) + ((lane >> 2) << 3);
+  const float* a_from = a + (block_row + a_copy_row) * lda + a_copy_k;
+  const float* b_from = b + b_copy_k * ldb + block_column + b_copy_column;
+  float a_fragment[2][side];
+  float b_fragment[2][2][4];
+  float sums[side][2][4] = {};
+  float4 of_a = load_four(a_from);
+  float4 of_b = load_four(b_from);
+  const auto store_tiles = [&](int buffer) {
+    store_four(&b_tile[buffer][b_copy_column + b_copy_k * tile_columns], of_b);
+    a_tile[buffer][a_copy_row + a_copy_k * tile_rows] = of_a.x;
+    a_tile[buffer][a_copy_row + (a_copy_k + 1) * tile_rows] = of_a.y;
+    a_tile[buffer][a_copy_row + (a_copy_k + 2) * tile_rows] = of_a.z;
+    a_tile[buffer][a_copy_row + (a_copy_k + 3) * tile_rows] = of_a.w;
+  };
+  const auto load_fragments = [&](int half, int buffer, int k) {
+    load(b_fragment[half][0], &b_tile[buffer][first_column + k * tile_columns]);
+    load(b_fragment[half][1], &b_tile[buffer][first_column + 4 + k * tile_columns]);
+#pragma unroll
+    for (int i = 0; i < side; ++i) {
+      a_fragment[half][i] = a_tile[buffer][first_row + i + k * tile_rows];
+    }
+  };
+  int next_buffer = 1;
+  store_tiles(0);
+  __syncthreads();
+  load_fragments(0, 0, 0);
+  for (int first_k = 0; first_k < end; first_k += depth) {
+    const bool has_next = first_k + depth < end;
+    if (has_next) {
+      b_from += depth * ldb;
+      a_from += depth;
+      of_b = load_four(b_from);
+      of_a = load_four(a_from);
+    }
+    const int buffer = next_buffer ^ 1;
+#pragma unroll
+    for (int k = 0; k < depth; ++k) {
+      if (k < depth - 1) {
+        load_fragments((k + 1) % 2, buffer, k + 1);
+      }
+#pragma unroll
+      for (int i = 0; i < side; ++i) {
+#pragma unroll
+        for (int j = 0; j < side; ++j) {
+          sums[i][j / 4][j % 4] += b_fragment[k % 2][j / 4][j % 4] * a_fragment[k % 2][i];
+        }
+      }
+    }
+    if (has_next) {
+      store_tiles(next_buffer);
+    }
+    __syncthreads();
+    load_fragments(0, next_buffer, 0);
+    next_buffer ^= 1;
+  }
+#pragma unroll
+  for (int i = 0; i < side; ++i) {
+    float* const c_row = c + (block_row + first_row + i) * ldc + block_column + first_column;
+    store_results(c_row, alpha, sums[i][0], beta);
+    store_results(c_row + 4, alpha, sums[i][1], beta);
+  }
+}
+
+template <unsigned planned_threads>
+Stage cuda_stage() {
+  return stage_of<cuda_kernel<planned_threads>>("8 x 8, buffers in LDS and registers, waves of 32",
+                                                "10", tiles_128);
+}
+
+}  // namespace sgemm
