@@ -61,11 +61,15 @@ class Rule:
 VEGA = Rule(file=256, granule=4, most_waves=10)
 CDNA = Rule(file=256, granule=4, most_waves=10, agprs="other file")
 CDNA_2 = Rule(file=512, granule=8, most_waves=8, agprs="same file")
+# CDNA 3 and 4 count as CDNA 2 does. The larger RDNA 3 and 4 have half as many registers again.
+RDNA_3 = Rule(file=1536, granule=24, most_waves=16)
 RDNA_2 = {32: Rule(file=1024, granule=16, most_waves=16), 64: Rule(file=512, granule=8, most_waves=16)}
 # By target and lanes of a wave. HIP's headers refuse waves of 64 lanes on gfx1030, not on gfx1032.
 RULES: dict[tuple[str, int], Rule] = {
     ("gfx900", 64): VEGA, ("gfx906", 64): VEGA, ("gfx908", 64): CDNA, ("gfx90a", 64): CDNA_2,
+    ("gfx942", 64): CDNA_2, ("gfx950", 64): CDNA_2,
     ("gfx1030", 32): RDNA_2[32], ("gfx1032", 64): RDNA_2[64],
+    ("gfx1100", 32): RDNA_3, ("gfx1151", 32): RDNA_3, ("gfx1201", 32): RDNA_3,
 }
 
 

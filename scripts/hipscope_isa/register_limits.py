@@ -29,8 +29,9 @@ PUBLISHED_PATH = Path(__file__).resolve().parent.parent.parent / "results" / "pu
 
 # The launch bounds under which kernels claim registers; the last is what the sources publish.
 THREADS = (256, 512, 1024)
-# Comments that the compiler writes behind each kernel.
-COUNT_NAMES = {"v": "NumVgprs", "s": "NumSgprs"}
+# Comments that the compiler writes behind each kernel, as regular expressions. clang 15 says NumSgprs,
+# clang 22 TotalNumSgprs; both with what the hardware adds to those that the kernel names.
+COUNT_NAMES = {"v": "NumVgprs", "s": "(?:Total)?NumSgprs"}
 
 
 @dataclass(frozen=True)

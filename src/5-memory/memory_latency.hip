@@ -147,7 +147,17 @@ template <Load kind>
 __device__ std::uint64_t load(std::uint64_t address) {
   if constexpr (kind == Load::atomic) {
     // It changes nothing, for no node holds a 1. (Of adding 0 clang 15 makes a load.)
+#if defined(__HIP_DEVICE_COMPILE__)
+    // As atomicCAS, which does not know that the address is one of device memory.
+    using Global = __attribute__((address_space(1))) std::uint64_t;
+    std::uint64_t value = 1;
+    __hip_atomic_compare_exchange_strong(reinterpret_cast<Global*>(address), &value,
+                                         std::uint64_t{1}, __ATOMIC_RELAXED, __ATOMIC_RELAXED,
+                                         __HIP_MEMORY_SCOPE_AGENT);
+    return value;
+#else
     return atomicCAS(reinterpret_cast<unsigned long long*>(address), 1ULL, 1ULL);
+#endif
   } else if constexpr (kind == Load::generic) {
     return *reinterpret_cast<const std::uint64_t*>(address);
   } else {

@@ -4,6 +4,11 @@
 
 # Compiles SOURCE for TARGET with HIPCC, FLAGS and INCLUDE, and writes OUTPUT.
 function(compile_assembly source target output)
+  compile_for_device(${source} ${target} ${output} -S)
+endfunction()
+
+# The same with further options, which say what OUTPUT is.
+function(compile_for_device source target output)
   separate_arguments(FLAGS)
   string(REGEX REPLACE "w64$" "" architecture ${target})
   if(target MATCHES "w64$")
@@ -11,7 +16,7 @@ function(compile_assembly source target output)
   endif()
   execute_process(
     COMMAND ${CMAKE_COMMAND} -E env HIP_PLATFORM=amd HCC_AMDGPU_TARGET=${architecture}
-            ${HIPCC} -x hip --cuda-device-only -S ${FLAGS} --offload-arch=${architecture}
+            ${HIPCC} -x hip --cuda-device-only ${ARGN} ${FLAGS} --offload-arch=${architecture}
             -I ${INCLUDE}
             ${source} -o ${output}
     ERROR_VARIABLE errors RESULT_VARIABLE status)
@@ -20,24 +25,30 @@ function(compile_assembly source target output)
   endif()
 endfunction()
 
-# Writes to OUTPUT what the compiler made of SOURCE for TARGET when it made OBJECT. Fails when there is
-# none, or one that is out of date.
+# Writes to OUTPUT what the compiler made of SOURCE for TARGET when it made OBJECT.
 function(take_saved_assembly object source target output)
+  find_saved(${object} ${source} ${target} s saved)
+  file(READ ${saved} text)
+  remove_block_names(text)
+  file(WRITE ${output} "${text}")
+endfunction()
+
+# Sets VARIABLE to the file of this KIND ("s", "out") that the compiler has left of SOURCE for TARGET when
+# it made OBJECT. Fails when there is none, or one that is out of date.
+function(find_saved object source target kind variable)
   string(REGEX REPLACE "w64$" "" architecture ${target})
   get_filename_component(folder ${object} DIRECTORY)
   get_filename_component(name ${source} NAME_WE)
-  file(GLOB saved "${folder}/${name}*-amdgcn-amd-amdhsa-${architecture}.s")
+  file(GLOB saved "${folder}/${name}*-amdgcn-amd-amdhsa-${architecture}.${kind}")
   list(LENGTH saved count)
   if(NOT count EQUAL 1)
-    message(FATAL_ERROR "${folder} holds ${count} files of ${name}'s assembly for ${architecture}, "
+    message(FATAL_ERROR "${folder} holds ${count} files ${name}*.${kind} for ${architecture}, "
                         "not one; build first")
   endif()
   if(${source} IS_NEWER_THAN ${saved})
     message(FATAL_ERROR "${saved} is older than ${source}; build first")
   endif()
-  file(READ ${saved} text)
-  remove_block_names(text)
-  file(WRITE ${output} "${text}")
+  set(${variable} ${saved} PARENT_SCOPE)
 endfunction()
 
 # When its steps are saved, the compiler names the blocks that optimizations make, in comments behind

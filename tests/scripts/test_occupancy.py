@@ -182,5 +182,10 @@ def test_the_page_has_the_steps_side_by_side() -> None:
 @pytest.mark.skipif(HIPCC is None, reason="there is no hipcc")
 @pytest.mark.parametrize("key", KEYS, ids=str)
 def test_the_real_compiler_agrees(key: tuple[str, int]) -> None:
-    result = occupancy.measure(HIPCC, *key)
+    try:
+        result = occupancy.measure(HIPCC, *key)
+    except occupancy.LimitsError as error:
+        if "invalid target" in str(error):
+            pytest.skip(f"this compiler does not know {key[0]}")
+        raise
     assert len({waves for _, _, waves in result["kernels"]}) >= 8

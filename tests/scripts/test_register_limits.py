@@ -65,6 +65,13 @@ def test_counts_go_with_their_kernels() -> None:
     assert register_limits.parse_counts(ASSEMBLY, "NumAgprs") == {}
 
 
+@pytest.mark.parametrize("comment", ["NumSgprs", "TotalNumSgprs"])  # clang 15's and clang 22's
+def test_every_compiler_counts_sgprs(comment: str) -> None:
+    assembly = ASSEMBLY.replace("; NumSgprs: 4", f"; {comment}: 27")
+    counts = register_limits.parse_counts(assembly, register_limits.COUNT_NAMES["s"])
+    assert counts == {"declared": 27, "undeclared": 27}
+
+
 def test_the_limit_is_before_the_first_message() -> None:
     split = register_limits.split_at_first_message
     assert split({2: "no", 3: "never"}, 4) == (1, "no")
