@@ -1,13 +1,15 @@
 // What does index arithmetic cost when all that a kernel does is to store what it computed?
 //
 // A tensor in NCHW order holds element (n, c, h, w) at ((n * C + c) * H + h) * W + w. The kernels
-// store, for each (n, h, w), the index of channel 0. The source's kernel splits the thread's number
-// into n, h and w by divisions, for which GPUs have no instruction. Stages:
+// store, for each (n, h, w), the index of channel 0. Whoever has but a thread's number divides to
+// find n, h and w, for which GPUs have no instruction; fsword73's kernel has a grid that knows n.
+// Stages:
+//   8a two-dimensional  his own: blocks of 256 pixels, and the grid's second dimension is n
 //   naive            two divisions and two remainders
 //   one division     h * W + w is the number within the image, so only n must be found
 //   multiply-high    the division by a number that is known before the launch, as a multiplication
 //                    (hipscope/divisor.h)
-//   two-dimensional  the grid's second dimension is n: nothing to divide
+//   two-dimensional  as 8a, with larger blocks and with any number of images
 //   vector store     four indices per thread, 16 bytes, by multiply-high
 //   fill             the same stores without an index: what the memory takes
 // The time of one empty block, the launch itself, is measured and taken off. The time of an empty
@@ -15,20 +17,22 @@
 #include <hipscope/divisor.h>
 #include <hipscope/hipscope.h>
 
-#include <algorithm>
 #include <array>
 #include <limits>
 #include <string>
 #include <vector>
 
-using hipscope::check;
+#include "nchw_index_findings.h"
+#include "nchw_index_tensor.h"
+
 using hipscope::DeviceBuffer;
 using hipscope::divide;
-using hipscope::Divisor;
-using hipscope::divisor_of;
 using hipscope::launch;
 using hipscope::number;
 using hipscope::Sweep;
+using nchw_index::Extents;
+using nchw_index::Tensor;
+using nchw_index::tensor_of;
 
 namespace {
 
@@ -36,21 +40,23 @@ namespace {
 // the blocks the faster they can store. A vector stage stores four, and has as many blocks.
 constexpr unsigned scalar_block = 1024;
 constexpr unsigned vector_block = 256;
+constexpr unsigned published_block = 256;
+constexpr unsigned published_channels = 64;
 
 // --- Kernels ----------------------------------------------------------------------------------
 
-// All that a kernel is told. `count` indices are stored, one for each pixel of each image.
-struct Tensor {
-  unsigned count;
-  unsigned images;
-  unsigned rows;  // the second dimension of a two-dimensional grid
-  unsigned channels;
-  unsigned height;
-  unsigned width;
-  unsigned image;  // height * width
-  unsigned skip;   // (channels - 1) * image: what lies between an image's channel 0 and the next's
-  Divisor by_image;
-};
+// fsword73's example 8a, as its author wrote it: signed numbers, and products of what the launch
+// knows. The second dimension of the grid is n.
+__global__ void __launch_bounds__(published_block)
+    published_kernel(int* __restrict__ output, int height, int width, int channels) {
+  const int pixel = static_cast<int>(blockDim.x * blockIdx.x + threadIdx.x);
+  const int n = static_cast<int>(blockIdx.y);
+  if (pixel < height * width) {
+    const int index = pixel + n * channels * height * width;
+    const int place = pixel + n * height * width;
+    output[place] = index;
+  }
+}
 
 __global__ void __launch_bounds__(scalar_block) naive_kernel(unsigned* output, Tensor tensor) {
   const unsigned i = blockIdx.x * scalar_block + threadIdx.x;
@@ -128,64 +134,6 @@ __global__ void __launch_bounds__(vector_block) fill_kernel(uint4* output, Tenso
 
 __global__ void __launch_bounds__(scalar_block) null_kernel() {}
 
-constexpr unsigned checking_block = 256;
-
-// Counts right elements, with 64-bit arithmetic of the definition: where it does not run, nothing
-// is right.
-__global__ void __launch_bounds__(checking_block)
-    count_right_kernel(const unsigned* output, Tensor tensor, bool is_fill,
-                       unsigned long long* right) {
-  unsigned long long mine = 0;
-  const std::uint64_t threads = std::uint64_t{gridDim.x} * checking_block;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * checking_block + threadIdx.x; i < tensor.count;
-       i += threads) {
-    const std::uint64_t n = i / tensor.image;
-    const std::uint64_t index = n * tensor.channels * tensor.image + (i - n * tensor.image);
-    mine += output[i] == (is_fill ? i : index) ? 1 : 0;
-  }
-  atomicAdd(right, mine);
-}
-
-// --- Sizes ------------------------------------------------------------------------------------
-
-struct Extents {
-  std::uint64_t images;
-  std::uint64_t channels;
-  std::uint64_t height;
-  std::uint64_t width;
-};
-
-// Throws UsageError when the last index does not fit into 32 bits.
-Tensor tensor_of(const Sweep& sweep, const Extents& extents) {
-  // On the host backend fewer, so that a kernel's further rounds are tested.
-  const std::uint64_t most_rows = sweep.is_hardware() ? 65535 : 3;
-  constexpr std::uint64_t limit = std::uint64_t{1} << 32;
-  std::uint64_t elements = 1;
-  for (const std::uint64_t extent :
-       {extents.images, extents.channels, extents.height, extents.width}) {
-    elements *= extent;  // each is below 2^32
-    if (elements >= limit) {
-      throw hipscope::UsageError(
-          "--images, --channels, --height and --width give a tensor of 2^32 elements or more, "
-          "whose indices do not fit into 32 bits");
-    }
-  }
-  const auto image = static_cast<unsigned>(extents.height * extents.width);
-  return {.count = static_cast<unsigned>(extents.images) * image,
-          .images = static_cast<unsigned>(extents.images),
-          .rows = static_cast<unsigned>(std::min(extents.images, most_rows)),
-          .channels = static_cast<unsigned>(extents.channels),
-          .height = static_cast<unsigned>(extents.height),
-          .width = static_cast<unsigned>(extents.width),
-          .image = image,
-          .skip = static_cast<unsigned>(extents.channels - 1) * image,
-          .by_image = divisor_of(image)};
-}
-
-std::uint64_t bytes_of(const Tensor& tensor) {
-  return (std::uint64_t{tensor.count} + 3) / 4 * sizeof(uint4);
-}
-
 // --- Stages -----------------------------------------------------------------------------------
 
 unsigned blocks_for(std::uint64_t threads, unsigned block) {
@@ -201,67 +149,60 @@ hipscope::LaunchShape two_dimensional_shape(const Tensor& tensor) {
           .block = dim3(scalar_block)};
 }
 
+hipscope::LaunchShape published_shape(const Tensor& tensor) {
+  return {.grid = dim3(blocks_for(tensor.image, published_block), tensor.images),
+          .block = dim3(published_block)};
+}
+
 hipscope::LaunchShape vector_shape(const Tensor& tensor) {
   return {.grid = dim3(blocks_for((std::uint64_t{tensor.count} + 3) / 4, vector_block)),
           .block = dim3(vector_block)};
 }
 
+// Each has one of the three kinds of kernel.
 struct Stage {
   const char* name;
-  void (*scalar_kernel)(unsigned*, Tensor);
-  void (*vector_kernel)(uint4*, Tensor);
   hipscope::LaunchShape (*shape)(const Tensor&);
+  void (*scalar_kernel)(unsigned*, Tensor) = nullptr;
+  void (*vector_kernel)(uint4*, Tensor) = nullptr;
+  void (*published_kernel)(int*, int, int, int) = nullptr;
 };
 
-constexpr Stage vector_stage = {"vector store", nullptr, vector_store_kernel, vector_shape};
-constexpr Stage fill_stage = {"fill", nullptr, fill_kernel, vector_shape};
-constexpr std::array<Stage, 6> stages = {
-    {{"naive", naive_kernel, nullptr, scalar_shape},
-     {"one division", one_division_kernel, nullptr, scalar_shape},
-     {"multiply-high", multiply_high_kernel, nullptr, scalar_shape},
-     {"two-dimensional", two_dimensional_kernel, nullptr, two_dimensional_shape},
+constexpr Stage vector_stage = {
+    .name = "vector store", .shape = vector_shape, .vector_kernel = vector_store_kernel};
+constexpr Stage fill_stage = {.name = "fill", .shape = vector_shape, .vector_kernel = fill_kernel};
+constexpr Stage published_stage = {
+    .name = "8a two-dimensional", .shape = published_shape, .published_kernel = published_kernel};
+constexpr std::array<Stage, 7> stages = {
+    {published_stage,
+     {.name = "naive", .shape = scalar_shape, .scalar_kernel = naive_kernel},
+     {.name = "one division", .shape = scalar_shape, .scalar_kernel = one_division_kernel},
+     {.name = "multiply-high", .shape = scalar_shape, .scalar_kernel = multiply_high_kernel},
+     {.name = "two-dimensional",
+      .shape = two_dimensional_shape,
+      .scalar_kernel = two_dimensional_kernel},
      vector_stage,
      fill_stage}};
 
+// Example 8a ends where the grid's second dimension or a signed index does.
+bool can_run(const Stage& stage, const Tensor& tensor) {
+  constexpr std::uint64_t most_elements = std::uint64_t{1} << 31;
+  return stage.published_kernel == nullptr ||
+         (tensor.images <= nchw_index::most_rows &&
+          std::uint64_t{tensor.images} * tensor.channels * tensor.image <= most_elements);
+}
+
 void run(const Stage& stage, DeviceBuffer<unsigned>& output, const Tensor& tensor) {
   const hipscope::LaunchShape shape = stage.shape(tensor);
+  void* const data = output.data();
   if (stage.vector_kernel != nullptr) {
-    launch(stage.vector_kernel, shape, static_cast<uint4*>(static_cast<void*>(output.data())),
-           tensor);
-  } else {
+    launch(stage.vector_kernel, shape, static_cast<uint4*>(data), tensor);
+  } else if (stage.scalar_kernel != nullptr) {
     launch(stage.scalar_kernel, shape, output.data(), tensor);
+  } else {
+    launch(stage.published_kernel, shape, static_cast<int*>(data), static_cast<int>(tensor.height),
+           static_cast<int>(tensor.width), static_cast<int>(tensor.channels));
   }
-}
-
-// What the definition says of element `i`, by counting pixels and images.
-std::uint64_t expected(const Tensor& tensor, const Stage& stage, std::uint64_t i) {
-  const std::uint64_t n = i / tensor.image;
-  const std::uint64_t h = i % tensor.image / tensor.width;
-  const std::uint64_t w = i % tensor.width;
-  const std::uint64_t row = n * tensor.channels * tensor.height + h;
-  return stage.vector_kernel == fill_kernel ? i : row * tensor.width + w;
-}
-
-// Every element by a kernel of other arithmetic, and a sample of them by the host.
-std::uint64_t count_wrong(const Sweep& sweep, const Stage& stage,
-                          const DeviceBuffer<unsigned>& output, const Tensor& tensor) {
-  constexpr unsigned blocks_per_unit = 32;
-  const unsigned blocks =
-      sweep.is_hardware() ? blocks_per_unit * static_cast<unsigned>(sweep.device().compute_units)
-                          : 1;
-  DeviceBuffer<unsigned long long> right(1);
-  right.clear();
-  launch(count_right_kernel, {.grid = dim3(blocks), .block = dim3(checking_block)}, output.data(),
-         tensor, stage.vector_kernel == fill_kernel, right.data());
-  std::uint64_t wrong = tensor.count - right.to_host()[0];
-  constexpr std::uint64_t looks = 16;
-  for (std::uint64_t look = 0; look < looks; ++look) {
-    const std::uint64_t i = look * (tensor.count - 1) / (looks - 1);
-    unsigned index = 0;
-    check(hipMemcpy(&index, output.data() + i, sizeof(index), hipMemcpyDeviceToHost));
-    wrong += index == expected(tensor, stage, i) ? 0 : 1;
-  }
-  return std::min<std::uint64_t>(wrong, tensor.count);
 }
 
 constexpr const char* gigabytes = "GB/s";
@@ -279,7 +220,9 @@ double measure(Sweep& sweep, hipscope::Point& point, const Stage& stage,
                const std::string& prefix = "") {
   output.poison();
   run(stage, output, tensor);
-  point.verify(prefix + "every index", count_wrong(sweep, stage, output, tensor), tensor.count);
+  point.verify(prefix + "every index",
+               nchw_index::count_wrong(sweep, output, tensor, stage.vector_kernel == fill_kernel),
+               tensor.count);
   const auto time = point.measure([&] { run(stage, output, tensor); }, {.name = prefix + "time"});
   const double gigabyte_count = static_cast<double>(tensor.count) * sizeof(unsigned) * 1e-9;
   const double raw = gigabyte_count / time.seconds().median;
@@ -294,21 +237,17 @@ double measure(Sweep& sweep, hipscope::Point& point, const Stage& stage,
 
 // --- Sweeps -----------------------------------------------------------------------------------
 
-std::string label_of(const Tensor& tensor) {
-  return "N=" + std::to_string(tensor.images) + " H=" + std::to_string(tensor.height) +
-         " W=" + std::to_string(tensor.width);
-}
-
 // Every stage at one size.
 void measure_stages(Sweep& sweep, const Extents& extents, const std::string& published_series) {
   const Tensor tensor = tensor_of(sweep, extents);
   sweep.axis({.name = "stage"});
   sweep.headline("bandwidth");
-  sweep.note(label_of(tensor) + ", " + std::to_string(tensor.channels) + " channels: " +
-             number(static_cast<double>(bytes_of(tensor)) * 1e-6, 5) + " MB are written");
+  sweep.note(nchw_index::label_of(tensor) + ", " + std::to_string(tensor.channels) +
+             " channels: " + number(static_cast<double>(nchw_index::bytes_of(tensor)) * 1e-6, 5) +
+             " MB are written");
   sweep.note("empty grid: as many blocks of as many threads that do nothing");
-  sweep.require_memory(bytes_of(tensor), "--images");
-  DeviceBuffer<unsigned> output(bytes_of(tensor) / sizeof(unsigned));
+  sweep.require_memory(nchw_index::bytes_of(tensor), "--images");
+  DeviceBuffer<unsigned> output(nchw_index::bytes_of(tensor) / sizeof(unsigned));
   // The fill comes first: the others' share of it is in their rows.
   double launch_seconds = 0;
   double fill = 0;
@@ -323,8 +262,14 @@ void measure_stages(Sweep& sweep, const Extents& extents, const std::string& pub
   };
   measure_row(sweep.point(fill_stage.name, stages.size()), fill_stage);
   for (std::size_t i = 0; i + 1 < stages.size(); ++i) {
+    const bool is_published = stages[i].published_kernel != nullptr;
+    if (!can_run(stages[i], tensor)) {
+      sweep.note(std::string(stages[i].name) +
+                 ": not at this size; it takes up to 65535 images and 2^31 elements");
+      continue;
+    }
     measure_row(sweep.point(stages[i].name, static_cast<double>(i + 1),
-                            i == 0 ? published_series : std::string()),
+                            is_published ? published_series : std::string()),
                 stages[i]);
   }
 }
@@ -334,8 +279,8 @@ void measure_sizes(Sweep& sweep, const Extents& largest) {
   sweep.axis({.name = "images", .scale = hipscope::Scale::logarithmic});
   sweep.headline("vector store bandwidth");
   const Tensor whole = tensor_of(sweep, largest);
-  sweep.require_memory(bytes_of(whole), "--images");
-  DeviceBuffer<unsigned> output(bytes_of(whole) / sizeof(unsigned));
+  sweep.require_memory(nchw_index::bytes_of(whole), "--images");
+  DeviceBuffer<unsigned> output(nchw_index::bytes_of(whole) / sizeof(unsigned));
   const std::uint64_t first = sweep.is_hardware() ? 64 : 1;
   for (std::uint64_t images = std::min(first, largest.images); images <= largest.images;
        images *= 2) {
@@ -349,33 +294,6 @@ void measure_sizes(Sweep& sweep, const Extents& largest) {
         measure(sweep, point, vector_stage, output, tensor, launch_seconds, "vector store ");
     point.value("share of fill", 100 * indices / fill, "%");
   }
-}
-
-// --- What the curves show ---------------------------------------------------------------------
-
-void infer_cost(hipscope::Results& results) {
-  const auto bandwidths = results.curve("large", "bandwidth");
-  if (bandwidths.size() != stages.size()) {
-    return;
-  }
-  const auto& fill = bandwidths.front();
-  const auto& naive = bandwidths[1];
-  const auto best = std::max_element(bandwidths.begin() + 1, bandwidths.end(),
-                                     [](const auto& a, const auto& b) { return a.y < b.y; });
-  hipscope::Inference inference{
-      .name = "cost of the index",
-      .value = fill.y / naive.y,
-      .unit = "times the time of a fill",
-      .confidence = 1 - std::min(1.0, std::max(fill.relative_spread, naive.relative_spread)),
-      .statement = "the naive kernel's time over that of the same stores without index arithmetic"};
-  for (std::size_t i = 1; i < bandwidths.size(); ++i) {
-    inference.evidence.push_back(std::string(stages[i - 1].name) + ": " +
-                                 number(bandwidths[i].y, 4) + " GB/s, " +
-                                 number(100 * bandwidths[i].y / fill.y) + " % of the fill");
-  }
-  inference.evidence.push_back(std::string("fastest: ") +
-                               stages[static_cast<std::size_t>(best->x) - 1].name);
-  results.infer(inference);
 }
 
 }  // namespace
@@ -393,7 +311,7 @@ int main(int argc, char** argv) {
       experiment.size("--small-images", "images of sweep published",
                       {.gpu = 1024, .quick = 1024, .host = 2, .minimum = 1, .maximum = most});
   const auto channels =
-      experiment.size("--channels", "channels of the tensor",
+      experiment.size("--channels", "channels of the tensor; 64 in sweep published",
                       {.gpu = 3, .quick = 3, .host = 3, .minimum = 1, .maximum = most});
   const auto height =
       experiment.size("--height", "rows of an image",
@@ -404,8 +322,9 @@ int main(int argc, char** argv) {
   const auto extents = [&](std::uint64_t count) {
     return Extents{.images = count, .channels = channels, .height = height, .width = width};
   };
-  experiment.sweep("published", "every stage at the source's size", [&](Sweep& sweep) {
-    const Extents size = extents(published_images);
+  experiment.sweep("published", "every stage at fsword73's size", [&](Sweep& sweep) {
+    Extents size = extents(published_images);
+    size.channels = published_channels;
     const bool is_published = size.images == 1024 && size.height == 56 && size.width == 56;
     measure_stages(sweep, size, is_published ? "N=1024 H=W=56" : "");
   });
@@ -420,6 +339,12 @@ int main(int argc, char** argv) {
                    });
   experiment.sweep("sizes", "fill and vector store against the number of images",
                    [&](Sweep& sweep) { measure_sizes(sweep, extents(images)); });
-  experiment.conclude(infer_cost);
+  experiment.conclude([](hipscope::Results& results) {
+    std::vector<std::string> names;
+    for (const Stage& stage : stages) {
+      names.emplace_back(stage.name);
+    }
+    nchw_index::conclude(results, names);
+  });
   return experiment.run(argc, argv);
 }
