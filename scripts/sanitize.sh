@@ -74,7 +74,7 @@ declare -A waiting_kernels=(
   [reduction]="early_ticket_kernel"
   [batchnorm]="resident_kernel"
   [sgemm]="split_along_k"
-  [dgemm]="PartELb0ELb1E PartELb1ELb1E"
+  [dgemm]="split"
 )
 
 # Sweeps that would take racecheck many minutes, and whose kernels run in others too.

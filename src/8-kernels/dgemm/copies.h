@@ -1,6 +1,7 @@
 // How pipelined kernels bring tiles of A and B to LDS: on NVIDIA (sm_80 and later) by cp.async,
 // which needs no register and no store instruction for it, and takes care of what lies beyond the
-// matrices by writing zeros. Elsewhere by plain loads and stores; not on AMD, see pipelined.h.
+// matrices by writing zeros. Elsewhere by plain loads and stores; not on AMD, which has no such
+// copies: there 4.09 and 4.11 stage them in registers.
 //
 // Both tiles lie as in memory, A's with k along a row: a thread reads two k of a row at once.
 #pragma once
@@ -164,6 +165,25 @@ class Copies {
   unsigned columns_left_;
   unsigned buffer_ = 0;
 };
+
+/// A kernel with room for its LDS, which is more than a launch takes without being asked for.
+template <typename Kernel>
+Kernel with_room_for_lds(Kernel kernel, unsigned bytes) {
+  hipscope::check(hipFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                                      hipFuncAttributeMaxDynamicSharedMemorySize,
+                                      static_cast<int>(bytes)));
+  return kernel;
+}
+
+/// Whether all pairs of values begin at multiples of 16 bytes.
+inline bool is_even(const Product& product) {
+  const Extents& extents = product.extents;
+  const auto is_aligned = [](const double* matrix) {
+    return reinterpret_cast<std::uintptr_t>(matrix) % 16 == 0;
+  };
+  return extents.n % 2 == 0 && extents.k % 2 == 0 && extents.lda % 2 == 0 && extents.ldb % 2 == 0 &&
+         is_aligned(product.a) && is_aligned(product.b);
+}
 
 #endif
 

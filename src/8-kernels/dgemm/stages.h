@@ -11,21 +11,28 @@
 #include "4.06-fewer-bank-conflicts.h"
 #include "4.07-no-bank-conflicts.h"
 #include "4.08-eight-by-eight.h"
-#include "4.09-mfma.h"
-#include "pipelined.h"
+#include "4.09-split-along-k.h"
+#include "4.10-mfma.h"
+#include "4.11-mfma-split.h"
+#include "4.12-asynchronous-copies.h"
+#include "4.13-asynchronous-copies-split.h"
+#include "4.14-matrix-instructions.h"
+#include "4.15-matrix-instructions-split.h"
 #include "stage.h"
 
 namespace dgemm {
 
+/// AMD has no copies from memory to LDS past the registers, nor NVIDIA's matrix instructions.
 inline std::vector<Stage> all_stages() {
-  std::vector<Stage> stages = {
-      two_loads_stage(),    sums_in_registers_stage(), register_prefetch_stage(),
-      lds_staging_stage(),  lds_double_buffer_stage(), fewer_conflicts_stage(),
-      no_conflicts_stage(), register_tile_stage(),     mfma_stage()};
-  for (const Stage& stage : pipelined_stages()) {
-    stages.push_back(stage);
-  }
-  return stages;
+  return {
+    two_loads_stage(), sums_in_registers_stage(), register_prefetch_stage(), lds_staging_stage(),
+        lds_double_buffer_stage(), fewer_conflicts_stage(), no_conflicts_stage(),
+        register_tile_stage(), split_tile_stage(), mfma_stage(), mfma_split_stage(),
+#if !defined(HIPSCOPE_BACKEND_AMD)
+        asynchronous_copies_stage(), asynchronous_copies_split_stage(), matrix_instructions_stage(),
+        matrix_instructions_split_stage()
+#endif
+  };
 }
 
 }  // namespace dgemm

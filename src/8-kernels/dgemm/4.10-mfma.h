@@ -22,6 +22,11 @@ inline bool has_mfma(const hipscope::DeviceDescription& device) {
 
 #if !defined(HIPSCOPE_BACKEND_NVIDIA)
 
+#if defined(__gfx90a__) || defined(__gfx940__) || defined(__gfx941__) || defined(__gfx942__) || \
+    defined(__gfx950__)
+#define HIPSCOPE_HAS_MFMA
+#endif
+
 inline constexpr unsigned mfma_lanes = 64;
 inline constexpr unsigned mfma_threads = 256;
 
@@ -36,8 +41,7 @@ using MfmaSums = double[4];
 /// lane % 16.
 __device__ inline void multiply_add_mfma([[maybe_unused]] MfmaSums& sums, [[maybe_unused]] double a,
                                          [[maybe_unused]] double b) {
-#if defined(__gfx90a__) || defined(__gfx940__) || defined(__gfx941__) || defined(__gfx942__) || \
-    defined(__gfx950__)
+#if defined(HIPSCOPE_HAS_MFMA)
   sums = __builtin_amdgcn_mfma_f64_16x16x4f64(a, b, sums, 0, 0, 0);
 #elif defined(__HIP_DEVICE_COMPILE__)
   __builtin_trap();  // never launched there

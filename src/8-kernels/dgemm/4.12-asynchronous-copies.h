@@ -1,0 +1,190 @@
+// Against 4.08, where the hardware copies from memory to LDS (NVIDIA, sm_80 and later): tiles go
+// there without a register or a store, four buffers, up to three tiles on their way while one is
+// multiplied, one barrier per tile. 8 x 8 per thread, in groups of 32 lanes on 32 x 64.
+//
+// Fragments of the next k are loaded while this one's FMAs run. What an FP64 FMA costs on the H200
+// is not its issue slot, as in FP32, but its operands: the registers give two of 64 bits in the two
+// cycles that it takes, and it has three. The third must be the one of the FMA before, which the
+// hardware keeps: hence rows of FMAs with one factor of A, to and fro along B's. Sweep operands
+// measures this. The loop over k is not unrolled further than two: in a longer body ptxas moves the
+// FMAs, and the order is lost.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "copies.h"
+#include "stage.h"
+#include "tiles.h"
+
+namespace dgemm {
+
+#if !defined(HIPSCOPE_BACKEND_AMD)
+
+class CopiedPart {
+ public:
+  /// Rows are longer by 16 bytes, so that the rows of four lanes begin in banks of their own.
+  struct TileOfA {
+    static constexpr unsigned pitch = pipeline_depth + 2;
+    __device__ static constexpr unsigned place_of_pair(unsigned, unsigned pair) { return pair * 2; }
+  };
+  static constexpr unsigned a_pitch = TileOfA::pitch;
+  static constexpr unsigned rows = 8;
+  static constexpr unsigned pairs = 4;  // of neighbouring columns
+
+  /// The thread's first element in its group's 32 x 64: lanes stand in 4 rows of 8.
+  __device__ static Place place() {
+    const unsigned lane = threadIdx.x % 32;
+    return {lane / 8, lane % 8 * 2};
+  }
+  __device__ static constexpr unsigned row_of(unsigned i) { return i * 4; }
+
+  /// Adds the products of `steps` tiles.
+  template <typename Copies>
+  __device__ void multiply(Copies& copies, Place first, unsigned steps) {
+    unsigned buffer = 0;
+    const double* a = copies.a_tile(0) + first.row * a_pitch;
+    const double* b = copies.b_tile(0) + first.column;
+    load<0>(a, b);
+#pragma unroll 1
+    for (unsigned step = 0; step < steps; ++step) {
+#pragma unroll 1
+      for (unsigned k = 0; k < pipeline_depth - 2; k += 2) {
+        load<1>(a + 1, b + Copies::b_pitch);
+        multiply_add<0>();
+        load<0>(a + 2, b + 2 * Copies::b_pitch);
+        multiply_add<1>();
+        a += 2;
+        b += 2 * Copies::b_pitch;
+      }
+      // The last two k, and between them the next tile.
+      load<1>(a + 1, b + Copies::b_pitch);
+      copies.begin();
+      multiply_add<0>();
+      copies.wait();
+      buffer = buffer + 1 == pipeline_buffers ? 0 : buffer + 1;
+      a = copies.a_tile(buffer) + first.row * a_pitch;
+      b = copies.b_tile(buffer) + first.column;
+      load<0>(a, b);
+      multiply_add<1>();
+    }
+  }
+
+  double sums[rows][pairs][2] = {};
+
+ private:
+  template <unsigned set>
+  __device__ void load(const double* a, const double* b) {
+#pragma unroll
+    for (unsigned j = 0; j < pairs; ++j) {
+      const double2 two = load_two(b + j * 16);
+      b_[set][2 * j] = two.x;
+      b_[set][2 * j + 1] = two.y;
+    }
+#pragma unroll
+    for (unsigned i = 0; i < rows; ++i) {
+      a_[set][i] = a[row_of(i) * a_pitch];
+    }
+  }
+
+  template <unsigned set>
+  __device__ void multiply_add() {
+#pragma unroll
+    for (unsigned i = 0; i < rows; ++i) {
+#pragma unroll
+      for (unsigned j = 0; j < 2 * pairs; ++j) {
+        const unsigned column = i % 2 == 0 ? j : 2 * pairs - 1 - j;
+        multiply_add_in_order(sums[i][column / 2][column % 2], a_[set][i], b_[set][column]);
+      }
+    }
+  }
+
+  double a_[2][rows];
+  double b_[2][2 * pairs];
+};
+
+/// The thread's first element in its block's tile.
+__device__ inline Place place_in_tile(const CopiedPart&) {
+  constexpr unsigned groups_of_rows = pipeline_side / group_rows;
+  const unsigned group = threadIdx.x / 32;
+  const Place place = CopiedPart::place();
+  return {group % groups_of_rows * group_rows + place.row,
+          group / groups_of_rows * group_columns + place.column};
+}
+
+/// Stores a thread's part of C, two columns at a time where C's rows allow it.
+__device__ inline void store_part(const CopiedPart& part, Extents extents, Place tile, double alpha,
+                                  double beta, double* c) {
+  const Place place = place_in_tile(part);
+  const bool is_aligned = extents.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(c) % 16 == 0;
+#pragma unroll
+  for (unsigned i = 0; i < CopiedPart::rows; ++i) {
+    const unsigned row = tile.row + place.row + CopiedPart::row_of(i);
+    if (row < extents.m) {
+      double* const c_row = c + std::size_t{row} * extents.ldc;
+#pragma unroll
+      for (unsigned j = 0; j < CopiedPart::pairs; ++j) {
+        const unsigned column = tile.column + place.column + j * 16;
+        const double(&pair)[2] = part.sums[i][j];
+        if (is_aligned && column + 2 <= extents.n) {
+          auto* const two = reinterpret_cast<double2*>(c_row + column);
+          const double2 before = beta == 0 ? make_double2(0, 0) : *two;
+          *two = beta == 0 ? make_double2(alpha * pair[0], alpha * pair[1])
+                           : make_double2(alpha * pair[0] + beta * before.x,
+                                          alpha * pair[1] + beta * before.y);
+        } else {
+#pragma unroll
+          for (unsigned piece = 0; piece < 2; ++piece) {
+            if (column + piece < extents.n) {
+              store_result(c_row + column + piece, alpha, pair[piece], beta);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+/// m and n are not 0.
+template <bool is_even>
+__global__ void __launch_bounds__(pipeline_threads, 1)
+    asynchronous_copies_kernel(Extents extents, double alpha, const double* __restrict__ a,
+                               const double* __restrict__ b, double beta, double* __restrict__ c) {
+  HIP_DYNAMIC_SHARED(double2, lds)
+  const Place place = place_of_tile(blockIdx.x, extents, pipeline_side);
+  CopiedPart part;
+  Copies<CopiedPart::TileOfA, is_even> copies(extents, a, b, reinterpret_cast<double*>(lds), place,
+                                              0);
+#pragma unroll
+  for (unsigned i = 0; i + 1 < pipeline_buffers; ++i) {
+    copies.begin();
+  }
+  copies.wait();
+  part.multiply(copies, place_in_tile(part), steps_of(extents.k, pipeline_depth));
+  copies.template wait<0>();
+  store_part(part, extents, place, alpha, beta, c);
+}
+
+inline Stage asynchronous_copies_stage() {
+  constexpr unsigned lds_bytes = Copies<CopiedPart::TileOfA, true>::lds_bytes;
+  return {.technique = "asynchronous copies",
+          .tiles = {.block_rows = pipeline_side,
+                    .block_columns = pipeline_side,
+                    .depth = pipeline_depth,
+                    .threads = pipeline_threads,
+                    .thread_rows = CopiedPart::rows,
+                    .thread_columns = 2 * CopiedPart::pairs},
+          .unit = Unit::vector,
+          .dynamic_lds_bytes = lds_bytes,
+          .any_size = true,
+          .kernel = reinterpret_cast<const void*>(asynchronous_copies_kernel<true>),
+          .enqueue = [](const Stage& stage, const Product& product) {
+            static const auto even = with_room_for_lds(asynchronous_copies_kernel<true>, lds_bytes);
+            static const auto odd = with_room_for_lds(asynchronous_copies_kernel<false>, lds_bytes);
+            enqueue_whole(is_even(product) ? even : odd, stage, product);
+          }};
+}
+
+#endif
+
+}  // namespace dgemm

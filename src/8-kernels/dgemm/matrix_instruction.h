@@ -1,0 +1,63 @@
+// NVIDIA's FP64 matrix instruction (sm_80 and later), and what it does where there is none.
+//
+// mma.sync.m16n8k4 multiplies 16 x 4 by 4 x 8 values that lie in the registers of a warp. A lane
+// has two values of the first matrix, in rows g and g + 8 (g = lane / 4) of column t (t = lane %
+// 4), one of the second, in row t of column g, and four sums: PTX's manual has the picture. (sm_80
+// has the instruction as 8 x 8 x 4 only.)
+#pragma once
+
+#include "copies.h"
+#include "stage.h"
+
+namespace dgemm {
+
+#if !defined(HIPSCOPE_BACKEND_AMD)
+
+/// sums += turned[16 x 4] * other[4 x 8]; `turned` are rows g and g + 8, `other` is the one value.
+/// Sums: rows g, g + 8 x columns 2 t, 2 t + 1, by row.
+__device__ inline void multiply_add_matrix(double (&sums)[4], double2 turned, double other) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 "
+      "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+      : "+d"(sums[0]), "+d"(sums[1]), "+d"(sums[2]), "+d"(sums[3])
+      : "d"(turned.x), "d"(turned.y), "d"(other));
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+      : "+d"(sums[0]), "+d"(sums[1])
+      : "d"(turned.x), "d"(other));
+  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+      : "+d"(sums[2]), "+d"(sums[3])
+      : "d"(turned.y), "d"(other));
+#elif defined(__CUDA_ARCH__)
+  __trap();  // never launched there
+#else
+  // What the instruction does, through LDS.
+  __shared__ double2 turned_of_lanes[pipeline_threads];
+  __shared__ double other_of_lanes[pipeline_threads];
+  turned_of_lanes[threadIdx.x] = turned;
+  other_of_lanes[threadIdx.x] = other;
+  __syncthreads();
+  const unsigned lane = threadIdx.x % 32;
+  const unsigned group = threadIdx.x - lane;
+  for (unsigned column = 0; column < 2; ++column) {
+    for (unsigned k = 0; k < 4; ++k) {
+      const double2 left = turned_of_lanes[group + lane / 4 * 4 + k];
+      const double right = other_of_lanes[group + (lane % 4 * 2 + column) * 4 + k];
+      sums[column] += left.x * right;
+      sums[2 + column] += left.y * right;
+    }
+  }
+  __syncthreads();
+#endif
+}
+
+/// sm_80 and later; and the host backend, which computes what the instruction does.
+inline bool has_matrix_instruction(const hipscope::DeviceDescription& device) {
+  const auto begins = [&](const char* start) { return device.architecture.rfind(start, 0) == 0; };
+  const bool is_older = begins("sm_5") || begins("sm_6") || begins("sm_7");
+  return !is_older;
+}
+
+#endif
+
+}  // namespace dgemm
