@@ -64,7 +64,7 @@ declare -A sizes=(
   [math_functions]="--steps 6 --points 256"
   [reduction]="--values 20001 --largest 2^14"
   [padding]="--images 3 --channels 35 --largest-awkward 257"
-  [batchnorm]="--images 128 --channels 3 --height 8 --width 6 --largest-awkward 2^17"
+  [batchnorm]="--images 128 --channels 4 --height 8 --width 8 --largest-awkward 2^17"
   [sgemm]="--m 136 --n 72 --k 40 --largest 128 --largest-odd 61 --largest-awkward 67"
   [dgemm]="--m 136 --n 72 --k 40 --largest 128 --largest-odd 61 --largest-awkward 67"
 )
@@ -72,7 +72,7 @@ declare -A sizes=(
 # The kernels whose blocks wait for one another, by parts of their mangled names.
 declare -A waiting_kernels=(
   [reduction]="early_ticket_kernel"
-  [batchnorm]="resident_kernel"
+  [batchnorm]="channel_resident6kernel channel_staying6kernel"
   [sgemm]="split_along_k"
   [dgemm]="split"
 )

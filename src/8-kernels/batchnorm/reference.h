@@ -1,5 +1,5 @@
-// Data for batch normalization, and the check of what a kernel made of them: every element against
-// an FP64 reference, with a bound that follows from the arithmetic.
+// The check of what a kernel of batchnorm made of its data: every element against an FP64
+// reference, with a bound that follows from the arithmetic.
 #pragma once
 
 #include <hipscope/hipscope.h>
@@ -7,116 +7,13 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <functional>
-#include <limits>
 #include <string>
 #include <vector>
 
-#include "batchnorm_moments.h"
+#include "accesses.h"
+#include "data.h"
 
 namespace hipscope::batch_norm {
-
-/// In NCHW order: image n has its `channels` planes of `plane` = height * width values.
-struct Tensor {
-  unsigned images;
-  unsigned channels;
-  unsigned plane;
-};
-
-__host__ __device__ inline unsigned activations_of(const Tensor& tensor) {
-  return tensor.channels * tensor.plane;  // of one image
-}
-
-inline std::uint64_t elements_of(const Tensor& tensor) {
-  return std::uint64_t{tensor.images} * activations_of(tensor);
-}
-
-/// What has a mean of its own: one activation (c, h, w) over all images, or one channel over images
-/// and its plane. Below, such a set of values is a population.
-enum class Scope { per_activation, spatial };
-
-__host__ __device__ inline unsigned populations_of(const Tensor& tensor, Scope scope) {
-  return scope == Scope::spatial ? tensor.channels : activations_of(tensor);
-}
-
-__host__ __device__ inline unsigned values_of(const Tensor& tensor, Scope scope) {
-  return scope == Scope::spatial ? tensor.images * tensor.plane : tensor.images;
-}
-
-// --- Data that host and device can tell without the array -------------------------------------
-
-struct Data {
-  unsigned key;
-  float mean;     // about which the populations' means lie
-  bool integers;  // small ones, whose sums and squares are exact in FP32
-};
-
-/// A random number in [0, 1) with 24 bits.
-__host__ __device__ inline float random_fraction(unsigned key, unsigned i) {
-  return static_cast<float>(random_bits(i + key) >> 8) * 0x1p-24F;
-}
-
-/// Keys of what is random beside the values.
-constexpr unsigned channel_key = 0x9e3779b9U;
-constexpr unsigned activation_key = 0x3c6ef372U;
-constexpr unsigned scale_key = 0xdaa66d2bU;
-constexpr unsigned gamma_key = 0x78dde6e4U;
-constexpr unsigned beta_key = 0x1715609dU;
-
-/// Element (n, a). Every channel and every activation has a mean and a deviation of its own, so
-/// that statistics of another one would show. Integers are m + d and m - d in turns: of an even
-/// number of values mean m and variance d * d are exact, and so is every sum on the way to them.
-__host__ __device__ inline float input_value(const Data& data, const Tensor& tensor, unsigned n,
-                                             unsigned a) {
-  const unsigned channel = a / tensor.plane;
-  if (data.integers) {
-    const unsigned random = random_bits(channel + data.key);
-    const int middle = static_cast<int>(random % 9) - 4;
-    const int difference = static_cast<int>(random / 16 % 8) + 1;
-    const bool is_below = (n + a % tensor.plane) % 2 != 0;
-    return static_cast<float>(is_below ? middle - difference : middle + difference);
-  }
-  constexpr float root_of_12 = 3.46410162F;  // the deviation of random_fraction is one over this
-  const float middle = data.mean + random_fraction(data.key ^ channel_key, channel) +
-                       random_fraction(data.key ^ activation_key, a);
-  const float scale = 0.5F + random_fraction(data.key ^ scale_key, a);
-  const unsigned element = random_bits(n + data.key) + a;
-  return fmaf(scale, (random_fraction(data.key, element) - 0.5F) * root_of_12, middle);
-}
-
-/// Between 0.5 and 1.5, half of them negative.
-__host__ __device__ inline float gamma_value(unsigned key, unsigned population) {
-  const float size = 0.5F + random_fraction(key ^ gamma_key, population);
-  return random_bits(population + key) % 2 == 0 ? size : -size;
-}
-
-/// Between -1 and 1.
-__host__ __device__ inline float beta_value(unsigned key, unsigned population) {
-  return 2 * random_fraction(key ^ beta_key, population) - 1;
-}
-
-constexpr unsigned checking_block = 256;
-
-static __global__ void __launch_bounds__(checking_block)
-    fill_kernel(float* input, Data data, Tensor tensor, std::uint64_t elements) {
-  const std::uint64_t threads = std::uint64_t{gridDim.x} * checking_block;
-  const unsigned activations = activations_of(tensor);
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * checking_block + threadIdx.x; i < elements;
-       i += threads) {
-    const auto n = static_cast<unsigned>(i / activations);
-    input[i] =
-        input_value(data, tensor, n, static_cast<unsigned>(i - std::uint64_t{n} * activations));
-  }
-}
-
-static __global__ void __launch_bounds__(checking_block)
-    fill_parameters_kernel(float* gamma, float* beta, unsigned key, unsigned populations) {
-  const unsigned population = blockIdx.x * checking_block + threadIdx.x;
-  if (population < populations) {
-    gamma[population] = gamma_value(key, population);
-    beta[population] = beta_value(key, population);
-  }
-}
 
 // --- The reference ----------------------------------------------------------------------------
 
@@ -173,12 +70,32 @@ static __global__ void __launch_bounds__(checking_block)
   }
 }
 
+/// How a part of the values is summed up.
+enum class Moments {
+  squares,  // sum and sum of squares: cancels where the mean is large against the deviation
+  shifted,  // the same of value - first value of all: nothing is large any more
+  welford,  // one value after the other: mean and squared deviations so far (Welford 1962)
+  centred,  // the mean first, then the squared deviations from it: wants the values twice
+};
+
 /// What is known of a stage's arithmetic.
 struct Arithmetic {
   Moments moments;
-  unsigned additions;  // the most that a value goes through on its way into a sum
-  bool is_exact;       // nothing is rounded in the sums of these data
+  unsigned additions;          // the most that a value goes through on its way into a sum
+  bool is_exact = false;       // nothing is rounded in the sums of these data
+  bool has_fast_root = false;  // rsqrtf, which may be off by two units in the last place
+  bool has_one_gamma = false;  // and one beta, for all
 };
+
+__host__ __device__ inline float gamma_of(const Arithmetic& arithmetic, unsigned key,
+                                          unsigned population) {
+  return arithmetic.has_one_gamma ? gamma_for_all : gamma_value(key, population);
+}
+
+__host__ __device__ inline float beta_of(const Arithmetic& arithmetic, unsigned key,
+                                         unsigned population) {
+  return arithmetic.has_one_gamma ? beta_for_all : beta_value(key, population);
+}
 
 struct Expectation {
   double value;
@@ -218,9 +135,10 @@ __host__ __device__ inline Expectation expect(const Exact& exact, const Arithmet
   const double difference = x - exact.mean;
   const double scaled = gamma * difference * factor;
   // The last roundings: sum with epsilon, root, quotient, product, difference; then of the result.
+  const double roundings = arithmetic.has_fast_root ? 8 : 5;
   const double largest = fabs(gamma * difference) * highest;
   const double bound = fabs(gamma) * (fabs(difference) * factor_error + highest * mean_error) +
-                       5 * u * largest + u * (largest + fabs(beta));
+                       roundings * u * largest + u * (largest + fabs(beta));
   return {.value = scaled + beta, .bound = bound};
 }
 
@@ -247,10 +165,10 @@ static __global__ void __launch_bounds__(checking_block)
     const auto n = static_cast<unsigned>(i / activations);
     const auto a = static_cast<unsigned>(i - std::uint64_t{n} * activations);
     const unsigned population = scope == Scope::spatial ? a / tensor.plane : a;
-    const float gamma = gamma_value(data.key, population);
+    const float gamma = gamma_of(arithmetic, data.key, population);
     const Expectation expected =
         expect(exact[population], arithmetic, input_value(data, tensor, n, a), gamma,
-               beta_value(data.key, population));
+               beta_of(arithmetic, data.key, population));
     const double error = fabs(output[i] - expected.value);
     mine.right += error <= expected.bound ? 1 : 0;
     mine.largest_error = max(mine.largest_error, ordered_bits(error / fabs(gamma)));
@@ -304,7 +222,7 @@ class Arrays {
            {.grid = dim3((populations + checking_block - 1) / checking_block),
             .block = dim3(checking_block)},
            gamma.data(), beta.data(), key_, populations);
-    fill_random(0);
+    fill(Values::random);
   }
 
   /// What the constructor allocates.
@@ -313,8 +231,16 @@ class Arrays {
            populations_of(tensor, scope) * (sizeof(Exact) + 2 * sizeof(float)) + sizeof(Totals);
   }
 
-  void fill_random(float mean) { fill({.key = key_, .mean = mean, .integers = false}); }
-  void fill_integers() { fill({.key = key_, .mean = 0, .integers = true}); }
+  void fill(Values values, float mean = 0) {
+    data_ = {.key = key_, .mean = mean, .values = values, .scope = scope};
+    launch(fill_kernel, checking_shape(), input.data(), data_, tensor, elements);
+    const unsigned threads = scope == Scope::spatial ? checking_block : 1;
+    const unsigned in_block = checking_block / threads;
+    launch(exact_kernel,
+           {.grid = dim3((populations + in_block - 1) / in_block), .block = dim3(checking_block)},
+           exact_.data(), data_, tensor, scope, threads);
+    fill_samples();
+  }
 
   /// Lets `run` normalize the input into the poisoned output and looks at every element; at some
   /// again on the host, for the device's reference might be as wrong as its results.
@@ -331,8 +257,8 @@ class Arrays {
     std::uint64_t wrong = 0;
     for (const Sample& sample : samples_) {
       const Expectation expected =
-          expect(sample.exact, arithmetic, sample.x, gamma_value(key_, sample.population),
-                 beta_value(key_, sample.population));
+          expect(sample.exact, arithmetic, sample.x, gamma_of(arithmetic, key_, sample.population),
+                 beta_of(arithmetic, key_, sample.population));
       const double error = fabs(element(sample.index) - expected.value);
       wrong += error <= expected.bound ? 0 : 1;
     }
@@ -385,17 +311,6 @@ class Arrays {
     return value;
   }
 
-  void fill(const Data& data) {
-    data_ = data;
-    launch(fill_kernel, checking_shape(), input.data(), data_, tensor, elements);
-    const unsigned threads = scope == Scope::spatial ? checking_block : 1;
-    const unsigned in_block = checking_block / threads;
-    launch(exact_kernel,
-           {.grid = dim3((populations + in_block - 1) / in_block), .block = dim3(checking_block)},
-           exact_.data(), data_, tensor, scope, threads);
-    fill_samples();
-  }
-
   void fill_samples() {
     constexpr unsigned looks = 8;  // at as many populations, and at as many values of each
     const unsigned values = values_of(tensor, scope);
@@ -431,57 +346,5 @@ class Arrays {
   DeviceBuffer<Totals> totals_;
   std::vector<Sample> samples_;
 };
-
-// --- Stages --------------------------------------------------------------------------------------
-
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-
-/// What a kernel takes of a compute unit.
-struct Footprint {
-  double registers = unknown;      // per thread
-  double scratch_bytes = unknown;  // per thread
-  int resident_blocks = 0;         // per CU; 0: not known
-};
-
-template <typename... Parameters>
-Footprint footprint_of(const Sweep& sweep, void (*kernel)(Parameters...), unsigned threads) {
-  hipFuncAttributes attributes{};
-  check(hipFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
-  int blocks = 0;
-  check(
-      hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(threads), 0));
-  return {.registers = sweep.is_hardware() ? attributes.numRegs : unknown,
-          .scratch_bytes =
-              sweep.is_hardware() ? static_cast<double>(attributes.localSizeBytes) : unknown,
-          .resident_blocks = blocks};
-}
-
-/// One way to normalize, ready to run on its arrays.
-struct Stage {
-  std::string name{};
-  Arithmetic arithmetic{};
-  bool is_exact_on_integers = false;  // where a population has an even number of values
-  unsigned reads = 1;                 // of the input, as the source asks for them; 0: not known
-  Footprint footprint{};
-  std::function<void()> run{};  // nothing: it cannot, `why_not` says why
-  std::string why_not{};
-};
-
-/// Verifies the stage on integers and on random numbers, which are left in the input.
-inline Errors verify(Point& point, Arrays& arrays, const Stage& stage,
-                     const std::string& prefix = "") {
-  // Half of a population's values are above its mean, and their sum of squares is below 2^24.
-  constexpr unsigned largest_square = 256;
-  const unsigned values = values_of(arrays.tensor, arrays.scope);
-  const unsigned in_turns =
-      arrays.scope == Scope::spatial ? arrays.tensor.plane : arrays.tensor.images;
-  Arithmetic on_integers = stage.arithmetic;
-  on_integers.is_exact =
-      stage.is_exact_on_integers && in_turns % 2 == 0 && values <= (1U << 24) / largest_square * 2;
-  arrays.fill_integers();
-  arrays.verify(point, prefix + "integers", on_integers, stage.run);
-  arrays.fill_random(0);
-  return arrays.verify(point, prefix + "random numbers", stage.arithmetic, stage.run);
-}
 
 }  // namespace hipscope::batch_norm

@@ -1,0 +1,60 @@
+// V's example 14b. Against 14d: one pass. Two threads share an activation, each keeps 64 images in
+// an array that should become registers, and the two meet in LDS.
+//
+// V expected it far ahead of 14d and measured 15 Gpixel/s on an MI25: V's compiler took 255 VGPRs
+// and spilled, all for addresses. Thread t has images 0 to 63 where t < 128, and 64 to 127 beyond.
+// Work: V's, with one correction: a variance that rounding has left below 0 counts as 0 (a NaN in
+// V's).
+#pragma once
+
+#include "accesses.h"
+#include "reference.h"
+
+namespace hipscope::batch_norm::v_2_threads {
+
+constexpr unsigned threads = 256;
+constexpr unsigned lanes = 128;  // threads that hold the same images of as many activations
+constexpr int images = 128;
+constexpr int values = images / 2;  // that a thread keeps
+
+// V's compiler planned for blocks of 256 threads where nothing was said; today's must be told.
+static __global__ void __launch_bounds__(threads)
+    kernel(const float* __restrict__ input, float* __restrict__ output, int activations,
+           float gamma, float beta) {
+  int place = static_cast<int>(blockDim.x / 2 * blockIdx.x + threadIdx.x % lanes);
+  if (threadIdx.x >= lanes) {
+    place += activations * values * static_cast<int>(threadIdx.x / lanes);
+  }
+  __shared__ float sums[threads];
+  __shared__ float squares[threads];
+  float x[values];
+  float sum = 0;
+  float square = 0;
+  for (int n = 0; n < values; ++n) {
+    x[n] = input[place + n * activations];
+    sum += x[n];
+    square += x[n] * x[n];
+  }
+  sums[threadIdx.x] = sum;
+  squares[threadIdx.x] = square;
+  __syncthreads();
+  if (threadIdx.x < lanes) {
+    sums[threadIdx.x] += sums[threadIdx.x + lanes];
+    squares[threadIdx.x] += squares[threadIdx.x + lanes];
+  }
+  __syncthreads();
+  const float mean = sums[threadIdx.x % lanes] / images;
+  const float variance = fmaxf(squares[threadIdx.x % lanes] / images - mean * mean, 0);
+  const float scale = rsqrtf(variance + epsilon);
+  for (int n = 0; n < values; ++n) {
+    output[place + n * activations] = gamma * (x[n] - mean) * scale + beta;
+  }
+}
+
+inline void run(const Arrays& arrays) {
+  launch(kernel, {.grid = dim3(arrays.populations / threads * 2), .block = dim3(threads)},
+         arrays.input.data(), arrays.output.data(), static_cast<int>(arrays.populations),
+         gamma_for_all, beta_for_all);
+}
+
+}  // namespace hipscope::batch_norm::v_2_threads

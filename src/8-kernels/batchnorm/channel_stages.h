@@ -1,0 +1,218 @@
+// The stages that normalize each channel over the images and their planes: which rungs there are,
+// what is known of their arithmetic, and which tensors they take.
+#pragma once
+
+#include <hipscope/divisor.h>
+#include <hipscope/hipscope.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "15a-channel-three-passes.h"
+#include "15b-channel-two-passes.h"
+#include "15c-channel-two-passes-backwards.h"
+#include "15d-channel-resident.h"
+#include "15e-channel-resident-blocks-that-stay.h"
+#include "15f-channel-cluster.h"
+#include "channel_parts.h"
+#include "stage.h"
+
+namespace hipscope::batch_norm {
+
+// --- One block for a channel -------------------------------------------------------------------
+
+using ChannelKernel = void (*)(const float*, const float*, const float*, float*, Runs);
+
+inline Stage channel_stage(const Sweep& sweep, Arrays& arrays, const std::string& name,
+                           ChannelKernel kernel, void (*run)(const Arrays&), Moments moments,
+                           unsigned reads) {
+  constexpr unsigned block = channel_three_passes::threads;
+  const unsigned of_thread = values_of(arrays.tensor, Scope::spatial) / block + 4;
+  Stage stage;
+  stage.name = name;
+  stage.arithmetic = {
+      .moments = moments, .additions = of_thread + wave_additions + most_waves, .is_exact = false};
+  stage.is_exact_on_integers = true;
+  stage.reads = reads;
+  stage.footprint = footprint_of(sweep, kernel, block);
+  stage.why_not = refusal(runs_of(arrays.tensor, width_of(arrays.tensor)));
+  if (stage.why_not.empty()) {
+    stage.run = [run, &arrays] { run(arrays); };
+  }
+  return stage;
+}
+
+template <unsigned Width>
+std::vector<Stage> streaming_channel_stages(const Sweep& sweep, Arrays& arrays) {
+  return {channel_stage(sweep, arrays, "three passes", channel_three_passes::kernel<Width>,
+                        channel_three_passes::run<Width>, Moments::centred, 3),
+          channel_stage(sweep, arrays, "two passes", channel_two_passes::kernel<Width>,
+                        channel_two_passes::run<Width>, Moments::shifted, 2),
+          channel_stage(sweep, arrays, "two passes, backwards",
+                        channel_two_passes_backwards::kernel<Width>,
+                        channel_two_passes_backwards::run<Width>, Moments::shifted, 2)};
+}
+
+// --- Several blocks for a channel, that wait for each other --------------------------------------
+
+using ResidentKernel = void (*)(const float*, const float*, const float*, float*, Runs, Group,
+                                Exchange);
+
+/// A kernel that keeps `values` accesses of `width` floats in each of `block` threads, and whether
+/// its blocks stay.
+struct Resident {
+  ResidentKernel kernel;
+  unsigned width;
+  unsigned values;
+  unsigned block;
+  bool stays;
+};
+
+/// What lies in memory between launches: the counter is 0, and all words are from the last one.
+struct ExchangeState {
+  DeviceBuffer<unsigned> tickets{1};
+  DeviceBuffer<unsigned long long> messages;
+  unsigned parity = 0;
+};
+
+inline Stage resident_stage_of(const Sweep& sweep, Arrays& arrays, const std::string& name,
+                               const Resident& resident) {
+  const Runs runs = runs_of(arrays.tensor, resident.width);
+  const Group group = group_of(runs, resident.values * resident.block);
+  const unsigned siblings = group.siblings;
+  Stage stage;
+  stage.name = name;
+  stage.arithmetic = {
+      .moments = Moments::centred,
+      .additions = resident.values * resident.width + wave_additions + most_waves + wave_additions,
+      .is_exact = false};
+  stage.is_exact_on_integers = siblings == 1 || group.share * resident.width % 2 == 0;
+  stage.footprint = footprint_of(sweep, resident.kernel, resident.block);
+  stage.why_not = refusal(sweep, runs, group, stage.footprint);
+  if (!stage.why_not.empty()) {
+    return stage;
+  }
+  const unsigned room = room_for(sweep, stage.footprint) / siblings;
+  const unsigned groups = resident.stays ? std::clamp(room, 1U, runs.channels) : runs.channels;
+  const auto state = std::make_shared<ExchangeState>(ExchangeState{
+      .messages = DeviceBuffer<unsigned long long>(std::size_t{runs.channels} * siblings)});
+  state->tickets.clear();
+  state->messages.clear();
+  stage.run = [state, groups, siblings, runs, group, resident, &arrays] {
+    state->parity ^= 1U;
+    for (unsigned launches = blocks_run_together ? 1 : 2; launches > 0; --launches) {
+      launch(resident.kernel, {.grid = dim3(groups * siblings), .block = dim3(resident.block)},
+             arrays.input.data(), arrays.gamma.data(), arrays.beta.data(), arrays.output.data(),
+             runs, group,
+             Exchange{.tickets = state->tickets.data(),
+                      .groups = groups,
+                      .messages = state->messages.data(),
+                      .parity = state->parity});
+    }
+  };
+  return stage;
+}
+
+/// `Values` accesses of 16 bytes per thread; where runs are no whole number of these, 16 of 4
+/// bytes.
+template <unsigned Values, unsigned Block>
+Stage resident_stage(const Sweep& sweep, Arrays& arrays, const std::string& name) {
+  return resident_stage_of(
+      sweep, arrays, name,
+      width_of(arrays.tensor) == 4
+          ? Resident{channel_resident::kernel<4, Values, Block>, 4, Values, Block, false}
+          : Resident{channel_resident::kernel<1, 16, 512>, 1, 16, 512, false});
+}
+
+template <unsigned Values, unsigned Block>
+Stage staying_stage(const Sweep& sweep, Arrays& arrays, const std::string& name) {
+  return resident_stage_of(
+      sweep, arrays, name,
+      width_of(arrays.tensor) == 4
+          ? Resident{channel_staying::kernel<4, Values, Block>, 4, Values, Block, true}
+          : Resident{channel_staying::kernel<1, 16, 512>, 1, 16, 512, true});
+}
+
+// --- A cluster -----------------------------------------------------------------------------------
+
+inline Stage cluster_stage([[maybe_unused]] const Sweep& sweep, [[maybe_unused]] Arrays& arrays) {
+  Stage stage;
+  stage.name = "resident, cluster";
+  stage.why_not = "not on this device";
+#if defined(__CUDACC__)
+  using namespace channel_cluster;
+  const auto cluster = kernel<4, accesses_of_thread, threads>;
+  const unsigned width = width_of(arrays.tensor);
+  const Runs runs = runs_of(arrays.tensor, width);
+  // Every block of a cluster has a part, and none more than fits.
+  const unsigned share = (runs.count + cluster_blocks - 1) / cluster_blocks;
+  const Group group = {
+      .siblings = cluster_blocks, .by_siblings = divisor_of(cluster_blocks), .share = share};
+  hipFuncAttributes attributes{};
+  check(hipFuncGetAttributes(&attributes, reinterpret_cast<const void*>(cluster)));
+  constexpr int first_with_clusters = 90;
+  if (attributes.binaryVersion < first_with_clusters) {
+    return stage;
+  }
+  if (width != 4 || share > accesses_of_thread * threads ||
+      share * (cluster_blocks - 1) >= runs.count) {
+    stage.why_not = "a channel is no eight parts of 4 to " +
+                    std::to_string(4 * accesses_of_thread * threads) + " floats";
+    return stage;
+  }
+  stage.why_not = refusal(runs);
+  if (!stage.why_not.empty()) {
+    return stage;
+  }
+  stage.arithmetic = {
+      .moments = Moments::centred,
+      .additions = accesses_of_thread * 4 + wave_additions + most_waves + wave_additions,
+      .is_exact = false};
+  stage.is_exact_on_integers = true;
+  stage.footprint = footprint_of(sweep, cluster, threads);
+  stage.run = [cluster, runs, group, &arrays] {
+    launch(cluster, {.grid = dim3(runs.channels * cluster_blocks), .block = dim3(threads)},
+           arrays.input.data(), arrays.gamma.data(), arrays.beta.data(), arrays.output.data(), runs,
+           group);
+  };
+#endif
+  return stage;
+}
+
+// --- All -----------------------------------------------------------------------------------------
+
+inline std::vector<Stage> channel_stages(const Sweep& sweep, Arrays& arrays) {
+  // The best on an H200 (sweep spatial-shapes). Four blocks hold a channel of V's size, with 2 % of
+  // their places left.
+  constexpr unsigned values = 25;  // of 16 bytes per thread
+  constexpr unsigned block = 256;
+  std::vector<Stage> stages = width_of(arrays.tensor) == 4
+                                  ? streaming_channel_stages<4>(sweep, arrays)
+                                  : streaming_channel_stages<1>(sweep, arrays);
+  stages.push_back(resident_stage<values, block>(sweep, arrays, "resident"));
+  stages.push_back(staying_stage<values, block>(sweep, arrays, "resident, blocks that stay"));
+  stages.push_back(cluster_stage(sweep, arrays));
+  return stages;
+}
+
+inline std::vector<Stage> channel_shape_stages(const Sweep& sweep, Arrays& arrays) {
+  std::vector<Stage> stages;
+  const auto add = [&]<unsigned Block, unsigned Values>() {
+    const std::string name = std::to_string(Block) + "x" + std::to_string(Values);
+    stages.push_back(resident_stage<Values, Block>(sweep, arrays, name));
+    stages.push_back(staying_stage<Values, Block>(sweep, arrays, name + ", blocks that stay"));
+  };
+  add.operator()<512, 4>();
+  add.operator()<256, 7>();
+  add.operator()<384, 7>();
+  add.operator()<512, 7>();
+  add.operator()<128, 14>();
+  add.operator()<256, 14>();
+  add.operator()<512, 14>();
+  add.operator()<256, 25>();
+  return stages;
+}
+
+}  // namespace hipscope::batch_norm
