@@ -42,6 +42,8 @@ enum class Values {
   integers,  // small ones, whose sums and squares are exact in FP32
   narrow,  // the same scaled down, so that variances are 0 or near epsilon: without an epsilon, or
            // with another one, the result is another
+  constant,  // one about 1000 for all of a population: of a sum of squares, less the square of the
+             // mean, rounding may leave less than nothing
 };
 
 struct Data {
@@ -86,10 +88,14 @@ __host__ __device__ inline float exact_value(const Data& data, const Tensor& ten
 /// that statistics of another one would show.
 __host__ __device__ inline float input_value(const Data& data, const Tensor& tensor, unsigned n,
                                              unsigned a) {
-  if (data.values != Values::random) {
+  if (data.values == Values::integers || data.values == Values::narrow) {
     return exact_value(data, tensor, n, a);
   }
   const unsigned channel = a / tensor.plane;
+  if (data.values == Values::constant) {
+    const unsigned population = data.scope == Scope::spatial ? channel : a;
+    return 1000 + random_fraction(data.key ^ activation_key, population);
+  }
   constexpr float root_of_12 = 3.46410162F;  // the deviation of random_fraction is one over this
   const float middle = data.mean + random_fraction(data.key ^ channel_key, channel) +
                        random_fraction(data.key ^ activation_key, a);

@@ -45,8 +45,8 @@ struct Stage {
   std::string published_series{};  // in published.csv; empty: none
 };
 
-/// Verifies the stage on integers, on narrow values and on random numbers, which are left in the
-/// input.
+/// Verifies the stage on integers, on narrow values, on constants if it sums up squares, and on
+/// random numbers, which are left in the input.
 inline Errors verify(Point& point, Arrays& arrays, const Stage& stage,
                      const std::string& prefix = "") {
   // Half of a population's values are above its mean, and their sum of squares is below 2^24.
@@ -61,6 +61,10 @@ inline Errors verify(Point& point, Arrays& arrays, const Stage& stage,
   arrays.verify(point, prefix + "integers", on_exact, stage.run);
   arrays.fill(Values::narrow);
   arrays.verify(point, prefix + "variances of 0 and near epsilon", on_exact, stage.run);
+  if (stage.arithmetic.moments == Moments::squares && stage.reads > 0) {
+    arrays.fill(Values::constant);
+    arrays.verify(point, prefix + "constants", stage.arithmetic, stage.run);
+  }
   arrays.fill(Values::random);
   return arrays.verify(point, prefix + "random numbers", stage.arithmetic, stage.run);
 }
