@@ -158,6 +158,7 @@ def add_full(folder: Path) -> None:
         inference("largest grid at the cost of one block", 256.0, "blocks"))
     add(folder, "reduction",
         inference("8 values per step over 4", 1.1, "times as fast"),
+        inference("barriers in the gain of 4 values per step", 40.0, "% of the time gained"),
         inference("best reduction over read bandwidth", 99.5, "%"),
         inference("best reduction over vendor library", 101.3, "%"))
     add(folder, "padding",
