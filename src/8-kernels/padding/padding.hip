@@ -1,64 +1,38 @@
 // What does it take to pad small planes with zeros as fast as memory takes them?
 //
 // A tensor in NCHW order: N * C planes of 7 x 7 become planes of 13 x 13, with a border of 3 zeros.
-// Per plane 49 values are read and 169 written; the arithmetic is all in the indices. Stages:
-//   run-time channels N      the source's first kernel: a thread has one pixel of N consecutive
-//                            planes, and keeps N values in an array. N is an argument, so the array
-//                            is indexed at run time, which registers cannot be: it lies in scratch
-//                            (NVIDIA: local memory)
-//   array of 16              the same with a smaller array
-//   compile-time channels N  the source's cure: N is known to the compiler, and the values are in
-//                            registers
-//   multiply-high            no division: a multiplication by what the host has prepared
-//   fixed shape              planes whose shape the compiler knows
-//   a row per thread         fewer indices, but lanes store 52 bytes apart
-//   vector stores            the output as one row of numbers: four per thread, 16 bytes
-//   two vector stores        twice as many per thread, and all their loads before the first store
-//   places kept              a thread has the same place in several groups of four planes (169
-//                            stores of 16 bytes) and looks only once where that is
-//   through LDS              a block reads its planes with loads of 16 bytes, and pads from LDS
-//   read ahead               the input comes into L2 in clumps, so that memory turns less often
-//                            from reading to writing
-// padding_kernels.h has the kernels, padding_stages.h the ladder, padding_reference.h the check of
-// every element and the streams that padding is held against.
+// Per plane 49 values are read and 169 written; the arithmetic is all in the indices. The rungs, a
+// file each:
+//   01 13a run-time channels N      V's first kernel: a block for N consecutive planes, of which a
+//                                   thread has one pixel and keeps N values in an array. N is an
+//                                   argument, so the array is indexed at run time, which registers
+//                                   cannot be: V's lies in scratch (NVIDIA: local memory)
+//   02 13b compile-time channels N  V's cure: all integers are known to the compiler
+//   03 run-time channels N          ours: no idle threads, any shape; two divisions for it
+//   04 array of 16                  the same with a smaller array
+//   05 compile-time channels N      the values are in registers
+//   06 multiply-high                no division: a multiplication by what the host has prepared
+//   07 fixed shape                  planes whose shape the compiler knows
+//   08 a row per thread             fewer indices, but lanes store 52 bytes apart
+//   09 vector stores                the output as one row of numbers: four per thread, 16 bytes
+//   10 two vector stores            twice as many per thread, and all loads before the first store
+//   11 places kept                  a thread has the same place in several groups of four planes
+//   12 through LDS                  a block reads with loads of 16 bytes, and pads from LDS
+// 10 to 12 also read ahead: the input comes into L2 in clumps, so that memory turns less often from
+// reading to writing. V is fsword73/HIP-Performance-Optmization-on-VEGA64, section 2.13.
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "padding_kernels.h"
-#include "padding_reference.h"
-#include "padding_stages.h"
+#include "padding_findings.h"
+#include "reference.h"
+#include "stages.h"
+#include "streams.h"
 
-using hipscope::Hint;
-using hipscope::number;
-using hipscope::Point;
-using hipscope::Sweep;
-using hipscope::padding::Arrays;
-using hipscope::padding::can_read_ahead;
-using hipscope::padding::channel_counts;
-using hipscope::padding::compile_time_stages;
-using hipscope::padding::FixedShape;
-using hipscope::padding::general_stage;
-using hipscope::padding::is_fixed_shape;
-using hipscope::padding::kept_places_stage;
-using hipscope::padding::ladder;
-using hipscope::padding::lds_stage;
-using hipscope::padding::measure_stream;
-using hipscope::padding::MultiplyingShape;
-using hipscope::padding::run_time_stages;
-using hipscope::padding::scalar_block;
-using hipscope::padding::Sizes;
-using hipscope::padding::Stage;
-using hipscope::padding::Stream;
-using hipscope::padding::Tile;
-using hipscope::padding::vector_block;
-using hipscope::padding::vector_stage;
-using hipscope::padding::verify;
-
+namespace hipscope::padding {
 namespace {
 
 // --- Measuring --------------------------------------------------------------------------------
@@ -85,7 +59,7 @@ Sizes sizes_of(const Extents& extents) {
        {extents.images, extents.channels, sizes.padded_height(), sizes.padded_width()}) {
     elements *= extent;  // each is below 2^32
     if (elements > most_elements) {
-      throw hipscope::UsageError(
+      throw UsageError(
           "--images, --channels, --height, --width and --pad give an output of more than "
           "2^32 - 2^16 elements, which 32 bits do not count");
     }
@@ -125,7 +99,7 @@ double measure(const Sweep& sweep, Point& point, const Stage& stage, Arrays& arr
   return static_cast<double>(arrays.sizes.bytes()) * 1e-9 / time.seconds().median;
 }
 
-// The source counts the output's elements twice, as if the border were read as well.
+// V counts the output's elements twice, as if the border were read as well.
 double by_sources_counting(const Sizes& sizes, double bandwidth) {
   constexpr double gibibyte = 1024.0 * 1024 * 1024;
   const auto counted = static_cast<double>(2 * sizes.outputs() * sizeof(float));
@@ -138,40 +112,47 @@ void add_bandwidths(Point& point, const Sizes& sizes, double bandwidth) {
 }
 
 // What the compiler made of a kernel, as the runtime reports it.
-void add_resources(const Sweep& sweep, Point& point, const Stage& stage) {
+void add_resources(const Sweep& sweep, Point& point, const Stage& stage,
+                   const std::string& of = "") {
   hipFuncAttributes attributes{};
-  hipscope::check(hipFuncGetAttributes(&attributes, stage.kernel));
+  check(hipFuncGetAttributes(&attributes, stage.kernel));
   const auto reported = [&](auto value) {
     return sweep.is_hardware() ? static_cast<double>(value) : not_measured;
   };
-  point.value("scratch", reported(attributes.localSizeBytes), "bytes/thread");
-  point.value("registers", reported(attributes.numRegs), "per thread");
+  point.value("scratch" + of, reported(attributes.localSizeBytes), "bytes/thread");
+  point.value("registers" + of, reported(attributes.numRegs), "per thread");
 }
 
 // --- Sweeps -----------------------------------------------------------------------------------
 
-constexpr const char* run_time_sweep = "channels-run-time";
-constexpr const char* compile_time_sweep = "channels-compile-time";
-
-// The source's two kernels against the number of channels of a thread.
-void measure_channels(Sweep& sweep, const Extents& extents, const std::vector<Stage>& stages,
-                      const std::string& published_series) {
-  sweep.axis({.name = "channels", .unit = "per thread", .scale = hipscope::Scale::logarithmic});
-  const Sizes sizes = sizes_of(extents);
+// V's kernel and ours against the number of channels of a thread, on the tensor nearest to what was
+// asked for that V's is for.
+void measure_channels(Sweep& sweep, const Extents& extents, const std::vector<Stage>& source,
+                      const std::vector<Stage>& ours, const std::string& published_series) {
+  sweep.axis({.name = "channels", .unit = "per thread", .scale = Scale::logarithmic});
+  const Sizes sizes = sizes_for_source(sizes_of(extents).planes);
   note_sizes(sweep, sizes);
-  sweep.note("blocks of 1024 threads, and of 256, which the GPU may not start fast enough");
+  sweep.note("V's kernels, which are for 7 x 7 pad 3 in groups of " +
+             std::to_string(source_tensor(sizes).channels) +
+             " channels: a block of 256 threads for 169 pixels");
+  sweep.note(
+      "side by side: ours, in blocks of 1024 threads, and of 256, which the GPU may not start "
+      "fast enough");
   if (is_published(extents)) {
     sweep.compare(published_series);
   }
   sweep.require_memory(sizes.bytes(), "--images");
   Arrays arrays(sweep, sizes);
-  for (std::size_t i = 0; i < stages.size(); ++i) {
+  for (std::size_t i = 0; i < source.size(); ++i) {
     auto point = sweep.point(std::to_string(channel_counts[i]), channel_counts[i]);
-    add_bandwidths(point, sizes, measure(sweep, point, stages[i], arrays));
+    add_bandwidths(point, sizes, measure(sweep, point, source[i], arrays));
+    add_resources(sweep, point, source[i]);
+    point.value("bandwidth, side by side", measure(sweep, point, ours[i], arrays, "side by side"),
+                gigabytes);
     constexpr unsigned small_block = 256;
     point.value("bandwidth, blocks of 256",
-                measure(sweep, point, stages[i], arrays, "blocks of 256", small_block), gigabytes);
-    add_resources(sweep, point, stages[i]);
+                measure(sweep, point, ours[i], arrays, "blocks of 256", small_block), gigabytes);
+    add_resources(sweep, point, ours[i], ", side by side");
   }
 }
 
@@ -198,9 +179,12 @@ void measure_stages(Sweep& sweep, const Extents& extents) {
   const Sizes sizes = sizes_of(extents);
   note_sizes(sweep, sizes);
   sweep.note("blocks of " + std::to_string(scalar_block) +
-             " threads; of stages that store vectors " + std::to_string(vector_block));
+             " threads; of 13a, 13b and stages that store vectors " + std::to_string(vector_block));
   if (!is_fixed_shape(sizes)) {
     sweep.note("stages whose shape the compiler knows are for 7 x 7 pad 3 only");
+  }
+  if (!is_for_source(sizes)) {
+    sweep.note("13a and 13b are for 7 x 7 pad 3 and channels in groups of 32 only");
   }
   sweep.require_memory(sizes.bytes(), "--images");
   const double copy = measure_references(sweep, sizes);
@@ -215,6 +199,16 @@ void measure_stages(Sweep& sweep, const Extents& extents) {
     point.value("rate over the stage before", bandwidth / before, "times");
     add_resources(sweep, point, stage);
     before = bandwidth;
+  }
+}
+
+// A thread that stores `Stores` times.
+template <typename Shape, unsigned Stores>
+Stage vector_tile_stage() {
+  if constexpr (Stores == 1) {
+    return vector_stores_stage<Shape>("");
+  } else {
+    return two_vector_stores_stage<Shape, Stores>("");
   }
 }
 
@@ -246,8 +240,8 @@ void measure_tiles(Sweep& sweep, const Extents& extents) {
   };
   const auto vector_row = [&]<unsigned Stores>() {
     auto point = start_row(vector_block, Stores);
-    way(point, vector_stage<FixedShape, Stores>(""), "vector stores, fixed shape");
-    way(point, vector_stage<MultiplyingShape, Stores>(""), "vector stores");
+    way(point, vector_tile_stage<FixedShape, Stores>(), "vector stores, fixed shape");
+    way(point, vector_tile_stage<MultiplyingShape, Stores>(), "vector stores");
   };
   const auto tile_row = [&]<unsigned Threads, unsigned Rounds>() {
     auto point = start_row(Threads, Rounds);
@@ -293,8 +287,8 @@ void measure_read_ahead(Sweep& sweep, const Extents& extents) {
         point.value(name, measure(sweep, point, stage, arrays, name + " time"), gigabytes);
       }
     };
-    way("two vector stores", vector_stage<MultiplyingShape, 2>("", bytes));
-    way("two vector stores, fixed shape", vector_stage<FixedShape, 2>("", bytes));
+    way("two vector stores", two_vector_stores_stage<MultiplyingShape>("", bytes));
+    way("two vector stores, fixed shape", two_vector_stores_stage<FixedShape>("", bytes));
     way("places kept", kept_places_stage<352, 2>("", bytes));
     way("through LDS", lds_stage<192, 2>("", bytes));
     way("through LDS, streaming stores", lds_stage<192, 2, Hint::streaming>("", bytes));
@@ -353,103 +347,10 @@ void measure_awkward(Sweep& sweep, std::uint64_t most_planes) {
   }
 }
 
-// --- What the curves show ---------------------------------------------------------------------
+// --- The experiment ---------------------------------------------------------------------------
 
-using Curve = std::vector<hipscope::CurvePoint>;
-
-// The faster block size's time for so many channels per thread, with its spread.
-std::optional<hipscope::CurvePoint> best_time(const hipscope::Results& results,
-                                              const std::string& sweep, unsigned channels) {
-  std::optional<hipscope::CurvePoint> best;
-  for (const char* name : {"time", "blocks of 256"}) {
-    for (const hipscope::CurvePoint& point : results.curve(sweep, name)) {
-      if (point.x == channels && (!best || point.y < best->y)) {
-        best = point;
-      }
-    }
-  }
-  return best;
-}
-
-std::string time_text(const std::string& what, const hipscope::CurvePoint& point) {
-  return what + ": " + number(point.y * 1e6, 4) + " us";
-}
-
-double confidence_of(const hipscope::CurvePoint& a, const hipscope::CurvePoint& b) {
-  return 1 - std::min(1.0, std::max(a.relative_spread, b.relative_spread));
-}
-
-// The source's open question.
-void infer_channels(hipscope::Results& results) {
-  const auto four = best_time(results, compile_time_sweep, 4);
-  const auto sixteen = best_time(results, compile_time_sweep, 16);
-  if (!four || !sixteen) {
-    return;
-  }
-  constexpr double as_fast = 1.02;
-  const double ratio = four->y / sixteen->y;
-  results.infer({.name = "4 channels per thread against 16, compile-time count",
-                 .value = ratio,
-                 .unit = "times the time",
-                 .confidence = confidence_of(*four, *sixteen),
-                 .statement = ratio <= as_fast ? "4 channels per thread reach the speed of 16"
-                                               : "4 channels per thread are slower than 16",
-                 .evidence = {time_text("4 channels", *four), time_text("16 channels", *sixteen),
-                              "each with blocks of 256 or 1024 threads, whichever is faster"}});
-}
-
-void infer_scratch(hipscope::Results& results) {
-  const auto run_time = best_time(results, run_time_sweep, 16);
-  const auto compile_time = best_time(results, compile_time_sweep, 16);
-  const Curve scratch = results.curve(run_time_sweep, "scratch");
-  if (!run_time || !compile_time || scratch.empty()) {
-    return;
-  }
-  hipscope::Inference inference{
-      .name = "cost of an array that is indexed at run time",
-      .unit = "times the time",
-      .statement = "this compiler keeps the array in registers",
-      .evidence = {time_text("run-time count of 16", *run_time),
-                   time_text("compile-time count of 16", *compile_time),
-                   number(scratch.back().y, 4) + " bytes of scratch per thread, as the runtime "
-                                                 "reports"}};
-  if (scratch.back().y > 0) {
-    inference.value = run_time->y / compile_time->y;
-    inference.confidence = confidence_of(*run_time, *compile_time);
-    inference.statement = "16 channels per thread, run-time count over compile-time count";
-  }
-  results.infer(inference);
-}
-
-void infer_best(hipscope::Results& results, const Sizes& sizes) {
-  const Curve shares = results.curve("stages", "share of copy");
-  if (shares.empty()) {
-    return;
-  }
-  const auto best = std::max_element(shares.begin(), shares.end(),
-                                     [](const auto& a, const auto& b) { return a.y < b.y; });
-  hipscope::Inference inference{
-      .name = "padding over copy",
-      .value = best->y,
-      .unit = "% of the copy's bandwidth",
-      .confidence = 1 - std::min(1.0, best->relative_spread),
-      .statement = "fastest: " + ladder(sizes)[static_cast<std::size_t>(best->x) - 1].name,
-      .evidence = {"the copy moves as many bytes in the same run"}};
-  for (const hipscope::CurvePoint& point : results.curve("stages", "bandwidth")) {
-    if (point.x == mix_x) {
-      inference.evidence.push_back(
-          "the same reads and writes without padding: " + number(point.y, 4) + " GB/s");
-    } else if (point.x == best->x) {
-      inference.evidence.push_back("padding: " + number(point.y, 4) + " GB/s");
-    }
-  }
-  results.infer(inference);
-}
-
-}  // namespace
-
-int main(int argc, char** argv) {
-  hipscope::Experiment experiment(
+int run(int argc, char** argv) {
+  Experiment experiment(
       "padding",
       {.question = "What does it take to pad small planes as fast as memory takes them?",
        .sources = {"fsword73/HIP-Performance-Optmization-on-VEGA64, 2.13 (examples 13a and 13b)"}});
@@ -476,15 +377,16 @@ int main(int argc, char** argv) {
     return Extents{
         .images = images, .channels = channels, .height = height, .width = width, .pad = pad};
   };
-  experiment.sweep(run_time_sweep, "the source's kernel, a run-time number of channels per thread",
+  experiment.sweep("channels-run-time", "V's kernel, a run-time number of channels per thread",
                    [&](Sweep& sweep) {
-                     measure_channels(sweep, extents(), run_time_stages(),
+                     measure_channels(sweep, extents(), source_run_time_stages(), run_time_stages(),
                                       "run-time channel count");
                    });
-  experiment.sweep(
-      compile_time_sweep, "the same with a number that the compiler knows", [&](Sweep& sweep) {
-        measure_channels(sweep, extents(), compile_time_stages(), "compile-time channel count");
-      });
+  experiment.sweep("channels-compile-time", "the same with a number that the compiler knows",
+                   [&](Sweep& sweep) {
+                     measure_channels(sweep, extents(), source_compile_time_stages(),
+                                      compile_time_stages(), "compile-time channel count");
+                   });
   experiment.sweep("stages", "the whole ladder",
                    [&](Sweep& sweep) { measure_stages(sweep, extents()); });
   experiment.sweep("tiles",
@@ -496,10 +398,17 @@ int main(int argc, char** argv) {
                    [&](Sweep& sweep) { measure_shapes(sweep, sizes_of(extents()).bytes()); });
   experiment.sweep("awkward", "sizes at which a kernel may go wrong",
                    [&](Sweep& sweep) { measure_awkward(sweep, most_awkward); });
-  experiment.conclude([&](hipscope::Results& results) {
-    infer_channels(results);
-    infer_scratch(results);
-    infer_best(results, sizes_of(extents()));
+  experiment.conclude([&](Results& results) {
+    std::vector<std::string> names;
+    for (const Stage& stage : ladder(sizes_of(extents()))) {
+      names.push_back(stage.name);
+    }
+    ::padding::conclude(results, names);
   });
   return experiment.run(argc, argv);
 }
+
+}  // namespace
+}  // namespace hipscope::padding
+
+int main(int argc, char** argv) { return hipscope::padding::run(argc, argv); }

@@ -1,0 +1,35 @@
+// A rung as a stage: its name, and how its kernel is launched.
+#pragma once
+
+#include <hipscope/hipscope.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <type_traits>
+
+#include "reference.h"
+#include "shapes.h"
+
+namespace hipscope::padding {
+
+struct Stage {
+  std::string name;
+  bool is_of_fixed_shape;
+  bool is_of_source = false;  // only for tensors that V's kernels are for
+  const void* kernel;         // as the runtime knows it
+  // Of scalar stages the block's threads may be chosen.
+  std::function<void(const Arrays&, unsigned scalar_threads)> run;
+};
+
+inline LaunchShape launch_shape(std::uint64_t threads, unsigned block) {
+  return {.grid = dim3(static_cast<unsigned>((threads + block - 1) / block)), .block = dim3(block)};
+}
+
+// A thread for each pixel of every `channels` planes.
+inline LaunchShape pixels_shape(const Sizes& sizes, unsigned channels, unsigned block) {
+  return launch_shape((sizes.planes + channels - 1) / channels * sizes.padded_plane(), block);
+}
+
+}  // namespace hipscope::padding
