@@ -7,14 +7,13 @@
 // ../gemm/ladder.h.
 #include <hipscope/hipscope.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "../gemm/ladder.h"
+#include "sgemm_findings.h"
 #include "stages.h"
 
-using hipscope::number;
 using sgemm::Stage;
 
 namespace {
@@ -36,36 +35,13 @@ double fmas_per_cycle(const std::string& architecture, gemm::Unit) {
   return begins("sm_") ? 128 : gemm::unknown;
 }
 
-// The stages of 128 x 128 with their own launch bounds against the same without.
-void infer_launch_bounds(hipscope::Results& results, const std::vector<Stage>& stages) {
-  const auto rates = results.curve("stages", "rate");
-  const auto find = [&](const std::string& technique) {
-    return std::find_if(rates.begin(), rates.end(), [&](const auto& point) {
-      const auto i = static_cast<std::size_t>(point.x) - 1;
-      return i < stages.size() && stages[i].technique == technique;
-    });
-  };
-  std::vector<double> gains;
-  std::vector<std::string> evidence;
-  double spread = 0;
+// What the findings know of the stages.
+std::vector<sgemm::Rung> rungs_of(const std::vector<Stage>& stages) {
+  std::vector<sgemm::Rung> rungs;
   for (const Stage& stage : stages) {
-    const auto without = find(stage.technique);
-    const auto with = find(stage.technique + sgemm::bounded_suffix);
-    if (with != rates.end() && without != rates.end()) {
-      const double gain = with->y / without->y;
-      gains.push_back(gain);
-      spread = std::max({spread, with->relative_spread, without->relative_spread});
-      evidence.push_back(gemm::label_of(stage) + ": " + number(gain) + " times");
-    }
+    rungs.push_back({.technique = stage.technique, .label = gemm::label_of(stage)});
   }
-  if (!gains.empty()) {
-    results.infer({.name = "SGEMM gain by launch bounds",
-                   .value = hipscope::geometric_mean(gains),
-                   .unit = "times the rate",
-                   .confidence = 1 - std::min(1.0, spread),
-                   .statement = "tiles of 128 x 128 compiled for their 256 threads instead of 1024",
-                   .evidence = evidence});
-  }
+  return rungs;
 }
 
 }  // namespace
@@ -91,7 +67,7 @@ int main(int argc, char** argv) {
                  "assumes of a kernel that states no launch bounds, and for their own 256"}});
   experiment.conclude([&](hipscope::Results& results) {
     ladder.conclude(results);
-    infer_launch_bounds(results, ladder.stages());
+    sgemm::conclude(results, rungs_of(ladder.stages()));
   });
   return experiment.run(argc, argv);
 }

@@ -51,12 +51,10 @@
 #include "18-fmas-in-columns.h"
 #include "19-split-along-k.h"
 #include "20-split-along-k-8x8.h"
+#include "sgemm_findings.h"
 #include "stage.h"
 
 namespace sgemm {
-
-/// What ends the names of stages that are compiled for their own number of threads.
-inline constexpr const char* bounded_suffix = ", launch bounds";
 
 /// A stage of 128 x 128, compiled for its own 256 threads.
 inline Stage bounded(Stage stage) {
