@@ -3,10 +3,10 @@
 // padding. 256 threads; neighbouring blocks share rows of A.
 //
 // Against 09.1: the operands of the next k are loaded before the FMAs of this one, also across the
-// barrier, A's value by value. On a GPU with waves of 64 two such parts, one below the other or
-// side by side, make a wave: 128 + 32 or 64 + 64 different values per k and wave in place of 64
-// + 32. The source's text is column by column; read row by row, its A is our B. Corrected: with
-// beta = 0 it reads C all the same.
+// barrier, A's value by value. On a GPU with waves of 64 two such parts side by side make a wave,
+// which needs 64 + 64 different values per k where one of 32 needs 64 + 32. The source's text is
+// column by column; read row by row, its A is our B. Corrected: with beta = 0 it reads C all the
+// same.
 #pragma once
 
 #include "device_code.h"
