@@ -5,19 +5,17 @@
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <numeric>
 #include <string>
 #include <vector>
 
+#include "memory_bandwidth_findings.h"
+
 namespace hipscope::bandwidth {
 
-enum class Function { read, write, copy, scale, add, triad, dot };
-constexpr const char* name_of(Function function) {
-  constexpr std::array names = {"read", "write", "copy", "scale", "add", "triad", "dot"};
-  return names[static_cast<std::size_t>(function)];
-}
+using memory_bandwidth::Function;
+using memory_bandwidth::name_of;
 
 __host__ __device__ constexpr unsigned inputs_of(Function function) {
   return function == Function::write ? 0 : function < Function::add ? 1 : 2;

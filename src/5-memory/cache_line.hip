@@ -10,10 +10,10 @@
 //           footprint at which a third of their loads miss. It is the same for all chunks up to
 //           the line. Beyond, it grows with the chunk: a node takes a whole line, so the same
 //           number of nodes fits however far apart they lie.
-// The third is the sources' own: walk up through cold memory with a stride of 4 ... 512 bytes. The
-// average latency rises with the share of loads that miss, up to the stride where all do. One
-// published program means to stay in ranges of r bytes by (a & (r-1)) | (a & ~(r-1)), which is a:
-// its latencies are those of its strides.
+// The third is fsword73's idea: walk up through cold memory with a stride of 4 ... 512 bytes. The
+// average latency rises with the share of loads that miss, up to the stride where all do. Its
+// program (sweep published) means to stay in ranges of r values by (a & (r-1)) | (a & ~(r-1)),
+// which is a: its latencies are those of its strides.
 //
 // All loads are made by one lane in a chain, each giving the address of the next. Level 1 is the
 // cache of a compute unit (CU; NVIDIA: streaming multiprocessor, SM). Level 2 is the first that
@@ -21,16 +21,15 @@
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <numeric>
-#include <optional>
 #include <random>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "cache_line_findings.h"
 
 using hipscope::check;
 using hipscope::CycleClock;
@@ -200,6 +199,21 @@ __global__ void __launch_bounds__(largest_block)
     const auto base = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(memory));
     memory[places[i] / word_bytes] = base + places[i + 1];
   }
+}
+
+// fsword73's own (example 6b): one thread, whose next index is computed of what it has just loaded.
+// The last two operations leave it as it is. All of `values` are 1, but where the chain is checked.
+// Corrected: the end is stored, where the published kernel has a condition that is never true.
+__global__ void __launch_bounds__(1)
+    range_steps_kernel(const int* values, int* end, int range, int loads) {
+  int value = values[threadIdx.x];
+  for (int i = 1; i < loads; ++i) {
+    int index = i * value * range;
+    index = index - 1;
+    index = (index & (range - 1)) | (index & ~(range - 1));
+    value = values[index];
+  }
+  *end = value;
 }
 
 // --- Chains in memory -------------------------------------------------------------------------
@@ -524,8 +538,6 @@ double measure_walk(Sweep& sweep, hipscope::Point& point, const Arena& arena, un
 void measure_stride(Sweep& sweep, std::uint64_t loads_in_walk) {
   sweep.axis({.name = "stride", .unit = "bytes", .scale = hipscope::Scale::logarithmic});
   sweep.headline("latency");
-  sweep.compare("range sweep");
-  sweep.note("published: address arithmetic included");
   constexpr unsigned largest_stride = 512;
   const std::size_t bytes = (loads_in_walk + 1) * largest_stride;
   sweep.require_memory(2 * bytes, "--loads");
@@ -544,75 +556,44 @@ void measure_stride(Sweep& sweep, std::uint64_t loads_in_walk) {
   }
 }
 
-// --- What the curves show ---------------------------------------------------------------------
-
-std::string sector_name(unsigned level) { return "sector-l" + std::to_string(level); }
-std::string line_name(unsigned level) { return "line-l" + std::to_string(level); }
-
-// Takes half of the confidence for what another experiment says otherwise.
-void weigh(hipscope::Inference& inference, const std::optional<hipscope::FetchUnit>& other,
-           const std::string& experiment) {
-  if (!other) {
-    inference.evidence.push_back(experiment + ": no clear unit");
-    return;
+// The published times are those of all that a step holds, by events, through memory that no cache
+// holds yet; and so are these.
+void measure_published(Sweep& sweep, std::uint64_t loads_in_walk) {
+  sweep.axis({.name = "range", .unit = "bytes", .scale = hipscope::Scale::logarithmic});
+  sweep.headline("latency");
+  sweep.compare("range sweep");
+  sweep.note(
+      "one thread; x = values[x * i * range - 1], so much further on with each load; caches are "
+      "flushed before; time by events");
+  constexpr int first_range = 4;  // values of 4 bytes
+  constexpr int last_range = 64;
+  const auto loads = static_cast<int>(loads_in_walk);
+  const std::size_t count = 2 * loads_in_walk * last_range;
+  sweep.require_memory(2 * count * sizeof(int), "--loads");
+  const unsigned key = hipscope::key_of(sweep.seed());
+  std::vector<int> random(count);
+  for (unsigned i = 0; i < count; ++i) {
+    random[i] = static_cast<int>(1 + hipscope::random_bits(i + key) % 2);
   }
-  inference.evidence.push_back(experiment + ": " + number(other->bytes, 4) + " bytes, hits " +
-                               number(other->hit) + " and misses " + number(other->miss) +
-                               " cycles");
-  if (inference.value && *inference.value != other->bytes) {
-    inference.confidence /= 2;
+  const DeviceBuffer<int> random_values{std::span<const int>(random)};
+  const DeviceBuffer<int> ones{std::span<const int>(std::vector<int>(count, 1))};
+  const DeviceBuffer<int> end(1);
+  for (int range = first_range; range <= last_range; range *= 2) {
+    const auto bytes = static_cast<unsigned>(range) * sizeof(int);
+    auto point = sweep.point(std::to_string(bytes), static_cast<double>(bytes));
+    const auto run = [&](const DeviceBuffer<int>& values) {
+      launch(range_steps_kernel, {.grid = dim3(1), .block = dim3(1)}, values.data(), end.data(),
+             range, loads);
+    };
+    run(random_values);
+    int expected = random[0];
+    for (int i = 1; i < loads; ++i) {
+      expected = random[static_cast<std::size_t>(i * expected * range - 1)];
+    }
+    point.verify("end of the chain", end.to_host()[0] == expected ? 0 : 1, 1);
+    const auto time = point.measure([&] { run(ones); }, {.cold = true});
+    point.value("latency", time.cycles() / loads, "cycles");
   }
-}
-
-void infer_sector(hipscope::Results& results, unsigned level) {
-  const auto curve = results.curve(sector_name(level), "second load");
-  if (curve.empty()) {
-    return;
-  }
-  // What an L2 miss brings may be more than one of L2's sectors.
-  hipscope::Inference inference{
-      .name = level == 1 ? "cache level 1 sector" : "fetched by a cache level 2 miss",
-      .unit = "bytes",
-      .statement = "the curves do not show in which unit misses fetch"};
-  const auto sector = hipscope::find_fetch_unit(curve);
-  if (sector) {
-    inference.value = sector->bytes;
-    inference.confidence = sector->confidence;
-    inference.statement =
-        "a miss brings its aligned " + number(sector->bytes, 4) + " bytes and nothing beside them";
-  }
-  weigh(inference, sector, "neighbours in the halves of an aligned block");
-  weigh(inference,
-        hipscope::find_fetch_unit(results.curve(sector_name(level), "across the middle")),
-        "neighbours 4 bytes apart across a block's middle");
-  if (level == 2) {
-    weigh(inference, hipscope::fit_fetch_unit(results.curve("stride", "past level 1")),
-          "strides through cold memory");
-  }
-  results.infer(inference);
-}
-
-void infer_line(hipscope::Results& results, unsigned level) {
-  const auto curve = results.curve(line_name(level), "footprint");
-  if (curve.empty()) {
-    return;
-  }
-  hipscope::Inference inference{
-      .name = "cache level " + std::to_string(level) + " line",
-      .unit = "bytes",
-      .statement = "the footprints do not show from which distance on nodes take a line each"};
-  inference.evidence.push_back("footprint with one node per " + number(curve.front().x, 4) +
-                               " bytes: " + number(std::round(curve.front().y), 7) + " KiB, per " +
-                               number(curve.back().x, 4) + ": " +
-                               number(std::round(curve.back().y), 7) + " KiB");
-  if (const auto line = hipscope::fit_line_size(curve)) {
-    inference.value = line->bytes;
-    inference.confidence = line->confidence;
-    inference.statement = "one node takes " + number(line->bytes, 4) + " bytes of the cache";
-    inference.evidence.push_back("constant up to that, then growing by " + number(line->growth) +
-                                 " octaves per octave");
-  }
-  results.infer(inference);
 }
 
 }  // namespace
@@ -651,11 +632,8 @@ int main(int argc, char** argv) {
   });
   experiment.sweep("stride", "ascending walk through cold memory",
                    [&](Sweep& sweep) { measure_stride(sweep, loads); });
-  experiment.conclude([](hipscope::Results& results) {
-    for (const unsigned level : {1U, 2U}) {
-      infer_sector(results, level);
-      infer_line(results, level);
-    }
-  });
+  experiment.sweep("published", "the same as the published program has it",
+                   [&](Sweep& sweep) { measure_published(sweep, loads); });
+  experiment.conclude(cache_line::conclude);
   return experiment.run(argc, argv);
 }

@@ -13,6 +13,7 @@
 // The counter's own cost, that of a chase of no steps, is taken off: raw and net are both shown.
 //
 //   footprint, edges            the staircase, and finer points at the ends of its levels
+//   published                   three chases with address arithmetic, as fsword73 wrote them
 //   events                      the same by device events, which must agree with the counter
 //   generic, read-only, scalar  other kinds of load on the way to the same memory
 //   constant                    __constant__ memory
@@ -25,110 +26,49 @@
 #include <bit>
 #include <cmath>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
+
+#include "chaser.h"
+#include "memory_latency_findings.h"
+#include "visiting_order.h"
 
 using hipscope::check;
 using hipscope::CycleClock;
 using hipscope::DeviceBuffer;
-using hipscope::Inference;
 using hipscope::launch;
 using hipscope::Level;
 using hipscope::number;
 using hipscope::Point;
-using hipscope::Results;
 using hipscope::Sweep;
+using memory_latency::address_of;
+using memory_latency::any_unit;
+using memory_latency::block_threads;
+using memory_latency::Chaser;
+using memory_latency::dense_nodes;
+using memory_latency::large_page;
+using memory_latency::largest_block;
+using memory_latency::Latency;
+using memory_latency::line_bytes;
+using memory_latency::Nodes;
+using memory_latency::paged_nodes;
+using memory_latency::round_up;
+using memory_latency::small_page;
+using memory_latency::smallest_step;
+using memory_latency::steps_per_round;
+using memory_latency::sum_of;
+using memory_latency::visited;
+using memory_latency::visited_address;
+using memory_latency::Walk;
+using memory_latency::WalkResult;
 
 namespace {
 
 using Curve = std::vector<hipscope::CurvePoint>;
 
-constexpr unsigned largest_block = 1024;
 constexpr std::uint64_t kib = 1024;
 constexpr std::uint64_t mib = 1024 * kib;
-
-// --- The cycle --------------------------------------------------------------------------------
-
-constexpr unsigned line_bytes = 128;
-
-// Where the nodes lie and in which order they are visited. Node i is in page i modulo `pages`, in a
-// line that differs from page to page, so that the sets of the caches are used evenly. Dense nodes
-// have a page of one line each.
-struct Nodes {
-  std::uint64_t base;  // address of the first page
-  unsigned count;
-  unsigned pages;
-  std::uint64_t page_bytes;  // from one page to the next
-  unsigned last_line;        // lines in a page less one, a mask
-  unsigned seed;
-  unsigned bits;  // of a node's number, at least 2
-};
-
-Nodes paged_nodes(std::uint64_t base, std::uint64_t count, std::uint64_t pages,
-                  std::uint64_t page_bytes, std::uint64_t lines, std::uint64_t seed) {
-  return {.base = base,
-          .count = static_cast<unsigned>(count),
-          .pages = static_cast<unsigned>(pages),
-          .page_bytes = page_bytes,
-          .last_line = static_cast<unsigned>(lines - 1),
-          .seed = static_cast<unsigned>(seed),
-          .bits = std::max<unsigned>(2, std::bit_width(count - 1))};
-}
-
-Nodes dense_nodes(std::uint64_t base, std::uint64_t count, std::uint64_t spacing,
-                  std::uint64_t seed) {
-  return paged_nodes(base, count, count, spacing, 1, seed);
-}
-
-// Every bit of the result depends on every bit of `x` (the last step of MurmurHash3, by Austin
-// Appleby).
-__host__ __device__ unsigned mix(unsigned x) {
-  x = (x ^ (x >> 16)) * 0x85EBCA6BU;
-  x = (x ^ (x >> 13)) * 0xC2B2AE35U;
-  return x ^ (x >> 16);
-}
-
-__host__ __device__ std::uint64_t address_of(const Nodes& nodes, unsigned i) {
-  if (nodes.last_line == 0) {
-    return nodes.base + i * nodes.page_bytes;
-  }
-  const unsigned page = i % nodes.pages;
-  const unsigned line = (mix(page ^ nodes.seed) + i / nodes.pages) & nodes.last_line;
-  return nodes.base + page * nodes.page_bytes + std::uint64_t{line} * line_bytes;
-}
-
-// The node that comes as number k of the walk. Two halves of the number's bits are scrambled by
-// each other in turns, which can be undone, so no two k give the same (a Feistel network); a result
-// that is no node's number is scrambled again. Host and devices compute it wherever they need it:
-// a table of the order would stand in the caches.
-__host__ __device__ unsigned visited(const Nodes& nodes, unsigned k) {
-  const unsigned low_bits = nodes.bits / 2;
-  const unsigned low_mask = (1U << low_bits) - 1;
-  const unsigned high_mask = (1U << (nodes.bits - low_bits)) - 1;
-  do {
-    unsigned low = k & low_mask;
-    unsigned high = k >> low_bits;
-    for (unsigned round = 0; round < 4; round += 2) {
-      low ^= mix(high + nodes.seed + round) & low_mask;
-      high ^= mix(low + nodes.seed + round + 1) & high_mask;
-    }
-    k = (high << low_bits) | low;
-  } while (k >= nodes.count);
-  return k;
-}
-
-__host__ __device__ std::uint64_t visited_address(const Nodes& nodes, std::uint64_t k) {
-  return address_of(nodes, visited(nodes, static_cast<unsigned>(k % nodes.count)));
-}
-
-// Every node gets the address of the one that is visited after it: one cycle through all of them.
-__global__ void __launch_bounds__(largest_block) link_kernel(Nodes nodes) {
-  const unsigned threads = gridDim.x * blockDim.x;
-  for (unsigned k = blockIdx.x * blockDim.x + threadIdx.x; k < nodes.count; k += threads) {
-    *reinterpret_cast<std::uint64_t*>(visited_address(nodes, k)) =
-        visited_address(nodes, std::uint64_t{k} + 1);
-  }
-}
 
 // --- Kinds of load ----------------------------------------------------------------------------
 
@@ -192,26 +132,14 @@ __device__ std::uint64_t load(std::uint64_t address) {
 
 // --- Kernels ----------------------------------------------------------------------------------
 
-// Any compute unit will do.
-constexpr unsigned any_unit = ~0U;
-
-struct Walk {
-  Nodes nodes;
-  unsigned settling_steps;  // chased before those that are timed
-  unsigned timed_steps;
-  unsigned compute_unit;  // where it is to run
-};
-
-// All zero before a launch.
-struct WalkResult {
-  std::uint64_t end;            // where the chase has arrived
-  unsigned long long warm_sum;  // of the addresses that the warm-up has loaded
-  long long cycles;             // of the timed steps
-  unsigned taken;               // 1 when a block has taken the walk
-};
-
-// A loop of so many loads: its count and branch run while a load is under way.
-constexpr unsigned steps_per_round = 32;
+// Every node gets the address of the one that is visited after it: one cycle through all of them.
+__global__ void __launch_bounds__(largest_block) link_kernel(Nodes nodes) {
+  const unsigned threads = gridDim.x * blockDim.x;
+  for (unsigned k = blockIdx.x * blockDim.x + threadIdx.x; k < nodes.count; k += threads) {
+    *reinterpret_cast<std::uint64_t*>(visited_address(nodes, k)) =
+        visited_address(nodes, std::uint64_t{k} + 1);
+  }
+}
 
 // The timed steps are whole rounds.
 template <Load kind>
@@ -371,143 +299,32 @@ __global__ void __launch_bounds__(1) constant_address_kernel(std::uint64_t* addr
 #endif
 }
 
+// fsword73's own (examples 6a, 6c and 6d): one thread, whose next index is computed of what it has
+// just loaded. All of `values` are the same number, but where the chain is checked. Corrected: the
+// end is stored, where the published kernels have a condition that is never true.
+__global__ void __launch_bounds__(1) stride_kernel(const int* values, int* end, int loads) {
+  int value = values[threadIdx.x];
+  for (int i = 1; i < loads; ++i) {
+    value = values[value * i];
+  }
+  *end = value;
+}
+
+__global__ void __launch_bounds__(1)
+    range_kernel(const int* values, int* end, int range, int loads) {
+  int value = values[threadIdx.x];
+  for (int i = 1; i < loads; ++i) {
+    value = values[(value * i - 1) & (range - 1)];
+  }
+  *end = value;
+}
+
 // --- A walk, launched and checked -------------------------------------------------------------
-
-using Kernel = void (*)(WalkResult*, Walk);
-
-// What a fiber of the host backend costs is no measure of a thread.
-unsigned block_threads(const Sweep& sweep) { return sweep.is_hardware() ? largest_block : 64; }
 
 void link(const Sweep& sweep, const Nodes& nodes) {
   const unsigned blocks = sweep.is_hardware() ? 2 * sweep.device().compute_units : 1;
   launch(link_kernel, {.grid = dim3(blocks), .block = dim3(block_threads(sweep))}, nodes);
 }
-
-std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
-
-template <typename T>
-std::uint64_t address_of(const DeviceBuffer<T>& buffer) {
-  return reinterpret_cast<std::uint64_t>(buffer.data());
-}
-
-// The sum of the addresses of all nodes.
-unsigned long long sum_of(const Nodes& nodes) {
-  const std::uint64_t count = nodes.count;
-  if (nodes.last_line == 0) {
-    return count * nodes.base + count * (count - 1) / 2 * nodes.page_bytes;
-  }
-  unsigned long long sum = 0;
-  for (unsigned i = 0; i < count; ++i) {
-    sum += address_of(nodes, i);
-  }
-  return sum;
-}
-
-struct Latency {
-  double raw = 0;  // cycles per step
-  double net = 0;  // less the counter's cost
-  double nanoseconds = 0;
-};
-
-// A kernel that chases `steps` steps by one kind of load; keeps the results of its last launches.
-class Chaser {
- public:
-  Chaser(const Sweep& sweep, Kernel kernel, bool is_scalar, std::uint64_t steps,
-         dim3 grid = dim3(1))
-      : sweep_(sweep),
-        kernel_(kernel),
-        is_scalar_(is_scalar),
-        steps_(static_cast<unsigned>(round_up(steps, steps_per_round))),
-        grid_(grid),
-        block_(is_scalar ? static_cast<unsigned>(sweep.device().wave_size) : block_threads(sweep)) {
-    hipscope::prefer_level_1_cache(kernel);
-    // A chase of no steps: what the counter costs.
-    const Walk nothing = {.nodes = dense_nodes(address_of(results_), 1, line_bytes, 0),
-                          .settling_steps = 0,
-                          .timed_steps = 0,
-                          .compute_unit = any_unit};
-    for (unsigned i = 0; i < kept_launches; ++i) {
-      run(nothing);
-    }
-    empty_cycles_ = take_cycles();
-  }
-
-  // The walk over `nodes`, with so many times the steps. First it settles, until every node has
-  // been chased if that takes no more steps than are timed. The chase must end elsewhere than it
-  // begins, half a cycle away if it is short: one that did nothing shows.
-  [[nodiscard]] Walk walk(const Nodes& nodes, unsigned times = 1) const {
-    const unsigned timed = times * steps_;
-    unsigned settling = steps_per_round;
-    if (nodes.count <= timed || is_scalar_) {
-      const unsigned beyond = timed % nodes.count;
-      settling = nodes.count + (nodes.count / 2 + nodes.count - beyond) % nodes.count;
-    } else if ((settling + timed) % nodes.count == 0) {
-      ++settling;
-    }
-    return {
-        .nodes = nodes, .settling_steps = settling, .timed_steps = timed, .compute_unit = any_unit};
-  }
-
-  void run(const Walk& walk) {
-    WalkResult* const result = results_.data() + launches_++ % kept_launches;
-    check(hipMemsetAsync(result, 0, sizeof(WalkResult), nullptr));
-    launch(kernel_, {.grid = grid_, .block = block_}, result, walk);
-  }
-
-  // The chase must end at the node that so many steps lead to, and the warm-up must have loaded all
-  // nodes, each of which holds the address of another.
-  void verify(Point& point, const Walk& walk, const std::string& what = "") {
-    launches_ = 0;
-    run(walk);
-    const WalkResult result = results_.to_host()[0];
-    const std::uint64_t steps = std::uint64_t{walk.settling_steps} + walk.timed_steps;
-    point.verify(what + "end of the chase",
-                 result.end == visited_address(walk.nodes, steps) ? 0 : 1, 1);
-    if (walk.compute_unit == any_unit && !is_scalar_) {
-      point.verify(what + "sum of the nodes in the warm-up",
-                   result.warm_sum == sum_of(walk.nodes) ? 0 : 1, 1);
-    }
-    launches_ = 0;
-  }
-
-  // The median cycles of the launches since the last call; NaN on the host backend, which counts
-  // nanoseconds.
-  double take_cycles() {
-    const std::vector<WalkResult> results = results_.to_host();
-    std::vector<double> cycles;
-    for (unsigned i = 0; i < std::min(launches_, kept_launches); ++i) {
-      cycles.push_back(static_cast<double>(results[i].cycles));
-    }
-    launches_ = 0;
-    return sweep_.counted(hipscope::summarize(cycles).median);
-  }
-
-  // Verifies and measures; `what` distinguishes several in one row.
-  Latency measure(Point& point, const Walk& walk, const std::string& what = "") {
-    verify(point, walk, what);
-    const auto time = point.measure([&] { run(walk); }, {.name = what + "launch", .batch = 1});
-    const double cycles = take_cycles();
-    const double net = (cycles - empty_cycles_) / walk.timed_steps;
-    return {.raw = cycles / walk.timed_steps,
-            .net = net,
-            .nanoseconds = net * time.seconds().median / time.cycles() * 1e9};
-  }
-
- private:
-  static constexpr unsigned kept_launches = 16;
-
-  const Sweep& sweep_;
-  Kernel kernel_;
-  bool is_scalar_;
-  unsigned steps_;
-  dim3 grid_;
-  dim3 block_;
-  unsigned launches_ = 0;
-  DeviceBuffer<WalkResult> results_{kept_launches};
-  double empty_cycles_ = 0;
-};
 
 template <Load kind>
 Chaser chaser_of(const Sweep& sweep, std::uint64_t steps) {
@@ -566,18 +383,9 @@ void set_footprint_axis(Sweep& sweep, std::uint64_t spacing) {
   sweep.note("nodes are " + std::to_string(spacing) + " bytes apart");
 }
 
-// The source's figures of the same footprints; that of its stride of 1 KiB is memory's.
-std::string published_series(std::uint64_t bytes, std::uint64_t largest) {
-  return bytes == 4 * kib     ? "L1, range 4 KiB"
-         : bytes == 128 * kib ? "L2, range 128 KiB"
-         : bytes == largest   ? "DRAM, stride 1 KiB"
-                              : "";
-}
-
 // Chases each of the footprints `all`; returns the curve.
 template <Load kind>
-Curve measure_footprints(Sweep& sweep, const Sizes& sizes, const std::set<std::uint64_t>& all,
-                         bool show_published = false) {
+Curve measure_footprints(Sweep& sweep, const Sizes& sizes, const std::set<std::uint64_t>& all) {
   require_spacing(sizes);
   if (all.empty()) {
     throw hipscope::UsageError("--footprint and --spacing leave no footprint to measure");
@@ -590,8 +398,7 @@ Curve measure_footprints(Sweep& sweep, const Sizes& sizes, const std::set<std::u
   Curve curve;
   for (const std::uint64_t bytes : all) {
     const auto x = static_cast<double>(bytes);
-    auto point = sweep.point(std::to_string(bytes), x,
-                             show_published ? published_series(bytes, largest) : "");
+    auto point = sweep.point(std::to_string(bytes), x);
     const Nodes nodes =
         dense_nodes(address_of(memory), bytes / sizes.spacing, sizes.spacing, sweep.seed());
     link(sweep, nodes);
@@ -600,17 +407,72 @@ Curve measure_footprints(Sweep& sweep, const Sizes& sizes, const std::set<std::u
   return curve;
 }
 
-// A step that is smaller than this is none: latencies of neighbouring levels differ by more.
-constexpr double smallest_step = 1.12;
-
 void measure_footprint(Sweep& sweep, const Sizes& sizes, Curve& coarse) {
-  sweep.note(
-      "published: raw cycles; a step of the source holds five (DRAM) or nine (L1, L2) address "
-      "instructions beside the load. Its author's net estimates are 610, 100 to 130 and 270 to "
-      "300 cycles. Here a step is the load alone; raw contains the counter's cost");
   coarse = measure_footprints<Load::global>(
-      sweep, sizes, footprints(smallest_footprint, sizes.footprint, sizes.points, sizes.spacing),
-      true);
+      sweep, sizes, footprints(smallest_footprint, sizes.footprint, sizes.points, sizes.spacing));
+}
+
+// The published times are those of all that a step holds, by events, and so are these. `index` says
+// which value a chain loads next, by the last one and the number of the load.
+template <typename Run, typename Index>
+void measure_chain(Sweep& sweep, const std::string& label, double x, const std::string& series,
+                   std::vector<int> values, int loads, int constant, Run run, Index index) {
+  auto point = sweep.point(label, x, series);
+  const DeviceBuffer<int> end(1);
+  {
+    const DeviceBuffer<int> random{std::span<const int>(values)};
+    run(random.data(), end.data(), loads);
+  }
+  int expected = values[0];
+  for (int i = 1; i < loads; ++i) {
+    expected = values[static_cast<std::size_t>(index(expected, i))];
+  }
+  point.verify("end of the chain", end.to_host()[0] == expected ? 0 : 1, 1);
+  std::fill(values.begin(), values.end(), constant);
+  const DeviceBuffer<int> same{std::span<const int>(values)};
+  const auto time = point.measure([&] { run(same.data(), end.data(), loads); });
+  point.value("latency", time.cycles() / loads, "cycles");
+}
+
+void measure_published(Sweep& sweep, const Sizes& sizes) {
+  sweep.axis({.name = "chain"});
+  sweep.headline("latency");
+  sweep.note(
+      "one thread; 6a: x = values[x * i], 1 KiB on with each load; 6c and 6d: "
+      "x = values[(x * i - 1) & mask], 64 bytes on; time by events");
+  constexpr std::uint64_t stride_bytes = kib;
+  const std::uint64_t bytes = std::max<std::uint64_t>(sizes.footprint / 2, 64 * stride_bytes);
+  sweep.require_memory(2 * bytes, "--footprint");
+  const unsigned key = hipscope::key_of(sweep.seed());
+  const auto values_up_to = [&](std::uint64_t count, unsigned most) {
+    std::vector<int> values(count);
+    for (unsigned i = 0; i < count; ++i) {
+      values[i] = static_cast<int>(hipscope::random_bits(i + key) % (most + 1));
+    }
+    return values;
+  };
+  constexpr int stride = stride_bytes / sizeof(int);
+  measure_chain(
+      sweep, "6a memory, 1 KiB apart", 1, "DRAM, stride 1 KiB",
+      values_up_to(bytes / sizeof(int), stride), static_cast<int>(bytes / stride_bytes), stride,
+      [](const int* values, int* end, int loads) {
+        launch(stride_kernel, {.grid = dim3(1), .block = dim3(1)}, values, end, loads);
+      },
+      [](int value, int i) { return value * i; });
+  const auto measure_range = [&](const std::string& label, double x, const std::string& series,
+                                 int range) {
+    constexpr int line = 16;  // values
+    constexpr int loads_on_gpu = 1 << 16;
+    const int loads = sweep.is_hardware() ? loads_on_gpu : 256;
+    measure_chain(
+        sweep, label, x, series, values_up_to(static_cast<std::uint64_t>(range), 255), loads, line,
+        [=](const int* values, int* end, int count) {
+          launch(range_kernel, {.grid = dim3(1), .block = dim3(1)}, values, end, range, count);
+        },
+        [=](int value, int i) { return (value * i - 1) & (range - 1); });
+  };
+  measure_range("6c range of 4 KiB", 2, "L1, range 4 KiB", 1024);
+  measure_range("6d range of 128 KiB", 3, "L2, range 128 KiB", 32768);
 }
 
 // Finer footprints where sweep `footprint` has found the end of a level.
@@ -757,9 +619,6 @@ void measure_store_to_load(Sweep& sweep, const Sizes& sizes) {
   point.value("latency", (counted - empty) / steps, "cycles");
 }
 
-constexpr std::uint64_t small_page = 64 * kib;
-constexpr std::uint64_t large_page = 2 * mib;
-
 // As many nodes spread over `page_bytes` apart pages as dense: both hit in L2, past L1, whose hits
 // may need no translation.
 template <std::uint64_t page_bytes>
@@ -844,234 +703,6 @@ void measure_lines(Sweep& sweep, const Sizes& /*sizes*/) {
   }
 }
 
-// --- What the curves show ---------------------------------------------------------------------
-
-std::string in_bytes(double bytes) {
-  return bytes < mib          ? number(bytes / kib, 5) + " KiB"
-         : bytes < 1024 * mib ? number(bytes / mib, 5) + " MiB"
-                              : number(bytes / (1024 * mib), 5) + " GiB";
-}
-
-std::string level_text(const Level& level) {
-  return number(level.y, 4) + " cycles from " + in_bytes(level.first_x) + " on, over " +
-         std::to_string(level.points) + " points within " + number(100 * level.spread, 2) + " %";
-}
-
-// How the curve leaves a level.
-std::vector<std::string> end_evidence(const Level& level) {
-  return {level_text(level), "still there at " + in_bytes(level.end->last_x) + ", risen at " +
-                                 in_bytes(level.end->risen_x) +
-                                 ", the next level begins or the curve ends at " +
-                                 in_bytes(level.end->next_x)};
-}
-
-void infer_latency(Results& results, const std::string& name, const Level& level) {
-  results.infer({.name = name,
-                 .value = level.y,
-                 .unit = "cycles",
-                 .confidence = level.confidence,
-                 .statement = "from one dependent load to the next",
-                 .evidence = {level_text(level)}});
-}
-
-// Capacity and latency of each level that ends, named after `prefix`. The driver's size of L2, if
-// given, stands beside the level that is nearest to it.
-void infer_caches(Results& results, const std::vector<Level>& levels, const std::string& prefix,
-                  double l2_bytes) {
-  const auto distance = [&](const Level& level) {
-    return level.end ? std::abs(std::log(level.end->last_x / l2_bytes)) : 1e9;
-  };
-  const auto nearest =
-      std::min_element(levels.begin(), levels.end(),
-                       [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
-  for (auto level = levels.begin(); level != levels.end() && level->end; ++level) {
-    const std::string name = prefix + " level " + std::to_string(level - levels.begin() + 1);
-    const double bytes = level->end->last_x;
-    Inference capacity{
-        .name = name + " capacity",
-        .value = bytes,
-        .unit = "bytes",
-        .confidence = level->end->confidence,
-        .statement = in_bytes(bytes) + " are the largest footprint that it serves alone",
-        .evidence = end_evidence(*level)};
-    if (l2_bytes > 0 && level == nearest && distance(*level) < std::log(2)) {
-      capacity.driver = l2_bytes;
-    }
-    constexpr double clearly_more = 1.2;
-    if (l2_bytes > 0 && bytes > clearly_more * l2_bytes) {
-      capacity.confidence /= 2;
-      capacity.evidence.emplace_back(
-          "past what the driver calls L2: a cache behind it, or the reach of a TLB");
-    }
-    const bool before_last =
-        levels.end() - level == 2 || (levels.end() - level == 3 && !levels.back().end);
-    if (before_last && level + 1 == nearest && bytes > 0.4 * l2_bytes && bytes < 0.55 * l2_bytes) {
-      capacity.evidence.emplace_back(
-          "about half of what the driver calls L2: an L2 of two partitions, of which each keeps "
-          "copies of its own, looks like this");
-    }
-    results.infer(capacity);
-    infer_latency(results, name + " latency", *level);
-  }
-}
-
-// In percent; 0 when the sweep was left out.
-double largest_difference_by_events(const Results& results) {
-  double largest = 0;
-  for (const auto& point : results.curve("events", "difference")) {
-    largest = std::max(largest, std::abs(point.y));
-  }
-  return largest;
-}
-
-void infer_levels(Results& results) {
-  Curve curve = results.curve("footprint", "latency");
-  if (curve.empty()) {
-    return;
-  }
-  const Curve finer = results.curve("edges", "latency");
-  curve.insert(curve.end(), finer.begin(), finer.end());
-  std::stable_sort(curve.begin(), curve.end(), [](auto& a, auto& b) { return a.x < b.x; });
-  curve.erase(std::unique(curve.begin(), curve.end(), [](auto& a, auto& b) { return a.x == b.x; }),
-              curve.end());
-  const auto levels = hipscope::find_levels(curve, smallest_step);
-  const auto l2_bytes = static_cast<double>(results.device().l2_bytes);
-  if (levels.empty() || !levels.front().end) {
-    results.infer({.name = "cache level 1 capacity",
-                   .unit = "bytes",
-                   .statement = "the curve shows no end of a level"});
-  }
-  if (const auto difference = largest_difference_by_events(results); difference > 10) {
-    results.infer({.name = "cache level 1 latency",
-                   .unit = "cycles",
-                   .statement = "the counter in the kernel and events around it differ by " +
-                                number(difference, 2) +
-                                " %: it counts something else than cycles"});
-    return;
-  }
-  infer_caches(results, levels, "cache", l2_bytes);
-  Inference memory{.name = "memory latency",
-                   .unit = "cycles",
-                   .statement = "the curve does not get flat past the last cache"};
-  // What is flat up to the end may still be a cache: it must be well past the driver's L2, and past
-  // the caches behind L2, of which drivers do not tell; the largest so far has 256 MiB (MI300X).
-  constexpr double well_past = 4;
-  constexpr double largest_cache = 256 * mib;
-  if (levels.size() > 1 && !levels.back().end &&
-      curve.back().x >= std::max(well_past * l2_bytes, 2 * largest_cache)) {
-    memory.value = levels.back().y;
-    memory.confidence = levels.back().confidence;
-    memory.statement = "from one dependent load to the next, past all caches";
-    memory.evidence = {level_text(levels.back())};
-  }
-  results.infer(memory);
-}
-
-void infer_constant(Results& results) {
-  const auto levels = hipscope::find_levels(results.curve("constant", "latency"), smallest_step);
-  infer_caches(results, levels, "constant cache", 0);
-  if (!levels.empty() && !levels.back().end) {
-    // The last one serves all the constant memory there is: how much more it holds does not show.
-    infer_latency(results, "constant cache level " + std::to_string(levels.size()) + " latency",
-                  levels.back());
-  }
-}
-
-// Pages cost a few per cent long before a TLB's reach, by a miss in a first TLB that hits in the
-// second: a rise that is larger than that.
-constexpr double smallest_tlb_rise = 1.05;
-
-void infer_tlb(Results& results) {
-  const Curve large = results.curve("tlb-2m", "paged over dense");
-  if (large.empty()) {
-    return;
-  }
-  const auto small_rises =
-      hipscope::find_clear_rises(results.curve("tlb-64k", "paged over dense"), smallest_tlb_rise);
-  const auto rises = hipscope::find_clear_rises(large, smallest_tlb_rise);
-  const double last_flat = rises.empty() ? large.back().x : rises.front().last_flat_x;
-  const auto beyond = std::find_if(large.begin(), large.end(),
-                                   [&](const auto& point) { return point.x > last_flat; });
-  const auto [low, high] = std::minmax_element(
-      large.begin(), beyond, [](const auto& a, const auto& b) { return a.y < b.y; });
-  const auto at = [](const hipscope::CurvePoint& point) {
-    return number(point.y, 4) + " at " + number(point.x, 6);
-  };
-  const std::string range = "up to " + number(last_flat, 6) + " pages of 2 MiB " + at(*low) +
-                            " to " + at(*high) + " times as long as dense lines";
-  if (rises.empty()) {
-    results.infer({.name = "TLB level 1 reach",
-                   .unit = "bytes",
-                   .statement = "no clear rise up to " + in_bytes(last_flat * large_page),
-                   .evidence = {range}});
-  }
-  for (std::size_t i = 0; i < rises.size(); ++i) {
-    const hipscope::FirstStep& rise = rises[i];
-    Inference reach{.name = "TLB level " + std::to_string(i + 1) + " reach",
-                    .unit = "bytes",
-                    .confidence = rise.confidence,
-                    .evidence = {range, "then " + number(rise.ratio, 4) +
-                                            " times the plateau within an octave"}};
-    const auto set_reach = [&](const hipscope::FirstStep& step, double page_bytes) {
-      reach.value = step.last_flat_x * page_bytes;
-      reach.statement = "from " + in_bytes(*reach.value) + " to " +
-                        in_bytes(step.next_x * page_bytes) +
-                        " of pages a line begins to take clearly longer";
-    };
-    set_reach(rise, large_page);
-    for (const hipscope::FirstStep& small : small_rises) {
-      constexpr double agreement = 0.6;  // octaves
-      reach.evidence.push_back("one page per 64 KiB: a rise at " +
-                               in_bytes(small.last_flat_x * small_page));
-      if (std::abs(std::log2(small.last_flat_x / rise.last_flat_x)) < agreement) {
-        reach.evidence.emplace_back("as many pages of 64 KiB: an entry covers no more than that");
-        set_reach(small, small_page);
-      }
-    }
-    results.infer(reach);
-  }
-}
-
-void infer_store_to_load(Results& results) {
-  for (const auto& point : results.curve("store-to-load", "latency")) {
-    results.infer({.name = "store-to-load latency",
-                   .value = point.y,
-                   .unit = "cycles",
-                   .confidence = 1 - std::min(1.0, point.relative_spread),
-                   .statement = "from a store to the next one, whose address was loaded from where "
-                                "the first one stored it"});
-  }
-}
-
-// The spread of a sweep over lines or CUs.
-void infer_spread(Results& results, const std::string& sweep, const std::string& over) {
-  const auto summary_of = [&](const std::string& value) {
-    std::vector<double> all;
-    for (const auto& point : results.curve(sweep, value)) {
-      all.push_back(point.y);
-    }
-    return all.size() < 3 ? hipscope::Summary{} : hipscope::summarize(all);
-  };
-  const auto text = [](const std::string& what, const hipscope::Summary& summary) {
-    return what + ": " + number(summary.minimum, 4) + " to " + number(summary.maximum, 4) +
-           " cycles, quartiles " + number(summary.first_quartile, 4) + ", " +
-           number(summary.median, 4) + ", " + number(summary.third_quartile, 4);
-  };
-  const hipscope::Summary loads = summary_of("latency");
-  const hipscope::Summary atomics = summary_of("atomic");
-  if (loads.count == 0 || atomics.count == 0) {
-    return;
-  }
-  const auto count = static_cast<double>(loads.count);
-  results.infer({.name = "L2 latency spread over " + over,
-                 .value = loads.maximum - loads.minimum,
-                 .unit = "cycles",
-                 .confidence = count / (count + 1),
-                 .statement = "of loads, which may find a copy near by; atomics tell how far "
-                              "away lines are at home",
-                 .evidence = {text("loads", loads), text("atomics, at the line's home", atomics)}});
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -1111,6 +742,7 @@ int main(int argc, char** argv) {
                    [&](Sweep& sweep) { measure_footprint(sweep, sizes, coarse); });
   experiment.sweep("edges", "finer footprints at the ends of the levels",
                    [&](Sweep& sweep) { measure_edges(sweep, sizes, coarse); });
+  add("published", "chases as the published programs have them", measure_published);
   add("events", "the same by device events", measure_events);
   add("generic", "plain C++ `p = *p`, a load from whatever memory p points to",
       measure_kind<Load::generic>);
@@ -1123,13 +755,6 @@ int main(int argc, char** argv) {
   add("tlb-2m", "lines in pages of 2 MiB against dense lines", measure_tlb<large_page>);
   add("lines", "single lines of L2 from one CU", measure_lines<false>);
   add("units", "one line of L2 from every CU", measure_lines<true>);
-  experiment.conclude([](Results& results) {
-    infer_levels(results);
-    infer_constant(results);
-    infer_tlb(results);
-    infer_store_to_load(results);
-    infer_spread(results, "lines", "lines");
-    infer_spread(results, "units", "CUs");
-  });
+  experiment.conclude(memory_latency::conclude);
   return experiment.run(argc, argv);
 }

@@ -1,0 +1,175 @@
+// A chase as it is launched and checked, whatever kind of load it takes.
+#pragma once
+
+#include <hipscope/hipscope.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "visiting_order.h"
+
+namespace memory_latency {
+
+using hipscope::DeviceBuffer;
+using hipscope::Point;
+using hipscope::Sweep;
+
+inline constexpr unsigned largest_block = 1024;
+
+// Any compute unit will do.
+inline constexpr unsigned any_unit = ~0U;
+
+struct Walk {
+  Nodes nodes;
+  unsigned settling_steps;  // chased before those that are timed
+  unsigned timed_steps;
+  unsigned compute_unit;  // where it is to run
+};
+
+// All zero before a launch.
+struct WalkResult {
+  std::uint64_t end;            // where the chase has arrived
+  unsigned long long warm_sum;  // of the addresses that the warm-up has loaded
+  long long cycles;             // of the timed steps
+  unsigned taken;               // 1 when a block has taken the walk
+};
+
+// A loop of so many loads: its count and branch run while a load is under way.
+inline constexpr unsigned steps_per_round = 32;
+
+using Kernel = void (*)(WalkResult*, Walk);
+
+// What a fiber of the host backend costs is no measure of a thread.
+inline unsigned block_threads(const Sweep& sweep) {
+  return sweep.is_hardware() ? largest_block : 64;
+}
+
+inline std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+template <typename T>
+std::uint64_t address_of(const DeviceBuffer<T>& buffer) {
+  return reinterpret_cast<std::uint64_t>(buffer.data());
+}
+
+// The sum of the addresses of all nodes.
+inline unsigned long long sum_of(const Nodes& nodes) {
+  const std::uint64_t count = nodes.count;
+  if (nodes.last_line == 0) {
+    return count * nodes.base + count * (count - 1) / 2 * nodes.page_bytes;
+  }
+  unsigned long long sum = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    sum += address_of(nodes, i);
+  }
+  return sum;
+}
+
+struct Latency {
+  double raw = 0;  // cycles per step
+  double net = 0;  // less the counter's cost
+  double nanoseconds = 0;
+};
+
+// A kernel that chases `steps` steps by one kind of load; keeps the results of its last launches.
+class Chaser {
+ public:
+  Chaser(const Sweep& sweep, Kernel kernel, bool is_scalar, std::uint64_t steps,
+         dim3 grid = dim3(1))
+      : sweep_(sweep),
+        kernel_(kernel),
+        is_scalar_(is_scalar),
+        steps_(static_cast<unsigned>(round_up(steps, steps_per_round))),
+        grid_(grid),
+        block_(is_scalar ? static_cast<unsigned>(sweep.device().wave_size) : block_threads(sweep)) {
+    hipscope::prefer_level_1_cache(kernel);
+    // A chase of no steps: what the counter costs.
+    const Walk nothing = {.nodes = dense_nodes(address_of(results_), 1, line_bytes, 0),
+                          .settling_steps = 0,
+                          .timed_steps = 0,
+                          .compute_unit = any_unit};
+    for (unsigned i = 0; i < kept_launches; ++i) {
+      run(nothing);
+    }
+    empty_cycles_ = take_cycles();
+  }
+
+  // The walk over `nodes`, with so many times the steps. First it settles, until every node has
+  // been chased if that takes no more steps than are timed. The chase must end elsewhere than it
+  // begins, half a cycle away if it is short: one that did nothing shows.
+  [[nodiscard]] Walk walk(const Nodes& nodes, unsigned times = 1) const {
+    const unsigned timed = times * steps_;
+    unsigned settling = steps_per_round;
+    if (nodes.count <= timed || is_scalar_) {
+      const unsigned beyond = timed % nodes.count;
+      settling = nodes.count + (nodes.count / 2 + nodes.count - beyond) % nodes.count;
+    } else if ((settling + timed) % nodes.count == 0) {
+      ++settling;
+    }
+    return {
+        .nodes = nodes, .settling_steps = settling, .timed_steps = timed, .compute_unit = any_unit};
+  }
+
+  void run(const Walk& walk) {
+    WalkResult* const result = results_.data() + launches_++ % kept_launches;
+    hipscope::check(hipMemsetAsync(result, 0, sizeof(WalkResult), nullptr));
+    hipscope::launch(kernel_, {.grid = grid_, .block = block_}, result, walk);
+  }
+
+  // The chase must end at the node that so many steps lead to, and the warm-up must have loaded all
+  // nodes, each of which holds the address of another.
+  void verify(Point& point, const Walk& walk, const std::string& what = "") {
+    launches_ = 0;
+    run(walk);
+    const WalkResult result = results_.to_host()[0];
+    const std::uint64_t steps = std::uint64_t{walk.settling_steps} + walk.timed_steps;
+    point.verify(what + "end of the chase",
+                 result.end == visited_address(walk.nodes, steps) ? 0 : 1, 1);
+    if (walk.compute_unit == any_unit && !is_scalar_) {
+      point.verify(what + "sum of the nodes in the warm-up",
+                   result.warm_sum == sum_of(walk.nodes) ? 0 : 1, 1);
+    }
+    launches_ = 0;
+  }
+
+  // The median cycles of the launches since the last call; NaN on the host backend, which counts
+  // nanoseconds.
+  double take_cycles() {
+    const std::vector<WalkResult> results = results_.to_host();
+    std::vector<double> cycles;
+    for (unsigned i = 0; i < std::min(launches_, kept_launches); ++i) {
+      cycles.push_back(static_cast<double>(results[i].cycles));
+    }
+    launches_ = 0;
+    return sweep_.counted(hipscope::summarize(cycles).median);
+  }
+
+  // Verifies and measures; `what` distinguishes several in one row.
+  Latency measure(Point& point, const Walk& walk, const std::string& what = "") {
+    verify(point, walk, what);
+    const auto time = point.measure([&] { run(walk); }, {.name = what + "launch", .batch = 1});
+    const double cycles = take_cycles();
+    const double net = (cycles - empty_cycles_) / walk.timed_steps;
+    return {.raw = cycles / walk.timed_steps,
+            .net = net,
+            .nanoseconds = net * time.seconds().median / time.cycles() * 1e9};
+  }
+
+ private:
+  static constexpr unsigned kept_launches = 16;
+
+  const Sweep& sweep_;
+  Kernel kernel_;
+  bool is_scalar_;
+  unsigned steps_;
+  dim3 grid_;
+  dim3 block_;
+  unsigned launches_ = 0;
+  DeviceBuffer<WalkResult> results_{kept_launches};
+  double empty_cycles_ = 0;
+};
+
+}  // namespace memory_latency

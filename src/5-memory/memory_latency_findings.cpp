@@ -1,0 +1,263 @@
+#include "memory_latency_findings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "hipscope/format.h"
+#include "hipscope/inference.h"
+#include "hipscope/statistics.h"
+
+namespace memory_latency {
+
+using hipscope::Inference;
+using hipscope::Level;
+using hipscope::number;
+using hipscope::Results;
+
+namespace {
+
+using Curve = std::vector<hipscope::CurvePoint>;
+
+constexpr double kib = 1024;
+constexpr double mib = 1024 * kib;
+
+std::string in_bytes(double bytes) {
+  return bytes < mib          ? number(bytes / kib, 5) + " KiB"
+         : bytes < 1024 * mib ? number(bytes / mib, 5) + " MiB"
+                              : number(bytes / (1024 * mib), 5) + " GiB";
+}
+
+std::string level_text(const Level& level) {
+  return number(level.y, 4) + " cycles from " + in_bytes(level.first_x) + " on, over " +
+         std::to_string(level.points) + " points within " + number(100 * level.spread, 2) + " %";
+}
+
+// How the curve leaves a level.
+std::vector<std::string> end_evidence(const Level& level) {
+  return {level_text(level), "still there at " + in_bytes(level.end->last_x) + ", risen at " +
+                                 in_bytes(level.end->risen_x) +
+                                 ", the next level begins or the curve ends at " +
+                                 in_bytes(level.end->next_x)};
+}
+
+void infer_latency(Results& results, const std::string& name, const Level& level) {
+  results.infer({.name = name,
+                 .value = level.y,
+                 .unit = "cycles",
+                 .confidence = level.confidence,
+                 .statement = "from one dependent load to the next",
+                 .evidence = {level_text(level)}});
+}
+
+// Capacity and latency of each level that ends, named after `prefix`. The driver's size of L2, if
+// given, stands beside the level that is nearest to it.
+void infer_caches(Results& results, const std::vector<Level>& levels, const std::string& prefix,
+                  double l2_bytes) {
+  const auto distance = [&](const Level& level) {
+    return level.end ? std::abs(std::log(level.end->last_x / l2_bytes)) : 1e9;
+  };
+  const auto nearest =
+      std::min_element(levels.begin(), levels.end(),
+                       [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
+  for (auto level = levels.begin(); level != levels.end() && level->end; ++level) {
+    const std::string name = prefix + " level " + std::to_string(level - levels.begin() + 1);
+    const double bytes = level->end->last_x;
+    Inference capacity{
+        .name = name + " capacity",
+        .value = bytes,
+        .unit = "bytes",
+        .confidence = level->end->confidence,
+        .statement = in_bytes(bytes) + " are the largest footprint that it serves alone",
+        .evidence = end_evidence(*level)};
+    if (l2_bytes > 0 && level == nearest && distance(*level) < std::log(2)) {
+      capacity.driver = l2_bytes;
+    }
+    constexpr double clearly_more = 1.2;
+    if (l2_bytes > 0 && bytes > clearly_more * l2_bytes) {
+      capacity.confidence /= 2;
+      capacity.evidence.emplace_back(
+          "past what the driver calls L2: a cache behind it, or the reach of a TLB");
+    }
+    const bool before_last =
+        levels.end() - level == 2 || (levels.end() - level == 3 && !levels.back().end);
+    if (before_last && level + 1 == nearest && bytes > 0.4 * l2_bytes && bytes < 0.55 * l2_bytes) {
+      capacity.evidence.emplace_back(
+          "about half of what the driver calls L2: an L2 of two partitions, of which each keeps "
+          "copies of its own, looks like this");
+    }
+    results.infer(capacity);
+    infer_latency(results, name + " latency", *level);
+  }
+}
+
+// In percent; 0 when the sweep was left out.
+double largest_difference_by_events(const Results& results) {
+  double largest = 0;
+  for (const auto& point : results.curve("events", "difference")) {
+    largest = std::max(largest, std::abs(point.y));
+  }
+  return largest;
+}
+
+void infer_levels(Results& results) {
+  Curve curve = results.curve("footprint", "latency");
+  if (curve.empty()) {
+    return;
+  }
+  const Curve finer = results.curve("edges", "latency");
+  curve.insert(curve.end(), finer.begin(), finer.end());
+  std::stable_sort(curve.begin(), curve.end(), [](auto& a, auto& b) { return a.x < b.x; });
+  curve.erase(std::unique(curve.begin(), curve.end(), [](auto& a, auto& b) { return a.x == b.x; }),
+              curve.end());
+  const auto levels = hipscope::find_levels(curve, smallest_step);
+  const auto l2_bytes = static_cast<double>(results.device().l2_bytes);
+  if (levels.empty() || !levels.front().end) {
+    results.infer({.name = "cache level 1 capacity",
+                   .unit = "bytes",
+                   .statement = "the curve shows no end of a level"});
+  }
+  if (const auto difference = largest_difference_by_events(results); difference > 10) {
+    results.infer({.name = "cache level 1 latency",
+                   .unit = "cycles",
+                   .statement = "the counter in the kernel and events around it differ by " +
+                                number(difference, 2) +
+                                " %: it counts something else than cycles"});
+    return;
+  }
+  infer_caches(results, levels, "cache", l2_bytes);
+  Inference memory{.name = "memory latency",
+                   .unit = "cycles",
+                   .statement = "the curve does not get flat past the last cache"};
+  // What is flat up to the end may still be a cache: it must be well past the driver's L2, and past
+  // the caches behind L2, of which drivers do not tell; the largest so far has 256 MiB (MI300X).
+  constexpr double well_past = 4;
+  constexpr double largest_cache = 256 * mib;
+  if (levels.size() > 1 && !levels.back().end &&
+      curve.back().x >= std::max(well_past * l2_bytes, 2 * largest_cache)) {
+    memory.value = levels.back().y;
+    memory.confidence = levels.back().confidence;
+    memory.statement = "from one dependent load to the next, past all caches";
+    memory.evidence = {level_text(levels.back())};
+  }
+  results.infer(memory);
+}
+
+void infer_constant(Results& results) {
+  const auto levels = hipscope::find_levels(results.curve("constant", "latency"), smallest_step);
+  infer_caches(results, levels, "constant cache", 0);
+  if (!levels.empty() && !levels.back().end) {
+    // The last one serves all the constant memory there is: how much more it holds does not show.
+    infer_latency(results, "constant cache level " + std::to_string(levels.size()) + " latency",
+                  levels.back());
+  }
+}
+
+// Pages cost a few per cent long before a TLB's reach, by a miss in a first TLB that hits in the
+// second: a rise that is larger than that.
+constexpr double smallest_tlb_rise = 1.05;
+
+void infer_tlb(Results& results) {
+  const Curve large = results.curve("tlb-2m", "paged over dense");
+  if (large.empty()) {
+    return;
+  }
+  const auto small_rises =
+      hipscope::find_clear_rises(results.curve("tlb-64k", "paged over dense"), smallest_tlb_rise);
+  const auto rises = hipscope::find_clear_rises(large, smallest_tlb_rise);
+  const double last_flat = rises.empty() ? large.back().x : rises.front().last_flat_x;
+  const auto beyond = std::find_if(large.begin(), large.end(),
+                                   [&](const auto& point) { return point.x > last_flat; });
+  const auto [low, high] = std::minmax_element(
+      large.begin(), beyond, [](const auto& a, const auto& b) { return a.y < b.y; });
+  const auto at = [](const hipscope::CurvePoint& point) {
+    return number(point.y, 4) + " at " + number(point.x, 6);
+  };
+  const std::string range = "up to " + number(last_flat, 6) + " pages of 2 MiB " + at(*low) +
+                            " to " + at(*high) + " times as long as dense lines";
+  if (rises.empty()) {
+    results.infer({.name = "TLB level 1 reach",
+                   .unit = "bytes",
+                   .statement = "no clear rise up to " + in_bytes(last_flat * large_page),
+                   .evidence = {range}});
+  }
+  for (std::size_t i = 0; i < rises.size(); ++i) {
+    const hipscope::FirstStep& rise = rises[i];
+    Inference reach{.name = "TLB level " + std::to_string(i + 1) + " reach",
+                    .unit = "bytes",
+                    .confidence = rise.confidence,
+                    .evidence = {range, "then " + number(rise.ratio, 4) +
+                                            " times the plateau within an octave"}};
+    const auto set_reach = [&](const hipscope::FirstStep& step, double page_bytes) {
+      reach.value = step.last_flat_x * page_bytes;
+      reach.statement = "from " + in_bytes(*reach.value) + " to " +
+                        in_bytes(step.next_x * page_bytes) +
+                        " of pages a line begins to take clearly longer";
+    };
+    set_reach(rise, large_page);
+    for (const hipscope::FirstStep& small : small_rises) {
+      constexpr double agreement = 0.6;  // octaves
+      reach.evidence.push_back("one page per 64 KiB: a rise at " +
+                               in_bytes(small.last_flat_x * small_page));
+      if (std::abs(std::log2(small.last_flat_x / rise.last_flat_x)) < agreement) {
+        reach.evidence.emplace_back("as many pages of 64 KiB: an entry covers no more than that");
+        set_reach(small, small_page);
+      }
+    }
+    results.infer(reach);
+  }
+}
+
+void infer_store_to_load(Results& results) {
+  for (const auto& point : results.curve("store-to-load", "latency")) {
+    results.infer({.name = "store-to-load latency",
+                   .value = point.y,
+                   .unit = "cycles",
+                   .confidence = 1 - std::min(1.0, point.relative_spread),
+                   .statement = "from a store to the next one, whose address was loaded from where "
+                                "the first one stored it"});
+  }
+}
+
+// The spread of a sweep over lines or CUs.
+void infer_spread(Results& results, const std::string& sweep, const std::string& over) {
+  const auto summary_of = [&](const std::string& value) {
+    std::vector<double> all;
+    for (const auto& point : results.curve(sweep, value)) {
+      all.push_back(point.y);
+    }
+    return all.size() < 3 ? hipscope::Summary{} : hipscope::summarize(all);
+  };
+  const auto text = [](const std::string& what, const hipscope::Summary& summary) {
+    return what + ": " + number(summary.minimum, 4) + " to " + number(summary.maximum, 4) +
+           " cycles, quartiles " + number(summary.first_quartile, 4) + ", " +
+           number(summary.median, 4) + ", " + number(summary.third_quartile, 4);
+  };
+  const hipscope::Summary loads = summary_of("latency");
+  const hipscope::Summary atomics = summary_of("atomic");
+  if (loads.count == 0 || atomics.count == 0) {
+    return;
+  }
+  const auto count = static_cast<double>(loads.count);
+  results.infer({.name = "L2 latency spread over " + over,
+                 .value = loads.maximum - loads.minimum,
+                 .unit = "cycles",
+                 .confidence = count / (count + 1),
+                 .statement = "of loads, which may find a copy near by; atomics tell how far "
+                              "away lines are at home",
+                 .evidence = {text("loads", loads), text("atomics, at the line's home", atomics)}});
+}
+
+}  // namespace
+
+void conclude(hipscope::Results& results) {
+  infer_levels(results);
+  infer_constant(results);
+  infer_tlb(results);
+  infer_store_to_load(results);
+  infer_spread(results, "lines", "lines");
+  infer_spread(results, "units", "CUs");
+}
+
+}  // namespace memory_latency
