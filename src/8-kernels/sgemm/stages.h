@@ -17,6 +17,7 @@
 #include "03-thread-tile.h"
 #include "03.1-operands-in-registers.h"
 #include "03.2-eight-by-eight.h"
+#include "03.2-unbounded.h"
 #include "03.3-a-transposed.h"
 #include "03.4-halves-copy.h"
 #include "03.5-two-lds-buffers-of-128.h"
