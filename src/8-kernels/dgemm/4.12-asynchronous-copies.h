@@ -145,24 +145,36 @@ __device__ inline void store_part(const CopiedPart& part, Extents extents, Place
   }
 }
 
-/// m and n are not 0.
+/// m and n are not 0. No tile is split here, and the loop runs once: it is there for the next rung.
 template <bool is_even>
 __global__ void __launch_bounds__(pipeline_threads, 1)
     asynchronous_copies_kernel(Extents extents, double alpha, const double* __restrict__ a,
-                               const double* __restrict__ b, double beta, double* __restrict__ c) {
+                               const double* __restrict__ b, double beta, double* __restrict__ c,
+                               SplitTiles split) {
   HIP_DYNAMIC_SHARED(double2, lds)
-  const Place place = place_of_tile(blockIdx.x, extents, pipeline_side);
-  CopiedPart part;
-  Copies<CopiedPart::TileOfA, is_even> copies(extents, a, b, reinterpret_cast<double*>(lds), place,
-                                              0);
+  const unsigned steps = steps_of(extents.k, pipeline_depth);
+  const unsigned begin = first_step(blockIdx.x, split, steps);
+  unsigned end = first_step(blockIdx.x + 1, split, steps);
+#pragma unroll 1
+  while (end > begin) {
+    const unsigned tile = (end - 1) / steps;
+    const unsigned tile_begin = tile * steps;
+    const unsigned first = begin > tile_begin ? begin : tile_begin;
+    const Place place = place_of_tile(tile, extents, pipeline_side);
+    CopiedPart part;
+    Copies<CopiedPart::TileOfA, is_even> copies(extents, a, b, reinterpret_cast<double*>(lds),
+                                                place, (first - tile_begin) * pipeline_depth);
 #pragma unroll
-  for (unsigned i = 0; i + 1 < pipeline_buffers; ++i) {
-    copies.begin();
+    for (unsigned i = 0; i + 1 < pipeline_buffers; ++i) {
+      copies.begin();
+    }
+    copies.wait();
+    part.multiply(copies, place_in_tile(part), end - first);
+    // What is still on its way would be written over the next tile.
+    copies.template wait<0>();
+    store_part(part, extents, place, alpha, beta, c);
+    end = first;
   }
-  copies.wait();
-  part.multiply(copies, place_in_tile(part), steps_of(extents.k, pipeline_depth));
-  copies.template wait<0>();
-  store_part(part, extents, place, alpha, beta, c);
 }
 
 inline Stage asynchronous_copies_stage() {

@@ -222,11 +222,14 @@ __global__ void __launch_bounds__(pipeline_threads, 1)
     part.multiply(copies, place_in_tile(part), end - first);
     // What is still on its way would be written over the next tile.
     copies.template wait<0>();
-    if (end == tile_begin + steps) {
+    const bool is_mine = end == tile_begin + steps;
+    if (is_mine) {
       take_over(part, split, steps, tile_begin);
-      store_part(part, extents, place, alpha, beta, c);
     } else {
       hand_over(part, split);
+    }
+    if (is_mine) {
+      store_part(part, extents, place, alpha, beta, c);
     }
     end = first;
   }

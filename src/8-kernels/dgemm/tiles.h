@@ -106,14 +106,15 @@ inline unsigned tiles_of(const Stage& stage, const Product& product) {
          blocks_of(product.extents.n, stage.tiles.block_columns);
 }
 
-/// Enqueues a kernel on one block per tile.
+/// Enqueues a kernel on one block per tile: none is split.
 template <typename Kernel>
 void enqueue_whole(Kernel kernel, const Stage& stage, const Product& product) {
   hipscope::launch(kernel,
                    {.grid = dim3(tiles_of(stage, product)),
                     .block = dim3(stage.tiles.threads),
                     .lds_bytes = stage.dynamic_lds_bytes},
-                   product.extents, product.alpha, product.a, product.b, product.beta, product.c);
+                   product.extents, product.alpha, product.a, product.b, product.beta, product.c,
+                   SplitTiles{});
 }
 
 /// Enqueues a kernel whose blocks share the tiles of the last rounds.

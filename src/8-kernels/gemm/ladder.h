@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "awkward.h"
 #include "cases.h"
 #include "judge.h"
 #include "ladder_findings.h"
@@ -346,44 +347,13 @@ class Ladder {
 
   // --- Sweep awkward
 
-  struct AwkwardProblem {
-    AwkwardCase<Value> what;
-    Values values;
-    std::unique_ptr<Problem<Value>> problem;
-  };
-
-  [[nodiscard]] std::vector<AwkwardProblem> awkward_problems(const Sweep& sweep) const {
-    std::vector<AwkwardProblem> problems;
-    const auto cases = awkward_cases<Value>(static_cast<unsigned>(largest_awkward_));
-    std::uint64_t bytes = 0;
-    for (const AwkwardCase<Value>& awkward : cases) {
-      bytes += bytes_of_problem<Value>(awkward.m, awkward.n, awkward.k);
-    }
-    sweep.require_memory((sweep.is_hardware() ? 2 : 1) * bytes, "--largest-awkward");
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-      const AwkwardCase<Value>& awkward = cases[i];
-      for (const Values values : {Values::random, Values::integers}) {
-        // The host backend takes its time: there the cases have one and the other in turn.
-        if (!sweep.is_hardware() && (values == Values::random) != (i % 2 == 0)) {
-          continue;
-        }
-        auto problem = std::make_unique<Problem<Value>>(awkward.m, awkward.n, awkward.k, values,
-                                                        sweep.seed(), awkward.gaps);
-        if (awkward.factors.alpha == 0) {
-          problem->poison_operands();
-        }
-        problems.push_back({awkward, values, std::move(problem)});
-      }
-    }
-    return problems;
-  }
-
   void check_awkward(Sweep& sweep) const {
     sweep.axis({.name = "stage"});
     sweep.headline("largest error");
     sweep.note("random values within the bound, small integers exactly; nothing is measured");
     note_missing(sweep);
-    const std::vector<AwkwardProblem> problems = awkward_problems(sweep);
+    const std::vector<AwkwardProblem<Value>> problems =
+        awkward_problems<Value>(sweep, static_cast<unsigned>(largest_awkward_));
     for (std::size_t i = 0; i < stages().size(); ++i) {
       if (!is_here(sweep, stages()[i])) {
         continue;
