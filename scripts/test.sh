@@ -3,7 +3,7 @@
 #
 # Usage: test.sh [--quick] [--no-setup]
 #
-#   --quick     leaves out clang-tidy
+#   --quick     leaves out clang-tidy and the build with ROCm 7
 #   --no-setup  does not look for missing packages, and installs none
 #   --help      prints this
 #
@@ -193,6 +193,26 @@ test_amd() {
   build_and_test amd-test
 }
 
+# As root it makes a system with ROCm 7 the first time, and builds everything there. Otherwise it says why not.
+test_rocm7() {
+  local log=$logs/rocm7.log status=0
+  begin_group "AMD: compilation and ISA with ROCm 7"
+  run_child "$here/rocm7.sh" >"$log" 2>&1 || status=$?
+  local sum
+  sum=$(tail -n 1 "$log")
+  if ((status == 77)); then
+    printf '%s\n' "$sum"
+    skips+=("$group: ${sum#skipped: }")
+    count 0 0 1
+  elif [[ $sum =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed,\ ([0-9]+)\ skipped$ ]]; then
+    ((status == 0)) || cat "$log"
+    count "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" "${BASH_REMATCH[3]}"
+  else
+    cat "$log"
+    count 0 1 0
+  fi
+}
+
 test_nvidia() {
   if ! find_nvcc >/dev/null; then
     skip_group "NVIDIA: compilation" "there is no nvcc"
@@ -307,5 +327,10 @@ else
   test_tidy
 fi
 test_amd
+if $quick; then
+  skip_group "AMD: compilation and ISA with ROCm 7" "left out by --quick"
+else
+  test_rocm7
+fi
 test_nvidia
 conclude

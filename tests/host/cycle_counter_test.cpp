@@ -1,6 +1,10 @@
 // The cycle counter that begins again: on made readings of one.
 #include <gtest/gtest.h>
 #include <hipscope/cycle_counter.h>
+#include <hipscope/timed_rounds.h>
+
+#include <span>
+#include <vector>
 
 namespace {
 
@@ -72,6 +76,33 @@ TEST(CycleCounter, ASpanTooLongForTheEstimateIsNotGuessed) {
 
 TEST(CycleCounter, AWideCounterNeedsNoEstimate) {
   EXPECT_EQ(cycles_near(0, 0.05, 100, 100 + 7 * round_cycles, 64), 7.0 * round_cycles);
+}
+
+using Waves = std::vector<hipscope::WaveTime>;
+
+long long cycles_of(const Waves& waves, unsigned bits) {
+  return hipscope::cycles_of_all(std::span<const hipscope::WaveTime>(waves), bits);
+}
+
+TEST(WavesOfOneUnit, AreTimedFromTheFirstStartToTheLastEnd) {
+  const Waves waves = {
+      {.start = 1000, .end = 1500}, {.start = 900, .end = 1400}, {.start = 1100, .end = 1700}};
+  EXPECT_EQ(cycles_of(waves, 64), 800);
+  EXPECT_EQ(cycles_of(waves, narrow), 800);
+}
+
+// The first and the last began before the counter began again, the second after it. Ends are starts
+// with what has elapsed, here up to two rounds.
+TEST(WavesOfOneUnit, MayBeginOnBothSidesOfTheCountersEnd) {
+  constexpr long long late = round_cycles - 100;
+  const Waves waves = {{.start = late, .end = late + 5000},
+                       {.start = 50, .end = 50 + 2 * round_cycles},
+                       {.start = late - 30, .end = late + 6000}};
+  EXPECT_EQ(cycles_of(waves, narrow), 180 + 2 * round_cycles);
+}
+
+TEST(WavesOfOneUnit, OfACounterThatStandsStillTakeNothing) {
+  EXPECT_EQ(cycles_of({{.start = 7, .end = 7}, {.start = 7, .end = 7}}, 0), 0);
 }
 
 // A counter of so many bits that advances by `step` from reading to reading.
