@@ -77,6 +77,15 @@ def fed_fmas(code: list[Instruction]) -> int:
     return sum(one.operation in FMAS and ".reuse" in one.operands for one in code)
 
 
+def one_parity_fmas(code: list[Instruction]) -> int:
+    """How many FP32 FMAs of a loop read registers that are different and all even or all odd."""
+    found = 0
+    for one in code:
+        sources = {int(name) for name in re.findall(r"\bR(\d+)", one.operands.partition(",")[2])}
+        found += one.operation == "FFMA" and len(sources) > 1 and len({name % 2 for name in sources}) == 1
+    return found
+
+
 def hot_loop(code: list[Instruction]) -> list[Instruction]:
     """The innermost loop with the most FMAs or matrix instructions: from the target of a jump back to the
     jump."""
@@ -112,7 +121,8 @@ def rows_of(listing: str) -> list[str]:
             cells = [sum(counts[operation] for operation in column) for column in COLUMNS.values()]
             share = f"{100 * fmas(loop) / len(loop):.1f} %"
             matrix = sum(counts[operation] for operation in MATRIX)
-            numbers = " | ".join(map(str, [len(loop), fmas(loop), share, fed_fmas(loop), matrix, *cells]))
+            numbers = " | ".join(map(str, [len(loop), fmas(loop), share, fed_fmas(loop), one_parity_fmas(loop),
+                                           matrix, *cells]))
             rows.append(f"| `{name}` | {numbers} |")
     return sorted(rows)
 
@@ -154,10 +164,11 @@ def main() -> int:
     parser.add_argument("binaries", metavar="BINARY", type=Path, nargs="+",
                         help="built experiments, or listings by cuobjdump -sass (*.sass)")
     arguments = parser.parse_args()
-    header = ["kernel", "instructions", "FMAs", "share", "fed", "matrix", *COLUMNS]
+    header = ["kernel", "instructions", "FMAs", "share", "fed", "one parity", "matrix", *COLUMNS]
     page = ["# Machine code", "", "Of each kernel the loop with the most FMAs or matrix instructions, as "
             "cuobjdump lists them. A share is of the loop's instructions. FMAs are fed that follow one with an "
-            "operand that is kept for the next (`.reuse`).", ""]
+            "operand that is kept for the next (`.reuse`). FP32 FMAs are of one parity that read several "
+            "registers, all even or all odd.", ""]
     for path in arguments.binaries:
         rows = rows_of(read(path))
         if rows:

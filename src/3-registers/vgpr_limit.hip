@@ -6,7 +6,8 @@
 // alive in a loop of FMAs: the FMA rate is flat as long as they fit, and falls off a cliff behind.
 // Where it falls is the register budget, and it depends on the launch bound: a block of 1024
 // threads must fit on one compute unit (CU; NVIDIA: streaming multiprocessor, SM), so each thread
-// of it gets a 1024th of the CU's register file at most.
+// of it gets a 1024th of the CU's register file at most. Four rings again, with less of a bound and
+// with none, show what the compiler takes for granted.
 //
 // Long before the cliff, registers cost something else: the more a thread has, the fewer waves
 // (NVIDIA: warps) fit on a CU. A loop of FMAs does not care, a wave that waits for memory does. The
@@ -19,16 +20,18 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "footprint.h"
+#include "hop_chains.h"
+#include "vgpr_limit_findings.h"
+
 using hipscope::DeviceBuffer;
 using hipscope::launch;
-using hipscope::number;
 using hipscope::Sweep;
 
 namespace {
@@ -84,9 +87,7 @@ __device__ unsigned fingerprint(const float (&value)[Values]) {
   return hash;
 }
 
-// The second bound asks for no more than one resident block (AMD: one wave per SIMD). Without it
-// CUDA 13's compiler gives a kernel of 256 threads and 320 values just 32 registers: once many
-// values are in memory anyway, it goes for many waves.
+// The second bound asks for no more than one resident block (AMD: one wave per SIMD).
 template <int Values, int BlockThreads>
 __global__ void __launch_bounds__(BlockThreads, 1)
     ring_kernel(const float* input, unsigned* output, unsigned iterations) {
@@ -104,6 +105,37 @@ __global__ void __launch_bounds__(BlockThreads, 1)
     }
   }
   output[thread] = fingerprint(value);
+}
+
+template <int Values>
+__device__ void run_ring(const float* input, unsigned* output, unsigned iterations) {
+  const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
+  float value[Values];
+  load_values(value, input, thread);
+#pragma unroll 1
+  for (unsigned iteration = 0; iteration < iterations; ++iteration) {
+#pragma unroll
+    for (int pass = 0; pass < passes_per_iteration(Values); ++pass) {
+#pragma unroll
+      for (int i = 0; i < Values; ++i) {
+        value[i] = fmaf(value[neighbour(i, Values)], coupling, value[i]);
+      }
+    }
+  }
+  output[thread] = fingerprint(value);
+}
+
+// Without it a compiler may go for many waves, once many values are in memory anyway.
+template <int Values>
+__global__ void __launch_bounds__(256)
+    threads_bound_kernel(const float* input, unsigned* output, unsigned iterations) {
+  run_ring<Values>(input, output, iterations);
+}
+
+// With no bound at all clang plans for blocks of 1024 threads.
+template <int Values>
+__global__ void unbounded_kernel(const float* input, unsigned* output, unsigned iterations) {
+  run_ring<Values>(input, output, iterations);
 }
 
 // One wave on AMD's CDNA, two of 32 lanes elsewhere: residency in small steps.
@@ -166,6 +198,12 @@ std::vector<RingKernel> ring_kernels(std::integer_sequence<int, Values...> /*val
 }
 
 template <int... Values>
+std::vector<RingKernel> less_bound_kernels(bool bound,
+                                           std::integer_sequence<int, Values...> /*values*/) {
+  return {{Values, bound ? threads_bound_kernel<Values> : unbounded_kernel<Values>}...};
+}
+
+template <int... Values>
 std::vector<WaitingKernel> waiting_kernels(std::integer_sequence<int, Values...> /*values*/) {
   return {{Values, waiting_kernel<Values>}...};
 }
@@ -178,44 +216,11 @@ using ValuesOf256Threads = std::integer_sequence<int, 8, 16, 32, 64, 96, 128, 16
 using ValuesOf1024Threads =
     std::integer_sequence<int, 8, 16, 32, 48, 56, 60, 64, 72, 80, 96, 112, 120, 128, 192, 256, 512>;
 
+// To see what the bound does, in blocks of 256.
+using ValuesOfBounds = std::integer_sequence<int, 64, 128, 240, 320>;
+
 using ValuesThatWait = std::integer_sequence<int, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96,
                                              104, 112, 120, 128, 144, 160, 176, 192, 208, 224, 240>;
-
-// What the runtime says of a kernel. Registers mean nothing on the host backend: NaN.
-struct Footprint {
-  double registers;      ///< per thread
-  double scratch_bytes;  ///< per thread
-  int resident_blocks;   ///< per CU, by the occupancy calculator
-};
-
-template <typename... Parameters>
-Footprint footprint(const Sweep& sweep, void (*kernel)(Parameters...), unsigned threads) {
-  hipFuncAttributes attributes{};
-  hipscope::check(hipFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
-  int blocks = 0;
-  hipscope::check(
-      hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(threads), 0));
-  if (!sweep.is_hardware()) {
-    constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-    return {.registers = unknown, .scratch_bytes = unknown, .resident_blocks = blocks};
-  }
-  return {.registers = double(attributes.numRegs),
-          .scratch_bytes = static_cast<double>(attributes.localSizeBytes),
-          .resident_blocks = blocks};
-}
-
-unsigned waves_per_block(const Sweep& sweep, unsigned threads) {
-  const auto lanes = static_cast<unsigned>(sweep.device().wave_size);
-  return (threads + lanes - 1) / lanes;
-}
-
-void add_footprint(hipscope::Point& point, const Sweep& sweep, const Footprint& print,
-                   unsigned threads) {
-  point.value("registers", print.registers, "per thread");
-  point.value("scratch", print.scratch_bytes, "bytes/thread");
-  point.value("resident", print.resident_blocks * double(waves_per_block(sweep, threads)),
-              "waves/CU");
-}
 
 // The host backend runs one block after the other.
 unsigned compute_units(const Sweep& sweep) {
@@ -270,7 +275,7 @@ void measure_rings(Sweep& sweep, const std::vector<RingKernel>& kernels, unsigne
   std::vector<double> rates;
   for (const RingKernel& kernel : kernels) {
     auto point = sweep.point(std::to_string(kernel.values), kernel.values);
-    const Footprint print = footprint(sweep, kernel.function, threads);
+    const footprint::Footprint print = footprint::of(sweep, kernel.function, threads);
     const auto blocks_per_cu = static_cast<unsigned>(std::max(1, print.resident_blocks));
     const unsigned blocks = blocks_per_cu * compute_units(sweep);
     const auto passes = static_cast<std::uint64_t>(passes_per_iteration(kernel.values));
@@ -293,7 +298,7 @@ void measure_rings(Sweep& sweep, const std::vector<RingKernel>& kernels, unsigne
     }
     point.verify("fingerprint of every thread's values", wrong, results.size());
     const auto time = point.measure(run);
-    add_footprint(point, sweep, print, threads);
+    footprint::add(point, sweep, print, threads);
     const auto fmas = static_cast<double>(threads_per_cu * iterations * fmas_per_iteration);
     rates.push_back(fmas / time.cycles());
     point.value("FMA rate", rates.back(), "FMA/cycle/CU");
@@ -306,31 +311,6 @@ void measure_rings(Sweep& sweep, const std::vector<RingKernel>& kernels, unsigne
 }
 
 // --- Sweep over waiting waves -----------------------------------------------------------------
-
-// Each line's nodes form one cycle in the same random order.
-std::vector<unsigned> make_chains(std::uint64_t seed) {
-  std::vector<unsigned> order(nodes_per_chain);
-  std::iota(order.begin(), order.end(), 0U);
-  std::shuffle(order.begin(), order.end(), std::mt19937_64(seed));
-  std::vector<unsigned> next(std::size_t{chains} * nodes_per_chain);
-  for (unsigned line = 0; line < chains; ++line) {
-    for (unsigned i = 0; i < nodes_per_chain; ++i) {
-      const unsigned first = line * nodes_per_chain;
-      next[first + order[i]] = first + order[(i + 1) % nodes_per_chain];
-    }
-  }
-  return next;
-}
-
-// Where so many hops lead from every node.
-std::vector<unsigned> chain_ends(const std::vector<unsigned>& next, std::uint64_t hops) {
-  std::vector<unsigned> ends(next.size());
-  std::iota(ends.begin(), ends.end(), 0U);
-  for (std::uint64_t hop = 0; hop < hops % nodes_per_chain; ++hop) {
-    std::transform(ends.begin(), ends.end(), ends.begin(), [&](unsigned end) { return next[end]; });
-  }
-  return ends;
-}
 
 std::uint64_t count_wrong(const std::vector<unsigned>& results,
                           const std::vector<unsigned>& fingerprints,
@@ -349,8 +329,8 @@ void measure_waiting(Sweep& sweep, std::uint64_t blocks_per_cu, std::uint64_t ho
   sweep.note("waves are counted where they run: the most blocks that were in place at once");
   const auto blocks = static_cast<unsigned>(compute_units(sweep) * blocks_per_cu);
   const std::vector<float> input = random_values(sweep.seed());
-  const std::vector<unsigned> next = make_chains(sweep.seed());
-  const std::vector<unsigned> ends = chain_ends(next, hops);
+  const std::vector<unsigned> next = hop_chains::make(chains, nodes_per_chain, sweep.seed());
+  const std::vector<unsigned> ends = hop_chains::ends(next, nodes_per_chain, hops);
   const DeviceBuffer<float> device_input{std::span<const float>(input)};
   const DeviceBuffer<unsigned> device_next{std::span<const unsigned>(next)};
   DeviceBuffer<unsigned> output(std::size_t{blocks} * waiting_threads);
@@ -370,175 +350,14 @@ void measure_waiting(Sweep& sweep, std::uint64_t blocks_per_cu, std::uint64_t ho
     const Places counted = places.to_host()[0];
     point.verify("every block left its place", counted.taken, counted.most);
     const auto time = point.measure([&] { run(nullptr); });
-    const double waves_of_block = waves_per_block(sweep, waiting_threads);
-    add_footprint(point, sweep, footprint(sweep, kernel.function, waiting_threads),
-                  waiting_threads);
+    const double waves_of_block = footprint::waves_per_block(sweep, waiting_threads);
+    footprint::add(point, sweep, footprint::of(sweep, kernel.function, waiting_threads),
+                   waiting_threads);
     point.value("counted", counted.most * waves_of_block / compute_units(sweep), "waves/CU");
     point.value("hop rate",
                 double(blocks_per_cu) * waves_of_block * static_cast<double>(hops) / time.cycles(),
                 "hops/cycle/CU");
   }
-}
-
-// --- What the curves show ---------------------------------------------------------------------
-
-using Curve = std::vector<hipscope::CurvePoint>;
-
-std::string ring_sweep(unsigned threads) { return "live-" + std::to_string(threads); }
-
-// A slowdown of this factor is no noise and no loop overhead any more.
-constexpr double noticeable = 1.1;
-
-double highest(const Curve& curve) {
-  return std::max_element(curve.begin(), curve.end(), [](auto& a, auto& b) { return a.y < b.y; })
-      ->y;
-}
-
-// Time per FMA, which is flat as long as the values fit.
-Curve reciprocal(Curve curve) {
-  for (hipscope::CurvePoint& point : curve) {
-    point.y = 1 / point.y;
-  }
-  return curve;
-}
-
-double value_at(const Curve& curve, double x) {
-  return std::find_if(curve.begin(), curve.end(), [&](auto& point) { return point.x == x; })->y;
-}
-
-std::vector<std::string> budget_evidence(const hipscope::Results& results, unsigned threads) {
-  std::vector<std::string> evidence;
-  const Curve scratch = results.curve(ring_sweep(threads), "scratch");
-  const Curve registers = results.curve(ring_sweep(threads), "registers");
-  const auto spilled =
-      std::find_if(scratch.begin(), scratch.end(), [](auto& point) { return point.y > 0; });
-  if (spilled != scratch.end() && spilled != scratch.begin()) {
-    const double fits = (spilled - 1)->x;
-    evidence.push_back("by the compiler's report " + number(fits, 4) + " values fit in " +
-                       number(value_at(registers, fits), 4) + " registers; " +
-                       number(spilled->x, 4) + " need " + number(spilled->y, 4) +
-                       " bytes of scratch per thread");
-  }
-  const std::string series =
-      threads == 1024 ? std::to_string(threads) + "-thread block" : std::string("assembler");
-  for (const auto& curve : results.published(series, "highest VGPR index")) {
-    evidence.push_back("published for " + curve.gpu + ": highest register v" +
-                       number(curve.points.front().second, 4));
-  }
-  return evidence;
-}
-
-void infer_budget(hipscope::Results& results, unsigned threads) {
-  const Curve rate = results.curve(ring_sweep(threads), "FMA rate");
-  const Curve registers = results.curve(ring_sweep(threads), "registers");
-  if (rate.empty()) {
-    return;
-  }
-  hipscope::Inference inference{
-      .name = "register budget per thread, blocks of " + std::to_string(threads),
-      .unit = "registers",
-      .statement = "the FMA rate shows no cliff",
-      .evidence = budget_evidence(results, threads)};
-  inference.evidence.push_back("the compiler uses up to " + number(highest(registers), 4) +
-                               " registers, and scratch for what does not fit");
-  if (const auto step = hipscope::find_plateau_end(reciprocal(rate), noticeable)) {
-    inference.value = value_at(registers, step->last_flat_x);
-    inference.confidence = step->confidence;
-    inference.statement = "full rate up to " + number(step->last_flat_x, 4) + " live values in " +
-                          number(*inference.value, 4) + " registers; with " +
-                          number(step->next_x, 4) + " an FMA takes " + number(step->ratio) +
-                          " times as long";
-  }
-  results.infer(inference);
-}
-
-void infer_cliff(hipscope::Results& results, unsigned threads) {
-  const Curve rate = results.curve(ring_sweep(threads), "FMA rate");
-  if (rate.empty()) {
-    return;
-  }
-  const double best = highest(rate);
-  const hipscope::CurvePoint& last = rate.back();
-  hipscope::Inference inference{
-      .name = "rate past the budget, blocks of " + std::to_string(threads),
-      .unit = "% of the best",
-      .statement = "no kernel of the sweep falls under half of the best rate",
-      .evidence = {"fsword73, 2.3: under 5 % of peak past the cliff"}};
-  const auto halved =
-      std::find_if(rate.begin(), rate.end(), [&](auto& point) { return point.y < best / 2; });
-  if (halved != rate.end()) {
-    inference.value = 100 * last.y / best;
-    inference.confidence = std::max(0.0, 1 - last.relative_spread);
-    inference.statement = number(last.x, 4) + " live values run at " + number(*inference.value, 2) +
-                          " % of the best rate; half of it is lost from " + number(halved->x, 4) +
-                          " on";
-  }
-  results.infer(inference);
-}
-
-// "64 waves up to 32 registers, 40 up to 48, ...".
-std::string residency_steps(const Curve& counted, const Curve& registers) {
-  std::string text;
-  for (std::size_t i = 0; i < counted.size(); ++i) {
-    if (i + 1 == counted.size() || counted[i + 1].y != counted[i].y) {
-      text += (text.empty() ? "" : ", ") + number(counted[i].y, 4) +
-              (text.empty() ? " waves" : "") + " up to " + number(registers[i].y, 4) +
-              (text.empty() ? " registers" : "");
-    }
-  }
-  return text;
-}
-
-// How much the time that a wave takes per hop varies over the sweep: the rate follows the waves.
-std::string rate_follows_waves(const Curve& rate, const Curve& counted) {
-  std::vector<double> per_wave;
-  for (std::size_t i = 0; i < rate.size(); ++i) {
-    per_wave.push_back(counted[i].y / rate[i].y);
-  }
-  const auto [least, most] = std::minmax_element(per_wave.begin(), per_wave.end());
-  return "a hop of one wave takes " + number(*least) + " to " + number(*most) +
-         " cycles, while the waves per CU fall from " + number(counted.front().y, 4) + " to " +
-         number(counted.back().y, 4);
-}
-
-// Waves in place x lanes x registers per thread can come close to the size of the register file,
-// and never exceed it.
-void infer_register_file(hipscope::Results& results) {
-  const Curve counted = results.curve("waiting", "counted");
-  const Curve registers = results.curve("waiting", "registers");
-  if (counted.empty()) {
-    return;
-  }
-  hipscope::Inference inference{
-      .name = "registers of a CU",
-      .unit = "registers",
-      .statement = "the number of waves in place never falls: registers do not limit it",
-      .driver = results.device().registers_per_block};
-  double most = 0;
-  std::size_t limited_points = 0;
-  std::size_t filling_points = 0;
-  const auto taken = [&](std::size_t i) {
-    return counted[i].y * results.device().wave_size * registers[i].y;
-  };
-  for (std::size_t i = 0; i < counted.size(); ++i) {
-    most = std::max(most, taken(i));
-  }
-  for (std::size_t i = 0; i < counted.size(); ++i) {
-    if (counted[i].y < counted.front().y) {
-      constexpr double nearly_full = 0.8;
-      ++limited_points;
-      filling_points += taken(i) > nearly_full * most ? 1 : 0;
-    }
-  }
-  if (limited_points > 0) {
-    inference.value = most;
-    inference.confidence = double(filling_points) / static_cast<double>(limited_points);
-    inference.statement = "waves in place hold up to " + number(most, 6) + " registers, " +
-                          number(most * 4 / 1024, 4) + " KiB, of one CU";
-    inference.evidence = {residency_steps(counted, registers),
-                          rate_follows_waves(results.curve("waiting", "hop rate"), counted)};
-  }
-  results.infer(inference);
 }
 
 }  // namespace
@@ -562,18 +381,19 @@ int main(int argc, char** argv) {
   experiment.sweep("live-256", "rings of FMAs, blocks of 256 threads", [&](Sweep& sweep) {
     measure_rings(sweep, ring_kernels<256>(ValuesOf256Threads()), 256, fmas);
   });
+  experiment.sweep("live-256-one-bound",
+                   "the same, bound to 256 threads and to no number of blocks", [&](Sweep& sweep) {
+                     measure_rings(sweep, less_bound_kernels(true, ValuesOfBounds()), 256, fmas);
+                   });
+  experiment.sweep("live-256-unbounded", "the same, with no launch bound", [&](Sweep& sweep) {
+    measure_rings(sweep, less_bound_kernels(false, ValuesOfBounds()), 256, fmas);
+  });
   experiment.sweep("live-1024", "rings of FMAs, blocks of 1024 threads", [&](Sweep& sweep) {
     measure_rings(sweep, ring_kernels<1024>(ValuesOf1024Threads()), 1024, fmas);
   });
   experiment.sweep("waiting", "values alive while a block of 64 threads waits for memory",
                    [&](Sweep& sweep) { measure_waiting(sweep, blocks_per_cu, hops); });
 
-  experiment.conclude([](hipscope::Results& results) {
-    for (const unsigned threads : {256U, 1024U}) {
-      infer_budget(results, threads);
-      infer_cliff(results, threads);
-    }
-    infer_register_file(results);
-  });
+  experiment.conclude(vgpr_limit::conclude);
   return experiment.run(argc, argv);
 }
