@@ -1,4 +1,4 @@
-"""The stages of register_pressure as the compiler made them, beside the source's published figures."""
+"""The stages of register_pressure as the compiler made them, beside L's published figures."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from .results import target_order
 
 EXPERIMENT = "register_pressure"
 PUBLISHED_PATH = REPOSITORY / "results" / "published" / "published.csv"
-# Each stage's name, as the binary and the source have it, and what its kernel's symbol begins with,
+# Each stage's name, as the binary and L have it, and what its kernel's symbol begins with,
 # behind the namespaces.
 STAGES = {
-    "baseline": "11step_kernelINS0_7WithPowEPdS3_EE",
-    "no pow": "11step_kernelINS0_10WithoutPowEPdS3_EE",
-    "definitions moved": "11step_kernelINS0_5MovedEPdS3_EE",
-    "restrict on g14": "11step_kernelINS0_5MovedEPdrS3_EE",
-    "restrict on g14 and g7": "11step_kernelINS0_5MovedErPdS4_EE",
-    "launch bound of 256": "14bounded_kernelINS0_5MovedELj1EPdEE",
-    "bound, restrict on all": "14bounded_kernelINS0_5MovedELj1ErPdEE",
-    "bound, more waves": "14bounded_kernelINS0_5MovedELj6EPdEE",
-    "bound, more waves, LDS": "14bounded_kernelINS0_6ParkedELj6EPdEE",
-    "bound, LDS": "14bounded_kernelINS0_6ParkedELj1EPdEE",
-    "arguments in one object": "13object_kernelINS0_5MovedEEE",
-    "arguments in constant memory": "15constant_kernelINS0_5MovedEEE",
-    "loops, unrolled": "11loop_kernelILi18ELb0EE",
-    "loops": "11loop_kernelILi1ELb0EE",
-    "loops, array on the stack": "11loop_kernelILi1ELb1EE",
+    "baseline": "8baseline6kernelILb0EE",
+    "no pow": "6no_pow6kernelILb0EE",
+    "definitions moved": "17definitions_moved6kernelILb0EE",
+    "restrict on g14": "15restrict_on_g146kernelILb0EE",
+    "restrict on g14 and g7": "22restrict_on_g14_and_g76kernelILb0EE",
+    "launch bound of 256": "12launch_bound6kernelILb0EE",
+    "bound, restrict on all": "15restrict_on_all6kernelILb0EE",
+    "bound, more waves": "10more_waves6kernelILb0EE",
+    "bound, more waves, LDS": "14more_waves_lds6kernelILb0EE",
+    "bound, LDS": "13parked_in_lds6kernelILb0EE",
+    "arguments in one object": "10one_object6kernelILb0EE",
+    "arguments in constant memory": "15constant_memory6kernelILb0EE",
+    "loops, unrolled": "14loops_unrolled6kernelILb0EE",
+    "loops": "5loops6kernelILb0EE",
+    "loops, array on the stack": "18array_on_the_stack6kernelILb0EE",
 }
 PREFIX = "_ZN8hipscope17register_pressure"
 # A column's name, what it shows of a kernel, and the published metric.

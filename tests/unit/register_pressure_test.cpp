@@ -1,11 +1,13 @@
-// What register_pressure says of its stages, on a sweep that is made up.
+// What register_pressure says of its stages, on sweeps that are made up, and how full CUs were.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "register_pressure_inference.h"
+#include "made_results.h"
+#include "register_pressure_findings.h"
 #include "test_support.h"
+#include "wave_spans.h"
 
 namespace hipscope::register_pressure {
 namespace {
@@ -32,10 +34,7 @@ class RegisterPressureTest : public HarnessTest {
         point.value("resident", stage == bounded_name ? 8 : 16, "");
       }
     });
-    experiment.conclude([&](Results& results) {
-      infer_changes(results, stages);
-      infer_best(results, stages);
-    });
+    experiment.conclude([&](Results& results) { conclude(results, stages, {}); });
     return run(experiment, {"--json", path("result.json")});
   }
 
@@ -93,8 +92,78 @@ TEST_F(RegisterPressureTest, ARenamedStageIsAnError) {
 TEST_F(RegisterPressureTest, AStageWithoutItsPointIsAnError) {
   Experiment experiment("register_pressure", {.question = "", .sources = {}});
   add_sweep(experiment, stages_sweep);
-  experiment.conclude([&](Results& results) { infer_changes(results, stages_); });
+  experiment.conclude([&](Results& results) { conclude(results, stages_, {}); });
   EXPECT_NE(run(experiment, {}).errors.find("has no value '"), std::string::npos);
+}
+
+// A sweep over the waves of a stage, whose rate rises until `enough` waves.
+std::vector<CurvePoint> rising_until(double enough) {
+  std::vector<CurvePoint> curve;
+  for (double waves = 2; waves <= 16; waves += 2) {
+    curve.push_back({.x = waves, .y = 100 * std::min(1.0, waves / enough)});
+  }
+  return curve;
+}
+
+constexpr const char* waves_finding = "waves per CU for 95 % of the rate, loops";
+
+TEST(RegisterPressureWavesTest, ItSaysHowManyAreEnough) {
+  MadeResults made("register_pressure");
+  made.curve("waves-loops", updates, rising_until(8));
+  conclude(made.results(), {}, {{.sweep = "waves-loops", .stage = loop_name}});
+  EXPECT_EQ(made.inference(waves_finding).value, 8);
+  EXPECT_EQ(made.inference(waves_finding).statement, "8 waves per CU are enough, of 16 that fit");
+}
+
+TEST(RegisterPressureWavesTest, ARateThatNeverRisesSaysNone) {
+  MadeResults made("register_pressure");
+  made.curve("waves-loops", updates, rising_until(1));
+  conclude(made.results(), {}, {{.sweep = "waves-loops", .stage = loop_name}});
+  EXPECT_FALSE(made.inference(waves_finding).value.has_value());
+}
+
+TEST(RegisterPressureWavesTest, NothingIsConcludedFromNothing) {
+  MadeResults made("register_pressure");
+  conclude(made.results(), {}, {{.sweep = "waves-loops", .stage = loop_name}});
+  EXPECT_TRUE(made.inferences().empty());
+}
+
+// Waves of 10 ticks on two units: unit 0 has two at a time, unit 1 one after the other with a
+// pause.
+TEST(WaveSpansTest, TheAverageIsOverTheTimeInWhichThereAreWaves) {
+  const std::vector<WaveSpan> spans = {{.start = 100, .end = 110, .unit = 0},
+                                       {.start = 200, .end = 210, .unit = 1},
+                                       {.start = 100, .end = 110, .unit = 0},
+                                       {.start = 230, .end = 240, .unit = 1}};
+  // 40 ticks of waves in 10 ticks of unit 0 and 20 of unit 1.
+  EXPECT_DOUBLE_EQ(average_resident_waves(spans), 40.0 / 30);
+}
+
+TEST(WaveSpansTest, WavesThatOverlapCountTogether) {
+  // 3 from 0 to 10, one until 30 within which another one comes and goes, and one that follows.
+  const std::vector<WaveSpan> spans = {{.start = 1, .end = 31, .unit = 7},
+                                       {.start = 1, .end = 11, .unit = 7},
+                                       {.start = 1, .end = 11, .unit = 7},
+                                       {.start = 15, .end = 20, .unit = 7},
+                                       {.start = 31, .end = 41, .unit = 7}};
+  EXPECT_DOUBLE_EQ(average_resident_waves(spans), (30 + 10 + 10 + 5 + 10) / 40.0);
+}
+
+TEST(WaveSpansTest, AFullUnitHasAsManyAsStartTogether) {
+  std::vector<WaveSpan> spans;
+  for (int wave = 0; wave < 64; ++wave) {
+    for (int round = 0; round < 10; ++round) {
+      spans.push_back({.start = 5 + 20 * round, .end = 25 + 20 * round, .unit = 3});
+    }
+  }
+  EXPECT_DOUBLE_EQ(average_resident_waves(spans), 64);
+}
+
+TEST(WaveSpansTest, AWaveWithoutAnEndIsNone) {
+  EXPECT_EQ(average_resident_waves({}), 0);
+  const std::vector<WaveSpan> spans = {{.start = 10, .end = 0, .unit = 0},
+                                       {.start = 10, .end = 20, .unit = 0}};
+  EXPECT_DOUBLE_EQ(average_resident_waves(spans), 1);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The two-phase lattice-Boltzmann model whose step register_pressure compiles in many forms, and
-// the grid that it runs on.
+// The two-phase lattice-Boltzmann model whose step register_pressure compiles in many forms, as L's
+// kernel has it, and the grid that it runs on.
 //
 // Per cell, of given fields phi, its Laplacian and its gradient, of 7 populations f (phase) and of
 // 19 populations g (flow) that move along directions c:
@@ -8,10 +8,11 @@
 //   f0' = (1 - 1/tau) f0 - 3 gamma mu / tau + phi / tau
 //   f'  = (1 - 1/tau) f + gamma mu / (2 tau) + eta phi c.u / tau
 //   g0' = r g0 + w0 (rho - 6 phi mu - 1.5 rho u.u) - q0 u.F
-//   g'  = r g + w (3 phi mu + rho) + w rho (4.5 p^2 - 1.5 u.u) + q (3 p b - u.F) + 3 w rho p + q b
+//   g'  = r g + w (3 phi mu + rho) + w rho (p^2 / 2 - 1.5 u.u) + q (p b - u.F) + w rho p + q b
 // with p = c.u and b = c.F. f and g0 stay where they are, g1 to g18 go to the neighbour in
 // direction c. phi stays as it is: with the sum of f equal to phi at first, it is so after any
-// number of steps.
+// number of steps. (With 4.5 p^2, 3 p b and 3 w rho p the sum of g would stay too. L has the
+// factors above, and so have all rungs.)
 #pragma once
 
 #include <hip/hip_runtime.h>
@@ -65,7 +66,7 @@ struct Model {
   double rest_forcing, axis_forcing, edge_forcing;
 };
 
-/// The model's numbers: no material's, but stable, and none of them 0 or 1.
+/// The model's numbers: no material's, and none of them 0 or 1.
 constexpr Model make_model() {
   constexpr double tau = 0.8;
   constexpr double flow_kept = 0.3;
@@ -85,6 +86,15 @@ constexpr Model make_model() {
           .axis_forcing = 2 * edge_forcing,
           .edge_forcing = edge_forcing};
 }
+
+static __constant__ const int direction_table[flow_populations][3] = {
+    {0, 0, 0},  {1, 0, 0},   {-1, 0, 0},  {0, 1, 0},  {0, -1, 0}, {0, 0, 1},   {0, 0, -1},
+    {1, 1, 0},  {-1, -1, 0}, {1, -1, 0},  {-1, 1, 0}, {1, 0, 1},  {-1, 0, -1}, {1, 0, -1},
+    {-1, 0, 1}, {0, 1, 1},   {0, -1, -1}, {0, 1, -1}, {0, -1, 1}};
+
+/// No lambda may name the table: clang takes it for one that the host may change then, and would
+/// load in unrolled loops what it knows.
+__device__ inline const int* direction_of(int i) { return direction_table[i]; }
 
 /// The grid as a kernel takes it. Indices count elements from cell (0, 0, 0), and may be negative:
 /// around the cells lies a halo, into which g is pushed.

@@ -1,9 +1,15 @@
-// What the stages are called, and the sweep and the values that tell of them. Plain C++.
+// What register_pressure concludes from its curves, and what the rungs, the sweeps and the values
+// are called that tell of them. Plain C++, no GPU headers.
 #pragma once
+
+#include <string>
+#include <vector>
+
+#include "hipscope/experiment.h"
 
 namespace hipscope::register_pressure {
 
-// The source's five, as it names them, and ours.
+// L's five, as it names them, and ours.
 constexpr const char* baseline_name = "baseline";
 constexpr const char* no_pow_name = "no pow";
 constexpr const char* moved_name = "definitions moved";
@@ -29,5 +35,18 @@ constexpr double streams_x = 0;
 constexpr const char* updates = "updates";
 constexpr const char* updates_unit = "million/s";
 constexpr const char* share_of_copy = "share of copy";
+
+/// A sweep over the waves on each CU, and the stage of which it is.
+struct WavesOf {
+  std::string sweep;
+  std::string stage;
+};
+
+/// From sweep stages ("time", "registers", "scratch", "resident", share_of_copy), whose stages are
+/// named in order: what each change to the kernel gains, and the fastest stage beside the copy.
+/// From the sweeps over waves (updates): how many waves a stage needs. Throws std::logic_error when
+/// a stage that it speaks of has another name, or has no such value.
+void conclude(Results& results, const std::vector<std::string>& stages,
+              const std::vector<WavesOf>& waves);
 
 }  // namespace hipscope::register_pressure

@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-#include "register_pressure_model.h"
+#include "model.h"
 
 namespace hipscope::register_pressure {
 
@@ -210,11 +210,10 @@ inline std::array<Rounded, phase_populations + flow_populations> collide(const B
   for (int i = 1; i < flow_populations; ++i) {
     const Rounded p = along(i, u);
     const Rounded b = along(i, force);
-    const Rounded equilibrium =
-        3.0 * phi * mu + rho + rho * (4.5 * p * p - 1.5 * u_u) + 3.0 * rho * p;
+    const Rounded equilibrium = 3.0 * phi * mu + rho + rho * (0.5 * p * p - 1.5 * u_u) + rho * p;
     made[static_cast<std::size_t>(phase_populations + i)] =
         model.flow_kept * g(i) + weight_of(model, i) * equilibrium +
-        forcing_of(model, i) * (3.0 * p * b - u_force + b);
+        forcing_of(model, i) * (p * b - u_force + b);
   }
   return made;
 }
@@ -290,28 +289,6 @@ inline std::uint64_t count_lost_phase(const Box<double>& after, const Box<Rounde
     lost += std::abs(left) <= tolerance ? 0 : 1;
   }
   return lost;
-}
-
-/// The sum of g over all cells.
-inline long double mass_of(const Box<double>& box) {
-  long double mass = 0;
-  for (int what = first_g; what < cell_values; ++what) {
-    for (std::size_t cell = 0; cell < box.extents().cells(); ++cell) {
-      mass += box.at(what, cell);
-    }
-  }
-  return mass;
-}
-
-/// By how much a step may change that sum: as much as the roundings of all values together.
-inline double mass_tolerance(const Box<Rounded>& expected) {
-  double tolerance = 0;
-  for (int what = first_g; what < cell_values; ++what) {
-    for (std::size_t cell = 0; cell < expected.extents().cells(); ++cell) {
-      tolerance += expected.at(what, cell).tolerance();
-    }
-  }
-  return tolerance;
 }
 
 }  // namespace hipscope::register_pressure

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "register_pressure_lattice.h"
+#include "lattice.h"
 
 namespace hipscope::register_pressure {
 

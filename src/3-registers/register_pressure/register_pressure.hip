@@ -1,28 +1,24 @@
 // Which way of writing a kernel saves registers, and what is that worth?
 //
-// A step of a two-phase lattice-Boltzmann model (register_pressure_model.h) takes 31 pointers and
-// 21 scalars, reads 31 numbers per cell and writes 26: it keeps so much alive that registers decide
-// how many waves fit on a CU (NVIDIA: SM). The same step in many forms, each of which changes one
-// thing:
-//   baseline: phi squared by pow, f updated after u, no restrict, no launch bound
-//   no pow: phi * phi
-//   definitions moved: f0, which needs no u, is updated before u is computed
-//   restrict on g14, g7: so the compiler may keep what it has read of them
-//   launch bound of 256: without one the compiler plans for blocks of 1024 threads
-//   bound, restrict on all: of all 31 pointers
-//   bound, more waves: the bound asks for more waves than fit by themselves, so values are spilled
-//   bound, more waves, LDS: three forces and three velocities wait in LDS, by hand
-//   bound, LDS: the same where nothing would be spilled
-//   arguments in one object: passed by value
-//   arguments in constant memory: the same object, which the kernel finds there
-//   loops, unrolled: over populations that are numbers of one array
-//   loops: the same, not unrolled
-//   loops, array on the stack: what was read is kept in an array that is indexed at run time
-// The step is bound by memory: it is held against a copy of as many bytes, and against a kernel
-// that makes the same reads and writes. register_pressure_kernels.h has the kernels,
-// register_pressure_stages.h their launches, register_pressure_lattice.h the grid and the check of
-// every cell, register_pressure_reference.h the host's step, register_pressure_inference.h what the
-// curves show.
+// A step of a two-phase lattice-Boltzmann model (model.h) takes 31 pointers and 22 scalars, reads
+// 31 numbers per cell and writes 26: it keeps so much alive that registers decide how many waves
+// fit on a CU (NVIDIA: SM). The step is that of AMD's lab note "Register pressure in AMD CDNA2
+// GPUs" (L). Each rung is a file of this folder, and a diff of two shows what one changes:
+//   01 to 05  L's own: phi squared by pow; phi * phi; f0, which needs no velocity u, updated before
+//   u
+//             is computed; __restrict__ on g14, and on g7 too
+//   06, 07    a launch bound of 256: without one the compiler plans for blocks of 1024 threads; and
+//             __restrict__ on all 31 pointers
+//   08 to 10  more waves are asked for than fit by themselves, so that values are spilled; three
+//             forces and three velocities wait in LDS, by hand; the same with nothing to spill
+//   11, 12    the arguments in one object, passed by value; or in constant memory
+//   13 to 15  populations are numbers of one array: loops, unrolled, and not; what was read is kept
+//   in
+//             an array that is indexed at run time, on the stack
+// The step is bound by memory: it is held against a copy of as many bytes (copy.h), and against a
+// kernel that makes the same reads and writes (streams.h). stages.h has the launches, lattice.h the
+// grid and the check of every cell, reference.h the host's step. How full the CUs were is measured,
+// not only computed: each rung's kernel<true> says when each of its waves was where (recorder.h).
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
@@ -30,41 +26,17 @@
 #include <string>
 #include <vector>
 
-#include "register_pressure_copy.h"
-#include "register_pressure_inference.h"
-#include "register_pressure_lattice.h"
-#include "register_pressure_stages.h"
+#include "copy.h"
+#include "lattice.h"
+#include "register_pressure_findings.h"
+#include "stages.h"
+#include "wave_spans.h"
 
 using hipscope::number;
 using hipscope::Point;
 using hipscope::Sweep;
-using hipscope::register_pressure::block_threads;
-using hipscope::register_pressure::Blocks;
-using hipscope::register_pressure::blocks_of;
-using hipscope::register_pressure::bounded_stage;
-using hipscope::register_pressure::copy_x;
-using hipscope::register_pressure::Extents;
-using hipscope::register_pressure::infer_best;
-using hipscope::register_pressure::infer_changes;
-using hipscope::register_pressure::infer_waves;
-using hipscope::register_pressure::ladder;
-using hipscope::register_pressure::Lattice;
-using hipscope::register_pressure::make_model;
-using hipscope::register_pressure::measure_copy;
-using hipscope::register_pressure::moved_bytes;
-using hipscope::register_pressure::restrict_all_stage;
-using hipscope::register_pressure::rolled_stage;
-using hipscope::register_pressure::set_constant_arguments;
-using hipscope::register_pressure::share_of_copy;
-using hipscope::register_pressure::Stage;
-using hipscope::register_pressure::stages_sweep;
-using hipscope::register_pressure::streams_stage;
-using hipscope::register_pressure::streams_x;
-using hipscope::register_pressure::unbounded_stage;
-using hipscope::register_pressure::updates;
-using hipscope::register_pressure::updates_unit;
-using hipscope::register_pressure::verify;
-using hipscope::register_pressure::Work;
+using namespace hipscope::register_pressure;  // NOLINT(google-build-using-namespace): this
+                                              // experiment
 
 namespace {
 
@@ -118,44 +90,81 @@ Blocks blocks_on(const Sweep& sweep, unsigned threads = block_threads) {
   return sweep.is_hardware() ? blocks_of(threads) : Blocks{.threads = dim3(16, 2, 2)};
 }
 
-int resident_blocks(const Stage& stage, const Blocks& blocks) {
+int resident_blocks(const Step& step, const Blocks& blocks) {
   int resident = 0;
-  const auto threads = static_cast<int>(blocks.threads.x * blocks.threads.y * blocks.threads.z);
-  hipscope::check(hipOccupancyMaxActiveBlocksPerMultiprocessor(&resident, stage.kernel, threads,
-                                                               blocks.lds_bytes));
+  hipscope::check(hipOccupancyMaxActiveBlocksPerMultiprocessor(
+      &resident, step.kernel, static_cast<int>(blocks.size()), blocks.lds_bytes));
   return resident;
 }
 
-double resident_waves(const Sweep& sweep, const Stage& stage, const Blocks& blocks) {
-  const unsigned threads = blocks.threads.x * blocks.threads.y * blocks.threads.z;
+unsigned waves_of_block(const Sweep& sweep, const Blocks& blocks) {
   const auto lanes = static_cast<unsigned>(sweep.device().wave_size);
-  return double(resident_blocks(stage, blocks)) * ((threads + lanes - 1) / lanes);
+  return (blocks.size() + lanes - 1) / lanes;
+}
+
+double resident_waves(const Sweep& sweep, const Step& step, const Blocks& blocks) {
+  return double(resident_blocks(step, blocks)) * waves_of_block(sweep, blocks);
+}
+
+// Waves in percent of those that a CU keeps track of.
+double occupancy(const Sweep& sweep, double waves) {
+  const auto most = static_cast<double>(sweep.device().maximum_threads_per_compute_unit) /
+                    sweep.device().wave_size;
+  return 100 * waves / most;
 }
 
 // What the compiler made of a kernel, as the runtime reports it.
 void add_resources(const Sweep& sweep, Point& point, const Stage& stage, const Blocks& blocks) {
   hipFuncAttributes attributes{};
-  hipscope::check(hipFuncGetAttributes(&attributes, stage.kernel));
+  hipscope::check(hipFuncGetAttributes(&attributes, stage.step.kernel));
   const auto reported = [&](auto value) {
     return sweep.is_hardware() ? static_cast<double>(value) : not_measured;
   };
   point.value("registers", reported(attributes.numRegs), "per thread");
   point.value("scratch", reported(attributes.localSizeBytes), "bytes/thread");
   point.value("LDS", reported(attributes.sharedSizeBytes), "bytes/block");
-  point.value("resident", reported(resident_waves(sweep, stage, blocks)), "waves/CU");
+  const double waves = resident_waves(sweep, stage.step, blocks);
+  point.value("resident", reported(waves), "waves/CU");
+  point.value("occupancy", reported(occupancy(sweep, waves)), "%");
 }
 
-// Verifies a stage; returns how much of the mass its steps lose or gain.
-double verify_stage(Point& point, Lattice& lattice, const Stage& stage, const Blocks& blocks,
-                    Work work, unsigned steps, const std::string& name = "") {
-  return verify(point, lattice, work, steps, name, [&] { stage.run(lattice, blocks); });
+// How full the CUs were in a step, from when each of its waves was where; and that the kernel that
+// tells does the same as the one that does not.
+void add_achieved_occupancy(Sweep& sweep, Point& point, Lattice& lattice, const Stage& stage,
+                            const Blocks& blocks, Work work) {
+  const Grid grid = lattice.grid();
+  const dim3 in_grid = shape_of(grid, blocks).grid;
+  const std::size_t waves =
+      std::size_t{in_grid.x} * in_grid.y * in_grid.z * waves_of_block(sweep, blocks);
+  hipscope::DeviceBuffer<WaveSpan> spans(waves);
+  spans.clear();
+  verify(point, lattice, work, 1,
+         "recorded: ", [&] { stage.recorded.run(lattice, blocks, spans.data()); });
+  const std::vector<WaveSpan> recorded = spans.to_host();
+  const auto told = [](const WaveSpan& span) { return span.end > 0 && span.end >= span.start; };
+  const auto first_lanes = first_lanes_in(grid, blocks, sweep.device().wave_size);
+  const auto all =
+      static_cast<std::uint64_t>(std::count_if(recorded.begin(), recorded.end(), told));
+  point.verify("recorded: every wave", all > first_lanes ? all - first_lanes : first_lanes - all,
+               first_lanes);
+  const double achieved = occupancy(sweep, average_resident_waves(recorded));
+  point.value("achieved", sweep.is_hardware() ? achieved : not_measured, "%");
+  if (resident_waves(sweep, stage.recorded, blocks) != resident_waves(sweep, stage.step, blocks)) {
+    sweep.note(stage.name + ": of the kernel that records " +
+               number(resident_waves(sweep, stage.recorded, blocks), 4) + " waves per CU fit");
+  }
+}
+
+void verify_stage(Point& point, Lattice& lattice, const Stage& stage, const Blocks& blocks,
+                  Work work, unsigned steps, const std::string& name = "") {
+  verify(point, lattice, work, steps, name, [&] { stage.step.run(lattice, blocks, nullptr); });
 }
 
 // Measures a step, without the fold; returns million cells per second.
 double measure_rate(Point& point, Lattice& lattice, const Stage& stage, const Blocks& blocks) {
   // After two steps both halves hold numbers.
   const auto time = point.measure([&] {
-    stage.run(lattice, blocks);
+    stage.step.run(lattice, blocks, nullptr);
     lattice.swap_halves();
   });
   return static_cast<double>(lattice.layout().cells()) * 1e-6 / time.seconds().median;
@@ -186,15 +195,13 @@ void measure_stages(Sweep& sweep, const Sizes& sizes) {
   const Blocks blocks = blocks_on(sweep);
   const auto measure = [&](const Stage& stage, double x, Work work) {
     auto point = sweep.point(stage.name, x);
-    const double change = verify_stage(point, lattice, stage, blocks, work, sizes.steps);
+    verify_stage(point, lattice, stage, blocks, work, sizes.steps);
     const double rate = measure_rate(point, lattice, stage, blocks);
     point.value(updates, rate, updates_unit);
     point.value("bandwidth", bandwidth_of(rate), "GB/s");
     add_share(point, bandwidth_of(rate));
     add_resources(sweep, point, stage, blocks);
-    if (work == Work::model) {
-      point.value("change of mass", change, "of the mass");
-    }
+    add_achieved_occupancy(sweep, point, lattice, stage, blocks, work);
   };
   measure(streams_stage(), streams_x, Work::streams);
   double x = 0;
@@ -221,7 +228,7 @@ std::uint32_t allow_all_lds(const Sweep& sweep, [[maybe_unused]] const void* ker
 // LDS that a block must take, out of `most`, so that no more than `wanted` are in place.
 std::uint32_t lds_for(const Stage& stage, Blocks blocks, int wanted, std::uint32_t most) {
   constexpr std::uint32_t step = 512;
-  while (resident_blocks(stage, blocks) > wanted && blocks.lds_bytes + step <= most) {
+  while (resident_blocks(stage.step, blocks) > wanted && blocks.lds_bytes + step <= most) {
     blocks.lds_bytes += step;
   }
   return blocks.lds_bytes;
@@ -234,17 +241,17 @@ void measure_waves(Sweep& sweep, const Sizes& sizes, const Stage& stage) {
   note_sizes(sweep, sizes);
   sweep.note("blocks of 64 threads, which take LDS so that fewer are in place");
   require_memory(sweep, sizes);
-  const std::uint32_t most_lds = allow_all_lds(sweep, stage.kernel);
+  const std::uint32_t most_lds = allow_all_lds(sweep, stage.step.kernel);
   Lattice lattice(sweep, sizes.extents, measured_box, make_model());
   constexpr unsigned threads = 64;
-  const int most_blocks = resident_blocks(stage, blocks_on(sweep, threads));
+  const int most_blocks = resident_blocks(stage.step, blocks_on(sweep, threads));
   for (int wanted = 1; wanted <= most_blocks; ++wanted) {
     Blocks blocks = blocks_on(sweep, threads);
     blocks.lds_bytes = lds_for(stage, blocks, wanted, most_lds);
-    if (resident_blocks(stage, blocks) != wanted) {
+    if (resident_blocks(stage.step, blocks) != wanted) {
       continue;
     }
-    const double waves = resident_waves(sweep, stage, blocks);
+    const double waves = resident_waves(sweep, stage.step, blocks);
     auto point = sweep.point(number(waves, 4), waves);
     verify_stage(point, lattice, stage, blocks, Work::model, sizes.steps);
     const double rate = measure_rate(point, lattice, stage, blocks);
@@ -276,7 +283,7 @@ void measure_blocks(Sweep& sweep, const Sizes& sizes) {
   Lattice lattice(sweep, sizes.extents, measured_box, make_model());
   for (unsigned threads = 32; threads <= 1024; threads *= 2) {
     const Blocks blocks = blocks_of(threads);
-    if (resident_blocks(stage, blocks) == 0) {
+    if (resident_blocks(stage.step, blocks) == 0) {
       sweep.note("no block of " + std::to_string(threads) + " threads has enough registers");
       break;
     }
@@ -285,7 +292,7 @@ void measure_blocks(Sweep& sweep, const Sizes& sizes) {
     const double rate = measure_rate(point, lattice, stage, blocks);
     point.value(updates, rate, updates_unit);
     point.value("bandwidth", bandwidth_of(rate), "GB/s");
-    point.value("resident", resident_waves(sweep, stage, blocks), "waves/CU");
+    point.value("resident", resident_waves(sweep, stage.step, blocks), "waves/CU");
   }
 }
 
@@ -332,8 +339,7 @@ int main(int argc, char** argv) {
       experiment.size("--ny", "cells in y, a multiple of 8",
                       {.gpu = 256, .quick = 128, .host = 8, .minimum = 8, .maximum = most});
   // Half of the memory, in layers of 256 x 256 cells.
-  const double layer_bytes =
-      258.0 * 272 * hipscope::register_pressure::array_count * sizeof(double);
+  const double layer_bytes = 258.0 * 272 * array_count * sizeof(double);
   const auto nz = experiment.size("--nz", "cells in z, a multiple of 8",
                                   {.gpu = 256,
                                    .quick = 128,
@@ -364,11 +370,11 @@ int main(int argc, char** argv) {
     for (const Stage& stage : ladder()) {
       stages.push_back(stage.name);
     }
-    infer_changes(results, stages);
-    infer_best(results, stages);
+    std::vector<WavesOf> waves;
     for (const WavesSweep& of : waves_sweeps()) {
-      infer_waves(results, of.sweep, of.stage.name);
+      waves.push_back({.sweep = of.sweep, .stage = of.stage.name});
     }
+    conclude(results, stages, waves);
   });
   return experiment.run(argc, argv);
 }

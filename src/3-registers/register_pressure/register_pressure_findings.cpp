@@ -1,9 +1,4 @@
-// What the curves of register_pressure show. Plain C++, no GPU headers.
-#pragma once
-
-#include <hipscope/experiment.h>
-#include <hipscope/format.h>
-#include <hipscope/inference.h>
+#include "register_pressure_findings.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,16 +6,19 @@
 #include <string>
 #include <vector>
 
-#include "register_pressure_names.h"
+#include "hipscope/format.h"
+#include "hipscope/inference.h"
 
 namespace hipscope::register_pressure {
 
+namespace {
+
 using Curve = std::vector<CurvePoint>;
 
-/// A rate differs by this factor, or the two are alike.
+// A rate differs by this factor, or the two are alike.
 constexpr double noticeable = 1.02;
 
-/// What the sweep of stages says of one of them.
+// What the sweep of stages says of one of them.
 struct Row {
   double seconds;
   double spread;
@@ -29,10 +27,10 @@ struct Row {
   double resident;
 };
 
-/// A value of the stage in the sweep of stages. Throws std::logic_error when `stages` has none of
-/// that name, or the sweep no such value of it.
-inline CurvePoint value_of(const Results& results, const std::vector<std::string>& stages,
-                           const std::string& stage, const std::string& value) {
+// A value of the stage in the sweep of stages. Throws std::logic_error when `stages` has none of
+// that name, or the sweep no such value of it.
+CurvePoint value_of(const Results& results, const std::vector<std::string>& stages,
+                    const std::string& stage, const std::string& value) {
   const auto place = std::find(stages.begin(), stages.end(), stage);
   if (place == stages.end()) {
     throw std::logic_error("there is no stage '" + stage + "'");
@@ -47,8 +45,8 @@ inline CurvePoint value_of(const Results& results, const std::vector<std::string
   return *point;
 }
 
-inline Row row_of(const Results& results, const std::vector<std::string>& stages,
-                  const std::string& stage) {
+Row row_of(const Results& results, const std::vector<std::string>& stages,
+           const std::string& stage) {
   const auto at = [&](const char* value) { return value_of(results, stages, stage, value); };
   const CurvePoint time = at("time");
   return {.seconds = time.y,
@@ -58,27 +56,27 @@ inline Row row_of(const Results& results, const std::vector<std::string>& stages
           .resident = at("resident").y};
 }
 
-/// "110 registers become 100", or "110 registers as before".
-inline std::string change_of(double before, double after, const std::string& unit) {
+// "110 registers become 100", or "110 registers as before".
+std::string change_of(double before, double after, const std::string& unit) {
   return number(before, 4) + " " + unit +
          (before == after ? " as before" : " become " + number(after, 4));
 }
 
-inline std::string text_of(const std::string& name, const Row& row) {
+std::string text_of(const std::string& name, const Row& row) {
   return name + ": " + number(row.seconds * 1e6, 4) + " us, " + number(row.registers, 4) +
          " registers, " + number(row.scratch, 4) + " bytes of scratch, " + number(row.resident, 4) +
          " waves per CU";
 }
 
-/// A change to the kernel: its name, and the stages before and after it.
+// A change to the kernel: its name, and the stages before and after it.
 struct Change {
   std::string what;
   std::string before;
   std::string after;
 };
 
-/// What the source publishes of the two, if it does.
-inline std::vector<std::string> published_evidence(const Results& results, const Change& change) {
+// What L publishes of the two, if it does.
+std::vector<std::string> published_evidence(const Results& results, const Change& change) {
   std::vector<std::string> evidence;
   const auto value = [&](const std::string& stage, const char* metric) {
     const auto curves = results.published(stage, metric);
@@ -93,8 +91,7 @@ inline std::vector<std::string> published_evidence(const Results& results, const
   return evidence;
 }
 
-inline void infer_change(Results& results, const std::vector<std::string>& stages,
-                         const Change& change) {
+void infer_change(Results& results, const std::vector<std::string>& stages, const Change& change) {
   const Row before = row_of(results, stages, change.before);
   const Row after = row_of(results, stages, change.after);
   const double gain = before.seconds / after.seconds;
@@ -116,8 +113,8 @@ inline void infer_change(Results& results, const std::vector<std::string>& stage
   results.infer(inference);
 }
 
-/// What each change to the kernel gains. `stages` are the names of all, in the order of the sweep.
-inline void infer_changes(Results& results, const std::vector<std::string>& stages) {
+// What each change to the kernel gains. `stages` are the names of all, in the order of the sweep.
+void infer_changes(Results& results, const std::vector<std::string>& stages) {
   if (results.curve(stages_sweep, "time").empty()) {
     return;
   }
@@ -140,8 +137,8 @@ inline void infer_changes(Results& results, const std::vector<std::string>& stag
   }
 }
 
-/// The fastest stage beside the copy. `stages` are the names of all, in the order of the sweep.
-inline void infer_best(Results& results, const std::vector<std::string>& stages) {
+// The fastest stage beside the copy. `stages` are the names of all, in the order of the sweep.
+void infer_best(Results& results, const std::vector<std::string>& stages) {
   const Curve rates = results.curve(stages_sweep, share_of_copy);
   if (rates.empty()) {
     return;
@@ -165,8 +162,8 @@ inline void infer_best(Results& results, const std::vector<std::string>& stages)
   results.infer(inference);
 }
 
-/// How many waves a stage needs, by the sweep in which it has fewer on each CU.
-inline void infer_waves(Results& results, const std::string& sweep, const std::string& stage) {
+// How many waves a stage needs, by the sweep in which it has fewer on each CU.
+void infer_waves(Results& results, const std::string& sweep, const std::string& stage) {
   constexpr double nearly_all = 0.95;
   const Curve rates = results.curve(sweep, updates);
   if (rates.empty()) {
@@ -187,6 +184,17 @@ inline void infer_waves(Results& results, const std::string& sweep, const std::s
             " million updates per second"};
   }
   results.infer(inference);
+}
+
+}  // namespace
+
+void conclude(Results& results, const std::vector<std::string>& stages,
+              const std::vector<WavesOf>& waves) {
+  infer_changes(results, stages);
+  infer_best(results, stages);
+  for (const WavesOf& of : waves) {
+    infer_waves(results, of.sweep, of.stage);
+  }
 }
 
 }  // namespace hipscope::register_pressure

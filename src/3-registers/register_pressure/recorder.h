@@ -1,0 +1,66 @@
+// When each wave of a kernel was on which compute unit: the two lines of every rung that are no
+// part of its lesson. kernel<false> has no code of them; kernel<true> is launched once, apart.
+#pragma once
+
+#include <hip/hip_runtime.h>
+#include <hipscope/compute_unit.h>
+#include <hipscope/timer.h>
+
+#include <cstddef>
+
+#include "wave_spans.h"
+
+namespace hipscope::register_pressure {
+
+__device__ inline unsigned thread_of_block() {
+  return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+}
+
+/// So that nothing of the start must be kept in a register for it.
+__device__ inline bool is_first_lane() {
+#if defined(__HIP_DEVICE_COMPILE__)
+  return __lane_id() == 0;
+#else
+  return thread_of_block() % warpSize == 0;
+#endif
+}
+
+/// The number of the calling thread's wave in its block; on AMD a scalar.
+__device__ inline unsigned wave_of_block() {
+  const unsigned wave = thread_of_block() / warpSize;
+#if defined(__HIP_DEVICE_COMPILE__)
+  return __builtin_amdgcn_readfirstlane(wave);
+#else
+  return wave;
+#endif
+}
+
+/// Returns where the calling thread's wave says when it was where.
+template <bool records>
+__device__ WaveSpan* record_start([[maybe_unused]] WaveSpan* spans) {
+  if constexpr (records) {
+    const unsigned waves = (blockDim.x * blockDim.y * blockDim.z + warpSize - 1) / warpSize;
+    const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+    WaveSpan* const span = spans + std::size_t{block} * waves + wave_of_block();
+    if (is_first_lane()) {
+      span->unit = compute_unit_id();
+      span->start = timer_ticks();
+    }
+    return span;
+  } else {
+    return nullptr;
+  }
+}
+
+/// After all that the wave stores. A wave whose first lane has no cell has no end.
+template <bool records>
+__device__ void record_end([[maybe_unused]] WaveSpan* span) {
+  if constexpr (records) {
+    if (is_first_lane()) {
+      asm volatile("" ::: "memory");
+      span->end = timer_ticks();
+    }
+  }
+}
+
+}  // namespace hipscope::register_pressure

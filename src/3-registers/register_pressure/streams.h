@@ -1,0 +1,64 @@
+// The same reads and writes, and no model: what a step is held against beside a copy.
+#pragma once
+
+#include <hip/hip_runtime.h>
+
+#include "recorder.h"
+#include "shape.h"
+
+namespace hipscope::register_pressure::streams {
+
+/// What a step reads it reads, and what it writes it writes, at the same places: the floor of the
+/// step's time. g0 goes through a sign, so that it must be read.
+template <bool records>
+__global__ void __launch_bounds__(block_threads)
+    kernel(double* __restrict__ phi, double* __restrict__ laplacian,
+           double* __restrict__ gradient_x, double* __restrict__ gradient_y,
+           double* __restrict__ gradient_z, double* __restrict__ f0, double* __restrict__ f1,
+           double* __restrict__ f2, double* __restrict__ f3, double* __restrict__ f4,
+           double* __restrict__ f5, double* __restrict__ f6, double* __restrict__ g0,
+           double* __restrict__ g1, double* __restrict__ g2, double* __restrict__ g3,
+           double* __restrict__ g4, double* __restrict__ g5, double* __restrict__ g6,
+           double* __restrict__ g7, double* __restrict__ g8, double* __restrict__ g9,
+           double* __restrict__ g10, double* __restrict__ g11, double* __restrict__ g12,
+           double* __restrict__ g13, double* __restrict__ g14, double* __restrict__ g15,
+           double* __restrict__ g16, double* __restrict__ g17, double* __restrict__ g18, int nx,
+           int ny, int nz, int row, int rows, int current, int next, double, double, double, double,
+           double, double, double, double, double, double, double, double, double, double, double,
+           [[maybe_unused]] WaveSpan* spans) {
+  WaveSpan* const span = record_start<records>(spans);
+  const int x = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  const int y = static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y);
+  const int z = static_cast<int>(blockIdx.z * blockDim.z + threadIdx.z);
+  if (x > nx || y > ny || z > nz) {
+    return;
+  }
+  const int layer = row * rows;
+  const int cell = x + row * (y + rows * z);
+  const int at = cell + current;
+  const int to = cell + next;
+  f0[cell] = phi[cell] - f0[cell];
+  f1[at] = laplacian[cell] - f1[at];
+  f2[at] = gradient_x[cell] - f2[at];
+  f3[at] = gradient_y[cell] - f3[at];
+  f4[at] = gradient_z[cell] - f4[at];
+  f5[at] = phi[cell] - f5[at];
+  f6[at] = laplacian[cell] - f6[at];
+  g0[cell] = -g0[cell];
+  const auto push = [&](double* plus, double* minus, int away) {
+    plus[to + away] = plus[at];
+    minus[to - away] = minus[at];
+  };
+  push(g1, g2, 1);
+  push(g3, g4, row);
+  push(g5, g6, layer);
+  push(g7, g8, 1 + row);
+  push(g9, g10, 1 - row);
+  push(g11, g12, 1 + layer);
+  push(g13, g14, 1 - layer);
+  push(g15, g16, row + layer);
+  push(g17, g18, row - layer);
+  record_end<records>(span);
+}
+
+}  // namespace hipscope::register_pressure::streams
