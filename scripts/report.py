@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes README.md, plots/*.svg and the hardware card from the result files of a folder.
+"""Makes README.md, a page per experiment, plots/*.svg and the hardware card from the result files of a folder.
 
 Run it with the interpreter that scripts/find_python.sh prints. Exit status: 0 good, 1 a result file
 is bad (and then nothing is written), 2 bad usage.
@@ -16,9 +16,10 @@ from pathlib import Path
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(
-        description="Make README.md, plots/*.svg and the hardware card (card.md and card.json) from "
-        "the result files of a folder; older plots in it are removed. Nothing is inferred of a CPU, "
-        "so of its results there is no card, and an older one is removed."
+        description="Make README.md, a page per experiment (<experiment>.md), plots/*.svg and the hardware "
+        "card (card.md and card.json) from the result files of a folder; older pages and plots in it are "
+        "removed, and <experiment>.txt, whose tables the page has. Nothing is inferred of a CPU, so of its "
+        "results there is no card, and an older one is removed."
     )
     parser.add_argument(
         "--check", action="store_true",

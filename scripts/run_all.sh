@@ -14,10 +14,10 @@
 #   --no-setup       do not look for missing packages, and install none
 #   --help           prints this
 #
-# Each experiment leaves <experiment>.json and its tables as <experiment>.txt; a result that is
-# there already stays until the new one is whole. Of all results in the folder README.md is made,
-# with plots, and the hardware card, card.md and card.json: what they say of the GPU's parameters;
-# and report.html, one page that needs nothing beside it and has the other GPUs' results that are in
+# Each experiment leaves <experiment>.json; a result that is there already stays until the new one is
+# whole. Of all results in the folder README.md is made, with a page per experiment (where no report can
+# be made, its tables as <experiment>.txt), plots, and the hardware card, card.md and card.json: what
+# they say of the GPU's parameters; and report.html, one page that needs nothing beside it and has the other GPUs' results that are in
 # results/ and the published figures in the same plots.
 # With no GPU the experiments run on the CPU, which checks them but measures nothing of a GPU, and
 # are besides compiled for AMD when hipcc is there, with a report on the machine code in results/isa

@@ -184,7 +184,7 @@ def _experiments(card: Json, links: dict[str, str]) -> str:
 def make_card_page(card: Json, results: Sequence[Result]) -> str:
     """The page of a card; `results` are those that it was made of."""
     units = Units(card)
-    links = {result.name: shared.link(result, "README.md") for result in results}
+    links = {result.name: shared.link(result) for result in results}
     found = groups(card)
     page = [f"# Hardware card: {markdown.text(card['device']['name']) or 'no name'}",
             _overview(card, results), *_summary([one for _, group in found for one in group]), LEGEND]

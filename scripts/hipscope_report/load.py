@@ -144,19 +144,23 @@ def is_result(path: Path) -> bool:
     return path.name != CARD_JSON and not path.name.startswith(".")
 
 
+def device_of(result: Result) -> tuple[str, str, str]:
+    """What all results of a folder have in common."""
+    device = result.data["device"]
+    return device["name"], device["architecture"], result.data["build"]["backend"]
+
+
 def load_folder(folder: Path, schema: dict[int, dict[str, Any]]) -> list[Result]:
-    """All results of a folder, by name; raises BadResult, also when they are of two devices."""
+    """All results of a folder, by name; raises BadResult, also when they are of two devices or backends."""
     if not folder.is_dir():
         raise BadResult(f"there is no folder {folder}.")
     paths = sorted(path for path in folder.glob("*.json") if is_result(path))
     if not paths:
         raise BadResult(f"{folder} holds no result (*.json).")
     results = [load_result(path, schema) for path in paths]
-    first = results[0].data["device"]
     for result in results[1:]:
-        device = result.data["device"]
-        if (device["name"], device["architecture"]) != (first["name"], first["architecture"]):
-            raise BadResult(f"{result.path} is of another device than {results[0].path}.")
+        if device_of(result) != device_of(results[0]):
+            raise BadResult(f"{result.path} is of another device or backend than {results[0].path}.")
     return results
 
 

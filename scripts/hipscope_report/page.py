@@ -1,43 +1,85 @@
-"""The page of one results folder: its Markdown and its plots."""
+"""The pages of one results folder: an index, a page per experiment, the hardware card; and the plots."""
 
 from __future__ import annotations
 
 import json
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from . import card, card_page, markdown, plots, shared
+from . import card, card_page, formats, markdown, plots, shared
 from .load import CARD_JSON, Result
-from .series import inferred_marks
+from .series import best_row, inferred_marks
 from .sweep_table import sweep_table
 
 CARD_MARKDOWN = "card.md"
+MADE_BY = "Made by scripts/report.py; do not edit."
+CPU_TIMES = "> **These times are CPU times.** The kernels ran on the CPU by hipscope's host backend."
+OTHER_PAGES = {"sass.md": "what the compiler made of the kernels", "ncu.md": "what a profiler counted"}
+PICTURES_IN_A_ROW = 3
+LONGEST_BEST = 60
 LONGEST_FILE_NAME_PART = 60
 
 
 @dataclass
 class Page:
-    """What a report writes: README.md, the files in plots/ by name, and those of the hardware card.
+    """What a report writes: README.md, the experiments' pages and the files in plots/ by name, and the card.
 
     On the CPU, of which nothing is inferred, there is no card.
     """
 
     markdown: str = ""
+    experiments: dict[str, bytes] = field(default_factory=dict)
     plots: dict[str, bytes] = field(default_factory=dict)
     card: dict[str, bytes] = field(default_factory=dict)
 
 
+def _status(data: dict[str, Any], is_verified: bool) -> str:
+    """How the verification ended."""
+    verification = data["verification"]
+    if is_verified:
+        return f"passed ({verification['checks']} checks)"
+    return f"**FAILED** ({len(verification['failures'])} of {verification['checks']} checks)"
+
+
+def _best(sweeps: list[dict[str, Any]]) -> str:
+    """The best row of the first sweep whose headline has one."""
+    for sweep in sweeps:
+        found = best_row(sweep)
+        if found is not None:
+            row, value, unit = found
+            if unit == "s":
+                scale, unit = formats.time_unit([value])
+                value /= scale
+            label = formats.short(row["label"], LONGEST_BEST)
+            number = f"{formats.significant(value)} {markdown.text(unit)}"
+            return f"{markdown.text(sweep['headline'])} {number} ({markdown.text(label)})"
+    return formats.NOT_THERE
+
+
 def _contents(results: list[Result]) -> str:
-    rows = []
-    for result in results:
-        data = result.data
-        verification = data["verification"]
-        status = f"passed ({verification['checks']} checks)"
-        if not shared.verified(result):
-            status = f"**FAILED** ({len(verification['failures'])} of {verification['checks']} checks)"
-        rows.append((shared.link(result), markdown.text(data["question"]), status))
-    return markdown.text_table(["experiment", "question", "verification"], rows)
+    rows = [(shared.link(result), markdown.text(result.data["question"]), _best(result.data["sweeps"]),
+             _status(result.data, shared.verified(result))) for result in results]
+    return markdown.text_table(["experiment", "question", "best of its first sweep", "verification"], rows)
+
+
+def _others(folder: Path) -> list[str]:
+    """Links to what other scripts say of the device."""
+    found = [f"[{meaning}]({name})" for name, meaning in OTHER_PAGES.items() if (folder / name).is_file()]
+    return [f"Besides: {', '.join(found)}."] if found else []
+
+
+def _gallery(results: list[Result], pictures: dict[str, str]) -> list[str]:
+    """The first plot of every experiment, each a link to its page."""
+    cells = [f"[![{result.title}](plots/{pictures[result.name]})]({result.name}.md)"
+             for result in results if result.name in pictures]
+    if not cells:
+        return []
+    cells += [""] * (-len(cells) % PICTURES_IN_A_ROW)
+    rows = [cells[first:first + PICTURES_IN_A_ROW] for first in range(0, len(cells), PICTURES_IN_A_ROW)]
+    return ["## Plots", "The first of each experiment; its page has the others.",
+            markdown.text_table([""] * PICTURES_IN_A_ROW, rows)]
 
 
 def _found(inference: dict[str, Any]) -> str:
@@ -55,18 +97,6 @@ def _inference_cells(inference: dict[str, Any]) -> tuple[str, str, str, str]:
     )
 
 
-def _all_inferences(results: list[Result]) -> list[str]:
-    rows = [
-        (*_inference_cells(inference), shared.link(result))
-        for result in results
-        for inference in result.data["inferences"]
-    ]
-    if not rows:
-        return []
-    header = ["parameter", "found", "driver says", "confidence", "experiment"]
-    return ["## What the measurements say", markdown.text_table(header, rows)]
-
-
 def _inferences(data: dict[str, Any]) -> list[str]:
     parts = []
     for inference in data["inferences"]:
@@ -75,7 +105,7 @@ def _inferences(data: dict[str, Any]) -> list[str]:
         parts.append(f"**{name}: {found}** (confidence {confidence}{says}). {markdown.text(inference['statement'])}")
         if inference["evidence"]:
             parts.append(markdown.bullets(inference["evidence"]))
-    return ["### Inferred", *parts] if parts else []
+    return ["## Inferred", *parts] if parts else []
 
 
 def _failures(data: dict[str, Any]) -> list[str]:
@@ -98,7 +128,7 @@ def _plot_file(result: Result, sweep: dict[str, Any], taken: dict[str, bytes]) -
 
 
 def _sweep(page: Page, result: Result, sweep: dict[str, Any]) -> list[str]:
-    parts = [f"### {markdown.text(sweep['title'] or sweep['name'])}"]
+    parts = [f"## {markdown.text(sweep['title'] or sweep['name'])}"]
     if sweep["notes"]:
         parts.append(markdown.bullets(sweep["notes"]))
     picture = plots.plot_sweep(sweep, result.data["device"]["name"], inferred_marks(result.data, sweep))
@@ -111,48 +141,55 @@ def _sweep(page: Page, result: Result, sweep: dict[str, Any]) -> list[str]:
     return parts
 
 
-def _experiment(page: Page, result: Result) -> list[str]:
+def _experiment(page: Page, result: Result) -> str:
+    """The page of one experiment, whose plots become the page's."""
     data = result.data
+    device = markdown.text(data["device"]["name"]) or "all results"
     parts = [
-        f"## {result.title}",
+        f"# {result.title}",
+        f"[{device}](README.md)",
         f"**{markdown.text(data['question'])}**",
         *_failures(data),
+        *([CPU_TIMES] if shared.is_host([result]) else []),
         shared.circumstances(data, markdown),
         shared.clock(data["clock"]),
         *shared.overheads(data, markdown),
+        *_inferences(data),
     ]
     for sweep in data["sweeps"]:
         parts.extend(_sweep(page, result, sweep))
-    parts.extend(_inferences(data))
     if data["sources"]:
-        parts.extend(["### Sources", markdown.bullets(data["sources"])])
-    return parts
+        parts.extend(["## Sources", markdown.bullets(data["sources"])])
+    parts.append(f"Every sample: [{result.path.name}]({result.path.name}). {MADE_BY}")
+    return "\n\n".join(parts) + "\n"
 
 
 def make_page(results: list[Result]) -> Page:
-    """The page of results that are all of one device."""
+    """The pages of results that are all of one device."""
     page = Page()
+    pictures: dict[str, str] = {}
+    for result in results:
+        before = len(page.plots)
+        page.experiments[f"{result.name}.md"] = _experiment(page, result).encode("utf-8")
+        if len(page.plots) > before:
+            pictures[result.name] = list(page.plots)[before]
     device = results[0].data["device"]
     parts = [f"# {markdown.text(device['name']) or 'Results'}"]
     if shared.is_host(results):
         parts.append(
-            "> **These times are CPU times.** The kernels ran on the CPU by hipscope's host backend, "
-            "which checks what they compute; nothing here was measured on a GPU, so there is no hardware "
-            "card."
+            f"{CPU_TIMES} It checks what they compute; nothing here was measured on a GPU, so there is no hardware card."
         )
     made = card.make_card(results)
     if made is not None:
         page.card = {
-            CARD_JSON: (json.dumps(made, indent=1) + "\n").encode("ascii"),
+            CARD_JSON: (json.dumps(made, separators=(",", ":")) + "\n").encode("ascii"),
             CARD_MARKDOWN: card_page.make_card_page(made, results).encode("utf-8"),
         }
         parts.append(
             f"**[Hardware card]({CARD_MARKDOWN})**: all that these results say of the device's parameters, "
             f"with the evidence (and [as JSON]({CARD_JSON}))."
         )
-    parts.extend([shared.device_table(results), *_all_inferences(results), "## Experiments", _contents(results)])
-    for result in results:
-        parts.extend(_experiment(page, result))
-    parts.append("Made by scripts/report.py; do not edit.")
+    parts.extend(["## Experiments", _contents(results), *_others(results[0].path.parent), *_gallery(results, pictures),
+                  "## Device", shared.device_table(results), MADE_BY])
     page.markdown = "\n\n".join(parts) + "\n"
     return page

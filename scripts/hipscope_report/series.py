@@ -11,6 +11,9 @@ from . import formats
 
 BYTE_UNITS = ("B", "byte", "bytes")
 BARS_AT_MOST = 48
+# Units of which less is better, with or without what it is divided by; what is counted per something is no rate.
+TIMES = frozenset({"s", "ms", "us", "ns", "cycles"})
+COUNTS = frozenset({"blocks", "bytes", "waves"})
 # What is computed of numbers between these is still a number; no axis needs others.
 SMALLEST_DRAWN, LARGEST_DRAWN = 1e-100, 1e100
 # Over a smaller range a logarithmic axis has hardly a tick with a number.
@@ -130,6 +133,21 @@ def curves_of(sweep: dict[str, Any]) -> Curves | None:
             one.points = {index: y for index, y in one.points.items() if y > 0}
     return Curves(unit, is_categorical(sweep) and len(sweep["rows"]) <= BARS_AT_MOST, points,
                   [one for one in published if one.points], [one for one in companions if one.points])
+
+
+def best_row(sweep: dict[str, Any]) -> tuple[dict[str, Any], float, str] | None:
+    """The row with the best headline, its value and unit; None where more is neither better nor worse."""
+    found = _headline(sweep)
+    if found is None:
+        return None
+    points, unit = found
+    if unit.partition("/")[0] in TIMES:
+        best = min(points, key=points.__getitem__)
+    elif "/" in unit and unit.partition("/")[0] not in COUNTS:
+        best = max(points, key=points.__getitem__)
+    else:
+        return None
+    return sweep["rows"][best], points[best], unit
 
 
 def wants_decades(sweep: dict[str, Any], values: list[float]) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,10 +22,9 @@ def verified(result: Result) -> bool:
     return result.data["status"] == "passed" and not result.data["verification"]["failures"]
 
 
-def link(result: Result, page: str = "") -> str:
-    """A link to the experiment's section of a page, by default the one that the link stands on."""
-    anchor = re.sub(r"[^a-z0-9_ -]", "", result.title.lower()).replace(" ", "-")
-    return f"[{result.title}]({page}#{anchor})"
+def link(result: Result) -> str:
+    """A link to the experiment's page."""
+    return f"[{result.title}]({result.name}.md)"
 
 
 def distinct(results: Sequence[Result], section: str, key: str, markup: Markup = markdown) -> str:

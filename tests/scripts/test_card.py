@@ -199,12 +199,12 @@ def test_full_card(tmp_path: Path) -> None:
             "| 10.40 TB/s |\n"
             "| constant cache level 1 | 2 KiB | - | - | 25 cycles (14.25 ns) | - |\n") in page
     for row in (
-        "| memory latency | 702 cycles (400.0 ns) | 90 % | - | [memory_latency](README.md#memory_latency) |",
-        "| memory read bandwidth | 4.680 TB/s | 90 % | - | [memory_bandwidth](README.md#memory_bandwidth) |",
-        "| TLB level 2 reach | not found | 0 % | - | [memory_latency](README.md#memory_latency) |",
-        "| compute units | 132 CUs | 90 % | 132 CUs | [cu_staircase](README.md#cu_staircase) |",
+        "| memory latency | 702 cycles (400.0 ns) | 90 % | - | [memory_latency](memory_latency.md) |",
+        "| memory read bandwidth | 4.680 TB/s | 90 % | - | [memory_bandwidth](memory_bandwidth.md) |",
+        "| TLB level 2 reach | not found | 0 % | - | [memory_latency](memory_latency.md) |",
+        "| compute units | 132 CUs | 90 % | 132 CUs | [cu_staircase](cu_staircase.md) |",
         "| cache level 2 capacity | 31 MiB | 90 % | 60 MiB, **disagrees** "
-        "| [memory_latency](README.md#memory_latency) |",
+        "| [memory_latency](memory_latency.md) |",
     ):
         assert row in page.splitlines()
     assert "- **LDS banks: 32 banks** (lds_banks): This is LDS banks.\n  - a step that tells LDS banks\n" in page
@@ -308,7 +308,7 @@ def test_not_found(tmp_path: Path) -> None:
     one = parameter(made, "wave size")
     assert (one["status"], one["disagreement"]) == ("not found", False)
     assert rows(page, "wave size")[0] == (
-        "| wave size | not found | 0 % | 32 lanes | [thread_rate](README.md#thread_rate) |")
+        "| wave size | not found | 0 % | 32 lanes | [thread_rate](thread_rate.md) |")
     assert "- **wave size: not found** (thread_rate): This is wave size.\n" in page
     assert "1 not found" in page
     # Another experiment finds it.
@@ -392,7 +392,7 @@ def test_other_group(tmp_path: Path) -> None:
         ("cache size", ["copy_rate"], False), ("wave size", ["copy_rate"], False),
         ("cache size", ["other_rate"], False)]
     other = page[page.index("## Other"):]
-    assert "| cache size | 50 MiB | 90 % | - | [copy_rate](README.md#copy_rate) |" in other
+    assert "| cache size | 50 MiB | 90 % | - | [copy_rate](copy_rate.md) |" in other
     # It is not the wave size that the table means.
     assert made["execution"][0]["status"] == "not measured"
 
@@ -418,7 +418,7 @@ def test_variants_stand_apart(tmp_path: Path) -> None:
     assert [reading["experiment"] for reading in wide["readings"]] == ["thread_rate.wave64"]
     assert not wide["disagreement"]
     assert wide["missing"] == [{"experiment": "wave_divergence", "reason": "no result"}]
-    assert "| wave size (wave64) | 64 lanes | 90 % | 64 lanes | [thread_rate (wave64)](README.md#" in page
+    assert "| wave size (wave64) | 64 lanes | 90 % | 64 lanes | [thread_rate (wave64)](thread_rate.wave64.md" in page
 
 
 def test_only_a_variant_ran(tmp_path: Path) -> None:
@@ -471,7 +471,7 @@ def test_no_card_of_a_cpu(tmp_path: Path) -> None:
     done = report(tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"report.py: no hardware card in {tmp_path}: nothing is inferred of a CPU.\n"
-    assert sorted(os.listdir(tmp_path)) == ["README.md", "plots", "thread_rate.json"]
+    assert sorted(os.listdir(tmp_path)) == ["README.md", "plots", "thread_rate.json", "thread_rate.md"]
     page = (tmp_path / "README.md").read_text()
     assert "there is no hardware card" in page and "card.md" not in page
 
@@ -517,7 +517,8 @@ def test_hostile_texts(tmp_path: Path) -> None:
     for lines in tables:
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in lines}) == 1
     assert sorted(os.listdir(tmp_path)) == [
-        "README.md", "card.json", "card.md", "ilp_tlp.json", "plots", "thread_rate.json"]
+        "README.md", "card.json", "card.md", "ilp_tlp.json", "ilp_tlp.md", "plots", "thread_rate.json",
+        "thread_rate.md"]
 
 
 def spoiled(made: Json, change: str) -> Json:

@@ -23,6 +23,8 @@ import html_report  # noqa: E402  # pylint: disable=wrong-import-position
 import report  # noqa: E402  # pylint: disable=wrong-import-position
 from hipscope_report import formats  # noqa: E402  # pylint: disable=wrong-import-position
 
+pytestmark = pytest.mark.slow
+
 SEED = 20
 CUTS = 40
 # Of the places of a result so many are tried with each kind of value.
@@ -107,7 +109,8 @@ class Bench:
         """What all tools end with on this file."""
         folder = file.parent
         place = str(folder.relative_to(self.root))
-        pages = {f"{place}/{name}" for name in ("README.md", "card.json", "card.md", "plots", "report.html")}
+        pages = {f"{place}/{name}"
+                 for name in ("README.md", f"{STEM}.md", "card.json", "card.md", "plots", "report.html")}
         plots = {f"{place}/plots/{STEM}-{name}.svg" for name in ("sizes", "stages")}
         statuses = []
         if with_report:
@@ -218,7 +221,7 @@ def test_another_type(bench: Bench, value: Any) -> None:
 def expected(file: Path, bench: Bench) -> set[str]:
     """What report.py writes beside a file; the names of plots are of small letters, digits and dashes."""
     place = str(file.parent.relative_to(bench.root))
-    names = ("README.md", "card.json", "card.md", "plots", *(f"plots/{STEM}-{one}.svg" for one in (
+    names = ("README.md", f"{STEM}.md", "card.json", "card.md", "plots", *(f"plots/{STEM}-{one}.svg" for one in (
         "sizes", "stages", "sweep", "text", "7")))
     return {f"{place}/{name}" for name in names}
 
@@ -260,11 +263,11 @@ def test_extreme_numbers(bench: Bench, number: float) -> None:
 
 def assert_harmless(folder: Path, hostile: str) -> None:
     """Whether both pages hold nothing that a name could have put there."""
-    text = (folder / "README.md").read_text(encoding="utf-8") + (folder / "card.md").read_text(encoding="utf-8")
+    text = "".join((folder / name).read_text(encoding="utf-8") for name in ("README.md", f"{STEM}.md", "card.md"))
     assert set(re.findall(r"<[^>\s]*>?", text)) <= {"<details>", "</details>", "<summary>", "</summary>"}, hostile
     links = re.findall(r"(?<!\\)\]\(([^)]*)\)", text)
     assert [link for link in links if not re.fullmatch(
-        r"plots/copy_rate-[a-z0-9-]+\.svg|(README\.md)?#copy_rate|card\.(md|json)", link)] == [], hostile
+        r"plots/copy_rate-[a-z0-9-]+\.svg|(README|copy_rate|card)\.md|(copy_rate|card)\.json", link)] == [], hostile
     page = Page((folder / "report.html").read_text(encoding="utf-8"))
     known, plain = (Page((folder.parent.parent / name / "report.html").read_text(encoding="utf-8"))
                     for name in ("tame", "good"))
@@ -297,7 +300,7 @@ def test_hostile_names(bench: Bench, hostile: str) -> None:
     written = bench.files() - before
     place = re.escape(str(folder.relative_to(bench.root)))
     assert [name for name in written if not re.fullmatch(
-        rf"{place}/(README\.md|card\.md|card\.json|report\.html|plots(/copy_rate-[a-z0-9-]+\.svg)?)", name)] == []
+        rf"{place}/(README\.md|copy_rate\.md|card\.md|card\.json|report\.html|plots(/copy_rate-[a-z0-9-]+\.svg)?)", name)] == []
 
 
 def test_hostile_text_in_one_place(bench: Bench) -> None:

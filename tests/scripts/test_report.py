@@ -26,10 +26,12 @@ def report(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def page_of(folder: Path) -> str:
-    """The page, made without a complaint."""
+    """The index and the experiments' pages, made without a complaint."""
     done = report(folder)
     assert (done.returncode, done.stderr) == (0, "")
-    return (folder / "README.md").read_text(encoding="utf-8")
+    pages = [folder / "README.md", *sorted(path.with_suffix(".md") for path in folder.glob("*.json")
+                                           if path.name != "card.json")]
+    return "\n".join(page.read_text(encoding="utf-8") for page in pages)
 
 
 def one_sentence(done: subprocess.CompletedProcess[str], *parts: str) -> None:
@@ -98,7 +100,7 @@ def test_page(tmp_path: Path) -> None:
         "**How fast is a copy?**", "3 of 120 samples throttled", "Clock: 1755 MHz, measured",
         "counter read 12.50 ns", "**cache size: 50 MiB** (confidence 90 %; the driver says 50 MiB).",
         "- a step at 50 MiB", "**line size: not found** (confidence 0 %).", "- a book, chapter 2",
-        "![rate over size](plots/copy_rate-sizes.svg)", "| [copy_rate](#copy_rate) |", "passed (6 checks)",
+        "![rate over size](plots/copy_rate-sizes.svg)", "| [copy_rate](copy_rate.md) |", "passed (6 checks)",
     ):
         assert part in page
     assert "CPU times" not in page and "FAILED" not in page and "<details>" not in page
@@ -237,11 +239,56 @@ def test_same_results_give_the_same_bytes(tmp_path: Path) -> None:
         synthetic.write(tmp_path / name, synthetic.result())
     first = report(tmp_path / "a", tmp_path / "b")
     assert first.returncode == 0
-    for file in ("README.md", "plots/copy_rate-sizes.svg"):
+    for file in ("README.md", "copy_rate.md", "plots/copy_rate-sizes.svg"):
         assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
     before = (tmp_path / "a" / "plots" / "copy_rate-sizes.svg").read_bytes()
     page_of(tmp_path / "a")
     assert (tmp_path / "a" / "plots" / "copy_rate-sizes.svg").read_bytes() == before
+
+
+def test_the_index_is_a_few_screens_and_each_experiment_has_a_page(tmp_path: Path) -> None:
+    rows = [synthetic.row(str(x), x, 1e-3 / x, float(x)) for x in range(1, 400)]
+    names = [f"copy_{letter}" for letter in "abcdefghijklmnopqrstuvw"]
+    for name in names:
+        synthetic.write(tmp_path, synthetic.result(name, sweeps=[synthetic.sweep("s", rows)]))
+    (tmp_path / "ncu.md").write_text("counted")
+    assert report(tmp_path).returncode == 0
+    index = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert len(index.splitlines()) < 90 and len(index) < 20000
+    assert "[what a profiler counted](ncu.md)" in index and "sass.md" not in index
+    for name in names:
+        assert f"| [{name}]({name}.md) | How fast is a copy? | rate 399.0 GB/s (399) | passed" in index
+        assert f"[![{name}](plots/{name}-s.svg)]({name}.md)" in index
+        page = (tmp_path / f"{name}.md").read_text(encoding="utf-8")
+        assert page.startswith(f"# {name}\n\n[Test GPU](README.md)\n") and f"({name}.json)" in page
+        assert "| 399 |" in page and "| 399 |" not in index
+
+
+@pytest.mark.parametrize("unit, headline, best", [
+    ("GB/s", "rate", "rate 600.0 GB/s (32 KiB)"), ("cycles", "rate", "rate 100.0 cycles (1 KiB)"),
+    ("ns/row", "rate", "rate 100.0 ns/row (1 KiB)"), ("waves/CU", "rate", "-"), ("%", "rate", "-"),
+    ("GB/s", "time", "time 10.00 us (1 KiB)"), ("GB/s", "none", "-"),
+])
+def test_the_best_row_is_the_largest_rate_or_the_shortest_time(
+        tmp_path: Path, unit: str, headline: str, best: str) -> None:
+    data = synthetic.result()
+    data["sweeps"][0]["headline"] = headline
+    for row in data["sweeps"][0]["rows"]:
+        row["values"][0]["unit"] = unit
+    synthetic.write(tmp_path, data)
+    page_of(tmp_path)
+    assert f"| How fast is a copy? | {best} | passed" in (tmp_path / "README.md").read_text(encoding="utf-8")
+
+
+def test_old_pages_and_tables_go_and_others_stay(tmp_path: Path) -> None:
+    synthetic.write(tmp_path, synthetic.result())
+    (tmp_path / "removed.md").write_text("# removed\n\nMade by scripts/report.py; do not edit.\n")
+    for name in ("notes.md", "notes.txt", "copy_rate.txt"):
+        (tmp_path / name).write_text("mine")
+    (tmp_path / "latin.md").write_bytes(b"\xff")
+    page_of(tmp_path)
+    assert sorted(os.listdir(tmp_path)) == ["README.md", "card.json", "card.md", "copy_rate.json", "copy_rate.md",
+                                            "latin.md", "notes.md", "notes.txt", "plots"]
 
 
 def test_old_plots_go(tmp_path: Path) -> None:
@@ -289,7 +336,8 @@ def test_hostile_names(tmp_path: Path) -> None:
     assert counts == {7}
     plots = sorted(os.listdir(folder / "plots"))
     assert len(plots) == 2 and all(re.fullmatch(r"copy_rate-[a-z0-9-]+\.svg", name) for name in plots)
-    assert sorted(os.listdir(folder)) == ["README.md", "card.json", "card.md", "copy_rate.json", "plots"]
+    assert sorted(os.listdir(folder)) == [
+        "README.md", "card.json", "card.md", "copy_rate.json", "copy_rate.md", "plots"]
     assert os.listdir(tmp_path) == ["deep"] and os.listdir(tmp_path / "deep") == ["results"]
     for name in plots:
         tree = ElementTree.fromstring((folder / "plots" / name).read_text())
@@ -357,7 +405,13 @@ def test_two_devices_in_a_folder(tmp_path: Path) -> None:
     other = synthetic.result("other")
     other["device"]["name"] = "Another GPU"
     synthetic.write(tmp_path, other)
-    one_sentence(report(tmp_path), "other.json is of another device than")
+    one_sentence(report(tmp_path), "other.json is of another device or backend than")
+
+
+def test_two_backends_in_a_folder(tmp_path: Path) -> None:
+    synthetic.write(tmp_path, synthetic.result())
+    synthetic.write(tmp_path, synthetic.result("other", backend="host"))
+    one_sentence(report(tmp_path), "other.json is of another device or backend than")
 
 
 def test_folders_without_results(tmp_path: Path) -> None:
