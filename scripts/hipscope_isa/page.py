@@ -1,4 +1,4 @@
-"""The pages on compiled code: one per target, and one that compares the targets."""
+"""The pages on compiled code: one per target and experiment, an index of each target, and one of all."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from . import plots
 from .results import target_order
 
 MADE_BY = "Made by scripts/isa_report.py; do not edit."
+SHARES_PAGE = "fma-shares.md"
 LONGEST_OPEN_TABLE = 40
 NOT_THERE = formats.NOT_THERE
 
@@ -127,22 +128,47 @@ def _distinct(results: list[Result], key: str) -> str:
     return markdown.text("; ".join(dict.fromkeys(result[key] for result in results)))
 
 
+def experiment_page(result: Result) -> str:
+    """The page of one experiment on one target."""
+    kernels = result["kernels"]
+    parts = [
+        f"# {result['experiment']} on {result['target']}",
+        f"[{result['target']}](README.md), which says how to read this. "
+        f"Source: [{result['source']}](../../../{result['source']}).",
+        "## Kernels",
+        _kernel_table(kernels),
+        *(["## Loops", table] if (table := _loop_table(kernels)) else []),
+        *_remarks(kernels),
+        MADE_BY,
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
 def target_page(target: str, results: list[Result]) -> str:
-    """The page of one target."""
+    """The index of one target."""
+    rows = []
+    for result in results:
+        kernels = result["kernels"]
+        hot = [loop for kernel in kernels if (loop := hot_loop(kernel)) and loop["fmas"]]
+        rows.append([
+            f"[{result['experiment']}]({result['experiment']}.md)", str(len(kernels)),
+            str(sum(len(kernel["loops"]) for kernel in kernels)),
+            str(max((kernel["vgprs"] for kernel in kernels), default=0)),
+            str(sum(kernel["scratch_bytes"] > 0 for kernel in kernels)),
+            _percent(max(loop["fma_share"] for loop in hot)) if hot else NOT_THERE,
+        ])
     parts = [
         f"# {target}: what the compiler made of the experiments",
         f"Compiler: {_distinct(results, 'compiler')}. Flags: {_distinct(results, 'flags')}. Nothing was run.",
+        markdown.table(["experiment", "kernels", "loops", "most VGPRs", "kernels with scratch",
+                        "highest FMA share"], rows),
+        "## How to read an experiment's page",
         "\n".join(f"- {line}" for line in HOW_TO_READ),
         "Loops in **bold** are their kernel's hot loop: the innermost one with the most matrix instructions, "
         "else FMAs, else instructions.",
+        MADE_BY,
     ]
-    for result in results:
-        parts.append(f"## {result['experiment']}")
-        parts.append(f"[{result['source']}](../../../{result['source']})")
-        parts.append(_kernel_table(result["kernels"]))
-        parts.extend(part for part in [_loop_table(result["kernels"])] if part)
-        parts.extend(_remarks(result["kernels"]))
-    return "\n\n".join([*parts, MADE_BY]) + "\n"
+    return "\n\n".join(parts) + "\n"
 
 
 def _targets(results: Results) -> list[str]:
@@ -198,7 +224,7 @@ def _share_section(results: Results, experiment: str, files: dict[str, bytes]) -
     ]
     name = f"plots/{experiment}-fma-share.svg"
     files[name] = plots.plot_shares(experiment, shares, targets)
-    return [f"### {experiment}", f"![FMA share of the hot loops]({name})",
+    return [f"## {experiment}", f"![FMA share of the hot loops]({name})",
             _table(["FMA share of the hot loop", *targets], rows)]
 
 
@@ -239,13 +265,19 @@ def _index_page(results: Results, sections: Sequence[str], files: dict[str, byte
     ))
     shares = [part for name in experiments for part in _share_section(results, name, files)]
     files["plots/vgprs-waves.svg"] = plots.plot_registers(register_points(results))
+    if shares:
+        files[SHARES_PAGE] = "\n\n".join([
+            "# FMA share of the hot loops", "[What the compiled AMD code says](README.md)", *shares, MADE_BY, "",
+        ]).encode("utf-8")
     parts = [
         "# What the compiled AMD code says",
         "AMD machine code needs no AMD GPU to be read. Every experiment compiled for each target, and what "
-        "its kernels and loops consist of; a target's own page has all kernels, all loops, and how to read "
-        "them. Nothing here was run.",
+        "its kernels and loops consist of; a target's own page says how to read them and leads to all kernels "
+        "and all loops. Nothing here was run.",
         _target_table(results),
-        *(["## FMA share of the hot loops", *shares] if shares else []),
+        *(["## FMA share of the hot loops",
+           f"[All kernels, by target]({SHARES_PAGE}): of what a loop executes, how much is what it is for."]
+          if shares else []),
         "## Registers and waves",
         "Each point is a kernel: more registers per thread leave room for fewer waves on a SIMD. A point under "
         "its target's stairs is held back by LDS or SGPRs.",
@@ -262,6 +294,9 @@ def make_pages(results: Results, sections: Sequence[str] = ()) -> dict[str, byte
     """All pages and plots by their path; `sections` are further parts of the index, in Markdown."""
     files: dict[str, bytes] = {}
     for target in _targets(results):
-        files[f"{target}/README.md"] = target_page(target, _of_target(results, target)).encode("utf-8")
+        found = _of_target(results, target)
+        files[f"{target}/README.md"] = target_page(target, found).encode("utf-8")
+        for result in found:
+            files[f"{target}/{result['experiment']}.md"] = experiment_page(result).encode("utf-8")
     files["README.md"] = _index_page(results, sections, files).encode("utf-8")
     return files

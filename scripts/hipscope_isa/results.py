@@ -135,7 +135,7 @@ def make_folder(folder: Path) -> Path:
 def write_files(folder: Path, aside: Path, files: Mapping[str, bytes]) -> None:
     """Writes all files, by their path below `folder`, or none; raises IsaError.
 
-    Plots and results that are there but no longer among the files go.
+    Plots, pages and results that are there but no longer among the files go.
     """
     try:
         for name, content in files.items():
@@ -145,7 +145,7 @@ def write_files(folder: Path, aside: Path, files: Mapping[str, bytes]) -> None:
         for name in files:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             os.replace(aside / name, folder / name)
-        for old in [*result_files(folder), *folder.glob("plots/*.svg")]:
+        for old in [*result_files(folder), *folder.glob("plots/*.svg"), *folder.glob("gfx*/*.md")]:
             if str(old.relative_to(folder)) not in files:
                 old.unlink()
     except OSError as error:

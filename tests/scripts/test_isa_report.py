@@ -9,12 +9,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from conftest import wait_for
 from synthetic import REPOSITORY, SCRIPTS
 
 sys.path.insert(0, str(SCRIPTS))
@@ -464,7 +464,7 @@ printf '%s %s\\n' "$(basename "$source" .hip)" "$target" >>"$here/calls"
 [[ $target != gfx1100 ]] || { echo 'clang: error: cannot find the device library' >&2; exit 1; }
 if [[ -e $here/hangs && $source != *probe* ]]; then
   touch "$here/started"
-  sleep 60 &
+  sleep 600 &
   wait
 fi
 if [[ -e $here/breaks && $source == *second* ]]; then
@@ -525,7 +525,7 @@ class Workshop:
     def run(self, *arguments: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
         """Runs the program."""
         process = self.start(*arguments, path=path)
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=300)
         return subprocess.CompletedProcess(arguments, process.returncode, out, err)
 
     def files(self) -> dict[str, bytes]:
@@ -560,8 +560,9 @@ def test_report(workshop: Workshop) -> None:
     assert re.fullmatch(r".*/results/isa/README.md: 8 kernels, 2 targets, \d+\.\d s\n", done.stdout)
     assert workshop.calls() == ["first gfx900", "first gfx90a", "second gfx900", "second gfx90a"]
     assert sorted(workshop.files()) == [
-        "README.md", "gfx900/README.md", "gfx900/first.json", "gfx900/second.json", "gfx90a/README.md",
-        "gfx90a/first.json", "gfx90a/second.json", "plots/first-fma-share.svg", "plots/second-fma-share.svg",
+        "README.md", "fma-shares.md", "gfx900/README.md", "gfx900/first.json", "gfx900/first.md",
+        "gfx900/second.json", "gfx900/second.md", "gfx90a/README.md", "gfx90a/first.json", "gfx90a/first.md",
+        "gfx90a/second.json", "gfx90a/second.md", "plots/first-fma-share.svg", "plots/second-fma-share.svg",
         "plots/vgprs-waves.svg",
     ]
     data = json.loads((workshop.out / "gfx90a" / "second.json").read_text())
@@ -569,7 +570,8 @@ def test_report(workshop: Workshop) -> None:
     assert data["compiler"] == "Fake clang version 99.1, HIP 9.9"
     assert [kernel["name"] for kernel in data["kernels"]] == ["busy_kernel", "waiting_kernel"]
     assert data["kernels"][0]["loops"][0]["mca"] == {"cycles": 19.0, "stripped": []}
-    of_target = (workshop.out / "gfx900" / "README.md").read_text()
+    assert "| [first](first.md) | 2 | 3 | 7 | 0 | 84.2 % |\n" in (workshop.out / "gfx900" / "README.md").read_text()
+    of_target = (workshop.out / "gfx900" / "first.md").read_text()
     # The columns of AGPRs, spills, LDS and matrix instructions are all 0.
     assert (
         "| kernel | VGPRs | SGPRs | scratch bytes | block | waves | code bytes | instructions | FMAs | loops |\n"
@@ -580,12 +582,14 @@ def test_report(workshop: Workshop) -> None:
         "| kernel | loop | instructions | FMA | other VALU | SALU | scalar memory | waits | branches | FMA share "
         "| bytes | at | llvm-mca |\n") in of_target
     assert "| busy_kernel | **LBB0_3** | 19 | 16 | 0 | 2 | 0 | 0 | 1 | 84.2 % | 140 | 224 | 19.0 |\n" in of_target
-    index = (workshop.out / "README.md").read_text()
+    shares = (workshop.out / "fma-shares.md").read_text()
     assert ("| FMA share of the hot loop | gfx900 | gfx90a |\n| --- | ---: | ---: |\n"
-            "| busy_kernel | 84.2 % | 84.2 % |\n") in index
+            "| busy_kernel | 84.2 % | 84.2 % |\n") in shares
+    index = (workshop.out / "README.md").read_text()
+    assert "(fma-shares.md)" in index and "busy_kernel" not in index
     assert "No kernel uses scratch on any target." in index
-    for name in ("first-fma-share.svg", "vgprs-waves.svg"):
-        assert f"(plots/{name})" in index
+    for name, on in (("first-fma-share.svg", shares), ("vgprs-waves.svg", index)):
+        assert f"(plots/{name})" in on
         ElementTree.fromstring((workshop.out / "plots" / name).read_text())
     assert workshop.run("--check").stdout == "4 valid, 0 invalid\n"
 
@@ -604,7 +608,7 @@ def test_only_some_experiments_keep_the_others(workshop: Workshop) -> None:
     assert workshop.run("--targets", "gfx900", "--only", "^sec").returncode == 0
     after = workshop.files()
     assert {name for name in after if after[name] != before[name]} == {
-        "gfx900/second.json", "gfx900/README.md", "README.md", "plots/vgprs-waves.svg"}
+        "gfx900/second.json", "gfx900/second.md", "gfx900/README.md", "README.md", "plots/vgprs-waves.svg"}
     assert after.keys() == before.keys()
 
 
@@ -613,8 +617,9 @@ def test_what_is_no_experiment_any_more_goes(workshop: Workshop) -> None:
     workshop.name_experiments("src/1-a/first.hip", "src/3-c/third.hip")
     assert workshop.run("--targets", "gfx900").returncode == 0
     assert sorted(workshop.files()) == [
-        "README.md", "gfx900/README.md", "gfx900/first.json", "gfx900/third.json", "plots/first-fma-share.svg",
-        "plots/third-fma-share.svg", "plots/vgprs-waves.svg"]
+        "README.md", "fma-shares.md", "gfx900/README.md", "gfx900/first.json", "gfx900/first.md",
+        "gfx900/third.json", "gfx900/third.md", "plots/first-fma-share.svg", "plots/third-fma-share.svg",
+        "plots/vgprs-waves.svg"]
 
 
 def test_scratch_is_named(workshop: Workshop) -> None:
@@ -623,20 +628,20 @@ def test_scratch_is_named(workshop: Workshop) -> None:
     assert workshop.run("--targets", "gfx900", "--only", "first").returncode == 0
     index = (workshop.out / "README.md").read_text()
     assert "| first | busy_kernel | gfx900 | 724 | 81 | 1024 |" in index
-    assert "| busy_kernel | 7 | 11 | 81 | 724 | 1024 |" in (workshop.out / "gfx900" / "README.md").read_text()
+    assert "| busy_kernel | 7 | 11 | 81 | 724 | 1024 |" in (workshop.out / "gfx900" / "first.md").read_text()
 
 
 def test_no_mca_is_said(workshop: Workshop) -> None:
     workshop.add("llvm-mca", "#!/bin/sh\nexit 1\n")
     assert workshop.run("--targets", "gfx900").returncode == 0
-    assert "| 140 | 224 | not available |" in (workshop.out / "gfx900" / "README.md").read_text()
+    assert "| 140 | 224 | not available |" in (workshop.out / "gfx900" / "first.md").read_text()
 
 
 def test_what_mca_refuses_is_said(workshop: Workshop) -> None:
     text = STAIRCASE.replace("s_add_i32 s3, s3, -16", "v_bad s3, s3, -16")
     workshop.record(text)
     assert workshop.run("--targets", "gfx900").returncode == 0
-    of_target = (workshop.out / "gfx900" / "README.md").read_text()
+    of_target = (workshop.out / "gfx900" / "first.md").read_text()
     assert "| 18.0 (without 1) |" in of_target
     assert "- busy_kernel, .LBB0_3: llvm-mca refused v_bad s3, s3, -16." in of_target
 
@@ -706,12 +711,9 @@ def test_interrupt(workshop: Workshop, number: signal.Signals, status: int) -> N
     before = workshop.files()
     (workshop.tools / "hangs").touch()
     process = workshop.start("--targets", "gfx900,gfx1030", "--jobs", "2")
-    for _ in range(400):
-        if (workshop.tools / "started").exists():
-            break
-        time.sleep(0.05)
+    wait_for(workshop.tools / "started")
     process.send_signal(number)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=300)
     assert process.returncode == status
     assert err in ("", "isa_report.py: interrupted; what was there before stays.\n")
     assert workshop.files() == before
@@ -725,7 +727,7 @@ def test_names_cannot_break_the_page() -> None:
     kernels[0]["name"] = "a|b<script>alert(1)</script> `c` **d**"
     files = page.make_pages({("gfx900", "cu_staircase"): result(kernels=kernels)}, ["## A further section"])
     assert "\n## A further section\n" in files["README.md"].decode()
-    for name in ("README.md", "gfx900/README.md"):
+    for name in ("fma-shares.md", "gfx900/cu_staircase.md"):
         text = files[name].decode()
         assert "<script" not in text and "a\\|b" in text
 
