@@ -13,11 +13,20 @@ require_regex() {
   ((status < 2)) || usage_error "$1 '$2' is not a valid regular expression."
 }
 
+# require_own FILE: ends the script when a file of the build folder cannot be written, as where another
+# user has built.
+require_own() {
+  { : >>"$1"; } 2>/dev/null ||
+    usage_error "$1 cannot be written; has another user built there? Take another folder with --build-dir."
+}
+
 # build_experiments: configures the backend's preset in the build folder, chooses the experiments and
 # builds them; shows the log only when that fails.
 build_experiments() {
   local log=$build_dir/build.log status=0 configure begin
   mkdir -p "$build_dir" 2>/dev/null || usage_error "the build folder $build_dir cannot be made."
+  require_own "$log"
+  [[ ! -e $build_dir/CMakeCache.txt ]] || require_own "$build_dir/CMakeCache.txt"
   printf 'Building for %s in %s ... ' "$backend" "$(shown "$build_dir")"
   begin=$(now)
   configure=(cmake -S "$root" --preset "$backend" -B "$build_dir")

@@ -315,7 +315,8 @@ std::vector<Rewrite<T>> rewrites() {
 
 // --- Running a row ----------------------------------------------------------------------------
 
-// Half of the arguments lie evenly in the range, half evenly over its orders of magnitude.
+// The edges of the range, which a draw would hardly hit; of the other arguments half lie evenly in
+// the range, half evenly over its orders of magnitude.
 template <typename T>
 std::vector<T> draw(const Range& range, std::size_t count, std::mt19937_64& random) {
   std::uniform_real_distribution<double> uniform;
@@ -327,6 +328,11 @@ std::vector<T> draw(const Range& range, std::size_t count, std::mt19937_64& rand
     const double magnitude = i % 2 == 0 ? range.low + (range.high - range.low) * u
                                         : std::exp2(lowest + (highest - lowest) * u);
     values[i] = static_cast<T>(range.both_signs && random() % 2 == 0 ? -magnitude : magnitude);
+  }
+  const std::array edges = {range.low, range.high, -range.low, -range.high};
+  const std::size_t edge_count = std::min<std::size_t>(count, range.both_signs ? 4 : 2);
+  for (std::size_t i = 0; i < edge_count; ++i) {
+    values[i] = static_cast<T>(edges[i]);
   }
   return values;
 }

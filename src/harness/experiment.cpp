@@ -93,6 +93,8 @@ std::string utc_now() {
 }
 
 int run_experiment(detail::ExperimentRecord& experiment, const detail::Options& options) {
+  // A wrong size is wrong on every device, so it is told before one is looked for.
+  resolve_sizes(experiment, options.preset, true, std::numeric_limits<std::uint64_t>::max());
   if (options.list_sweeps) {
     return list_sweeps(experiment, options);
   }
@@ -100,8 +102,6 @@ int run_experiment(detail::ExperimentRecord& experiment, const detail::Options& 
   if (!options.json_path.empty()) {
     detail::require_writable(options.json_path);
   }
-  // A wrong size is wrong on every device, so it is told before one is looked for.
-  resolve_sizes(experiment, options.preset, true, std::numeric_limits<std::uint64_t>::max());
   std::string why_none;
   const int count = device_count(why_none);
   if (count == 0) {
@@ -187,7 +187,7 @@ int Experiment::run(int argc, char** argv) {
   } catch (const UsageError& error) {
     return fail(error.what(), bad_usage);
   } catch (const detail::Interrupted& interrupted) {
-    return fail("interrupted, nothing was written", interrupted.exit_status());
+    return fail(interrupted.what(), interrupted.exit_status());
   } catch (const std::bad_alloc&) {
     return fail("out of host memory", device_error);
   } catch (const std::exception& error) {

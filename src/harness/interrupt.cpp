@@ -28,9 +28,9 @@ void install_signal_handlers() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-void throw_if_interrupted() {
+void throw_if_interrupted(const char* what) {
   if (received_signal != 0) {
-    throw Interrupted(received_signal);
+    throw Interrupted(received_signal, what);
   }
 }
 

@@ -5,24 +5,25 @@
 
 namespace hipscope::detail {
 
-/// Thrown between samples after SIGINT or SIGTERM.
+/// Thrown between samples, and while a reader lets the output wait, after SIGINT or SIGTERM.
 class Interrupted : public std::exception {
  public:
-  explicit Interrupted(int signal) : signal_(signal) {}
-  [[nodiscard]] const char* what() const noexcept override { return "interrupted"; }
+  Interrupted(int signal, const char* what) : signal_(signal), what_(what) {}
+  [[nodiscard]] const char* what() const noexcept override { return what_; }
 
   /// 130 after SIGINT, 143 after SIGTERM, as a shell reports them.
   [[nodiscard]] int exit_status() const { return 128 + signal_; }
 
  private:
   int signal_;
+  const char* what_;
 };
 
 /// Installs the handlers. A second signal ends the process at once: nothing is half written then
 /// either, since a file takes its name only when it is whole.
 void install_signal_handlers();
 
-/// Throws Interrupted when a signal has come since.
-void throw_if_interrupted();
+/// Throws Interrupted, which says `what`, when a signal has come since.
+void throw_if_interrupted(const char* what = "interrupted, nothing was written");
 
 }  // namespace hipscope::detail

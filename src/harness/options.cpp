@@ -19,6 +19,16 @@ namespace {
 
 constexpr double default_noise_percent = 0.5;
 
+/// Between which numbers an option's value lies.
+struct Bounds {
+  double lowest;
+  double highest;
+};
+
+constexpr Bounds seconds_bounds = {.lowest = 1e-6, .highest = 3600};
+constexpr Bounds percent_bounds = {.lowest = 1e-3, .highest = 100};
+constexpr Bounds megahertz_bounds = {.lowest = 1, .highest = 100000};
+
 // Sizes are given as 1048576, 2^20 or 64Ki (Ki, Mi, Gi: powers of 1024).
 std::optional<std::uint64_t> parse_size(const std::string& text) {
   constexpr std::size_t longest = 64;  // std::regex needs stack for every character
@@ -64,8 +74,8 @@ CLI::Validator not_empty() {
 }
 
 // Unlike CLI::Range, refuses NaN, and says what a person would.
-CLI::Validator number_between(double lowest, double highest) {
-  return {[=](std::string& text) {
+CLI::Validator number_between(const Bounds& bounds) {
+  return {[lowest = bounds.lowest, highest = bounds.highest](std::string& text) {
             double value = 0;
             const char* const end = text.data() + text.size();
             const auto [stop, error] = std::from_chars(text.data(), end, value);
@@ -119,23 +129,28 @@ void add_common_options(CLI::App& app, Options& options, double& noise_percent,
   auto* full = app.add_flag("--full", presets.full, "more samples")->excludes(quick);
   auto* minimum_seconds =
       app.add_option("--min-time", options.minimum_seconds,
-                     "sample each point for at least SECONDS (default: by preset)")
+                     fmt::format("sample each point for at least SECONDS ({} to {}; default: by "
+                                 "preset)",
+                                 seconds_bounds.lowest, seconds_bounds.highest))
           ->type_name("SECONDS")
-          ->check(number_between(1e-6, 3600));
+          ->check(number_between(seconds_bounds));
   auto* noise = app.add_option("--noise", noise_percent,
                                fmt::format("stop sampling when the interquartile range is under "
-                                           "PERCENT of the median (default {})",
+                                           "PERCENT of the median ({} to {}; default {})",
+                                           percent_bounds.lowest, percent_bounds.highest,
                                            default_noise_percent))
                     ->type_name("PERCENT")
-                    ->check(number_between(1e-3, 100));
+                    ->check(number_between(percent_bounds));
   app.add_flag(
          "--once", presets.once,
          "as --quick, but run everything only once, with no warm-up: for checkers and profilers")
       ->excludes(quick, full, minimum_seconds, noise);
-  app.add_option("--clock-mhz", options.clock_mhz,
-                 "compute cycles with this shader clock, not the measured one")
+  app.add_option(
+         "--clock-mhz", options.clock_mhz,
+         fmt::format("compute cycles with this shader clock ({} to {}), not the measured one",
+                     megahertz_bounds.lowest, megahertz_bounds.highest))
       ->type_name("MHZ")
-      ->check(number_between(1, 100000));
+      ->check(number_between(megahertz_bounds));
   app.add_option("--seed", options.seed, "seed of random inputs (default 1)")
       ->type_name("N")
       ->check(whole_number(std::numeric_limits<std::uint64_t>::max()));
@@ -151,7 +166,8 @@ void add_common_options(CLI::App& app, Options& options, double& noise_percent,
 void add_size_options(CLI::App& app, ExperimentRecord& experiment) {
   for (SizeOption& size : experiment.sizes) {
     app.add_option(size.flag, size.given,
-                   fmt::format("{} (default {}; --quick {}; on the host backend {})", size.meaning,
+                   fmt::format("{} ({} to {}; default {}; --quick {}; on the host backend {})",
+                               size.meaning, size.defaults.minimum, size.defaults.maximum,
                                size.defaults.gpu, size.defaults.quick, size.defaults.host))
         ->type_name("N")
         ->check(not_empty())

@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -16,6 +18,7 @@
 #include <system_error>
 
 #include "hipscope/experiment.h"
+#include "interrupt.h"
 
 namespace hipscope::detail {
 
@@ -38,7 +41,36 @@ bool is_special_file(const std::string& path) {
   return fs::exists(status) && !fs::is_regular_file(status);
 }
 
-// Writes all of `text`; returns 0 or the error number.
+// Whoever has noted a signal must not wait for a reader. From the look at what was noted on,
+// signals are held back, so that none is lost: only the wait itself lets them through, and ends by
+// them.
+class SignalsOnlyWhileWaiting {
+ public:
+  SignalsOnlyWhileWaiting() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before_);
+  }
+  ~SignalsOnlyWhileWaiting() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsOnlyWhileWaiting(const SignalsOnlyWhileWaiting&) = delete;
+  SignalsOnlyWhileWaiting& operator=(const SignalsOnlyWhileWaiting&) = delete;
+
+  // Waits until something can be written to `descriptor` (to none: for a moment), or for a signal.
+  // Throws Interrupted.
+  void wait(int descriptor) const {
+    throw_if_interrupted(while_writing);
+    pollfd waited = {.fd = descriptor, .events = POLLOUT, .revents = 0};
+    constexpr timespec moment = {.tv_sec = 0, .tv_nsec = 20'000'000};
+    ::ppoll(&waited, 1, descriptor < 0 ? &moment : nullptr, &before_);
+    throw_if_interrupted(while_writing);
+  }
+
+ private:
+  static constexpr const char* while_writing = "interrupted while its output was written";
+  sigset_t before_{};
+};
+
+// Writes all of `text` to a regular file; returns 0 or the error number.
 int write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(descriptor, text.data(), text.size());
@@ -52,12 +84,49 @@ int write_all(int descriptor, std::string_view text) {
   return 0;
 }
 
+// The same where a reader may let it wait, a part at a time: so much does not block once there is
+// room in a pipe. Throws Interrupted.
+int write_to_reader(int descriptor, std::string_view text) {
+  const SignalsOnlyWhileWaiting signals;
+  while (!text.empty()) {
+    signals.wait(descriptor);
+    const ssize_t written =
+        ::write(descriptor, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
+    if (written < 0 && errno != EINTR && errno != EAGAIN) {
+      return errno;
+    }
+    if (written > 0) {
+      text.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+  return 0;
+}
+
+// Opens a pipe or a device; a pipe as soon as it has a reader. Throws Interrupted.
+int open_special(const std::string& path) {
+  const SignalsOnlyWhileWaiting signals;
+  while (true) {
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    std::error_code ignored;
+    if (descriptor >= 0 || errno != ENXIO || !fs::is_fifo(path, ignored)) {
+      return descriptor;
+    }
+    signals.wait(-1);
+  }
+}
+
 void write_special(const std::string& path, const std::string& text) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  const int descriptor = open_special(path);
   if (descriptor < 0) {
     fail(path, errno);
   }
-  int error = write_all(descriptor, text);
+  int error = 0;
+  try {
+    error = write_to_reader(descriptor, text);
+  } catch (const Interrupted&) {
+    ::close(descriptor);
+    throw;
+  }
   if (::close(descriptor) != 0 && error == 0) {
     error = errno;
   }
@@ -88,7 +157,8 @@ class SignalsHeld {
 // What a file is called until it is whole; mkstemp chooses the last letters.
 std::string temporary_of(const fs::path& target) { return target.string() + ".XXXXXX"; }
 
-// The file that a chain of links leads to, which need not exist yet.
+// The file that a chain of links leads to, which need not exist yet; a link still where they never
+// end.
 fs::path follow_links(fs::path path) {
   constexpr int longest_chain = 40;  // as Linux has it
   std::error_code ignored;
@@ -98,10 +168,28 @@ fs::path follow_links(fs::path path) {
   return path;
 }
 
+bool is_link(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_symlink(path, ignored);
+}
+
+// Who may read and write a file that is written anew: as the old one says, else as any new file.
+mode_t mode_of(const fs::path& target) {
+  struct stat old = {};
+  if (::stat(target.c_str(), &old) == 0) {
+    constexpr mode_t permissions = 0777;
+    return old.st_mode & permissions;
+  }
+  constexpr mode_t all_but_execution = 0666;
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  return all_but_execution & ~mask;
+}
+
 }  // namespace
 
 void print_output(const std::string& text, std::FILE* stream) {
-  if (std::fwrite(text.data(), 1, text.size(), stream) != text.size() || std::fflush(stream) != 0) {
+  if (std::fflush(stream) != 0 || write_to_reader(::fileno(stream), text) != 0) {
     throw WriteError(
         fmt::format("cannot write to standard {}", stream == stdout ? "output" : "error"));
   }
@@ -120,6 +208,9 @@ void require_writable(const std::string& path) {
     return;
   }
   std::error_code ignored;
+  if (is_link(follow_links(path))) {
+    throw UsageError(fmt::format("--json: {} is a link that leads nowhere", path));
+  }
   const fs::path folder = folder_of(follow_links(path));
   if (!fs::is_directory(folder, ignored)) {
     throw UsageError(fmt::format("--json: the folder {} does not exist", folder.string()));
@@ -151,14 +242,17 @@ void write_whole(const std::string& path, const std::string& text) {
   const SignalsHeld signals_held;
   // A link keeps pointing to where it does: the file behind it is the one to replace.
   const fs::path target = follow_links(path);
+  if (is_link(target)) {
+    fail(path, ELOOP);
+  }
+  const mode_t mode = mode_of(target);
   std::string temporary = temporary_of(target);
   const int descriptor = ::mkstemp(temporary.data());
   if (descriptor < 0) {
     fail(path, errno);
   }
-  constexpr mode_t readable_by_all = 0644;
   int error = write_all(descriptor, text);
-  if (error == 0 && (::fchmod(descriptor, readable_by_all) != 0 || ::fsync(descriptor) != 0)) {
+  if (error == 0 && (::fchmod(descriptor, mode) != 0 || ::fsync(descriptor) != 0)) {
     error = errno;
   }
   if (::close(descriptor) != 0 && error == 0) {

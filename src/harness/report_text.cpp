@@ -292,6 +292,9 @@ std::string conclusion(const Run& run) {
   for (const Inference& inference : run.inferences) {
     text += inference_text(inference);
   }
+  if (run.check_count() == 0) {
+    return text + "\nverification: nothing was measured, and so nothing checked\n";
+  }
   const std::vector<std::string> failures = run.failures();
   text += fmt::format("\nverification: {} of {} checks passed\n",
                       run.check_count() - failures.size(), run.check_count());

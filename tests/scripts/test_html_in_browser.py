@@ -18,7 +18,10 @@ sys.path.insert(0, str(synthetic.SCRIPTS))
 
 import html_report  # noqa: E402  # pylint: disable=wrong-import-position
 
+pytestmark = pytest.mark.slow
+
 DESKTOP, PHONE = (1280, 900), (360, 740)
+SIDEWAYS = (667, 240)
 # How many of a source's curves, bars, legend entries and columns of the first table are shown.
 SHOWN = """return ['.curve', '.bar', '.legend li', '#devices thead th'].map(kind =>
   [...document.querySelectorAll(kind + '.d{0}')].filter(one => one.getClientRects().length).length)"""
@@ -138,3 +141,27 @@ def test_theme_button(browser: Any, page: Path) -> None:
         button.click()
     assert grounds == [grounds[0], "rgb(255, 255, 255)", grounds[0]] and grounds[0] != grounds[1]
     assert complaints(browser) == []
+
+
+def test_a_tooltip_is_whole_on_a_phone_held_sideways(browser: Any, page: Path) -> None:
+    show(browser, page, SIDEWAYS, "light")
+    plot = browser.find_element("css selector", ".plot")
+    for block in ("start", "center", "end"):
+        browser.execute_script("arguments[0].scrollIntoView({block: arguments[1]})", plot, block)
+        for _ in range(3):
+            plot.send_keys(webdriver.Keys.ARROW_RIGHT)
+            top, bottom, left, right = browser.execute_script(
+                "const tip = document.getElementById('tip'); const place = tip.getBoundingClientRect();"
+                "return [place.top, place.bottom, place.left, place.right]")
+            assert 0 <= top < bottom <= SIDEWAYS[1] and 0 <= left < right <= SIDEWAYS[0], (block, top, bottom)
+
+
+def test_print_has_no_more_than_what_is_worth_the_paper(browser: Any, page: Path) -> None:
+    show(browser, page, DESKTOP, "light")
+    browser.execute_script("for (const one of document.querySelectorAll('details')) one.open = true")
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    shown = browser.execute_script(
+        "return ['.plot', 'figure table', '.switches', '#theme', '.contents', '.figures details'].map(which =>"
+        "[...document.querySelectorAll(which)].filter(one => one.getClientRects().length).length)")
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    assert shown[0] > 0 and shown[1:] == [0] * 5

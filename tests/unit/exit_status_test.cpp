@@ -57,6 +57,14 @@ TEST_F(ExitStatusTest, GoodRunWritesItsJson) {
   EXPECT_EQ(nlohmann::json::parse(read_file(json_))["status"], "passed");
 }
 
+TEST_F(ExitStatusTest, ARunThatMeasuresNothingSaysSo) {
+  experiment_.sweep("only", "", [](Sweep& sweep) { sweep.note("not on this device"); });
+  const Outcome outcome = run(experiment_, {});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_NE(outcome.output.find("verification: nothing was measured"), std::string::npos)
+      << outcome.output;
+}
+
 TEST_F(ExitStatusTest, WrongResultIs1AndStillReported) {
   experiment_.sweep("only", "", [](Sweep& sweep) {
     sweep.point("8", 8).verify("sum", 3, 10);

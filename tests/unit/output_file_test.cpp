@@ -30,9 +30,58 @@ TEST_F(OutputFileTest, WritesANewFile) {
   write_whole(path("new"), "text\n");
   EXPECT_EQ(read_file(path("new")), "text\n");
   EXPECT_EQ(files(), std::vector<std::string>{"new"});
+}
+
+unsigned mode_of(const std::string& path) {
   struct stat status = {};
-  ASSERT_EQ(stat(path("new").c_str(), &status), 0);
-  EXPECT_EQ(status.st_mode & 0777U, 0644U);
+  EXPECT_EQ(stat(path.c_str(), &status), 0);
+  return status.st_mode & 0777U;
+}
+
+TEST_F(OutputFileTest, TheModeIsTheUsersOrThatOfTheOldFile) {
+  const mode_t before = umask(027);
+  write_whole(path("new"), "text");
+  EXPECT_EQ(mode_of(path("new")), 0640U);
+  EXPECT_EQ(umask(before), 027U);  // and is as it was
+  for (const mode_t mode : {mode_t{0600}, mode_t{0666}}) {
+    write_file(path("old"), "old");
+    ASSERT_EQ(chmod(path("old").c_str(), mode), 0);
+    write_whole(path("old"), "new");
+    EXPECT_EQ(mode_of(path("old")), mode);
+  }
+}
+
+TEST_F(OutputFileTest, ALoopOfLinksIsNoFile) {
+  fs::create_symlink("other", path("link"));
+  fs::create_symlink("link", path("other"));
+  EXPECT_THROW(require_writable(path("link")), UsageError);
+  EXPECT_THROW(write_whole(path("link"), "text"), detail::WriteError);
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_EQ(files(), (std::vector<std::string>{"link", "other"}));
+}
+
+// Ends the process by one signal while it waits for a reader: with 0 where that is noticed.
+void write_until_interrupted(const std::string& pipe) {
+  detail::install_signal_handlers();
+  std::signal(SIGALRM, [](int) { static_cast<void>(kill(getpid(), SIGTERM)); });
+  constexpr useconds_t moment = 100'000;
+  ualarm(moment, 0);
+  try {
+    write_whole(pipe, std::string(std::size_t{1} << 20, 'x'));
+  } catch (const detail::Interrupted& interrupted) {
+    std::_Exit(interrupted.exit_status() - 143);
+  }
+  std::_Exit(1);
+}
+
+TEST_F(OutputFileTest, OneSignalEndsTheWaitForAReader) {
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  const std::string pipe = path("pipe");
+  EXPECT_EXIT(write_until_interrupted(pipe), testing::ExitedWithCode(0), "");
+  const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);  // which never reads
+  ASSERT_GE(reader, 0);
+  EXPECT_EXIT(write_until_interrupted(pipe), testing::ExitedWithCode(0), "");
+  close(reader);
 }
 
 TEST_F(OutputFileTest, ReplacesAFileAtOnce) {
