@@ -2,7 +2,8 @@
 
 ctest says by environment variables what to test: HIPSCOPE_BUILD, the build folder with bin/ and
 experiments.txt; HIPSCOPE_SOURCE, the repository; HIPSCOPE_BACKEND; and to the host backend itself
-HIPSCOPE_HOST_WAVE_SIZE, the lanes of a wave.
+HIPSCOPE_HOST_WAVE_SIZE, the lanes of a wave. HIPSCOPE_TIER=short, which scripts/test.sh sets, leaves out what is
+asked of every binary and seldom differs between them, and runs everything once; anything else is all tests.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 BUILD = Path(os.environ["HIPSCOPE_BUILD"]).resolve()
 SOURCE = Path(os.environ["HIPSCOPE_SOURCE"]).resolve()
 BACKEND = os.environ["HIPSCOPE_BACKEND"]
+IS_FULL = os.environ.get("HIPSCOPE_TIER") != "short"
 EXPERIMENTS = (BUILD / "experiments.txt").read_text().split()
 
 # No single run of a scaled-down experiment takes nearly as long, even under a sanitizer.
@@ -70,7 +72,13 @@ class Binary:
         return found[1]
 
 
-@pytest.fixture(params=EXPERIMENTS)
+# What the harness does for all binaries alike is asked of one of few sweeps, one of many sizes and one of several files.
+FEW = [name for name in EXPERIMENTS if name in ("launch_latency", "memory_bandwidth", "sgemm")]
+
+only_full = pytest.mark.skipif(not IS_FULL, reason="left to scripts/test.sh --full")
+
+
+@pytest.fixture(params=EXPERIMENTS if IS_FULL else FEW)
 def binary(request, tmp_path) -> Binary:
     return Binary(request.param, tmp_path)
 

@@ -11,7 +11,7 @@ import sys
 
 import jsonschema
 import pytest
-from conftest import EXPERIMENTS, SOURCE, Binary
+from conftest import EXPERIMENTS, IS_FULL, SOURCE, Binary, only_full
 
 sys.path.insert(0, str(SOURCE / "scripts"))
 
@@ -20,17 +20,17 @@ from hipscope_report import versions  # noqa: E402  # pylint: disable=wrong-impo
 SCHEMA = json.loads((SOURCE / "results" / "schema.json").read_text())
 WAVE_SIZE = int(os.environ["HIPSCOPE_HOST_WAVE_SIZE"])
 SEED = 98765
+FIRST_SEED = 1 if IS_FULL or WAVE_SIZE == 32 else SEED
 
 not_of_waves = pytest.mark.skipif(WAVE_SIZE != 32, reason="one wave size is enough: this does not depend on it")
 
 
 @pytest.fixture(scope="module", params=EXPERIMENTS)
 def finished(request, tmp_path_factory):
-    """One run with its JSON, shared by the tests that only look at it: the default one, or, with waves of 64
-    lanes, which change what is computed and not how it is measured, everything once with another seed."""
+    """One run with its JSON, shared by the tests that only look at it: the default one; in the short tier everything
+    once, with another seed at waves of 64 lanes."""
     binary = Binary(request.param, tmp_path_factory.mktemp(request.param))
-    options = [] if WAVE_SIZE == 32 else ["--once", "--seed", str(SEED)]
-    result = binary.run(*options, "--json", "result.json")
+    result = binary.run(*([] if IS_FULL else ["--once", "--seed", str(FIRST_SEED)]), "--json", "result.json")
     assert result.returncode == 0, result.stdout + result.stderr
     result.written = json.loads((binary.folder / "result.json").read_text())
     result.document = versions.expanded(result.written)
@@ -40,13 +40,10 @@ def finished(request, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def alone(finished, tmp_path_factory):
-    """Each sweep but awkward, which takes long, in a run of its own, everything once, and the tables as CSV: its
-    name and its run."""
+    """Each sweep in a run of its own, everything once, and the tables as CSV: its name and its run."""
     binary = Binary(finished.binary.name, tmp_path_factory.mktemp("alone"))
     runs = {}
     for name in binary.sweeps():
-        if name == "awkward":
-            continue
         path = f"{name}.json"
         result = binary.run("--once", "--csv", "--filter", f"^{re.escape(name)}$", "--json", path)
         assert result.returncode == 0, result.stdout + result.stderr
@@ -121,7 +118,7 @@ def test_document_says_that_the_host_ran(finished):
     assert document["experiment"] == finished.binary.name
     assert document["build"]["backend"] == "host"
     assert document["device"]["wave_size"] == WAVE_SIZE
-    assert document["options"]["seed"] == (1 if WAVE_SIZE == 32 else SEED)
+    assert document["options"]["seed"] == FIRST_SEED
     assert document["scaled"] is True
     assert document["inferences"] == []
     assert document["clock"]["source"] == "none"
@@ -185,6 +182,7 @@ def test_a_row_is_a_line(finished):
     assert sum(line.startswith('    {"label":') for line in text.splitlines()) == rows
 
 
+@only_full
 @not_of_waves
 def test_a_sweep_alone_differs_in_times_only(finished, alone):
     for name, result in alone.items():
@@ -199,6 +197,7 @@ def test_a_sweep_alone_differs_in_times_only(finished, alone):
                 assert row_without_times(row) == row_without_times(first_row), name
 
 
+@only_full
 @not_of_waves
 def test_once_is_one_sample_each(alone):
     for result in alone.values():
@@ -209,6 +208,7 @@ def test_once_is_one_sample_each(alone):
                    for row in rows_of(result.document) for measurement in row["measurements"])
 
 
+@only_full
 @not_of_waves
 def test_csv_has_as_many_columns_in_every_line(alone):
     for name, result in alone.items():
@@ -226,7 +226,18 @@ def test_help_names_every_size_of_the_document(finished):
         assert f"on the host backend {value})" in " ".join(line[1].split())
 
 
-@pytest.mark.skipif(WAVE_SIZE != 64, reason="test_sizes.py has each of them with waves of 32 lanes")
+@only_full
+def test_another_seed_gives_the_same_verdict(finished, tmp_path):
+    binary = Binary(finished.binary.name, tmp_path)
+    result = binary.run("--once", "--seed", str(SEED), "--json", "result.json")
+    assert result.returncode == 0, result.stdout + result.stderr
+    document = versions.expanded(json.loads((tmp_path / "result.json").read_text()))
+    assert document["options"]["seed"] == SEED
+    assert document["verification"]["failures"] == [] and document["verification"]["checks"] > 0
+    assert [sweep["name"] for sweep in document["sweeps"]] == [sweep["name"] for sweep in finished.document["sweeps"]]
+
+
+@only_full
 def test_all_sizes_at_their_smallest(finished):
     smallest = [word for size in finished.binary.sizes() for word in (f"--{size}", finished.binary.smallest(size))]
     result = finished.binary.run("--once", "--csv", *smallest)

@@ -21,13 +21,13 @@ if(EXISTS ${SCRATCH_LIST})
 endif()
 
 # Between the matches of a CHECK-COUNT, FileCheck does not look for what must not be there. So as many
-# lines of their own stand in its place.
+# lines of their own stand in its place; of a CHECK-NEXT-COUNT, which FileCheck does not have, too.
 function(expand_counts checks output)
   file(READ ${checks} text)
   set(text "\n${text}\n")
-  while(text MATCHES "\n([A-Z0-9]+)-COUNT-([0-9]+)(:[^\n]*)\n")
+  while(text MATCHES "\n([A-Z0-9]+(-NEXT)?)-COUNT-([0-9]+)(:[^\n]*)\n")
     set(counted "${CMAKE_MATCH_0}")
-    string(REPEAT "\n${CMAKE_MATCH_1}${CMAKE_MATCH_3}" ${CMAKE_MATCH_2} lines)
+    string(REPEAT "\n${CMAKE_MATCH_1}${CMAKE_MATCH_4}" ${CMAKE_MATCH_3} lines)
     string(REPLACE "${counted}" "${lines}\n" text "${text}")
   endwhile()
   file(WRITE ${output} "${text}")

@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,13 @@ import synthetic
 
 # What is ignored here, as under nohup, would be in every process that a test starts.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Makes the mark known that scripts/test.sh leaves out without --full."""
+    config.addinivalue_line("markers", "slow: takes a minute or more of a core in its file; left to test.sh --full")
+
 
 FAKE_BINARY = """#!/usr/bin/env bash
 # Imitates an experiment: what it does is said by files beside it.
@@ -29,8 +37,11 @@ done
 printf 'the table of %s\\n' "$name"
 if [[ -e $here/$name.hangs ]]; then
   printf '{"half' >"$json"
+  # Ended by force it would not say so.
+  trap 'touch "$here/$name.terminated"; exit 143' TERM
   touch "$here/$name.started"
-  sleep 60
+  sleep 600 &
+  wait
 fi
 if [[ -e $here/$name.crashes ]]; then
   printf '{"half' >"$json"
@@ -40,6 +51,18 @@ fi
 [[ ! -e $here/$name.says ]] || cat "$here/$name.says" >&2
 exit "$(cat "$here/$name.status")"
 """
+
+
+# However loaded the machine is; what takes longer hangs.
+LONGEST_S = 300
+
+
+def wait_for(path: Path) -> None:
+    """Waits for a file that another process makes."""
+    deadline = time.monotonic() + LONGEST_S
+    while not path.exists():
+        assert time.monotonic() < deadline, f"{path} did not appear"
+        time.sleep(0.05)
 
 
 @dataclass
@@ -94,7 +117,7 @@ class Sandbox:
                 ) -> subprocess.CompletedProcess[str]:
         """Runs run_all.sh in the sandbox."""
         process = self.start(*arguments, environment=environment)
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=LONGEST_S)
         return subprocess.CompletedProcess(arguments, process.returncode, out, err)
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:

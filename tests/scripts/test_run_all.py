@@ -8,12 +8,11 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 import synthetic
-from conftest import Sandbox
+from conftest import LONGEST_S, Sandbox, wait_for
 
 LINE = r"^\[{number}/3\] {name} \.\.\. \d+\.\d s {outcome}$"
 
@@ -34,7 +33,8 @@ def test_all_good(sandbox: Sandbox) -> None:
     assert done.returncode == 0, done.stderr
     for number, name in enumerate(("copy_rate", "load_latency", "thread_rate"), 1):
         assert has_line(done.stdout, number, name, "ok")
-        assert (sandbox.results / f"{name}.txt").read_text() == f"the table of {name}\n"
+        assert not (sandbox.results / f"{name}.txt").exists()
+        assert (sandbox.results / f"{name}.md").read_text().startswith(f"# {name}\n")
         assert json.loads((sandbox.results / f"{name}.json").read_text())["experiment"] == name
     assert (sandbox.results / "README.md").read_text().startswith("# Test GPU\n")
     assert (sandbox.results / "card.md").read_text().startswith("# Hardware card: Test GPU\n")
@@ -140,7 +140,7 @@ def test_out_and_options_reach_the_binary(sandbox: Sandbox, tmp_path: Path) -> N
     done = sandbox.run("--out", str(out), "--quick", "--device", "1", "--only", "copy")
     assert done.returncode == 0, done.stderr
     assert sorted(os.listdir(out)) == [
-        "README.md", "card.json", "card.md", "copy_rate.json", "copy_rate.txt", "plots", "report.html"]
+        "README.md", "card.json", "card.md", "copy_rate.json", "copy_rate.md", "plots", "report.html"]
     assert f"Hardware card: {out}/card.md\nComparison: {out}/report.html\n" in done.stdout
     call = (sandbox.bin / "copy_rate.calls").read_text().splitlines()[-1]
     assert call.endswith("copy_rate.json --quick --device 1")
@@ -175,6 +175,8 @@ def test_no_python_no_report(sandbox: Sandbox) -> None:
     done = sandbox.run()
     assert done.returncode == 0, done.stderr
     assert "Report: skipped: nothing here can import matplotlib jsonschema. Install it.\n" in done.stdout
+    # Without pages the tables are there as text.
+    assert (sandbox.results / "copy_rate.txt").read_text() == "the table of copy_rate\n"
     assert "Comparison: skipped: nothing here can import jsonschema. Install it.\n" in done.stdout
     assert not (sandbox.results / "report.html").exists()
 
@@ -216,7 +218,7 @@ def test_variant_of_an_experiment(sandbox: Sandbox) -> None:
     (sandbox.build / "CMakeCache.txt").write_text(
         "HIPSCOPE_AMD_WAVE64_TARGETS:STRING=gfx1032;gfx1036\n", encoding="utf-8")
     assert sandbox.run("--only", "wave64").returncode == 0
-    assert "## thread_rate (wave64)" in (sandbox.results / "README.md").read_text()
+    assert "# thread_rate (wave64)" in (sandbox.results / "thread_rate.wave64.md").read_text()
 
 
 @pytest.mark.parametrize("arguments, part", [
@@ -254,15 +256,6 @@ def test_hostile_device_name(sandbox: Sandbox) -> None:
     assert not (sandbox.root.parent / "escaped").exists()
 
 
-def wait_for(path: Path) -> None:
-    """Waits for a file that a fake binary makes."""
-    for _ in range(200):
-        if path.exists():
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"{path} did not appear")
-
-
 def running() -> list[str]:
     """The command lines of all processes."""
     lines = []
@@ -278,14 +271,13 @@ def running() -> list[str]:
 def test_interrupt(sandbox: Sandbox, number: signal.Signals, status: int) -> None:
     assert sandbox.run().returncode == 0
     before = {name: (sandbox.results / name).read_bytes() for name in
-              ("load_latency.json", "load_latency.txt", "thread_rate.json", "README.md")}
+              ("load_latency.json", "load_latency.md", "thread_rate.json", "README.md")}
     (sandbox.bin / "load_latency.hangs").touch()
     process = sandbox.start("--no-build", "--build-dir", str(sandbox.build))
     wait_for(sandbox.bin / "load_latency.started")
-    began = time.monotonic()
     process.send_signal(number)
-    out, err = process.communicate(timeout=30)
-    assert time.monotonic() - began < 9
+    out, err = process.communicate(timeout=LONGEST_S)
+    assert (sandbox.bin / "load_latency.terminated").exists()
     assert process.returncode == status
     assert "interrupted" in err and "thread_rate" not in out
     for name, content in before.items():
@@ -448,3 +440,13 @@ def test_no_report_on_compiled_code_where_there_is_a_gpu(sandbox: Sandbox, tmp_p
     done = sandbox.run_all("--no-setup", "--backend", "nvidia", environment=environment)
     assert done.returncode == 0, done.stderr
     assert "called with" not in done.stdout and "Compiled for AMD" not in done.stdout
+
+
+@pytest.mark.parametrize("name", ["build.log", "CMakeCache.txt"])
+def test_a_build_folder_of_another_user_is_one_sentence(sandbox: Sandbox, name: str) -> None:
+    # A folder in its place is what not even root can write to.
+    (sandbox.build / name).mkdir()
+    done = sandbox.run_all("--backend", "nvidia", "--no-setup")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (f"run_all.sh: {sandbox.build / name} cannot be written; has another user built there? "
+                           "Take another folder with --build-dir.\n")
