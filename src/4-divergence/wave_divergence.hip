@@ -4,6 +4,8 @@
 // the wave walks both paths, one after the other, with the lanes of the other path switched off.
 // So one lane that goes elsewhere costs as much as if all had gone both ways. Often the paths
 // differ in their data only, and to choose the operands instead of the code removes the cost.
+// fsword73's kernels come first (example 5a: thread 0 of a block is on another path), then ours, in
+// which one lane of each wave is.
 //
 // Paths add up as far as one wave can hold them, and lanes that agree with all of their wave cost
 // nothing: either curve alone shows how many lanes a wave has. Last, the other way to write a short
@@ -11,19 +13,18 @@
 // which pays only where a whole wave has nothing to do.
 #include <hipscope/hipscope.h>
 
-#include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "wave_divergence_findings.h"
+#include "wave_divergence_reference.h"
+
 using hipscope::DeviceBuffer;
 using hipscope::launch;
-using hipscope::number;
 using hipscope::Sweep;
 
 namespace {
@@ -49,6 +50,71 @@ __device__ void hide([[maybe_unused]] float& x) {
 #elif defined(__HIP_DEVICE_COMPILE__)
   asm volatile("" : "+v"(x));
 #endif
+}
+
+// --- fsword73's example 5a: thread 0 of the block on another path ------------------------------
+
+constexpr unsigned block_5a = 256;
+// His count, known to the compiler, which cuts the loops as it likes.
+#if defined(HIPSCOPE_BACKEND_HOST)
+constexpr unsigned fmas_5a = 1000;  // scaled down
+#else
+constexpr unsigned fmas_5a = 1'000'000;
+#endif
+
+// Both operands follow from the thread's place in the grid: no compiler can know them. His threads
+// are counted from 0; counted from `first` on, large factors show how long a chain was.
+__device__ float factor_5a(int first) {
+  const int x = first + static_cast<int>(blockDim.x * blockIdx.x + threadIdx.x);
+  return static_cast<float>(x) / static_cast<float>(x + 1);
+}
+__device__ float addend_5a() {
+  const int y = static_cast<int>(blockDim.y * blockIdx.y + threadIdx.y);
+  return static_cast<float>(y + 1) / static_cast<float>(y + 100'000'000);
+}
+
+// He stores a sum under a condition that none fulfils; here each is stored and checked.
+__global__ void __launch_bounds__(block_5a) uniform_5a_kernel(float* sums, int first) {
+  const float t0 = factor_5a(first);
+  const float t1 = addend_5a();
+  float sum = 0;
+  for (unsigned i = 0; i < fmas_5a; ++i) {
+    sum = fmaf(t0, sum, t1);
+  }
+  sums[threadIdx.x] = sum;
+}
+
+__global__ void __launch_bounds__(block_5a) divergent_5a_kernel(float* sums, int first) {
+  const float t0 = factor_5a(first);
+  const float t1 = addend_5a();
+  float sum = 0;
+  if (threadIdx.x == 0) {
+    for (unsigned i = 0; i < fmas_5a; ++i) {
+      sum = fmaf(t0, sum, t1);
+    }
+  } else {
+    for (unsigned i = 0; i < fmas_5a; ++i) {
+      sum = fmaf(t1, sum, t0);
+    }
+  }
+  sums[threadIdx.x] = sum;
+}
+
+// His rewrite gives thread 0 one value for both operands, and leaves the others as they are. Here
+// the others swap, so that all compute what the divergent kernel does.
+__global__ void __launch_bounds__(block_5a) swapped_5a_kernel(float* sums, int first) {
+  float t0 = factor_5a(first);
+  float t1 = addend_5a();
+  if (threadIdx.x != 0) {
+    const float t = t0;
+    t0 = t1;
+    t1 = t;
+  }
+  float sum = 0;
+  for (unsigned i = 0; i < fmas_5a; ++i) {
+    sum = fmaf(t0, sum, t1);
+  }
+  sums[threadIdx.x] = sum;
 }
 
 // --- Lane 0 of each wave on another path --------------------------------------------------------
@@ -221,14 +287,6 @@ float limit_of(unsigned thread, Taken taken) {
 
 // --- Reference ----------------------------------------------------------------------------------
 
-// Host and device round an fma once, so that they must agree to the last bit.
-float host_chain(float x, float multiplier, float addend, std::uint64_t fmas) {
-  for (std::uint64_t step = 0; step < fmas; ++step) {
-    x = std::fma(x, multiplier, addend);
-  }
-  return x;
-}
-
 // The end of `chain` for each start value.
 template <typename Chain>
 std::vector<float> ends_of(Chain chain) {
@@ -254,13 +312,50 @@ std::uint64_t count_wrong(const DeviceBuffer<float>& output, unsigned threads, E
 // --- Sweeps -------------------------------------------------------------------------------------
 
 void add_rates(hipscope::Point& point, const hipscope::Measurement& time, unsigned threads,
-               std::uint64_t iterations) {
-  const double fmas = static_cast<double>(threads) * static_cast<double>(iterations);
-  point.value("FMA rate", fmas * fmas_per_iteration / time.cycles(), "FMA/cycle");
+               std::uint64_t fmas) {
+  point.value("FMA rate", static_cast<double>(threads) * static_cast<double>(fmas) / time.cycles(),
+              "FMA/cycle");
   point.value("cycles", time.cycles(), "cycles");
 }
 
-// The kernels of "lane 0 on another path", by the name of their published series.
+// One point of sweep example-5a; the series of its published figures is its label without the
+// number.
+void measure_5a(Sweep& sweep, double x, const std::string& series, void (*kernel)(float*, int)) {
+  auto point = sweep.point("5a " + series, x, series, "1x256");
+  DeviceBuffer<float> sums(block_5a);
+  const auto run = [&](int first) {
+    launch(kernel, {.grid = dim3(1), .block = dim3(block_5a)}, sums.data(), first);
+  };
+  const auto wrong = [&](int first, unsigned checked) {
+    sums.poison();
+    run(first);
+    return count_wrong(sums, checked, [&](unsigned thread) {
+      const bool swaps = kernel != uniform_5a_kernel && thread != 0;
+      return wave_divergence::sum_5a(first + thread, swaps, fmas_5a);
+    });
+  };
+  point.verify("sum of every thread", wrong(0, block_5a), block_5a);
+  // Where nothing is swapped these sums still grow with the last FMA.
+  constexpr unsigned few = 8;
+  point.verify("sums that tell the number of FMAs", wrong(fmas_5a, few), few);
+  add_rates(point, point.measure([&] { run(0); }), block_5a, fmas_5a);
+}
+
+void measure_example_5a(Sweep& sweep) {
+  sweep.axis({.name = "kernel"});
+  sweep.headline("FMA rate");
+  sweep.note(
+      "fsword73's kernels, one block of 256; here each sum is stored, so that it can be "
+      "checked");
+  sweep.note(
+      "5a operands swapped: his gives thread 0 one value for both operands; here all threads "
+      "but 0 swap theirs, which computes what the divergent kernel does");
+  measure_5a(sweep, 1, "uniform", uniform_5a_kernel);
+  measure_5a(sweep, 2, "divergent", divergent_5a_kernel);
+  measure_5a(sweep, 3, "operands swapped", swapped_5a_kernel);
+}
+
+// The kernels of "lane 0 on another path".
 enum class Variant { uniform, divergent, swapped };
 
 void run_variant(Variant variant, unsigned threads, const DeviceBuffer<float>& output,
@@ -289,17 +384,17 @@ void verify_same(hipscope::Point& point, unsigned threads, const DeviceBuffer<fl
                threads);
 }
 
-void measure_lane(Sweep& sweep, Variant variant, const std::string& series,
-                  std::uint64_t iterations) {
+void measure_lane(Sweep& sweep, Variant variant, std::uint64_t iterations) {
   sweep.axis({.name = "block", .unit = "threads", .scale = hipscope::Scale::logarithmic});
   sweep.headline("FMA rate");
-  sweep.compare(series);
   const auto wave_size = static_cast<unsigned>(sweep.device().wave_size);
   const std::uint64_t fmas = iterations * fmas_per_iteration;
-  const auto ends = ends_of(
-      [&](float x) { return host_chain(x, common_operands.first, common_operands.second, fmas); });
-  const auto lane_0_ends = ends_of(
-      [&](float x) { return host_chain(x, common_operands.second, common_operands.first, fmas); });
+  const auto ends = ends_of([&](float x) {
+    return wave_divergence::chain_end(x, common_operands.first, common_operands.second, fmas);
+  });
+  const auto lane_0_ends = ends_of([&](float x) {
+    return wave_divergence::chain_end(x, common_operands.second, common_operands.first, fmas);
+  });
   const std::vector<Operands> same_for_all(largest_block, common_operands);
   const DeviceBuffer<Operands> operands{std::span<const Operands>(same_for_all)};
   DeviceBuffer<float> output(largest_block);
@@ -318,7 +413,7 @@ void measure_lane(Sweep& sweep, Variant variant, const std::string& series,
     if (variant == Variant::swapped) {
       verify_same(point, threads, output, operands, iterations, wave_size);
     }
-    add_rates(point, point.measure(run), threads, iterations);
+    add_rates(point, point.measure(run), threads, iterations * fmas_per_iteration);
   }
 }
 
@@ -327,7 +422,8 @@ std::vector<std::vector<float>> ends_of_paths(unsigned paths, std::uint64_t iter
   std::vector<std::vector<float>> ends;
   for (unsigned path = 0; path < paths; ++path) {
     ends.push_back(ends_of([&](float x) {
-      return host_chain(x, -path_factor(path), path_addend, iterations * fmas_per_iteration);
+      return wave_divergence::chain_end(x, -path_factor(path), path_addend,
+                                        iterations * fmas_per_iteration);
     }));
   }
   return ends;
@@ -347,7 +443,7 @@ void measure_paths_at(hipscope::Point point, unsigned threads, unsigned granular
     return ends[path_of(thread, granularity, paths)][thread % start_values];
   };
   point.verify("end of every lane's path", count_wrong(output, threads, expected), threads);
-  add_rates(point, point.measure(run), threads, iterations);
+  add_rates(point, point.measure(run), threads, iterations * fmas_per_iteration);
 }
 
 // Two paths, taken in turns by so many neighbouring lanes.
@@ -388,8 +484,8 @@ void measure_form(hipscope::Point& point, const std::string& name, Taken taken,
   const auto ends_with = [&](unsigned body_fmas) {
     return ends_of([&](float x) {
       for (std::uint64_t i = 0; i < iterations; ++i) {
-        x = host_chain(std::fma(x, -common_factor, path_addend), -body_factor, path_addend,
-                       body_fmas);
+        x = wave_divergence::chain_end(std::fma(x, -common_factor, path_addend), -body_factor,
+                                       path_addend, body_fmas);
       }
       return x;
     });
@@ -420,158 +516,6 @@ void measure_bodies(Sweep& sweep, Taken taken, std::uint64_t iterations) {
   (measure_body(std::integral_constant<unsigned, fmas>{}), ...);
 }
 
-// --- What the curves show -----------------------------------------------------------------------
-
-// Two paths fall to the cost of one where each wave is on one path; the FMA rate of many paths
-// stops falling where each lane of a wave has its own. RDNA runs a wave of 64 as two halves and
-// skips one that has no lane switched on, so it may show 32 in both.
-void infer_wave_size(hipscope::Results& results) {
-  constexpr double smallest_halving = 1.5;
-  constexpr double smallest_fall = 1.15;  // from 24 to 32 paths the rate falls to 3/4
-  const auto two_paths = results.curve("granularity", "cycles");
-  const auto many_paths = results.curve("paths", "FMA rate");
-  if (two_paths.empty() && many_paths.empty()) {
-    return;
-  }
-  const auto by_granularity = hipscope::find_last_drop(two_paths, smallest_halving);
-  const auto by_paths = hipscope::find_last_drop(many_paths, smallest_fall);
-  hipscope::Inference inference{.name = "wave size",
-                                .unit = "lanes",
-                                .statement = "the curves do not show how many lanes go together",
-                                .driver = results.device().wave_size};
-  if (by_granularity) {
-    inference.evidence.push_back("two paths in turns take " + number(by_granularity->ratio) +
-                                 " times as long up to " + number(by_granularity->last_high_x) +
-                                 " lanes at a time as from " +
-                                 number(by_granularity->first_flat_x) + " on");
-  }
-  if (by_paths) {
-    inference.evidence.push_back("the FMA rate falls with the number of paths up to " +
-                                 number(by_paths->first_flat_x) + " and no further");
-  } else if (!many_paths.empty()) {
-    inference.evidence.push_back("the FMA rate over the number of paths shows no end of its fall");
-  }
-  const bool disagree =
-      by_granularity && by_paths && by_granularity->first_flat_x != by_paths->first_flat_x;
-  if (disagree) {
-    inference.statement = "the curves of granularity and of paths disagree";
-  } else if (const auto& drop = by_granularity ? by_granularity : by_paths) {
-    inference.value = drop->first_flat_x;
-    inference.confidence =
-        by_paths ? std::min(drop->confidence, by_paths->confidence) : drop->confidence;
-    inference.statement =
-        number(drop->first_flat_x) + " neighbouring lanes share one path at a time";
-  }
-  results.infer(inference);
-}
-
-double confidence_of(double relative_spread) { return std::max(0.0, 1 - relative_spread); }
-
-// What is measured at `x`, if it was.
-std::optional<hipscope::CurvePoint> at(const std::vector<hipscope::CurvePoint>& curve, double x) {
-  const auto found = std::find_if(curve.begin(), curve.end(),
-                                  [&](const hipscope::CurvePoint& point) { return point.x == x; });
-  return found == curve.end() ? std::nullopt : std::optional(*found);
-}
-
-// a over b, in the words "2.01 times as long".
-std::string times_as_long(double a, double b) { return number(a / b) + " times as long"; }
-
-std::vector<std::string> published_evidence(const hipscope::Results& results) {
-  std::vector<std::string> evidence;
-  const auto uniform = results.published("uniform", "time");
-  for (const std::string series : {"divergent", "operands swapped"}) {
-    for (const auto& curve : results.published(series, "time")) {
-      const auto same_gpu = std::find_if(uniform.begin(), uniform.end(),
-                                         [&](const auto& other) { return other.gpu == curve.gpu; });
-      if (same_gpu != uniform.end()) {
-        evidence.push_back("published for " + curve.gpu + ": " + series + " " +
-                           times_as_long(curve.points[0].second, same_gpu->points[0].second) +
-                           " as uniform");
-      }
-    }
-  }
-  return evidence;
-}
-
-void infer_cost_of_a_lane(hipscope::Results& results) {
-  constexpr double published_block = 256;
-  const auto uniform = at(results.curve("lane-uniform", "cycles"), published_block);
-  const auto divergent = at(results.curve("lane-divergent", "cycles"), published_block);
-  const auto swapped = at(results.curve("lane-swapped", "cycles"), published_block);
-  if (!uniform || !divergent || !swapped) {
-    return;
-  }
-  std::vector<std::string> evidence = {"one block of 256: one lane of each wave on another path " +
-                                       times_as_long(divergent->y, uniform->y) +
-                                       " as uniform; the same values by swapped operands " +
-                                       times_as_long(swapped->y, uniform->y)};
-  for (const std::string& line : published_evidence(results)) {
-    evidence.push_back(line);
-  }
-  results.infer({.name = "cost of one lane on another path",
-                 .value = divergent->y / uniform->y,
-                 .unit = "times the cycles",
-                 .confidence = confidence_of(uniform->relative_spread + divergent->relative_spread),
-                 .statement = "one lane on another path makes its wave take " +
-                              times_as_long(divergent->y, uniform->y),
-                 .evidence = evidence});
-}
-
-// A wave alone on its SIMD has free issue slots while an FMA is under way. Does its other path use
-// them? NVIDIA has scheduled the threads of a warp independently since Volta, so it might.
-void infer_overlap(hipscope::Results& results) {
-  const auto curve = results.curve("granularity-alone", "cycles");
-  if (curve.empty()) {
-    return;
-  }
-  constexpr double one_after_the_other = 1.9;
-  constexpr double side_by_side = 1.1;
-  const double ratio = curve.front().y / curve.back().y;
-  results.infer(
-      {.name = "two paths of a wave that is alone",
-       .value = ratio,
-       .unit = "times the cycles of one",
-       .confidence = confidence_of(curve.front().relative_spread + curve.back().relative_spread),
-       .statement = ratio > one_after_the_other ? "two paths of one wave do not overlap"
-                    : ratio < side_by_side      ? "two paths of one wave overlap fully"
-                                                : "two paths of one wave overlap in part",
-       .evidence = {"with one wave per SIMD, lanes in turns take " +
-                    times_as_long(curve.front().y, curve.back().y) +
-                    " as with all lanes on one path"}});
-}
-
-// The shortest body from which on a branch is faster than a select, when `taken` lanes run it.
-void infer_break_even(hipscope::Results& results, const std::string& sweep,
-                      const std::string& taken) {
-  const auto select = results.curve(sweep, "select cycles");
-  const auto branch = results.curve(sweep, "branch cycles");
-  if (select.empty()) {
-    return;
-  }
-  constexpr double noticeable = 1.02;
-  hipscope::Inference inference{.name = "branch pays, " + taken,
-                                .unit = "FMAs",
-                                .statement = "no body up to " + number(select.back().x) +
-                                             " FMAs is faster with a branch than with a select"};
-  double spread = 0;
-  for (std::size_t i = select.size(); i-- > 0 && select[i].y > noticeable * branch[i].y;) {
-    inference.value = select[i].x;
-    spread = std::max({spread, select[i].relative_spread, branch[i].relative_spread});
-  }
-  if (inference.value) {
-    inference.confidence = confidence_of(spread);
-    inference.statement =
-        "from bodies of " + number(*inference.value) + " FMAs on a branch is faster than a select";
-  }
-  for (const std::size_t i : {std::size_t{0}, select.size() - 1}) {
-    inference.evidence.push_back("a body of " + number(select[i].x) + ": select " +
-                                 number(select[i].y, 4) + " cycles, branch " +
-                                 number(branch[i].y, 4));
-  }
-  results.infer(inference);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -589,15 +533,14 @@ int main(int argc, char** argv) {
       experiment.size("--body-iterations", "executions of a short body",
                       {.gpu = 4096, .quick = 1024, .host = 2, .minimum = 1, .maximum = 1U << 16});
 
-  experiment.sweep("lane-uniform", "all lanes on one path", [=](Sweep& sweep) {
-    measure_lane(sweep, Variant::uniform, "uniform", iterations);
-  });
-  experiment.sweep("lane-divergent", "lane 0 of each wave on another path", [=](Sweep& sweep) {
-    measure_lane(sweep, Variant::divergent, "divergent", iterations);
-  });
-  experiment.sweep("lane-swapped", "lane 0 with other operands", [=](Sweep& sweep) {
-    measure_lane(sweep, Variant::swapped, "operands swapped", iterations);
-  });
+  experiment.sweep("example-5a", "thread 0 of the block on another path, as fsword73 wrote it",
+                   measure_example_5a);
+  experiment.sweep("lane-uniform", "all lanes on one path",
+                   [=](Sweep& sweep) { measure_lane(sweep, Variant::uniform, iterations); });
+  experiment.sweep("lane-divergent", "lane 0 of each wave on another path",
+                   [=](Sweep& sweep) { measure_lane(sweep, Variant::divergent, iterations); });
+  experiment.sweep("lane-swapped", "lane 0 with other operands",
+                   [=](Sweep& sweep) { measure_lane(sweep, Variant::swapped, iterations); });
   experiment.sweep("granularity", "two paths, taken in turns by so many lanes", [=](Sweep& sweep) {
     measure_granularity(sweep, largest_block, path_iterations);
   });
@@ -616,13 +559,6 @@ int main(int argc, char** argv) {
   body_sweep("body-none", "a short if whose body no lane runs", Taken::none);
   body_sweep("body-half", "a short if whose body every other lane runs", Taken::every_other);
   body_sweep("body-all", "a short if whose body all lanes run", Taken::all);
-  experiment.conclude([](hipscope::Results& results) {
-    infer_cost_of_a_lane(results);
-    infer_wave_size(results);
-    infer_overlap(results);
-    infer_break_even(results, "body-none", "no lane in it");
-    infer_break_even(results, "body-half", "every other lane in it");
-    infer_break_even(results, "body-all", "all lanes in it");
-  });
+  experiment.conclude(wave_divergence::conclude);
   return experiment.run(argc, argv);
 }

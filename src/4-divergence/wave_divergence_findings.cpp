@@ -1,0 +1,177 @@
+#include "wave_divergence_findings.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hipscope/format.h"
+#include "hipscope/inference.h"
+
+namespace wave_divergence {
+namespace {
+
+using hipscope::number;
+
+// Two paths fall to the cost of one where each wave is on one path; the FMA rate of many paths
+// stops falling where each lane of a wave has its own. RDNA runs a wave of 64 as two halves and
+// skips one that has no lane switched on, so it may show 32 in both.
+void infer_wave_size(hipscope::Results& results) {
+  constexpr double smallest_halving = 1.5;
+  constexpr double smallest_fall = 1.15;  // from 24 to 32 paths the rate falls to 3/4
+  const auto two_paths = results.curve("granularity", "cycles");
+  const auto many_paths = results.curve("paths", "FMA rate");
+  if (two_paths.empty() && many_paths.empty()) {
+    return;
+  }
+  const auto by_granularity = hipscope::find_last_drop(two_paths, smallest_halving);
+  const auto by_paths = hipscope::find_last_drop(many_paths, smallest_fall);
+  hipscope::Inference inference{.name = "wave size",
+                                .unit = "lanes",
+                                .statement = "the curves do not show how many lanes go together",
+                                .driver = results.device().wave_size};
+  if (by_granularity) {
+    inference.evidence.push_back("two paths in turns take " + number(by_granularity->ratio) +
+                                 " times as long up to " + number(by_granularity->last_high_x) +
+                                 " lanes at a time as from " +
+                                 number(by_granularity->first_flat_x) + " on");
+  }
+  if (by_paths) {
+    inference.evidence.push_back("the FMA rate falls with the number of paths up to " +
+                                 number(by_paths->first_flat_x) + " and no further");
+  } else if (!many_paths.empty()) {
+    inference.evidence.push_back("the FMA rate over the number of paths shows no end of its fall");
+  }
+  const bool disagree =
+      by_granularity && by_paths && by_granularity->first_flat_x != by_paths->first_flat_x;
+  if (disagree) {
+    inference.statement = "the curves of granularity and of paths disagree";
+  } else if (const auto& drop = by_granularity ? by_granularity : by_paths) {
+    inference.value = drop->first_flat_x;
+    inference.confidence =
+        by_paths ? std::min(drop->confidence, by_paths->confidence) : drop->confidence;
+    inference.statement =
+        number(drop->first_flat_x) + " neighbouring lanes share one path at a time";
+  }
+  results.infer(inference);
+}
+
+double confidence_of(double relative_spread) { return std::max(0.0, 1 - relative_spread); }
+
+// What is measured at `x`, if it was.
+std::optional<hipscope::CurvePoint> at(const std::vector<hipscope::CurvePoint>& curve, double x) {
+  const auto found = std::find_if(curve.begin(), curve.end(),
+                                  [&](const hipscope::CurvePoint& point) { return point.x == x; });
+  return found == curve.end() ? std::nullopt : std::optional(*found);
+}
+
+// a over b, in the words "2.01 times as long".
+std::string times_as_long(double a, double b) { return number(a / b) + " times as long"; }
+
+std::vector<std::string> published_evidence(const hipscope::Results& results) {
+  std::vector<std::string> evidence;
+  const auto uniform = results.published("uniform", "time");
+  for (const std::string series : {"divergent", "operands swapped"}) {
+    for (const auto& curve : results.published(series, "time")) {
+      const auto same_gpu = std::find_if(uniform.begin(), uniform.end(),
+                                         [&](const auto& other) { return other.gpu == curve.gpu; });
+      if (same_gpu != uniform.end()) {
+        evidence.push_back("published for " + curve.gpu + ": " + series + " " +
+                           times_as_long(curve.points[0].second, same_gpu->points[0].second) +
+                           " as uniform");
+      }
+    }
+  }
+  return evidence;
+}
+
+void infer_cost_of_a_lane(hipscope::Results& results) {
+  constexpr double published_block = 256;
+  const auto uniform = at(results.curve("lane-uniform", "cycles"), published_block);
+  const auto divergent = at(results.curve("lane-divergent", "cycles"), published_block);
+  const auto swapped = at(results.curve("lane-swapped", "cycles"), published_block);
+  if (!uniform || !divergent || !swapped) {
+    return;
+  }
+  std::vector<std::string> evidence = {"one block of 256: one lane of each wave on another path " +
+                                       times_as_long(divergent->y, uniform->y) +
+                                       " as uniform; the same values by swapped operands " +
+                                       times_as_long(swapped->y, uniform->y)};
+  for (const std::string& line : published_evidence(results)) {
+    evidence.push_back(line);
+  }
+  results.infer({.name = "cost of one lane on another path",
+                 .value = divergent->y / uniform->y,
+                 .unit = "times the cycles",
+                 .confidence = confidence_of(uniform->relative_spread + divergent->relative_spread),
+                 .statement = "one lane on another path makes its wave take " +
+                              times_as_long(divergent->y, uniform->y),
+                 .evidence = evidence});
+}
+
+// A wave alone on its SIMD has free issue slots while an FMA is under way. Does its other path use
+// them? NVIDIA has scheduled the threads of a warp independently since Volta, so it might.
+void infer_overlap(hipscope::Results& results) {
+  const auto curve = results.curve("granularity-alone", "cycles");
+  if (curve.empty()) {
+    return;
+  }
+  constexpr double one_after_the_other = 1.9;
+  constexpr double side_by_side = 1.1;
+  const double ratio = curve.front().y / curve.back().y;
+  results.infer(
+      {.name = "two paths of a wave that is alone",
+       .value = ratio,
+       .unit = "times the cycles of one",
+       .confidence = confidence_of(curve.front().relative_spread + curve.back().relative_spread),
+       .statement = ratio > one_after_the_other ? "two paths of one wave do not overlap"
+                    : ratio < side_by_side      ? "two paths of one wave overlap fully"
+                                                : "two paths of one wave overlap in part",
+       .evidence = {"with one wave per SIMD, lanes in turns take " +
+                    times_as_long(curve.front().y, curve.back().y) +
+                    " as with all lanes on one path"}});
+}
+
+// The shortest body from which on a branch is faster than a select, when `taken` lanes run it.
+void infer_break_even(hipscope::Results& results, const std::string& sweep,
+                      const std::string& taken) {
+  const auto select = results.curve(sweep, "select cycles");
+  const auto branch = results.curve(sweep, "branch cycles");
+  if (select.empty()) {
+    return;
+  }
+  constexpr double noticeable = 1.02;
+  hipscope::Inference inference{.name = "branch pays, " + taken,
+                                .unit = "FMAs",
+                                .statement = "no body up to " + number(select.back().x) +
+                                             " FMAs is faster with a branch than with a select"};
+  double spread = 0;
+  for (std::size_t i = select.size(); i-- > 0 && select[i].y > noticeable * branch[i].y;) {
+    inference.value = select[i].x;
+    spread = std::max({spread, select[i].relative_spread, branch[i].relative_spread});
+  }
+  if (inference.value) {
+    inference.confidence = confidence_of(spread);
+    inference.statement =
+        "from bodies of " + number(*inference.value) + " FMAs on a branch is faster than a select";
+  }
+  for (const std::size_t i : {std::size_t{0}, select.size() - 1}) {
+    inference.evidence.push_back("a body of " + number(select[i].x) + ": select " +
+                                 number(select[i].y, 4) + " cycles, branch " +
+                                 number(branch[i].y, 4));
+  }
+  results.infer(inference);
+}
+
+}  // namespace
+
+void conclude(hipscope::Results& results) {
+  infer_cost_of_a_lane(results);
+  infer_wave_size(results);
+  infer_overlap(results);
+  infer_break_even(results, "body-none", "no lane in it");
+  infer_break_even(results, "body-half", "every other lane in it");
+  infer_break_even(results, "body-all", "all lanes in it");
+}
+
+}  // namespace wave_divergence
