@@ -132,9 +132,9 @@ TEST(RegisterPressureWavesTest, NothingIsConcludedFromNothing) {
 // pause.
 TEST(WaveSpansTest, TheAverageIsOverTheTimeInWhichThereAreWaves) {
   const std::vector<WaveSpan> spans = {{.start = 100, .end = 110, .unit = 0},
-                                       {.start = 200, .end = 210, .unit = 1},
+                                       {.start = 105, .end = 115, .unit = 1},
                                        {.start = 100, .end = 110, .unit = 0},
-                                       {.start = 230, .end = 240, .unit = 1}};
+                                       {.start = 135, .end = 145, .unit = 1}};
   // 40 ticks of waves in 10 ticks of unit 0 and 20 of unit 1.
   EXPECT_DOUBLE_EQ(average_resident_waves(spans), 40.0 / 30);
 }

@@ -142,8 +142,10 @@ inline Stage cluster_stage([[maybe_unused]] const Sweep& sweep, [[maybe_unused]]
   stage.name = "resident, cluster";
   stage.why_not = "not on this device";
 #if defined(__CUDACC__)
-  using namespace channel_cluster;
-  const auto cluster = kernel<4, accesses_of_thread, threads>;
+  using channel_cluster::accesses_of_thread;
+  using channel_cluster::cluster_blocks;
+  using channel_cluster::threads;
+  const auto cluster = channel_cluster::kernel<4, accesses_of_thread, threads>;
   const unsigned width = width_of(arrays.tensor);
   const Runs runs = runs_of(arrays.tensor, width);
   // Every block of a cluster has a part, and none more than fits.
