@@ -6,8 +6,8 @@
 // alive in a loop of FMAs: the FMA rate is flat as long as they fit, and falls off a cliff behind.
 // Where it falls is the register budget, and it depends on the launch bound: a block of 1024
 // threads must fit on one compute unit (CU; NVIDIA: streaming multiprocessor, SM), so each thread
-// of it gets a 1024th of the CU's register file at most. Four rings again, with less of a bound and
-// with none, show what the compiler takes for granted.
+// of it gets a 1024th of the CU's register file at most. Four rings again, with no bound, show what
+// the compiler takes for granted.
 //
 // Long before the cliff, registers cost something else: the more a thread has, the fewer waves
 // (NVIDIA: warps) fit on a CU. A loop of FMAs does not care, a wave that waits for memory does. The
@@ -107,8 +107,10 @@ __global__ void __launch_bounds__(BlockThreads, 1)
   output[thread] = fingerprint(value);
 }
 
+// For the kernels that say less. As a call it would have the registers of a call.
 template <int Values>
-__device__ void run_ring(const float* input, unsigned* output, unsigned iterations) {
+__device__ __forceinline__ void run_ring(const float* input, unsigned* output,
+                                         unsigned iterations) {
   const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
   float value[Values];
   load_values(value, input, thread);
@@ -125,7 +127,7 @@ __device__ void run_ring(const float* input, unsigned* output, unsigned iteratio
   output[thread] = fingerprint(value);
 }
 
-// Without it a compiler may go for many waves, once many values are in memory anyway.
+// Without it a compiler may plan for many waves.
 template <int Values>
 __global__ void __launch_bounds__(256)
     threads_bound_kernel(const float* input, unsigned* output, unsigned iterations) {
@@ -216,7 +218,6 @@ using ValuesOf256Threads = std::integer_sequence<int, 8, 16, 32, 64, 96, 128, 16
 using ValuesOf1024Threads =
     std::integer_sequence<int, 8, 16, 32, 48, 56, 60, 64, 72, 80, 96, 112, 120, 128, 192, 256, 512>;
 
-// To see what the bound does, in blocks of 256.
 using ValuesOfBounds = std::integer_sequence<int, 64, 128, 240, 320>;
 
 using ValuesThatWait = std::integer_sequence<int, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96,
