@@ -134,7 +134,7 @@ double seconds_since(HostClock::time_point start) {
   return std::chrono::duration<double>(HostClock::now() - start).count();
 }
 
-// The timer's rate in ticks per second, against the host's clock.
+// The timer's rate in ticks per second: against the host's clock, to the whole MHz that it has.
 double timer_hz() {
   DeviceBuffer<long long> ticks(1);
   const auto read = [&] {
@@ -146,7 +146,10 @@ double timer_hz() {
   const auto [start, first] = read();
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   const auto [stop, last] = read();
-  return static_cast<double>(last - first) / std::chrono::duration<double>(stop - start).count();
+  const double hz =
+      static_cast<double>(last - first) / std::chrono::duration<double>(stop - start).count();
+  constexpr double mega = 1e6;
+  return std::max(1.0, std::round(hz / mega)) * mega;
 }
 
 void measure_clocks(Sweep& sweep) {
@@ -159,7 +162,8 @@ void measure_clocks(Sweep& sweep) {
   const double cycle_hz =
       sweep.is_hardware() ? sweep.device().maximum_shader_mhz * 1e6 : nanoseconds;
   sweep.note("the timer ticks " + hipscope::number(1e-6 / tick, 5) +
-             " million times per second by the host's clock; cycles are taken at the driver's "
+             " million times per second by the host's clock, rounded to a whole number; cycles are "
+             "taken at the driver's "
              "highest clock, " +
              hipscope::number(cycle_hz * 1e-6, 5) + " MHz");
   timing::add_clock(sweep, "host clock", 1, timing::host_differences(), 1);
@@ -348,7 +352,7 @@ void measure_drift(Sweep& sweep, std::uint64_t idle_ms, std::uint64_t load_ms) {
              " ms without work, launches of FMAs on all CUs, one after the other; each row is the "
              "median of the launches that began within its octave");
   constexpr unsigned blocks_per_cu = 8;
-  constexpr unsigned laps_on_gpu = 64;
+  constexpr unsigned laps_on_gpu = 1024;  // about a millisecond
   const unsigned laps = sweep.is_hardware() ? laps_on_gpu : 1;
   const unsigned blocks =
       sweep.is_hardware() ? blocks_per_cu * static_cast<unsigned>(sweep.device().compute_units) : 1;

@@ -462,8 +462,8 @@ void measure_published(Sweep& sweep, const Sizes& sizes) {
   const auto measure_range = [&](const std::string& label, double x, const std::string& series,
                                  int range) {
     constexpr int line = 16;  // values
-    constexpr int loads_on_gpu = 1 << 16;
-    const int loads = sweep.is_hardware() ? loads_on_gpu : 256;
+    constexpr std::uint64_t times = 16;
+    const auto loads = static_cast<int>(std::min<std::uint64_t>(times * sizes.steps, 1U << 20));
     measure_chain(
         sweep, label, x, series, values_up_to(static_cast<std::uint64_t>(range), 255), loads, line,
         [=](const int* values, int* end, int count) {
