@@ -294,6 +294,28 @@ TEST_F(RunTest, HostBackendHasNoCyclesAndConcludesNothing) {
   EXPECT_NE(outcome.output.find("host backend: "), std::string::npos);
 }
 
+TEST_F(RunTest, ACounterThatStandsStillIsToldOnceAndTimesAreMeasured) {
+  fake::script().description.cycle_counter_bits = 0;
+  add_measured_sweep();
+  double counted = 0;
+  experiment_.sweep("other", "", [&](Sweep& sweep) { counted = sweep.counted(7); });
+  const Outcome outcome = run();
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_TRUE(std::isnan(counted));
+  EXPECT_FALSE(measurement_.samples.empty());
+  const std::size_t told = outcome.output.find("cycle counter stands still");
+  ASSERT_NE(told, std::string::npos);
+  EXPECT_EQ(outcome.output.find("cycle counter stands still", told + 1), std::string::npos);
+}
+
+TEST_F(RunTest, CyclesAreCountedWhereTheCounterMoves) {
+  double counted = 0;
+  experiment_.sweep("only", "", [&](Sweep& sweep) { counted = sweep.counted(7); });
+  const Outcome outcome = run();
+  EXPECT_EQ(counted, 7);
+  EXPECT_EQ(outcome.output.find("stands still"), std::string::npos);
+}
+
 TEST_F(RunTest, ConcludesFromTheCurvesOfTheRun) {
   experiment_.sweep("grid", "", [](Sweep& sweep) {
     for (const double x : {1.0, 2.0, 4.0}) {
