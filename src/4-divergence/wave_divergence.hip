@@ -8,49 +8,36 @@
 // which one lane of each wave is.
 //
 // Paths add up as far as one wave can hold them, and lanes that agree with all of their wave cost
-// nothing: either curve alone shows how many lanes a wave has. Last, the other way to write a short
-// if: compute it always and select (predication), which no lane can make slower, or branch over it,
-// which pays only where a whole wave has nothing to do.
+// nothing: either curve alone shows how many lanes a wave has. Last (wave_divergence_bodies.h), the
+// other way to write a short if: compute it always and select (predication), which no lane can make
+// slower, or branch over it, which pays only where a whole wave has nothing to do.
 #include <hipscope/hipscope.h>
 
 #include <array>
-#include <bit>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "wave_divergence_bodies.h"
+#include "wave_divergence_chains.h"
 #include "wave_divergence_findings.h"
 #include "wave_divergence_reference.h"
 
 using hipscope::DeviceBuffer;
 using hipscope::launch;
 using hipscope::Sweep;
+using wave_divergence::count_wrong;
+using wave_divergence::ends_of;
+using wave_divergence::fmas_per_iteration;
+using wave_divergence::largest_block;
+using wave_divergence::path_addend;
+using wave_divergence::path_factor;
+using wave_divergence::start_value;
+using wave_divergence::start_values;
+using wave_divergence::Taken;
 
 namespace {
-
-constexpr unsigned largest_block = 1024;
-
-// A loop's counter and branch take a small part of its time beside this many FMAs, and the loops of
-// several waves on different paths still fit into the instruction cache nearest to a SIMD.
-constexpr unsigned fmas_per_iteration = 16;
-
-// Threads start from so many different values. A prime, so that threads of one path differ; all
-// under 1/2, about which the chains below jump and from which they would never move.
-constexpr unsigned start_values = 7;
-
-__host__ __device__ float start_value(unsigned thread) {
-  return (1.0F + static_cast<float>(thread % start_values)) / 16;
-}
-
-// Hides from the compiler what x is.
-__device__ void hide([[maybe_unused]] float& x) {
-#if defined(__CUDA_ARCH__)
-  asm volatile("" : "+f"(x));
-#elif defined(__HIP_DEVICE_COMPILE__)
-  asm volatile("" : "+v"(x));
-#endif
-}
 
 // --- fsword73's example 5a: thread 0 of the block on another path ------------------------------
 
@@ -131,8 +118,8 @@ constexpr Operands common_operands = {-(1.0F - 0x1p-20F), 1.0F - 0x1p-21F};
 
 // Dependent FMAs, whose operands the compiler does not know, and has loaded before the loop.
 __device__ float fma_chain(float x, float multiplier, float addend, unsigned iterations) {
-  hide(multiplier);
-  hide(addend);
+  wave_divergence::hide(multiplier);
+  wave_divergence::hide(addend);
 #pragma unroll 1
   for (unsigned i = 0; i < iterations; ++i) {
 #pragma unroll
@@ -176,13 +163,6 @@ __global__ void __launch_bounds__(largest_block)
 
 // --- Many paths ---------------------------------------------------------------------------------
 
-// x -> addend - factor * x on each path, with a factor of its own, and so near to 1 that x keeps a
-// memory of its start for 2^16 steps at least: a result tells its path, length and start.
-constexpr float path_addend = 1.0F;
-__host__ __device__ constexpr float path_factor(unsigned path) {
-  return 1.0F - static_cast<float>(path + 1) * 0x1p-22F;
-}
-
 // The loop of one path. Its factor is a literal, so that no compiler makes one loop of two paths.
 template <unsigned path>
 __device__ void walk(unsigned own_path, float& x, unsigned iterations) {
@@ -220,94 +200,6 @@ __global__ void __launch_bounds__(largest_block)
 // Twice the lanes of the largest wave there is, so that the curve shows where it ends.
 constexpr unsigned most_paths = 128;
 constexpr std::array path_counts = {1U, 2U, 4U, 8U, 16U, 24U, 32U, 48U, 64U, 96U, most_paths};
-
-// --- Short bodies -------------------------------------------------------------------------------
-
-// How a short if is written.
-enum class Form {
-  plain,   // as an if: the compiler chooses
-  select,  // its body is computed always, then one of two values is selected
-  branch,  // as an if whose body no compiler can compute without the branch
-};
-
-// Keeps the compiler from predicating the body of an if. AMD's takes a volatile asm for something
-// that must not happen without its condition. NVIDIA's assembler does not see an empty one, and
-// predicates up to seven instructions; but it leaves the branch before a profiler trigger, which
-// costs one instruction.
-__device__ void keep_branch(float& x) {
-  hide(x);
-#if defined(__CUDA_ARCH__)
-  __prof_trigger(0);
-#endif
-}
-
-constexpr float common_factor = path_factor(0);
-constexpr float body_factor = path_factor(1);
-
-template <unsigned fmas>
-__device__ float short_body(float x) {
-#pragma unroll
-  for (unsigned step = 0; step < fmas; ++step) {
-    x = fmaf(x, -body_factor, path_addend);
-  }
-  return x;
-}
-
-// Each iteration is one FMA for all lanes and `fmas` more for those whose x is under their limit.
-template <Form form, unsigned fmas>
-__global__ void __launch_bounds__(largest_block)
-    short_body_kernel(float* output, const float* limits, unsigned iterations) {
-  const float limit = limits[threadIdx.x];
-  float x = start_value(threadIdx.x);
-#pragma unroll 1
-  for (unsigned i = 0; i < iterations; ++i) {
-    x = fmaf(x, -common_factor, path_addend);
-    if constexpr (form == Form::select) {
-      float result = short_body<fmas>(x);
-      hide(result);
-      x = x < limit ? result : x;
-    } else if (x < limit) {
-      if constexpr (form == Form::branch) {
-        keep_branch(x);
-      }
-      x = short_body<fmas>(x);
-    }
-  }
-  output[threadIdx.x] = x;
-}
-
-// Which lanes run the body.
-enum class Taken { none, every_other, all };
-
-// All values lie between 0 and 1.
-float limit_of(unsigned thread, Taken taken) {
-  const bool is_taken = taken == Taken::all || (taken == Taken::every_other && thread % 2 == 0);
-  return is_taken ? 2.0F : -1.0F;
-}
-
-// --- Reference ----------------------------------------------------------------------------------
-
-// The end of `chain` for each start value.
-template <typename Chain>
-std::vector<float> ends_of(Chain chain) {
-  std::vector<float> ends(start_values);
-  for (unsigned i = 0; i < start_values; ++i) {
-    ends[i] = chain(start_value(i));
-  }
-  return ends;
-}
-
-// How many of the first `threads` results differ in any bit from `expected(thread)`.
-template <typename Expected>
-std::uint64_t count_wrong(const DeviceBuffer<float>& output, unsigned threads, Expected expected) {
-  const std::vector<float> results = output.to_host();
-  std::uint64_t wrong = 0;
-  for (unsigned thread = 0; thread < threads; ++thread) {
-    const auto bits = std::bit_cast<std::uint32_t>(results[thread]);
-    wrong += bits == std::bit_cast<std::uint32_t>(float{expected(thread)}) ? 0 : 1;
-  }
-  return wrong;
-}
 
 // --- Sweeps -------------------------------------------------------------------------------------
 
@@ -417,18 +309,6 @@ void measure_lane(Sweep& sweep, Variant variant, std::uint64_t iterations) {
   }
 }
 
-// The end of each path for each start value.
-std::vector<std::vector<float>> ends_of_paths(unsigned paths, std::uint64_t iterations) {
-  std::vector<std::vector<float>> ends;
-  for (unsigned path = 0; path < paths; ++path) {
-    ends.push_back(ends_of([&](float x) {
-      return wave_divergence::chain_end(x, -path_factor(path), path_addend,
-                                        iterations * fmas_per_iteration);
-    }));
-  }
-  return ends;
-}
-
 // One point of the two sweeps below.
 template <unsigned paths_in_code>
 void measure_paths_at(hipscope::Point point, unsigned threads, unsigned granularity, unsigned paths,
@@ -450,7 +330,7 @@ void measure_paths_at(hipscope::Point point, unsigned threads, unsigned granular
 void measure_granularity(Sweep& sweep, unsigned threads, std::uint64_t iterations) {
   sweep.axis({.name = "granularity", .unit = "lanes", .scale = hipscope::Scale::logarithmic});
   sweep.headline("cycles");
-  const auto ends = ends_of_paths(2, iterations);
+  const auto ends = wave_divergence::ends_of_paths(2, iterations);
   for (unsigned granularity = 1; granularity <= threads; granularity *= 2) {
     measure_paths_at<2>(sweep.point(std::to_string(granularity), granularity), threads, granularity,
                         2, iterations, ends);
@@ -460,60 +340,11 @@ void measure_granularity(Sweep& sweep, unsigned threads, std::uint64_t iteration
 void measure_paths(Sweep& sweep, std::uint64_t iterations) {
   sweep.axis({.name = "paths", .scale = hipscope::Scale::logarithmic});
   sweep.headline("cycles");
-  const auto ends = ends_of_paths(most_paths, iterations);
+  const auto ends = wave_divergence::ends_of_paths(most_paths, iterations);
   for (const unsigned paths : path_counts) {
     measure_paths_at<most_paths>(sweep.point(std::to_string(paths), paths), largest_block, 1, paths,
                                  iterations, ends);
   }
-}
-
-template <Form form, unsigned fmas>
-void measure_form(hipscope::Point& point, const std::string& name, Taken taken,
-                  std::uint64_t iterations) {
-  std::vector<float> limits(largest_block);
-  for (unsigned thread = 0; thread < largest_block; ++thread) {
-    limits[thread] = limit_of(thread, taken);
-  }
-  const DeviceBuffer<float> device_limits{std::span<const float>(limits)};
-  const DeviceBuffer<float> output(largest_block);
-  const auto run = [&] {
-    launch(short_body_kernel<form, fmas>, {.grid = dim3(1), .block = dim3(largest_block)},
-           output.data(), device_limits.data(), iterations);
-  };
-  run();
-  const auto ends_with = [&](unsigned body_fmas) {
-    return ends_of([&](float x) {
-      for (std::uint64_t i = 0; i < iterations; ++i) {
-        x = wave_divergence::chain_end(std::fma(x, -common_factor, path_addend), -body_factor,
-                                       path_addend, body_fmas);
-      }
-      return x;
-    });
-  };
-  const auto taken_ends = ends_with(fmas);
-  const auto other_ends = ends_with(0);
-  const auto expected = [&](unsigned thread) {
-    return (limits[thread] > 0 ? taken_ends : other_ends)[thread % start_values];
-  };
-  point.verify("end of every lane's chain, " + name, count_wrong(output, largest_block, expected),
-               largest_block);
-  const auto time = point.measure(run, {.name = name});
-  point.value(name + " cycles", time.cycles() / static_cast<double>(iterations), "cycles");
-}
-
-template <unsigned... fmas>
-void measure_bodies(Sweep& sweep, Taken taken, std::uint64_t iterations) {
-  sweep.axis({.name = "body", .unit = "FMAs", .scale = hipscope::Scale::logarithmic});
-  sweep.headline("branch cycles");
-  sweep.note("cycles are of one iteration of all 1024 threads");
-  sweep.note("branch: on NVIDIA one instruction longer, by a profiler trigger that keeps it");
-  const auto measure_body = [&]<unsigned count>(std::integral_constant<unsigned, count>) {
-    auto point = sweep.point(std::to_string(count), count);
-    measure_form<Form::plain, count>(point, "plain", taken, iterations);
-    measure_form<Form::select, count>(point, "select", taken, iterations);
-    measure_form<Form::branch, count>(point, "branch", taken, iterations);
-  };
-  (measure_body(std::integral_constant<unsigned, fmas>{}), ...);
 }
 
 }  // namespace
@@ -553,7 +384,7 @@ int main(int argc, char** argv) {
                    [=](Sweep& sweep) { measure_paths(sweep, path_iterations); });
   const auto body_sweep = [&](const std::string& name, const std::string& title, Taken taken) {
     experiment.sweep(name, title, [=](Sweep& sweep) {
-      measure_bodies<1, 2, 4, 8, 16, 32, 64>(sweep, taken, body_iterations);
+      wave_divergence::measure_bodies<1, 2, 4, 8, 16, 32, 64>(sweep, taken, body_iterations);
     });
   };
   body_sweep("body-none", "a short if whose body no lane runs", Taken::none);
