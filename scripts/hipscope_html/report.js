@@ -40,9 +40,10 @@ function show(plot, points, point) {
   const above = place.top - tip.offsetHeight - 6;
   const left = place.left + place.width / 2 - tip.offsetWidth / 2;
   tip.style.left = `${Math.max(4, Math.min(left, document.documentElement.clientWidth - tip.offsetWidth - 4))}px`;
-  // A window that is not high, as of a phone held sideways, may have room for it neither above nor below.
+  // A window that is not high, as of a phone held sideways, may have room for it neither above nor below, and may
+  // not show the point itself.
   const lowest = document.documentElement.clientHeight - tip.offsetHeight - 4;
-  tip.style.top = `${above > 4 ? above : Math.max(4, Math.min(place.bottom + 6, lowest))}px`;
+  tip.style.top = `${Math.max(4, Math.min(above > 4 ? above : place.bottom + 6, lowest))}px`;
 }
 
 function hide() {

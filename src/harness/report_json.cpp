@@ -214,6 +214,7 @@ Json inference_json(const Inference& inference) {
 }
 
 // The JSON with one row of a sweep per line; what lies above the rows has a line per member.
+// NOLINTNEXTLINE(misc-no-recursion): no deeper than the rows
 std::string text_of(const Json& json, int depth) {
   constexpr int depth_of_rows = 4;
   constexpr int no_indent = -1;
