@@ -1,6 +1,6 @@
-// Against 08: three forces and three velocities wait in LDS, by hand, in place of scratch. Where a CU
-// has 64 KiB of it, as on gfx9, the block's 12 KiB leave room for five waves per SIMD, not six: clang 22
-// warns of that.
+// Against 08: three forces and three velocities wait in LDS, by hand, in place of scratch. Where a
+// CU has 64 KiB of it, as on gfx9, the block's 12 KiB leave room for five waves per SIMD, not six:
+// clang 22 warns of that.
 #pragma once
 
 #include <hip/hip_runtime.h>
