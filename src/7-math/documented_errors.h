@@ -11,8 +11,7 @@ namespace math {
 // The largest error that a vendor documents for a function, in ulp, by the library that the backend
 // uses. 0: correctly rounded. The sources:
 //   cuda   CUDA C++ Programming Guide, appendix "Mathematical Functions"; counted from the
-//   correctly
-//          rounded result
+//          correctly rounded result
 //   ocml   OCML User Guide (the library under HIP), table "Supported functions"; counted from the
 //          exact result. HIP's own page "HIP math API" has smaller figures, but they are of the one
 //          argument with the largest absolute error.
@@ -23,6 +22,8 @@ struct Documented {
   double ocml = 0;
   double glibc = 0;
 };
+
+constexpr Documented fp64_sine = {2, 4, 1};
 
 #if defined(HIPSCOPE_BACKEND_AMD)
 constexpr bool is_amd = true;
