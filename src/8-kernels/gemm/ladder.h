@@ -187,8 +187,10 @@ class Ladder {
     double best = 0;
     if (has_library(sweep)) {
       for (const NamedMath& named : library_math) {
-        auto point =
-            sweep.point(std::string("library, ") + named.name, ++x, "rocBLAS", published_x);
+        // The source called rocBLAS as it is by default.
+        const bool is_default = named.math == hipscope::vendor::GemmMath::standard;
+        auto point = sweep.point(std::string("library, ") + named.name, ++x,
+                                 is_default ? "rocBLAS" : "", is_default ? published_x : "");
         Library library(named.math);
         verify(point, library, problem);
         const auto product =
