@@ -1,5 +1,5 @@
-// D 3.5.7, against 3.5.6: twice the LDS. While one tile is multiplied, the next one is on its way
-// from memory, and goes to the other buffer before the last of the 8 k: one barrier per tile.
+// D 3.5.7, against 3.5.6: both halves of LDS. While one tile is multiplied, the next is on its way
+// from memory, and goes to the other half before the last of the 8 k: one barrier per tile.
 // Behind the barrier the next tile's first k is loaded before this one's last is multiplied.
 //
 // Corrected: D's last turn loads one tile past the end of A and B. Here it loads the last one

@@ -1,5 +1,6 @@
 // Sweep one-block: D's six steps at D's size, each as D wrote it but for the corrections that its
-// file names, and one of ours. M = N = 64, K = 128, one block of 256 threads.
+// file names, and one of ours. M = N = 64, K = 128, one block of 256 threads. (Values are random in
+// [-1, 1), where D has integers below 128.)
 #pragma once
 
 #include <hipscope/hipscope.h>
