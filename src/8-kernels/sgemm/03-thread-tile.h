@@ -5,8 +5,8 @@
 // for what 64 FMA lanes compute in 64: just enough, if nothing goes wrong. Much does: a thread
 // copies 4 neighbouring values of A, and of B, one at a time, divides twice for each of them by
 // extents that it only knows at run time, and compares each place with the end of its matrix; lanes
-// store every fourth value, so that eight of 32 meet in one bank; and the loop over k has no length
-// that the compiler knows.
+// store every fourth value, so that only eight of the 32 banks take them; and the loop over k has
+// no length that the compiler knows.
 #pragma once
 
 #include "device_code.h"

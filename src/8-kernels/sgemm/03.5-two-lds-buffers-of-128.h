@@ -5,7 +5,9 @@
 // two. Corrected: the source loads in one asm statement and waits in another, between which the
 // compiler may do with the registers as it likes, and stores the first value, into the buffer that
 // is in use, before it has waited. Here they are ordinary loads, which hold_loads keeps early, and
-// nothing is stored before the FMAs. (The first tile is loaded, and B stored, value by value.)
+// nothing is stored before the FMAs. For the compiler's sake, as 07.4 explains, the last tile is
+// loaded once more in place of a branch around the loads, and A and B may be written to. (The first
+// tile is loaded, and B stored, value by value, as in the source.)
 #pragma once
 
 #include "device_code.h"

@@ -1,9 +1,10 @@
 // Rows in LDS are padded by 4 values, and copies are of 16 bytes: a thread has one of A's tile and
 // one of B's.
 //
-// Against 03.1: one division pair per copy and not per value, one load in place of four; and rows
-// of A's tile, 20 values apart, begin in other banks where rows of 16 began in the same two. C is
-// stored by 16 bytes. FMAs name their operands in LDS, four k at a time, as in 03.
+// Against 03: one division pair per copy and not per value, one load in place of four, and no
+// comparison with a matrix's end; and rows of A's tile, 20 values apart, begin in other banks where
+// rows of 16 began in the same two. C is stored by 16 bytes. FMAs name their operands in LDS, four
+// k at a time, as there.
 #pragma once
 
 #include "device_code.h"

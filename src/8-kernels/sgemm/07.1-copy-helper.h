@@ -1,5 +1,5 @@
-// One helper copies any matrix to anywhere: to LDS, to registers and to C. The tile's extents are
-// known at launch.
+// One helper copies any matrix to anywhere: to LDS and to registers (the source's to C as well,
+// which comes to the same stores of 16 bytes). The tile's extents are known at launch.
 //
 // Against 07: no loop over the tile has a length that the compiler knows, a thread divides to find
 // what it copies, and the helper asks how many values a row has. The thread tile of 4 x 4 must stay

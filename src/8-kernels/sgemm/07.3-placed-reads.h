@@ -1,7 +1,8 @@
 // The 16 k of a tile written out, the loads from LDS placed between the FMAs by hand.
 //
-// Against 07: operands are loaded shortly before the first FMA that needs them, A's next pair of
-// rows after each row's FMAs, so that fewer are held at once and each load has FMAs to hide behind.
+// Against 07: operands are loaded shortly before the first FMA that needs them, the next row's pair
+// of A's values after each row's FMAs, so that fewer are held at once and loads are spread over the
+// FMAs.
 // That is the text; where the loads end up is the compiler's choice (11 holds them in their
 // places). Neighbouring blocks share rows of A; LDS is taken at launch.
 #pragma once

@@ -11,7 +11,8 @@
 // which keeps it from issuing the load only there. (Behind the last tile the same is loaded, and
 // stored, once more: where the source branches around its two loads, clang would wait for one
 // before the other. And nothing may say that A and B are not written to, or clang would load them
-// before the barrier, where everything is waited for.)
+// before the barrier, where everything is waited for. The source stores C in assembly too, by the
+// instruction that an ordinary store is.)
 #pragma once
 
 #include "device_code.h"

@@ -2,8 +2,8 @@
 //
 // Against 08.1: what was one load of 16 bytes of a row of B are pairs of 4 columns, 20 values
 // apart, and lanes, which stand 4 columns or 80 values apart, meet in two banks, four in each; the
-// copy to LDS stores four values to as many columns. The source's lanes are as here; it calls the
-// kernel "not optimized".
+// copy to LDS stores four values to as many columns. (The source's list says "no optimization" of
+// it, its main program a negative one.)
 #pragma once
 
 #include "device_code.h"

@@ -1,8 +1,9 @@
 // Waves of 4 x 16 lanes, neighbouring lanes in pairs of rows: lanes 0 and 1 stand one above the
 // other, lanes 2 and 3 beside them.
 //
-// Against 08.4: any 4 neighbouring lanes stand in a square of 2 x 2 and need 2 + 2 different rows
-// and columns in place of 1 + 4. (In the source's files, not in its list: no figure is published.)
+// Against 08.4: each 4 neighbouring lanes stand in a square of 2 x 2 and need 2 + 2 different rows
+// and columns in place of 1 + 4. (In the source's files, there with blocks of 16 x 16 threads in
+// the same order, and not in its list: no figure is published.)
 #pragma once
 
 #include "device_code.h"
