@@ -2,10 +2,9 @@
 // it compiles: 8 x 8 per thread in tiles of 128 x 128, 256 threads. Plain HIP for every GPU.
 //
 // What held the source's stages back is gone one by one:
-//   LDS bandwidth  8 x 8 elements per thread need 1 byte per FMA from LDS; they come in pieces of 4
-//   x
-//                  4, 64 apart, so that neighbouring lanes load neighbouring 16 bytes from A, which
-//                  is transposed, and from B
+//   LDS bandwidth  8 x 8 elements per thread need 1 byte per FMA from LDS; their pieces of 4 x 4
+//                  lie 64 apart, so that neighbouring lanes load neighbouring 16 bytes from A,
+//                  which is transposed, and from B
 //   latency        the operands of the next k are loaded from LDS before the FMAs of this one, also
 //                  across the barrier: the next 8 k are in the other LDS buffer, and the barrier
 //                  passed, before the last FMAs of these 8; device memory has 6 k of FMAs for its
