@@ -7,7 +7,8 @@
 // corrected. All of them take alpha and beta, rows with gaps, and m and n that differ, for which
 // the source's grids and stores are not made. All but 3.5, 7.4, 7.5 and 7.8 also say that nothing
 // else points to A, B and C, which the source does in 9.1 only: for gfx908 clang 15 makes the same
-// of them without it, loads, stores to LDS, barriers and FMAs in the same order.
+// of them without it, loads, stores to LDS, barriers and FMAs in the same order (of 3.2 the same
+// loop over k, with some copies to AGPRs more before it).
 #pragma once
 
 #include <string>
