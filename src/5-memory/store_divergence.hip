@@ -2,8 +2,7 @@
 //
 // A wave's (NVIDIA: warp's) memory instruction gives one address per lane, and the hardware moves
 // whole segments (sectors, lines) that hold them. Neighbouring dwords share segments; scattered
-// ones each pay for one of their own. First fsword73's question, example 7c: when both branches of
-// an if store, does the compiler make one store of them? Then four ways to scatter:
+// ones each pay for one of their own. Four ways to scatter:
 //   stray       some lanes of each wave store elsewhere: all to one other region, or (scattered)
 //               each to a region of its own
 //   stride      lane i accesses dword i x stride
@@ -14,6 +13,9 @@
 //
 // Every pattern is measured beyond the caches, where each dword is accessed once, and again (-l2)
 // within L2, where the same dwords are accessed over and over: another bottleneck, other costs.
+//
+// And fsword73's question, example 7c: when both branches of an if store, does the compiler make
+// one store of them?
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
@@ -334,8 +336,6 @@ int main(int argc, char** argv) {
   const Sizes sizes = {
       .footprint = footprint, .l2_footprint = l2_footprint, .l2_accesses = l2_accesses};
 
-  experiment.sweep("if-else", "one store of two: both branches of an if store",
-                   [=](Sweep& sweep) { measure_if_else(sweep, footprint); });
   const auto add = [&](const std::string& name, const std::string& title,
                        const hipscope::Axis& axis, Operation operation, const MakePatterns& make) {
     for (const Place place : {Place::memory, Place::l2}) {
@@ -370,6 +370,8 @@ int main(int argc, char** argv) {
     add("permuted-" + verb, "the dwords of lanes exchanged", {.name = "order"}, operation,
         store_divergence::permuted_patterns);
   }
+  experiment.sweep("if-else", "one store of two: both branches of an if store",
+                   [=](Sweep& sweep) { measure_if_else(sweep, footprint); });
   experiment.conclude(store_divergence::conclude);
   return experiment.run(argc, argv);
 }
