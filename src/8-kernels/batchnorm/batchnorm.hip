@@ -140,8 +140,8 @@ void measure_all(Sweep& sweep, Arrays& arrays, const std::vector<Stage>& stages,
   double x = first;
   for (const Stage& stage : stages) {
     if (stage.run) {
-      const std::string series = is_of_v(arrays.tensor) ? stage.published_series : "";
-      measure_stage(sweep.point(stage.name, x, series), arrays, stage, copy_seconds);
+      measure_stage(sweep.point(stage.name, x, stage.published_series), arrays, stage,
+                    copy_seconds);
     } else {
       sweep.note(stage.name + ": " + stage.why_not);
     }
@@ -207,9 +207,18 @@ bool has_vendor(Sweep& sweep) {
   return true;
 }
 
+// V's figures stand beside one row each, in sweep published.
+std::vector<Stage> without_figures(std::vector<Stage> stages) {
+  for (Stage& stage : stages) {
+    stage.published_series.clear();
+  }
+  return stages;
+}
+
 void measure_published(Sweep& sweep, const Extents& extents) {
   Arrays arrays = arrays_for(sweep, extents, Scope::per_activation);
-  measure_ladder(sweep, arrays, stages_of_v(sweep, arrays), {}, {});
+  const std::vector<Stage> stages = stages_of_v(sweep, arrays);
+  measure_ladder(sweep, arrays, is_of_v(arrays.tensor) ? stages : without_figures(stages), {}, {});
 }
 
 void measure_stages(Sweep& sweep, const Extents& extents) {
@@ -220,7 +229,8 @@ void measure_stages(Sweep& sweep, const Extents& extents) {
                                   hipscope::vendor::BatchNormMode::per_activation,
                                   vendor_shape(extents)));
   }
-  measure_ladder(sweep, arrays, stages_of_v(sweep, arrays), own_stages(sweep, arrays), vendor);
+  measure_ladder(sweep, arrays, without_figures(stages_of_v(sweep, arrays)),
+                 own_stages(sweep, arrays), vendor);
 }
 
 void measure_shapes(Sweep& sweep, const Extents& extents) {
