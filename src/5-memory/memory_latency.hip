@@ -301,7 +301,9 @@ __global__ void __launch_bounds__(1) constant_address_kernel(std::uint64_t* addr
 
 // fsword73's own (examples 6a, 6c and 6d): one thread, whose next index is computed of what it has
 // just loaded. All of `values` are the same number, but where the chain is checked. Corrected: the
-// end is stored, where the published kernels have a condition that is never true.
+// end is stored, where the published kernels have a condition that is never true. His text prints
+// 6c and 6d with value * i * range, which is the same place whatever i is; his two figures differ,
+// so they are of the kernel in his repository, which is this one.
 __global__ void __launch_bounds__(1) stride_kernel(const int* values, int* end, int loads) {
   int value = values[threadIdx.x];
   for (int i = 1; i < loads; ++i) {

@@ -2,7 +2,8 @@
 // an array that should become registers, and the two meet in LDS.
 //
 // V expected it far ahead of 14d and measured 15 Gpixel/s on an MI25: V's compiler took 255 VGPRs
-// and spilled, all for addresses. Thread t has images 0 to 63 where t < 128, and 64 to 127 beyond.
+// and spilled; V blames how it allocates registers and computes addresses. Thread t has images 0 to
+// 63 where t < 128, and 64 to 127 beyond.
 // Work: V's, with one correction: a variance that rounding has left below 0 counts as 0 (a NaN in
 // V's).
 #pragma once

@@ -4,7 +4,7 @@
 // Every step reads both its values from LDS and writes their sum back, and ends at a barrier: 8 of
 // them, and one before the first step. V's block ends with its own sum, and stores it only if it is
 // over 9999, so that the compiler cannot leave the work out; which of V's two loops runs is an
-// argument.
+// argument. V's kernel holds both loops, here each is a kernel of its own.
 //
 // Corrected: the sums have an array of their own. In V's the block would store its sum over a value
 // that another block has yet to read (V's values are zeros, so that it never does).
