@@ -15,17 +15,14 @@
 // the last one's end; what one wave counts for no accesses is taken off.
 #include <hipscope/hipscope.h>
 
-#include <algorithm>
-#include <array>
-#include <cstring>
-#include <numeric>
-#include <random>
-#include <set>
+#include <cstdint>
 #include <span>
 #include <string>
-#include <vector>
 
+#include "lds_banks_access.h"
+#include "lds_banks_contents.h"
 #include "lds_banks_findings.h"
+#include "lds_banks_patterns.h"
 
 using hipscope::DeviceBuffer;
 using hipscope::launch;
@@ -34,45 +31,27 @@ using hipscope::lds_forget;
 using hipscope::lds_load;
 using hipscope::lds_store;
 using hipscope::LdsWords;
-using hipscope::Point;
 using hipscope::Sweep;
 using hipscope::WaveTime;
-using hipscope::WaveTimes;
+using lds_banks::Access;
+using lds_banks::Amount;
+using lds_banks::body_steps;
+using lds_banks::content;
+using lds_banks::copies;
+using lds_banks::dword_bytes;
+using lds_banks::lanes_of;
+using lds_banks::measure_access;
+using lds_banks::next_copy;
+using lds_banks::offsets_of;
+using lds_banks::run_timed;
 using lds_banks::throughput;
+using lds_banks::Words;
 
 namespace {
 
 constexpr unsigned largest_block = 1024;
-constexpr unsigned dword_bytes = 4;
-
-// Each pattern lies in LDS so many times, one after the other, and accesses take turns. Copies are
-// as far apart for all lanes, so that the conflicts are the same in each.
-constexpr unsigned copies = 3;
-
-// Accesses in the body of the loop: not a multiple of the copies, so that a chain does not end
-// where it began.
-constexpr unsigned body_steps = 127;
 
 // --- Kernels ----------------------------------------------------------------------------------
-
-// Stores each wave's time of `rounds` rounds.
-template <typename Body>
-__device__ void run_timed(WaveTime* times, unsigned rounds, Body body) {
-  const WaveTime time = hipscope::time_rounds<true>(rounds, body);
-  if (threadIdx.x % warpSize == 0) {
-    times[threadIdx.x / warpSize] = time;
-  }
-}
-
-// `offsets` says where the lanes of a wave go in the first copy, `pitch` how far it is to the next,
-// both in bytes. What the kernel works on depends on the random `salt`.
-using PatternKernel = void (*)(const unsigned* offsets, unsigned pitch, unsigned salt,
-                               unsigned* results, WaveTime* times, unsigned rounds);
-
-// Which copy follows each in a chain: they go round forwards or backwards.
-__host__ __device__ unsigned next_copy(unsigned copy, unsigned salt) {
-  return (copy + 1 + salt % 2) % copies;
-}
 
 // One wave. The last dword of an access is the address of the next one, in another copy.
 template <unsigned Bytes>
@@ -96,9 +75,6 @@ __global__ void __launch_bounds__(largest_block)
   });
   ends[threadIdx.x] = address - lds_address(lds);
 }
-
-// What dword i of LDS holds; the factor is odd, so that no two hold the same.
-__host__ __device__ unsigned content(unsigned i, unsigned salt) { return (i + 1) * (salt | 1U); }
 
 // Independent loads: each thread adds up all that it has loaded.
 template <unsigned Bytes>
@@ -236,167 +212,27 @@ __global__ void __launch_bounds__(published_threads)
   }
 }
 
-// --- What the kernels must give ---------------------------------------------------------------
-
-using Words = std::vector<unsigned>;
-
-// Each is for one wave, after so many rounds with the warm-up.
-template <unsigned Bytes>
-Words chain_ends(const Words& offsets, unsigned pitch, unsigned salt, std::uint64_t rounds) {
-  const auto copy = static_cast<unsigned>(rounds * body_steps * (1 + salt % 2) % copies);
-  Words ends = offsets;
-  for (unsigned& end : ends) {
-    end += copy * pitch;
-  }
-  return ends;
-}
+// --- What is measured -------------------------------------------------------------------------
 
 template <unsigned Bytes>
-Words load_sums(const Words& offsets, unsigned pitch, unsigned salt, std::uint64_t rounds) {
-  Words lds(copies * pitch / dword_bytes);
-  for (unsigned i = 0; i < lds.size(); ++i) {
-    lds[i] = content(i, salt);
-  }
-  Words sums;
-  for (const unsigned offset : offsets) {
-    unsigned sum = 0;
-    for (unsigned step = 0; step < body_steps; ++step) {
-      LdsWords<Bytes> loaded{};
-      const auto* const bytes = reinterpret_cast<const unsigned char*>(lds.data());
-      std::memcpy(&loaded, bytes + offset + step % copies * pitch, Bytes);
-      sum = std::accumulate(std::begin(loaded.word), std::end(loaded.word), sum);
-    }
-    sums.push_back(sum * static_cast<unsigned>(rounds));
-  }
-  return sums;
-}
-
-template <unsigned Bytes>
-Words stored_words(const Words& offsets, unsigned /*pitch*/, unsigned salt, std::uint64_t rounds) {
-  constexpr unsigned count = LdsWords<Bytes>::count;
-  Words words;
-  for (unsigned lane = 0; lane < offsets.size(); ++lane) {
-    for (unsigned copy = 0; copy < copies; ++copy) {
-      // The last of body_steps stores to this copy, counted from 1.
-      const unsigned last = body_steps - (body_steps - 1 - copy) % copies;
-      const auto stores = static_cast<unsigned>((rounds - 1) * body_steps + last);
-      for (unsigned i = 0; i < count; ++i) {
-        words.push_back(content(lane * count + i, salt) + (i == 0 ? stores : 0));
-      }
-    }
-  }
-  return words;
-}
-
-// The most different dwords of one bank that a wave asks for, if there are 32 banks of 4 bytes (as
-// the CUDA C++ programming guide and AMD's manuals of GCN and CDNA say; RDNA has two sets of 32):
-// the passes that it takes at least.
-double dwords_of_busiest_bank(const Words& offsets, unsigned access_bytes) {
-  constexpr unsigned banks = 32;
-  std::array<std::set<unsigned>, banks> dwords;
-  for (const unsigned offset : offsets) {
-    for (unsigned byte = offset; byte < offset + access_bytes; ++byte) {
-      dwords[byte / dword_bytes % banks].insert(byte / dword_bytes);
-    }
-  }
-  const auto by_size = [](const auto& a, const auto& b) { return a.size() < b.size(); };
-  return static_cast<double>(std::max_element(dwords.begin(), dwords.end(), by_size)->size());
-}
-
-// --- Measuring --------------------------------------------------------------------------------
-
-unsigned lanes_of(const Sweep& sweep) { return static_cast<unsigned>(sweep.device().wave_size); }
-
-// Verifies what a kernel of so many threads gives. Then returns the cycles of a round, net of what
-// one wave counts for no rounds. `run` enqueues the kernel with so many threads and rounds, and its
-// waves' times go where it is told.
-template <typename Run, typename Expected>
-double measure_rounds(const Sweep& sweep, Point& point, const std::string& what, unsigned threads,
-                      std::uint64_t rounds, DeviceBuffer<unsigned>& results, Run run,
-                      Expected expected) {
-  const unsigned waves = threads / lanes_of(sweep);
-  WaveTimes unused(waves);
-  WaveTimes full(waves);
-  WaveTimes empty(1);
-  hipscope::verify_rounds(
-      point, what, rounds, results,
-      [&](std::uint64_t repeats) { run(threads, unused.next(), repeats); }, expected);
-  point.measure([&] { run(threads, full.next(), rounds); }, {.batch = 1});
-  for (unsigned i = 0; i < WaveTimes::kept_launches; ++i) {
-    run(lanes_of(sweep), empty.next(), 0);
-  }
-  return sweep.counted((full.take(point) - empty.take(point)) / static_cast<double>(rounds));
-}
-
-// A way to go to LDS, and what is measured of it.
-struct Access {
-  unsigned bytes;
-  bool full_cu;  // as many waves as --threads says, by default all that a block may have; or one
-  const char* value;
-  const char* verified;
-  PatternKernel kernel;
-  Words (*expected)(const Words& offsets, unsigned pitch, unsigned salt, std::uint64_t rounds);
-};
-
-template <unsigned Bytes>
-constexpr Access chase = {
-    Bytes, false, "latency", "ends of the chains", chase_kernel<Bytes>, chain_ends<Bytes>};
+constexpr Access chase = {Bytes,
+                          false,
+                          "latency",
+                          "ends of the chains",
+                          chase_kernel<Bytes>,
+                          lds_banks::chain_ends<Bytes>};
 template <unsigned Bytes>
 constexpr Access loads = {
-    Bytes, true, throughput, "sums of all loads", loads_kernel<Bytes>, load_sums<Bytes>};
+    Bytes, true, throughput, "sums of all loads", loads_kernel<Bytes>, lds_banks::load_sums<Bytes>};
 template <unsigned Bytes>  // no two lanes may store to one place
-constexpr Access stores = {
-    Bytes, true, throughput, "what the stores left", stores_kernel<Bytes>, stored_words<Bytes>};
-
-/// How much is run: rounds of a kernel, and threads of the block that shall fill a CU.
-struct Amount {
-  hipscope::Size rounds;
-  hipscope::Size threads;
-
-  // In whole waves.
-  [[nodiscard]] unsigned threads_on(const Sweep& sweep) const {
-    const unsigned lanes = lanes_of(sweep);
-    return (static_cast<unsigned>(threads) + lanes - 1) / lanes * lanes;
-  }
-};
-
-// One access of a wave whose lanes go to `offsets`, in cycles.
-double measure_access(const Sweep& sweep, Point& point, const Access& access, const Words& offsets,
-                      const Amount& amount) {
-  const std::uint64_t rounds = amount.rounds;
-  const unsigned lanes = lanes_of(sweep);
-  const unsigned all_threads = access.full_cu ? amount.threads_on(sweep) : lanes;
-  constexpr unsigned widest = 16;  // so that the copies are aligned for every access
-  const unsigned end = *std::max_element(offsets.begin(), offsets.end()) + access.bytes;
-  const unsigned pitch = (end + widest - 1) / widest * widest;
-  const auto salt = static_cast<unsigned>(std::mt19937_64(sweep.seed())());
-  const DeviceBuffer<unsigned> given{std::span<const unsigned>(offsets)};
-  const std::size_t results_of_wave = access.expected(offsets, pitch, salt, 1).size();
-  DeviceBuffer<unsigned> results(results_of_wave * (all_threads / lanes));
-  const auto run = [&](unsigned threads, WaveTime* times, std::uint64_t repeats) {
-    launch(access.kernel, {.grid = dim3(1), .block = dim3(threads), .lds_bytes = copies * pitch},
-           given.data(), pitch, salt, results.data(), times, repeats);
-  };
-  const double round = measure_rounds(
-      sweep, point, access.verified, all_threads, rounds, results, run,
-      [&](std::uint64_t repeats) { return access.expected(offsets, pitch, salt, repeats); });
-  const double cycles = round / (body_steps * (all_threads / lanes));
-  point.value(access.value, cycles, "cycles");
-  point.value("dwords in one bank", dwords_of_busiest_bank(offsets, access.bytes), "dwords");
-  return cycles;
-}
+constexpr Access stores = {Bytes,
+                           true,
+                           throughput,
+                           "what the stores left",
+                           stores_kernel<Bytes>,
+                           lds_banks::stored_words<Bytes>};
 
 // --- Sweeps -----------------------------------------------------------------------------------
-
-// Where the lanes of a wave go, in bytes; `place_of` says it in units.
-template <typename PlaceOf>
-Words offsets_of(unsigned lanes, PlaceOf place_of, unsigned unit_bytes = dword_bytes) {
-  Words offsets(lanes);
-  for (unsigned lane = 0; lane < lanes; ++lane) {
-    offsets[lane] = place_of(lane) * unit_bytes;
-  }
-  return offsets;
-}
 
 // All strides up to 64 dwords at which the access is aligned.
 void measure_strides(Sweep& sweep, const Access& access, const Amount& amount) {
@@ -431,9 +267,7 @@ void measure_published(Sweep& sweep, std::uint64_t rounds) {
   constexpr unsigned loops_per_round = 16;
   constexpr int mask = published_words - 1;
   const auto loops = static_cast<int>(rounds * loops_per_round);
-  std::mt19937_64 random(sweep.seed());
-  std::vector<int> words(published_words);
-  std::generate(words.begin(), words.end(), [&] { return static_cast<int>(random() & mask); });
+  const auto words = lds_banks::random_words<int>(published_words, mask, sweep.seed());
   const DeviceBuffer<int> filled{std::span<const int>(words)};
   DeviceBuffer<int> zeros(published_words);
   zeros.clear();
@@ -446,17 +280,10 @@ void measure_published(Sweep& sweep, std::uint64_t rounds) {
     };
     ends.clear();
     run(filled, 1);
-    std::uint64_t wrong = 0;
-    int thread = 0;
-    for (const int end : ends.to_host()) {
-      int x = (thread * static_cast<int>(stride)) & mask;
-      for (unsigned step = 0; step < published_steps; ++step) {
-        x = ((words[static_cast<std::size_t>(x)] + thread) * static_cast<int>(stride)) & mask;
-      }
-      wrong += end == x ? 0 : 1;
-      ++thread;
-    }
-    point.verify("ends of the chains", wrong, published_threads);
+    point.verify("ends of the chains",
+                 lds_banks::wrong_ends(ends.to_host(), words, static_cast<int>(stride), mask,
+                                       published_steps),
+                 published_threads);
     const auto time = point.measure([&] { run(zeros, loops); });
     point.value("latency", time.cycles() / (double(loops) * published_steps), "cycles");
   }
@@ -480,28 +307,11 @@ void measure_patterns(Sweep& sweep, const Amount& amount) {
   sweep.axis({.name = "pattern"});
   sweep.headline(throughput);
   sweep.note("4 bytes; dwords in one bank are 256 dwords apart");
-  constexpr unsigned same_bank = 256;  // a multiple of every number of banks so far
-  constexpr unsigned random_dwords = 1024;
-  const unsigned lanes = lanes_of(sweep);
-  std::mt19937_64 random(sweep.seed());
-  Words shuffled(lanes);
-  std::iota(shuffled.begin(), shuffled.end(), 0U);
-  std::shuffle(shuffled.begin(), shuffled.end(), random);
   double row = 0;
-  const auto measure = [&](const std::string& label, auto place_of) {
-    auto point = sweep.point(label, ++row);
-    measure_access(sweep, point, loads<4>, offsets_of(lanes, place_of), amount);
-  };
-  measure("all one dword", [](unsigned) { return 0U; });
-  measure("two dwords in two banks", [](unsigned lane) { return lane % 2; });
-  measure("two dwords in one bank", [=](unsigned lane) { return lane % 2 * same_bank; });
-  measure("a dword for each half", [=](unsigned lane) { return lane / (lanes / 2) * same_bank; });
-  measure("four dwords in one bank", [=](unsigned lane) { return lane % 4 * same_bank; });
-  measure("a dword for every two lanes", [](unsigned lane) { return lane / 2; });
-  measure("a dword for each lane", [](unsigned lane) { return lane; });
-  measure("the same in random order", [&](unsigned lane) { return shuffled[lane]; });
-  measure("any of 1024 dwords",
-          [&](unsigned) { return static_cast<unsigned>(random() % random_dwords); });
+  for (const auto& pattern : lds_banks::patterns(lanes_of(sweep), sweep.seed())) {
+    auto point = sweep.point(pattern.label, ++row);
+    measure_access(sweep, point, loads<4>, pattern.offsets, amount);
+  }
 }
 
 template <Cure cure>
@@ -509,13 +319,8 @@ void measure_tile(Sweep& sweep, const std::string& label, std::uint64_t rounds) 
   auto point = sweep.point(label, 1 + static_cast<int>(cure));
   constexpr unsigned elements = tile_size * tile_size;
   constexpr unsigned lds_bytes = tile_size * row_dwords<cure> * dword_bytes;
-  std::mt19937_64 random(sweep.seed());
-  Words tile(elements);
-  std::generate(tile.begin(), tile.end(), [&] { return static_cast<unsigned>(random()); });
-  Words transposed(elements);
-  for (unsigned i = 0; i < elements; ++i) {
-    transposed[i] = tile[i % tile_size * tile_size + i / tile_size];
-  }
+  const auto tile = lds_banks::random_words<unsigned>(elements, 0xFFFFFFFF, sweep.seed());
+  const Words transposed = lds_banks::transposed(tile, tile_size);
   const DeviceBuffer<unsigned> given{std::span<const unsigned>(tile)};
   DeviceBuffer<unsigned> result(elements);
   const auto run = [&](unsigned threads, WaveTime* times, std::uint64_t repeats) {
@@ -523,14 +328,15 @@ void measure_tile(Sweep& sweep, const std::string& label, std::uint64_t rounds) 
            {.grid = dim3(1), .block = dim3(threads), .lds_bytes = lds_bytes}, given.data(),
            result.data(), times, repeats);
   };
-  const double round =
-      measure_rounds(sweep, point, "elements of the tile", elements, rounds, result, run,
-                     [&](std::uint64_t repeats) { return repeats % 2 == 1 ? transposed : tile; });
+  const double round = lds_banks::measure_rounds(
+      sweep, point, "elements of the tile", elements, rounds, result, run,
+      [&](std::uint64_t repeats) { return repeats % 2 == 1 ? transposed : tile; });
   const Words by_column = offsets_of(lanes_of(sweep), [](unsigned lane) {
     return tile_index<cure>(lane % tile_size, lane / tile_size);
   });
   point.value("transposition", round / body_transpositions, "cycles");
-  point.value("dwords in one bank", dwords_of_busiest_bank(by_column, dword_bytes), "dwords");
+  point.value("dwords in one bank", lds_banks::dwords_of_busiest_bank(by_column, dword_bytes),
+              "dwords");
   point.value("LDS", lds_bytes, "bytes");
 }
 

@@ -14,14 +14,14 @@
 // off. The events around the launch are the cross-check: the time of all steps less that of none.
 #include <hipscope/hipscope.h>
 
-#include <algorithm>
 #include <bit>
-#include <numeric>
-#include <random>
 #include <string>
 #include <vector>
 
+#include "lds_chains.h"
 #include "lds_latency_findings.h"
+#include "lds_latency_steps.h"
+#include "lds_latency_words.h"
 
 using hipscope::DeviceBuffer;
 using hipscope::launch;
@@ -29,9 +29,17 @@ using hipscope::lds_address;
 using hipscope::Point;
 using hipscope::Sweep;
 using hipscope::WaveTime;
-using hipscope::WaveTimes;
+using lds_latency::Atomic;
+using lds_latency::AtomicChain;
+using lds_latency::follow;
+using lds_latency::Hop;
+using lds_latency::LaneChain;
+using lds_latency::measure_steps;
 using lds_latency::net_row;
+using lds_latency::random_cycle;
+using lds_latency::random_words;
 using lds_latency::raw_row;
+using lds_latency::Words;
 
 namespace {
 
@@ -45,6 +53,7 @@ constexpr unsigned body_steps = 127;
 // --- Chains -----------------------------------------------------------------------------------
 
 // Each chain begins with what its block's LDS holds, takes one step at a time, and ends with x.
+// Those of atomics and those from lane to lane are in lds_chains.h.
 
 // A walk through nodes of so many dwords. Raw, a node's dword is the number of the next; net, a
 // node's last dword is the address of the next.
@@ -64,94 +73,6 @@ struct Chase {
     } else {
       x = hipscope::lds_load<Dwords * sizeof(unsigned)>(lds, x).word[Dwords - 1];
     }
-  }
-};
-
-enum class Atomic { add, exchange, compare_and_swap };
-
-// The atomics all work on one dword, with what the last one returned: an add makes Fibonacci's
-// numbers of it, an exchange has two values take turns, and a compare and swap, which compares with
-// what was returned before, always finds it and stores what was returned last.
-//
-// LDS holds the word, the first value, and for each thread where the word is, which is the same
-// place: nvcc does not know that. For what it knows to be one address it would add up the operands
-// of all lanes first, by some twenty instructions.
-template <Atomic atomic>
-struct AtomicChain {
-  static constexpr bool follows_addresses = false;
-  unsigned* word;
-  unsigned x;
-  unsigned last_x;
-
-  __device__ explicit AtomicChain(unsigned* lds)
-      : word(lds + lds[2 + threadIdx.x]), x(lds[1]), last_x(lds[0]) {}
-  __device__ void step() {
-    const unsigned operand = x;
-    if constexpr (atomic == Atomic::add) {
-      x = atomicAdd(word, operand);
-    } else if constexpr (atomic == Atomic::exchange) {
-      x = atomicExch(word, operand);
-    } else {
-      x = atomicCAS(word, last_x, operand);
-    }
-    last_x = operand;
-  }
-};
-
-// A lane's number as ds_bpermute of AMD takes it: in bytes of a dword each.
-#if defined(HIPSCOPE_BACKEND_AMD)
-constexpr unsigned lane_unit = 4;
-#else
-constexpr unsigned lane_unit = 1;
-#endif
-
-// `value` of another lane, by the shuffle instruction alone. HIP's __shfl works on the lanes that
-// are active and on part of a wave, which can cost further instructions.
-__device__ unsigned bare_shuffle(unsigned value, unsigned lane_times_unit) {
-#if defined(__CUDA_ARCH__)
-  constexpr unsigned all_lanes = 0xFFFFFFFF;
-  return __shfl_sync(all_lanes, value, static_cast<int>(lane_times_unit));
-#elif defined(__HIP_DEVICE_COMPILE__)
-  return __builtin_amdgcn_ds_bpermute(static_cast<int>(lane_times_unit), static_cast<int>(value));
-#else
-  return __shfl(value, static_cast<int>(lane_times_unit));
-#endif
-}
-
-// What takes a value from lane to lane. Each lane has its own dword of LDS in a register.
-enum class Hop {
-  shuffle,        // each lane asks lane x for its dword, which is the next x
-  bare_shuffle,   // the same by the instruction alone
-  fixed_shuffle,  // each lane asks the lane that its dword names: only the value is on its way
-  row_rotation,  // AMD's DPP: lane i of a row of 16 has lane i - 1's register, without LDS hardware
-  readlane,      // AMD: one lane for the whole wave, its number and its dword in scalar registers
-};
-
-template <Hop hop>
-struct LaneChain {
-  static constexpr bool follows_addresses = false;
-  unsigned mine;
-  unsigned x;
-
-  __device__ explicit LaneChain(const unsigned* lds)
-      : mine(lds[threadIdx.x]), x(hop == Hop::readlane ? 0 : mine) {}
-  __device__ void step() {
-    if constexpr (hop == Hop::shuffle) {
-      x = static_cast<unsigned>(__shfl(static_cast<int>(mine), static_cast<int>(x)));
-    } else if constexpr (hop == Hop::bare_shuffle) {
-      x = bare_shuffle(mine, x);
-    } else if constexpr (hop == Hop::fixed_shuffle) {
-      x = bare_shuffle(x, mine);
-    }
-#if defined(__HIP_DEVICE_COMPILE__)
-    if constexpr (hop == Hop::row_rotation) {
-      constexpr int rotate_row_by_one = 0x121;
-      constexpr int all = 0xF;
-      x = __builtin_amdgcn_mov_dpp(static_cast<int>(x), rotate_row_by_one, all, all, false);
-    } else if constexpr (hop == Hop::readlane) {
-      x = __builtin_amdgcn_readlane(static_cast<int>(mine), static_cast<int>(x));
-    }
-#endif
   }
 };
 
@@ -260,68 +181,7 @@ __global__ void __launch_bounds__(1) masked_chase_kernel(int* buffer, int mask, 
   }
 }
 
-// --- Inputs and references --------------------------------------------------------------------
-
-using Words = std::vector<unsigned>;
-
-// One cycle through all of 0 ... count - 1 in random order (Sattolo): next[i] follows i.
-Words random_cycle(unsigned count, std::uint64_t seed) {
-  Words next(count);
-  std::iota(next.begin(), next.end(), 0U);
-  std::mt19937_64 random(seed);
-  for (unsigned i = count - 1; i > 0; --i) {
-    std::swap(next[i], next[random() % i]);
-  }
-  return next;
-}
-
-Words random_words(std::size_t count, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  Words words(count);
-  std::generate(words.begin(), words.end(), [&] { return static_cast<unsigned>(random()); });
-  return words;
-}
-
-unsigned follow(const Words& next, unsigned node, std::uint64_t steps) {
-  for (std::uint64_t step = 0; step < steps; ++step) {
-    node = next[node];
-  }
-  return node;
-}
-
 // --- Measuring --------------------------------------------------------------------------------
-
-// What is measured of a kernel's steps, and how many of them a round has.
-struct Steps {
-  std::string value;
-  std::string time;
-  unsigned per_round;
-};
-
-// Verifies where the chains end, which `expected` gives for so many steps. Then takes the cycles of
-// a step by the counter in the kernel and by events, each less those of no steps. `run` enqueues so
-// many rounds, whose time goes where it is told.
-template <typename Run, typename Expected>
-void measure_steps(const Sweep& sweep, Point& point, const Steps& steps, std::uint64_t rounds,
-                   DeviceBuffer<unsigned>& ends, Run run, Expected expected) {
-  WaveTimes unused(1);
-  WaveTimes all(1);
-  WaveTimes none(1);
-  hipscope::verify_rounds(
-      point, steps.value + ": ends of the chains", rounds, ends,
-      [&](std::uint64_t repeats) { run(unused.next(), repeats); },
-      [&](std::uint64_t repeats) { return expected(repeats * steps.per_round); });
-  const auto all_time =
-      point.measure([&] { run(all.next(), rounds); }, {.name = steps.time, .batch = 1});
-  const auto none_time = point.measure([&] { run(none.next(), 0); },
-                                       {.name = steps.time + " of no steps", .batch = 1});
-  const double none_counted = sweep.counted(none.take(point));
-  const auto count = static_cast<double>(rounds * steps.per_round);
-  point.value(steps.value, (all.take(point) - none_counted) / count, "cycles");
-  point.value(steps.value + " by events", (all_time.cycles() - none_time.cycles()) / count,
-              "cycles");
-  point.value(steps.value + " counter's own", none_counted, "cycles");
-}
 
 // One chain in each of the first `lanes` lanes, with `words` in LDS.
 template <typename Chain, typename Expected>
@@ -351,11 +211,7 @@ void measure_chase(Sweep& sweep, Point point, std::uint64_t rounds, std::uint64_
   constexpr unsigned node_bytes = Dwords * sizeof(unsigned);
   constexpr unsigned unit = walk == Walk::raw ? 1 : node_bytes;  // from one node to the next
   const Words next = random_cycle(static_cast<unsigned>(bytes / node_bytes), sweep.seed());
-  Words words;
-  for (unsigned node = 0; node < next.size(); ++node) {
-    words.insert(words.end(), Dwords - 1, node * unit);  // lead back to the node itself
-    words.push_back(next[node] * unit);
-  }
+  const Words words = lds_latency::nodes_of(next, Dwords, unit);
   measure_chain<Chase<walk, Dwords>>(sweep, point, words, 1, rounds, [&](std::uint64_t steps) {
     return Words{follow(next, 0, steps) * unit, words[0]};
   });
@@ -398,26 +254,10 @@ void measure_published(Sweep& sweep, std::uint64_t rounds) {
 
 template <Atomic atomic>
 void measure_atomic(Sweep& sweep, const std::string& label, double x, std::uint64_t rounds) {
-  constexpr unsigned index_of_word = 0;
-  Words words = random_words(2, sweep.seed());
-  words.push_back(index_of_word);
-  const auto expected = [&](std::uint64_t steps) {
-    unsigned word = words[0];
-    unsigned returned = words[1];
-    unsigned last_returned = words[0];
-    for (std::uint64_t step = 0; step < steps; ++step) {
-      const unsigned old = word;
-      if (atomic == Atomic::add) {
-        word += returned;
-      } else if (atomic == Atomic::exchange || old == last_returned) {
-        word = returned;
-      }
-      last_returned = returned;
-      returned = old;
-    }
-    return Words{returned, word};
-  };
-  measure_chain<AtomicChain<atomic>>(sweep, sweep.point(label, x), words, 1, rounds, expected);
+  const Words words = lds_latency::words_of_atomics(sweep.seed());
+  measure_chain<AtomicChain<atomic>>(
+      sweep, sweep.point(label, x), words, 1, rounds,
+      [&](std::uint64_t steps) { return lds_latency::atomic_ends(atomic, words, steps); });
 }
 
 void measure_atomics(Sweep& sweep, std::uint64_t rounds) {
@@ -453,19 +293,15 @@ void measure_lanes(Sweep& sweep, std::uint64_t rounds) {
   const auto along = [&](unsigned lane, std::uint64_t steps) { return follow(next, lane, steps); };
   Words in_units = next;
   for (unsigned& lane : in_units) {
-    lane *= lane_unit;
+    lane *= lds_latency::lane_unit;
   }
   measure_hop<Hop::shuffle>(sweep, "raw shuffle", raw_row, next, rounds, along);
   measure_hop<Hop::bare_shuffle>(sweep, "net shuffle", net_row, in_units, rounds, along);
   measure_hop<Hop::fixed_shuffle>(sweep, "net shuffle, fixed lanes", 3, in_units, rounds, along);
 #if defined(HIPSCOPE_BACKEND_AMD)
-  constexpr unsigned row_lanes = 16;
   const Words values = random_words(lanes, sweep.seed());
-  measure_hop<Hop::row_rotation>(
-      sweep, "DPP row rotation", 4, values, rounds, [](unsigned lane, std::uint64_t steps) {
-        const auto turned = static_cast<unsigned>((lane + row_lanes - steps % row_lanes));
-        return lane - lane % row_lanes + turned % row_lanes;
-      });
+  measure_hop<Hop::row_rotation>(sweep, "DPP row rotation", 4, values, rounds,
+                                 lds_latency::rotated_lane);
   measure_hop<Hop::readlane>(
       sweep, "readlane", 5, next, rounds,
       [&](unsigned /*lane*/, std::uint64_t steps) { return follow(next, 0, steps - 1); });
@@ -511,17 +347,10 @@ void measure_barriers(const Sweep& sweep, Point& point, const Words& words, std:
   const auto wave_size = static_cast<unsigned>(sweep.device().wave_size);
   const std::uint64_t distance = partner_distance(0, wave_size) + partner_distance(1, wave_size);
   const auto expected = [&](std::uint64_t steps) {
-    Words all = words;
-    for (unsigned thread = 0; thread < threads; ++thread) {
-      if constexpr (Exchange) {
-        all[thread] = words[(thread + steps / buffers * distance) % threads];
-      } else {
-        for (std::uint64_t step = 0; step < steps; ++step) {
-          all[thread] = count_barrier(all[thread]);
-        }
-      }
+    if constexpr (Exchange) {
+      return lds_latency::from_further_on(words, steps / buffers * distance);
     }
-    return all;
+    return lds_latency::after_steps(words, steps, count_barrier);
   };
   const std::string name = Exchange ? "exchange" : "barrier";
   measure_steps(sweep, point, {name, name + "s", body_barriers}, rounds, ends, run, expected);

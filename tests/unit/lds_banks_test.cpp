@@ -1,15 +1,93 @@
-// What lds_banks concludes from made curves.
+// Where the lanes of lds_banks go, and what it concludes from made curves.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "lds_banks_findings.h"
+#include "lds_banks_patterns.h"
 #include "made_curve.h"
 #include "made_results.h"
 
 namespace hipscope {
 namespace {
+
+// --- Patterns -----------------------------------------------------------------------------------
+
+using lds_banks::dwords_of_busiest_bank;
+using lds_banks::offsets_of;
+using lds_banks::Words;
+
+// The dwords in the busiest of 32 banks where 64 lanes go in strides of so many dwords.
+double busiest(unsigned stride, unsigned access_bytes = 4) {
+  return dwords_of_busiest_bank(offsets_of(64, [=](unsigned lane) { return lane * stride; }),
+                                access_bytes);
+}
+
+TEST(LdsBanksTest, TheBusiestBankOfAStride) {
+  EXPECT_EQ(busiest(0), 1);
+  EXPECT_EQ(busiest(1), 2);
+  EXPECT_EQ(busiest(3), 2);
+  EXPECT_EQ(busiest(2), 4);
+  EXPECT_EQ(busiest(32), 64);
+  EXPECT_EQ(busiest(33), 2);
+  EXPECT_EQ(busiest(4, 16), 8);
+  EXPECT_EQ(busiest(32, 16), 64);
+}
+
+TEST(LdsBanksTest, BytesOfOneDwordMeetInOneBank) {
+  const Words bytes = offsets_of(
+      64, [](unsigned lane) { return lane; }, 1);
+  EXPECT_EQ(dwords_of_busiest_bank(bytes, 1), 1);
+}
+
+TEST(LdsBanksTest, PatternsMeetAsTheirNamesSay) {
+  const std::vector<double> dwords = {1, 1, 2, 2, 4, 1, 2, 2};
+  const auto patterns = lds_banks::patterns(64, 5);
+  ASSERT_EQ(patterns.size(), dwords.size() + 1);
+  for (std::size_t i = 0; i < dwords.size(); ++i) {
+    EXPECT_EQ(dwords_of_busiest_bank(patterns[i].offsets, 4), dwords[i]) << patterns[i].label;
+  }
+  const Words& in_order = patterns[6].offsets;
+  const Words& shuffled = patterns[7].offsets;
+  EXPECT_NE(shuffled, in_order);
+  EXPECT_TRUE(std::is_permutation(shuffled.begin(), shuffled.end(), in_order.begin()));
+  const Words& any = patterns[8].offsets;
+  EXPECT_LT(*std::max_element(any.begin(), any.end()), 4096U);
+  EXPECT_GT(std::set<unsigned>(any.begin(), any.end()).size(), 32U);
+}
+
+TEST(LdsBanksTest, ATransposedTileHasRowsAsColumns) {
+  EXPECT_EQ(lds_banks::transposed({1, 2, 3, 4}, 2), (Words{1, 3, 2, 4}));
+}
+
+TEST(LdsBanksTest, RandomWordsHaveTheMasksBits) {
+  const std::vector<int> words = lds_banks::random_words<int>(1000, 0xFFF, 9);
+  EXPECT_EQ(words.size(), 1000U);
+  EXPECT_EQ(*std::min_element(words.begin(), words.end()) & ~0xFFF, 0);
+  EXPECT_GT(*std::max_element(words.begin(), words.end()), 0xF00);
+  EXPECT_LE(*std::max_element(words.begin(), words.end()), 0xFFF);
+}
+
+TEST(LdsBanksTest, EndsOfChainsThatLackAStepAreWrong) {
+  const std::vector<int> words = lds_banks::random_words<int>(4096, 4095, 9);
+  constexpr int stride = 3;
+  std::vector<int> ends;
+  for (int thread = 0; thread < 64; ++thread) {
+    int x = thread * stride;
+    for (unsigned step = 0; step < 10; ++step) {
+      x = (words[static_cast<std::size_t>(x)] + thread) * stride % 4096;
+    }
+    ends.push_back(x);
+  }
+  EXPECT_EQ(lds_banks::wrong_ends(ends, words, stride, 4095, 10), 0U);
+  EXPECT_GT(lds_banks::wrong_ends(ends, words, stride, 4095, 9), 60U);
+}
+
+// --- Findings -----------------------------------------------------------------------------------
 
 // The dwords that one of `banks` must serve when lane i of a wave of 64 asks for dword i * stride.
 double ways(double stride, unsigned banks) {
