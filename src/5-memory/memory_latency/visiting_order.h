@@ -12,8 +12,7 @@ namespace memory_latency {
 
 inline constexpr unsigned line_bytes = 128;
 
-/// Where the nodes lie and in which order they are visited. Node i is in page i modulo `pages`, in
-/// a
+// Where the nodes lie and in which order they are visited. Node i is in page i modulo `pages`, in a
 // line that differs from page to page, so that the sets of the caches are used evenly. Dense nodes
 // have a page of one line each.
 struct Nodes {

@@ -50,9 +50,29 @@ inline std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
+// The cycle counter, read when `address` has arrived: the branch must know it. No node is at an odd
+// address; in constant memory one may be at 0.
+__device__ long long cycles_after(std::uint64_t address) {
+  return address != 1 ? hipscope::cycle_count() : 0;
+}
+
 template <typename T>
 std::uint64_t address_of(const DeviceBuffer<T>& buffer) {
   return reinterpret_cast<std::uint64_t>(buffer.data());
+}
+
+// Every node gets the address of the one that is visited after it: one cycle through all of them.
+static __global__ void __launch_bounds__(largest_block) link_kernel(Nodes nodes) {
+  const unsigned threads = gridDim.x * blockDim.x;
+  for (unsigned k = blockIdx.x * blockDim.x + threadIdx.x; k < nodes.count; k += threads) {
+    *reinterpret_cast<std::uint64_t*>(visited_address(nodes, k)) =
+        visited_address(nodes, std::uint64_t{k} + 1);
+  }
+}
+
+inline void link(const Sweep& sweep, const Nodes& nodes) {
+  const unsigned blocks = sweep.is_hardware() ? 2 * sweep.device().compute_units : 1;
+  hipscope::launch(link_kernel, {.grid = dim3(blocks), .block = dim3(block_threads(sweep))}, nodes);
 }
 
 // The sum of the addresses of all nodes.
@@ -171,5 +191,14 @@ class Chaser {
   DeviceBuffer<WalkResult> results_{kept_launches};
   double empty_cycles_ = 0;
 };
+
+// A row with all that is known of one latency; returns the net one.
+inline double measure_row(Chaser& chaser, Point& point, const Nodes& nodes) {
+  const Latency latency = chaser.measure(point, chaser.walk(nodes));
+  point.value("raw", latency.raw, "cycles");
+  point.value("latency", latency.net, "cycles");
+  point.value("latency in time", latency.nanoseconds, "ns");
+  return latency.net;
+}
 
 }  // namespace memory_latency

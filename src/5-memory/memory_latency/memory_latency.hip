@@ -1,0 +1,328 @@
+// How long does a load take, from which level of the memory, and how large is each level?
+//
+// One lane follows pointers: each load gives the address of the next, so that nothing overlaps, and
+// the time of a step is the latency. The nodes form one cycle in random order, and the more of them
+// there are, the farther away they lie: up to the size of a cache all of them stay in it, past that
+// the next level answers. Latency over footprint is a staircase; its flat parts are the levels.
+//
+// So that the chase meets the caches as a cyclic walk leaves them, all lanes of its block visit all
+// nodes in the order of the cycle before. (No other block may: it would put copies into the L2
+// partition of its own CU. On an H200 that wiped out the step between the near and the far one.)
+// The chase is then a sample of the walk: where there are more nodes than steps none comes twice.
+//
+// The counter's own cost, that of a chase of no steps, is taken off: raw and net are both shown.
+//
+//   footprint, edges            the staircase, and finer points at the ends of its levels
+//   generic, read-only, scalar  other kinds of load on the way to the same memory
+// Further questions have a file each:
+//   published      published_chases.h   chases with address arithmetic, as fsword73 wrote them
+//   events         events.h             the same by device events, which must agree with the
+//   counter constant       constant_memory.h    __constant__ memory store-to-load  store_to_load.h
+//   how long until a stored value can be loaded tlb-*          tlb.h                nodes spread
+//   over pages against dense ones: translation lines, units   lines_and_units.h    single lines of
+//   L2 from one CU, one line from every CU
+#include <hipscope/hipscope.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "chaser.h"
+#include "constant_memory.h"
+#include "events.h"
+#include "footprints.h"
+#include "lines_and_units.h"
+#include "memory_latency_findings.h"
+#include "published_chases.h"
+#include "store_to_load.h"
+#include "tlb.h"
+#include "visiting_order.h"
+
+namespace memory_latency {
+namespace {
+
+using hipscope::CycleClock;
+using hipscope::Level;
+
+using Curve = std::vector<hipscope::CurvePoint>;
+
+// --- Kinds of load ----------------------------------------------------------------------------
+
+enum class Load {
+  global,     // the plain load of device memory
+  generic,    // what `p = *p` becomes: it must find out first which memory the address lies in
+  l2,         // past the CU's own caches
+  atomic,     // done where the line is at home, not in a copy
+  read_only,  // NVIDIA's load of data that no thread writes while the kernel runs (texture path)
+  scalar,     // one load for the whole wave: AMD's s_load, NVIDIA's load from the constant bank
+};
+
+// A pointer that was loaded may point anywhere, for all that a compiler knows. That it points to
+// device memory, or to constant memory, is what the address spaces and the assembly say.
+template <Load kind>
+__device__ std::uint64_t load(std::uint64_t address) {
+  if constexpr (kind == Load::atomic) {
+    // It changes nothing, for no node holds a 1. (Of adding 0 clang 15 makes a load.)
+#if defined(__HIP_DEVICE_COMPILE__)
+    // As atomicCAS, which does not know that the address is one of device memory.
+    using Global = __attribute__((address_space(1))) std::uint64_t;
+    std::uint64_t value = 1;
+    __hip_atomic_compare_exchange_strong(reinterpret_cast<Global*>(address), &value,
+                                         std::uint64_t{1}, __ATOMIC_RELAXED, __ATOMIC_RELAXED,
+                                         __HIP_MEMORY_SCOPE_AGENT);
+    return value;
+#else
+    return atomicCAS(reinterpret_cast<unsigned long long*>(address), 1ULL, 1ULL);
+#endif
+  } else if constexpr (kind == Load::generic) {
+    return *reinterpret_cast<const std::uint64_t*>(address);
+  } else {
+#if defined(__CUDA_ARCH__)
+    std::uint64_t next = 0;
+    if constexpr (kind == Load::global) {
+      asm volatile("ld.global.u64 %0, [%1];" : "=l"(next) : "l"(address));
+    } else if constexpr (kind == Load::l2) {
+      asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(next) : "l"(address));
+    } else if constexpr (kind == Load::read_only) {
+      asm volatile("ld.global.nc.u64 %0, [%1];" : "=l"(next) : "l"(address));
+    } else {
+      asm volatile("ld.const.u64 %0, [%1];" : "=l"(next) : "l"(address));
+    }
+    return next;
+#elif defined(__HIP_DEVICE_COMPILE__)
+    using Global = const __attribute__((address_space(1))) std::uint64_t;
+    using Constant = const __attribute__((address_space(4))) std::uint64_t;
+    if constexpr (kind == Load::l2) {
+      return __hip_atomic_load(reinterpret_cast<Global*>(address), __ATOMIC_RELAXED,
+                               __HIP_MEMORY_SCOPE_AGENT);
+    } else if constexpr (kind == Load::scalar) {
+      return *reinterpret_cast<Constant*>(address);
+    } else {
+      return *reinterpret_cast<Global*>(address);
+    }
+#else
+    return *reinterpret_cast<const std::uint64_t*>(address);
+#endif
+  }
+}
+
+// --- Kernels ----------------------------------------------------------------------------------
+
+// The timed steps are whole rounds.
+template <Load kind>
+__device__ std::uint64_t chase(std::uint64_t address, unsigned steps, CycleClock<>& clock) {
+#pragma unroll 1
+  for (unsigned step = 0; step < steps % steps_per_round; ++step) {
+    address = load<kind>(address);
+  }
+#pragma unroll 1
+  for (unsigned round = 0; round < steps / steps_per_round; ++round) {
+#pragma unroll
+    for (unsigned i = 0; i < steps_per_round; ++i) {
+      address = load<kind>(address);
+    }
+    clock.lap();
+  }
+  return address;
+}
+
+// The steps that settle and those that are timed, through the same code, so that its instructions
+// have been fetched.
+template <Load kind>
+__device__ void run_walk(const Walk& walk, WalkResult* result) {
+  std::uint64_t address = visited_address(walk.nodes, 0);
+#if defined(__HIP_DEVICE_COMPILE__)
+  if constexpr (kind != Load::scalar) {
+    // What is the same in all lanes clang would load with scalar loads.
+    asm volatile("" : "+v"(address));
+  }
+#endif
+  CycleClock<> clock;
+  unsigned steps = walk.settling_steps;
+#pragma unroll 1
+  for (unsigned pass = 0; pass < 2; ++pass) {
+    clock.start(cycles_after(address));
+    address = chase<kind>(address, steps, clock);
+    clock.stop(cycles_after(address));
+    steps = walk.timed_steps;
+  }
+  result->end = address;
+  result->cycles = clock.elapsed();
+}
+
+// One block: all lanes warm the caches, the first one chases. Scalar loads warm by the chase alone.
+template <Load kind>
+__global__ void __launch_bounds__(largest_block) walk_kernel(WalkResult* result, Walk walk) {
+  unsigned long long sum = 0;
+  if constexpr (kind != Load::scalar) {
+    for (unsigned k = threadIdx.x; k < walk.nodes.count; k += blockDim.x) {
+      sum += load<kind>(visited_address(walk.nodes, k));
+    }
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    run_walk<kind>(walk, result);
+  }
+  __syncthreads();
+  if constexpr (kind != Load::scalar) {
+    atomicAdd(&result->warm_sum, sum);
+  }
+}
+
+// The same from a given CU: the first block that finds itself there chases.
+template <Load kind>
+__global__ void __launch_bounds__(largest_block) unit_walk_kernel(WalkResult* result, Walk walk) {
+  const bool is_here =
+      walk.compute_unit == any_unit || walk.compute_unit == hipscope::compute_unit_id();
+  if (threadIdx.x == 0 && is_here && atomicCAS(&result->taken, 0U, 1U) == 0) {
+    run_walk<kind>(walk, result);
+  }
+}
+
+// --- Sweeps over the footprint ----------------------------------------------------------------
+
+// Chases each of the footprints `all`; returns the curve.
+template <Load kind>
+Curve measure_footprints(Sweep& sweep, const Sizes& sizes, const std::set<std::uint64_t>& all) {
+  require_spacing(sizes);
+  if (all.empty()) {
+    throw hipscope::UsageError("--footprint and --spacing leave no footprint to measure");
+  }
+  const std::uint64_t largest = *all.rbegin();
+  set_footprint_axis(sweep, sizes.spacing);
+  sweep.require_memory(largest, "--footprint");
+  const DeviceBuffer<unsigned char> memory(largest);
+  Chaser chaser(sweep, walk_kernel<kind>, kind == Load::scalar, sizes.steps);
+  Curve curve;
+  for (const std::uint64_t bytes : all) {
+    const auto x = static_cast<double>(bytes);
+    auto point = sweep.point(std::to_string(bytes), x);
+    const Nodes nodes =
+        dense_nodes(address_of(memory), bytes / sizes.spacing, sizes.spacing, sweep.seed());
+    link(sweep, nodes);
+    curve.push_back({.x = x, .y = measure_row(chaser, point, nodes)});
+  }
+  return curve;
+}
+
+void measure_footprint(Sweep& sweep, const Sizes& sizes, Curve& coarse) {
+  coarse = measure_footprints<Load::global>(
+      sweep, sizes, footprints(smallest_footprint, sizes.footprint, sizes.points, sizes.spacing));
+}
+
+// Finer footprints where sweep `footprint` has found the end of a level.
+void measure_edges(Sweep& sweep, const Sizes& sizes, const Curve& coarse) {
+  std::set<std::uint64_t> all;
+  const auto add = [&](double first, double last) {
+    constexpr std::uint64_t fine_points = 64;  // per octave
+    all.merge(footprints(static_cast<std::uint64_t>(first),
+                         std::min<std::uint64_t>(static_cast<std::uint64_t>(last), sizes.footprint),
+                         fine_points, sizes.spacing));
+  };
+  constexpr double margin = 1.07;
+  for (const Level& level : hipscope::find_levels(coarse, smallest_step)) {
+    if (level.end) {
+      add(level.end->last_x / margin, level.end->risen_x * margin);
+    }
+  }
+  if (!sweep.is_hardware()) {
+    add(smallest_footprint, 1.1 * smallest_footprint);  // there is nothing to find
+  }
+  if (all.empty()) {
+    sweep.note("sweep footprint was left out or shows no level's end: there is nothing to refine");
+    return;
+  }
+  measure_footprints<Load::global>(sweep, sizes, all);
+}
+
+// Another kind of load over a few footprints.
+template <Load kind>
+void measure_kind(Sweep& sweep, const Sizes& sizes) {
+#if defined(HIPSCOPE_BACKEND_AMD)
+  if (kind == Load::read_only) {
+    sweep.note("not on this device: AMD's GPUs have one path for all vector loads");
+    return;
+  }
+#elif defined(HIPSCOPE_BACKEND_NVIDIA)
+  if (kind == Load::scalar) {
+    sweep.note("not on this device: NVIDIA's GPUs have no scalar load of device memory");
+    return;
+  }
+#endif
+  const auto largest = std::min<std::uint64_t>(sizes.footprint, mib);
+  measure_footprints<kind>(sweep, sizes, footprints(smallest_footprint, largest, 2, sizes.spacing));
+}
+
+int run(int argc, char** argv) {
+  hipscope::Experiment experiment(
+      "memory_latency",
+      {.question = "How long does a load take, from which level, and how large is each level?",
+       .sources = {"fsword73/HIP-Performance-Optmization-on-VEGA64, 2.6.1 and 2.6.3 (examples 6a, "
+                   "6c, 6d)"}});
+  const Sizes sizes = {
+      .footprint = experiment.size("--footprint", "largest footprint in bytes",
+                                   {.gpu = 2048 * mib,
+                                    .quick = 512 * mib,
+                                    .host = 16 * kib,
+                                    .minimum = smallest_footprint,
+                                    .maximum = 512 * 1024 * mib,
+                                    .share_of_memory = 0.25}),
+      .spacing = experiment.size(
+          "--spacing", "bytes from node to node, a multiple of 8; best the line of the caches",
+          {.gpu = line_bytes,
+           .quick = line_bytes,
+           .host = line_bytes,
+           .minimum = 8,
+           .maximum = mib}),
+      .steps = experiment.size(
+          "--steps", "timed steps of a chase, rounded up to 32",
+          {.gpu = 4096, .quick = 2048, .host = 128, .minimum = 1, .maximum = 1U << 24}),
+      .points = experiment.size("--points", "footprints per octave",
+                                {.gpu = 8, .quick = 4, .host = 2, .minimum = 1, .maximum = 64}),
+      .pages = experiment.size(
+          "--pages", "most pages of the TLB's sweeps, as far as they fit into memory",
+          {.gpu = 65536, .quick = 2048, .host = 8, .minimum = 4, .maximum = 1U << 24})};
+  Curve coarse;  // what sweep `footprint` has found, for `edges` to look closer at
+  const auto add = [&](const std::string& name, const std::string& title, auto measure) {
+    experiment.sweep(name, title, [&sizes, measure](Sweep& sweep) { measure(sweep, sizes); });
+  };
+  experiment.sweep("footprint", "latency over footprint",
+                   [&](Sweep& sweep) { measure_footprint(sweep, sizes, coarse); });
+  experiment.sweep("edges", "finer footprints at the ends of the levels",
+                   [&](Sweep& sweep) { measure_edges(sweep, sizes, coarse); });
+  add("published", "chases as the published programs have them", measure_published);
+  add("events", "the same by device events", [](Sweep& sweep, const Sizes& all) {
+    measure_events(sweep, all, walk_kernel<Load::global>);
+  });
+  add("generic", "plain C++ `p = *p`, a load from whatever memory p points to",
+      measure_kind<Load::generic>);
+  add("read-only", "loads of data that no thread writes", measure_kind<Load::read_only>);
+  add("scalar", "scalar loads of device memory, one for the whole wave",
+      measure_kind<Load::scalar>);
+  add("constant", "__constant__ memory", [](Sweep& sweep, const Sizes& all) {
+    measure_constant(sweep, all, walk_kernel<Load::scalar>);
+  });
+  add("store-to-load", "a store, and the load of what it stored", measure_store_to_load);
+  add("tlb-64k", "lines in pages of 64 KiB against dense lines",
+      [](Sweep& sweep, const Sizes& all) {
+        measure_tlb<small_page>(sweep, all, walk_kernel<Load::l2>);
+      });
+  add("tlb-2m", "lines in pages of 2 MiB against dense lines", [](Sweep& sweep, const Sizes& all) {
+    measure_tlb<large_page>(sweep, all, walk_kernel<Load::l2>);
+  });
+  experiment.sweep("lines", "single lines of L2 from one CU", [](Sweep& sweep) {
+    measure_lines<false>(sweep, unit_walk_kernel<Load::l2>, unit_walk_kernel<Load::atomic>);
+  });
+  experiment.sweep("units", "one line of L2 from every CU", [](Sweep& sweep) {
+    measure_lines<true>(sweep, unit_walk_kernel<Load::l2>, unit_walk_kernel<Load::atomic>);
+  });
+  experiment.conclude(conclude);
+  return experiment.run(argc, argv);
+}
+
+}  // namespace
+}  // namespace memory_latency
+
+int main(int argc, char** argv) { return memory_latency::run(argc, argv); }

@@ -1,0 +1,59 @@
+// What does the translation of addresses cost, and how far does a TLB reach?
+#pragma once
+
+#include <hipscope/hipscope.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "chaser.h"
+#include "footprints.h"
+#include "visiting_order.h"
+
+namespace memory_latency {
+
+// As many nodes spread over `page_bytes` apart pages as dense: both hit in L2, past L1, whose hits
+// may need no translation. `kernel` loads past L1.
+template <std::uint64_t page_bytes>
+void measure_tlb(Sweep& sweep, const Sizes& sizes, Kernel kernel) {
+  sweep.axis({.name = "pages", .scale = hipscope::Scale::logarithmic});
+  sweep.headline("paged over dense");
+  // So many lines at least, since each has a latency of its own.
+  constexpr std::uint64_t fewest_nodes = 1024;
+  constexpr std::uint64_t fewest_pages = 4;
+  const std::uint64_t lines = page_bytes / line_bytes;
+  const auto free_bytes = static_cast<double>(sweep.device().free_memory_bytes);
+  constexpr double share = 0.9;
+  // All nodes must stay in L2: in a quarter of it.
+  const std::uint64_t l2_bytes = sweep.device().l2_bytes;
+  const std::uint64_t in_l2 = l2_bytes > 0 ? l2_bytes / 4 / line_bytes : sizes.pages;
+  const std::uint64_t most_pages = std::clamp<std::uint64_t>(
+      static_cast<std::uint64_t>(share * free_bytes) / page_bytes, fewest_pages,
+      std::max<std::uint64_t>(fewest_pages, std::min<std::uint64_t>(sizes.pages, in_l2)));
+  sweep.note("at most " + hipscope::number(static_cast<double>(most_pages * page_bytes) / mib, 6) +
+             " MiB of memory; past L1, at least " + std::to_string(fewest_nodes) + " lines");
+  sweep.require_memory(most_pages * page_bytes, "--pages");
+  const DeviceBuffer<unsigned char> memory(most_pages * page_bytes);
+  const std::uint64_t base = address_of(memory);
+  Chaser chaser(sweep, kernel, false, sizes.steps);
+  // A TLB's reach is far up: finer points over the last two octaves.
+  auto all = footprints(fewest_pages, most_pages, std::max<std::uint64_t>(1, sizes.points / 2), 1);
+  all.merge(footprints(std::max(fewest_pages, most_pages / 4), most_pages, sizes.points, 1));
+  for (const std::uint64_t pages : all) {
+    auto point = sweep.point(std::to_string(pages), static_cast<double>(pages));
+    const std::uint64_t count = round_up(std::max(fewest_nodes, pages), pages);
+    const auto measure = [&](const Nodes& nodes, const std::string& what) {
+      link(sweep, nodes);
+      const double cycles = chaser.measure(point, chaser.walk(nodes), what).net;
+      point.value(what + "latency", cycles, "cycles");
+      return cycles;
+    };
+    const double dense = measure(dense_nodes(base, count, line_bytes, sweep.seed()), "dense ");
+    const double paged =
+        measure(paged_nodes(base, count, pages, page_bytes, lines, sweep.seed()), "paged ");
+    point.value("paged over dense", paged / dense, "");
+  }
+}
+
+}  // namespace memory_latency
