@@ -1,0 +1,87 @@
+// What do caches give, and up to which footprint? The same data again and again in one launch
+// (sweeps footprint-*).
+#pragma once
+
+#include <hipscope/hipscope.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "memory_bandwidth_findings.h"
+#include "walk.h"
+
+namespace memory_bandwidth {
+
+inline constexpr std::uint64_t kibibyte = 1024;
+
+// Footprints from `first` to `last` in quarter octaves, in whole pages of 4 KiB.
+inline std::vector<std::uint64_t> quarter_octaves(std::uint64_t first, std::uint64_t last) {
+  constexpr std::uint64_t page = 4 * kibibyte;
+  std::vector<std::uint64_t> footprints;
+  for (double exact = static_cast<double>(first);; exact *= std::exp2(0.25)) {
+    // A whole octave may come out a little too small.
+    const std::uint64_t rounded = static_cast<std::uint64_t>(exact + 1) / page * page;
+    if (rounded > last) {
+      return footprints;
+    }
+    if (footprints.empty() || footprints.back() != rounded) {
+      footprints.push_back(rounded);
+    }
+  }
+}
+
+inline Point footprint_point(Sweep& sweep, std::uint64_t bytes) {
+  const auto x = static_cast<double>(bytes);
+  return sweep.point(footprint_label(x), x);
+}
+
+inline void set_footprint_axis(Sweep& sweep, const std::string& name) {
+  sweep.axis({.name = name, .unit = "bytes", .scale = hipscope::Scale::logarithmic});
+  sweep.headline("bandwidth");
+}
+
+inline void measure_footprint_l1(Sweep& sweep, std::uint64_t traffic) {
+  set_footprint_axis(sweep, "part of each CU");
+  sweep.note("one block on each CU reads its own part again and again, through L1");
+  const std::uint64_t smallest = sweep.is_hardware() ? 16 * kibibyte : 4 * kibibyte;
+  const std::uint64_t largest = sweep.is_hardware() ? 1024 * kibibyte : 8 * kibibyte;
+  const auto units = static_cast<std::uint64_t>(sweep.device().compute_units);
+  sweep.require_memory(units * largest, "this GPU's number of CUs");
+  Arrays arrays(sweep, units * largest, 1, false);
+  for (const std::uint64_t bytes : quarter_octaves(smallest, largest)) {
+    auto point = footprint_point(sweep, bytes);
+    const double bandwidth = walk<Function::read, 4, Hint::none>(
+        sweep, point, arrays, Pattern::own_part, {.threads = 1024}, bytes, traffic);
+    point.value("bandwidth", bandwidth, gigabytes);
+    point.value("per CU", bandwidth / static_cast<double>(units), gigabytes);
+  }
+}
+
+// 32 KiB in flight per CU: an H200's L2 gives the most with that (sweep l2: 10.2 TB/s; with 2 x
+// 1024 x 1, as many bytes, 9.7, and 9.6 with 128 KiB), and its memory 96 % of what 128 KiB get
+// (sweeps occupancy-*), however the 32 KiB are split.
+inline constexpr Crew footprint_crew = {.threads = 1024};
+inline constexpr unsigned footprint_loads = 2;
+
+template <Function function>
+void measure_footprint(Sweep& sweep, std::uint64_t footprint) {
+  set_footprint_axis(sweep, "footprint");
+  sweep.note("all CUs together go through the data, each line once per pass, past L1");
+  const std::uint64_t smallest = std::min(footprint, (sweep.is_hardware() ? 512 : 64) * kibibyte);
+  constexpr std::uint64_t moved = arrays_moved(function);
+  constexpr unsigned allocated = stores(function) ? 2 : 1;
+  sweep.require_memory(allocated * (footprint / moved), "--footprint");
+  Arrays arrays(sweep, footprint / moved, 1, stores(function));
+  for (const std::uint64_t bytes : quarter_octaves(smallest, footprint)) {
+    auto point = footprint_point(sweep, bytes);
+    point.value(
+        "bandwidth",
+        walk<function, footprint_loads, Hint::past_l1>(
+            sweep, point, arrays, Pattern::once, footprint_crew, bytes / moved, footprint / moved),
+        gigabytes);
+  }
+}
+
+}  // namespace memory_bandwidth
