@@ -134,22 +134,13 @@ double seconds_since(HostClock::time_point start) {
   return std::chrono::duration<double>(HostClock::now() - start).count();
 }
 
-// The timer's rate in ticks per second: against the host's clock, to the whole MHz that it has.
+// The timer's rate in ticks per second.
 double timer_hz() {
-  DeviceBuffer<long long> ticks(1);
-  const auto read = [&] {
+  const DeviceBuffer<long long> ticks(1);
+  return hipscope::measured_timer_hz([&] {
     launch(now_kernel, {.grid = dim3(1), .block = dim3(1)}, ticks.data());
-    const long long now = ticks.to_host()[0];
-    return std::pair(HostClock::now(), now);
-  };
-  read();  // the first launch waits for the code
-  const auto [start, first] = read();
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  const auto [stop, last] = read();
-  const double hz =
-      static_cast<double>(last - first) / std::chrono::duration<double>(stop - start).count();
-  constexpr double mega = 1e6;
-  return std::max(1.0, std::round(hz / mega)) * mega;
+    return ticks.to_host()[0];
+  });
 }
 
 void measure_clocks(Sweep& sweep) {

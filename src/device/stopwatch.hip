@@ -8,27 +8,18 @@
 // shader clock from the gate to the end of the sample. The gate takes long enough for that to be
 // exact however short the sample is.
 #include <algorithm>
-#include <chrono>
 #include <optional>
-#include <thread>
 
 #include "hipscope/check.h"
 #include "hipscope/compute_unit.h"
 #include "hipscope/cycle_counter.h"
 #include "hipscope/launch.h"
+#include "hipscope/timer.h"
 #include "stopwatch.h"
 
 namespace hipscope::detail {
 
 namespace {
-
-__device__ long long timer_ticks() {
-#if defined(HIPSCOPE_BACKEND_AMD) && !defined(__HIP_DEVICE_COMPILE__)
-  return 0;  // HIP 5.2 declares wall_clock64 in the pass for the device only
-#else
-  return wall_clock64();
-#endif
-}
 
 // The gate is looked at no more often than this, whatever the timer does. A look goes over the bus
 // to the host's memory: so many take longer than the gate's time limit, and not much more than
@@ -115,28 +106,20 @@ void Stopwatch::enqueue_reading(ClockReading* reading, unsigned* gate, double se
          static_cast<long long>(gate_timeout_seconds * timer_hz_));
 }
 
-// The timer's rate is measured against the host's clock and then taken to be a whole number of
-// MHz, which every such timer is: 100 MHz on gfx9 and gfx10, nanoseconds on NVIDIA.
 double Stopwatch::calibrate_timer() {
-  using Clock = std::chrono::steady_clock;
   timer_hz_ = 1e9;
-  const auto read = [&](ClockReading* reading) {
-    enqueue_reading(reading, nullptr, 0);
+  const double hz = measured_timer_hz([&] {
+    shared_->first = shared_->second;
+    enqueue_reading(&shared_on_device_->second, nullptr, 0);
     check(hipDeviceSynchronize());
-    return Clock::now();
-  };
-  read(&shared_on_device_->first);  // the first launch uploads the code
-  const auto host_start = read(&shared_on_device_->first);
-  std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  const auto host_stop = read(&shared_on_device_->second);
+    return shared_->second.ticks;
+  });
+  // The last two readings, between which a counter that counts has gone on.
   const ClockReading& first = shared_->first;
   const ClockReading& second = shared_->second;
   counts_cycles_ = first.cycles != first.held_cycles || second.cycles != second.held_cycles ||
                    first.cycles != second.cycles;
-  const double seconds = std::chrono::duration<double>(host_stop - host_start).count();
-  const double hz = static_cast<double>(second.ticks - first.ticks) / seconds;
-  constexpr double mega = 1e6;
-  return std::max(1.0, std::round(hz / mega)) * mega;
+  return hz;
 }
 
 Sample Stopwatch::time(const std::function<void()>& body, unsigned batch, bool synchronous) {
