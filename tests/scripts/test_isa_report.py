@@ -764,7 +764,7 @@ def test_the_real_compiler(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     data = results.read_result(out / "gfx90a" / "cu_staircase.json", results.load_schema())
     said = remarks("gfx90a", tmp_path)
-    assert len(data["kernels"]) == len(said) == 2
+    assert len(data["kernels"]) == len(said) >= 2
     for kernel in data["kernels"]:
         assert {
             "VGPRs": kernel["vgprs"], "SGPRs": kernel["sgprs"], "AGPRs": kernel["agprs"],
@@ -772,7 +772,8 @@ def test_the_real_compiler(tmp_path: Path) -> None:
             "SGPRs Spill": kernel["sgpr_spills"], "VGPRs Spill": kernel["vgpr_spills"],
             "LDS Size": kernel["lds_bytes"],
         } == said[kernel["symbol"]]
-    hot = next(loop for loop in data["kernels"][0]["loops"] if loop["hot"])
+    busy = next(kernel for kernel in data["kernels"] if kernel["name"] == "busy_kernel")
+    hot = next(loop for loop in busy["loops"] if loop["hot"])
     assert hot["fmas"] == 16 and 0.8 < hot["fma_share"] < 0.9
     assert hot["mca"]["cycles"] >= 16
 
