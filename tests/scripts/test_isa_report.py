@@ -755,6 +755,7 @@ def remarks(target: str, folder: Path) -> dict[str, dict[str, int]]:
     return said
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(HIPCC is None, reason="there is no hipcc")
 def test_the_real_compiler(tmp_path: Path) -> None:
     out = tmp_path / "isa"
@@ -778,6 +779,7 @@ def test_the_real_compiler(tmp_path: Path) -> None:
     assert hot["mca"]["cycles"] >= 16
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(HIPCC is None, reason="there is no hipcc")
 def test_register_limits_of_the_real_compiler(tmp_path: Path) -> None:
     out = tmp_path / "isa"

@@ -179,6 +179,7 @@ def test_the_page_has_the_steps_side_by_side() -> None:
 # --- The compiler that is here ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(HIPCC is None, reason="there is no hipcc")
 @pytest.mark.parametrize("key", KEYS, ids=str)
 def test_the_real_compiler_agrees(key: tuple[str, int]) -> None:

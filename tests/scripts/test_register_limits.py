@@ -209,6 +209,7 @@ def found(limits: dict[str, Any]) -> tuple[int, int, int]:
     return (limits["assembler"]["v"]["highest"], limits["assembler"]["s"]["highest"], vgpr_limits(limits)[-1])
 
 
+@pytest.mark.slow
 def test_limits_of_the_target(measured: dict[str, Any]) -> None:
     assert found(measured) == EXPECTED[measured["target"]]
     assert "clang version" in measured["compiler"]
