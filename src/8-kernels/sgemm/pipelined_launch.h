@@ -55,7 +55,7 @@ __device__ void copy_to_lds(float* to, const float* from, unsigned valid) {
 #endif
 
 /// Copies a matrix to rows that begin at multiples of 16 bytes.
-static __global__ void __launch_bounds__(gemm::reference_threads)
+[[maybe_unused]] static __global__ void __launch_bounds__(gemm::reference_threads)
     align_rows_kernel(float* to, unsigned to_pitch, const float* from, unsigned from_pitch,
                       unsigned rows, unsigned columns) {
   const unsigned column = (blockIdx.x * gemm::reference_threads + threadIdx.x) * 4;
