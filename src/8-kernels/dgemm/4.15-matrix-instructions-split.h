@@ -1,4 +1,6 @@
 // Against 4.14: tiles that are split along k among blocks, as 4.13 against 4.12.
+// On the H200 56.19 TFLOP/s, 0.97 of 4.14, but at a lower clock: 93.6 % of the peak, 4.14 has 91.9
+// %.
 #pragma once
 
 #include <cstdint>
