@@ -12,7 +12,7 @@
 
 namespace sgemm {
 
-#if defined(HIPSCOPE_BACKEND_NVIDIA)
+#if !defined(HIPSCOPE_BACKEND_AMD)
 
 static __global__ void eight_by_eight_unbounded_kernel(TileSizes tile, Extents extents, float alpha,
                                                        const float* __restrict__ a,
