@@ -1,0 +1,107 @@
+"""The map of the sources: every variant is in it, every row that it names is there, every figure is used once."""
+
+from __future__ import annotations
+
+import copy
+import re
+import sys
+from typing import Any
+
+import pytest
+import synthetic
+
+sys.path.insert(0, str(synthetic.SCRIPTS))
+
+import sources_map  # noqa: E402
+
+# Every variant of the five works, as they number them: V's examples, S's kernels, D's sections, L's steps and
+# R's three curves.
+VARIANTS = (
+    *("1a 1b 1c 1d 2a 2b 2c 2d 2e 3a 3b 4a 5a 6a 6b 6c 6d 7a 7b 7c 8a 9a 9b 10a 11a 12a 13a 13b 14a 14b 14c 14d"
+      .split()),
+    *(f"S {kernel}" for kernel in ("1 2 3 3.1 3.2 3.3 3.4 3.5 3.6 4 5 6 7 7.1 7.2 7.3 7.4 7.5 7.6 7.7 7.8 8.1 8.2 8.3 "
+                                   "8.4 9 9.1 10").split()),
+    *(f"D 3.5.{section}" for section in range(3, 9)),
+    *(f"L {step}" for step in range(1, 6)),
+    *(f"R {curve}" for curve in range(1, 4)))
+
+LINE = ("| 1a | 2.1.1 | `thread_rate` `null-1d` `64x1x1` `1024x1x1` | same work | MI25: 16 ... 64 threads/cycle "
+        "| 53.80 ... 761 threads/cycle | blocks |")
+UNUSED = "| `thread_rate` | `2d` | measured on another card only |"
+
+
+def row(label: str, value: float, published: float | None = None) -> dict[str, Any]:
+    figures = [] if published is None else [
+        {"gpu": "Radeon Instinct MI25", "metric": "thread rate", "value": published, "unit": "threads/cycle",
+         "source": "V", "note": ""}]
+    return {"label": label, "measurements": [{"name": "time", "median": 0.002}],
+            "values": [{"name": "thread rate", "value": value, "unit": "threads/cycle"}], "published": figures}
+
+
+def results() -> dict[str, Any]:
+    sweep = {"name": "null-1d", "headline": "thread rate",
+             "rows": [row("64x1x1", 53.8, 16.0), row("1024x1x1", 761.0, 64.0)]}
+    return {"thread_rate": {"experiment": "thread_rate", "sweeps": [sweep]}}
+
+
+def figure(series: str, value: str) -> dict[str, str]:
+    return {"experiment": "thread_rate", "series": series, "gpu": "Radeon Instinct MI25", "metric": "thread rate",
+            "value": value, "unit": "threads/cycle", "note": ""}
+
+
+PUBLISHED = [figure("1d", "16"), figure("1d", "64"), figure("2d", "58")]
+
+
+def test_a_good_map_has_no_problems() -> None:
+    assert sources_map.problems(f"{LINE}\n\n{UNUSED}\n", results(), PUBLISHED) == []
+
+
+def test_figures_are_filled_in() -> None:
+    empty = LINE.replace("MI25: 16 ... 64 threads/cycle", "").replace("53.80 ... 761 threads/cycle", "?")
+    assert sources_map.filled(empty, results()) == LINE
+
+
+def test_a_headline_that_is_a_time_has_a_unit() -> None:
+    made = results()
+    made["thread_rate"]["sweeps"][0]["headline"] = "time"
+    assert "| 2.000 ... 2.000 ms |" in sources_map.filled(LINE, made)
+
+
+@pytest.mark.parametrize(("old", "new", "what"), [
+    ("53.80", "53.79", "not those of the results"), ("MI25: 16", "MI25: 17", "not those of the results"),
+    ("`1024x1x1`", "`512x1x1`", "has no row '512x1x1'"), ("`null-1d`", "`null-2d`", "has no sweep 'null-2d'"),
+    ("`thread_rate` `null", "`threads` `null", "there is no result of threads"),
+    (UNUSED, "", "series '2d': beside no row"), ("measured on another card only", "none", "series '2d': beside no row"),
+    ("`2d`", "`1d`", "series '1d': used, and listed as unused")])
+def test_a_map_that_is_wrong_is_found(old: str, new: str, what: str) -> None:
+    text = f"{LINE}\n\n{UNUSED}\n"
+    assert old in text
+    assert any(what in problem for problem in sources_map.problems(text.replace(old, new), results(), PUBLISHED))
+
+
+def test_a_sweep_with_published_figures_that_the_map_leaves_out_is_found() -> None:
+    made = results()
+    other = copy.deepcopy(made["thread_rate"]["sweeps"][0])
+    other["name"] = "store-1d"
+    made["thread_rate"]["sweeps"].append(other)
+    wrong = sources_map.problems(f"{LINE}\n\n{UNUSED}\n", made, PUBLISHED)
+    assert any("sweep store-1d, has published figures" in problem for problem in wrong)
+    assert any("stands beside 2 rows" in problem for problem in wrong)
+
+
+@pytest.mark.parametrize("path", sources_map.MAPS, ids=lambda path: path.parent.name)
+def test_the_map_agrees_with_the_results(path: Any) -> None:
+    loaded = sources_map.load_results(sources_map.RESULTS)
+    published = sources_map.load_published(sources_map.PUBLISHED)
+    assert len(loaded) > 20 and len(published) > 300
+    assert sources_map.problems(path.read_text(encoding="utf-8"), loaded, published) == []
+
+
+@pytest.mark.parametrize("path", sources_map.MAPS, ids=lambda path: path.parent.name)
+def test_every_variant_is_in_the_map(path: Any) -> None:
+    lines = [sources_map.cells(line) for line in path.read_text(encoding="utf-8").split("\n") if line.startswith("|")]
+    lines = [line for line in lines if len(line) == sources_map.COLUMNS]
+    named = [variant.strip() for line in lines for variant in line[0].split(",")]
+    assert sorted(named) == sorted([*VARIANTS, *(name for name in named if re.fullmatch(r"variant|变体", name))])
+    for line in lines:
+        assert line[3] and line[6], f"no word on the work or the conclusion: {line[0]}"
