@@ -8,7 +8,7 @@
 // cure is one word: unroll the loop by two, and each index is known. Kept as it is by `unroll 1`:
 // some compilers unroll it by themselves and find that the variable is a constant. As in the source
 // each half is loaded twice, and the tiles' LDS is asked for once more at launch.
-// On the H200 30.16 TFLOP/s, 0.99 of 05: nvcc takes no local memory for it.
+// On the H200 30.09 TFLOP/s, 0.99 of 05: nvcc takes no local memory for it.
 #pragma once
 
 #include "device_code.h"

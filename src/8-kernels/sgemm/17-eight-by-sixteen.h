@@ -2,7 +2,7 @@
 //
 // Against 16: per k six loads of 16 bytes from LDS for 128 FMAs in place of four for 64. But only
 // two waves are left for each scheduler.
-// On the H200 47.13 TFLOP/s, 0.95 of 16.
+// On the H200 47.11 TFLOP/s, 0.95 of 16.
 #pragma once
 
 #include "device_code.h"

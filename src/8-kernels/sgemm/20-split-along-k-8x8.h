@@ -1,7 +1,7 @@
 // Tiles split along k with 8 x 8 per thread: for matrices of few tiles. Not on AMD.
 //
 // Against 19: the kernel of 16, tiles of 128 x 128, two blocks on each CU.
-// On the H200 49.24 TFLOP/s at 4096, 0.99 of 16; 1.74 at 256, 1.36 times 13.
+// On the H200 49.07 TFLOP/s at 4096, 0.99 of 16; 1.72 at 256, 1.35 times 13.
 #pragma once
 
 #include "device_code.h"
