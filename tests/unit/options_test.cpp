@@ -197,7 +197,8 @@ TEST_F(OptionsTest, HelpNamesEveryOption) {
   for (const char* part :
        {"What is it?", "a source", "--device", "--devices", "--json", "--csv", "--quick", "--full",
         "--min-time", "--noise", "--clock-mhz", "--seed", "--list", "--filter", "--version",
-        "--blocks", "number of blocks (default 4096; --quick 512; on the host backend 16)",
+        "--blocks",
+        "number of blocks (2 to 1099511627776; default 4096; --quick 512; on the host backend 16)",
         "exit status"}) {
     EXPECT_NE(outcome.output.find(part), std::string::npos) << part;
   }
