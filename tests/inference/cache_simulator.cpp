@@ -1,0 +1,219 @@
+#include "cache_simulator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+namespace hipscope::trial {
+
+namespace {
+
+constexpr std::size_t nothing = std::numeric_limits<std::size_t>::max();
+
+// One set. Lines are numbers from 0 on; what was there before is `nothing`.
+class Set {
+ public:
+  Set(Replacement replacement, unsigned ways, Random& random)
+      : replacement_(replacement),
+        random_(random),
+        lines_(ways, nothing),
+        used_(ways, 0),
+        tree_(ways, false) {
+    std::iota(used_.begin(), used_.end(), 1U);
+    clock_ = ways;
+  }
+
+  // True if it was there; if not, it is afterwards.
+  bool access(std::size_t line) {
+    const auto found = std::find(lines_.begin(), lines_.end(), line);
+    const bool hit = found != lines_.end();
+    const auto way = hit ? static_cast<std::size_t>(found - lines_.begin()) : victim();
+    lines_[way] = line;
+    used_[way] = ++clock_;
+    point_away(way);
+    return hit;
+  }
+
+ private:
+  std::size_t victim() {
+    const std::size_t ways = lines_.size();
+    const auto any = [&] {
+      return std::uniform_int_distribution<std::size_t>(0, ways - 1)(random_);
+    };
+    switch (replacement_) {
+      case Replacement::lru:
+        return static_cast<std::size_t>(std::min_element(used_.begin(), used_.end()) -
+                                        used_.begin());
+      case Replacement::random:
+        return any();
+      case Replacement::not_most_recent: {
+        std::size_t way = any();
+        while (used_[way] == clock_) {
+          way = any();
+        }
+        return way;
+      }
+      case Replacement::tree_plru:
+        break;
+    }
+    std::size_t node = 1;
+    while (node < ways) {
+      node = 2 * node + (tree_[node] ? 1 : 0);
+    }
+    return node - ways;
+  }
+
+  // The tree's nodes on the way to `way` point to the other side.
+  void point_away(std::size_t way) {
+    for (std::size_t node = (way + lines_.size()) / 2, child = way + lines_.size(); node >= 1;
+         child = node, node /= 2) {
+      tree_[node] = child % 2 == 0;
+    }
+  }
+
+  Replacement replacement_;
+  Random& random_;
+  std::vector<std::size_t> lines_;
+  std::vector<std::size_t> used_;
+  std::vector<bool> tree_;  // from 1 on; a power of two of ways
+  std::size_t clock_ = 0;
+};
+
+double simulated_miss_share(Replacement replacement, unsigned ways, std::size_t lines,
+                            unsigned laps) {
+  constexpr std::size_t enough_accesses = 4000;
+  const std::size_t sets = std::max<std::size_t>(1, enough_accesses / lines);
+  Random random(lines);
+  std::size_t misses = 0;
+  for (std::size_t i = 0; i < sets; ++i) {
+    Set set(replacement, ways, random);
+    for (unsigned lap = 0; lap <= laps; ++lap) {
+      for (std::size_t line = 0; line < lines; ++line) {
+        const bool hit = set.access(line);
+        misses += lap == laps && !hit ? 1 : 0;
+      }
+    }
+  }
+  return static_cast<double>(misses) / static_cast<double>(sets * lines);
+}
+
+// The mean miss share of lines whose sets hold a Poisson number of them, `mean` on average: each
+// count weighs by how many lines it stands for.
+double mean_over_sets(const Cache& cache, double mean) {
+  const double deviation = std::sqrt(mean);
+  double weights = 0;
+  double misses = 0;
+  for (double count = std::max(1.0, std::floor(mean - 5 * deviation - 1));
+       count <= mean + 5 * deviation + 1; ++count) {
+    const double weight = count * std::exp(count * std::log(mean) - mean - std::lgamma(count + 1));
+    weights += weight;
+    misses += weight * set_miss_share(cache.replacement, cache.ways,
+                                      static_cast<std::size_t>(count), cache.laps);
+  }
+  return misses / weights;
+}
+
+}  // namespace
+
+double set_miss_share(Replacement replacement, unsigned ways, std::size_t lines, unsigned laps) {
+  if (lines == 0 || (replacement == Replacement::lru && lines <= ways)) {
+    return 0;
+  }
+  const std::size_t most = std::size_t{8} * ways;  // hardly anything stays from there on
+  if (replacement == Replacement::lru || lines > most) {
+    return 1;
+  }
+  static std::map<std::tuple<Replacement, unsigned, std::size_t, unsigned>, double> known;
+  const auto [entry, is_new] = known.try_emplace({replacement, ways, lines, laps}, 0);
+  if (is_new) {
+    entry->second = simulated_miss_share(replacement, ways, lines, laps);
+  }
+  return entry->second;
+}
+
+double miss_share(const Cache& cache, double footprint) {
+  const double sets = cache.bytes * cache.share / cache.line / cache.ways;
+  const double mean = footprint / cache.line / sets;
+  constexpr double page = 64 * 1024;
+  // A page brings one line to each of the sets that it covers.
+  const bool by_pages = cache.sets == Sets::pages && page < cache.line * sets;
+  if (cache.sets == Sets::hashed || by_pages) {
+    return mean_over_sets(cache, mean);
+  }
+  // Some sets hold one line more than others.
+  const double low = std::floor(mean);
+  const double part = mean - low;
+  const auto lines = static_cast<std::size_t>(low);
+  const double share_of_more = part * (low + 1) / mean;
+  return (1 - share_of_more) * set_miss_share(cache.replacement, cache.ways, lines, cache.laps) +
+         share_of_more * set_miss_share(cache.replacement, cache.ways, lines + 1, cache.laps);
+}
+
+namespace {
+
+// The share of loads that each level serves, memory last.
+std::vector<double> served(const Machine& machine, double footprint) {
+  std::vector<double> shares;
+  double left = 1;
+  for (const Cache& cache : machine.caches) {
+    double misses = miss_share(cache, footprint);
+    if (machine.fetches_pairs && &cache == &machine.caches.back() && misses > 0) {
+      // Half of the lines are the second ones of their pair, and hit if they are still there, with
+      // two lines for each miss since.
+      const double stays = std::min(1.0, cache.bytes / (1.5 * footprint));
+      misses *= 1 - stays / 2;
+    }
+    shares.push_back(left * (1 - misses));
+    left *= misses;
+  }
+  shares.push_back(left);
+  return shares;
+}
+
+}  // namespace
+
+double latency_at(const Machine& machine, double footprint, Random& random) {
+  const std::vector<double> shares = served(machine, footprint);
+  double latency = shares.back() * machine.latency;
+  for (std::size_t i = 0; i < machine.caches.size(); ++i) {
+    latency += shares[i] * machine.caches[i].latency;
+  }
+  if (machine.slices > 0 && shares.size() > 1) {
+    const double lines = std::min(4096.0, footprint / machine.caches.back().line);
+    const double deviation = machine.slices / std::sqrt(lines);
+    const double beyond_first = 1 - shares.front();
+    latency *= 1 + beyond_first * std::normal_distribution<double>(0, deviation)(random);
+  }
+  if (machine.tlb_reach > 0 && footprint > machine.tlb_reach) {
+    latency += machine.tlb_cost * (1 - machine.tlb_reach / footprint);
+  }
+  return latency;
+}
+
+double bandwidth_at(const Machine& machine, double footprint) {
+  const std::vector<double> shares = served(machine, footprint);
+  double time = shares.back() / machine.bandwidth;
+  for (std::size_t i = 0; i < machine.caches.size(); ++i) {
+    time += shares[i] / machine.caches[i].bandwidth;
+  }
+  return 1 / time;
+}
+
+std::vector<double> footprints(double first, double last, unsigned per_octave) {
+  std::vector<double> all;
+  for (double octave = first; octave <= last; octave *= 2) {
+    for (unsigned i = 0; i < per_octave; ++i) {
+      const double bytes =
+          std::floor(octave * (1 + i / static_cast<double>(per_octave)) / 128) * 128;
+      if (bytes <= last && bytes > 0 && (all.empty() || bytes > all.back())) {
+        all.push_back(bytes);
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace hipscope::trial

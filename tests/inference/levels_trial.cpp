@@ -1,0 +1,200 @@
+// Cache levels from latency over footprint.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cache_simulator.h"
+#include "disturbance.h"
+#include "made_results.h"
+#include "memory_latency_findings.h"
+#include "trial.h"
+
+namespace hipscope::trial {
+namespace {
+
+constexpr double kib = 1024;
+constexpr double mib = 1024 * kib;
+
+// How far off a capacity is still right.
+constexpr double capacity_tolerance = 0.125;
+constexpr double latency_tolerance = 0.05;
+
+Cache random_cache(Random& random, double bytes, double latency) {
+  Cache cache{.bytes = bytes, .latency = latency};
+  cache.line = one_of(random, std::vector<double>{64, 128});
+  cache.ways = one_of(random, std::vector<unsigned>{4, 8, 16, 32});
+  cache.replacement = one_of(
+      random, std::vector<Replacement>{Replacement::lru, Replacement::lru, Replacement::tree_plru,
+                                       Replacement::random, Replacement::not_most_recent});
+  cache.sets =
+      one_of(random, std::vector<Sets>{Sets::in_turn, Sets::in_turn, Sets::hashed, Sets::pages});
+  cache.laps = one_of(random, std::vector<unsigned>{1, 2, 4});
+  return cache;
+}
+
+double round_capacity(Random& random, double bytes) {
+  const double power = std::exp2(std::floor(std::log2(bytes)));
+  return power * one_of(random, std::vector<double>{1, 1, 1, 1.25, 1.5, 1.75});
+}
+
+// One to four levels, at least six times as large as the one before, and memory; one step in four
+// is as small as 15 to 40 %.
+Machine random_machine(Random& random) {
+  Machine machine;
+  const auto levels = one_of(random, std::vector<int>{1, 2, 2, 2, 3, 3, 4});
+  double bytes = between_octaves(random, 8 * kib, 256 * kib);
+  double latency = between_octaves(random, 25, 150);
+  for (int level = 0; level < levels && bytes < 300 * mib; ++level) {
+    machine.caches.push_back(random_cache(random, round_capacity(random, bytes), latency));
+    bytes *= between_octaves(random, 12, 100);
+    latency *= happens(random, 0.25) ? between(random, 1.15, 1.4) : between_octaves(random, 1.4, 5);
+  }
+  machine.latency = latency;
+  machine.fetches_pairs = happens(random, 0.1);
+  machine.slices = happens(random, 0.3) ? between(random, 0.02, 0.15) : 0;
+  if (happens(random, 0.15)) {
+    machine.tlb_reach = between_octaves(random, 4, 20) * machine.caches.back().bytes;
+    machine.tlb_cost = latency * between(random, 0.1, 0.5);
+  }
+  return machine;
+}
+
+// The lesson's two sweeps over a machine, or over a curve that is none.
+struct Measured {
+  Curve footprint{};
+  Curve edges{};
+};
+
+template <class Latency>
+Measured measure(const Latency& latency, const Disturbance& disturbance, unsigned per_octave,
+                 double largest, Random& random) {
+  Measured made;
+  for (const double bytes : footprints(kib, largest, per_octave)) {
+    made.footprint.push_back({.x = bytes, .y = latency(bytes)});
+  }
+  made.footprint = disturbed(made.footprint, disturbance, random);
+  constexpr double margin = 1.07;
+  constexpr unsigned fine_points = 64;
+  for (const Level& level : find_levels(made.footprint, memory_latency::smallest_step)) {
+    if (level.end) {
+      for (const double bytes : footprints(kib, largest, fine_points)) {
+        if (bytes >= level.end->last_x / margin && bytes <= level.end->risen_x * margin &&
+            (made.edges.empty() || bytes > made.edges.back().x)) {
+          made.edges.push_back({.x = bytes, .y = latency(bytes)});
+        }
+      }
+    }
+  }
+  made.edges = disturbed(made.edges, disturbance, random);
+  return made;
+}
+
+MadeResults concluded(const Measured& measured, double l2_bytes) {
+  DeviceDescription device = fake::describe();
+  device.l2_bytes = static_cast<std::uint64_t>(l2_bytes);
+  MadeResults made("memory_latency", device);
+  made.curve("footprint", "latency", measured.footprint);
+  if (!measured.edges.empty()) {
+    made.curve("edges", "latency", measured.edges);
+  }
+  memory_latency::conclude(made.results());
+  return made;
+}
+
+// Each answer that is named NAME level N KIND counts against the nearest of the true values that no
+// answer has had; a true one without an answer was not found.
+void enter(Tally& tally, const std::vector<Inference>& answers, const std::string& kind,
+           std::vector<double> truths, double tolerance) {
+  if (truths.empty()) {
+    // One curve of nothing is one case, whatever is found in it.
+    std::optional<Inference> worst;
+    for (const Inference& answer : answers) {
+      if (answer.name.ends_with(kind) && answer.value) {
+        worst = !worst || worst->confidence < answer.confidence ? answer : *worst;
+      }
+    }
+    tally.add({}, worst.value_or(Inference{}));
+    return;
+  }
+  for (const Inference& answer : answers) {
+    if (!answer.name.ends_with(kind) || !answer.value) {
+      continue;
+    }
+    if (truths.empty()) {
+      tally.add({.value = 1e-9}, answer);  // one too many: wrong
+      continue;
+    }
+    const auto nearest = std::min_element(truths.begin(), truths.end(), [&](double a, double b) {
+      return std::abs(std::log(a / *answer.value)) < std::abs(std::log(b / *answer.value));
+    });
+    tally.add({.value = *nearest, .tolerance = tolerance}, answer);
+    truths.erase(nearest);
+  }
+  for (std::size_t i = 0; i < truths.size(); ++i) {
+    tally.add_not_found();
+  }
+}
+
+TEST(LevelsTrial, CapacityAndLatencyOfCaches) {
+  constexpr unsigned trial_number = 1;
+  constexpr unsigned machines = 400;
+  for (unsigned i = 0; i < machines; ++i) {
+    for (const Disturbance& disturbance : disturbances()) {
+      Random random(seed(trial_number, i));
+      const Machine machine = random_machine(random);
+      const auto per_octave = one_of(random, std::vector<unsigned>{8, 8, 4, 3});
+      const double largest = one_of(random, std::vector<double>{2048 * mib, 512 * mib});
+      const auto latency = [&](double bytes) { return latency_at(machine, bytes, random); };
+      const Measured measured = measure(latency, disturbance, per_octave, largest, random);
+      const bool driver_knows = happens(random, 0.7) && machine.caches.size() > 1;
+      const MadeResults made = concluded(measured, driver_knows ? machine.caches.at(1).bytes : 0);
+      std::vector<double> capacities;
+      std::vector<double> latencies;
+      for (const Cache& cache : machine.caches) {
+        if (4 * cache.bytes <= largest) {
+          capacities.push_back(cache.bytes);
+          latencies.push_back(cache.latency);
+        }
+      }
+      enter(tally("cache capacity, " + disturbance.name), made.inferences(), "capacity", capacities,
+            capacity_tolerance);
+      enter(tally("cache latency, " + disturbance.name), made.inferences(), "level 1 latency",
+            {latencies.front()}, latency_tolerance);
+      const bool memory_shows = largest >= 16 * machine.caches.back().bytes &&
+                                machine.tlb_reach == 0 && largest > 1024 * mib;
+      if (memory_shows) {
+        tally("memory latency, " + disturbance.name)
+            .add({.value = machine.latency, .tolerance = latency_tolerance},
+                 made.inference("memory latency"));
+      }
+    }
+  }
+}
+
+TEST(LevelsTrial, NothingIsInvented) {
+  constexpr unsigned trial_number = 2;
+  constexpr unsigned curves = 500;
+  for (unsigned i = 0; i < curves; ++i) {
+    Random random(seed(trial_number, i));
+    const auto per_octave = one_of(random, std::vector<unsigned>{8, 8, 4, 3});
+    const std::vector<double> all = footprints(kib, 2048 * mib, 64);
+    const Curve curve = non_structure(all, 100, false, random).curve;
+    const auto latency = [&](double bytes) {
+      return std::lower_bound(curve.begin(), curve.end(), bytes,
+                              [](const CurvePoint& point, double x) { return point.x < x; })
+          ->y;
+    };
+    const Measured measured =
+        measure(latency, one_of(random, disturbances()), per_octave, 2048 * mib, random);
+    const MadeResults made = concluded(measured, 8 * mib);
+    enter(tally("cache capacity, of nothing"), made.inferences(), "capacity", {}, 0);
+    enter(tally("memory latency, of nothing"), made.inferences(), "memory latency", {}, 0);
+  }
+}
+
+}  // namespace
+}  // namespace hipscope::trial

@@ -1,0 +1,85 @@
+// The trial: what the experiments conclude from curves whose truth is known.
+//
+// A trial makes curves from the fixed seeds of `seeds`, lets the experiment's own findings
+// conclude, and enters each answer in a tally. An answer is right, wrong, not found where there is
+// something, or invented where there is nothing. A confidence of c promises that at least the share
+// c of such answers is right: that, and how few wrong ones are given with confidence, is what
+// `expect_goals` asks for. The tables of all tallies are printed at the end.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hipscope/experiment.h"
+
+namespace hipscope::trial {
+
+/// What an inference should say.
+struct Truth {
+  std::optional<double> value{};  ///< empty: there is nothing to find
+  double tolerance = 0;           ///< relative: how far off an answer is still right
+};
+
+/// Answers of about the same confidence.
+struct Decile {
+  std::size_t answers = 0;
+  std::size_t right = 0;
+  double confidence = 0;  ///< the sum over the answers
+};
+
+/// The answers of one inference. It is kept until the program ends.
+class Tally {
+ public:
+  explicit Tally(std::string inference);
+
+  /// Enters an answer. One with a value counts in its decile, whatever the truth is.
+  void add(const Truth& truth, const Inference& answer);
+
+  /// Enters that the thing was there and not found.
+  void add_not_found();
+
+  std::string inference;
+  std::size_t right = 0;
+  std::size_t wrong = 0;      ///< with confidence over one half
+  std::size_t unsure = 0;     ///< wrong, with less
+  std::size_t not_found = 0;  ///< though it is there
+  std::size_t invented = 0;   ///< though nothing is there
+  std::size_t left_out = 0;   ///< rightly: nothing is there
+  std::size_t intervals = 0;  ///< answers that came with an interval
+  std::size_t held = 0;       ///< of these, such as hold the truth
+  std::array<Decile, 10> deciles{};
+
+  /// All cases.
+  [[nodiscard]] std::size_t cases() const;
+};
+
+/// The tally of that name, which is made when it is asked for first.
+Tally& tally(const std::string& inference);
+
+/// What a tally must reach. Of what is invented there may be nothing at all.
+struct Goals {
+  double wrong = 0.01;  ///< the largest share of wrong answers with confidence, of all cases
+  double right = 0.5;   ///< the smallest share of right ones, of the cases with something to find
+};
+
+/// Asks for the goals and for the promise of the confidence, decile by decile: so few right answers
+/// as there are must have a chance of 1 % at least if each is right with its confidence.
+void expect_goals(const Tally& tally, const Goals& goals = {});
+
+/// Which curves are made. The confidence is calibrated on those for fitting and tested on the other
+/// ones, which differ in every number; --seeds fit takes the first.
+enum class Seeds { test, fit };
+void set_seeds(Seeds seeds);
+
+/// The seed of a trial's `index`-th curve. Each trial has a number of its own.
+std::uint64_t seed(unsigned trial, unsigned index);
+
+/// All tallies as two tables, in Markdown: what became of the cases, and how confidence and truth
+/// agree.
+std::string tables();
+
+}  // namespace hipscope::trial
