@@ -1,8 +1,5 @@
 #include "lane_fiber.h"
 
-#include <boost/context/preallocated.hpp>
-#include <boost/context/protected_fixedsize_stack.hpp>
-#include <memory>
 #include <utility>
 
 #ifdef __SANITIZE_ADDRESS__
@@ -33,30 +30,23 @@ void confirm_switch([[maybe_unused]] void* fake_stack, [[maybe_unused]] const vo
 
 }  // namespace
 
-LaneFiber::LaneFiber(std::function<void()> body) : body_(std::move(body)) {
-  boost::context::protected_fixedsize_stack allocator(kStackBytes);
-  const boost::context::stack_context stack = allocator.allocate();
-  lane_stack_ = {static_cast<const char*>(stack.sp) - stack.size, stack.size};
-  const boost::context::preallocated place(stack.sp, stack.size, stack);
-  lane_ = boost::context::fiber(std::allocator_arg, place, allocator,
-                                [this](boost::context::fiber&& scheduler) {
-                                  scheduler_ = std::move(scheduler);
-                                  run_for_ever();
-                                  return boost::context::fiber();
-                                });
-}
+LaneFiber::LaneFiber(std::function<void()> body)
+    : body_(std::move(body)),
+      stacks_(
+          kStackBytes, [](void* fiber) { static_cast<LaneFiber*>(fiber)->run_for_ever(); }, this),
+      lane_stack_{stacks_.bottom(), stacks_.bytes()} {}
 
 void LaneFiber::resume() {
   void* fake_stack = nullptr;
   announce_switch(&fake_stack, lane_stack_.bottom, lane_stack_.bytes);
-  lane_ = std::move(lane_).resume();
+  stacks_.enter();
   confirm_switch(fake_stack, nullptr, nullptr);
 }
 
 void LaneFiber::suspend() {
   void* fake_stack = nullptr;
   announce_switch(&fake_stack, scheduler_stack_.bottom, scheduler_stack_.bytes);
-  scheduler_ = std::move(scheduler_).resume();
+  stacks_.leave();
   confirm_switch(fake_stack, &scheduler_stack_.bottom, &scheduler_stack_.bytes);
 }
 

@@ -1,9 +1,11 @@
 // A fiber for one lane: a stack of its own and the switches between it and the scheduler.
 #pragma once
 
-#include <boost/context/fiber.hpp>
 #include <cstddef>
 #include <functional>
+
+// What CMake has found: `StackSwitch`.
+#include HIPSCOPE_STACK_SWITCH
 
 namespace hip_host {
 
@@ -37,10 +39,9 @@ class LaneFiber {
   [[noreturn]] void run_for_ever();
 
   std::function<void()> body_;
+  StackSwitch stacks_;
   StackBounds lane_stack_;
   StackBounds scheduler_stack_;
-  boost::context::fiber lane_;
-  boost::context::fiber scheduler_;
 };
 
 }  // namespace hip_host
