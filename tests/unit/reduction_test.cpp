@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "hipscope/format.h"
 #include "made_results.h"
 #include "reduction_findings.h"
 
@@ -94,6 +95,49 @@ TEST(ReductionTest, BarriersAreToldFromRoundTrips) {
   EXPECT_GT(both.confidence, 0.9);
   EXPECT_NEAR(*barriers_of({124, 124, 120, 120}).value, 100, 1e-6);
   EXPECT_NEAR(*barriers_of({124, 120, 124, 120}).value, 0, 1e-6);
+}
+
+// 4 barriers fewer of 8 save so many us of a gain of 20, with 8 round trips and with 4.
+Inference barriers_that_save(double with_eight, double with_four) {
+  return barriers_of({140, 120 + with_four, 140 - with_eight, 120});
+}
+
+TEST(ReductionTest, BarriersAreKnownNoBetterThanTheirTwoSavingsAgree) {
+  const Inference agreed = barriers_that_save(5, 5);
+  EXPECT_NEAR(*agreed.value, 25, 1e-6);
+  EXPECT_NEAR(agreed.confidence, 1, 1e-6);
+  const Inference apart = barriers_that_save(2, 8);
+  EXPECT_NEAR(*apart.value, 25, 1e-6);
+  EXPECT_NEAR(apart.confidence, 0.85, 1e-6);
+}
+
+TEST(ReductionTest, BarriersWhoseTwoSavingsDisagreeAreNotToldFromRoundTrips) {
+  const auto expect_not_told_apart = [](double with_eight, double with_four) {
+    const Inference inference = barriers_that_save(with_eight, with_four);
+    EXPECT_FALSE(inference.value.has_value()) << with_eight << " and " << with_four;
+    EXPECT_NE(inference.statement.find("is not told apart"), std::string::npos);
+    EXPECT_NE(inference.evidence.back().find(number(with_four) + " us with 4"), std::string::npos);
+  };
+  expect_not_told_apart(2, 13);
+  expect_not_told_apart(13, 2);
+  // As on an H200 before the last step's loop was unrolled: barriers that cost more where each
+  // waits for fewer round trips, and more than is gained.
+  expect_not_told_apart(3, 38);
+  expect_not_told_apart(-8, 3);
+}
+
+TEST(ReductionTest, NoiseOfAThirdOfTheGainHidesWhatBarriersAre) {
+  MadeResults made("reduction");
+  std::vector<CurvePoint> times;
+  for (const double time : {140.0, 125.0, 135.0, 120.0}) {
+    times.push_back(
+        {.x = static_cast<double>(times.size()) + 1, .y = time * 1e-6, .relative_spread = 0.025});
+  }
+  made.curve("barriers", "time", times);
+  ::reduction::conclude(made.results(), stages, "");
+  const Inference inference = made.inference("barriers in the gain of 4 values per step");
+  EXPECT_NE(inference.name, "");
+  EXPECT_FALSE(inference.value.has_value());
 }
 
 TEST(ReductionTest, WhereFourValuesGainNothingThereIsNothingToTellApart) {

@@ -34,13 +34,12 @@ __global__ void __launch_bounds__(Threads)
     }
   }
   __syncthreads();
+  // The constant bound is for nvcc, which unrolls no loop that ends at a variable of another.
   if (threadIdx.x == 0) {
 #pragma unroll
-    for (unsigned other = 1; other < left; ++other) {
+    for (unsigned other = 1; other < 8 && other < left; ++other) {
       sum += in_lds[other];
     }
-  }
-  if (threadIdx.x == 0) {
     sums[blockIdx.x] = sum;
   }
 }

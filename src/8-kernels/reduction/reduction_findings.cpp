@@ -1,6 +1,7 @@
 #include "reduction_findings.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 #include "hipscope/format.h"
@@ -79,9 +80,41 @@ void infer_steps(hipscope::Results& results, const Curve& times) {
   results.infer(inference);
 }
 
-// Fewer values per step mean more barriers and more round trips through LDS. Each alone is seen
-// twice, with many and with few of the other; the mean of both is its part, so that the two parts
-// are the whole.
+// What 4 barriers fewer save is measured twice, with 8 round trips through LDS and with 4. The mean
+// is their part of the gain, and the rest is the round trips', so that the two parts are the whole;
+// each is known no better than the two savings agree.
+struct BarrierSavings {
+  double with_eight_round_trips;
+  double with_four_round_trips;
+
+  [[nodiscard]] double mean() const { return (with_eight_round_trips + with_four_round_trips) / 2; }
+  [[nodiscard]] double uncertainty() const {
+    return std::abs(with_eight_round_trips - with_four_round_trips) / 2;
+  }
+};
+
+// Beyond this share of the gain the two savings speak of different things: barriers that wait for
+// what round trips wait for as well, for example.
+constexpr double largest_uncertainty = 0.25;
+
+void divide_gain(Inference& inference, double gain, double noise, const BarrierSavings& savings) {
+  const double uncertainty = std::max(noise, savings.uncertainty());
+  inference.evidence.push_back(
+      "4 barriers fewer save " + number(savings.with_eight_round_trips * 1e6) +
+      " us with 8 round trips and " + number(savings.with_four_round_trips * 1e6) + " us with 4");
+  if (uncertainty > largest_uncertainty * gain) {
+    inference.statement = "what 4 values per step gain on 2, " + number(gain * 1e6) +
+                          " us, is not told apart into barriers and round trips through LDS";
+    return;
+  }
+  inference.value = 100 * savings.mean() / gain;
+  inference.confidence = 1 - uncertainty / gain;
+  inference.statement = "of the " + number(gain * 1e6) + " us that 4 values per step gain on 2, " +
+                        number(savings.mean() * 1e6) + " us are the barriers that are saved and " +
+                        number((gain - savings.mean()) * 1e6) + " us the round trips through LDS";
+}
+
+// Fewer values per step mean more barriers and more round trips through LDS.
 void infer_barriers(hipscope::Results& results) {
   const Curve times = results.curve("barriers", "time");
   const CurvePoint* const both = find(times, 1);
@@ -91,8 +124,6 @@ void infer_barriers(hipscope::Results& results) {
   if (both == nullptr || barriers == nullptr || round_trips == nullptr || neither == nullptr) {
     return;
   }
-  const double gain = both->y - neither->y;
-  const double of_barriers = ((both->y - round_trips->y) + (barriers->y - neither->y)) / 2;
   Inference inference{
       .name = "barriers in the gain of 4 values per step",
       .unit = "% of the time gained",
@@ -101,14 +132,12 @@ void infer_barriers(hipscope::Results& results) {
                    "8 barriers, 4 round trips: " + number(barriers->y * 1e6, 4) + " us",
                    "4 barriers, 8 round trips: " + number(round_trips->y * 1e6, 4) + " us",
                    "4 barriers, 4 round trips: " + number(neither->y * 1e6, 4) + " us"}};
+  const double gain = both->y - neither->y;
   const double noise = (both->relative_spread + neither->relative_spread) * both->y;
   if (gain > std::max(noise, least_gain * both->y)) {
-    inference.value = 100 * of_barriers / gain;
-    inference.confidence = 1 - noise / gain;
-    inference.statement = "of the " + number(gain * 1e6) +
-                          " us that 4 values per step gain on 2, " + number(of_barriers * 1e6) +
-                          " us are the barriers that are saved and " +
-                          number((gain - of_barriers) * 1e6) + " us the round trips through LDS";
+    divide_gain(inference, gain, noise,
+                {.with_eight_round_trips = both->y - round_trips->y,
+                 .with_four_round_trips = barriers->y - neither->y});
   }
   results.infer(inference);
 }
