@@ -1,17 +1,32 @@
-// All that an experiment includes.
+// What every experiment includes: the device, a launch, its time and what becomes of it.
+//   experiment.h    options, sweeps, points, results: the frame of `main`
+//   buffer.h        device memory with an owner, poisoned
+//   launch.h        a checked launch
+//   check.h         a checked HIP call
+//   cycle_counter.h the cycle counter of a compute unit, in a kernel
+//   random_bits.h   inputs that host and device tell from an index
+//   statistics.h    median and spread
+//   format.h        numbers as text
+// What only some need they include by themselves:
+//   timed_rounds.h  kernels that repeat one body and take its time by the cycle counter
+//   timer.h         the timer of a constant rate, in a kernel
+//   compute_unit.h  which compute unit a thread runs on
+//   lds.h           loads and stores of LDS, each as one instruction of a chosen width
+//   cache_hint.h    loads and stores that tell the caches what to do
+//   divisor.h       division by a number that the host knows
+//   inference.h     ways to read a curve: levels, steps, fits (for <experiment>_findings.cpp)
+//   vendor/         the vendors' libraries, as references beside kernels
+// experiment.h is made of two more: device.h, the device as the harness sees it, and measure.h,
+// what a measurement is.
 #pragma once
 
 #include <hip/hip_runtime.h>
 
 #include "hipscope/buffer.h"
 #include "hipscope/check.h"
-#include "hipscope/compute_unit.h"
 #include "hipscope/cycle_counter.h"
 #include "hipscope/experiment.h"
 #include "hipscope/format.h"
-#include "hipscope/inference.h"
 #include "hipscope/launch.h"
-#include "hipscope/lds.h"
 #include "hipscope/random_bits.h"
 #include "hipscope/statistics.h"
-#include "hipscope/timed_rounds.h"

@@ -11,6 +11,7 @@
 //
 // Cycles are counted in the kernel, from the first wave's start behind a barrier to the last one's
 // end, so that launching is no part of them. What is counted for a loop of no rounds is taken off.
+#include <hipscope/compute_unit.h>
 #include <hipscope/hipscope.h>
 
 #include <algorithm>

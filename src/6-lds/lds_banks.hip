@@ -14,6 +14,8 @@
 // inferred from the curves alone. Cycles are counted in the kernel, from the first wave's start to
 // the last one's end; what one wave counts for no accesses is taken off.
 #include <hipscope/hipscope.h>
+#include <hipscope/lds.h>
+#include <hipscope/timed_rounds.h>
 
 #include <cstdint>
 #include <span>

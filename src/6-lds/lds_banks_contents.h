@@ -2,6 +2,7 @@
 #pragma once
 
 #include <hipscope/hipscope.h>
+#include <hipscope/lds.h>
 
 #include <cstdint>
 #include <cstring>

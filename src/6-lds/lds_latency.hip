@@ -13,6 +13,8 @@
 // Cycles are counted in the kernel, around the steps alone; what is counted for no steps is taken
 // off. The events around the launch are the cross-check: the time of all steps less that of none.
 #include <hipscope/hipscope.h>
+#include <hipscope/lds.h>
+#include <hipscope/timed_rounds.h>
 
 #include <bit>
 #include <string>

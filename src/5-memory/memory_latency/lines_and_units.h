@@ -1,6 +1,7 @@
 // Are all lines of L2 equally far from a CU, and is a line equally far from all CUs?
 #pragma once
 
+#include <hipscope/compute_unit.h>
 #include <hipscope/hipscope.h>
 
 #include <cstdint>

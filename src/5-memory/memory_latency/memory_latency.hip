@@ -21,7 +21,9 @@
 //   how long until a stored value can be loaded tlb-*          tlb.h                nodes spread
 //   over pages against dense ones: translation lines, units   lines_and_units.h    single lines of
 //   L2 from one CU, one line from every CU
+#include <hipscope/compute_unit.h>
 #include <hipscope/hipscope.h>
+#include <hipscope/inference.h>
 
 #include <algorithm>
 #include <cstdint>

@@ -7,8 +7,7 @@
 // a block waits for its siblings its registers hold data and move none.
 #pragma once
 
-#include <hipscope/message.h>
-
+#include "../message.h"
 #include "accesses.h"
 #include "channel_parts.h"
 

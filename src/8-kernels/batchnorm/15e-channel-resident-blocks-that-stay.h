@@ -5,8 +5,7 @@
 // On the H200 429 Gpixel/s, 81.5 % of the copy.
 #pragma once
 
-#include <hipscope/message.h>
-
+#include "../message.h"
 #include "accesses.h"
 #include "channel_parts.h"
 

@@ -6,10 +6,10 @@
 
 #include <hipscope/divisor.h>
 #include <hipscope/hipscope.h>
-#include <hipscope/message.h>
 
 #include <string>
 
+#include "../message.h"
 #include "accesses.h"
 #include "reference.h"
 #include "stage.h"

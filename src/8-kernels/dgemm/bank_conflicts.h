@@ -2,6 +2,8 @@
 #pragma once
 
 #include <hipscope/hipscope.h>
+#include <hipscope/lds.h>
+#include <hipscope/timed_rounds.h>
 
 #include <string>
 #include <vector>

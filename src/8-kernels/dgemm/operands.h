@@ -12,6 +12,7 @@
 #pragma once
 
 #include <hipscope/hipscope.h>
+#include <hipscope/lds.h>
 
 #include <cmath>
 #include <span>

@@ -8,8 +8,7 @@
 // On the H200 239 us, 98.7 % of rung 0's rate.
 #pragma once
 
-#include <hipscope/message.h>
-
+#include "../message.h"
 #include "stage.h"
 
 namespace hipscope::reduction {

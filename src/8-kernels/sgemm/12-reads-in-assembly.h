@@ -8,6 +8,8 @@
 // On the H200, by ordinary loads, 33.07 TFLOP/s, 1.01 times 07.4.
 #pragma once
 
+#include <hipscope/lds.h>
+
 #include "device_code.h"
 #include "stage.h"
 
