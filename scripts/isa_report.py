@@ -29,7 +29,7 @@ def parse_arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(
         description="Compile the experiments for AMD GPUs and report on their kernels and loops: a JSON "
-        "file per experiment and target, a page per target, and an index with plots."
+        "file per experiment, target and compiler, a page per target and compiler, and an index with plots."
     )
     parser.add_argument("--out", metavar="DIR", type=Path, default=ROOT / "results" / "isa",
                         help="where to write (default: results/isa)")
@@ -40,7 +40,10 @@ def parse_arguments() -> argparse.Namespace:
                         help="only experiments whose name matches; what is there of the others stays")
     parser.add_argument("--jobs", metavar="N", type=int, default=len(os.sched_getaffinity(0)),
                         help="how many compilers run at once (default: one per CPU)")
-    parser.add_argument("--check", action="store_true", help="only check the result files that are there")
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--check", action="store_true", help="only check the result files that are there")
+    instead.add_argument("--pages", action="store_true",
+                         help="compile nothing: only make the pages anew from the result files that are there")
     return parser.parse_args()
 
 
@@ -83,7 +86,7 @@ def choose_experiments(only: str) -> list[Any]:
 
 def asked_targets(text: str | None) -> list[str]:
     """The targets to try."""
-    from hipscope_isa import results, toolchain
+    from hipscope_isa import folders, toolchain
 
     if text is None:
         return list(toolchain.DEFAULT_TARGETS)
@@ -91,7 +94,7 @@ def asked_targets(text: str | None) -> list[str]:
         return list(toolchain.KNOWN_TARGETS)
     targets = list(dict.fromkeys(text.split(",")))
     for target in targets:
-        if not results.is_target(target):
+        if not folders.is_target(target):
             bad_usage(f"--targets takes names such as gfx90a, parted by commas, not '{target}'.")
     return targets
 
@@ -128,14 +131,17 @@ class Progress:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
-def kept_results(folder: Path, targets: list[str], only: str) -> dict[tuple[str, str], Any]:
-    """What is there already of other targets, and, when only some experiments are asked for, of others."""
+def kept_results(folder: Path, made: set[str], only: str) -> dict[tuple[str, str], Any]:
+    """What is there already by other compilers and for other targets than those that are `made` now.
+
+    When only some experiments are asked for, what is there of others too.
+    """
     from hipscope_isa import experiments, results
 
     names = {experiment.name for experiment in experiments.read_experiments()}
     found = results.result_files(folder)
     schema = results.load_schema()
-    kept = [path for path in found if path.parent.name not in targets or (only and path.stem in names)]
+    kept = [path for path in found if path.parent.name not in made or (only and path.stem in names)]
     return {(path.parent.name, path.stem): results.read_result(path, schema) for path in kept}
 
 
@@ -169,7 +175,7 @@ def compile_all(arguments: argparse.Namespace, processes: Any, scratch: Path
     """
     from concurrent.futures import ThreadPoolExecutor
 
-    from hipscope_isa import analysis, occupancy, toolchain
+    from hipscope_isa import analysis, folders, occupancy, toolchain
 
     chosen = choose_experiments(arguments.only)
     asked_targets(arguments.targets)
@@ -198,8 +204,9 @@ def compile_all(arguments: argparse.Namespace, processes: Any, scratch: Path
             processes.stop()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    new = {(result["target"], result["experiment"]): result for result in made}
-    return {**kept_results(arguments.out, targets, arguments.only), **new}, limits, occupied
+    folder = {target: folders.made_by(target, tools.version) for target in targets}
+    new = {(folder[result["target"]], result["experiment"]): result for result in made}
+    return {**kept_results(arguments.out, set(folder.values()), arguments.only), **new}, limits, occupied
 
 
 def report(arguments: argparse.Namespace) -> int:
@@ -211,9 +218,14 @@ def report(arguments: argparse.Namespace) -> int:
     began = time.monotonic()
     aside = results.make_folder(arguments.out)
     try:
-        with tempfile.TemporaryDirectory(prefix="hipscope-isa-") as scratch:
-            found, new_limits, new_occupancy = compile_all(arguments, processes.Processes(), Path(scratch))
-        from hipscope_isa import page
+        if arguments.pages:
+            found, new_limits, new_occupancy = kept_results(arguments.out, set(), ""), [], []
+        else:
+            with tempfile.TemporaryDirectory(prefix="hipscope-isa-") as scratch:
+                found, new_limits, new_occupancy = compile_all(arguments, processes.Processes(), Path(scratch))
+        if not found:
+            bad_usage(f"there is no result file in {arguments.out}.")
+        from hipscope_isa import compilers, page
 
         limits = results.with_kept_limits(arguments.out, new_limits)
         occupied = results.with_kept_occupancy(arguments.out, new_occupancy)
@@ -226,13 +238,16 @@ def report(arguments: argparse.Namespace) -> int:
             files[results.LIMITS_FILE] = f"{results.compact_json(limits)}\n".encode("utf-8")
         if occupied:
             files[results.OCCUPANCY_FILE] = f"{results.compact_json(occupied)}\n".encode("utf-8")
-        for (target, experiment), result in found.items():
-            files[f"{target}/{experiment}.json"] = f"{results.compact_json(result)}\n".encode("utf-8")
+        for (folder, experiment), result in found.items():
+            files[f"{folder}/{experiment}.json"] = f"{results.compact_json(result)}\n".encode("utf-8")
         results.write_files(arguments.out, aside, files)
+        if arguments.out.resolve() == ROOT / "results" / "isa":
+            for name, text in compilers.documents(found).items():
+                (ROOT / name).write_text(text, encoding="utf-8")
     finally:
         results.remove_folder(aside)
     kernels = sum(len(result["kernels"]) for result in found.values())
-    print(f"{arguments.out / 'README.md'}: {kernels} kernels, {len({target for target, _ in found})} targets, "
+    print(f"{arguments.out / 'README.md'}: {kernels} kernels, {len({result['target'] for result in found.values()})} targets, "
           f"{time.monotonic() - began:.1f} s")
     return 0
 

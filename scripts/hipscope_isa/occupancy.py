@@ -155,7 +155,8 @@ def text(results: Sequence[Mapping[str, Any]]) -> str:
     """The rules, the steps that follow, and that the compiler agrees."""
     if not results:
         return ""
-    keys = [(result["target"], result["lanes"]) for result in results]
+    # The rules are the hardware's: every compiler is held to the same.
+    keys = list(dict.fromkeys((result["target"], result["lanes"]) for result in results))
     names = [f"{target}, waves of {lanes}" for target, lanes in keys]
     rules = markdown.table(
         ["target", "VGPRs of a SIMD per lane", "granule", "most waves", "AGPRs"],

@@ -1,4 +1,7 @@
-"""The pages on compiled code: one per target and experiment, an index of each target, and one of all."""
+"""The pages on compiled code: one per target and compiler, and an index of all.
+
+A 'target' here is the folder of what one compiler made for one target, such as gfx90a-clang15.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,15 @@ from typing import Any
 
 from hipscope_report import formats, markdown
 
-from . import plots
-from .results import target_order
+from . import compilers, plots
+from .folders import target_order
 
 MADE_BY = "Made by scripts/isa_report.py; do not edit."
 SHARES_PAGE = "fma-shares.md"
 LONGEST_OPEN_TABLE = 40
 NOT_THERE = formats.NOT_THERE
 
-# A result file's content, and all of them by target and experiment.
+# A result file's content, and all of them by folder and experiment.
 Result = dict[str, Any]
 Results = dict[tuple[str, str], Result]
 
@@ -23,6 +26,8 @@ HOW_TO_READ = (
     "**waves**: how many waves the registers and the LDS leave room for on a SIMD, by the compiler; "
     "**block**: the largest that the kernel is compiled for (its launch bound, or 1024); **scratch** is per "
     "thread. A column that would be all 0 is left out.",
+    "The **hot loop** is the innermost one with the most matrix instructions, else FMAs, else instructions; "
+    "all loops of all kernels, with their mixes of instructions, are in the JSON files beside this page. "
     "A loop's instructions are counted as they stand in the code, once each. **FMA** are floating-point "
     "multiply-adds, **matrix** v_mfma, v_wmma and v_dot; **FMA share** is FMAs over all instructions, a "
     "packed FMA counted as two on both sides.",
@@ -64,23 +69,9 @@ KERNEL_COLUMNS = (
     ("block", "threads_per_block"), ("waves", "waves_per_simd"), ("code bytes", "code_bytes"),
     ("instructions", "instructions"), ("FMAs", "fmas"),
 )
-RARE_OF_KERNELS = ("AGPRs", "VGPR spills", "SGPR spills", "LDS bytes", "FMAs", "loops")
-
-
-def _kernel_table(kernels: list[dict[str, Any]]) -> str:
-    header = ["kernel", *(name for name, _ in KERNEL_COLUMNS), "loops"]
-    rows = [
-        [markdown.text(kernel["name"]), *(str(kernel[key]) for _, key in KERNEL_COLUMNS),
-         str(len(kernel["loops"]))]
-        for kernel in kernels
-    ]
-    return _table(header, rows, RARE_OF_KERNELS)
-
-
-LOOP_COLUMNS = (("FMA", "fma"), ("matrix", "matrix"), ("other VALU", "valu"), ("SALU", "salu"), ("LDS", "lds"),
-                ("vector memory", "vector_memory"), ("scalar memory", "scalar_memory"), ("waits", "wait"),
-                ("branches", "branch"), ("other", "other"))
-RARE_IN_LOOPS = tuple(name for name, _ in LOOP_COLUMNS if name not in ("FMA", "other VALU", "SALU"))
+# Of the hot loop: a column's name, and a kind of instruction.
+LOOP_COLUMNS = (("FMA", "fma"), ("matrix", "matrix"), ("LDS", "lds"), ("vector memory", "vector_memory"))
+RARE = ("AGPRs", "VGPR spills", "SGPR spills", "LDS bytes", "FMAs", "loops", "matrix", "LDS", "vector memory")
 
 
 def _mca_cell(loop: dict[str, Any]) -> str:
@@ -90,21 +81,25 @@ def _mca_cell(loop: dict[str, Any]) -> str:
     return f"{loop['mca']['cycles']:.1f}" + (f" (without {stripped})" if stripped else "")
 
 
-def _loop_table(kernels: list[dict[str, Any]]) -> str:
-    """All loops; the hot one of each kernel in bold."""
-    header = ["kernel", "loop", "instructions", *(name for name, _ in LOOP_COLUMNS), "FMA share", "bytes", "at",
-              "llvm-mca"]
-    rows = []
-    for kernel in kernels:
-        for loop in kernel["loops"]:
-            label = markdown.text("  " * (loop["depth"] - 1) + loop["label"].lstrip("."))
-            rows.append([
-                markdown.text(kernel["name"]), f"**{label}**" if loop["hot"] else label,
-                str(loop["instructions"]), *(str(loop["mix"].get(key, 0)) for _, key in LOOP_COLUMNS),
-                _percent(loop["fma_share"]) if loop["fmas"] else NOT_THERE,
-                str(loop["bytes"]), str(loop["offset"]), _mca_cell(loop),
-            ])
-    return _table(header, rows, RARE_IN_LOOPS) if rows else ""
+def _loop_cells(kernel: dict[str, Any]) -> list[str]:
+    """What the table says of a kernel's hot loop."""
+    loop = hot_loop(kernel)
+    if loop is None:
+        return [NOT_THERE, *("0" for _ in LOOP_COLUMNS), *(NOT_THERE for _ in range(4))]
+    return [str(loop["instructions"]), *(str(loop["mix"].get(key, 0)) for _, key in LOOP_COLUMNS),
+            _percent(loop["fma_share"]) if loop["fmas"] else NOT_THERE,
+            str(loop["bytes"]), str(loop["offset"]), _mca_cell(loop)]
+
+
+def _kernel_table(kernels: list[dict[str, Any]]) -> str:
+    header = ["kernel", *(name for name, _ in KERNEL_COLUMNS), "loops"]
+    rows = [[markdown.text(kernel["name"]), *(str(kernel[key]) for _, key in KERNEL_COLUMNS),
+             str(len(kernel["loops"]))] for kernel in kernels]
+    if any(kernel["loops"] for kernel in kernels):
+        header += ["hot loop: instructions", *(name for name, _ in LOOP_COLUMNS), "FMA share", "bytes", "at",
+                   "llvm-mca"]
+        rows = [[*row, *_loop_cells(kernel)] for row, kernel in zip(rows, kernels)]
+    return _table(header, rows, RARE)
 
 
 def _remarks(kernels: list[dict[str, Any]]) -> list[str]:
@@ -128,44 +123,44 @@ def _distinct(results: list[Result], key: str) -> str:
     return markdown.text("; ".join(dict.fromkeys(result[key] for result in results)))
 
 
-def experiment_page(result: Result) -> str:
-    """The page of one experiment on one target."""
-    kernels = result["kernels"]
-    parts = [
-        f"# {result['experiment']} on {result['target']}",
-        f"[{result['target']}](README.md), which says how to read this. "
-        f"Source: [{result['source']}](../../../{result['source']}).",
-        "## Kernels",
-        _kernel_table(kernels),
-        *(["## Loops", table] if (table := _loop_table(kernels)) else []),
-        *_remarks(kernels),
-        MADE_BY,
-    ]
-    return "\n\n".join(parts) + "\n"
+def _experiment_section(result: Result) -> list[str]:
+    """What the page of a target says of one experiment."""
+    return [f"## {result['experiment']}", f"[{result['source']}](../../../{result['source']})",
+            _kernel_table(result["kernels"]), *_remarks(result["kernels"])]
 
 
-def target_page(target: str, results: list[Result]) -> str:
-    """The index of one target."""
+def _no_model(results: list[Result]) -> list[str]:
+    """A sentence where llvm-mca says nothing of any loop."""
+    loops = [loop for result in results for kernel in result["kernels"] for loop in kernel["loops"]
+             if loop["innermost"]]
+    if not loops or any(loop["mca"] for loop in loops):
+        return []
+    return ["llvm-mca says nothing here: it is not there, or it has no scheduling model of this target."]
+
+
+def target_page(folder: str, results: list[Result]) -> str:
+    """All that one compiler made for one target."""
     rows = []
     for result in results:
         kernels = result["kernels"]
         hot = [loop for kernel in kernels if (loop := hot_loop(kernel)) and loop["fmas"]]
         rows.append([
-            f"[{result['experiment']}]({result['experiment']}.md)", str(len(kernels)),
+            f"[{result['experiment']}](#{result['experiment']})", str(len(kernels)),
             str(sum(len(kernel["loops"]) for kernel in kernels)),
             str(max((kernel["vgprs"] for kernel in kernels), default=0)),
             str(sum(kernel["scratch_bytes"] > 0 for kernel in kernels)),
             _percent(max(loop["fma_share"] for loop in hot)) if hot else NOT_THERE,
         ])
     parts = [
-        f"# {target}: what the compiler made of the experiments",
-        f"Compiler: {_distinct(results, 'compiler')}. Flags: {_distinct(results, 'flags')}. Nothing was run.",
+        f"# {folder}: what the compiler made of the experiments",
+        f"Target: {_distinct(results, 'target')}. Compiler: {_distinct(results, 'compiler')}. "
+        f"Flags: {_distinct(results, 'flags')}. Nothing was run.",
         markdown.table(["experiment", "kernels", "loops", "most VGPRs", "kernels with scratch",
                         "highest FMA share"], rows),
-        "## How to read an experiment's page",
+        *_no_model(results),
+        "## How to read the tables",
         "\n".join(f"- {line}" for line in HOW_TO_READ),
-        "Loops in **bold** are their kernel's hot loop: the innermost one with the most matrix instructions, "
-        "else FMAs, else instructions.",
+        *(part for result in results for part in _experiment_section(result)),
         MADE_BY,
     ]
     return "\n\n".join(parts) + "\n"
@@ -264,6 +259,9 @@ def _index_page(results: Results, sections: Sequence[str], files: dict[str, byte
         result["experiment"] for target in _targets(results) for result in _of_target(results, target)
     ))
     shares = [part for name in experiments for part in _share_section(results, name, files)]
+    both = compilers.pairs(results)
+    if both:
+        files[compilers.PAGE] = compilers.page(results, MADE_BY).encode("utf-8")
     files["plots/vgprs-waves.svg"] = plots.plot_registers(register_points(results))
     if shares:
         files[SHARES_PAGE] = "\n\n".join([
@@ -278,6 +276,9 @@ def _index_page(results: Results, sections: Sequence[str], files: dict[str, byte
         *(["## FMA share of the hot loops",
            f"[All kernels, by target]({SHARES_PAGE}): of what a loop executes, how much is what it is for."]
           if shares else []),
+        *(["## The same kernels by two compilers",
+           f"[{', '.join(pair.target for pair in both)}]({compilers.PAGE}): registers, scratch, waves and FMA shares "
+           "side by side."] if both else []),
         "## Registers and waves",
         "Each point is a kernel: more registers per thread leave room for fewer waves on a SIMD. A point under "
         "its target's stairs is held back by LDS or SGPRs.",
@@ -296,7 +297,5 @@ def make_pages(results: Results, sections: Sequence[str] = ()) -> dict[str, byte
     for target in _targets(results):
         found = _of_target(results, target)
         files[f"{target}/README.md"] = target_page(target, found).encode("utf-8")
-        for result in found:
-            files[f"{target}/{result['experiment']}.md"] = experiment_page(result).encode("utf-8")
     files["README.md"] = _index_page(results, sections, files).encode("utf-8")
     return files

@@ -23,7 +23,9 @@ def _name(text: str) -> str:
 
 
 def _marks(number: int) -> dict[str, object]:
-    return {"linestyle": "", "marker": MARKERS[number % len(MARKERS)], "color": COLOURS[number % len(COLOURS)]}
+    # Of more than seven, none has both the marker and the colour of another.
+    colour = COLOURS[(number + number // len(MARKERS)) % len(COLOURS)]
+    return {"linestyle": "", "marker": MARKERS[number % len(MARKERS)], "color": colour}
 
 
 def plot_shares(title: str, shares: dict[str, dict[str, float]], targets: list[str]) -> bytes:

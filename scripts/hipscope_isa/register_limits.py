@@ -23,6 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .folders import made_by
+
 Run = Callable[[Sequence[str], Mapping[str, str]], "subprocess.CompletedProcess[str]"]
 
 PUBLISHED_PATH = Path(__file__).resolve().parent.parent.parent / "results" / "published" / "published.csv"
@@ -249,7 +251,7 @@ def _assembler_table(limits: Sequence[Mapping[str, Any]], published: Mapping[Any
     for limit in limits:
         target, assembler = limit["target"], limit["assembler"]
         rows.append([
-            target,
+            made_by(target, limit["compiler"]),
             _name("v", assembler["v"]["highest"]),
             _name("v", published.get(("vgpr_limit", "assembler", target))),
             _name("s", assembler["s"]["highest"]),
@@ -267,7 +269,7 @@ def _kernel_table(limits: Sequence[Mapping[str, Any]], published: Mapping[Any, i
         scalar = claimed["s", THREADS[-1]]
         reserved = ", ".join(f"s{index}" for index in scalar["reserved"])
         rows.append([
-            limit["target"], *(_name("v", claimed["v", threads]["highest"]) for threads in THREADS),
+            made_by(limit["target"], limit["compiler"]), *(_name("v", claimed["v", threads]["highest"]) for threads in THREADS),
             _name("v", published.get(("vgpr_limit", f"{THREADS[-1]}-thread block", limit["target"]))),
             _name("s", scalar["highest"]) + (f" (but {reserved})" if reserved else ""),
         ])
@@ -277,7 +279,7 @@ def _kernel_table(limits: Sequence[Mapping[str, Any]], published: Mapping[Any, i
 
 
 def _count_table(limits: Sequence[Mapping[str, Any]]) -> str:
-    rows = [[limit["target"], count["register"], count["declared"], count["undeclared"]]
+    rows = [[made_by(limit["target"], limit["compiler"]), count["register"], count["declared"], count["undeclared"]]
             for limit in limits for count in limit["counts"]]
     return ("What the compiler counts for a kernel whose assembly writes one register:\n\n" +
             _table(["target", "writes", "declared", "undeclared"], rows))
@@ -295,6 +297,6 @@ def _messages(limits: Sequence[Mapping[str, Any]]) -> str:
             register = f"{refusal['next']}{bound}"
             # The register's own name in a message would make each a different one.
             message = re.sub(rf"\b{refusal['next']}\b", "...", refusal["message"])
-            who.setdefault(message, []).append(f"{limit['target']} {register}")
+            who.setdefault(message, []).append(f"{made_by(limit['target'], limit['compiler'])} {register}")
     return "The compiler's messages:\n\n" + "\n".join(
         f"- `{message}`: {', '.join(places)}" for message, places in who.items())

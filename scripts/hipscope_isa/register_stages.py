@@ -10,7 +10,7 @@ from hipscope_report import markdown
 
 from .errors import IsaError
 from .experiments import REPOSITORY
-from .results import target_order
+from .folders import target_order
 
 EXPERIMENT = "register_pressure"
 PUBLISHED_PATH = REPOSITORY / "results" / "published" / "published.csv"
@@ -58,14 +58,15 @@ def kernel_of(result: Result, stage: str) -> Mapping[str, Any] | None:
                  if kernel["symbol"].startswith(PREFIX + STAGES[stage])), None)
 
 
-def _table(target: str, result: Result) -> str:
+def _table(folder: str, result: Result) -> str:
     known = published()
+    target = folder.partition("-")[0]
     shown = [column for column in COLUMNS if any((stage, target, column[2]) in known for stage in STAGES)]
     rows = []
     for stage in STAGES:
         kernel = kernel_of(result, stage)
         if kernel is None:
-            raise IsaError(f"{target}: the stage '{stage}' of {EXPERIMENT} has no kernel whose symbol begins with "
+            raise IsaError(f"{folder}: the stage '{stage}' of {EXPERIMENT} has no kernel whose symbol begins with "
                            f"{PREFIX + STAGES[stage]}.")
         rows.append([stage, *(str(kernel[key]) for _, key, _ in COLUMNS),
                      *(known.get((stage, target, metric), "") for _, _, metric in shown)])
@@ -74,9 +75,9 @@ def _table(target: str, result: Result) -> str:
 
 
 def text(results: Mapping[tuple[str, str], Result]) -> str:
-    """A table per target of which there is a result; nothing when there is none.
+    """A table per target and compiler of which there is a result; nothing when there is none.
 
     Raises IsaError when a stage's kernel is not in a result.
     """
-    targets = sorted((target for target, name in results if name == EXPERIMENT), key=target_order)
-    return "\n\n".join(f"### {target}\n\n{_table(target, results[target, EXPERIMENT])}" for target in targets)
+    folders = sorted((folder for folder, name in results if name == EXPERIMENT), key=target_order)
+    return "\n\n".join(f"### {folder}\n\n{_table(folder, results[folder, EXPERIMENT])}" for folder in folders)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -16,6 +15,7 @@ from hipscope_report import load
 from . import occupancy
 from .errors import IsaError
 from .experiments import REPOSITORY
+from .folders import made_by, target_order
 
 SCHEMA_PATH = REPOSITORY / "results" / "isa-schema.json"
 # What hipscope_isa.register_limits measures, of all targets.
@@ -30,11 +30,6 @@ LINE_WIDTH = 100
 def load_schema() -> dict[str, Any]:
     """The schema of result files."""
     return json.loads(SCHEMA_PATH.read_text(encoding="utf-8"))
-
-
-def target_order(target: str) -> tuple[int, str]:
-    """Sorts gfx900 before gfx90a before gfx1030."""
-    return len(target), target
 
 
 def compact_json(value: Any, indent: int = 0) -> str:
@@ -67,19 +62,23 @@ def read_result(path: Path, schema: dict[str, Any]) -> dict[str, Any]:
     """A valid result file's content; raises load.BadResult."""
     data = load.read_json(path)
     load.check(path, data, schema)
-    if (data["target"], data["experiment"]) != (path.parent.name, path.stem):
-        raise load.BadResult(f"{path} holds {data['experiment']} for {data['target']}.")
+    try:
+        folder = made_by(data["target"], data["compiler"])
+    except ValueError as error:
+        raise load.BadResult(f"{path}: {error}.") from error
+    if (folder, data["experiment"]) != (path.parent.name, path.stem):
+        raise load.BadResult(f"{path} holds {data['experiment']} for {data['target']}, by {data['compiler']}.")
     return data
 
 
 def result_files(folder: Path) -> list[Path]:
-    """All result files below a folder: <target>/<experiment>.json."""
+    """All result files below a folder: <target>-clang<version>/<experiment>.json."""
     files = [path for path in folder.glob("gfx*/*.json") if not path.name.startswith(".")]
     return sorted(files, key=lambda path: (target_order(path.parent.name), path.name))
 
 
 def read_folder(folder: Path, schema: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
-    """All results below a folder, by target and experiment; raises load.BadResult."""
+    """All results below a folder, by their folder and experiment; raises load.BadResult."""
     return {(path.parent.name, path.stem): read_result(path, schema) for path in result_files(folder)}
 
 
@@ -98,10 +97,12 @@ def read_limits(folder: Path) -> list[dict[str, Any]]:
 
 
 def with_kept_limits(folder: Path, new: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """New register limits, with those that are there already of other targets; raises load.BadResult."""
-    kept = read_limits(folder)
-    limits = {limit["target"]: limit for limit in [*kept, *new]}
-    return sorted(limits.values(), key=lambda limit: target_order(limit["target"]))
+    """New register limits, with those that are there already of other targets and compilers.
+
+    Raises load.BadResult.
+    """
+    limits = {made_by(limit["target"], limit["compiler"]): limit for limit in [*read_limits(folder), *new]}
+    return [limits[key] for key in sorted(limits, key=target_order)]
 
 
 def read_occupancy(folder: Path) -> list[dict[str, Any]]:
@@ -117,10 +118,13 @@ def read_occupancy(folder: Path) -> list[dict[str, Any]]:
 
 
 def with_kept_occupancy(folder: Path, new: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """New occupancies, with those that are there already of other targets; raises load.BadResult."""
-    kept = read_occupancy(folder)
-    entries = {(entry["target"], entry["lanes"]): entry for entry in [*kept, *new]}
-    return sorted(entries.values(), key=lambda entry: target_order(entry["target"]))
+    """New occupancies, with those that are there already of other targets and compilers.
+
+    Raises load.BadResult.
+    """
+    entries = {(made_by(entry["target"], entry["compiler"]), entry["lanes"]): entry
+               for entry in [*read_occupancy(folder), *new]}
+    return [entries[key] for key in sorted(entries, key=lambda key: (target_order(key[0]), key[1]))]
 
 
 def make_folder(folder: Path) -> Path:
@@ -159,8 +163,3 @@ def remove_folder(aside: Path) -> None:
         aside.parent.rmdir()
     except OSError:
         pass
-
-
-def is_target(name: str) -> bool:
-    """Whether it has the form of a target's name."""
-    return re.fullmatch(r"gfx[0-9a-f]{3,5}", name) is not None

@@ -230,12 +230,12 @@ def test_published_figures_stand_in_tables(tmp_path: Path) -> None:
 
 def test_compiled_code(tmp_path: Path) -> None:
     folder = device(tmp_path / "a", "A", synthetic.result("cu_staircase"))
-    isa = tmp_path / "isa" / "gfx90a"
+    isa = tmp_path / "isa" / "gfx90a-clang15"
     isa.mkdir(parents=True)
-    shutil.copy(synthetic.REPOSITORY / "results" / "isa" / "gfx90a" / "cu_staircase.json", isa)
+    shutil.copy(synthetic.REPOSITORY / "results" / "isa" / "gfx90a-clang15" / "cu_staircase.json", isa)
     assert html_report.main(["--isa", str(isa.parent), str(folder)]) == 0
     page = Page((folder / "report.html").read_text(encoding="utf-8"))
-    assert "Read from compiled code, not rungfx90a." in page.all("dl", "kinds")[0].text
+    assert "Read from compiled code, not rungfx90a-clang15." in page.all("dl", "kinds")[0].text
     assert re.search(r"busy_kernel\d+ VGPRs, \d+ waves", page.one("experiment-cu_staircase").text)
 
 

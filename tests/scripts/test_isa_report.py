@@ -20,7 +20,7 @@ from synthetic import REPOSITORY, SCRIPTS
 sys.path.insert(0, str(SCRIPTS))
 
 # pylint: disable=wrong-import-position
-from hipscope_isa import analysis, assembly, instructions, loops, mca, page, results, toolchain  # noqa: E402
+from hipscope_isa import analysis, assembly, folders, instructions, loops, mca, page, results, toolchain  # noqa: E402
 from hipscope_isa.errors import IsaError  # noqa: E402
 from hipscope_isa.experiments import Experiment, read_experiments  # noqa: E402
 from hipscope_isa.processes import Processes  # noqa: E402
@@ -358,13 +358,13 @@ def test_compact_json_is_json() -> None:
 def result(**changes: Any) -> dict[str, Any]:
     """A whole result."""
     return {"schema_version": 1, "experiment": "cu_staircase", "source": "src/2-compute/cu_staircase.hip",
-            "target": "gfx900", "compiler": "clang", "flags": "-O3",
+            "target": "gfx900", "compiler": "Debian clang version 15.0.6", "flags": "-O3",
             "kernels": analysis.analyse_text(STAIRCASE, None, "gfx900"), **changes}
 
 
 def read_back(folder: Path, data: dict[str, Any]) -> dict[str, Any]:
     """The result from a file."""
-    path = folder / "gfx900" / "cu_staircase.json"
+    path = folder / "gfx900-clang15" / "cu_staircase.json"
     path.parent.mkdir()
     path.write_text(results.compact_json(data), encoding="utf-8")
     return results.read_result(path, results.load_schema())
@@ -384,6 +384,8 @@ def test_results_follow_the_schema(tmp_path: Path) -> None:
     (lambda data: data["kernels"][0]["loops"][0].update(mca={}), "mca"),
     (lambda data: data.update(target="gfx906"), "for gfx906"),
     (lambda data: data.update(experiment="other"), "holds other"),
+    (lambda data: data.update(compiler="clang version 16.0.0"), "by clang version 16.0.0"),
+    (lambda data: data.update(compiler="a compiler"), "names no version of clang"),
 ])
 def test_results_that_do_not_follow_the_schema(tmp_path: Path, change: Any, part: str) -> None:
     data = result()
@@ -560,30 +562,26 @@ def test_report(workshop: Workshop) -> None:
     assert re.fullmatch(r".*/results/isa/README.md: 8 kernels, 2 targets, \d+\.\d s\n", done.stdout)
     assert workshop.calls() == ["first gfx900", "first gfx90a", "second gfx900", "second gfx90a"]
     assert sorted(workshop.files()) == [
-        "README.md", "fma-shares.md", "gfx900/README.md", "gfx900/first.json", "gfx900/first.md",
-        "gfx900/second.json", "gfx900/second.md", "gfx90a/README.md", "gfx90a/first.json", "gfx90a/first.md",
-        "gfx90a/second.json", "gfx90a/second.md", "plots/first-fma-share.svg", "plots/second-fma-share.svg",
+        "README.md", "fma-shares.md", "gfx900-clang99/README.md", "gfx900-clang99/first.json",
+        "gfx900-clang99/second.json", "gfx90a-clang99/README.md", "gfx90a-clang99/first.json",
+        "gfx90a-clang99/second.json", "plots/first-fma-share.svg", "plots/second-fma-share.svg",
         "plots/vgprs-waves.svg",
     ]
-    data = json.loads((workshop.out / "gfx90a" / "second.json").read_text())
+    data = json.loads((workshop.out / "gfx90a-clang99" / "second.json").read_text())
     assert (data["source"], data["target"]) == ("src/2-b/second.hip", "gfx90a")
     assert data["compiler"] == "Fake clang version 99.1, HIP 9.9"
     assert [kernel["name"] for kernel in data["kernels"]] == ["busy_kernel", "waiting_kernel"]
     assert data["kernels"][0]["loops"][0]["mca"] == {"cycles": 19.0, "stripped": []}
-    assert "| [first](first.md) | 2 | 3 | 7 | 0 | 84.2 % |\n" in (workshop.out / "gfx900" / "README.md").read_text()
-    of_target = (workshop.out / "gfx900" / "first.md").read_text()
-    # The columns of AGPRs, spills, LDS and matrix instructions are all 0.
+    of_target = (workshop.out / "gfx900-clang99" / "README.md").read_text()
+    assert "| [first](#first) | 2 | 3 | 7 | 0 | 84.2 % |\n" in of_target
+    # The columns of AGPRs, spills, LDS, matrix instructions and memory are all 0.
     assert (
-        "| kernel | VGPRs | SGPRs | scratch bytes | block | waves | code bytes | instructions | FMAs | loops |\n"
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
-        "| busy_kernel | 7 | 11 | 0 | 1024 | 10 | 440 | 71 | 22 | 2 |\n"
-        "| waiting_kernel | 3 | 14 | 0 | 1024 | 10 | 152 | 33 | 0 | 1 |\n") in of_target
-    assert (
-        "| kernel | loop | instructions | FMA | other VALU | SALU | scalar memory | waits | branches | FMA share "
-        "| bytes | at | llvm-mca |\n") in of_target
-    assert "| busy_kernel | **LBB0_3** | 19 | 16 | 0 | 2 | 0 | 0 | 1 | 84.2 % | 140 | 224 | 19.0 |\n" in of_target
+        "| kernel | VGPRs | SGPRs | scratch bytes | block | waves | code bytes | instructions | FMAs | loops "
+        "| hot loop: instructions | FMA | FMA share | bytes | at | llvm-mca |\n") in of_target
+    assert "| busy_kernel | 7 | 11 | 0 | 1024 | 10 | 440 | 71 | 22 | 2 | 19 | 16 | 84.2 % | 140 | 224 | 19.0 |\n" in of_target
+    assert "| waiting_kernel | 3 | 14 | 0 | 1024 | 10 | 152 | 33 | 0 | 1 | " in of_target
     shares = (workshop.out / "fma-shares.md").read_text()
-    assert ("| FMA share of the hot loop | gfx900 | gfx90a |\n| --- | ---: | ---: |\n"
+    assert ("| FMA share of the hot loop | gfx900-clang99 | gfx90a-clang99 |\n| --- | ---: | ---: |\n"
             "| busy_kernel | 84.2 % | 84.2 % |\n") in shares
     index = (workshop.out / "README.md").read_text()
     assert "(fma-shares.md)" in index and "busy_kernel" not in index
@@ -608,8 +606,37 @@ def test_only_some_experiments_keep_the_others(workshop: Workshop) -> None:
     assert workshop.run("--targets", "gfx900", "--only", "^sec").returncode == 0
     after = workshop.files()
     assert {name for name in after if after[name] != before[name]} == {
-        "gfx900/second.json", "gfx900/second.md", "gfx900/README.md", "README.md", "plots/vgprs-waves.svg"}
+        "gfx900-clang99/second.json", "gfx900-clang99/README.md", "README.md", "plots/vgprs-waves.svg"}
     assert after.keys() == before.keys()
+
+
+def test_another_compiler_stands_beside(workshop: Workshop) -> None:
+    assert workshop.run("--targets", "gfx900,gfx90a").returncode == 0
+    before = workshop.files()
+    (workshop.tools / "version").write_text(
+        VERSION.format(folder=workshop.tools).replace("99.1", "100.2"), encoding="utf-8")
+    workshop.record(STAIRCASE.replace("; NumVgprs: 7", "; NumVgprs: 9").replace("; Occupancy: 10", "; Occupancy: 9"))
+    assert workshop.run("--targets", "gfx90a").returncode == 0
+    after = workshop.files()
+    assert {name for name in after if name not in before} == {
+        "compilers.md", "gfx90a-clang100/README.md", "gfx90a-clang100/first.json", "gfx90a-clang100/second.json"}
+    assert all(after[name] == before[name] for name in before if name.startswith("gfx"))
+    text = after["compilers.md"].decode()
+    assert text.count("\n## gfx90a\n") == 1 and "gfx900" not in text
+    assert "| first | 2 | 0 | 1 | 2 | 0 | 0 | 0 | 0 | 0 |\n" in text
+    assert "| together | 4 | 0 | 2 | 4 | 0 | 0 | 0 | 0 | 0 |\n" in text
+    assert "| busy_kernel | 7 → 9 | 11 | 10 → 9 | 71 | 84.2 % |\n" in text
+    assert "| waiting_kernel | 3 | 14 | 10 → 9 | 33 | - |\n" in text
+
+
+def test_pages_are_made_anew_from_what_is_there(workshop: Workshop) -> None:
+    one_sentence(workshop.run("--pages"), 2, "there is no result file in ")
+    assert workshop.run("--targets", "gfx900").returncode == 0
+    before, calls = workshop.files(), workshop.calls()
+    (workshop.out / "README.md").unlink()
+    (workshop.out / "gfx900-clang99" / "README.md").write_text("old", encoding="utf-8")
+    assert workshop.run("--pages").returncode == 0
+    assert (workshop.files(), workshop.calls()) == (before, calls)
 
 
 def test_what_is_no_experiment_any_more_goes(workshop: Workshop) -> None:
@@ -617,8 +644,8 @@ def test_what_is_no_experiment_any_more_goes(workshop: Workshop) -> None:
     workshop.name_experiments("src/1-a/first.hip", "src/3-c/third.hip")
     assert workshop.run("--targets", "gfx900").returncode == 0
     assert sorted(workshop.files()) == [
-        "README.md", "fma-shares.md", "gfx900/README.md", "gfx900/first.json", "gfx900/first.md",
-        "gfx900/third.json", "gfx900/third.md", "plots/first-fma-share.svg", "plots/third-fma-share.svg",
+        "README.md", "fma-shares.md", "gfx900-clang99/README.md", "gfx900-clang99/first.json",
+        "gfx900-clang99/third.json", "plots/first-fma-share.svg", "plots/third-fma-share.svg",
         "plots/vgprs-waves.svg"]
 
 
@@ -627,21 +654,21 @@ def test_scratch_is_named(workshop: Workshop) -> None:
     workshop.record(text.replace(".vgpr_spill_count: 0", ".vgpr_spill_count: 81", 1))
     assert workshop.run("--targets", "gfx900", "--only", "first").returncode == 0
     index = (workshop.out / "README.md").read_text()
-    assert "| first | busy_kernel | gfx900 | 724 | 81 | 1024 |" in index
-    assert "| busy_kernel | 7 | 11 | 81 | 724 | 1024 |" in (workshop.out / "gfx900" / "first.md").read_text()
+    assert "| first | busy_kernel | gfx900-clang99 | 724 | 81 | 1024 |" in index
+    assert "| busy_kernel | 7 | 11 | 81 | 724 | 1024 |" in (workshop.out / "gfx900-clang99" / "README.md").read_text()
 
 
 def test_no_mca_is_said(workshop: Workshop) -> None:
     workshop.add("llvm-mca", "#!/bin/sh\nexit 1\n")
     assert workshop.run("--targets", "gfx900").returncode == 0
-    assert "| 140 | 224 | not available |" in (workshop.out / "gfx900" / "first.md").read_text()
+    assert "| 140 | 224 | not available |" in (workshop.out / "gfx900-clang99" / "README.md").read_text()
 
 
 def test_what_mca_refuses_is_said(workshop: Workshop) -> None:
     text = STAIRCASE.replace("s_add_i32 s3, s3, -16", "v_bad s3, s3, -16")
     workshop.record(text)
     assert workshop.run("--targets", "gfx900").returncode == 0
-    of_target = (workshop.out / "gfx900" / "first.md").read_text()
+    of_target = (workshop.out / "gfx900-clang99" / "README.md").read_text()
     assert "| 18.0 (without 1) |" in of_target
     assert "- busy_kernel, .LBB0_3: llvm-mca refused v_bad s3, s3, -16." in of_target
 
@@ -661,7 +688,7 @@ def test_bad_usage(workshop: Workshop, arguments: list[str], part: str) -> None:
 def test_all_targets_are_those_that_compile(workshop: Workshop) -> None:
     done = workshop.run("--targets", "all", "--only", "first")
     assert done.returncode == 0 and "Not supported by Fake clang version 99.1, HIP 9.9: gfx1100\n" in done.stdout
-    expected = sorted(set(toolchain.KNOWN_TARGETS) - {"gfx1100"})
+    expected = sorted(f"{target}-clang99" for target in set(toolchain.KNOWN_TARGETS) - {"gfx1100"})
     assert sorted(path.name for path in workshop.out.glob("gfx*")) == expected
 
 
@@ -693,7 +720,7 @@ def test_assembly_that_cannot_be_read(workshop: Workshop) -> None:
 
 def test_a_bad_result_file(workshop: Workshop) -> None:
     assert workshop.run("--targets", "gfx900").returncode == 0
-    path = workshop.out / "gfx900" / "second.json"
+    path = workshop.out / "gfx900-clang99" / "second.json"
     path.write_text(path.read_text().replace('"vgprs": 7', '"vgprs": -7'), encoding="utf-8")
     before = workshop.files()
     done = workshop.run("--check")
@@ -725,9 +752,9 @@ def test_interrupt(workshop: Workshop, number: signal.Signals, status: int) -> N
 def test_names_cannot_break_the_page() -> None:
     kernels = [kernel_of(STAIRCASE, "busy_kernel")]
     kernels[0]["name"] = "a|b<script>alert(1)</script> `c` **d**"
-    files = page.make_pages({("gfx900", "cu_staircase"): result(kernels=kernels)}, ["## A further section"])
+    files = page.make_pages({("gfx900-clang15", "cu_staircase"): result(kernels=kernels)}, ["## A further section"])
     assert "\n## A further section\n" in files["README.md"].decode()
-    for name in ("fma-shares.md", "gfx900/cu_staircase.md"):
+    for name in ("fma-shares.md", "gfx900-clang15/README.md"):
         text = files[name].decode()
         assert "<script" not in text and "a\\|b" in text
 
@@ -763,7 +790,8 @@ def test_the_real_compiler(tmp_path: Path) -> None:
         [sys.executable, str(SCRIPTS / "isa_report.py"), "--out", str(out), "--targets", "gfx90a", "--only",
          "^cu_staircase$"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    data = results.read_result(out / "gfx90a" / "cu_staircase.json", results.load_schema())
+    version = toolchain.find_toolchain(Processes()).version
+    data = results.read_result(out / folders.made_by("gfx90a", version) / "cu_staircase.json", results.load_schema())
     said = remarks("gfx90a", tmp_path)
     assert len(data["kernels"]) == len(said) >= 2
     for kernel in data["kernels"]:
@@ -793,7 +821,8 @@ def test_register_limits_of_the_real_compiler(tmp_path: Path) -> None:
     limits = report("gfx900")
     assert [limit["target"] for limit in limits] == ["gfx900", "gfx1030"]
     assert [limit["assembler"]["s"]["highest"] for limit in limits] == [101, 105]
-    assert "| gfx900 | v255 | v255 | s101 | s101 | - |" in (out / "README.md").read_text(encoding="utf-8")
+    made = folders.made_by("gfx900", limits[0]["compiler"])
+    assert f"| {made} | v255 | v255 | s101 | s101 | - |" in (out / "README.md").read_text(encoding="utf-8")
     (out / results.LIMITS_FILE).write_text("[{}]\n", encoding="utf-8")
     checked = subprocess.run([sys.executable, str(SCRIPTS / "isa_report.py"), "--out", str(out), "--check"],
                              capture_output=True, text=True, check=False)
@@ -802,5 +831,5 @@ def test_register_limits_of_the_real_compiler(tmp_path: Path) -> None:
 
 def test_other_experiments_leave_register_limits_alone(tmp_path: Path) -> None:
     assert results.with_kept_limits(tmp_path, []) == []
-    limit = {"target": "gfx900"}
+    limit = {"target": "gfx900", "compiler": "clang version 15.0.6"}
     assert results.with_kept_limits(tmp_path, [limit]) == [limit]

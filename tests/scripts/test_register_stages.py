@@ -51,7 +51,7 @@ def test_of_other_experiments_there_is_no_table() -> None:
 
 @pytest.mark.parametrize("target", ["gfx900", "gfx906", "gfx908", "gfx90a", "gfx1030"])
 def test_every_stage_has_its_kernel(target: str) -> None:
-    path = FOLDER / target / "register_pressure.json"
+    path = FOLDER / f"{target}-clang15" / "register_pressure.json"
     result = results.read_result(path, results.load_schema())
     found = [register_stages.kernel_of(result, stage) for stage in register_stages.STAGES]
     assert None not in found
