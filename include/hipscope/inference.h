@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "hipscope/experiment.h"
@@ -37,16 +38,28 @@ std::optional<LaunchRates> fit_launch_rates(std::span<const LaunchTime> launches
 
 /// The end of a flat part of a curve, its start where nothing else is said.
 struct FirstStep {
-  double last_flat_x = 0;  ///< the last x before the curve rises
-  double next_x = 0;       ///< the first x after it
-  double ratio = 0;        ///< y there over the median of the flat part
-  double confidence = 0;   ///< 0 ... 1: how clearly the step stands out of the flat part's spread
+  double last_flat_x = 0;    ///< the last x before the curve rises
+  double next_x = 0;         ///< the first x after it
+  double ratio = 0;          ///< y there over the median of the flat part
+  double flat_y = 0;         ///< that median
+  double confidence = 0;     ///< 0 ... 1: how clearly the step stands out of the flat part's spread
+  std::size_t outliers = 0;  ///< points on the wrong side of the step, which were left out
 };
 
+/// "3 of 266 points left out as outliers", for the evidence.
+std::string outliers_text(std::size_t outliers, std::size_t points);
+
+/// A step that fewer points follow may be a disturbance of the last ones.
+inline constexpr std::size_t fewest_after_step = 3;
+
 /// Where a curve, flat at first, takes its first step of at least `smallest_ratio` (such as 1.5)
-/// over the median of the points before it. Empty when it takes none, and when the flat part is
-/// shorter than three points or not flat, so that a slope is not taken for a step.
-std::optional<FirstStep> find_first_step(std::span<const CurvePoint> curve, double smallest_ratio);
+/// over the median of the points before it. The step lasts: at least `fewest_after` points follow
+/// it and stay above. Points that stand out before it, a quarter at most, are outliers; of several
+/// places the one with the fewest is taken. Empty when there is no such step, when the flat part is
+/// shorter than three points or not flat, and when the curve rises on from the step, so that a
+/// slope is not taken for one.
+std::optional<FirstStep> find_first_step(std::span<const CurvePoint> curve, double smallest_ratio,
+                                         std::size_t fewest_after = fewest_after_step);
 
 /// Where a curve leaves a flat part, each time that it does so clearly: from the first point after
 /// it on y stays above all of the flat part, and within one octave of x it rises by
@@ -58,15 +71,16 @@ std::vector<FirstStep> find_clear_rises(std::span<const CurvePoint> curve, doubl
 
 /// Where a falling curve reaches its floor.
 struct LastDrop {
-  double last_high_x = 0;   ///< the last x before the curve falls to its floor
-  double first_flat_x = 0;  ///< the first x from which on it is flat
-  double ratio = 0;         ///< y at last_high_x over the median of the flat part
-  double confidence = 0;    ///< 0 ... 1: how clearly the drop stands out of the flat part's spread
+  double last_high_x = 0;    ///< the last x before the curve falls to its floor
+  double first_flat_x = 0;   ///< the first x from which on it is flat
+  double ratio = 0;          ///< y at last_high_x over the median of the flat part
+  double confidence = 0;     ///< 0 ... 1: how clearly the drop stands out of the flat part's spread
+  std::size_t outliers = 0;  ///< points on the wrong side of the drop, which were left out
 };
 
 /// Where a curve that ends flat takes its last drop, of at least `smallest_ratio` (such as 1.5)
-/// over the median of the points after it. Empty when it takes none, when the flat part is shorter
-/// than three points or not flat, and when the curve has been down there before.
+/// over the median of the points after it: find_first_step of the curve read backwards, except that
+/// it may rise on from there. Empty also when the curve has been down there before.
 std::optional<LastDrop> find_last_drop(std::span<const CurvePoint> curve, double smallest_ratio);
 
 /// The period of a staircase.
@@ -85,9 +99,12 @@ struct StepPeriod {
 std::optional<StepPeriod> find_step_period(std::span<const CurvePoint> curve, double threshold);
 
 /// Where a curve, which may fall at first, leaves its lowest level for good: from there on every y
-/// is more than `smallest_ratio` (such as 1.05) times the lowest. A single high point before that
-/// is none. The level is the median from the first point within that ratio on; at least three
-/// points must lie on it. Empty when the curve stays on its level or has no such one.
+/// is more than `smallest_ratio` (such as 1.05) times the level, and further above it than noise
+/// goes. The level is the median of the last three to eight points before, whichever tell it best;
+/// no level before it is lower. Their spread must be small beside the rise over the next two
+/// points, three points must follow, and the rise must stay, so that neither a slope nor a
+/// disturbance is taken for an end. High points among those of the level, fewer than half, are
+/// outliers. Empty when the curve stays on its level or has no such one.
 std::optional<FirstStep> find_plateau_end(std::span<const CurvePoint> curve, double smallest_ratio);
 
 /// The time in which each of n independent instructions is issued once:

@@ -228,7 +228,8 @@ void measure_residency(Sweep& sweep, unsigned threads, std::uint64_t hold) {
              " blocks per CU");
   const bool counts_cycles = sweep.device().cycle_counter_bits > 0;
   std::optional<double> shortest;
-  for (unsigned i = 1; i <= most_points; ++i) {
+  unsigned doubled_in_a_row = 0;
+  for (unsigned i = 1; i <= most_points && doubled_in_a_row < points_per_block; ++i) {
     const unsigned blocks =
         std::max(i, (i * compute_units + points_per_block - 1) / points_per_block);
     auto point = sweep.point(std::to_string(blocks), blocks);
@@ -248,10 +249,10 @@ void measure_residency(Sweep& sweep, unsigned threads, std::uint64_t hold) {
     point.value("cycles", time.cycles(), "cycles");
     const double seconds = time.seconds().median;
     shortest = shortest ? std::min(*shortest, seconds) : seconds;
+    // One such time may be a disturbance, a block per CU more is none.
     constexpr double doubled = 1.7;
-    if (sweep.is_hardware() && seconds > doubled * *shortest) {
-      break;
-    }
+    const bool is_doubled = sweep.is_hardware() && seconds > doubled * *shortest;
+    doubled_in_a_row = is_doubled ? doubled_in_a_row + 1 : 0;
   }
 }
 

@@ -40,9 +40,27 @@ void infer_best_rate(hipscope::Results& results, const std::vector<std::string>&
                  .evidence = {"sweep " + best_sweep + " at " + number(best.x, 6)}});
 }
 
-double y_at(const std::vector<hipscope::CurvePoint>& curve, double x) {
-  return std::find_if(curve.begin(), curve.end(), [=](const auto& point) { return point.x == x; })
-      ->y;
+// Noise is under 1 %.
+constexpr double smallest_step = 1.02;
+
+// What blocks of other sizes say: they share the cache, so their full speed ends at the same
+// length.
+enum class Others { not_measured, agree, disagree, see_none };
+
+Others others_say(const hipscope::Results& results, unsigned threads, double bytes) {
+  Others say = Others::not_measured;
+  for (const unsigned other : unroll_threads) {
+    const auto curve = results.curve(unroll_name(other), "cycles per FMA");
+    if (other == threads || other >= largest_block || curve.empty()) {
+      continue;
+    }
+    const auto end = hipscope::find_plateau_end(curve, smallest_step);
+    const Others says = !end                        ? Others::see_none
+                        : end->last_flat_x == bytes ? Others::agree
+                                                    : Others::disagree;
+    say = std::max(say, says);
+  }
+  return say;
 }
 
 // Where the loop has outgrown an instruction cache.
@@ -51,22 +69,34 @@ void infer_instruction_cache(hipscope::Results& results, unsigned threads) {
   if (curve.empty()) {
     return;
   }
-  // Noise is under 1 %.
-  constexpr double smallest_step = 1.02;
   hipscope::Inference inference{
       .name = "largest loop at full speed, " + std::to_string(threads) + " threads",
       .unit = "bytes",
       .statement = "no loop length up to " + number(curve.back().x, 6) +
-                   " bytes slows down: the instruction supply keeps up, or the cache is larger"};
-  if (const auto end = hipscope::find_plateau_end(curve, smallest_step)) {
+                   " bytes slows down for good: the instruction supply keeps up, or the cache is "
+                   "larger"};
+  const auto end = hipscope::find_plateau_end(curve, smallest_step);
+  const Others others = end ? others_say(results, threads, end->last_flat_x) : Others::not_measured;
+  if (end && others == Others::see_none) {
+    inference.statement = "a loop of more than " + number(end->last_flat_x, 6) +
+                          " bytes slows down, but not in a block of another size: no cache that "
+                          "they share";
+  } else if (end) {
     inference.value = end->last_flat_x;
     inference.confidence = end->confidence;
     inference.statement = "a loop of " + number(end->last_flat_x, 6) +
                           " bytes is the longest at full speed; with " + number(end->next_x, 6) +
                           " an FMA takes " + number(end->ratio, 4) + " times as long";
-    inference.evidence = {"the longest loop, " + number(curve.back().x, 6) + " bytes: " +
-                          number(end->ratio * curve.back().y / y_at(curve, end->next_x), 3) +
-                          " times as long"};
+    inference.evidence = {"the longest loop, " + number(curve.back().x, 6) +
+                          " bytes: " + number(curve.back().y / end->flat_y, 3) + " times as long"};
+    if (end->outliers > 0) {
+      inference.evidence.push_back(hipscope::outliers_text(end->outliers, curve.size()));
+    }
+    if (others == Others::disagree) {
+      constexpr double unsure = 0.5;
+      inference.confidence = std::min(inference.confidence, unsure);
+      inference.evidence.emplace_back("a block of another size slows down elsewhere");
+    }
   }
   results.infer(inference);
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 
 #include "hipscope/statistics.h"
@@ -157,50 +156,6 @@ std::optional<LaunchRates> fit_launch_rates(std::span<const LaunchTime> launches
   return rates;
 }
 
-std::optional<FirstStep> find_first_step(std::span<const CurvePoint> curve, double smallest_ratio) {
-  constexpr std::size_t fewest_flat_points = 3;
-  std::vector<double> flat;
-  for (std::size_t i = 0; i < curve.size(); ++i) {
-    const double level = flat.empty() ? curve[i].y : summarize(flat).median;
-    const double ratio = curve[i].y / level;
-    if (ratio < smallest_ratio) {
-      flat.push_back(curve[i].y);
-      continue;
-    }
-    const Summary before = summarize(flat);
-    const double spread = (before.maximum - before.minimum) / before.median;
-    const double clearness = 1 - spread / (ratio - 1);
-    if (flat.size() < fewest_flat_points || clearness <= 0) {
-      return std::nullopt;
-    }
-    return FirstStep{.last_flat_x = curve[i - 1].x,
-                     .next_x = curve[i].x,
-                     .ratio = ratio,
-                     .confidence = clearness};
-  }
-  return std::nullopt;
-}
-
-std::optional<LastDrop> find_last_drop(std::span<const CurvePoint> curve, double smallest_ratio) {
-  const std::vector<CurvePoint> backwards(curve.rbegin(), curve.rend());
-  const auto step = find_first_step(backwards, smallest_ratio);
-  if (!step) {
-    return std::nullopt;
-  }
-  const auto first_flat = std::find_if(curve.begin(), curve.end(), [&](const CurvePoint& point) {
-    return point.x == step->last_flat_x;
-  });
-  const double floor = std::prev(first_flat)->y / step->ratio;
-  if (std::any_of(curve.begin(), first_flat,
-                  [&](const CurvePoint& point) { return point.y < smallest_ratio * floor; })) {
-    return std::nullopt;
-  }
-  return LastDrop{.last_high_x = step->next_x,
-                  .first_flat_x = step->last_flat_x,
-                  .ratio = step->ratio,
-                  .confidence = step->confidence};
-}
-
 std::optional<StepPeriod> find_step_period(std::span<const CurvePoint> curve, double threshold) {
   constexpr std::size_t fewest_steps = 3;
   constexpr double wanted_share = 0.9;
@@ -226,33 +181,6 @@ std::optional<StepPeriod> find_step_period(std::span<const CurvePoint> curve, do
     return StepPeriod{.period = period, .steps = rises.size(), .confidence = share * coverage};
   }
   return std::nullopt;
-}
-
-std::optional<FirstStep> find_plateau_end(std::span<const CurvePoint> curve,
-                                          double smallest_ratio) {
-  constexpr std::size_t fewest_flat_points = 3;
-  if (curve.empty()) {
-    return std::nullopt;
-  }
-  const auto by_y = [](const CurvePoint& a, const CurvePoint& b) { return a.y < b.y; };
-  const double limit = smallest_ratio * std::min_element(curve.begin(), curve.end(), by_y)->y;
-  const auto is_on_level = [&](const CurvePoint& point) { return point.y <= limit; };
-  const auto first = std::find_if(curve.begin(), curve.end(), is_on_level);
-  const auto last = std::find_if(curve.rbegin(), curve.rend(), is_on_level).base() - 1;
-  std::vector<double> flat;
-  for (auto point = first; point <= last; ++point) {
-    flat.push_back(point->y);
-  }
-  if (flat.size() < fewest_flat_points || last + 1 == curve.end()) {
-    return std::nullopt;
-  }
-  const Summary level = summarize(flat);
-  const double ratio = (last + 1)->y / level.median;
-  const double spread = (level.maximum - level.minimum) / level.median;
-  return FirstStep{.last_flat_x = last->x,
-                   .next_x = (last + 1)->x,
-                   .ratio = ratio,
-                   .confidence = std::clamp(1 - spread / (ratio - 1), 0.0, 1.0)};
 }
 
 std::optional<IssueFit> fit_issue(std::span<const CurvePoint> rounds) {

@@ -56,6 +56,15 @@ TEST(FindLastDrop, ConfidenceFallsWithTheSpreadOfTheFloor) {
   EXPECT_LT(wide->confidence, narrow->confidence);
 }
 
+TEST(FindLastDrop, ADisturbedPointOfTheFloorIsAnOutlier) {
+  auto made = curve(granularity(32));
+  made[7].y *= 2;
+  const auto drop = find_last_drop(made, half_way);
+  ASSERT_TRUE(drop);
+  EXPECT_EQ(drop->first_flat_x, 32);
+  EXPECT_EQ(drop->outliers, 1U);
+}
+
 TEST(FindLastDrop, FlatCurveHasNone) {
   EXPECT_FALSE(find_last_drop({}, half_way));
   EXPECT_FALSE(find_last_drop(curve([](double) { return 10.0; }), half_way));

@@ -53,7 +53,7 @@ TEST(FmaLoopTest, LatencyLoopCostAndCacheAreRead) {
     EXPECT_EQ(cache.value, 8000 * bytes_per_fma + loop_bytes);
     EXPECT_EQ(cache.statement,
               "a loop of 128048 bytes is the longest at full speed; with 131120 an FMA takes "
-              "1.498 times as long");
+              "1.5 times as long");
   }
   EXPECT_TRUE(made.inference("largest loop at full speed, 1024 threads").name.empty());
   const Inference best = made.inference("best FMA rate of one block");
@@ -63,13 +63,45 @@ TEST(FmaLoopTest, LatencyLoopCostAndCacheAreRead) {
 
 TEST(FmaLoopTest, ALossOfAFewPercentIsNotFullSpeed) {
   MadeResults made("fma_loop");
-  made.curve("unroll-64", "cycles per FMA", made_curve(doubling(1024, 1 << 18), [](double x) {
+  made.curve("unroll-64", "cycles per FMA", made_curve(doubling(1024, 1 << 19), [](double x) {
                return x < 1e5 ? 4.0 : x < 2e5 ? 4.17 : 5.7;
              }));
   fma_loop::conclude(made.results());
   const Inference cache = made.inference("largest loop at full speed, 64 threads");
   EXPECT_EQ(cache.value, 65536);
-  EXPECT_EQ(cache.evidence.at(0), "the longest loop, 262144 bytes: 1.43 times as long");
+  EXPECT_EQ(cache.evidence.at(0), "the longest loop, 524288 bytes: 1.43 times as long");
+}
+
+TEST(FmaLoopTest, TwoBlocksThatSlowDownAtDifferentPlacesAreUnsure) {
+  MadeResults made("fma_loop");
+  const auto cycles = [](double cache) { return [=](double x) { return x <= cache ? 4.0 : 6.0; }; };
+  made.curve("unroll-64", "cycles per FMA", made_curve(doubling(64, 1 << 18), cycles(8192)));
+  made.curve("unroll-256", "cycles per FMA", made_curve(doubling(64, 1 << 18), cycles(16384)));
+  fma_loop::conclude(made.results());
+  for (const std::string threads : {"64", "256"}) {
+    const Inference cache = made.inference("largest loop at full speed, " + threads + " threads");
+    EXPECT_TRUE(cache.value.has_value());
+    EXPECT_LE(cache.confidence, 0.5);
+    EXPECT_EQ(cache.evidence.back(), "a block of another size slows down elsewhere");
+  }
+}
+
+TEST(FmaLoopTest, ASlowdownOfOneBlockAloneIsNoCache) {
+  MadeResults made("fma_loop");
+  made.curve("unroll-64", "cycles per FMA",
+             made_curve(doubling(64, 1 << 18), [](double x) { return x <= 8192 ? 4.0 : 6.0; }));
+  made.curve("unroll-256", "cycles per FMA",
+             made_curve(doubling(64, 1 << 18), [](double) { return 4.0; }));
+  fma_loop::conclude(made.results());
+  EXPECT_FALSE(made.inference("largest loop at full speed, 64 threads").value.has_value());
+}
+
+TEST(FmaLoopTest, TheLastPointAloneMakesNoCache) {
+  MadeResults last("fma_loop");
+  last.curve("unroll-64", "cycles per FMA",
+             made_curve(doubling(64, 1 << 18), [](double x) { return x < 1 << 18 ? 4.0 : 8.0; }));
+  fma_loop::conclude(last.results());
+  EXPECT_FALSE(last.inference("largest loop at full speed, 64 threads").value.has_value());
 }
 
 TEST(FmaLoopTest, WithoutAnEndThereIsNoCache) {

@@ -37,9 +37,9 @@ TEST(FindPlateauEnd, FindsTheCapacity) {
 
 TEST(FindPlateauEnd, FindsItThroughNoise) {
   for (unsigned seed = 1; seed <= 50; ++seed) {
-    const auto end = find_plateau_end(curve(loop(131072, 1.3), 0.005, seed), smallest_ratio);
+    const auto end = find_plateau_end(curve(loop(32768, 1.3), 0.005, seed), smallest_ratio);
     ASSERT_TRUE(end) << seed;
-    EXPECT_EQ(end->last_flat_x, 131072);
+    EXPECT_EQ(end->last_flat_x, 32768);
     EXPECT_GT(end->confidence, 0.7);
   }
 }
@@ -60,16 +60,36 @@ TEST(FindPlateauEnd, OneHighPointIsNone) {
 }
 
 TEST(FindPlateauEnd, ALongerHighStretchLowersTheConfidence) {
-  auto made = curve(loop(65536, 1.5));
+  auto made = curve([](double x) { return x <= 32768 ? 4.0 : 6.0; }, 0.002);
   const auto clean = find_plateau_end(made, smallest_ratio);
   made[8].y *= 1.3;
   made[9].y *= 1.3;
-  made[10].y *= 1.3;
   const auto disturbed = find_plateau_end(made, smallest_ratio);
   ASSERT_TRUE(clean);
   ASSERT_TRUE(disturbed);
-  EXPECT_EQ(disturbed->last_flat_x, 65536);
+  EXPECT_EQ(disturbed->last_flat_x, 32768);
+  EXPECT_EQ(disturbed->outliers, 2U);
   EXPECT_LT(disturbed->confidence, clean->confidence);
+}
+
+TEST(FindPlateauEnd, OnePointOrTwoAtTheEndAreNone) {
+  EXPECT_FALSE(find_plateau_end(curve(loop(131072, 1.5)), smallest_ratio));
+  EXPECT_FALSE(find_plateau_end(curve(loop(65536, 1.5)), smallest_ratio));
+  EXPECT_TRUE(find_plateau_end(curve(loop(32768, 1.5)), smallest_ratio));
+}
+
+TEST(FindPlateauEnd, AHighStretchOnARampIsNone) {
+  auto made = curve([](double x) { return 1000 * (1 + x / (1 << 18)); });
+  for (const std::size_t i : {8U, 9U, 10U}) {
+    made[i].y *= 1.8;
+  }
+  EXPECT_FALSE(find_plateau_end(made, smallest_ratio));
+}
+
+TEST(FindPlateauEnd, OnlyTheLowestLevelCounts) {
+  const auto made = curve([](double x) { return x <= 64 ? 3.0 : x <= 32768 ? 4.0 : 9.0; });
+  const auto end = find_plateau_end(made, smallest_ratio);
+  EXPECT_TRUE(!end || end->last_flat_x == 64);
 }
 
 TEST(FindPlateauEnd, NoStepIsNone) {

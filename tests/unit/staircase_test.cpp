@@ -180,7 +180,7 @@ TEST(FindFirstStep, ReadsThePublishedStaircaseOfTheMi25) {
     }
   }
   ASSERT_FALSE(made.empty());
-  const auto step = find_first_step(made, 1.5);
+  const auto step = find_first_step(made, 1.5, 2);
   ASSERT_TRUE(step);
   EXPECT_EQ(step->last_flat_x, 64);
   EXPECT_EQ(step->next_x, 65);
@@ -205,6 +205,37 @@ TEST(FindFirstStep, NeedsThreeFlatPoints) {
   EXPECT_FALSE(step_after(1));
   EXPECT_FALSE(step_after(2));
   EXPECT_TRUE(step_after(3));
+}
+
+TEST(FindFirstStep, DisturbedPointsAreOutliers) {
+  auto made = blocks_curve([](double x) { return x <= 132 ? 10.0 : 20.0; });
+  for (const std::size_t i : {3U, 70U, 71U, 72U, 130U}) {
+    made[i].y *= 2;
+  }
+  const auto step = find_first_step(made, 1.5);
+  ASSERT_TRUE(step);
+  EXPECT_EQ(step->last_flat_x, 132);
+  EXPECT_EQ(step->outliers, 5U);
+  EXPECT_LT(step->confidence, 1);
+  EXPECT_GT(step->confidence, 0.9);
+}
+
+TEST(FindFirstStep, AStepLasts) {
+  for (const std::size_t after : {1U, 2U, 3U}) {
+    auto made = blocks_curve([](double) { return 10.0; });
+    for (std::size_t i = 0; i < after; ++i) {
+      made[made.size() - 1 - i].y *= 2;
+    }
+    EXPECT_EQ(find_first_step(made, 1.5).has_value(), after >= fewest_after_step) << after;
+    EXPECT_TRUE(find_first_step(made, 1.5, 1)) << after;
+  }
+  const auto hump = blocks_curve([](double x) { return x > 100 && x <= 150 ? 20.0 : 10.0; });
+  EXPECT_FALSE(find_first_step(hump, 1.5));
+}
+
+TEST(FindFirstStep, WhatRisesOnIsNoStep) {
+  const auto rising = [](double x) { return x <= 10 ? 10.0 : 2 * x; };
+  EXPECT_FALSE(find_first_step(blocks_curve(rising), 1.5));
 }
 
 TEST(FindFirstStep, SmallerStepsAreNone) {
