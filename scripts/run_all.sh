@@ -112,6 +112,26 @@ ask_for_device() {
   usage_error "there is no device ${device:-0}; $first --devices lists them."
 }
 
+# put_in_place FILE...: each takes the place of the file of its name in `out`, as a binary writes --json:
+# a link keeps pointing to where it does, and who may read a file is as the old one says.
+put_in_place() (
+  # A process of its own that goes on when interrupted, so that nothing parts the files.
+  trap '' INT TERM HUP
+  for file in "$@"; do
+    target=$(realpath -m -- "$out/${file##*/}") || exit
+    if [[ -L $target ]]; then
+      printf '%s is a link that leads nowhere\n' "$target"
+      exit 1
+    fi >&2
+    [[ ! -e $target ]] || chmod --reference="$target" -- "$file" || exit
+    # Whole in that folder first, which may lie on another disk.
+    if ! { mv -fT -- "$file" "$target.new" && mv -fT -- "$target.new" "$target"; }; then
+      rm -f -- "$target.new"
+      exit 1
+    fi
+  done
+)
+
 # Runs experiment $1 and files its result; says on one line how it went.
 run_experiment() {
   local name=$1 status=0 begin took
@@ -131,8 +151,7 @@ run_experiment() {
   fi
   case $status in
     0 | 1)
-      # One command for both, so that an interrupt does not part them.
-      mv -f "$scratch/$name.txt" "$scratch/$name.json" "$out/"
+      put_in_place "$scratch/$name.txt" "$scratch/$name.json" 2>>"$scratch/$name.err" || status=unwritable
       ;;
   esac
   record_outcome "$name" "$status" "$took"
@@ -156,6 +175,7 @@ record_outcome() {
     2) outcome="error 2 (bad usage)" ;;
     3) outcome="error 3 (device or runtime)" ;;
     missing-result) outcome="error (wrote no result)" ;;
+    unwritable) outcome="error (its result cannot be written)" ;;
     *)
       outcome="error $status"
       ((status <= 128)) || outcome="error $status (ended by signal $((status - 128)))"

@@ -53,6 +53,45 @@ def test_again_replaces_the_results(sandbox: Sandbox) -> None:
     assert (sandbox.results / "README.md").read_bytes() == before
 
 
+def test_results_keep_their_mode_and_their_links(sandbox: Sandbox, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    sandbox.results.mkdir(parents=True)
+    old = elsewhere / "old.json"
+    old.write_text("{}")
+    old.chmod(0o640)
+    (sandbox.results / "copy_rate.json").symlink_to(old)
+    (sandbox.results / "load_latency.json").symlink_to("../../../elsewhere/new.json")
+    (sandbox.results / "thread_rate.json").write_text("{}")
+    (sandbox.results / "thread_rate.json").chmod(0o604)
+    done = sandbox.run()
+    assert done.returncode == 0, done.stderr
+    assert (sandbox.results / "copy_rate.json").is_symlink()
+    assert json.loads(old.read_text())["experiment"] == "copy_rate"
+    assert old.stat().st_mode & 0o777 == 0o640
+    assert (sandbox.results / "load_latency.json").is_symlink()
+    assert json.loads((elsewhere / "new.json").read_text())["experiment"] == "load_latency"
+    assert (sandbox.results / "thread_rate.json").stat().st_mode & 0o777 == 0o604
+    assert sorted(os.listdir(elsewhere)) == ["new.json", "old.json"]
+    assert leftovers(sandbox.results) == []
+
+
+@pytest.mark.parametrize("what", ["loop", "folder", "nowhere"])
+def test_a_result_that_cannot_be_put_in_place(sandbox: Sandbox, what: str) -> None:
+    sandbox.results.mkdir(parents=True)
+    place = sandbox.results / "copy_rate.json"
+    if what == "folder":
+        place.mkdir()
+    else:
+        place.symlink_to(place.name if what == "loop" else "no/such/folder.json")
+    done = sandbox.run()
+    assert done.returncode == 1
+    assert has_line(done.stdout, 1, "copy_rate", "error (its result cannot be written)")
+    assert has_line(done.stdout, 2, "load_latency", "ok")
+    assert place.is_dir() if what == "folder" else place.is_symlink()
+    assert leftovers(sandbox.results) == []
+
+
 def test_failures_do_not_stop_the_rest(sandbox: Sandbox) -> None:
     (sandbox.bin / "copy_rate.status").write_text("1\n")
     (sandbox.bin / "load_latency.crashes").touch()
