@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <limits>
 #include <random>
 #include <string>
@@ -25,6 +24,7 @@
 
 #include "clock_readings.h"
 #include "event_pair.h"
+#include "load_reference.h"
 #include "timing_findings.h"
 
 using hipscope::check;
@@ -98,10 +98,6 @@ __global__ void __launch_bounds__(block_threads)
   }
 }
 
-constexpr float factor = 0.75F;
-constexpr float addend = 0.5F;
-constexpr unsigned fmas_per_lap = 256;
-
 // Keeps every CU busy; the first thread stores how many cycles and ticks its own part took.
 __global__ void __launch_bounds__(block_threads)
     load_kernel(float* output, long long* cycles_and_ticks, unsigned laps) {
@@ -112,8 +108,8 @@ __global__ void __launch_bounds__(block_threads)
   clock.start();
   for (unsigned lap = 0; lap < laps; ++lap) {
 #pragma unroll 16
-    for (unsigned i = 0; i < fmas_per_lap; ++i) {
-      x = fmaf(x, factor, addend);
+    for (unsigned i = 0; i < timing::fmas_per_lap; ++i) {
+      x = fmaf(x, timing::factor, timing::addend);
     }
     clock.lap();
   }
@@ -323,19 +319,6 @@ void measure_samples(Sweep& sweep, std::uint64_t samples, std::uint64_t values) 
 
 // --- From idle to full load -------------------------------------------------------------------
 
-// The chain's end for each thread of a block. Host and device round an fma once.
-std::vector<float> reference(unsigned laps) {
-  std::vector<float> ends(block_threads);
-  for (unsigned thread = 0; thread < block_threads; ++thread) {
-    float x = static_cast<float>(thread);
-    for (unsigned i = 0; i < laps * fmas_per_lap; ++i) {
-      x = std::fma(x, factor, addend);
-    }
-    ends[thread] = x;
-  }
-  return ends;
-}
-
 void measure_drift(Sweep& sweep, std::uint64_t idle_ms, std::uint64_t load_ms) {
   sweep.axis({.name = "under load", .unit = "ms", .scale = hipscope::Scale::logarithmic});
   sweep.headline("shader clock");
@@ -367,7 +350,7 @@ void measure_drift(Sweep& sweep, std::uint64_t idle_ms, std::uint64_t load_ms) {
   }
   std::uint64_t wrong = 0;
   std::size_t i = 0;
-  const std::vector<float> ends = reference(laps);
+  const std::vector<float> ends = timing::ends_of_chains(block_threads, laps);
   for (const float value : output.to_host()) {
     wrong += value == ends[i++ % block_threads] ? 0 : 1;
   }

@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
       {.question = "How does a matrix product in FP64 get from one block's operands in memory to "
                    "the FP64 peak, and to that of matrix instructions?",
        .sources = {"DCU programming textbook, section 3.5 (DGEMM)"}});
-  experiment.sweep("one-block", "the source's stages at its size", dgemm::measure_one_block);
+  experiment.sweep("one-block", "the DCU textbook's stages at its size", dgemm::measure_one_block);
   experiment.sweep("bank-conflicts", "what a thread's columns mean for LDS",
                    dgemm::measure_bank_conflicts);
   experiment.sweep("operands", "FMAs whose operands are in registers", [](hipscope::Sweep& sweep) {

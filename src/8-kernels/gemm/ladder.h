@@ -187,7 +187,7 @@ class Ladder {
     double best = 0;
     if (has_library(sweep)) {
       for (const NamedMath& named : library_math) {
-        // The source called rocBLAS as it is by default.
+        // fileaccent called rocBLAS as it is by default.
         const bool is_default = named.math == hipscope::vendor::GemmMath::standard;
         auto point = sweep.point(std::string("library, ") + named.name, ++x,
                                  is_default ? "rocBLAS" : "", is_default ? published_x : "");

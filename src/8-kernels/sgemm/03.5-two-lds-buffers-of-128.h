@@ -2,12 +2,12 @@
 // buffer after them, with one barrier per tile.
 //
 // Against 03.3: device memory's latency passes under the FMAs, and one barrier is enough instead of
-// two. Corrected: the source loads in one asm statement and waits in another, between which the
+// two. Corrected: fileaccent loads in one asm statement and waits in another, between which the
 // compiler may do with the registers as it likes, and stores the first value, into the buffer that
 // is in use, before it has waited. Here they are ordinary loads, which hold_loads keeps early, and
 // nothing is stored before the FMAs. For the compiler's sake, as 07.4 explains, the last tile is
 // loaded once more in place of a branch around the loads, and A and B may be written to. (The first
-// tile is loaded, and B stored, value by value, as in the source.)
+// tile is loaded, and B stored, value by value, as by fileaccent.)
 // On the H200 5.96 TFLOP/s, 144 bytes of local memory; with the bound of 256 35.38, 1.08 times
 // 03.3.
 #pragma once

@@ -1,7 +1,7 @@
-// The same once more: the source's 7.1 and 7.2 are one text under two names.
+// The same once more: fileaccent's 7.1 and 7.2 are one text under two names.
 //
-// What differs between the two rows is what differs between two measurements of one kernel; on the
-// source's card 0.5 %.
+// What differs between the two rows is what differs between two measurements of one kernel; on
+// fileaccent's card 0.5 %.
 // On the H200 26.68 TFLOP/s, 0.4 % less.
 #pragma once
 

@@ -3,15 +3,15 @@
 //
 // Against 07.3: the loads of the next tile are issued before the FMAs of this one and are stored
 // into the other buffer after them, so that device memory's latency passes under the FMAs; and one
-// barrier per tile is enough instead of two. Corrected: the source issues these loads in inline
+// barrier per tile is enough instead of two. Corrected: fileaccent issues these loads in inline
 // assembly and waits for them in another asm statement, further down. Nothing tells the compiler
 // that the registers between the two are not yet loaded: it may copy, spill or store them there,
 // and once it does the product is wrong. An ordinary load is just as asynchronous on both vendors'
 // hardware, and the compiler puts the wait where the value is first used: here, behind hold_loads,
 // which keeps it from issuing the load only there. (Behind the last tile the same is loaded, and
-// stored, once more: where the source branches around its two loads, clang would wait for one
+// stored, once more: where fileaccent branches around its two loads, clang would wait for one
 // before the other. And nothing may say that A and B are not written to, or clang would load them
-// before the barrier, where everything is waited for. The source stores C in assembly too, by the
+// before the barrier, where everything is waited for. fileaccent stores C in assembly too, by the
 // instruction that an ordinary store is.)
 // On the H200 32.77 TFLOP/s, 1.04 times 07.3; 49.0 % of the peak, of 50 that LDS allows.
 #pragma once

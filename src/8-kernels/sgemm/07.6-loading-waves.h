@@ -5,10 +5,10 @@
 // are two LDS buffers and one barrier per tile. It costs twice the threads' registers for the same
 // product, and on a CU whose waves take turns anyway the waves of two blocks would have done as
 // well. Whole waves go one way or the other, so that nothing diverges. LDS for one more tile is
-// asked for at launch and not used, as by the source. Corrected: there both halves store the first
+// asked for at launch and not used, as by fileaccent. Corrected: there both halves store the first
 // tile, the same values to the same places.
 //
-// The source contradicts itself here: its list calls 7.6 a register double buffer in assembly, not
+// fileaccent's repository contradicts itself here: its list calls 7.6 a register double buffer in assembly, not
 // finished because some places in LDS could not be read. Its code of that number has no assembly
 // and is this, and the counters it published are this code's too: 512 threads and 28672 bytes of
 // LDS. So the time in the list is taken to be of the code. (12 has loads in assembly.)

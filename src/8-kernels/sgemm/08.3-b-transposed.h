@@ -2,7 +2,7 @@
 //
 // Against 08.1: what was one load of 16 bytes of a row of B are pairs of 4 columns, 20 values
 // apart, and lanes, which stand 4 columns or 80 values apart, meet in two banks, four in each; the
-// copy to LDS stores four values to as many columns. (The source's list says "no optimization" of
+// copy to LDS stores four values to as many columns. (fileaccent's list says "no optimization" of
 // it, its main program a negative one.)
 // On the H200 10.18 TFLOP/s, 0.47 of 08.1; 69.4 % of the passes through LDS are bank conflicts.
 #pragma once

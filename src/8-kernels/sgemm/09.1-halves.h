@@ -4,8 +4,8 @@
 //
 // Against 03.5: lanes load neighbouring 16 bytes from LDS, where 8 x 8 in one piece lets lanes load
 // 16 bytes from places 32 bytes apart, so that only every second bank answers. The last tile's FMAs
-// come after the loop, which so has nothing to decide. As in the source 10368 bytes of LDS are
-// asked for at launch and not used. Corrected: the source has no barrier between the first tile's
+// come after the loop, which so has nothing to decide. As by fileaccent, 10368 bytes of LDS are
+// asked for at launch and not used. Corrected: fileaccent has no barrier between the first tile's
 // stores and its use, and takes the last tile from the second buffer whether it is there or not.
 // On the H200 3.53 TFLOP/s, 520 bytes of local memory; with the bound of 256 48.48, 1.37 times
 // 03.5.

@@ -4,7 +4,7 @@
 //
 // Against 09.1: the operands of the next k are loaded before the FMAs of this one, also across the
 // barrier, A's value by value. On a GPU with waves of 64 two such parts side by side make a wave,
-// which needs 64 + 64 different values per k where one of 32 needs 64 + 32. The source's text is
+// which needs 64 + 64 different values per k where one of 32 needs 64 + 32. fileaccent's text is
 // column by column; read row by row, its A is our B. Corrected: with beta = 0 it reads C all the
 // same.
 // On the H200 3.99 TFLOP/s, 480 bytes of local memory; with the bound of 256 47.04, 0.97 of 09.1.

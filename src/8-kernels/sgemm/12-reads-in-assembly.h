@@ -1,7 +1,7 @@
 // The loads from LDS in assembly, each step's together with the wait for them in one asm statement,
 // whose outputs are valid when it ends. (AMD; elsewhere ordinary loads.)
 //
-// Against 07.4, whose copies, buffers and padding it has: what the source tried, and lost data by.
+// Against 07.4, whose copies, buffers and padding it has: what fileaccent tried, and lost data by.
 // Two statements, one that loads and one that waits, leave the compiler room between them, in which
 // the registers are not loaded yet and it does not know. One statement leaves none, and nothing
 // overlaps with the FMAs either; addresses are added up anew for each statement.

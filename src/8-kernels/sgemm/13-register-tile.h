@@ -1,7 +1,7 @@
 // A large thread tile, two buffers in LDS and two in registers, all at places that are known when
 // it compiles: 8 x 8 per thread in tiles of 128 x 128, 256 threads. Plain HIP for every GPU.
 //
-// What held the source's stages back is gone one by one:
+// What held fileaccent's stages back is gone one by one:
 //   LDS bandwidth  8 x 8 elements per thread need 1 byte per FMA from LDS; their pieces of 4 x 4
 //                  lie 64 apart, so that neighbouring lanes load neighbouring 16 bytes from A,
 //                  which is transposed, and from B

@@ -5,13 +5,13 @@
 
 namespace sgemm {
 
-/// The launch bound of a kernel of the source, which states none: clang for AMD then compiles for
+/// The launch bound of a kernel of fileaccent's, who states none: clang for AMD then compiles for
 /// blocks of up to 1024 threads, whose registers must fit into a CU together. That leaves 64 VGPRs
 /// to a thread of gfx900, gfx906 and gfx908. nvcc would assume nothing; with the bound stated it
 /// also leaves 64 registers, so that the H200 shows the same.
 inline constexpr unsigned assumed_threads = 1024;
 
-/// Waves are taken for 64 lanes, as on the source's GPU. With waves of 32 such a group is two of
+/// Waves are taken for 64 lanes, as on fileaccent's GPU. With waves of 32 such a group is two of
 /// them; it is right on both.
 inline constexpr unsigned wave_lanes = 64;
 

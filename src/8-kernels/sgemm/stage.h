@@ -1,4 +1,4 @@
-// What a rung of this ladder is: FP32, and what the source's launches know beside the matrices.
+// What a rung of this ladder is: FP32, and what fileaccent's launches know beside the matrices.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ using Kernel = gemm::Kernel<float>;
 using Product = gemm::Product<float>;
 using Stage = gemm::Stage<float>;
 
-/// The extents of a block's tile as most of the source's kernels get them: at launch, so that no
-/// loop over the tile has a length that the compiler knows. (The source's m, n and k.)
+/// The extents of a block's tile as most of fileaccent's kernels get them: at launch, so that no
+/// loop over the tile has a length that the compiler knows. (fileaccent's m, n and k.)
 struct TileSizes {
   int rows;
   int columns;
@@ -72,7 +72,7 @@ Stage stage_of(const std::string& technique, const std::string& source_kernel, c
   return stage;
 }
 
-/// 64 x 64 x 16, 4 x 4 per thread: the source's tile for most of its stages.
+/// 64 x 64 x 16, 4 x 4 per thread: fileaccent's tile for most of its stages.
 inline constexpr Tiles tiles_64 = {.block_rows = 64,
                                    .block_columns = 64,
                                    .depth = 16,

@@ -1,12 +1,12 @@
-// The ladder: all stages in order, the source's first (sgemm-exercise, by fileaccent), under its
+// The ladder: all stages in order, first those of fileaccent's sgemm-exercise, under its
 // numbers, then ours. Read the files in the order of their numbers; a diff of two neighbours shows
 // what changed.
 //
-// A source's stage does the work of the source's code: the same copies, layout in LDS, buffers,
+// A stage of fileaccent's does the work of that code: the same copies, layout in LDS, buffers,
 // barriers, index arithmetic, block and grid. Where that has a mistake, the file says what is
 // corrected. All of them take alpha and beta, rows with gaps, and m and n that differ, for which
-// the source's grids and stores are not made. All but 3.5, 7.4, 7.5 and 7.8 also say that nothing
-// else points to A, B and C, which the source does in 9.1 only: for gfx908 clang 15 makes the same
+// fileaccent's grids and stores are not made. All but 3.5, 7.4, 7.5 and 7.8 also say that nothing
+// else points to A, B and C, which fileaccent does in 9.1 only: for gfx908 clang 15 makes the same
 // of them without it, loads, stores to LDS, barriers and FMAs in the same order (of 3.2 the same
 // loop over k, with some copies to AGPRs more before it).
 #pragma once
