@@ -72,7 +72,7 @@ TEST(Device, TellsItsProperties) {
   EXPECT_EQ(properties.warpSize, warpSize);
   EXPECT_EQ(properties.sharedMemPerBlock, 65536U);
   EXPECT_GT(properties.totalGlobalMem, 0U);
-  EXPECT_GE(properties.multiProcessorCount, 1);
+  EXPECT_EQ(properties.multiProcessorCount, 5);  // whatever the machine
   int value = 0;
   EXPECT_EQ(hipDeviceGetAttribute(&value, hipDeviceAttributeWarpSize, 0), hipSuccess);
   EXPECT_EQ(value, warpSize);

@@ -58,22 +58,27 @@ __host__ __device__ inline std::uint64_t address_of(const Nodes& nodes, unsigned
   return nodes.base + page * nodes.page_bytes + std::uint64_t{line} * line_bytes;
 }
 
-// The node that comes as number k of the walk. Two halves of the number's bits are scrambled by
-// each other in turns, which can be undone, so no two k give the same (a Feistel network); a result
-// that is no node's number is scrambled again. Host and devices compute it wherever they need it:
-// a table of the order would stand in the caches.
-__host__ __device__ inline unsigned visited(const Nodes& nodes, unsigned k) {
+// A number of `nodes.bits` bits for each k of as many. Two halves of them are scrambled by each
+// other in turns, which can be undone, so no two k give the same (a Feistel network).
+__host__ __device__ inline unsigned scrambled(const Nodes& nodes, unsigned k) {
   const unsigned low_bits = nodes.bits / 2;
   const unsigned low_mask = (1U << low_bits) - 1;
   const unsigned high_mask = (1U << (nodes.bits - low_bits)) - 1;
+  unsigned low = k & low_mask;
+  unsigned high = k >> low_bits;
+  for (unsigned round = 0; round < 4; round += 2) {
+    low ^= mix(high + nodes.seed + round) & low_mask;
+    high ^= mix(low + nodes.seed + round + 1) & high_mask;
+  }
+  return (high << low_bits) | low;
+}
+
+// The node that comes as number k of the walk: what is no node's number is scrambled again, which
+// ends since scrambling can be undone. Host and devices compute it wherever they need it: a table
+// of the order would stand in the caches.
+__host__ __device__ inline unsigned visited(const Nodes& nodes, unsigned k) {
   do {
-    unsigned low = k & low_mask;
-    unsigned high = k >> low_bits;
-    for (unsigned round = 0; round < 4; round += 2) {
-      low ^= mix(high + nodes.seed + round) & low_mask;
-      high ^= mix(low + nodes.seed + round + 1) & high_mask;
-    }
-    k = (high << low_bits) | low;
+    k = scrambled(nodes, k);
   } while (k >= nodes.count);
   return k;
 }

@@ -57,7 +57,7 @@ struct hipDeviceProp_t {
   std::size_t totalConstMem;        ///< Bytes.
   int major;                        ///< 0: no architecture of a GPU.
   int minor;                        ///< 0.
-  int multiProcessorCount;          ///< Processor cores, though one of them runs it all.
+  int multiProcessorCount;          ///< Nominal: one core of the processor runs it all.
   int l2CacheSize;                  ///< Bytes; 0 if not known.
   int maxThreadsPerMultiProcessor;  ///< One block.
   int clockInstructionRate;         ///< kHz of wall_clock64().
