@@ -31,6 +31,8 @@ STYLE = {
     "svg.fonttype": "none",
     "font.family": "DejaVu Sans",
     "font.size": 11,
+    # So that a curve goes through each of its points, and marks them.
+    "path.simplify": False,
     # Names come from files; a dollar sign in one is no formula.
     "text.parse_math": False,
     "axes.spines.top": False,

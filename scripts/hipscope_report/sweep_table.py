@@ -5,8 +5,14 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from . import formats, markdown
+from .series import curves_of
 
 LONGEST_OPEN_TABLE = 40
+# Of a longer one that a plot shows a page has a part: about so many rows at equal distances, and those on
+# either side of so many of the largest steps.
+LONGEST_WHOLE_TABLE = 100
+ROWS_OF_A_PART = 40
+STEPS_OF_A_PART = 10
 THROTTLED_MARK = " †"
 
 Column = tuple[str, list[str]]
@@ -144,11 +150,36 @@ def columns_of(sweep: dict[str, Any], markup: Markup) -> list[Column]:
     ]
 
 
+def _is_remarkable(row: dict[str, Any]) -> bool:
+    """Whether its table must not leave the row out."""
+    return bool(row["published"]) or any(item["throttled"] for item in row["measurements"]) or any(
+        check["wrong"] or not check["checked"] for check in row["checks"])
+
+
+def _rows_on_page(sweep: dict[str, Any]) -> list[int]:
+    """The rows of the table by their numbers: all, or of a long curve a part that tells its shape."""
+    rows = sweep["rows"]
+    found = curves_of(sweep) if len(rows) > LONGEST_WHOLE_TABLE else None
+    if found is None or found.is_bars:
+        return list(range(len(rows)))
+    kept = {0, len(rows) - 1, *range(0, len(rows), -(-len(rows) // ROWS_OF_A_PART))}
+    kept |= {index for index, row in enumerate(rows) if _is_remarkable(row)}
+    points = sorted(found.points.items())
+    steps = sorted(zip(points, points[1:]), reverse=True,
+                   key=lambda pair: abs(pair[1][1] - pair[0][1]) / (abs(pair[0][1]) + abs(pair[1][1]) or 1))
+    for before, after in steps[:STEPS_OF_A_PART]:
+        kept |= {before[0], after[0]}
+    return sorted(kept)
+
+
 def sweep_table(sweep: dict[str, Any]) -> str:
-    """The table in Markdown with its footnotes; folded when it is long."""
-    columns = columns_of(sweep, markdown)
+    """The table in Markdown with its footnotes; folded when it is long, and of very many rows a part."""
+    count, shown = len(sweep["rows"]), _rows_on_page(sweep)
+    columns = columns_of({**sweep, "rows": [sweep["rows"][index] for index in shown]}, markdown)
     header = [name for name, _ in columns]
     body = markdown.table(header, list(zip(*(cells for _, cells in columns))))
-    if len(sweep["rows"]) > LONGEST_OPEN_TABLE:
-        body = f"<details><summary>The {len(sweep['rows'])} rows</summary>\n\n{body}\n\n</details>"
+    if count > LONGEST_OPEN_TABLE:
+        said = f"The {count} rows" if len(shown) == count else \
+            f"{len(shown)} of the {count} rows, those at the largest steps among them; the result file has all"
+        body = f"<details><summary>{said}</summary>\n\n{body}\n\n</details>"
     return "\n\n".join([body, *footnotes(sweep, markdown)])

@@ -143,7 +143,9 @@ def test_a_plot_is_small_and_has_its_texts_as_they_were(tmp_path: Path) -> None:
     root = ElementTree.fromstring(text)
     ids = {node.get("id") for node in root.iter() if node.get("id")}
     assert set(re.findall(r'(?:href="|url\()#([^")]+)', text)) <= ids
-    assert sum(node.tag.endswith("}use") for node in root.iter()) >= 100
+    # One path goes through the hundred points, and marks each.
+    marked = [node.get("d") or "" for node in root.iter() if "marker:url" in (node.get("style") or "")]
+    assert [len(re.findall("[Mlhv]", path)) for path in marked] == [100]
 
 
 def test_what_is_measured_of_others_is_drawn_beside_the_headline(tmp_path: Path) -> None:
@@ -323,6 +325,18 @@ def test_long_tables_are_folded(tmp_path: Path) -> None:
     rows = [synthetic.row(str(x), x, 1e-3, float(x)) for x in range(1, 42)]
     synthetic.write(tmp_path, synthetic.result(sweeps=[synthetic.sweep("s", rows)]))
     assert "<details><summary>The 41 rows</summary>\n\n| size" in page_of(tmp_path)
+
+
+def test_of_a_very_long_curve_a_page_has_the_rows_that_tell_its_shape(tmp_path: Path) -> None:
+    rows = [synthetic.row(str(x), x, 1e-3, 1.0 if x <= 153 else 2.0) for x in range(1, 301)]
+    rows[96]["checks"][0]["wrong"] = 1
+    rows[97]["published"] = [synthetic.published(77.0)]
+    synthetic.write(tmp_path, synthetic.result(sweeps=[synthetic.sweep("s", rows)]))
+    page = page_of(tmp_path)
+    shown = [int(x) for x in re.findall(r"^\| (\d+) \|", page, flags=re.MULTILINE)]
+    assert {1, 97, 98, 153, 154, 300} <= set(shown) and 40 <= len(shown) <= 70
+    assert f"<summary>{len(shown)} of the 300 rows, those at the largest steps among them; the result file has all<" \
+        in page
 
 
 def test_host_times_are_called_cpu_times(tmp_path: Path) -> None:
