@@ -54,10 +54,15 @@ def _check(written: list[int], names: list[str]) -> Json:
 
 
 def _row(row: Json, sweep: Json) -> Json:
+    values = row.get("values", {})
+    if isinstance(values, list):
+        if len(values) != len(sweep["units"]):
+            raise Inconsistent(f"row {row['label']!r} has not as many values as the sweep has units")
+        values = dict(zip(sweep["units"], values))
     return {
         "label": row["label"], "x": row["x"],
         "measurements": [_measurement(name, one) for name, one in row.get("measurements", {}).items()],
-        "values": [_value(name, one, sweep["units"]) for name, one in row.get("values", {}).items()],
+        "values": [_value(name, one, sweep["units"]) for name, one in values.items()],
         "checks": [_check(one, sweep["checks"]) for one in row.get("checks", [])],
         "published": row.get("published", []),
     }

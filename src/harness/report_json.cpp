@@ -93,14 +93,19 @@ Json value_json(const Value& value) {
   return {{"name", value.name}, {"value", number(value.value)}, {"unit", value.unit}};
 }
 
-// The clocks of a measurement's samples: one number where all ran at the same.
+// The clocks of a measurement's samples: one number, their median, where all ran at nearly the
+// same. A sample counts as throttled at 2 %.
 Json clocks_json(const std::vector<Sample>& samples) {
+  constexpr double nearly_the_same = 0.005;
   Json clocks = Json::array();
+  std::vector<double> mhz;
   for (const Sample& sample : samples) {
-    clocks.push_back(positive(std::round(sample.shader_mhz)));
+    mhz.push_back(std::round(sample.shader_mhz));
+    clocks.push_back(positive(mhz.back()));
   }
-  const auto differs = [&](const Json& clock) { return clock != clocks.front(); };
-  return std::any_of(clocks.begin(), clocks.end(), differs) ? clocks : clocks.front();
+  const Summary summary = summarize(mhz);
+  const bool is_one = summary.minimum >= (1 - nearly_the_same) * summary.maximum;
+  return is_one ? positive(std::round(summary.median)) : clocks;
 }
 
 // What most measurements have in common is left out; the schema names it as the default.
@@ -185,12 +190,34 @@ Json row_json(const Row& row, Json& units, Json& checks) {
   return json;
 }
 
+// Rows that have all values of the sweep, in the order of `units`, have them without the names.
+void leave_out_names(Json& rows, const Json& units) {
+  for (Json& row : rows) {
+    const auto values = row.find("values");
+    const auto same_name = [](const auto& one, const auto& other) {
+      return one.first == other.first;
+    };
+    if (values != row.end() && values->size() == units.size() &&
+        std::ranges::equal(values->get_ref<const Json::object_t&>(),
+                           units.get_ref<const Json::object_t&>(), same_name)) {
+      Json list = Json::array();
+      for (const auto& value : *values) {
+        list.push_back(value);
+      }
+      *values = list;
+    }
+  }
+}
+
 Json sweep_json(const SweepRecord& sweep) {
   Json units = Json::object();
   Json checks = Json::array();
   Json rows = Json::array();
   for (const auto& row : sweep.rows) {
     rows.push_back(row_json(*row, units, checks));
+  }
+  if (rows.size() > 1) {
+    leave_out_names(rows, units);
   }
   const char* scale = sweep.axis.scale == Scale::logarithmic ? "logarithmic" : "linear";
   return {{"name", sweep.name},

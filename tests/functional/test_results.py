@@ -172,7 +172,9 @@ def test_numbers_have_the_digits_that_the_schema_says(finished):
         for row in sweep["rows"]:
             numbers = [sample for one in row.get("measurements", {}).values()
                        for sample in (one["median"], one["relative_spread"], *one["samples"])]
-            numbers += [value for value in row.get("values", {}).values() if isinstance(value, float)]
+            values = row.get("values", [])
+            values = values if isinstance(values, list) else values.values()
+            numbers += [value for value in values if isinstance(value, float)]
             assert [number for number in numbers if float(f"{number:.6g}") != number] == []
 
 

@@ -91,6 +91,15 @@ def test_what_is_left_out_has_its_default(tmp_path: Path) -> None:
     assert defaults == {"method": "device events", "batch": 1, "stop": "quiet", "throttled": [], "shader_mhz": None}
 
 
+def test_values_without_their_names_are_those_of_the_units(tmp_path: Path) -> None:
+    data = synthetic.compact(synthetic.result())
+    data["sweeps"][0]["units"] = {"rate": "GB/s", "cost": "us"}
+    data["sweeps"][0]["rows"][0]["values"] = [5.0, [None, "ms"]]
+    rows = read(tmp_path, data)["sweeps"][0]["rows"]
+    assert rows[0]["values"] == [{"name": "rate", "value": 5.0, "unit": "GB/s"},
+                                 {"name": "cost", "value": None, "unit": "ms"}]
+
+
 def spoiled(change: str) -> Json:
     """A file that follows the schema and contradicts itself."""
     data = synthetic.compact(synthetic.result())
@@ -99,6 +108,8 @@ def spoiled(change: str) -> Json:
         row["checks"] = [[1, 5, 0]]
     elif change == "a value with no unit":
         row["values"] = {"rate": 5.0}
+    elif change == "more values than units":
+        row["values"] = [5.0]
     elif change == "a throttled sample that is not there":
         row["measurements"]["time"]["throttled"] = [3]
     else:
@@ -106,7 +117,7 @@ def spoiled(change: str) -> Json:
     return data
 
 
-@pytest.mark.parametrize("change", ["a check with no name", "a value with no unit",
+@pytest.mark.parametrize("change", ["a check with no name", "a value with no unit", "more values than units",
                                     "a throttled sample that is not there", "fewer clocks than samples"])
 def test_what_contradicts_itself_is_refused(tmp_path: Path, change: str) -> None:
     with pytest.raises(load.BadResult, match="contradicts itself"):

@@ -169,6 +169,36 @@ TEST_F(JsonTest, OneClockOfAllSamplesIsOneNumber) {
   EXPECT_EQ(json_row()["measurements"]["time"]["shader_mhz"], Json({1980, nullptr}));
 }
 
+TEST_F(JsonTest, ClocksWithinHalfAPercentAreOneNumber) {
+  Measurement time;
+  time.name = "time";
+  time.samples = {{.seconds = 1, .shader_mhz = 1990},
+                  {.seconds = 1, .shader_mhz = 1999},
+                  {.seconds = 1, .shader_mhz = 2000}};
+  row().measurements = {time};
+  EXPECT_EQ(json_row()["measurements"]["time"]["shader_mhz"], 1999);
+  row().measurements[0].samples[0].shader_mhz = 1989;
+  EXPECT_EQ(json_row()["measurements"]["time"]["shader_mhz"], Json({1989, 1999, 2000}));
+}
+
+TEST_F(JsonTest, RowsWithAllValuesHaveThemWithoutTheirNames) {
+  const auto add_row = [&](const std::vector<detail::Value>& values) {
+    sweep().rows.push_back(std::make_unique<detail::Row>());
+    sweep().rows.back()->values = values;
+  };
+  const detail::Value time = {.name = "time", .value = 1, .unit = "us"};
+  const detail::Value rate = {.name = "rate", .value = nan, .unit = "GB/s"};
+  row().values = {time};
+  add_row({time, rate});
+  add_row({rate, time});
+  add_row({{.name = "time", .value = 2, .unit = "ms"}, rate});
+  const Json rows = json()["sweeps"][0]["rows"];
+  EXPECT_EQ(rows[0]["values"], Json({{"time", 1}}));
+  EXPECT_EQ(rows[1]["values"], Json({1, nullptr}));
+  EXPECT_EQ(rows[2]["values"], Json({{"rate", nullptr}, {"time", 1}}));
+  EXPECT_EQ(rows[3]["values"], Json({Json({2, "ms"}), nullptr}));
+}
+
 TEST_F(JsonTest, WritesSixDigitsButWholeNumbersInFull) {
   row().values = {{.name = "third", .value = 1.0 / 3, .unit = ""},
                   {.name = "count", .value = 123456789012, .unit = ""},
