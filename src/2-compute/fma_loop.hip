@@ -122,8 +122,10 @@ __host__ __device__ float start_value(unsigned thread, Numbers given) {
 }
 
 // `Fmas` dependent FMAs in a row. Compilers unroll loops up to some length: longer ones by halves.
+// Left to itself clang 22 makes functions of the long ones, and a loop that calls 1024 FMAs sixteen
+// times is no loop of 16384.
 template <unsigned Fmas>
-__device__ float fma_chain(float x, float negative_factor) {
+__device__ __forceinline__ float fma_chain(float x, float negative_factor) {
   constexpr unsigned longest_unrolled = 1024;
   if constexpr (Fmas > longest_unrolled) {
     x = fma_chain<Fmas / 2>(x, negative_factor);

@@ -95,6 +95,16 @@ __device__ void advance(typename Operation::Value (&x)[Chains], Operands& given)
   }
 }
 
+// The value, once it is there. Left to itself clang 22 puts the wait for it into the loop that is
+// timed.
+template <typename Bits>
+__device__ Bits loaded(Bits value) {
+#if defined(__HIP_DEVICE_COMPILE__)
+  asm volatile("" : "+v"(value));
+#endif
+  return value;
+}
+
 // `rounds` times the body, after a warm-up that fetches its instructions. Both go through the same
 // code, so that the compiler can move nothing from before the first into the timed one.
 template <typename Operation, unsigned Chains>
@@ -106,7 +116,7 @@ __global__ void __launch_bounds__(largest_block)
   Value x[Chains];
 #pragma unroll
   for (unsigned chain = 0; chain < Chains; ++chain) {
-    x[chain] = same_bits<Value>(starts[(thread * Chains + chain) % start_values]);
+    x[chain] = same_bits<Value>(loaded(starts[(thread * Chains + chain) % start_values]));
   }
   load_operands<Operation>(given, x[0]);
   CycleClock<> clock;

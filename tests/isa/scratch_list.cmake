@@ -2,6 +2,7 @@
 #
 #   part of the kernel's symbol | targets | scratch or registers | reason
 #
+# gfx90a is what clang 15 makes for it, gfx90a22 what later compilers make (clang 22).
 # "scratch" is memory; "registers" are those of another kind: AGPRs, or lanes of a VGPR for SGPRs.
 
 # Writes ASSEMBLY to OUTPUT without the spills of the kernels that LIST names for TARGET, by changing
