@@ -174,7 +174,8 @@ struct AccessGranularity {
 /// dword i * x. A size is judged by the strides of up to twice itself: beyond the size its count
 /// stays while those of larger ones still grow, and further on other costs come on top (lines,
 /// pages). Empty when none explains every cost there within 15 %, when its segments decide fewer
-/// than half of them, and when two sizes explain them as well.
+/// than half of them, when the cost does not double up to the size or goes on rising from there to
+/// twice of it, and when two sizes explain them as well.
 std::optional<AccessGranularity> find_access_granularity(std::span<const CurvePoint> costs,
                                                          unsigned lanes);
 
@@ -233,14 +234,19 @@ struct BankFit {
   double cost_per_way = 0;        ///< for each dword more that a bank must serve, in the unit of y
   double explained = 0;           ///< share of the curve's variation, 0 ... 1
   double confidence = 0;          ///< 0 ... 1: that share, and how much less the next best explains
+  std::size_t outliers = 0;       ///< points that were left out
 };
 
 /// Fits base + cost_per_way * (ways - 1) to `curve`: x is a stride in dwords, y the cost of an
 /// access in which lane i of `lanes` asks for dword i * x. The ways are the most dwords that one of
-/// B banks must serve; B is the power of two from 4 to 128 that leaves the least unexplained.
-/// `cost_per_way` and `base` are for the best of several that are alike. Empty when even the best
-/// leaves more than a tenth of the variation unexplained, when the curve rises by less than a
-/// twentieth (flat), and with fewer than eight points or one that is no stride.
+/// B banks must serve; B is the power of two from 4 to 128 that leaves the least unexplained. A
+/// wave may be served whole, in halves or in quarters: up to strides of 64 dwords 64 banks that
+/// serve halves and 128 that serve a wave of 64 are alike, and only a stride of 128 tells them
+/// apart. Strides with the same power of two in them must cost the same; points that do not, a
+/// tenth at most, are outliers. `cost_per_way` and `base` are for the best of several that are
+/// alike. Empty when even the best leaves more than a tenth of the variation unexplained, when the
+/// curve rises by less than a twentieth (flat), and with fewer than eight points or one that is no
+/// stride.
 std::optional<BankFit> fit_banks(std::span<const CurvePoint> curve, unsigned lanes);
 
 /// The one lowest point of a curve that falls to it and rises from it.

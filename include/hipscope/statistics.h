@@ -44,10 +44,17 @@ struct LineFit {
   double intercept = 0;
   double slope = 0;
   double largest_relative_residual = 0;
+  std::size_t outliers = 0;  ///< points that fit_robust_line left out of that
 };
 
 /// The least-squares line through the points (x[i], y[i]).
 /// Throws std::invalid_argument when the lengths differ, or fewer than two different x are given.
 LineFit fit_line(std::span<const double> x, std::span<const double> y);
+
+/// The line whose slope is the median of all pairs' and whose intercept is the median of the rest
+/// (Theil and Sen's), which a quarter of the points cannot move far. Points further from it than
+/// four standard deviations of the others, and a twentieth of y, are outliers; a quarter at most.
+/// Throws as fit_line does.
+LineFit fit_robust_line(std::span<const double> x, std::span<const double> y);
 
 }  // namespace hipscope

@@ -49,7 +49,8 @@ std::optional<hipscope::LineFit> slope(const hipscope::Results& results, const s
       seconds.push_back(point.y);
     }
   }
-  return kernels.size() < 3 ? std::nullopt : std::optional(hipscope::fit_line(kernels, seconds));
+  return kernels.size() < 3 ? std::nullopt
+                            : std::optional(hipscope::fit_robust_line(kernels, seconds));
 }
 
 void infer_interval(hipscope::Results& results, const std::string& sweep, const std::string& name) {
@@ -85,12 +86,19 @@ void infer_free_grid(hipscope::Results& results) {
   constexpr double tolerance = 0.1;
   double largest = curve[0].x;
   double noise = 0;
-  for (const auto& point : curve) {
-    if (point.y > (1 + tolerance) * curve[0].y) {
-      break;
+  const auto is_longer = [&](const hipscope::CurvePoint& point) {
+    return point.y > (1 + tolerance) * curve[0].y;
+  };
+  for (std::size_t i = 0; i < curve.size(); ++i) {
+    // A single longer time is a disturbance.
+    if (is_longer(curve[i])) {
+      if (i + 1 == curve.size() || is_longer(curve[i + 1])) {
+        break;
+      }
+      continue;
     }
-    largest = point.x;
-    noise = std::max(noise, point.relative_spread);
+    largest = curve[i].x;
+    noise = std::max(noise, curve[i].relative_spread);
   }
   results.infer({.name = "largest grid at the cost of one block",
                  .value = largest,

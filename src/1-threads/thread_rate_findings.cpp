@@ -51,9 +51,10 @@ std::optional<double> growth_of_large_blocks(const std::vector<hipscope::CurvePo
   }
   const double fastest =
       std::min_element(curve.begin(), curve.end(), [](auto& a, auto& b) { return a.y < b.y; })->y;
-  const auto first_slow = std::find_if(curve.begin(), curve.end(), [&](const auto& point) {
-    return point.y > noticeable * fastest;
-  });
+  // From there on all are: a single slow one before is a disturbance.
+  const auto first_slow = std::find_if(curve.rbegin(), curve.rend(), [&](const auto& point) {
+                            return point.y <= noticeable * fastest;
+                          }).base();
   constexpr std::ptrdiff_t fewest_points = 4;
   if (curve.end() - first_slow < fewest_points) {
     return 0.0;
@@ -232,13 +233,18 @@ void infer_residency(hipscope::Results& results) {
   if (cycles.empty() || resident.size() != cycles.size()) {
     return;
   }
-  std::size_t largest = 1;
-  for (std::size_t i = 2; i < cycles.size(); ++i) {
-    if (cycles[i].y / cycles[i - 1].y > cycles[largest].y / cycles[largest - 1].y) {
-      largest = i;
-    }
+  // A jump lasts: both points after it are above both before.
+  const auto jump_at = [&](std::size_t i) {
+    return std::min(cycles[i].y, cycles[i + 1].y) / std::max(cycles[i - 1].y, cycles[i - 2].y) - 1;
+  };
+  if (cycles.size() < 4) {
+    return;
   }
-  const double jump = cycles[largest].y / cycles[largest - 1].y - 1;
+  std::size_t largest = 2;
+  for (std::size_t i = 3; i + 1 < cycles.size(); ++i) {
+    largest = jump_at(i) > jump_at(largest) ? i : largest;
+  }
+  const double jump = jump_at(largest);
   constexpr double noticeable = 0.02;
   hipscope::Inference inference{.name = "time in place of a block of 1024",
                                 .unit = "cycles",

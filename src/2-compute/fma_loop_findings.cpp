@@ -120,12 +120,13 @@ void infer_loop_cost(hipscope::Results& results, unsigned wave_threads) {
   if (fmas.size() < 3) {
     return;
   }
-  const auto line = hipscope::fit_line(fmas, cycles);
+  const auto line = hipscope::fit_robust_line(fmas, cycles);
   const double confidence = std::max(0.0, 1 - 10 * line.largest_relative_residual);
-  const std::string evidence = "straight line through the cycles per iteration of " +
-                               number(fmas.front()) + " ... " + number(fmas.back()) +
-                               " FMAs, largest error " +
-                               number(100 * line.largest_relative_residual, 2) + " %";
+  const std::string evidence =
+      "straight line through the cycles per iteration of " + number(fmas.front()) + " ... " +
+      number(fmas.back()) + " FMAs, largest error " +
+      number(100 * line.largest_relative_residual, 2) + " %" +
+      (line.outliers > 0 ? "; " + hipscope::outliers_text(line.outliers, fmas.size()) : "");
   results.infer({.name = "FMA latency",
                  .value = line.slope,
                  .unit = "cycles",

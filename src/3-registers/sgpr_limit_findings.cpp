@@ -79,6 +79,10 @@ void infer_budget(hipscope::Results& results, double uniform) {
                           " uniform values scalar registers are spilled: with " +
                           number(cliff->next_x, 4) + " an operation takes " + number(cliff->ratio) +
                           " times as long";
+    if (cliff->outliers > 0) {
+      inference.evidence.push_back(
+          hipscope::outliers_text(cliff->outliers, time_per_operation.size()));
+    }
   }
   results.infer(inference);
 }

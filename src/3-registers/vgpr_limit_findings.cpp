@@ -38,12 +38,16 @@ double value_at(const Curve& curve, double x) {
   return std::find_if(curve.begin(), curve.end(), [&](auto& point) { return point.x == x; })->y;
 }
 
+// Where the compiler's report first has scratch.
+Curve::const_iterator first_spilled(const Curve& scratch) {
+  return std::find_if(scratch.begin(), scratch.end(), [](auto& point) { return point.y > 0; });
+}
+
 std::vector<std::string> budget_evidence(const hipscope::Results& results, unsigned threads) {
   std::vector<std::string> evidence;
   const Curve scratch = results.curve(ring_sweep(threads), "scratch");
   const Curve registers = results.curve(ring_sweep(threads), "registers");
-  const auto spilled =
-      std::find_if(scratch.begin(), scratch.end(), [](auto& point) { return point.y > 0; });
+  const auto spilled = first_spilled(scratch);
   if (spilled != scratch.end() && spilled != scratch.begin()) {
     const double fits = (spilled - 1)->x;
     evidence.push_back("by the compiler's report " + number(fits, 4) + " values fit in " +
@@ -80,6 +84,16 @@ void infer_budget(hipscope::Results& results, unsigned threads) {
                           number(*inference.value, 4) + " registers; with " +
                           number(step->next_x, 4) + " an FMA takes " + number(step->ratio) +
                           " times as long";
+    if (step->outliers > 0) {
+      inference.evidence.push_back(hipscope::outliers_text(step->outliers, rate.size()));
+    }
+    const Curve scratch = results.curve(ring_sweep(threads), "scratch");
+    const auto spilled = first_spilled(scratch);
+    if (spilled != scratch.end() && spilled->x != step->next_x) {
+      constexpr double hardly_sure = 0.2;
+      inference.confidence = std::min(inference.confidence, hardly_sure);
+      inference.evidence.emplace_back("the compiler needs scratch from elsewhere on");
+    }
   }
   results.infer(inference);
 }
@@ -133,10 +147,22 @@ std::string rate_follows_waves(const Curve& rate, const Curve& counted) {
          number(counted.back().y, 4);
 }
 
+// The waves never rise with the registers: the middle of three neighbours is each point itself, or
+// better.
+Curve without_outliers(const Curve& counted) {
+  Curve smooth = counted;
+  for (std::size_t i = 1; i + 1 < counted.size(); ++i) {
+    const auto [low, high] = std::minmax(counted[i - 1].y, counted[i + 1].y);
+    smooth[i].y = std::clamp(counted[i].y, low, high);
+  }
+  return smooth;
+}
+
 // Waves in place x lanes x registers per thread can come close to the size of the register file,
 // and never exceed it.
 void infer_register_file(hipscope::Results& results) {
-  const Curve counted = results.curve("waiting", "counted");
+  const Curve measured = results.curve("waiting", "counted");
+  const Curve counted = without_outliers(measured);
   const Curve registers = results.curve("waiting", "registers");
   if (counted.empty()) {
     return;
@@ -169,6 +195,13 @@ void infer_register_file(hipscope::Results& results) {
                           number(most * 4 / 1024, 4) + " KiB, of one CU";
     inference.evidence = {residency_steps(counted, registers),
                           rate_follows_waves(results.curve("waiting", "hop rate"), counted)};
+    std::size_t outliers = 0;
+    for (std::size_t i = 0; i < counted.size(); ++i) {
+      outliers += counted[i].y != measured[i].y ? 1 : 0;
+    }
+    if (outliers > 0) {
+      inference.evidence.push_back(hipscope::outliers_text(outliers, counted.size()));
+    }
   }
   results.infer(inference);
 }

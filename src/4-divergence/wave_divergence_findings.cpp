@@ -7,6 +7,7 @@
 
 #include "hipscope/format.h"
 #include "hipscope/inference.h"
+#include "hipscope/statistics.h"
 
 namespace wave_divergence {
 namespace {
@@ -35,6 +36,10 @@ void infer_wave_size(hipscope::Results& results) {
                                  " times as long up to " + number(by_granularity->last_high_x) +
                                  " lanes at a time as from " +
                                  number(by_granularity->first_flat_x) + " on");
+    if (by_granularity->outliers > 0) {
+      inference.evidence.push_back(
+          hipscope::outliers_text(by_granularity->outliers, two_paths.size()));
+    }
   }
   if (by_paths) {
     inference.evidence.push_back("the FMA rate falls with the number of paths up to " +
@@ -42,10 +47,14 @@ void infer_wave_size(hipscope::Results& results) {
   } else if (!many_paths.empty()) {
     inference.evidence.push_back("the FMA rate over the number of paths shows no end of its fall");
   }
+  const bool only_one_shows_it =
+      !two_paths.empty() && !many_paths.empty() && !(by_granularity && by_paths);
   const bool disagree =
       by_granularity && by_paths && by_granularity->first_flat_x != by_paths->first_flat_x;
   if (disagree) {
     inference.statement = "the curves of granularity and of paths disagree";
+  } else if (only_one_shows_it) {
+    inference.statement = "only one of the curves of granularity and of paths shows it";
   } else if (const auto& drop = by_granularity ? by_granularity : by_paths) {
     inference.value = drop->first_flat_x;
     inference.confidence =
@@ -118,7 +127,22 @@ void infer_overlap(hipscope::Results& results) {
   }
   constexpr double one_after_the_other = 1.9;
   constexpr double side_by_side = 1.1;
-  const double ratio = curve.front().y / curve.back().y;
+  // The first three points lie below every wave's size, the last three are at it and above; one of
+  // them may be disturbed.
+  constexpr std::ptrdiff_t few = 3;
+  if (static_cast<std::ptrdiff_t>(curve.size()) < 2 * few) {
+    return;
+  }
+  const auto typical = [](std::vector<hipscope::CurvePoint>::const_iterator first) {
+    std::vector<double> cycles;
+    for (auto point = first; point < first + few; ++point) {
+      cycles.push_back(point->y);
+    }
+    return hipscope::summarize(cycles).median;
+  };
+  const double apart = typical(curve.begin());
+  const double together = typical(curve.end() - few);
+  const double ratio = apart / together;
   results.infer(
       {.name = "two paths of a wave that is alone",
        .value = ratio,
@@ -128,8 +152,7 @@ void infer_overlap(hipscope::Results& results) {
                     : ratio < side_by_side      ? "two paths of one wave overlap fully"
                                                 : "two paths of one wave overlap in part",
        .evidence = {"with one wave per SIMD, lanes in turns take " +
-                    times_as_long(curve.front().y, curve.back().y) +
-                    " as with all lanes on one path"}});
+                    times_as_long(apart, together) + " as with all lanes on one path"}});
 }
 
 // The shortest body from which on a branch is faster than a select, when `taken` lanes run it.

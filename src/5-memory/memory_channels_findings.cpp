@@ -6,6 +6,7 @@
 
 #include "hipscope/format.h"
 #include "hipscope/inference.h"
+#include "memory_bandwidth_findings.h"
 
 namespace memory_channels {
 namespace {
@@ -19,6 +20,19 @@ std::vector<hipscope::CurvePoint>::const_iterator lowest(
     const std::vector<hipscope::CurvePoint>& curve) {
   return std::min_element(curve.begin(), curve.end(),
                           [](const auto& a, const auto& b) { return a.y < b.y; });
+}
+
+// Whether the neighbours' rate at a stride keeps the whole memory busy, so that half of its
+// channels are too few for it. What one access moves is a sector, of 64 bytes at most on all GPUs
+// so far.
+bool keeps_memory_busy(const hipscope::Results& results, double stride) {
+  constexpr double sector_bytes = 64;
+  constexpr double busy = 0.5;
+  const double peak = memory_bandwidth::peak(results.device());       // GB/s, or NaN
+  const auto neighbours = results.curve("stride", "neighbour rate");  // billions a second
+  return std::any_of(neighbours.begin(), neighbours.end(), [&](const auto& point) {
+    return point.x == stride && point.y * sector_bytes > busy * peak;
+  });
 }
 
 void infer_interleave(hipscope::Results& results) {
@@ -39,6 +53,13 @@ void infer_interleave(hipscope::Results& results) {
         "channels take turns every so many bytes: each doubling of the stride "
         "beyond it halves the channels that are met";
     inference.evidence.push_back(std::to_string(found->halvings) + " halvings in a row");
+    if (!keeps_memory_busy(results, found->bytes)) {
+      constexpr double hardly_sure = 0.4;
+      inference.confidence = std::min(inference.confidence, hardly_sure);
+      inference.evidence.emplace_back(
+          "by its clock the memory could do more: if half or a quarter of the channels is enough "
+          "for this rate, they take turns at half or a quarter of these bytes");
+    }
   } else if (worst->y > clearly_slower) {
     inference.statement =
         "addresses look hashed over the channels: no stride was found that makes them collide";

@@ -24,9 +24,12 @@ std::string fit_text(const std::string& what, const std::optional<hipscope::Bank
   }
   const std::string text =
       what + ": " + banks + " banks explain " + number(100 * fit->explained, 4) + " % of the curve";
+  const std::string left_out =
+      fit->outliers > 0 ? "; " + std::to_string(fit->outliers) + " points left out as outliers"
+                        : "";
   return fit->banks ? text + ", " + number(fit->base, 3) + " cycles and " +
-                          number(fit->cost_per_way) + " for each dword more in one bank"
-                    : text + ", which cannot tell them apart";
+                          number(fit->cost_per_way) + " for each dword more in one bank" + left_out
+                    : text + ", which cannot tell them apart" + left_out;
 }
 
 // The number of banks, which latency and throughput must tell alike.
@@ -59,8 +62,8 @@ void infer_banks(hipscope::Results& results) {
   if (chase && loads && chase->banks && chase->banks == loads->banks) {
     banks.value = *chase->banks;
     banks.confidence = std::min(chase->confidence, loads->confidence);
-    banks.statement = "the costs of strides 1 ... 64 dwords repeat as with " +
-                      std::to_string(*chase->banks) + " banks";
+    banks.statement = "the costs of strides up to " + number(chase_curve.back().x, 4) +
+                      " dwords repeat as with " + std::to_string(*chase->banks) + " banks";
     cost.value = chase->cost_per_way;
     cost.confidence = chase->explained;
     cost.statement = "so much longer takes a load for each dword more that one bank must serve";

@@ -41,6 +41,19 @@ std::optional<AccessGranularity> fit_candidate(std::span<const CurvePoint> costs
       fit->largest_relative_residual > largest_residual) {
     return std::nullopt;
   }
+  // A slope that bends is not taken for the one: the cost at least doubles and then stays.
+  constexpr double smallest_rise = 2;
+  constexpr double flat = 1.2;
+  const auto first_flat = std::find_if(costs.begin(), costs.end(), [=](const CurvePoint& cost) {
+    return cost.x * dword_bytes >= bytes;
+  });
+  const auto last_flat = std::find_if(first_flat, costs.end(), [=](const CurvePoint& cost) {
+    return cost.x * dword_bytes >= 2 * bytes;
+  });
+  if (last_flat == costs.end() || last_flat->y > flat * first_flat->y ||
+      first_flat->y < smallest_rise * fit->latency) {
+    return std::nullopt;
+  }
   return AccessGranularity{.bytes = bytes,
                            .cost_per_segment = *fit->interval,
                            .least_cost = fit->latency,

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "hipscope/inference.h"
@@ -18,7 +19,7 @@ double dwords_of_busiest_bank(unsigned stride, unsigned lanes, unsigned banks) {
   return std::ceil(static_cast<double>(lanes) / visited);
 }
 
-// y = base + cost_per_way * (ways - 1), for one number of banks.
+// y = base + cost_per_way * (ways - 1), for one number of banks and so many lanes at a time.
 struct Candidate {
   unsigned banks = 0;
   double base = 0;
@@ -60,22 +61,58 @@ Candidate fit_candidate(std::span<const CurvePoint> curve, unsigned lanes, unsig
   return candidate;
 }
 
+// Strides that hold the same power of two meet every power of two of banks alike. What takes longer
+// than the others of its kind is disturbed; of two the slower one is. Empty where it is another
+// law: some are faster than others of their kind, or more than a tenth slower.
+std::vector<CurvePoint> without_outliers(std::span<const CurvePoint> curve) {
+  constexpr double different = 1.25;
+  constexpr std::size_t most_outliers = 10;  // one of so many points
+  std::map<unsigned, std::vector<double>> costs;
+  const auto power_of = [](const CurvePoint& point) {
+    const auto stride = static_cast<unsigned>(point.x);
+    return stride & (~stride + 1);
+  };
+  for (const CurvePoint& point : curve) {
+    costs[power_of(point)].push_back(point.y);
+  }
+  std::vector<CurvePoint> kept;
+  for (const CurvePoint& point : curve) {
+    const std::vector<double>& alike = costs[power_of(point)];
+    const Summary summary = summarize(alike);
+    const double usual = alike.size() > 2 ? summary.median : summary.minimum;
+    if (point.y * different < usual) {
+      return {};
+    }
+    if (point.y < different * usual) {
+      kept.push_back(point);
+    }
+  }
+  return most_outliers * (curve.size() - kept.size()) <= curve.size() ? kept
+                                                                      : std::vector<CurvePoint>{};
+}
+
 bool is_stride(double x) { return x >= 1 && x == std::floor(x); }
 
 }  // namespace
 
-std::optional<BankFit> fit_banks(std::span<const CurvePoint> curve, unsigned lanes) {
+std::optional<BankFit> fit_banks(std::span<const CurvePoint> all, unsigned lanes) {
   constexpr std::size_t fewest_points = 8;
   constexpr std::array<unsigned, 6> candidate_banks = {4, 8, 16, 32, 64, 128};
-  if (curve.size() < fewest_points || lanes == 0 ||
-      !std::all_of(curve.begin(), curve.end(),
+  if (all.size() < fewest_points || lanes == 0 ||
+      !std::all_of(all.begin(), all.end(),
                    [](const CurvePoint& point) { return is_stride(point.x) && point.y > 0; })) {
     return std::nullopt;
   }
+  const std::vector<CurvePoint> curve = without_outliers(all);
+  if (curve.empty()) {
+    return std::nullopt;
+  }
   std::vector<Candidate> candidates;
-  candidates.reserve(candidate_banks.size());
-  for (const unsigned banks : candidate_banks) {
-    candidates.push_back(fit_candidate(curve, lanes, banks));
+  // A wave may be served in halves or in quarters, each with conflicts of its own.
+  for (const unsigned parts : {1U, 2U, 4U}) {
+    for (const unsigned banks : candidate_banks) {
+      candidates.push_back(fit_candidate(curve, std::max(1U, lanes / parts), banks));
+    }
   }
   const auto by_unexplained = [](const Candidate& a, const Candidate& b) {
     return a.unexplained < b.unexplained;
@@ -92,17 +129,24 @@ std::optional<BankFit> fit_banks(std::span<const CurvePoint> curve, unsigned lan
   constexpr double clear_factor = 2;
   constexpr double clear_share = 0.001;
   const double limit = clear_factor * best.unexplained + clear_share;
+  // The cost of a dword is that of a wave served whole, if that explains the curve as well.
+  const Candidate served_whole = fit_candidate(curve, lanes, best.banks);
+  const Candidate& told = served_whole.unexplained <= limit ? served_whole : best;
   BankFit fit{
-      .base = best.base, .cost_per_way = best.cost_per_way, .explained = 1 - best.unexplained};
+      .base = told.base, .cost_per_way = told.cost_per_way, .explained = 1 - best.unexplained};
   double second = 1;
   for (const Candidate& candidate : candidates) {
-    if (candidate.unexplained <= limit) {
+    const bool is_new =
+        std::find(fit.alike.begin(), fit.alike.end(), candidate.banks) == fit.alike.end();
+    if (candidate.unexplained <= limit && is_new) {
       fit.alike.push_back(candidate.banks);
     }
     if (candidate.banks != best.banks) {
       second = std::min(second, candidate.unexplained);
     }
   }
+  std::sort(fit.alike.begin(), fit.alike.end());
+  fit.outliers = all.size() - curve.size();
   if (fit.alike.size() == 1) {
     fit.banks = best.banks;
     fit.confidence = fit.explained * (1 - best.unexplained / second);

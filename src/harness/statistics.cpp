@@ -81,4 +81,41 @@ LineFit fit_line(std::span<const double> x, std::span<const double> y) {
   return fit;
 }
 
+LineFit fit_robust_line(std::span<const double> x, std::span<const double> y) {
+  LineFit line = fit_line(x, y);  // throws for both
+  std::vector<double> slopes;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (x[i] != x[j]) {
+        slopes.push_back((y[i] - y[j]) / (x[i] - x[j]));
+      }
+    }
+  }
+  line.slope = summarize(slopes).median;
+  std::vector<double> rest;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    rest.push_back(y[i] - line.slope * x[i]);
+  }
+  line.intercept = summarize(rest).median;
+  std::vector<double> residuals;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    residuals.push_back(std::abs((rest[i] - line.intercept) / y[i]));
+  }
+  constexpr double sigma_per_median_deviation = 1.4826;  // of a normal distribution
+  constexpr double certain_sigmas = 4;
+  constexpr double least = 0.05;
+  const double limit =
+      std::max(least, certain_sigmas * sigma_per_median_deviation * summarize(residuals).median);
+  const auto outliers = static_cast<std::size_t>(std::count_if(
+      residuals.begin(), residuals.end(), [=](double residual) { return residual > limit; }));
+  line.outliers = 4 * outliers <= x.size() ? outliers : 0;
+  line.largest_relative_residual = 0;
+  for (const double residual : residuals) {
+    if (line.outliers == 0 || residual <= limit) {
+      line.largest_relative_residual = std::max(line.largest_relative_residual, residual);
+    }
+  }
+  return line;
+}
+
 }  // namespace hipscope

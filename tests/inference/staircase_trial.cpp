@@ -5,14 +5,21 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "cu_staircase_findings.h"
 #include "fma_loop_findings.h"
+#include "ilp_tlp_findings.h"
+#include "lds_banks_findings.h"
 #include "made_results.h"
+#include "memory_channels_findings.h"
 #include "staircase_curves.h"
+#include "store_divergence_findings.h"
 #include "trial.h"
+#include "vgpr_limit_findings.h"
+#include "wave_divergence_findings.h"
 
 namespace hipscope::trial {
 namespace {
@@ -295,6 +302,322 @@ TEST(StaircaseTrial, InstructionCache) {
     answers.add({}, made.inference("largest loop at full speed, 64 threads"));
   }
   expect_goals(answers, {.right = 0.7});
+}
+
+// --- LDS banks ----------------------------------------------------------------------------------
+
+struct Lds {
+  unsigned lanes = 0;
+  unsigned at_once = 0;  // lanes that are served together
+  unsigned banks = 0;
+  double base = 0;
+  double per_dword = 0;
+
+  // Each part of a wave waits for its busiest bank.
+  [[nodiscard]] double cycles(double stride) const {
+    double sum = 0;
+    for (unsigned first = 0; first < lanes; first += at_once) {
+      std::vector<unsigned> dwords(banks);
+      for (unsigned lane = first; lane < first + at_once; ++lane) {
+        ++dwords[lane * static_cast<unsigned>(stride) % banks];
+      }
+      sum += *std::max_element(dwords.begin(), dwords.end());
+    }
+    return base + per_dword * sum;
+  }
+};
+
+std::vector<double> strides(bool with_long_ones) {
+  std::vector<double> xs = counted(1, 64);
+  if (with_long_ones) {
+    for (const double stride : {80, 96, 112, 128}) {
+      xs.push_back(stride);
+    }
+  }
+  return xs;
+}
+
+Inference banks_by(unsigned lanes, const Curve& chase, const Curve& loads) {
+  MadeResults made("lds_banks", device_of(60, static_cast<int>(lanes)));
+  made.curve("chase-4", "latency", chase);
+  made.curve("loads-4", lds_banks::throughput, loads);
+  lds_banks::conclude(made.results());
+  return made.inference("LDS banks");
+}
+
+TEST(StaircaseTrial, LdsBanks) {
+  Tally& answers = tally("LDS banks");
+  for (unsigned i = 0; i < 1000; ++i) {
+    Random random(seed(26, i));
+    const Disturbance& disturbance = one_of(random, all_disturbances());
+    Lds lds{.lanes = one_of(random, std::vector<unsigned>{32, 64}),
+            .banks = one_of(random, std::vector<unsigned>{16, 32, 32, 64, 64, 128}),
+            .per_dword = between(random, 1, 4)};
+    lds.at_once = lds.lanes / one_of(random, std::vector<unsigned>{1, 2});
+    const std::vector<double> xs = strides(happens(random, 0.7));
+    const auto curve = [&](double base) {
+      lds.base = base;
+      return measured(
+          xs, [&](double x) { return lds.cycles(x); }, disturbance, random);
+    };
+    const Curve chase = curve(between(random, 20, 100));
+    answers.add({.value = lds.banks}, banks_by(lds.lanes, chase, curve(0)));
+  }
+  for (unsigned i = 0; i < 500; ++i) {
+    Random random(seed(27, i));
+    const std::vector<double> xs = strides(happens(random, 0.7));
+    const Curve chase = nothing(xs, random);
+    answers.add({}, banks_by(64, chase, nothing(xs, random)));
+  }
+  // Without long strides two numbers of banks may look alike.
+  expect_goals(answers, {.right = 0.5});
+}
+
+// --- Wave size ----------------------------------------------------------------------------------
+
+Inference wave_by(const Curve& granularity, const Curve& paths) {
+  MadeResults made("wave_divergence");
+  if (!granularity.empty()) {
+    made.curve("granularity", "cycles", granularity);
+  }
+  if (!paths.empty()) {
+    made.curve("paths", "FMA rate", paths);
+  }
+  wave_divergence::conclude(made.results());
+  return made.inference("wave size");
+}
+
+const std::vector<double>& granularities() {
+  static const std::vector<double> all = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
+  return all;
+}
+
+const std::vector<double>& path_counts() {
+  static const std::vector<double> all = {1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128};
+  return all;
+}
+
+// A rate is less where a time is longer.
+Curve reciprocal(Curve times) {
+  for (CurvePoint& point : times) {
+    point.y = 1e6 / point.y;
+  }
+  return times;
+}
+
+TEST(StaircaseTrial, WaveSize) {
+  Tally& answers = tally("wave size by divergence");
+  for (unsigned i = 0; i < 1000; ++i) {
+    Random random(seed(28, i));
+    const Disturbance& disturbance = one_of(random, all_disturbances());
+    const double lanes = one_of(random, std::vector<double>{32, 64});
+    const double both = between(random, 1.8, 2.2);
+    const Curve granularity = measured(
+        granularities(), [&](double x) { return x < lanes ? 1000 * both : 1000; }, disturbance,
+        random);
+    const Curve paths = reciprocal(measured(
+        path_counts(), [&](double x) { return 1000 * std::min(x, lanes); }, disturbance, random));
+    answers.add({.value = lanes}, wave_by(granularity, happens(random, 0.7) ? paths : Curve{}));
+  }
+  for (unsigned i = 0; i < 500; ++i) {
+    Random random(seed(29, i));
+    const Curve granularity = nothing(granularities(), random);
+    answers.add({}, wave_by(granularity, reciprocal(nothing(path_counts(), random))));
+  }
+  expect_goals(answers, {.right = 0.6});
+}
+
+// --- Memory channels ----------------------------------------------------------------------------
+
+std::vector<double> powers(double first, double last) {
+  std::vector<double> xs;
+  for (double x = first; x <= last; x *= 2) {
+    xs.push_back(x);
+  }
+  return xs;
+}
+
+Inference interleave_by(const DeviceDescription& device, const Curve& power,
+                        const Curve& neighbour) {
+  Curve ratios = power;
+  for (std::size_t i = 0; i < ratios.size(); ++i) {
+    ratios[i].y /= neighbour[i].y;
+  }
+  MadeResults made("memory_channels", device);
+  made.curve("stride", "power-of-two rate", power);
+  made.curve("stride", "neighbour rate", neighbour);
+  made.curve("stride", "of neighbour", ratios);
+  memory_channels::conclude(made.results());
+  return made.inference("channel interleave");
+}
+
+TEST(StaircaseTrial, ChannelInterleave) {
+  Tally& answers = tally("channel interleave");
+  const std::vector<double> strides = powers(128, 1 << 20);
+  constexpr double sector_bytes = 64;
+  for (unsigned i = 0; i < 1000; ++i) {
+    Random random(seed(30, i));
+    const Disturbance& disturbance = one_of(random, all_disturbances());
+    const double interleave = one_of(random, std::vector<double>{256, 512, 1024, 2048, 4096});
+    const double channels = one_of(random, std::vector<double>{8, 16, 32, 64});
+    // Of some, a half or a quarter of the channels gives all that the CUs ask for.
+    const double enough = one_of(random, std::vector<double>{1, 1, 1, 0.5, 0.25});
+    const double rate = between(random, 5, 50);
+    DeviceDescription device = fake::describe();
+    if (happens(random, 0.6)) {
+      device.memory_bus_bits = 4096;
+      device.memory_mhz = rate * sector_bytes / enough / between(random, 0.6, 0.95) / 1.024;
+    }
+    const auto seconds = [&](double met) { return std::max(1.0, enough * channels / met) / rate; };
+    const auto reciprocal_of = [](Curve curve) {
+      for (CurvePoint& point : curve) {
+        point.y = 1 / point.y;
+      }
+      return curve;
+    };
+    const Curve power = reciprocal_of(measured(
+        strides,
+        [&](double x) { return seconds(std::clamp(channels * interleave / x, 1.0, channels)); },
+        disturbance, random));
+    const Curve neighbour = reciprocal_of(measured(
+        strides, [&](double) { return seconds(channels); }, disturbance, random));
+    answers.add({.value = interleave}, interleave_by(device, power, neighbour));
+  }
+  for (unsigned i = 0; i < 500; ++i) {
+    Random random(seed(31, i));
+    const Curve power = nothing(strides, random);
+    // What slows both alike is no channel's doing.
+    Curve neighbour = power;
+    for (CurvePoint& point : neighbour) {
+      point.y *= between(random, 0.9, 1.1);
+    }
+    const bool are_alike = happens(random, 0.5);
+    answers.add({}, interleave_by(fake::describe(), power,
+                                  are_alike ? neighbour : nothing(strides, random)));
+  }
+  expect_goals(answers, {.right = 0.25});
+}
+
+// --- Access granularity -------------------------------------------------------------------------
+
+const std::vector<double>& access_strides() {
+  static const std::vector<double> all = {1,  2,  3,  4,  5,  7,  8,  9,  12, 15,
+                                          16, 17, 24, 31, 32, 33, 48, 63, 64};
+  return all;
+}
+
+Inference granularity_by(int lanes, const Curve& costs) {
+  MadeResults made("store_divergence", device_of(60, lanes));
+  made.curve("stride-loads", "cycles per access", costs);
+  store_divergence::conclude(made.results());
+  return made.inference("access granularity of loads from memory");
+}
+
+TEST(StaircaseTrial, AccessGranularity) {
+  Tally& answers = tally("access granularity");
+  for (unsigned i = 0; i < 1000; ++i) {
+    Random random(seed(32, i));
+    const unsigned lanes = one_of(random, std::vector<unsigned>{32, 64});
+    const double bytes = one_of(random, std::vector<double>{32, 64, 128});
+    const double least = between(random, 0, 1) * lanes * 4 / bytes;
+    const double per_segment = between(random, 0.5, 5);
+    const auto cycles = [&](double stride) {
+      std::set<double> segments;
+      for (unsigned lane = 0; lane < lanes; ++lane) {
+        segments.insert(std::floor(lane * stride * 4 / bytes));
+      }
+      return per_segment * std::max(least, static_cast<double>(segments.size()));
+    };
+    answers.add({.value = bytes},
+                granularity_by(static_cast<int>(lanes),
+                               measured(access_strides(), cycles,
+                                        one_of(random, all_disturbances()), random)));
+  }
+  for (unsigned i = 0; i < 500; ++i) {
+    Random random(seed(33, i));
+    answers.add({}, granularity_by(64, nothing(access_strides(), random)));
+  }
+  expect_goals(answers, {.right = 0.3});
+}
+
+// --- Latency ------------------------------------------------------------------------------------
+
+Inference latency_by(const Curve& chains, const Curve& waves) {
+  MadeResults made("ilp_tlp");
+  made.curve("fma-chains", "round", chains);
+  made.curve("fma-waves", "round", waves);
+  ilp_tlp::conclude(made.results(), {{.name = "fma", .title = "FMA"}});
+  return made.inference("FMA latency");
+}
+
+TEST(StaircaseTrial, InstructionLatency) {
+  Tally& answers = tally("instruction latency");
+  const std::vector<double> chains = counted(1, 8);
+  const std::vector<double> waves = {1, 2, 3, 4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 64};
+  for (unsigned i = 0; i < 1000; ++i) {
+    Random random(seed(34, i));
+    const Disturbance& disturbance = one_of(random, all_disturbances());
+    const double latency = between(random, 2, 20);
+    const double interval = one_of(random, std::vector<double>{1, 2, 4});
+    const double of_a_unit = interval / one_of(random, std::vector<double>{1, 2, 4});
+    const Curve by_chains = measured(
+        chains, [&](double n) { return std::max(latency, n * interval); }, disturbance, random);
+    const Curve by_waves = measured(
+        waves, [&](double n) { return std::max(latency, n * of_a_unit); }, disturbance, random);
+    // One chain can be held up by the interval, too.
+    answers.add({.value = std::max(latency, interval), .tolerance = 0.05},
+                latency_by(by_chains, by_waves));
+  }
+  for (unsigned i = 0; i < 500; ++i) {
+    Random random(seed(35, i));
+    const Curve by_chains = nothing(chains, random);
+    const Inference found = latency_by(by_chains, nothing(waves, random));
+    // Two constants that agree are a latency, which nothing else limits.
+    answers.add(found.value ? Truth{.value = 1000, .tolerance = 0.1} : Truth{}, found);
+  }
+  expect_goals(answers, {.right = 0.4});
+}
+
+// --- Registers ----------------------------------------------------------------------------------
+
+TEST(StaircaseTrial, RegisterBudget) {
+  Tally& answers = tally("register budget");
+  const std::vector<double> values = {8,   16,  32,  64,  96,  128, 160, 192, 208, 224,
+                                      232, 240, 248, 252, 256, 272, 288, 320, 512};
+  const auto conclude = [&](const Curve& times, double budget) {
+    MadeResults made("vgpr_limit");
+    Curve scratch = times;
+    for (CurvePoint& point : scratch) {
+      point.y = point.x > budget ? 64 : 0;
+    }
+    made.curve("live-256", "scratch", scratch);
+    made.curve("live-256", "FMA rate", reciprocal(times));
+    Curve registers = times;
+    for (CurvePoint& point : registers) {
+      point.y = point.x + 6;
+    }
+    made.curve("live-256", "registers", registers);
+    vgpr_limit::conclude(made.results());
+    return made.inference("register budget per thread, blocks of 256");
+  };
+  for (unsigned i = 0; i < 1000; ++i) {
+    Random random(seed(36, i));
+    // In some the rate falls before the compiler needs scratch.
+    const double budget = one_of(random, std::vector<double>{64, 128, 192, 248, 252, 256});
+    const double step = between(random, 1.3, 4);
+    const double slope = between(random, 0, 2);
+    const auto cycles = [&](double x) {
+      return 1000 * (x <= budget ? 1 : step + slope * (x / budget - 1));
+    };
+    answers.add({.value = budget + 6},
+                conclude(measured(values, cycles, one_of(random, all_disturbances()), random),
+                         happens(random, 0.9) ? budget : 320));
+  }
+  for (unsigned i = 0; i < 500; ++i) {
+    Random random(seed(37, i));
+    answers.add({}, conclude(nothing(values, random), 512));
+  }
+  expect_goals(answers, {.right = 0.6});
 }
 
 }  // namespace

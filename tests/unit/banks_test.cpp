@@ -41,7 +41,7 @@ std::function<double(double)> banked(unsigned lanes, unsigned banks, double base
 TEST(FitBanks, FindsBanksAndCost) {
   for (const unsigned lanes : {32U, 64U}) {
     for (const unsigned banks : {8U, 16U, 32U, 64U, 128U}) {
-      const auto fit = fit_banks(curve(banked(lanes, banks, 30, 2)), lanes);
+      const auto fit = fit_banks(curve(banked(lanes, banks, 30, 2), 0, 1, 128), lanes);
       ASSERT_TRUE(fit && fit->banks) << lanes << " " << banks;
       EXPECT_EQ(*fit->banks, banks);
       EXPECT_EQ(fit->alike, std::vector<unsigned>{banks});
@@ -94,6 +94,33 @@ TEST(FitBanks, HalfWavesTellTheSameBanks) {
       EXPECT_NEAR(fit->cost_per_way, 2, 0.05);
     }
   }
+}
+
+// 64 banks that serve half of a wave at a time look like 128 that serve all of it, up to strides of
+// 64 dwords.
+TEST(FitBanks, OnlyLongStridesTellHalvesFromTwiceAsManyBanks) {
+  const auto halves = [](double stride) { return 80 + 4 * (ways(stride, 32, 64) - 1); };
+  const auto whole = banked(64, 128, 80, 4);
+  for (const auto& law : {std::function<double(double)>(halves), whole}) {
+    const auto up_to_64 = fit_banks(curve(law), 64);
+    ASSERT_TRUE(up_to_64);
+    EXPECT_FALSE(up_to_64->banks);
+    EXPECT_EQ(up_to_64->alike, (std::vector<unsigned>{64, 128}));
+  }
+  EXPECT_EQ(fit_banks(curve(halves, 0, 1, 128), 64)->banks, 64U);
+  EXPECT_EQ(fit_banks(curve(whole, 0, 1, 128), 64)->banks, 128U);
+}
+
+TEST(FitBanks, DisturbedPointsAreLeftOut) {
+  auto made = curve(banked(32, 32, 30, 2), 0.01);
+  for (const std::size_t i : {4U, 11U, 30U, 47U}) {
+    made[i].y *= 2;
+  }
+  const auto fit = fit_banks(made, 32);
+  ASSERT_TRUE(fit && fit->banks);
+  EXPECT_EQ(*fit->banks, 32U);
+  EXPECT_EQ(fit->outliers, 4U);
+  EXPECT_GT(fit->confidence, 0.9);
 }
 
 // Throughput: no conflict costs nothing but the access itself.
