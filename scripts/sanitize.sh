@@ -49,6 +49,7 @@ declare -A sizes=(
   [fma_loop]="--fmas 512"
   [cu_staircase]="--fmas 16 --source-rounds 1 --hold 100"
   [ilp_tlp]="--rounds 1 --peak-rounds 1"
+  [matrix_rate]="--rounds 1 --fmas 1 --side 64 --warm 1 --filter chains|adds|library"
   [vgpr_limit]="--fmas 2^20 --blocks-per-cu 2 --hops 3"
   [sgpr_limit]="--operations 2^16"
   [register_pressure]="--nx 24 --ny 16 --nz 16 --steps 2 --largest-awkward 600"

@@ -132,6 +132,8 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
     "rates": (
         Entry("FP32 FMA latency", ("ilp_tlp", "fma_loop: FMA latency")),
         *_told_by("ilp_tlp", "{what} latency", "{what} rate", "{what} peak"),
+        *_told_by("matrix_rate", "{what} matrix rate", "{what} matrix latency", "cost of random operands"),
+        *_told_by("matrix_rate", "width of sums, {what}", tolerance=EXACT),
         *_told_by("fma_loop", "best FMA rate of one block"),
         *_told_by("math_functions", "cost of {what}", "gain of {what}"),
     ),

@@ -1,0 +1,51 @@
+// Products of square matrices in each number format by the GPU vendor's own library, as a reference
+// in the same run: cuBLASLt on NVIDIA, hipBLASLt on AMD, where the build has found it.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace hipscope::vendor {
+
+/// The library's name and version, "cuBLASLt 13.0.2"; empty when this build has none.
+std::string matrix_library();
+
+/// Whether a call may end the process instead of failing.
+bool matrix_may_end_the_process();
+
+/// What the build looked for, for a sentence that says that it is not there.
+inline constexpr const char* matrix_libraries = "cuBLASLt, hipBLASLt";
+
+/// What the factors are; the product is FP64, FP32 of TF32, FP16, BF16 (of FP8 too) and INT32. Of
+/// e5m2 only A is: NVIDIA's library multiplies it by e4m3.
+enum class MatrixFormat { fp64, tf32, fp16, bf16, e4m3, e5m2, int8 };
+
+/// How FP8 is summed.
+enum class MatrixSums {
+  standard,  ///< as the library does by default
+  fast,      ///< in the sums of the instruction alone
+};
+
+/// Bytes of device memory that a product may use beside its matrices.
+inline constexpr std::size_t matrix_workspace_bytes = std::size_t{64} << 20;
+
+/// Products of one size and format, by the way of computing that the library chooses for them.
+class MatrixProduct {
+ public:
+  /// Throws DeviceError: where the build has no library, or the library nothing for this format.
+  MatrixProduct(MatrixFormat format, MatrixSums sums, int side);
+  ~MatrixProduct();
+  MatrixProduct(const MatrixProduct&) = delete;
+  MatrixProduct& operator=(const MatrixProduct&) = delete;
+
+  /// Enqueues D = A B on the default stream. A lies row by row, B and D column by column, so that k
+  /// runs along the memory of both factors, as FP8 must. All in device memory. Throws DeviceError.
+  void enqueue(const void* a, const void* b, void* d, void* workspace);
+
+ private:
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace hipscope::vendor

@@ -1,0 +1,414 @@
+// How fast does a GPU multiply matrices, in each number format that it has an instruction for, and
+// how does it add?
+//
+// A matrix instruction computes D = A B + D for small matrices that lie in the registers of a wave
+// (NVIDIA: warp) or, with wgmma, in LDS (NVIDIA: shared memory). As with any instruction there are
+// two numbers: its latency, seen by a chain of instructions that each add to the last one's sums,
+// and its rate, which takes independent sums, several waves, or both. The first sweeps take them
+// apart, peak fills the GPU, and data shows what the values do to the clock, since a multiplier
+// that gets zeros takes less power. adds feeds in single values that show how the sum is made: how
+// wide it is, how it is rounded, and how many products are added at once.
+//
+// The values are small integers that every format holds, so that each element of each sum must come
+// out exactly, wherever in the registers its factors were.
+#include <hipscope/hipscope.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "instructions.h"
+#include "launcher.h"
+#include "library.h"
+#include "matrix_rate_findings.h"
+#include "probes.h"
+
+using hipscope::Sweep;
+using hipscope::WaveTime;
+
+namespace matrix_rate {
+namespace {
+
+// --- Kernels ----------------------------------------------------------------------------------
+
+// Both pairs of operands stay in registers, and so do the sums of all chains.
+template <typename Code, unsigned Chains>
+__global__ void __launch_bounds__((most_threads<Code, Chains>))
+    chains_kernel(const void* a_of_lanes, const void* b_of_lanes, const void* starts, void* ends,
+                  WaveTime* times, unsigned rounds) {
+  const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned lane = thread % Code::lanes;
+  typename Code::A a[pairs];
+  typename Code::B b[pairs];
+#pragma unroll
+  for (unsigned pair = 0; pair < pairs; ++pair) {
+    a[pair] = static_cast<const typename Code::A*>(a_of_lanes)[pair * Code::lanes + lane];
+    b[pair] = static_cast<const typename Code::B*>(b_of_lanes)[pair * Code::lanes + lane];
+  }
+  typename Code::Sum sums[Chains];
+#pragma unroll
+  for (unsigned chain = 0; chain < Chains; ++chain) {
+    sums[chain] = load_sum<typename Code::Sum>(starts, chain, lane, Code::lanes);
+  }
+  const WaveTime time = hipscope::time_rounds<true>(rounds, [&] {
+#pragma unroll
+    for (unsigned step = 0; step < body_instructions / Chains; ++step) {
+#pragma unroll
+      for (unsigned chain = 0; chain < Chains; ++chain) {
+        Code::multiply_add(sums[chain], a[step % pairs], b[step % pairs]);
+      }
+    }
+  });
+#pragma unroll
+  for (unsigned chain = 0; chain < Chains; ++chain) {
+    store_sum(ends, thread / Code::lanes * Chains + chain, lane, Code::lanes, sums[chain]);
+  }
+  if (threadIdx.x % warpSize == 0) {
+    times[thread / warpSize] = time;
+  }
+}
+
+// wgmma: B, and A too unless it comes from registers, in LDS, where all groups of a block read
+// them. The instructions go on by themselves, up to a round ahead of those that issue them.
+template <typename Code, unsigned Chains>
+__global__ void __launch_bounds__((most_threads<Code, Chains>))
+    group_kernel(const void* a_given, const void* b_given, const void* starts, void* ends,
+                 WaveTime* times, unsigned rounds) {
+  __shared__ GroupOperands<Code, pairs> lds;
+  const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned lane = thread % Code::lanes;
+  lds.fill(a_given, b_given);
+  typename Code::A a[pairs];
+  std::uint64_t b[pairs];
+#pragma unroll
+  for (unsigned pair = 0; pair < pairs; ++pair) {
+    a[pair] = lds.a_of(a_given, pair, lane);
+    b[pair] = lds.b_of(pair);
+  }
+  typename Code::Sum sums[Chains];
+#pragma unroll
+  for (unsigned chain = 0; chain < Chains; ++chain) {
+    sums[chain] = load_sum<typename Code::Sum>(starts, chain, lane, Code::lanes);
+  }
+  hipscope::CycleClock clock;
+  unsigned repeats = hipscope::warm_up_rounds;
+#pragma unroll 1
+  for (unsigned pass = 0; pass < 2; ++pass) {
+    __syncthreads();
+    clock.start();
+    wgmma_fence();
+#pragma unroll 1
+    for (unsigned round = 0; round < repeats; ++round) {
+#pragma unroll
+      for (unsigned step = 0; step < body_instructions / Chains; ++step) {
+#pragma unroll
+        for (unsigned chain = 0; chain < Chains; ++chain) {
+          lds.multiply_add(sums[chain], a[step % pairs], b[step % pairs], step % pairs);
+        }
+      }
+      wgmma_wait<1>();
+    }
+    wgmma_wait<0>();
+    clock.stop();
+    repeats = rounds;
+  }
+#pragma unroll
+  for (unsigned chain = 0; chain < Chains; ++chain) {
+    store_sum(ends, thread / Code::lanes * Chains + chain, lane, Code::lanes, sums[chain]);
+  }
+  if (threadIdx.x % warpSize == 0) {
+    times[thread / warpSize] = {.start = clock.started(), .end = clock.ended()};
+  }
+}
+
+// A single instruction in each group of lanes, to see how it adds.
+template <typename Code>
+__global__ void __launch_bounds__((most_threads<Code, 1>))
+    once_kernel(const void* a_of_lanes, const void* b_of_lanes, const void* starts, void* ends,
+                WaveTime* /*times*/, unsigned /*rounds*/) {
+  const unsigned lane = threadIdx.x % Code::lanes;
+  auto sum = load_sum<typename Code::Sum>(starts, 0, lane, Code::lanes);
+  Code::multiply_add(sum, static_cast<const typename Code::A*>(a_of_lanes)[lane],
+                     static_cast<const typename Code::B*>(b_of_lanes)[lane]);
+  store_sum(ends, threadIdx.x / Code::lanes, lane, Code::lanes, sum);
+}
+
+template <typename Code>
+__global__ void __launch_bounds__((most_threads<Code, 1>))
+    group_once_kernel(const void* a_given, const void* b_given, const void* starts, void* ends,
+                      WaveTime* /*times*/, unsigned /*rounds*/) {
+  __shared__ GroupOperands<Code, 1> lds;
+  lds.fill(a_given, b_given);
+  auto sum = load_sum<typename Code::Sum>(starts, 0, threadIdx.x, Code::lanes);
+  const typename Code::A a = lds.a_of(a_given, 0, threadIdx.x);
+  wgmma_fence();
+  lds.multiply_add(sum, a, lds.b_of(0), 0);
+  wgmma_wait<0>();
+  store_sum(ends, 0, threadIdx.x, Code::lanes, sum);
+}
+
+// --- Instructions -----------------------------------------------------------------------------
+
+template <typename Code, unsigned Chains>
+void add_kernel(Instruction& instruction) {
+  if constexpr (has_registers_for<Code, Chains>) {
+    Kernel kernel = nullptr;
+    if constexpr (is_of_groups<Code>) {
+      kernel = group_kernel<Code, Chains>;
+    } else {
+      kernel = chains_kernel<Code, Chains>;
+    }
+    instruction.kernels.push_back({Chains, most_threads<Code, Chains>, kernel});
+  }
+}
+
+template <typename Code>
+Instruction with_kernels() {
+  Instruction instruction = describe<Code>();
+  add_kernel<Code, 1>(instruction);
+  add_kernel<Code, 2>(instruction);
+  add_kernel<Code, 4>(instruction);
+  add_kernel<Code, 8>(instruction);
+  if constexpr (is_of_groups<Code>) {
+    instruction.once = group_once_kernel<Code>;
+  } else {
+    instruction.once = once_kernel<Code>;
+  }
+  return instruction;
+}
+
+std::vector<Instruction> make_instructions(const hipscope::DeviceDescription& device) {
+  std::vector<Instruction> list;
+  visit_instructions(
+      device, [&]<typename Code>(const Code* /*type*/) { list.push_back(with_kernels<Code>()); });
+  return list;
+}
+
+const std::vector<Instruction>& instructions_of(const hipscope::DeviceDescription& device) {
+  static const std::vector<Instruction> list = make_instructions(device);
+  return list;
+}
+
+std::vector<const Instruction*> leading_instructions(const hipscope::DeviceDescription& device) {
+  return leading(instructions_of(device));
+}
+
+// --- Sweeps -----------------------------------------------------------------------------------
+
+unsigned wave_size(const Sweep& sweep) { return static_cast<unsigned>(sweep.device().wave_size); }
+
+void note_instructions(Sweep& sweep) {
+  const auto& list = instructions_of(sweep.device());
+  if (std::none_of(list.begin(), list.end(), is_matrix_instruction)) {
+    sweep.note("this device has no matrix instruction: packed and dot instructions alone");
+  }
+}
+
+// One value for each number of chains, NaN where registers do not suffice.
+void add_by_chains(hipscope::Point& point, const std::map<unsigned, double>& values,
+                   const std::string& unit) {
+  for (const unsigned chains : {1U, 2U, 4U, 8U}) {
+    const auto found = values.find(chains);
+    point.value(std::to_string(chains) + (chains == 1 ? " chain" : " chains"),
+                found == values.end() ? unknown : found->second, unit);
+  }
+}
+
+// One group alone: how long a sum takes until the next instruction can add to it, and how closely
+// instructions with sums of their own follow one another.
+void measure_chains(Sweep& sweep, std::uint64_t rounds) {
+  sweep.axis({.name = "instruction"});
+  sweep.headline("1 chain");
+  sweep.note("cycles from one instruction of a group of lanes to its next, by independent sums");
+  note_instructions(sweep);
+  double row = 0;
+  for (const Instruction& instruction : instructions_of(sweep.device())) {
+    auto point = sweep.point(instruction.title(), ++row);
+    std::map<unsigned, double> cycles;
+    for (const ChainKernel& kernel : instruction.kernels) {
+      Launcher launcher(instruction, kernel, {.blocks = 1, .groups = 1}, wave_size(sweep),
+                        Data::integers, sweep.seed());
+      launcher.verify(point);
+      if (kernel.chains == 1) {
+        point.measure([&] { launcher.run(rounds); }, {.batch = 1});
+      }
+      cycles[kernel.chains] = sweep.counted(launcher.cycles_per_instruction(point, rounds));
+    }
+    add_by_chains(point, cycles, "cycles");
+  }
+}
+
+std::vector<unsigned> group_counts(const Sweep& sweep) {
+  return sweep.is_hardware() ? std::vector<unsigned>{1, 2, 3, 4, 8, 12, 16}
+                             : std::vector<unsigned>{2};
+}
+
+// More and more groups on one CU, each with 1 ... 8 sums: up to 4 waves each has a SIMD (NVIDIA: SM
+// sub-partition) of its own.
+void measure_groups(Sweep& sweep, std::uint64_t rounds) {
+  sweep.axis({.name = "instruction x groups"});
+  sweep.headline("1 chain");
+  sweep.note("FMAs per cycle of one CU, by groups of lanes and independent sums of each");
+  double row = 0;
+  for (const Instruction* instruction : leading_instructions(sweep.device())) {
+    for (const unsigned groups : group_counts(sweep)) {
+      const unsigned waves = groups * instruction->lanes / wave_size(sweep);
+      if (groups * instruction->lanes > instruction->kernels[0].most_threads || waves == 0) {
+        continue;
+      }
+      auto point = sweep.point(instruction->title() + " x " + std::to_string(groups), ++row);
+      std::map<unsigned, double> rates;
+      for (const ChainKernel& kernel : instruction->kernels) {
+        if (groups * instruction->lanes > kernel.most_threads) {
+          continue;
+        }
+        Launcher launcher(*instruction, kernel, {.blocks = 1, .groups = groups}, wave_size(sweep),
+                          Data::integers, sweep.seed());
+        launcher.verify(point);
+        if (kernel.chains == 1) {
+          point.measure([&] { launcher.run(rounds); }, {.batch = 1});
+        }
+        rates[kernel.chains] = sweep.counted(instruction->fmas() * groups /
+                                             launcher.cycles_per_instruction(point, rounds));
+      }
+      add_by_chains(point, rates, "FMAs/cycle/CU");
+    }
+  }
+}
+
+// Every CU full. Up to four chains hide what a matrix instruction waits for; a vector instruction
+// has as many as there are, since neighbours that share operands read them from the registers once.
+void measure_full(Sweep& sweep, const Instruction& instruction, const std::string& label, double x,
+                  std::uint64_t fmas, Data data, double warm_seconds) {
+  constexpr std::size_t of_four_chains = 2;
+  const std::size_t most = instruction.kernels.size() - 1;
+  const ChainKernel& kernel =
+      instruction
+          .kernels[is_matrix_instruction(instruction) ? std::min(of_four_chains, most) : most];
+  const unsigned groups = sweep.is_hardware() ? std::min(instruction.peak_groups,
+                                                         kernel.most_threads / instruction.lanes)
+                                              : std::max(1U, wave_size(sweep) / instruction.lanes);
+  const auto units = static_cast<unsigned>(sweep.device().compute_units);
+  auto point = sweep.point(label, x);
+  Launcher launcher(instruction, kernel, {.blocks = units, .groups = groups}, wave_size(sweep),
+                    data, sweep.seed());
+  launcher.verify(point);
+  const double round = instruction.fmas() * body_instructions * groups;
+  const auto rounds = std::max(std::uint64_t{1}, static_cast<std::uint64_t>(double(fmas) / round));
+  warm(launcher, rounds, warm_seconds);
+  const auto time = point.measure([&] { launcher.run(rounds); });
+  add_rates(point, time, round * static_cast<double>(rounds + hipscope::warm_up_rounds), units,
+            instruction.format);
+}
+
+void measure_peak(Sweep& sweep, std::uint64_t fmas) {
+  sweep.axis({.name = "instruction"});
+  sweep.headline("rate");
+  sweep.note("a sparse instruction counts with the FMAs of the zeros that it leaves out");
+  note_instructions(sweep);
+  double row = 0;
+  for (const Instruction& instruction : instructions_of(sweep.device())) {
+    measure_full(sweep, instruction, instruction.title(), ++row, fmas, Data::integers, 0);
+  }
+}
+
+// What the operands do to the clock: a GPU at the limit of its power takes it back after some
+// milliseconds, so the same work runs for a while before it is measured.
+void measure_data(Sweep& sweep, std::uint64_t fmas, std::uint64_t warm_milliseconds) {
+  sweep.axis({.name = "instruction and operands"});
+  sweep.headline("peak");
+  const double warm_seconds =
+      sweep.is_hardware() ? 1e-3 * static_cast<double>(warm_milliseconds) : 0;
+  double row = 0;
+  for (const Instruction* instruction : leading_instructions(sweep.device())) {
+    if (!is_matrix_instruction(*instruction)) {
+      continue;
+    }
+    for (const auto& [data, name] :
+         {std::pair(Data::zeros, "zeros"), std::pair(Data::integers, "small integers"),
+          std::pair(Data::random, "random bits")}) {
+      measure_full(sweep, *instruction, instruction->title() + ", " + name, ++row, fmas, data,
+                   warm_seconds);
+    }
+  }
+}
+
+// What single products show; see probes.h. Integers are not rounded.
+void measure_adds(Sweep& sweep) {
+  sweep.axis({.name = "instruction"});
+  sweep.headline("bits kept");
+  sweep.note("rounding: what is added for so many quarters of the last place, in last places");
+  double row = 0;
+  for (const Instruction* instruction : leading_instructions(sweep.device())) {
+    ++row;
+    if (instruction->sum.is_integer()) {
+      continue;
+    }
+    auto point = sweep.point(instruction->title(), row);
+    Probe probe(*instruction, wave_size(sweep));
+    const double kept = bits_kept(probe, *instruction);
+    point.value("bits kept", kept, "bits");
+    point.value("added at once", products_at_once(probe, *instruction, kept), "products");
+    const auto rounds_to = [&](bool odd, int quarters) {
+      return rounded(probe, *instruction, kept, odd, quarters);
+    };
+    point.value("1/4", rounds_to(false, 1), "");
+    point.value("2/4, even", rounds_to(false, 2), "");
+    point.value("2/4, odd", rounds_to(true, 2), "");
+    point.value("3/4", rounds_to(false, 3), "");
+    point.value("-3/4", rounds_to(false, -3), "");
+    point.value("subnormal factors", subnormal_factor(probe, *instruction), "");
+    point.value("subnormal sums", subnormal_sum(probe, *instruction), "");
+    point.verify("every element one of the possible sums", probe.wrong(), probe.checked());
+  }
+}
+
+int run(int argc, char** argv) {
+  if (const auto status = probe_if_asked(argc, argv)) {
+    return *status;
+  }
+  hipscope::Experiment experiment(
+      "matrix_rate",
+      {.question = "How fast are matrices multiplied in each number format, and how is it added?",
+       .sources = {
+           "hipscope's own; the probes of how it is added follow Fasi, Higham, Mikaitis and "
+           "Pranesh, PeerJ CS 7:e330"}});
+  const auto rounds =
+      experiment.size("--rounds", "rounds of 64 instructions per group of lanes",
+                      {.gpu = 64, .quick = 8, .host = 1, .minimum = 1, .maximum = 1U << 16});
+  const auto fmas = experiment.size(
+      "--fmas", "FMAs of every CU where all are full",
+      {.gpu = 1ULL << 34, .quick = 1ULL << 32, .host = 1, .minimum = 1, .maximum = 1ULL << 40});
+  const auto side =
+      experiment.size("--side", "rows and columns of the library's matrices",
+                      {.gpu = 8192, .quick = 4096, .host = 64, .minimum = 16, .maximum = 16384});
+  experiment.sweep("chains", "one group of lanes, with more and more independent sums",
+                   [=](Sweep& sweep) { measure_chains(sweep, rounds); });
+  experiment.sweep("groups", "more and more groups of lanes on one CU",
+                   [=](Sweep& sweep) { measure_groups(sweep, rounds); });
+  experiment.sweep("peak", "every CU full", [=](Sweep& sweep) { measure_peak(sweep, fmas); });
+  experiment.sweep("data", "every CU full, with operands that take more and more power",
+                   [=](Sweep& sweep) { measure_data(sweep, fmas, warm); });
+  experiment.sweep("library", "products of large square matrices by the vendor's library",
+                   [=](Sweep& sweep) { measure_library(sweep, side); });
+  experiment.sweep("adds", "how a sum is made, by single products", measure_adds);
+  experiment.conclude([](hipscope::Results& results) {
+    std::vector<RowName> all;
+    for (const Instruction& instruction : instructions_of(results.device())) {
+      all.push_back({instruction.format, instruction.name, instruction.family});
+    }
+    std::vector<RowName> leading;
+    for (const Instruction* instruction : leading_instructions(results.device())) {
+      leading.push_back({instruction->format, instruction->name, instruction->family});
+    }
+    conclude(results, all, leading);
+  });
+  return experiment.run(argc, argv);
+}
+
+}  // namespace
+}  // namespace matrix_rate
+
+int main(int argc, char** argv) { return matrix_rate::run(argc, argv); }

@@ -1,0 +1,201 @@
+// Packed and dot instructions of the vector units, beside which matrix instructions stand: each
+// lane multiplies for itself. A wave's packed FMA is a product of a column by one number, a dot
+// product one of rows by a column.
+#pragma once
+
+#include "mfma.h"
+#include "registers.h"
+
+namespace matrix_rate {
+
+// Dot products: gfx906 and later, of signed bytes on gfx11 and gfx12 by another name; and not
+// gfx1010.
+#if defined(__gfx906__) || defined(__gfx1030__) || MATRIX_RATE_CDNA > 0
+#define MATRIX_RATE_DOT 1
+#elif defined(__GFX11__) || defined(__GFX12__)
+#define MATRIX_RATE_DOT 2
+#else
+#define MATRIX_RATE_DOT 0
+#endif
+
+/// Each of 32 lanes has `Rows` rows of A, and all the same column of B, of `K` elements.
+template <unsigned Rows, unsigned K>
+struct PackedShape {
+  static constexpr unsigned m = 32 * Rows;
+  static constexpr unsigned n = 1;
+  static constexpr unsigned k = K;
+  static constexpr unsigned lanes = 32;
+  static constexpr unsigned a_lanes = lanes;
+  static constexpr unsigned b_lanes = lanes;
+  static constexpr Sparsity sparsity = Sparsity::dense;
+  static constexpr unsigned a_elements = Rows * K;
+  static constexpr unsigned b_elements = Rows * K;
+  static constexpr unsigned sum_elements = Rows;
+  __host__ __device__ static Place a_place(unsigned lane, unsigned element) {
+    return {Rows * lane + element / K, element % K};
+  }
+  __host__ __device__ static Place b_place(unsigned /*lane*/, unsigned element) {
+    return {element % K, 0};
+  }
+  __host__ __device__ static Place sum_place(unsigned lane, unsigned element) {
+    return {Rows * lane + element, 0};
+  }
+  static constexpr const char* family = "packed";
+  static constexpr unsigned peak_groups = 16;
+};
+
+/// For all that the compiler knows, changes the sum: so that no two of them go into one
+/// instruction.
+template <typename T>
+__device__ void keep_apart([[maybe_unused]] T& sum) {
+#if defined(__HIP_DEVICE_COMPILE__)
+  asm("" : "+v"(sum));
+#endif
+}
+
+/// What the others are to be held against: one FMA for each lane.
+struct VectorFp32 : PackedShape<1, 1> {
+  static constexpr const char* format = "FP32 vector";
+  static constexpr const char* name = "FMA";
+  static constexpr Format a_format = fp32;
+  static constexpr Format b_format = fp32;
+  static constexpr Format sum_format = fp32;
+  using A = Registers<float, 1>;
+  using B = Registers<float, 1>;
+  using Sum = Registers<float, 1>;
+  __device__ static void multiply_add(Sum& d, const A& a, const B& b) {
+    d.value[0] = fmaf(a.value[0], b.value[0], d.value[0]);
+    keep_apart(d.value[0]);
+  }
+};
+
+struct VectorFp64 : PackedShape<1, 1> {
+  static constexpr const char* format = "FP64 vector";
+  static constexpr const char* name = "FMA";
+  static constexpr Format a_format = fp64;
+  static constexpr Format b_format = fp64;
+  static constexpr Format sum_format = fp64;
+  using A = Registers<double, 1>;
+  using B = Registers<double, 1>;
+  using Sum = Registers<double, 1>;
+  __device__ static void multiply_add(Sum& d, const A& a, const B& b) {
+    d.value[0] = fma(a.value[0], b.value[0], d.value[0]);
+    keep_apart(d.value[0]);
+  }
+};
+
+/// Two FP16 FMAs in a register; all three operands are registers of their own.
+struct PackedFp16 : PackedShape<2, 1> {
+  static constexpr const char* format = "FP16 packed";
+  static constexpr const char* name = "FMA of pairs";
+  static constexpr Format a_format = fp16;
+  static constexpr Format b_format = fp16;
+  static constexpr Format sum_format = fp16;
+  using A = Registers<unsigned, 1>;
+  using B = Registers<unsigned, 1>;
+  using Sum = Registers<unsigned, 1>;
+  __device__ static void multiply_add(Sum& d, const A& a, const B& b) {
+#if MATRIX_RATE_SM >= 530
+    asm volatile("fma.rn.f16x2 %0, %1, %2, %0;"
+                 : "+r"(d.value[0])
+                 : "r"(a.value[0]), "r"(b.value[0]));
+#elif defined(__HIP_DEVICE_COMPILE__)
+    asm("v_pk_fma_f16 %0, %1, %2, %0" : "+v"(d.value[0]) : "v"(a.value[0]), "v"(b.value[0]));
+#else
+    multiply_elsewhere<PackedFp16>(d, a, b);
+#endif
+  }
+};
+
+struct PackedBf16 : PackedShape<2, 1> {
+  static constexpr const char* format = "BF16 packed";
+  static constexpr const char* name = "FMA of pairs";
+  static constexpr Format a_format = bf16;
+  static constexpr Format b_format = bf16;
+  static constexpr Format sum_format = bf16;
+  using A = Registers<unsigned, 1>;
+  using B = Registers<unsigned, 1>;
+  using Sum = Registers<unsigned, 1>;
+  __device__ static void multiply_add(Sum& d, const A& a, const B& b) {
+#if MATRIX_RATE_SM >= 800
+    asm volatile("fma.rn.bf16x2 %0, %1, %2, %0;"
+                 : "+r"(d.value[0])
+                 : "r"(a.value[0]), "r"(b.value[0]));
+#else
+    multiply_elsewhere<PackedBf16>(d, a, b);
+#endif
+  }
+};
+
+/// Two FP32 FMAs in two registers: CDNA 2 and later.
+struct PackedFp32 : PackedShape<2, 1> {
+  static constexpr const char* format = "FP32 packed";
+  static constexpr const char* name = "FMA of pairs";
+  static constexpr Format a_format = fp32;
+  static constexpr Format b_format = fp32;
+  static constexpr Format sum_format = fp32;
+  static constexpr unsigned since = 2;  // CDNA
+  using A = Registers<float, 2>;
+  using B = Registers<float, 2>;
+  using Sum = Registers<float, 2>;
+  __device__ static void multiply_add(Sum& d, const A& a, const B& b) {
+#if MATRIX_RATE_CDNA >= 2
+    auto sum = __builtin_bit_cast(Vector<float, 2>, d);
+    asm("v_pk_fma_f32 %0, %1, %2, %0"
+        : "+v"(sum)
+        : "v"(__builtin_bit_cast(Vector<float, 2>, a)),
+          "v"(__builtin_bit_cast(Vector<float, 2>, b)));
+    d = __builtin_bit_cast(Sum, sum);
+#else
+    multiply_elsewhere<PackedFp32>(d, a, b);
+#endif
+  }
+};
+
+/// d + a0 b0 + a1 b1 of halves, the sum in FP32: AMD, from gfx906 on.
+struct DotFp16 : PackedShape<1, 2> {
+  static constexpr const char* format = "FP16 dot";
+  static constexpr const char* name = "of 2";
+  static constexpr Format a_format = fp16;
+  static constexpr Format b_format = fp16;
+  static constexpr Format sum_format = fp32;
+  using A = Registers<unsigned, 1>;
+  using B = Registers<unsigned, 1>;
+  using Sum = Registers<float, 1>;
+  __device__ static void multiply_add(Sum& d, const A& a, const B& b) {
+#if MATRIX_RATE_DOT > 0
+    d.value[0] =
+        __builtin_amdgcn_fdot2(__builtin_bit_cast(Vector<_Float16, 2>, a),
+                               __builtin_bit_cast(Vector<_Float16, 2>, b), d.value[0], false);
+#else
+    multiply_elsewhere<DotFp16>(d, a, b);
+#endif
+  }
+};
+
+/// The same of four bytes, the sum in INT32.
+struct DotInt8 : PackedShape<1, 4> {
+  static constexpr const char* format = "INT8 dot";
+  static constexpr const char* name = "of 4";
+  static constexpr Format a_format = int8;
+  static constexpr Format b_format = int8;
+  static constexpr Format sum_format = int32;
+  using A = Registers<int, 1>;
+  using B = Registers<int, 1>;
+  using Sum = Registers<int, 1>;
+  __device__ static void multiply_add(Sum& d, const A& a, const B& b) {
+#if MATRIX_RATE_SM >= 610
+    asm volatile("dp4a.s32.s32 %0, %1, %2, %0;"
+                 : "+r"(d.value[0])
+                 : "r"(a.value[0]), "r"(b.value[0]));
+#elif MATRIX_RATE_DOT == 1
+    d.value[0] = __builtin_amdgcn_sdot4(a.value[0], b.value[0], d.value[0], false);
+#elif MATRIX_RATE_DOT == 2
+    d.value[0] = __builtin_amdgcn_sudot4(true, a.value[0], true, b.value[0], d.value[0], false);
+#else
+    multiply_elsewhere<DotInt8>(d, a, b);
+#endif
+  }
+};
+
+}  // namespace matrix_rate

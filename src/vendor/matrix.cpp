@@ -1,0 +1,29 @@
+// See hipscope/vendor/matrix.h.
+#include "hipscope/vendor/matrix.h"
+
+// What CMake has found: the library's types and functions under names that do not say whose they
+// are.
+#include HIPSCOPE_MATRIX_LIBRARY
+
+namespace hipscope::vendor {
+
+struct MatrixProduct::Implementation {
+  matrix_library_of_build::Product product;
+};
+
+MatrixProduct::MatrixProduct(MatrixFormat format, MatrixSums sums, int side)
+    : implementation_(std::make_unique<Implementation>()) {
+  implementation_->product.prepare(format, sums, side);
+}
+
+MatrixProduct::~MatrixProduct() = default;
+
+void MatrixProduct::enqueue(const void* a, const void* b, void* d, void* workspace) {
+  implementation_->product.enqueue(a, b, d, workspace);
+}
+
+std::string matrix_library() { return matrix_library_of_build::name(); }
+
+bool matrix_may_end_the_process() { return matrix_library_of_build::may_end_the_process; }
+
+}  // namespace hipscope::vendor

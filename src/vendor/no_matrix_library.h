@@ -1,0 +1,23 @@
+// In place of a vendor's library that is not there.
+#pragma once
+
+#include <string>
+
+#include "hipscope/device.h"
+#include "hipscope/vendor/matrix.h"
+
+namespace hipscope::vendor::matrix_library_of_build {
+
+constexpr bool may_end_the_process = false;
+
+struct Product {
+  void prepare(MatrixFormat, MatrixSums, int) {
+    throw DeviceError(std::string("this build has no library for matrix products by format: ") +
+                      matrix_libraries);
+  }
+  void enqueue(const void*, const void*, void*, void*) {}
+};
+
+inline std::string name() { return ""; }
+
+}  // namespace hipscope::vendor::matrix_library_of_build
