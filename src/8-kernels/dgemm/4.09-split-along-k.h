@@ -146,8 +146,7 @@ static __global__ void __launch_bounds__(256, 1)
         end_of_row();
       }
     } else {
-      double* const to =
-          computed_here(split.sums + std::size_t{blockIdx.x} * side * side + threadIdx.x);
+      double* const to = split.sums + std::size_t{blockIdx.x} * side * side + thread_index();
 #pragma unroll
       for (unsigned i = 0; i < tile_of_thread; ++i) {
 #pragma unroll

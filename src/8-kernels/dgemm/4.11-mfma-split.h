@@ -135,8 +135,7 @@ static __global__ void __launch_bounds__(mfma_threads)
         }
       }
     } else {
-      double* const to =
-          computed_here(split.sums + std::size_t{blockIdx.x} * side * side + threadIdx.x);
+      double* const to = split.sums + std::size_t{blockIdx.x} * side * side + thread_index();
 #pragma unroll
       for (unsigned i = 0; i < pieces; ++i) {
 #pragma unroll

@@ -1,7 +1,7 @@
 // How pipelined kernels bring tiles of A and B to LDS: on NVIDIA (sm_80 and later) by cp.async,
 // which needs no register and no store instruction for it, and takes care of what lies beyond the
-// matrices by writing zeros. Elsewhere by plain loads and stores; not on AMD, which has no such
-// copies: there 4.09 and 4.11 stage them in registers.
+// matrices by writing zeros. Elsewhere by plain loads and stores; not on AMD, where 4.09 and 4.11
+// stage them in registers.
 //
 // Both tiles lie as in memory, A's with k along a row: a thread reads two k of a row at once.
 #pragma once

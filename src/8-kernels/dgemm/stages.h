@@ -22,7 +22,8 @@
 
 namespace dgemm {
 
-/// AMD has no copies from memory to LDS past the registers, nor NVIDIA's matrix instructions.
+/// AMD has other matrix instructions; its copies from memory to LDS past the registers, of a dword
+/// per lane to consecutive places, are not used here.
 inline std::vector<Stage> all_stages() {
   return {
     two_loads_stage(), sums_in_registers_stage(), register_prefetch_stage(), lds_staging_stage(),

@@ -45,13 +45,16 @@ __device__ inline void end_of_row() {
 #endif
 }
 
-/// The pointer, of which the compiler knows nothing: clang would compute the addresses of all of a
-/// thread's sums before the loop over tiles, two registers each.
-__device__ inline double* computed_here(double* pointer) {
+/// The thread's index, of which the compiler knows nothing but that it is less than 1024: clang
+/// would compute the addresses of all of a thread's sums before the loop over tiles, two registers
+/// each. (Of a pointer it would no longer know that it points to device memory.)
+__device__ inline unsigned thread_index() {
+  unsigned index = threadIdx.x;
 #if defined(__HIP_DEVICE_COMPILE__)
-  asm volatile("" : "+v"(pointer));
+  asm volatile("" : "+v"(index));
+  index %= 1024;
 #endif
-  return pointer;
+  return index;
 }
 
 /// Where a tile lies: groups of rows of tiles, each column by column, so that blocks that run at

@@ -21,7 +21,8 @@ namespace sgemm {
 /// CDNA; and the host backend, which computes what the instruction does.
 inline bool has_matrix_instructions(const hipscope::DeviceDescription& device) {
   const auto begins = [&](const char* start) { return device.architecture.rfind(start, 0) == 0; };
-  return begins("gfx908") || begins("gfx90a") || begins("gfx94") || begins("host");
+  return begins("gfx908") || begins("gfx90a") || begins("gfx94") || begins("gfx95") ||
+         begins("host");
 }
 
 #if !defined(HIPSCOPE_BACKEND_NVIDIA)
@@ -39,7 +40,7 @@ using MatrixSums = float[16];
 __device__ inline void multiply_add_matrix([[maybe_unused]] MatrixSums& sums,
                                            [[maybe_unused]] float a, [[maybe_unused]] float b) {
 #if defined(__gfx908__) || defined(__gfx90a__) || defined(__gfx940__) || defined(__gfx941__) || \
-    defined(__gfx942__)
+    defined(__gfx942__) || defined(__gfx950__)
   sums = __builtin_amdgcn_mfma_f32_32x32x2f32(a, b, sums, 0, 0, 0);
 #elif defined(__HIP_DEVICE_COMPILE__)
   __builtin_trap();  // never launched there

@@ -83,11 +83,51 @@ __device__ inline void multiply_add(Pair& sum, float a, Pair b) {
 #endif
 }
 
+/// What one multiply-add of a pipelined rung takes: two neighbouring columns where there are packed
+/// FMAs, else one.
+#if defined(__gfx90a__) || defined(__gfx940__) || defined(__gfx941__) || defined(__gfx942__) || \
+    defined(__gfx950__)
+using FmaColumns = Pair;
+#else
+using FmaColumns = float;
+#endif
+inline constexpr unsigned fma_columns = sizeof(FmaColumns) / sizeof(float);
+
+__device__ inline void load(Pair (&values)[2], const float* from) {
+  const float4 four = load_four(from);
+  values[0] = {four.x, four.y};
+  values[1] = {four.z, four.w};
+}
+
+__device__ inline float value_of(float sum, unsigned) { return sum; }
+__device__ inline float value_of(Pair sums, unsigned column) {
+  return column == 0 ? sums.x : sums.y;
+}
+__device__ inline void add_to(float& sum, unsigned, float value) { sum += value; }
+__device__ inline void add_to(Pair& sums, unsigned column, float value) {
+  if (column == 0) {
+    sums.x += value;
+  } else {
+    sums.y += value;
+  }
+}
+
 /// A place in a matrix or a tile.
 struct Place {
   unsigned row;
   unsigned column;
 };
+
+/// What clang computes with vector instructions, divisions above all, for scalar registers.
+__device__ inline unsigned same_for_all_lanes(unsigned value) {
+#if defined(__HIP_DEVICE_COMPILE__)
+  value = __builtin_amdgcn_readfirstlane(value);
+#endif
+  return value;
+}
+__device__ inline Place same_for_all_lanes(Place place) {
+  return {same_for_all_lanes(place.row), same_for_all_lanes(place.column)};
+}
 
 /// No load or store moves from before this place in the code to behind it, or back, and on AMD no
 /// instruction does once there are instructions: loads that are to be on their way early stay
@@ -99,6 +139,57 @@ __device__ inline void hold_order() {
   __builtin_amdgcn_sched_barrier(0);
 #elif defined(__CUDA_ARCH__)
   asm volatile("" ::: "memory");
+#endif
+}
+
+/// The same for clang alone: what ptxas makes of the pipelined rungs stays as it was found best.
+__device__ inline void hold_clang() {
+#if defined(__HIP_DEVICE_COMPILE__)
+  hold_order();
+#endif
+}
+
+/// The value, of which clang knows nothing before: it would compute all addresses that follow from
+/// it before the loop over tiles, and keep them in registers until there are none.
+template <typename Value>
+__device__ inline Value computed_here(Value value) {
+#if defined(__HIP_DEVICE_COMPILE__)
+  asm volatile("" : "+v"(value));
+#endif
+  return value;
+}
+/// threadIdx.x, of which clang knows no more than that its multiples have 32 bits.
+__device__ inline unsigned thread_index() {
+#if defined(__HIP_DEVICE_COMPILE__)
+  return computed_here<unsigned>(threadIdx.x) % 1024;
+#else
+  return threadIdx.x;
+#endif
+}
+
+/// Loaded values in neighbouring registers. For gfx90a clang else puts one beside a factor of
+/// packed FMAs, of which only the factor counts; they would wait for the load all the same.
+__device__ inline void keep_together([[maybe_unused]] float (&values)[4]) {
+#if defined(__HIP_DEVICE_COMPILE__)
+  using Four = float __attribute__((ext_vector_type(4)));
+  Four four = {values[0], values[1], values[2], values[3]};
+  asm volatile("" : "+v"(four));
+  values[0] = four.x;
+  values[1] = four.y;
+  values[2] = four.z;
+  values[3] = four.w;
+#endif
+}
+
+/// An element's place. On AMD as 32 bits of offset in bytes, which a load adds by itself to an
+/// address that all lanes have: so it must lie within 4 GiB from there.
+__device__ inline const float* at(const float* base, unsigned index) {
+#if defined(__HIP_DEVICE_COMPILE__)
+  unsigned bytes = index * static_cast<unsigned>(sizeof(float));
+  asm volatile("" : "+v"(bytes));  // else clang makes 64 bits of it before a loop
+  return reinterpret_cast<const float*>(reinterpret_cast<const char*>(base) + bytes);
+#else
+  return base + index;
 #endif
 }
 

@@ -33,7 +33,13 @@ __host__ __device__ constexpr unsigned steps_of(unsigned k) {
 /// The first step of a block, of all tiles' steps one tile after the other.
 __device__ inline unsigned first_step(unsigned block, SplitTiles split, unsigned steps) {
   if (block < split.blocks) {
+#if defined(__HIP_DEVICE_COMPILE__)
+    // The same without a division of 64 bits, which AMD's GPUs do in many instructions.
+    const unsigned all = split.tiles * steps;
+    return all / split.blocks * block + all % split.blocks * block / split.blocks;
+#else
     return static_cast<unsigned>(std::uint64_t{split.tiles} * steps * block / split.blocks);
+#endif
   }
   return (split.tiles + block - split.blocks) * steps;
 }
@@ -127,7 +133,10 @@ void enqueue_pipelined(const Stage& stage, const Product& product) {
   const Workspace workspace(stage.tiles, resident_blocks<kernel>(stage.tiles.threads), extents);
   auto* const values = static_cast<float*>(product.workspace);
   const float* b = product.b;
-  if (extents.k > 0 && (extents.ldb % 4 != 0 || reinterpret_cast<std::uintptr_t>(b) % 16 != 0)) {
+  // Through registers B comes by 16 bytes each, of which none may lie behind its end.
+  const bool has_aligned_rows =
+      extents.ldb % 4 == 0 && extents.n % 4 == 0 && reinterpret_cast<std::uintptr_t>(b) % 16 == 0;
+  if (extents.k > 0 && !has_aligned_rows) {
     float* const aligned = values + workspace.marks + workspace.sums;
     hipscope::launch(align_rows_kernel, gemm::row_shape(extents.k, (extents.n + 3) / 4), aligned,
                      workspace.aligned_pitch, b, extents.ldb, extents.k, extents.n);
