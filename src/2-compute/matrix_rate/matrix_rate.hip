@@ -381,6 +381,9 @@ int run(int argc, char** argv) {
   const auto fmas = experiment.size(
       "--fmas", "FMAs of every CU where all are full",
       {.gpu = 1ULL << 34, .quick = 1ULL << 32, .host = 1, .minimum = 1, .maximum = 1ULL << 40});
+  const auto warm_up =
+      experiment.size("--warm", "milliseconds of the same work before sweep data measures it",
+                      {.gpu = 100, .quick = 10, .host = 1, .minimum = 1, .maximum = 10000});
   const auto side =
       experiment.size("--side", "rows and columns of the library's matrices",
                       {.gpu = 8192, .quick = 4096, .host = 64, .minimum = 16, .maximum = 16384});
@@ -390,7 +393,7 @@ int run(int argc, char** argv) {
                    [=](Sweep& sweep) { measure_groups(sweep, rounds); });
   experiment.sweep("peak", "every CU full", [=](Sweep& sweep) { measure_peak(sweep, fmas); });
   experiment.sweep("data", "every CU full, with operands that take more and more power",
-                   [=](Sweep& sweep) { measure_data(sweep, fmas, warm); });
+                   [=](Sweep& sweep) { measure_data(sweep, fmas, warm_up); });
   experiment.sweep("library", "products of large square matrices by the vendor's library",
                    [=](Sweep& sweep) { measure_library(sweep, side); });
   experiment.sweep("adds", "how a sum is made, by single products", measure_adds);
