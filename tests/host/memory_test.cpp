@@ -53,6 +53,34 @@ TEST(Memory, FreeRefusesWhatItDidNotGive) {
   EXPECT_EQ(hipGetLastError(), hipErrorInvalidValue);
 }
 
+TEST(Memory, OwnMemoryIsRegisteredOnce) {
+  std::vector<int> own(4, 7);
+  EXPECT_EQ(hipHostUnregister(own.data()), hipErrorInvalidValue);
+  EXPECT_EQ(hipHostRegister(nullptr, 16, hipHostRegisterDefault), hipErrorInvalidValue);
+  ASSERT_EQ(hipHostRegister(own.data(), 16, hipHostRegisterDefault), hipSuccess);
+  EXPECT_EQ(hipHostRegister(own.data(), 16, hipHostRegisterDefault), hipErrorInvalidValue);
+  EXPECT_EQ(hipHostFree(own.data()), hipErrorInvalidValue);
+  DeviceBuffer<int> device(4);
+  // Now its end is known.
+  EXPECT_EQ(hipMemcpy(device.data(), own.data(), 20, hipMemcpyHostToDevice), hipErrorInvalidValue);
+  EXPECT_EQ(hipMemcpy(device.data(), own.data(), 16, hipMemcpyHostToDevice), hipSuccess);
+  EXPECT_EQ(device.to_host(), own);
+  EXPECT_EQ(hipHostUnregister(own.data()), hipSuccess);
+  EXPECT_EQ(hipGetLastError(), hipErrorInvalidValue);
+}
+
+TEST(Memory, ManagedMemoryIsEverywhere) {
+  void* memory = nullptr;
+  constexpr unsigned unknown_flags = 8;
+  EXPECT_EQ(hipMallocManaged(&memory, 16, unknown_flags), hipErrorInvalidValue);
+  ASSERT_EQ(hipMallocManaged(&memory, 16, hipMemAttachGlobal), hipSuccess);
+  EXPECT_EQ(hipMemPrefetchAsync(memory, 16, 0, nullptr), hipSuccess);
+  EXPECT_EQ(hipMemPrefetchAsync(memory, 17, 0, nullptr), hipErrorInvalidValue);
+  EXPECT_EQ(hipMemPrefetchAsync(memory, 16, 1, nullptr), hipErrorInvalidDevice);
+  EXPECT_EQ(hipFree(memory), hipSuccess);
+  EXPECT_EQ(hipGetLastError(), hipErrorInvalidDevice);
+}
+
 TEST(Memory, CopiesAndSets) {
   const std::vector<int> source = {1, 2, 3, 4};
   DeviceBuffer<int> first(4);

@@ -130,6 +130,9 @@ std::optional<int> attribute_of(const hipDeviceProp_t& properties, hipDeviceAttr
       return static_cast<int>(properties.maxSharedMemoryPerMultiProcessor);
     case hipDeviceAttributeWarpSize:
       return properties.warpSize;
+    case hipDeviceAttributeManagedMemory:
+    case hipDeviceAttributeConcurrentManagedAccess:
+      return 1;
     case hipDeviceAttributeClockInstructionRate:
     case hipDeviceAttributeWallClockRate:
       return properties.clockInstructionRate;
@@ -190,6 +193,19 @@ hipError_t hipRuntimeGetVersion(int* version) {
     *version = hip_host::kHipVersion;
     return hipSuccess;
   });
+}
+
+hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer) {
+  return api_call([&] {
+    if (can == nullptr) return hipErrorInvalidValue;
+    if (device != 0 || peer != 0) return hipErrorInvalidDevice;
+    *can = 0;
+    return hipSuccess;
+  });
+}
+
+hipError_t hipDeviceEnablePeerAccess(int /*peer*/, unsigned /*flags*/) {
+  return api_call([] { return hipErrorInvalidDevice; });
 }
 
 hipError_t hipDriverGetVersion(int* version) { return hipRuntimeGetVersion(version); }

@@ -24,7 +24,7 @@ constexpr std::size_t kBytesPerKibibyte = 1024;
 // benchmark that asks for a share of it spend its time on that.
 constexpr std::size_t kNominalDeviceBytes = 4 * kBytesPerGibibyte;
 
-enum class MemoryKind { kDevice, kHost };
+enum class MemoryKind { kDevice, kHost, kRegistered };
 
 struct Buffer {
   std::size_t bytes;
@@ -63,7 +63,9 @@ std::size_t available_host_bytes() {
 
 std::size_t free_bytes() {
   std::size_t used = 0;
-  for (const auto& [address, buffer] : buffers()) used += buffer.bytes;
+  for (const auto& [address, buffer] : buffers()) {
+    used += buffer.kind == MemoryKind::kRegistered ? 0 : buffer.bytes;
+  }
   const std::size_t total = total_bytes();
   return std::min(total - std::min(used, total), available_host_bytes());
 }
@@ -130,7 +132,9 @@ hipError_t set(void* destination, int value, std::size_t bytes, hipStream_t stre
 }  // namespace
 
 void free_all_memory() {
-  for (const auto& [address, buffer] : buffers()) std::free(reinterpret_cast<void*>(address));
+  for (const auto& [address, buffer] : buffers()) {
+    if (buffer.kind != MemoryKind::kRegistered) std::free(reinterpret_cast<void*>(address));
+  }
   buffers().clear();
 }
 
@@ -166,6 +170,45 @@ hipError_t hipHostGetDevicePointer(void** device_pointer, void* host_pointer, un
   });
 }
 
+hipError_t hipHostRegister(void* memory, std::size_t bytes, unsigned /*flags*/) {
+  return api_call([&] {
+    if (memory == nullptr || bytes == 0) return hipErrorInvalidValue;
+    const bool is_new =
+        hip_host::buffers()
+            .emplace(hip_host::address_of(memory), hip_host::Buffer{bytes, MemoryKind::kRegistered})
+            .second;
+    return is_new ? hipSuccess : hipErrorInvalidValue;
+  });
+}
+
+hipError_t hipHostUnregister(void* memory) {
+  return api_call([&] {
+    const auto found = hip_host::buffers().find(hip_host::address_of(memory));
+    if (found == hip_host::buffers().end() || found->second.kind != MemoryKind::kRegistered) {
+      return hipErrorInvalidValue;
+    }
+    hip_host::buffers().erase(found);
+    return hipSuccess;
+  });
+}
+
+hipError_t hipMallocManaged(void** pointer, std::size_t bytes, unsigned flags) {
+  return api_call([&] {
+    if (flags != hipMemAttachGlobal && flags != hipMemAttachHost) return hipErrorInvalidValue;
+    return hip_host::allocate(pointer, bytes, MemoryKind::kDevice);
+  });
+}
+
+hipError_t hipMemPrefetchAsync(const void* memory, std::size_t bytes, int device,
+                               hipStream_t stream) {
+  return api_call([&] {
+    constexpr int to_host = -1;
+    if (device != 0 && device != to_host) return hipErrorInvalidDevice;
+    const hipError_t error = hip_host::check_range(memory, bytes);
+    return error != hipSuccess ? error : hip_host::enqueue(stream, [] { return hipSuccess; });
+  });
+}
+
 hipError_t hipMemGetInfo(std::size_t* free, std::size_t* total) {
   return api_call([&] {
     if (free == nullptr || total == nullptr) return hipErrorInvalidValue;
@@ -185,6 +228,14 @@ hipError_t hipMemcpy(void* destination, const void* source, std::size_t bytes, h
 hipError_t hipMemcpyAsync(void* destination, const void* source, std::size_t bytes,
                           hipMemcpyKind kind, hipStream_t stream) {
   return api_call([&] { return hip_host::copy(destination, source, bytes, kind, stream); });
+}
+
+hipError_t hipMemcpyPeerAsync(void* destination, int destination_device, const void* source,
+                              int source_device, std::size_t bytes, hipStream_t stream) {
+  return api_call([&] {
+    if (destination_device != 0 || source_device != 0) return hipErrorInvalidDevice;
+    return hip_host::copy(destination, source, bytes, hipMemcpyDeviceToDevice, stream);
+  });
 }
 
 hipError_t hipMemset(void* destination, int value, std::size_t bytes) {

@@ -102,6 +102,8 @@ enum hipDeviceAttribute_t {
   hipDeviceAttributeWarpSize,
   hipDeviceAttributeClockInstructionRate,
   hipDeviceAttributeWallClockRate,
+  hipDeviceAttributeManagedMemory,
+  hipDeviceAttributeConcurrentManagedAccess,
 };
 
 /// Sets `*count` to 1; to 0, with hipErrorNoDevice, if HIPSCOPE_HOST_DEVICES=0.
@@ -113,6 +115,10 @@ hipError_t hipGetDevice(int* device);
 hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device);
 /// hipErrorInvalidDevice for any device but 0, hipErrorInvalidValue for an unknown attribute.
 hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int device);
+/// Sets `*can` to 0: there is no other device. hipErrorInvalidDevice for any but 0.
+hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer);
+/// hipErrorInvalidDevice: there is no other device.
+hipError_t hipDeviceEnablePeerAccess(int peer, unsigned flags);
 hipError_t hipDriverGetVersion(int* version);
 hipError_t hipRuntimeGetVersion(int* version);
 /// hipErrorStreamCaptureUnsupported while a stream captures.
@@ -242,6 +248,9 @@ inline constexpr unsigned hipHostMallocMapped = 0x2;
 inline constexpr unsigned hipHostMallocWriteCombined = 0x4;
 inline constexpr unsigned hipHostMallocCoherent = 0x40000000;
 inline constexpr unsigned hipHostMallocNonCoherent = 0x80000000;
+inline constexpr unsigned hipHostRegisterDefault = 0x0;
+inline constexpr unsigned hipMemAttachGlobal = 0x1;
+inline constexpr unsigned hipMemAttachHost = 0x2;
 
 /// Sets `*pointer` to `bytes` bytes at a multiple of 256, all of them 0xFF; to null for 0 bytes.
 /// hipErrorOutOfMemory for more than hipMemGetInfo's free bytes.
@@ -254,6 +263,17 @@ hipError_t hipHostMalloc(void** pointer, std::size_t bytes, unsigned flags);
 hipError_t hipHostFree(void* pointer);
 /// hipErrorInvalidValue for what is not from hipHostMalloc, or flags other than 0.
 hipError_t hipHostGetDevicePointer(void** device_pointer, void* host_pointer, unsigned flags);
+/// Makes memory of the caller's known as pinned; nothing changes, since host and device share all
+/// memory here. hipErrorInvalidValue for null, no bytes, or memory that is known already.
+hipError_t hipHostRegister(void* memory, std::size_t bytes, unsigned flags);
+/// hipErrorInvalidValue for what is not from hipHostRegister.
+hipError_t hipHostUnregister(void* memory);
+/// As hipMalloc; freed by hipFree. hipErrorInvalidValue for unknown flags.
+hipError_t hipMallocManaged(void** pointer, std::size_t bytes, unsigned flags);
+/// Does nothing: all pages are where host and device touch them. hipErrorInvalidValue for more
+/// bytes than the buffer holds, hipErrorInvalidDevice for any device but 0 and the host, -1.
+hipError_t hipMemPrefetchAsync(const void* memory, std::size_t bytes, int device,
+                               hipStream_t stream = nullptr);
 /// Sets the bytes that hipMalloc can still give, and those it could at the start.
 hipError_t hipMemGetInfo(std::size_t* free, std::size_t* total);
 
@@ -279,6 +299,9 @@ hipError_t hipHostMalloc(Element** pointer, std::size_t bytes,
 hipError_t hipMemcpy(void* destination, const void* source, std::size_t bytes, hipMemcpyKind kind);
 hipError_t hipMemcpyAsync(void* destination, const void* source, std::size_t bytes,
                           hipMemcpyKind kind, hipStream_t stream = nullptr);
+/// As hipMemcpyAsync between devices; hipErrorInvalidDevice for any but 0.
+hipError_t hipMemcpyPeerAsync(void* destination, int destination_device, const void* source,
+                              int source_device, std::size_t bytes, hipStream_t stream = nullptr);
 hipError_t hipMemset(void* destination, int value, std::size_t bytes);
 hipError_t hipMemsetAsync(void* destination, int value, std::size_t bytes,
                           hipStream_t stream = nullptr);

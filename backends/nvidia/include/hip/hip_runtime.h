@@ -18,11 +18,14 @@ inline constexpr auto hipSuccess = cudaSuccess;
 inline constexpr auto hipErrorNotReady = cudaErrorNotReady;
 inline constexpr auto hipErrorNoDevice = cudaErrorNoDevice;
 inline constexpr auto hipErrorInsufficientDriver = cudaErrorInsufficientDriver;
+inline constexpr auto hipStreamNonBlocking = cudaStreamNonBlocking;
 inline constexpr auto hipErrorOutOfMemory = cudaErrorMemoryAllocation;
 inline constexpr auto hipMemcpyHostToDevice = cudaMemcpyHostToDevice;
 inline constexpr auto hipMemcpyDeviceToHost = cudaMemcpyDeviceToHost;
 inline constexpr auto hipMemcpyDeviceToDevice = cudaMemcpyDeviceToDevice;
 inline constexpr auto hipHostMallocMapped = cudaHostAllocMapped;
+inline constexpr auto hipHostRegisterDefault = cudaHostRegisterDefault;
+inline constexpr auto hipMemAttachGlobal = cudaMemAttachGlobal;
 inline constexpr auto hipStreamCaptureModeGlobal = cudaStreamCaptureModeGlobal;
 inline constexpr auto hipFuncAttributePreferredSharedMemoryCarveout =
     cudaFuncAttributePreferredSharedMemoryCarveout;
@@ -31,6 +34,9 @@ inline constexpr auto hipDeviceAttributeMemoryClockRate = cudaDevAttrMemoryClock
 inline constexpr auto hipDeviceAttributeMultiprocessorCount = cudaDevAttrMultiProcessorCount;
 inline constexpr auto hipDeviceAttributeSharedMemPerBlockOptin =
     cudaDevAttrMaxSharedMemoryPerBlockOptin;
+inline constexpr auto hipDeviceAttributeManagedMemory = cudaDevAttrManagedMemory;
+inline constexpr auto hipDeviceAttributeConcurrentManagedAccess =
+    cudaDevAttrConcurrentManagedAccess;
 inline constexpr auto hipFuncAttributeMaxDynamicSharedMemorySize =
     cudaFuncAttributeMaxDynamicSharedMemorySize;
 
@@ -43,6 +49,8 @@ inline constexpr auto hipFuncAttributeMaxDynamicSharedMemorySize =
 #define hipGetDevice cudaGetDevice
 #define hipGetDeviceProperties cudaGetDeviceProperties
 #define hipDeviceGetAttribute cudaDeviceGetAttribute
+#define hipDeviceCanAccessPeer cudaDeviceCanAccessPeer
+#define hipDeviceEnablePeerAccess cudaDeviceEnablePeerAccess
 #define hipDeviceSynchronize cudaDeviceSynchronize
 #define hipDriverGetVersion cudaDriverGetVersion
 #define hipRuntimeGetVersion cudaRuntimeGetVersion
@@ -51,14 +59,19 @@ inline constexpr auto hipFuncAttributeMaxDynamicSharedMemorySize =
 #define hipHostMalloc cudaHostAlloc
 #define hipHostFree cudaFreeHost
 #define hipHostGetDevicePointer cudaHostGetDevicePointer
+#define hipHostRegister cudaHostRegister
+#define hipHostUnregister cudaHostUnregister
+#define hipMallocManaged cudaMallocManaged
 #define hipMemcpy cudaMemcpy
 #define hipMemcpyAsync cudaMemcpyAsync
+#define hipMemcpyPeerAsync cudaMemcpyPeerAsync
 #define hipMemset cudaMemset
 #define hipMemsetAsync cudaMemsetAsync
 #define hipMemcpyToSymbol cudaMemcpyToSymbol
 #define HIP_SYMBOL(symbol) symbol
 #define hipMemGetInfo cudaMemGetInfo
 #define hipStreamCreate cudaStreamCreate
+#define hipStreamCreateWithFlags cudaStreamCreateWithFlags
 #define hipStreamDestroy cudaStreamDestroy
 #define hipStreamSynchronize cudaStreamSynchronize
 #define hipStreamBeginCapture cudaStreamBeginCapture
@@ -79,6 +92,16 @@ inline constexpr auto hipFuncAttributeMaxDynamicSharedMemorySize =
 inline hipError_t hipGraphInstantiate(hipGraphExec_t* executable, hipGraph_t graph, void*, char*,
                                       std::size_t) {
   return cudaGraphInstantiate(executable, graph, 0);
+}
+
+/// HIP's form, in which a device is a number.
+inline hipError_t hipMemPrefetchAsync(const void* memory, std::size_t bytes, int device,
+                                      hipStream_t stream) {
+#if CUDART_VERSION >= 13000
+  return cudaMemPrefetchAsync(memory, bytes, {cudaMemLocationTypeDevice, device}, 0, stream);
+#else
+  return cudaMemPrefetchAsync(memory, bytes, device, stream);
+#endif
 }
 
 /// HIP's launch as a function.

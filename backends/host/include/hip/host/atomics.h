@@ -113,6 +113,12 @@ inline unsigned atomicDec(unsigned* address, unsigned limit) {
   });
 }
 
+/// As atomicAdd: one thread runs at a time, so that every scope is the system's.
+template <hip_host::AtomicNumber Value>
+Value atomicAdd_system(Value* address, std::type_identity_t<Value> value) {
+  return atomicAdd(address, value);
+}
+
 // The fences have nothing to order, for the reason above; they only keep the compiler from moving
 // memory accesses over them.
 inline void __threadfence_block() { __asm__ __volatile__("" ::: "memory"); }
