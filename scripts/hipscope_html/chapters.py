@@ -14,7 +14,8 @@ CHAPTERS = (
                 "memory_bandwidth")),
     ("LDS (shared memory)", ("lds_latency", "lds_banks")),
     ("Math", ("math_functions",)),
-    ("Whole kernels", ("reduction", "padding", "batchnorm", "sgemm", "dgemm")),
+    ("Whole kernels", ("reduction", "padding", "batchnorm", "sgemm", "dgemm", "hgemm")),
+    ("Between host, devices and blocks", ("host_copies", "peer_copies")),
 )
 # Where an experiment stands that no chapter names.
 OTHER = "Other experiments"

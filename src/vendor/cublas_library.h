@@ -46,6 +46,16 @@ inline void multiply(const Handle& handle, const GemmArguments<double>& a) {
                     a.a, a.lda, &a.beta, a.c, a.ldc));
 }
 
+inline void multiply(const Handle& handle, const GemmArguments<Half>& a) {
+  cublasMath_t math = CUBLAS_DEFAULT_MATH;
+  check(cublasGetMathMode(handle.get(), &math));
+  check(
+      cublasGemmEx(handle.get(), CUBLAS_OP_N, CUBLAS_OP_N, a.n, a.m, a.k, &a.alpha, a.b, CUDA_R_16F,
+                   a.ldb, a.a, CUDA_R_16F, a.lda, &a.beta, a.c, CUDA_R_16F, a.ldc,
+                   math == CUBLAS_PEDANTIC_MATH ? CUBLAS_COMPUTE_32F_PEDANTIC : CUBLAS_COMPUTE_32F,
+                   CUBLAS_GEMM_DEFAULT));
+}
+
 inline std::string name() {
   std::string name = "cuBLAS";
   for (const auto& [property, separator] :

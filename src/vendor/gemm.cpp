@@ -26,6 +26,10 @@ void Gemm::enqueue(const GemmArguments<double>& arguments) {
   library::multiply(implementation_->handle, arguments);
 }
 
+void Gemm::enqueue(const GemmArguments<Half>& arguments) {
+  library::multiply(implementation_->handle, arguments);
+}
+
 std::string gemm_library() { return library::name(); }
 
 bool gemm_may_end_the_process() { return library::may_end_the_process; }

@@ -45,6 +45,14 @@ inline void multiply(const Handle& handle, const GemmArguments<double>& a) {
                       &a.alpha, a.b, a.ldb, a.a, a.lda, &a.beta, a.c, a.ldc));
 }
 
+inline void multiply(const Handle& handle, const GemmArguments<Half>& a) {
+  check(rocblas_gemm_ex(handle.get(), rocblas_operation_none, rocblas_operation_none, a.n, a.m, a.k,
+                        &a.alpha, a.b, rocblas_datatype_f16_r, a.ldb, a.a, rocblas_datatype_f16_r,
+                        a.lda, &a.beta, a.c, rocblas_datatype_f16_r, a.ldc, a.c,
+                        rocblas_datatype_f16_r, a.ldc, rocblas_datatype_f32_r,
+                        rocblas_gemm_algo_standard, 0, 0));
+}
+
 inline std::string name() {
   constexpr std::size_t longest = 64;
   char version[longest] = "";

@@ -2,6 +2,8 @@
 // NVIDIA, rocBLAS on AMD, where the build has found it.
 #pragma once
 
+#include <hipscope/half.h>
+
 #include <memory>
 #include <string>
 
@@ -29,12 +31,12 @@ struct GemmArguments {
   int m = 0;  ///< rows of A and C
   int n = 0;  ///< columns of B and C
   int k = 0;  ///< columns of A, rows of B
-  Value alpha = 1;
+  Factor<Value> alpha = 1;
   const Value* a = nullptr;  ///< m x k, row by row, rows `lda` apart
   int lda = 0;
   const Value* b = nullptr;  ///< k x n, rows `ldb` apart
   int ldb = 0;
-  Value beta = 0;
+  Factor<Value> beta = 0;
   Value* c = nullptr;  ///< m x n, rows `ldc` apart
   int ldc = 0;
 };
@@ -52,6 +54,8 @@ class Gemm {
   /// Throws DeviceError.
   void enqueue(const GemmArguments<float>& arguments);
   void enqueue(const GemmArguments<double>& arguments);
+  /// Sums in FP32.
+  void enqueue(const GemmArguments<Half>& arguments);
 
  private:
   struct Implementation;

@@ -11,8 +11,8 @@ namespace gemm {
 /// content matters.
 template <typename Value>
 struct Factors {
-  Value alpha;
-  Value beta;
+  Factor<Value> alpha;
+  Factor<Value> beta;
 };
 template <typename Value>
 inline constexpr Factors<Value> measured_factors = {.alpha = 1, .beta = 0};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <hip/hip_runtime.h>
+#include <hipscope/half_values.h>
 
 #include <cmath>
 #include <cstdint>
@@ -60,6 +61,7 @@ __host__ __device__ inline DoubleDouble operator-(DoubleDouble a) { return {-a.h
 
 __host__ __device__ inline double to_double(DoubleDouble a) { return rounded_sum(a.high, a.low); }
 __host__ __device__ inline double to_double(double a) { return a; }
+__host__ __device__ inline double to_double(hipscope::Half a) { return hipscope::to_float(a); }
 
 /// What products of `Value` are checked by.
 template <typename Value>
@@ -70,12 +72,14 @@ struct Exact<float> {
   using Type = double;
   static constexpr double rounding = 0x1p-24;            ///< of a product's operations
   static constexpr double reference_rounding = 0x1p-53;  ///< of the reference's
+  static constexpr double stored_rounding = 0;           ///< of a sum that is stored as a Value
   __host__ __device__ static double product(float a, float b) { return double{a} * b; }
   __host__ __device__ static double scaled(double a, float factor) { return factor * a; }
   /// `bits` holds 32 random ones. In [-1, 1), of 24 bits.
   __host__ __device__ static float random(unsigned bits, unsigned) {
     return static_cast<float>(bits >> 8) * 0x1p-23F - 1.0F;
   }
+  __host__ __device__ static float integer(int value) { return static_cast<float>(value); }
 };
 
 template <>
@@ -83,6 +87,7 @@ struct Exact<double> {
   using Type = DoubleDouble;
   static constexpr double rounding = 0x1p-53;
   static constexpr double reference_rounding = 0x1p-104;
+  static constexpr double stored_rounding = 0;
   __host__ __device__ static DoubleDouble product(double a, double b) {
     return exact_product(a, b);
   }
@@ -94,6 +99,30 @@ struct Exact<double> {
   __host__ __device__ static double random(unsigned bits, unsigned more_bits) {
     const std::uint64_t all = std::uint64_t{bits} << 32 | more_bits;
     return static_cast<double>(all >> 11) * 0x1p-52 - 1.0;
+  }
+  __host__ __device__ static double integer(int value) { return value; }
+};
+
+/// Products of halves are exact in FP32, sums are FP32, and the result is rounded to a half.
+template <>
+struct Exact<hipscope::Half> {
+  using Type = double;
+  static constexpr double rounding = 0x1p-24;
+  static constexpr double reference_rounding = 0x1p-53;
+  static constexpr double stored_rounding = 0x1p-11;
+  __host__ __device__ static double product(hipscope::Half a, hipscope::Half b) {
+    return double{hipscope::to_float(a)} * hipscope::to_float(b);
+  }
+  __host__ __device__ static double product(hipscope::Half a, float factor) {
+    return double{hipscope::to_float(a)} * factor;
+  }
+  __host__ __device__ static double scaled(double a, float factor) { return factor * a; }
+  /// In [-1, 1), of 11 bits.
+  __device__ static hipscope::Half random(unsigned bits, unsigned) {
+    return hipscope::to_half(static_cast<float>(bits >> 21) * 0x1p-10F - 1.0F);
+  }
+  __device__ static hipscope::Half integer(int value) {
+    return hipscope::to_half(static_cast<float>(value));
   }
 };
 

@@ -85,7 +85,7 @@ class Problem {
   [[nodiscard]] const Extents& extents() const { return extents_; }
 
   /// C = alpha A B + beta C on this problem's matrices.
-  [[nodiscard]] Product<Value> product(Value alpha, Value beta) const {
+  [[nodiscard]] Product<Value> product(Factor<Value> alpha, Factor<Value> beta) const {
     return {.extents = extents_,
             .alpha = alpha,
             .a = a_.data(),
@@ -95,7 +95,7 @@ class Problem {
   }
 
   /// Sets C to what it was before; with beta = 0, where it must not be read, to poison, NaN.
-  void reset(Value beta) {
+  void reset(Factor<Value> beta) {
     if (beta == 0) {
       c_.poison();
     } else {
@@ -111,7 +111,7 @@ class Problem {
   }
 
   /// Judges what is in C after a product of these factors.
-  [[nodiscard]] Verdict judge(Value alpha, Value beta) const {
+  [[nodiscard]] Verdict judge(Factor<Value> alpha, Factor<Value> beta) const {
     hipscope::DeviceBuffer<Comparison> comparison(1);
     comparison.clear();
     const double tolerance = values_ == Values::integers ? 0.0 : extents_.k + 2.0;
@@ -136,9 +136,9 @@ class Problem {
       hipscope::check(hipMemcpy(a.data(), a_.data() + std::size_t{row} * extents_.lda,
                                 extents_.k * sizeof(Value), hipMemcpyDeviceToHost));
       for (unsigned k = 0; k < extents_.k; ++k) {
-        const long double left = a[k];
+        const long double left = to_double(a[k]);
         for (unsigned column = 0; column < extents_.n; ++column) {
-          const long double term = left * b[std::size_t{k} * extents_.ldb + column];
+          const long double term = left * to_double(b[std::size_t{k} * extents_.ldb + column]);
           sums[column] += term;
           magnitudes[column] += std::abs(term);
         }

@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(reference_threads)
       const unsigned bits = hipscope::random_bits(row * columns + column + key);
       matrix[std::size_t{row} * pitch + column] =
           values == Values::random ? Exact<Value>::random(bits, hipscope::random_bits(bits))
-                                   : static_cast<Value>(bits % 5) - 2;
+                                   : Exact<Value>::integer(static_cast<int>(bits % 5) - 2);
     }
   }
 }
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(reference_threads)
       const Value left = a_tile[row_of_tile][k];
       const Value right = b_tile[k][column_of_tile];
       sum = sum + Exact<Value>::product(left, right);
-      sum_of_magnitudes += fabs(double{left} * right);
+      sum_of_magnitudes += fabs(to_double(left) * to_double(right));
     }
     __syncthreads();
   }
@@ -101,13 +101,27 @@ __device__ inline bool have_same_bits(float a, float b) {
 __device__ inline bool have_same_bits(double a, double b) {
   return __double_as_longlong(a) == __double_as_longlong(b);
 }
+__device__ inline bool have_same_bits(Half a, Half b) { return a.bits == b.bits; }
+
+// What is added to an error's bound, or compared with, where results are stored in fewer bits than
+// they are computed in. A half below 2^-14 has a spacing of 2^-24.
+template <typename Value>
+__device__ double stored_error(double wanted) {
+  constexpr double smallest = 0x1p-14;
+  return Exact<Value>::stored_rounding * fmax(fabs(wanted), smallest);
+}
+__device__ inline float stored(float, double wanted) { return static_cast<float>(wanted); }
+__device__ inline double stored(double, DoubleDouble wanted) { return to_double(wanted); }
+__device__ inline Half stored(Half, double wanted) {
+  return hipscope::to_half(static_cast<float>(wanted));
+}
 
 /// Compares C, of which `before` was the content, row by row. With `tolerance` 0 it must be exact.
 template <typename Value>
 __global__ void __launch_bounds__(reference_threads)
     compare_kernel(Extents extents, const typename Exact<Value>::Type* product,
-                   const double* magnitude, Value alpha, Value beta, const Value* before,
-                   const Value* c, double tolerance, Comparison* comparison) {
+                   const double* magnitude, Factor<Value> alpha, Factor<Value> beta,
+                   const Value* before, const Value* c, double tolerance, Comparison* comparison) {
   unsigned long long right = 0;
   unsigned long long clean = 0;
   double largest = 0;
@@ -122,8 +136,12 @@ __global__ void __launch_bounds__(reference_threads)
       const double error = fabs(to_double(got + (-wanted)));
       const double scale =
           Exact<Value>::rounding * (fabs(double{alpha}) * magnitude[i] + fabs(to_double(old)));
-      right += error <= tolerance * scale ? 1 : 0;  // not for a NaN
-      largest = error > largest * scale && scale > 0 ? error / scale : largest;
+      const double beyond = error - stored_error<Value>(to_double(wanted));
+      const bool is_right = tolerance == 0
+                                ? to_double(c[place]) == to_double(stored(c[place], wanted))
+                                : beyond <= tolerance * scale;
+      right += is_right ? 1 : 0;  // not for a NaN
+      largest = beyond > largest * scale && scale > 0 ? beyond / scale : largest;
     } else if (column < extents.ldc) {
       clean += have_same_bits(c[place], before[place]) ? 1 : 0;
     }

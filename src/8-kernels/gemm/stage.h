@@ -1,13 +1,18 @@
 // What a stage of a ladder of matrix products is: a kernel, the tiles that it works on, and where
-// it comes from. `Value` is float or double.
+// it comes from. `Value` is float, double
+// or Half, whose sums and factors are float.
 #pragma once
 
+#include <hipscope/half.h>
 #include <hipscope/hipscope.h>
 
 #include <cstdint>
 #include <string>
 
 namespace gemm {
+
+using hipscope::Factor;
+using hipscope::Half;
 
 /// The sizes of C = alpha A B + beta C. All matrices lie row by row, with so many elements from one
 /// row to the next.
@@ -24,10 +29,10 @@ struct Extents {
 template <typename Value>
 struct Product {
   Extents extents;
-  Value alpha;
+  Factor<Value> alpha;
   const Value* a;
   const Value* b;
-  Value beta;
+  Factor<Value> beta;
   Value* c;
   void* workspace = nullptr;  ///< for a stage that wants one: zeros at first, then as it leaves it
 };
@@ -35,7 +40,7 @@ struct Product {
 /// Every kernel takes the fields of a Product one by one: only of pointers that are parameters of
 /// their own can be said that nothing else points there.
 template <typename Value>
-using Kernel = void (*)(Extents, Value, const Value*, const Value*, Value, Value*);
+using Kernel = void (*)(Extents, Factor<Value>, const Value*, const Value*, Factor<Value>, Value*);
 
 /// How much of the product a block, and a thread of it, has at once.
 struct Tiles {

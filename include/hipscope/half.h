@@ -1,0 +1,27 @@
+// Half precision (IEEE binary16) as a type that is the same for every compiler. Plain C++, no GPU
+// headers; what a half is worth is in half_values.h.
+#pragma once
+
+#include <cstdint>
+
+namespace hipscope {
+
+/// A half as its bits: no compiler here has the same type for it. Kernels that compute with halves
+/// load them as what their instructions take.
+struct Half {
+  std::uint16_t bits;
+};
+
+/// Alpha and beta of a product of such values.
+template <typename Value>
+struct FactorOf {
+  using Type = Value;
+};
+template <>
+struct FactorOf<Half> {
+  using Type = float;
+};
+template <typename Value>
+using Factor = typename FactorOf<Value>::Type;
+
+}  // namespace hipscope

@@ -1,0 +1,63 @@
+// Halves from and to floats, on host and device.
+#pragma once
+
+#include <hip/hip_runtime.h>
+
+#if defined(HIPSCOPE_BACKEND_HOST) || defined(HIPSCOPE_BACKEND_NVIDIA)
+#include <hip/hip_fp16.h>
+#endif
+
+#include <cstdint>
+#include <cstring>
+
+#include "hipscope/half.h"
+
+namespace hipscope {
+
+namespace detail {
+
+/// The value of a half by integer arithmetic, for compilers that have no type for it.
+inline float half_to_float(std::uint16_t bits) {
+  constexpr std::uint16_t sign_bit = 0x8000;
+  constexpr std::uint16_t infinity = 0x7C00;
+  const std::uint32_t magnitude = bits & ~sign_bit;
+  // The exponent counts from -15 instead of -127: 2^112 makes up for it, subnormals included.
+  std::uint32_t word = magnitude << 13U;
+  float value = 0;
+  std::memcpy(&value, &word, sizeof(value));
+  value *= 0x1p112F;
+  if (magnitude >= infinity) {
+    std::memcpy(&word, &value, sizeof(word));
+    word |= 0x7F800000U;
+    std::memcpy(&value, &word, sizeof(value));
+  }
+  return (bits & sign_bit) != 0 ? -value : value;
+}
+
+}  // namespace detail
+
+/// The value of a half, exactly.
+__host__ __device__ inline float to_float(Half half) {
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+  return __half2float(__half(__half_raw{half.bits}));
+#elif defined(__HIP_DEVICE_COMPILE__)
+  return static_cast<float>(__builtin_bit_cast(_Float16, half.bits));
+#else
+  return detail::half_to_float(half.bits);
+#endif
+}
+
+/// The half that is nearest to `value`, of two equally near ones the even one. For device code.
+__device__ inline Half to_half(float value) {
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+  return {static_cast<__half_raw>(__float2half_rn(value)).x};
+#elif defined(__HIP_DEVICE_COMPILE__)
+  return {__builtin_bit_cast(std::uint16_t, static_cast<_Float16>(value))};
+#elif defined(HIPSCOPE_BACKEND_HOST)
+  return {hip_host::double_to_half(value)};
+#else
+  return {static_cast<std::uint16_t>(value)};  // the host's part of device code: never called
+#endif
+}
+
+}  // namespace hipscope

@@ -1,0 +1,35 @@
+// One thread per element of C: two loads of 2 bytes for each FMA, products in FP32.
+//
+// Halves are loaded as they lie and made floats one by one. What they save against FP32 is bytes;
+// this kernel asks L1 for as many loads as the one for floats.
+#pragma once
+
+#include "stage.h"
+
+namespace hgemm {
+
+static __global__ void __launch_bounds__(256)
+    one_thread_per_element_kernel(Extents extents, float alpha, const Half* __restrict__ a,
+                                  const Half* __restrict__ b, float beta, Half* __restrict__ c) {
+  constexpr unsigned side = 16;
+  const unsigned row = blockIdx.y * side + threadIdx.x / side;
+  const unsigned column = blockIdx.x * side + threadIdx.x % side;
+  float sum = 0;
+  for (unsigned k = 0; k < extents.k; ++k) {
+    sum += hipscope::to_float(a[std::size_t{row} * extents.lda + k]) *
+           hipscope::to_float(b[std::size_t{k} * extents.ldb + column]);
+  }
+  store_result(c + std::size_t{row} * extents.ldc + column, alpha, sum, beta);
+}
+
+inline Stage one_thread_per_element_stage() {
+  return stage_of<Half, one_thread_per_element_kernel>("one thread per element", "",
+                                                       {.block_rows = 16,
+                                                        .block_columns = 16,
+                                                        .depth = 1,
+                                                        .threads = 256,
+                                                        .thread_rows = 1,
+                                                        .thread_columns = 1});
+}
+
+}  // namespace hgemm

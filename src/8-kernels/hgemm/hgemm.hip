@@ -1,0 +1,58 @@
+// How does a matrix product of halves get from one thread per element to the speed of the vendor's
+// library?
+//
+// C = alpha A B + beta C, all matrices row by row in half precision (FP16), all sums in FP32.
+// Matrix instructions multiply sixteen times as many halves per cycle as the vector unit has FMAs
+// of floats; from then on the ladder is about bringing operands to them. A file for each stage,
+// which says what changed against which other and why that should help; stages.h lists them. How
+// they are checked and measured, and the sweeps: ../gemm/ladder.h.
+#include <hipscope/hipscope.h>
+
+#include <string>
+
+#include "../gemm/ladder.h"
+#include "stages.h"
+
+namespace {
+
+// FMAs of one CU per cycle by the vendors' manuals; NaN for what is not listed. The vector unit's
+// are of floats, in which the stages without matrix instructions compute; the matrix unit's are of
+// halves, with sums in FP32: NVIDIA H100 Tensor Core GPU Architecture (2022), table 1; AMD CDNA 2
+// and 3 white papers (2021, 2023).
+double fmas_per_cycle(const std::string& architecture, gemm::Unit unit) {
+  const auto begins = [&](const std::string& start) { return architecture.rfind(start, 0) == 0; };
+  const bool matrix = unit == gemm::Unit::matrix;
+  if (begins("sm_90")) {
+    return matrix ? 2048 : 128;
+  }
+  if (begins("sm_80")) {
+    return matrix ? 1024 : 64;
+  }
+  if (begins("gfx94")) {
+    return matrix ? 1024 : 128;
+  }
+  if (begins("gfx90a") || begins("gfx908")) {
+    return matrix ? 512 : begins("gfx90a") ? 128 : 64;
+  }
+  return gemm::unknown;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (const auto status = gemm::probe_if_asked<hipscope::Half>(argc, argv)) {
+    return *status;
+  }
+  hipscope::Experiment experiment(
+      "hgemm",
+      {.question = "How does a matrix product of halves get from one thread per element to the "
+                   "speed of the vendor's library?",
+       .sources = {"hipscope's own"}});
+  gemm::Ladder<hipscope::Half> ladder(experiment, {.name = "HGEMM",
+                                                   .arithmetic = "FP16 with FP32 sums",
+                                                   .stages = hgemm::all_stages(),
+                                                   .fmas_per_cycle = fmas_per_cycle,
+                                                   .odd_sizes = 20});
+  experiment.conclude([&](hipscope::Results& results) { ladder.conclude(results); });
+  return experiment.run(argc, argv);
+}

@@ -1,0 +1,205 @@
+// What NVIDIA's compute capability 9.0 has for rungs 09 and on, a line each: tensor copies (TMA),
+// barriers that count bytes, matrix instructions of four warps (wgmma). PTX's manual,
+// chapters 9.7.9 and 9.7.15, has them all.
+#pragma once
+
+#include <hipscope/half.h>
+#include <hipscope/hipscope.h>
+
+#include <cstdint>
+
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+#include <cuda.h>
+#endif
+
+namespace hgemm {
+
+/// Compiled for sm_90a, whose code alone has wgmma, and run where that runs.
+inline bool has_hopper_kernels([[maybe_unused]] const hipscope::DeviceDescription& device) {
+#if defined(HIPSCOPE_WARPGROUP_INSTRUCTIONS)
+  return device.architecture == "sm_90";
+#else
+  return false;
+#endif
+}
+
+#if defined(HIPSCOPE_WARPGROUP_INSTRUCTIONS)
+#define HGEMM_HAS_HOPPER 1
+
+/// A matrix as tensor copies see it.
+using TensorMap = CUtensorMap;
+
+/// The map of a matrix of halves, row by row, of which a copy takes `box_columns` x `box_rows`; in
+/// LDS the 16-byte pieces of each row of 128 bytes are XORed with the row's number (128-byte
+/// swizzle). `pitch` is in elements, a multiple of 8. Throws DeviceError.
+inline TensorMap map_of(const hipscope::Half* matrix, unsigned rows, unsigned columns,
+                        unsigned pitch, unsigned box_rows, unsigned box_columns) {
+  using Encode = decltype(&cuTensorMapEncodeTiled);
+  static const auto encode = [] {
+    void* found = nullptr;
+    cudaDriverEntryPointQueryResult result{};
+    hipscope::check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000,
+                                                     cudaEnableDefault, &result));
+    return reinterpret_cast<Encode>(found);
+  }();
+  const cuuint64_t extents[] = {columns > 0 ? columns : 1, rows > 0 ? rows : 1};
+  const cuuint64_t row_bytes[] = {cuuint64_t{pitch} * sizeof(hipscope::Half)};
+  const cuuint32_t box[] = {box_columns, box_rows};
+  const cuuint32_t every_element[] = {1, 1};
+  TensorMap map;
+  if (encode == nullptr ||
+      encode(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, const_cast<hipscope::Half*>(matrix), extents,
+             row_bytes, box, every_element, CU_TENSOR_MAP_INTERLEAVE_NONE,
+             CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS) {
+    throw hipscope::DeviceError("the driver refused to describe a matrix for tensor copies");
+  }
+  return map;
+}
+
+/// SMs of the current device. Throws DeviceError.
+inline unsigned compute_units() {
+  int device = 0;
+  int count = 0;
+  hipscope::check(hipGetDevice(&device));
+  hipscope::check(hipDeviceGetAttribute(&count, hipDeviceAttributeMultiprocessorCount, device));
+  return static_cast<unsigned>(count);
+}
+
+// --- Device side
+
+__device__ inline unsigned lds_address(const void* pointer) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
+}
+
+/// A barrier that `arrivals` arrivals and the bytes that are expected complete.
+__device__ inline void init_barrier(std::uint64_t* barrier, unsigned arrivals) {
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(lds_address(barrier)), "r"(arrivals));
+}
+/// Before copies and other blocks use barriers.
+__device__ inline void publish_barriers() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+__device__ inline void arrive_expecting(std::uint64_t* barrier, unsigned bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(lds_address(barrier)),
+               "r"(bytes)
+               : "memory");
+}
+__device__ inline void arrive(std::uint64_t* barrier) {
+  asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(lds_address(barrier)) : "memory");
+}
+/// At the same barrier of another block of the cluster.
+__device__ inline void arrive_at(std::uint64_t* barrier, unsigned block) {
+  asm volatile(
+      "{ .reg .b32 there; mapa.shared::cluster.u32 there, %0, %1; "
+      "mbarrier.arrive.shared::cluster.b64 _, [there]; }" ::"r"(lds_address(barrier)),
+      "r"(block)
+      : "memory");
+}
+/// Waits until the phase of this parity is complete.
+__device__ inline void wait_for(std::uint64_t* barrier, unsigned parity) {
+  asm volatile(
+      "{ .reg .pred done; again: mbarrier.try_wait.parity.shared.b64 done, [%0], %1; "
+      "@!done bra again; }" ::"r"(lds_address(barrier)),
+      "r"(parity)
+      : "memory");
+}
+
+/// Copies the map's box at (column, row) to LDS; `arrived` counts its bytes.
+__device__ inline void copy_box(void* lds, const TensorMap* map, unsigned column, unsigned row,
+                                std::uint64_t* arrived) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+      "[%0], [%1, {%2, %3}], [%4];" ::"r"(lds_address(lds)),
+      "l"(map), "r"(column), "r"(row), "r"(lds_address(arrived))
+      : "memory");
+}
+/// The same to the same place, and barrier, of every block in `blocks`, a bit each.
+__device__ inline void copy_box_to(unsigned blocks, void* lds, const TensorMap* map,
+                                   unsigned column, unsigned row, std::uint64_t* arrived) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+      ".multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(lds_address(lds)),
+      "l"(map), "r"(column), "r"(row), "r"(lds_address(arrived)),
+      "h"(static_cast<unsigned short>(blocks))
+      : "memory");
+}
+/// Copies a box from LDS; what is outside the matrix is left out.
+__device__ inline void store_box(const TensorMap* map, const void* lds, unsigned column,
+                                 unsigned row) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map),
+      "r"(column), "r"(row), "r"(lds_address(lds))
+      : "memory");
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+/// Until the stores of this thread have read LDS.
+__device__ inline void wait_until_stores_have_read() {
+  asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+}
+__device__ inline void wait_for_stores() {
+  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+}
+/// Brings a map to where copies look for it, before the first one needs it.
+__device__ inline void prefetch_map(const TensorMap* map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+/// Makes what threads have stored to LDS visible to copies.
+__device__ inline void show_lds_to_copies() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+/// Stores four matrices of 8 x 8 halves; of each a lane has two neighbours of row lane / 4, and
+/// lane i names the place of row i % 8 of matrix i / 8.
+__device__ inline void store_matrices(void* row, unsigned first, unsigned second, unsigned third,
+                                      unsigned fourth) {
+  asm volatile(
+      "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(lds_address(row)),
+      "r"(first), "r"(second), "r"(third), "r"(fourth)
+      : "memory");
+}
+
+/// Barrier `number` (1 ... 15) of so many threads of the block.
+__device__ inline void barrier_of(unsigned number, unsigned threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
+}
+__device__ inline void cluster_barrier() {
+  asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+}
+__device__ inline unsigned block_of_cluster() {
+  unsigned block = 0;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(block));
+  return block;
+}
+
+/// Registers go from warps that copy to warps that compute.
+template <unsigned registers>
+__device__ void give_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers));
+}
+template <unsigned registers>
+__device__ void take_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));
+}
+
+/// What wgmma takes for a matrix in LDS with the 128-byte swizzle: from one group of 8 rows to the
+/// next are 1024 bytes, and `block_bytes` from one block of 64 columns to the next, where the
+/// instruction goes over several (B's columns).
+__device__ inline std::uint64_t descriptor_of(const void* lds, unsigned block_bytes) {
+  constexpr std::uint64_t group_bytes = 1024;
+  constexpr std::uint64_t swizzle_128 = std::uint64_t{1} << 62U;
+  return (lds_address(lds) & 0x3FFFFU) >> 4U | std::uint64_t{block_bytes >> 4U} << 16U |
+         (group_bytes >> 4U) << 32U | swizzle_128;
+}
+__device__ inline void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ inline void commit_products() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+/// Until no more than so many groups of products are under way.
+template <unsigned groups>
+__device__ void wait_for_products() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(groups) : "memory");
+}
+#endif
+
+}  // namespace hgemm

@@ -1,0 +1,24 @@
+// What a rung of this ladder is: halves in, sums in FP32, halves out.
+#pragma once
+
+#include <hipscope/half_values.h>
+
+#include "../gemm/stage.h"
+
+namespace hgemm {
+
+using gemm::blocks_of;
+using gemm::Extents;
+using gemm::grid_of;
+using gemm::stage_of;
+using gemm::Tiles;
+using hipscope::Half;
+using Product = gemm::Product<Half>;
+using Stage = gemm::Stage<Half>;
+
+/// alpha sum + beta C, of which the old content is not read with beta = 0.
+__device__ inline void store_result(Half* c, float alpha, float sum, float beta) {
+  *c = hipscope::to_half(beta == 0 ? alpha * sum : alpha * sum + beta * hipscope::to_float(*c));
+}
+
+}  // namespace hgemm

@@ -1,0 +1,25 @@
+// The ladder: all stages in order. Read the files in the order of their numbers; a diff of two
+// neighbours shows what changed.
+#pragma once
+
+#include <vector>
+
+#include "01-one-thread-per-element.h"
+#include "02-lds-tile.h"
+#include "03-thread-tile.h"
+#include "09-tensor-copies.h"
+#include "10-wider-tile.h"
+#include "11-shared-tiles.h"
+#include "12-persistent-blocks.h"
+#include "13-tile-by-size.h"
+#include "stage.h"
+
+namespace hgemm {
+
+inline std::vector<Stage> all_stages() {
+  return {one_thread_per_element_stage(), lds_tile_stage(),    thread_tile_stage(),
+          tensor_copies_stage(),          wider_tile_stage(),  shared_tiles_stage(),
+          persistent_blocks_stage(),      tile_by_size_stage()};
+}
+
+}  // namespace hgemm
