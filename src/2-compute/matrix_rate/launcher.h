@@ -2,6 +2,7 @@
 #pragma once
 
 #include <hipscope/hipscope.h>
+#include <hipscope/timed_rounds.h>
 
 #include <algorithm>
 #include <chrono>

@@ -12,6 +12,7 @@
 // The values are small integers that every format holds, so that each element of each sum must come
 // out exactly, wherever in the registers its factors were.
 #include <hipscope/hipscope.h>
+#include <hipscope/timed_rounds.h>
 
 #include <algorithm>
 #include <map>
