@@ -49,5 +49,5 @@ install_packages() {
   if "$setup" --for "$1" --check >/dev/null 2>&1; then
     return
   fi
-  "$setup" --for "$1" || printf 'Not everything could be installed; going on with what is there.\n'
+  "$setup" --for "$1" || printf 'Nothing more is installed; going on with what is there.\n'
 }

@@ -20,18 +20,45 @@ require_own() {
     usage_error "$1 cannot be written; has another user built there? Take another folder with --build-dir."
 }
 
+# require_cmake: ends the script where there is no CMake that knows the presets.
+require_cmake() {
+  local said trouble=
+  if ! type -P cmake >/dev/null; then
+    trouble='there is no cmake here'
+  else
+    said=$(cmake --version 2>/dev/null) || true
+    if [[ $said =~ ([0-9]+)\.([0-9]+) ]] && ((BASH_REMATCH[1] * 1000 + BASH_REMATCH[2] < 3024)); then
+      trouble="cmake ${BASH_REMATCH[0]} is too old"
+    fi
+  fi
+  if [[ -n $trouble ]]; then
+    printf '%s: %s: it takes 3.24 or newer; %s\n' "${0##*/}" "$trouble" \
+      "without root: python3 -m pip install --user cmake ninja, and ~/.local/bin on PATH." >&2
+    exit 1
+  fi
+}
+
+has_ninja() {
+  type -P ninja >/dev/null || type -P ninja-build >/dev/null || type -P samu >/dev/null
+}
+
 # build_experiments: configures the backend's preset in the build folder, chooses the experiments and
 # builds them; shows the log only when that fails.
 build_experiments() {
   local log=$build_dir/build.log status=0 configure begin
-  mkdir -p "$build_dir" 2>/dev/null || usage_error "the build folder $build_dir cannot be made."
+  require_cmake
+  mkdir -p "$build_dir" 2>/dev/null ||
+    usage_error "the build folder $build_dir cannot be made; take another one with --build-dir."
   require_own "$log"
   [[ ! -e $build_dir/CMakeCache.txt ]] || require_own "$build_dir/CMakeCache.txt"
   printf 'Building for %s in %s ... ' "$backend" "$(shown "$build_dir")"
   begin=$(now)
   configure=(cmake -S "$root" --preset "$backend" -B "$build_dir")
   # A folder that is there already may be somebody's who wants the tests.
-  [[ -e $build_dir/CMakeCache.txt ]] || configure+=(-DHIPSCOPE_TESTS=OFF)
+  if [[ ! -e $build_dir/CMakeCache.txt ]]; then
+    configure+=(-DHIPSCOPE_TESTS=OFF)
+    has_ninja || configure+=(-G "Unix Makefiles")
+  fi
   run_child "${configure[@]}" >"$log" 2>&1 || status=$?
   if ((status == 0)); then
     choose_experiments

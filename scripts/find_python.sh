@@ -48,6 +48,7 @@ while read -r python; do
   fi
 done < <(candidates)
 
-printf '%s: no Python 3.9 or newer here can import %s: install %s (scripts/setup.sh does).\n' \
-  "${0##*/}" "${modules[*]}" "${modules[*]/#/python3-}" >&2
+printf '%s: no Python 3.9 or newer here can import %s: install %s (scripts/setup.sh does), %s.\n' \
+  "${0##*/}" "${modules[*]}" "${modules[*]/#/python3-}" \
+  'or without root: python3 -m pip install --user -r requirements.txt' >&2
 exit 1

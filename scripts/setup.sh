@@ -8,9 +8,10 @@
 #                  for host includes AMD's compiler; tests (the default): all that the tests take
 #   --help         prints this
 #
-# What is there already stays as it is. As another user than root it calls sudo. A ROCm install
-# (hipcc in $ROCM_PATH/bin, by default /opt/rocm/bin) replaces the distribution's HIP packages.
-# NVIDIA's CUDA toolkit is used when it is there, but not installed.
+# What is there already stays as it is. As another user than root it calls sudo, which may ask for the
+# password; where that cannot be, it says what works without. A ROCm install (hipcc in $ROCM_PATH/bin, by
+# default /opt/rocm/bin) replaces the distribution's HIP packages. NVIDIA's CUDA toolkit is used when it is
+# there, but not installed.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=scripts/common.sh
@@ -95,22 +96,50 @@ mention_toolkits() {
   fi
 }
 
-without_apt() {
-  printf 'Needed (by their Debian names): %s\n' "${wanted[*]}"
-  printf '%s: there is no apt-get here; install these with the system'\''s own package manager.\n' \
-    "${0##*/}" >&2
+# without_installing REASON: ends the script, with what a user can do who installs no packages.
+without_installing() {
+  local tools=()
+  is_any_there c++ g++ clang++ || tools+=("a C++20 compiler")
+  is_any_there cmake || tools+=("CMake 3.24")
+  is_any_there ninja make || tools+=("Ninja or make")
+  ((${#tools[@]} == 0)) || printf 'Not here, and needed to build: %s\n' "$(join_comma "${tools[@]}")"
+  printf '%s: %s. Without that %s, and what else may be missing comes by: %s\n' "${0##*/}" "$1" \
+    'CMake downloads the libraries that it does not find (or takes them from the folder HIPSCOPE_ARCHIVES)' \
+    'python3 -m pip install --user cmake ninja -r requirements.txt' >&2
   exit 1
+}
+
+is_any_there() {
+  local program
+  for program in "$@"; do
+    if type -P "$program" >/dev/null; then
+      return
+    fi
+  done
+  return 1
+}
+
+join_comma() {
+  local first=$1
+  shift
+  printf '%s' "$first" "${@/#/, }"
+}
+
+is_root() {
+  [[ $(id -u) == 0 ]]
+}
+
+# Whether as_root can do it: root, or a sudo that needs no password or has somebody to ask.
+can_be_root() {
+  is_root || { type -P sudo >/dev/null && { sudo -n true 2>/dev/null || [[ -t 0 ]]; }; }
 }
 
 # as_root COMMAND...: runs it as root.
 as_root() {
-  if ((EUID == 0)); then
+  if is_root; then
     "$@"
-  elif type -P sudo >/dev/null; then
-    sudo "$@"
   else
-    printf '%s: installing needs root, and there is no sudo: run this as root.\n' "${0##*/}" >&2
-    exit 1
+    sudo "$@"
   fi
 }
 
@@ -173,7 +202,10 @@ while (($#)); do
 done
 
 look_up
-type -P apt-get >/dev/null || without_apt
+if ! type -P apt-get >/dev/null; then
+  printf 'Needed (by their Debian names): %s\n' "${wanted[*]}"
+  without_installing "there is no apt-get here; install these with the system's own package manager"
+fi
 if ((${#present[@]})); then
   printf 'already there: %s\n' "${present[*]}"
 fi
@@ -186,6 +218,10 @@ if $check_only; then
   printf 'missing: %s\n' "${missing[*]}"
   mention_toolkits
   exit 1
+fi
+if ! can_be_root; then
+  printf 'missing: %s\n' "${missing[*]}"
+  without_installing "installing needs root, and sudo does not give it here"
 fi
 read_package_lists
 # Which LLVM it is is known only once the lists are there.

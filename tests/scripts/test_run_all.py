@@ -329,6 +329,7 @@ def test_interrupt(sandbox: Sandbox, number: signal.Signals, status: int) -> Non
 
 
 FAKE_CMAKE = """#!/usr/bin/env bash
+[[ $1 != --version ]] || {{ echo "cmake version ${{FAKE_CMAKE_VERSION-3.25.1}}"; exit; }}
 printf 'cmake %s\\n' "$*" >>"{calls}"
 echo "a line of the build's log"
 exit {status}
@@ -371,6 +372,36 @@ def test_build_of_some_keeps_the_folder_as_configured(sandbox: Sandbox, tmp_path
     configured, built = calls.read_text().splitlines()
     assert configured == f"cmake -S {sandbox.root} --preset nvidia -B {sandbox.build}"
     assert built.endswith(" --target copy_rate thread_rate")
+
+
+@pytest.mark.parametrize("version, sentence", [
+    ("3.23.4", "cmake 3.23 is too old: it takes 3.24 or newer; without root: python3 -m pip install --user cmake"),
+    ("", "there is no cmake here: it takes 3.24 or newer; without root: python3 -m pip install --user cmake"),
+])
+def test_no_cmake_of_today_is_one_sentence(sandbox: Sandbox, tmp_path: Path, version: str, sentence: str) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    path = f"{tools}:{os.environ['PATH']}" if version else without("cmake", tools)
+    if version:
+        (tools / "cmake").write_text(FAKE_CMAKE.format(calls=tmp_path / "calls", status=0))
+        (tools / "cmake").chmod(0o755)
+    done = sandbox.run_all("--no-setup", "--backend", "nvidia",
+                           environment={"PATH": path, "FAKE_CMAKE_VERSION": version})
+    assert done.returncode == 1
+    assert sentence in done.stderr and done.stderr.count("\n") == 1
+    assert not (tmp_path / "calls").exists()
+
+
+def test_build_without_ninja_is_by_make(sandbox: Sandbox, tmp_path: Path) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    path = without("ninja", tools)
+    (tools / "links" / "cmake").unlink(missing_ok=True)
+    (tools / "links" / "cmake").write_text(FAKE_CMAKE.format(calls=tmp_path / "calls", status=0))
+    (tools / "links" / "cmake").chmod(0o755)
+    done = sandbox.run_all("--no-setup", "--backend", "nvidia", environment={"PATH": path})
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "calls").read_text().splitlines()[0].endswith("-DHIPSCOPE_TESTS=OFF -G Unix Makefiles")
 
 
 def test_backend_of_what_was_just_installed(sandbox: Sandbox, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
@@ -30,6 +29,7 @@ def tools(tmp_path: Path) -> Path:
 def fake(folder: Path, name: str, body: str = "") -> None:
     """Makes a program from a shell script's body."""
     folder.mkdir(exist_ok=True, parents=True)
+    assert not (folder / name).is_symlink(), "it would write to the system's own program"
     (folder / name).write_text(f"#!/bin/bash\n{body}\n")
     (folder / name).chmod(0o755)
 
@@ -40,7 +40,7 @@ def run(script: str, path: Path | str, *arguments: str, **environment: str
     nowhere = {"ROCM_PATH": "/nonexistent", "CUDA_PATH": "/nonexistent", "HIPSCOPE_KFD": "/nonexistent"}
     return subprocess.run(
         [str(SCRIPTS / script), *arguments], capture_output=True, text=True, check=False,
-        env={"PATH": str(path), **nowhere, **environment},
+        env={"PATH": str(path), **nowhere, **environment}, stdin=subprocess.DEVNULL,
     )
 
 
@@ -132,7 +132,8 @@ def debian(tools: Path, installed: str, unknown: str = "none") -> None:
       depends:hipcc) printf 'hipcc\\n  Depends: clang-17\\n  Depends: llvm-17\\n' ;;
     esac""")
     fake(tools, "apt-get", 'printf "apt-get %s\\n" "$*" >>"${0%/*}/apt-get.calls"')
-    fake(tools, "sudo", '"$@"')
+    fake(tools, "sudo", '[[ $1 != -n ]] || shift; "$@"')
+    fake(tools, "id", "echo 1000")
 
 
 def calls(tools: Path) -> str:
@@ -214,6 +215,24 @@ def test_setup_without_apt(tools: Path) -> None:
     assert done.returncode == 1
     assert "Needed (by their Debian names): g++ cmake" in done.stdout
     assert "no apt-get" in done.stderr and done.stderr.count("\n") == 1
+    assert "pip install --user cmake ninja -r requirements.txt" in done.stderr
+    assert "Not here, and needed to build: a C++20 compiler, CMake 3.24, Ninja or make\n" in done.stdout
+
+
+@pytest.mark.parametrize("sudo", [None, "echo 'sudo: a password is required' >&2; exit 1"])
+def test_setup_as_a_plain_user_says_what_works_without(tools: Path, sudo: str | None) -> None:
+    debian(tools, "[!h]*")
+    (tools / "sudo").unlink()
+    if sudo:
+        fake(tools, "sudo", sudo)
+    for name in ("g++", "cmake", "make"):
+        fake(tools, name)
+    done = run("setup.sh", tools)
+    assert done.returncode == 1
+    assert "missing: hipcc" in done.stdout and "needed to build" not in done.stdout
+    assert "setup.sh: installing needs root, and sudo does not give it here. Without that CMake downloads" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert calls(tools) == ""
 
 
 def test_setup_when_apt_fails(tools: Path) -> None:
@@ -223,9 +242,9 @@ def test_setup_when_apt_fails(tools: Path) -> None:
     assert done.returncode == 1 and "could not install" in done.stderr
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="asks for no root otherwise")
 def test_setup_calls_no_sudo_as_root(tools: Path) -> None:
     debian(tools, "[!h]*")
+    fake(tools, "id", "echo 0")
     fake(tools, "sudo", "exit 1")
     assert run("setup.sh", tools).returncode == 0
 
