@@ -76,9 +76,12 @@ function(hipscope_add_binary name source architectures)
   set_property(GLOBAL APPEND PROPERTY hipscope_experiments ${name})
 endfunction()
 
-# The names of the experiments, one a line in reading order, for the scripts.
+# For the scripts: the names of the experiments, one a line in reading order, and the GPUs that the variants
+# for waves of 64 lanes were compiled for.
 function(hipscope_write_experiment_list)
   get_property(experiments GLOBAL PROPERTY hipscope_experiments)
   list(JOIN experiments "\n" text)
   file(WRITE ${CMAKE_BINARY_DIR}/experiments.txt "${text}\n")
+  list(JOIN HIPSCOPE_AMD_WAVE64_TARGETS "\n" text)
+  file(WRITE ${CMAKE_BINARY_DIR}/wave64_targets.txt "${text}\n")
 endfunction()

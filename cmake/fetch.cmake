@@ -12,7 +12,7 @@
 include(FetchContent)
 
 option(HIPSCOPE_FETCH "Download the libraries that are not found" ON)
-set(HIPSCOPE_ARCHIVES "$ENV{HIPSCOPE_ARCHIVES}" CACHE PATH
+set(HIPSCOPE_ARCHIVES "" CACHE PATH
     "A folder with archives of libraries, under any names, which are then not downloaded")
 
 macro(hipscope_need_library name)
@@ -77,10 +77,10 @@ endfunction()
 function(hipscope_look_for sha256 archive)
   set(${archive} "" PARENT_SCOPE)
   file(GLOB files ${CMAKE_BINARY_DIR}/archives/*)
-  if(HIPSCOPE_ARCHIVES)
-    file(GLOB more ${HIPSCOPE_ARCHIVES}/*)
+  foreach(folder ${HIPSCOPE_ARCHIVES} $ENV{HIPSCOPE_ARCHIVES})
+    file(GLOB more ${folder}/*)
     list(APPEND files ${more})
-  endif()
+  endforeach()
   foreach(file ${files})
     if(NOT IS_DIRECTORY ${file})
       file(SHA256 ${file} hash)

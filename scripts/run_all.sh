@@ -10,7 +10,8 @@
 #   --out DIR        write here instead of results/<device>
 #   --backend B      amd, nvidia or host instead of what detect_backend.sh says
 #   --build-dir DIR  build here instead of build/<backend>
-#   --no-build       run the binaries as they are, which may come from another machine
+#   --no-build       run the binaries as they are, which may come from another machine; in a tree that
+#                    `cmake --install` has made that is always so
 #   --no-setup       do not look for missing packages, and install none
 #   --help           prints this
 #
@@ -191,11 +192,10 @@ record_outcome() {
 
 # Only some GPUs have a choice of wave sizes, and the build says for which it was used.
 built_for_waves_of_64() {
-  local target targets
-  targets=$(sed -n 's/^HIPSCOPE_AMD_WAVE64_TARGETS:STRING=//p' "$build_dir/CMakeCache.txt" 2>/dev/null) || true
-  for target in ${targets//;/ }; do
-    [[ $description != *"($target"[:\)]* ]] || return 0
-  done
+  local target
+  while read -r target; do
+    [[ -z $target || $description != *"($target"[:\)]* ]] || return 0
+  done < <(cat "$build_dir/wave64_targets.txt" 2>/dev/null)
   return 1
 }
 
@@ -306,6 +306,12 @@ on_interrupt='the results that were whole by then are kept'
 catch_signals
 started=$(now)
 chosen_backend=$backend
+is_installed_tree=false
+if [[ -r $root/experiments.txt && -d $root/bin && ! -e $root/CMakeLists.txt ]]; then
+  is_installed_tree=true
+  build=false
+  build_dir=${build_dir:-$root}
+fi
 backend=${chosen_backend:-$("$here/detect_backend.sh")}
 if $build && $setup; then
   install_packages "$backend"
@@ -314,6 +320,7 @@ if $build && $setup; then
 fi
 build_dir=${build_dir:-$root/build/$backend}
 isa_report="not asked for (--no-build)"
+! $is_installed_tree || isa_report="nothing (this is an installed tree, without the sources)"
 if $build; then
   build_experiments
 elif [[ ! -d $build_dir ]]; then

@@ -243,8 +243,7 @@ def test_host_results_are_called_functional(sandbox: Sandbox) -> None:
 def test_waves_of_64_only_where_built_for(sandbox: Sandbox, target: str) -> None:
     sandbox.add("thread_rate.wave64")
     sandbox.set_devices(f"0\tfake-gpu\tFake GPU ({target}), 8 CUs\n")
-    (sandbox.build / "CMakeCache.txt").write_text(
-        "HIPSCOPE_AMD_WAVE64_TARGETS:STRING=gfx1032;gfx1036\n", encoding="utf-8")
+    (sandbox.build / "wave64_targets.txt").write_text("gfx1032\ngfx1036\n", encoding="utf-8")
     done = sandbox.run("--only", "wave64")
     assert done.returncode == 0
     assert "skipped (not built for waves of 64 on this device)" in done.stdout
@@ -254,8 +253,7 @@ def test_waves_of_64_only_where_built_for(sandbox: Sandbox, target: str) -> None
 def test_variant_of_an_experiment(sandbox: Sandbox) -> None:
     sandbox.add("thread_rate.wave64")
     sandbox.set_devices("0\tfake-gpu\tFake RDNA (gfx1032), 8 CUs\n")
-    (sandbox.build / "CMakeCache.txt").write_text(
-        "HIPSCOPE_AMD_WAVE64_TARGETS:STRING=gfx1032;gfx1036\n", encoding="utf-8")
+    (sandbox.build / "wave64_targets.txt").write_text("gfx1032\ngfx1036\n", encoding="utf-8")
     assert sandbox.run("--only", "wave64").returncode == 0
     assert "# thread_rate (wave64)" in (sandbox.results / "thread_rate.wave64.md").read_text()
 

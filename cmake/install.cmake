@@ -1,0 +1,34 @@
+# `cmake --install` makes a tree that can be moved, and run on a machine with nothing but the GPU's driver:
+# binaries, the shared libraries that they need besides the driver's, the scripts that run and report, and
+# what those read. Unless told otherwise (CMAKE_INSTALL_PREFIX, --prefix), in the build folder.
+if(CMAKE_INSTALL_PREFIX_INITIALIZED_TO_DEFAULT)
+  set_property(CACHE CMAKE_INSTALL_PREFIX PROPERTY VALUE ${CMAKE_BINARY_DIR}/hipscope)
+endif()
+
+get_property(experiments GLOBAL PROPERTY hipscope_experiments)
+foreach(experiment first_benchmark ${experiments})
+  # An RPATH and no RUNPATH: it holds for the libraries that those libraries need, too. Without one in the
+  # build folder CMake would make room there by empty entries, and each of those is the current folder.
+  set_target_properties(${experiment} PROPERTIES BUILD_RPATH "$ORIGIN/../lib" INSTALL_RPATH "$ORIGIN/../lib")
+  target_link_options(${experiment} PRIVATE LINKER:--disable-new-dtags)
+endforeach()
+install(TARGETS first_benchmark ${experiments} RUNTIME_DEPENDENCY_SET hipscope_shared_libraries DESTINATION bin)
+
+# The C library and the driver's are the machine's own.
+install(RUNTIME_DEPENDENCY_SET hipscope_shared_libraries
+  PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|util|resolv)\\.so" "^libcuda\\.so" "^libnvidia-"
+  DIRECTORIES ${CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES} ${CMAKE_CUDA_IMPLICIT_LINK_DIRECTORIES}
+  DESTINATION lib)
+
+set(scripts common.sh detect_backend.sh experiments.sh find_python.sh jobs.sh run_all.sh
+    compare.py html_report.py report.py)
+list(TRANSFORM scripts PREPEND scripts/)
+install(PROGRAMS ${scripts} DESTINATION scripts)
+install(DIRECTORY scripts/hipscope_compare scripts/hipscope_html scripts/hipscope_report DESTINATION scripts
+        PATTERN __pycache__ EXCLUDE)
+install(FILES results/schema.json results/schema-1.json results/card-schema.json results/isa-schema.json
+        DESTINATION results)
+install(DIRECTORY results/published DESTINATION results)
+install(FILES ${CMAKE_BINARY_DIR}/experiments.txt ${CMAKE_BINARY_DIR}/wave64_targets.txt requirements.txt
+              README.md README.zh-CN.md LICENSE
+        DESTINATION .)

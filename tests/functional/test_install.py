@@ -1,0 +1,72 @@
+"""`cmake --install`: a tree that is moved, and runs with nothing of the build left to it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import BACKEND, BUILD, EXPERIMENTS, LONGEST_RUN_S
+from test_no_device import DEVICE_IS_THERE
+
+# What every Linux with this C library has, or the kernel, or the GPU's driver.
+OF_THE_MACHINE = re.compile(r"(ld-linux|linux-vdso|lib(c|m|dl|rt|pthread|util|resolv)\.so|libcuda\.so|libnvidia-)")
+
+
+def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
+    """Runs it from / with what a node's plain user has in the environment."""
+    kept = {name: os.environ[name] for name in ("HOME", "HIPSCOPE_HOST_WAVE_SIZE") if name in os.environ}
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, cwd="/",
+                          env={"PATH": "/usr/bin:/bin", **kept}, timeout=LONGEST_RUN_S)
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An installed tree, somewhere else than it was installed."""
+    folder = tmp_path_factory.mktemp("install")
+    made = subprocess.run(["cmake", "--install", str(BUILD), "--prefix", str(folder / "hipscope")],
+                          capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stderr
+    return (folder / "hipscope").rename(folder / "moved here")
+
+
+def test_has_every_binary(tree: Path) -> None:
+    assert sorted(path.name for path in (tree / "bin").iterdir()) == sorted(["first_benchmark", *EXPERIMENTS])
+
+
+def test_binaries_take_their_libraries_from_the_tree(tree: Path) -> None:
+    for binary in (tree / "bin").iterdir():
+        lines = run("ldd", binary).stdout.splitlines()
+        assert lines
+        for line in map(str.strip, lines):
+            if not OF_THE_MACHINE.search(line):
+                assert f"=> {tree}/lib/" in line or f"=> {tree}/bin/../lib/" in line, f"{binary.name}: {line}"
+
+
+def test_nothing_of_the_build_folder_is_searched_for_libraries(tree: Path) -> None:
+    for binary in (tree / "bin").iterdir():
+        dynamic = run("readelf", "-d", binary).stdout
+        assert re.findall(r"\((?:RPATH|RUNPATH)\).*\[(.*)\]", dynamic) == ["$ORIGIN/../lib"], binary.name
+
+
+def test_run_all_runs_the_tree(tree: Path) -> None:
+    done = run(tree / "scripts" / "run_all.sh", "--quick", "--only", "^launch_latency$")
+    if BACKEND != "host" and not DEVICE_IS_THERE:
+        assert (done.returncode, done.stdout) == (77, "")
+        assert done.stderr == f"run_all.sh: the binaries in {tree} find no device here.\n"
+        return
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Building" not in done.stdout
+    results = list((tree / "results").glob("*/launch_latency.json"))
+    assert len(results) == 1 and json.loads(results[0].read_text())["experiment"] == "launch_latency"
+    # With the Python modules there the reports are made, else a sentence says which are missing.
+    assert (results[0].parent / "README.md").exists() or "Report: skipped: no Python" in done.stdout
+
+
+def test_compares_with_the_published_figures(tree: Path) -> None:
+    assert run(tree / "scripts" / "compare.py", "--help").returncode == 0
+    assert (tree / "results" / "published" / "published.csv").exists()
+    assert not (tree / "scripts" / "setup.sh").exists(), "there is nothing to be set up"
