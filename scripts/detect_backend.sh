@@ -3,7 +3,7 @@
 #
 # Usage: detect_backend.sh [--explain]
 #
-#   amd     an AMD GPU's driver is loaded (/dev/kfd) and hipcc is there
+#   amd     an AMD GPU's driver is loaded, this user may open /dev/kfd, and hipcc is there
 #   nvidia  nvidia-smi lists a GPU and nvcc is there
 #   host    otherwise: the kernels run on the CPU
 #
@@ -11,7 +11,8 @@
 #   --help     prints this
 #
 # hipcc is looked for on PATH and in $ROCM_PATH/bin (/opt/rocm/bin), nvcc on PATH and in
-# $CUDA_PATH/bin (/usr/local/cuda/bin). HIPSCOPE_KFD names another file than /dev/kfd, for tests.
+# $CUDA_PATH/bin (/usr/local/cuda/bin). HIPSCOPE_KFD names another file than /dev/kfd, HIPSCOPE_KFD_NODES
+# another folder than the driver's of its devices, for tests.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=scripts/common.sh
@@ -29,6 +30,17 @@ nvidia_gpu_listed() {
   [[ $gpus == *GPU* ]]
 }
 
+can_be_opened() {
+  { : <>"$1"; } 2>/dev/null
+}
+
+# Whether the driver has a GPU among its devices; the processor is one of them, too. Where it does not tell,
+# there is one.
+driver_has_gpu() {
+  local nodes=${HIPSCOPE_KFD_NODES:-/sys/class/kfd/kfd/topology/nodes}
+  ! grep -qs '^simd_count ' "$nodes"/*/properties || grep -qs '^simd_count [1-9]' "$nodes"/*/properties
+}
+
 # Sets backend and reason.
 detect() {
   local kfd=${HIPSCOPE_KFD:-/dev/kfd}
@@ -36,6 +48,10 @@ detect() {
   backend=host
   if [[ ! -e $kfd ]]; then
     missing+=("no AMD GPU driver ($kfd is not there)")
+  elif ! can_be_opened "$kfd"; then
+    missing+=("an AMD GPU driver, but this user may not open $kfd, as members of its group, render or video, may")
+  elif ! driver_has_gpu; then
+    missing+=("an AMD GPU driver but no GPU that it can compute on")
   elif ! find_hipcc >/dev/null; then
     missing+=("an AMD GPU driver but no hipcc")
   else

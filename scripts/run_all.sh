@@ -91,7 +91,18 @@ set_option() {
   esac
 }
 
-# Sets `slug` and `description` of the device as the first binary names it.
+# Ends the script, before anything is built, where the results' folder cannot be made.
+require_place_for_results() {
+  local folder=${out:-$root/results}
+  while [[ ! -e $folder && $folder == */* ]]; do
+    folder=${folder%/*}
+  done
+  folder=${folder:-/}
+  [[ ! -e $folder || (-d $folder && -w $folder) ]] ||
+    usage_error "the folder ${out:-$root/results} cannot be written to; take another one with --out."
+}
+
+# Sets `slug` and `description` of the device as the first binary names it, and how many there are to choose from.
 ask_for_device() {
   local first=$build_dir/bin/${experiments[0]} lines status=0 index
   [[ -x $first ]] || usage_error "there is no binary $first; build first."
@@ -102,8 +113,12 @@ ask_for_device() {
   fi
   if ((status)); then
     printf '%s: %s --devices ended with status %d.\n' "${0##*/}" "$first" "$status" >&2
+    # HIP 5 ends a program that has no code for one of the GPUs.
+    ((status != 134)) || printf '%s\n' \
+      'If one of the GPUs here is not to be measured, as graphics within the processor, HIP_VISIBLE_DEVICES=0 hides all but the first.' >&2
     exit 1
   fi
+  device_count=$(wc -l <<<"$lines")
   while IFS=$'\t' read -r index slug description; do
     if [[ $index == "${device:-0}" ]]; then
       [[ $slug =~ ^[a-z0-9][a-z0-9._-]*$ ]] || usage_error "the device's short name '$slug' is no folder name."
@@ -203,7 +218,9 @@ run_experiments() {
   local name number=0
   mkdir -p "$out" 2>/dev/null || usage_error "the folder $out cannot be made."
   scratch=$(mktemp -d "$out/.running.XXXXXX" 2>/dev/null) || usage_error "the folder $out cannot be written to."
-  printf 'Running on %s\n' "$description"
+  printf 'Running on %s' "$description"
+  [[ -n $device ]] || ((device_count == 1)) || printf ' (the first of %d devices; --device N takes another)' "$device_count"
+  printf '\n'
   for name in "${experiments[@]}"; do
     number=$((number + 1))
     printf '[%d/%d] %s ... ' "$number" "${#experiments[@]}" "$name"
@@ -305,6 +322,7 @@ parse_options "$@"
 on_interrupt='the results that were whole by then are kept'
 catch_signals
 started=$(now)
+require_place_for_results
 chosen_backend=$backend
 is_installed_tree=false
 if [[ -r $root/experiments.txt && -d $root/bin && ! -e $root/CMakeLists.txt ]]; then

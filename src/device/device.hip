@@ -1,7 +1,10 @@
 // The device on the backend that this library was built for.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -67,10 +70,16 @@ std::string driver_version(int api_version) {
                                 : kernel_version + " (API " + version(api_version) + ")";
 }
 
-// A driver too old for an attribute refuses it; the value is then unknown, 0.
+// A driver too old for an attribute refuses it; the value is then unknown, 0. CUDA and, from
+// version 7 on, HIP keep the last error until it is asked for: the next launch would be blamed for
+// it.
 double attribute_mhz(hipDeviceAttribute_t attribute, int index) {
   int kilohertz = 0;
-  return hipDeviceGetAttribute(&kilohertz, attribute, index) == hipSuccess ? kilohertz * 1e-3 : 0;
+  if (hipDeviceGetAttribute(&kilohertz, attribute, index) != hipSuccess) {
+    static_cast<void>(hipGetLastError());
+    return 0;
+  }
+  return kilohertz * 1e-3;
 }
 
 // A CUDA kernel must ask for more LDS than the properties tell.
@@ -85,6 +94,28 @@ std::uint64_t largest_lds_bytes([[maybe_unused]] const hipDeviceProp_t& properti
 #endif
 }
 
+// What may be in the way of the runtime, as the end of a sentence.
+std::string obstacle() {
+#if defined(HIPSCOPE_BACKEND_AMD)
+  const char* const kfd = "/dev/kfd";
+  if (access(kfd, F_OK) != 0) {
+    return "; there is no /dev/kfd: the kernel's driver, amdgpu, is not loaded, or not passed on "
+           "to "
+           "this container";
+  }
+  if (access(kfd, R_OK | W_OK) != 0) {
+    return "; this user may not open /dev/kfd, which belongs to a group, render or video: sudo "
+           "usermod -aG render,video $USER, and log in again";
+  }
+  for (const char* const variable : {"HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"}) {
+    if (const char* const value = std::getenv(variable)) {
+      return std::string("; ") + variable + " is '" + value + "'";
+    }
+  }
+#endif
+  return "";
+}
+
 DeviceDescription describe(int index) {
   hipDeviceProp_t properties{};
   check(hipGetDeviceProperties(&properties, index));
@@ -95,7 +126,10 @@ DeviceDescription describe(int index) {
   int runtime = 0;
   check(hipDriverGetVersion(&driver));
   check(hipRuntimeGetVersion(&runtime));
-  return {.name = properties.name,
+  // ROCm takes an AMD GPU's name from a file of libdrm's, and gives none where that is not
+  // installed.
+  const std::string name = properties.name;
+  return {.name = name.empty() ? architecture(properties) : name,
           .architecture = architecture(properties),
           .index = index,
           .compute_units = properties.multiProcessorCount,
@@ -167,12 +201,14 @@ class HipDevice : public Device {
 
  private:
   // Writes more than the last-level cache holds. AMD's Infinity Cache is not in the properties;
-  // 512 MiB is twice the largest there is (MI300X, 256 MiB).
+  // 512 MiB is twice the largest there is (MI300X, 256 MiB). Graphics within a processor may have
+  // no more memory than that, and caches of a few MiB.
   void flush_caches() {
-    constexpr std::size_t flush_bytes = std::size_t{512} << 20;
+    constexpr std::size_t most_flush_bytes = std::size_t{512} << 20;
     if (!flush_buffer_) {
       flush_buffer_ = std::make_unique<DeviceBuffer<unsigned char>>(
-          is_hardware() ? flush_bytes : std::size_t{1} << 20);
+          is_hardware() ? std::min<std::size_t>(most_flush_bytes, description_.memory_bytes / 8)
+                        : std::size_t{1} << 20);
     }
     check(hipMemsetAsync(flush_buffer_->data(), 0, flush_buffer_->size(), nullptr));
   }
@@ -188,7 +224,7 @@ int device_count(std::string& why_none) {
   int count = 0;
   const hipError_t error = hipGetDeviceCount(&count);
   if (error == hipErrorNoDevice) {
-    why_none = "the runtime finds none";
+    why_none = "the runtime finds none" + obstacle();
     return 0;
   }
   if (error == hipErrorInsufficientDriver) {
@@ -200,9 +236,14 @@ int device_count(std::string& why_none) {
     return 0;
   }
   if (count == 0) {
-    why_none = "the runtime finds none";
+    why_none = "the runtime finds none" + obstacle();
   }
   return count;
+}
+
+DeviceDescription describe_device(int index) {
+  check(hipSetDevice(index));
+  return describe(index);
 }
 
 std::unique_ptr<Device> open_device(int index) {

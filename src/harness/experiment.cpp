@@ -8,6 +8,8 @@
 #include <ctime>
 #include <limits>
 
+#include "build_info.h"
+#include "device_code.h"
 #include "interrupt.h"
 #include "options.h"
 #include "output_file.h"
@@ -43,7 +45,7 @@ int list_sweeps(const detail::ExperimentRecord& experiment, const detail::Option
 
 int list_devices(int count) {
   for (int index = 0; index < count; ++index) {
-    detail::print_output(detail::device_line(open_device(index)->description()));
+    detail::print_output(detail::device_line(describe_device(index)));
   }
   return good;
 }
@@ -117,6 +119,8 @@ int run_experiment(detail::ExperimentRecord& experiment, const detail::Options& 
   }
   detail::install_signal_handlers();
   const auto start = std::chrono::steady_clock::now();
+  detail::require_code_for(describe_device(options.device).architecture, detail::build_info.backend,
+                           detail::build_info.targets);
   const std::unique_ptr<Device> device = open_device(options.device);
   resolve_sizes(experiment, options.preset, device->is_hardware(),
                 device->description().memory_bytes);

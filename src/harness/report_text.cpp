@@ -304,9 +304,12 @@ std::string conclusion(const Run& run) {
   return text;
 }
 
-std::string device_line(const DeviceDescription& device) {
+namespace {
+
+// A name in small letters, digits and hyphens; empty if it has none of the former.
+std::string as_folder_name(const std::string& name) {
   std::string slug;
-  for (const char c : device.architecture == "host" ? std::string("host") : device.name) {
+  for (const char c : name) {
     const bool is_plain = std::isalnum(static_cast<unsigned char>(c)) != 0;
     if (is_plain) {
       slug += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -316,6 +319,17 @@ std::string device_line(const DeviceDescription& device) {
   }
   while (!slug.empty() && slug.back() == '-') {
     slug.pop_back();
+  }
+  return slug;
+}
+
+}  // namespace
+
+std::string device_line(const DeviceDescription& device) {
+  const bool is_host = device.architecture == "host";
+  std::string slug = as_folder_name(is_host ? "host" : device.name);
+  if (slug.empty()) {
+    slug = as_folder_name(device.architecture);
   }
   return fmt::format("{}\t{}\t{} ({}), {} CUs, {}\n", device.index, slug, device.name,
                      device.architecture, device.compute_units,

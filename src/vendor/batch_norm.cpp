@@ -37,4 +37,6 @@ void BatchNorm::enqueue(const float* input, const float* gamma, const float* bet
 
 std::string batch_norm_library() { return library::name(); }
 
+std::string batch_norm_needs() { return library::needs; }
+
 }  // namespace hipscope::vendor

@@ -11,6 +11,8 @@
 
 namespace hipscope::vendor::library {
 
+constexpr const char* needs = "";
+
 inline void check(cudnnStatus_t status) {
   if (status != CUDNN_STATUS_SUCCESS) {
     throw DeviceError(std::string("cuDNN: ") + cudnnGetErrorString(status));

@@ -12,6 +12,12 @@
 
 namespace hipscope::vendor::library {
 
+// It keeps the kernels that it compiles, and what it learns of them.
+constexpr const char* needs =
+    " (MIOpen writes to ~/.config/miopen and ~/.cache/miopen; where it may not, other folders go "
+    "into "
+    "MIOPEN_USER_DB_PATH and MIOPEN_CUSTOM_CACHE_DIR)";
+
 inline void check(miopenStatus_t status) {
   if (status != miopenStatusSuccess) {
     throw DeviceError(std::string("MIOpen: ") + miopenGetErrorString(status));

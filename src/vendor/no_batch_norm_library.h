@@ -8,6 +8,8 @@
 
 namespace hipscope::vendor::library {
 
+constexpr const char* needs = "";
+
 struct Handle {};
 struct Tensor {};
 using Mode = BatchNormMode;

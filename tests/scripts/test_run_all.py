@@ -220,6 +220,41 @@ def test_no_python_no_report(sandbox: Sandbox) -> None:
     assert not (sandbox.results / "report.html").exists()
 
 
+def test_of_several_devices_it_says_which(sandbox: Sandbox) -> None:
+    several = "Running on Fake GPU, 8 CUs (the first of 2 devices; --device N takes another)\n"
+    assert several in sandbox.run("--only", "copy_rate").stdout
+    assert "Running on Other GPU\n" in sandbox.run("--only", "copy_rate", "--device", "1").stdout
+    sandbox.set_devices("0\tfake-gpu\tFake GPU, 8 CUs\n")
+    assert "Running on Fake GPU, 8 CUs\n" in sandbox.run("--only", "copy_rate").stdout
+
+
+def test_a_runtime_that_aborts_over_another_gpu(sandbox: Sandbox) -> None:
+    sandbox.set_devices("", status=134)
+    done = sandbox.run()
+    assert done.returncode == 1
+    assert "HIP_VISIBLE_DEVICES=0 hides all but the first" in done.stderr
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_results_that_cannot_be_written_are_said_before_the_build(sandbox: Sandbox, tmp_path: Path, given: bool
+                                                                  ) -> None:
+    shutil.rmtree(sandbox.root / "results")
+    taken = tmp_path / "taken" if given else sandbox.root / "results"
+    taken.touch()
+    done = sandbox.run_all("--no-setup", "--backend", "nvidia", *(["--out", f"{taken}/a/b"] if given else []))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "cannot be written to; take another one with --out." in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_an_installed_tree_runs_as_it_is(sandbox: Sandbox) -> None:
+    sandbox.bin.rename(sandbox.root / "bin")
+    (sandbox.build / "experiments.txt").rename(sandbox.root / "experiments.txt")
+    done = sandbox.run_all("--only", "copy_rate")
+    assert done.returncode == 0, done.stderr
+    assert "Building" not in done.stdout and "already there" not in done.stdout
+    assert (sandbox.results / "copy_rate.json").exists()
+
+
 def test_device_decides_the_folder(sandbox: Sandbox) -> None:
     assert sandbox.run("--device", "1").returncode == 0
     assert (sandbox.root / "results" / "other-gpu" / "copy_rate.json").exists()

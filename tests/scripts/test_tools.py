@@ -71,6 +71,32 @@ def test_amd_needs_driver_and_hipcc(tools: Path, tmp_path: Path) -> None:
     assert backend(tools, HIPSCOPE_KFD=str(kfd)) == "amd"
 
 
+def test_amd_whose_driver_this_user_may_not_open(tools: Path, tmp_path: Path) -> None:
+    no_gpu(tools)
+    fake(tools, "hipcc")
+    kfd = tmp_path / "kfd"
+    kfd.mkdir()  # not even root can open one for writing
+    assert backend(tools, HIPSCOPE_KFD=str(kfd)) == "host"
+    said = run("detect_backend.sh", tools, "--explain", HIPSCOPE_KFD=str(kfd)).stdout
+    assert said.startswith(f"an AMD GPU driver, but this user may not open {kfd}, as members of its group, render")
+
+
+@pytest.mark.parametrize("simd_counts, found", [([0], "host"), ([0, 440], "amd"), ([0, 0, 8], "amd"), ([], "amd")])
+def test_amd_whose_driver_has_a_gpu(tools: Path, tmp_path: Path, simd_counts: list[int], found: str) -> None:
+    no_gpu(tools)
+    fake(tools, "hipcc")
+    (tmp_path / "kfd").touch()
+    for number, count in enumerate(simd_counts):
+        node = tmp_path / "nodes" / str(number)
+        node.mkdir(parents=True)
+        (node / "properties").write_text(f"cpu_cores_count 16\nsimd_count {count}\nmem_banks_count 1\n")
+    environment = {"HIPSCOPE_KFD": str(tmp_path / "kfd"), "HIPSCOPE_KFD_NODES": str(tmp_path / "nodes")}
+    assert backend(tools, **environment) == found
+    if found == "host":
+        said = run("detect_backend.sh", tools, "--explain", **environment).stdout
+        assert said.startswith("an AMD GPU driver but no GPU that it can compute on; ")
+
+
 def test_amd_with_rocm_off_the_path(tools: Path, tmp_path: Path) -> None:
     kfd = tmp_path / "kfd"
     kfd.touch()

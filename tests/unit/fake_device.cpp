@@ -86,6 +86,15 @@ int device_count(std::string& why_none) {
   return fake::script().count;
 }
 
-std::unique_ptr<Device> open_device(int index) { return std::make_unique<FakeDevice>(index); }
+DeviceDescription describe_device(int index) {
+  DeviceDescription description = fake::script().description;
+  description.index = index;
+  return description;
+}
+
+std::unique_ptr<Device> open_device(int index) {
+  ++fake::script().opened;
+  return std::make_unique<FakeDevice>(index);
+}
 
 }  // namespace hipscope

@@ -60,6 +60,17 @@ TEST(DeviceLine, HasIndexFolderNameAndDescription) {
             "3\tamd-radeon-tm-rx-6600\tAMD Radeon (TM) RX--6600! (gfx1032), 28 CUs, 8 GiB\n");
 }
 
+// As ROCm says of a GPU where libdrm's file of names is not installed.
+TEST(DeviceLine, WithoutANameTakesTheArchitecture) {
+  DeviceDescription device;
+  device.architecture = "gfx90a:sramecc+:xnack-";
+  EXPECT_EQ(detail::device_line(device).substr(0, 26), "0\tgfx90a-sramecc-xnack\t (g");
+  device.name = "(R)";
+  EXPECT_EQ(detail::device_line(device).substr(0, 4), "0\tr\t");
+  device.name = "???";
+  EXPECT_EQ(detail::device_line(device).substr(0, 10), "0\tgfx90a-s");
+}
+
 TEST(DeviceLine, CallsTheHostBackendHost) {
   DeviceDescription device;
   device.name = "host CPU: any";

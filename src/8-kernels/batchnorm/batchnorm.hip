@@ -25,7 +25,6 @@
 // measured on the same two arrays (copy.h). reference.h checks every element, on random numbers, on
 // integers of which sums are exact, and where the variance is 0 or no larger than epsilon.
 #include <hipscope/hipscope.h>
-#include <hipscope/vendor/batch_norm.h>
 
 #include <algorithm>
 #include <memory>
@@ -36,6 +35,7 @@
 #include "batchnorm_findings.h"
 #include "channel_stages.h"
 #include "copy.h"
+#include "library.h"
 
 using batchnorm::copy_x;
 using batchnorm::own_x;
@@ -195,18 +195,6 @@ Arrays arrays_for(const Sweep& sweep, const Extents& extents, Scope scope) {
   return {sweep, tensor, scope};
 }
 
-bool has_vendor(Sweep& sweep) {
-  if (!sweep.is_hardware()) {
-    return false;
-  }
-  if (hipscope::vendor::batch_norm_library().empty()) {
-    sweep.note(std::string("this build has no vendor's library; looked for ") +
-               hipscope::vendor::batch_norm_libraries);
-    return false;
-  }
-  return true;
-}
-
 // V's figures stand beside one row each, in sweep published.
 std::vector<Stage> without_figures(std::vector<Stage> stages) {
   for (Stage& stage : stages) {
@@ -224,7 +212,7 @@ void measure_published(Sweep& sweep, const Extents& extents) {
 void measure_stages(Sweep& sweep, const Extents& extents) {
   Arrays arrays = arrays_for(sweep, extents, Scope::per_activation);
   std::vector<Stage> vendor;
-  if (has_vendor(sweep)) {
+  if (batchnorm::has_library(sweep)) {
     vendor.push_back(vendor_stage(arrays, "per activation",
                                   hipscope::vendor::BatchNormMode::per_activation,
                                   vendor_shape(extents)));
@@ -247,7 +235,7 @@ void measure_accuracy(Sweep& sweep, const Extents& extents) {
   sweep.headline("mean 1000");
   sweep.note("largest error of all elements, over gamma, in standard deviations");
   std::vector<Stage> stages = arithmetic_stages(sweep, arrays);
-  if (has_vendor(sweep)) {
+  if (batchnorm::has_library(sweep)) {
     stages.push_back(vendor_stage(arrays, "per activation",
                                   hipscope::vendor::BatchNormMode::per_activation,
                                   vendor_shape(extents)));
@@ -274,7 +262,7 @@ void measure_accuracy(Sweep& sweep, const Extents& extents) {
 void measure_spatial(Sweep& sweep, const Extents& extents) {
   Arrays arrays = arrays_for(sweep, extents, Scope::spatial);
   std::vector<Stage> vendor;
-  if (has_vendor(sweep)) {
+  if (batchnorm::has_library(sweep)) {
     using Mode = hipscope::vendor::BatchNormMode;
     vendor = {vendor_stage(arrays, "spatial", Mode::spatial, vendor_shape(extents)),
               vendor_stage(arrays, "spatial persistent", Mode::spatial_persistent,
@@ -334,6 +322,9 @@ void measure_awkward(Sweep& sweep, std::uint64_t largest) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (const auto status = batchnorm::probe_if_asked(argc, argv)) {
+    return *status;
+  }
   hipscope::Experiment experiment(
       "batchnorm",
       {.question = "What does batch normalization gain that reads its input once?",
