@@ -71,11 +71,7 @@ class Device {
 /// The number of devices of this backend; 0 with the reason in `why_none`. Never throws.
 int device_count(std::string& why_none);
 
-/// What the driver says of device `index` (0 ... device_count - 1); nothing is run on it. Throws
-/// DeviceError.
-DeviceDescription describe_device(int index);
-
-/// Opens device `index` and makes it current. Throws DeviceError.
+/// Opens device `index` (0 ... device_count - 1) and makes it current. Throws DeviceError.
 std::unique_ptr<Device> open_device(int index);
 
 }  // namespace hipscope

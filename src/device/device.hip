@@ -11,6 +11,7 @@
 #include "hipscope/buffer.h"
 #include "hipscope/check.h"
 #include "hipscope/cycle_counter.h"
+#include "hipscope/describe_device.h"
 #include "hipscope/device.h"
 #include "stopwatch.h"
 
@@ -99,12 +100,10 @@ std::string obstacle() {
 #if defined(HIPSCOPE_BACKEND_AMD)
   const char* const kfd = "/dev/kfd";
   if (access(kfd, F_OK) != 0) {
-    return "; there is no /dev/kfd: the kernel's driver, amdgpu, is not loaded, or not passed on "
-           "to "
-           "this container";
+    return "; there is no /dev/kfd: the driver amdgpu is not loaded, or a container has not got it";
   }
   if (access(kfd, R_OK | W_OK) != 0) {
-    return "; this user may not open /dev/kfd, which belongs to a group, render or video: sudo "
+    return "; this user may not open /dev/kfd, as members of its group, render or video, may: sudo "
            "usermod -aG render,video $USER, and log in again";
   }
   for (const char* const variable : {"HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"}) {

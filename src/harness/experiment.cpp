@@ -10,6 +10,7 @@
 
 #include "build_info.h"
 #include "device_code.h"
+#include "hipscope/describe_device.h"
 #include "interrupt.h"
 #include "options.h"
 #include "output_file.h"

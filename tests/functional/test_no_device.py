@@ -55,6 +55,8 @@ def test_bad_option_is_status_2(binary):
 def test_without_a_device_the_status_is_77(binary, arguments):
     result = binary.run(*arguments)
     assert result.returncode == 77
+    if BACKEND == "amd":
+        assert "there is no /dev/kfd: the driver amdgpu is not loaded" in result.stderr
     assert result.stdout == ""
     assert_one_sentence(result, binary)
     assert list(binary.folder.iterdir()) == []

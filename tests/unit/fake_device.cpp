@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <memory>
 
+#include "hipscope/describe_device.h"
+#include "opened_devices.h"
+
 namespace hipscope {
 
 namespace fake {
@@ -86,6 +89,14 @@ int device_count(std::string& why_none) {
   return fake::script().count;
 }
 
+namespace {
+
+unsigned opened = 0;
+
+}  // namespace
+
+unsigned fake::opened_devices() { return opened; }
+
 DeviceDescription describe_device(int index) {
   DeviceDescription description = fake::script().description;
   description.index = index;
@@ -93,7 +104,7 @@ DeviceDescription describe_device(int index) {
 }
 
 std::unique_ptr<Device> open_device(int index) {
-  ++fake::script().opened;
+  ++opened;
   return std::make_unique<FakeDevice>(index);
 }
 
