@@ -15,10 +15,29 @@ endforeach()
 install(TARGETS first_benchmark ${experiments} RUNTIME_DEPENDENCY_SET hipscope_shared_libraries DESTINATION bin)
 
 # The C library and the driver's are the machine's own.
+set(libraries_of_the_machine "^ld-linux" "^lib(c|m|dl|rt|pthread|util|resolv)\\.so" "^libcuda\\.so" "^libnvidia-")
 install(RUNTIME_DEPENDENCY_SET hipscope_shared_libraries
-  PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|util|resolv)\\.so" "^libcuda\\.so" "^libnvidia-"
+  PRE_EXCLUDE_REGEXES ${libraries_of_the_machine}
   DIRECTORIES ${CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES} ${CMAKE_CUDA_IMPLICIT_LINK_DIRECTORIES}
   DESTINATION lib)
+
+# AMD's runtime loads this one when it reads machine code; nothing is linked with it.
+if(HIPSCOPE_BACKEND STREQUAL "amd")
+  find_library(HIPSCOPE_COMGR amd_comgr HINTS ${hip_LIB_INSTALL_DIR} ENV ROCM_PATH /opt/rocm PATH_SUFFIXES lib)
+  mark_as_advanced(HIPSCOPE_COMGR)
+  if(HIPSCOPE_COMGR)
+    set(install_comgr [[
+      file(GET_RUNTIME_DEPENDENCIES LIBRARIES "@HIPSCOPE_COMGR@" RESOLVED_DEPENDENCIES_VAR needed
+           PRE_EXCLUDE_REGEXES "@libraries_of_the_machine@")
+      file(INSTALL "@HIPSCOPE_COMGR@" ${needed} DESTINATION "${CMAKE_INSTALL_PREFIX}/lib"
+           TYPE SHARED_LIBRARY FOLLOW_SYMLINK_CHAIN)
+    ]])
+    list(JOIN libraries_of_the_machine "\" \"" libraries_of_the_machine)
+    string(REPLACE "\\" "\\\\" libraries_of_the_machine "${libraries_of_the_machine}")
+    string(CONFIGURE "${install_comgr}" install_comgr @ONLY)
+    install(CODE "${install_comgr}")
+  endif()
+endif()
 
 set(scripts common.sh detect_backend.sh experiments.sh find_python.sh jobs.sh run_all.sh
     compare.py html_report.py report.py)

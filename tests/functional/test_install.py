@@ -46,6 +46,11 @@ def test_binaries_take_their_libraries_from_the_tree(tree: Path) -> None:
                 assert f"=> {tree}/lib/" in line or f"=> {tree}/bin/../lib/" in line, f"{binary.name}: {line}"
 
 
+@pytest.mark.skipif(BACKEND != "amd", reason="AMD's runtime loads it when it is needed")
+def test_amd_code_can_be_read(tree: Path) -> None:
+    assert list((tree / "lib").glob("libamd_comgr.so.?"))
+
+
 def test_nothing_of_the_build_folder_is_searched_for_libraries(tree: Path) -> None:
     for binary in (tree / "bin").iterdir():
         dynamic = run("readelf", "-d", binary).stdout

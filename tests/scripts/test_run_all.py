@@ -551,5 +551,5 @@ def test_a_build_folder_of_another_user_is_one_sentence(sandbox: Sandbox, name: 
     (sandbox.build / name).mkdir()
     done = sandbox.run_all("--backend", "nvidia", "--no-setup")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == (f"run_all.sh: {sandbox.build / name} cannot be written; has another user built there? "
+    assert done.stderr == (f"run_all.sh: {sandbox.build / name} cannot be written: it is read-only, or another user has built there. "
                            "Take another folder with --build-dir.\n")
