@@ -12,11 +12,13 @@
 #include "cu_staircase_findings.h"
 #include "fma_loop_findings.h"
 #include "ilp_tlp_findings.h"
+#include "launch_latency_findings.h"
 #include "lds_banks_findings.h"
 #include "made_results.h"
 #include "memory_channels_findings.h"
 #include "staircase_curves.h"
 #include "store_divergence_findings.h"
+#include "thread_rate_findings.h"
 #include "trial.h"
 #include "vgpr_limit_findings.h"
 #include "wave_divergence_findings.h"
@@ -618,6 +620,114 @@ TEST(StaircaseTrial, RegisterBudget) {
     answers.add({}, conclude(nothing(values, random), 512));
   }
   expect_goals(answers, {.right = 0.6});
+}
+
+// --- Lines and rates ----------------------------------------------------------------------------
+
+TEST(StaircaseTrial, FmaLatency) {
+  Tally& answers = tally("FMA latency by the loop's length");
+  for (unsigned i = 0; i < 500; ++i) {
+    Random random(seed(38, i));
+    const Loop loop{.bytes_per_fma = 8,
+                    .latency = between(random, 2, 12),
+                    .end = between(random, 1, 40),
+                    .cache = 1e9,
+                    .step = 1};
+    MadeResults made("fma_loop");
+    add_loops(made, "unroll-64", loop.bytes_per_fma,
+              measured(
+                  loop_lengths(loop.bytes_per_fma), [&](double x) { return loop.cycles(x); },
+                  one_of(random, all_disturbances()), random));
+    fma_loop::conclude(made.results());
+    answers.add({.value = loop.latency, .tolerance = 0.05}, made.inference("FMA latency"));
+  }
+  expect_goals(answers, {.right = 0.8});
+}
+
+TEST(StaircaseTrial, LaunchInterval) {
+  Tally& answers = tally("interval of launches");
+  const std::vector<double> kernels = powers(1, 256);
+  for (unsigned i = 0; i < 500; ++i) {
+    Random random(seed(39, i));
+    const Disturbance& disturbance = one_of(random, all_disturbances());
+    const double interval = between(random, 0.3e-6, 8e-6);
+    const double first = between(random, 2e-6, 20e-6);
+    MadeResults made("launch_latency");
+    for (const std::string value : {"completion", "device", "enqueue"}) {
+      made.curve("stream", value,
+                 measured(
+                     kernels, [&](double n) { return first + n * interval; }, disturbance, random));
+    }
+    launch_latency::conclude(made.results());
+    answers.add({.value = interval * 1e6, .tolerance = 0.1},
+                made.inference("interval in a stream"));
+  }
+  expect_goals(answers, {.right = 0.8});
+}
+
+Inference wave_by_steps(const Curve& cycles) {
+  MadeResults made("thread_rate");
+  made.curve("block-size", "cycles per block", cycles);
+  thread_rate::conclude(made.results());
+  return made.inference("wave size");
+}
+
+TEST(StaircaseTrial, WaveSizeBySteps) {
+  Tally& answers = tally("wave size by the block's steps");
+  std::vector<double> sizes;
+  for (double threads = 8; threads <= 1024; threads += 8) {
+    sizes.push_back(threads);
+  }
+  for (unsigned i = 0; i < 500; ++i) {
+    Random random(seed(40, i));
+    const double lanes = one_of(random, std::vector<double>{32, 64});
+    const double fixed = between(random, 4, 20);
+    answers.add({.value = lanes},
+                wave_by_steps(measured(
+                    sizes, [&](double threads) { return fixed + std::ceil(threads / lanes); },
+                    one_of(random, all_disturbances()), random)));
+  }
+  for (unsigned i = 0; i < 500; ++i) {
+    Random random(seed(41, i));
+    answers.add({}, wave_by_steps(nothing(sizes, random)));
+  }
+  expect_goals(answers, {.right = 0.2});
+}
+
+Inference block_rate_by(const Curve& times) {
+  constexpr double threads = 1 << 26;
+  Curve launched = times;
+  Curve rates = times;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    launched[i].y = threads;
+    rates[i].y = threads / times[i].y;
+  }
+  MadeResults made("thread_rate");
+  made.curve("null-1d", "launched", launched);
+  made.curve("null-1d", "thread rate", rates);
+  made.curve("null-1d", "time", times);
+  thread_rate::conclude(made.results());
+  return made.inference("block rate");
+}
+
+TEST(StaircaseTrial, BlockRate) {
+  Tally& answers = tally("block rate");
+  const std::vector<double> sizes = powers(1, 1024);
+  constexpr double threads = 1 << 26;
+  for (unsigned i = 0; i < 500; ++i) {
+    Random random(seed(42, i));
+    const double per_second = between(random, 0.2e9, 2e9);
+    const double threads_per_second = per_second * between(random, 50, 5000);
+    const Curve times = measured(
+        sizes,
+        [&](double block) {
+          return std::max(threads / block / per_second, threads / threads_per_second);
+        },
+        one_of(random, all_disturbances()), random);
+    // The clock is 1 GHz.
+    answers.add({.value = per_second * 1e-9, .tolerance = 0.05}, block_rate_by(times));
+  }
+  expect_goals(answers, {.right = 0.5});
 }
 
 }  // namespace
