@@ -1,9 +1,14 @@
 #!/usr/bin/env bash
 # Builds everything with ROCm 7's compiler and runs the ISA tests there, on a machine that has another.
 #
-# Usage: rocm7.sh [--targets LIST] [--only REGEX] [--chroot DIR] [--build DIR] [--mirror URL]
+# Usage: rocm7.sh [--targets LIST | --all] [--only REGEX] [--report | --host] [--chroot DIR] [--build DIR]
+#                 [--mirror URL]
 #
 #   --targets LIST  GPU architectures, in one argument (default "gfx942 gfx1100")
+#   --all           gfx90a, gfx942, gfx950, gfx1100, gfx1151 and gfx1201
+#   --report        instead of that, report on the machine code for these targets in results/isa
+#   --host          instead of that, build the host backend with the g++ there, the newest, and with clang 22,
+#                   and run the unit tests and the functional ones with both
 #   --only REGEX    only the experiments that the regular expression matches
 #   --chroot DIR    where the system with ROCm 7 is, or is to be made (default: HIPSCOPE_ROCM7 of the
 #                   environment, or else /var/cache/hipscope/rocm7)
@@ -23,6 +28,8 @@ source "$here/common.sh"
 
 skipped_status=77
 targets="gfx942 gfx1100"
+all_targets="gfx90a gfx942 gfx950 gfx1100 gfx1151 gfx1201"
+what=kernels
 only=.
 chroot=${HIPSCOPE_ROCM7:-/var/cache/hipscope/rocm7}
 build=$root/build/rocm7
@@ -31,7 +38,7 @@ mirror=http://deb.debian.org/debian
 rocm_packages=(hipcc libamdhip64-dev librocprim-dev librocblas-dev libmiopen-dev rocminfo)
 build_packages=(ca-certificates g++ cmake ninja-build git libcli11-dev nlohmann-json3-dev libfmt-dev
   libfccp-dev libgtest-dev libgmock-dev libboost-context-dev
-  python3-yaml python3-jsonschema python3-matplotlib)
+  python3-yaml python3-jsonschema python3-matplotlib python3-pytest)
 
 # skip SENTENCE: what this needs is not there.
 skip() {
@@ -81,6 +88,8 @@ inside() {
     if [[ -d $folder/hipscope ]]; then
       mount --bind -o ro "$source" "$folder/hipscope/source"
       mount --bind "$build" "$folder/hipscope/build"
+      mkdir -p "$build/isa" "$source/results/isa"
+      mount --bind "$source/results/isa" "$folder/hipscope/build/isa"
     fi
     exec chroot "$folder" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C \
       DEBIAN_FRONTEND=noninteractive HIP_PLATFORM=amd "$@"
@@ -99,31 +108,83 @@ logged() {
   fi
 }
 
+# experiments [FOLDER]: those of a build that are asked for.
 experiments() {
-  grep -E "$only" "$build/cmake/experiments.txt" || true
+  grep -E "$only" "$build/${1:-cmake}/experiments.txt" || true
 }
 
+# run_tests FOLDER OPTION...: those tests of a build that ctest's options choose; adds to the sums.
 run_tests() {
-  local tests=() name total failed left_out
-  for name in $(experiments); do
+  local total wrong out
+  inside "$chroot" ctest --test-dir "/hipscope/build/$1" "${@:2}" -j "$(nproc)" \
+    --output-on-failure --no-tests=error --output-junit /hipscope/build/tests.xml >"$build/tests.log" 2>&1 ||
+    grep -vE '^ +Start|Passed' "$build/tests.log" || true
+  total=$(number_of tests) wrong=$(number_of failures) out=$(($(number_of skipped) + $(number_of disabled)))
+  if ((total == 0)); then
+    wrong=1 total=1
+  fi
+  passed=$((passed + total - wrong - out)) failed=$((failed + wrong)) left_out=$((left_out + out))
+}
+
+# The experiments' kernels and, when all are asked for, what question 10 is about.
+test_kernels() {
+  local tests=() name
+  for name in $(experiments) $([[ $only != . ]] || printf two_statements); do
     tests+=("${name/./[.]}")
   done
-  local expression
-  expression=$(IFS='|' && printf '%s' "${tests[*]}")
-  inside "$chroot" ctest --test-dir /hipscope/build/cmake -R "^isa[.](symbols[.])?(${expression})[.]" -j "$(nproc)" \
-    --output-on-failure --no-tests=error --output-junit /hipscope/build/isa.xml >"$build/isa.log" 2>&1 ||
-    grep -vE '^ +Start|Passed' "$build/isa.log" || true
-  total=$(number_of tests) failed=$(number_of failures) left_out=$(($(number_of skipped) + $(number_of disabled)))
-  if ((total == 0)); then
-    failed=1 total=1
+  run_tests cmake -R "^isa[.](symbols[.])?($(IFS='|' && printf '%s' "${tests[*]}"))[.]"
+}
+
+# configure_and_build NAME OPTION...: in the folder NAME; only what matches, if anything is to match.
+configure_and_build() {
+  local name=$1 chosen=()
+  shift
+  logged "configure-$name" cmake -S /hipscope/source -B "/hipscope/build/$name" -DHIPSCOPE_TESTS=ON \
+    -DHIPSCOPE_WERROR=ON "$@"
+  if [[ $name == cmake || $only != . ]]; then
+    mapfile -t chosen < <(experiments "$name")
+    ((${#chosen[@]})) || usage_error "no experiment matches '$only'."
+    chosen=(--target "${chosen[@]}")
   fi
-  printf '%d passed, %d failed, %d skipped\n' $((total - failed - left_out)) "$failed" "$left_out"
-  ((failed == 0))
+  logged "build-$name" cmake --build "/hipscope/build/$name" -j "$(nproc)" "${chosen[@]}"
+}
+
+build_and_test_kernels() {
+  inside "$chroot" sh -c 'hipcc --version; echo' | sed -n 's/^.*clang version/clang/p;s/^HIP version/HIP/p' | head -n 2
+  configure_and_build cmake --preset amd-test "-DHIPSCOPE_AMD_TARGETS=${targets// /;}"
+  test_kernels
+}
+
+# With --only, what is asked of those binaries; else all that ctest has but for what takes long.
+build_and_test_host() {
+  local compiler
+  inside "$chroot" python3 -c 'import pytest' 2>/dev/null ||
+    logged pytest apt-get install -y --no-install-recommends python3-pytest
+  for compiler in g++ clang++-22; do
+    inside "$chroot" "$compiler" --version | head -n 1
+    configure_and_build "host-$compiler" --preset host "-DCMAKE_CXX_COMPILER=$compiler"
+    if [[ $only == . ]]; then
+      run_tests "host-$compiler" -E '^functional[.](hostile|sizes)'
+    else
+      inside "$chroot" env "HIPSCOPE_BUILD=/hipscope/build/host-$compiler" HIPSCOPE_SOURCE=/hipscope/source \
+        HIPSCOPE_BACKEND=host HIPSCOPE_HOST_WAVE_SIZE=64 python3 -m pytest -q -p no:cacheprovider \
+        --junitxml /hipscope/build/tests.xml /hipscope/source/tests/functional/test_results.py \
+        -k "$(experiments "host-$compiler" | paste -sd ' ' | sed 's/ / or /g')" >"$build/tests.log" 2>&1 ||
+        tail -n 40 "$build/tests.log"
+      passed=$((passed + $(number_of tests) - $(number_of failures) - $(number_of errors) - $(number_of skipped)))
+      failed=$((failed + $(number_of failures) + $(number_of errors))) left_out=$((left_out + $(number_of skipped)))
+    fi
+  done
+}
+
+report_on_code() {
+  inside "$chroot" python3 /hipscope/source/scripts/isa_report.py --out /hipscope/build/isa \
+    --targets "${targets// /,}" ${only:+--only "$only"}
 }
 
 # number_of ATTRIBUTE: a count of the tests' JUnit file.
 number_of() {
-  grep -oE "\b$1=\"[0-9]+\"" "$build/isa.xml" 2>/dev/null | head -n 1 | grep -oE '[0-9]+' || printf '0\n'
+  grep -oE "\b$1=\"[0-9]+\"" "$build/tests.xml" 2>/dev/null | head -n 1 | grep -oE '[0-9]+' || printf '0\n'
 }
 
 while (($#)); do
@@ -139,6 +200,9 @@ while (($#)); do
       esac
       shift
       ;;
+    --all) targets=$all_targets ;;
+    --report) what=report ;;
+    --host) what=host ;;
     --help | -h)
       show_help "$0"
       exit 0
@@ -156,10 +220,14 @@ if [[ ! -d $chroot ]]; then
   make_chroot || skip "a system with ROCm 7 could not be made (log: $chroot.new.log)"
 fi
 
-inside "$chroot" sh -c 'hipcc --version; echo' | sed -n 's/^.*clang version/clang/p;s/^HIP version/HIP/p' | head -n 2
-logged configure cmake -S /hipscope/source -B /hipscope/build/cmake --preset amd-test -DHIPSCOPE_TESTS=ON \
-  -DHIPSCOPE_WERROR=ON "-DHIPSCOPE_AMD_TARGETS=${targets// /;}"
-mapfile -t chosen < <(experiments)
-((${#chosen[@]})) || usage_error "no experiment matches '$only'."
-logged build cmake --build /hipscope/build/cmake -j "$(nproc)" --target "${chosen[@]}"
-run_tests
+passed=0 failed=0 left_out=0
+case $what in
+  kernels) build_and_test_kernels ;;
+  host) build_and_test_host ;;
+  report)
+    report_on_code
+    exit
+    ;;
+esac
+printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$left_out"
+((failed == 0))

@@ -13,9 +13,10 @@ from .experiments import REPOSITORY
 from .folders import target_order
 
 PAGE = "compilers.md"
-# A kernel has changed when its registers have by more than this part, or its hot loop's FMA share by more than
-# so many hundredths.
+# A kernel has changed when its registers have by more than this part and by a portion in which they are given to
+# waves, or its hot loop's FMA share by more than so many hundredths.
 REGISTERS_CHANGED = 0.1
+REGISTERS_PORTION = 8
 SHARE_CHANGED = 0.05
 LONGEST_OPEN_TABLE = 40
 # Where the summary stands besides, between two comments, and its headings there.
@@ -77,14 +78,16 @@ def _experiments(results: Results, pair: Pair) -> list[str]:
 
 def count(kernels: Sequence[tuple[Kernel, Kernel]]) -> list[int]:
     """The kernels, and how many of them have changed in which way: the columns of the summary."""
-    def fewer(value: Any, part: float) -> list[int]:
+    def fewer(value: Any, part: float, portion: int) -> list[int]:
         both = [(value(old), value(new)) for old, new in kernels]
-        return [sum(new < old - part * old for old, new in both), sum(new > old + part * old for old, new in both)]
+        changed = [(old, new) for old, new in both if abs(new - old) > part * old and abs(new - old) >= portion]
+        return [sum(new < old for old, new in changed), sum(new > old for old, new in changed)]
 
     shares = [(share(old), share(new)) for old, new in kernels]
     known = [(old, new) for old, new in shares if old is not None and new is not None]
     return [
-        len(kernels), *fewer(registers, REGISTERS_CHANGED), *fewer(lambda kernel: kernel["waves_per_simd"], 0),
+        len(kernels), *fewer(registers, REGISTERS_CHANGED, REGISTERS_PORTION),
+        *fewer(lambda kernel: kernel["waves_per_simd"], 0, 1),
         sum(old["scratch_bytes"] > 0 for old, _ in kernels), sum(new["scratch_bytes"] > 0 for _, new in kernels),
         sum(new < old - SHARE_CHANGED for old, new in known), sum(new > old + SHARE_CHANGED for old, new in known),
     ]
@@ -142,8 +145,8 @@ def page(results: Results, made_by: str) -> str:
         parts += [
             f"## {pair.target}",
             f"{pair.old}: {_compilers(results, pair.old)}. {pair.new}: {_compilers(results, pair.new)}. "
-            f"Registers (VGPRs and AGPRs) count as changed by more than {100 * REGISTERS_CHANGED:.0f} %, the hot "
-            f"loop's FMA share by more than {100 * SHARE_CHANGED:.0f} hundredths, waves by one.",
+            f"Registers (VGPRs and AGPRs) count as changed by more than {100 * REGISTERS_CHANGED:.0f} % and at least "
+            f"{REGISTERS_PORTION}, the hot loop's FMA share by more than {100 * SHARE_CHANGED:.0f} hundredths, waves by one.",
             summary(results, pair), "What has changed has an arrow, from the older compiler to the newer one.",
         ]
         for name in _experiments(results, pair):
@@ -160,8 +163,8 @@ def in_chinese(table: str) -> str:
 
 def filled(document: str, table: str) -> str:
     """The document with the table between its two comments; as it was where it has none."""
-    return re.sub(rf"({re.escape(BEGIN)}\n).*?(\n{re.escape(END)})", lambda found: f"{found[1]}\n{table}\n{found[2]}",
-                  document, flags=re.DOTALL)
+    return re.sub(f"{re.escape(BEGIN)}.*?{re.escape(END)}", lambda _: f"{BEGIN}\n\n{table}\n\n{END}", document,
+                  flags=re.DOTALL)
 
 
 def documents(results: Results) -> dict[str, str]:

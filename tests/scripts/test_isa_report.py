@@ -443,6 +443,12 @@ def test_mca_that_fails_gives_no_estimate(tmp_path: Path, text: str) -> None:
     assert mca.estimate(with_mca(tmp_path, text), "gfx900", [["v_a"]]) == [None]
 
 
+def test_mca_that_does_not_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mca, "LONGEST_S", 1)
+    tools = with_mca(tmp_path, "#!/usr/bin/env python3\nwhile True: pass\n")
+    assert mca.estimate(tools, "gfx900", [["v_a"]]) == [None]
+
+
 def test_no_mca_gives_no_estimate() -> None:
     tools = toolchain.Toolchain(Processes(), "", "", "", "", "")
     assert mca.estimate(tools, "gfx900", [["v_a"]]) == [None]
@@ -615,7 +621,7 @@ def test_another_compiler_stands_beside(workshop: Workshop) -> None:
     before = workshop.files()
     (workshop.tools / "version").write_text(
         VERSION.format(folder=workshop.tools).replace("99.1", "100.2"), encoding="utf-8")
-    workshop.record(STAIRCASE.replace("; NumVgprs: 7", "; NumVgprs: 9").replace("; Occupancy: 10", "; Occupancy: 9"))
+    workshop.record(STAIRCASE.replace("; NumVgprs: 7", "; NumVgprs: 17").replace("; Occupancy: 10", "; Occupancy: 9"))
     assert workshop.run("--targets", "gfx90a").returncode == 0
     after = workshop.files()
     assert {name for name in after if name not in before} == {
@@ -625,7 +631,7 @@ def test_another_compiler_stands_beside(workshop: Workshop) -> None:
     assert text.count("\n## gfx90a\n") == 1 and "gfx900" not in text
     assert "| first | 2 | 0 | 1 | 2 | 0 | 0 | 0 | 0 | 0 |\n" in text
     assert "| together | 4 | 0 | 2 | 4 | 0 | 0 | 0 | 0 | 0 |\n" in text
-    assert "| busy_kernel | 7 → 9 | 11 | 10 → 9 | 71 | 84.2 % |\n" in text
+    assert "| busy_kernel | 7 → 17 | 11 | 10 → 9 | 71 | 84.2 % |\n" in text
     assert "| waiting_kernel | 3 | 14 | 10 → 9 | 33 | - |\n" in text
 
 
