@@ -1,13 +1,18 @@
 #!/usr/bin/env bash
 # Runs the tests, of every kind those that find mistakes soonest: under 8 minutes on two cores, cold.
 #
-# Usage: test.sh [--full] [--no-setup]
+# Usage: test.sh [--full] [--no-setup] [--launcher CMD [--build DIR]]
 #
-#   --full      all tests that this machine can run, as continuous integration does: under 40 minutes
-#   --no-setup  does not look for missing packages, and installs none
-#   --help      prints this
+#   --full          all tests that this machine can run, as continuous integration does: under 40 minutes
+#   --no-setup      does not look for missing packages, and installs none
+#   --launcher CMD  in place of all that: runs the experiments in small sizes, each as CMD BINARY OPTIONS..., as
+#                   the tests run them in the emulator of tests/emulator, and judges the same: another
+#                   emulator, srun, a checker. "env" runs them as they are.
+#   --build DIR     the build folder of those binaries (default build/amd-test, which is built if it is not there)
+#   --help          prints this
 #
-# What only --full has: clang-tidy; NVIDIA's compiler; ROCm 7; AMD targets besides gfx90a; of the binaries, runs
+# What only --full has: clang-tidy; NVIDIA's compiler; ROCm 7; AMD targets besides gfx90a, and AMD's machine code
+# executed in the emulator; of the binaries, runs
 # that measure, sweeps alone, hostile input, and what is asked of every one and not of a few; of the
 # scripts, damaged and hostile files, and what takes a browser.
 #
@@ -27,6 +32,8 @@ logs=$root/build/logs
 longest_test_s=3600
 full=false
 setup=true
+launcher=
+build=
 passed=0
 failed=0
 skipped=0
@@ -208,8 +215,49 @@ test_amd() {
   else
     # In a folder of its own, so that the other does not compile everything again.
     left_out='^isa\..*\.gfx(90[0-9]|9[1-9]|1)'
-    build_and_test amd-test-short -DHIPSCOPE_AMD_TARGETS=gfx90a
+    build_and_test amd-test-short -DHIPSCOPE_AMD_TARGETS=gfx90a -DHIPSCOPE_EMULATOR=OFF
   fi
+}
+
+# run_experiments OPTION...: runs the binaries by the list of tests/emulator, in the emulator unless there is
+# another launcher, and counts.
+run_experiments() {
+  local log=$logs/experiments.log python sum
+  if ! python=$("$here/find_python.sh" json); then
+    printf 'there is no Python 3.9 or later\n'
+    count 0 1 0
+    return
+  fi
+  run_child "$python" tests/emulator/run_experiments.py "$@" >"$log" 2>&1 || true
+  sum=$(tail -n 1 "$log")
+  grep -vE '^good: |^[0-9]+ passed' "$log" || true
+  if [[ $sum =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed,\ ([0-9]+)\ skipped$ ]]; then
+    ((BASH_REMATCH[3] == 0)) || skips+=("$group: ${BASH_REMATCH[3]} runs, as said above")
+    count "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" "${BASH_REMATCH[3]}"
+  else
+    count 0 1 0
+  fi
+}
+
+test_emulator() {
+  local name="AMD: machine code in the emulator"
+  if ! compgen -G "$root/build/amd-test/tests/emulator/libamdhip64.so.*" >/dev/null; then
+    skip_group "$name" "the emulator was not built, for want of hipcc or of its LLVM's tools"
+    return
+  fi
+  begin_group "$name"
+  run_experiments --build build/amd-test
+}
+
+# With --launcher: nothing else.
+test_launcher() {
+  local preset=amd-test folder=${build:-build/amd-test}
+  begin_group "experiments, run by $launcher"
+  if [[ -z $build && ! -e build/amd-test/bin ]] && ! build amd-test; then
+    count 0 1 0
+    return
+  fi
+  run_experiments --build "$folder" --launcher "$launcher"
 }
 
 # As root it makes a system with ROCm 7 the first time, and builds everything there. Otherwise it says why not.
@@ -319,6 +367,14 @@ while (($#)); do
   case $1 in
     --full) full=true ;;
     --no-setup) setup=false ;;
+    --launcher | --build)
+      need_value "$1" $#
+      case $1 in
+        --launcher) launcher=$2 ;;
+        --build) build=$2 ;;
+      esac
+      shift
+      ;;
     --help | -h)
       show_help "$0"
       exit 0
@@ -328,6 +384,13 @@ while (($#)); do
   shift
 done
 
+if [[ -n $build && -z $launcher ]]; then
+  usage_error "--build is for --launcher; see --help."
+fi
+if [[ -n $build && ! -d $build/bin ]]; then
+  usage_error "there are no binaries in $build/bin."
+fi
+build=${build:+$(realpath "$build")}
 cd "$root"
 mkdir -p "$logs"
 # The functional tests read it.
@@ -336,6 +399,11 @@ export HIPSCOPE_TIER
 on_interrupt='the tests are not complete'
 catch_signals
 started=$(now)
+if [[ -n $launcher ]]; then
+  test_launcher
+  conclude
+  exit
+fi
 if $setup; then
   install_packages tests
 fi
@@ -347,10 +415,12 @@ test_isa_results
 test_host
 test_amd
 if $full; then
+  test_emulator
   test_rocm7
   test_tidy
   test_nvidia
 else
+  skip_group "AMD: machine code in the emulator" "left to --full"
   skip_group "AMD: compilation and ISA with ROCm 7" "left to --full"
   skip_group "clang-tidy" "left to --full"
   skip_group "NVIDIA: compilation" "left to --full"

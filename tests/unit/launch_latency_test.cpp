@@ -59,21 +59,6 @@ TEST(LaunchLatencyTest, AGridIsFreeUntilItTakesATenthLonger) {
   EXPECT_EQ(made.inference("largest grid at the cost of one block").value, 256);
 }
 
-TEST(LaunchLatencyTest, ADisturbedGridOrRunDecidesNothing) {
-  MadeResults made("launch_latency");
-  made.curve("grid", "device cycles", made_curve(doubling(1, 4096), [](double blocks) {
-               return blocks == 16 ? 2000 : 1000 + (blocks > 256 ? blocks : 0.1 * blocks);
-             }));
-  for (const char* value : {"completion", "device", "enqueue"}) {
-    made.curve("stream", value, made_curve(doubling(1, 256), [](double count) {
-                 return (5 + 2 * count) * (count == 256 ? 2 : 1) * microsecond;
-               }));
-  }
-  launch_latency::conclude(made.results());
-  EXPECT_EQ(made.inference("largest grid at the cost of one block").value, 256);
-  EXPECT_NEAR(*made.inference("interval in a stream").value, 2, 1e-6);
-}
-
 TEST(LaunchLatencyTest, NothingIsConcludedFromNothing) {
   MadeResults made("launch_latency");
   launch_latency::conclude(made.results());

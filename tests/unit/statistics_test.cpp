@@ -99,33 +99,6 @@ TEST(FitLine, LeastSquaresWithItsLargestResidual) {
   EXPECT_NEAR(fit.largest_relative_residual, 0.5, 1e-12);
 }
 
-TEST(FitRobustLine, APointThatStandsOutIsLeftOut) {
-  const std::vector<double> x = {8, 16, 32, 64, 128, 256};
-  std::vector<double> y;
-  for (const double each : x) {
-    y.push_back(5 + 2 * each);
-  }
-  y.back() *= 2;
-  const LineFit fit = fit_robust_line(x, y);
-  EXPECT_NEAR(fit.slope, 2, 1e-12);
-  EXPECT_NEAR(fit.intercept, 5, 1e-9);
-  EXPECT_EQ(fit.outliers, 1U);
-  EXPECT_NEAR(fit.largest_relative_residual, 0, 1e-12);
-  EXPECT_GT(fit_line(x, y).slope, 3);
-  // Half of the points are no outliers.
-  y[0] *= 2;
-  y[1] *= 2;
-  EXPECT_EQ(fit_robust_line(x, y).outliers, 0U);
-  EXPECT_GT(fit_robust_line(x, y).largest_relative_residual, 0.3);
-}
-
-TEST(FitRobustLine, RefusesWhatDeterminesNoLine) {
-  const std::vector<double> same = {3, 3};
-  const std::vector<double> two = {1, 2};
-  EXPECT_THROW(fit_robust_line(same, two), std::invalid_argument);
-  EXPECT_THROW(fit_robust_line({}, {}), std::invalid_argument);
-}
-
 TEST(FitLine, RefusesWhatDeterminesNoLine) {
   const std::vector<double> one = {1};
   const std::vector<double> two = {1, 2};

@@ -50,27 +50,6 @@ TEST(ThreadRateTest, ABlockRateAloneIsNoThreadRate) {
   EXPECT_FALSE(made.inference("wave size").value.has_value());
 }
 
-// Past 512 threads a block takes longer at once, and the calculator says that fewer fit.
-MadeResults jump_at_512(double disturbed) {
-  MadeResults made("thread_rate");
-  const std::vector<double> sizes = multiples(8, 1024);
-  made.curve("block-size", "cycles per block", made_curve(sizes, [=](double x) {
-               return (x <= 512 ? 1.0 : 1.1) * (x == disturbed ? 2 : 1);
-             }));
-  made.curve("block-size", "resident",
-             made_curve(sizes, [](double x) { return x <= 512 ? 4.0 : 2.0; }));
-  thread_rate::conclude(made.results());
-  return made;
-}
-
-TEST(ThreadRateTest, AJumpLasts) {
-  for (const double disturbed : {0, 40, 768, 1016}) {
-    const Inference time = jump_at_512(disturbed).inference("time in place of a block of 1024");
-    EXPECT_NEAR(time.value.value_or(0), 1.1 * 2 * fake::describe().compute_units, 1e-9)
-        << disturbed;
-  }
-}
-
 TEST(ThreadRateTest, NothingIsConcludedFromNothing) {
   MadeResults made("thread_rate");
   thread_rate::conclude(made.results());

@@ -50,21 +50,6 @@ TEST(VgprLimitTest, BudgetAndCliffAreRead) {
   }
 }
 
-// A disturbed kernel before the cliff moves it; the compiler's report tells.
-TEST(VgprLimitTest, ACliffElsewhereThanTheFirstScratchIsHardlySure) {
-  MadeResults made("vgpr_limit");
-  const std::vector<double> values = {8, 16, 32, 64, 96, 128, 160, 192, 240, 248, 256};
-  made.curve("live-256", "FMA rate",
-             made_curve(values, [](double x) { return x < 128 ? 128.0 : 40.0; }));
-  made.curve("live-256", "registers", made_curve(values, [](double x) { return x + 6; }));
-  made.curve("live-256", "scratch", made_curve(values, [](double x) { return x > 128 ? 64 : 0; }));
-  vgpr_limit::conclude(made.results());
-  const Inference budget = made.inference("register budget per thread, blocks of 256");
-  EXPECT_EQ(budget.value, 102);
-  EXPECT_LT(budget.confidence, 0.5);
-  EXPECT_EQ(budget.evidence.back(), "the compiler needs scratch from elsewhere on");
-}
-
 TEST(VgprLimitTest, WhereAllFitsThereIsNoBudgetAndNoCliff) {
   MadeResults made = rings(1000, 0.01);
   vgpr_limit::conclude(made.results());
@@ -96,19 +81,6 @@ TEST(VgprLimitTest, TheRegisterFileIsWhatWavesInPlaceHold) {
   EXPECT_EQ(file.evidence.at(0).substr(0, 43), "40 waves up to 24 registers, 32 up to 32, 2");
   EXPECT_EQ(file.evidence.at(1),
             "a hop of one wave takes 300 to 300 cycles, while the waves per CU fall from 40 to 4");
-}
-
-TEST(VgprLimitTest, AMiscountIsLeftOut) {
-  MadeResults made("vgpr_limit");
-  made.curve("waiting", "registers", made_curve(multiples(8, 240), [](double x) { return x; }));
-  made.curve("waiting", "counted", made_curve(multiples(8, 240), [](double x) {
-               return std::min(40.0, std::floor(1024 / x)) * (x == 200 ? 2 : 1);
-             }));
-  made.curve("waiting", "hop rate", made_curve(multiples(8, 240), [](double) { return 1; }));
-  vgpr_limit::conclude(made.results());
-  const Inference file = made.inference("registers of a CU");
-  EXPECT_EQ(file.value, 65536);
-  EXPECT_EQ(file.evidence.back(), "1 of 30 points left out as outliers");
 }
 
 TEST(VgprLimitTest, WavesThatStayInPlaceTellNoFile) {

@@ -67,12 +67,6 @@ TEST(WaveDivergenceTest, CurvesThatDisagreeTellNoWaveSize) {
   EXPECT_NE(size.statement.find("disagree"), std::string::npos);
 }
 
-TEST(WaveDivergenceTest, OneCurveOfTwoTellsNoWaveSize) {
-  const Inference size = device(64, 1e9).inference("wave size");
-  EXPECT_FALSE(size.value.has_value());
-  EXPECT_NE(size.statement.find("only one"), std::string::npos);
-}
-
 TEST(WaveDivergenceTest, AFlatCurveTellsNoWaveSize) {
   MadeResults made("wave_divergence");
   made.curve("granularity", "cycles", made_curve(doubling(1, 1024), [](double) { return 100; }));
@@ -116,12 +110,6 @@ TEST(WaveDivergenceTest, PathsOfAWaveThatIsAloneOverlapOrNot) {
   EXPECT_EQ(statement(199), "two paths of one wave do not overlap");
   EXPECT_EQ(statement(150), "two paths of one wave overlap in part");
   EXPECT_EQ(statement(101), "two paths of one wave overlap fully");
-  MadeResults disturbed("wave_divergence");
-  disturbed.curve("granularity-alone", "cycles", made_curve(doubling(1, 128), [](double x) {
-                    return (x < 32 ? 199 : 100) * (x == 1 ? 2 : 1);
-                  }));
-  wave_divergence::conclude(disturbed.results());
-  EXPECT_NEAR(*disturbed.inference("two paths of a wave that is alone").value, 1.99, 1e-9);
 }
 
 TEST(WaveDivergenceTest, ABranchPaysFromTheBodyOnThatASelectIsSlowerFor) {

@@ -1,0 +1,29 @@
+// Runs the waves of a launch: many blocks at a time, so that blocks may wait for each other.
+#pragma once
+
+#include "code_object.h"
+#include "wave.h"
+
+namespace emulator {
+
+/// Executes the launch to its end. Throws Stopped where it has none.
+void execute(Launch& launch);
+
+/// Blocks of so many threads and so much dynamic LDS that a CU holds at once.
+unsigned blocks_per_unit(const CodeObject& object, const Kernel& kernel, unsigned threads,
+                         unsigned dynamic_lds);
+
+/// Lets the waves of the block go on if all that have not ended are at a barrier.
+void release_barrier(Block& block);
+
+/// LDS of a block, at most, in bytes.
+inline constexpr unsigned largest_lds = 65536;
+
+/// A new wave as the hardware begins one. `arguments` and `packet` are addresses of what the kernel
+/// reads at its start.
+std::unique_ptr<Wave> make_wave(Block& block, unsigned index, Qword arguments, Qword packet);
+
+/// Executes the wave's next instruction, and reports what it should not have done.
+void step(Wave& wave);
+
+}  // namespace emulator

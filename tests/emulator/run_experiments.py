@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""Runs every experiment's AMD binary in the emulator, or through any other launcher, and judges the runs.
+
+Each line of experiments.txt is some runs. A run is good when the binary ends with status 0, has checked
+something, no check failed, and the emulator reports nothing but what expected_reports.txt has. The last line is
+the sum, "N passed, N failed, N skipped"; the exit status is 1 when a run was not good.
+"""
+
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import dataclasses
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+# What the emulator is asked for, by the name of a way; the target comes before it.
+WAYS = {"plain": "", "shuffled": "shuffle late-stores stale-l1", "still": "still-counter"}
+
+# Nothing takes nearly as long, however loaded the machine is.
+LONGEST_RUN_S = 3000
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One run of a binary: `words` are for the emulator, and empty for another launcher."""
+
+    experiment: str
+    options: tuple[str, ...]
+    words: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, [self.experiment, *self.options])) + (f" ({self.words})" if self.words else "")
+
+
+@dataclasses.dataclass(frozen=True)
+class Expected:
+    """A report that is no mistake, with the reason."""
+
+    experiment: str
+    mistake: str
+    kernel: str  # part of the symbol
+    reason: str
+
+    def fits(self, run: Run, mistake: str, kernel: str) -> bool:
+        return (run.experiment, mistake) == (self.experiment, self.mistake) and self.kernel in kernel
+
+
+@dataclasses.dataclass
+class Outcome:
+    """What became of a run: what is wrong with it, and the expected reports that it has made."""
+
+    run: Run
+    wrong: list[str]
+    used: set[Expected]
+    instructions: int
+    seconds: float
+
+
+def fields(path: Path, count: int) -> list[list[str]]:
+    """The lines of a list, cut at "|", which the last field may have."""
+    lines = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
+    cut = [[field.strip() for field in line.split("|", count - 1)] for line in lines]
+    for line, parts in zip(lines, cut):
+        if len(parts) != count or not all(parts[:-1]):
+            sys.exit(f"{path.name}: not {count} fields between '|': {line}")
+    return cut
+
+
+def read_runs(path: Path, in_emulator: bool) -> list[Run]:
+    """All runs of the list. Through another launcher, which has its own target and order, each once."""
+    runs: dict[Run, None] = {}
+    for experiment, targets, ways, options in fields(path, 4):
+        if targets == "none":  # the options are the reason
+            continue
+        for target in targets.split() if in_emulator else [""]:
+            for way in ways.split() if in_emulator else [""]:
+                if in_emulator and way not in WAYS:
+                    sys.exit(f"{path.name}: '{way}' is no way to run: {', '.join(WAYS)}")
+                words = f"target={target} {WAYS[way]}".strip() if in_emulator else ""
+                runs[Run(experiment, tuple(shlex.split(options)), words)] = None
+    return list(runs)
+
+
+def read_expected(path: Path) -> list[Expected]:
+    return [Expected(*line) for line in fields(path, 4)]
+
+
+def judge(run: Run, status: int, stdout: str, stderr: str, expected: list[Expected]) -> Outcome:
+    wrong, used, instructions = [], set(), 0
+    if status != 0:
+        wrong.append(f"ended with status {status}")
+    checks = re.search(r"^verification: (\d+) of (\d+) checks passed$", stdout, flags=re.MULTILINE)
+    if not checks:
+        wrong.append("says nothing of its checks")
+    elif checks[1] != checks[2] or checks[1] == "0":
+        wrong.append(checks[0])
+    for line in stderr.splitlines():
+        if line.startswith("emulator: stopped: "):
+            wrong.append(line)
+        if report := re.fullmatch(r"emulator: ([^|]+) \| (\S+) \| (.+) \| \d+ times \| (.+)", line):
+            fitting = [entry for entry in expected if entry.fits(run, report[1], report[2])]
+            used.update(fitting)
+            if not fitting:
+                wrong.append(f"{report[1]}: {report[2]}: {report[3]}: {report[4]}")
+        if summary := re.fullmatch(r"emulator: \S+, (\d+) wave instructions, \d+ reports", line):
+            instructions = int(summary[1])
+    if run.words and not instructions:
+        wrong.append("did not run in the emulator")
+    return Outcome(run, wrong, used, instructions, 0)
+
+
+def execute(run: Run, build: Path, launcher: list[str], expected: list[Expected]) -> Outcome:
+    environment = dict(os.environ)
+    if run.words:
+        environment |= {"LD_LIBRARY_PATH": str(build / "tests/emulator"), "HIPSCOPE_EMULATOR": run.words}
+    command = [*launcher, str(build / "bin" / run.experiment), "--once", *run.options]
+    began = time.monotonic()
+    try:
+        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              errors="replace", timeout=LONGEST_RUN_S, check=False)
+    except (OSError, subprocess.TimeoutExpired) as failure:
+        return Outcome(run, [str(failure)], set(), 0, time.monotonic() - began)
+    outcome = judge(run, done.returncode, done.stdout, done.stderr, expected)
+    outcome.seconds = time.monotonic() - began
+    if outcome.wrong:
+        outcome.wrong += done.stderr.splitlines()[-5:] if done.returncode else []
+    return outcome
+
+
+def needless(expected: list[Expected], outcomes: list[Outcome], listed: list[Run]) -> list[str]:
+    """The expected reports that none of their experiment's runs has made, if all of them ran."""
+    ran = {outcome.run for outcome in outcomes}
+    complete = {run.experiment for run in listed} - {run.experiment for run in listed if run not in ran}
+    used = set().union(*(outcome.used for outcome in outcomes))
+    return [f"{entry.experiment}: {entry.mistake} in {entry.kernel} is expected, and is not reported"
+            for entry in expected if entry.experiment in complete and entry not in used]
+
+
+def arguments(command_line: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, default=Path("build/amd-test"), help="build folder (default %(default)s)")
+    parser.add_argument("--launcher", help="in place of the emulator: run as CMD BINARY OPTIONS...", metavar="CMD")
+    parser.add_argument("--only", default="", help="experiments whose names it matches", metavar="REGEX")
+    parser.add_argument("--words", default="", help="runs in the emulator whose words it matches", metavar="REGEX")
+    parser.add_argument("--list", action="store_true", help="only says what would be run")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="runs at once", metavar="N")
+    parser.add_argument("--experiments", type=Path, default=HERE / "experiments.txt", help=argparse.SUPPRESS)
+    parser.add_argument("--expected", type=Path, default=HERE / "expected_reports.txt", help=argparse.SUPPRESS)
+    return parser.parse_args(command_line)
+
+
+def main() -> int:
+    options = arguments()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    launcher = shlex.split(options.launcher or "")
+    listed = read_runs(options.experiments, in_emulator=not launcher)
+    runs = [run for run in listed if re.search(options.only, run.experiment) and re.search(options.words, run.words)]
+    expected = read_expected(options.expected)
+    if options.list:
+        print(*runs, sep="\n")
+        return 0
+    build = options.build.resolve()
+    outcomes = []
+    skipped = [run for run in runs if not (build / "bin" / run.experiment).exists()]
+    for run in skipped:
+        print(f"skipped: {run}: it is not built")
+    with concurrent.futures.ThreadPoolExecutor(max(1, options.jobs)) as pool:
+        waiting = [pool.submit(execute, run, build, launcher, expected) for run in runs if run not in skipped]
+        for future in concurrent.futures.as_completed(waiting):
+            outcome = future.result()
+            outcomes.append(outcome)
+            print(f"{'FAILED' if outcome.wrong else 'good'}: {outcome.run}: {outcome.seconds:.1f} s, "
+                  f"{outcome.instructions} wave instructions", *outcome.wrong, sep="\n    ", flush=True)
+    unused = needless(expected, outcomes, listed) if not launcher else []
+    print(*unused, sep="\n", end="\n" if unused else "")
+    failed = sum(bool(outcome.wrong) for outcome in outcomes) + len(unused)
+    good = sum(not outcome.wrong for outcome in outcomes)
+    print(f"{good} passed, {failed} failed, {len(skipped)} skipped")
+    return 1 if failed or not outcomes else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+// Launches: blocks, their numbers, their arguments, and blocks that wait for each other.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+
+#include "test_kernel.h"
+
+namespace emulator {
+namespace {
+
+// output[block] = block + input
+const std::string store_block_number =
+    "s_load_dwordx2 s[4:5], s[0:1], 0x0\n"
+    "s_load_dword s6, s[0:1], 0x8\n"
+    "s_waitcnt lgkmcnt(0)\n"
+    "s_add_u32 s6, s6, s2\n"
+    "s_lshl_b32 s7, s2, 2\n"
+    "v_mov_b32 v1, s7\n"
+    "v_mov_b32 v2, s6\n"
+    "s_mov_b64 exec, 1\n"
+    "global_store_dword v1, v2, s[4:5]\n"
+    "s_endpgm\n";
+
+std::array<Dword, 37> block_numbers(const std::string& options) {
+  std::array<Dword, 37> output = {};
+  const auto address = reinterpret_cast<Qword>(output.data());
+  const Reports reports =
+      launch(store_block_number, 37, 1, {address, 1000}, options,
+             [&](Machine& machine) { machine.memory.allow(address, sizeof output); });
+  EXPECT_TRUE(reports.all().empty());
+  return output;
+}
+
+TEST(Launches, EachBlockRunsOnce) {
+  for (const char* options : {"", "shuffle", "shuffle late-stores stale-l1 seed=5", "units=1"}) {
+    const auto output = block_numbers(options);
+    for (Dword block = 0; block < output.size(); ++block) {
+      ASSERT_EQ(output[block], 1000 + block) << options;
+    }
+  }
+}
+
+// Adds 1 to a counter, and waits until all blocks have.
+const std::string meet_all =
+    "s_load_dwordx2 s[4:5], s[0:1], 0x0\n"
+    "s_load_dword s6, s[0:1], 0x8\n"
+    "v_mov_b32 v1, 0\n"
+    "v_mov_b32 v2, 1\n"
+    "s_mov_b64 exec, 1\n"
+    "s_waitcnt lgkmcnt(0)\n"
+    "global_atomic_add v1, v2, s[4:5]\n"
+    "wait:\n"
+    "global_load_dword v3, v1, s[4:5] glc\n"
+    "s_waitcnt vmcnt(0)\n"
+    "v_cmp_ne_u32 vcc, s6, v3\n"
+    "s_cbranch_vccnz wait\n"
+    "s_endpgm\n";
+
+void meet(unsigned blocks, unsigned expected, const std::string& options) {
+  Dword counter = 0;
+  const auto address = reinterpret_cast<Qword>(&counter);
+  launch(meet_all, blocks, 1, {address, expected}, options,
+         [&](Machine& machine) { machine.memory.allow(address, sizeof counter); });
+  EXPECT_EQ(counter, blocks);
+}
+
+TEST(Launches, BlocksThatAreThereTogetherMeet) {
+  meet(8, 8, "units=4");
+  meet(8, 8, "units=4 shuffle late-stores stale-l1");
+}
+
+TEST(Launches, WhatNeverEndsIsStopped) {
+  try {
+    meet(2, 3, "units=4");
+    FAIL();
+  } catch (const Stopped& stopped) {
+    EXPECT_EQ(std::string(stopped.what()).substr(0, 14), "no block ends:");
+  }
+  // The kernel has 256 registers, of which each of four SIMDs has room for two waves.
+  meet(8, 8, "units=1");
+  EXPECT_THROW(meet(9, 9, "units=1"), Stopped);
+}
+
+TEST(Launches, OccupancyFollowsRegistersAndLds) {
+  const CodeObject unified = assemble("s_endpgm\n", "gfx90a");
+  const CodeObject separate = assemble("s_endpgm\n", "gfx908");
+  Kernel kernel;
+  kernel.vgprs = 24;
+  EXPECT_EQ(blocks_per_unit(unified, kernel, 64, 0), 32U);
+  EXPECT_EQ(blocks_per_unit(separate, kernel, 64, 0), 40U);
+  kernel.vgprs = 128;
+  EXPECT_EQ(blocks_per_unit(unified, kernel, 256, 0), 4U);
+  EXPECT_EQ(blocks_per_unit(separate, kernel, 256, 0), 2U);
+  kernel.lds = 16384;
+  EXPECT_EQ(blocks_per_unit(unified, kernel, 256, 16384), 2U);
+}
+
+}  // namespace
+}  // namespace emulator

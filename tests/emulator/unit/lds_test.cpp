@@ -1,0 +1,190 @@
+// LDS, and what the emulator reports of its use: each report by a kernel that deserves it, and one
+// that does not.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "test_kernel.h"
+
+namespace emulator {
+namespace {
+
+TEST(Lds, LoadsBringWhatStoresLeft) {
+  TestKernel kernel(
+      "ds_write_b64 v0, v[6:7]\n"
+      "ds_write2_b32 v0, v6, v7 offset0:128 offset1:129\n"
+      "ds_read_b32 v3, v0 offset:4\n"
+      "ds_read2_b32 v[4:5], v0 offset0:128 offset1:129\n"
+      "ds_read_u8 v3, v0 offset:1\n"
+      "ds_read_i16 v3, v0 offset:4\n"
+      "ds_write_b8 v0, v6\n"
+      "ds_read_b64 v[4:5], v0\n"
+      "ds_read2st64_b32 v[4:5], v0 offset0:0 offset1:2\n",
+      {.lds = 4096});
+  Wave& wave = kernel.wave();
+  for (unsigned lane = 0; lane < wave_size; ++lane) {
+    wave.vector[0][lane] = 8 * lane;
+    wave.vector[6][lane] = 0x01020304 + lane;
+    wave.vector[7][lane] = 0xA0B0C0D0 + lane;
+  }
+  for (int line = 0; line < 3; ++line) {
+    kernel.execute(line);
+  }
+  EXPECT_EQ(wave.vector[3][5], 0xA0B0C0D5U);
+  kernel.execute(3);
+  EXPECT_EQ(wave.vector[4][6], 0x0102030AU);
+  EXPECT_EQ(wave.vector[5][63], 0xA0B0C10FU);
+  kernel.execute(4);
+  EXPECT_EQ(wave.vector[3][5], 0x03U);
+  kernel.execute(5);
+  EXPECT_EQ(wave.vector[3][5], 0xFFFFC0D5U);
+  wave.vector[6].fill(0xEE);
+  kernel.execute(6);
+  kernel.execute(7);
+  EXPECT_EQ(wave.vector[4][1], 0x010203EEU);
+  EXPECT_EQ(wave.vector[5][1], 0xA0B0C0D1U);
+  kernel.execute(8);
+  EXPECT_EQ(wave.vector[5][0], 0x01020304U);  // 512 bytes on: offset0:128 of the second store
+}
+
+TEST(Lds, LanesExchangeValues) {
+  TestKernel kernel(
+      "ds_bpermute_b32 v2, v1, v0\n"
+      "ds_permute_b32 v2, v1, v0\n"
+      "ds_swizzle_b32 v2, v0 offset:swizzle(QUAD_PERM, 1, 0, 3, 2)\n"
+      "ds_swizzle_b32 v2, v0 offset:swizzle(SWAP, 16)\n");
+  Wave& wave = kernel.wave();
+  for (unsigned lane = 0; lane < wave_size; ++lane) {
+    wave.vector[0][lane] = 1000 + lane;
+    wave.vector[1][lane] = 4 * ((lane + 3) % wave_size);
+  }
+  kernel.execute(0);
+  EXPECT_EQ(wave.vector[2][10], 1013U);
+  kernel.execute(1);
+  EXPECT_EQ(wave.vector[2][10], 1007U);
+  kernel.execute(2);
+  EXPECT_EQ(wave.vector[2][10], 1011U);
+  kernel.execute(3);
+  EXPECT_EQ(wave.vector[2][40], 1056U);
+  // From a lane that EXEC leaves out comes 0.
+  wave.set_pair(scalar::exec, 1);
+  kernel.execute(0);
+  EXPECT_EQ(wave.vector[2][0], 0U);
+}
+
+TEST(Lds, AtomicsOfAllLanesCount) {
+  TestKernel kernel(
+      "ds_write_b32 v0, v1\n"
+      "ds_add_u32 v0, v2\n"
+      "ds_add_rtn_u32 v3, v0, v2\n"
+      "ds_read_b32 v4, v0\n"
+      "ds_cmpst_rtn_b32 v3, v0, v4, v2\n"
+      "ds_read_b32 v4, v0\n",
+      {.lds = 64});
+  Wave& wave = kernel.wave();
+  wave.vector[0].fill(16);
+  wave.vector[1].fill(0);
+  wave.vector[2].fill(3);
+  for (int line = 0; line < 4; ++line) {
+    kernel.execute(line);
+  }
+  EXPECT_EQ(wave.vector[3][0], 192U);
+  EXPECT_EQ(wave.vector[3][63], 192U + 63 * 3);
+  EXPECT_EQ(wave.vector[4][7], 384U);
+  kernel.execute(4);  // the first lane finds what it expects, and the others 3
+  kernel.execute(5);
+  EXPECT_EQ(wave.vector[3][0], 384U);
+  EXPECT_EQ(wave.vector[3][1], 3U);
+  EXPECT_EQ(wave.vector[4][7], 3U);
+  EXPECT_EQ(kernel.reports(Mistake::lds_race), 0U);
+}
+
+// Each wave stores where its first source says, then loads from where the other wave has stored.
+const std::string exchange_begin =
+    "v_mov_b32 v1, v0\n"
+    "ds_write_b32 v0, v1\n";
+const std::string exchange_end =
+    "v_xor_b32 v2, 0x100, v0\n"
+    "ds_read_b32 v3, v2\n"
+    "s_waitcnt lgkmcnt(0)\n"
+    "v_mov_b32 v4, v3\n"
+    "s_endpgm\n";
+
+void set_addresses(TestKernel& kernel) {
+  for (unsigned index = 0; index < 2; ++index) {
+    for (unsigned lane = 0; lane < wave_size; ++lane) {
+      kernel.wave(index).vector[0][lane] = 256 * index + 4 * lane;
+    }
+  }
+}
+
+TEST(Reports, LdsRaceWithoutBarrier) {
+  TestKernel kernel(exchange_begin + "s_waitcnt lgkmcnt(0)\n" + exchange_end,
+                    {.waves = 2, .lds = 512});
+  set_addresses(kernel);
+  kernel.run();
+  EXPECT_EQ(kernel.reports(Mistake::lds_race), 2U);  // the store behind the load, and the load
+}
+
+TEST(Reports, NoLdsRaceWithBarrier) {
+  TestKernel kernel(exchange_begin + "s_waitcnt lgkmcnt(0)\ns_barrier\n" + exchange_end,
+                    {.waves = 2, .lds = 512});
+  set_addresses(kernel);
+  kernel.run();
+  EXPECT_EQ(kernel.reports(), 0U);
+  EXPECT_EQ(kernel.wave(0).vector[4][3], 256U + 12);
+  EXPECT_EQ(kernel.wave(1).vector[4][3], 12U);
+}
+
+TEST(Reports, StoreUnderWayAtTheBarrier) {
+  TestKernel kernel(exchange_begin + "s_barrier\n" + exchange_end, {.waves = 2, .lds = 512});
+  set_addresses(kernel);
+  kernel.run();
+  EXPECT_EQ(kernel.reports(Mistake::lds_before_barrier), 1U);
+}
+
+TEST(Reports, StoresOfOneValueToOnePlaceAreNoRace) {
+  const std::string assembly =
+      "v_mov_b32 v1, s4\n"
+      "ds_write_b32 v0, v1\n"
+      "s_waitcnt lgkmcnt(0)\n"
+      "s_endpgm\n";
+  for (const bool is_same : {true, false}) {
+    TestKernel kernel(assembly, {.waves = 2, .lds = 64});
+    for (unsigned index = 0; index < 2; ++index) {
+      kernel.wave(index).vector[0].fill(8);
+      kernel.wave(index).scalars[4] = is_same ? 5 : index;
+    }
+    kernel.run();
+    EXPECT_EQ(kernel.reports(Mistake::lds_race), is_same ? 0U : 1U);
+  }
+}
+
+TEST(Reports, LanesThatStoreDifferentValuesToOnePlace) {
+  for (const bool is_same : {true, false}) {
+    TestKernel kernel("ds_write_b32 v0, v1\n", {.lds = 64});
+    kernel.wave().vector[0].fill(8);
+    kernel.wave().vector[1].fill(3);
+    kernel.wave().vector[1][9] = is_same ? 3 : 4;
+    kernel.execute(0);
+    EXPECT_EQ(kernel.reports(Mistake::lanes_collide), is_same ? 0U : 1U);
+    EXPECT_EQ(kernel.reports(), is_same ? 0U : 1U);
+  }
+}
+
+TEST(Reports, LdsOutOfBoundsAndMisaligned) {
+  TestKernel kernel("ds_read_b64 v[2:3], v0 offset:56\n", {.lds = 64});
+  kernel.wave().vector[0].fill(0);
+  kernel.execute(0);
+  EXPECT_EQ(kernel.reports(), 0U);
+  kernel.wave().vector[0][5] = 8;
+  kernel.execute(0);
+  EXPECT_EQ(kernel.reports(Mistake::lds_out_of_bounds), 1U);
+  EXPECT_EQ(kernel.reports(Mistake::lds_misaligned), 0U);
+  kernel.wave().vector[0].fill(-4U);
+  kernel.execute(0);
+  EXPECT_EQ(kernel.reports(Mistake::lds_misaligned), 1U);
+}
+
+}  // namespace
+}  // namespace emulator
