@@ -59,3 +59,13 @@ def test_every_stage_has_its_kernel(target: str) -> None:
     # What states no launch bound is compiled for 1024 threads: the source's stages.
     assert [stage for stage, one in zip(register_stages.STAGES, found) if one["threads_per_block"] == 1024] == [
         stage for stage in register_stages.STAGES if (stage, "gfx90a", "VGPRs") in register_stages.published()]
+
+
+@pytest.mark.parametrize("folder, vgprs", [("gfx90a-clang15", [102, 100, 96, 96, 96]),
+                                            ("gfx90a-clang22", [102, 100, 100, 94, 98])])
+def test_the_first_steps_are_what_the_documents_say(folder: str, vgprs: list[int]) -> None:
+    result = results.read_result(FOLDER / folder / "register_pressure.json", results.load_schema())
+    stages = list(register_stages.STAGES)[:5]
+    assert [register_stages.kernel_of(result, stage)["vgprs"] for stage in stages] == vgprs
+    text = ", ".join(map(str, vgprs))
+    assert text in (FOLDER.parent.parent / "docs" / "compiled-amd-code.md").read_text(encoding="utf-8")
