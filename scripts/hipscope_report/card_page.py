@@ -181,8 +181,8 @@ def _experiments(card: Json, links: dict[str, str]) -> str:
                                rows)
 
 
-def make_card_page(card: Json, results: Sequence[Result]) -> str:
-    """The page of a card; `results` are those that it was made of."""
+def make_card_page(card: Json, results: Sequence[Result], roofline: Sequence[str] = ()) -> str:
+    """The page of a card; `results` are those that it was made of, `roofline` the parts of its section, if any."""
     units = Units(card)
     links = {result.name: shared.link(result) for result in results}
     found = groups(card)
@@ -193,6 +193,7 @@ def make_card_page(card: Json, results: Sequence[Result]) -> str:
         if title == "Cache levels":
             page.append(_levels(card, units))
         page.append(_table(parameters, units, links))
+    page.extend(roofline)
     page.extend(["## What the driver reports", shared.device_table(results)])
     page.extend(["## Experiments", _experiments(card, links), "## Evidence"])
     for title, parameters in found:

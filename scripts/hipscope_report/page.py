@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import card, card_page, formats, markdown, plots, shared
+from . import card, card_page, formats, markdown, plots, roofline, shared
 from .load import CARD_JSON, Result
 from .series import best_row, inferred_marks
 from .sweep_table import sweep_table
@@ -179,17 +179,23 @@ def make_page(results: list[Result]) -> Page:
         parts.append(
             f"{CPU_TIMES} It checks what they compute; nothing here was measured on a GPU, so there is no hardware card."
         )
+    picture = roofline.plot(roofline.roofline_of(results), device["name"])
+    roofline_part = []
+    if picture is not None:
+        page.plots[roofline.FILE_NAME] = picture
+        roofline_part = ["## Roofline", f"![{roofline.ALTERNATIVE}](plots/{roofline.FILE_NAME})", roofline.EXPLANATION]
     made = card.make_card(results)
     if made is not None:
         page.card = {
             CARD_JSON: (json.dumps(made, separators=(",", ":")) + "\n").encode("ascii"),
-            CARD_MARKDOWN: card_page.make_card_page(made, results).encode("utf-8"),
+            CARD_MARKDOWN: card_page.make_card_page(made, results, roofline_part).encode("utf-8"),
         }
         parts.append(
             f"**[Hardware card]({CARD_MARKDOWN})**: all that these results say of the device's parameters, "
             f"with the evidence (and [as JSON]({CARD_JSON}))."
         )
-    parts.extend(["## Experiments", _contents(results), *_others(results[0].path.parent), *_gallery(results, pictures),
+    parts.extend(["## Experiments", _contents(results), *_others(results[0].path.parent), *roofline_part,
+                  *_gallery(results, pictures),
                   "## Device", shared.device_table(results), MADE_BY])
     page.markdown = "\n\n".join(parts) + "\n"
     return page
