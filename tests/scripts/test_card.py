@@ -129,6 +129,9 @@ def add_full(folder: Path) -> None:
     add(folder, "ilp_tlp",
         inference("FP32 FMA latency", 4.03), inference("FP64 FMA latency", 8.03),
         inference("FP32 FMA rate", 3.99, "instructions/cycle/CU"), inference("FP32 FMA peak", 66.5, "TFLOP/s"))
+    add(folder, "matrix_rate",
+        inference("FP16 matrix rate", 2042.0, "FMAs/cycle/CU"), inference("FP16 matrix latency", 17.0),
+        inference("cost of random operands", 9.3, "%"), inference("width of sums, FP16 wgmma", 25.0, "bits"))
     add(folder, "vgpr_limit",
         inference("registers of a CU", 65536.0, "registers", driver=65536.0),
         inference("register budget per thread, blocks of 256", 254.0, "registers"),
@@ -220,7 +223,7 @@ def test_overview(tmp_path: Path) -> None:
     assert (made, page) == make(tmp_path)
     for part in ("# Hardware card: Test GPU\n", "| Driver | 580.1 |", "| Measured on | 2025-01-02 ... 2025-02-03 |",
                  "| hipscope | fedcba; abcdef012345 |", "| Shader clock | 1755 ... 1980 MHz (given, measured) |",
-                 "| Experiments | 2 with a result, 22 without |", "parameters: 1 found, 0 not found, ",
+                 "| Experiments | 2 with a result, 23 without |", "parameters: 1 found, 0 not found, ",
                  "no disagreement.", "| L2 cache | 50 MiB |"):
         assert part in page
     assert made["device"]["l2_bytes"] == 50 * 2**20
