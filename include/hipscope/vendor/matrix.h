@@ -1,5 +1,5 @@
 // Products of square matrices in each number format by the GPU vendor's own library, as a reference
-// in the same run: cuBLASLt on NVIDIA, hipBLASLt on AMD, where the build has found it.
+// in the same run: cuBLASLt on NVIDIA, where the build has found it.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ std::string matrix_library();
 bool matrix_may_end_the_process();
 
 /// What the build looked for, for a sentence that says that it is not there.
-inline constexpr const char* matrix_libraries = "cuBLASLt, hipBLASLt";
+inline constexpr const char* matrix_libraries = "cuBLASLt";
 
 /// What the factors are; the product is FP64, FP32 of TF32, FP16, BF16 (of FP8 too) and INT32. Of
 /// e5m2 only A is: NVIDIA's library multiplies it by e4m3.
