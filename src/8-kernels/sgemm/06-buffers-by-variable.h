@@ -7,8 +7,9 @@
 // for each thread, read and written for every four k. Of fileaccent's stages only 1 and 10 are
 // slower. The cure is one word: unroll the loop by two, and each index is known. Kept as it is by
 // `unroll 1`: some compilers unroll it by themselves and find that the variable is a constant. As
-// fileaccent has it, each half is loaded twice, and the tiles' LDS is asked for once more at launch.
-// On the H200 30.09 TFLOP/s, 0.99 of 05: nvcc takes no local memory for it.
+// fileaccent has it, each half is loaded twice, and the tiles' LDS is asked for once more at
+// launch.
+// On the H200 30.08 TFLOP/s, 0.99 of 05: nvcc takes no local memory for it.
 #pragma once
 
 #include "device_code.h"

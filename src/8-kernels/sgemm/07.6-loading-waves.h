@@ -8,11 +8,11 @@
 // asked for at launch and not used, as by fileaccent. Corrected: there both halves store the first
 // tile, the same values to the same places.
 //
-// fileaccent's repository contradicts itself here: its list calls 7.6 a register double buffer in assembly, not
-// finished because some places in LDS could not be read. Its code of that number has no assembly
-// and is this, and the counters it published are this code's too: 512 threads and 28672 bytes of
-// LDS. So the time in the list is taken to be of the code. (12 has loads in assembly.)
-// On the H200 31.08 TFLOP/s, 1.02 times 07.
+// fileaccent's repository contradicts itself here: its list calls 7.6 a register double buffer in
+// assembly, not finished because some places in LDS could not be read. Its code of that number has
+// no assembly and is this, and the counters it published are this code's too: 512 threads and 28672
+// bytes of LDS. So the time in the list is taken to be of the code. (12 has loads in assembly.)
+// On the H200 31.04 TFLOP/s, 1.02 times 07.
 #pragma once
 
 #include "device_code.h"
