@@ -165,15 +165,22 @@ struct PublishedCurve {
   std::vector<std::pair<std::string, double>> points;
 };
 
+/// From least to most.
+struct Interval {
+  double low = 0;
+  double high = 0;
+};
+
 /// A statement about the hardware drawn from the curves.
 struct Inference {
   std::string name{};             ///< "wave size"
   std::optional<double> value{};  ///< empty: the curves do not show it
   std::string unit{};             ///< "lanes"
-  double confidence = 0;          ///< 0 ... 1; the evidence says what it rests on
+  double confidence = 0;          ///< 0 ... 1: at least this share of such answers is right
   std::string statement{};        ///< one line that a reader can quote
   std::vector<std::string> evidence{};
-  std::optional<double> driver{};  ///< what the driver says, where it says anything
+  std::optional<double> driver{};      ///< what the driver says, where it says anything
+  std::optional<Interval> interval{};  ///< in which the value lies, where that is told
 };
 
 /// The results of all sweeps, for inference after them.

@@ -195,12 +195,35 @@ struct ChannelInterleave {
 std::optional<ChannelInterleave> find_channel_interleave(std::span<const CurvePoint> power,
                                                          std::span<const CurvePoint> neighbour);
 
+/// How much a cache holds. What misses first depends on how it replaces: the value is that of the
+/// laws of replacement that explain the curve, low and high are the least and the most that any of
+/// these says.
+struct Capacity {
+  double value = 0;
+  double low = 0;
+  double high = 0;
+  double knee = 0;        ///< where a tenth of the loads misses
+  double half = 0;        ///< where half of them does
+  double full = 0;        ///< where nine tenths do
+  double misfit = 0;      ///< octaves between the curve and the nearest law
+  double confidence = 0;  ///< 0 ... 1: that the capacity is within an eighth of `value`
+};
+
+/// The capacity by the share of loads that miss in it, 0 ... 1, over the footprint. The laws are
+/// those of caches that replace the least recently used line, of 4 to 32 ways, with lines in their
+/// sets in turn or at random, and of caches that replace any line. Each is laid through the point
+/// where half of the loads miss; those whose area to the curve is about as small as the smallest
+/// count. A step from one footprint to the next says no more than that the capacity lies between
+/// them; the value then is the first. Empty where less than half or more than half miss throughout.
+std::optional<Capacity> fit_capacity(std::span<const CurvePoint> misses);
+
 /// Where a level of a curve ends.
 struct LevelEnd {
   double last_x = 0;   ///< the last x on the level: what is there still fits
   double risen_x = 0;  ///< the first x after it
   double next_x = 0;   ///< the first x on the next level; without a next one, the last of the curve
-  double confidence = 0;  ///< 0 ... 1, see find_levels
+  double confidence = 0;               ///< 0 ... 1, see find_levels
+  std::optional<Capacity> capacity{};  ///< empty without a next level
 };
 
 /// A stretch of a curve on which y stays the same.
@@ -209,20 +232,24 @@ struct Level {
   double first_x = 0;      ///< the first x on it
   double spread = 0;       ///< largest less smallest y on it, over y; single outliers left out
   std::size_t points = 0;  ///< measured on it
-  double confidence = 0;   ///< 0 ... 1: of `y`, (1 - spread) * points / (points + 1)
+  double confidence = 0;   ///< 0 ... 1: of `y`; less for what noise does not explain of the spread
   std::optional<LevelEnd> end{};  ///< empty: the curve ends on this level
 };
 
 /// The levels of a curve that rises in steps, such as latency over footprint. x is rising and
-/// positive, and distances are counted in octaves. A level is at least 3 points and 0.4 octaves
-/// long; from its last point to the next one's first, y rises by at least `smallest_ratio` (such as
-/// 1.12). What rises more slowly is one level with a large spread, and a level above its successor
-/// is no level.
-/// A curve without a step is one level without an end. One that never gets flat has no level. One
-/// that rises at last and gets flat nowhere after has an end without a next level.
-/// The confidence of an end is the product of how clearly the step stands out of the level's own
+/// positive, and distances are counted in octaves. The curve is cut into flat runs, of at least 3
+/// points and 0.4 octaves, and what lies between, so that least is left unexplained; from the end
+/// of a level to the beginning of the next one, y rises by at least `smallest_ratio` (such as 1.12)
+/// and by four times the noise, by twice what both levels drift themselves, and within seven
+/// octaves. What rises otherwise is one level with a large spread, and a level above its successor
+/// is no level. Where the levels' own drift is more than a fifth of all that the curve rises, or
+/// they spread much farther than neighbouring points do, as random walks do, there is but one
+/// level. A curve without a step is one level without an end. One that never gets flat has no
+/// level. One that rises at last and gets flat nowhere after has an end without a next level. The
+/// confidence of an end is the product of how clearly the step stands out of the level's own
 /// spread, 1 - spread / (ratio - 1), of points / (points + 1), and of sqrt(last_x / next_x), which
-/// is small where the rise is gradual.
+/// is small where the rise is gradual. That of the capacity says how often it was right in the
+/// trial (tests/inference).
 std::vector<Level> find_levels(std::span<const CurvePoint> curve, double smallest_ratio);
 
 /// What the cost of a stride says about the banks of an LDS.
@@ -259,10 +286,6 @@ struct Valley {
 /// Finds it. Empty when a neighbour is not `smallest_ratio` (such as 1.3) times as high, when the
 /// lowest point is the first or the last, and when the curve goes up and down otherwise.
 std::optional<Valley> find_valley(std::span<const CurvePoint> curve, double smallest_ratio);
-
-/// The levels of a rate that falls in steps, such as bandwidth over footprint: find_levels of its
-/// reciprocal, each with the rate as y.
-std::vector<Level> find_rate_levels(std::span<const CurvePoint> curve, double smallest_ratio);
 
 /// How much of x is enough for nearly the highest y.
 struct Saturation {

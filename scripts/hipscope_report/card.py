@@ -105,7 +105,8 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
     ),
     "memory": (
         *_told_by("memory_latency", "memory latency", "TLB level {n} reach", "store-to-load latency",
-                  "L2 latency spread over {what}"),
+                  "L2 latency spread over {what}", "near half of cache level {n} capacity",
+                  "far half of cache level {n} latency"),
         *_told_by("memory_bandwidth", "memory read bandwidth", "memory write bandwidth",
                   "memory copy bandwidth", "memory triad bandwidth",
                   "bytes in flight per CU for 95 % of the read bandwidth"),
@@ -215,7 +216,7 @@ def differs(value: float, reference: float, tolerance: float) -> bool:
 def _reading(result: Result, inference: Json, tolerance: float, device_says: float | None) -> Json:
     value, driver = inference["value"], _said(inference["driver"])
     reference = device_says if driver is None else driver
-    return {
+    reading = {
         "experiment": result.name, "inference": inference["name"], "value": value,
         "unit": inference["unit"], "confidence": inference["confidence"],
         "verified": shared.verified(result), "driver": driver,
@@ -223,6 +224,9 @@ def _reading(result: Result, inference: Json, tolerance: float, device_says: flo
             value is not None and reference is not None and differs(value, reference, tolerance),
         "statement": inference["statement"], "evidence": inference["evidence"],
     }
+    if "interval" in inference:
+        reading["interval"] = inference["interval"]
+    return reading
 
 
 def _sources_disagree(readings: list[Json], tolerance: float) -> bool:

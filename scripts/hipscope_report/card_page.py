@@ -28,7 +28,7 @@ LEGEND = (
     f"{100 * CONTINUOUS:.0f} % off what the driver says, where things are counted (lanes, CUs, banks, the "
     "bytes of a line) one that is off at all; and experiments that tell different values of one parameter. "
     '"Not found": measured, but the curves do not show it. "Not measured": there is no result of the '
-    "experiment, or its run left this out. Nanoseconds are at the shader clock of the experiment's run."
+    "experiment, its run left this out, or it says nothing of this level. Nanoseconds are at the shader clock of the experiment's run."
 )
 
 
@@ -38,6 +38,8 @@ class Units:
     def __init__(self, card: Json, markup: Markup = markdown) -> None:
         self.markup = markup
         self.megahertz = {one["name"]: one["shader_mhz"] for one in card["experiments"]}
+        self.filtered = {one["name"].partition(".")[0] for one in card["experiments"]
+                         if one.get("filter") is not None}
 
     def human(self, value: float | None, unit: str, experiment: str) -> str:
         """The value with its unit, escaped."""
@@ -57,7 +59,10 @@ class Units:
         """What was found, or that it was not."""
         if reading["value"] is None:
             return "not found"
-        return self.human(reading["value"], reading["unit"], reading["experiment"])
+        value = self.human(reading["value"], reading["unit"], reading["experiment"])
+        ends = [self.human(end, reading["unit"], reading["experiment"])
+                for end in reading.get("interval", [])]
+        return f"{value} ({' to '.join(ends)})" if ends else value
 
 
 def _name(parameter: Json) -> str:
@@ -82,8 +87,10 @@ def _reading_row(parameter: Json, reading: Json, units: Units, links: dict[str, 
     return [_name(parameter), found, _confidence(reading), says, links[reading["experiment"]]]
 
 
-def _missing_row(parameter: Json, missing: Json) -> list[str]:
-    reason = {"no result": "no result", "no such inference": "its run left this out"}[missing["reason"]]
+def _missing_row(parameter: Json, missing: Json, units: Units) -> list[str]:
+    left_out = missing["experiment"] in units.filtered
+    reason = {"no result": "no result",
+              "no such inference": "its run left this out" if left_out else "says nothing of it"}[missing["reason"]]
     return [_name(parameter), "not measured", formats.NOT_THERE, formats.number(parameter["driver"]),
             f"{missing['experiment']} ({reason})"]
 
@@ -92,7 +99,7 @@ def _table(parameters: Iterable[Json], units: Units, links: dict[str, str]) -> s
     rows = []
     for parameter in parameters:
         rows.extend(_reading_row(parameter, reading, units, links) for reading in parameter["readings"])
-        rows.extend(_missing_row(parameter, missing) for missing in parameter["missing"])
+        rows.extend(_missing_row(parameter, missing, units) for missing in parameter["missing"])
     header = ["parameter", "found", "confidence", "driver says", "experiment"]
     return markdown.text_table(header, rows)
 

@@ -85,7 +85,9 @@ def _gallery(results: list[Result], pictures: dict[str, str]) -> list[str]:
 def _found(inference: dict[str, Any]) -> str:
     if inference["value"] is None:
         return "not found"
-    return markdown.with_unit(inference["value"], inference["unit"])
+    found = markdown.with_unit(inference["value"], inference["unit"])
+    ends = [markdown.with_unit(end, inference["unit"]) for end in inference.get("interval", [])]
+    return f"{found} ({' to '.join(ends)})" if ends else found
 
 
 def _inference_cells(inference: dict[str, Any]) -> tuple[str, str, str, str]:

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
+#include <numeric>
 
 #include "hipscope/inference.h"
 #include "hipscope/statistics.h"
@@ -12,6 +14,8 @@ namespace {
 
 constexpr std::size_t fewest_points = 3;
 constexpr double fewest_octaves = 0.4;
+constexpr double least_noise = 0.008;             // of levels that are not quite even
+constexpr double deviations_per_median = 1.4826;  // standard deviations, of normal noise
 
 // The points [begin, end) of a curve.
 struct Run {
@@ -19,22 +23,36 @@ struct Run {
   std::size_t end = 0;
 };
 
-// A curve on logarithmic axes, each y the median of itself and its two neighbours: steps stay where
-// they are, and a single point that stands out is gone.
+// A curve on logarithmic axes. Each y is the median of up to five neighbours: steps stay where they
+// are, and what stands out alone or in twos is gone.
 struct Logarithmic {
   std::vector<double> octaves{};
-  std::vector<double> y{};  // natural logarithms
+  std::vector<double> y{};         // natural logarithms
+  std::vector<double> measured{};  // the same before the medians
+  double noise = 0;                // standard deviation of the points as measured
 };
+
+// From second differences, which a step, a slope or an outlier hardly touches in the median.
+double noise_of(std::span<const double> y) {
+  std::vector<double> bends;
+  for (std::size_t i = 1; i + 1 < y.size(); ++i) {
+    bends.push_back(std::abs(y[i - 1] - 2 * y[i] + y[i + 1]));
+  }
+  return bends.empty() ? 0 : deviations_per_median * summarize(bends).median / std::sqrt(6.0);
+}
 
 Logarithmic logarithmic(std::span<const CurvePoint> curve) {
   Logarithmic made;
-  for (std::size_t i = 0; i < curve.size(); ++i) {
-    const std::size_t middle = std::clamp<std::size_t>(i, 1, curve.size() - 2);
-    const double below = curve[middle - 1].y;
-    const double above = curve[middle + 1].y;
-    const auto [low, high] = std::minmax(below, above);
-    made.octaves.push_back(std::log2(curve[i].x));
-    made.y.push_back(std::log(std::clamp(curve[middle].y, low, high)));
+  std::vector<double>& all = made.measured;
+  for (const CurvePoint& point : curve) {
+    made.octaves.push_back(std::log2(point.x));
+    all.push_back(std::log(point.y));
+  }
+  made.noise = noise_of(all);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::size_t middle = std::clamp<std::size_t>(i, 1, all.size() - 2);
+    const std::size_t reach = std::min({std::size_t{2}, middle, all.size() - 1 - middle});
+    made.y.push_back(summarize(std::span(all).subspan(middle - reach, 2 * reach + 1)).median);
   }
   return made;
 }
@@ -50,56 +68,68 @@ double octaves_of(const Logarithmic& curve, const Run& run) {
   return curve.octaves[run.end - 1] - curve.octaves[run.begin];
 }
 
-// The widest run in [begin, end) whose y stay within a band of `height`.
-Run widest_run(const Logarithmic& curve, std::size_t begin, std::size_t end, double height) {
-  Run widest{.begin = begin, .end = begin + 1};
-  for (std::size_t first = begin; first < end; ++first) {
-    double low = curve.y[first];
-    double high = low;
-    std::size_t last = first;
-    for (std::size_t i = first; i < end; ++i) {
-      low = std::min(low, curve.y[i]);
-      high = std::max(high, curve.y[i]);
-      if (high - low > height) {
+// Cuts the curve into flat runs and what lies between them, so that least is left unexplained: the
+// squared distance of a run's points from their mean, in units of the noise, and a price for each
+// run and for each point that lies in none.
+std::vector<Run> flat_runs(const Logarithmic& curve) {
+  constexpr double price_of_run = 6;
+  constexpr double price_of_point = 2.5;
+  const double noise = std::max(least_noise, curve.noise);
+  const std::size_t count = curve.y.size();
+  std::vector<double> sums(count + 1, 0);
+  std::vector<double> squares(count + 1, 0);
+  for (std::size_t i = 0; i < count; ++i) {
+    sums[i + 1] = sums[i] + curve.y[i];
+    squares[i + 1] = squares[i] + curve.y[i] * curve.y[i];
+  }
+  std::vector<double> least(count + 1, 0);
+  std::vector<std::size_t> begins(count + 1, 0);  // of the run that ends there; itself: none does
+  for (std::size_t end = 1; end <= count; ++end) {
+    least[end] = least[end - 1] + price_of_point;
+    begins[end] = end;
+    for (std::size_t begin = 0; begin + fewest_points <= end; ++begin) {
+      if (octaves_of(curve, {.begin = begin, .end = end}) < fewest_octaves) {
         break;
       }
-      last = i;
-    }
-    const Run run{.begin = first, .end = last + 1};
-    if (octaves_of(curve, run) > octaves_of(curve, widest)) {
-      widest = run;
+      const double sum = sums[end] - sums[begin];
+      const double spread =
+          squares[end] - squares[begin] - sum * sum / static_cast<double>(end - begin);
+      const double cost = least[begin] + price_of_run + spread / (2 * noise * noise);
+      if (cost < least[end]) {
+        least[end] = cost;
+        begins[end] = begin;
+      }
     }
   }
-  return widest;
-}
-
-// All flat runs, from left to right: the widest, then the widest on both sides of it, and so on.
-std::vector<Run> flat_runs(const Logarithmic& curve, double height) {
   std::vector<Run> runs;
-  std::vector<Run> gaps = {{.begin = 0, .end = curve.y.size()}};
-  while (!gaps.empty()) {
-    const Run gap = gaps.back();
-    gaps.pop_back();
-    if (gap.end - gap.begin < fewest_points) {
+  for (std::size_t end = count; end > 0;) {
+    if (begins[end] == end) {
+      --end;
       continue;
     }
-    const Run run = widest_run(curve, gap.begin, gap.end, height);
-    if (run.end - run.begin >= fewest_points && octaves_of(curve, run) >= fewest_octaves) {
-      runs.push_back(run);
-      gaps.push_back({.begin = gap.begin, .end = run.begin});
-      gaps.push_back({.begin = run.end, .end = gap.end});
-    }
+    runs.push_back({.begin = begins[end], .end = end});
+    end = begins[end];
   }
-  std::sort(runs.begin(), runs.end(),
-            [](const Run& left, const Run& right) { return left.begin < right.begin; });
+  std::reverse(runs.begin(), runs.end());
   return runs;
+}
+
+double median_of(const Logarithmic& curve, std::size_t begin, std::size_t end) {
+  return summarize(std::span(curve.y).subspan(begin, end - begin)).median;
+}
+
+// How much higher `right` begins than `left` ends.
+double rise_between(const Logarithmic& curve, const Run& left, const Run& right) {
+  constexpr std::size_t points = 6;
+  return median_of(curve, right.begin, std::min(right.end, right.begin + points)) -
+         median_of(curve, std::max(left.begin + points, left.end) - points, left.end);
 }
 
 // Joins neighbours with less than `smallest_rise` from one to the other, which noise or a drift has
 // cut in two, and takes out what the curve falls from: of two neighbours, the narrower.
 void keep_steps_only(const Logarithmic& curve, double smallest_rise, std::vector<Run>& runs) {
   for (std::size_t i = 0; i + 1 < runs.size();) {
-    const double rise = curve.y[runs[i + 1].begin] - curve.y[runs[i].end - 1];
+    const double rise = rise_between(curve, runs[i], runs[i + 1]);
     if (rise >= smallest_rise) {
       ++i;
       continue;
@@ -115,14 +145,12 @@ void keep_steps_only(const Logarithmic& curve, double smallest_rise, std::vector
   }
 }
 
-// Noise may have cut off the ends of the runs: to each belong all points beside it within
-// `tolerance` of its median.
-void widen(const Logarithmic& curve, double tolerance, std::vector<Run>& runs) {
+// To each run belong all points beside it that are within the noise of its median.
+void widen(const Logarithmic& curve, double smallest_rise, std::vector<Run>& runs) {
+  const double tolerance = std::min(smallest_rise / 2, std::max(0.02, 2.5 * curve.noise));
   for (std::size_t i = 0; i < runs.size(); ++i) {
     Run& run = runs[i];
-    const std::vector<double> ys(curve.y.begin() + static_cast<std::ptrdiff_t>(run.begin),
-                                 curve.y.begin() + static_cast<std::ptrdiff_t>(run.end));
-    const double median = summarize(ys).median;
+    const double median = median_of(curve, run.begin, run.end);
     const auto belongs = [&](std::size_t point) {
       return std::abs(curve.y[point] - median) <= tolerance;
     };
@@ -137,6 +165,88 @@ void widen(const Logarithmic& curve, double tolerance, std::vector<Run>& runs) {
   }
 }
 
+// How far a run drifts from its first third to its last, beyond what noise alone makes of it.
+double drift_of(const Logarithmic& curve, const Run& run) {
+  const std::size_t third = (run.end - run.begin) / 3;
+  const double drift = std::abs(median_of(curve, run.end - third, run.end) -
+                                median_of(curve, run.begin, run.begin + third));
+  constexpr double deviations = 2.6;  // of two medians of neighbours' medians
+  const double by_noise = deviations * curve.noise / std::sqrt(run.end - run.begin);
+  return std::max(0.0, drift - by_noise);
+}
+
+// The same of the octaves beside its step, at its beginning or at its end.
+double drift_beside(const Logarithmic& curve, Run run, bool at_end) {
+  constexpr double octaves_beside = 3;
+  while (octaves_of(curve, run) > octaves_beside && run.end - run.begin > fewest_points) {
+    at_end ? ++run.begin : --run.end;
+  }
+  return drift_of(curve, run);
+}
+
+// A run on the way from one level to the next looks flat only for its noise.
+void drop_slopes(const Logarithmic& curve, std::vector<Run>& runs) {
+  constexpr double steepest = 0.07;  // over an octave
+  std::erase_if(runs, [&](const Run& run) {
+    return drift_of(curve, run) > steepest * octaves_of(curve, run);
+  });
+}
+
+// A step rises by several times of what the levels on both sides of it drift, and within a few
+// octaves; what does not is one level that rises.
+void join_slopes(const Logarithmic& curve, std::vector<Run>& runs) {
+  constexpr double smallest_ratio = 2.2;
+  while (runs.size() > 1) {
+    std::size_t worst = 0;
+    double smallest = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i + 1 < runs.size(); ++i) {
+      const double drift =
+          std::max(drift_beside(curve, runs[i], true), drift_beside(curve, runs[i + 1], false));
+      constexpr double widest = 7;  // octaves: of a cache that replaces any line, 6 show
+      const bool is_step =
+          curve.octaves[runs[i + 1].begin] - curve.octaves[runs[i].end - 1] < widest;
+      const double ratio =
+          is_step ? rise_between(curve, runs[i], runs[i + 1]) / std::max(drift, 1e-9) : 0;
+      if (ratio < smallest) {
+        smallest = ratio;
+        worst = i;
+      }
+    }
+    if (smallest >= smallest_ratio) {
+      return;
+    }
+    runs[worst].end = runs[worst + 1].end;
+    runs.erase(runs.begin() + static_cast<std::ptrdiff_t>(worst) + 1);
+  }
+}
+
+// Of all that the curve rises, the levels' own drift must be a small part: else it is a slope, in
+// which noise has made some flat places. And on its levels it must spread as its noise from point
+// to point does: a random walk spreads farther.
+bool is_staircase(const Logarithmic& curve, const std::vector<Run>& runs) {
+  constexpr double largest_share = 0.2;
+  constexpr double largest_spread = 2.5;  // in units of the noise
+  double drift = 0;
+  double rise = 0;
+  std::vector<double> distances;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    drift += drift_of(curve, runs[i]);
+    rise += i > 0 ? rise_between(curve, runs[i - 1], runs[i]) : 0;
+    const double median = median_of(curve, runs[i].begin, runs[i].end);
+    for (std::size_t point = runs[i].begin; point < runs[i].end; ++point) {
+      distances.push_back(std::abs(curve.measured[point] - median));
+    }
+  }
+  const double spread = deviations_per_median * summarize(distances).median;
+  return drift <= largest_share * rise &&
+         spread <= largest_spread * std::max(least_noise, curve.noise);
+}
+
+// A straight line from 0 at `none` to 1 at `all`.
+double ramp(double value, double none, double all) {
+  return std::clamp((value - none) / (all - none), 0.0, 1.0);
+}
+
 Level level_of(std::span<const CurvePoint> curve, const Logarithmic& smooth, const Run& run) {
   std::vector<double> ys;
   for (std::size_t i = run.begin; i < run.end; ++i) {
@@ -147,9 +257,38 @@ Level level_of(std::span<const CurvePoint> curve, const Logarithmic& smooth, con
   const auto [low, high] = std::minmax_element(first, last);
   Level level{.y = summarize(ys).median, .first_x = curve[run.begin].x, .points = ys.size()};
   level.spread = (std::exp(*high) - std::exp(*low)) / level.y;
+  // Noise alone spreads the medians of five by so much; what is more is a slope or a small step.
+  constexpr double spread_of_noise = 2.7;
+  const double unexplained = std::max(0.0, level.spread - spread_of_noise * smooth.noise);
+  constexpr double unharmful = 0.03;
+  constexpr double largest_unexplained = 0.16;
   const auto count = static_cast<double>(level.points);
-  level.confidence = std::max(0.0, 1 - level.spread) * count / (count + 1);
+  level.confidence = (1 - ramp(unexplained, unharmful, largest_unexplained)) *
+                     (1 - std::min(1.0, smooth.noise)) * count / (count + 1) *
+                     (0.7 + 0.3 * ramp(octaves_of(smooth, run), fewest_octaves, 2));
   return level;
+}
+
+// The share of loads that miss in a level, from well within it to well within the next one.
+std::vector<CurvePoint> misses_between(std::span<const CurvePoint> curve, const Logarithmic& smooth,
+                                       const Run& run, const Run& next) {
+  constexpr double octaves_beside = 4;
+  std::size_t begin = run.begin;
+  while (smooth.octaves[begin] < smooth.octaves[run.end - 1] - octaves_beside) {
+    ++begin;
+  }
+  std::size_t end = next.end;
+  while (smooth.octaves[end - 1] > smooth.octaves[next.begin] + octaves_beside) {
+    --end;
+  }
+  const double hit = std::exp(median_of(smooth, begin, run.end));
+  const double miss = std::exp(median_of(smooth, next.begin, end));
+  std::vector<CurvePoint> misses;
+  for (std::size_t i = begin; i < end; ++i) {
+    const double share = (std::exp(smooth.y[i]) - hit) / (miss - hit);
+    misses.push_back({.x = curve[i].x, .y = std::clamp(share, 0.0, 1.0)});
+  }
+  return misses;
 }
 
 // The end of `level`, which is `run`, where the curve goes on to `next_y` at `next_x`.
@@ -225,10 +364,17 @@ std::vector<Level> find_levels(std::span<const CurvePoint> curve, double smalles
     return {};
   }
   const Logarithmic smooth = logarithmic(curve);
-  const double smallest_rise = std::log(smallest_ratio);
-  std::vector<Run> runs = flat_runs(smooth, smallest_rise / 2);
+  // What changes from point to point by as much may be a step by chance.
+  constexpr double clearly = 4;
+  const double smallest_rise = std::max(std::log(smallest_ratio), clearly * smooth.noise);
+  std::vector<Run> runs = flat_runs(smooth);
+  drop_slopes(smooth, runs);
   keep_steps_only(smooth, smallest_rise, runs);
-  widen(smooth, smallest_rise / 2, runs);
+  join_slopes(smooth, runs);
+  widen(smooth, smallest_rise, runs);
+  if (runs.size() > 1 && !is_staircase(smooth, runs)) {
+    runs = {{.begin = runs.front().begin, .end = runs.back().end}};
+  }
   std::vector<Level> levels;
   levels.reserve(runs.size());
   for (const Run& run : runs) {
@@ -236,6 +382,11 @@ std::vector<Level> find_levels(std::span<const CurvePoint> curve, double smalles
   }
   for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
     levels[i].end = end_of(curve, levels[i], runs[i], levels[i + 1].first_x, levels[i + 1].y);
+    levels[i].end->capacity = fit_capacity(misses_between(curve, smooth, runs[i], runs[i + 1]));
+    if (levels[i].end->capacity) {
+      levels[i].end->capacity->confidence *=
+          std::sqrt(levels[i].confidence * levels[i + 1].confidence);
+    }
   }
   if (!levels.empty()) {
     levels.back().end = end_in_rise(curve, smooth, levels.back(), runs.back(), smallest_rise);

@@ -1,21 +1,9 @@
-// Rates: over the footprint, where they fall in steps, and over what is in flight.
+// Rates over what is in flight.
 #include <algorithm>
 
 #include "hipscope/inference.h"
 
 namespace hipscope {
-
-std::vector<Level> find_rate_levels(std::span<const CurvePoint> curve, double smallest_ratio) {
-  std::vector<CurvePoint> times(curve.begin(), curve.end());
-  for (CurvePoint& point : times) {
-    point.y = 1 / point.y;
-  }
-  std::vector<Level> levels = find_levels(times, smallest_ratio);
-  for (Level& level : levels) {
-    level.y = 1 / level.y;
-  }
-  return levels;
-}
 
 std::optional<Saturation> find_saturation(std::span<const CurvePoint> points, double share) {
   if (points.empty()) {

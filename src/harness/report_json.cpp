@@ -231,13 +231,17 @@ Json sweep_json(const SweepRecord& sweep) {
 }
 
 Json inference_json(const Inference& inference) {
-  return {{"name", inference.name},
-          {"value", inference.value ? number(*inference.value) : Json(nullptr)},
-          {"unit", inference.unit},
-          {"confidence", number(inference.confidence)},
-          {"statement", inference.statement},
-          {"evidence", inference.evidence},
-          {"driver", inference.driver ? number(*inference.driver) : Json(nullptr)}};
+  Json json = {{"name", inference.name},
+               {"value", inference.value ? number(*inference.value) : Json(nullptr)},
+               {"unit", inference.unit},
+               {"confidence", number(inference.confidence)},
+               {"statement", inference.statement},
+               {"evidence", inference.evidence},
+               {"driver", inference.driver ? number(*inference.driver) : Json(nullptr)}};
+  if (inference.interval) {
+    json["interval"] = {number(inference.interval->low), number(inference.interval->high)};
+  }
+  return json;
 }
 
 // The JSON with one row of a sweep per line; what lies above the rows has a line per member.

@@ -165,11 +165,19 @@ std::string comma_separated(const Cells& cells) {
   return text;
 }
 
+// ", 240 to 270" of a value with an interval.
+std::string interval_text(const Inference& inference) {
+  return inference.interval ? fmt::format(", {} to {}", format_number(inference.interval->low),
+                                          format_number(inference.interval->high))
+                            : "";
+}
+
 std::string inference_text(const Inference& inference) {
-  std::string text = inference.value ? fmt::format("  {}: {} {} (confidence {:.2f})",
-                                                   inference.name, format_number(*inference.value),
-                                                   inference.unit, inference.confidence)
-                                     : fmt::format("  {}: not found", inference.name);
+  std::string text = inference.value
+                         ? fmt::format("  {}: {} {} (confidence {:.2f}{})", inference.name,
+                                       format_number(*inference.value), inference.unit,
+                                       inference.confidence, interval_text(inference))
+                         : fmt::format("  {}: not found", inference.name);
   if (inference.driver) {
     text += fmt::format("; the driver says {}", format_number(*inference.driver));
   }

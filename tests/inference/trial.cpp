@@ -69,6 +69,10 @@ void Tally::add(const Truth& truth, const Inference& answer) {
   ++decile.answers;
   decile.right += right_now ? 1 : 0;
   decile.confidence += answer.confidence;
+  if (truth.value && answer.interval) {
+    ++intervals;
+    held += answer.interval->low <= *truth.value && *truth.value <= answer.interval->high ? 1 : 0;
+  }
   if (!truth.value) {
     ++invented;
   } else if (right_now) {

@@ -88,7 +88,9 @@ def add_full(folder: Path) -> None:
         inference("memory latency", 702.0),
         inference("TLB level 1 reach", 32.0 * 2**20, "bytes"),
         inference("TLB level 2 reach", None, "bytes", confidence=0.0),
-        inference("store-to-load latency", 60.0), inference("L2 latency spread over CUs", 200.0))
+        inference("store-to-load latency", 60.0), inference("L2 latency spread over CUs", 200.0),
+        inference("near half of cache level 2 capacity", 30e6, "bytes"),
+        inference("far half of cache level 2 latency", 500.0))
     add(folder, "cache_line",
         inference("cache level 1 line", 128.0, "bytes"), inference("cache level 1 sector", 32.0, "bytes"),
         inference("cache level 2 line", 128.0, "bytes"), inference("cache level 2 sector", 32.0, "bytes"),

@@ -51,6 +51,79 @@ TEST(MemoryLatencyTest, EachLevelHasItsCapacityAndLatency) {
   EXPECT_NEAR(*made.inference("memory latency").value, 700, 1);
 }
 
+// Of an L2 of 8 MiB each half keeps copies of lines that are at home in the other.
+MadeResults halves(std::uint64_t driver, double farthest_home) {
+  DeviceDescription device = fake::describe();
+  device.l2_bytes = driver;
+  MadeResults made("memory_latency", device);
+  made.curve("footprint", "latency", made_curve(footprints(), [](double bytes) {
+               return bytes <= 16 * kib  ? 30.0
+                      : bytes <= 4 * mib ? 280.0
+                      : bytes <= 8 * mib ? 510.0
+                                         : 660.0;
+             }));
+  made.curve("lines", "atomic", made_curve(multiples(1, 32), [=](double line) {
+               return line <= 16 ? 280.0 : farthest_home;
+             }));
+  memory_latency::conclude(made.results());
+  return made;
+}
+
+TEST(MemoryLatencyTest, HalvesOfOneCacheAreOneLevel) {
+  for (const auto& [driver, farthest] :
+       {std::pair{8 * mib, 510.0}, {4 * mib, 510.0}, {8 * mib, 280.0}}) {
+    const MadeResults made = halves(static_cast<std::uint64_t>(driver), farthest);
+    EXPECT_EQ(made.inference("cache level 2 capacity").value, 8 * mib);
+    EXPECT_EQ(made.inference("near half of cache level 2 capacity").value, 4 * mib);
+    EXPECT_NEAR(*made.inference("cache level 2 latency").value, 280, 1);
+    EXPECT_NEAR(*made.inference("far half of cache level 2 latency").value, 510, 1);
+    EXPECT_TRUE(made.inference("cache level 3 capacity").name.empty());
+  }
+}
+
+// Where all lines are at home near by, and the driver's L2 is the smaller one.
+TEST(MemoryLatencyTest, ACacheBehindIsALevelOfItsOwn) {
+  const MadeResults made = halves(static_cast<std::uint64_t>(4 * mib), 280.0);
+  EXPECT_EQ(made.inference("cache level 2 capacity").value, 4 * mib);
+  EXPECT_EQ(made.inference("cache level 3 capacity").value, 8 * mib);
+  EXPECT_TRUE(made.inference("far half of cache level 2 latency").name.empty());
+}
+
+TEST(MemoryLatencyTest, ACapacityHasAnInterval) {
+  const MadeResults made = staircase(4 * mib, 0.001);
+  const Inference capacity = made.inference("cache level 2 capacity");
+  ASSERT_TRUE(capacity.interval);
+  EXPECT_EQ(capacity.interval->low, 4 * mib);
+  EXPECT_EQ(capacity.interval->high, 4.5 * mib);
+}
+
+TEST(MemoryLatencyTest, SlopesAndWalksHaveNoLevels) {
+  for (const double power : {0.05, 0.2, 0.5, 1.0}) {
+    MadeResults made("memory_latency");
+    made.curve("footprint", "latency", made_curve(footprints(), [&](double bytes) {
+                 return 100 * std::pow(bytes / kib, power);
+               }));
+    memory_latency::conclude(made.results());
+    for (const Inference& inference : made.inferences()) {
+      EXPECT_FALSE(inference.value) << power << " " << inference.name;
+    }
+  }
+}
+
+// A curve that rises from its first footprint on shows nothing of level 1: the first that it shows
+// is level 2.
+TEST(MemoryLatencyTest, ARiseFromTheFirstFootprintHidesLevel1) {
+  MadeResults made("memory_latency");
+  made.curve("footprint", "latency", made_curve(footprints(), [](double bytes) {
+               return bytes < 16 * kib   ? 100 + 200 * std::log2(bytes / kib) / 4
+                      : bytes <= 4 * mib ? 300.0
+                                         : 700.0;
+             }));
+  memory_latency::conclude(made.results());
+  EXPECT_FALSE(made.inference("cache level 1 capacity").value);
+  EXPECT_EQ(made.inference("cache level 2 capacity").value, 4 * mib);
+}
+
 TEST(MemoryLatencyTest, WhatIsFlatUpToTheEndMayBeACache) {
   const MadeResults made = staircase(1024 * mib);
   EXPECT_FALSE(made.inference("memory latency").value.has_value());

@@ -1,13 +1,16 @@
 #include "memory_bandwidth_findings.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "hipscope/format.h"
 #include "hipscope/inference.h"
+#include "hipscope/statistics.h"
 
 namespace memory_bandwidth {
 
@@ -15,6 +18,8 @@ using hipscope::Inference;
 using hipscope::number;
 
 namespace {
+
+using Curve = std::vector<hipscope::CurvePoint>;
 
 void infer_memory(hipscope::Results& results) {
   const double most = peak(results.device());
@@ -36,39 +41,121 @@ void infer_memory(hipscope::Results& results) {
   }
 }
 
-// The last level that ends, of those that begin up to `latest_begin`, if the curve goes on up to
-// `shortest_curve`. Faster levels before it are no caches: up to 4 MiB on an H200 several CUs ask
-// for a line at about the same time, and one answer of L2 serves them.
+// How a cache's rate falls over the footprint.
+struct Fall {
+  double last_x = 0;  // the last footprint before it
+  double best = 0;    // the second highest rate of the three octaves before it
+  double best_x = 0;
+  double lowest = 0;  // there
+  double confidence = 0;
+};
+
+// The best that the cache gives is the second highest rate, since one may be high by chance.
+Fall fall_after(const Curve& curve, double last_x) {
+  constexpr double octaves_before = 8;  // as a ratio
+  std::vector<hipscope::CurvePoint> level;
+  for (const auto& point : curve) {
+    if (point.x <= last_x && octaves_before * point.x >= last_x) {
+      level.push_back(point);
+    }
+  }
+  std::sort(level.begin(), level.end(), [](auto& a, auto& b) { return a.y > b.y; });
+  const auto count = static_cast<double>(level.size());
+  return {.last_x = last_x,
+          .best = level[1].y,
+          .best_x = level[1].x,
+          .lowest = level.back().y,
+          .confidence = level.back().y / level[1].y * count / (count + 1)};
+}
+
+// How much neighbours differ, in the middle of all: a curve that changes everywhere falls nowhere.
+double usual_change(const Curve& curve) {
+  std::vector<double> changes;
+  for (std::size_t i = 1; i < curve.size(); ++i) {
+    changes.push_back(std::abs(std::log(curve[i].y / curve[i - 1].y)));
+  }
+  return hipscope::summarize(changes).median;
+}
+
+// The last clear fall of a curve that begins at `first` or beyond, up to `last`.
+std::optional<Fall> last_fall(const Curve& curve, double first, double last) {
+  // Times as long for the same bytes, within an octave; a smaller one shows after a flatter part.
+  constexpr std::array falls = {2.0, 1.6, 1.3, 1.2};
+  Curve times = curve;
+  for (std::size_t i = 0; i < curve.size(); ++i) {
+    // The middle one of three: a single slow launch is no fall.
+    const std::size_t middle =
+        std::clamp<std::size_t>(i, 1, std::max<std::size_t>(2, curve.size()) - 2);
+    const auto [low, high] = std::minmax(curve[middle - 1].y, curve[middle + 1].y);
+    times[i].y = 1 / std::clamp(curve[middle].y, low, high);
+  }
+  constexpr double clearly = 7;
+  const double change = clearly * usual_change(curve);
+  for (const double smallest : falls) {
+    if (std::log(smallest) < change) {
+      break;
+    }
+    const auto rises = hipscope::find_clear_rises(times, smallest);
+    const auto rise = std::find_if(rises.rbegin(), rises.rend(), [&](const auto& each) {
+      return each.last_flat_x >= first && each.last_flat_x <= last;
+    });
+    if (rise != rises.rend()) {
+      return fall_after(curve, rise->last_flat_x);
+    }
+  }
+  return std::nullopt;
+}
+
+// The best rate before the last fall from `first` on.
 void infer_cache(hipscope::Results& results, const std::string& sweep, const std::string& cache,
-                 double latest_begin, double shortest_curve, const std::string& extent) {
+                 double first, double last, const std::string& extent) {
   const auto curve = results.curve(sweep, "bandwidth");
   if (curve.empty()) {
     return;
   }
-  constexpr double smallest_step = 1.12;
   Inference inference{.name = "cache level " + cache + " read bandwidth",
                       .unit = gigabytes,
                       .statement = "the curve shows no level that ends"};
-  for (const auto& level : hipscope::find_rate_levels(curve, smallest_step)) {
-    if (level.end && level.first_x <= latest_begin && curve.back().x >= shortest_curve) {
-      inference.value = level.y;
-      inference.confidence = level.confidence;
-      inference.statement =
-          "all CUs together, up to " + footprint_label(level.end->last_x) + extent;
-      inference.evidence = {"median of " + std::to_string(level.points) + " footprints from " +
-                            footprint_label(level.first_x) + " on, " + number(100 * level.spread) +
-                            " % from lowest to highest"};
+  constexpr std::size_t fewest_points = 8;
+  if (curve.size() >= fewest_points) {
+    if (const auto fall = last_fall(curve, first, last)) {
+      inference.value = fall->best;
+      inference.confidence = fall->confidence;
+      inference.statement = "all CUs together, the best up to " + footprint_label(fall->last_x) +
+                            extent + ", from where on it falls";
+      inference.evidence = {number(fall->best, 4) + " at " + footprint_label(fall->best_x) +
+                            ", the second highest, and " + number(fall->lowest, 4) +
+                            " at least in the three octaves before it falls"};
+    }
+  }
+  // Other ways to read a few MiB from L2 may be faster than the one of the sweep over footprints.
+  if (cache == "2" && inference.value) {
+    std::vector<double> ways;
+    for (const auto& point : results.curve("l2", "bandwidth")) {
+      if (point.x <= ways_once) {
+        ways.push_back(point.y);
+      }
+    }
+    std::sort(ways.rbegin(), ways.rend());
+    if (ways.size() > 1) {
+      inference.evidence.push_back("sweep l2, each line once per pass: " + number(ways[1], 4) +
+                                   " by the second best of " + std::to_string(ways.size()) +
+                                   " ways to read a few MiB");
+      inference.value = std::max(*inference.value, ways[1]);
     }
   }
   results.infer(inference);
 }
 
 void infer_caches(hipscope::Results& results) {
-  const auto l1 = results.curve("footprint-l1", "bandwidth");
-  infer_cache(results, "footprint-l1", "1", l1.empty() ? 0 : 2 * l1.front().x, 0, " on each");
-  // Past L2 there may be a further cache; and a curve must go well past L2 to show memory.
+  constexpr double anywhere = 1e18;
+  infer_cache(results, "footprint-l1", "1", 0, anywhere, " on each");
+  // Faster levels before are no caches: up to 4 MiB on an H200 several CUs ask for a line at about
+  // the same time, and one answer of L2 serves them. Past L2 there may be a further cache.
   const auto l2_bytes = static_cast<double>(results.device().l2_bytes);
-  infer_cache(results, "footprint-read", "2", l2_bytes / 2, 4 * l2_bytes, "");
+  constexpr double still_l2 = 2;
+  infer_cache(results, "footprint-read", "2", l2_bytes / 4,
+              l2_bytes > 0 ? still_l2 * l2_bytes : anywhere, "");
 }
 
 // How many bytes in flight it takes, and the latency that Little's law then says.

@@ -19,6 +19,9 @@ constexpr const char* name_of(Function function) {
 /// The unit of all bandwidths, 10^9 bytes per second.
 inline constexpr const char* gigabytes = "GB/s";
 
+/// The rows of sweep l2 that read each line once per pass are numbered up to this.
+inline constexpr double ways_once = 15;
+
 /// The bandwidth in GB/s by the driver's memory clock and bus width, two transfers per clock; NaN
 /// where it tells none.
 double peak(const hipscope::DeviceDescription& device);
@@ -27,7 +30,7 @@ double peak(const hipscope::DeviceDescription& device);
 std::string footprint_label(double bytes);
 
 /// Bandwidth of memory by function (sweep stream: "bandwidth"), of cache levels (footprint-l1 and
-/// footprint-read), and the bytes in flight that it takes (occupancy-*: "in flight per CU"). What
+/// footprint-read; l2), and the bytes in flight that it takes (occupancy-*: "in flight per CU"). What
 /// was not measured is left out.
 void conclude(hipscope::Results& results);
 

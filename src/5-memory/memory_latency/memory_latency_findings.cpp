@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,60 +36,139 @@ std::string level_text(const Level& level) {
 }
 
 // How the curve leaves a level.
-std::vector<std::string> end_evidence(const Level& level) {
-  return {level_text(level), "still there at " + in_bytes(level.end->last_x) + ", risen at " +
-                                 in_bytes(level.end->risen_x) +
-                                 ", the next level begins or the curve ends at " +
-                                 in_bytes(level.end->next_x)};
+std::vector<std::string> end_evidence(const Level& level, const hipscope::Capacity& capacity) {
+  return {level_text(level),
+          "a tenth of the loads misses at " + in_bytes(capacity.knee) + ", half at " +
+              in_bytes(capacity.half) + ", nine tenths at " + in_bytes(capacity.full),
+          "still there at " + in_bytes(level.end->last_x) + ", risen at " +
+              in_bytes(level.end->risen_x) + ", the next level begins at " +
+              in_bytes(level.end->next_x)};
+}
+
+// What is told with less is wrong more often than not: it is evidence and no value.
+constexpr double smallest_confidence = 0.25;
+
+void infer_if_sure(Results& results, Inference inference) {
+  if (inference.confidence < smallest_confidence) {
+    inference.value.reset();
+    inference.interval.reset();
+    inference.confidence = 0;
+    inference.statement = "the curve does not show it clearly";
+  }
+  results.infer(inference);
 }
 
 void infer_latency(Results& results, const std::string& name, const Level& level) {
-  results.infer({.name = name,
-                 .value = level.y,
-                 .unit = "cycles",
-                 .confidence = level.confidence,
-                 .statement = "from one dependent load to the next",
-                 .evidence = {level_text(level)}});
+  infer_if_sure(results, {.name = name,
+                          .value = level.y,
+                          .unit = "cycles",
+                          .confidence = level.confidence,
+                          .statement = "from one dependent load to the next",
+                          .evidence = {level_text(level)}});
+}
+
+bool about(double value, double other, double tolerance) {
+  return std::abs(std::log(value / other)) < std::log(1 + tolerance);
+}
+
+// From the nearest to the farthest home of a line, by atomics, which are done there.
+struct Homes {
+  double nearest = 0;
+  double farthest = 0;
+};
+
+std::optional<Homes> homes(const Results& results) {
+  std::vector<double> all;
+  for (const char* sweep : {"lines", "units"}) {
+    for (const auto& point : results.curve(sweep, "atomic")) {
+      all.push_back(point.y);
+    }
+  }
+  constexpr std::size_t fewest = 16;
+  if (all.size() < fewest) {
+    return std::nullopt;
+  }
+  std::sort(all.begin(), all.end());
+  constexpr double outermost = 0.05;
+  return Homes{.nearest = hipscope::quantile(all, outermost),
+               .farthest = hipscope::quantile(all, 1 - outermost)};
+}
+
+// Why `far` is no further cache behind `near` but the other half of the same one, of which each
+// half keeps copies of what is at home in the other; empty where nothing says so. A cache behind
+// would hold no line's home: atomics would find all of them at about the latency of `near`.
+std::string why_other_half(const Level& near, const Level& far, double l2_bytes,
+                           const std::optional<Homes>& found) {
+  constexpr double loosely = 0.25;
+  constexpr double closely = 0.15;
+  if (!near.end || !near.end->capacity || !far.end || !far.end->capacity ||
+      !about(far.end->capacity->value, 2 * near.end->capacity->value, loosely)) {
+    return {};
+  }
+  if (found && about(found->nearest, near.y, closely) && about(found->farthest, far.y, closely)) {
+    return "atomics find lines at home at " + number(found->nearest, 4) + " to " +
+           number(found->farthest, 4) + " cycles: both levels are halves of one cache";
+  }
+  if (l2_bytes > 0 && about(far.end->capacity->value, l2_bytes, closely)) {
+    return "both together are what the driver calls L2: halves of one cache";
+  }
+  return {};
+}
+
+void infer_capacity(Results& results, const std::string& name, const Level& level,
+                    const std::string& also, double driver) {
+  const hipscope::Capacity& found = *level.end->capacity;
+  Inference capacity{
+      .name = name,
+      .value = found.value,
+      .unit = "bytes",
+      .confidence = found.confidence,
+      .statement = in_bytes(found.low) + " to " + in_bytes(found.high) +
+                   ", by the laws of replacement that explain how loads begin to miss",
+      .evidence = end_evidence(level, found),
+      .interval = hipscope::Interval{.low = found.low, .high = found.high}};
+  if (!also.empty()) {
+    capacity.evidence.push_back(also);
+  }
+  if (driver > 0) {
+    capacity.driver = driver;
+  }
+  infer_if_sure(results, capacity);
 }
 
 // Capacity and latency of each level that ends, named after `prefix`. The driver's size of L2, if
 // given, stands beside the level that is nearest to it.
 void infer_caches(Results& results, const std::vector<Level>& levels, const std::string& prefix,
-                  double l2_bytes) {
+                  double l2_bytes, unsigned number_of_first = 1) {
   const auto distance = [&](const Level& level) {
-    return level.end ? std::abs(std::log(level.end->last_x / l2_bytes)) : 1e9;
+    return level.end && level.end->capacity && l2_bytes > 0
+               ? std::abs(std::log(level.end->capacity->value / l2_bytes))
+               : 1e9;
   };
   const auto nearest =
       std::min_element(levels.begin(), levels.end(),
                        [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
-  for (auto level = levels.begin(); level != levels.end() && level->end; ++level) {
-    const std::string name = prefix + " level " + std::to_string(level - levels.begin() + 1);
-    const double bytes = level->end->last_x;
-    Inference capacity{
-        .name = name + " capacity",
-        .value = bytes,
-        .unit = "bytes",
-        .confidence = level->end->confidence,
-        .statement = in_bytes(bytes) + " are the largest footprint that it serves alone",
-        .evidence = end_evidence(*level)};
-    if (l2_bytes > 0 && level == nearest && distance(*level) < std::log(2)) {
-      capacity.driver = l2_bytes;
-    }
-    constexpr double clearly_more = 1.2;
-    if (l2_bytes > 0 && bytes > clearly_more * l2_bytes) {
-      capacity.confidence /= 2;
-      capacity.evidence.emplace_back(
-          "past what the driver calls L2: a cache behind it, or the reach of a TLB");
-    }
-    const bool before_last =
-        levels.end() - level == 2 || (levels.end() - level == 3 && !levels.back().end);
-    if (before_last && level + 1 == nearest && bytes > 0.4 * l2_bytes && bytes < 0.55 * l2_bytes) {
-      capacity.evidence.emplace_back(
-          "about half of what the driver calls L2: an L2 of two partitions, of which each keeps "
-          "copies of its own, looks like this");
-    }
-    results.infer(capacity);
+  const auto found_homes = homes(results);
+  unsigned level_number = number_of_first;
+  for (auto level = levels.begin(); level != levels.end() && level->end && level->end->capacity;
+       ++level, ++level_number) {
+    const std::string name = prefix + " level " + std::to_string(level_number);
     infer_latency(results, name + " latency", *level);
+    std::string also;
+    if (l2_bytes > 0 && level + 1 != levels.end()) {
+      also = why_other_half(*level, *(level + 1), l2_bytes, found_homes);
+      if (!also.empty()) {
+        infer_capacity(results, "near half of " + name + " capacity", *level, also, 0);
+        ++level;
+        infer_latency(results, "far half of " + name + " latency", *level);
+      }
+    }
+    constexpr double clearly_more = 0.2;
+    if (l2_bytes > 0 && level->end->capacity->value > (1 + clearly_more) * l2_bytes) {
+      also = "past what the driver calls L2: a cache behind it, or the reach of a TLB";
+    }
+    infer_capacity(results, name + " capacity", *level, also,
+                   level == nearest && distance(*level) < std::log(2) ? l2_bytes : 0);
   }
 }
 
@@ -113,7 +193,11 @@ void infer_levels(Results& results) {
               curve.end());
   const auto levels = hipscope::find_levels(curve, smallest_step);
   const auto l2_bytes = static_cast<double>(results.device().l2_bytes);
-  if (levels.empty() || !levels.front().end) {
+  // A curve that rises from its first footprint on shows nothing of its first level.
+  constexpr double still_first = 2;
+  const bool shows_first =
+      !levels.empty() && levels.front().first_x <= still_first * curve.front().x;
+  if (!shows_first || !levels.front().end) {
     results.infer({.name = "cache level 1 capacity",
                    .unit = "bytes",
                    .statement = "the curve shows no end of a level"});
@@ -126,7 +210,7 @@ void infer_levels(Results& results) {
                                 " %: it counts something else than cycles"});
     return;
   }
-  infer_caches(results, levels, "cache", l2_bytes);
+  infer_caches(results, levels, "cache", l2_bytes, shows_first ? 1 : 2);
   Inference memory{.name = "memory latency",
                    .unit = "cycles",
                    .statement = "the curve does not get flat past the last cache"};
@@ -134,14 +218,15 @@ void infer_levels(Results& results) {
   // the caches behind L2, of which drivers do not tell; the largest so far has 256 MiB (MI300X).
   constexpr double well_past = 4;
   constexpr double largest_cache = 256 * mib;
-  if (levels.size() > 1 && !levels.back().end &&
-      curve.back().x >= std::max(well_past * l2_bytes, 2 * largest_cache)) {
+  constexpr double shortest_level = 3;
+  if (levels.size() > 1 && curve.back().x >= shortest_level * levels.back().first_x &&
+      !levels.back().end && curve.back().x >= std::max(well_past * l2_bytes, 2 * largest_cache)) {
     memory.value = levels.back().y;
     memory.confidence = levels.back().confidence;
     memory.statement = "from one dependent load to the next, past all caches";
     memory.evidence = {level_text(levels.back())};
   }
-  results.infer(memory);
+  infer_if_sure(results, memory);
 }
 
 void infer_constant(Results& results) {
