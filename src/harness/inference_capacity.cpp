@@ -105,8 +105,7 @@ double along(std::span<const Knot> knots, double x) {
 // fitting), by how wide the way from the knee to the full miss is and by how well a law explains
 // it. A wide one means half of the time another law than the one that was thought of.
 double share_of_right(const Capacity& capacity, std::size_t points_beyond) {
-  constexpr Knot by_octaves[] = {{0, 0.98}, {0.6, 0.95}, {0.8, 0.85},
-                                 {1, 0.5},  {2, 0.45},   {3, 0.3}};
+  constexpr Knot by_octaves[] = {{0, 0.98}, {0.3, 0.9}, {0.4, 0.5}, {2, 0.45}, {3, 0.3}};
   constexpr Knot by_misfit[] = {{0.05, 1}, {0.1, 0.7}, {0.2, 0.5}, {0.5, 0.2}};
   constexpr Knot by_points[] = {{3, 0.4}, {8, 0.8}, {12, 1}};
   return along(by_octaves, std::log2(capacity.full / capacity.knee)) *

@@ -260,13 +260,24 @@ Level level_of(std::span<const CurvePoint> curve, const Logarithmic& smooth, con
   // Noise alone spreads the medians of five by so much; what is more is a slope or a small step.
   constexpr double spread_of_noise = 2.7;
   const double unexplained = std::max(0.0, level.spread - spread_of_noise * smooth.noise);
-  constexpr double unharmful = 0.03;
-  constexpr double largest_unexplained = 0.16;
+  constexpr double unharmful = 0.02;
+  constexpr double largest_unexplained = 0.1;
   const auto count = static_cast<double>(level.points);
-  level.confidence = (1 - ramp(unexplained, unharmful, largest_unexplained)) *
-                     (1 - std::min(1.0, smooth.noise)) * count / (count + 1) *
+  level.confidence = (1 - ramp(unexplained, unharmful, largest_unexplained)) * count / (count + 1) *
                      (0.7 + 0.3 * ramp(octaves_of(smooth, run), fewest_octaves, 2));
   return level;
+}
+
+// 0 ... 1: how clearly a step stands out of what the levels on both sides of it drift, and how well
+// both are seen.
+double clarity(const Logarithmic& curve, const Run& level, const Run& next) {
+  constexpr double unharmful = 0.1;  // of the rise
+  constexpr double too_much = 0.4;
+  constexpr double enough_points = 8;
+  const double drift = std::max(drift_beside(curve, level, true), drift_beside(curve, next, false));
+  const auto points = static_cast<double>(std::min(level.end - level.begin, next.end - next.begin));
+  return (1 - ramp(drift / rise_between(curve, level, next), unharmful, too_much)) *
+         (0.6 + 0.4 * ramp(points, fewest_points, enough_points));
 }
 
 // The share of loads that miss in a level, from well within it to well within the next one.
@@ -384,12 +395,16 @@ std::vector<Level> find_levels(std::span<const CurvePoint> curve, double smalles
     levels[i].end = end_of(curve, levels[i], runs[i], levels[i + 1].first_x, levels[i + 1].y);
     levels[i].end->capacity = fit_capacity(misses_between(curve, smooth, runs[i], runs[i + 1]));
     if (levels[i].end->capacity) {
-      levels[i].end->capacity->confidence *=
-          std::sqrt(levels[i].confidence * levels[i + 1].confidence);
+      levels[i].end->capacity->confidence *= clarity(smooth, runs[i], runs[i + 1]);
     }
   }
   if (!levels.empty()) {
     levels.back().end = end_in_rise(curve, smooth, levels.back(), runs.back(), smallest_rise);
+  }
+  // In noise a level may be two that lie close together.
+  constexpr double per_noise = 10;
+  for (Level& level : levels) {
+    level.confidence *= 1 - std::min(1.0, per_noise * smooth.noise);
   }
   return levels;
 }

@@ -1,6 +1,7 @@
 // Inference of the units in which a cache fetches and keeps memory.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <vector>
@@ -110,28 +111,29 @@ std::optional<FetchUnit> find_fetch_unit(std::span<const CurvePoint> neighbours)
     return std::nullopt;
   }
   const std::vector<double> latencies = values(neighbours);
-  std::size_t split = 0;
-  double widest_gap = 0;
   for (std::size_t i = fewest_points; i + fewest_points <= latencies.size(); ++i) {
-    const auto middle = latencies.begin() + static_cast<std::ptrdiff_t>(i);
-    const double gap =
-        *std::min_element(middle, latencies.end()) - *std::max_element(latencies.begin(), middle);
-    if (gap > widest_gap) {
-      widest_gap = gap;
-      split = i;
+    const std::span hits = std::span(latencies).first(i);
+    const std::span misses = std::span(latencies).subspan(i);
+    const double hit = summarize(hits).median;
+    // The first step counts, though a further one may follow. What stands alone between two steps
+    // is none of both.
+    const bool is_level = misses[1] <= smallest_ratio * misses[0];
+    if (misses[0] < smallest_ratio * hit || !is_level) {
+      continue;
+    }
+    std::vector<double> level;
+    std::copy_if(misses.begin(), misses.end(), std::back_inserter(level),
+                 [&](double latency) { return latency <= smallest_ratio * misses[0]; });
+    const double miss = summarize(level).median;
+    const double gap = *std::min_element(misses.begin(), misses.end()) -
+                       *std::max_element(hits.begin(), hits.end());
+    const double confidence = std::min(1.0, gap / (miss - hit));
+    if (confidence >= smallest_confidence) {
+      return FetchUnit{
+          .bytes = neighbours[i - 1].x, .hit = hit, .miss = miss, .confidence = confidence};
     }
   }
-  if (split == 0) {
-    return std::nullopt;
-  }
-  const double hit = summarize(std::span(latencies).first(split)).median;
-  const double miss = summarize(std::span(latencies).subspan(split)).median;
-  const double confidence = std::min(1.0, widest_gap / (miss - hit));
-  if (miss < smallest_ratio * hit || confidence < smallest_confidence) {
-    return std::nullopt;
-  }
-  return FetchUnit{
-      .bytes = neighbours[split - 1].x, .hit = hit, .miss = miss, .confidence = confidence};
+  return std::nullopt;
 }
 
 std::optional<FetchUnit> fit_fetch_unit(std::span<const CurvePoint> strides) {

@@ -86,6 +86,10 @@ TEST(BandwidthTrial, OfCaches) {
                made.inference("cache level 2 read bandwidth"));
     }
   }
+  for (const Disturbance& disturbance : disturbances()) {
+    expect_goals(tally("level 1 bandwidth, " + disturbance.name));
+    expect_goals(tally("L2 bandwidth, " + disturbance.name));
+  }
 }
 
 TEST(BandwidthTrial, NothingIsInvented) {
@@ -107,6 +111,8 @@ TEST(BandwidthTrial, NothingIsInvented) {
     tally("level 1 bandwidth, of nothing").add({}, made.inference("cache level 1 read bandwidth"));
     tally("L2 bandwidth, of nothing").add({}, made.inference("cache level 2 read bandwidth"));
   }
+  expect_goals(tally("level 1 bandwidth, of nothing"));
+  expect_goals(tally("L2 bandwidth, of nothing"));
 }
 
 }  // namespace

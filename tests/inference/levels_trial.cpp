@@ -173,6 +173,13 @@ TEST(LevelsTrial, CapacityAndLatencyOfCaches) {
       }
     }
   }
+  for (const Disturbance& disturbance : disturbances()) {
+    // In noise of 5 % a step must be as large as 20 %.
+    const bool is_noisy = disturbance.noise > 0.02;
+    expect_goals(tally("cache capacity, " + disturbance.name), {.right = is_noisy ? 0.1 : 0.35});
+    expect_goals(tally("cache latency, " + disturbance.name), {.right = is_noisy ? 0.3 : 0.6});
+    expect_goals(tally("memory latency, " + disturbance.name), {.right = is_noisy ? 0.3 : 0.6});
+  }
 }
 
 TEST(LevelsTrial, NothingIsInvented) {
@@ -194,6 +201,8 @@ TEST(LevelsTrial, NothingIsInvented) {
     enter(tally("cache capacity, of nothing"), made.inferences(), "capacity", {}, 0);
     enter(tally("memory latency, of nothing"), made.inferences(), "memory latency", {}, 0);
   }
+  expect_goals(tally("cache capacity, of nothing"));
+  expect_goals(tally("memory latency, of nothing"));
 }
 
 }  // namespace

@@ -67,6 +67,26 @@ TEST(FindFetchUnit, MissesMayCostMoreTheFartherApart) {
   EXPECT_GT(found->confidence, 0.8);
 }
 
+// Sectors of 32 bytes, of which what lies within 256 is nearer than the rest.
+TEST(FindFetchUnit, TheFirstStepCountsNotTheWidest) {
+  const auto found = find_fetch_unit(curve(8, 1024, [](double x) {
+    return x <= 32 ? 40 : x <= 256 ? 200 : 500;
+  }));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->bytes, 32);
+  EXPECT_EQ(found->miss, 200);
+}
+
+TEST(FindFetchUnit, OneSlowHitIsNoStep) {
+  for (const std::size_t slow : {0U, 1U, 2U}) {
+    auto made = curve(8, 1024, neighbours(32, 40, 300));
+    made[slow].y *= 2;
+    const auto found = find_fetch_unit(made);
+    ASSERT_TRUE(found) << slow;
+    EXPECT_EQ(found->bytes, 32);
+  }
+}
+
 TEST(FindFetchUnit, ASoftKneeIsNone) {
   // Half of the neighbours at 64 bytes are there: that is neither a unit of 32 nor one of 64.
   auto made = curve(8, 1024, neighbours(32, 270, 700));

@@ -43,17 +43,22 @@ void infer_sector(hipscope::Results& results, unsigned level) {
       .name = level == 1 ? "cache level 1 sector" : "fetched by a cache level 2 miss",
       .unit = "bytes",
       .statement = "the curves do not show in which unit misses fetch"};
-  const auto sector = hipscope::find_fetch_unit(curve);
-  if (sector) {
+  const auto halves = hipscope::find_fetch_unit(curve);
+  const auto across = results.curve(sector_name(level), "across the middle");
+  const auto middle = hipscope::find_fetch_unit(across);
+  // Both must show a unit. Where they differ a slow launch has made a step of its own in one of
+  // them: the clearer one.
+  const bool middle_is_clearer = middle && halves && middle->confidence > halves->confidence;
+  const auto& sector = middle_is_clearer ? middle : halves;
+  const bool is_confirmed = middle.has_value() || across.empty();
+  if (halves && is_confirmed) {
     inference.value = sector->bytes;
     inference.confidence = sector->confidence;
     inference.statement =
         "a miss brings its aligned " + number(sector->bytes, 4) + " bytes and nothing beside them";
   }
-  weigh(inference, sector, "neighbours in the halves of an aligned block");
-  weigh(inference,
-        hipscope::find_fetch_unit(results.curve(sector_name(level), "across the middle")),
-        "neighbours 4 bytes apart across a block's middle");
+  weigh(inference, halves, "neighbours in the halves of an aligned block");
+  weigh(inference, middle, "neighbours 4 bytes apart across a block's middle");
   if (level == 2) {
     weigh(inference, hipscope::fit_fetch_unit(results.curve("stride", "past level 1")),
           "strides through cold memory");

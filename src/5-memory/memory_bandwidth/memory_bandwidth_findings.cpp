@@ -100,7 +100,9 @@ std::optional<Fall> last_fall(const Curve& curve, double first, double last) {
       return each.last_flat_x >= first && each.last_flat_x <= last;
     });
     if (rise != rises.rend()) {
-      return fall_after(curve, rise->last_flat_x);
+      Fall found = fall_after(curve, rise->last_flat_x);
+      found.confidence *= 1 - std::min(1.0, change);  // the best of many is too high by noise
+      return found;
     }
   }
   return std::nullopt;

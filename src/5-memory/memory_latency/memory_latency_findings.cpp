@@ -1,6 +1,7 @@
 #include "memory_latency_findings.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -46,7 +47,7 @@ std::vector<std::string> end_evidence(const Level& level, const hipscope::Capaci
 }
 
 // What is told with less is wrong more often than not: it is evidence and no value.
-constexpr double smallest_confidence = 0.25;
+constexpr double smallest_confidence = 0.3;
 
 void infer_if_sure(Results& results, Inference inference) {
   if (inference.confidence < smallest_confidence) {
@@ -241,16 +242,44 @@ void infer_constant(Results& results) {
 
 // Pages cost a few per cent long before a TLB's reach, by a miss in a first TLB that hits in the
 // second: a rise that is larger than that.
-constexpr double smallest_tlb_rise = 1.05;
+constexpr std::array tlb_rises = {1.05, 1.1, 1.15};
+
+// The clear rises of a curve, the smallest that its noise does not hide. The middle one of three
+// points counts: a single slow launch is no rise.
+std::vector<hipscope::FirstStep> clear_rises(const Curve& curve) {
+  Curve calm = curve;
+  for (std::size_t i = 1; i + 1 < curve.size(); ++i) {
+    const auto [low, high] = std::minmax(curve[i - 1].y, curve[i + 1].y);
+    calm[i].y = std::clamp(curve[i].y, low, high);
+  }
+  std::vector<double> changes = {0};
+  for (std::size_t i = 1; i < curve.size(); ++i) {
+    changes.push_back(std::abs(std::log(curve[i].y / curve[i - 1].y)));
+  }
+  constexpr double clearly = 7;
+  const double usual_change = hipscope::summarize(changes).median;
+  for (const double smallest : tlb_rises) {
+    if (std::log(smallest) < clearly * usual_change) {
+      continue;
+    }
+    if (auto rises = hipscope::find_clear_rises(calm, smallest); !rises.empty()) {
+      // What only a larger rise shows has begun before it shows.
+      for (hipscope::FirstStep& rise : rises) {
+        rise.confidence *= smallest > tlb_rises.front() ? 0.5 : 1;
+      }
+      return rises;
+    }
+  }
+  return {};
+}
 
 void infer_tlb(Results& results) {
   const Curve large = results.curve("tlb-2m", "paged over dense");
   if (large.empty()) {
     return;
   }
-  const auto small_rises =
-      hipscope::find_clear_rises(results.curve("tlb-64k", "paged over dense"), smallest_tlb_rise);
-  const auto rises = hipscope::find_clear_rises(large, smallest_tlb_rise);
+  const auto small_rises = clear_rises(results.curve("tlb-64k", "paged over dense"));
+  const auto rises = clear_rises(large);
   const double last_flat = rises.empty() ? large.back().x : rises.front().last_flat_x;
   const auto beyond = std::find_if(large.begin(), large.end(),
                                    [&](const auto& point) { return point.x > last_flat; });
@@ -262,10 +291,16 @@ void infer_tlb(Results& results) {
   const std::string range = "up to " + number(last_flat, 6) + " pages of 2 MiB " + at(*low) +
                             " to " + at(*high) + " times as long as dense lines";
   if (rises.empty()) {
-    results.infer({.name = "TLB level 1 reach",
-                   .unit = "bytes",
-                   .statement = "no clear rise up to " + in_bytes(last_flat * large_page),
-                   .evidence = {range}});
+    Inference reach{.name = "TLB level 1 reach",
+                    .unit = "bytes",
+                    .statement = "no clear rise up to " + in_bytes(last_flat * large_page),
+                    .evidence = {range}};
+    if (!small_rises.empty()) {
+      reach.evidence.push_back("one page per 64 KiB: a rise at " +
+                               in_bytes(small_rises.front().last_flat_x * small_page) +
+                               ", which pages of 2 MiB do not show");
+    }
+    results.infer(reach);
   }
   for (std::size_t i = 0; i < rises.size(); ++i) {
     const hipscope::FirstStep& rise = rises[i];
@@ -276,21 +311,27 @@ void infer_tlb(Results& results) {
                                             " times the plateau within an octave"}};
     const auto set_reach = [&](const hipscope::FirstStep& step, double page_bytes) {
       reach.value = step.last_flat_x * page_bytes;
+      reach.interval = {.low = *reach.value, .high = step.next_x * page_bytes};
       reach.statement = "from " + in_bytes(*reach.value) + " to " +
                         in_bytes(step.next_x * page_bytes) +
                         " of pages a line begins to take clearly longer";
     };
     set_reach(rise, large_page);
     for (const hipscope::FirstStep& small : small_rises) {
-      constexpr double agreement = 0.6;  // octaves
       reach.evidence.push_back("one page per 64 KiB: a rise at " +
                                in_bytes(small.last_flat_x * small_page));
-      if (std::abs(std::log2(small.last_flat_x / rise.last_flat_x)) < agreement) {
-        reach.evidence.emplace_back("as many pages of 64 KiB: an entry covers no more than that");
+      // Pages of 64 KiB share an entry that covers more: so many more of them fit.
+      const double per_entry = small.last_flat_x / rise.last_flat_x;
+      constexpr double agreement = 1.5;
+      if (per_entry > 1 / agreement && per_entry < large_page / small_page / agreement) {
+        reach.evidence.push_back(per_entry < agreement
+                                     ? "as many pages of 64 KiB: an entry covers no more than that"
+                                     : "an entry covers " + in_bytes(per_entry * small_page));
         set_reach(small, small_page);
+        break;
       }
     }
-    results.infer(reach);
+    infer_if_sure(results, reach);
   }
 }
 

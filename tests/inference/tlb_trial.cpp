@@ -1,0 +1,105 @@
+// The reach of a TLB from lines in pages against dense ones.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "disturbance.h"
+#include "made_results.h"
+#include "memory_latency_findings.h"
+#include "trial.h"
+
+namespace hipscope::trial {
+namespace {
+
+constexpr double small_page = memory_latency::small_page;
+constexpr double large_page = memory_latency::large_page;
+
+// Within a grid of eighths of an octave and the way of a set that is full early.
+constexpr double tolerance = 0.2;
+
+struct Tlb {
+  double entries = 0;
+  double entry_bytes = 0;  // that each covers
+  double cost = 0;         // of a miss, over a hit in L2
+  bool is_sharp = false;   // all miss soon after the reach; else the share that does not fit
+};
+
+Tlb random_tlb(Random& random) {
+  return {.entries = std::round(between_octaves(random, 16, 8192)),
+          .entry_bytes = one_of(random, std::vector<double>{64, 64, 128, 512, 2048, 2048}) * 1024,
+          .cost = between_octaves(random, 0.1, 1.5),
+          .is_sharp = happens(random, 0.5)};
+}
+
+std::vector<double> page_counts() {
+  std::vector<double> all;
+  for (double octave = 4; octave <= 65536; octave *= 2) {
+    for (int i = 0; i < 8; ++i) {
+      const double pages = std::floor(octave * (1 + i / 8.0));
+      if (pages <= 65536 && (all.empty() || pages > all.back())) {
+        all.push_back(pages);
+      }
+    }
+  }
+  return all;
+}
+
+Curve paged_over_dense(const Tlb& tlb, double page_bytes) {
+  Curve curve;
+  const double reach = tlb.entries * std::max(1.0, tlb.entry_bytes / page_bytes);
+  for (const double pages : page_counts()) {
+    const double beyond = pages <= reach ? 0
+                          : tlb.is_sharp ? std::min(1.0, 6 * (pages / reach - 1))
+                                         : 1 - reach / pages;
+    curve.push_back({.x = pages, .y = 1 + tlb.cost * beyond});
+  }
+  return curve;
+}
+
+TEST(TlbTrial, Reach) {
+  constexpr unsigned trial_number = 7;
+  constexpr unsigned tlbs = 200;
+  Tally& answers = tally("TLB reach");
+  for (unsigned i = 0; i < tlbs; ++i) {
+    for (Disturbance disturbance : disturbances()) {
+      // A ratio of two latencies that were measured one after the other does not drift.
+      disturbance.drift = 0;
+      Random random(seed(trial_number, i));
+      const Tlb tlb = random_tlb(random);
+      MadeResults made("memory_latency");
+      made.curve("tlb-2m", "paged over dense",
+                 disturbed(paged_over_dense(tlb, large_page), disturbance, random));
+      made.curve("tlb-64k", "paged over dense",
+                 disturbed(paged_over_dense(tlb, small_page), disturbance, random));
+      memory_latency::conclude(made.results());
+      answers.add({.value = tlb.entries * tlb.entry_bytes, .tolerance = tolerance},
+                  made.inference("TLB level 1 reach"));
+    }
+  }
+  expect_goals(answers, {.right = 0.3});
+}
+
+TEST(TlbTrial, NoReachIsInvented) {
+  constexpr unsigned trial_number = 8;
+  constexpr unsigned curves = 500;
+  Tally& answers = tally("TLB reach, of nothing");
+  for (unsigned i = 0; i < curves; ++i) {
+    Random random(seed(trial_number, i));
+    MadeResults made("memory_latency");
+    const Disturbance& disturbance = one_of(random, disturbances());
+    for (const char* sweep : {"tlb-2m", "tlb-64k"}) {
+      made.curve(
+          sweep, "paged over dense",
+          disturbed(non_structure(page_counts(), 1, false, random).curve, disturbance, random));
+    }
+    memory_latency::conclude(made.results());
+    answers.add({}, made.inference("TLB level 1 reach"));
+  }
+  expect_goals(answers);
+}
+
+}  // namespace
+}  // namespace hipscope::trial
