@@ -134,9 +134,9 @@ struct FetchUnit {
 /// other half right after one that missed: a hit up to the unit, a miss beyond. The first step is
 /// the unit's; where misses go still farther from some distance on, another one follows. The
 /// confidence is the gap between the slowest hit and the fastest miss, over the distance of their
-/// medians. Empty with fewer than two points on either side or on the first step's level, when a miss
-/// takes less than 1.25 times a hit, and when the gap is less than 0.6 of the distance, so that a
-/// slope is not taken for a step.
+/// medians. Empty with fewer than two points on either side or on the first step's level, when a
+/// miss takes less than 1.25 times a hit, and when the gap is less than 0.6 of the distance, so
+/// that a slope is not taken for a step.
 std::optional<FetchUnit> find_fetch_unit(std::span<const CurvePoint> neighbours);
 
 /// The fetch unit by strides: x is the stride of an ascending walk through cold memory, y the

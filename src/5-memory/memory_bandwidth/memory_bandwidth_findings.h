@@ -30,8 +30,8 @@ double peak(const hipscope::DeviceDescription& device);
 std::string footprint_label(double bytes);
 
 /// Bandwidth of memory by function (sweep stream: "bandwidth"), of cache levels (footprint-l1 and
-/// footprint-read; l2), and the bytes in flight that it takes (occupancy-*: "in flight per CU"). What
-/// was not measured is left out.
+/// footprint-read; l2), and the bytes in flight that it takes (occupancy-*: "in flight per CU").
+/// What was not measured is left out.
 void conclude(hipscope::Results& results);
 
 }  // namespace memory_bandwidth
