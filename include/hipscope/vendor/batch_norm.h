@@ -13,8 +13,8 @@ std::string batch_norm_library();
 /// What the build looked for, for a sentence that says that it is not there.
 inline constexpr const char* batch_norm_libraries = "cuDNN, MIOpen";
 
-/// What the library needs besides a device, to stand behind a sentence that says that it failed; may
-/// be empty.
+/// What the library needs besides a device, to stand behind a sentence that says that it failed;
+/// may be empty.
 std::string batch_norm_needs();
 
 /// What has a mean of its own.
