@@ -28,7 +28,8 @@ LEGEND = (
     f"{100 * CONTINUOUS:.0f} % off what the driver says, where things are counted (lanes, CUs, banks, the "
     "bytes of a line) one that is off at all; and experiments that tell different values of one parameter. "
     '"Not found": measured, but the curves do not show it. "Not measured": there is no result of the '
-    "experiment, its run left this out, or it says nothing of this level. Nanoseconds are at the shader clock of the experiment's run."
+    "experiment, its run left this out, or it says nothing of it. Nanoseconds are at the shader clock of the "
+    "experiment's run."
 )
 
 

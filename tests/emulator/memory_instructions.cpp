@@ -66,16 +66,17 @@ void access_global(Wave& wave, const Instruction& instruction, Qword address, vo
   }
 }
 
-// A flat address may be one of LDS or of scratch.
+// A flat address, unlike a global one, may be one of LDS or of scratch.
 void access_flat(Wave& wave, const Instruction& instruction, unsigned lane, Qword address,
                  void* data, unsigned size, Access access) {
-  if (address >> 48 == shared_aperture >> 48) {
+  const bool is_flat = instruction.unit == Unit::flat;
+  if (is_flat && address >> 48 == shared_aperture >> 48) {
     if (access == Access::store) {
       wave.block->lds.store(wave, instruction, low_half(address), data, size);
     } else {
       wave.block->lds.load(wave, instruction, low_half(address), data, size);
     }
-  } else if (address >> 48 == private_aperture >> 48) {
+  } else if (is_flat && address >> 48 == private_aperture >> 48) {
     access_scratch(wave, instruction, lane, low_half(address), data, size, access);
   } else {
     access_global(wave, instruction, address, data, size, access);

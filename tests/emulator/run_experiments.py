@@ -13,6 +13,7 @@ import concurrent.futures
 import dataclasses
 import os
 import re
+import resource
 import shlex
 import signal
 import subprocess
@@ -182,6 +183,8 @@ def main() -> int:
                   f"{outcome.instructions} wave instructions", *outcome.wrong, sep="\n    ", flush=True)
     unused = needless(expected, outcomes, listed) if not launcher else []
     print(*unused, sep="\n", end="\n" if unused else "")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"all took {used.ru_utime + used.ru_stime:.0f} s of CPU")
     failed = sum(bool(outcome.wrong) for outcome in outcomes) + len(unused)
     good = sum(not outcome.wrong for outcome in outcomes)
     print(f"{good} passed, {failed} failed, {len(skipped)} skipped")

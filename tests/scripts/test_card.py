@@ -290,6 +290,21 @@ def test_inference_that_a_run_left_out_is_not_measured(tmp_path: Path) -> None:
     assert "default, only sweeps that match block\\|a\\*b |" in page
 
 
+def test_what_a_whole_run_does_not_tell_was_not_left_out(tmp_path: Path) -> None:
+    add(tmp_path, "thread_rate", inference("block rate", 0.8, "blocks/cycle"))
+    _, page = make(tmp_path)
+    assert rows(page, "thread rate") == [
+        "| thread rate | not measured | - | - | thread_rate (says nothing of it) |"]
+
+
+def test_an_interval_stands_beside_its_value(tmp_path: Path) -> None:
+    found = {**inference("cache level 2 capacity", 2.0**20, "bytes"), "interval": [0.5 * 2**20, 1.5 * 2**20]}
+    add(tmp_path, "memory_latency", found)
+    made, page = make(tmp_path)
+    assert parameter(made, "cache level 2 capacity")["readings"][0]["interval"] == [0.5 * 2**20, 1.5 * 2**20]
+    assert "1.000 MiB (512.0 KiB to 1.500 MiB)" in page
+
+
 def test_levels_that_one_experiment_knows(tmp_path: Path) -> None:
     add(tmp_path, "memory_latency", inference("cache level 1 latency", 35.1),
         inference("cache level 10 latency", 300.0), inference("cache level 2 latency", None))

@@ -58,11 +58,9 @@ inline const Stage& general_stage() {
 // The ladder, less what is not for this shape.
 inline std::vector<Stage> ladder(const Sizes& sizes) {
   std::vector<Stage> stages;
-  for (const auto& group : {source_run_time_stages(),
-                            source_compile_time_stages(),
-                            run_time_stages(),
-                            {array_of_16_stage(small_room)},
-                            compile_time_stages()}) {
+  for (const auto& group :
+       {source_run_time_stages(), source_compile_time_stages(), run_time_stages(),
+        std::vector<Stage>{array_of_16_stage(small_room)}, compile_time_stages()}) {
     stages.insert(stages.end(), group.begin(), group.end());
   }
   stages.push_back(multiply_high_stage<1>());

@@ -131,6 +131,24 @@ TEST(Memory, Atomics) {
   EXPECT_EQ(as_float(buffer[0]), 32.0F);
 }
 
+TEST(Memory, FlatAddressesReachLdsAndGlobalOnesDoNot) {
+  TestKernel kernel(
+      "flat_store_dword v[0:1], v2\n"
+      "ds_read_b32 v3, v0\n"
+      "global_store_dword v[0:1], v2, off\n",
+      {.lds = 64});
+  Wave& wave = kernel.wave();
+  wave.vector[0].fill(8);
+  wave.vector[1].fill(high_half(shared_aperture));
+  wave.vector[2].fill(77);
+  kernel.execute(0);
+  kernel.execute(1);
+  EXPECT_EQ(wave.vector[3][0], 77U);
+  EXPECT_EQ(kernel.reports(), 0U);
+  kernel.execute(2);
+  EXPECT_EQ(kernel.reports(Mistake::out_of_bounds), 1U);
+}
+
 TEST(Memory, ScratchIsALanesOwn) {
   TestKernel kernel(
       "buffer_store_dword v0, off, s[0:3], s4 offset:8\n"
