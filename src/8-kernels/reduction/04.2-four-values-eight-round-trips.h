@@ -5,7 +5,7 @@
 // fourth, so that every step is two round trips, one after the other, behind one barrier. What that
 // costs is what rung 4 gains by having fewer round trips; sweep `barriers`.
 //
-// On the H200 929 us where rung 4 takes 893 and rung 3 936: fewer barriers alone gain 0.8 %.
+// On the H200 893 us where rung 4 takes 842 and rung 3 936: fewer barriers alone gain 4.7 %.
 #pragma once
 
 #include "stage.h"
