@@ -20,7 +20,7 @@
 namespace hipscope::trial {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;  // values stand in the order of units
 
 DeviceDescription h200() {
   DeviceDescription description = fake::describe();
