@@ -68,6 +68,9 @@ declare -A sizes=(
   [batchnorm]="--images 128 --channels 4 --height 8 --width 8 --largest-awkward 2^17"
   [sgemm]="--m 136 --n 72 --k 40 --largest 128 --largest-odd 61 --largest-awkward 67"
   [dgemm]="--m 136 --n 72 --k 40 --largest 128 --largest-odd 61 --largest-awkward 67"
+  [hgemm]="--m 392 --n 264 --k 136 --largest 256 --largest-odd 131 --largest-awkward 67"
+  [host_copies]="--bytes 64Ki --managed 64Ki --steps 16"
+  [peer_copies]="--bytes 64Ki --copies 2 --steps 16"
 )
 
 # The kernels whose blocks wait for one another, by parts of their mangled names.

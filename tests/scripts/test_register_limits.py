@@ -165,18 +165,18 @@ def test_markdown_has_the_published_limits_beside_ours() -> None:
     limits = {**fake_limits({"v": 256, "s": 102, "a": 256}, 65536), "target": "gfx900"}
     text = register_limits.markdown([limits])
     assert "Compiler: fake clang version 1.2." in text
-    assert "\n| gfx900 | v255 | v255 | s101 | s101 | a255 |\n" in text
-    assert "\n| gfx900 | v255 | v127 | v63 | v63 | s101 |\n" in text
-    assert "\n| gfx900 | v63 | 64 | 0 |\n" in text
-    assert "- `there is no ...`: gfx900 v256, gfx900 s102, gfx900 a256" in text
+    assert "\n| gfx900-clang1 | v255 | v255 | s101 | s101 | a255 |\n" in text
+    assert "\n| gfx900-clang1 | v255 | v127 | v63 | v63 | s101 |\n" in text
+    assert "\n| gfx900-clang1 | v63 | 64 | 0 |\n" in text
+    assert "- `there is no ...`: gfx900-clang1 v256, gfx900-clang1 s102, gfx900-clang1 a256" in text
 
 
 def test_markdown_follows_the_limits() -> None:
     """The published limits stay when ours are others."""
     limits = {**fake_limits({"v": 128, "s": 96, "a": 0}, 32768), "target": "gfx900"}
     text = register_limits.markdown([limits])
-    assert "\n| gfx900 | v127 | v255 | s95 | s101 | - |\n" in text
-    assert "\n| gfx900 | v127 | v63 | v31 | v63 | s95 |\n" in text
+    assert "\n| gfx900-clang1 | v127 | v255 | s95 | s101 | - |\n" in text
+    assert "\n| gfx900-clang1 | v127 | v63 | v31 | v63 | s95 |\n" in text
 
 
 def test_markdown_of_nothing_is_nothing() -> None:
