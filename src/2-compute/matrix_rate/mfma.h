@@ -371,7 +371,7 @@ struct MfmaInt8 : MfmaShape<32, 8> {
 
 struct MfmaE4m3Fnuz : MfmaShape<32, 8> {
   static constexpr const char* format = "FP8 E4M3";
-  static constexpr const char* name = "v_mfma_f32_32x32x16_fp8_fp8";
+  static constexpr const char* name = "v_mfma_f32_32x32x16_fp8_fp8, FNUZ";
   static constexpr Format a_format = e4m3_fnuz;
   static constexpr Format b_format = e4m3_fnuz;
   static constexpr Format sum_format = fp32;
@@ -417,7 +417,7 @@ struct MfmaE4m3 : MfmaShape<32, 8> {
 
 struct MfmaE5m2Fnuz : MfmaShape<32, 8> {
   static constexpr const char* format = "FP8 E5M2";
-  static constexpr const char* name = "v_mfma_f32_32x32x16_bf8_bf8";
+  static constexpr const char* name = "v_mfma_f32_32x32x16_bf8_bf8, FNUZ";
   static constexpr Format a_format = e5m2_fnuz;
   static constexpr Format b_format = e5m2_fnuz;
   static constexpr Format sum_format = fp32;

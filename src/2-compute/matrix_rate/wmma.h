@@ -130,7 +130,7 @@ struct WmmaInt8 : WmmaShape<true> {
 
 struct WmmaFp16Halves : WmmaShape<false> {
   static constexpr const char* format = "FP16";
-  static constexpr const char* name = "v_wmma_f32_16x16x16_f16";
+  static constexpr const char* name = "v_wmma_f32_16x16x16_f16, gfx12";
   static constexpr Format a_format = fp16;
   static constexpr Format b_format = fp16;
   static constexpr Format sum_format = fp32;
@@ -154,7 +154,7 @@ struct WmmaFp16Halves : WmmaShape<false> {
 
 struct WmmaBf16Halves : WmmaShape<false> {
   static constexpr const char* format = "BF16";
-  static constexpr const char* name = "v_wmma_f32_16x16x16_bf16";
+  static constexpr const char* name = "v_wmma_f32_16x16x16_bf16, gfx12";
   static constexpr Format a_format = bf16;
   static constexpr Format b_format = bf16;
   static constexpr Format sum_format = fp32;
@@ -226,7 +226,7 @@ struct WmmaE5m2 : WmmaShape<false> {
 
 struct WmmaInt8Halves : WmmaShape<false> {
   static constexpr const char* format = "INT8";
-  static constexpr const char* name = "v_wmma_i32_16x16x16_iu8";
+  static constexpr const char* name = "v_wmma_i32_16x16x16_iu8, gfx12";
   static constexpr Format a_format = int8;
   static constexpr Format b_format = int8;
   static constexpr Format sum_format = int32;
