@@ -266,7 +266,7 @@ struct BankFit {
   std::size_t outliers = 0;       ///< points that were left out
 };
 
-/// Fits base + cost_per_way * (ways - 1) to `curve`: x is a stride in dwords, y the cost of an
+/// Fits base + cost_per_way * (ways - 1) to `all`: x is a stride in dwords, y the cost of an
 /// access in which lane i of `lanes` asks for dword i * x. The ways are the most dwords that one of
 /// B banks must serve; B is the power of two from 4 to 128 that leaves the least unexplained. A
 /// wave may be served whole, in halves or in quarters: up to strides of 64 dwords 64 banks that
@@ -276,7 +276,7 @@ struct BankFit {
 /// alike. Empty when even the best leaves more than a tenth of the variation unexplained, when the
 /// curve rises by less than a twentieth (flat), and with fewer than eight points or one that is no
 /// stride.
-std::optional<BankFit> fit_banks(std::span<const CurvePoint> curve, unsigned lanes);
+std::optional<BankFit> fit_banks(std::span<const CurvePoint> all, unsigned lanes);
 
 /// The one lowest point of a curve that falls to it and rises from it.
 struct Valley {

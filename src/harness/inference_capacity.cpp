@@ -1,5 +1,6 @@
 // The capacity of a cache from how loads begin to miss in it.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <vector>
@@ -105,9 +106,10 @@ double along(std::span<const Knot> knots, double x) {
 // fitting), by how wide the way from the knee to the full miss is and by how well a law explains
 // it. A wide one means half of the time another law than the one that was thought of.
 double share_of_right(const Capacity& capacity, std::size_t points_beyond) {
-  constexpr Knot by_octaves[] = {{0, 0.98}, {0.3, 0.9}, {0.4, 0.5}, {2, 0.45}, {3, 0.3}};
-  constexpr Knot by_misfit[] = {{0.05, 1}, {0.1, 0.7}, {0.2, 0.5}, {0.5, 0.2}};
-  constexpr Knot by_points[] = {{3, 0.4}, {8, 0.8}, {12, 1}};
+  constexpr std::array by_octaves = {Knot{0, 0.98}, Knot{0.3, 0.9}, Knot{0.4, 0.5}, Knot{2, 0.45},
+                                     Knot{3, 0.3}};
+  constexpr std::array by_misfit = {Knot{0.05, 1}, Knot{0.1, 0.7}, Knot{0.2, 0.5}, Knot{0.5, 0.2}};
+  constexpr std::array by_points = {Knot{3, 0.4}, Knot{8, 0.8}, Knot{12, 1}};
   return along(by_octaves, std::log2(capacity.full / capacity.knee)) *
          along(by_misfit, capacity.misfit) * along(by_points, static_cast<double>(points_beyond));
 }

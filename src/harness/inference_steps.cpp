@@ -162,6 +162,7 @@ struct Plateau {
 
 double median_deviation(const std::vector<double>& values, double from) {
   std::vector<double> deviations;
+  deviations.reserve(values.size());
   for (const double value : values) {
     deviations.push_back(std::abs(value - from));
   }
