@@ -1,7 +1,7 @@
 // The copy engine of an SM brings whole tiles (TMA), and four warps together multiply from LDS
 // (wgmma); compute capability 9.0.
 //
-// Against 08: no lane computes an address or holds an operand. One thread asks for a tile of A and
+// Against 03: no lane computes an address or holds an operand. One thread asks for a tile of A and
 // one of B; a barrier that counts bytes says when they are there, another when their place is free.
 // Two groups of four warps each multiply 64 x 64 by 64 x 128 with four instructions. Four places
 // for tiles: the next are under way while one is used.

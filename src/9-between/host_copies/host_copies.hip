@@ -2,7 +2,7 @@
 //
 // Before a kernel computes anything, its data has come over a link some fifty times slower than the
 // device's memory. Who moves it, and from what kind of host memory?
-//   to-device, to-host  4 bytes ... 1 GiB: by a copy engine (NVIDIA: DMA; AMD: SDMA) from pinned
+//   to-device, to-host  4 bytes ... --bytes: by a copy engine (NVIDIA: DMA; AMD: SDMA) from pinned
 //                       memory, which the engine can read on its own; from pageable memory, which
 //                       the driver must copy through a pinned buffer first; and by a kernel that
 //                       reads or writes the host's memory itself
