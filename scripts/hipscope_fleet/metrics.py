@@ -1,0 +1,338 @@
+"""One GPU of a fleet: who it is, and the few figures of its results that tell a slow one from a good one.
+
+Only the standard library: this also runs on a node of which nothing else is known.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hipscope_report import versions
+
+Json = dict[str, Any]
+
+# What a metric is bound by, which decides how much slower is too slow (verdicts.LIMITS).
+CYCLES, BYTES, CLOCK, COPY, SOAK = "cycles", "bytes", "clock", "copy", "soak"
+LOWER, HIGHER = "lower", "higher"
+# The parts of a GPU that metrics are of.
+COMPUTE, MATRIX, LDS, CACHE, MEMORY, LINK, COOLING = (
+    "compute", "matrix", "lds", "cache", "memory", "link", "cooling")
+# The name of a metric's clock is its own and this.
+CLOCK_OF = ", clock"
+
+# The same measured with the node's other GPUs idle.
+ALONE_OF = ", alone"
+# The folders of a GPU in a fleet (hipscope_fleet.layout).
+TOGETHER, ALONE, AGAIN = "together", "alone", "again-*"
+
+# The least relative noise from run to run of one card, by kind: the median of a run's samples says less of
+# the next run than their spread does. docs/fleet.md says of which runs of an H200 these are.
+LEAST_NOISE = {CYCLES: 0.001, BYTES: 0.002, CLOCK: 0.002, COPY: 0.003, SOAK: 0.003}
+# Of a normal distribution, the interquartile range in standard deviations.
+QUARTILES_TO_DEVIATION = 1.349
+# The last part of a soak, in which a GPU that is not cooled has reached its temperature.
+LATE = 0.25
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One figure: `noise` is what one run differs from the next by, as a part of the value (a standard deviation)."""
+
+    value: float
+    kind: str
+    better: str
+    noise: float
+    unit: str = ""
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Which GPU it is, and what it is set to; "" where it is not told.
+
+    `key` is unlike any other's: the UUID, else host and slot, else the folder's name. `slot` is the PCI
+    address, else the index.
+    """
+
+    key: str
+    uuid: str = ""
+    host: str = ""
+    slot: str = ""
+    model: str = ""
+    driver: str = ""
+    firmware: str = ""
+    power_cap: str = ""
+    partition: str = ""
+    ecc: str = ""
+    link: str = ""
+    backend: str = ""
+    revision: str = ""
+    serial: str = ""
+
+
+@dataclass(frozen=True)
+class Telemetry:
+    """What the sensors said over all sweeps: nothing where there are none."""
+
+    throttle_reasons: tuple[str, ...] = ()
+    highest_c: float | None = None
+    highest_w: float | None = None
+    # Errors that appeared while the experiments ran.
+    ecc_errors: int = 0
+    remapped_rows: int = 0
+    throttled_samples: int = 0
+
+
+@dataclass
+class Gpu:
+    """One GPU: `again` holds its metrics when it was measured again, one dictionary per time."""
+
+    identity: Identity
+    metrics: dict[str, Metric] = field(default_factory=dict)
+    telemetry: Telemetry = field(default_factory=Telemetry)
+    failures: list[str] = field(default_factory=list)
+    again: list[dict[str, Metric]] = field(default_factory=list)
+
+    @property
+    def key(self) -> str:
+        """What no other GPU of the fleet is called."""
+        return self.identity.key
+
+    def as_json(self) -> Json:
+        """All of it, for from_json."""
+        return asdict(self)
+
+
+def from_json(stored: Json) -> Gpu:
+    """The GPU that as_json stored."""
+    def metrics(of: Json) -> dict[str, Metric]:
+        return {name: Metric(**one) for name, one in of.items()}
+
+    telemetry = {**stored["telemetry"], "throttle_reasons": tuple(stored["telemetry"]["throttle_reasons"])}
+    return Gpu(Identity(**stored["identity"]), metrics(stored["metrics"]), Telemetry(**telemetry),
+               list(stored["failures"]), [metrics(one) for one in stored["again"]])
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a metric stands in the results: the last row that matches, and of it a measurement or a value.
+
+    A measurement that is bound by cycles gives two metrics: its cycles and the clock that it ran at.
+    """
+
+    name: str
+    group: str
+    kind: str
+    experiment: str
+    sweep: str
+    row: re.Pattern[str]
+    what: str
+
+
+def _source(name: str, group: str, kind: str, place: str, row: str, what: str) -> Source:
+    experiment, sweep = place.split("/")
+    return Source(name, group, kind, experiment, sweep, re.compile(row), what)
+
+
+SOURCES = (
+    _source("FP32 FMA", COMPUTE, CYCLES, "ilp_tlp/peak", "FP32 FMA$", "time"),
+    _source("FP64 FMA", COMPUTE, CYCLES, "ilp_tlp/peak", "FP64 FMA$", "time"),
+    _source("FMA loop", COMPUTE, CYCLES, "fma_loop/rolled", "1x1024$", "time"),
+    _source("matrix FP64", MATRIX, CYCLES, "matrix_rate/peak", "FP64 ", "time"),
+    _source("matrix FP16", MATRIX, CYCLES, "matrix_rate/peak", "FP16 (?!sparse|packed)", "time"),
+    _source("matrix INT8", MATRIX, CYCLES, "matrix_rate/peak", "INT8 (?!sparse|packed)", "time"),
+    _source("library FP16, zeros", MATRIX, CYCLES, "matrix_rate/library", "FP16, zeros$", "time"),
+    _source("library FP16, random bits", MATRIX, CYCLES, "matrix_rate/library", "FP16, random bits$", "time"),
+    _source("SGEMM", COMPUTE, CYCLES, "sgemm/stages", "library, standard math$", "time"),
+    _source("HGEMM", MATRIX, CYCLES, "hgemm/stages", "library, standard math$", "time"),
+    _source("LDS latency", LDS, CYCLES, "lds_latency/chase", "net, 4 bytes$", "latency"),
+    _source("LDS loads", LDS, CYCLES, "lds_banks/width", "4$", "time"),
+    _source("L1 latency", CACHE, CYCLES, "memory_latency/footprint", "4096$", "latency"),
+    _source("memory latency", MEMORY, CYCLES, "memory_latency/footprint", ".", "latency"),
+    _source("memory read", MEMORY, BYTES, "memory_bandwidth/stream", "read$", "bandwidth"),
+    _source("memory write", MEMORY, BYTES, "memory_bandwidth/stream", "write$", "bandwidth"),
+    _source("memory copy", MEMORY, BYTES, "memory_bandwidth/stream", "copy$", "bandwidth"),
+    _source("memory triad", MEMORY, BYTES, "memory_bandwidth/stream", "triad$", "bandwidth"),
+    _source("copy to the device", LINK, COPY, "host_copies/to-device", ".", "pinned"),
+    _source("copy to the host", LINK, COPY, "host_copies/to-host", ".", "pinned"),
+)
+# The experiment that runs for minutes, and its curves over time.
+SOAK_EXPERIMENT = "soak"
+
+
+def _noise(kind: str, spread: float) -> float:
+    """By the interquartile range of a run's samples, and not less than runs of one card differ by."""
+    return max(LEAST_NOISE[kind], spread / QUARTILES_TO_DEVIATION)
+
+
+def _clock_of(source: Source, clocks: Sequence[float]) -> tuple[str, Metric]:
+    """The clock that a source's metric ran at."""
+    metric = Metric(statistics.median(clocks), CLOCK, HIGHER, LEAST_NOISE[CLOCK], "MHz", source.group)
+    return source.name + CLOCK_OF, metric
+
+
+def _of_measurement(source: Source, measurement: Json) -> Iterator[tuple[str, Metric]]:
+    """Cycles and their clock; the time alone where no clock was measured."""
+    pairs = [(sample, clock) for sample, clock in zip(measurement["samples"], measurement["shader_mhz"]) if clock]
+    noise = _noise(source.kind, measurement["relative_spread"])
+    if not pairs:
+        time = statistics.median(measurement["samples"])
+        yield source.name, Metric(time, source.kind, LOWER, noise, "s", source.group)
+        return
+    cycles = statistics.median(1e6 * sample * clock for sample, clock in pairs)
+    yield source.name, Metric(cycles, source.kind, LOWER, noise, "cycles", source.group)
+    yield _clock_of(source, [clock for _, clock in pairs])
+
+
+def _of_value(source: Source, row: Json, value: Json) -> Iterator[tuple[str, Metric]]:
+    """A value, whose noise is that of the time it follows from: its own where there is one of its name."""
+    times = {one["name"]: one["relative_spread"] for one in row["measurements"]}
+    spread = times.get(f"{source.what} time", times.get("time", 0.0))
+    better = LOWER if value["unit"] in ("cycles", "ns", "us", "ms", "s") else HIGHER
+    noise = _noise(source.kind, spread)
+    yield source.name, Metric(value["value"], source.kind, better, noise, value["unit"], source.group)
+    clocks = [clock for one in row["measurements"] for clock in one["shader_mhz"] if clock]
+    if source.kind == CYCLES and clocks:
+        yield _clock_of(source, clocks)
+
+
+def _of_row(source: Source, row: Json) -> Iterator[tuple[str, Metric]]:
+    for measurement in row["measurements"]:
+        if measurement["name"] == source.what and measurement["samples"]:
+            yield from _of_measurement(source, measurement)
+    for value in row["values"]:
+        if value["name"] == source.what and value["value"]:
+            yield from _of_value(source, row, value)
+
+
+def _rows(data: Json, source: Source) -> Json | None:
+    """The last row of the source's sweep that matches, expanded; of the rest nothing is read."""
+    for sweep in data["sweeps"]:
+        if sweep["name"] == source.sweep:
+            rows = [row for row in sweep["rows"] if source.row.match(row["label"])]
+            if rows:
+                small = {**data, "sweeps": [{**sweep, "rows": rows[-1:]}]}
+                return versions.expanded(small)["sweeps"][0]["rows"][0]
+    return None
+
+
+def _soak(data: Json) -> Iterator[tuple[str, Metric]]:
+    """Of each curve over time: how much slower its last quarter is than its first, whatever it began with."""
+    for sweep in versions.expanded(data)["sweeps"]:
+        rows = sorted((row for row in sweep["rows"] if row["measurements"]), key=lambda row: row["x"])
+        times = [statistics.median(row["measurements"][0]["samples"]) for row in rows]
+        count = int(len(times) * LATE)
+        if count:
+            early, late = statistics.median(times[:count]), statistics.median(times[-count:])
+            yield (f"soak, {sweep['name']}: late over early",
+                   Metric(late / early, SOAK, LOWER, LEAST_NOISE[SOAK], "", COOLING))
+
+
+def metrics_of(data: Json) -> dict[str, Metric]:
+    """The metrics in one result, of any version of the schema."""
+    if data["experiment"] == SOAK_EXPERIMENT:
+        return dict(_soak(data))
+    found: dict[str, Metric] = {}
+    for source in SOURCES:
+        row = _rows(data, source) if source.experiment == data["experiment"] else None
+        if row is not None:
+            found.update(_of_row(source, row))
+    return found
+
+
+def _text(value: Any) -> str:
+    """An entry of the device block as one word: the same word for the same setting."""
+    if value is None or value == "":
+        return ""
+    if isinstance(value, Mapping):
+        return " ".join(f"{key} {_text(one)}" for key, one in sorted(value.items()) if _text(one))
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(value)
+
+
+def identity_of(data: Json, folder_name: str) -> Identity:
+    """Whose result it is."""
+    device = data["device"]
+    uuid, host = _text(device.get("uuid")), _text(device.get("host"))
+    slot = _text(device.get("pci_address")) or _text(device["index"])
+    return Identity(
+        key=uuid or (f"{host}:{slot}" if host else folder_name), uuid=uuid, host=host, slot=slot,
+        model=device["name"], driver=device["driver"], firmware=_text(device.get("vbios")),
+        power_cap=_text(device.get("power_cap_w")), partition=_text(device.get("partition")),
+        ecc=_text(device.get("ecc")), link=_text(device.get("link")), backend=data["build"]["backend"],
+        revision=data["hipscope"]["git_revision"], serial=_text(device.get("serial")))
+
+
+def wrong_values(data: Json) -> list[str]:
+    """What was computed wrongly."""
+    failures = [f"{data['experiment']}: {one}" for one in data["verification"]["failures"]]
+    if data["status"] == "failed" and not failures:
+        failures.append(f"{data['experiment']}: a verification failed")
+    return failures
+
+
+def telemetry_of(results: Iterable[Json]) -> Telemetry:
+    """The worst that was seen."""
+    throttled = sum(one["clock"]["throttled_samples"] for one in results)
+    return Telemetry(throttled_samples=throttled)
+
+
+def _metrics(results: Iterable[Json]) -> dict[str, Metric]:
+    found: dict[str, Metric] = {}
+    for data in results:
+        found.update(metrics_of(data))
+    return found
+
+
+def of_results(results: Sequence[Json], folder_name: str) -> Gpu:
+    """The GPU that these results are of."""
+    failures = [failure for data in results for failure in wrong_values(data)]
+    return Gpu(identity_of(results[0], folder_name), _metrics(results), telemetry_of(results), failures)
+
+
+def read_results(folder: Path) -> list[Json]:
+    """The results in a folder, by name; raises OSError and ValueError, which name the file."""
+    found = []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ValueError(f"{path} is not a whole JSON file") from error
+        if isinstance(data, dict) and "experiment" in data and "sweeps" in data:
+            found.append(data)
+    return found
+
+
+def _collect(folder: Path) -> Gpu:
+    together, alone = read_results(folder / TOGETHER) or read_results(folder), read_results(folder / ALONE)
+    if not together and not alone:
+        raise ValueError(f"{folder} holds no result")
+    gpu = of_results([*together, *alone], folder.name)
+    gpu.metrics = {**_metrics(together), **{name + ALONE_OF: one for name, one in _metrics(alone).items()}}
+    for later in sorted(folder.glob(AGAIN)):
+        repeated = read_results(later)
+        # As it was measured first: an experiment of one way only is confirmed in that way.
+        metrics = _metrics(repeated)
+        gpu.again.append({name: metrics[name.removesuffix(ALONE_OF)] for name in gpu.metrics
+                          if name.removesuffix(ALONE_OF) in metrics})
+        for data in repeated:
+            gpu.failures.extend(wrong_values(data))
+    return gpu
+
+
+def collect(folder: Path) -> Gpu:
+    """The GPU whose results lie in a folder: beside each other, or in the folders that hipscope_fleet.layout names.
+
+    Raises OSError where a file cannot be read, and ValueError where one is no result or there is none.
+    """
+    try:
+        return _collect(folder)
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise ValueError(f"{folder} holds a result that does not follow the schema") from error
