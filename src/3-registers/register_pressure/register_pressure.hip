@@ -97,6 +97,13 @@ int resident_blocks(const Step& step, const Blocks& blocks) {
   return resident;
 }
 
+// Bound by registers, and on AMD by the block that the compiler was told to plan for.
+unsigned largest_block(const Step& step) {
+  hipFuncAttributes attributes{};
+  hipscope::check(hipFuncGetAttributes(&attributes, step.kernel));
+  return static_cast<unsigned>(attributes.maxThreadsPerBlock);
+}
+
 unsigned waves_of_block(const Sweep& sweep, const Blocks& blocks) {
   const auto lanes = static_cast<unsigned>(sweep.device().wave_size);
   return (blocks.size() + lanes - 1) / lanes;
@@ -280,11 +287,13 @@ void measure_blocks(Sweep& sweep, const Sizes& sizes) {
   sweep.note("the stage with moved definitions and no launch bound");
   require_memory(sweep, sizes);
   const Stage stage = unbounded_stage();
+  const unsigned most = largest_block(stage.step);
   Lattice lattice(sweep, sizes.extents, measured_box, make_model());
   for (unsigned threads = 32; threads <= 1024; threads *= 2) {
     const Blocks blocks = blocks_of(threads);
-    if (resident_blocks(stage.step, blocks) == 0) {
-      sweep.note("no block of " + std::to_string(threads) + " threads has enough registers");
+    if (threads > most) {
+      sweep.note("no block of " + std::to_string(threads) +
+                 " threads: the kernel runs in blocks of " + std::to_string(most) + " at most");
       break;
     }
     auto point = sweep.point(std::to_string(threads), threads);
