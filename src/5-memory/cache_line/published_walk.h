@@ -16,8 +16,10 @@ namespace cache_line {
 // fsword73's own (example 6b): one thread, whose next index is computed of what it has just loaded.
 // The last two operations leave it as it is. All of `values` are 1, but where the chain is checked.
 // Corrected: the end is stored, where the published kernel has a condition that is never true. A
-// launch makes fewer loads, all of memory that no cache holds: his go on for 256 MiB.
-static __global__ void __launch_bounds__(1)
+// launch makes fewer loads, all of memory that no cache holds: his go on for 256 MiB. The bound is
+// not the one thread that runs: clang 22 would make scalar loads, since all lanes would hold the
+// same.
+static __global__ void __launch_bounds__(64)
     range_steps_kernel(const int* values, int* end, int range, int loads) {
   int value = values[threadIdx.x];
   for (int i = 1; i < loads; ++i) {

@@ -16,12 +16,17 @@
 
 namespace memory_latency {
 
+// They run as one thread. Were that their bound, clang 22 would make scalar loads of theirs: all
+// lanes would hold the same.
+inline constexpr unsigned published_bound = 64;
+
 // fsword73's own (examples 6a, 6c and 6d): one thread, whose next index is computed of what it has
 // just loaded. All of `values` are the same number, but where the chain is checked. Corrected: the
 // end is stored, where the published kernels have a condition that is never true. His text prints
 // 6c and 6d with value * i * range, which is the same place whatever i is; his two figures differ,
 // so they are of the kernel in his repository, which is this one.
-static __global__ void __launch_bounds__(1) stride_kernel(const int* values, int* end, int loads) {
+static __global__ void __launch_bounds__(published_bound)
+    stride_kernel(const int* values, int* end, int loads) {
   int value = values[threadIdx.x];
   for (int i = 1; i < loads; ++i) {
     value = values[value * i];
@@ -29,7 +34,7 @@ static __global__ void __launch_bounds__(1) stride_kernel(const int* values, int
   *end = value;
 }
 
-static __global__ void __launch_bounds__(1)
+static __global__ void __launch_bounds__(published_bound)
     range_kernel(const int* values, int* end, int range, int loads) {
   int value = values[threadIdx.x];
   for (int i = 1; i < loads; ++i) {

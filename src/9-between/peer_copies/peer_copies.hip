@@ -10,6 +10,7 @@
 //   flag                 a store that another device waits for, back and forth
 //   together             several links at once: around a ring, and all to one
 //   library              collective operations by NCCL or RCCL: what is left of a link in use
+#include <hipscope/cache_hint.h>
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
@@ -27,6 +28,7 @@
 namespace peer_copies {
 namespace {
 
+using hipscope::Hint;
 using hipscope::launch;
 using hipscope::random_bits;
 
@@ -36,7 +38,7 @@ constexpr double gigabyte = 1e9;
 // --- Kernels ----------------------------------------------------------------------------------
 
 // Four loads of 16 bytes are under way in each thread before the first is stored. One of the two
-// memories is another device's.
+// memories is another device's. (An array that `=` fills clang 22 keeps in scratch or LDS.)
 __global__ void __launch_bounds__(block_threads)
     move_kernel(const uint4* source, uint4* destination, std::uint64_t count) {
   constexpr unsigned values = 4;
@@ -47,13 +49,13 @@ __global__ void __launch_bounds__(block_threads)
 #pragma unroll
     for (unsigned i = 0; i < values; ++i) {
       if (first + i * blockDim.x < count) {
-        value[i] = source[first + i * blockDim.x];
+        value[i] = hipscope::load<Hint::none>(source + first + i * blockDim.x);
       }
     }
 #pragma unroll
     for (unsigned i = 0; i < values; ++i) {
       if (first + i * blockDim.x < count) {
-        destination[first + i * blockDim.x] = value[i];
+        hipscope::store<Hint::none>(destination + first + i * blockDim.x, value[i]);
       }
     }
   }

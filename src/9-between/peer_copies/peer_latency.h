@@ -17,9 +17,10 @@ using hipscope::launch;
 // As chase_kernel, by atomics, which are carried out where the memory is.
 static __global__ void __launch_bounds__(1)
     atomic_chase_kernel(unsigned* nodes, unsigned first, unsigned steps, unsigned* last) {
-  unsigned node = first;
+  unsigned node = between::of_each_lane(first);
+  const unsigned nothing = between::of_each_lane(0);
   for (unsigned i = 0; i < steps; ++i) {
-    node = atomicAdd_system(&nodes[node], 0U);
+    node = atomicAdd_system(&nodes[node], nothing);
   }
   *last = node;
 }
@@ -92,29 +93,45 @@ class Flag {
 // So many looks at a flag take some seconds: whoever waits longer waits for nobody.
 inline constexpr unsigned most_looks = 1U << 22;
 
+// A flag's word, read again each time. For AMD by atomics: a volatile access of what might be LDS,
+// for all that clang knows, has to wait for LDS too.
+__device__ inline unsigned look_at(const unsigned* flag) {
+#if defined(__HIP_DEVICE_COMPILE__)
+  return __hip_atomic_load(flag, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
+#else
+  return *static_cast<const volatile unsigned*>(flag);
+#endif
+}
+
+__device__ inline void raise(unsigned* flag, unsigned number) {
+#if defined(__HIP_DEVICE_COMPILE__)
+  __hip_atomic_store(flag, number, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
+#else
+  *static_cast<volatile unsigned*>(flag) = number;
+#endif
+  __threadfence_system();
+}
+
 // Stores each turn's number at the other device and waits for it at its own; the second one waits
 // first. `*played` gets the turns that came to an end.
 static __global__ void __launch_bounds__(1)
-    play_kernel(volatile unsigned* mine, volatile unsigned* others, unsigned turns, bool is_first,
-                unsigned* played) {
+    play_kernel(unsigned* mine, unsigned* others, unsigned turns, bool is_first, unsigned* played) {
   unsigned turn = 0;
   bool goes_on = true;
   while (goes_on && turn < turns) {
     const unsigned number = turn + 1;
     if (is_first) {
-      *others = number;
-      __threadfence_system();
+      raise(others, number);
     }
     unsigned looks = 0;
-    while (*mine != number && looks < most_looks) {
+    while (look_at(mine) != number && looks < most_looks) {
       ++looks;
     }
     goes_on = looks < most_looks;
     if (goes_on) {
       ++turn;
       if (!is_first) {
-        *others = number;
-        __threadfence_system();
+        raise(others, number);
       }
     }
   }
