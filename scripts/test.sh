@@ -76,23 +76,28 @@ logged() {
   return "$status"
 }
 
-# each_file NAME COMMAND... -- FILE...: one test per file, the command with the file at its end.
+# each_file NAME COMMAND... -- FILE...: one test per file, the command with the file at its end, several at
+# once. A finding in a header counts for the file that shows it.
 each_file() {
-  local name=$1 command=() file good=0 bad=0
+  local command=() file bad=0 log=$logs/$1.log
   shift
   while [[ $1 != -- ]]; do
     command+=("$1")
     shift
   done
   shift
+  printf '%s\n' "$@" >"$log.files"
+  # shellcheck disable=SC2016 # the inner shell is to expand it
+  run_child xargs -a "$log.files" -P "$(nproc)" -I '{}' sh -c '
+    file=$1
+    shift
+    said=$("$@" "$file" 2>&1) && said="good: $file"
+    printf "%s\n" "$said"' each '{}' "${command[@]}" >"$log" 2>&1 || true
   for file in "$@"; do
-    if logged "$name" "${command[@]}" "$file"; then
-      good=$((good + 1))
-    else
-      bad=$((bad + 1))
-    fi
+    grep -qxF "good: $file" "$log" || bad=$((bad + 1))
   done
-  count "$good" "$bad" 0
+  ((bad == 0)) || grep -v '^good: ' "$log" | sort -u | head -n 80 || true
+  count $(($# - bad)) "$bad" 0
 }
 
 # junit_number FILE ATTRIBUTE: the first value of a test suite's count in a JUnit file.
@@ -182,25 +187,11 @@ test_tidy() {
     count 0 1 0
     return
   fi
-  local sources file bad=0
+  local sources
   mapfile -t sources < <(find src/harness -name '*.cpp' | sort)
-  # Several at once: each takes seconds. A finding in a header counts for the file that shows it.
-  printf '%s\n' "${sources[@]}" | run_tidy >"$logs/clang-tidy.log" 2>&1 || true
-  for file in "${sources[@]}"; do
-    if ! grep -qxF "good: $file" "$logs/clang-tidy.log"; then
-      bad=$((bad + 1))
-    fi
-  done
-  ((bad == 0)) || grep -E 'error:|warning:' "$logs/clang-tidy.log" | sort -u | head -n 60 || true
-  count $((${#sources[@]} - bad)) "$bad" 0
-}
-
-# Checks the files that it reads the names of; writes "good: FILE" for each without a finding.
-run_tidy() {
   # GCC's compile commands may name warnings that clang does not know.
-  # shellcheck disable=SC2016 # the inner shell is to expand it
-  xargs -P "$(nproc)" -I '{}' sh -c 'clang-tidy --quiet --warnings-as-errors="*" -p build/host-asan \
-    --extra-arg=-Wno-unknown-warning-option "$1" && echo "good: $1"' tidy '{}'
+  each_file clang-tidy clang-tidy --quiet --warnings-as-errors='*' -p build/host-asan \
+    --extra-arg=-Wno-unknown-warning-option -- "${sources[@]}"
 }
 
 test_amd() {

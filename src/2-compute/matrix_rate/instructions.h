@@ -103,27 +103,33 @@ using WmmaCodes = Codes<WmmaFp16, WmmaFp16Halves, WmmaBf16, WmmaBf16Halves, Wmma
 using AmdVectorCodes = Codes<VectorFp32, VectorFp64, PackedFp16>;
 using AmdDotCodes = Codes<DotFp16, DotInt8>;
 
-/// On the host backend every generation has a model, but the widest shapes are left out, which lie
-/// as narrower ones do and take a CPU long.
 inline constexpr unsigned every_generation = ~0U;
-inline constexpr unsigned widest_on_host = 64;
+
+/// On the host backend every generation has a model, but the widest shapes are left out, which lie
+/// as narrower ones do and take a CPU, and its compiler, long.
+#if defined(HIPSCOPE_BACKEND_HOST)
+inline constexpr unsigned widest = 64;
+#else
+inline constexpr unsigned widest = ~0U;
+#endif
 
 /// Calls `visit` with a pointer to each of these types that begins no later than `generation` and
 /// has not ended before it.
 template <typename Visit, typename... Code>
 void visit_codes(Codes<Code...> /*types*/, unsigned generation, Visit& visit) {
   const auto visit_one = [&]<typename One>(const One* type) {
-    unsigned since = 0;
-    unsigned until = every_generation;
-    if constexpr (requires { One::since; }) {
-      since = One::since;
-    }
-    if constexpr (requires { One::until; }) {
-      until = One::until;
-    }
-    if (generation == every_generation ? One::n <= widest_on_host
-                                       : since <= generation && generation <= until) {
-      visit(type);
+    if constexpr (One::n <= widest) {
+      unsigned since = 0;
+      unsigned until = every_generation;
+      if constexpr (requires { One::since; }) {
+        since = One::since;
+      }
+      if constexpr (requires { One::until; }) {
+        until = One::until;
+      }
+      if (generation == every_generation || (since <= generation && generation <= until)) {
+        visit(type);
+      }
     }
   };
   (visit_one(static_cast<const Code*>(nullptr)), ...);
