@@ -91,11 +91,11 @@ struct StepPeriod {
 };
 
 /// The period of the steps in a curve that is flat between them and sampled at equal distances
-/// dx: the greatest common divisor of the last x before each rise. A rise is a change of
-/// more than `threshold` (relative) and of several times the curve's own noise, that lasts for two
-/// points at least.
-/// Empty with fewer than three steps, with unequal distances, or when the common divisor is dx
-/// itself, which the sampling cannot tell from no period.
+/// dx: the greatest common divisor of the last x before each rise, or of most rises where they are
+/// so many that it is no chance. A rise is a change of more than `threshold` (relative) and of
+/// several times the curve's own noise, that lasts for two points at least. Empty with fewer than
+/// three steps, with unequal distances, or when the common divisor is dx itself, which the sampling
+/// cannot tell from no period.
 std::optional<StepPeriod> find_step_period(std::span<const CurvePoint> curve, double threshold);
 
 /// Where a curve, which may fall at first, leaves its lowest level for good: from there on every y

@@ -123,11 +123,32 @@ bool is_equally_spaced(std::span<const CurvePoint> curve, double distance) {
   return distance > 0;
 }
 
-// The share of `rises` that lie on a multiple of `period`.
-double share_on_multiples(std::span<const double> rises, double period) {
-  const auto on_multiple = std::count_if(rises.begin(), rises.end(),
-                                         [&](double rise) { return std::fmod(rise, period) == 0; });
-  return static_cast<double>(on_multiple) / static_cast<double>(rises.size());
+std::size_t count_on_multiples(std::span<const double> rises, double period) {
+  return static_cast<std::size_t>(std::count_if(
+      rises.begin(), rises.end(), [&](double rise) { return std::fmod(rise, period) == 0; }));
+}
+
+// How likely so many of `tries` or more succeed, each with this probability.
+double chance_of_at_least(std::size_t successes, std::size_t tries, double probability) {
+  double chance = 0;
+  double one = std::pow(1 - probability, static_cast<double>(tries));  // of exactly i
+  for (std::size_t i = 0; i <= tries; ++i) {
+    chance += i >= successes ? one : 0;
+    one *= static_cast<double>(tries - i) / static_cast<double>(i + 1) * probability /
+           (1 - probability);
+  }
+  return chance;
+}
+
+// Whether the rises lie on multiples of so many sampling distances: nearly all, or most of so many
+// that no chance puts them there.
+bool have_period(std::size_t on_multiples, std::size_t rises, int distances) {
+  constexpr double nearly_all = 0.9;
+  constexpr double most = 0.8;
+  constexpr double no_chance = 1e-4;
+  const double share = static_cast<double>(on_multiples) / static_cast<double>(rises);
+  return share >= nearly_all ||
+         (share >= most && chance_of_at_least(on_multiples, rises, 1.0 / distances) < no_chance);
 }
 
 }  // namespace
@@ -158,7 +179,6 @@ std::optional<LaunchRates> fit_launch_rates(std::span<const LaunchTime> launches
 
 std::optional<StepPeriod> find_step_period(std::span<const CurvePoint> curve, double threshold) {
   constexpr std::size_t fewest_steps = 3;
-  constexpr double wanted_share = 0.9;
   if (curve.size() < 2 * fewest_steps || !is_equally_spaced(curve, curve[1].x - curve[0].x)) {
     return std::nullopt;
   }
@@ -171,13 +191,14 @@ std::optional<StepPeriod> find_step_period(std::span<const CurvePoint> curve, do
   const auto most_distances = static_cast<int>(range / (fewest_steps - 1) / distance);
   for (int distances = most_distances; distances >= 2; --distances) {
     const double period = distances * distance;
-    const double share = share_on_multiples(rises, period);
-    if (share < wanted_share) {
+    const std::size_t on_multiples = count_on_multiples(rises, period);
+    if (!have_period(on_multiples, rises.size(), distances)) {
       continue;
     }
     // A period that skips most of its own multiples is a coincidence, not a staircase.
     const double expected_steps = range / period + 1;
     const double coverage = std::min(1.0, static_cast<double>(rises.size()) / expected_steps);
+    const double share = static_cast<double>(on_multiples) / static_cast<double>(rises.size());
     return StepPeriod{.period = period, .steps = rises.size(), .confidence = share * coverage};
   }
   return std::nullopt;

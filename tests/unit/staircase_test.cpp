@@ -60,6 +60,20 @@ TEST(FindStepPeriod, OneFalseRiseLowersTheConfidenceOnly) {
   EXPECT_GT(period->confidence, 0.9);
 }
 
+// As on an H200: no steps in small blocks, two that are none of the period, eleven that are.
+TEST(FindStepPeriod, TwoFalseRisesAmongThirteenAreToldByTheOthers) {
+  auto made = curve([](double x) { return 100 + std::ceil(std::max(x, 672.0) / 32); }, 0.0001);
+  ASSERT_EQ(made[43].x, 352);
+  for (std::size_t i = 1; i < made.size(); ++i) {
+    made[i].y *= i < 43 ? 1.005 : 1.01;
+  }
+  const auto period = find_step_period(made, smallest_step);
+  ASSERT_TRUE(period);
+  EXPECT_EQ(period->period, 32);
+  EXPECT_EQ(period->steps, 13);
+  EXPECT_LT(period->confidence, 0.6);
+}
+
 TEST(FindStepPeriod, FlatCurveHasNone) {
   EXPECT_FALSE(find_step_period(curve([](double) { return 5.0; }), smallest_step));
 }
