@@ -238,8 +238,9 @@ def report(arguments: argparse.Namespace) -> int:
             files[results.LIMITS_FILE] = f"{results.compact_json(limits)}\n".encode("utf-8")
         if occupied:
             files[results.OCCUPANCY_FILE] = f"{results.compact_json(occupied)}\n".encode("utf-8")
+        schema = results.load_schema()
         for (folder, experiment), result in found.items():
-            files[f"{folder}/{experiment}.json"] = f"{results.compact_json(result)}\n".encode("utf-8")
+            files[f"{folder}/{experiment}.json"] = results.file_text(result, schema).encode("utf-8")
         results.write_files(arguments.out, aside, files)
         if arguments.out.resolve() == ROOT / "results" / "isa":
             for name, text in compilers.documents(found).items():

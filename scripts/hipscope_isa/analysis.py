@@ -14,7 +14,7 @@ from .instructions import CATEGORIES, category, count_fmas
 from .loops import Loop, find_loops
 from .toolchain import FLAGS, Toolchain
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 def _mix(code: list[Instruction]) -> dict[str, int]:

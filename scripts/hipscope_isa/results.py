@@ -13,6 +13,7 @@ from typing import Any
 from hipscope_report import load
 
 from . import occupancy
+from .analysis import SCHEMA_VERSION
 from .errors import IsaError
 from .experiments import REPOSITORY
 from .folders import made_by, target_order
@@ -58,6 +59,37 @@ def _fill(parts: list[str], indent: int) -> str:
     return ("\n" + " " * (indent + 1)).join(line for line in lines if line)
 
 
+def _filled(data: dict[str, Any], rules: dict[str, Any]) -> dict[str, Any]:
+    """An object with what it leaves out, in the order of the schema's properties."""
+    return {key: data[key] if key in data else rule["default"] for key, rule in rules.items()
+            if key in data or "default" in rule}
+
+
+def _shortened(data: dict[str, Any], rules: dict[str, Any]) -> dict[str, Any]:
+    """An object without what the schema says of it anyway."""
+    return {key: value for key, value in data.items()
+            if "default" not in rules[key] or value != rules[key]["default"]}
+
+
+def _with_each(change: Any, result: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    """A result with its kernels, their loops and what llvm-mca says of these changed, each by its rules."""
+    rules = {name: schema["$defs"][name]["properties"] for name in ("kernel", "loop")}
+    of_mca = rules["loop"]["mca"]["oneOf"][1]["properties"]
+
+    def changed(loop: dict[str, Any]) -> dict[str, Any]:
+        mca = {"mca": change(loop["mca"], of_mca)} if loop.get("mca") else {}
+        return change({**loop, **mca}, rules["loop"])
+
+    kernels = [change({**kernel, "loops": [changed(loop) for loop in kernel.get("loops", [])]}, rules["kernel"])
+               for kernel in result["kernels"]]
+    return {**result, "kernels": kernels}
+
+
+def file_text(result: dict[str, Any], schema: dict[str, Any]) -> str:
+    """A result as its file holds it: without what is nearly always the same."""
+    return f"{compact_json(_with_each(_shortened, {**result, 'schema_version': SCHEMA_VERSION}, schema))}\n"
+
+
 def read_result(path: Path, schema: dict[str, Any]) -> dict[str, Any]:
     """A valid result file's content; raises load.BadResult."""
     data = load.read_json(path)
@@ -68,7 +100,7 @@ def read_result(path: Path, schema: dict[str, Any]) -> dict[str, Any]:
         raise load.BadResult(f"{path}: {error}.") from error
     if (folder, data["experiment"]) != (path.parent.name, path.stem):
         raise load.BadResult(f"{path} holds {data['experiment']} for {data['target']}, by {data['compiler']}.")
-    return data
+    return _with_each(_filled, data, schema)
 
 
 def result_files(folder: Path) -> list[Path]:

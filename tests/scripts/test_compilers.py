@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import synthetic
 
 sys.path.insert(0, str(synthetic.SCRIPTS))
 from hipscope_isa import compilers, folders  # noqa: E402
+from hipscope_isa import results as report_files  # noqa: E402
 
 ROOT = synthetic.SCRIPTS.parent
 FOLDER = ROOT / "results" / "isa"
@@ -79,8 +79,9 @@ def test_a_document_is_filled_between_its_comments_alone() -> None:
 
 
 def read(folder: Path) -> dict[tuple[str, str], Any]:
-    """The reports of gfx90a, which the schema's own test holds to the schema."""
-    return {(path.parent.name, path.stem): json.loads(path.read_text(encoding="utf-8"))
+    """The reports of gfx90a."""
+    schema = report_files.load_schema()
+    return {(path.parent.name, path.stem): report_files.read_result(path, schema)
             for path in folder.glob("gfx90a-clang*/*.json")}
 
 
