@@ -41,7 +41,8 @@ inline void measure_managed(Sweep& sweep, std::uint64_t bytes) {
     check(hipDeviceSynchronize());
   };
   const auto read = [&] {
-    launch(compare_kernel, shape(all_blocks(sweep)), memory.data(), words, key, wrong.data());
+    launch(between::compare_kernel, shape(all_blocks(sweep)), memory.data(), words, key,
+           wrong.data());
     check(hipDeviceSynchronize());
   };
   const auto to_device = [&] {

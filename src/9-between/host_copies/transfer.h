@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string>
 
+#include "../words.h"
+
 namespace host_copies {
 
 using hipscope::check;
@@ -17,27 +19,6 @@ using hipscope::random_bits;
 using hipscope::Sweep;
 
 inline constexpr unsigned block_threads = 256;
-
-static __global__ void __launch_bounds__(block_threads)
-    fill_kernel(unsigned* words, std::uint64_t count, unsigned key) {
-  const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
-       i += threads) {
-    words[i] = random_bits(static_cast<unsigned>(i) + key);
-  }
-}
-
-// Counts the words that are not what fill_kernel writes; reads each of them.
-static __global__ void __launch_bounds__(block_threads)
-    compare_kernel(const unsigned* words, std::uint64_t count, unsigned key, unsigned* wrong) {
-  const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
-       i += threads) {
-    if (words[i] != random_bits(static_cast<unsigned>(i) + key)) {
-      atomicAdd(wrong, 1U);
-    }
-  }
-}
 
 inline constexpr double gigabyte = 1e9;
 
@@ -81,7 +62,7 @@ class Transfer {
       copy();
       point.verify(how, wrong_on_device(device_.data(), words), words);
     } else {
-      launch(fill_kernel, shape(blocks_), device_.data(), words, key_);
+      launch(between::fill_kernel, shape(blocks_), device_.data(), words, key_);
       std::fill_n(host, words, ~0U);
       copy();
       check(hipDeviceSynchronize());
@@ -102,7 +83,7 @@ class Transfer {
   [[nodiscard]] std::uint64_t wrong_on_device(const unsigned* words, std::uint64_t count) const {
     DeviceBuffer<unsigned> wrong(1);
     wrong.clear();
-    launch(compare_kernel, shape(blocks_), words, count, key_, wrong.data());
+    launch(between::compare_kernel, shape(blocks_), words, count, key_, wrong.data());
     return wrong.to_host()[0];
   }
 

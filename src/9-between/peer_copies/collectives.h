@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "../words.h"
 #include "devices.h"
 
 namespace peer_copies {
@@ -32,14 +33,6 @@ static __global__ void __launch_bounds__(256)
   }
 }
 
-static __global__ void __launch_bounds__(256)
-    fill_words_kernel(unsigned* words, unsigned count, unsigned key) {
-  const unsigned threads = gridDim.x * blockDim.x;
-  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += threads) {
-    words[i] = hipscope::random_bits(i + key);
-  }
-}
-
 // The devices, with an input and an output on each.
 class Group {
  public:
@@ -49,7 +42,7 @@ class Group {
       inputs_.emplace_back(device, words);
       outputs_.emplace_back(device, words);
       const On on(device);
-      hipscope::launch(fill_words_kernel, {.grid = dim3(blocks), .block = dim3(threads)},
+      hipscope::launch(between::fill_kernel, {.grid = dim3(blocks), .block = dim3(threads)},
                        inputs_.back().data(), words, key_ + static_cast<unsigned>(device));
       check(hipDeviceSynchronize());
       parties_.push_back({inputs_.back().data(), outputs_.back().data(), outputs_.back().stream()});

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "../words.h"
 #include "bulk_move.h"
 #include "collectives.h"
 #include "devices.h"
@@ -30,7 +31,6 @@ namespace {
 
 using hipscope::Hint;
 using hipscope::launch;
-using hipscope::random_bits;
 
 constexpr unsigned block_threads = 512;
 constexpr double gigabyte = 1e9;
@@ -61,27 +61,6 @@ __global__ void __launch_bounds__(block_threads)
   }
 }
 
-__global__ void __launch_bounds__(block_threads)
-    fill_kernel(unsigned* words, std::uint64_t count, unsigned key) {
-  const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
-       i += threads) {
-    words[i] = random_bits(static_cast<unsigned>(i) + key);
-  }
-}
-
-// Counts the words that are not what fill_kernel writes.
-__global__ void __launch_bounds__(block_threads)
-    compare_kernel(const unsigned* words, std::uint64_t count, unsigned key, unsigned* wrong) {
-  const std::uint64_t threads = std::uint64_t{gridDim.x} * blockDim.x;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
-       i += threads) {
-    if (words[i] != random_bits(static_cast<unsigned>(i) + key)) {
-      atomicAdd(wrong, 1U);
-    }
-  }
-}
-
 // --- Moves ------------------------------------------------------------------------------------
 
 struct Sizes {
@@ -108,8 +87,8 @@ hipscope::LaunchShape shape(const Sweep& sweep, unsigned blocks, hipStream_t str
 // Fills one move's source and poisons its destination, which must both be whole.
 void prepare(const Sweep& sweep, const Move& move, unsigned key) {
   const On on(move.source->device());
-  launch(fill_kernel, shape(sweep, blocks_of(sweep), move.source->stream()), move.source->data(),
-         move.source->words(), key);
+  launch(between::fill_kernel, shape(sweep, blocks_of(sweep), move.source->stream()),
+         move.source->data(), move.source->words(), key);
   move.source->wait();
   const On other(move.destination->device());
   check(hipMemset(move.destination->data(), hipscope::poison_byte,
@@ -122,7 +101,7 @@ std::uint64_t wrong_words(const Sweep& sweep, const Move& move, unsigned key) {
   hipscope::DeviceBuffer<unsigned> wrong(1);
   wrong.clear();
   check(hipDeviceSynchronize());
-  launch(compare_kernel, shape(sweep, blocks_of(sweep), move.destination->stream()),
+  launch(between::compare_kernel, shape(sweep, blocks_of(sweep), move.destination->stream()),
          move.destination->data(), move.destination->words(), key, wrong.data());
   move.destination->wait();
   return wrong.to_host()[0];
