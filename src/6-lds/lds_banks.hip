@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "lds_banks_access.h"
 #include "lds_banks_contents.h"
@@ -39,6 +40,7 @@ using lds_banks::Access;
 using lds_banks::Amount;
 using lds_banks::body_steps;
 using lds_banks::content;
+using lds_banks::Copies;
 using lds_banks::copies;
 using lds_banks::dword_bytes;
 using lds_banks::lanes_of;
@@ -58,7 +60,7 @@ constexpr unsigned largest_block = 1024;
 // One wave. The last dword of an access is the address of the next one, in another copy.
 template <unsigned Bytes>
 __global__ void __launch_bounds__(largest_block)
-    chase_kernel(const unsigned* offsets, unsigned pitch, unsigned salt, unsigned* ends,
+    chase_kernel(const unsigned* offsets, Copies lie, unsigned salt, unsigned* ends,
                  WaveTime* times, unsigned rounds) {
   HIP_DYNAMIC_SHARED(uint4, dynamic_lds)
   auto* const lds = reinterpret_cast<unsigned*>(dynamic_lds);
@@ -67,7 +69,8 @@ __global__ void __launch_bounds__(largest_block)
   unsigned address = lds_address(lds) + offset;
 #pragma unroll
   for (unsigned copy = 0; copy < copies; ++copy) {
-    lds[(offset + copy * pitch) / dword_bytes + last] = address + next_copy(copy, salt) * pitch;
+    lds[(offset + copy * lie.pitch) / dword_bytes + last] =
+        address + next_copy(copy, salt) * lie.pitch;
   }
   run_timed(times, rounds, [&] {
 #pragma unroll
@@ -81,17 +84,17 @@ __global__ void __launch_bounds__(largest_block)
 // Independent loads: each thread adds up all that it has loaded.
 template <unsigned Bytes>
 __global__ void __launch_bounds__(largest_block)
-    loads_kernel(const unsigned* offsets, unsigned pitch, unsigned salt, unsigned* sums,
+    loads_kernel(const unsigned* offsets, Copies lie, unsigned salt, unsigned* sums,
                  WaveTime* times, unsigned rounds) {
   HIP_DYNAMIC_SHARED(uint4, dynamic_lds)
   auto* const lds = reinterpret_cast<unsigned*>(dynamic_lds);
-  for (unsigned i = threadIdx.x; i < copies * pitch / dword_bytes; i += blockDim.x) {
+  for (unsigned i = threadIdx.x; i < lie.words; i += blockDim.x) {
     lds[i] = content(i, salt);
   }
   unsigned address[copies];
 #pragma unroll
   for (unsigned copy = 0; copy < copies; ++copy) {
-    address[copy] = lds_address(lds) + offsets[threadIdx.x % warpSize] + copy * pitch;
+    address[copy] = lds_address(lds) + offsets[threadIdx.x % warpSize] + copy * lie.pitch;
   }
   unsigned sum = 0;
   run_timed(times, rounds, [&] {
@@ -113,7 +116,7 @@ __global__ void __launch_bounds__(largest_block)
 // its places.
 template <unsigned Bytes>
 __global__ void __launch_bounds__(largest_block)
-    stores_kernel(const unsigned* offsets, unsigned pitch, unsigned salt, unsigned* found,
+    stores_kernel(const unsigned* offsets, Copies lie, unsigned salt, unsigned* found,
                   WaveTime* times, unsigned rounds) {
   HIP_DYNAMIC_SHARED(uint4, dynamic_lds)
   auto* const lds = reinterpret_cast<unsigned*>(dynamic_lds);
@@ -123,7 +126,7 @@ __global__ void __launch_bounds__(largest_block)
   LdsWords<Bytes> stored{};
 #pragma unroll
   for (unsigned copy = 0; copy < copies; ++copy) {
-    address[copy] = lds_address(lds) + offsets[lane] + copy * pitch;
+    address[copy] = lds_address(lds) + offsets[lane] + copy * lie.pitch;
   }
 #pragma unroll
   for (unsigned i = 0; i < count; ++i) {
@@ -236,14 +239,22 @@ constexpr Access stores = {Bytes,
 
 // --- Sweeps -----------------------------------------------------------------------------------
 
-// All strides up to 64 dwords at which the access is aligned.
+// All strides up to 64 dwords at which the access is aligned, and of dwords some longer ones: 64
+// banks that serve a wave of 64 in halves differ from 128 banks at a stride of 128 only.
 void measure_strides(Sweep& sweep, const Access& access, const Amount& amount) {
-  constexpr unsigned longest_stride = 64;
+  constexpr unsigned longest_of_all = 64;
   sweep.axis({.name = "stride", .unit = "dwords"});
   sweep.headline(access.value);
   const unsigned lanes = lanes_of(sweep);
   const unsigned step = access.bytes / dword_bytes;
-  for (unsigned stride = step; stride <= longest_stride; stride += step) {
+  std::vector<unsigned> strides;
+  for (unsigned stride = step; stride <= longest_of_all; stride += step) {
+    strides.push_back(stride);
+  }
+  if (access.bytes == dword_bytes) {
+    strides.insert(strides.end(), {80, 96, 112, 128});
+  }
+  for (const unsigned stride : strides) {
     if (!sweep.is_hardware() && stride > 3 * step && stride % 32 != 0) {
       continue;  // the host backend is slow
     }

@@ -15,9 +15,9 @@
 
 namespace lds_banks {
 
-/// `offsets` says where the lanes of a wave go in the first copy, `pitch` how far it is to the
-/// next, both in bytes. What the kernel works on depends on the random `salt`.
-using PatternKernel = void (*)(const unsigned* offsets, unsigned pitch, unsigned salt,
+/// `offsets` says where the lanes of a wave go in the first copy, in bytes. What the kernel works
+/// on depends on the random `salt`.
+using PatternKernel = void (*)(const unsigned* offsets, Copies lie, unsigned salt,
                                unsigned* results, hipscope::WaveTime* times, unsigned rounds);
 
 /// Stores each wave's time of `rounds` rounds.
@@ -61,7 +61,7 @@ struct Access {
   const char* value;
   const char* verified;
   PatternKernel kernel;
-  Words (*expected)(const Words& offsets, unsigned pitch, unsigned salt, std::uint64_t rounds);
+  Words (*expected)(const Words& offsets, Copies lie, unsigned salt, std::uint64_t rounds);
 };
 
 /// How much is run: rounds of a kernel, and threads of the block that shall fill a CU.
@@ -82,21 +82,20 @@ inline double measure_access(const hipscope::Sweep& sweep, hipscope::Point& poin
   const std::uint64_t rounds = amount.rounds;
   const unsigned lanes = lanes_of(sweep);
   const unsigned all_threads = access.full_cu ? amount.threads_on(sweep) : lanes;
-  constexpr unsigned widest = 16;  // so that the copies are aligned for every access
-  const unsigned end = *std::max_element(offsets.begin(), offsets.end()) + access.bytes;
-  const unsigned pitch = (end + widest - 1) / widest * widest;
+  const Copies lie = copies_of(offsets, access.bytes);
   const auto salt = static_cast<unsigned>(std::mt19937_64(sweep.seed())());
   const hipscope::DeviceBuffer<unsigned> given{std::span<const unsigned>(offsets)};
-  const std::size_t results_of_wave = access.expected(offsets, pitch, salt, 1).size();
+  const std::size_t results_of_wave = access.expected(offsets, lie, salt, 1).size();
   hipscope::DeviceBuffer<unsigned> results(results_of_wave * (all_threads / lanes));
   const auto run = [&](unsigned threads, hipscope::WaveTime* times, std::uint64_t repeats) {
-    hipscope::launch(access.kernel,
-                     {.grid = dim3(1), .block = dim3(threads), .lds_bytes = copies * pitch},
-                     given.data(), pitch, salt, results.data(), times, repeats);
+    hipscope::launch(
+        access.kernel,
+        {.grid = dim3(1), .block = dim3(threads), .lds_bytes = lie.words * dword_bytes},
+        given.data(), lie, salt, results.data(), times, repeats);
   };
   const double round = measure_rounds(
       sweep, point, access.verified, all_threads, rounds, results, run,
-      [&](std::uint64_t repeats) { return access.expected(offsets, pitch, salt, repeats); });
+      [&](std::uint64_t repeats) { return access.expected(offsets, lie, salt, repeats); });
   const double cycles = round / (body_steps * (all_threads / lanes));
   point.value(access.value, cycles, "cycles");
   point.value("dwords in one bank", dwords_of_busiest_bank(offsets, access.bytes), "dwords");

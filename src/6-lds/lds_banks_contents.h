@@ -13,10 +13,6 @@
 
 namespace lds_banks {
 
-/// Each pattern lies in LDS so many times, one after the other, and accesses take turns. Copies are
-/// as far apart for all lanes, so that the conflicts are the same in each.
-inline constexpr unsigned copies = 3;
-
 /// Accesses in the body of the loop: not a multiple of the copies, so that a chain does not end
 /// where it began.
 inline constexpr unsigned body_steps = 127;
@@ -34,18 +30,18 @@ __host__ __device__ inline unsigned content(unsigned i, unsigned salt) {
 /// Where a wave's chains end, what its loads add up to, and what its stores leave: each after so
 /// many rounds with the warm-up.
 template <unsigned Bytes>
-Words chain_ends(const Words& offsets, unsigned pitch, unsigned salt, std::uint64_t rounds) {
+Words chain_ends(const Words& offsets, Copies lie, unsigned salt, std::uint64_t rounds) {
   const auto copy = static_cast<unsigned>(rounds * body_steps * (1 + salt % 2) % copies);
   Words ends = offsets;
   for (unsigned& end : ends) {
-    end += copy * pitch;
+    end += copy * lie.pitch;
   }
   return ends;
 }
 
 template <unsigned Bytes>
-Words load_sums(const Words& offsets, unsigned pitch, unsigned salt, std::uint64_t rounds) {
-  Words lds(copies * pitch / dword_bytes);
+Words load_sums(const Words& offsets, Copies lie, unsigned salt, std::uint64_t rounds) {
+  Words lds(lie.words);
   for (unsigned i = 0; i < lds.size(); ++i) {
     lds[i] = content(i, salt);
   }
@@ -55,7 +51,7 @@ Words load_sums(const Words& offsets, unsigned pitch, unsigned salt, std::uint64
     for (unsigned step = 0; step < body_steps; ++step) {
       hipscope::LdsWords<Bytes> loaded{};
       const auto* const bytes = reinterpret_cast<const unsigned char*>(lds.data());
-      std::memcpy(&loaded, bytes + offset + step % copies * pitch, Bytes);
+      std::memcpy(&loaded, bytes + offset + step % copies * lie.pitch, Bytes);
       sum = std::accumulate(std::begin(loaded.word), std::end(loaded.word), sum);
     }
     sums.push_back(sum * static_cast<unsigned>(rounds));
@@ -64,7 +60,7 @@ Words load_sums(const Words& offsets, unsigned pitch, unsigned salt, std::uint64
 }
 
 template <unsigned Bytes>
-Words stored_words(const Words& offsets, unsigned /*pitch*/, unsigned salt, std::uint64_t rounds) {
+Words stored_words(const Words& offsets, Copies /*lie*/, unsigned salt, std::uint64_t rounds) {
   constexpr unsigned count = hipscope::LdsWords<Bytes>::count;
   Words words;
   for (unsigned lane = 0; lane < offsets.size(); ++lane) {

@@ -27,6 +27,27 @@ Words offsets_of(unsigned lanes, PlaceOf place_of, unsigned unit_bytes = dword_b
   return offsets;
 }
 
+/// Each pattern lies in LDS so many times, and accesses take turns. Copies are as far apart for all
+/// lanes, so that the conflicts are the same in each.
+inline constexpr unsigned copies = 3;
+
+/// From one copy to the next, in bytes, and the dwords of all.
+struct Copies {
+  unsigned pitch;
+  unsigned words;
+};
+
+/// One after the other, or, where that is more than LDS, in the gaps of one another: the lanes of
+/// so long a pattern lie far apart.
+inline Copies copies_of(const Words& offsets, unsigned access_bytes) {
+  constexpr unsigned widest = 16;             // so that the copies are aligned for every access
+  constexpr unsigned most_bytes = 48 * 1024;  // that every device gives a block without being asked
+  const auto aligned = [](unsigned bytes) { return (bytes + widest - 1) / widest * widest; };
+  const unsigned end = *std::max_element(offsets.begin(), offsets.end()) + access_bytes;
+  const unsigned pitch = copies * aligned(end) <= most_bytes ? aligned(end) : widest;
+  return {.pitch = pitch, .words = aligned(end + (copies - 1) * pitch) / dword_bytes};
+}
+
 /// The most different dwords of one bank that a wave asks for, if there are 32 banks of 4 bytes (as
 /// the CUDA C++ programming guide and AMD's manuals of GCN and CDNA say; RDNA has two sets of 32):
 /// the passes that it takes at least.

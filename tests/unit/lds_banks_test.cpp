@@ -38,6 +38,25 @@ TEST(LdsBanksTest, TheBusiestBankOfAStride) {
   EXPECT_EQ(busiest(32, 16), 64);
 }
 
+// Dwords that no two lanes of any copies share.
+TEST(LdsBanksTest, CopiesLieApart) {
+  for (const unsigned lanes : {32U, 64U}) {
+    for (const unsigned stride : {1U, 63U, 64U, 80U, 128U}) {
+      const Words offsets = offsets_of(lanes, [=](unsigned lane) { return lane * stride; });
+      const lds_banks::Copies lie = lds_banks::copies_of(offsets, 4);
+      EXPECT_LE(lie.words * lds_banks::dword_bytes, 48U * 1024) << lanes << " " << stride;
+      std::set<unsigned> places;
+      for (unsigned copy = 0; copy < lds_banks::copies; ++copy) {
+        for (const unsigned offset : offsets) {
+          places.insert(offset + copy * lie.pitch);
+        }
+      }
+      EXPECT_EQ(places.size(), lds_banks::copies * lanes) << lanes << " " << stride;
+      EXPECT_LT(*places.rbegin() / lds_banks::dword_bytes, lie.words);
+    }
+  }
+}
+
 TEST(LdsBanksTest, BytesOfOneDwordMeetInOneBank) {
   const Words bytes = offsets_of(
       64, [](unsigned lane) { return lane; }, 1);
