@@ -325,10 +325,10 @@ void measure_unrolls(Sweep& sweep, unsigned threads, std::uint64_t fmas,
 }
 
 // Up to 256 KiB on NVIDIA and 128 KiB on AMD: more than any known instruction cache next to a CU.
-// Close together about 128 KiB of NVIDIA's.
-using UnrollFactors =
-    std::integer_sequence<unsigned, 1, 2, 4, 8, 16, 32, 64, 100, 128, 192, 256, 384, 512, 768, 1024,
-                          1536, 2048, 3072, 4096, 6144, 7168, 8000, 8192, 9216, 12288, 16384>;
+// Close together about 32 KiB and 64 KiB of AMD's (of 8 bytes an FMA) and 128 KiB of NVIDIA's.
+using UnrollFactors = std::integer_sequence<unsigned, 1, 2, 4, 8, 16, 32, 64, 100, 128, 192, 256,
+                                            384, 512, 768, 1024, 1536, 2048, 3072, 3584, 4000, 4096,
+                                            4608, 6144, 7168, 8000, 8192, 9216, 12288, 16384>;
 
 template <unsigned Fmas, int... Paddings>
 void measure_alignment(Sweep& sweep, std::uint64_t fmas,

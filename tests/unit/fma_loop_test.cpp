@@ -17,8 +17,8 @@ constexpr double bytes_per_fma = 16;
 constexpr double loop_bytes = 48;
 
 std::vector<double> lengths() {
-  return {1,   2,    4,    8,    16,   32,   64,   100,  128,  192,  256,  384,   512,
-          768, 1024, 1536, 2048, 3072, 4096, 6144, 7168, 8000, 8192, 9216, 12288, 16384};
+  return {1,    2,    4,    8,    16,   32,   64,   100,  128,  192,  256,  384,  512,   768,  1024,
+          1536, 2048, 3072, 3584, 4000, 4096, 4608, 6144, 7168, 8000, 8192, 9216, 12288, 16384};
 }
 
 // A loop whose FMAs take `latency` cycles each and its end `end` cycles; beyond `cache` bytes an
