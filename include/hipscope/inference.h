@@ -219,6 +219,25 @@ struct Capacity {
 /// them; the value then is the first. Empty where less than half or more than half miss throughout.
 std::optional<Capacity> fit_capacity(std::span<const CurvePoint> misses);
 
+/// How much a cache holds, by the share of loads that hit in it.
+struct CapacityByHits {
+  double value = 0;
+  double low = 0;
+  double high = 0;
+  double first_x = 0;      ///< of the footprints that tell it
+  double last_x = 0;       ///< of these
+  std::size_t points = 0;  ///< of these
+  double drift = 0;        ///< octaves of the capacity from the first half of them to the second
+  double confidence = 0;   ///< 0 ... 1: that the capacity is within an eighth of `value`
+};
+
+/// The capacity by the share of loads that hit, 0 ... 1, over the footprint, where each load may be
+/// of any line, whichever came before: past the capacity the share is capacity over footprint,
+/// whatever line is replaced. Empty where the share does not begin near 1, where fewer than four
+/// footprints have a share between a tenth and three quarters, and where share times footprint is
+/// not the same for all of these.
+std::optional<CapacityByHits> fit_capacity_by_hits(std::span<const CurvePoint> hits);
+
 /// Where a level of a curve ends.
 struct LevelEnd {
   double last_x = 0;   ///< the last x on the level: what is there still fits

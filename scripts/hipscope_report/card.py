@@ -104,7 +104,11 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
                   "two paths of a wave that is alone", "branch pays, {what}"),
     ),
     "memory": (
-        *_told_by("memory_latency", "memory latency", "TLB level {n} reach", "store-to-load latency",
+        *_told_by("memory_latency", "memory latency", "memory latency with a cold TLB",
+                  "memory latency spread", "cache level {n} miss penalty",
+                  "constant cache level {n} miss penalty",
+                  "cache level {n} latency spread", "TLB level {n} reach", "TLB level {n} entries",
+                  "TLB level {n} entry", "TLB level {n} miss penalty", "store-to-load latency",
                   "L2 latency spread over {what}", "near half of cache level {n} capacity",
                   "far half of cache level {n} latency"),
         *_told_by("memory_bandwidth", "memory read bandwidth", "memory write bandwidth",

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <vector>
 
 #include "capacity_laws.h"
@@ -180,6 +181,86 @@ std::optional<Capacity> fit_capacity(std::span<const CurvePoint> misses) {
   const auto beyond = static_cast<std::size_t>(std::count_if(
       rising.begin(), rising.end(), [](double share) { return share >= 1 - clearly; }));
   found.confidence = share_of_right(found, beyond);
+  return found;
+}
+
+namespace {
+
+// The footprints that are past a capacity, and share times footprint there; empty where the shares
+// are none of a capacity.
+std::vector<CurvePoint> capacities_past_knee(std::span<const CurvePoint> hits) {
+  constexpr double nearly_all = 0.9;
+  constexpr double past_knee = 0.75;  // where hardly a set has room left
+  constexpr double too_few = 0.1;     // to tell them from what is taken for a hit
+  const auto knee = std::find_if(hits.begin(), hits.end(),
+                                 [&](const CurvePoint& point) { return point.y < nearly_all; });
+  std::vector<double> inside;
+  std::transform(hits.begin(), knee, std::back_inserter(inside),
+                 [](const CurvePoint& point) { return point.y; });
+  constexpr std::size_t fewest_inside = 2;
+  if (inside.size() < fewest_inside) {
+    return {};
+  }
+  // Of loads that hit some look like misses, because somebody else has slowed them down.
+  const double seen = summarize(inside).median;
+  std::vector<CurvePoint> past;
+  bool has_ended = false;
+  for (auto point = knee; point != hits.end(); ++point) {
+    const double share = point->y / seen;
+    if (share > (past.empty() ? 1 : nearly_all)) {
+      return {};  // it does not stay past it
+    }
+    has_ended = has_ended || share < too_few;
+    if (share <= past_knee && !has_ended) {
+      past.push_back({.x = point->x, .y = share * point->x});
+    }
+  }
+  return past;
+}
+
+}  // namespace
+
+std::optional<CapacityByHits> fit_capacity_by_hits(std::span<const CurvePoint> hits) {
+  constexpr std::size_t fewest_points = 4;
+  constexpr double fewest_octaves = 0.8;
+  const std::vector<CurvePoint> past = capacities_past_knee(hits);
+  if (past.size() < fewest_points || std::log2(past.back().x / past.front().x) < fewest_octaves) {
+    return std::nullopt;
+  }
+  std::vector<double> octaves;
+  for (const CurvePoint& point : past) {
+    octaves.push_back(std::log2(point.y));
+  }
+  const auto half = static_cast<std::ptrdiff_t>(octaves.size() / 2);
+  const auto median = [](auto begin, auto end) {
+    return summarize(std::vector(begin, end)).median;
+  };
+  const double middle = median(octaves.begin(), octaves.end());
+  CapacityByHits found{.value = std::exp2(middle),
+                       .first_x = past.front().x,
+                       .last_x = past.back().x,
+                       .points = past.size(),
+                       .drift = median(octaves.end() - half, octaves.end()) -
+                                median(octaves.begin(), octaves.begin() + half)};
+  for (double& each : octaves) {
+    each = std::abs(each - middle);
+  }
+  const double spread = summarize(octaves).median;
+  constexpr double largest_spread = 0.15;  // of what falls in another way
+  constexpr double largest_drift = 0.4;
+  if (spread > largest_spread || std::abs(found.drift) > largest_drift) {
+    return std::nullopt;
+  }
+  // In the trial (tests/inference, the seeds for fitting).
+  constexpr std::array by_drift = {Knot{0.05, 0.97}, Knot{0.15, 0.8}, Knot{0.4, 0.3}};
+  constexpr std::array by_points = {Knot{4, 0.8}, Knot{8, 1}};
+  found.confidence =
+      along(by_drift, std::abs(found.drift)) * along(by_points, static_cast<double>(found.points));
+  constexpr double always = 0.03;  // octaves: of sets that are not quite full
+  const double margin = always + std::abs(found.drift) / 2 +
+                        3 * spread / std::sqrt(static_cast<double>(found.points));
+  found.low = found.value / std::exp2(margin);
+  found.high = found.value * std::exp2(margin);
   return found;
 }
 

@@ -26,6 +26,12 @@ class Set {
     clock_ = ways;
   }
 
+  // Lines that are there now, of those that were accessed.
+  [[nodiscard]] std::size_t resident() const {
+    return lines_.size() -
+           static_cast<std::size_t>(std::count(lines_.begin(), lines_.end(), nothing));
+  }
+
   // True if it was there; if not, it is afterwards.
   bool access(std::size_t line) {
     const auto found = std::find(lines_.begin(), lines_.end(), line);
@@ -100,20 +106,54 @@ double simulated_miss_share(Replacement replacement, unsigned ways, std::size_t 
   return static_cast<double>(misses) / static_cast<double>(sets * lines);
 }
 
-// The mean miss share of lines whose sets hold a Poisson number of them, `mean` on average: each
-// count weighs by how many lines it stands for.
-double mean_over_sets(const Cache& cache, double mean) {
+double simulated_resident_share(Replacement replacement, unsigned ways, std::size_t lines,
+                                unsigned laps) {
+  constexpr std::size_t sets = 60;
+  Random random(lines);
+  std::size_t resident = 0;
+  for (std::size_t i = 0; i < sets; ++i) {
+    Set set(replacement, ways, random);
+    for (std::size_t step = 0; step < laps * lines; ++step) {
+      set.access(step % lines);
+    }
+    resident += set.resident();
+  }
+  return static_cast<double>(resident) / static_cast<double>(sets * lines);
+}
+
+// The mean share of lines whose sets hold a Poisson number of them, `mean` on average: each count
+// weighs by how many lines it stands for.
+template <class ShareOfSet>
+double mean_over_sets(double mean, const ShareOfSet& share_of_set) {
   const double deviation = std::sqrt(mean);
   double weights = 0;
-  double misses = 0;
+  double shares = 0;
   for (double count = std::max(1.0, std::floor(mean - 5 * deviation - 1));
        count <= mean + 5 * deviation + 1; ++count) {
     const double weight = count * std::exp(count * std::log(mean) - mean - std::lgamma(count + 1));
     weights += weight;
-    misses += weight * set_miss_share(cache.replacement, cache.ways,
-                                      static_cast<std::size_t>(count), cache.laps);
+    shares += weight * share_of_set(static_cast<std::size_t>(count));
   }
-  return misses / weights;
+  return shares / weights;
+}
+
+// The same of all lines of a footprint, however they come to their sets.
+template <class ShareOfSet>
+double mean_over_lines(const Cache& cache, double footprint, const ShareOfSet& share_of_set) {
+  const double sets = cache.bytes * cache.share / cache.line / cache.ways;
+  const double mean = footprint / cache.line / sets;
+  constexpr double page = 64 * 1024;
+  // A page brings one line to each of the sets that it covers.
+  const bool by_pages = cache.sets == Sets::pages && page < cache.line * sets;
+  if (cache.sets == Sets::hashed || by_pages) {
+    return mean_over_sets(mean, share_of_set);
+  }
+  // Some sets hold one line more than others.
+  const double low = std::floor(mean);
+  const double part = mean - low;
+  const auto lines = static_cast<std::size_t>(low);
+  const double share_of_more = part * (low + 1) / mean;
+  return (1 - share_of_more) * share_of_set(lines) + share_of_more * share_of_set(lines + 1);
 }
 
 }  // namespace
@@ -135,21 +175,27 @@ double set_miss_share(Replacement replacement, unsigned ways, std::size_t lines,
 }
 
 double miss_share(const Cache& cache, double footprint) {
-  const double sets = cache.bytes * cache.share / cache.line / cache.ways;
-  const double mean = footprint / cache.line / sets;
-  constexpr double page = 64 * 1024;
-  // A page brings one line to each of the sets that it covers.
-  const bool by_pages = cache.sets == Sets::pages && page < cache.line * sets;
-  if (cache.sets == Sets::hashed || by_pages) {
-    return mean_over_sets(cache, mean);
-  }
-  // Some sets hold one line more than others.
-  const double low = std::floor(mean);
-  const double part = mean - low;
-  const auto lines = static_cast<std::size_t>(low);
-  const double share_of_more = part * (low + 1) / mean;
-  return (1 - share_of_more) * set_miss_share(cache.replacement, cache.ways, lines, cache.laps) +
-         share_of_more * set_miss_share(cache.replacement, cache.ways, lines + 1, cache.laps);
+  return mean_over_lines(cache, footprint, [&](std::size_t lines) {
+    return set_miss_share(cache.replacement, cache.ways, lines, cache.laps);
+  });
+}
+
+double resident_share(const Cache& cache, double footprint, unsigned laps) {
+  return mean_over_lines(cache, footprint, [&](std::size_t lines) {
+    const bool is_lru = cache.replacement == Replacement::lru;
+    if (lines == 0 || (is_lru && lines <= cache.ways)) {
+      return 1.0;
+    }
+    if (is_lru || lines > std::size_t{8} * cache.ways) {
+      return static_cast<double>(cache.ways) / static_cast<double>(lines);
+    }
+    static std::map<std::tuple<Replacement, unsigned, std::size_t, unsigned>, double> known;
+    const auto [entry, is_new] = known.try_emplace({cache.replacement, cache.ways, lines, laps}, 0);
+    if (is_new) {
+      entry->second = simulated_resident_share(cache.replacement, cache.ways, lines, laps);
+    }
+    return entry->second;
+  });
 }
 
 namespace {

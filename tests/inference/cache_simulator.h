@@ -55,6 +55,10 @@ double set_miss_share(Replacement replacement, unsigned ways, std::size_t lines,
 /// The share of a footprint's lines that miss in a cache.
 double miss_share(const Cache& cache, double footprint);
 
+/// The share of a footprint's lines that are in a cache after so many laps through them, from a
+/// cache full of other lines.
+double resident_share(const Cache& cache, double footprint, unsigned laps);
+
 /// Latency over footprint, and the rate over footprint if what each level serves takes turns.
 double latency_at(const Machine& machine, double footprint, Random& random);
 double bandwidth_at(const Machine& machine, double footprint);

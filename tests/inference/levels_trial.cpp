@@ -9,6 +9,7 @@
 
 #include "cache_simulator.h"
 #include "disturbance.h"
+#include "load_times.h"
 #include "made_results.h"
 #include "memory_latency_findings.h"
 #include "trial.h"
@@ -22,6 +23,9 @@ constexpr double mib = 1024 * kib;
 // How far off a capacity is still right.
 constexpr double capacity_tolerance = 0.125;
 constexpr double latency_tolerance = 0.05;
+constexpr double penalty_tolerance = 0.1;
+
+constexpr unsigned loads_trial_number = 60;
 
 Cache random_cache(Random& random, double bytes, double latency) {
   Cache cache{.bytes = bytes, .latency = latency};
@@ -67,6 +71,7 @@ Machine random_machine(Random& random) {
 struct Measured {
   Curve footprint{};
   Curve edges{};
+  ModeCurves modes{};
 };
 
 template <class Latency>
@@ -100,6 +105,9 @@ MadeResults concluded(const Measured& measured, double l2_bytes) {
   made.curve("footprint", "latency", measured.footprint);
   if (!measured.edges.empty()) {
     made.curve("edges", "latency", measured.edges);
+  }
+  for (std::size_t i = 0; i < measured.modes.size(); ++i) {
+    made.curve("load-times", "mode " + std::to_string(i + 1), measured.modes[i]);
   }
   memory_latency::conclude(made.results());
   return made;
@@ -139,6 +147,26 @@ void enter(Tally& tally, const std::vector<Inference>& answers, const std::strin
   }
 }
 
+// What the shares of hits say alone.
+std::vector<Inference> by_hits(const ModeCurves& modes) {
+  std::vector<Inference> found;
+  Curve hits;
+  for (const Curve& mode : modes) {
+    hits.resize(mode.size());
+    for (std::size_t i = 0; i < mode.size(); ++i) {
+      hits[i].x = mode[i].x;
+      hits[i].y += mode[i].y / 100;
+    }
+    if (const auto capacity = fit_capacity_by_hits(hits)) {
+      found.push_back({.name = "capacity",
+                       .value = capacity->value,
+                       .confidence = capacity->confidence,
+                       .interval = Interval{.low = capacity->low, .high = capacity->high}});
+    }
+  }
+  return found;
+}
+
 TEST(LevelsTrial, CapacityAndLatencyOfCaches) {
   constexpr unsigned trial_number = 1;
   constexpr unsigned machines = 400;
@@ -149,19 +177,41 @@ TEST(LevelsTrial, CapacityAndLatencyOfCaches) {
       const auto per_octave = one_of(random, std::vector<unsigned>{8, 8, 4, 3});
       const double largest = one_of(random, std::vector<double>{2048 * mib, 512 * mib});
       const auto latency = [&](double bytes) { return latency_at(machine, bytes, random); };
-      const Measured measured = measure(latency, disturbance, per_octave, largest, random);
+      Measured measured = measure(latency, disturbance, per_octave, largest, random);
       const bool driver_knows = happens(random, 0.7) && machine.caches.size() > 1;
-      const MadeResults made = concluded(measured, driver_knows ? machine.caches.at(1).bytes : 0);
+      const double l2_bytes = driver_knows ? machine.caches.at(1).bytes : 0;
+      const MadeResults made = concluded(measured, l2_bytes);
+      // Single loads of the same machine; draws of their own, so that the walks stay as they are.
+      Random loads_random(seed(loads_trial_number, i));
+      measured.modes =
+          mode_curves(machine, footprints(kib, largest, per_octave), disturbance, loads_random);
+      const MadeResults both = concluded(measured, l2_bytes);
       std::vector<double> capacities;
       std::vector<double> latencies;
-      for (const Cache& cache : machine.caches) {
+      std::vector<double> penalties;
+      for (std::size_t level = 0; level < machine.caches.size(); ++level) {
+        const Cache& cache = machine.caches[level];
         if (4 * cache.bytes <= largest) {
+          const bool is_last = level + 1 == machine.caches.size();
           capacities.push_back(cache.bytes);
           latencies.push_back(cache.latency);
+          penalties.push_back((is_last ? machine.latency : machine.caches[level + 1].latency) -
+                              cache.latency);
         }
       }
       enter(tally("cache capacity, " + disturbance.name), made.inferences(), "capacity", capacities,
             capacity_tolerance);
+      // What a TLB reaches shows in the same way; the walk tells it from a cache.
+      std::vector<double> held = capacities;
+      if (machine.tlb_reach > 0 && 4 * machine.tlb_reach <= largest) {
+        held.push_back(machine.tlb_reach);
+      }
+      enter(tally("capacity by hits, " + disturbance.name), by_hits(measured.modes), "capacity",
+            held, capacity_tolerance);
+      enter(tally("cache capacity with single loads, " + disturbance.name), both.inferences(),
+            "capacity", capacities, capacity_tolerance);
+      enter(tally("miss penalty of level 1, " + disturbance.name), made.inferences(),
+            "level 1 miss penalty", {penalties.front()}, penalty_tolerance);
       enter(tally("cache latency, " + disturbance.name), made.inferences(), "level 1 latency",
             {latencies.front()}, latency_tolerance);
       const bool memory_shows = largest >= 16 * machine.caches.back().bytes &&
@@ -177,6 +227,11 @@ TEST(LevelsTrial, CapacityAndLatencyOfCaches) {
     // In noise of 5 % a step must be as large as 20 %.
     const bool is_noisy = disturbance.noise > 0.02;
     expect_goals(tally("cache capacity, " + disturbance.name), {.right = is_noisy ? 0.1 : 0.35});
+    expect_goals(tally("capacity by hits, " + disturbance.name), {.right = is_noisy ? 0.2 : 0.5});
+    expect_goals(tally("cache capacity with single loads, " + disturbance.name),
+                 {.right = is_noisy ? 0.2 : 0.5});
+    expect_goals(tally("miss penalty of level 1, " + disturbance.name),
+                 {.right = is_noisy ? 0.1 : 0.4});
     expect_goals(tally("cache latency, " + disturbance.name), {.right = is_noisy ? 0.3 : 0.6});
     expect_goals(tally("memory latency, " + disturbance.name), {.right = is_noisy ? 0.3 : 0.6});
   }
@@ -195,13 +250,22 @@ TEST(LevelsTrial, NothingIsInvented) {
                               [](const CurvePoint& point, double x) { return point.x < x; })
           ->y;
     };
-    const Measured measured =
-        measure(latency, one_of(random, disturbances()), per_octave, 2048 * mib, random);
+    const Disturbance& disturbance = one_of(random, disturbances());
+    Measured measured = measure(latency, disturbance, per_octave, 2048 * mib, random);
+    Random loads_random(seed(loads_trial_number + 1, i));
+    const double deviation = between_octaves(loads_random, 0.003, 0.2);
+    const auto loads_at = [&](double bytes) {
+      return std::vector<LoadsOfLevel>{{1, latency(bytes), deviation}};
+    };
+    measured.modes =
+        mode_curves(footprints(kib, 2048 * mib, per_octave), loads_at, disturbance, loads_random);
+    enter(tally("capacity by hits, of nothing"), by_hits(measured.modes), "capacity", {}, 0);
     const MadeResults made = concluded(measured, 8 * mib);
     enter(tally("cache capacity, of nothing"), made.inferences(), "capacity", {}, 0);
     enter(tally("memory latency, of nothing"), made.inferences(), "memory latency", {}, 0);
   }
   expect_goals(tally("cache capacity, of nothing"));
+  expect_goals(tally("capacity by hits, of nothing"));
   expect_goals(tally("memory latency, of nothing"));
 }
 

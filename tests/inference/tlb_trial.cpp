@@ -19,6 +19,7 @@ constexpr double large_page = memory_latency::large_page;
 
 // Within a grid of eighths of an octave and the way of a set that is full early.
 constexpr double tolerance = 0.2;
+constexpr double penalty_tolerance = 0.15;
 
 struct Tlb {
   double entries = 0;
@@ -74,12 +75,31 @@ TEST(TlbTrial, Reach) {
                  disturbed(paged_over_dense(tlb, large_page), disturbance, random));
       made.curve("tlb-64k", "paged over dense",
                  disturbed(paged_over_dense(tlb, small_page), disturbance, random));
+      // The ratio is that of these two.
+      constexpr double dense = 250;
+      Curve paged = made.results().curve("tlb-2m", "paged over dense");
+      Curve plain = paged;
+      for (std::size_t point = 0; point < paged.size(); ++point) {
+        paged[point].y *= dense;
+        plain[point].y = dense;
+      }
+      made.curve("tlb-2m", "paged latency", paged);
+      made.curve("tlb-2m", "dense latency", plain);
       memory_latency::conclude(made.results());
+      tally("TLB entries")
+          .add({.value = tlb.entries, .tolerance = tolerance},
+               made.inference("TLB level 1 entries"));
+      tally("TLB miss penalty")
+          .add({.value = tlb.cost * dense, .tolerance = penalty_tolerance},
+               made.inference("TLB level 1 miss penalty"));
       answers.add({.value = tlb.entries * tlb.entry_bytes, .tolerance = tolerance},
                   made.inference("TLB level 1 reach"));
     }
   }
   expect_goals(answers, {.right = 0.3});
+  // Of entries that cover all of a page nothing tells the number.
+  expect_goals(tally("TLB entries"), {.right = 0.1});
+  expect_goals(tally("TLB miss penalty"), {.right = 0.3});
 }
 
 TEST(TlbTrial, NoReachIsInvented) {
@@ -97,8 +117,10 @@ TEST(TlbTrial, NoReachIsInvented) {
     }
     memory_latency::conclude(made.results());
     answers.add({}, made.inference("TLB level 1 reach"));
+    tally("TLB entries, of nothing").add({}, made.inference("TLB level 1 entries"));
   }
   expect_goals(answers);
+  expect_goals(tally("TLB entries, of nothing"));
 }
 
 }  // namespace

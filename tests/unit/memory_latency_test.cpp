@@ -1,9 +1,14 @@
 // What memory_latency concludes from made curves.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "hipscope/inference.h"
+#include "latency_modes.h"
 #include "made_curve.h"
 #include "made_results.h"
 #include "memory_latency_findings.h"
@@ -26,7 +31,7 @@ std::vector<double> footprints() {
 }
 
 // 16 KiB of level 1, `level_2` bytes of level 2, then memory.
-MadeResults staircase(double level_2, double noise = 0) {
+MadeResults staircase_curve(double level_2, double noise = 0) {
   DeviceDescription device = fake::describe();
   device.l2_bytes = static_cast<std::uint64_t>(level_2);
   MadeResults made("memory_latency", device);
@@ -37,6 +42,11 @@ MadeResults staircase(double level_2, double noise = 0) {
                    return bytes <= 16 * kib ? 120.0 : bytes <= level_2 ? 300.0 : 700.0;
                  },
                  noise));
+  return made;
+}
+
+MadeResults staircase(double level_2, double noise = 0) {
+  MadeResults made = staircase_curve(level_2, noise);
   memory_latency::conclude(made.results());
   return made;
 }
@@ -164,6 +174,159 @@ TEST(MemoryLatencyTest, TheSpreadOverLinesIsThatOfLoads) {
   made.curve("lines", "atomic", made_curve({1, 2, 3, 4}, [](double x) { return 400 + 50 * x; }));
   memory_latency::conclude(made.results());
   EXPECT_EQ(made.inference("L2 latency spread over lines").value, 30);
+}
+
+// --- Single loads -------------------------------------------------------------------------------
+
+// In percent: what `capacity` bytes of a footprint are.
+std::vector<CurvePoint> shares_of(double capacity, double smaller = 0) {
+  return made_curve(footprints(), [=](double bytes) {
+    return 100 * (std::min(1.0, capacity / bytes) - std::min(1.0, smaller / bytes));
+  });
+}
+
+// 16 KiB of level 1 and 4 MiB of level 2 by a walk, and so much by single loads.
+MadeResults with_single_loads(double level_1, double level_2) {
+  MadeResults made = staircase_curve(4 * mib);
+  made.curve("load-times", "mode 1", shares_of(level_1));
+  made.curve("load-times", "mode 2", shares_of(level_2, level_1));
+  made.curve("load-times", "mode 3", shares_of(1e18, level_2));
+  memory_latency::conclude(made.results());
+  return made;
+}
+
+TEST(MemoryLatencyTest, TwoWaysThatAgreeAreSurerThanOne) {
+  const Inference alone = staircase(4 * mib).inference("cache level 2 capacity");
+  const Inference both = with_single_loads(16 * kib, 4.1 * mib).inference("cache level 2 capacity");
+  EXPECT_NEAR(*both.value, 4.1 * mib, 0.05 * mib);
+  EXPECT_GT(both.confidence, alone.confidence);
+  ASSERT_TRUE(both.interval);
+  EXPECT_LE(both.interval->low, 4 * mib);
+  EXPECT_GE(both.interval->high, 4.1 * mib);
+}
+
+TEST(MemoryLatencyTest, TwoWaysThatPartAreUnsure) {
+  const Inference parted = with_single_loads(16 * kib, 6 * mib).inference("cache level 2 capacity");
+  EXPECT_NEAR(*parted.value, 6 * mib, 0.1 * mib);
+  EXPECT_LE(parted.confidence, 0.5);
+  const Inference other = with_single_loads(16 * kib, 6 * mib).inference("cache level 1 capacity");
+  EXPECT_GT(other.confidence, 0.9);
+}
+
+TEST(MemoryLatencyTest, HitsThatFallInAnotherWayTellNoCapacity) {
+  for (const double power : {0.3, 0.6, 1.5, 3.0}) {
+    const auto hits = made_curve(
+        footprints(), [=](double bytes) { return std::min(1.0, std::pow(mib / bytes, power)); });
+    EXPECT_FALSE(fit_capacity_by_hits(hits)) << power;
+  }
+  const auto ramp =
+      made_curve(footprints(), [](double bytes) { return 1 - std::log2(bytes / kib) / 22; });
+  EXPECT_FALSE(fit_capacity_by_hits(ramp));
+  EXPECT_FALSE(fit_capacity_by_hits(made_curve(footprints(), [](double) { return 1.0; })));
+  EXPECT_FALSE(fit_capacity_by_hits({}));
+}
+
+// Two in a hundred loads that hit take long for other reasons.
+TEST(MemoryLatencyTest, SlowHitsDoNotShrinkACapacity) {
+  const auto hits = made_curve(
+      footprints(), [](double bytes) { return 0.98 * std::min(1.0, 192 * kib / bytes); });
+  const auto found = fit_capacity_by_hits(hits);
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(found->value, 192 * kib, 2 * kib);
+  EXPECT_GT(found->confidence, 0.9);
+}
+
+TEST(LatencyModesTest, ModesAreWhereManyLoadsFall) {
+  std::vector<memory_latency::LatencyHistogram> all(20);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (int load = 0; load < 1000; ++load) {
+      const bool hits = i < 10 || load % 2 == 0;
+      all[i].add(load == 7 ? 5000 : hits ? 30 + load % 3 : 280 + load % 40);
+    }
+  }
+  const auto modes = memory_latency::find_latency_modes(all);
+  ASSERT_EQ(modes.size(), 2U);  // what one load in a thousand takes is none
+  EXPECT_EQ(modes[0].begin, 0U);
+  EXPECT_GT(modes[0].end, memory_latency::LatencyHistogram::bin_of(33));
+  EXPECT_LT(modes[0].end, memory_latency::LatencyHistogram::bin_of(270));
+  EXPECT_EQ(modes[1].end, memory_latency::LatencyHistogram::bins);
+  EXPECT_NEAR(all[15].share(modes[0].begin, modes[0].end), 0.5, 0.01);
+}
+
+TEST(LatencyModesTest, ARampIsOneMode) {
+  std::vector<memory_latency::LatencyHistogram> all(60);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (int load = 0; load < 100; ++load) {
+      all[i].add((100 + 10 * static_cast<double>(i)) * (1 + load / 400.0));
+    }
+  }
+  EXPECT_EQ(memory_latency::find_latency_modes(all).size(), 1U);
+  EXPECT_TRUE(memory_latency::find_latency_modes({}).empty());
+}
+
+TEST(MemoryLatencyTest, AMissCostsWhatTheNextLevelTakesLonger) {
+  const MadeResults made = staircase(4 * mib, 0.001);
+  EXPECT_NEAR(*made.inference("cache level 1 miss penalty").value, 180, 2);
+  EXPECT_NEAR(*made.inference("cache level 2 miss penalty").value, 400, 2);
+  EXPECT_TRUE(made.inference("cache level 3 miss penalty").name.empty());
+}
+
+TEST(MemoryLatencyTest, SingleLoadsTellHowALatencyIsSpread) {
+  MadeResults made = staircase_curve(4 * mib);
+  const std::vector<std::pair<std::string, double>> percentiles = {{"1 % latency", 0.8},
+                                                                   {"10 % latency", 0.9},
+                                                                   {"latency", 1},
+                                                                   {"90 % latency", 1.2},
+                                                                   {"99 % latency", 2}};
+  for (const auto& [name, factor] : percentiles) {
+    const double times = factor;
+    made.curve("load-times", name, made_curve(footprints(), [=](double bytes) {
+                 return times * (bytes <= 16 * kib ? 120 : bytes <= 4 * mib ? 300 : 700);
+               }));
+  }
+  memory_latency::conclude(made.results());
+  EXPECT_NEAR(*made.inference("cache level 2 latency spread").value, 90, 1);
+  EXPECT_NEAR(*made.inference("memory latency spread").value, 210, 1);
+}
+
+// --- TLBs ---------------------------------------------------------------------------------------
+
+// A TLB of 1024 entries of 512 KiB, a miss of which adds 120 cycles to the 250 of L2.
+MadeResults tlb(double cold_pages, double cold) {
+  MadeResults made("memory_latency");
+  std::vector<double> pages;
+  for (double octave = 4; octave < 65536; octave *= 2) {
+    for (int i = 0; i < 8; ++i) {
+      pages.push_back(std::floor(octave * (8 + i) / 8));
+    }
+  }
+  pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
+  for (const auto& [sweep, reach] : {std::pair{"tlb-2m", 1024.0}, {"tlb-64k", 8192.0}}) {
+    const double last = reach;
+    const auto paged = [=](double count) { return count <= last ? 250.0 : 370.0; };
+    made.curve(sweep, "dense latency", made_curve(pages, [](double) { return 250.0; }));
+    made.curve(sweep, "paged latency", made_curve(pages, paged));
+    made.curve(sweep, "paged over dense",
+               made_curve(pages, [=](double count) { return paged(count) / 250; }));
+  }
+  made.curve("cold-tlb", "latency",
+             std::vector<CurvePoint>{{.x = 256, .y = 700}, {.x = cold_pages, .y = cold}});
+  memory_latency::conclude(made.results());
+  return made;
+}
+
+TEST(MemoryLatencyTest, ATlbHasEntriesAndAMissPenalty) {
+  const MadeResults made = tlb(65536, 900);
+  EXPECT_NEAR(*made.inference("TLB level 1 entries").value, 1024, 1);
+  EXPECT_NEAR(*made.inference("TLB level 1 entry").value, 512 * kib, kib);
+  EXPECT_NEAR(*made.inference("TLB level 1 miss penalty").value, 120, 1);
+  EXPECT_EQ(made.inference("memory latency with a cold TLB").value, 900);
+  EXPECT_GT(made.inference("memory latency with a cold TLB").confidence, 0.8);
+}
+
+TEST(MemoryLatencyTest, PagesThatTlbsReachAreNotCold) {
+  EXPECT_FALSE(tlb(1024, 900).inference("memory latency with a cold TLB").value);
+  EXPECT_FALSE(tlb(65536, 701).inference("memory latency with a cold TLB").value);
 }
 
 TEST(MemoryLatencyTest, NothingIsConcludedFromNothing) {

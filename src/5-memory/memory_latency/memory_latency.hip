@@ -36,6 +36,7 @@
 #include "events.h"
 #include "footprints.h"
 #include "lines_and_units.h"
+#include "load_times.h"
 #include "memory_latency_findings.h"
 #include "published_chases.h"
 #include "store_to_load.h"
@@ -183,6 +184,44 @@ __global__ void __launch_bounds__(largest_block) unit_walk_kernel(WalkResult* re
   }
 }
 
+// Loads that lead to any node each, and how long each of them takes: see load_times.h. The times
+// stay in LDS, so that no store of them comes into the caches.
+static __global__ void __launch_bounds__(largest_block)
+    random_walk_kernel(RandomWalkResult* result, unsigned* times, RandomWalk walk) {
+  __shared__ unsigned short times_of[most_timed_loads];
+  unsigned long long sum = 0;
+  for (unsigned lap = 0; lap < walk.laps; ++lap) {
+    for (unsigned k = threadIdx.x; k < walk.nodes.count; k += blockDim.x) {
+      sum += load<Load::global>(visited_address(walk.nodes, k));
+    }
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    unsigned node = 0;
+    long long empty = 0;
+    for (unsigned step = 0; step < walk.loads; ++step) {
+      std::uint64_t address = address_of(walk.nodes, node);
+      const long long start = cycles_after(address);
+#if defined(__HIP_DEVICE_COMPILE__)
+      asm volatile("" : "+v"(address));  // no scalar load, and none before the counter is read
+#endif
+      const std::uint64_t content = load<Load::global>(address);
+      const long long end = cycles_after(content);
+      empty = hipscope::cycles_between(end, cycles_after(content));
+      const long long cycles = hipscope::cycles_between(start, end);
+      times_of[step] = static_cast<unsigned short>(cycles < longest_time ? cycles : longest_time);
+      node = drawn_node(walk, content, step);
+    }
+    result->empty_cycles = empty;
+    result->end = node;
+  }
+  __syncthreads();
+  for (unsigned step = threadIdx.x; step < walk.loads; step += blockDim.x) {
+    times[step] = times_of[step];
+  }
+  atomicAdd(&result->warm_sum, sum);
+}
+
 // --- Sweeps over the footprint ----------------------------------------------------------------
 
 // Chases each of the footprints `all`; returns the curve.
@@ -294,6 +333,8 @@ int run(int argc, char** argv) {
                    [&](Sweep& sweep) { measure_footprint(sweep, sizes, coarse); });
   experiment.sweep("edges", "finer footprints at the ends of the levels",
                    [&](Sweep& sweep) { measure_edges(sweep, sizes, coarse); });
+  add("load-times", "single loads over footprint, and what share of them each level answers",
+      [](Sweep& sweep, const Sizes& all) { measure_load_times(sweep, all, random_walk_kernel); });
   add("published", "chases as the published programs have them", measure_published);
   add("events", "the same by device events", [](Sweep& sweep, const Sizes& all) {
     measure_events(sweep, all, walk_kernel<Load::global>);
@@ -314,6 +355,8 @@ int run(int argc, char** argv) {
   add("tlb-2m", "lines in pages of 2 MiB against dense lines", [](Sweep& sweep, const Sizes& all) {
     measure_tlb<large_page>(sweep, all, walk_kernel<Load::l2>);
   });
+  add("cold-tlb", "memory's latency with a warm and with a cold TLB",
+      [](Sweep& sweep, const Sizes& all) { measure_cold_tlb(sweep, all, walk_kernel<Load::l2>); });
   experiment.sweep("lines", "single lines of L2 from one CU", [](Sweep& sweep) {
     measure_lines<false>(sweep, unit_walk_kernel<Load::l2>, unit_walk_kernel<Load::atomic>);
   });

@@ -116,8 +116,88 @@ std::string why_other_half(const Level& near, const Level& far, double l2_bytes,
   return {};
 }
 
+// The capacities that single loads tell (sweep load-times), each of a mode and those before it.
+std::vector<hipscope::CapacityByHits> capacities_by_hits(const Results& results) {
+  std::vector<hipscope::CapacityByHits> all;
+  Curve hits;
+  constexpr double percent = 0.01;
+  for (int mode = 1;; ++mode) {
+    const Curve shares = results.curve("load-times", "mode " + std::to_string(mode));
+    if (shares.empty()) {
+      return all;
+    }
+    hits.resize(shares.size());
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      hits[i].x = shares[i].x;
+      hits[i].y += percent * shares[i].y;
+    }
+    if (const auto found = hipscope::fit_capacity_by_hits(hits)) {
+      all.push_back(*found);
+    }
+  }
+}
+
+double octaves_between(double a, double b) { return std::abs(std::log2(a / b)); }
+
+// Of each level's end the capacity that single loads tell: the two that lie nearest to one another
+// belong together first.
+std::vector<std::optional<hipscope::CapacityByHits>> hits_of(
+    const std::vector<Level>& levels, std::vector<hipscope::CapacityByHits> all) {
+  constexpr double farthest = 0.8;  // octaves: knee to full miss may be as much
+  std::vector<std::optional<hipscope::CapacityByHits>> of_levels(levels.size());
+  for (;;) {
+    std::size_t level = 0;
+    auto nearest = all.end();
+    double least = farthest;
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+      for (auto one = all.begin(); one != all.end() && !of_levels[i]; ++one) {
+        if (levels[i].end && levels[i].end->capacity &&
+            octaves_between(one->value, levels[i].end->capacity->value) < least) {
+          least = octaves_between(one->value, levels[i].end->capacity->value);
+          level = i;
+          nearest = one;
+        }
+      }
+    }
+    if (nearest == all.end()) {
+      return of_levels;
+    }
+    of_levels[level] = *nearest;
+    all.erase(nearest);
+  }
+}
+
+// Two ways to a capacity, by how a walk begins to miss and by how many single loads hit. Where they
+// agree, both are right more often than either; where they part, the one that does not depend on
+// replacement is told, with less confidence than one half.
+void join_hits(Inference& capacity, const hipscope::CapacityByHits& hits) {
+  capacity.evidence.push_back("single loads hit by " + in_bytes(hits.value) +
+                              " over the footprint, from " + in_bytes(hits.first_x) + " to " +
+                              in_bytes(hits.last_x) + ", over " + std::to_string(hits.points) +
+                              " points");
+  constexpr double agreement = 0.125;
+  if (about(*capacity.value, hits.value, agreement)) {
+    capacity.confidence = 1 - (1 - capacity.confidence) * (1 - hits.confidence);
+    capacity.interval = {.low = std::min(hits.low, *capacity.value),
+                         .high = std::max(hits.high, *capacity.value)};
+    capacity.statement += "; the share of single loads that hit agrees";
+  } else {
+    constexpr double most = 0.5;
+    capacity.evidence.push_back("by the laws of replacement " + in_bytes(*capacity.value) + " in " +
+                                in_bytes(capacity.interval->low) + " to " +
+                                in_bytes(capacity.interval->high));
+    capacity.confidence = most * hits.confidence;
+    capacity.interval = {.low = hits.low, .high = hits.high};
+    capacity.statement =
+        "by the share of single loads that hit; the laws of replacement part from it";
+  }
+  capacity.value = hits.value;
+  capacity.interval->low = std::min(capacity.interval->low, *capacity.value);
+}
+
 void infer_capacity(Results& results, const std::string& name, const Level& level,
-                    const std::string& also, double driver) {
+                    const std::optional<hipscope::CapacityByHits>& hits, const std::string& also,
+                    double driver) {
   const hipscope::Capacity& found = *level.end->capacity;
   Inference capacity{
       .name = name,
@@ -134,7 +214,55 @@ void infer_capacity(Results& results, const std::string& name, const Level& leve
   if (driver > 0) {
     capacity.driver = driver;
   }
+  if (hits) {
+    join_hits(capacity, *hits);
+  }
   infer_if_sure(results, capacity);
+}
+
+// From a hit in `level` to one in `next`. Where these are close together, what either is off counts
+// for more.
+void infer_miss_penalty(Results& results, const std::string& name, const Level& level,
+                        const Level& next, const std::string& of_what) {
+  constexpr double far_apart = 0.35;
+  const double apart = (next.y - level.y) / (next.y + level.y);
+  infer_if_sure(results, {.name = name + " miss penalty",
+                          .value = next.y - level.y,
+                          .unit = "cycles",
+                          .confidence = std::min(level.confidence, next.confidence) *
+                                        std::min(1.0, apart / far_apart),
+                          .statement = "what the next level takes longer than a hit" + of_what,
+                          .evidence = {level_text(level), level_text(next)}});
+}
+
+// How the times of single loads are spread that `level` answers, by the largest footprints in it:
+// of those hardly any load hits in the level before, which ends at `before`.
+void infer_latency_spread(Results& results, const std::string& name, double first_x, double last_x,
+                          double before) {
+  constexpr double hardly_any = 12;
+  std::vector<double> percentiles;
+  std::string text;
+  for (const char* percentile : {"1 % ", "10 % ", "", "90 % ", "99 % "}) {
+    std::vector<double> all;
+    for (const auto& point : results.curve("load-times", std::string(percentile) + "latency")) {
+      if (point.x >= std::max({first_x, hardly_any * before, last_x / 2}) && point.x <= last_x) {
+        all.push_back(point.y);
+      }
+    }
+    if (all.empty()) {
+      return;
+    }
+    percentiles.push_back(hipscope::summarize(all).median);
+    text += (text.empty() ? "" : ", ") +
+            (*percentile != '\0' ? std::string(percentile) : "median ") +
+            number(percentiles.back(), 4);
+  }
+  results.infer({.name = name + " latency spread",
+                 .value = percentiles[3] - percentiles[1],
+                 .unit = "cycles",
+                 .confidence = 0.9,
+                 .statement = "from the fastest tenth of single loads to the slowest tenth",
+                 .evidence = {"single loads in cycles: " + text}});
 }
 
 // Capacity and latency of each level that ends, named after `prefix`. The driver's size of L2, if
@@ -150,26 +278,44 @@ void infer_caches(Results& results, const std::vector<Level>& levels, const std:
       std::min_element(levels.begin(), levels.end(),
                        [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
   const auto found_homes = homes(results);
+  const bool is_constant = prefix != "cache";
+  const auto hits = hits_of(
+      levels, is_constant ? std::vector<hipscope::CapacityByHits>{} : capacities_by_hits(results));
+  const auto hits_at = [&](auto level) {
+    return hits[static_cast<std::size_t>(level - levels.begin())];
+  };
   unsigned level_number = number_of_first;
+  double before = 0;  // the capacity of the level before
   for (auto level = levels.begin(); level != levels.end() && level->end && level->end->capacity;
        ++level, ++level_number) {
     const std::string name = prefix + " level " + std::to_string(level_number);
-    infer_latency(results, name + " latency", *level);
+    const Level& hit = *level;
+    infer_latency(results, name + " latency", hit);
+    if (!is_constant) {
+      infer_latency_spread(results, name, level->first_x, level->end->last_x, before);
+    }
     std::string also;
+    std::string of_what;
     if (l2_bytes > 0 && level + 1 != levels.end()) {
       also = why_other_half(*level, *(level + 1), l2_bytes, found_homes);
       if (!also.empty()) {
-        infer_capacity(results, "near half of " + name + " capacity", *level, also, 0);
+        infer_capacity(results, "near half of " + name + " capacity", *level, hits_at(level), also,
+                       0);
         ++level;
         infer_latency(results, "far half of " + name + " latency", *level);
+        of_what = " in its near half";
       }
     }
     constexpr double clearly_more = 0.2;
     if (l2_bytes > 0 && level->end->capacity->value > (1 + clearly_more) * l2_bytes) {
       also = "past what the driver calls L2: a cache behind it, or the reach of a TLB";
     }
-    infer_capacity(results, name + " capacity", *level, also,
+    infer_capacity(results, name + " capacity", *level, hits_at(level), also,
                    level == nearest && distance(*level) < std::log(2) ? l2_bytes : 0);
+    if (level + 1 != levels.end()) {
+      infer_miss_penalty(results, name, hit, *(level + 1), of_what);
+    }
+    before = level->end->capacity->value;
   }
 }
 
@@ -226,6 +372,8 @@ void infer_levels(Results& results) {
     memory.confidence = levels.back().confidence;
     memory.statement = "from one dependent load to the next, past all caches";
     memory.evidence = {level_text(levels.back())};
+    infer_latency_spread(results, "memory", levels.back().first_x, curve.back().x,
+                         levels[levels.size() - 2].end->last_x);
   }
   infer_if_sure(results, memory);
 }
@@ -273,6 +421,127 @@ std::vector<hipscope::FirstStep> clear_rises(const Curve& curve) {
   return {};
 }
 
+// What a miss in a TLB adds to a load, between its reach and `end`, where the next one's ends.
+struct TlbPenalty {
+  double cycles = 0;
+  double confidence = 0;
+};
+
+// Past the reach either all loads miss, or those that do not fit; whichever explains the points.
+std::optional<TlbPenalty> miss_penalty(const Results& results, const hipscope::FirstStep& rise,
+                                       double end) {
+  const Curve paged = results.curve("tlb-2m", "paged latency");
+  const Curve dense = results.curve("tlb-2m", "dense latency");
+  if (paged.empty() || paged.size() != dense.size()) {
+    return std::nullopt;
+  }
+  constexpr double clearly_past = 1.3;
+  constexpr double octaves_before = 4;  // a factor of so much: two octaves
+  std::vector<double> before;
+  std::vector<double> all_miss;
+  std::vector<double> some_miss;
+  for (std::size_t i = 0; i < paged.size(); ++i) {
+    const double added = paged[i].y - dense[i].y;
+    const double pages = paged[i].x;
+    if (pages <= rise.last_flat_x && octaves_before * pages >= rise.last_flat_x) {
+      before.push_back(added);
+    } else if (pages >= clearly_past * rise.next_x && pages <= end) {
+      all_miss.push_back(added);
+      some_miss.push_back(1 - rise.last_flat_x / pages);
+    }
+  }
+  constexpr std::size_t fewest_points = 4;
+  if (before.empty() || all_miss.size() < fewest_points) {
+    return std::nullopt;
+  }
+  const double usual = hipscope::summarize(before).median;
+  for (std::size_t i = 0; i < all_miss.size(); ++i) {
+    all_miss[i] -= usual;
+    some_miss[i] = all_miss[i] / some_miss[i];
+  }
+  const auto spread = [](const std::vector<double>& all) {
+    const hipscope::Summary summary = hipscope::summarize(all);
+    return (summary.third_quartile - summary.first_quartile) / std::abs(summary.median);
+  };
+  const bool some = spread(some_miss) < spread(all_miss);
+  const std::vector<double>& told = some ? some_miss : all_miss;
+  constexpr double largest_spread = 0.25;
+  const double share = spread(told) / largest_spread;
+  return TlbPenalty{.cycles = hipscope::summarize(told).median,
+                    .confidence = rise.confidence * std::max(0.0, 1 - share)};
+}
+
+// Entries, what each covers, and what a miss costs.
+void infer_tlb_level(Results& results, const std::string& level, const hipscope::FirstStep& rise,
+                     const std::optional<hipscope::FirstStep>& small, double end) {
+  Inference entries{.name = level + " entries",
+                    .unit = "entries",
+                    .statement = "no more than " + number(rise.last_flat_x, 6) +
+                                 ": pages of 64 KiB do not show what an entry covers"};
+  if (small) {
+    const double per_entry = std::max(1.0, small->last_flat_x / rise.last_flat_x);
+    entries.value = rise.last_flat_x;
+    entries.interval = {.low = rise.last_flat_x, .high = rise.next_x};
+    entries.confidence = rise.confidence * small->confidence;
+    entries.statement = "as many pages of 2 MiB as are reached, each with an entry for " +
+                        in_bytes(per_entry * small_page) + " or less";
+    infer_if_sure(results, {.name = level + " entry",
+                            .value = per_entry * small_page,
+                            .unit = "bytes",
+                            .confidence = entries.confidence,
+                            .statement = "so much an entry covers, or less if pages of 64 KiB "
+                                         "take one each",
+                            .evidence = {number(small->last_flat_x, 6) + " pages of 64 KiB and " +
+                                         number(rise.last_flat_x, 6) + " of 2 MiB are reached"}});
+  }
+  infer_if_sure(results, entries);
+  if (const auto penalty = miss_penalty(results, rise, end)) {
+    infer_if_sure(results,
+                  {.name = level + " miss penalty",
+                   .value = penalty->cycles,
+                   .unit = "cycles",
+                   .confidence = penalty->confidence,
+                   .statement = "added to a load that hits in L2, of pages past the reach"});
+  }
+}
+
+// Memory's latency where nearly every load needs a translation that no TLB has.
+void infer_cold_tlb(Results& results, double reach_pages) {
+  const Curve curve = results.curve("cold-tlb", "latency");
+  constexpr std::size_t rows = 2;
+  if (curve.size() != rows) {
+    return;
+  }
+  const hipscope::CurvePoint& warm = curve.front();
+  const hipscope::CurvePoint& cold = curve.back();
+  Inference inference{
+      .name = "memory latency with a cold TLB",
+      .unit = "cycles",
+      .statement = "no more pages than TLBs may reach: " + number(cold.x, 6) + " of 2 MiB",
+      .evidence = {
+          "warm: " + number(warm.y, 4) + " cycles, lines of " + number(warm.x, 6) +
+              " pages of 2 MiB",
+          "cold: " + number(cold.y, 4) + " cycles, lines of " + number(cold.x, 6) + " pages"}};
+  constexpr double past_caches = 4;
+  const auto l2_bytes = static_cast<double>(results.device().l2_bytes);
+  if (warm.x * large_page < past_caches * l2_bytes) {
+    inference.statement = "the lines may fit into L2";
+    results.infer(inference);
+    return;
+  }
+  constexpr double clearly_slower = 1.05;
+  constexpr double least_beyond = 1.5;
+  constexpr double well_beyond = 4;
+  if (reach_pages > 0 && cold.x >= least_beyond * reach_pages &&
+      cold.y >= clearly_slower * warm.y) {
+    inference.value = cold.y;
+    inference.confidence = cold.x >= well_beyond * reach_pages ? 0.9 : 0.5;
+    inference.statement = number(cold.y - warm.y, 3) + " cycles more than with a warm TLB, over " +
+                          number(cold.x / reach_pages, 2) + " times the pages that TLBs reach";
+  }
+  infer_if_sure(results, inference);
+}
+
 void infer_tlb(Results& results) {
   const Curve large = results.curve("tlb-2m", "paged over dense");
   if (large.empty()) {
@@ -317,6 +586,7 @@ void infer_tlb(Results& results) {
                         " of pages a line begins to take clearly longer";
     };
     set_reach(rise, large_page);
+    std::optional<hipscope::FirstStep> same;
     for (const hipscope::FirstStep& small : small_rises) {
       reach.evidence.push_back("one page per 64 KiB: a rise at " +
                                in_bytes(small.last_flat_x * small_page));
@@ -328,11 +598,15 @@ void infer_tlb(Results& results) {
                                      ? "as many pages of 64 KiB: an entry covers no more than that"
                                      : "an entry covers " + in_bytes(per_entry * small_page));
         set_reach(small, small_page);
+        same = small;
         break;
       }
     }
     infer_if_sure(results, reach);
+    infer_tlb_level(results, "TLB level " + std::to_string(i + 1), rise, same,
+                    i + 1 < rises.size() ? rises[i + 1].last_flat_x : large.back().x);
   }
+  infer_cold_tlb(results, rises.empty() ? 0 : rises.back().last_flat_x);
 }
 
 void infer_store_to_load(Results& results) {

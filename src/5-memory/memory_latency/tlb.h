@@ -9,6 +9,7 @@
 
 #include "chaser.h"
 #include "footprints.h"
+#include "memory_latency_findings.h"
 #include "visiting_order.h"
 
 namespace memory_latency {
@@ -54,6 +55,41 @@ void measure_tlb(Sweep& sweep, const Sizes& sizes, Kernel kernel) {
         measure(paged_nodes(base, count, pages, page_bytes, lines, sweep.seed()), "paged ");
     point.value("paged over dense", paged / dense, "");
   }
+}
+
+// Loads from memory, past all caches, of lines that fill few pages and of as many that are spread
+// over all the pages there is memory for, so that nearly every load goes to a page that no TLB has.
+inline void measure_cold_tlb(Sweep& sweep, const Sizes& sizes, Kernel kernel) {
+  sweep.axis({.name = "pages", .scale = hipscope::Scale::logarithmic});
+  sweep.headline("latency");
+  constexpr std::uint64_t lines_of_page = large_page / line_bytes;
+  constexpr std::uint64_t fewest_pages = 4;
+  // More than the caches hold, also those behind L2 that drivers do not tell of: 256 MiB on MI300X.
+  constexpr std::uint64_t past_all_caches = 512 * mib;
+  const std::uint64_t bytes = std::min<std::uint64_t>(
+      sizes.footprint, std::max<std::uint64_t>(past_all_caches, 4 * sweep.device().l2_bytes));
+  const auto free_bytes = static_cast<double>(sweep.device().free_memory_bytes);
+  constexpr double share = 0.9;
+  const std::uint64_t pages =
+      std::clamp<std::uint64_t>(static_cast<std::uint64_t>(share * free_bytes) / large_page,
+                                fewest_pages, std::max<std::uint64_t>(fewest_pages, sizes.pages));
+  const std::uint64_t count = std::min(bytes / line_bytes, pages * lines_of_page);
+  sweep.note(std::to_string(count) + " lines in as few pages as they fill, and spread over " +
+             std::to_string(pages) + " pages of 2 MiB");
+  sweep.require_memory(pages * large_page, "--pages");
+  const DeviceBuffer<unsigned char> memory(pages * large_page);
+  Chaser chaser(sweep, kernel, false, sizes.steps);
+  const auto measure = [&](const std::string& label, std::uint64_t in_pages, const Nodes& nodes) {
+    auto point = sweep.point(label, static_cast<double>(in_pages));
+    link(sweep, nodes);
+    measure_row(chaser, point, nodes);
+  };
+  const std::uint64_t base = address_of(memory);
+  measure("warm", std::max<std::uint64_t>(1, count / lines_of_page),
+          dense_nodes(base, count, line_bytes, sweep.seed()));
+  const std::uint64_t spread = std::min(pages, count);
+  measure("cold", spread,
+          paged_nodes(base, count, spread, large_page, lines_of_page, sweep.seed()));
 }
 
 }  // namespace memory_latency

@@ -1,0 +1,34 @@
+// The times of single loads of any line of a footprint, as memory_latency's sweep load-times takes
+// them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "cache_simulator.h"
+#include "disturbance.h"
+
+namespace hipscope::trial {
+
+/// One level's loads: how long they take in the middle, and by how much they differ.
+struct LoadsOfLevel {
+  double share = 0;
+  double latency = 0;
+  double deviation = 0;  ///< standard deviation of the logarithm
+};
+
+/// Of each mode the share of loads in percent, over the footprint.
+using ModeCurves = std::vector<Curve>;
+
+/// The sweep over `xs` of what `loads_at` answers there; outliers are single loads, noise and drift
+/// are of all loads of a footprint.
+ModeCurves mode_curves(const std::vector<double>& xs,
+                       const std::function<std::vector<LoadsOfLevel>(double)>& loads_at,
+                       const Disturbance& disturbance, Random& random);
+
+/// The sweep on a machine.
+ModeCurves mode_curves(const Machine& machine, const std::vector<double>& xs,
+                       const Disturbance& disturbance, Random& random);
+
+}  // namespace hipscope::trial
