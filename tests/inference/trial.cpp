@@ -120,8 +120,9 @@ void set_seeds(Seeds seeds) { chosen_seeds() = seeds; }
 
 std::uint64_t seed(unsigned trial, unsigned index) {
   constexpr std::uint64_t curves_per_trial = 1U << 20U;
-  constexpr std::uint64_t seeds_for_fitting = std::uint64_t{1} << 40U;
-  return (chosen_seeds() == Seeds::fit ? seeds_for_fitting : 0) + trial * curves_per_trial + index;
+  constexpr std::uint64_t seeds_of_lot = std::uint64_t{1} << 40U;
+  return static_cast<std::uint64_t>(chosen_seeds()) * seeds_of_lot + trial * curves_per_trial +
+         index;
 }
 
 std::string tables() {
