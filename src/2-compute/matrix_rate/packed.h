@@ -64,8 +64,13 @@ struct VectorFp32 : PackedShape<1, 1> {
   using B = Registers<float, 1>;
   using Sum = Registers<float, 1>;
   __device__ static void multiply_add(Sum& d, const A& a, const B& b) {
+#if defined(__GFX11__) || defined(__GFX12__)
+    // Of FMAs that clang chooses it makes dual instructions in the end, however far apart they are.
+    asm("v_fma_f32 %0, %1, %2, %0" : "+v"(d.value[0]) : "v"(a.value[0]), "v"(b.value[0]));
+#else
     d.value[0] = fmaf(a.value[0], b.value[0], d.value[0]);
     keep_apart(d.value[0]);
+#endif
   }
 };
 
