@@ -33,9 +33,9 @@ def check(paths: list[Path]) -> int:
     """Checks every file against its schema and says how many are good."""
     from hipscope_report import load
 
-    schema, card_schema = load.load_schema(), load.load_card_schema()
+    schema, others = load.load_schema(), load.load_other_schemas()
     files = [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
-    return load.count_valid("report.py", [partial(load.check_file, file, schema, card_schema) for file in files])
+    return load.count_valid("report.py", [partial(load.check_file, file, schema, others) for file in files])
 
 
 def report(folders: list[Path]) -> int:

@@ -317,12 +317,14 @@ def _collect(folder: Path) -> Gpu:
     gpu = of_results([*together, *alone], folder.name)
     gpu.metrics = {**_metrics(together), **{name + ALONE_OF: one for name, one in _metrics(alone).items()}}
     for later in sorted(folder.glob(AGAIN)):
-        repeated = read_results(later)
-        # As it was measured first: an experiment of one way only is confirmed in that way.
-        metrics = _metrics(repeated)
-        gpu.again.append({name: metrics[name.removesuffix(ALONE_OF)] for name in gpu.metrics
-                          if name.removesuffix(ALONE_OF) in metrics})
-        for data in repeated:
+        beside, with_others, with_none = map(read_results, (later, later / TOGETHER, later / ALONE))
+        # Each is confirmed as it was measured first; where the two ways are not kept apart, by what there is.
+        both = _metrics(beside)
+        metrics, alone = {**both, **_metrics(with_others)}, {**both, **_metrics(with_none)}
+        found = {name: (alone if name.endswith(ALONE_OF) else metrics).get(name.removesuffix(ALONE_OF))
+                 for name in gpu.metrics}
+        gpu.again.append({name: one for name, one in found.items() if one})
+        for data in (*beside, *with_others, *with_none):
             gpu.failures.extend(wrong_values(data))
     return gpu
 

@@ -17,6 +17,9 @@ from . import formats, versions
 SCHEMAS = Path(__file__).resolve().parent.parent.parent / "results"
 # The hardware card, which lies beside the results that it is made of.
 CARD_JSON = "card.json"
+# What else lies among results, and the schema of each: hardware cards, and what a fleet's nodes and report write.
+OTHER_SCHEMAS = {CARD_JSON: "card-schema.json", "fleet.json": "fleet-schema.json", "node.json": "node-schema.json",
+                 "confirm.json": "node-schema.json"}
 LONGEST_REASON = 200
 LARGEST_INTEGER = 2**64
 
@@ -52,6 +55,11 @@ def load_schema() -> dict[int, dict[str, Any]]:
 def load_card_schema() -> dict[str, Any]:
     """The schema of hardware cards."""
     return json.loads((SCHEMAS / "card-schema.json").read_text(encoding="utf-8"))
+
+
+def load_other_schemas() -> dict[str, dict[str, Any]]:
+    """The schemas of what is no result, by the file's name."""
+    return {name: json.loads((SCHEMAS / schema).read_text(encoding="utf-8")) for name, schema in OTHER_SCHEMAS.items()}
 
 
 def _finite(text: str) -> float:
@@ -131,17 +139,17 @@ def load_result(path: Path, schema: dict[int, dict[str, Any]]) -> Result:
     return Result(path.stem, path, found.data)
 
 
-def check_file(path: Path, schema: dict[int, dict[str, Any]], card_schema: dict[str, Any]) -> None:
-    """Raises BadResult when a result file or a hardware card is not valid."""
-    if path.name == CARD_JSON:
-        check(path, read_json(path), card_schema)
+def check_file(path: Path, schema: dict[int, dict[str, Any]], others: dict[str, dict[str, Any]]) -> None:
+    """Raises BadResult when a result file, or one of those that lie among them, is not valid."""
+    if path.name in others:
+        check(path, read_json(path), others[path.name])
     else:
         load_result(path, schema)
 
 
 def is_result(path: Path) -> bool:
     """Whether a JSON file of a results folder is one of a result."""
-    return path.name != CARD_JSON and not path.name.startswith(".")
+    return path.name not in OTHER_SCHEMAS and not path.name.startswith(".")
 
 
 def device_of(result: Result) -> tuple[str, str, str]:

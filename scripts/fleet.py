@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+"""Measures the GPUs of many nodes and says which are slow, wrong or missing.
+
+`fleet.py run` measures the node it is started on and takes Python's standard library alone; a site's own
+engine (srun, pdsh, Kubernetes) starts it on every node. `fleet.py report` makes the pages and lists of all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hipscope_fleet import expected, layout, node
+from hipscope_fleet.layout import FleetError
+from hipscope_fleet.tiers import TIERS
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+DETECTION_LIMIT_S = 60
+STATUS = """exit status of run: 0 good, 1 a GPU computed a wrong value, hung or broke, 2 bad usage or refused,
+3 device or output error (a full disk), 77 no device, 130 and 143 when interrupted.
+exit status of report: 0 all nodes and GPUs pass, 1 some fail, 2 bad usage or input that cannot be read,
+3 output that cannot be written. A suspect alone does not change it."""
+
+
+class Interrupted(BaseException):
+    """A signal asked to end."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
+def _regex(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a valid regular expression") from error
+    return text
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= 1e6:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of seconds above 0")
+    return seconds
+
+
+def _count(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,3}", text) or not 1 <= int(text) <= 128:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 to 128")
+    return int(text)
+
+
+def _node_name(text: str) -> str:
+    if not layout.NODE_NAME.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"'{text[:100]}' is no node's name")
+    return text
+
+
+class _Parser(argparse.ArgumentParser):
+    """Bad usage is one sentence."""
+
+    def error(self, message: str) -> Any:
+        self.exit(2, f"fleet.py: {message}; see --help.\n")
+
+
+def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = _Parser(prog="fleet.py", description=__doc__, epilog=STATUS,
+                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    actions = parser.add_subparsers(dest="action", required=True, metavar="run|report")
+
+    run = actions.add_parser("run", help="measure this node's GPUs", epilog=STATUS,
+                             formatter_class=argparse.RawDescriptionHelpFormatter)
+    run.add_argument("--out", metavar="DIR", type=Path, help="the fleet's folder, which all nodes see")
+    run.add_argument("--tier", choices=TIERS, default="smoke",
+                     help="smoke takes about 30 s, standard 3 min, soak as long as its experiment soak besides "
+                     "(default: smoke)")
+    binaries = run.add_mutually_exclusive_group()
+    binaries.add_argument("--bin", metavar="DIR", type=Path, help="the folder of the binaries")
+    binaries.add_argument("--build-dir", metavar="DIR", type=Path, help="the build folder, whose bin/ has them")
+    run.add_argument("--timeout", metavar="S", type=_seconds,
+                     help="the most seconds that one experiment may take on one GPU (default: by tier)")
+    run.add_argument("--only", metavar="REGEX", type=_regex, default="",
+                     help="only those of the tier's experiments whose name matches")
+    run.add_argument("--node", metavar="NAME", type=_node_name,
+                     help="this node's name (default: $HIPSCOPE_NODE, $SLURMD_NODENAME, the host's name)")
+    run.add_argument("--confirm", metavar="FILE", type=Path,
+                     help="measure again, three times, what this file of `report` lists of this node")
+    run.add_argument("--prolog", action="store_true",
+                     help="for a prolog or health check: print one line; without --out nothing is kept")
+    run.add_argument("--baseline", metavar="FILE", type=Path,
+                     help="with --prolog: a fleet.json to judge this node's GPUs by")
+    run.add_argument("--made-up-gpus", metavar="N", type=_count,
+                     help="binaries of the host backend only: take the CPU for so many GPUs, for tests")
+
+    report = actions.add_parser("report", help="judge all nodes' GPUs, make the page and the lists", epilog=STATUS,
+                                formatter_class=argparse.RawDescriptionHelpFormatter)
+    report.add_argument("folder", metavar="DIR", type=Path, help="the fleet's folder")
+    report.add_argument("--expect", metavar="FILE", type=Path,
+                        help="the nodes that must report, one a line (node[001-064] is 64), each with its number of "
+                        "GPUs behind it if that is to be checked")
+    report.add_argument("--baseline", metavar="FILE", type=Path,
+                        help="a fleet.json of healthy GPUs, for fleets too small to tell their own spread")
+    report.add_argument("--out", metavar="DIR", type=Path, help="where to write (default: the fleet's folder)")
+    report.add_argument("--jobs", metavar="N", type=_count, default=os.cpu_count() or 1,
+                        help="processes that read results (default: one per core)")
+    parsed = parser.parse_args(arguments)
+    if parsed.action == "run":
+        if parsed.out is None and not parsed.prolog:
+            run.error("run needs --out DIR, the folder that all nodes see")
+        if parsed.baseline and not parsed.prolog:
+            run.error("--baseline is for report, or for run with --prolog")
+        if parsed.prolog and parsed.confirm:
+            run.error("--prolog and --confirm exclude each other")
+    return parsed
+
+
+def own_name() -> str:
+    """This node's name, as its site calls it; raises FleetError."""
+    for name in (os.environ.get("HIPSCOPE_NODE"), os.environ.get("SLURMD_NODENAME"), socket.gethostname()):
+        if name:
+            if not layout.NODE_NAME.fullmatch(name):
+                raise FleetError(f"'{name[:100]}' is no node's name; give one by --node.")
+            return name
+    raise FleetError("this host has no name; give one by --node.")
+
+
+def find_binaries(arguments: argparse.Namespace) -> Path:
+    """The folder of the binaries; raises FleetError."""
+    if arguments.bin:
+        folder: Path = arguments.bin
+    elif arguments.build_dir:
+        folder = arguments.build_dir / "bin"
+    elif (ROOT / "experiments.txt").exists() and (ROOT / "bin").is_dir():
+        folder = ROOT / "bin"
+    else:
+        try:
+            backend = subprocess.run([str(HERE / "detect_backend.sh")], capture_output=True, text=True, check=True,
+                                     timeout=DETECTION_LIMIT_S, stdin=subprocess.DEVNULL).stdout.strip()
+        except (OSError, subprocess.SubprocessError) as error:
+            raise FleetError("which backend this node has cannot be told; name the folder of the binaries by "
+                             "--bin.") from error
+        folder = ROOT / "build" / backend / "bin"
+    if not folder.is_dir():
+        raise FleetError(f"there is no folder of binaries {folder}; build, or name one by --bin.")
+    return folder.resolve()
+
+
+def run_node(arguments: argparse.Namespace, out: Path) -> tuple[int, dict[str, Any]]:
+    """Measures this node into a folder; raises FleetError."""
+    name = arguments.node or own_name()
+    again = None
+    if arguments.confirm:
+        again = expected.to_confirm(arguments.confirm, name)
+        if not again:
+            print(f"{name}: nothing of this node is to be measured again")
+            return 0, {}
+    phases = (layout.TOGETHER,) if arguments.prolog else (layout.TOGETHER, layout.ALONE)
+    return node.run(node.Job(
+        binaries=find_binaries(arguments), out=out, node=name, tier=arguments.tier, limit_s=arguments.timeout,
+        only=arguments.only, made_up=arguments.made_up_gpus, again=again, phases=phases, quiet=arguments.prolog))
+
+
+def prolog(arguments: argparse.Namespace) -> int:
+    """Measures this node and prints one line, whatever happens."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="hipscope-prolog-", ignore_cleanup_errors=True) as scratch:
+            out = arguments.out or Path(scratch)
+            status, record = run_node(arguments, out)
+            said = node.summary(record)
+            if arguments.baseline and status == 0:
+                from hipscope_fleet import report
+
+                slow = report.judge_node(out, record["node"], arguments.baseline)
+                if slow:
+                    status, said = 1, "FAIL: " + "; ".join(slow)
+    except FleetError as error:
+        status, said = error.status, f"cannot be measured: {error}"
+    print(f"hipscope {arguments.tier}: {said}")
+    return status
+
+
+def end_on_signals() -> None:
+    """A signal ends what was started, says in node.json that it was interrupted, and only then the program."""
+
+    def end(number: int, _: Any) -> None:
+        for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(each, signal.SIG_IGN)
+        raise Interrupted(number)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup asks for
+            signal.signal(number, end)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs or reports, as the command line says."""
+    parsed = parse_arguments(arguments)
+    try:
+        if parsed.action == "report":
+            from hipscope_fleet import report
+
+            return report.report(report.Request(parsed.folder, parsed.out or parsed.folder, parsed.expect,
+                                                parsed.baseline, parsed.jobs))
+        end_on_signals()
+        return prolog(parsed) if parsed.prolog else run_node(parsed, parsed.out)[0]
+    except FleetError as error:
+        print(f"fleet.py: {error}", file=sys.stderr)
+        return error.status
+    except Interrupted as interrupted:
+        print("fleet.py: interrupted; what was measured by then is kept.", file=sys.stderr)
+        return 128 + interrupted.number
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["report"]:
+        from hipscope_report import ending
+
+        sys.exit(ending.run("fleet.py", main, output_failed=3))
+    sys.exit(main())

@@ -1,0 +1,259 @@
+"""fleet.py report: what is said of a made fleet's GPUs and nodes, and the files that say it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import synthetic
+from conftest import LONGEST_S
+
+sys.path.insert(0, str(synthetic.SCRIPTS))
+
+import made_fleet  # noqa: E402  # pylint: disable=wrong-import-position
+from hipscope_fleet import expected, layout, nodes, store  # noqa: E402  # pylint: disable=wrong-import-position
+
+FLEET = synthetic.SCRIPTS / "fleet.py"
+SCHEMA = json.loads((synthetic.REPOSITORY / "results" / "fleet-schema.json").read_text(encoding="utf-8"))
+SLOW = {("node0001", 1): 0.03, ("node0038", 0): 0.05, ("node0020", 2): 0.02}
+
+
+def report(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Makes the report, without any packages beside the standard library."""
+    return subprocess.run([sys.executable, "-S", str(FLEET), "report", str(folder), *arguments], capture_output=True,
+                          text=True, check=False, timeout=LONGEST_S)
+
+
+def read(folder: Path) -> dict[str, Any]:
+    """fleet.json, which follows its schema."""
+    data: dict[str, Any] = json.loads((folder / "fleet.json").read_text(encoding="utf-8"))
+    jsonschema.validate(data, SCHEMA)
+    return data
+
+
+def change(folder: Path, node: str, **members: Any) -> None:
+    """Changes what a node says of itself."""
+    path = folder / "nodes" / node / "node.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **members}))
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """304 GPUs, three of which have a slow memory, and their report."""
+    folder = tmp_path_factory.mktemp("large")
+    made_fleet.write_fleet(folder, 38, 8, SLOW)
+    (folder / "nodes.txt").write_text("node[0001-0038] 8\n")
+    done = report(folder, "--expect", str(folder / "nodes.txt"))
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    assert done.stdout.startswith("304 GPUs of 38 nodes: 301 pass, 3 suspect, 0 fail\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Six nodes of two GPUs, to be spoiled."""
+    folder = tmp_path_factory.mktemp("made")
+    made_fleet.write_fleet(folder, 6, 2)
+    return folder
+
+
+@pytest.fixture
+def small(made: Path, tmp_path: Path) -> Path:
+    """A copy of them."""
+    return shutil.copytree(made, tmp_path / "small")
+
+
+def test_finds_the_slow_ones_and_no_other(large: Path) -> None:
+    data = read(large)
+    bad = {(gpu["node"], gpu["slot"]): gpu for gpu in data["gpus"] if gpu["state"] != "pass"}
+    assert set(bad) == set(SLOW)
+    for place, part in SLOW.items():
+        memory = [one["deficit"] for one in bad[place]["findings"] if one["metric"] == "memory read"]
+        assert memory and memory[0] == pytest.approx(part, abs=0.012) and "memory" in bad[place]["cause"]
+    lists = {name: (large / f"{name}.txt").read_text().split() for name in ("pass", "suspect", "fail")}
+    assert lists["suspect"] == ["node0001", "node0020", "node0038"] and not lists["fail"]
+    assert sorted(lists["pass"] + lists["suspect"]) == [f"node{number:04d}" for number in range(1, 39)]
+    assert not (large / "unjudged.txt").exists()
+    # The suspects, and as many that are good.
+    again = [tuple(line.split()) for line in (large / "confirm.txt").read_text().splitlines()]
+    assert len(again) == 6 and {(node, str(slot)) for node, slot in SLOW} < set(again)
+
+
+def test_text_and_series(large: Path) -> None:
+    text = (large / "fleet.md").read_text()
+    assert "| GPUs | 301 | 0 | 3 | 0 |" in text and "| node0001 | 1 | GPU-node0001-1 |" in text
+    lines = (large / "hipscope.prom").read_text().splitlines()
+    assert 'hipscope_fleet_gpus{state="suspect"} 3' in lines
+    assert 'hipscope_gpu_state{node="node0038",gpu="0",uuid="GPU-node0038-0",model="NVIDIA H200"} 2' in lines
+    assert all(re.fullmatch(r'# (HELP|TYPE) .+|[a-z_]+(\{([a-z]+="[^"]*",?)+\})? [-+0-9.e]+', line) for line in lines)
+    assert len([line for line in lines if line.startswith("hipscope_gpu_state{")]) == 304
+
+
+def test_the_page_has_every_gpu_once(large: Path) -> None:
+    page = (large / "fleet.html").read_text()
+    assert "src=" not in page and "href=" not in page
+    data = json.loads(re.search(r'id=data>(.*?)</script>', page, re.S)[1])  # type: ignore[index]
+    assert len(data["uuid"]) == 304 and len(data["nodes"]) == 38
+    assert len(data["metrics"]) == page.count("<figure class=strip>") > 20
+    # Of many curves a band is drawn, and lines of those that do not pass.
+    for plot in data["curves"]:
+        assert plot["count"] == 304 and len(plot["bands"]) == 5
+        drawn = {line[0] for line in plot["lines"]}
+        assert {number for number, state in enumerate(read(large)["gpus"]) if state["state"] != "pass"} <= drawn
+        assert len(drawn) == len(plot["lines"]) <= 200
+
+
+def test_a_second_report_reads_only_what_is_new(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    monkeypatch.setattr(store, "read_all", lambda places, jobs: (
+        [seen.append(place.node) for place in places], map(store.read_gpu, places))[1])
+    known = nodes.read_nodes(large, None)
+    base = store.Store(large / store.FILE)
+    try:
+        assert base.update(list(nodes.places(large, known)), 1) == {} and seen == []
+        change(large, "node0007", ended="2026-01-01T00:00:31Z")
+        assert base.update(list(nodes.places(large, nodes.read_nodes(large, None))), 1) == {}
+        assert seen == ["node0007"] * 8
+        assert len(store.load_gpus(base.base)) == 304
+    finally:
+        base.discard()
+    with sqlite3.connect(large / store.FILE) as asked:
+        slowest = asked.execute("select node, slot from figures where name = 'memory read' order by value").fetchall()
+    assert len(slowest) == 304 and slowest[0] == ("node0038", 0)
+
+
+def test_suspects_that_are_confirmed_fail(large: Path, tmp_path: Path) -> None:
+    import random
+
+    folder = shutil.copytree(large, tmp_path / "again")
+    numbers = random.Random(5)
+    listed = [line.split() for line in (folder / "confirm.txt").read_text().splitlines()]
+    for node, slot in listed:
+        slow = 0.0 if node == "node0020" else SLOW.get((node, int(slot)), 0.0)
+        for time in (1, 2, 3):
+            made_fleet.write_gpu(folder, node, int(slot), numbers, slow, again=time)
+        shutil.copy(folder / "nodes" / node / "node.json", folder / "nodes" / node / "confirm.json")
+    done = report(folder)
+    assert done.returncode == 1
+    states = {(gpu["node"], gpu["slot"]): gpu["state"] for gpu in read(folder)["gpus"] if gpu["state"] != "pass"}
+    assert states == {("node0001", 1): "fail", ("node0038", 0): "fail"}
+    assert (folder / "fail.txt").read_text() == "node0001\nnode0038\n" and (folder / "confirm.txt").read_text() == ""
+
+
+def test_a_small_fleet_takes_a_baseline(large: Path, tmp_path: Path) -> None:
+    made_fleet.write_fleet(tmp_path, 1, 3, {("node0001", 1): 0.04})
+    alone = report(tmp_path)
+    assert alone.returncode == 0 and {gpu["state"] for gpu in read(tmp_path)["gpus"]} == {"unjudged"}
+    assert (tmp_path / "unjudged.txt").read_text() == "node0001\n" and (tmp_path / "pass.txt").read_text() == ""
+    assert report(tmp_path, "--baseline", str(large / "fleet.json")).returncode == 0
+    assert [gpu["state"] for gpu in read(tmp_path)["gpus"]] == ["pass", "suspect", "pass"]
+    refused = report(tmp_path, "--baseline", str(tmp_path / "fleet.json"))
+    assert refused.returncode == 2 and "is of too few GPUs to be a baseline" in refused.stderr
+
+
+def test_nodes_that_fail_do_so_by_name(small: Path) -> None:
+    (small / "nodes.txt").write_text("# all\nnode[0001-0004]\nnode0005 3\nnode0009\n")
+    change(small, "node0002", status="started", ended=None)
+    change(small, "node0003", status="failed", message="the driver hangs")
+    (small / "nodes/node0004/gpu-1/together/fma_loop.json").write_text('{"half')
+    gpus = json.loads((small / "nodes/node0001/node.json").read_text())["gpus"]
+    gpus[1].update(state="hung", message="fma_loop did not end within 60 s and was killed")
+    change(small, "node0001", gpus=gpus, interruptions=2)
+    done = report(small, "--expect", str(small / "nodes.txt"))
+    assert done.returncode == 1
+    said = {line.split(": ")[1]: line for line in done.stdout.splitlines() if line.startswith("fail: ")}
+    assert set(said) == {"node0001", "node0002", "node0003", "node0004", "node0005", "node0009"}
+    assert "gpu 1: hung" in said["node0001"] and "was interrupted 2 times and went on" in said["node0001"]
+    assert "did not end, last heard of after alone host_copies" in said["node0002"]
+    assert said["node0003"] == "fail: node0003: the driver hangs"
+    assert said["node0004"] == "fail: node0004: gpu 1: its results cannot be read"
+    assert "node0004/gpu-1/together/fma_loop.json is not a whole JSON file" in (small / "fleet.md").read_text()
+    assert "has 2 GPUs, and 3 are expected" in said["node0005"]
+    assert said["node0009"] == "fail: node0009: never reported"
+    assert (small / "fail.txt").read_text().split() == sorted(said)
+    assert read(small)["notes"] == ["not expected, but there: node0006"]
+
+
+def test_a_node_that_has_lost_a_gpu(small: Path) -> None:
+    gpus = json.loads((small / "nodes/node0003/node.json").read_text())["gpus"][:1]
+    shutil.rmtree(small / "nodes/node0003/gpu-1")
+    change(small, "node0003", gpus=gpus)
+    assert report(small).returncode == 0
+    assert (small / "suspect.txt").read_text() == "node0003\n"
+    assert "has 1 GPUs, and 5 of 6 nodes have 2" in (small / "fleet.md").read_text()
+
+
+def test_results_that_are_hostile(small: Path) -> None:
+    path = small / "nodes/node0001/gpu-0/together/fma_loop.json"
+    data = json.loads(path.read_text())
+    data["device"].update(uuid="</script><b>x", name="| <i> ")
+    data.update(status="failed", verification={"checks": 1, "failures": ["<img src=x>\n| a"]})
+    path.write_text(json.dumps(data))
+    (small / "nodes/node0002/node.json").write_text("[]")
+    (small / "nodes/node0003/node.json").write_text('{"status": "finished", "gpus": [{}]}')
+    (small / "nodes/..evil").mkdir()
+    done = report(small)
+    assert done.returncode == 1 and "fail: node0001: gpu 0: wrong values" in done.stdout
+    page = (small / "fleet.html").read_text()
+    assert "<b>x" not in page and "<i>" not in page and "<img" not in page and page.count("</script>") == 2
+    assert "<img" not in (small / "fleet.md").read_text()
+    assert "node0002/node.json does not hold an object" in done.stdout
+    assert "node0003/node.json is no file of a node" in done.stdout
+
+
+def test_a_database_that_is_damaged_is_made_anew(small: Path) -> None:
+    for content in (b"", b"no database", b"SQLite format 3\0" + b"x" * 5000):
+        (small / "fleet.sqlite").write_bytes(content)
+        done = report(small)
+        assert done.returncode == 0, done.stderr
+        assert len(read(small)["gpus"]) == 12
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (["nowhere"], "nowhere/nodes cannot be read: No such file or directory"),
+    (["small", "--expect", "nowhere"], "nowhere cannot be read: No such file or directory"),
+    (["small", "--expect", "empty"], "empty names no node"),
+    (["small", "--expect", "range"], "range, line 2: 'n[3-1]' is no range of nodes"),
+    (["small", "--expect", "words"], "words, line 1: a line is a node's name and, behind it, its number of GPUs"),
+    (["small", "--baseline", "empty"], "empty is not a whole JSON file"),
+    (["small", "--baseline", "other"], "other is no fleet.json that this version can take for a baseline"),
+    (["small", "--out", "empty/x"], "the folder empty/x cannot be made: Not a directory"),
+    (["small", "--jobs", "0"], "'0' is no number from 1 to 128"),
+    ([], "the following arguments are required: DIR"),
+])
+def test_bad_usage_is_one_sentence(small: Path, arguments: list[str], said: str) -> None:
+    for name, text in (("empty", "# none\n"), ("range", "a\nn[3-1]\n"), ("words", "a b\n"), ("other", "{}")):
+        (small.parent / name).write_text(text)
+    done = subprocess.run([sys.executable, "-S", str(FLEET), "report", *arguments], capture_output=True, text=True,
+                          check=False, timeout=LONGEST_S, cwd=small.parent)
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1, done.stderr
+    assert said in done.stderr and not (small / "fleet.json").exists()
+
+
+def test_ranges_of_nodes() -> None:
+    assert expected.expand("n[01-03,7]x") == ["n01x", "n02x", "n03x", "n7x"] and expected.expand("n1") == ["n1"]
+    for wrong in ("n[3-1]", "n[1-99999999]", "n[1,]"):
+        with pytest.raises(ValueError, match=re.escape(wrong)):
+            expected.expand(wrong)
+
+
+def test_names_are_ordered_by_number() -> None:
+    names = ["n10", "n9", "a", "n9-2", "10", "9"]
+    assert sorted(names, key=nodes.by_number) == ["9", "10", "a", "n9", "n9-2", "n10"]
+
+
+def test_short_and_long_names_are_one_node(small: Path) -> None:
+    place = layout.nodes_folder(small)
+    (place / "node0001").rename(place / "node0001.site.example")
+    found = nodes.read_nodes(small, {"node0001": 2, "node0002.site.example": None})
+    assert found["node0001.site.example"].is_expected and found["node0002"].is_expected
+    assert [name for name, node in found.items() if node.state == "fail"] == ["node0002.site.example"]
