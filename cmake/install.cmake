@@ -46,8 +46,8 @@ install(PROGRAMS ${scripts} DESTINATION scripts)
 install(DIRECTORY scripts/hipscope_compare scripts/hipscope_fleet scripts/hipscope_html scripts/hipscope_isa scripts/hipscope_report
         DESTINATION scripts
         PATTERN __pycache__ EXCLUDE)
-install(FILES results/schema.json results/schema-1.json results/card-schema.json results/isa-schema.json
-              results/fleet-schema.json results/node-schema.json
+install(FILES results/schema.json results/schema-2.json results/schema-1.json results/card-schema.json
+              results/isa-schema.json results/fleet-schema.json results/node-schema.json
         DESTINATION results)
 install(DIRECTORY results/published DESTINATION results)
 install(FILES ${CMAKE_BINARY_DIR}/experiments.txt ${CMAKE_BINARY_DIR}/wave64_targets.txt requirements.txt

@@ -35,6 +35,8 @@ struct DeviceDescription {
   unsigned cycle_counter_bits = 64;  ///< of a CU's cycle counter; 0: it was seen to stand still
   std::string driver{};              ///< the driver's version
   std::string runtime{};             ///< the runtime library's version
+  std::string uuid{};                ///< "GPU-..." of an NVIDIA GPU
+  std::string pci_address{};         ///< "0000:1b:00.0"
 };
 
 /// Something that the device or its runtime refused. Exit status 3.

@@ -13,6 +13,7 @@
 
 #include "hipscope/device.h"
 #include "hipscope/measure.h"
+#include "hipscope/telemetry.h"
 
 namespace hipscope {
 
@@ -144,6 +145,9 @@ class Sweep {
 
   /// The seed of random inputs, from --seed.
   [[nodiscard]] std::uint64_t seed() const;
+
+  /// The device's sensors; with --no-telemetry and on the host backend there are none.
+  [[nodiscard]] const Telemetry& telemetry() const;
 
  private:
   detail::Run& run_;

@@ -48,7 +48,7 @@ class Result:
 
 def load_schema() -> dict[int, dict[str, Any]]:
     """The schemas of result files, by their version."""
-    names = {1: "schema-1.json", 2: "schema.json"}
+    names = {1: "schema-1.json", 2: "schema-2.json", 3: "schema.json"}
     return {version: json.loads((SCHEMAS / name).read_text(encoding="utf-8")) for version, name in names.items()}
 
 

@@ -1,7 +1,8 @@
 """The versions of result files, all read as one: the rest of the scripts knows the members of version 1.
 
 Version 2 leaves out what is the default, names a sweep's units and checks once and has times in
-nanoseconds; results/schema.json and schema-1.json describe both.
+nanoseconds; version 3 tells besides which device it was and what its sensors said, where that is told.
+results/schema-1.json, schema-2.json and schema.json describe them.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def _row(row: Json, sweep: Json) -> Json:
 
 
 def expanded(data: Json) -> Json:
-    """A valid result of any version with the members of version 1; raises Inconsistent."""
+    """A valid result of any version with the members of version 1, and those that later ones added; raises Inconsistent."""
     if data["schema_version"] == 1:
         return data
     sweeps = [{**{key: item for key, item in sweep.items() if key not in ("units", "checks")},

@@ -2,8 +2,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -115,6 +117,34 @@ std::string obstacle() {
   return "";
 }
 
+// "0000:1b:00.0", as the operating system writes it.
+std::string pci_address(const hipDeviceProp_t& properties) {
+  std::array<char, 32> text{};
+  std::snprintf(
+      text.data(), text.size(), "%04x:%02x:%02x.0", static_cast<unsigned>(properties.pciDomainID),
+      static_cast<unsigned>(properties.pciBusID), static_cast<unsigned>(properties.pciDeviceID));
+  return backend_is_hardware ? text.data() : "";
+}
+
+// "GPU-" and 32 digits in five groups, as NVIDIA's tools write it. Of AMD's GPUs the driver's files
+// tell it.
+std::string uuid([[maybe_unused]] const hipDeviceProp_t& properties) {
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+  std::string text = "GPU";
+  for (int i = 0; i < 16; ++i) {
+    std::array<char, 4> byte{};
+    const auto value = static_cast<unsigned char>(properties.uuid.bytes[i]);
+    std::snprintf(byte.data(), byte.size(), "%02x", static_cast<unsigned>(value));
+    const bool begins_a_group = i == 0 || i == 4 || i == 6 || i == 8 || i == 10;
+    text += begins_a_group ? "-" : "";
+    text += byte.data();
+  }
+  return text;
+#else
+  return "";
+#endif
+}
+
 DeviceDescription describe(int index) {
   hipDeviceProp_t properties{};
   check(hipGetDeviceProperties(&properties, index));
@@ -147,7 +177,9 @@ DeviceDescription describe(int index) {
           .maximum_threads_per_compute_unit = properties.maxThreadsPerMultiProcessor,
           .cycle_counter_bits = cycle_counter_bits(architecture(properties)),
           .driver = backend_is_hardware ? driver_version(driver) : "none",
-          .runtime = version(runtime)};
+          .runtime = version(runtime),
+          .uuid = uuid(properties),
+          .pci_address = pci_address(properties)};
 }
 
 class HipDevice : public Device {

@@ -2,9 +2,12 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <climits>
 #include <ctime>
 #include <limits>
 
@@ -65,8 +68,10 @@ void measure_sweep(Run& run, const detail::SweepDeclaration& declaration) {
   if (run.options.preset != detail::Preset::quick) {
     run.is_warm = false;  // while buffers are made the device has nothing to do
   }
+  run.telemetry_log.begin(run.telemetry);
   declaration.measure(sweep);
   run.device->synchronize();
+  record->telemetry = run.telemetry_log.end(run.telemetry);
   detail::clear_progress();
   if (!record->rows.empty()) {
     print_tables(run, detail::table(*record, run.options.csv));
@@ -89,6 +94,24 @@ void measure_overhead(Run& run) {
   run.overheads.push_back({.name = "a sample of nothing (two events)",
                            .value = summarize(nanoseconds).median,
                            .unit = "ns"});
+}
+
+// The host's name, without its domain.
+std::string host_name() {
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) {
+    return "";
+  }
+  const std::string whole = name.data();
+  return whole.substr(0, whole.find('.'));
+}
+
+// A telemetry that cannot be opened is no telemetry: nothing of it fails a run.
+Telemetry open_telemetry(const Device& device, const detail::Options& options) {
+  if (options.no_telemetry) {
+    return Telemetry("--no-telemetry");
+  }
+  return Telemetry::open(device);
 }
 
 std::string utc_now() {
@@ -129,7 +152,9 @@ int run_experiment(detail::ExperimentRecord& experiment, const detail::Options& 
           .options = options,
           .device = device.get(),
           .stopping_rule = detail::stopping_rule(options, device->is_hardware()),
-          .date = utc_now()};
+          .date = utc_now(),
+          .telemetry = open_telemetry(*device, options),
+          .host = options.no_host ? "" : host_name()};
   if (!options.csv) {
     print_tables(run, detail::heading(run));
   }

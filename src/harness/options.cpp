@@ -18,6 +18,7 @@ namespace hipscope::detail {
 namespace {
 
 constexpr double default_noise_percent = 0.5;
+constexpr std::uint64_t most_retries = 1000;
 
 /// Between which numbers an option's value lies.
 struct Bounds {
@@ -154,6 +155,15 @@ void add_common_options(CLI::App& app, Options& options, double& noise_percent,
   app.add_option("--seed", options.seed, "seed of random inputs (default 1)")
       ->type_name("N")
       ->check(whole_number(std::numeric_limits<std::uint64_t>::max()));
+  app.add_option("--retry-throttled", options.retry_throttled,
+                 fmt::format("throw a sample away whose clock fell, or for which the device tells "
+                             "why it did, and take it again, at most N times (0 to {}; default 0)",
+                             most_retries))
+      ->type_name("N")
+      ->check(whole_number(most_retries));
+  app.add_flag("--no-telemetry", options.no_telemetry,
+               "do not ask the device's sensors between samples");
+  app.add_flag("--no-host", options.no_host, "leave the host's name out of the results");
   app.add_flag("--list", options.list_sweeps, "list the sweeps and end");
   app.add_flag("--devices", options.list_devices, "list the devices (index, name) and end");
   app.add_option("--filter", options.filter,

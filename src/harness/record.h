@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,7 +12,9 @@
 #include "hipscope/device.h"
 #include "hipscope/experiment.h"
 #include "hipscope/measure.h"
+#include "hipscope/telemetry.h"
 #include "published.h"
+#include "telemetry_log.h"
 
 namespace hipscope::detail {
 
@@ -50,6 +53,7 @@ struct SweepRecord {
   std::string published_series{};
   std::vector<std::string> notes{};
   std::vector<std::unique_ptr<Row>> rows{};  ///< pointers: a Point refers to its row for long
+  std::optional<SweepTelemetry> telemetry{};
 };
 
 /// How much is measured. `once` runs every body a single time: for checkers and profilers.
@@ -68,6 +72,9 @@ struct Options {
   std::string filter{};  ///< empty: not given
   bool list_sweeps = false;
   bool list_devices = false;
+  bool no_host = false;
+  bool no_telemetry = false;
+  unsigned retry_throttled = 0;  ///< how often a throttled sample is taken again
 };
 
 /// A declared size option.
@@ -102,6 +109,7 @@ struct ClockRecord {
   const char* source = "none";  ///< "measured", "given", "driver" or "none"
   std::uint64_t samples = 0;    ///< with a measured clock
   std::uint64_t throttled_samples = 0;
+  std::uint64_t retaken_samples = 0;
 };
 
 /// One run.
@@ -116,6 +124,11 @@ struct Run {
   std::vector<Inference> inferences{};
   std::vector<Value> overheads{};
   bool is_warm = false;  ///< the device was warmed up, in this sweep or with --quick in this run
+  Telemetry telemetry{"it was not asked for"};
+  TelemetryLog telemetry_log{};
+  std::string host{};  ///< the host's name; empty with --no-host
+  double highest_mhz_so_far = 0;
+  std::uint64_t retaken_samples = 0;
 
   /// Every failed check, as "sweep, point: what: wrong of checked".
   [[nodiscard]] std::vector<std::string> failures() const;

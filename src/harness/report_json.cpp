@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,24 +55,142 @@ Json positive(double value) { return null_if(!(value > 0), number(value)); }
 
 Json nanoseconds(double seconds) { return number(round_digits(seconds * nanoseconds_per_second)); }
 
-Json device_json(const DeviceDescription& device) {
-  return {{"index", device.index},
-          {"name", device.name},
-          {"architecture", device.architecture},
-          {"compute_units", device.compute_units},
-          {"wave_size", device.wave_size},
-          {"maximum_shader_mhz", device.maximum_shader_mhz},
-          {"memory_mhz", device.memory_mhz},
-          {"memory_bus_bits", device.memory_bus_bits},
-          {"memory_bytes", device.memory_bytes},
-          {"free_memory_bytes", device.free_memory_bytes},
-          {"l2_bytes", device.l2_bytes},
-          {"lds_bytes_per_block", device.lds_bytes_per_block},
-          {"registers_per_block", device.registers_per_block},
-          {"maximum_threads_per_block", device.maximum_threads_per_block},
-          {"maximum_threads_per_compute_unit", device.maximum_threads_per_compute_unit},
-          {"driver", device.driver},
-          {"runtime", device.runtime}};
+// Adds what is told.
+void add_text(Json& object, const char* name, const std::string& text) {
+  if (!text.empty()) {
+    object[name] = text;
+  }
+}
+
+void add_number(Json& object, const char* name, const std::optional<double>& value) {
+  if (value) {
+    object[name] = number(*value);
+  }
+}
+
+void add_positive(Json& object, const char* name, double value) {
+  if (value > 0) {
+    object[name] = number(value);
+  }
+}
+
+Json link_json(const HostLink& link) {
+  Json json = Json::object();
+  add_positive(json, "generation", link.generation);
+  add_positive(json, "speed_gts", link.speed_gts);
+  add_positive(json, "width", link.width);
+  add_positive(json, "maximum_generation", link.maximum_generation);
+  add_positive(json, "maximum_speed_gts", link.maximum_speed_gts);
+  add_positive(json, "maximum_width", link.maximum_width);
+  return json;
+}
+
+// Which device it is; without telemetry what the runtime says.
+void add_identity(Json& json, const Run& run) {
+  const DeviceIdentity& identity = run.telemetry.identity();
+  const DeviceDescription& device = run.device->description();
+  add_text(json, "uuid", identity.uuid.empty() ? device.uuid : identity.uuid);
+  add_text(json, "pci_address",
+           identity.pci_address.empty() ? device.pci_address : identity.pci_address);
+  add_text(json, "serial", identity.serial);
+  add_text(json, "vbios", identity.vbios);
+  add_text(json, "partition", identity.partition);
+  add_number(json, "power_cap_w", identity.power_cap_w);
+  if (identity.ecc) {
+    json["ecc"] = *identity.ecc ? "on" : "off";
+  }
+  if (const Json link = link_json(identity.link); !link.empty()) {
+    json["link"] = link;
+  }
+  add_text(json, "host", run.host);
+}
+
+Json device_json(const Run& run) {
+  const DeviceDescription& device = run.device->description();
+  Json json = {{"index", device.index},
+               {"name", device.name},
+               {"architecture", device.architecture},
+               {"compute_units", device.compute_units},
+               {"wave_size", device.wave_size},
+               {"maximum_shader_mhz", device.maximum_shader_mhz},
+               {"memory_mhz", device.memory_mhz},
+               {"memory_bus_bits", device.memory_bus_bits},
+               {"memory_bytes", device.memory_bytes},
+               {"free_memory_bytes", device.free_memory_bytes},
+               {"l2_bytes", device.l2_bytes},
+               {"lds_bytes_per_block", device.lds_bytes_per_block},
+               {"registers_per_block", device.registers_per_block},
+               {"maximum_threads_per_block", device.maximum_threads_per_block},
+               {"maximum_threads_per_compute_unit", device.maximum_threads_per_compute_unit},
+               {"driver", device.driver},
+               {"runtime", device.runtime}};
+  add_identity(json, run);
+  return json;
+}
+
+void add_reasons_json(Json& json, const std::vector<std::string>& reasons) {
+  if (!reasons.empty()) {
+    json["throttle_reasons"] = reasons;
+  }
+}
+
+Json reading_json(const TelemetryReading& reading) {
+  Json json = Json::object();
+  add_number(json, "power_w", reading.power_w);
+  if (reading.energy_j) {
+    json["energy_j"] = exact(*reading.energy_j);  // what it grew by is small beside it
+  }
+  add_number(json, "temperature_c", reading.temperature_c);
+  add_number(json, "memory_temperature_c", reading.memory_temperature_c);
+  add_number(json, "shader_mhz", reading.shader_mhz);
+  add_number(json, "memory_mhz", reading.memory_mhz);
+  add_number(json, "ecc_corrected", reading.ecc_corrected);
+  add_number(json, "ecc_uncorrected", reading.ecc_uncorrected);
+  add_number(json, "rows_remapped", reading.rows_remapped);
+  add_reasons_json(json, reading.throttle_reasons);
+  return json;
+}
+
+Json during_json(const TelemetryDuring& during) {
+  Json json = {{"samples", during.readings}};
+  const auto add = [&](const char* name, const SensorSpan& span) {
+    if (span.readings > 0) {
+      json[name] = {{"min", number(span.minimum)},
+                    {"mean", number(span.mean())},
+                    {"max", number(span.maximum)}};
+    }
+  };
+  add("power_w", during.power_w);
+  add("temperature_c", during.temperature_c);
+  add("memory_temperature_c", during.memory_temperature_c);
+  add("shader_mhz", during.shader_mhz);
+  add("memory_mhz", during.memory_mhz);
+  add_reasons_json(json, during.throttle_reasons);
+  return json;
+}
+
+Json telemetry_json(const SweepTelemetry& telemetry) {
+  const TelemetryReading& before = telemetry.before;
+  const TelemetryReading& after = telemetry.after;
+  Json delta = Json::object();
+  const auto add = [&](const char* name, const std::optional<double>& from,
+                       const std::optional<double>& to) {
+    if (from && to) {
+      delta[name] = number(*to - *from);
+    }
+  };
+  add("ecc_corrected", before.ecc_corrected, after.ecc_corrected);
+  add("ecc_uncorrected", before.ecc_uncorrected, after.ecc_uncorrected);
+  add("rows_remapped", before.rows_remapped, after.rows_remapped);
+  Json json = {{"source", telemetry.source}, {"before", reading_json(before)}};
+  if (telemetry.during.readings > 0) {
+    json["during"] = during_json(telemetry.during);
+  }
+  json["after"] = reading_json(after);
+  if (!delta.empty()) {
+    json["delta"] = delta;
+  }
+  return json;
 }
 
 Json options_json(const Run& run) {
@@ -80,13 +199,17 @@ Json options_json(const Run& run) {
     sizes[size.flag.substr(size.flag.find_first_not_of('-'))] = *size.value;
   }
   const Options& options = run.options;
-  return {{"preset", to_string(options.preset)},
-          {"minimum_seconds", run.stopping_rule.minimum_seconds},
-          {"noise", options.noise},
-          {"clock_mhz", positive(options.clock_mhz)},
-          {"seed", options.seed},
-          {"filter", null_if(options.filter.empty(), options.filter)},
-          {"sizes", sizes}};
+  Json json = {{"preset", to_string(options.preset)},
+               {"minimum_seconds", run.stopping_rule.minimum_seconds},
+               {"noise", options.noise},
+               {"clock_mhz", positive(options.clock_mhz)},
+               {"seed", options.seed},
+               {"filter", null_if(options.filter.empty(), options.filter)}};
+  if (options.retry_throttled > 0) {
+    json["retry_throttled"] = options.retry_throttled;
+  }
+  json["sizes"] = sizes;
+  return json;
 }
 
 Json value_json(const Value& value) {
@@ -220,14 +343,18 @@ Json sweep_json(const SweepRecord& sweep) {
     leave_out_names(rows, units);
   }
   const char* scale = sweep.axis.scale == Scale::logarithmic ? "logarithmic" : "linear";
-  return {{"name", sweep.name},
-          {"title", sweep.title},
-          {"axis", {{"name", sweep.axis.name}, {"unit", sweep.axis.unit}, {"scale", scale}}},
-          {"headline", sweep.headline},
-          {"notes", sweep.notes},
-          {"units", units},
-          {"checks", checks},
-          {"rows", rows}};
+  Json json = {{"name", sweep.name},
+               {"title", sweep.title},
+               {"axis", {{"name", sweep.axis.name}, {"unit", sweep.axis.unit}, {"scale", scale}}},
+               {"headline", sweep.headline},
+               {"notes", sweep.notes},
+               {"units", units},
+               {"checks", checks}};
+  if (sweep.telemetry) {
+    json["telemetry"] = telemetry_json(*sweep.telemetry);
+  }
+  json["rows"] = rows;
+  return json;
 }
 
 Json inference_json(const Inference& inference) {
@@ -271,7 +398,7 @@ std::string to_json(const Run& run) {
   const ClockRecord clock = run.clock();
   const std::vector<std::string> failures = run.failures();
   Json json = {
-      {"schema_version", 2},
+      {"schema_version", 3},
       {"experiment", run.experiment.name},
       {"question", run.experiment.purpose.question},
       {"sources", run.experiment.purpose.sources},
@@ -284,7 +411,7 @@ std::string to_json(const Run& run) {
         {"targets", build_info.targets}}},
       {"date", run.date},
       {"duration_s", number(run.duration_seconds)},
-      {"device", device_json(run.device->description())},
+      {"device", device_json(run)},
       {"options", options_json(run)},
       {"scaled", !run.device->is_hardware()},
       {"clock",
@@ -297,6 +424,14 @@ std::string to_json(const Run& run) {
       {"sweeps", Json::array()},
       {"inferences", Json::array()},
       {"verification", {{"checks", run.check_count()}, {"failures", failures}}}};
+  if (run.options.retry_throttled > 0) {
+    json["clock"]["retaken_samples"] = clock.retaken_samples;
+  }
+  if (run.device->is_hardware() && !run.options.no_telemetry) {
+    const Telemetry& telemetry = run.telemetry;
+    json["telemetry"] = {{"source", null_if(!telemetry, telemetry.source())},
+                         {"why_not", null_if(telemetry.why_not().empty(), telemetry.why_not())}};
+  }
   for (const Value& overhead : run.overheads) {
     json["overheads"].push_back(value_json(overhead));
   }

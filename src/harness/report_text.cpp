@@ -1,12 +1,14 @@
 #include "report_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>
 #include <functional>
+#include <optional>
 
 #include "build_info.h"
 
@@ -202,6 +204,89 @@ std::string clock_text(const Run& run) {
   return text + ")\n";
 }
 
+// What sensors said over the whole run, and what counted errors.
+struct TelemetrySum {
+  TelemetryDuring during{};
+  double ecc_corrected = 0;
+  double ecc_uncorrected = 0;
+  double rows_remapped = 0;
+};
+
+double growth(const std::optional<double>& before, const std::optional<double>& after) {
+  return before && after ? *after - *before : 0;
+}
+
+// A sweep that was over before a reading was due has those before and after it.
+TelemetrySum telemetry_sum(const Run& run) {
+  TelemetrySum sum;
+  const auto merge = [](SensorSpan& all, const SensorSpan& one) {
+    if (one.readings > 0) {
+      all = {.minimum = all.readings > 0 ? std::min(all.minimum, one.minimum) : one.minimum,
+             .maximum = all.readings > 0 ? std::max(all.maximum, one.maximum) : one.maximum,
+             .sum = all.sum + one.sum,
+             .readings = all.readings + one.readings};
+    }
+  };
+  for (const auto& sweep : run.sweeps) {
+    if (!sweep->telemetry) {
+      continue;
+    }
+    TelemetryDuring during = sweep->telemetry->during;
+    if (during.readings == 0) {
+      during.add(sweep->telemetry->before);
+      during.add(sweep->telemetry->after);
+    }
+    merge(sum.during.power_w, during.power_w);
+    merge(sum.during.temperature_c, during.temperature_c);
+    merge(sum.during.shader_mhz, during.shader_mhz);
+    add_reasons(sum.during.throttle_reasons, during.throttle_reasons);
+    const TelemetryReading& before = sweep->telemetry->before;
+    const TelemetryReading& after = sweep->telemetry->after;
+    sum.ecc_corrected += growth(before.ecc_corrected, after.ecc_corrected);
+    sum.ecc_uncorrected += growth(before.ecc_uncorrected, after.ecc_uncorrected);
+    sum.rows_remapped += growth(before.rows_remapped, after.rows_remapped);
+  }
+  return sum;
+}
+
+// ", 213 to 540 W"
+std::string span_text(const SensorSpan& span, const char* unit) {
+  if (span.readings == 0) {
+    return "";
+  }
+  const std::string lowest = fmt::format("{:.0f}", span.minimum);
+  const std::string highest = fmt::format("{:.0f}", span.maximum);
+  return lowest == highest ? fmt::format(", {} {}", highest, unit)
+                           : fmt::format(", {} to {} {}", lowest, highest, unit);
+}
+
+std::string telemetry_text(const Run& run) {
+  if (!run.device->is_hardware() || run.options.no_telemetry) {
+    return "";
+  }
+  if (!run.telemetry) {
+    return fmt::format("telemetry: none ({})\n", run.telemetry.why_not());
+  }
+  const TelemetrySum sum = telemetry_sum(run);
+  std::string text = fmt::format("telemetry: {}", run.telemetry.source());
+  text += span_text(sum.during.power_w, "W") + span_text(sum.during.temperature_c, "C") +
+          span_text(sum.during.shader_mhz, "MHz");
+  text += sum.during.throttle_reasons.empty()
+              ? ", not throttled"
+              : fmt::format(", throttled: {}", fmt::join(sum.during.throttle_reasons, ", "));
+  if (run.options.retry_throttled > 0) {
+    text += fmt::format(", {} samples taken again", run.retaken_samples);
+  }
+  if (sum.ecc_corrected + sum.ecc_uncorrected + sum.rows_remapped > 0) {
+    text += fmt::format("; ECC ERRORS: {:.0f} corrected, {:.0f} uncorrected, {:.0f} rows remapped",
+                        sum.ecc_corrected, sum.ecc_uncorrected, sum.rows_remapped);
+  }
+  if (!run.telemetry.why_not().empty()) {
+    text += fmt::format(" ({})", run.telemetry.why_not());
+  }
+  return text + "\n";
+}
+
 }  // namespace
 
 std::string format_number(double value) {
@@ -289,7 +374,7 @@ std::string table(const SweepRecord& sweep, bool csv) {
 }
 
 std::string conclusion(const Run& run) {
-  std::string text = clock_text(run);
+  std::string text = clock_text(run) + telemetry_text(run);
   for (const Value& overhead : run.overheads) {
     text += fmt::format("overhead: {}: {} {}\n", overhead.name, format_number(overhead.value),
                         overhead.unit);

@@ -67,6 +67,33 @@ bool all_gated(const Measurement& measurement) {
       [](const Sample& sample) { return sample.gated || sample.seconds > long_seconds; });
 }
 
+// A clock that is so much under the highest is no longer the same.
+constexpr double clock_tolerance = 0.02;
+
+// Whether the clock was lower than it has been, or the device now tells why it could not be higher.
+bool is_throttled(detail::Run& run, const Sample& sample) {
+  run.highest_mhz_so_far = std::max(run.highest_mhz_so_far, sample.shader_mhz);
+  const std::vector<std::string> reasons = run.telemetry.throttle_reasons();
+  run.telemetry_log.saw(reasons);
+  return !reasons.empty() || (sample.shader_mhz > 0 &&
+                              sample.shader_mhz < (1 - clock_tolerance) * run.highest_mhz_so_far);
+}
+
+// One sample; a throttled one is thrown away as often as --retry-throttled says.
+Sample time_sample(detail::Run& run, const std::function<void()>& body, unsigned batch,
+                   const MeasureOptions& options) {
+  for (unsigned retries = run.options.retry_throttled;; --retries) {
+    const Sample sample = run.device->time(body, batch, options);
+    const bool is_taken_again = retries > 0 && is_throttled(run, sample);
+    run.telemetry_log.after_sample(run.telemetry);
+    if (!is_taken_again) {
+      return sample;
+    }
+    ++run.retaken_samples;
+    detail::throw_if_interrupted();
+  }
+}
+
 // Samples `take` until the stopping rule is content; `take` returns one sample.
 template <typename Take>
 void sample_until_done(detail::Run& run, Measurement& measurement, Take take) {
@@ -74,6 +101,7 @@ void sample_until_done(detail::Run& run, Measurement& measurement, Take take) {
   while (!stopper.done()) {
     detail::throw_if_interrupted();
     const Sample sample = take();
+    run.telemetry_log.after_sample(run.telemetry);
     stopper.add(sample.seconds * measurement.batch, sample.seconds);
     measurement.samples.push_back(sample);
   }
@@ -119,7 +147,7 @@ Turn first_turn(detail::Run& run, const std::function<void()>& body,
 void take_turn(detail::Run& run, Turn& turn) {
   detail::throw_if_interrupted();
   unsigned& batch = turn.measurement.batch;
-  const auto time = [&] { return run.device->time(*turn.body, batch, turn.options); };
+  const auto time = [&] { return time_sample(run, *turn.body, batch, turn.options); };
   const bool is_first = turn.first.has_value();
   Sample sample = is_first ? *std::exchange(turn.first, std::nullopt) : time();
   if (!is_first && std::exchange(turn.chooses_batch, false)) {
@@ -260,6 +288,8 @@ double Sweep::counted(double cycles) const {
 
 std::uint64_t Sweep::seed() const { return run_.options.seed; }
 
+const Telemetry& Sweep::telemetry() const { return run_.telemetry; }
+
 std::vector<CurvePoint> Results::curve(const std::string& sweep, const std::string& value) const {
   std::vector<CurvePoint> curve;
   for (const auto& record : run_.sweeps) {
@@ -358,6 +388,7 @@ ClockRecord Run::clock() const {
     }
   }
   clock.samples = measured.size();
+  clock.retaken_samples = retaken_samples;
   if (!measured.empty()) {
     const Summary summary = summarize(measured);
     clock.shader_mhz = summary.median;
@@ -375,8 +406,7 @@ ClockRecord Run::clock() const {
 }
 
 void Run::flag_throttled() {
-  constexpr double tolerance = 0.02;
-  const double limit = (1 - tolerance) * clock().highest_mhz;
+  const double limit = (1 - clock_tolerance) * clock().highest_mhz;
   for (const auto& sweep : sweeps) {
     for (const auto& row : sweep->rows) {
       for (Measurement& measurement : row->measurements) {

@@ -57,7 +57,7 @@ class JsonTest : public HarnessTest {
 
 TEST_F(JsonTest, SaysWhatRanWhere) {
   const Json whole = json();
-  EXPECT_EQ(whole["schema_version"], 2);
+  EXPECT_EQ(whole["schema_version"], 3);
   EXPECT_EQ(whole["experiment"], "probe");
   EXPECT_EQ(whole["question"], "What is it?");
   EXPECT_EQ(whole["sources"], Json({"one", "two"}));

@@ -1,0 +1,42 @@
+// The ways to ask for telemetry.
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "hipscope/telemetry.h"
+
+namespace hipscope::detail {
+
+/// A source, or why there is none.
+struct OpenedSource {
+  std::unique_ptr<TelemetrySource> source{};
+  std::string why_not{};
+};
+
+/// NVIDIA's management library, loaded from `library`.
+OpenedSource open_nvml(const DeviceDescription& device, const std::string& library);
+
+/// The files of AMD's driver under `root`, which is /sys.
+OpenedSource open_amd_sysfs(const DeviceDescription& device, const std::string& root);
+
+/// What sensors of a working device can say. A driver has other values for what it does not know:
+/// zeros, all bits set, 65535.
+struct SensorRange {
+  double lowest;
+  double highest;
+};
+inline constexpr SensorRange watts = {.lowest = 1e-3, .highest = 20e3};
+inline constexpr SensorRange degrees = {.lowest = -60, .highest = 250};
+inline constexpr SensorRange megahertz = {.lowest = 1, .highest = 20e3};
+/// Of what is counted; 2^53 is a century of joules at 2 MW.
+inline constexpr SensorRange counts = {.lowest = 0, .highest = 0x1p53};
+
+/// The value, if a sensor can say that.
+inline std::optional<double> within(const SensorRange& range, double value) {
+  return value >= range.lowest && value <= range.highest ? std::optional(value) : std::nullopt;
+}
+
+}  // namespace hipscope::detail

@@ -1,0 +1,266 @@
+// What AMD's driver, amdgpu, has in sysfs: hwmon's sensors, the table gpu_metrics, the counters of
+// RAS, and which card it is. docs.kernel.org/gpu/amdgpu describes the files.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "gpu_metrics.h"
+#include "telemetry_sources.h"
+
+namespace hipscope::detail {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Text, or why there is none.
+struct FileText {
+  std::optional<std::string> text{};
+  bool is_refused = false;
+};
+
+FileText read_file(const fs::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  std::array<char, 4096> part{};
+  std::string text;
+  ssize_t bytes = descriptor < 0 ? -1 : 0;
+  while (descriptor >= 0 && (bytes = ::read(descriptor, part.data(), part.size())) > 0) {
+    text.append(part.data(), static_cast<std::size_t>(bytes));
+  }
+  const bool is_refused = bytes < 0 && (errno == EACCES || errno == EPERM);
+  if (descriptor >= 0) {
+    ::close(descriptor);
+  }
+  return {.text = bytes < 0 ? std::nullopt : std::optional(std::move(text)),
+          .is_refused = is_refused};
+}
+
+std::string one_line(const std::string& text) {
+  const std::size_t end = text.find_first_of("\n");
+  return text.substr(0, end);
+}
+
+// The number that a text begins with.
+std::optional<double> number_in(const std::string& text) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  return end != text.c_str() ? std::optional(number) : std::nullopt;
+}
+
+bool is_amd(const fs::path& pci_device) {
+  return one_line(read_file(pci_device / "vendor").text.value_or("")) == "0x1002";
+}
+
+int generation_of(double speed_gts) {
+  constexpr double slack = 0.1;
+  int generation = 0;
+  for (const double speed : {2.5, 5.0, 8.0, 16.0, 32.0, 64.0}) {
+    generation += speed_gts > speed - slack ? 1 : 0;
+  }
+  return generation;
+}
+
+class AmdSysfs : public TelemetrySource {
+ public:
+  AmdSysfs(fs::path folder, bool is_energy_known)
+      : folder_(std::move(folder)), is_energy_known_(is_energy_known) {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(folder_ / "hwmon", ignored)) {
+      if (one_line(read_file(entry.path() / "name").text.value_or("")) == "amdgpu") {
+        sensors_ = entry.path();
+      }
+    }
+    for (int i = 1; i <= most_sensors && !sensors_.empty(); ++i) {
+      const std::string name = "temp" + std::to_string(i);
+      const std::string label = line("temperature", sensors_ / (name + "_label"));
+      if (label == "junction" || (label == "edge" && temperature_.empty())) {
+        temperature_ = sensors_ / (name + "_input");
+      } else if (label == "mem") {
+        memory_temperature_ = sensors_ / (name + "_input");
+      }
+    }
+  }
+
+  [[nodiscard]] std::string name() const override { return "sysfs of amdgpu"; }
+
+  [[nodiscard]] DeviceIdentity identity() override {
+    const std::string id = line("UUID", folder_ / "unique_id");
+    return {.uuid = id.empty() ? "" : "GPU-" + id,
+            .pci_address = folder_.filename().string(),
+            .serial = line("serial number", folder_ / "serial_number"),
+            .vbios = line("VBIOS", folder_ / "vbios_version"),
+            .partition = partition(),
+            .power_cap_w = sensor("power cap", watts, 1e-6, "power1_cap"),
+            .ecc = ecc(),
+            .link = link()};
+  }
+
+  void read_sensors(TelemetryReading& reading) override {
+    reading.power_w = sensor("power", watts, 1e-6, "power1_average");
+    if (!reading.power_w) {
+      reading.power_w = sensor("power", watts, 1e-6, "power1_input");
+    }
+    reading.temperature_c = value("temperature", degrees, 1e-3, temperature_);
+    reading.memory_temperature_c = value("temperature", degrees, 1e-3, memory_temperature_);
+    reading.shader_mhz = sensor("clocks", megahertz, 1e-6, "freq1_input");
+    reading.memory_mhz = sensor("clocks", megahertz, 1e-6, "freq2_input");
+    GpuMetrics metrics = read_metrics();
+    reading.energy_j = metrics.energy_j;
+    reading.throttle_reasons = reasons(std::move(metrics));
+  }
+
+  void read_counters(TelemetryReading& reading) override {
+    std::istringstream errors(text("ECC errors", folder_ / "ras" / "umc_err_count"));
+    std::string which;
+    double count = 0;
+    while (errors >> which >> count) {
+      if (which == "ue:") {
+        reading.ecc_uncorrected = within(counts, count);
+      } else if (which == "ce:") {
+        reading.ecc_corrected = within(counts, count);
+      }
+    }
+    const FileText pages = read_file(folder_ / "ras" / "gpu_vram_bad_pages");
+    note("bad pages", pages);
+    if (pages.text) {
+      reading.rows_remapped = retired_pages(*pages.text);
+    }
+  }
+
+  [[nodiscard]] std::vector<std::string> throttle_reasons() override {
+    return reasons(read_metrics());
+  }
+
+  [[nodiscard]] std::string missing() const override {
+    std::string text;
+    for (const std::string& what : refused_) {
+      text += (text.empty() ? "no permission: " : ", ") + what;
+    }
+    return text;
+  }
+
+ private:
+  static constexpr int most_sensors = 8;
+
+  void note(const char* what, const FileText& file) {
+    if (file.is_refused) {
+      refused_.insert(what);
+    }
+  }
+
+  std::string text(const char* what, const fs::path& path) {
+    FileText file = read_file(path);
+    note(what, file);
+    return file.text.value_or("");
+  }
+
+  std::string line(const char* what, const fs::path& path) { return one_line(text(what, path)); }
+
+  std::optional<double> value(const char* what, const SensorRange& range, double unit,
+                              const fs::path& path) {
+    if (path.empty()) {
+      return std::nullopt;
+    }
+    const std::optional<double> number = number_in(text(what, path));
+    return number ? within(range, unit * *number) : std::nullopt;
+  }
+
+  std::optional<double> sensor(const char* what, const SensorRange& range, double unit,
+                               const char* name) {
+    return sensors_.empty() ? std::nullopt : value(what, range, unit, sensors_ / name);
+  }
+
+  GpuMetrics read_metrics() {
+    return parse_gpu_metrics(text("gpu_metrics", folder_ / "gpu_metrics"), is_energy_known_);
+  }
+
+  // A table that tells no moment tells for how long: so it is since the last look.
+  std::vector<std::string> reasons(GpuMetrics metrics) {
+    if (!metrics.residency) {
+      return std::move(metrics.throttle_reasons);
+    }
+    const auto before = std::exchange(residency_, metrics.residency);
+    return before ? throttled_between(*before, *metrics.residency) : std::vector<std::string>();
+  }
+
+  std::string partition() {
+    std::string text = line("partition", folder_ / "current_compute_partition");
+    const std::string memory = line("partition", folder_ / "current_memory_partition");
+    text += text.empty() || memory.empty() ? "" : ", ";
+    return text + memory;
+  }
+
+  // "feature mask: 0x..." has a bit for each part that RAS looks after; the first is the memory's.
+  std::optional<bool> ecc() {
+    const std::string features = line("ECC", folder_ / "ras" / "features");
+    const std::size_t number = features.find("0x");
+    if (number == std::string::npos) {
+      return std::nullopt;
+    }
+    return (std::strtoul(features.c_str() + number, nullptr, 16) & 1) != 0;
+  }
+
+  // "pfn : size : flag" a line; R: reserved, out of use.
+  static double retired_pages(const std::string& pages) {
+    std::istringstream lines(pages);
+    std::string line;
+    double retired = 0;
+    while (std::getline(lines, line)) {
+      retired += line.ends_with(": R") ? 1 : 0;
+    }
+    return retired;
+  }
+
+  // Many cards have a switch of their own, whose upper end is the link to the host.
+  HostLink link() {
+    std::error_code ignored;
+    fs::path end = fs::canonical(folder_, ignored);
+    while (!end.empty() && is_amd(end.parent_path()) &&
+           fs::exists(end.parent_path() / "max_link_width")) {
+      end = end.parent_path();
+    }
+    constexpr SensorRange gigatransfers = {.lowest = 1, .highest = 1000};
+    constexpr SensorRange lanes = {.lowest = 1, .highest = 32};
+    const auto read = [&](const char* name, const SensorRange& range) {
+      return value("link", range, 1, end / name).value_or(0);
+    };
+    HostLink link = {.speed_gts = read("current_link_speed", gigatransfers),
+                     .width = static_cast<int>(read("current_link_width", lanes)),
+                     .maximum_speed_gts = read("max_link_speed", gigatransfers),
+                     .maximum_width = static_cast<int>(read("max_link_width", lanes))};
+    link.generation = generation_of(link.speed_gts);
+    link.maximum_generation = generation_of(link.maximum_speed_gts);
+    return link;
+  }
+
+  fs::path folder_;   // of the PCI device
+  fs::path sensors_;  // hwmon's
+  fs::path temperature_;
+  fs::path memory_temperature_;
+  bool is_energy_known_;
+  std::optional<ThrottleResidency> residency_;
+  std::set<std::string> refused_;
+};
+
+}  // namespace
+
+OpenedSource open_amd_sysfs(const DeviceDescription& device, const std::string& root) {
+  if (device.pci_address.empty()) {
+    return {.source = nullptr, .why_not = "the runtime tells no PCI address"};
+  }
+  const fs::path folder = fs::path(root) / "bus" / "pci" / "devices" / device.pci_address;
+  if (!is_amd(folder)) {
+    return {.source = nullptr, .why_not = folder.string() + " is not there or no AMD GPU's"};
+  }
+  const bool is_energy_known = device.architecture.starts_with("gfx90a");
+  return {.source = std::make_unique<AmdSysfs>(folder, is_energy_known), .why_not = ""};
+}
+
+}  // namespace hipscope::detail
