@@ -27,6 +27,8 @@ DEVICE_FIELDS = ("name", "architecture", "compute_units", "wave_size", "maximum_
                  "memory_bus_bits", "memory_bytes", "l2_bytes", "lds_bytes_per_block",
                  "registers_per_block", "maximum_threads_per_block", "maximum_threads_per_compute_unit",
                  "driver", "runtime")
+# What tells one of several equal devices, where a result has it.
+IDENTITY_FIELDS = ("uuid", "pci_address", "serial", "vbios", "partition", "power_cap_w", "ecc", "link", "host")
 
 Json = dict[str, Any]
 
@@ -322,7 +324,8 @@ def make_card(results: Sequence[Result]) -> Json | None:
     wanted = dict.fromkeys(experiment for entry in _entries() for experiment, _ in entry.inferences)
     return {
         "schema_version": SCHEMA_VERSION,
-        "device": {key: device[key] for key in DEVICE_FIELDS},
+        "device": {key: device[key] for key in DEVICE_FIELDS}
+                  | {key: device[key] for key in IDENTITY_FIELDS if key in device},
         "experiments": [_experiment(result) for result in results],
         "experiments_without_result": [name for name in wanted if name not in ran],
         "cache_levels": card.cache_levels(),

@@ -33,6 +33,45 @@ def distinct(results: Sequence[Result], section: str, key: str, markup: Markup =
     return markup.text("; ".join(value for value in values if value))
 
 
+def _told(results: Sequence[Result], key: str) -> list[Any]:
+    """All different values that the results tell of their device."""
+    values: list[Any] = []
+    for result in results:
+        value = result.data["device"].get(key)
+        if value is not None and value not in values:
+            values.append(value)
+    return values
+
+
+def _link_text(told: dict[str, Any]) -> str:
+    """PCI Express generation 5, 32 GT/s, x16."""
+    parts = []
+    for prefix in ("", "maximum_"):
+        generation, speed, width = (told.get(prefix + key) for key in ("generation", "speed_gts", "width"))
+        words = [f"generation {generation}" if generation else "", f"{speed:g} GT/s" if speed else "",
+                 f"x{width}" if width else ""]
+        parts.append(", ".join(word for word in words if word))
+    now, most = parts
+    if not most or now == most:
+        return now
+    return f"{now} (at most {most})" if now else f"at most {most}"
+
+
+def identity_entries(results: Sequence[Result], markup: Markup) -> list[tuple[str, str]]:
+    """Which device it is, as far as that is told."""
+    def text(key: str) -> str:
+        return markup.text("; ".join(str(value) for value in _told(results, key)))
+
+    caps = "; ".join(f"{cap:g} W" for cap in _told(results, "power_cap_w"))
+    links = dict.fromkeys(_link_text(link) for link in _told(results, "link"))
+    entries = [
+        ("UUID", text("uuid")), ("PCI address", text("pci_address")), ("Serial number", text("serial")),
+        ("VBIOS", text("vbios")), ("Partition", text("partition")), ("Power cap", caps), ("ECC", text("ecc")),
+        ("Link to the host", "; ".join(links)), ("Host", text("host")),
+    ]
+    return [(name, value) for name, value in entries if value]
+
+
 def device_entries(results: Sequence[Result], markup: Markup) -> list[tuple[str, str]]:
     """The device by its driver, and what the results were made with; what is not known is left out."""
     device = results[0].data["device"]
@@ -53,6 +92,7 @@ def device_entries(results: Sequence[Result], markup: Markup) -> list[tuple[str,
         ("Registers per block", quantity(device["registers_per_block"], "")),
         ("Threads per block", quantity(device["maximum_threads_per_block"], "")),
         ("Threads per compute unit", quantity(device["maximum_threads_per_compute_unit"], "")),
+        *identity_entries(results, markup),
         ("Driver", distinct(results, "device", "driver", markup)),
         ("Runtime", distinct(results, "device", "runtime", markup)),
         ("Compiler", distinct(results, "build", "compiler", markup)),

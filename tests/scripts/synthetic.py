@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
 from typing import Any
@@ -98,6 +99,29 @@ def compact(data: dict[str, Any]) -> dict[str, Any]:
         names = list(dict.fromkeys(check["what"] for row in one["rows"] for check in row["checks"]))
         sweeps.append({**one, "units": {}, "checks": names, "rows": [of_row(row, names) for row in one["rows"]]})
     return {**data, "schema_version": 2, "sweeps": sweeps}
+
+
+IDENTITY = {
+    "uuid": "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f", "pci_address": "0000:1b:00.0", "serial": "1652023000001",
+    "vbios": "96.00.89.00.01", "partition": "MIG", "power_cap_w": 700, "ecc": "on",
+    "link": {"generation": 5, "speed_gts": 32, "width": 16, "maximum_generation": 5, "maximum_speed_gts": 32,
+             "maximum_width": 16},
+    "host": "node17",
+}
+TELEMETRY = {
+    "source": "NVML 13.580", "before": {"power_w": 120.5, "temperature_c": 31, "ecc_corrected": 2},
+    "during": {"samples": 3, "power_w": {"min": 300, "mean": 512.5, "max": 690.25},
+               "shader_mhz": {"min": 1755, "mean": 1900, "max": 1980}, "throttle_reasons": ["power cap"]},
+    "after": {"power_w": 240, "temperature_c": 44, "ecc_corrected": 3, "throttle_reasons": ["thermal"]},
+    "delta": {"ecc_corrected": 1},
+}
+
+
+def told(data: dict[str, Any]) -> dict[str, Any]:
+    """A result of version 2 as version 3 of the schema has it, where all is told."""
+    sweeps = [{**one, "telemetry": copy.deepcopy(TELEMETRY)} for one in data["sweeps"]]
+    return {**data, "schema_version": 3, "device": {**data["device"], **copy.deepcopy(IDENTITY)}, "sweeps": sweeps,
+            "telemetry": {"source": "NVML 13.580", "why_not": None}}
 
 
 def write(folder: Path, data: dict[str, Any], stem: str | None = None) -> Path:

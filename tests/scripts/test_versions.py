@@ -62,9 +62,56 @@ def test_the_pages_of_both_versions_are_the_same(tmp_path: Path) -> None:
     assert written[0] == written[1] and len(written[0]) >= 4
 
 
+def test_what_version_3_tells_besides_is_kept(tmp_path: Path) -> None:
+    old, new = synthetic.compact(whole()), synthetic.told(synthetic.compact(whole()))
+    without, told = read(tmp_path / "old", old), read(tmp_path / "new", new)
+    assert told["device"].items() > without["device"].items()
+    assert told["device"]["uuid"] == synthetic.IDENTITY["uuid"]
+    assert told["sweeps"][0]["telemetry"] == synthetic.TELEMETRY
+    assert {**told["sweeps"][0], "telemetry": None} == {**without["sweeps"][0], "telemetry": None}
+
+
+def test_version_3_may_tell_nothing_besides(tmp_path: Path) -> None:
+    new = {**synthetic.compact(whole()), "schema_version": 3}
+    assert read(tmp_path, new)["device"] == whole()["device"]
+
+
+@pytest.mark.parametrize("place, value", [
+    (("device", "pci_address"), "1b:00"), (("device", "ecc"), True), (("device", "link"), {}),
+    (("device", "slot"), "7"), (("sweeps", 0, "telemetry", "during", "samples"), 0),
+    (("sweeps", 0, "telemetry", "before", "power_w"), "700 W"),
+    (("sweeps", 0, "telemetry", "during", "power_w"), {"min": 1.0}),
+    (("telemetry",), {"source": "NVML 1"}),
+])
+def test_wrong_telemetry_is_refused(tmp_path: Path, place: tuple[Any, ...], value: Any) -> None:
+    data = synthetic.told(synthetic.compact(whole()))
+    inner: Any = data
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    with pytest.raises(load.BadResult, match="does not follow the schema"):
+        read(tmp_path, data)
+
+
+def test_pages_and_card_of_version_3_name_the_device(tmp_path: Path) -> None:
+    folder = tmp_path / "gpu"
+    synthetic.write(folder, synthetic.told(synthetic.compact(whole())))
+    assert report.main([str(folder)]) == 0
+    assert html_report.main(["--no-isa", str(folder)]) == 0
+    for name in ("README.md", "card.md", "report.html"):
+        text = (folder / name).read_text(encoding="utf-8")
+        for shown in ("0000:1b:00.0", "96.00.89.00.01", "1652023000001", "700 W", "x16", "node17"):
+            assert shown in text, (name, shown)
+    card = json.loads((folder / "card.json").read_text(encoding="utf-8"))
+    assert card["device"].items() >= synthetic.IDENTITY.items()
+
+
 def test_a_comparison_across_versions_finds_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     old, new = synthetic.write(tmp_path / "old", whole()), synthetic.write(tmp_path / "new", synthetic.compact(whole()))
     assert compare.main([str(old), str(new)]) == 0
+    assert "0 worse, 0 better, 0 changed" in capsys.readouterr().out
+    newest = synthetic.write(tmp_path / "newest", synthetic.told(synthetic.compact(whole())))
+    assert compare.main([str(old), str(newest)]) == 0
     assert "0 worse, 0 better, 0 changed" in capsys.readouterr().out
 
 
@@ -124,7 +171,7 @@ def test_what_contradicts_itself_is_refused(tmp_path: Path, change: str) -> None
         read(tmp_path, spoiled(change))
 
 
-@pytest.mark.parametrize("version", [0, 3, "2", None, True, 1.5])
+@pytest.mark.parametrize("version", [0, 4, "2", None, True, 1.5])
 def test_an_unknown_version_is_refused(tmp_path: Path, version: Any) -> None:
     for data in (synthetic.result(), synthetic.compact(synthetic.result())):
         with pytest.raises(load.BadResult, match="does not follow the schema"):
