@@ -31,9 +31,10 @@ __global__ void kernel(double* phi, double* laplacian, double* gradient_x, doubl
     return;
   }
   const int layer = row * rows;
-  const int cell = x + row * (y + rows * z);
-  const int at = cell + current;
-  const int to = cell + next;
+  const int number = x + row * (y + rows * z);
+  const int at = number + current;
+  const int to = number + next;
+  const auto cell = index_of<records>(number);
   const double phi_here = phi[cell];
   const double phi_squared = phi_here * phi_here;
   const double rho = g0[cell] + g1[at] + g2[at] + g3[at] + g4[at] + g5[at] + g6[at] + g7[at] +

@@ -11,8 +11,10 @@ namespace hipscope::register_pressure {
 /// Threads of a block in the rungs that state a bound.
 constexpr unsigned block_threads = 256;
 
-/// One wave per SIMD more than the kernel has by itself on gfx90a; on an H200, one block per SM.
-#if defined(HIPSCOPE_BACKEND_NVIDIA)
+/// One wave per SIMD more than the kernel has by itself: 6 on gfx90a, 3 where a SIMD has 256 VGPRs
+/// per lane, not 512; on an H200, one block per SM.
+#if defined(HIPSCOPE_BACKEND_NVIDIA) || defined(__gfx900__) || defined(__gfx906__) || \
+    defined(__gfx908__)
 constexpr unsigned least_waves = 3;
 #else
 constexpr unsigned least_waves = 6;
