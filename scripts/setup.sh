@@ -24,6 +24,8 @@ test_packages=(libgtest-dev libgmock-dev python3-pytest python3-pytest-xdist pyt
   clang-format clang-tidy shellcheck)
 # What opens the page that html_report.py makes. Ubuntu has no packages of it, only a snap.
 browser_packages=(chromium chromium-driver)
+# What starts fleet.py on the nodes of most sites: the test starts daemons of its own, in a scratch folder.
+slurm_packages=(slurm-wlm munge)
 # hipcc depends on the compiler, the linker and the device libraries that belong to it.
 hip_packages=(hipcc libamdhip64-dev)
 # What is measured beside ours.
@@ -67,7 +69,7 @@ look_up() {
   if [[ $purpose == tests ]]; then
     # It has FileCheck, which the ISA tests use.
     wanted+=("${test_packages[@]}" "llvm-$(llvm_version)-tools")
-    for package in "${browser_packages[@]}"; do
+    for package in "${browser_packages[@]}" "${slurm_packages[@]}"; do
       if is_installed "$package" || is_available "$package"; then
         wanted+=("$package")
       fi

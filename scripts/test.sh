@@ -13,7 +13,7 @@
 #
 # What only --full has: clang-tidy; NVIDIA's compiler; ROCm 7; AMD targets besides gfx90a, and AMD's machine code
 # executed in the emulator; of the binaries, runs
-# that measure, sweeps alone, hostile input, and what is asked of every one and not of a few; of the
+# that measure, sweeps alone, hostile input, a fleet under Slurm, and what is asked of every one and not of a few; of the
 # scripts, damaged and hostile files, and what takes a browser.
 #
 # The last line is the sum over all groups, "N passed, N failed, N skipped"; the exit status is 1
@@ -175,7 +175,7 @@ test_format() {
 
 test_host() {
   local preset=host-asan left_out=
-  $full || left_out='^functional\.(hostile|sizes)'
+  $full || left_out='^functional\.(hostile|sizes|slurm)'
   begin_group "host backend, waves of 32 and 64, AddressSanitizer and UndefinedBehaviorSanitizer"
   build_and_test host-asan
 }

@@ -189,8 +189,8 @@ def test_setup_installs_what_is_missing(tools: Path) -> None:
     debian(tools, "[!hs]*")
     done = run("setup.sh", tools)
     assert done.returncode == 0
-    assert "installing: hipcc shellcheck\n" in done.stdout
-    assert calls(tools).splitlines()[-1].endswith("--no-install-recommends hipcc shellcheck")
+    assert "installing: hipcc shellcheck slurm-wlm\n" in done.stdout
+    assert calls(tools).splitlines()[-1].endswith("--no-install-recommends hipcc shellcheck slurm-wlm")
 
 
 def test_setup_names_what_the_release_lacks(tools: Path) -> None:
@@ -198,7 +198,7 @@ def test_setup_names_what_the_release_lacks(tools: Path) -> None:
     done = run("setup.sh", tools)
     assert done.returncode == 1
     assert "has no package named: hipcc\n" in done.stderr
-    assert calls(tools).splitlines()[-1].endswith("--no-install-recommends shellcheck")
+    assert calls(tools).splitlines()[-1].endswith("--no-install-recommends shellcheck slurm-wlm")
 
 
 def test_setup_wants_no_browser_where_there_is_none(tools: Path) -> None:
@@ -219,6 +219,7 @@ def test_setup_for_one_backend(tools: Path) -> None:
         "libgtest-dev": {"tests"},
         "python3-selenium": {"tests"},
         "chromium-driver": {"tests"},
+        "slurm-wlm": {"tests"},
         "python3-yaml": {"host", "tests"},
         "llvm-17 ": {"host", "tests"},
         "llvm-17-tools": {"tests"},
