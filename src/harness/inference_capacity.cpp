@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <iterator>
 #include <vector>
 
 #include "capacity_laws.h"
@@ -186,33 +185,33 @@ std::optional<Capacity> fit_capacity(std::span<const CurvePoint> misses) {
 
 namespace {
 
-// The footprints that are past a capacity, and share times footprint there; empty where the shares
-// are none of a capacity.
+// The footprints that are past a capacity, and share times footprint there.
 std::vector<CurvePoint> capacities_past_knee(std::span<const CurvePoint> hits) {
   constexpr double nearly_all = 0.9;
   constexpr double past_knee = 0.75;  // where hardly a set has room left
   constexpr double too_few = 0.1;     // to tell them from what is taken for a hit
-  const auto knee = std::find_if(hits.begin(), hits.end(),
-                                 [&](const CurvePoint& point) { return point.y < nearly_all; });
-  std::vector<double> inside;
-  std::transform(hits.begin(), knee, std::back_inserter(inside),
-                 [](const CurvePoint& point) { return point.y; });
+  const auto last_inside = std::find_if(
+      hits.rbegin(), hits.rend(), [&](const CurvePoint& point) { return point.y >= nearly_all; });
+  const auto inside = static_cast<std::size_t>(hits.rend() - last_inside);
   constexpr std::size_t fewest_inside = 2;
-  if (inside.size() < fewest_inside) {
+  if (inside < fewest_inside) {
     return {};
   }
-  // Of loads that hit some look like misses, because somebody else has slowed them down.
-  const double seen = summarize(inside).median;
+  // Of loads that hit some look like misses, because somebody else has slowed them down; at single
+  // footprints even many of them.
+  std::vector<double> shares;
+  for (const CurvePoint& point : hits.first(inside)) {
+    shares.push_back(point.y);
+  }
+  const double seen = summarize(shares).median;
+  if (seen < nearly_all) {
+    return {};
+  }
   std::vector<CurvePoint> past;
-  bool has_ended = false;
-  for (auto point = knee; point != hits.end(); ++point) {
-    const double share = point->y / seen;
-    if (share > (past.empty() ? 1 : nearly_all)) {
-      return {};  // it does not stay past it
-    }
-    has_ended = has_ended || share < too_few;
-    if (share <= past_knee && !has_ended) {
-      past.push_back({.x = point->x, .y = share * point->x});
+  for (const CurvePoint& point : hits.subspan(inside)) {
+    const double share = point.y / seen;
+    if (share >= too_few && share <= past_knee) {
+      past.push_back({.x = point.x, .y = share * point.x});
     }
   }
   return past;

@@ -236,6 +236,17 @@ TEST(MemoryLatencyTest, SlowHitsDoNotShrinkACapacity) {
   EXPECT_GT(found->confidence, 0.9);
 }
 
+// Another process slows down most loads of two footprints, one within the cache and one past it.
+TEST(MemoryLatencyTest, FootprintsThatWereDisturbedAreLeftOut) {
+  auto hits = made_curve(footprints(), [](double bytes) { return std::min(1.0, mib / bytes); });
+  for (CurvePoint& point : hits) {
+    point.y *= point.x == 64 * kib || point.x == 2 * mib ? 0.2 : 1;
+  }
+  const auto found = fit_capacity_by_hits(hits);
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(found->value, mib, 0.01 * mib);
+}
+
 TEST(LatencyModesTest, ModesAreWhereManyLoadsFall) {
   std::vector<memory_latency::LatencyHistogram> all(20);
   for (std::size_t i = 0; i < all.size(); ++i) {
