@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Says what changed between two runs by more than its noise: for new compilers, drivers and kernels.
+"""Says what changed between runs by more than their noise: for new compilers, drivers and kernels.
 
 Run it with the interpreter that scripts/find_python.sh prints. Exit status: 0 nothing got worse,
 1 something did, 2 bad usage, input that cannot be read or output that cannot be written.
@@ -12,20 +12,29 @@ import json
 import math
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 WORSE, BAD = 1, 2
 NOISE = """
-A time has changed when the medians of the two runs' samples differ by more than the threshold and by more
-than the noise of both: the root of the sum of the squares of the two interquartile ranges (of the two ranges
-where a run has fewer than 12 samples). That noise is of samples taken one after the other. From run to run a
-time varies more: clocks, temperature, where buffers happen to lie. Before you believe a small change, compare
-two runs of the same build.
+A time has changed when the medians of the two sides' samples differ by more than the threshold, by more than
+the noise of both (the root of the sum of the squares of the two interquartile ranges, of the two ranges where
+a side has fewer than 12 samples), and by more than chance. That noise is of samples taken one after the
+other. From run to run a time varies more: clocks, temperature, where buffers happen to lie.
 
-Less time is better. Rates follow from times and are not compared. What a compiler or a driver decides
-(registers, scratch, resident waves, a function's error in ulp) and inferred parameters are called changed, neither
-better nor worse. Cycles that the device's own counter told, in rows without a time, are compared by the
+Chance is told by several runs a side (--old A B C --new D E): what they differ by within a side, of the row and
+of its sweep. Of one run a side it is told by the sweep: most of its rows have not changed, and one that has
+stands out from how the others differ (from 12 rows on). Of thousands of rows some stand out by chance; what is
+told holds the false discovery rate at 1 %. A sweep as a whole has changed when the median of its rows has.
+
+Less time is better, if cycles say the same: a time that changed with the clock alone is told as that. What is
+of another card of the same model (by its UUID, or by where its CUs lie) is told as another card's, unless a row
+changed by more than 25 % or a whole sweep by more than 5 %.
+
+Rates follow from times and are not compared. What a compiler or a driver decides (registers, scratch, resident
+waves, a function's error in ulp) and inferred parameters are called changed, neither better nor worse, by the
+first run of each side. Cycles that the device's own counter told, in rows without a time, are compared by the
 threshold alone, since their noise is not in the file. A verification that fails is worse.
 
 Exit status: 0 nothing got worse, 1 something did, 2 bad usage, input or output.
@@ -39,10 +48,12 @@ class Refused(Exception):
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(
-        description="Say what changed between two runs by more than its noise.", epilog=NOISE,
+        description="Say what changed between runs by more than their noise.", epilog=NOISE,
         formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("old", metavar="OLD", type=Path, help="a folder of results, or one result file")
-    parser.add_argument("new", metavar="NEW", type=Path, help="the same of the run to judge")
+    parser.add_argument("runs", metavar="OLD NEW", type=Path, nargs="*",
+                        help="two folders of results, or two result files: the second is judged")
+    parser.add_argument("--old", metavar="RUN", type=Path, nargs="+", default=[], help="several runs, in place of OLD")
+    parser.add_argument("--new", metavar="RUN", type=Path, nargs="+", default=[], help="several runs, in place of NEW")
     parser.add_argument("--threshold", metavar="PERCENT", default="2",
                         help="the least change that counts (default: 2)")
     parser.add_argument("--only", metavar="REGEX", default="",
@@ -71,24 +82,34 @@ def pattern_of(text: str) -> re.Pattern[str]:
         raise Refused(f"--only {text!r} is not a valid regular expression.") from error
 
 
-def read(old: Path, new: Path) -> list[list[Any]]:
-    """The results of both sides, which are of one kind and have an experiment in common; raises Refused."""
+def sides_of(arguments: argparse.Namespace) -> tuple[list[Path], list[Path]]:
+    """The runs of both sides; raises Refused."""
+    if arguments.old and arguments.new and not arguments.runs:
+        return arguments.old, arguments.new
+    if len(arguments.runs) == 2 and not arguments.old and not arguments.new:
+        return arguments.runs[:1], arguments.runs[1:]
+    raise Refused("give OLD and NEW, or --old and --new with one run or more each.")
+
+
+def read(old: Sequence[Path], new: Sequence[Path]) -> list[list[list[Any]]]:
+    """The results of both sides' runs, which are of one kind and have an experiment in common; raises Refused."""
     from hipscope_report import load
 
-    if old.is_dir() != new.is_dir():
-        raise Refused(f"{old} and {new} are not of one kind: give two folders or two files.")
+    for path in (*old, *new):
+        if path.is_dir() != old[0].is_dir():
+            raise Refused(f"{old[0]} and {path} are not of one kind: give folders or files.")
     schema = load.load_schema()
     try:
-        if old.is_dir():
-            sides = [load.load_folder(path, schema) for path in (old, new)]
+        if old[0].is_dir():
+            sides = [[load.load_folder(path, schema) for path in side] for side in (old, new)]
         else:
-            sides = [[load.load_any_name(path, schema)] for path in (old, new)]
+            sides = [[[load.load_any_name(path, schema)] for path in side] for side in (old, new)]
     except load.BadResult as error:
         raise Refused(str(error)) from error
-    names = [{result.name for result in side} for side in sides]
+    names = [{result.name for run in side for result in run} for side in sides]
     if names[0].isdisjoint(names[1]):
         first, second = (", ".join(sorted(one)[:3]) for one in names)
-        raise Refused(f"{old} and {new} have no experiment in common: {first} against {second}.")
+        raise Refused(f"{old[0]} and {new[0]} have no experiment in common: {first} against {second}.")
     return sides
 
 
@@ -107,9 +128,10 @@ def run(arguments: argparse.Namespace) -> int:
     from hipscope_compare import changes, table
 
     threshold, pattern = threshold_of(arguments.threshold), pattern_of(arguments.only)
-    old, new = read(arguments.old, arguments.new)
+    old, new = read(*sides_of(arguments))
     found = changes.compare(old, new, threshold)
     found.changes = [change for change in found.changes if pattern.search(change.path)]
+    found.sweeps = [one for one in found.sweeps if pattern.search(f"{one.experiment}/{one.sweep}")]
     found.only_old, found.only_new = ([name for name in names if pattern.search(name)]
                                       for names in (found.only_old, found.only_new))
     if arguments.only and not found.changes:
@@ -117,7 +139,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         write_json(arguments.json, found.as_json())
     sys.stdout.write(table.text(found, arguments.all))
-    return WORSE if found.count(changes.WORSE) else 0
+    return WORSE if found.is_worse else 0
 
 
 def refuse(sentence: str) -> int:

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 
 from hipscope_report import formats
 
-from .changes import BETTER, CHANGED, SAME, WORSE, Change, Comparison
+from .changes import SAME, Change, Comparison, SweepChange
 
-HEADER = ("experiment", "sweep", "row", "what", "old", "new", "change", "noise", "")
+HEADER = ("experiment", "sweep", "row", "what", "old", "new", "change", "cycles", "noise", "")
+SWEEP_HEADER = ("whole sweeps", "", "times", "change", "cycles", "")
 # The columns of numbers, which are aligned to the right.
-NUMBERS = range(4, 8)
+NUMBERS = range(4, 9)
+SWEEP_NUMBERS = range(2, 5)
 LONGEST_NAME = 40
 MOST_NAMES = 20
 
@@ -40,12 +42,17 @@ def _row(change: Change) -> list[str]:
     values = _times(change) if is_time else [_cell(one, change.unit) for one in (change.old, change.new)]
     names = [formats.short(name, LONGEST_NAME) for name in (change.experiment, change.sweep, change.row, change.what)]
     size = "from 0" if change.old == 0 != change.new else _per_cent(change.change, "+")
-    return [*names, *values, size, _per_cent(change.noise), change.verdict]
+    return [*names, *values, size, _per_cent(change.cycles, "+"), _per_cent(change.noise), change.verdict]
 
 
-def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+def _sweep_row(sweep: SweepChange) -> list[str]:
+    names = [formats.short(name, LONGEST_NAME) for name in (sweep.experiment, sweep.sweep)]
+    return [*names, str(sweep.rows), _per_cent(sweep.change, "+"), _per_cent(sweep.cycles, "+"), sweep.verdict]
+
+
+def _table(rows: Sequence[Sequence[str]], numbers: range) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows)]
-    return ["  ".join(cell.rjust(width) if number in NUMBERS else cell.ljust(width)
+    return ["  ".join(cell.rjust(width) if number in numbers else cell.ljust(width)
                       for number, (cell, width) in enumerate(zip(row, widths))).rstrip() for row in rows]
 
 
@@ -62,9 +69,14 @@ def text(found: Comparison, with_same: bool) -> str:
     lines = [f"Differs: {formats.plain(one)}" if not one.startswith("WARNING") else formats.plain(one)
              for one in found.conditions]
     shown = [change for change in found.changes if with_same or change.verdict != SAME]
+    sweeps = [one for one in found.sweeps if one.verdict != SAME]
+    if sweeps:
+        lines += ["", *_table([SWEEP_HEADER, *map(_sweep_row, sweeps)], SWEEP_NUMBERS)]
     if shown:
-        lines += ["", *_table([HEADER, *map(_row, shown)]), ""]
+        lines += ["", *_table([HEADER, *map(_row, shown)], NUMBERS)]
+    if shown or sweeps:
+        lines.append("")
     lines += _only("OLD", found.only_old) + _only("NEW", found.only_new)
-    counts = ", ".join(f"{found.count(verdict)} {verdict}" for verdict in (WORSE, BETTER, CHANGED, SAME))
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in found.counts().items())
     lines.append(f"{len(found.changes)} compared: {counts}.")
     return "\n".join(lines) + "\n"

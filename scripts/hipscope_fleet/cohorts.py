@@ -24,6 +24,8 @@ BASELINE_VERSION = 1
 FEWEST = 16
 # Up to so many, a baseline's values count as well as their own.
 ENOUGH = 64
+# A spread that is by so much over the baseline's is another: of 16 values from it, 1 in 100 is.
+CONTRADICTS = 1.5
 # Of fewer GPUs not even the median is: one bad card of four moves it.
 FEWEST_FOR_MEDIAN = 5
 # A slot's own median is taken off from so many GPUs in it on.
@@ -196,10 +198,10 @@ def _borrow(cohort: Cohort, normal: Mapping[str, Normal], origin: str) -> None:
 
 
 def _pool(cohort: Cohort, normal: Mapping[str, Normal], origin: str) -> None:
-    """The spread by the cohort's own values and by those of the baseline together."""
+    """The spread by the cohort's own values and by those of the baseline together, unless they contradict it."""
     for name, other in normal.items():
         own = cohort.normal.get(name)
-        if own:
+        if own and own.spread <= CONTRADICTS * other.spread:
             freedom = own.freedom + other.freedom
             spread = math.sqrt((own.freedom * own.spread**2 + other.freedom * other.spread**2) / freedom)
             cohort.normal[name] = Normal(own.centre, spread, freedom, own.of)

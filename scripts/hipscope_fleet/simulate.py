@@ -218,10 +218,13 @@ def cell(size: int, world: World, fault: Callable[[random.Random], Fault], gpus:
     numbers = random.Random(seed)
     baseline = None
     if size < cohorts.ENOUGH if with_baseline is None else with_baseline:
-        baseline = cohorts.baseline_of(make(BASELINE_GPUS, World(world.spread), numbers, None).gpus)
+        quiet = World(world.spread, world.clock_part, tails=world.tails)
+        baseline = cohorts.baseline_of(make(BASELINE_GPUS, quiet, numbers, None).gpus)
     counts = {rule: Count() for rule in (OURS, *RULES)}
     for _ in range(max(1, gpus // size)):
         fleet = make(size, world, numbers, lambda: fault(numbers))
+        if not fleet.gpus:
+            continue
         for name, rule in RULES.items():
             counts[name].add(fleet, rule(fleet.gpus))
         counts[OURS].add(fleet, failed(fleet, baseline))

@@ -9,6 +9,7 @@ import random
 import statistics
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,7 @@ def test_a_change(tmp_path: Path, said: Any, factor: float, status: int, verdict
     spread = {1.1: "4.5 %", 0.9: "4.0 %", 0.0: "3.0 %"}[factor]
     assert line.split("  ")[0] == "copy_rate" and line.endswith(verdict)
     assert [cell.strip() for cell in line.split("  ") if cell.strip()] == [
-        "copy_rate", "sizes", "2 KiB", "time", "20.00 us", new, change, spread, verdict]
+        "copy_rate", "sizes", "2 KiB", "time", "20.00 us", new, change, change, spread, verdict]
 
 
 def test_noise_and_threshold_both_count(tmp_path: Path, said: Any) -> None:
@@ -271,3 +272,135 @@ def test_command_line(tmp_path: Path) -> None:
     assert run().returncode == 2 and run(old).returncode == 2 and run("--frobnicate", old, new).returncode == 2
     assert "From run to run" in run("--help").stdout
     assert os.listdir(tmp_path / "old") == ["copy_rate.json"]
+
+
+def run_of(numbers: random.Random, uuid: str = "", scale: Callable[[str, int], float] = lambda sweep, row: 1.0,
+           clock: float = 1500.0) -> list[Json]:
+    """A run of three experiments with ten sweeps of 20 rows each, whose times vary from run to run by long tails."""
+    found = []
+    for number in range(3):
+        sweeps = []
+        for sweep in range(10):
+            rows = []
+            for place in range(20):
+                tail = numbers.gauss(0, 1) / numbers.gammavariate(1.5, 1 / 1.5) ** 0.5
+                time = 1e-4 * (1 + 0.01 * tail) * scale(f"s{sweep}", place) * 1500.0 / clock
+                rows.append(synthetic.row(f"row {place}", place, time, 1.0))
+                measured = rows[-1]["measurements"][0]
+                measured["samples"] = [time * (1 + 0.0005 * numbers.gauss(0, 1)) for _ in range(12)]
+                measured["shader_mhz"] = [clock] * 12
+            sweeps.append(synthetic.sweep(f"s{sweep}", rows))
+        found.append(synthetic.result(f"experiment_{number}", sweeps=sweeps))
+        if uuid:
+            found[-1]["device"]["uuid"] = uuid
+    return found
+
+
+@pytest.fixture
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Writes runs, and takes a device block with a UUID whether or not the schema knows one yet."""
+    from hipscope_report import load
+
+    monkeypatch.setattr(load, "check", lambda *_: None)
+
+    def write(name: str, *made: Any, **more: Any) -> Path:
+        for data in run_of(*made, **more):
+            synthetic.write(tmp_path / name, data)
+        return tmp_path / name
+
+    return write
+
+
+def summary(out: str) -> str:
+    """What the last line counts."""
+    return out.splitlines()[-1].partition(": ")[2]
+
+
+def test_two_runs_of_one_build_differ_in_nothing(runs: Any, said: Any) -> None:
+    """600 rows, of which ten of a hundred are more than the threshold apart and the samples quiet."""
+    numbers = random.Random(1)
+    old, new = runs("old", numbers), runs("new", numbers)
+    status, out, _ = said(old, new)
+    assert status == 0 and summary(out).startswith("0 worse, 0 better")
+    status, out, _ = said("--old", old, runs("a", numbers), "--new", new, runs("b", numbers))
+    assert status == 0 and summary(out).startswith("0 worse, 0 better")
+
+
+def test_what_changed_among_noise_is_found(runs: Any, said: Any) -> None:
+    numbers = random.Random(2)
+    status, out, _ = said(runs("old", numbers),
+                          runs("new", numbers, scale=lambda sweep, row: 4.0 if (sweep, row) == ("s3", 7) else 1.0))
+    worse = [line for line in out.splitlines() if line.endswith("worse")]
+    assert status == 1 and len(worse) == 3 and all("row 7" in line for line in worse)
+
+
+def test_several_runs_find_less(runs: Any, said: Any) -> None:
+    """A tenth is lost between two runs, and found with four a side."""
+    numbers = random.Random(3)
+
+    def slower(sweep: str, row: int) -> float:
+        return 1.12 if (sweep, row) == ("s3", 7) else 1.0
+
+    old = [runs(f"old{number}", numbers) for number in range(5)]
+    new = [runs(f"new{number}", numbers, scale=slower) for number in range(5)]
+    assert summary(said(old[0], new[0])[1]).startswith("0 worse")
+    status, out, _ = said("--old", *old, "--new", *new)
+    worse = [line for line in out.splitlines() if line.endswith("worse")]
+    assert status == 1 and len(worse) == 3 and all("row 7" in line for line in worse)
+
+
+def test_a_sweep_as_a_whole(runs: Any, said: Any, tmp_path: Path) -> None:
+    numbers = random.Random(4)
+    old = runs("old", numbers)
+    new = runs("new", numbers, scale=lambda sweep, row: 1.2 if sweep == "s3" else 1.0)
+    status, out, _ = said(old, new, "--json", tmp_path / "out.json", "--only", "experiment_1/")
+    line, = [line.split() for line in out.splitlines() if line.startswith("experiment_1") and "row" not in line]
+    assert status == 1 and line[:3] == ["experiment_1", "s3", "20"] and line[-1] == "worse"
+    found = json.loads((tmp_path / "out.json").read_text())["sweeps"]
+    assert [one["sweep"] for one in found if one["verdict"] == "worse"] == ["s3"]
+    assert found[0]["change"] == pytest.approx(0.2, abs=0.02) and found[0]["rows"] == 20
+
+
+def test_a_slower_clock_is_no_slower_kernel(runs: Any, said: Any) -> None:
+    numbers = random.Random(5)
+    status, out, _ = said(runs("old", numbers), runs("new", numbers, clock=1200.0))
+    assert status == 0 and "WARNING" not in out.splitlines()[0]
+    assert summary(out).startswith("0 worse, 0 better") and out.splitlines()[-1].endswith("clock.")
+
+
+def test_another_card_by_its_uuid(runs: Any, said: Any) -> None:
+    numbers = random.Random(6)
+
+    def differs(sweep: str, row: int) -> float:
+        return 1.15 if (sweep, row) == ("s3", 7) else 3.0 if (sweep, row) == ("s4", 8) else 1.0
+
+    old = [runs(f"old{number}", numbers, uuid="GPU-1") for number in range(5)]
+    new = [runs(f"new{number}", numbers, uuid="GPU-2", scale=differs) for number in range(5)]
+    status, out, _ = said("--old", *old, "--new", *new)
+    assert out.startswith("WARNING: another card: GPU-1 -> GPU-2\n")
+    assert status == 1 and summary(out) == "3 worse, 0 better, 0 changed, 603 same, 3 another card."
+    # A card that is on both sides leaves nothing to its being another.
+    _, out, _ = said("--old", *old, "--new", *new, runs("mixed", numbers, uuid="GPU-1", scale=differs))
+    assert "another card" not in out
+
+
+def test_another_card_by_where_its_units_lie(tmp_path: Path, said: Any) -> None:
+    def card(name: str, moved: set[int], model: str = "Test GPU") -> Path:
+        rows = [synthetic.row(str(unit), unit, 1e-4, 1.0) for unit in range(20)]
+        for row in rows:
+            row["values"] = [{"name": "latency", "value": 290.0 * (1.03 if row["x"] in moved else 1.0),
+                              "unit": "cycles"}]
+        data = synthetic.result("memory_latency", sweeps=[synthetic.sweep("units", rows)])
+        data["device"]["name"] = model
+        return synthetic.write(tmp_path / name, data)
+
+    first = card("first", {3, 4})
+    assert "another card" not in said(first, card("same", {3, 4}))[1]
+    assert "another card: 4 CUs or more lie otherwise" in said(first, card("other", {8, 9}))[1]
+    assert "another card" not in said(first, card("model", {8, 9}, "Other GPU"))[1]
+
+
+@pytest.mark.parametrize("arguments", [["x"], ["x", "y", "z"], ["--old", "x"], ["x", "y", "--old", "z"],
+                                       ["x", "--old", "y", "--new", "z"]])
+def test_two_sides_are_needed(said: Any, arguments: list[str]) -> None:
+    assert said(*arguments) == (2, "", "compare.py: give OLD and NEW, or --old and --new with one run or more each.\n")

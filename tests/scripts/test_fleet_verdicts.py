@@ -169,6 +169,14 @@ def test_few_need_a_baseline() -> None:
     assert set(statuses(gpus, baseline=others)) == {"unjudged"}
 
 
+def test_a_baseline_that_the_fleet_contradicts() -> None:
+    """What is normal here is not what is normal there: nobody is accused of differing as all of them do."""
+    baseline = cohorts.baseline_of(fleet(64))
+    numbers = random.Random(12)
+    gpus = [gpu(index, numbers, memory=numbers.gauss(0, 0.02)) for index in range(32)]
+    assert set(statuses(gpus, baseline=baseline)) == {"pass"}
+
+
 def test_slots_are_no_fault_of_a_card() -> None:
     numbers = random.Random(4)
     gpus = [gpu(index, numbers, clock=0.08 if index % 8 == 7 else 0.0) for index in range(128)]
