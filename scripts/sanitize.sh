@@ -55,6 +55,7 @@ declare -A sizes=(
   [register_pressure]="--nx 24 --ny 16 --nz 16 --steps 2 --largest-awkward 600"
   [wave_divergence]="--iterations 4 --path-iterations 2 --body-iterations 2"
   [memory_latency]="--footprint 1Mi --steps 64 --points 1 --pages 16"
+  [cache_sharing]="--evict 4096 --flush 64Ki --repeats 1"
   [cache_line]="--groups 32 --loads 64 --span 1"
   [store_divergence]="--footprint 1Mi --l2-footprint 1Mi --l2-accesses 1024"
   [nchw_index]="--images 8 --small-images 4"

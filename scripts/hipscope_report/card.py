@@ -85,6 +85,7 @@ CACHE_KINDS: dict[str, dict[str, Entry]] = {
     },
     "constant cache level {n}": {
         "capacity": Entry("constant cache level {n} capacity", ("memory_latency",)),
+        "sector": Entry("constant cache level {n} sector", ("cache_sharing",), EXACT),
         "latency": Entry("constant cache level {n} latency", ("memory_latency",)),
     },
 }
@@ -120,6 +121,10 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         *_told_by("memory_channels", "worst stride factor", "worst stride factor within L2",
                   "gain by padding, {what}"),
         *_told_by("cache_line", "fetched by a cache level 2 miss", tolerance=EXACT),
+        *_told_by("cache_sharing", "first cache of {what} loads, latency"),
+        *_told_by("cache_sharing", "cache shared by {what}", "vector cache left beside the largest LDS"),
+        *_told_by("cache_sharing", "CUs that share a cache of {what} loads", "parts of L2 by distance",
+                  "CUs that find in L2 what one CU has read", tolerance=EXACT),
         *_told_by("store_divergence", "access granularity of {what}", tolerance=EXACT),
         *_told_by("store_divergence", "cost of a scattered lane, {what}", "cost of misalignment, {what}"),
         *_told_by("nchw_index", "cost of the index"),

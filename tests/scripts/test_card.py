@@ -102,6 +102,14 @@ def add_full(folder: Path) -> None:
         inference("cache level 1 line", 128.0, "bytes"), inference("cache level 1 sector", 32.0, "bytes"),
         inference("cache level 2 line", 128.0, "bytes"), inference("cache level 2 sector", 32.0, "bytes"),
         inference("fetched by a cache level 2 miss", 64.0, "bytes"))
+    add(folder, "cache_sharing",
+        inference("constant cache level 1 sector", 64.0, "bytes"),
+        inference("first cache of vector loads, latency", 35.0),
+        inference("cache shared by vector and texture", 100.0, "% evicted"),
+        inference("vector cache left beside the largest LDS", 28672.0, "bytes"),
+        inference("CUs that share a cache of constant loads", 1.0, "CUs"),
+        inference("parts of L2 by distance", 2.0, "parts"),
+        inference("CUs that find in L2 what one CU has read", 132.0, "CUs"))
     add(folder, "memory_bandwidth",
         inference("cache level 1 read bandwidth", 31000.0, "GB/s"),
         inference("cache level 2 read bandwidth", 10400.0, "GB/s"),
@@ -209,7 +217,7 @@ def test_full_card(tmp_path: Path) -> None:
     assert ("| cache level 1 | 192 KiB | 128 bytes | 32 bytes | 35.10 cycles (20.00 ns) | 31 TB/s |\n"
             "| cache level 2 | 31 MiB, **disagrees** | 128 bytes | 32 bytes | 262 cycles (149.3 ns) "
             "| 10.40 TB/s |\n"
-            "| constant cache level 1 | 2 KiB | - | - | 25 cycles (14.25 ns) | - |\n") in page
+            "| constant cache level 1 | 2 KiB | - | 64 bytes | 25 cycles (14.25 ns) | - |\n") in page
     for row in (
         "| memory latency | 702 cycles (400.0 ns) | 90 % | - | [memory_latency](memory_latency.md) |",
         "| memory read bandwidth | 4.680 TB/s | 90 % | - | [memory_bandwidth](memory_bandwidth.md) |",
@@ -232,7 +240,7 @@ def test_overview(tmp_path: Path) -> None:
     assert (made, page) == make(tmp_path)
     for part in ("# Hardware card: Test GPU\n", "| Driver | 580.1 |", "| Measured on | 2025-01-02 ... 2025-02-03 |",
                  "| hipscope | fedcba; abcdef012345 |", "| Shader clock | 1755 ... 1980 MHz (given, measured) |",
-                 "| Experiments | 2 with a result, 23 without |", "parameters: 1 found, 0 not found, ",
+                 "| Experiments | 2 with a result, 24 without |", "parameters: 1 found, 0 not found, ",
                  "no disagreement.", "| L2 cache | 50 MiB |"):
         assert part in page
     assert made["device"]["l2_bytes"] == 50 * 2**20

@@ -1,0 +1,269 @@
+// Which caches are there beside the vector cache, and what shares a cache with what?
+//
+// Fill a cache with a few lines by one kind of load, walk through far more by another kind or on
+// another CU, and look at the first lines again. Where they still come as fast as before the two
+// have a cache each; where they have to be fetched again they share one.
+//   pairs          pairs.h          vector, read-only (NVIDIA: ld.global.nc), texture and constant
+//                                   loads (AMD: scalar loads) on one CU, each against each
+//   lds            pairs.h          the vector cache in a block without LDS and in one with most
+//   constant-unit  constant_unit.h  in which pieces the caches of constants fetch
+//   units-*        units.h          which CUs share a cache of constant, or of vector loads
+//   l2-lines       level_2.h        the same lines of L2 from every CU: near and far parts
+//   l2-handover    level_2.h        does one CU find in L2 what another has read?
+// How large these caches are and how long their loads take over the footprint is memory_latency's
+// (sweeps constant, scalar and read-only).
+//
+// All loads are made by one lane in a chain, each giving the place of the next. Each of its ends is
+// checked.
+#include <hipscope/compute_unit.h>
+#include <hipscope/hipscope.h>
+#include <hipscope/timer.h>
+
+#include <cstdint>
+#include <string>
+
+#include "cache_sharing_findings.h"
+#include "chase.h"
+#include "constant_unit.h"
+#include "level_2.h"
+#include "node_ring.h"
+#include "pairs.h"
+#include "units.h"
+
+namespace cache_sharing {
+namespace {
+
+using hipscope::CycleClock;
+
+// --- Kinds of load ----------------------------------------------------------------------------
+
+// A pointer that was loaded may point anywhere, for all that a compiler knows. That it points to
+// device memory, or to constants, is what the address spaces and the assembly say.
+template <Path path>
+__device__ std::uint64_t load(std::uint64_t place, [[maybe_unused]] unsigned long long texture) {
+#if defined(__CUDA_ARCH__)
+  std::uint64_t next = 0;
+  if constexpr (path == Path::texture) {
+    const uint2 word = tex1Dfetch<uint2>(texture, static_cast<int>(place));
+    next = word.x;
+  } else if constexpr (path == Path::read_only) {
+    asm volatile("ld.global.nc.u64 %0, [%1];" : "=l"(next) : "l"(place));
+  } else if constexpr (path == Path::constant) {
+    asm volatile("ld.const.u64 %0, [%1];" : "=l"(next) : "l"(place));
+  } else {
+    asm volatile("ld.global.ca.u64 %0, [%1];" : "=l"(next) : "l"(place));
+  }
+  return next;
+#elif defined(__HIP_DEVICE_COMPILE__)
+  if constexpr (path == Path::constant) {
+    using Constant = const __attribute__((address_space(4))) std::uint64_t;
+    return *reinterpret_cast<Constant*>(place);
+  } else {
+    using Global = const __attribute__((address_space(1))) std::uint64_t;
+    return *reinterpret_cast<Global*>(place);
+  }
+#else
+  return *reinterpret_cast<const std::uint64_t*>(place);
+#endif
+}
+
+// Past the CU's own caches.
+__device__ std::uint64_t load_from_l2(std::uint64_t place) {
+#if defined(__CUDA_ARCH__)
+  std::uint64_t next = 0;
+  asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(next) : "l"(place));
+  return next;
+#elif defined(__HIP_DEVICE_COMPILE__)
+  using Global = const __attribute__((address_space(1))) std::uint64_t;
+  return __hip_atomic_load(reinterpret_cast<Global*>(place), __ATOMIC_RELAXED,
+                           __HIP_MEMORY_SCOPE_AGENT);
+#else
+  return *reinterpret_cast<const std::uint64_t*>(place);
+#endif
+}
+
+// It changes nothing, for no node holds a 1.
+__device__ std::uint64_t load_at_home(std::uint64_t place) {
+#if defined(__HIP_DEVICE_COMPILE__)
+  // As atomicCAS, which does not know that the address is one of device memory.
+  using Global = __attribute__((address_space(1))) std::uint64_t;
+  std::uint64_t value = 1;
+  __hip_atomic_compare_exchange_strong(reinterpret_cast<Global*>(place), &value, std::uint64_t{1},
+                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED,
+                                       __HIP_MEMORY_SCOPE_AGENT);
+  return value;
+#else
+  return atomicCAS(reinterpret_cast<unsigned long long*>(place), 1ULL, 1ULL);
+#endif
+}
+
+// --- Kernels ----------------------------------------------------------------------------------
+
+struct Arrival {
+  std::uint64_t place;
+  long long cycles;
+};
+
+// The cycle counter, read when `place` is known: the branch must know it. No node is at place 1.
+__device__ long long cycles_after(std::uint64_t place) {
+  return place != 1 ? hipscope::cycle_count() : 0;
+}
+
+// What is the same in all lanes clang would load by scalar loads.
+__device__ void keep_in_vector_registers([[maybe_unused]] std::uint64_t& place) {
+#if defined(__HIP_DEVICE_COMPILE__)
+  asm volatile("" : "+v"(place));
+#endif
+}
+
+// A walk from `place` on, once `before` is known. What is timed takes fewer cycles than the
+// narrowest counter can count.
+template <typename Load>
+__device__ Arrival chase(std::uint64_t place, unsigned steps, std::uint64_t before,
+                         Load load_next) {
+  CycleClock<> clock;
+  clock.start(cycles_after(before));
+#pragma unroll 1
+  for (unsigned step = 0; step < steps; ++step) {
+    place = load_next(place);
+  }
+  clock.stop(cycles_after(place));
+  return {.place = place, .cycles = clock.elapsed()};
+}
+
+template <Path path>
+__device__ Arrival walk_by(const Ring& ring, unsigned steps, std::uint64_t before) {
+  std::uint64_t place = ring.first;
+  if constexpr (path != Path::constant) {
+    keep_in_vector_registers(place);
+  }
+  return chase(place, steps, before,
+               [&](std::uint64_t at) { return load<path>(at, ring.texture); });
+}
+
+__device__ Arrival walk(const Ring& ring, unsigned steps, std::uint64_t before) {
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+  if (ring.path == Path::read_only) {
+    return walk_by<Path::read_only>(ring, steps, before);
+  }
+  if (ring.path == Path::texture) {
+    return walk_by<Path::texture>(ring, steps, before);
+  }
+#endif
+  if (ring.path == Path::constant) {
+    return walk_by<Path::constant>(ring, steps, before);
+  }
+  return walk_by<Path::vector>(ring, steps, before);
+}
+
+// Fill, evict, look: one lane.
+__global__ void __launch_bounds__(1) phases_kernel(Phases phases, Outcome* outcome) {
+  const Arrival filled = walk(phases.kept, phases.fill_steps, 0);
+  const Arrival evicted = walk(phases.evictor, phases.evict_steps, filled.place);
+  const Arrival looked = walk(phases.kept, phases.look_steps, evicted.place);
+  *outcome = {.filled = filled.place,
+              .evicted = evicted.place,
+              .looked = looked.place,
+              .cycles = looked.cycles};
+}
+
+// Each CU's first block keeps a few lines and looks at them after a pause. The second one on the
+// CU that disturbs walks.
+__global__ void __launch_bounds__(1) neighbour_kernel(Neighbours all, UnitOutcome* outcomes) {
+  const unsigned unit = hipscope::compute_unit_id();
+  if (unit >= most_units) {
+    return;
+  }
+  UnitOutcome& outcome = outcomes[unit];
+  const unsigned number = atomicAdd(&outcome.blocks, 1U);
+  const long long begin = hipscope::timer_ticks();
+  if (number == 0) {
+    const Arrival filled = walk(all.kept, 2 * all.kept.nodes, 0);
+    unsigned waits = 0;
+    while (hipscope::timer_ticks() - begin < all.pause && waits < all.longest_wait) {
+      ++waits;
+    }
+    const Arrival looked = walk(all.kept, all.kept.nodes, filled.place);
+    outcome.looked = looked.place;
+    outcome.cycles = looked.cycles;
+  } else if (number == 1 && unit == all.disturber) {
+    const Arrival walked = walk(all.walked, all.passes * all.walked.nodes, 0);
+    outcome.walk_ended = walked.place;
+    outcome.walked = walked.place != 1 ? 1 : 0;
+    outcome.pass_ticks = hipscope::timer_ticks() - begin;
+  }
+}
+
+// The first block that finds itself on a CU walks, by loads or by atomics.
+template <bool at_home>
+__global__ void __launch_bounds__(1)
+    unit_walk_kernel(UnitWalk walk, Ring ring, WalkOutcome* outcome) {
+  if (walk.unit != hipscope::compute_unit_id() || atomicCAS(&outcome->taken, 0U, 1U) != 0) {
+    return;
+  }
+  std::uint64_t place = ring.first;
+  keep_in_vector_registers(place);
+  const auto load_next = [](std::uint64_t at) {
+    return at_home ? load_at_home(at) : load_from_l2(at);
+  };
+  const Arrival settled = chase(place, walk.settling_steps, 0, load_next);
+  const Arrival arrived = chase(settled.place, walk.steps, settled.place, load_next);
+  outcome->end = arrived.place;
+  outcome->cycles = arrived.cycles;
+}
+
+// --- Sweeps -----------------------------------------------------------------------------------
+
+int run(int argc, char** argv) {
+  constexpr std::uint64_t kib = 1024;
+  constexpr std::uint64_t mib = 1024 * kib;
+  hipscope::Experiment experiment(
+      "cache_sharing",
+      {.question = "Which caches are there beside the vector cache, and what shares a cache?",
+       .sources = {"hipscope's own"}});
+  const Sizes sizes = {
+      .evict = experiment.size("--evict", "bytes of a walk that evicts, from 4096 on",
+                               {.gpu = 512 * kib,
+                                .quick = 512 * kib,
+                                .host = 8 * kib,
+                                .minimum = 4 * kib,
+                                .maximum = 4 * mib}),
+      .flush = experiment.size("--flush", "bytes that are written to empty L2",
+                               {.gpu = 256 * mib,
+                                .quick = 256 * mib,
+                                .host = 64 * kib,
+                                .minimum = 4 * kib,
+                                .maximum = 4096 * mib,
+                                .share_of_memory = 0.125}),
+      .repeats = experiment.size("--repeats", "launches, of which the median counts",
+                                 {.gpu = 9, .quick = 5, .host = 1, .minimum = 1, .maximum = 99})};
+  const auto add = [&](const std::string& name, const std::string& title, auto measure) {
+    experiment.sweep(name, title, [&sizes, measure](Sweep& sweep) { measure(sweep, sizes); });
+  };
+  add("pairs", "loads of one path after a walk of another",
+      [](Sweep& sweep, const Sizes& all) { measure_pairs(sweep, all, phases_kernel); });
+  add("lds", "the vector cache, without LDS and beside it",
+      [](Sweep& sweep, const Sizes& all) { measure_lds(sweep, all, phases_kernel); });
+  add("constant-unit", "two loads of an aligned block of constants",
+      [](Sweep& sweep, const Sizes& all) { measure_constant_unit(sweep, all, phases_kernel); });
+  add("units-constant", "constant loads of each CU while another one walks",
+      [](Sweep& sweep, const Sizes& all) {
+        measure_units(sweep, all, neighbour_kernel, Path::constant);
+      });
+  add("units-vector", "vector loads of each CU while another one walks",
+      [](Sweep& sweep, const Sizes& all) {
+        measure_units(sweep, all, neighbour_kernel, Path::vector);
+      });
+  add("l2-lines", "lines of L2 from every CU",
+      [](Sweep& sweep, const Sizes& all) { measure_l2_lines(sweep, all, unit_walk_kernel<true>); });
+  add("l2-handover", "lines that another CU has read", [](Sweep& sweep, const Sizes& all) {
+    measure_l2_handover(sweep, all, unit_walk_kernel<false>);
+  });
+  experiment.conclude(conclude);
+  return experiment.run(argc, argv);
+}
+
+}  // namespace
+}  // namespace cache_sharing
+
+int main(int argc, char** argv) { return cache_sharing::run(argc, argv); }

@@ -1,0 +1,550 @@
+#include "cache_sharing_findings.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hipscope/format.h"
+#include "hipscope/inference.h"
+#include "hipscope/statistics.h"
+
+namespace cache_sharing {
+
+using hipscope::Inference;
+using hipscope::number;
+using hipscope::Results;
+
+namespace {
+
+using Curve = std::vector<hipscope::CurvePoint>;
+
+double median_of(const std::vector<double>& values) { return hipscope::summarize(values).median; }
+
+std::map<double, double> by_row(const Curve& curve) {
+  std::map<double, double> rows;
+  for (const auto& point : curve) {
+    rows[point.x] = point.y;
+  }
+  return rows;
+}
+
+// How much longer a miss must take than a hit for the two to be told apart.
+constexpr double clear_miss = 1.25;
+
+// --- Pairs of paths -----------------------------------------------------------------------------
+
+// Of the lines that loads of one path keep, how many those of another evict.
+struct Evicted {
+  double share = 0;  // 0 ... 1
+  std::string text{};
+};
+
+std::optional<Evicted> evicted(const std::map<double, double>& alone,
+                               const std::map<double, double>& after, Path kept, Path evictor) {
+  const auto hit = alone.find(pair_row(kept, evictor));
+  const auto look = after.find(pair_row(kept, evictor));
+  const auto miss = after.find(pair_row(kept, kept));
+  if (hit == alone.end() || look == after.end() || miss == after.end() ||
+      !(miss->second >= clear_miss * hit->second)) {
+    return std::nullopt;
+  }
+  const double share = (look->second - hit->second) / (miss->second - hit->second);
+  return Evicted{.share = std::clamp(share, 0.0, 1.0),
+                 .text = std::string(name_of(kept)) + " loads: " + number(hit->second, 4) +
+                         " cycles, " + number(look->second, 4) + " after " + name_of(evictor) +
+                         " loads, " + number(miss->second, 4) + " after others of their own"};
+}
+
+void infer_pair(Results& results, const std::map<double, double>& alone,
+                const std::map<double, double>& after, Path first, Path second) {
+  const auto one = evicted(alone, after, first, second);
+  const auto other = evicted(alone, after, second, first);
+  if (!after.contains(pair_row(first, second)) || !after.contains(pair_row(second, first))) {
+    return;  // the device has no such path
+  }
+  Inference inference{
+      .name = std::string("cache shared by ") + name_of(first) + " and " + name_of(second),
+      .unit = "% evicted",
+      .statement = "the latencies do not tell hits from misses"};
+  if (one && other) {
+    inference.evidence = {one->text, other->text};
+    // One may have too few addresses to evict what the other keeps: who evicts more decides.
+    const double share = std::max(one->share, other->share);
+    constexpr double at_most_apart = 0.25;
+    constexpr double at_least_shared = 0.6;
+    inference.statement = "a part only: neither one cache nor two";
+    if (share <= at_most_apart || share >= at_least_shared) {
+      inference.value = 100 * share;
+      inference.confidence = std::abs(2 * share - 1);
+      inference.statement = share >= at_least_shared
+                                ? "they share a cache: loads of one evict what the other keeps"
+                                : "each has a first cache of its own";
+    }
+  } else {
+    for (const auto& found : {one, other}) {
+      if (found) {
+        inference.evidence.push_back(found->text);
+      }
+    }
+  }
+  results.infer(inference);
+}
+
+void infer_pairs(Results& results) {
+  const auto alone = by_row(results.curve("pairs", "alone"));
+  const auto after = by_row(results.curve("pairs", "after"));
+  constexpr std::array all = {Path::vector, Path::read_only, Path::constant, Path::texture};
+  for (const Path path : all) {
+    const auto hit = alone.find(pair_row(path, path));
+    const auto miss = after.find(pair_row(path, path));
+    if (hit == alone.end() || miss == after.end()) {
+      continue;
+    }
+    const double ratio = miss->second / hit->second;
+    Inference latency{.name = std::string("first cache of ") + name_of(path) + " loads, latency",
+                      .unit = "cycles",
+                      .statement = "what is loaded again is no faster: no cache shows"};
+    if (ratio >= clear_miss) {
+      latency.value = hit->second;
+      latency.confidence = 1 - clear_miss / (clear_miss + ratio);
+      latency.statement = "from one dependent load to the next; what was evicted takes " +
+                          number(miss->second, 4) + " cycles";
+    }
+    results.infer(latency);
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (std::size_t j = i + 1; j < all.size(); ++j) {
+      infer_pair(results, alone, after, all[i], all[j]);
+    }
+  }
+}
+
+// --- Fetch units of constant caches -------------------------------------------------------------
+
+void infer_constant_units(Results& results) {
+  Curve curve = results.curve("constant-unit", "second load");
+  if (curve.empty()) {
+    return;
+  }
+  for (unsigned level = 1; level <= 2; ++level) {
+    Inference inference{.name = "constant cache level " + std::to_string(level) + " sector",
+                        .unit = "bytes",
+                        .statement = "the curve shows no further unit"};
+    const auto unit = hipscope::find_fetch_unit(curve);
+    if (unit) {
+      inference.value = unit->bytes;
+      inference.confidence = unit->confidence;
+      inference.statement =
+          "a miss brings its aligned " + number(unit->bytes, 4) + " bytes and nothing beside them";
+      inference.evidence = {"within them " + number(unit->hit, 4) + " cycles, beside them " +
+                            number(unit->miss, 4)};
+    }
+    results.infer(inference);
+    if (!unit) {
+      return;
+    }
+    std::erase_if(curve, [&](const auto& point) { return point.x <= unit->bytes; });
+  }
+}
+
+// --- LDS and the vector cache -------------------------------------------------------------------
+
+// Where the latency has risen half way, for good: a single slow point is passed over.
+std::optional<double> half_rise(const Curve& curve) {
+  constexpr std::size_t fewest = 6;
+  if (curve.size() < fewest) {
+    return std::nullopt;
+  }
+  const double hit = median_of({curve[0].y, curve[1].y, curve[2].y});
+  const double miss = median_of({curve.end()[-1].y, curve.end()[-2].y, curve.end()[-3].y});
+  constexpr double level_apart = 2;
+  if (!(miss >= level_apart * hit)) {
+    return std::nullopt;
+  }
+  const double half = std::sqrt(hit * miss);
+  std::size_t first = curve.size();
+  while (first > 0 && (curve[first - 1].y > half || (first > 1 && curve[first - 2].y > half))) {
+    --first;
+  }
+  // The last one below it is still there.
+  if (first == 0 || first >= curve.size()) {
+    return std::nullopt;
+  }
+  return curve[first - 1].x;
+}
+
+void infer_lds(Results& results) {
+  const Curve without = results.curve("lds", "without LDS");
+  const Curve with = results.curve("lds", "with LDS");
+  if (without.empty() || with.empty()) {
+    return;
+  }
+  Inference inference{.name = "vector cache left beside the largest LDS",
+                      .unit = "bytes",
+                      .statement = "the curves show no end of the vector cache"};
+  const auto all = half_rise(without);
+  const auto left = half_rise(with);
+  if (all && left) {
+    constexpr double kibibyte = 1024;
+    const double ratio = *left / *all;
+    constexpr double same = 0.8;
+    inference.value = *left;
+    const auto count = static_cast<double>(without.size());
+    inference.confidence = count / (count + 1);
+    inference.statement = ratio < same ? "LDS is a part of it: they share one memory"
+                                       : "LDS takes nothing of it: they are apart";
+    inference.evidence = {"without LDS it holds about " + number(*all / kibibyte, 5) +
+                          " KiB, beside the largest LDS of a block " + number(*left / kibibyte, 5) +
+                          " KiB"};
+  }
+  results.infer(inference);
+}
+
+// --- Groups of CUs ------------------------------------------------------------------------------
+
+// "0 1 2 | 3 4 5 | ..." of the first groups.
+std::string group_text(const std::map<double, std::vector<double>>& groups) {
+  constexpr std::size_t most_groups = 8;
+  constexpr std::size_t most_members = 12;
+  std::string text;
+  std::size_t shown = 0;
+  for (const auto& [first, members] : groups) {
+    if (shown++ == most_groups) {
+      return text + " | ...";
+    }
+    text += text.empty() ? "" : " | ";
+    for (std::size_t i = 0; i < std::min(members.size(), most_members); ++i) {
+      text += (i > 0 ? " " : "") + number(members[i]);
+    }
+    text += members.size() > most_members ? " ..." : "";
+  }
+  return text;
+}
+
+std::map<std::size_t, std::size_t> count_sizes(
+    const std::map<double, std::vector<double>>& groups) {
+  std::map<std::size_t, std::size_t> things_by_size;
+  for (const auto& [first, members] : groups) {
+    things_by_size[members.size()] += members.size();
+  }
+  return things_by_size;
+}
+
+void infer_sharers(Results& results, const std::string& cache) {
+  const std::string sweep = "units-" + cache;
+  const Curve own = results.curve(sweep, "beside itself");
+  const Curve quiet = results.curve(sweep, "quiet");
+  if (own.empty() || quiet.empty()) {
+    return;
+  }
+  Inference inference{.name = "CUs that share a cache of " + cache + " loads",
+                      .unit = "CUs",
+                      .statement = "a CU does not even disturb itself: nothing shows"};
+  std::map<double, std::vector<double>> groups;
+  for (const auto& point : results.curve(sweep, "first of its group")) {
+    groups[point.y].push_back(point.x);
+  }
+  const auto y_of = [](const Curve& curve) {
+    std::vector<double> values;
+    for (const auto& point : curve) {
+      values.push_back(point.y);
+    }
+    return values;
+  };
+  if (!groups.empty()) {
+    const auto sizes = count_sizes(groups);
+    const auto usual = std::max_element(sizes.begin(), sizes.end(),
+                                        [](auto& a, auto& b) { return a.second < b.second; });
+    const auto count = static_cast<double>(own.size());
+    inference.value = static_cast<double>(usual->first);
+    inference.confidence = static_cast<double>(usual->second) / count * count / (count + 1);
+    inference.statement = usual->first == 1 ? "each CU has one of its own"
+                                            : "what one of them loads evicts what the others keep";
+    inference.evidence = {"undisturbed " + number(median_of(y_of(quiet)), 4) +
+                              " cycles, beside a walk on the same CU " +
+                              number(median_of(y_of(own)), 4),
+                          std::to_string(groups.size()) + " groups: " + group_text(groups)};
+  }
+  results.infer(inference);
+}
+
+void infer_parts(Results& results) {
+  std::vector<std::vector<double>> things;
+  std::vector<double> units;
+  for (unsigned line = 0; line < line_count; ++line) {
+    const Curve curve = results.curve("l2-lines", line_name(line));
+    things.resize(std::max(things.size(), curve.size()));
+    units.resize(things.size());
+    for (std::size_t i = 0; i < curve.size(); ++i) {
+      things[i].push_back(curve[i].y);
+      units[i] = curve[i].x;
+    }
+  }
+  if (things.empty()) {
+    return;
+  }
+  Inference inference{.name = "parts of L2 by distance",
+                      .unit = "parts",
+                      .statement = "no groups of CUs show that see the lines of L2 differently"};
+  const auto first_of = groups_by_likeness(things);
+  if (!first_of.empty()) {
+    std::map<double, std::vector<double>> groups;
+    std::size_t grouped = 0;
+    for (std::size_t i = 0; i < first_of.size(); ++i) {
+      if (first_of[i] != no_group) {
+        groups[units[first_of[i]]].push_back(units[i]);
+        ++grouped;
+      }
+    }
+    inference.value = static_cast<double>(groups.size());
+    const auto count = static_cast<double>(things.size());
+    inference.confidence = static_cast<double>(grouped) / count * count / (count + 1);
+    inference.statement = "the CUs of a group find the same lines near and the same far";
+    std::string sizes;
+    for (const auto& [first, members] : groups) {
+      sizes += (sizes.empty() ? "" : ", ") + std::to_string(members.size());
+    }
+    inference.evidence = {"groups of " + sizes + " CUs", group_text(groups)};
+    if (grouped < first_of.size()) {
+      inference.evidence.push_back(std::to_string(first_of.size() - grouped) +
+                                   " CUs are like no other");
+    }
+  }
+  results.infer(inference);
+}
+
+void infer_handover(Results& results) {
+  const auto own = by_row(results.curve("l2-handover", "own"));
+  const auto handed = by_row(results.curve("l2-handover", "handed over"));
+  const auto cold = by_row(results.curve("l2-handover", "cold"));
+  if (own.empty() || handed.empty() || cold.empty()) {
+    return;
+  }
+  Inference inference{.name = "CUs that find in L2 what one CU has read",
+                      .unit = "CUs",
+                      .statement =
+                          "lines that a CU has read itself are no faster than cold ones: "
+                          "L2 does not last from one launch to the next"};
+  std::vector<double> own_values;
+  std::vector<double> cold_values;
+  for (const auto& [unit, latency] : own) {
+    own_values.push_back(latency);
+  }
+  for (const auto& [unit, latency] : cold) {
+    cold_values.push_back(latency);
+  }
+  const double hit = median_of(own_values);
+  const double miss = median_of(cold_values);
+  if (miss >= clear_miss * hit) {
+    std::vector<double> finders;
+    std::vector<double> others;
+    std::size_t unclear = 0;
+    for (const auto& [unit, latency] : handed) {
+      // Even from the far end of L2 a line comes sooner than from behind it.
+      constexpr double surely_cold = 0.1;
+      constexpr double surely_found = 0.35;
+      const double share = (miss - latency) / (miss - hit);
+      unclear += share > surely_cold && share < surely_found ? 1 : 0;
+      (share >= surely_found ? finders : others).push_back(latency);
+    }
+    const auto count = static_cast<double>(handed.size());
+    inference.value = static_cast<double>(finders.size());
+    inference.confidence = (1 - static_cast<double>(unclear) / count) * count / (count + 1);
+    inference.statement = others.empty() ? "all CUs share one L2"
+                                         : "the others load it from behind L2: L2s of their own";
+    inference.evidence = {"what a CU has read itself " + number(hit, 4) + " cycles, cold " +
+                          number(miss, 4)};
+    if (!finders.empty()) {
+      const auto found = hipscope::summarize(finders);
+      inference.evidence.push_back(
+          "what CU " + number(handed.begin()->first) + " has read: " + number(found.minimum, 4) +
+          " to " + number(found.maximum, 4) + " cycles, quartiles " +
+          number(found.first_quartile, 4) + ", " + number(found.median, 4) + ", " +
+          number(found.third_quartile, 4));
+    }
+  }
+  results.infer(inference);
+}
+
+// --- Grouping -----------------------------------------------------------------------------------
+
+// Which things belong together, by pairs that do.
+class Groups {
+ public:
+  explicit Groups(std::size_t count) : parent_(count) {
+    std::iota(parent_.begin(), parent_.end(), std::size_t{0});
+  }
+
+  std::size_t first_of(std::size_t i) const {
+    while (parent_[i] != i) {
+      i = parent_[i];
+    }
+    return i;
+  }
+
+  void join(std::size_t a, std::size_t b) {
+    const std::size_t first = first_of(a);
+    const std::size_t second = first_of(b);
+    parent_[std::max(first, second)] = std::min(first, second);
+  }
+
+ private:
+  std::vector<std::size_t> parent_;
+};
+
+double distance(const std::vector<double>& a, const std::vector<double>& b) {
+  // The middle of the differences: one slow value makes no two things unlike.
+  std::vector<double> differences;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    differences.push_back(std::abs(std::log(a[i] / b[i])));
+  }
+  std::sort(differences.begin(), differences.end());
+  constexpr double without_slow_ones = 0.8;
+  double sum = 0;
+  const auto counted = static_cast<std::size_t>(
+      std::ceil(without_slow_ones * static_cast<double>(differences.size())));
+  for (std::size_t i = 0; i < counted; ++i) {
+    sum += differences[i] * differences[i];
+  }
+  return std::sqrt(sum);
+}
+
+struct Edge {
+  double length = 0;
+  std::size_t a = 0;
+  std::size_t b = 0;
+};
+
+// The shortest pairs that hold all `members` together, the shortest first (Prim's tree).
+std::vector<Edge> spanning_tree(const std::vector<std::vector<double>>& things,
+                                const std::vector<std::size_t>& members) {
+  std::vector<Edge> nearest;
+  for (std::size_t i = 1; i < members.size(); ++i) {
+    nearest.push_back({.length = distance(things[members[0]], things[members[i]]),
+                       .a = members[0],
+                       .b = members[i]});
+  }
+  std::vector<Edge> tree;
+  while (!nearest.empty()) {
+    const auto next = std::min_element(nearest.begin(), nearest.end(),
+                                       [](auto& a, auto& b) { return a.length < b.length; });
+    tree.push_back(*next);
+    const std::size_t added = next->b;
+    nearest.erase(next);
+    for (Edge& edge : nearest) {
+      const double length = distance(things[added], things[edge.b]);
+      if (length < edge.length) {
+        edge = {.length = length, .a = added, .b = edge.b};
+      }
+    }
+  }
+  std::sort(tree.begin(), tree.end(), [](auto& a, auto& b) { return a.length < b.length; });
+  return tree;
+}
+
+}  // namespace
+
+const char* name_of(Path path) {
+  constexpr std::array names = {"vector", "read-only", "constant", "texture"};
+  return names[static_cast<std::size_t>(path)];
+}
+
+std::string line_name(unsigned line) { return "line " + std::to_string(line); }
+
+std::vector<std::size_t> groups_by_disturbance(const std::vector<double>& quiet,
+                                               const std::vector<std::vector<double>>& disturbed) {
+  const auto ratio = [&](std::size_t a, std::size_t b) { return disturbed[a][b] / quiet[b]; };
+  std::vector<double> own;
+  for (std::size_t a = 0; a < quiet.size(); ++a) {
+    if (std::isfinite(ratio(a, a))) {
+      own.push_back(ratio(a, a));
+    }
+  }
+  if (own.empty() || median_of(own) < clear_miss) {
+    return {};
+  }
+  const double half = std::sqrt(median_of(own));
+  Groups groups(quiet.size());
+  for (std::size_t a = 0; a < quiet.size(); ++a) {
+    for (std::size_t b = a + 1; b < quiet.size(); ++b) {
+      if (ratio(a, b) > half && ratio(b, a) > half) {
+        groups.join(a, b);
+      }
+    }
+  }
+  std::vector<std::size_t> first;
+  for (std::size_t i = 0; i < quiet.size(); ++i) {
+    first.push_back(groups.first_of(i));
+  }
+  return first;
+}
+
+std::vector<std::size_t> groups_by_likeness(const std::vector<std::vector<double>>& things) {
+  constexpr std::size_t fewest = 8;
+  if (things.size() < fewest) {
+    return {};
+  }
+  // Without those that are like no other: they would be a group each.
+  std::vector<double> to_nearest(things.size(), 1e9);
+  for (std::size_t i = 0; i < things.size(); ++i) {
+    for (std::size_t j = 0; j < things.size(); ++j) {
+      if (i != j) {
+        to_nearest[i] = std::min(to_nearest[i], distance(things[i], things[j]));
+      }
+    }
+  }
+  constexpr double far = 3;
+  const double usual = median_of(to_nearest);
+  std::vector<std::size_t> members;
+  for (std::size_t i = 0; i < things.size(); ++i) {
+    if (to_nearest[i] <= far * usual) {
+      members.push_back(i);
+    }
+  }
+  if (members.size() < fewest) {
+    return {};
+  }
+  const auto tree = spanning_tree(things, members);
+  // Groups are farther apart than what belongs together: the widest gap between the lengths of the
+  // tree's second half, if it is clear.
+  constexpr double clear_gap = 1.6;
+  std::size_t cut = 0;
+  double widest = clear_gap;
+  for (std::size_t i = std::max<std::size_t>(1, tree.size() / 2); i < tree.size(); ++i) {
+    const double gap = tree[i].length / tree[i - 1].length;
+    if (gap > widest) {
+      widest = gap;
+      cut = i;
+    }
+  }
+  if (cut == 0) {
+    return {};
+  }
+  Groups groups(things.size());
+  for (std::size_t i = 0; i < cut; ++i) {
+    groups.join(tree[i].a, tree[i].b);
+  }
+  std::vector<std::size_t> first(things.size(), no_group);
+  for (const std::size_t i : members) {
+    first[i] = groups.first_of(i);
+  }
+  return first;
+}
+
+void conclude(hipscope::Results& results) {
+  infer_pairs(results);
+  infer_constant_units(results);
+  infer_lds(results);
+  infer_sharers(results, "constant");
+  infer_sharers(results, "vector");
+  infer_parts(results);
+  infer_handover(results);
+}
+
+}  // namespace cache_sharing

@@ -1,0 +1,189 @@
+// Which CUs share a cache of level 1? Each keeps a few lines and looks at them again later; one of
+// them walks through far more in between. Whose lines are gone shares its cache.
+//
+// No block waits for another. Caches of level 1 are emptied between launches, so all is done in
+// one: each CU's first block fills, lets a time pass by the timer and looks, however far the others
+// are; the second block on the CU that disturbs walks for three quarters of that time.
+#pragma once
+
+#include <hipscope/compute_unit.h>
+#include <hipscope/hipscope.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "pairs.h"
+
+namespace cache_sharing {
+
+// No CU has this number.
+inline constexpr unsigned no_unit = ~0U;
+// CUs are numbered by shader engine and the like, with gaps.
+inline constexpr unsigned most_units = 1U << 12;
+
+struct Neighbours {
+  Ring kept;
+  Ring walked;
+  unsigned passes;        // of the walk
+  unsigned disturber;     // the CU on which it is
+  long long pause;        // of the others, in ticks of the timer
+  unsigned longest_wait;  // readings of the timer, so that one that stands still ends
+};
+
+struct UnitOutcome {
+  unsigned blocks;           // that came to this CU
+  unsigned walked;           // 1 if one of them was the disturber
+  std::uint64_t looked;      // where it has arrived
+  std::uint64_t walk_ended;  // where the disturber has
+  long long cycles;
+  long long pass_ticks;  // of the disturber's walk, all passes
+};
+
+using NeighbourKernel = void (*)(Neighbours, UnitOutcome*);
+
+static __global__ void __launch_bounds__(1) unit_ids_kernel(unsigned* ids) {
+  ids[blockIdx.x] = hipscope::compute_unit_id();
+}
+
+// More blocks than there are CUs, so that each gets several.
+inline unsigned crew(const Sweep& sweep) {
+  return sweep.is_hardware() ? 4 * sweep.device().compute_units : 2;
+}
+
+inline std::set<unsigned> unit_ids(const Sweep& sweep) {
+  const DeviceBuffer<unsigned> ids(crew(sweep));
+  hipscope::launch(unit_ids_kernel, {.grid = dim3(crew(sweep)), .block = dim3(1)}, ids.data());
+  std::set<unsigned> found;
+  for (const unsigned id : ids.to_host()) {
+    if (id < most_units) {
+      found.insert(id);
+    }
+  }
+  return found;
+}
+
+class UnitRuns {
+ public:
+  UnitRuns(const Sweep& sweep, NeighbourKernel kernel, Path path, std::uint64_t evict)
+      : sweep_(sweep),
+        kernel_(kernel),
+        kept_(kept_ring(path, sweep.seed())),
+        walked_(evicting_ring(path, evict, sweep.seed() + 1)) {
+    // How long a walk takes: the pause of the others is four times the second one's.
+    static_cast<void>(run(no_unit));
+    const std::set<unsigned> ids = unit_ids(sweep);
+    for (int i = 0; i < 2; ++i) {
+      for (const UnitOutcome& outcome : run(*ids.begin())) {
+        if (outcome.walked != 0) {
+          pause_ = outcome.pass_ticks / passes * (passes + 1);
+        }
+      }
+    }
+  }
+
+  // What each CU has seen while `disturber` walked.
+  std::vector<UnitOutcome> run(unsigned disturber) {
+    outcomes_.clear();
+    constexpr unsigned longest_wait = 1U << 20;
+    hipscope::launch(kernel_, {.grid = dim3(crew(sweep_)), .block = dim3(1)},
+                     Neighbours{.kept = kept_.ring(),
+                                .walked = walked_.ring(),
+                                .passes = passes,
+                                .disturber = disturber,
+                                .pause = pause_,
+                                .longest_wait = sweep_.is_hardware() ? longest_wait : 1},
+                     outcomes_.data());
+    auto all = outcomes_.to_host();
+    for (const UnitOutcome& outcome : all) {
+      if (outcome.blocks > 0) {
+        wrong_ += outcome.looked == kept_.place_after(kept_nodes) ? 0 : 1;
+        ++checked_;
+      }
+      if (outcome.walked != 0) {
+        wrong_ +=
+            outcome.walk_ended == walked_.place_after(std::uint64_t{passes} * walked_.ring().nodes)
+                ? 0
+                : 1;
+        ++checked_;
+      }
+    }
+    return all;
+  }
+
+  // The median latency that each of `units` has seen; NaN where none of its blocks has looked, or
+  // where nothing has disturbed.
+  std::vector<double> latencies(const std::vector<unsigned>& units, unsigned disturber,
+                                std::uint64_t repeats) {
+    std::vector<std::vector<double>> seen(units.size());
+    for (std::uint64_t i = 0; i < repeats; ++i) {
+      const auto outcomes = run(disturber);
+      if (disturber != no_unit && outcomes[disturber].walked == 0) {
+        continue;
+      }
+      for (std::size_t b = 0; b < units.size(); ++b) {
+        if (outcomes[units[b]].blocks > 0) {
+          seen[b].push_back(static_cast<double>(outcomes[units[b]].cycles) / kept_nodes);
+        }
+      }
+    }
+    std::vector<double> medians;
+    for (const auto& each : seen) {
+      medians.push_back(each.empty() ? std::numeric_limits<double>::quiet_NaN()
+                                     : sweep_.counted(median_of(each)));
+    }
+    return medians;
+  }
+
+  // Checks since the last call.
+  void verify(Point& point) {
+    point.verify("ends of the walks", wrong_, checked_);
+    wrong_ = checked_ = 0;
+  }
+
+ private:
+  static constexpr unsigned passes = 3;
+
+  const Sweep& sweep_;
+  NeighbourKernel kernel_;
+  NodeRing kept_;
+  NodeRing walked_;
+  DeviceBuffer<UnitOutcome> outcomes_{most_units};
+  long long pause_ = 0;
+  std::uint64_t wrong_ = 0;
+  std::uint64_t checked_ = 0;
+};
+
+inline void measure_units(Sweep& sweep, const Sizes& sizes, NeighbourKernel kernel, Path path) {
+  sweep.axis({.name = "CU"});
+  sweep.headline("beside itself");
+  sweep.note(
+      "cycles per load of what was kept; quiet: no CU walks; beside itself: a second block on the "
+      "same CU walks");
+  sweep.require_memory(2 * sizes.evict, "--evict");
+  const std::set<unsigned> found = unit_ids(sweep);
+  const std::vector<unsigned> units(found.begin(), found.end());
+  UnitRuns runs(sweep, kernel, path, sizes.evict);
+  const std::uint64_t repeats = std::min<std::uint64_t>(3, sizes.repeats);
+  const auto quiet = runs.latencies(units, no_unit, repeats);
+  std::vector<std::vector<double>> disturbed;
+  for (const unsigned unit : units) {
+    disturbed.push_back(runs.latencies(units, unit, repeats));
+  }
+  const auto groups = groups_by_disturbance(quiet, disturbed);
+  for (std::size_t a = 0; a < units.size(); ++a) {
+    auto point = sweep.point(std::to_string(units[a]), units[a]);
+    static_cast<void>(runs.run(units[a]));
+    runs.verify(point);
+    point.value("quiet", quiet[a], "cycles");
+    point.value("beside itself", disturbed[a][a], "cycles");
+    if (!groups.empty()) {
+      point.value("first of its group", units[groups[a]], "");
+    }
+  }
+}
+
+}  // namespace cache_sharing
