@@ -99,6 +99,74 @@ TEST(MemoryBandwidthTest, ReadsAnH200) {
   EXPECT_NEAR(*made.inference("cache level 1 read bandwidth").value, 32200, 100);
 }
 
+// The same for writes, which L2 hardly makes faster.
+const std::vector<CurvePoint> h200_write = {
+    {512, 3655},     {724, 3841},    {1024, 4321},    {1448, 4524},    {2048, 4735},
+    {2896, 4727},    {4096, 4731},   {5792, 4759},    {8192, 4776},    {11584, 4788},
+    {16384, 4767},   {23168, 4787},  {32768, 4694},   {46340, 4826},   {65536, 4766},
+    {92680, 4745},   {131072, 4630}, {185360, 4508},  {262144, 4508},  {370724, 4455},
+    {524288, 4435},  {741452, 4435}, {1048576, 4439}, {1482908, 4419}, {2097152, 4432},
+    {2965820, 4422}, {4194304, 4413}};
+
+TEST(MemoryBandwidthTest, WritesWithinL2) {
+  DeviceDescription device = fake::describe();
+  device.l2_bytes = static_cast<std::uint64_t>(60 * mib);
+  MadeResults made("memory_bandwidth", device);
+  made.curve("footprint-write", "bandwidth", in_bytes(h200_write));
+  memory_bandwidth::conclude(made.results());
+  const auto alike = made.inference("cache level 2 write bandwidth");
+  EXPECT_NEAR(*alike.value, 4776, 20);
+  EXPECT_TRUE(alike.evidence.back().ends_with("may lie before L2")) << alike.evidence.back();
+  // Noise, one slow launch, and a level that ends.
+  auto curve = made_curve(
+      halves(mib / 4, 2048 * mib), [](double bytes) { return bytes < 60 * mib ? 9e3 : 4e3; }, 0.05);
+  curve[10].y /= 5;
+  MadeResults faster("memory_bandwidth", device);
+  faster.curve("footprint-write", "bandwidth", curve);
+  memory_bandwidth::conclude(faster.results());
+  const auto found = faster.inference("cache level 2 write bandwidth");
+  EXPECT_NEAR(*found.value, 9000, 450);
+  EXPECT_TRUE(found.evidence.back().ends_with(" beyond")) << found.evidence.back();
+}
+
+TEST(MemoryBandwidthTest, WithoutTheDriversL2NoWritesWithinIt) {
+  DeviceDescription device = fake::describe();
+  device.l2_bytes = 0;
+  MadeResults made("memory_bandwidth", device);
+  made.curve("footprint-write", "bandwidth", in_bytes(h200_write));
+  memory_bandwidth::conclude(made.results());
+  EXPECT_TRUE(made.inferences().empty());
+}
+
+TEST(MemoryBandwidthTest, ACacheBehindL2HasARate) {
+  DeviceDescription device = fake::describe();
+  device.l2_bytes = static_cast<std::uint64_t>(4 * mib);
+  for (const double noise : {0.0, 0.01}) {
+    MadeResults made("memory_bandwidth", device);
+    made.curve("footprint-read", "bandwidth",
+               made_curve(
+                   halves(mib / 2, 4096 * mib),
+                   [](double bytes) {
+                     return bytes <= 4 * mib ? 20000.0 : bytes <= 256 * mib ? 11000.0 : 4000.0;
+                   },
+                   noise));
+    memory_bandwidth::conclude(made.results());
+    const auto behind = made.inference("bandwidth of a cache behind L2");
+    ASSERT_TRUE(behind.value) << noise;
+    EXPECT_NEAR(*behind.value, 11000, 300) << noise;
+    EXPECT_NEAR(*made.inference("cache level 2 read bandwidth").value, 20000, 500) << noise;
+  }
+}
+
+TEST(MemoryBandwidthTest, NoCacheBehindL2OnAnH200) {
+  DeviceDescription device = fake::describe();
+  device.l2_bytes = static_cast<std::uint64_t>(60 * mib);
+  MadeResults made("memory_bandwidth", device);
+  made.curve("footprint-read", "bandwidth", in_bytes(h200));
+  memory_bandwidth::conclude(made.results());
+  EXPECT_FALSE(made.inference("bandwidth of a cache behind L2").value);
+}
+
 TEST(MemoryBandwidthTest, AnotherWayToReadL2MayBeFaster) {
   DeviceDescription device = fake::describe();
   device.l2_bytes = static_cast<std::uint64_t>(60 * mib);

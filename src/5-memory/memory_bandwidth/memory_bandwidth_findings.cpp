@@ -41,6 +41,8 @@ void infer_memory(hipscope::Results& results) {
   }
 }
 
+constexpr const char* l2_read = "cache level 2 read bandwidth";
+
 // How a cache's rate falls over the footprint.
 struct Fall {
   double last_x = 0;  // the last footprint before it
@@ -108,16 +110,15 @@ std::optional<Fall> last_fall(const Curve& curve, double first, double last) {
   return std::nullopt;
 }
 
-// The best rate before the last fall from `first` on.
-void infer_cache(hipscope::Results& results, const std::string& sweep, const std::string& cache,
+// The best rate before the last fall from `first` on, which shows in sweep `sweep`.
+void infer_cache(hipscope::Results& results, const std::string& sweep, const std::string& name,
                  double first, double last, const std::string& extent) {
   const auto curve = results.curve(sweep, "bandwidth");
   if (curve.empty()) {
     return;
   }
-  Inference inference{.name = "cache level " + cache + " read bandwidth",
-                      .unit = gigabytes,
-                      .statement = "the curve shows no level that ends"};
+  Inference inference{
+      .name = name, .unit = gigabytes, .statement = "the curve shows no level that ends"};
   constexpr std::size_t fewest_points = 8;
   if (curve.size() >= fewest_points) {
     if (const auto fall = last_fall(curve, first, last)) {
@@ -131,7 +132,7 @@ void infer_cache(hipscope::Results& results, const std::string& sweep, const std
     }
   }
   // Other ways to read a few MiB from L2 may be faster than the one of the sweep over footprints.
-  if (cache == "2" && inference.value) {
+  if (name == l2_read && inference.value) {
     std::vector<double> ways;
     for (const auto& point : results.curve("l2", "bandwidth")) {
       if (point.x <= ways_once) {
@@ -149,15 +150,58 @@ void infer_cache(hipscope::Results& results, const std::string& sweep, const std
   results.infer(inference);
 }
 
+// Writes need not fall where L2 ends: on an H200 they are hardly faster within L2 than beyond it.
+// So what counts is what the driver calls L2.
+void infer_l2_write(hipscope::Results& results, double l2_bytes) {
+  std::vector<double> within;
+  std::vector<double> beyond;
+  for (const auto& point : results.curve("footprint-write", "bandwidth")) {
+    constexpr double surely_within = 2;
+    constexpr double surely_beyond = 8;
+    constexpr double octaves = 8;  // as a ratio
+    if (surely_within * point.x <= l2_bytes && surely_within * octaves * point.x >= l2_bytes) {
+      within.push_back(point.y);
+    } else if (point.x >= surely_beyond * l2_bytes) {
+      beyond.push_back(point.y);
+    }
+  }
+  constexpr std::size_t fewest_points = 4;
+  if (l2_bytes == 0 || within.size() < fewest_points) {
+    return;
+  }
+  const auto rates = hipscope::summarize(within);
+  const auto count = static_cast<double>(rates.count);
+  const double quartiles_apart = (rates.third_quartile - rates.first_quartile) / rates.median;
+  Inference inference{
+      .name = "cache level 2 write bandwidth",
+      .value = rates.median,
+      .unit = gigabytes,
+      .confidence = std::max(0.0, 1 - quartiles_apart) * count / (count + 1),
+      .statement = "all CUs together, the median from a sixteenth to a half of the driver's L2",
+      .evidence = {number(rates.minimum, 4) + " to " + number(rates.maximum, 4) + " there"}};
+  if (beyond.size() >= fewest_points) {
+    const double memory = hipscope::summarize(beyond).median;
+    constexpr double clearly = 1.2;
+    inference.evidence.push_back(
+        number(memory, 4) + " beyond" +
+        (rates.median < clearly * memory ? ": what limits both may lie before L2" : ""));
+  }
+  results.infer(inference);
+}
+
 void infer_caches(hipscope::Results& results) {
   constexpr double anywhere = 1e18;
-  infer_cache(results, "footprint-l1", "1", 0, anywhere, " on each");
+  infer_cache(results, "footprint-l1", "cache level 1 read bandwidth", 0, anywhere, " on each");
   // Faster levels before are no caches: up to 4 MiB on an H200 several CUs ask for a line at about
   // the same time, and one answer of L2 serves them. Past L2 there may be a further cache.
   const auto l2_bytes = static_cast<double>(results.device().l2_bytes);
   constexpr double still_l2 = 2;
-  infer_cache(results, "footprint-read", "2", l2_bytes / 4,
-              l2_bytes > 0 ? still_l2 * l2_bytes : anywhere, "");
+  const double past_l2 = l2_bytes > 0 ? still_l2 * l2_bytes : anywhere;
+  infer_cache(results, "footprint-read", l2_read, l2_bytes / 4, past_l2, "");
+  infer_l2_write(results, l2_bytes);
+  if (l2_bytes > 0) {
+    infer_cache(results, "footprint-read", "bandwidth of a cache behind L2", past_l2, anywhere, "");
+  }
 }
 
 // How many bytes in flight it takes, and the latency that Little's law then says.
