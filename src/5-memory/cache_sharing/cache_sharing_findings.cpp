@@ -155,11 +155,16 @@ void infer_constant_units(Results& results) {
 
 // --- LDS and the vector cache -------------------------------------------------------------------
 
-// Where the latency has risen half way, for good: a single slow point is passed over.
-std::optional<double> half_rise(const Curve& curve) {
+// The last footprint before the latency has risen half way, for good. The middle one of three
+// points counts, so that a single launch that was slow, or fast, is none.
+std::optional<double> half_rise(const Curve& measured) {
   constexpr std::size_t fewest = 6;
-  if (curve.size() < fewest) {
+  if (measured.size() < fewest) {
     return std::nullopt;
+  }
+  Curve curve = measured;
+  for (std::size_t i = 1; i + 1 < curve.size(); ++i) {
+    curve[i].y = median_of({measured[i - 1].y, measured[i].y, measured[i + 1].y});
   }
   const double hit = median_of({curve[0].y, curve[1].y, curve[2].y});
   const double miss = median_of({curve.end()[-1].y, curve.end()[-2].y, curve.end()[-3].y});
@@ -169,10 +174,9 @@ std::optional<double> half_rise(const Curve& curve) {
   }
   const double half = std::sqrt(hit * miss);
   std::size_t first = curve.size();
-  while (first > 0 && (curve[first - 1].y > half || (first > 1 && curve[first - 2].y > half))) {
+  while (first > 0 && curve[first - 1].y > half) {
     --first;
   }
-  // The last one below it is still there.
   if (first == 0 || first >= curve.size()) {
     return std::nullopt;
   }
