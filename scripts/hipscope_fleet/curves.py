@@ -40,25 +40,46 @@ SOURCES = {
     "memory_bandwidth": (("footprint-read", "bandwidth"),),
     "host_copies": (("to-device", "pinned"), ("to-host", "pinned")),
 }
-# A soak's curves have a point every few seconds.
+# Curves over time have points where each GPU's steps happened to end; they are laid over each other at the
+# multiples of one of these, in seconds, of no more than so many.
+TIME_STEPS_S = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600)
 MOST_POINTS = 600
+MOST_TIMES = 200
 
 
 def _wanted(data: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
     if data["experiment"] == SOAK_EXPERIMENT:
         for sweep in data["sweeps"]:
             if sweep["axis"]["unit"] == "s":
-                for unit_of in _names(sweep):
-                    yield sweep, unit_of
+                yield from ((sweep, name) for name in _names(data, sweep))
         return
     for sweep_name, value in SOURCES.get(data["experiment"], ()):
         yield from ((sweep, value) for sweep in data["sweeps"] if sweep["name"] == sweep_name)
 
 
-def _names(sweep: dict[str, Any]) -> list[str]:
+def _names(data: dict[str, Any], sweep: dict[str, Any]) -> list[str]:
     """What a row of the sweep has."""
-    rows = versions.expanded({"schema_version": 2, "sweeps": [{**sweep, "rows": sweep["rows"][:1]}]})
-    return [value["name"] for value in rows["sweeps"][0]["rows"][0]["values"]]
+    first = versions.expanded({**data, "sweeps": [{**sweep, "rows": sweep["rows"][:1]}]})
+    return [value["name"] for value in first["sweeps"][0]["rows"][0]["values"]]
+
+
+def _at_equal_times(points: list[tuple[float, float | None, str]]) -> list[tuple[float, float | None, str]]:
+    """A curve over time at the multiples of a step, between its points by straight lines."""
+    known = sorted((x, value) for x, value, _ in points if value is not None)
+    if len(known) < 2 or known[-1][0] <= 0:
+        return points
+    end, unit = known[-1][0], points[0][2]
+    step = next((each for each in TIME_STEPS_S if round(end / each) <= MOST_TIMES), end / MOST_TIMES)
+    found: list[tuple[float, float | None, str]] = []
+    place = 1
+    for number in range(1, round(end / step) + 1):
+        x = number * step
+        while place < len(known) - 1 and known[place][0] < x:
+            place += 1
+        (before, low), (after, high) = known[place - 1], known[place]
+        part = min(1.0, max(0.0, (x - before) / (after - before))) if after > before else 1.0
+        found.append((round(x, 6), low + part * (high - low), unit))
+    return found
 
 
 def curves_of(data: dict[str, Any]) -> Iterator[Curve]:
@@ -67,6 +88,8 @@ def curves_of(data: dict[str, Any]) -> Iterator[Curve]:
         rows = versions.expanded({**data, "sweeps": [sweep]})["sweeps"][0]["rows"][:MOST_POINTS]
         points = [(row["x"], value["value"], value["unit"]) for row in rows for value in row["values"]
                   if value["name"] == name]
+        if sweep["axis"]["unit"] == "s":
+            points = _at_equal_times(points)
         if len(points) > 1:
             axis = sweep["axis"]
             yield Curve(Axis(f"{data['experiment']}, {sweep['name']}: {name}", points[0][2], axis["name"], axis["unit"],

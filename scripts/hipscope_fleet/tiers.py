@@ -28,6 +28,8 @@ def _sweeps(experiment: str, *sweeps: str, options: tuple[str, ...] = ()) -> Ste
 
 
 QUICK = ("--quick",)
+# Of each of its two kinds of work: until a GPU's temperature stands still takes minutes.
+SOAK_MILLISECONDS = "150000"
 
 # Cycles of the arithmetic, of LDS and caches, of memory by latency and by rate, and the way to the host: a few
 # seconds each, since at so many GPUs what counts is that all are measured in the same way.
@@ -69,7 +71,7 @@ STANDARD = Tier(
 )
 
 SOAK = Tier(
-    together=(*STANDARD.together, Step("soak", limit_s=3600)),
+    together=(*STANDARD.together, Step("soak", ("--milliseconds", SOAK_MILLISECONDS), limit_s=1800)),
     alone=STANDARD.alone,
     limit_s=STANDARD.limit_s,
 )

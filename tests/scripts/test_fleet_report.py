@@ -20,7 +20,7 @@ from conftest import LONGEST_S
 sys.path.insert(0, str(synthetic.SCRIPTS))
 
 import made_fleet  # noqa: E402  # pylint: disable=wrong-import-position
-from hipscope_fleet import expected, layout, nodes, store  # noqa: E402  # pylint: disable=wrong-import-position
+from hipscope_fleet import curves, expected, layout, nodes, store  # noqa: E402  # pylint: disable=wrong-import-position
 
 FLEET = synthetic.SCRIPTS / "fleet.py"
 SCHEMA = json.loads((synthetic.REPOSITORY / "results" / "fleet-schema.json").read_text(encoding="utf-8"))
@@ -237,6 +237,20 @@ def test_bad_usage_is_one_sentence(small: Path, arguments: list[str], said: str)
                           check=False, timeout=LONGEST_S, cwd=small.parent)
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1, done.stderr
     assert said in done.stderr and not (small / "fleet.json").exists()
+
+
+def test_curves_over_time_are_laid_over_each_other() -> None:
+    def soak(ends: list[float]) -> list[curves.Curve]:
+        rows = [synthetic.row(f"{end} s", end, 1e-3, 100.0 - end) for end in ends]
+        axis = {"name": "time", "unit": "s", "scale": "linear"}
+        return list(curves.curves_of(synthetic.result("soak", sweeps=[synthetic.sweep("multiply", rows, axis=axis)])))
+
+    (one,), (other,) = soak([9.0, 21.0, 30.0, 40.02]), soak([11.0, 19.0, 32.0, 39.97])
+    assert one.axis == other.axis and (one.axis.xs[0], one.axis.xs[-1], len(one.axis.xs)) == (0.2, 40.0, 200)
+    for curve in (one, other):
+        for x, value in zip(curve.axis.xs, curve.values):
+            if 11 <= x <= 39.9:
+                assert value == pytest.approx(100.0 - x)
 
 
 def test_ranges_of_nodes() -> None:
