@@ -70,7 +70,7 @@ def find_devices(binary: Path, backend: str, made_up: int | None, scratch: Path,
     lines = [line.split("\t") for line in said.splitlines() if line.strip()]
     if status == NO_DEVICE or not lines:
         raise FleetError("the binaries find no GPU on this node.", NO_DEVICE)
-    if any(len(line) != 3 or not line[0].isdigit() for line in lines):
+    if any(len(line) < 3 or not line[0].isdigit() for line in lines):
         raise FleetError(f"{binary} --devices does not list devices by index, name and description.")
     if made_up is not None:
         if backend != "host":

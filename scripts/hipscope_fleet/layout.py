@@ -41,6 +41,11 @@ def now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
+def counted(count: int, what: str) -> str:
+    """So many of something: 1 GPU, 2 GPUs."""
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
 def nodes_folder(folder: Path) -> Path:
     """Where the nodes' folders lie."""
     return folder / "nodes"

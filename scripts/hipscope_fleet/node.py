@@ -156,7 +156,7 @@ class NodeRun:
     def measure(self) -> None:
         """Runs all steps; raises FleetError."""
         found = self._find_gpus()
-        self.say(f"{len(found)} GPUs ({found[0].description}), tier {self.job.tier}")
+        self.say(f"{layout.counted(len(found), 'GPU')} ({found[0].description}), tier {self.job.tier}")
         if self.job.again is None:
             self._measure_once(found, found, "")
         else:

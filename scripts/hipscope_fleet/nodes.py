@@ -122,9 +122,9 @@ def _judge(node: Node, count: int | None) -> None:
     elif node.status == layout.FAILED:
         node.worsen(FAIL, str(record.get("message") or "its run failed"))
     if count is not None and record and len(node.slots) != count:
-        node.worsen(FAIL, f"has {len(node.slots)} GPUs, and {count} are expected")
+        node.worsen(FAIL, f"has {layout.counted(len(node.slots), 'GPU')}, and {count} are expected")
     if record.get("interruptions"):
-        node.reasons.append(f"was interrupted {record['interruptions']} times and went on")
+        node.reasons.append(f"was interrupted {layout.counted(record['interruptions'], 'time')} and went on")
 
 
 def _compare_counts(nodes: Sequence[Node] | Any, expected: Mapping[str, int | None]) -> None:
@@ -137,7 +137,7 @@ def _compare_counts(nodes: Sequence[Node] | Any, expected: Mapping[str, int | No
         return
     for node in finished:
         if len(node.slots) < usual and expected.get(node.name) is None:
-            node.worsen(SUSPECT, f"has {len(node.slots)} GPUs, and {often} of {len(finished)} nodes have {usual}")
+            node.worsen(SUSPECT, f"has {layout.counted(len(node.slots), 'GPU')}, and {often} of {len(finished)} nodes have {usual}")
 
 
 def places(folder: Path, nodes: Mapping[str, Node]) -> Iterator[Place]:

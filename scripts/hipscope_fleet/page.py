@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from hipscope_html.html_text import table, text
 
+from . import layout
 from .curves import Axis
 from .nodes import STATES
 from .verdicts import FAIL, PASS, SUSPECT
@@ -119,7 +120,7 @@ def _counts(fleet: Fleet) -> str:
     for state in STATES:
         gpus, names = fleet.count(state), len(fleet.nodes_that(state))
         if gpus or names or state in (PASS, FAIL):
-            boxes.append(f'<div class="{state}"><dt>{state}<dd><b>{gpus}</b> GPUs, {names} nodes</div>')
+            boxes.append(f'<div class="{state}"><dt>{state}<dd><b>{gpus}</b> GPUs, {layout.counted(names, "node")}</div>')
     return f"<dl class=counts>{''.join(boxes)}</dl>"
 
 
@@ -175,11 +176,11 @@ def make(fleet: Fleet, all_curves: Iterable[tuple[Axis, Found]]) -> str:
 <meta http-equiv=Content-Security-Policy content="{policy}">
 <meta name=viewport content="width=device-width, initial-scale=1">
 <meta name=color-scheme content="light dark">
-<title>hipscope: fleet of {len(fleet.cards)} GPUs</title>
+<title>hipscope: fleet of {layout.counted(len(fleet.cards), "GPU")}</title>
 <style>{style}</style>
 </head>
 <body>
-<header><p class=brand>hipscope</p><h1>Fleet of {len(fleet.cards)} GPUs in {len(fleet.nodes)} nodes</h1>
+<header><p class=brand>hipscope</p><h1>Fleet of {layout.counted(len(fleet.cards), "GPU")} in {layout.counted(len(fleet.nodes), "node")}</h1>
 <p class=note>made {text(fleet.made)}</p></header>
 <main>
 {_counts(fleet)}

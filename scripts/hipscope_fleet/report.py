@@ -239,7 +239,7 @@ def report(request: Request) -> int:
 def _said(fleet: Fleet, out: Path) -> str:
     """The report in a few lines, the nodes that fail by name."""
     counts = Counter(card.state for card in fleet.cards)
-    lines = [f"{len(fleet.cards)} GPUs of {len(fleet.nodes)} nodes: "
+    lines = [f"{layout.counted(len(fleet.cards), 'GPU')} of {layout.counted(len(fleet.nodes), 'node')}: "
              + ", ".join(f"{counts[state]} {state}" for state in nodes.STATES if counts[state] or state in (PASS, FAIL))]
     for state in (FAIL, SUSPECT):
         for name in fleet.nodes_that(state)[:20]:

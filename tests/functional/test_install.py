@@ -77,6 +77,16 @@ def test_run_all_runs_the_tree(tree: Path) -> None:
     assert (results[0].parent / "README.md").exists() or "Report: skipped: no Python" in done.stdout
 
 
+@pytest.mark.skipif(BACKEND != "host", reason="it takes a device")
+def test_measures_a_node_of_a_fleet(tree: Path, tmp_path: Path) -> None:
+    fleet = tree / "scripts" / "fleet.py"
+    done = run(fleet, "run", "--out", tmp_path / "fleet", "--node", "n1", "--only", "^lds_latency$", "--made-up-gpus", "2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = run(fleet, "report", tmp_path / "fleet")
+    assert done.returncode == 0 and done.stdout.startswith("2 GPUs of 1 node: "), done.stdout + done.stderr
+    assert (tmp_path / "fleet" / "fleet.html").exists()
+
+
 def test_compares_with_the_published_figures(tree: Path) -> None:
     assert run(tree / "scripts" / "compare.py", "--help").returncode == 0
     assert (tree / "results" / "published" / "published.csv").exists()

@@ -189,7 +189,7 @@ def test_a_node_that_has_lost_a_gpu(small: Path) -> None:
     change(small, "node0003", gpus=gpus)
     assert report(small).returncode == 0
     assert (small / "suspect.txt").read_text() == "node0003\n"
-    assert "has 1 GPUs, and 5 of 6 nodes have 2" in (small / "fleet.md").read_text()
+    assert "has 1 GPU, and 5 of 6 nodes have 2" in (small / "fleet.md").read_text()
 
 
 def test_results_that_are_hostile(small: Path) -> None:
