@@ -105,7 +105,7 @@ class Store:
             raise FleetError(f"{path} cannot be written: {getattr(error, 'strerror', None) or error}.", 3) from error
         self.metric_ids: dict[tuple[str, ...], int] = {
             tuple(row[1:]): row[0] for row in self.base.execute("select id, name, kind, better, unit, part from metric")}
-        self.axis_ids: dict[str, int] = {text: each for each, text in self.base.execute("select id, text from axis")}
+        self.axis_ids: dict[Axis, int] = {_axis(text): each for each, text in self.base.execute("select id, text from axis")}
 
     def _open_copy(self) -> sqlite3.Connection | None:
         """What an earlier report left, if it is whole and of this code."""
@@ -174,10 +174,10 @@ class Store:
         return self.metric_ids[key]
 
     def _axis_id(self, axis: Axis) -> int:
-        text = json.dumps(asdict(axis))
-        if text not in self.axis_ids:
-            self.axis_ids[text] = self.base.execute("insert into axis (text) values (?)", (text,)).lastrowid or 0
-        return self.axis_ids[text]
+        if axis not in self.axis_ids:
+            made = self.base.execute("insert into axis (text) values (?)", (json.dumps(asdict(axis)),))
+            self.axis_ids[axis] = made.lastrowid or 0
+        return self.axis_ids[axis]
 
     def _put(self, place: Place, gpu: Gpu, found: Iterable[Curve]) -> None:
         record = json.dumps(replace_metrics(gpu, {}).as_json())
@@ -224,11 +224,16 @@ def load_gpus(base: sqlite3.Connection) -> dict[tuple[str, int], Gpu]:
     return {keys[number]: gpu for number, gpu in gpus.items()}
 
 
+def _axis(text: str) -> Axis:
+    """The axis that the database holds as this text."""
+    fields: dict[str, Any] = json.loads(text)
+    return Axis(**{**fields, "xs": tuple(fields["xs"])})
+
+
 def load_curves(base: sqlite3.Connection) -> Iterator[tuple[Axis, list[tuple[str, int, array.array[float]]]]]:
     """The curves over each axis: node, slot and values."""
     for number, text in base.execute("select id, text from axis order by id").fetchall():
-        fields: dict[str, Any] = json.loads(text)
-        axis = Axis(**{**fields, "xs": tuple(fields["xs"])})
+        axis = _axis(text)
         found = []
         for node, slot, points in base.execute("select node, slot, points from curve join gpu on gpu.id = curve.gpu "
                                                "where axis = ? order by node, slot", (number,)):
