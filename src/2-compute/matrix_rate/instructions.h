@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "matrix_rate_findings.h"
@@ -39,6 +40,22 @@ template <typename Code>
 inline constexpr bool is_of_groups = requires {
   Code::a_in_registers;
 };
+
+/// Whether a GPU that this pass compiles for has the instruction: AMD's binaries hold code for each
+/// GPU, which takes long for all instructions of all others.
+template <typename Code>
+__host__ __device__ constexpr bool is_of_this_pass() {
+#if defined(HIPSCOPE_BACKEND_AMD) && defined(__HIP_DEVICE_COMPILE__)
+  constexpr bool is_wmma = std::string_view(Code::family) == "WMMA";
+  constexpr unsigned generation = is_wmma ? MATRIX_RATE_RDNA : MATRIX_RATE_CDNA;
+  if constexpr (requires { Code::until; }) {
+    return Code::since <= generation && generation <= Code::until;
+  } else if constexpr (requires { Code::since; }) {
+    return Code::since <= generation;
+  }
+#endif
+  return true;
+}
 
 /// The row of an instruction, without its kernels.
 template <typename Code>

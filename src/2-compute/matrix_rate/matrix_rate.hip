@@ -39,6 +39,9 @@ template <typename Code, unsigned Chains>
 __global__ void __launch_bounds__((most_threads<Code, Chains>))
     chains_kernel(const void* a_of_lanes, const void* b_of_lanes, const void* starts, void* ends,
                   WaveTime* times, unsigned rounds) {
+  if constexpr (!is_of_this_pass<Code>()) {
+    return;
+  }
   const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
   const unsigned lane = thread % Code::lanes;
   typename Code::A a[pairs];
@@ -129,6 +132,9 @@ template <typename Code>
 __global__ void __launch_bounds__((most_threads<Code, 1>))
     once_kernel(const void* a_of_lanes, const void* b_of_lanes, const void* starts, void* ends,
                 WaveTime* /*times*/, unsigned /*rounds*/) {
+  if constexpr (!is_of_this_pass<Code>()) {
+    return;
+  }
   const unsigned lane = threadIdx.x % Code::lanes;
   auto sum = load_sum<typename Code::Sum>(starts, 0, lane, Code::lanes);
   Code::multiply_add(sum, static_cast<const typename Code::A*>(a_of_lanes)[lane],
