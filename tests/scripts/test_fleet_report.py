@@ -21,6 +21,7 @@ sys.path.insert(0, str(synthetic.SCRIPTS))
 
 import made_fleet  # noqa: E402  # pylint: disable=wrong-import-position
 from hipscope_fleet import curves, expected, layout, nodes, store  # noqa: E402  # pylint: disable=wrong-import-position
+from hipscope_report import load  # noqa: E402  # pylint: disable=wrong-import-position
 
 FLEET = synthetic.SCRIPTS / "fleet.py"
 SCHEMA = json.loads((synthetic.REPOSITORY / "results" / "fleet-schema.json").read_text(encoding="utf-8"))
@@ -110,6 +111,15 @@ def test_the_page_has_every_gpu_once(large: Path) -> None:
         drawn = {line[0] for line in plot["lines"]}
         assert {number for number, state in enumerate(read(large)["gpus"]) if state["state"] != "pass"} <= drawn
         assert len(drawn) == len(plot["lines"]) <= 200
+
+
+def test_all_that_is_kept_follows_its_schema(large: Path) -> None:
+    schemas, others = load.load_schema(), load.load_other_schemas()
+    node = large / "nodes" / "node0001"
+    files = [large / "fleet.json", node / "node.json", *(node / "gpu-0").rglob("*.json")]
+    assert len(files) == 2 + len(made_fleet.TEMPLATES)
+    for file in files:
+        load.check_file(file, schemas, others)
 
 
 def test_a_second_report_reads_only_what_is_new(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
