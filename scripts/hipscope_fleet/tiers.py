@@ -54,6 +54,7 @@ STANDARD = Tier(
         _sweeps("fma_loop", "rolled", "one-register"),
         _sweeps("ilp_tlp", "peak"),
         _sweeps("lds_latency", "chase", "atomics", "lanes", "barrier"),
+        _sweeps("lds_banks", "width"),
         _sweeps("memory_latency", "footprint", "units"),
         _sweeps("memory_bandwidth", "stream", "l2", "footprint-read"),
         _sweeps("matrix_rate", "peak", "library"),
