@@ -5,6 +5,7 @@
 // one of B; a barrier that counts bytes says when they are there, another when their place is free.
 // Two groups of four warps each multiply 64 x 64 by 64 x 128 with four instructions. Four places
 // for tiles: the next are under way while one is used.
+// On the H200 534 TFLOP/s, 15.9 x 03, 0.70 x cuBLAS.
 #pragma once
 
 #include "hopper.h"
