@@ -60,6 +60,12 @@ struct MmaShape {
   asm volatile(opcode " {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"    \
                : "+" type(d[0]), "+" type(d[1]), "+" type(d[2]), "+" type(d[3]) \
                : operand(a[0]), operand(a[1]), operand(b[0]))
+// CUDA 12.4's assembler has no word for the metadata's order, which it takes to be as it is here.
+#if defined(__CUDACC_VER_MAJOR__) && __CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ < 5
+#define MATRIX_RATE_MMA_SP "mma.sp"
+#else
+#define MATRIX_RATE_MMA_SP "mma.sp::ordered_metadata"
+#endif
 #define MATRIX_RATE_MMA_SPARSE(opcode, type, d, a, b, metadata)                               \
   asm volatile(opcode                                                                         \
                " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9, %10, %11}, "                    \
@@ -385,9 +391,8 @@ struct MmaSparseTf32 : MmaShape<16, 16, 1, Sparsity::one_of_two> {
   using Sum = Registers<float, 4>;
   __device__ static void multiply_add(Sum& d, const A& a, const B& b) {
 #if MATRIX_RATE_SM >= 800
-    MATRIX_RATE_MMA_SPARSE(
-        "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32", "f", d.value,
-        a.value, b.value, sparse_metadata_of_pairs);
+    MATRIX_RATE_MMA_SPARSE(MATRIX_RATE_MMA_SP ".sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32",
+                           "f", d.value, a.value, b.value, sparse_metadata_of_pairs);
 #else
     multiply_elsewhere<MmaSparseTf32>(d, a, b);
 #endif
@@ -406,8 +411,8 @@ struct MmaSparseFp16 : MmaShape<16, 32, 2, Sparsity::two_of_four> {
   using Sum = Registers<float, 4>;
   __device__ static void multiply_add(Sum& d, const A& a, const B& b) {
 #if MATRIX_RATE_SM >= 800
-    MATRIX_RATE_MMA_SPARSE("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32",
-                           "f", d.value, a.value, b.value, sparse_metadata);
+    MATRIX_RATE_MMA_SPARSE(MATRIX_RATE_MMA_SP ".sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", "f",
+                           d.value, a.value, b.value, sparse_metadata);
 #else
     multiply_elsewhere<MmaSparseFp16>(d, a, b);
 #endif
@@ -426,9 +431,8 @@ struct MmaSparseBf16 : MmaShape<16, 32, 2, Sparsity::two_of_four> {
   using Sum = Registers<float, 4>;
   __device__ static void multiply_add(Sum& d, const A& a, const B& b) {
 #if MATRIX_RATE_SM >= 800
-    MATRIX_RATE_MMA_SPARSE(
-        "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32", "f", d.value,
-        a.value, b.value, sparse_metadata);
+    MATRIX_RATE_MMA_SPARSE(MATRIX_RATE_MMA_SP ".sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32",
+                           "f", d.value, a.value, b.value, sparse_metadata);
 #else
     multiply_elsewhere<MmaSparseBf16>(d, a, b);
 #endif
@@ -447,8 +451,8 @@ struct MmaSparseInt8 : MmaShape<16, 64, 4, Sparsity::two_of_four> {
   using Sum = Registers<int, 4>;
   __device__ static void multiply_add(Sum& d, const A& a, const B& b) {
 #if MATRIX_RATE_SM >= 800
-    MATRIX_RATE_MMA_SPARSE("mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32",
-                           "r", d.value, a.value, b.value, sparse_metadata);
+    MATRIX_RATE_MMA_SPARSE(MATRIX_RATE_MMA_SP ".sync.aligned.m16n8k64.row.col.s32.s8.s8.s32", "r",
+                           d.value, a.value, b.value, sparse_metadata);
 #else
     multiply_elsewhere<MmaSparseInt8>(d, a, b);
 #endif

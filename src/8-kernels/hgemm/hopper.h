@@ -38,8 +38,13 @@ inline TensorMap map_of(const hipscope::Half* matrix, unsigned rows, unsigned co
   static const auto encode = [] {
     void* found = nullptr;
     cudaDriverEntryPointQueryResult result{};
+#if CUDART_VERSION >= 12050
     hipscope::check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000,
                                                      cudaEnableDefault, &result));
+#else
+    hipscope::check(
+        cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &found, cudaEnableDefault, &result));
+#endif
     return reinterpret_cast<Encode>(found);
   }();
   const cuuint64_t extents[] = {columns > 0 ? columns : 1, rows > 0 ? rows : 1};

@@ -7,6 +7,11 @@
 #include "01-one-thread-per-element.h"
 #include "02-lds-tile.h"
 #include "03-thread-tile.h"
+#include "04-dot-products.h"
+#include "05-matrix-from-memory.h"
+#include "06-matrix-from-lds.h"
+#include "07-two-lds-buffers.h"
+#include "08-asynchronous-copies.h"
 #include "09-tensor-copies.h"
 #include "10-wider-tile.h"
 #include "11-shared-tiles.h"
@@ -17,9 +22,19 @@
 namespace hgemm {
 
 inline std::vector<Stage> all_stages() {
-  return {one_thread_per_element_stage(), lds_tile_stage(),    thread_tile_stage(),
-          tensor_copies_stage(),          wider_tile_stage(),  shared_tiles_stage(),
-          persistent_blocks_stage(),      tile_by_size_stage()};
+  std::vector<Stage> all = {one_thread_per_element_stage(), lds_tile_stage(), thread_tile_stage(),
+                            dot_products_stage()};
+  // The next three are as many stages as there are matrix instructions; a device has one of them.
+  for (const auto& stages :
+       {matrix_from_memory_stages(), matrix_from_lds_stages(), two_lds_buffers_stages()}) {
+    all.insert(all.end(), stages.begin(), stages.end());
+  }
+  for (const Stage& stage :
+       {asynchronous_copies_stage(), tensor_copies_stage(), wider_tile_stage(),
+        shared_tiles_stage(), persistent_blocks_stage(), tile_by_size_stage()}) {
+    all.push_back(stage);
+  }
+  return all;
 }
 
 }  // namespace hgemm

@@ -1,0 +1,133 @@
+// Two buffers in LDS, and the next tiles under way while these are multiplied.
+//
+// Against 06: loads of the next tiles are issued before the products and stored to the other buffer
+// after them, so that memory's latency passes meanwhile, and one barrier per tile in place of two
+// is enough. A load costs registers until it is stored: 16 per thread.
+#pragma once
+
+#include "matrix_instructions.h"
+#include "stage.h"
+
+namespace hgemm {
+
+template <typename Code>
+static __global__ void __launch_bounds__(256)
+    two_lds_buffers_kernel(Extents extents, float alpha, const Half* __restrict__ a,
+                           const Half* __restrict__ b, float beta, Half* __restrict__ c) {
+  constexpr unsigned block_rows = 128;
+  constexpr unsigned block_columns = 128;
+  constexpr unsigned depth = 32;
+  constexpr unsigned pitch = depth + 8;
+  constexpr unsigned wave_rows = 64;
+  constexpr unsigned wave_columns = Code::lanes;
+  constexpr unsigned down = wave_rows / Code::m;
+  constexpr unsigned across = wave_columns / Code::n;
+  alignas(16) __shared__ Half a_tile[2][block_rows][pitch];
+  alignas(16) __shared__ Half b_tile[2][block_columns][pitch];
+  // Of A a thread copies 16 bytes of two rows; of B 16 bytes of two rows that are neighbours.
+  const unsigned a_row = threadIdx.x / 4;
+  const unsigned a_k = threadIdx.x % 4 * 8;
+  const unsigned b_k = threadIdx.x % 16 * 2;
+  const unsigned b_column = threadIdx.x / 16 * 8;
+  a += std::size_t{blockIdx.y * block_rows + a_row} * extents.lda + a_k;
+  b += std::size_t{b_k} * extents.ldb + blockIdx.x * block_columns + b_column;
+  const unsigned lane = threadIdx.x % Code::lanes;
+  const unsigned wave = threadIdx.x / Code::lanes;
+  const unsigned row = wave % 2 * wave_rows;
+  const unsigned column = wave / 2 * wave_columns;
+  // Of A a thread has rows a_row and a_row + 64 of the tile, of B rows b_k and b_k + 1.
+  const std::size_t half_of_a = std::size_t{64} * extents.lda;
+  const auto store = [&](unsigned buffer, const Piece& upper, const Piece& lower, const Piece& even,
+                         const Piece& odd) {
+    *reinterpret_cast<Piece*>(&a_tile[buffer][a_row][a_k]) = upper;
+    *reinterpret_cast<Piece*>(&a_tile[buffer][a_row + 64][a_k]) = lower;
+    store_pairs(&b_tile[buffer][b_column][b_k], pitch, even, odd);
+  };
+  typename Code::Sum sums[down][across] = {};
+  store(0, *reinterpret_cast<const Piece*>(a), *reinterpret_cast<const Piece*>(a + half_of_a),
+        *reinterpret_cast<const Piece*>(b), *reinterpret_cast<const Piece*>(b + extents.ldb));
+  __syncthreads();
+  for (unsigned first_k = 0; first_k < extents.k; first_k += depth) {
+    const unsigned buffer = first_k / depth % 2;
+    const bool goes_on = first_k + depth < extents.k;
+    Piece upper{};
+    Piece lower{};
+    Piece even{};
+    Piece odd{};
+    if (goes_on) {
+      a += depth;
+      b += std::size_t{depth} * extents.ldb;
+      upper = *reinterpret_cast<const Piece*>(a);
+      lower = *reinterpret_cast<const Piece*>(a + half_of_a);
+      even = *reinterpret_cast<const Piece*>(b);
+      odd = *reinterpret_cast<const Piece*>(b + extents.ldb);
+    }
+#pragma unroll
+    for (unsigned k = 0; k < depth; k += Code::k) {
+      typename Code::A left[down];
+#pragma unroll
+      for (unsigned i = 0; i < down; ++i) {
+#pragma unroll
+        for (unsigned r = 0; r < Code::A::count; ++r) {
+          const matrix_rate::Place at = Code::a_place(lane, 2 * r);
+          left[i].value[r] = pair_at(&a_tile[buffer][row + i * Code::m + at.row][k + at.column]);
+        }
+      }
+      typename Code::B right[across];
+#pragma unroll
+      for (unsigned j = 0; j < across; ++j) {
+#pragma unroll
+        for (unsigned r = 0; r < Code::B::count; ++r) {
+          const matrix_rate::Place at = Code::b_place(lane, 2 * r);
+          right[j].value[r] =
+              pair_at(&b_tile[buffer][column + j * Code::n + at.column][k + at.row]);
+        }
+      }
+#pragma unroll
+      for (unsigned i = 0; i < down; ++i) {
+#pragma unroll
+        for (unsigned j = 0; j < across; ++j) {
+          Code::multiply_add(sums[i][j], left[i], right[j]);
+        }
+      }
+    }
+    // The other buffer was read before the last barrier. In the last turn these are zeros that
+    // nobody reads: with a condition here clang moves the products behind the stores.
+    store(1 - buffer, upper, lower, even, odd);
+    __syncthreads();
+  }
+  c += std::size_t{blockIdx.y * block_rows + row} * extents.ldc + blockIdx.x * block_columns +
+       column;
+#pragma unroll
+  for (unsigned i = 0; i < down; ++i) {
+#pragma unroll
+    for (unsigned j = 0; j < across; ++j) {
+#pragma unroll
+      for (unsigned e = 0; e < Code::sum_elements; ++e) {
+        const matrix_rate::Place at = Code::sum_place(lane, e);
+        store_result(c + std::size_t{i * Code::m + at.row} * extents.ldc + j * Code::n + at.column,
+                     alpha, sums[i][j].value[e], beta);
+      }
+    }
+  }
+}
+
+inline std::vector<Stage> two_lds_buffers_stages() {
+  return stages_by_instruction([](auto instruction) {
+    using Code = typename decltype(instruction)::Type;
+    Stage stage =
+        stage_of<Half, two_lds_buffers_kernel<Code>>(name_of<Code>() + ", two LDS buffers", "",
+                                                     {.block_rows = 128,
+                                                      .block_columns = 128,
+                                                      .depth = 32,
+                                                      .threads = 256,
+                                                      .thread_rows = 64,
+                                                      .thread_columns = Code::lanes});
+    stage.unit = gemm::Unit::matrix;
+    stage.is_on = has_instruction<Code>;
+    stage.is_contender = true;  // the last one for devices of several kinds
+    return stage;
+  });
+}
+
+}  // namespace hgemm

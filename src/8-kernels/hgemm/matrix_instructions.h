@@ -1,0 +1,94 @@
+// Which matrix instruction a device has for halves with sums in FP32. Rungs 05 to 07 are kernels
+// for any of them: chapter 2's types say which element of its operands a lane holds, and multiply.
+#pragma once
+
+#include <cstdlib>
+#include <type_traits>
+#include <vector>
+
+#include "../../2-compute/matrix_rate/mfma.h"
+#include "../../2-compute/matrix_rate/mma_sync.h"
+#include "../../2-compute/matrix_rate/wmma.h"
+#include "stage.h"
+
+namespace hgemm {
+
+using Mma = matrix_rate::MmaFp16K16;           ///< NVIDIA, from compute capability 8.0 on
+using Mfma = matrix_rate::MfmaFp16Side32;      ///< CDNA: gfx908, gfx90a, gfx942, gfx950
+using WmmaOf11 = matrix_rate::WmmaFp16;        ///< RDNA 3: gfx11
+using WmmaOf12 = matrix_rate::WmmaFp16Halves;  ///< RDNA 4: gfx12
+
+/// Whether the device has the instruction; on the host backend, whether its model is for waves of
+/// this size.
+template <typename Code>
+bool has_instruction(const hipscope::DeviceDescription& device) {
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+  return std::atoi(device.architecture.c_str() + 3) >= static_cast<int>(Code::since);
+#elif defined(HIPSCOPE_BACKEND_AMD)
+  const unsigned generation = std::is_same_v<Code, Mfma>
+                                  ? matrix_rate::cdna_generation(device.architecture)
+                                  : matrix_rate::rdna_generation(device.architecture);
+  return Code::since <= generation && generation <= Code::until;
+#else
+  return device.wave_size == static_cast<int>(Code::lanes);
+#endif
+}
+
+/// A type to call a function with.
+template <typename Code>
+struct Instruction {
+  using Type = Code;
+};
+
+/// A stage for each instruction that the backend's devices may have: `make(Instruction<Code>())`.
+template <typename Make>
+std::vector<Stage> stages_by_instruction(Make make) {
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+  return {make(Instruction<Mma>())};
+#elif defined(HIPSCOPE_BACKEND_AMD)
+  return {make(Instruction<Mfma>()), make(Instruction<WmmaOf11>()), make(Instruction<WmmaOf12>())};
+#else
+  return {make(Instruction<Mma>()), make(Instruction<Mfma>()), make(Instruction<WmmaOf11>()),
+          make(Instruction<WmmaOf12>())};
+#endif
+}
+
+/// How a row names the instruction.
+template <typename Code>
+std::string name_of() {
+  return std::is_same_v<Code, Mma>        ? "mma.sync"
+         : std::is_same_v<Code, Mfma>     ? "MFMA"
+         : std::is_same_v<Code, WmmaOf11> ? "WMMA of gfx11"
+                                          : "WMMA of gfx12";
+}
+
+/// Eight halves, as copies of 16 bytes bring them. (HIP's uint4 is a class, which clang keeps in
+/// scratch where it is assigned to under a condition.)
+#if defined(HIPSCOPE_BACKEND_AMD)
+using Piece = unsigned __attribute__((ext_vector_type(4)));
+#else
+using Piece = uint4;
+#endif
+
+/// Two halves as one register of an operand holds them.
+__device__ inline unsigned pair_of(Half low, Half high) {
+  return low.bits | static_cast<unsigned>(high.bits) << 16;
+}
+/// Two that are neighbours in memory, at a multiple of 4 bytes.
+__device__ inline unsigned pair_at(const Half* at) {
+  return *reinterpret_cast<const unsigned*>(at);
+}
+/// Eight columns of two rows, to where the pairs of a column lie side by side, columns `pitch`
+/// halves apart.
+__device__ inline void store_pairs(Half* at, unsigned pitch, const Piece& even, const Piece& odd) {
+  const auto store = [&](unsigned column, unsigned of_even, unsigned of_odd) {
+    *reinterpret_cast<unsigned*>(at + column * pitch) = (of_even & 0xFFFF) | of_odd << 16;
+    *reinterpret_cast<unsigned*>(at + (column + 1) * pitch) = of_even >> 16 | (of_odd & 0xFFFF0000);
+  };
+  store(0, even.x, odd.x);
+  store(2, even.y, odd.y);
+  store(4, even.z, odd.z);
+  store(6, even.w, odd.w);
+}
+
+}  // namespace hgemm
