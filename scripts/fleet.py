@@ -179,11 +179,13 @@ def prolog(arguments: argparse.Namespace) -> int:
     try:
         with tempfile.TemporaryDirectory(prefix="hipscope-prolog-", ignore_cleanup_errors=True) as scratch:
             out = arguments.out or Path(scratch)
+            if arguments.baseline:
+                from hipscope_fleet import report
+
+                report.read_baseline(arguments.baseline)
             status, record = run_node(arguments, out)
             said = node.summary(record)
             if arguments.baseline and status == 0:
-                from hipscope_fleet import report
-
                 slow = report.judge_node(out, record["node"], arguments.baseline)
                 if slow:
                     status, said = 1, "FAIL: " + "; ".join(slow)

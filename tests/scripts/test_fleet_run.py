@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -19,6 +20,7 @@ from conftest import LONGEST_S, wait_for
 
 sys.path.insert(0, str(synthetic.SCRIPTS))
 
+import made_fleet  # noqa: E402  # pylint: disable=wrong-import-position
 from hipscope_fleet import devices, layout  # noqa: E402  # pylint: disable=wrong-import-position
 from hipscope_fleet.tiers import TIERS  # noqa: E402  # pylint: disable=wrong-import-position
 
@@ -263,6 +265,25 @@ def test_prolog_says_one_line(site: Site, tmp_path: Path) -> None:
     assert (none.returncode, none.stdout) == (
         77, "hipscope smoke: cannot be measured: the binaries find no GPU on this node.\n")
     assert not list(scratch.iterdir()) and not site.out.exists()
+
+
+def test_prolog_judges_by_a_baseline(site: Site, tmp_path: Path) -> None:
+    good = tmp_path / "good"
+    made_fleet.write_fleet(good, 8, 2)
+    done = subprocess.run([sys.executable, "-S", str(FLEET), "report", str(good)], capture_output=True, check=False)
+    assert done.returncode == 0
+    for slow, status, said in ((0.0, 0, "2 GPUs pass"), (0.06, 1, "FAIL: gpu-0: memory path; gpu-1: memory path")):
+        for step in TIERS["smoke"].together:
+            site.tell(f"{step.experiment}.json", made_fleet.result(
+                layout.TOGETHER, step.experiment, random.Random(3), "n1", 0,
+                slow if step.experiment == "memory_bandwidth" else 0.0))
+        done = site.run("--prolog", "--baseline", str(good / "fleet.json"))
+        assert (done.returncode, done.stdout, done.stderr) == (status, f"hipscope smoke: {said}\n", "")
+    # A baseline that cannot be read is told before anything is measured.
+    site.tell("calls", "")
+    wrong = site.run("--prolog", "--baseline", str(site.bin / "devices"))
+    assert wrong.returncode == 2 and wrong.stdout.startswith("hipscope smoke: cannot be measured: ")
+    assert not site.calls()
 
 
 def test_measures_again_what_is_listed(site: Site) -> None:
