@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import card_section, html_text
+from . import card_section, html_text, many
 from .chapters import in_chapters
 from .experiment_section import Content, anchor, section
 from .sources import Source
@@ -123,13 +123,10 @@ def _body(content: Content) -> str:
     return "\n".join(parts)
 
 
-def make_page(content: Content) -> str:
-    """The page; the same content gives the same text."""
-    style = _styles(content.sources)
-    script = (FOLDER / "report.js").read_text(encoding="utf-8")
+def _whole(title: str, style: str, script: str, body: str) -> str:
+    """The file: nothing is loaded, and nothing runs or is styled but what stands here."""
     policy = (f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; "
               "form-action 'none'")
-    title = html_text.text(", ".join(device.name for device in content.devices))
     return f"""<!DOCTYPE html>
 <html lang=en>
 <head>
@@ -137,14 +134,28 @@ def make_page(content: Content) -> str:
 <meta http-equiv=Content-Security-Policy content="{policy}">
 <meta name=viewport content="width=device-width, initial-scale=1">
 <meta name=color-scheme content="light dark">
-<title>hipscope: {title}</title>
+<title>hipscope: {html_text.text(title)}</title>
 <style>{style}</style>
 </head>
 <body>
-{_markers(content.sources)}
-{_body(content)}
+{body}
 <div id=tip role=status hidden></div>
 <script>{script}</script>
 </body>
 </html>
 """
+
+
+def _scripts(*names: str) -> str:
+    return "".join((FOLDER / name).read_text(encoding="utf-8") for name in names)
+
+
+def make_page(content: Content) -> str:
+    """The page; the same content gives the same text. Of many devices its own script draws what is in view."""
+    if len(content.devices) > many.MOST_DEVICES:
+        groups = many.groups_of(content.devices)
+        style = many.styles((FOLDER / "report.css").read_text(encoding="utf-8"), len(groups), LIGHT, DARK)
+        return _whole(many.title(groups), style, _scripts("many.js", "theme.js"), many.body(content, groups))
+    title = ", ".join(device.name for device in content.devices)
+    body = f"{_markers(content.sources)}\n{_body(content)}"
+    return _whole(title, _styles(content.sources), _scripts("report.js", "theme.js"), body)

@@ -13,6 +13,7 @@ import pytest
 import synthetic
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="this Python has no selenium (python3-selenium)")
+pytest.importorskip("selenium.webdriver.support.wait")
 
 sys.path.insert(0, str(synthetic.SCRIPTS))
 
@@ -165,3 +166,91 @@ def test_print_has_no_more_than_what_is_worth_the_paper(browser: Any, page: Path
         "[...document.querySelectorAll(which)].filter(one => one.getClientRects().length).length)")
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
     assert shown[0] > 0 and shown[1:] == [0] * 5
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page of 30 devices of two models, with curves and bars."""
+    folder = tmp_path_factory.mktemp("many")
+    for number in range(30):
+        data = synthetic.result("memory_latency")
+        data["device"]["name"] = f"Model {'AB'[number % 2]}"
+        rows = [synthetic.row(stage, x, 1.0, x + 1.0 + 0.01 * number) for x, stage in enumerate(("naive", "better"))]
+        data["sweeps"].append(synthetic.sweep("bars", rows, axis={"name": "stage", "unit": "", "scale": "linear"}))
+        data["sweeps"] += [{**data["sweeps"][0], "name": f"more {more}"} for more in range(60)]
+        for row in data["sweeps"][0]["rows"]:
+            row["values"][0]["value"] *= 1 + 0.01 * number
+            row["published"] = [synthetic.published(55.0)]
+        synthetic.write(folder / f"node{number}", data)
+    out = folder / "report.html"
+    folders = sorted((str(one) for one in folder.iterdir()), reverse=True)
+    assert html_report.main(["--out", str(out), "--no-isa", *folders]) == 0
+    return out
+
+
+DRAWN = "return [...document.querySelectorAll('.drawn')].map(one => one.querySelectorAll('svg').length)"
+
+
+def test_of_many_devices_what_is_in_view_is_drawn(browser: Any, fleet: Path) -> None:
+    show(browser, fleet, DESKTOP, "light")
+    first = browser.find_element("css selector", ".drawn")
+    browser.execute_script("arguments[0].scrollIntoView()", first)
+    wait = webdriver.support.wait.WebDriverWait(browser, 60)
+    wait.until(lambda _: first.find_elements("tag name", "svg"))
+    drawn = browser.execute_script(DRAWN)
+    assert len(drawn) == 62 and 0 < sum(drawn) < 62
+    assert browser.execute_script("return arguments[0].querySelectorAll('.each').length", first) == 30
+    last = browser.find_elements("css selector", ".drawn")[-1]
+    browser.execute_script("arguments[0].scrollIntoView()", last)
+    wait.until(lambda _: last.find_elements("tag name", "svg") and not first.find_elements("tag name", "svg"))
+    assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
+    assert complaints(browser) == []
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+def test_many_devices_by_their_models(browser: Any, fleet: Path, size: tuple[int, int]) -> None:
+    show(browser, fleet, size, "dark")
+    place = browser.find_element("css selector", ".drawn")
+    browser.execute_script("arguments[0].scrollIntoView()", place)
+    webdriver.support.wait.WebDriverWait(browser, 60).until(lambda _: place.find_elements("tag name", "svg"))
+    shown = "return [...arguments[0].querySelectorAll('.each')].filter(one => one.getClientRects().length).length"
+    assert browser.execute_script(shown, place) == 30
+    browser.execute_script("document.getElementById('switch-g1').click()")
+    assert browser.execute_script(shown, place) == 15
+    browser.execute_script("document.getElementById('switch-g1').click()")
+    # By number: node 9 before node 10.
+    options = browser.execute_script("return [...document.querySelectorAll('#chosen option')].map(one => one.text)")
+    assert options == ["none marked", *(f"Model A, node{number}" for number in range(0, 30, 2)),
+                       *(f"Model B, node{number}" for number in range(1, 30, 2))]
+    browser.execute_script("const one = document.getElementById('chosen'); one.value = '1.3';"
+                           "one.dispatchEvent(new Event('change'))")
+    place = browser.find_element("css selector", ".drawn")
+    assert len(place.find_elements("css selector", ".marked")) == 1
+    browser.execute_script("arguments[0].querySelector('details').open = true", place)
+    webdriver.support.wait.WebDriverWait(browser, 60).until(lambda _: place.find_elements("tag name", "table"))
+    cells = browser.execute_script(
+        "return [...arguments[0].querySelectorAll('tbody tr:first-child > *')].map(one => one.textContent)", place)
+    assert cells == ["1 KiB", "114", "100", "Model A, node0", "128", "Model A, node28",
+                     "115", "101", "Model B, node1", "129", "Model B, node29", "55"]
+    width, inner = browser.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
+    assert width <= inner == size[0]
+    assert complaints(browser) == []
+
+
+def test_the_tooltip_of_many_devices(browser: Any, fleet: Path) -> None:
+    show(browser, fleet, DESKTOP, "light")
+    place = browser.find_element("css selector", ".drawn")
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", place)
+    webdriver.support.wait.WebDriverWait(browser, 60).until(lambda _: place.find_elements("tag name", "svg"))
+    plot = place.find_element("tag name", "svg")
+    webdriver.ActionChains(browser).move_to_element_with_offset(plot, -plot.size["width"] // 2 + 60, 0).perform()
+    said = browser.find_element("id", "tip").text.split("\n")
+    assert said[0] == "1 KiB" and said[1] == "Model B, node29" and said[2] == "129 GB/s"
+    assert said[3:7] == ["median", "115 GB/s", "least ... most", "101 ... 129 GB/s"]
+    assert complaints(browser) == []
+
+
+def test_all_of_many_devices_is_printed(browser: Any, fleet: Path) -> None:
+    show(browser, fleet, DESKTOP, "light")
+    browser.execute_script("dispatchEvent(new Event('beforeprint'))")
+    assert browser.execute_script(DRAWN) == [1] * 62

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import csv
 import hashlib
+import json
 import math
 import os
 import re
@@ -255,6 +256,58 @@ def test_same_results_give_the_same_bytes(tmp_path: Path) -> None:
         made.append((first / "report.html").read_bytes())
     make(first, second)
     assert made[0] == made[1] == (first / "report.html").read_bytes()
+
+
+def fleet(folder: Path, count: int) -> Page:
+    """The page of as many devices of one model."""
+    return make(*(device(folder / f"node{number}", "A", synthetic.result(), synthetic.result("thread_rate"))
+                  for number in range(count)))
+
+
+def test_many_devices_are_data_and_not_elements(tmp_path: Path) -> None:
+    pages = [fleet(tmp_path / str(count), count) for count in (20, 40)]
+    assert pages[0].all("title")[0].text == "hipscope: 20 x A" and not pages[0].all("path")
+    # A device more is a row of one table and an entry of one list.
+    grown = len(pages[1].elements) - len(pages[0].elements)
+    assert grown <= 20 * 12
+    data = [json.loads(one.text) for one in pages[0].all("script") if one.attributes.get("data-name") == "copy_rate"]
+    figure, = data[0]
+    assert figure["labels"] == [f"{2**k} KiB" for k in range(6)] and len(figure["lines"]) == 20
+    assert figure["lines"][3] == [0, 3, [100.0 * (k + 1) for k in range(6)]]
+    script, = [one for one in pages[0].all("script") if "type" not in one.attributes]
+    digest = base64.b64encode(hashlib.sha256(script.text.encode("utf-8")).digest()).decode()
+    policy = next(one.attributes["content"] or "" for one in pages[0].all("meta") if "http-equiv" in one.attributes)
+    assert f"script-src 'sha256-{digest}'" in policy
+
+
+def test_eight_devices_are_as_they_were(tmp_path: Path) -> None:
+    page = fleet(tmp_path, 8)
+    assert len(page.all("g", "curve")) == 16 and [one.attributes for one in page.all("script")] == [{}]
+
+
+def test_failed_verification_among_many_is_said(tmp_path: Path) -> None:
+    fleet(tmp_path, 9)
+    verification = {"checks": 6, "failures": ["sizes, 1 KiB: 3 of 1024 wrong"]}
+    device(tmp_path / "node4", "A", synthetic.result(status="failed", verification=verification))
+    page = make(*(tmp_path / f"node{number}" for number in range(9)))
+    section = page.one("experiment-copy_rate").text
+    assert "Verification FAILED on 1 of 9 devices" in section and "A, node4: FAILED (1 checks)" in section
+    assert "FAILED: copy_rate" in page.one("devices").text
+    assert "Verification passed on all 9 devices" in page.one("experiment-thread_rate").text
+
+
+def test_hostile_texts_among_many(tmp_path: Path) -> None:
+    tame = fleet(tmp_path / "tame", 9)
+    for number in range(9):
+        data = synthetic.put_everywhere(synthetic.result(), HOSTILE)
+        synthetic.write(tmp_path / "hostile" / f"node{number}", data)
+        other = synthetic.put_everywhere(synthetic.result("thread_rate"), HOSTILE)
+        synthetic.write(tmp_path / "hostile" / f"node{number}", other)
+    page = make(*(tmp_path / "hostile" / f"node{number}" for number in range(9)))
+    assert {one.tag for one in page.elements} <= {one.tag for one in tame.elements} | {"ul", "li"}
+    attributes = [{name for one in made.elements for name in one.attributes} for made in (page, tame)]
+    assert attributes[0] <= attributes[1]
+    assert len(page.all("script")) == len(tame.all("script"))
 
 
 def test_devices_of_one_name_are_told_apart(tmp_path: Path) -> None:
