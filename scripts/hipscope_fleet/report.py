@@ -133,7 +133,7 @@ def gather(folder: Path, known: Mapping[str, Node], gpus: Mapping[tuple[str, int
         else:
             known[card.node].state = nodes.worst([known[card.node].state, card.state])
     groups = cohorts.form(list(gpus.values()), baseline)
-    notes = [*_doubled(cards), *_unexpected(known), *cohorts.notes(groups, baseline)]
+    notes = [*_doubled(cards), *_unexpected(known), *_unjudged(groups), *cohorts.notes(groups, baseline)]
     healthy = [card.gpu for card in cards if card.gpu and card.state == PASS]
     return Fleet(dict(known), cards, notes, cohorts.baseline_of(healthy), {cohort.name: len(cohort.members) for cohort in groups}, layout.now())
 
@@ -150,6 +150,12 @@ def _doubled(cards: Sequence[Card]) -> list[str]:
 def _unexpected(known: Mapping[str, Node]) -> list[str]:
     names = [name for name, node in known.items() if not node.is_expected]
     return [f"not expected, but there: {', '.join(names)}"] if names else []
+
+
+def _unjudged(groups: Sequence[cohorts.Cohort]) -> list[str]:
+    """The cohorts that are too small."""
+    return [f"{cohort.name}: {layout.counted(len(cohort.members), 'GPU')}, too few to tell how fast is normal; it takes "
+            f"{cohorts.FEWEST} of a kind, or a --baseline" for cohort in groups if not cohort.normal]
 
 
 def rounded(value: float | None) -> float | None:
