@@ -91,6 +91,21 @@ class WaveTimes {
     return summarize(cycles).median;
   }
 
+  /// Cycles of a wave, by its own counter: the median of all waves of the last launches. For blocks
+  /// on several compute units, whose counters do not begin together.
+  double take_of_each(Point& point) const {
+    const std::vector<WaveTime> all = times_.to_host();
+    const std::size_t written = std::size_t{std::min(launches_, kept_launches)} * waves_;
+    std::uint64_t missing = 0;
+    std::vector<double> cycles;
+    for (const WaveTime& time : std::span(all).first(written)) {
+      missing += time.start >= 0 && time.end >= time.start ? 0 : 1;
+      cycles.push_back(static_cast<double>(time.end - time.start));
+    }
+    point.verify("times of all waves", missing, written);
+    return summarize(cycles).median;
+  }
+
  private:
   unsigned waves_;
   unsigned launches_ = 0;

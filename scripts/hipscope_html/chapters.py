@@ -7,7 +7,7 @@ from collections.abc import Iterable
 CHAPTERS = (
     ("Timing", ("timing",)),
     ("Threads and blocks", ("thread_rate", "launch_latency")),
-    ("Compute resources", ("fma_loop", "cu_staircase", "ilp_tlp", "matrix_rate")),
+    ("Compute resources", ("fma_loop", "cu_staircase", "ilp_tlp", "matrix_rate", "energy", "soak")),
     ("Registers", ("vgpr_limit", "sgpr_limit", "register_pressure")),
     ("Divergence", ("wave_divergence",)),
     ("Memory", ("memory_latency", "cache_line", "cache_sharing", "store_divergence", "nchw_index",

@@ -150,6 +150,11 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         *_told_by("fma_loop", "best FMA rate of one block"),
         *_told_by("math_functions", "cost of {what}", "gain of {what}"),
     ),
+    "energy": (
+        *_told_by("energy", "idle power", "launch power", "energy per launch", "energy per byte from {what}",
+                  "energy per {what}", "deviation of the sum of energies"),
+        *_told_by("soak", "time to steady state, {what}", "loss to the steady state, {what}"),
+    ),
     "launch": _told_by("launch_latency", "launch latency", "interval in a stream", "interval in a graph",
                        "largest grid at the cost of one block"),
     "kernels": (

@@ -14,7 +14,8 @@ Json = dict[str, Any]
 
 TITLES = {
     "timing": "Timing", "execution": "Execution", "memory": "Memory", "lds": "LDS (shared memory)", "registers": "Registers",
-    "rates": "Arithmetic: rates and latencies", "launch": "Launch", "kernels": "Whole kernels", OTHER: "Other",
+    "rates": "Arithmetic: rates and latencies", "energy": "Energy and power",
+    "launch": "Launch", "kernels": "Whole kernels", OTHER: "Other",
 }
 COLUMNS = {
     "capacity": "capacity", "line": "line", "sector": "sector", "latency": "latency",

@@ -19,7 +19,7 @@ sys.path.insert(0, str(synthetic.SCRIPTS))
 # pylint: disable=wrong-import-position
 from hipscope_report import card, card_page, load  # noqa: E402
 
-GROUPS = ("timing", "execution", "memory", "lds", "registers", "rates", "launch", "kernels", "other")
+GROUPS = ("timing", "execution", "memory", "lds", "registers", "rates", "energy", "launch", "kernels", "other")
 HOSTILE = "../../x <script>alert(1)</script> | `code` **b** [a](javascript:b) $\\frac$\n# heading\n"
 
 Json = dict[str, Any]
@@ -151,6 +151,14 @@ def add_full(folder: Path) -> None:
     add(folder, "matrix_rate",
         inference("FP16 matrix rate", 2042.0, "FMAs/cycle/CU"), inference("FP16 matrix latency", 17.0),
         inference("cost of random operands", 9.3, "%"), inference("width of sums, FP16 wgmma", 25.0, "bits"))
+    add(folder, "energy",
+        inference("idle power", 75.0, "W"), inference("launch power", 140.0, "W"),
+        inference("energy per launch", 30.0, "uJ"), inference("energy per byte from L2", 9.0, "pJ"),
+        inference("energy per FP32 vector FMA", 20.0, "pJ"),
+        inference("deviation of the sum of energies", 4.0, "%"))
+    add(folder, "soak",
+        inference("time to steady state, stream", 0.0, "s"),
+        inference("loss to the steady state, stream", None, "%", confidence=0.0))
     add(folder, "vgpr_limit",
         inference("registers of a CU", 65536.0, "registers", driver=65536.0),
         inference("register budget per thread, blocks of 256", 254.0, "registers"),
@@ -242,7 +250,7 @@ def test_overview(tmp_path: Path) -> None:
     assert (made, page) == make(tmp_path)
     for part in ("# Hardware card: Test GPU\n", "| Driver | 580.1 |", "| Measured on | 2025-01-02 ... 2025-02-03 |",
                  "| hipscope | fedcba; abcdef012345 |", "| Shader clock | 1755 ... 1980 MHz (given, measured) |",
-                 "| Experiments | 2 with a result, 24 without |", "parameters: 1 found, 0 not found, ",
+                 "| Experiments | 2 with a result, 26 without |", "parameters: 1 found, 0 not found, ",
                  "no disagreement.", "| L2 cache | 50 MiB |"):
         assert part in page
     assert made["device"]["l2_bytes"] == 50 * 2**20

@@ -1,0 +1,156 @@
+// The mean power of a board from what its sensors said, and how exactly they said it. Plain C++, no
+// GPU headers.
+//
+// Sensors of boards are slow: they change some ten times per second, some are an average over the
+// last second, and readings between two changes repeat the first. So power is taken between changes
+// that were seen, and its error is what the readings leave open: when the first and the last change
+// happened, how finely power is told, and how far both halves of the window differ. What a sensor
+// says too much or too little throughout is no part of the error: nothing on the board tells it.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace hipscope {
+
+/// What the sensors of a board say at one moment.
+struct PowerReading {
+  double seconds = 0;              ///< by the host's clock
+  std::optional<double> watts{};   ///< now, or over some time before
+  std::optional<double> joules{};  ///< taken since some moment in the past
+};
+
+/// Power, and how far it may be off to either side.
+struct MeanPower {
+  double watts = 0;
+  double error = 0;
+  bool by_counter = false;  ///< by a counter of energy; else by samples of power
+};
+
+namespace detail {
+
+/// A change of the counter: when, by half of the time between two readings at most wrong.
+struct CounterChange {
+  double seconds;
+  double error;
+  double joules;
+};
+
+inline std::vector<CounterChange> counter_changes(std::span<const PowerReading> readings) {
+  std::vector<CounterChange> changes;
+  for (std::size_t i = 1; i < readings.size(); ++i) {
+    const PowerReading& before = readings[i - 1];
+    const PowerReading& after = readings[i];
+    if (before.joules && after.joules && *after.joules > *before.joules) {
+      changes.push_back({.seconds = (before.seconds + after.seconds) / 2,
+                         .error = (after.seconds - before.seconds) / 2,
+                         .joules = *after.joules});
+    }
+  }
+  return changes;
+}
+
+inline double watts_between(const CounterChange& first, const CounterChange& last) {
+  return (last.joules - first.joules) / (last.seconds - first.seconds);
+}
+
+inline std::optional<MeanPower> power_by_counter(std::span<const PowerReading> readings) {
+  const std::vector<CounterChange> changes = counter_changes(readings);
+  constexpr std::size_t fewest = 3;  // two halves
+  if (changes.size() < fewest) {
+    return std::nullopt;
+  }
+  const CounterChange& first = changes.front();
+  const CounterChange& middle = changes[changes.size() / 2];
+  const CounterChange& last = changes.back();
+  const double watts = watts_between(first, last);
+  const double of_time =
+      watts * std::hypot(first.error, last.error) / (last.seconds - first.seconds);
+  const double of_halves = std::abs(watts_between(middle, last) - watts_between(first, middle)) / 2;
+  return MeanPower{.watts = watts, .error = std::hypot(of_time, of_halves), .by_counter = true};
+}
+
+inline std::optional<MeanPower> power_by_samples(std::span<const PowerReading> readings) {
+  std::vector<double> watts;
+  double finest = 0;  // the smallest step from one sample to the next
+  std::size_t updates = 0;
+  for (const PowerReading& reading : readings) {
+    if (!reading.watts) {
+      continue;
+    }
+    const double step = watts.empty() ? 0 : std::abs(*reading.watts - watts.back());
+    finest = step > 0 && (finest == 0 || step < finest) ? step : finest;
+    updates += step > 0 ? 1 : 0;
+    watts.push_back(*reading.watts);
+  }
+  constexpr std::size_t fewest = 4;
+  if (watts.size() < fewest) {
+    return std::nullopt;
+  }
+  const auto mean = [](std::span<const double> part) {
+    double sum = 0;
+    for (const double value : part) {
+      sum += value;
+    }
+    return sum / static_cast<double>(part.size());
+  };
+  const double all = mean(watts);
+  const std::size_t half = watts.size() / 2;
+  const std::span<const double> whole(watts);
+  const double of_halves = std::abs(mean(whole.subspan(half)) - mean(whole.first(half))) / 2;
+  double squares = 0;
+  for (const double value : watts) {
+    squares += (value - all) * (value - all);
+  }
+  // Readings between two updates are one sample.
+  const double of_noise = std::sqrt(squares / static_cast<double>(watts.size()) /
+                                    static_cast<double>(std::max<std::size_t>(1, updates)));
+  // A sensor that said the same throughout may be as coarse as a watt.
+  constexpr double coarsest_watts = 1;
+  const double of_steps = (finest > 0 ? std::min(finest, coarsest_watts) : coarsest_watts) / 2;
+  return MeanPower{
+      .watts = all, .error = std::hypot(of_halves, of_noise, of_steps), .by_counter = false};
+}
+
+}  // namespace detail
+
+/// By the counter of energy where it was seen to change three times at least, else by samples of
+/// power, of which there must be four. Readings are in the order of their times.
+inline std::optional<MeanPower> mean_power(std::span<const PowerReading> readings) {
+  const auto counted = detail::power_by_counter(readings);
+  return counted ? counted : detail::power_by_samples(readings);
+}
+
+/// What was measured twice, before something and after it: the mean, whose error has half of the
+/// difference in it. Of one alone, that.
+inline std::optional<MeanPower> mean_of(const std::optional<MeanPower>& before,
+                                        const std::optional<MeanPower>& after) {
+  if (!before || !after) {
+    return before ? before : after;
+  }
+  return MeanPower{
+      .watts = (before->watts + after->watts) / 2,
+      .error = std::hypot(before->error / 2, after->error / 2, (after->watts - before->watts) / 2),
+      .by_counter = before->by_counter && after->by_counter};
+}
+
+/// Energy for one of something, and how far it may be off to either side.
+struct NetEnergy {
+  double joules = 0;
+  double error = 0;
+
+  /// That it is more than twice what it may be off.
+  [[nodiscard]] bool is_resolved() const { return joules > 2 * error; }
+};
+
+/// What one of `per_second` takes: `load` less `base`.
+inline NetEnergy net_energy(const MeanPower& load, const MeanPower& base, double per_second) {
+  return {.joules = (load.watts - base.watts) / per_second,
+          .error = std::hypot(load.error, base.error) / per_second};
+}
+
+}  // namespace hipscope

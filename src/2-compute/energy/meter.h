@@ -1,0 +1,288 @@
+// Windows of work, long enough for the sensors of a board, and the power in them; with the power of
+// the idle board and of one that only spins, before and after.
+#pragma once
+
+#include <hipscope/hipscope.h>
+#include <hipscope/keep_busy.h>
+#include <hipscope/mean_power.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "../board_sensors.h"
+#include "base_kernels.h"
+#include "energy_findings.h"
+
+namespace energy {
+
+using hipscope::DeviceBuffer;
+using hipscope::MeanPower;
+using hipscope::NetEnergy;
+using hipscope::Point;
+using hipscope::Sweep;
+
+inline constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double pico = 1e-12;
+
+/// In seconds: of the same work before a window, of the window, and of one launch in it.
+struct Lengths {
+  double warm_up = 0;
+  double window = 0;
+  double launch = 0;
+};
+
+/// What was seen in a window.
+struct Load {
+  double launches_per_second = unknown;
+  std::optional<MeanPower> power{};
+  double degrees = unknown;
+  double shader_mhz = unknown;
+  double held_back = unknown;  ///< share of the readings that told why the clock was not higher
+};
+
+/// The power on top of which work is done.
+struct Bases {
+  std::optional<MeanPower> idle{};
+  std::optional<MeanPower> spinning{};
+};
+
+/// Measures windows, and what they begin from.
+class Meter {
+ public:
+  Meter(Sweep& sweep, const Lengths& lengths, std::shared_ptr<board::Sensors> sensors)
+      : lengths_(lengths),
+        sensors_(std::move(sensors)),
+        is_hardware_(sweep.is_hardware()),
+        units_(static_cast<unsigned>(sweep.device().compute_units)) {}
+
+  [[nodiscard]] bool has_sensors() const { return sensors_->tell_power(); }
+  [[nodiscard]] std::string why_not() const { return sensors_->why_not(); }
+
+  /// As many rounds as make a launch of `run(rounds)` take its time; one on the host backend.
+  template <typename Run>
+  unsigned rounds_for(const Run& run) const {
+    constexpr unsigned most_rounds = 1U << 28;
+    constexpr double largest_step = 16;
+    unsigned rounds = 1;
+    if (!is_hardware_) {
+      return rounds;
+    }
+    run(rounds);  // its code may have to be loaded first
+    for (;;) {
+      const auto busy = hipscope::keep_busy(
+          0, [&] { run(rounds); }, [] {});
+      const double step = lengths_.launch / busy.seconds;
+      if (step < 2 || rounds == most_rounds) {
+        return rounds;
+      }
+      rounds = static_cast<unsigned>(
+          std::min<double>(most_rounds, rounds * std::min(step, largest_step)));
+    }
+  }
+
+  /// The same launch again and again: for a while, and then for a window in which sensors are read.
+  template <typename Enqueue>
+  Load measure(const Enqueue& enqueue) {
+    constexpr double launches_without_sensors = 3;
+    if (!has_sensors()) {
+      const double seconds = is_hardware_ ? launches_without_sensors * lengths_.launch : 0;
+      return {.launches_per_second =
+                  hipscope::keep_busy(seconds, enqueue, [] {}).launches_per_second()};
+    }
+    hipscope::keep_busy(warm_up(), enqueue, [] {});
+    readings_.clear();
+    const auto busy = hipscope::keep_busy(lengths_.window, enqueue, [&] { read_if_due(); });
+    return seen(busy.launches_per_second());
+  }
+
+  /// The board with nothing to do.
+  Load measure_idle() {
+    hipscope::check(hipDeviceSynchronize());
+    wait(warm_up());
+    readings_.clear();
+    const double end = board::seconds_now() + lengths_.window;
+    while (board::seconds_now() < end) {
+      read_if_due();
+      wait(reading_interval);
+    }
+    return seen(unknown);
+  }
+
+  /// One wave on each SIMD that counts.
+  Load measure_spinning(Point* point) {
+    constexpr unsigned waves = 4;
+    SpinningBlocks blocks(units_, waves);
+    const unsigned rounds = rounds_for([&](unsigned wanted) { blocks.run(wanted); });
+    const Load load = measure([&] { blocks.run(rounds); });
+    if (point != nullptr) {
+      blocks.verify(*point, rounds);
+    }
+    return load;
+  }
+
+  Bases measure_bases() {
+    if (!has_sensors()) {
+      return {};
+    }
+    return {.idle = measure_idle().power, .spinning = measure_spinning(nullptr).power};
+  }
+
+ private:
+  static constexpr double reading_interval = 0.005;
+
+  // Samples of power are averages over up to a second: only then are they of this work alone.
+  [[nodiscard]] double warm_up() const {
+    constexpr double longest_average = 1;
+    return sensors_->count_energy() ? lengths_.warm_up
+                                    : std::max(lengths_.warm_up, longest_average);
+  }
+
+  static void wait(double seconds) {
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  }
+
+  void read_if_due() {
+    if (readings_.empty() ||
+        board::seconds_now() - readings_.back().power.seconds >= reading_interval) {
+      readings_.push_back(sensors_->read());
+    }
+  }
+
+  template <typename Get>
+  [[nodiscard]] double mean(const Get& get) const {
+    double sum = 0;
+    std::size_t count = 0;
+    for (const board::Reading& reading : readings_) {
+      if (const std::optional<double> value = get(reading)) {
+        sum += *value;
+        ++count;
+      }
+    }
+    return count > 0 ? sum / static_cast<double>(count) : unknown;
+  }
+
+  [[nodiscard]] Load seen(double launches_per_second) const {
+    std::vector<hipscope::PowerReading> power;
+    for (const board::Reading& reading : readings_) {
+      power.push_back(reading.power);
+    }
+    return {
+        .launches_per_second = launches_per_second,
+        .power = hipscope::mean_power(power),
+        .degrees = mean([](const board::Reading& reading) { return reading.all.temperature_c; }),
+        .shader_mhz = mean([](const board::Reading& reading) { return reading.all.shader_mhz; }),
+        .held_back = mean([](const board::Reading& reading) {
+          return std::optional<double>(reading.all.throttle_reasons.empty() ? 0 : 1);
+        })};
+  }
+
+  Lengths lengths_;
+  std::shared_ptr<board::Sensors> sensors_;
+  bool is_hardware_;
+  unsigned units_;
+  std::vector<board::Reading> readings_;
+};
+
+/// Of what a row's energy is, so much per launch; its rate is shown in units of `rate_scale` per
+/// second.
+struct Work {
+  double per_launch;
+  double rate_scale;
+  std::string rate_name;
+  std::string rate_unit;
+};
+
+inline Work fmas(double per_launch) { return {per_launch, 1e12, "rate", "10^12 FMA/s"}; }
+inline Work bytes(double per_launch) { return {per_launch, 1e9, "bandwidth", "GB/s"}; }
+
+inline void add_power(Point& point, const Load& load) {
+  point.value("power", load.power ? load.power->watts : unknown, "W");
+  point.value("power error", load.power ? load.power->error : unknown, "W");
+  point.value("clock", load.shader_mhz, "MHz");
+  point.value("temperature", load.degrees, "C");
+  point.value("held back", 100 * load.held_back, "%");
+}
+
+/// Energy in units of `unit`: unknown where it is not resolved.
+inline void add_energy(Point& point, const std::string& name, const std::string& error_name,
+                       const std::optional<NetEnergy>& energy, double scale,
+                       const std::string& unit) {
+  point.value(name, energy && energy->is_resolved() ? energy->joules / scale : unknown, unit);
+  point.value(error_name, energy ? energy->error / scale : unknown, unit);
+}
+
+/// A sweep's rows: what each takes beyond its base is known when the base was measured once more,
+/// after them.
+class Rows {
+ public:
+  /// `latest`: the bases that were measured last, which one sweep leaves for the next one.
+  Rows(Sweep& sweep, Meter& meter, std::shared_ptr<std::optional<Bases>> latest)
+      : sweep_(sweep), meter_(meter), latest_(std::move(latest)) {
+    if (!meter.has_sensors()) {
+      sweep.note("energies are left out: " + meter.why_not());
+    } else if (!*latest_) {
+      *latest_ = meter.measure_bases();
+    }
+    before_ = latest_->value_or(Bases{});
+  }
+
+  void add(const Point& point, const Load& load, const Work& work) {
+    rows_.push_back({point, load, work});
+  }
+
+  /// Measures the bases again and adds every row's values; returns both bases' means.
+  Bases finish() {
+    const Bases after = meter_.measure_bases();
+    *latest_ = after;
+    const Bases bases = {.idle = hipscope::mean_of(before_.idle, after.idle),
+                         .spinning = hipscope::mean_of(before_.spinning, after.spinning)};
+    note_base("idle", before_.idle, after.idle);
+    note_base("spinning", before_.spinning, after.spinning);
+    for (Row& row : rows_) {
+      const double rate = row.work.per_launch * row.load.launches_per_second;
+      const auto beyond = [&](const std::optional<MeanPower>& base) {
+        return row.load.power && base
+                   ? std::optional(hipscope::net_energy(*row.load.power, *base, rate))
+                   : std::nullopt;
+      };
+      add_energy(row.point, "energy", "error", beyond(bases.idle), pico, "pJ");
+      add_energy(row.point, "added energy", "added error", beyond(bases.spinning), pico, "pJ");
+      row.point.value(row.work.rate_name, rate / row.work.rate_scale, row.work.rate_unit);
+      add_power(row.point, row.load);
+    }
+    return bases;
+  }
+
+ private:
+  struct Row {
+    Point point;
+    Load load;
+    Work work;
+  };
+
+  void note_base(const std::string& name, const std::optional<MeanPower>& before,
+                 const std::optional<MeanPower>& after) {
+    if (before && after) {
+      sweep_.note(name + ": " + hipscope::number(before->watts, 4) + " W before, " +
+                  hipscope::number(after->watts, 4) + " W after; by " +
+                  (before->by_counter ? "the counter of energy" : "samples of power"));
+    }
+  }
+
+  Sweep& sweep_;
+  Meter& meter_;
+  std::shared_ptr<std::optional<Bases>> latest_;
+  Bases before_;
+  std::vector<Row> rows_;
+};
+
+}  // namespace energy

@@ -1,0 +1,150 @@
+// A kernel of FMAs and LDS reads as a product of matrices has them, for the sum check: what it
+// takes must be what both take.
+#pragma once
+
+#include <hipscope/hipscope.h>
+#include <hipscope/lds.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "data.h"
+#include "meter.h"
+
+namespace energy {
+
+inline constexpr unsigned mixed_block = 256;
+inline constexpr unsigned side = 8;     // of the tile of sums that a lane has
+inline constexpr unsigned k_steps = 2;  // whose fragments LDS holds
+inline constexpr unsigned quad_floats = 4;
+inline constexpr unsigned quads_of_step = 2 * side / quad_floats;  // of A and of B
+inline constexpr unsigned mixed_quads = k_steps * quads_of_step;
+
+// 8 x 8 sums of a lane; in each step along k, 64 bytes from LDS and 64 FMAs, as in sgemm's tiles.
+// Each lane has fragments of its own, so that bytes are those of read_lds_kernel's. The second step
+// nearly takes away what the first one added.
+static __global__ void __launch_bounds__(mixed_block, 2)
+    product_kernel(const uint4* data, float* sums, unsigned rounds) {
+  __shared__ uint4 values[mixed_quads * mixed_block];
+  for (unsigned i = threadIdx.x; i < mixed_quads * mixed_block; i += mixed_block) {
+    values[i] = data[i];
+  }
+  __syncthreads();
+  const auto* const lds = static_cast<const unsigned*>(static_cast<const void*>(values));
+  unsigned address = hipscope::lds_address(lds) + threadIdx.x * unsigned{sizeof(uint4)};
+  float sum[side][side] = {};
+#pragma unroll 1
+  for (unsigned round = 0; round < rounds; ++round) {
+    hipscope::lds_forget(address);
+#pragma unroll
+    for (unsigned k = 0; k < k_steps; ++k) {
+      float fragment[2 * side];
+#pragma unroll
+      for (unsigned quad = 0; quad < quads_of_step; ++quad) {
+        const unsigned place = (k * quads_of_step + quad) * mixed_block;
+        const auto loaded =
+            hipscope::lds_load<sizeof(uint4)>(lds, address + place * unsigned{sizeof(uint4)});
+#pragma unroll
+        for (unsigned i = 0; i < quad_floats; ++i) {
+          __builtin_memcpy(&fragment[quad * quad_floats + i], &loaded.word[i], sizeof(float));
+        }
+      }
+#pragma unroll
+      for (unsigned row = 0; row < side; ++row) {
+#pragma unroll
+        for (unsigned column = 0; column < side; ++column) {
+          sum[row][column] = fmaf(fragment[row], fragment[side + column], sum[row][column]);
+        }
+      }
+    }
+  }
+#pragma unroll
+  for (unsigned row = 0; row < side; ++row) {
+#pragma unroll
+    for (unsigned column = 0; column < side; ++column) {
+      sums[((blockIdx.x * side + row) * side + column) * mixed_block + threadIdx.x] =
+          sum[row][column];
+    }
+  }
+}
+
+/// The fragments: element `element` of lane `lane` in step k.
+class Fragments {
+ public:
+  explicit Fragments(std::uint64_t seed)
+      : words_(std::size_t{mixed_quads} * mixed_block * quad_floats) {
+    const unsigned key = hipscope::key_of(seed);
+    constexpr float second_a = -1.3F;
+    constexpr float second_b = 0.7431F;  // of A and B of the first: -0.966 of its products
+    for (unsigned lane = 0; lane < mixed_block; ++lane) {
+      for (unsigned element = 0; element < 2 * side; ++element) {
+        const unsigned bits = hipscope::random_bits(key + lane * 2 * side + element);
+        const float value = static_cast<float>(static_cast<int>(bits)) * 0x1p-31F;
+        at(0, lane, element) = value;
+        at(1, lane, element) = value * (element < side ? second_a : second_b);
+      }
+    }
+  }
+
+  float& at(unsigned k, unsigned lane, unsigned element) {
+    const unsigned quad = k * quads_of_step + element / quad_floats;
+    return words_[(std::size_t{quad} * mixed_block + lane) * quad_floats + element % quad_floats];
+  }
+
+  [[nodiscard]] std::span<const float> all() const { return words_; }
+
+  /// The sum of a lane after so many rounds, to the last bit: an FMA is rounded once everywhere.
+  float sum(unsigned lane, unsigned row, unsigned column, unsigned rounds) {
+    float sum = 0;
+    for (unsigned round = 0; round < rounds; ++round) {
+      for (unsigned k = 0; k < k_steps; ++k) {
+        sum = std::fma(at(k, lane, row), at(k, lane, side + column), sum);
+      }
+    }
+    return sum;
+  }
+
+ private:
+  std::vector<float> words_;
+};
+
+/// What a launch does.
+struct MixedWork {
+  double fmas = 0;
+  double bytes = 0;
+};
+
+inline Load measure_product(Sweep& sweep, Meter& meter, Point& point, MixedWork& of_launch) {
+  constexpr unsigned blocks_per_unit = 2;
+  const auto units = static_cast<unsigned>(sweep.device().compute_units);
+  const unsigned blocks = sweep.is_hardware() ? blocks_per_unit * units : 2;
+  Fragments fragments(sweep.seed());
+  const DeviceBuffer<float> given(fragments.all());
+  constexpr unsigned sums_of_block = side * side * mixed_block;
+  DeviceBuffer<float> sums(std::size_t{blocks} * sums_of_block);
+  const auto run = [&](unsigned rounds) {
+    hipscope::launch(product_kernel, {.grid = dim3(blocks), .block = dim3(mixed_block)},
+                     static_cast<const uint4*>(static_cast<const void*>(given.data())), sums.data(),
+                     rounds);
+  };
+  constexpr unsigned counted_rounds = 3;
+  run(counted_rounds);
+  const std::vector<float> made = sums.to_host();
+  std::uint64_t wrong = 0;
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    const auto lane = static_cast<unsigned>(i % mixed_block);
+    const auto place = static_cast<unsigned>(i % sums_of_block / mixed_block);
+    wrong += made[i] == fragments.sum(lane, place / side, place % side, counted_rounds) ? 0 : 1;
+  }
+  point.verify("every sum", wrong, made.size());
+  const unsigned rounds = meter.rounds_for(run);
+  const double lane_rounds = double(blocks) * mixed_block * k_steps * rounds;
+  of_launch = {.fmas = lane_rounds * side * side,
+               .bytes = lane_rounds * quads_of_step * sizeof(uint4)};
+  return meter.measure([&] { run(rounds); });
+}
+
+}  // namespace energy
