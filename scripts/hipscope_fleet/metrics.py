@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,8 @@ TOGETHER, ALONE, AGAIN = "together", "alone", "again-*"
 LEAST_NOISE = {CYCLES: 0.001, BYTES: 0.002, CLOCK: 0.002, COPY: 0.003, SOAK: 0.003}
 # Of a normal distribution, the interquartile range in standard deviations.
 QUARTILES_TO_DEVIATION = 1.349
+# What holds the clock of every GPU that works hard, and says little of one.
+USUAL_REASON = "power cap"
 # The last part of a soak, in which a GPU that is not cooled has reached its temperature.
 LATE = 0.25
 
@@ -222,14 +224,22 @@ def _rows(data: Json, source: Source) -> Json | None:
     return None
 
 
+def _pace(row: Json) -> float | None:
+    """How long a row of a soak took, on whatever scale: by its rate, else by its first time."""
+    rates = [one["value"] for one in row["values"] if one["name"] == "rate" and one["value"]]
+    if rates:
+        return 1 / rates[0]
+    return statistics.median(row["measurements"][0]["samples"]) if row["measurements"] else None
+
+
 def _soak(data: Json) -> Iterator[tuple[str, Metric]]:
     """Of each curve over time: how much slower its last quarter is than its first, whatever it began with."""
     for sweep in versions.expanded(data)["sweeps"]:
-        rows = sorted((row for row in sweep["rows"] if row["measurements"]), key=lambda row: row["x"])
-        times = [statistics.median(row["measurements"][0]["samples"]) for row in rows]
-        count = int(len(times) * LATE)
+        rows = sorted(sweep["rows"], key=lambda row: row["x"])
+        paces = [pace for row in rows if (pace := _pace(row)) is not None]
+        count = int(len(paces) * LATE)
         if count:
-            early, late = statistics.median(times[:count]), statistics.median(times[-count:])
+            early, late = statistics.median(paces[:count]), statistics.median(paces[-count:])
             yield (f"soak, {sweep['name']}: late over early",
                    Metric(late / early, SOAK, LOWER, LEAST_NOISE[SOAK], "", COOLING))
 
@@ -250,8 +260,6 @@ def _text(value: Any) -> str:
     """An entry of the device block as one word: the same word for the same setting."""
     if value is None or value == "":
         return ""
-    if isinstance(value, Mapping):
-        return " ".join(f"{key} {_text(one)}" for key, one in sorted(value.items()) if _text(one))
     if isinstance(value, float):
         return f"{value:g}"
     return str(value)
@@ -266,7 +274,7 @@ def identity_of(data: Json, folder_name: str) -> Identity:
         key=uuid or (f"{host}:{slot}" if host else folder_name), uuid=uuid, host=host, slot=slot,
         model=device["name"], driver=device["driver"], firmware=_text(device.get("vbios")),
         power_cap=_text(device.get("power_cap_w")), partition=_text(device.get("partition")),
-        ecc=_text(device.get("ecc")), link=_text(device.get("link")), backend=data["build"]["backend"],
+        ecc=_text(device.get("ecc")), link=_link(device.get("link", {})), backend=data["build"]["backend"],
         revision=data["hipscope"]["git_revision"], serial=_text(device.get("serial")))
 
 
@@ -278,10 +286,38 @@ def wrong_values(data: Json) -> list[str]:
     return failures
 
 
-def telemetry_of(results: Iterable[Json]) -> Telemetry:
-    """The worst that was seen."""
-    throttled = sum(one["clock"]["throttled_samples"] for one in results)
-    return Telemetry(throttled_samples=throttled)
+def _reasons(told: Json) -> set[str]:
+    """Why the clock was lower than it could be, at any moment of a sweep."""
+    moments = [told.get(when, {}) for when in ("before", "during", "after")]
+    return {reason for moment in moments for reason in moment.get("throttle_reasons", ())}
+
+
+def _highest(told: Sequence[Json], what: str) -> float | None:
+    """The highest reading of all sweeps, before, in and after them."""
+    found = [one["after"].get(what) for one in told] + [one["before"].get(what) for one in told]
+    found += [one.get("during", {}).get(what, {}).get("max") for one in told]
+    return max((one for one in found if one is not None), default=None)
+
+
+def telemetry_of(results: Sequence[Json]) -> Telemetry:
+    """The worst that was seen, of all sweeps together."""
+    told = [sweep["telemetry"] for one in results for sweep in one["sweeps"] if "telemetry" in sweep]
+    grown = [one.get("delta", {}) for one in told]
+    # What stands alone where heat or the board holds it back is told before what every GPU at work has.
+    reasons = sorted(set().union(*map(_reasons, told)), key=lambda reason: (reason == USUAL_REASON, reason))
+    return Telemetry(
+        tuple(reasons), _highest(told, "temperature_c"), _highest(told, "power_w"),
+        int(sum(one.get("ecc_corrected", 0) + one.get("ecc_uncorrected", 0) for one in grown)),
+        int(sum(one.get("rows_remapped", 0) for one in grown)),
+        sum(one["clock"]["throttled_samples"] for one in results))
+
+
+def _link(link: Json) -> str:
+    """The link as it is whatever power is saved: its width, and what it can do at most."""
+    parts = [f"x{link['width']}" if "width" in link else "",
+             f"of x{link['maximum_width']}" if "maximum_width" in link else "",
+             f"generation {link['maximum_generation']}" if "maximum_generation" in link else ""]
+    return " ".join(part for part in parts if part)
 
 
 def _metrics(results: Iterable[Json]) -> dict[str, Metric]:

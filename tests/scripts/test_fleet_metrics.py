@@ -60,7 +60,8 @@ def test_a_fleets_folder(tmp_path: Path) -> None:
     wrong = stream(4060.0, status="failed", verification={"checks": 2, "failures": ["read: 1 of 4 is wrong"]})
     synthetic.write(tmp_path / "again-2", wrong)
     gpu = metrics.collect(tmp_path)
-    assert {name: one.value for name, one in gpu.metrics.items()} == {"memory read": 4000.0, "memory read, alone": 4100.0}
+    values = {name: one.value for name, one in gpu.metrics.items()}
+    assert values == {"memory read": 4000.0, "memory read, alone": 4100.0}
     assert [one["memory read, alone"].value for one in gpu.again] == [4050.0, 4060.0]
     assert gpu.failures == ["memory_bandwidth: read: 1 of 4 is wrong"]
     assert metrics.from_json(json.loads(json.dumps(gpu.as_json()))) == gpu
@@ -68,15 +69,28 @@ def test_a_fleets_folder(tmp_path: Path) -> None:
 
 def test_identity(tmp_path: Path) -> None:
     data = stream()
-    data["device"].update(uuid="GPU-1", pci_address="0000:17:00.0", vbios="96.00", partition="MIG off", power_cap_w=700.0,
-                          ecc="on", link={"width": 16, "speed_gts": 32.0}, host="node7", serial=17)
+    data["device"].update(uuid="GPU-1", pci_address="0000:17:00.0", vbios="96.00", partition="MIG off",
+                          power_cap_w=700.0, ecc="on", link={"width": 8, "speed_gts": 32.0, "maximum_width": 16}, host="node7", serial=17)
     synthetic.write(tmp_path, data)
     one = metrics.collect(tmp_path).identity
     assert (one.key, one.host, one.slot, one.firmware) == ("GPU-1", "node7", "0000:17:00.0", "96.00")
-    assert (one.power_cap, one.link, one.serial) == ("700", "speed_gts 32 width 16", "17")
+    assert (one.power_cap, one.link, one.serial) == ("700", "x8 of x16", "17")
     del data["device"]["uuid"]
     synthetic.write(tmp_path, data)
     assert metrics.collect(tmp_path).key == "node7:0000:17:00.0"
+
+
+def test_telemetry(tmp_path: Path) -> None:
+    data = stream()
+    assert metrics.telemetry_of([data]).highest_c is None
+    data["sweeps"][0]["telemetry"] = {
+        "source": "NVML", "before": {"temperature_c": 40, "throttle_reasons": ["power cap"]},
+        "during": {"samples": 3, "temperature_c": {"min": 50, "mean": 60, "max": 88}, "throttle_reasons": ["thermal"]},
+        "after": {"temperature_c": 80, "power_w": 650.5}, "delta": {"ecc_corrected": 2, "rows_remapped": 1}}
+    synthetic.write(tmp_path, data)
+    found = metrics.collect(tmp_path).telemetry
+    assert found.throttle_reasons == ("thermal", "power cap") and (found.highest_c, found.highest_w) == (88, 650.5)
+    assert (found.ecc_errors, found.remapped_rows) == (2, 1)
 
 
 def test_soak(tmp_path: Path) -> None:
@@ -84,6 +98,13 @@ def test_soak(tmp_path: Path) -> None:
     synthetic.write(tmp_path, synthetic.result("soak", sweeps=[synthetic.sweep("GEMM", rows)]))
     (name, metric), = metrics.collect(tmp_path).metrics.items()
     assert name == "soak, GEMM: late over early" and metric.value == pytest.approx(1.1)
+    # By its rate, where it has one and no time.
+    for row in rows:
+        row["measurements"] = []
+        row["values"][0]["value"] = 90.0 if row["x"] >= 30 else 100.0
+    synthetic.write(tmp_path, synthetic.result("soak", sweeps=[synthetic.sweep("GEMM", rows)]))
+    metric, = metrics.collect(tmp_path).metrics.values()
+    assert metric.value == pytest.approx(1 / 0.9)
 
 
 @pytest.mark.parametrize("content, part", [("{", "not a whole"), ('{"experiment": "x", "sweeps": []}', "schema")])
