@@ -70,7 +70,8 @@ def test_a_fleets_folder(tmp_path: Path) -> None:
 def test_identity(tmp_path: Path) -> None:
     data = stream()
     data["device"].update(uuid="GPU-1", pci_address="0000:17:00.0", vbios="96.00", partition="MIG off",
-                          power_cap_w=700.0, ecc="on", link={"width": 8, "speed_gts": 32.0, "maximum_width": 16}, host="node7", serial=17)
+                          power_cap_w=700.0, ecc="on", host="node7", serial=17,
+                          link={"width": 8, "speed_gts": 32.0, "maximum_width": 16})
     synthetic.write(tmp_path, data)
     one = metrics.collect(tmp_path).identity
     assert (one.key, one.host, one.slot, one.firmware) == ("GPU-1", "node7", "0000:17:00.0", "96.00")
@@ -94,7 +95,7 @@ def test_telemetry(tmp_path: Path) -> None:
 
 
 def test_soak(tmp_path: Path) -> None:
-    rows = [synthetic.row(str(second), second, 1e-3 * (1.1 if second >= 30 else 1.0), 1.0) for second in range(40)]
+    rows = [synthetic.row(str(second), second, 1e-3 * (1.1 if second >= 30 else 1.0), None) for second in range(40)]
     synthetic.write(tmp_path, synthetic.result("soak", sweeps=[synthetic.sweep("GEMM", rows)]))
     (name, metric), = metrics.collect(tmp_path).metrics.items()
     assert name == "soak, GEMM: late over early" and metric.value == pytest.approx(1.1)
