@@ -28,7 +28,7 @@ FAULTY = 0.01
 GPUS_PER_NODE = 8
 SEED = 20261122
 # The GPUs of a cell: fleets are made until there are as many.
-GPUS_PER_CELL = 10000
+GPUS_PER_CELL = 5000
 BASELINE_GPUS = 128
 # What is bound by the clock gives cycles and a clock; the rest is as it is whatever the clock.
 BY_CYCLES = {"FP32 FMA": COMPUTE, "matrix FP16": MATRIX, "LDS latency": LDS, "memory latency": MEMORY}

@@ -171,9 +171,9 @@ def test_few_need_a_baseline() -> None:
 
 def test_a_baseline_that_the_fleet_contradicts() -> None:
     """What is normal here is not what is normal there: nobody is accused of differing as all of them do."""
-    baseline = cohorts.baseline_of(fleet(64))
+    baseline = cohorts.baseline_of(fleet(512))
     numbers = random.Random(12)
-    gpus = [gpu(index, numbers, memory=numbers.gauss(0, 0.02)) for index in range(32)]
+    gpus = [gpu(index, numbers, memory=numbers.gauss(0, 0.02)) for index in range(24)]
     assert set(statuses(gpus, baseline=baseline)) == {"pass"}
 
 
@@ -183,6 +183,13 @@ def test_slots_are_no_fault_of_a_card() -> None:
     assert set(statuses(gpus)) == {"pass"}
     notes = list(cohorts.notes(cohorts.form(gpus)))
     assert notes and all("in slot 7 of every node" in note for note in notes)
+
+
+def test_slots_that_differ_hide_nothing() -> None:
+    """Each slot is 1 % warmer and slower than the one before: what is normal is told within a slot."""
+    numbers = random.Random(5)
+    gpus = [gpu(index, numbers, clock=0.01 * (index % 8) + (0.06 if index == 8 else 0.0)) for index in range(128)]
+    assert statuses(gpus)["suspect"] == ["GPU-8"]
 
 
 def test_a_fleet_that_is_off_its_baseline() -> None:
