@@ -3,6 +3,7 @@
 
 `fleet.py run` measures the node it is started on and takes Python's standard library alone; a site's own
 engine (srun, pdsh, Kubernetes) starts it on every node. `fleet.py report` makes the pages and lists of all.
+`fleet.py simulate` says how often that finds a slow GPU and accuses a good one.
 """
 
 from __future__ import annotations
@@ -63,6 +64,12 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _gpus(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,6}", text) or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 to 999999")
+    return int(text)
+
+
 def _node_name(text: str) -> str:
     if not layout.NODE_NAME.fullmatch(text):
         raise argparse.ArgumentTypeError(f"'{text[:100]}' is no node's name")
@@ -80,7 +87,7 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = _Parser(prog="fleet.py", description=__doc__, epilog=STATUS,
                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    actions = parser.add_subparsers(dest="action", required=True, metavar="run|report")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="run|report|simulate")
 
     run = actions.add_parser("run", help="measure this node's GPUs", epilog=STATUS,
                              formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -117,6 +124,12 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     report.add_argument("--out", metavar="DIR", type=Path, help="where to write (default: the fleet's folder)")
     report.add_argument("--jobs", metavar="N", type=_count, default=os.cpu_count() or 1,
                         help="processes that read results (default: one per core)")
+
+    simulate = actions.add_parser("simulate", help="print how often a slow GPU is found and a good one accused, in "
+                                  "simulated fleets: by report and by two rules in use")
+    simulate.add_argument("--sizes", metavar="N", type=_gpus, nargs="+", help="GPUs in a fleet (default: 8 to 10000)")
+    simulate.add_argument("--gpus", metavar="N", type=_gpus,
+                          help="GPUs in each cell of the table, at least: more take longer (default: 5000)")
     parsed = parser.parse_args(arguments)
     if parsed.action == "run":
         if parsed.out is None and not parsed.prolog:
@@ -209,9 +222,15 @@ def end_on_signals() -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs or reports, as the command line says."""
+    """Runs, reports or simulates, as the command line says."""
     parsed = parse_arguments(arguments)
     try:
+        if parsed.action == "simulate":
+            from hipscope_fleet import simulate
+
+            for line in simulate.run(parsed.sizes or simulate.SIZES, parsed.gpus or simulate.GPUS_PER_CELL):
+                print(line, flush=True)
+            return 0
         if parsed.action == "report":
             from hipscope_fleet import report
 
@@ -228,7 +247,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["report"]:
+    if sys.argv[1:2] in (["report"], ["simulate"]):
         from hipscope_report import ending
 
         sys.exit(ending.run("fleet.py", main, output_failed=3))

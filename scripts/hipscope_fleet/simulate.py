@@ -7,10 +7,8 @@ rules in use, which look at rates from one run: under 90 % of the best, and unde
 
 from __future__ import annotations
 
-import argparse
 import random
 import statistics
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -278,6 +276,7 @@ def grid(sizes: Sequence[int], spreads: Sequence[float], deficits: Sequence[floa
     yield f"{better} of {cells} cells: hipscope accuses under 1 in 1000, and no rule that does so too finds more."
 
 
+CONDITIONS_SIZE = 128
 CONDITIONS: dict[str, tuple[World, Callable[[random.Random], Fault]]] = {
     "as in the table": (World(0.01), any_metric(0.05)),
     "clock falls by 3 % from the first slot to the last": (World(0.01, gradient=0.03), any_metric(0.05)),
@@ -304,23 +303,4 @@ def run(sizes: Sequence[int] = SIZES, gpus: int = GPUS_PER_CELL) -> Iterator[str
     yield ""
     yield from grid(sizes, SPREADS, DEFICITS, gpus)
     yield ""
-    yield from conditions(sizes[-1] if len(sizes) == 1 else 128, gpus)
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Prints the tables."""
-    parser = argparse.ArgumentParser(
-        prog="hipscope_fleet.simulate", description="Print how often a slow GPU is found and a good one accused, "
-        "in simulated fleets: by hipscope and by two rules in use.")
-    parser.add_argument("--sizes", metavar="N", type=int, nargs="+", default=list(SIZES), help="GPUs in a fleet")
-    parser.add_argument("--gpus", metavar="N", type=int, default=GPUS_PER_CELL, help="GPUs in each cell, at least")
-    parsed = parser.parse_args(arguments)
-    if min(parsed.sizes) < 1 or parsed.gpus < 1:
-        parser.error("fleets have at least one GPU")
-    for line in run(parsed.sizes, parsed.gpus):
-        print(line, flush=True)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    yield from conditions(CONDITIONS_SIZE if CONDITIONS_SIZE in sizes else sizes[-1], gpus)

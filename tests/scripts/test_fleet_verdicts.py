@@ -13,6 +13,7 @@ import synthetic
 
 sys.path.insert(0, str(synthetic.SCRIPTS))
 
+import fleet as fleet_script  # noqa: E402  # pylint: disable=wrong-import-position
 from hipscope_fleet import cohorts, metrics, simulate, verdicts  # noqa: E402  # pylint: disable=wrong-import-position
 from hipscope_fleet.metrics import Gpu, Identity, Metric, Telemetry  # noqa: E402  # pylint: disable=wrong-import-position
 
@@ -249,10 +250,17 @@ def test_ten_thousand() -> None:
 
 
 def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
-    assert simulate.main(["--sizes", "16", "--gpus", "16"]) == 0
+    assert fleet_script.main(["simulate", "--sizes", "16", "--gpus", "16"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("Found, per cent: hipscope / 90 % of the best / 95 % of the mean")
     assert sum(line.startswith("| 16 |") for line in lines) == len(simulate.SPREADS)
+
+
+@pytest.mark.parametrize("arguments", [["--sizes", "0"], ["--gpus", "many"], ["--sizes"]])
+def test_the_table_of_nothing(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        fleet_script.main(["simulate", *arguments])
+    assert ended.value.code == 2 and capsys.readouterr().err.count("\n") == 1
 
 
 def test_limits_are_of_all_kinds() -> None:
