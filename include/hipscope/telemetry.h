@@ -1,5 +1,6 @@
 // What a device's sensors and counters say, and which device it is: by NVIDIA's management library,
-// which comes with the driver, by the files of AMD's driver, or nothing. Plain C++, no GPU headers.
+// which comes with the driver, by the files of AMD's driver and its library where it is, or
+// nothing. Plain C++, no GPU headers.
 //
 // Sensors are slow: power is an average over up to a second, and is renewed every 100 ms or so. A
 // reading asks the driver, which may hold locks that launches need too: none is taken while a
@@ -82,6 +83,7 @@ class TelemetrySource {
 struct TelemetryPlaces {
   std::string nvml_library = "libnvidia-ml.so.1";
   std::string sysfs = "/sys";
+  std::string amd_smi_library = "libamd_smi.so";
 };
 
 /// The sensors of one device. May be asked from several threads.

@@ -23,7 +23,7 @@ Telemetry Telemetry::open(const DeviceDescription& device, const TelemetryPlaces
   if (device.architecture.starts_with("sm_")) {
     opened = detail::open_nvml(device, places.nvml_library);
   } else if (device.architecture.starts_with("gfx")) {
-    opened = detail::open_amd_sysfs(device, places.sysfs);
+    opened = detail::open_amd_sysfs(device, places);
   } else {
     opened.why_not = "this device has no sensors";
   }

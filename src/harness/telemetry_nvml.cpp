@@ -101,7 +101,7 @@ class Library {
   int status_;
 };
 
-class Nvml : public TelemetrySource {
+class Nvml final : public TelemetrySource {
  public:
   Nvml(std::unique_ptr<Library> library, Handle device, std::string mig_uuid)
       : library_(std::move(library)), device_(device), mig_uuid_(std::move(mig_uuid)) {}

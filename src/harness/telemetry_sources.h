@@ -19,8 +19,8 @@ struct OpenedSource {
 /// NVIDIA's management library, loaded from `library`.
 OpenedSource open_nvml(const DeviceDescription& device, const std::string& library);
 
-/// The files of AMD's driver under `root`, which is /sys.
-OpenedSource open_amd_sysfs(const DeviceDescription& device, const std::string& root);
+/// The files of AMD's driver, and for what these do not tell its management library where it is.
+OpenedSource open_amd_sysfs(const DeviceDescription& device, const TelemetryPlaces& places);
 
 /// What sensors of a working device can say. A driver has other values for what it does not know:
 /// zeros, all bits set, 65535.

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <utility>
 
+#include "amd_smi.h"
 #include "gpu_metrics.h"
 #include "telemetry_sources.h"
 
@@ -67,9 +68,9 @@ int generation_of(double speed_gts) {
   return generation;
 }
 
-class AmdSysfs : public TelemetrySource {
+class AmdSysfs final : public TelemetrySource {
  public:
-  AmdSysfs(fs::path folder, bool is_energy_known)
+  AmdSysfs(fs::path folder, bool is_energy_known, const std::string& amd_smi)
       : folder_(std::move(folder)), is_energy_known_(is_energy_known) {
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator(folder_ / "hwmon", ignored)) {
@@ -86,9 +87,17 @@ class AmdSysfs : public TelemetrySource {
         memory_temperature_ = sensors_ / (name + "_input");
       }
     }
+    TelemetryReading reading;
+    read_sensors(reading);
+    read_counters(reading);
+    if (!reading.energy_j || !(reading.ecc_corrected || reading.ecc_uncorrected)) {
+      amd_smi_ = AmdSmi::open(amd_smi, folder_.filename().string());
+    }
   }
 
-  [[nodiscard]] std::string name() const override { return "sysfs of amdgpu"; }
+  [[nodiscard]] std::string name() const override {
+    return amd_smi_ ? "sysfs of amdgpu, AMD SMI" : "sysfs of amdgpu";
+  }
 
   [[nodiscard]] DeviceIdentity identity() override {
     const std::string id = line("UUID", folder_ / "unique_id");
@@ -114,6 +123,9 @@ class AmdSysfs : public TelemetrySource {
     GpuMetrics metrics = read_metrics();
     reading.energy_j = metrics.energy_j;
     reading.throttle_reasons = reasons(std::move(metrics));
+    if (amd_smi_) {
+      amd_smi_->add_sensors(reading);
+    }
   }
 
   void read_counters(TelemetryReading& reading) override {
@@ -131,6 +143,9 @@ class AmdSysfs : public TelemetrySource {
     note("bad pages", pages);
     if (pages.text) {
       reading.rows_remapped = retired_pages(*pages.text);
+    }
+    if (amd_smi_) {
+      amd_smi_->add_counters(reading);
     }
   }
 
@@ -246,21 +261,23 @@ class AmdSysfs : public TelemetrySource {
   fs::path memory_temperature_;
   bool is_energy_known_;
   std::optional<ThrottleResidency> residency_;
+  std::unique_ptr<AmdSmi> amd_smi_;
   std::set<std::string> refused_;
 };
 
 }  // namespace
 
-OpenedSource open_amd_sysfs(const DeviceDescription& device, const std::string& root) {
+OpenedSource open_amd_sysfs(const DeviceDescription& device, const TelemetryPlaces& places) {
   if (device.pci_address.empty()) {
     return {.source = nullptr, .why_not = "the runtime tells no PCI address"};
   }
-  const fs::path folder = fs::path(root) / "bus" / "pci" / "devices" / device.pci_address;
+  const fs::path folder = fs::path(places.sysfs) / "bus" / "pci" / "devices" / device.pci_address;
   if (!is_amd(folder)) {
     return {.source = nullptr, .why_not = folder.string() + " is not there or no AMD GPU's"};
   }
   const bool is_energy_known = device.architecture.starts_with("gfx90a");
-  return {.source = std::make_unique<AmdSysfs>(folder, is_energy_known), .why_not = ""};
+  return {.source = std::make_unique<AmdSysfs>(folder, is_energy_known, places.amd_smi_library),
+          .why_not = ""};
 }
 
 }  // namespace hipscope::detail
