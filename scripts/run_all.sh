@@ -5,9 +5,12 @@
 #
 #   --quick          smaller sizes and fewer samples: a first look
 #   --full           more samples than by default
-#   --device N       the device with this index (see the binaries' --devices)
+#   --device N       the device with this index (see the binaries' --devices); of several it is one at a
+#                    time, fleet.py measures all of a machine
 #   --only REGEX     only experiments whose name matches
-#   --out DIR        write here instead of results/<device>
+#   --no-host        leave the host's name out of the results
+#   --out DIR        write here instead of results/<device>, where <device> is the GPU's name in short; of
+#                    equal GPUs the first has that folder, another one, N, has results/<device>-gpuN
 #   --backend B      amd, nvidia or host instead of what detect_backend.sh says
 #   --build-dir DIR  build here instead of build/<backend>
 #   --no-build       run the binaries as they are, which may come from another machine; in a tree that
@@ -39,6 +42,7 @@ source "$here/jobs.sh"
 source "$here/experiments.sh"
 
 preset_option=()
+host_option=()
 device=
 out=
 build=true
@@ -54,6 +58,7 @@ parse_options() {
         ((${#preset_option[@]} == 0)) || usage_error "--quick and --full exclude each other."
         preset_option=("$1")
         ;;
+      --no-host) host_option=(--no-host) ;;
       --no-build) build=false ;;
       --no-setup) setup=false ;;
       --device | --only | --out | --backend | --build-dir)
@@ -75,7 +80,8 @@ set_option() {
   [[ -n $2 ]] || usage_error "$1 needs a value that is not empty."
   case $1 in
     --device)
-      [[ $2 =~ ^[0-9]{1,4}$ ]] || usage_error "--device takes an index such as 0, not '$2'."
+      [[ $2 =~ ^[0-9]{1,4}$ ]] ||
+        usage_error "--device takes an index such as 0, not '$2'; fleet.py measures several devices."
       device=$2
       ;;
     --only)
@@ -102,9 +108,10 @@ require_place_for_results() {
     usage_error "the folder ${out:-$root/results} cannot be written to; take another one with --out."
 }
 
-# Sets `slug` and `description` of the device as the first binary names it, and how many there are to choose from.
+# Sets `slug` and `description` of the device as the first binary names it, the name of its `folder`, and how
+# many there are to choose from.
 ask_for_device() {
-  local first=$build_dir/bin/${experiments[0]} lines status=0 index
+  local first=$build_dir/bin/${experiments[0]} lines status=0 index earlier=$'\n'
   [[ -x $first ]] || usage_error "there is no binary $first; build first."
   lines=$("$first" --devices </dev/null) || status=$?
   if ((status == 77)) || { ((status == 0)) && [[ -z $lines ]]; }; then
@@ -122,8 +129,12 @@ ask_for_device() {
   while IFS=$'\t' read -r index slug description; do
     if [[ $index == "${device:-0}" ]]; then
       [[ $slug =~ ^[a-z0-9][a-z0-9._-]*$ ]] || usage_error "the device's short name '$slug' is no folder name."
+      # Two equal GPUs do not take each other's results.
+      folder=$slug
+      [[ $earlier != *$'\n'"$slug"$'\n'* ]] || folder+=-gpu$index
       return
     fi
+    earlier+=$slug$'\n'
   done <<<"$lines"
   usage_error "there is no device ${device:-0}; $first --devices lists them."
 }
@@ -151,7 +162,7 @@ put_in_place() (
 # Runs experiment $1 and files its result; says on one line how it went.
 run_experiment() {
   local name=$1 status=0 begin took
-  local options=(--json "$scratch/$name.json" "${preset_option[@]}")
+  local options=(--json "$scratch/$name.json" "${preset_option[@]}" "${host_option[@]}")
   [[ -z $device ]] || options+=(--device "$device")
   begin=$(now)
   if [[ -x $build_dir/bin/$name ]]; then
@@ -219,7 +230,7 @@ run_experiments() {
   mkdir -p "$out" 2>/dev/null || usage_error "the folder $out cannot be made."
   scratch=$(mktemp -d "$out/.running.XXXXXX" 2>/dev/null) || usage_error "the folder $out cannot be written to."
   printf 'Running on %s' "$description"
-  [[ -n $device ]] || ((device_count == 1)) || printf ' (the first of %d devices; --device N takes another)' "$device_count"
+  [[ -n $device ]] || ((device_count == 1)) || printf ' (the first of %d devices; --device N takes another, fleet.py all)' "$device_count"
   printf '\n'
   for name in "${experiments[@]}"; do
     number=$((number + 1))
@@ -348,7 +359,7 @@ else
 fi
 ask_for_device
 isa_out=${out:+$out/isa}
-out=${out:-$root/results/$slug}
+out=${out:-$root/results/$folder}
 run_experiments
 if $build && [[ $slug == host ]]; then
   report_on_isa

@@ -13,6 +13,7 @@
 
 #include "build_info.h"
 #include "device_code.h"
+#include "devices.h"
 #include "hipscope/describe_device.h"
 #include "interrupt.h"
 #include "options.h"
@@ -118,34 +119,14 @@ std::string utc_now() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
-int run_experiment(detail::ExperimentRecord& experiment, const detail::Options& options) {
-  // A wrong size is wrong on every device, so it is told before one is looked for.
-  resolve_sizes(experiment, options.preset, true, std::numeric_limits<std::uint64_t>::max());
-  if (options.list_sweeps) {
-    return list_sweeps(experiment, options);
-  }
-  const auto selected = select_sweeps(experiment, options.filter);
-  if (!options.json_path.empty()) {
-    detail::require_writable(options.json_path);
-  }
-  std::string why_none;
-  const int count = device_count(why_none);
-  if (count == 0) {
-    detail::print_error(experiment.name, "no device: " + why_none);
-    return no_device;
-  }
-  if (options.list_devices) {
-    return list_devices(count);
-  }
-  if (options.device >= count) {
-    throw UsageError(fmt::format("--device: there is no device {}, the last one is {}",
-                                 options.device, count - 1));
-  }
-  detail::install_signal_handlers();
+using Selection = std::vector<const detail::SweepDeclaration*>;
+
+int run_on_device(detail::ExperimentRecord& experiment, const detail::Options& options,
+                  const Selection& selected, int index) {
   const auto start = std::chrono::steady_clock::now();
-  detail::require_code_for(describe_device(options.device).architecture, detail::build_info.backend,
+  detail::require_code_for(describe_device(index).architecture, detail::build_info.backend,
                            detail::build_info.targets);
-  const std::unique_ptr<Device> device = open_device(options.device);
+  const std::unique_ptr<Device> device = open_device(index);
   resolve_sizes(experiment, options.preset, device->is_hardware(),
                 device->description().memory_bytes);
   Run run{.experiment = experiment,
@@ -176,6 +157,32 @@ int run_experiment(detail::ExperimentRecord& experiment, const detail::Options& 
     detail::write_whole(options.json_path, detail::to_json(run));
   }
   return run.failures().empty() ? good : verification_failed;
+}
+
+int run_experiment(detail::ExperimentRecord& experiment, const detail::Options& options,
+                   const std::vector<std::string>& arguments) {
+  // A wrong size is wrong on every device, so it is told before one is looked for.
+  resolve_sizes(experiment, options.preset, true, std::numeric_limits<std::uint64_t>::max());
+  if (options.list_sweeps) {
+    return list_sweeps(experiment, options);
+  }
+  const Selection selected = select_sweeps(experiment, options.filter);
+  if (!options.json_path.empty()) {
+    detail::require_writable(options.json_path);
+  }
+  std::string why_none;
+  const int count = device_count(why_none);
+  if (count == 0) {
+    detail::print_error(experiment.name, "no device: " + why_none);
+    return no_device;
+  }
+  if (options.list_devices) {
+    return list_devices(count);
+  }
+  const std::vector<int> devices = detail::chosen_devices(options.devices, count);
+  detail::install_signal_handlers();
+  return devices.size() == 1 ? run_on_device(experiment, options, selected, devices[0])
+                             : run_on_devices(experiment.name, devices, options, arguments);
 }
 
 }  // namespace
@@ -213,7 +220,8 @@ int Experiment::run(int argc, char** argv) {
   };
   try {
     const detail::ParsedCommandLine parsed = parse_command_line(*record_, argc, argv);
-    return parsed.exit_status ? *parsed.exit_status : run_experiment(*record_, parsed.options);
+    return parsed.exit_status ? *parsed.exit_status
+                              : run_experiment(*record_, parsed.options, {argv, argv + argc});
   } catch (const UsageError& error) {
     return fail(error.what(), bad_usage);
   } catch (const detail::Interrupted& interrupted) {

@@ -221,11 +221,24 @@ def test_no_python_no_report(sandbox: Sandbox) -> None:
 
 
 def test_of_several_devices_it_says_which(sandbox: Sandbox) -> None:
-    several = "Running on Fake GPU, 8 CUs (the first of 2 devices; --device N takes another)\n"
+    several = "Running on Fake GPU, 8 CUs (the first of 2 devices; --device N takes another, fleet.py all)\n"
     assert several in sandbox.run("--only", "copy_rate").stdout
     assert "Running on Other GPU\n" in sandbox.run("--only", "copy_rate", "--device", "1").stdout
     sandbox.set_devices("0\tfake-gpu\tFake GPU, 8 CUs\n")
     assert "Running on Fake GPU, 8 CUs\n" in sandbox.run("--only", "copy_rate").stdout
+
+
+def test_equal_gpus_have_a_folder_each(sandbox: Sandbox) -> None:
+    sandbox.set_devices("0\tfake-gpu\tFake GPU\n1\tother-gpu\tOther GPU\n2\tfake-gpu\tFake GPU\n")
+    for device, folder in (("0", "fake-gpu"), ("1", "other-gpu"), ("2", "fake-gpu-gpu2")):
+        assert sandbox.run("--only", "copy_rate", "--device", device).returncode == 0
+        assert (sandbox.root / "results" / folder / "copy_rate.json").exists()
+
+
+def test_it_measures_one_device(sandbox: Sandbox) -> None:
+    for several in ("all", "0,1"):
+        done = sandbox.run("--device", several)
+        assert done.returncode == 2 and "fleet.py measures several devices" in done.stderr
 
 
 def test_a_runtime_that_aborts_over_another_gpu(sandbox: Sandbox) -> None:

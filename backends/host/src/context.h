@@ -44,6 +44,9 @@ class Handles {
   std::map<Object*, std::unique_ptr<Object>> objects_;
 };
 
+/// Whether there is a device of that number: as many as HIPSCOPE_HOST_DEVICES says, else one.
+bool is_device(int device);
+
 /// Returns the error that keeps each call from working at all: no device, or a kernel that failed.
 hipError_t standing_error();
 

@@ -2,6 +2,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <limits>
 #include <optional>
@@ -140,7 +142,29 @@ std::optional<int> attribute_of(const hipDeviceProp_t& properties, hipDeviceAttr
   return std::nullopt;
 }
 
+// As many as the environment variable HIPSCOPE_HOST_DEVICES says, else one. They are all the same.
+int device_count_from_environment() {
+  constexpr long most = 64;
+  const char* const text = std::getenv("HIPSCOPE_HOST_DEVICES");
+  if (text == nullptr) return 1;
+  char* end = nullptr;
+  const long count = std::strtol(text, &end, 10);
+  if (end != text && *end == '\0' && count >= 1 && count <= most) return static_cast<int>(count);
+  std::fprintf(stderr, "HIPSCOPE_HOST_DEVICES is '%s'; it must be 0 to %ld\n", text, most);
+  std::exit(2);
+}
+
+int device_count() {
+  static const int count = device_count_from_environment();
+  return count;
+}
+
+int current_device = 0;
+
 }  // namespace
+
+bool is_device(int device) { return device >= 0 && device < device_count(); }
+
 }  // namespace hip_host
 
 using hip_host::api_call;
@@ -149,19 +173,23 @@ hipError_t hipGetDeviceCount(int* count) {
   if (count != nullptr) *count = 0;
   return api_call([&] {
     if (count == nullptr) return hipErrorInvalidValue;
-    *count = 1;
+    *count = hip_host::device_count();
     return hipSuccess;
   });
 }
 
 hipError_t hipSetDevice(int device) {
-  return api_call([&] { return device == 0 ? hipSuccess : hipErrorInvalidDevice; });
+  return api_call([&] {
+    if (!hip_host::is_device(device)) return hipErrorInvalidDevice;
+    hip_host::current_device = device;
+    return hipSuccess;
+  });
 }
 
 hipError_t hipGetDevice(int* device) {
   return api_call([&] {
     if (device == nullptr) return hipErrorInvalidValue;
-    *device = 0;
+    *device = hip_host::current_device;
     return hipSuccess;
   });
 }
@@ -169,7 +197,7 @@ hipError_t hipGetDevice(int* device) {
 hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device) {
   return api_call([&] {
     if (properties == nullptr) return hipErrorInvalidValue;
-    if (device != 0) return hipErrorInvalidDevice;
+    if (!hip_host::is_device(device)) return hipErrorInvalidDevice;
     *properties = hip_host::properties_of_device();
     return hipSuccess;
   });
@@ -178,7 +206,7 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device) {
 hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int device) {
   return api_call([&] {
     if (value == nullptr) return hipErrorInvalidValue;
-    if (device != 0) return hipErrorInvalidDevice;
+    if (!hip_host::is_device(device)) return hipErrorInvalidDevice;
     const std::optional<int> found =
         hip_host::attribute_of(hip_host::properties_of_device(), attribute);
     if (!found) return hipErrorInvalidValue;
@@ -198,7 +226,7 @@ hipError_t hipRuntimeGetVersion(int* version) {
 hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer) {
   return api_call([&] {
     if (can == nullptr) return hipErrorInvalidValue;
-    if (device != 0 || peer != 0) return hipErrorInvalidDevice;
+    if (!hip_host::is_device(device) || !hip_host::is_device(peer)) return hipErrorInvalidDevice;
     *can = 0;
     return hipSuccess;
   });

@@ -203,7 +203,7 @@ hipError_t hipMemPrefetchAsync(const void* memory, std::size_t bytes, int device
                                hipStream_t stream) {
   return api_call([&] {
     constexpr int to_host = -1;
-    if (device != 0 && device != to_host) return hipErrorInvalidDevice;
+    if (!hip_host::is_device(device) && device != to_host) return hipErrorInvalidDevice;
     const hipError_t error = hip_host::check_range(memory, bytes);
     return error != hipSuccess ? error : hip_host::enqueue(stream, [] { return hipSuccess; });
   });
@@ -233,7 +233,9 @@ hipError_t hipMemcpyAsync(void* destination, const void* source, std::size_t byt
 hipError_t hipMemcpyPeerAsync(void* destination, int destination_device, const void* source,
                               int source_device, std::size_t bytes, hipStream_t stream) {
   return api_call([&] {
-    if (destination_device != 0 || source_device != 0) return hipErrorInvalidDevice;
+    if (!hip_host::is_device(destination_device) || !hip_host::is_device(source_device)) {
+      return hipErrorInvalidDevice;
+    }
     return hip_host::copy(destination, source, bytes, hipMemcpyDeviceToDevice, stream);
   });
 }

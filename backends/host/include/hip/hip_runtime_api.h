@@ -106,18 +106,20 @@ enum hipDeviceAttribute_t {
   hipDeviceAttributeConcurrentManagedAccess,
 };
 
-/// Sets `*count` to 1; to 0, with hipErrorNoDevice, if HIPSCOPE_HOST_DEVICES=0.
+/// Sets `*count` to what the environment variable HIPSCOPE_HOST_DEVICES says, else to 1; to 0 with
+/// hipErrorNoDevice. Several devices are all the same.
 hipError_t hipGetDeviceCount(int* count);
-/// Chooses device 0; hipErrorInvalidDevice for any other.
+/// hipErrorInvalidDevice where there is no such device.
 hipError_t hipSetDevice(int device);
 hipError_t hipGetDevice(int* device);
-/// hipErrorInvalidDevice for any device but 0.
+/// hipErrorInvalidDevice where there is no such device.
 hipError_t hipGetDeviceProperties(hipDeviceProp_t* properties, int device);
-/// hipErrorInvalidDevice for any device but 0, hipErrorInvalidValue for an unknown attribute.
+/// hipErrorInvalidDevice where there is no such device, hipErrorInvalidValue for an unknown
+/// attribute.
 hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int device);
-/// Sets `*can` to 0: there is no other device. hipErrorInvalidDevice for any but 0.
+/// Sets `*can` to 0. hipErrorInvalidDevice where there is no such device.
 hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer);
-/// hipErrorInvalidDevice: there is no other device.
+/// hipErrorInvalidDevice: none can reach another.
 hipError_t hipDeviceEnablePeerAccess(int peer, unsigned flags);
 hipError_t hipDriverGetVersion(int* version);
 hipError_t hipRuntimeGetVersion(int* version);
@@ -271,7 +273,8 @@ hipError_t hipHostUnregister(void* memory);
 /// As hipMalloc; freed by hipFree. hipErrorInvalidValue for unknown flags.
 hipError_t hipMallocManaged(void** pointer, std::size_t bytes, unsigned flags);
 /// Does nothing: all pages are where host and device touch them. hipErrorInvalidValue for more
-/// bytes than the buffer holds, hipErrorInvalidDevice for any device but 0 and the host, -1.
+/// bytes than the buffer holds, hipErrorInvalidDevice for what is neither a device nor the host,
+/// -1.
 hipError_t hipMemPrefetchAsync(const void* memory, std::size_t bytes, int device,
                                hipStream_t stream = nullptr);
 /// Sets the bytes that hipMalloc can still give, and those it could at the start.
@@ -299,7 +302,7 @@ hipError_t hipHostMalloc(Element** pointer, std::size_t bytes,
 hipError_t hipMemcpy(void* destination, const void* source, std::size_t bytes, hipMemcpyKind kind);
 hipError_t hipMemcpyAsync(void* destination, const void* source, std::size_t bytes,
                           hipMemcpyKind kind, hipStream_t stream = nullptr);
-/// As hipMemcpyAsync between devices; hipErrorInvalidDevice for any but 0.
+/// As hipMemcpyAsync between devices; hipErrorInvalidDevice where there is no such device.
 hipError_t hipMemcpyPeerAsync(void* destination, int destination_device, const void* source,
                               int source_device, std::size_t bytes, hipStream_t stream = nullptr);
 hipError_t hipMemset(void* destination, int value, std::size_t bytes);
