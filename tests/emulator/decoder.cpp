@@ -379,6 +379,9 @@ void decode_known(const Line& line, const Definition& definition, Instruction& i
   instruction.run = definition.run;
   instruction.unit = definition.unit;
   const std::vector<Operand> operands = operands_of(line, definition.layout);
+  if (line.mnemonic.starts_with("v_fma_mix")) {
+    instruction.select_high = 0;  // what is not said there
+  }
   if (line.mnemonic == "ds_swizzle_b32") {
     instruction.offset = instruction.immediate();
   } else if (definition.layout != Layout::none) {

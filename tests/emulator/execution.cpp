@@ -18,6 +18,12 @@ constexpr Qword plain_turn = 1500;
 // In random order: of a wave, at most; and of a block.
 constexpr Qword shuffled_turn = 60;
 constexpr Qword shuffled_block_turn = 400;
+// In random order, one of a block's waves is held now and then, as if it waited long for memory: do
+// the others wait for it where they must? In one of so many turns of the block, and behind one of
+// so many barriers, where it would be ahead of nobody; for at most so many turns.
+constexpr Qword turns_per_hold = 32;
+constexpr Qword barriers_per_hold = 4;
+constexpr Qword longest_hold = 64;
 // A round in which a wave sleeps counts as so many.
 constexpr Qword cost_of_sleep = 30;
 // A store that is not seen yet is, in one of so many turns of a block.
@@ -200,6 +206,7 @@ class Execution {
  private:
   void shuffle_blocks();
   void start_block();
+  void hold_a_wave(Block& block, Qword one_of);
   bool run_block(Block& block);
   void run_wave(Wave& wave);
   [[noreturn]] void stop_endless(const Wave& wave, const char* why) const;
@@ -260,8 +267,19 @@ void Execution::run_wave(Wave& wave) {
   budget_ -= std::min(budget_, most);
 }
 
+void Execution::hold_a_wave(Block& block, Qword one_of) {
+  if (machine_.options.shuffle && machine_.random.below(one_of) == 0) {
+    Wave& wave = *block.waves[machine_.random.below(block.waves.size())];
+    wave.turns_held = static_cast<unsigned>(1 + machine_.random.below(longest_hold));
+  }
+}
+
 // Until the block has used its turn. True when it has ended.
 bool Execution::run_block(Block& block) {
+  for (auto& wave : block.waves) {
+    wave->turns_held -= std::min(wave->turns_held, 1U);
+  }
+  hold_a_wave(block, turns_per_hold);
   budget_ = machine_.options.shuffle ? shuffled_block_turn : plain_turn * waves_ * 2;
   std::vector<std::size_t> order(block.waves.size());
   while (budget_ > 0) {
@@ -273,10 +291,15 @@ bool Execution::run_block(Block& block) {
     }
     bool is_over = true;
     bool has_moved = false;
+    bool is_held = false;
     for (const std::size_t position : order) {
       Wave& wave = *block.waves[position];
       is_over = is_over && wave.has_ended;
       if (wave.has_ended || wave.is_at_barrier) {
+        continue;
+      }
+      if (wave.turns_held > 0) {
+        is_held = true;
         continue;
       }
       has_moved = true;
@@ -290,7 +313,12 @@ bool Execution::run_block(Block& block) {
     if (is_over) {
       return true;
     }
-    release_barrier(block);
+    if (release_barrier(block)) {
+      hold_a_wave(block, barriers_per_hold);
+    }
+    if (!has_moved && is_held) {
+      break;
+    }
     if (!has_moved) {
       // All wait at one barrier, and were let go on.
       budget_ -= 1;
@@ -344,17 +372,18 @@ void Execution::run() {
 
 }  // namespace
 
-void release_barrier(Block& block) {
+bool release_barrier(Block& block) {
   const auto is_elsewhere = [](const auto& wave) {
     return !wave->has_ended && !wave->is_at_barrier;
   };
   if (std::any_of(block.waves.begin(), block.waves.end(), is_elsewhere)) {
-    return;
+    return false;
   }
   for (auto& wave : block.waves) {
     wave->is_at_barrier = false;
   }
   block.lds.pass_barrier();
+  return true;
 }
 
 std::unique_ptr<Wave> make_wave(Block& block, unsigned index, Qword arguments, Qword packet) {

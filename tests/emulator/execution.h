@@ -13,8 +13,9 @@ void execute(Launch& launch);
 unsigned blocks_per_unit(const CodeObject& object, const Kernel& kernel, unsigned threads,
                          unsigned dynamic_lds);
 
-/// Lets the waves of the block go on if all that have not ended are at a barrier.
-void release_barrier(Block& block);
+/// Lets the waves of the block go on if all that have not ended are at a barrier. False: one is
+/// not.
+bool release_barrier(Block& block);
 
 /// LDS of a block, at most, in bytes.
 inline constexpr unsigned largest_lds = 65536;

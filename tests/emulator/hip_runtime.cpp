@@ -113,6 +113,7 @@ class Device {
   std::map<const void*, Symbolic> variables;
   std::vector<Configuration> configurations;
   std::map<void*, std::size_t> allocations;
+  std::map<void*, std::size_t> registered;  // the program's own memory
   hipError_t last_error = hipSuccess;
 };
 
@@ -317,6 +318,31 @@ hipError_t hipHostMalloc(void** memory, std::size_t size, unsigned /*flags*/) {
 }
 
 hipError_t hipHostFree(void* memory) { return release(memory); }
+
+hipError_t hipMallocManaged(void** memory, std::size_t size, unsigned /*flags*/) {
+  return hipMalloc(memory, size);
+}
+
+hipError_t hipMemPrefetchAsync(const void* /*memory*/, std::size_t /*size*/, int /*number*/,
+                               hipStream_t /*stream*/) {
+  return hipSuccess;
+}
+
+hipError_t hipHostRegister(void* memory, std::size_t size, unsigned /*flags*/) {
+  device().finish();
+  device().machine.memory.allow(reinterpret_cast<Qword>(memory), size);
+  device().registered[memory] = size;
+  return hipSuccess;
+}
+
+hipError_t hipHostUnregister(void* memory) {
+  device().finish();
+  if (device().registered.erase(memory) == 0) {
+    return device().fail(hipErrorInvalidValue);
+  }
+  device().machine.memory.forbid(reinterpret_cast<Qword>(memory));
+  return hipSuccess;
+}
 
 hipError_t hipHostGetDevicePointer(void** device_pointer, void* host_pointer, unsigned /*flags*/) {
   *device_pointer = host_pointer;

@@ -57,6 +57,73 @@ void multiply_add_halves(Wave& wave, const Instruction& instruction) {
   set_vector(wave, instruction, result);
 }
 
+// A source of v_fma_mix: op_sel_hi says that it is a half, op_sel which; else it is an FP32.
+float mixed_source(Wave& wave, const Instruction& instruction, unsigned number, unsigned lane) {
+  const Operand& operand = instruction.source[number];
+  const bool is_half = (instruction.select_high >> number & 1) != 0;
+  const bool is_upper = (instruction.select_low >> number & 1) != 0;
+  float value = 0;
+  if (!operand.is_vector() && operand.is_float) {
+    value = static_cast<float>(operand.floating);
+  } else {
+    const Dword bits = operand.is_vector() ? wave.vector[operand.index][lane]
+                                           : scalar_source(wave, instruction, number);
+    value = is_half ? half_to_float(static_cast<std::uint16_t>(is_upper ? bits >> 16 : bits))
+                    : as_float(bits);
+  }
+  value = operand.absolute ? std::fabs(value) : value;
+  return operand.negate ? -value : value;
+}
+
+void mixed_multiply_add(Wave& wave, const Instruction& instruction) {
+  Lanes result;
+  for (unsigned lane = 0; lane < wave_size; ++lane) {
+    result[lane] =
+        bits_of(modified(instruction, std::fma(mixed_source(wave, instruction, 0, lane),
+                                               mixed_source(wave, instruction, 1, lane),
+                                               mixed_source(wave, instruction, 2, lane))));
+  }
+  set_vector(wave, instruction, result);
+}
+
+// Products of a register's two halves, or four bytes, and a sum.
+float dot(Dword a, Dword b, float sum) {
+  for (const unsigned shift : {0U, 16U}) {
+    sum = std::fma(half_to_float(static_cast<std::uint16_t>(a >> shift)),
+                   half_to_float(static_cast<std::uint16_t>(b >> shift)), sum);
+  }
+  return sum;
+}
+std::int32_t dot(Dword a, Dword b, std::int32_t sum) {
+  for (const unsigned shift : {0U, 8U, 16U, 24U}) {
+    const int product = static_cast<std::int8_t>(a >> shift) * static_cast<std::int8_t>(b >> shift);
+    sum = as_signed(static_cast<Dword>(sum) + static_cast<Dword>(product));
+  }
+  return sum;
+}
+
+// The third source, or, where there are two, the destination.
+template <typename Sum>
+void add_dot(Wave& wave, const Instruction& instruction) {
+  if (instruction.select_low != 0 || (instruction.select_high & 3) != 3 ||
+      instruction.negate_low != 0 || instruction.negate_high != 0) {
+    wave.stop(instruction, "halves with signs, or in another order, are not known here");
+  }
+  Lanes space_a;
+  Lanes space_b;
+  Lanes space_c;
+  Lanes result;
+  const Dword* a = vector_source(wave, instruction, 0, space_a, false);
+  const Dword* b = vector_source(wave, instruction, 1, space_b, false);
+  const Dword* c = instruction.sources == 3
+                       ? vector_source(wave, instruction, 2, space_c, false)
+                       : wave.vector[wave.indexed(instruction.destination, 3)].data();
+  for (unsigned lane = 0; lane < wave_size; ++lane) {
+    result[lane] = std::bit_cast<Dword>(dot(a[lane], b[lane], std::bit_cast<Sum>(c[lane])));
+  }
+  set_vector(wave, instruction, result);
+}
+
 // A register of a source's pair: the second where `selected` says so. A constant is its own pair.
 Dword of_pair(Wave& wave, const Instruction& instruction, unsigned number, unsigned selected,
               unsigned lane) {
@@ -119,6 +186,11 @@ void add_packed_instructions(InstructionSet& set) {
          float_bits([](Dword a) { return Dword{float_to_half(as_float(a))}; }));
   define(set, "v_pack_b32_f16", integers([](Dword a, Dword b) { return (a & 0xffff) | b << 16; }));
   define(set, "v_pk_fma_f16", multiply_add_halves);
+  define(set, "v_fma_mix_f32", mixed_multiply_add);
+  define(set, "v_dot2_f32_f16", add_dot<float>);
+  define(set, "v_dot2c_f32_f16", add_dot<float>);
+  define(set, "v_dot4_i32_i8", add_dot<std::int32_t>);
+  define(set, "v_dot4c_i32_i8", add_dot<std::int32_t>);
   define(set, "v_pk_fma_f32",
          packed_floats([](float a, float b, float c) { return std::fma(a, b, c); }));
   define(set, "v_pk_mul_f32", packed_floats([](float a, float b, float) { return a * b; }));

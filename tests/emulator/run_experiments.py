@@ -82,12 +82,13 @@ def read_runs(path: Path, in_emulator: bool) -> list[Run]:
     for experiment, targets, ways, options in fields(path, 4):
         if targets == "none":  # the options are the reason
             continue
-        for target in targets.split() if in_emulator else [""]:
-            for way in ways.split() if in_emulator else [""]:
-                if in_emulator and way not in WAYS:
-                    sys.exit(f"{path.name}: '{way}' is no way to run: {', '.join(WAYS)}")
-                words = f"target={target} {WAYS[way]}".strip() if in_emulator else ""
-                runs[Run(experiment, tuple(shlex.split(options)), words)] = None
+        if wrong := [way for way in ways.split() if way not in WAYS]:
+            sys.exit(f"{path.name}: '{wrong[0]}' is no way to run: {', '.join(WAYS)}")
+        first, *others = targets.split()
+        wanted = [(first, way) for way in ways.split()] + [(target, "plain") for target in others]
+        for target, way in wanted if in_emulator else [("", "")]:
+            words = f"target={target} {WAYS[way]}".strip() if in_emulator else ""
+            runs[Run(experiment, tuple(shlex.split(options)), words)] = None
     return list(runs)
 
 

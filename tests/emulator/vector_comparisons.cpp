@@ -1,4 +1,5 @@
 // Comparisons: a mask of lanes, in VCC or in a pair of scalar registers.
+#include <bit>
 #include <cmath>
 #include <functional>
 
@@ -52,6 +53,30 @@ constexpr Handler compare_of_64(Test /*test*/) {
   };
 }
 
+// Of halves, in the lower parts of registers.
+template <typename Test>
+constexpr Handler compare_halves(Test /*test*/) {
+  return [](Wave& wave, const Instruction& instruction) {
+    for (const Operand& operand : {instruction.source[0], instruction.source[1]}) {
+      if (operand.negate || operand.absolute || operand.is_float || instruction.is_sdwa) {
+        wave.stop(instruction, "a half that is not just a register is not known here");
+      }
+    }
+    Lanes space_a;
+    Lanes space_b;
+    const Dword* a = vector_source(wave, instruction, 0, space_a, false);
+    const Dword* b = vector_source(wave, instruction, 1, space_b, false);
+    const auto half = [](Dword bits) {
+      return static_cast<float>(std::bit_cast<_Float16>(static_cast<std::uint16_t>(bits)));
+    };
+    Qword mask = 0;
+    for (unsigned lane = 0; lane < wave_size; ++lane) {
+      mask |= Qword{Test{}(half(a[lane]), half(b[lane])) ? 1U : 0U} << lane;
+    }
+    set_mask(wave, instruction.destination, mask & wave.exec());
+  };
+}
+
 template <typename Test>
 void define_integers(InstructionSet& set, const std::string& name, Test test) {
   define(set, name + "_u16", compare<std::uint16_t>(test));
@@ -64,6 +89,7 @@ void define_integers(InstructionSet& set, const std::string& name, Test test) {
 
 template <typename Test>
 void define_floats(InstructionSet& set, const std::string& name, Test test) {
+  define(set, name + "_f16", compare_halves(test));
   define(set, name + "_f32", compare<float>(test));
   define(set, name + "_f64", compare_of_64<double>(test));
 }

@@ -75,6 +75,7 @@ struct Wave {
   bool is_at_barrier = false;
   bool yields = false;  // lets others run
   unsigned turns_to_sleep = 0;
+  unsigned turns_held = 0;    // of its block, in which it does nothing
   bool is_indexing = false;   // s_set_gpr_idx_on
   unsigned indexed_uses = 0;  // a bit for each source, and for the destination
   Block* block;

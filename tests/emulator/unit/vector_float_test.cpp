@@ -2,6 +2,7 @@
 // own.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -421,6 +422,141 @@ TEST(Matrix, DoublesOf16By16) {
   // v[12:13] of lane 35: row 4 * 2 + 2, column 3.
   EXPECT_EQ(get_double(wave, 12, 35), 0.5 + 10 * 1 + 26 * 2 + 42 * 3 + 58 * 4);
   EXPECT_EQ(get_double(wave, 12, 36), 0.5);
+}
+
+// Sixteen bits of whole numbers, as a half and as the upper half of an FP32.
+std::uint16_t half(float value) {
+  return std::bit_cast<std::uint16_t>(static_cast<_Float16>(value));
+}
+std::uint16_t brain_float(float value) { return static_cast<std::uint16_t>(bits_of(value) >> 16); }
+std::uint16_t byte(float value) { return static_cast<std::uint8_t>(static_cast<int>(value)); }
+
+float row_value(unsigned row, unsigned k) {
+  return static_cast<float>(row % 8 + 3 * k % 5) - static_cast<float>(k % 3);
+}
+float column_value(unsigned k, unsigned column) {
+  return static_cast<float>(column % 4 + k % 7) - 4;
+}
+
+// Runs LINE, whose A is from v0 on, B from v4 and C from v8, and holds every element of D against
+// the sum of products; C is 10 everywhere.
+template <typename Sum>
+void check_matrix(const std::string& line, unsigned size, unsigned per_lane,
+                  std::uint16_t (*bits)(float), unsigned bits_of_element) {
+  TestKernel kernel(line + "\n");
+  Wave& wave = kernel.wave();
+  const unsigned depth = wave_size / size * per_lane;
+  for (unsigned lane = 0; lane < wave_size; ++lane) {
+    for (unsigned reg = 0; reg < 8; ++reg) {
+      wave.vector[reg][lane] = 0;
+    }
+    for (unsigned i = 0; i < per_lane; ++i) {
+      const unsigned k = lane / size * per_lane + i;
+      const unsigned reg = i * bits_of_element / 32;
+      const unsigned shift = i * bits_of_element % 32;
+      wave.vector[reg][lane] |= Dword{bits(row_value(lane % size, k))} << shift;
+      wave.vector[4 + reg][lane] |= Dword{bits(column_value(k, lane % size))} << shift;
+    }
+    for (unsigned reg = 8; reg < 8 + size * size / wave_size; ++reg) {
+      wave.vector[reg][lane] = std::bit_cast<Dword>(Sum{10});
+    }
+  }
+  kernel.execute(0);
+  for (unsigned row = 0; row < size; ++row) {
+    for (unsigned column = 0; column < size; ++column) {
+      float expected = 10;
+      for (unsigned k = 0; k < depth; ++k) {
+        expected += row_value(row, k) * column_value(k, column);
+      }
+      // Four rows in a lane's registers, the next four in the next lanes of the column.
+      const unsigned rows_of_lanes = 4 * (wave_size / size);
+      const unsigned reg = 8 + row / rows_of_lanes * 4 + row % 4;
+      const unsigned lane = row % rows_of_lanes / 4 * size + column;
+      ASSERT_EQ(std::bit_cast<Sum>(wave.vector[reg][lane]), static_cast<Sum>(expected))
+          << line << ", row " << row << ", column " << column;
+    }
+  }
+}
+
+TEST(Matrix, HalvesOf32By32) {
+  check_matrix<float>("v_mfma_f32_32x32x8f16 v[8:23], v[0:1], v[4:5], v[8:23]", 32, 4, half, 16);
+}
+TEST(Matrix, HalvesOf16By16) {
+  check_matrix<float>("v_mfma_f32_16x16x16f16 v[8:11], v[0:1], v[4:5], v[8:11]", 16, 4, half, 16);
+}
+TEST(Matrix, BrainFloats) {
+  check_matrix<float>("v_mfma_f32_32x32x4bf16 v[8:23], v0, v4, v[8:23]", 32, 2, brain_float, 16);
+  check_matrix<float>("v_mfma_f32_32x32x8bf16_1k v[8:23], v[0:1], v[4:5], v[8:23]", 32, 4,
+                      brain_float, 16);
+  check_matrix<float>("v_mfma_f32_16x16x16bf16_1k v[8:11], v[0:1], v[4:5], v[8:11]", 16, 4,
+                      brain_float, 16);
+}
+TEST(Matrix, Bytes) {
+  check_matrix<std::int32_t>("v_mfma_i32_32x32x8i8 v[8:23], v0, v4, v[8:23]", 32, 4, byte, 8);
+}
+
+TEST(Packed, DotProductsAddTheProductsOfARegistersParts) {
+  TestKernel kernel(
+      "v_dot2c_f32_f16 v2, v0, v1\n"
+      "v_dot4c_i32_i8 v3, v0, v1\n");
+  Wave& wave = kernel.wave();
+  wave.vector[0][5] = 0x4200'3c00;  // 3, 1
+  wave.vector[1][5] = 0xc000'4400;  // -2, 4
+  wave.vector[2][5] = bits_of(0.5F);
+  kernel.execute(0);
+  EXPECT_EQ(as_float(wave.vector[2][5]), 0.5F + 1 * 4 + 3 * -2);
+  wave.vector[0][5] = 0x01fe'7f80;  // 1, -2, 127, -128
+  wave.vector[1][5] = 0x05fd'0280;  // 5, -3, 2, -128
+  wave.vector[3][5] = 1000;
+  kernel.execute(1);
+  EXPECT_EQ(wave.vector[3][5], 1000U + 5 + 6 + 254 + 16384);
+  TestKernel other("v_dot2_f32_f16 v2, v0, v1, v3\nv_dot4_i32_i8 v2, v0, v1, v3\n");
+  other.wave().vector[0][1] = 0x0000'3c00;  // 0, 1
+  other.wave().vector[1][1] = 0x7bff'4400;  // 65504, 4
+  other.wave().vector[3][1] = bits_of(8.0F);
+  other.execute(0);
+  EXPECT_EQ(as_float(other.wave().vector[2][1]), 12);
+  other.wave().vector[0][1] = 0x0001'0000;
+  other.wave().vector[1][1] = 0x00ff'0000;
+  other.wave().vector[3][1] = 7;
+  other.execute(1);
+  EXPECT_EQ(other.wave().vector[2][1], 6U);
+}
+
+TEST(Packed, AMixedMultiplyAddTakesHalvesWhereItIsTold) {
+  TestKernel kernel(
+      "v_fma_mix_f32 v3, v0, v1, v2 op_sel_hi:[1,1,0]\n"
+      "v_fma_mix_f32 v3, v0, v1, v2 op_sel:[1,0,0] op_sel_hi:[1,0,0]\n"
+      "v_fma_mix_f32 v3, v2, -v2, |v4|\n");
+  Wave& wave = kernel.wave();
+  wave.vector[0][7] = 0x4200'4000;  // 3, 2
+  wave.vector[1][7] = 0x3f80'4400;  // a half of 4; as FP32 slightly more than 1
+  wave.vector[2][7] = bits_of(0.25F);
+  wave.vector[4][7] = bits_of(-5.0F);
+  kernel.execute(0);
+  EXPECT_EQ(as_float(wave.vector[3][7]), 2 * 4 + 0.25F);
+  kernel.execute(1);
+  EXPECT_EQ(as_float(wave.vector[3][7]), std::fma(3.0F, as_float(0x3f80'4400), 0.25F));
+  kernel.execute(2);
+  EXPECT_EQ(as_float(wave.vector[3][7]), 5 - 0.0625F);
+}
+
+TEST(VectorComparison, OfHalvesLookAtTheLowerPartsOfRegisters) {
+  TestKernel kernel(
+      "v_cmp_eq_f16 vcc, v0, v1\nv_cmp_lt_f16 vcc, v0, v1\nv_cmp_u_f16 vcc, v0, v1\n");
+  Wave& wave = kernel.wave();
+  wave.vector[0].fill(0xdead'3c00);  // 1
+  wave.vector[1].fill(0xbeef'3c00);
+  wave.vector[1][3] = 0x4000;  // 2
+  wave.vector[1][4] = 0x7e00;  // no number
+  wave.vector[0][6] = 0x8000;  // -0
+  wave.vector[1][6] = 0;
+  kernel.execute(0);
+  EXPECT_EQ(wave.vcc(), ~Qword{0} & ~(Qword{1} << 3) & ~(Qword{1} << 4));
+  kernel.execute(1);
+  EXPECT_EQ(wave.vcc(), Qword{1} << 3);
+  kernel.execute(2);
+  EXPECT_EQ(wave.vcc(), Qword{1} << 4);
 }
 
 }  // namespace
