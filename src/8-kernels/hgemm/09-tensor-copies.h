@@ -1,11 +1,11 @@
 // The copy engine of an SM brings whole tiles (TMA), and four warps together multiply from LDS
 // (wgmma); compute capability 9.0.
 //
-// Against 03: no lane computes an address or holds an operand. One thread asks for a tile of A and
+// Against 08: no lane computes an address or holds an operand. One thread asks for a tile of A and
 // one of B; a barrier that counts bytes says when they are there, another when their place is free.
 // Two groups of four warps each multiply 64 x 64 by 64 x 128 with four instructions. Four places
 // for tiles: the next are under way while one is used.
-// On the H200 534 TFLOP/s, 15.9 x 03, 0.70 x cuBLAS.
+// On the H200 534 TFLOP/s, 1.88 x 08, 0.69 x cuBLAS.
 #pragma once
 
 #include "hopper.h"
