@@ -14,6 +14,8 @@
 //   lds.h           loads and stores of LDS, each as one instruction of a chosen width
 //   cache_hint.h    loads and stores that tell the caches what to do
 //   divisor.h       division by a number that the host knows
+//   keep_busy.h     launches one after the other for a while, as slow sensors need it
+//   mean_power.h    power from readings of slow sensors, and how exactly
 //   inference.h     ways to read a curve: levels, steps, fits (for <experiment>_findings.cpp)
 //   vendor/         the vendors' libraries, as references beside kernels
 // experiment.h is made of two more: device.h, the device as the harness sees it, and measure.h,

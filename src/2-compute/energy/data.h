@@ -13,14 +13,17 @@
 
 namespace energy {
 
-/// `count` words of such data.
+/// `count` words of such data. Of zeros one in 1024 is 1, so that a sum tells what was read.
 inline std::vector<unsigned> words_of(Data data, std::size_t count, std::uint64_t seed) {
   constexpr unsigned small = 5;
+  constexpr std::size_t distance_of_ones = 1024;
   const unsigned key = hipscope::key_of(seed);
   std::vector<unsigned> words(count);
   for (std::size_t i = 0; i < count; ++i) {
     const unsigned random = hipscope::random_bits(static_cast<unsigned>(i) + key);
-    words[i] = data == Data::zeros ? 0 : data == Data::integers ? random % small : random;
+    words[i] = data == Data::zeros      ? unsigned{i % distance_of_ones == 0}
+               : data == Data::integers ? random % small
+                                        : random;
   }
   return words;
 }
@@ -30,7 +33,7 @@ class RepeatedData {
  public:
   static constexpr std::uint64_t largest_piece = std::uint64_t{1} << 20;
 
-  /// `bytes`: a power of two times what is not more than the piece.
+  /// `bytes`: whole words.
   RepeatedData(Data data, std::uint64_t bytes, std::uint64_t seed)
       : piece_(words_of(data, std::min(bytes, largest_piece) / sizeof(unsigned), seed)),
         words_(bytes / sizeof(unsigned)) {

@@ -181,32 +181,31 @@ void measure_bytes(Sweep& sweep, const Sizes& sizes) {
   rows.finish();
 }
 
-// The sum check. Parts and the whole are measured side by side, with random bits.
+// The sum check. Parts and the whole are measured side by side, with random bits. The FMAs are
+// those of the whole: neighbours among sweep fma's share their operands, and take less.
 void measure_sum(Sweep& sweep, const Sizes& sizes) {
   sweep.axis({.name = "work"});
   sweep.headline("power");
   Meter meter = meter_of(sweep, sizes);
   Rows rows(sweep, meter, sizes.board->latest);
   auto of_fmas = sweep.point("FMAs alone, from registers", 1);
-  double fmas_of_launch = 0;
-  const Load fma_load =
-      measure_multiply(sweep, meter, of_fmas, vector_instructions(sweep.device()).front(),
-                       Data::random, fmas_of_launch);
-  rows.add(of_fmas, fma_load, fmas(fmas_of_launch));
+  MixedWork fma_work;
+  const Load fma_load = measure_product<false>(sweep, meter, of_fmas, fma_work);
+  rows.add(of_fmas, fma_load, fmas(fma_work.fmas));
   auto of_reads = sweep.point("LDS reads alone", 2);
   double bytes_of_launch = 0;
   const Load read_load = measure_lds(sweep, meter, of_reads, Data::random, bytes_of_launch);
   rows.add(of_reads, read_load, bytes(bytes_of_launch));
   auto of_both = sweep.point("both, as in a product of matrices", predicted_row);
   MixedWork work;
-  const Load load = measure_product(sweep, meter, of_both, work);
+  const Load load = measure_product<true>(sweep, meter, of_both, work);
   rows.add(of_both, load, fmas(work.fmas));
   const Bases bases = rows.finish();
   if (!load.power || !fma_load.power || !read_load.power || !bases.spinning) {
     return;
   }
   const NetEnergy per_fma = hipscope::net_energy(*fma_load.power, *bases.spinning,
-                                                 fmas_of_launch * fma_load.launches_per_second);
+                                                 fma_work.fmas * fma_load.launches_per_second);
   const NetEnergy per_byte = hipscope::net_energy(*read_load.power, *bases.spinning,
                                                   bytes_of_launch * read_load.launches_per_second);
   const double fma_rate = work.fmas * load.launches_per_second;
@@ -247,8 +246,8 @@ int run(int argc, char** argv) {
           "--launch", "microseconds of one launch, about",
           {.gpu = 10'000, .quick = 10'000, .host = 1, .minimum = 1, .maximum = 1'000'000}),
       .footprint = experiment.size("--footprint", "bytes that are read from memory",
-                                   {.gpu = std::uint64_t{1} << 30,
-                                    .quick = std::uint64_t{1} << 30,
+                                   {.gpu = std::uint64_t{1} << 32,
+                                    .quick = std::uint64_t{1} << 32,
                                     .host = std::uint64_t{1} << 14,
                                     .minimum = tile_bytes,
                                     .maximum = std::uint64_t{1} << 36,

@@ -112,7 +112,7 @@ void infer_launch(hipscope::Results& results) {
   hipscope::Inference inference{
       .name = "energy per launch",
       .unit = "uJ",
-      .statement = "not resolved: " + with_error(*energy, "uJ"),
+      .statement = with_error(*energy, "uJ"),
       .evidence = {"empty kernels, one after the other, net of the idle board"}};
   if (energy->is_resolved()) {
     inference.value = energy->joules;
@@ -137,7 +137,7 @@ void infer_register(hipscope::Results& results) {
   hipscope::Inference inference{
       .name = "energy per byte from registers",
       .unit = "pJ",
-      .statement = "not resolved: " + with_error(energy, "pJ"),
+      .statement = with_error(energy, "pJ"),
       .evidence = {"an FMA of one register: " + with_error(*one, "pJ") +
                    ", of three: " + with_error(*three, "pJ") + ", both over a board that spins"}};
   if (energy.is_resolved()) {

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "../matrix_rate/packed.h"
 #include "data.h"
 #include "meter.h"
 
@@ -23,10 +24,26 @@ inline constexpr unsigned quad_floats = 4;
 inline constexpr unsigned quads_of_step = 2 * side / quad_floats;  // of A and of B
 inline constexpr unsigned mixed_quads = k_steps * quads_of_step;
 
-// 8 x 8 sums of a lane; in each step along k, 64 bytes from LDS and 64 FMAs, as in sgemm's tiles.
-// Each lane has fragments of its own, so that bytes are those of read_lds_kernel's. The second step
-// nearly takes away what the first one added.
-static __global__ void __launch_bounds__(mixed_block, 2)
+// A step's elements of A and B, from LDS.
+__device__ inline void load_fragment(float (&fragment)[2 * side], const unsigned* lds,
+                                     unsigned address, unsigned k) {
+#pragma unroll
+  for (unsigned quad = 0; quad < quads_of_step; ++quad) {
+    const unsigned place = (k * quads_of_step + quad) * mixed_block;
+    const auto loaded =
+        hipscope::lds_load<sizeof(uint4)>(lds, address + place * unsigned{sizeof(uint4)});
+#pragma unroll
+    for (unsigned i = 0; i < quad_floats; ++i) {
+      __builtin_memcpy(&fragment[quad * quad_floats + i], &loaded.word[i], sizeof(float));
+    }
+  }
+}
+
+// 8 x 8 sums of a lane; in each step along k, 64 FMAs, and 64 bytes from LDS as in sgemm's tiles,
+// or from registers that were loaded once. Each lane has fragments of its own, so that bytes are
+// those of read_lds_kernel's. The second step nearly takes away what the first one added.
+template <bool FromLds>
+__global__ void __launch_bounds__(mixed_block, 2)
     product_kernel(const uint4* data, float* sums, unsigned rounds) {
   __shared__ uint4 values[mixed_quads * mixed_block];
   for (unsigned i = threadIdx.x; i < mixed_quads * mixed_block; i += mixed_block) {
@@ -35,28 +52,28 @@ static __global__ void __launch_bounds__(mixed_block, 2)
   __syncthreads();
   const auto* const lds = static_cast<const unsigned*>(static_cast<const void*>(values));
   unsigned address = hipscope::lds_address(lds) + threadIdx.x * unsigned{sizeof(uint4)};
+  float fragments[k_steps][2 * side];
+#pragma unroll
+  for (unsigned k = 0; k < k_steps; ++k) {
+    load_fragment(fragments[k], lds, address, k);
+  }
   float sum[side][side] = {};
 #pragma unroll 1
   for (unsigned round = 0; round < rounds; ++round) {
-    hipscope::lds_forget(address);
+    if constexpr (FromLds) {
+      hipscope::lds_forget(address);
+    }
 #pragma unroll
     for (unsigned k = 0; k < k_steps; ++k) {
-      float fragment[2 * side];
-#pragma unroll
-      for (unsigned quad = 0; quad < quads_of_step; ++quad) {
-        const unsigned place = (k * quads_of_step + quad) * mixed_block;
-        const auto loaded =
-            hipscope::lds_load<sizeof(uint4)>(lds, address + place * unsigned{sizeof(uint4)});
-#pragma unroll
-        for (unsigned i = 0; i < quad_floats; ++i) {
-          __builtin_memcpy(&fragment[quad * quad_floats + i], &loaded.word[i], sizeof(float));
-        }
+      if constexpr (FromLds) {
+        load_fragment(fragments[k], lds, address, k);
       }
 #pragma unroll
       for (unsigned row = 0; row < side; ++row) {
 #pragma unroll
         for (unsigned column = 0; column < side; ++column) {
-          sum[row][column] = fmaf(fragment[row], fragment[side + column], sum[row][column]);
+          sum[row][column] = fmaf(fragments[k][row], fragments[k][side + column], sum[row][column]);
+          matrix_rate::keep_apart(sum[row][column]);  // as other FMAs here are
         }
       }
     }
@@ -117,7 +134,8 @@ struct MixedWork {
   double bytes = 0;
 };
 
-inline Load measure_product(Sweep& sweep, Meter& meter, Point& point, MixedWork& of_launch) {
+template <bool FromLds>
+Load measure_product(Sweep& sweep, Meter& meter, Point& point, MixedWork& of_launch) {
   constexpr unsigned blocks_per_unit = 2;
   const auto units = static_cast<unsigned>(sweep.device().compute_units);
   const unsigned blocks = sweep.is_hardware() ? blocks_per_unit * units : 2;
@@ -126,7 +144,7 @@ inline Load measure_product(Sweep& sweep, Meter& meter, Point& point, MixedWork&
   constexpr unsigned sums_of_block = side * side * mixed_block;
   DeviceBuffer<float> sums(std::size_t{blocks} * sums_of_block);
   const auto run = [&](unsigned rounds) {
-    hipscope::launch(product_kernel, {.grid = dim3(blocks), .block = dim3(mixed_block)},
+    hipscope::launch(product_kernel<FromLds>, {.grid = dim3(blocks), .block = dim3(mixed_block)},
                      static_cast<const uint4*>(static_cast<const void*>(given.data())), sums.data(),
                      rounds);
   };

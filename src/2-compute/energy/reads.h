@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "../matrix_rate/packed.h"
 #include "data.h"
 #include "meter.h"
 
@@ -55,6 +56,7 @@ __global__ void __launch_bounds__(operand_block)
 #pragma unroll
       for (unsigned chain = 0; chain < operand_chains; ++chain) {
         x[chain] = fmaf(x[chain], own_factor, own_addend);
+        matrix_rate::keep_apart(x[chain]);
       }
     }
   }
