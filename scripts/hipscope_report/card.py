@@ -121,7 +121,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         *_told_by("memory_channels", "channel interleave", tolerance=EXACT),
         *_told_by("memory_channels", "worst stride factor", "worst stride factor within L2",
                   "gain by padding, {what}"),
-        *_told_by("cache_line", "fetched by a cache level 2 miss", tolerance=EXACT),
+        Entry("fetched by a cache level 2 miss", ("cache_line", "memory_bandwidth"), EXACT),
         *_told_by("cache_sharing", "first cache of {what} loads, latency"),
         *_told_by("cache_sharing", "cache shared by {what}", "vector cache left beside the largest LDS"),
         *_told_by("cache_sharing", "CUs that share a cache of {what} loads", "parts of L2 by distance",

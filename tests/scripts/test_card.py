@@ -114,6 +114,7 @@ def add_full(folder: Path) -> None:
         inference("cache level 1 read bandwidth", 31000.0, "GB/s"),
         inference("cache level 2 read bandwidth", 10400.0, "GB/s"),
         inference("cache level 2 write bandwidth", 5000.0, "GB/s"),
+        inference("fetched by a cache level 2 miss", 64.0, "bytes"),
         inference("bandwidth of a cache behind L2", None, "GB/s", confidence=0.0),
         *[inference(f"memory {kind} bandwidth", 4680.0, "GB/s")
           for kind in ("read", "write", "copy", "triad")],

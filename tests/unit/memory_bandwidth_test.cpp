@@ -211,6 +211,34 @@ TEST(MemoryBandwidthTest, BytesInFlightThatAreEnough) {
             16 * 1024);
 }
 
+// Picoseconds per load over the bytes from one to the next, where L2 fetches `unit`.
+Inference fetched(double unit, double noise, double power = 1, std::size_t slow = 99) {
+  auto curve = made_curve(
+      doubling(4, 512),
+      [=](double apart) { return 2 + std::pow(std::min(apart, unit), power) / 4.5; }, noise);
+  if (slow < curve.size()) {
+    curve[slow].y *= 3;
+  }
+  MadeResults made("memory_bandwidth");
+  made.curve("sectors", "time per load", curve);
+  memory_bandwidth::conclude(made.results());
+  return made.inference("fetched by a cache level 2 miss");
+}
+
+TEST(MemoryBandwidthTest, WhatL2FetchesForADword) {
+  for (const double unit : {32.0, 64.0, 128.0}) {
+    for (const double noise : {0.0, 0.05}) {
+      EXPECT_EQ(fetched(unit, noise).value, unit) << unit << " " << noise;
+    }
+    for (std::size_t slow = 0; slow < 8; ++slow) {  // found or not, but not wrong
+      EXPECT_EQ(fetched(unit, 0.01, 1, slow).value.value_or(unit), unit) << unit << " " << slow;
+    }
+  }
+  EXPECT_FALSE(fetched(4096, 0.05).value);     // it rises throughout
+  EXPECT_FALSE(fetched(4096, 0.05, 0).value);  // it does not rise
+  EXPECT_FALSE(fetched(4096, 0.05, 0.3).value);
+}
+
 TEST(MemoryBandwidthTest, NothingIsConcludedFromNothing) {
   MadeResults made("memory_bandwidth");
   memory_bandwidth::conclude(made.results());

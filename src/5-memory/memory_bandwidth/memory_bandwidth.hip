@@ -13,6 +13,7 @@
 //                                  care whose they are
 //   l2          l2_ways.h          ways to read the same few MiB over and over
 //   footprint-* footprints.h       footprints from caches to memory
+//   sectors     sectors.h          how many bytes L2 fetches for one
 #include <hipscope/cache_hint.h>
 #include <hipscope/hipscope.h>
 
@@ -25,6 +26,7 @@
 #include "footprints.h"
 #include "l2_ways.h"
 #include "memory_bandwidth_findings.h"
+#include "sectors.h"
 #include "tile.h"
 
 namespace memory_bandwidth {
@@ -240,6 +242,8 @@ int run(int argc, char** argv) {
                    [&](Sweep& sweep) { measure_footprint<Function::write>(sweep, footprint); });
   experiment.sweep("footprint-copy", "copying, by footprint of both arrays",
                    [&](Sweep& sweep) { measure_footprint<Function::copy>(sweep, footprint); });
+  experiment.sweep("sectors", "reading one dword of each so many bytes of device memory",
+                   [&](Sweep& sweep) { measure_sectors(sweep, footprint); });
   experiment.conclude(conclude);
   return experiment.run(argc, argv);
 }

@@ -235,6 +235,26 @@ void infer_in_flight(hipscope::Results& results) {
   results.infer(inference);
 }
 
+// What L2 fetches for one dword: as many bytes as a load may be from the last one until its time no
+// longer rises with the distance.
+void infer_sectors(hipscope::Results& results) {
+  const auto curve = results.curve("sectors", "time per load");
+  if (curve.empty()) {
+    return;
+  }
+  Inference inference{.name = "fetched by a cache level 2 miss",
+                      .unit = "bytes",
+                      .statement = "the time of a load does not rise up to a distance and no more"};
+  if (const auto unit = hipscope::fit_fetch_unit(curve)) {
+    inference.value = unit->bytes;
+    inference.confidence = unit->confidence;
+    inference.statement = "one dword of each so many bytes takes as long as all of them";
+    inference.evidence = {"farther apart a load takes " + number(unit->miss, 4) +
+                          " ps of the whole device's time, however far"};
+  }
+  results.infer(inference);
+}
+
 }  // namespace
 
 double peak(const hipscope::DeviceDescription& device) {
@@ -252,6 +272,7 @@ void conclude(hipscope::Results& results) {
   infer_caches(results);
   infer_memory(results);
   infer_in_flight(results);
+  infer_sectors(results);
 }
 
 }  // namespace memory_bandwidth

@@ -29,9 +29,10 @@ double peak(const hipscope::DeviceDescription& device);
 /// A footprint of so many bytes as people write it: "512 KiB", "1.5 MiB".
 std::string footprint_label(double bytes);
 
-/// Bandwidth of memory by function (sweep stream: "bandwidth"), of cache levels (footprint-l1 and
-/// footprint-read; l2), and the bytes in flight that it takes (occupancy-*: "in flight per CU").
-/// What was not measured is left out.
+/// Bandwidth of memory by function (sweep stream: "bandwidth"), of cache levels (footprint-l1,
+/// footprint-read and footprint-write; l2), the bytes in flight that it takes (occupancy-*: "in
+/// flight per CU"), and what L2 fetches for a dword (sectors: "time per load"). What was not
+/// measured is left out.
 void conclude(hipscope::Results& results);
 
 }  // namespace memory_bandwidth
