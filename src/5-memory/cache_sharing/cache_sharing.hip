@@ -183,6 +183,7 @@ __global__ void __launch_bounds__(1) neighbour_kernel(Neighbours all, UnitOutcom
     while (hipscope::timer_ticks() - begin < all.pause && waits < all.longest_wait) {
       ++waits;
     }
+    outcome.looked_at = hipscope::timer_ticks();
     const Arrival looked = walk(all.kept, all.kept.nodes, filled.place);
     outcome.looked = looked.place;
     outcome.cycles = looked.cycles;
@@ -190,7 +191,8 @@ __global__ void __launch_bounds__(1) neighbour_kernel(Neighbours all, UnitOutcom
     const Arrival walked = walk(all.walked, all.passes * all.walked.nodes, 0);
     outcome.walk_ended = walked.place;
     outcome.walked = walked.place != 1 ? 1 : 0;
-    outcome.pass_ticks = hipscope::timer_ticks() - begin;
+    outcome.walk_ended_at = hipscope::timer_ticks();
+    outcome.walk_ticks = outcome.walk_ended_at - begin;
   }
 }
 

@@ -68,7 +68,8 @@ double run_phases(const Sweep& sweep, Point& point, const Sizes& sizes, PhasesKe
 
 // As much of the memory that NVIDIA's SMs share between L1 and LDS as can be for LDS: then the
 // least is left to be evicted.
-inline void prefer_lds([[maybe_unused]] PhasesKernel kernel) {
+template <typename... Parameters>
+void prefer_lds([[maybe_unused]] void (*kernel)(Parameters...)) {
 #if !defined(HIPSCOPE_BACKEND_AMD)
   constexpr int all_of_it = 100;  // percent
   hipscope::check(hipFuncSetAttribute(reinterpret_cast<const void*>(kernel),

@@ -40,7 +40,9 @@ struct UnitOutcome {
   std::uint64_t looked;      // where it has arrived
   std::uint64_t walk_ended;  // where the disturber has
   long long cycles;
-  long long pass_ticks;  // of the disturber's walk, all passes
+  long long walk_ticks;  // of the disturber's walk, all passes
+  long long walk_ended_at;
+  long long looked_at;  // both by the timer, which is one for all CUs
 };
 
 using NeighbourKernel = void (*)(Neighbours, UnitOutcome*);
@@ -73,13 +75,14 @@ class UnitRuns {
         kernel_(kernel),
         kept_(kept_ring(path, sweep.seed())),
         walked_(evicting_ring(path, evict, sweep.seed() + 1)) {
-    // How long a walk takes: the pause of the others is four times the second one's.
+    prefer_lds(kernel);
+    // How long a walk takes: the pause of the others is a third longer than the second one's.
     static_cast<void>(run(no_unit));
     const std::set<unsigned> ids = unit_ids(sweep);
     for (int i = 0; i < 2; ++i) {
       for (const UnitOutcome& outcome : run(*ids.begin())) {
         if (outcome.walked != 0) {
-          pause_ = outcome.pass_ticks / passes * (passes + 1);
+          pause_ = outcome.walk_ticks / passes * (passes + 1);
         }
       }
     }
@@ -162,7 +165,8 @@ inline void measure_units(Sweep& sweep, const Sizes& sizes, NeighbourKernel kern
   sweep.headline("beside itself");
   sweep.note(
       "cycles per load of what was kept; quiet: no CU walks; beside itself: a second block on the "
-      "same CU walks");
+      "same CU walks; looked after the walk: by the constant-rate timer, negative if it was before "
+      "its end");
   sweep.require_memory(2 * sizes.evict, "--evict");
   const std::set<unsigned> found = unit_ids(sweep);
   const std::vector<unsigned> units(found.begin(), found.end());
@@ -176,10 +180,15 @@ inline void measure_units(Sweep& sweep, const Sizes& sizes, NeighbourKernel kern
   const auto groups = groups_by_disturbance(quiet, disturbed);
   for (std::size_t a = 0; a < units.size(); ++a) {
     auto point = sweep.point(std::to_string(units[a]), units[a]);
-    static_cast<void>(runs.run(units[a]));
+    const UnitOutcome last = runs.run(units[a])[units[a]];
     runs.verify(point);
     point.value("quiet", quiet[a], "cycles");
     point.value("beside itself", disturbed[a][a], "cycles");
+    point.value("looked after the walk",
+                last.walked != 0
+                    ? sweep.counted(static_cast<double>(last.looked_at - last.walk_ended_at))
+                    : std::numeric_limits<double>::quiet_NaN(),
+                "ticks");
     if (!groups.empty()) {
       point.value("first of its group", units[groups[a]], "");
     }
