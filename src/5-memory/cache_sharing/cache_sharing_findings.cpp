@@ -136,7 +136,12 @@ void infer_constant_units(Results& results) {
     Inference inference{.name = "constant cache level " + std::to_string(level) + " sector",
                         .unit = "bytes",
                         .statement = "the curve shows no further unit"};
-    const auto unit = hipscope::find_fetch_unit(curve);
+    auto unit = hipscope::find_fetch_unit(curve);
+    // Of so few points a slope that is disturbed looks like a step, though not like a clear one.
+    constexpr double clear_step = 0.83;
+    if (unit && unit->confidence < clear_step) {
+      unit.reset();
+    }
     if (unit) {
       inference.value = unit->bytes;
       inference.confidence = unit->confidence;
