@@ -39,11 +39,9 @@ static __global__ void __launch_bounds__(256)
   const unsigned column = wave / 2 * wave_columns;
   typename Code::Sum sums[down][across] = {};
   for (unsigned first_k = 0; first_k < extents.k; first_k += depth) {
-    *reinterpret_cast<Piece*>(&a_tile[a_row][a_k]) = *reinterpret_cast<const Piece*>(a);
-    *reinterpret_cast<Piece*>(&a_tile[a_row + 64][a_k]) =
-        *reinterpret_cast<const Piece*>(a + std::size_t{64} * extents.lda);
-    store_pairs(&b_tile[b_column][b_k], pitch, *reinterpret_cast<const Piece*>(b),
-                *reinterpret_cast<const Piece*>(b + extents.ldb));
+    piece_at(&a_tile[a_row][a_k]) = piece_at(a);
+    piece_at(&a_tile[a_row + 64][a_k]) = piece_at(a + std::size_t{64} * extents.lda);
+    store_pairs(&b_tile[b_column][b_k], pitch, piece_at(b), piece_at(b + extents.ldb));
     a += depth;
     b += std::size_t{depth} * extents.ldb;
     __syncthreads();

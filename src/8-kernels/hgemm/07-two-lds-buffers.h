@@ -40,13 +40,12 @@ static __global__ void __launch_bounds__(256)
   const std::size_t half_of_a = std::size_t{64} * extents.lda;
   const auto store = [&](unsigned buffer, const Piece& upper, const Piece& lower, const Piece& even,
                          const Piece& odd) {
-    *reinterpret_cast<Piece*>(&a_tile[buffer][a_row][a_k]) = upper;
-    *reinterpret_cast<Piece*>(&a_tile[buffer][a_row + 64][a_k]) = lower;
+    piece_at(&a_tile[buffer][a_row][a_k]) = upper;
+    piece_at(&a_tile[buffer][a_row + 64][a_k]) = lower;
     store_pairs(&b_tile[buffer][b_column][b_k], pitch, even, odd);
   };
   typename Code::Sum sums[down][across] = {};
-  store(0, *reinterpret_cast<const Piece*>(a), *reinterpret_cast<const Piece*>(a + half_of_a),
-        *reinterpret_cast<const Piece*>(b), *reinterpret_cast<const Piece*>(b + extents.ldb));
+  store(0, piece_at(a), piece_at(a + half_of_a), piece_at(b), piece_at(b + extents.ldb));
   __syncthreads();
   for (unsigned first_k = 0; first_k < extents.k; first_k += depth) {
     const unsigned buffer = first_k / depth % 2;
@@ -58,10 +57,10 @@ static __global__ void __launch_bounds__(256)
     if (goes_on) {
       a += depth;
       b += std::size_t{depth} * extents.ldb;
-      upper = *reinterpret_cast<const Piece*>(a);
-      lower = *reinterpret_cast<const Piece*>(a + half_of_a);
-      even = *reinterpret_cast<const Piece*>(b);
-      odd = *reinterpret_cast<const Piece*>(b + extents.ldb);
+      upper = piece_at(a);
+      lower = piece_at(a + half_of_a);
+      even = piece_at(b);
+      odd = piece_at(b + extents.ldb);
     }
 #pragma unroll
     for (unsigned k = 0; k < depth; k += Code::k) {

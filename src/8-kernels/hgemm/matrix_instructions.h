@@ -70,6 +70,12 @@ using Piece = unsigned __attribute__((ext_vector_type(4)));
 using Piece = uint4;
 #endif
 
+/// The piece at a multiple of 16 bytes.
+__device__ inline const Piece& piece_at(const Half* at) {
+  return *reinterpret_cast<const Piece*>(at);
+}
+__device__ inline Piece& piece_at(Half* at) { return *reinterpret_cast<Piece*>(at); }
+
 /// Two halves as one register of an operand holds them.
 __device__ inline unsigned pair_of(Half low, Half high) {
   return low.bits | static_cast<unsigned>(high.bits) << 16;
