@@ -327,7 +327,7 @@ class _Judge:
     def difference(time: _Time) -> float:
         """Of the logarithms of the medians; none of times that are no times."""
         before, after = map(statistics.median, time.sides)
-        return math.log(after / before) if before > 0 and after > 0 else 0.0
+        return math.log(after) - math.log(before) if before > 0 and after > 0 else 0.0
 
     def spread(self, time: _Time) -> tuple[float, float] | None:
         """The standard deviation of such a difference, and its degrees of freedom; None if unknown."""
