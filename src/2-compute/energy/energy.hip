@@ -3,9 +3,8 @@
 // A board tells its power some ten times per second, and often a counter of energy. So each row
 // runs one kind of work on all CUs for most of a second: power over rate is the energy of one FMA
 // or one byte. From what that power is counted depends on the question:
-//   - over the idle board ("energy"): what it costs to have the work done at all, clocks,
-//   schedulers
-//     and the issue of instructions included. At low rates that part is most of it.
+//   - over the idle board ("energy"): what it costs to have the work done at all, with clocks,
+//     schedulers and the issue of instructions. At low rates that part is most of it.
 //   - over a board that spins ("added energy"), with a wave on each SIMD that only counts:
 //     what the work itself adds to a GPU that is awake. These are what may be added up.
 // Both bases are measured before and after the rows of a sweep, since a warm chip leaks more, and

@@ -1,6 +1,5 @@
 // What a stage of a ladder of matrix products is: a kernel, the tiles that it works on, and where
-// it comes from. `Value` is float, double
-// or Half, whose sums and factors are float.
+// it comes from. `Value` is float, double or Half, whose sums and factors are float.
 #pragma once
 
 #include <hipscope/half.h>
