@@ -122,8 +122,9 @@ class NodeRing {
     }
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
     if (ring_.path == Path::constant) {
-      hipscope::check(hipMemcpyToSymbol(HIP_SYMBOL(constant_words), words.data(),
-                                        words.size() * word_bytes, begin_));
+      // Without HIP_SYMBOL: no AMD code has this symbol.
+      hipscope::check(
+          hipMemcpyToSymbol(constant_words, words.data(), words.size() * word_bytes, begin_));
       return;
     }
 #endif

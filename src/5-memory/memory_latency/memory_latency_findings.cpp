@@ -169,7 +169,7 @@ std::vector<std::optional<hipscope::CapacityByHits>> hits_of(
 
 // Two ways to a capacity, by how a walk begins to miss and by how many single loads hit. Where they
 // agree, both are right more often than either; where they part, the one that does not depend on
-// replacement is told, with less confidence than one half.
+// replacement is told, with less confidence than one half and an interval that holds both.
 void join_hits(Inference& capacity, const hipscope::CapacityByHits& hits) {
   capacity.evidence.push_back("single loads hit by " + in_bytes(hits.value) +
                               " over the footprint, from " + in_bytes(hits.first_x) + " to " +
@@ -187,7 +187,8 @@ void join_hits(Inference& capacity, const hipscope::CapacityByHits& hits) {
                                 in_bytes(capacity.interval->low) + " to " +
                                 in_bytes(capacity.interval->high));
     capacity.confidence = most * hits.confidence;
-    capacity.interval = {.low = hits.low, .high = hits.high};
+    capacity.interval = {.low = std::min(hits.low, capacity.interval->low),
+                         .high = std::max(hits.high, capacity.interval->high)};
     capacity.statement =
         "by the share of single loads that hit; the laws of replacement part from it";
   }
