@@ -506,7 +506,8 @@ void infer_tlb_level(Results& results, const std::string& level, const hipscope:
   }
 }
 
-// Memory's latency where nearly every load needs a translation that no TLB has.
+// Memory's latency where loads need translations that TLBs have not: as many of them as pages are
+// past the reach.
 void infer_cold_tlb(Results& results, double reach_pages) {
   const Curve curve = results.curve("cold-tlb", "latency");
   constexpr std::size_t rows = 2;

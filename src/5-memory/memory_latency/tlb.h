@@ -58,7 +58,8 @@ void measure_tlb(Sweep& sweep, const Sizes& sizes, Kernel kernel) {
 }
 
 // Loads from memory, past all caches, of lines that fill few pages and of as many that are spread
-// over all the pages there is memory for, so that nearly every load goes to a page that no TLB has.
+// over all the pages there is memory for: where that is many times what TLBs reach, nearly every
+// load goes to a page that none of them has.
 inline void measure_cold_tlb(Sweep& sweep, const Sizes& sizes, Kernel kernel) {
   sweep.axis({.name = "pages", .scale = hipscope::Scale::logarithmic});
   sweep.headline("latency");
