@@ -154,9 +154,10 @@ class DeviceProcess {
 
  private:
   int spawn(const std::vector<std::string>& arguments, int output, int errors) {
-    static char self[] = "/proc/self/exe";
+    constexpr const char* self = "/proc/self/exe";
     std::vector<std::string> copies = arguments;
     std::vector<char*> argv;
+    argv.reserve(copies.size() + 1);
     for (std::string& argument : copies) {
       argv.push_back(argument.data());
     }

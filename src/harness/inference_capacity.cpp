@@ -227,6 +227,7 @@ std::optional<CapacityByHits> fit_capacity_by_hits(std::span<const CurvePoint> h
     return std::nullopt;
   }
   std::vector<double> octaves;
+  octaves.reserve(past.size());
   for (const CurvePoint& point : past) {
     octaves.push_back(std::log2(point.y));
   }

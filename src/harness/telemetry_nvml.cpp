@@ -255,10 +255,10 @@ class Nvml final : public TelemetrySource {
 
 }  // namespace
 
-OpenedSource open_nvml(const DeviceDescription& device, const std::string& path) {
-  auto library = std::make_unique<Library>(path);
+OpenedSource open_nvml(const DeviceDescription& device, const std::string& library_path) {
+  auto library = std::make_unique<Library>(library_path);
   if (!library->is_loaded()) {
-    return {.source = nullptr, .why_not = "there is no " + path};
+    return {.source = nullptr, .why_not = "there is no " + library_path};
   }
   if (library->status() != success) {
     const bool no_driver = library->status() == driver_not_loaded;

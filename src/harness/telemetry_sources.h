@@ -16,8 +16,8 @@ struct OpenedSource {
   std::string why_not{};
 };
 
-/// NVIDIA's management library, loaded from `library`.
-OpenedSource open_nvml(const DeviceDescription& device, const std::string& library);
+/// NVIDIA's management library, loaded from `library_path`.
+OpenedSource open_nvml(const DeviceDescription& device, const std::string& library_path);
 
 /// The files of AMD's driver, and for what these do not tell its management library where it is.
 OpenedSource open_amd_sysfs(const DeviceDescription& device, const TelemetryPlaces& places);

@@ -44,7 +44,7 @@ FileText read_file(const fs::path& path) {
 }
 
 std::string one_line(const std::string& text) {
-  const std::size_t end = text.find_first_of("\n");
+  const std::size_t end = text.find('\n');
   return text.substr(0, end);
 }
 
