@@ -72,19 +72,18 @@ std::optional<std::string> BlockScheduler::run(const LaunchShape& shape,
   order_ = lane_order_from_environment();
   random_.seed(kOrderSeed);
   lane_count_ = shape.block.x * shape.block.y * shape.block.z;
-  add_lanes(lane_count_);
+  first_lane_ = 0;
+  lanes_that_gave_way_ = 0;
   current = {{}, {}, shape.block, shape.grid};
   LocalDataShare lds(shape.lds_bytes);
   lds_ = &lds;
   lane_body_ = &lane_body;
   failure_.reset();
-  for (unsigned z = 0; z < shape.grid.z && !failure_; ++z) {
-    for (unsigned y = 0; y < shape.grid.y && !failure_; ++y) {
-      for (unsigned x = 0; x < shape.grid.x && !failure_; ++x) {
-        current.block = {x, y, z};
-        run_block(lds);
-      }
-    }
+  grid_barrier_ = {};
+  if (shape.is_cooperative) {
+    run_together(lds);
+  } else {
+    run_one_by_one(lds);
   }
   lds_ = nullptr;
   return failure_;
@@ -93,28 +92,123 @@ std::optional<std::string> BlockScheduler::run(const LaunchShape& shape,
 void BlockScheduler::add_lanes(unsigned count) {
   while (lanes_.size() < count) {
     auto lane = std::make_unique<Lane>();
-    lane->index = static_cast<unsigned>(lanes_.size());
     lane->fiber = std::make_unique<LaneFiber>([this, made = lane.get()] { run_lane(*made); });
     lanes_.push_back(std::move(lane));
   }
 }
 
+void BlockScheduler::run_one_by_one(LocalDataShare& lds) {
+  add_lanes(lane_count_);
+  const dim3 grid = current.grid_size;
+  for (unsigned z = 0; z < grid.z && !failure_; ++z) {
+    for (unsigned y = 0; y < grid.y && !failure_; ++y) {
+      for (unsigned x = 0; x < grid.x && !failure_; ++x) {
+        current.block = {x, y, z};
+        run_block(lds);
+      }
+    }
+  }
+}
+
+// All blocks have their lanes and their LDS, and turns one after another. Those are of random
+// length, so that blocks that do not wait for each other do not keep step by chance.
+void BlockScheduler::run_together(LocalDataShare& lds) {
+  const dim3 grid = current.grid_size;
+  const unsigned count = grid.x * grid.y * grid.z;
+  add_lanes(count * lane_count_);
+  grid_barrier_.blocks = count;
+  std::vector<Resident> blocks(count);
+  for (unsigned i = 0; i < count; ++i) {
+    blocks[i].block = {i % grid.x, i / grid.x % grid.y, i / grid.x / grid.y};
+    blocks[i].first_lane = i * lane_count_;
+    lds.poison();
+    blocks[i].lds = lds.contents();
+    enter(blocks[i]);
+    reset_lanes();
+    leave(blocks[i]);
+  }
+  for (std::size_t ended = 0; ended < count && !failure_;) {
+    ended = 0;
+    for (Resident& block : blocks) {
+      if (!block.has_ended && !failure_) {
+        run_turn(block);
+      }
+      ended += block.has_ended ? 1 : 0;
+    }
+  }
+  for (Resident& block : blocks) {
+    if (failure_ && !block.has_ended) {
+      enter(block);
+      unwind_lanes();
+    }
+  }
+}
+
+void BlockScheduler::run_turn(Resident& block) {
+  constexpr unsigned kMostPhases = 16;
+  unsigned phases =
+      order_ == LaneOrder::kShuffled ? 1 + static_cast<unsigned>(random_() % kMostPhases) : 1;
+  enter(block);
+  while (!block.has_ended && phases > 0) {
+    block.has_ended = !run_phase_and_resolve() && !failure_;
+    // Who waits for another block has nothing to do until that one has its turn.
+    phases = failure_ || resume_who_gave_way() ? 0 : phases - 1;
+  }
+  grid_barrier_.some_have_ended |= block.has_ended;
+  leave(block);
+}
+
+void BlockScheduler::enter(const Resident& block) {
+  current.block = block.block;
+  first_lane_ = block.first_lane;
+  lanes_at_wave_operations_ = block.lanes_at_wave_operations;
+  barrier_vote_ = block.barrier_vote;
+  lds_->set_contents(block.lds);
+}
+
+void BlockScheduler::leave(Resident& block) {
+  block.lanes_at_wave_operations = lanes_at_wave_operations_;
+  block.barrier_vote = barrier_vote_;
+  block.lds = lds_->contents();
+}
+
 void BlockScheduler::run_block(LocalDataShare& lds) {
   lds.poison();
   reset_lanes();
-  do {
-    run_phase();
-  } while (!failure_ && (resolve_wave_operations() || resolve_barrier()));
+  while (run_phase_and_resolve()) {
+    resume_who_gave_way();
+  }
   if (failure_) unwind_lanes();
+}
+
+// Returns whether there is more to run.
+bool BlockScheduler::run_phase_and_resolve() {
+  run_phase();
+  if (failure_) return false;
+  // The others wait until those who look for something have found it.
+  return lanes_that_gave_way_ > 0 || resolve_wave_operations() || resolve_barrier();
+}
+
+// Returns whether there was any.
+bool BlockScheduler::resume_who_gave_way() {
+  if (lanes_that_gave_way_ == 0) return false;
+  for (unsigned i = 0; i < lane_count_; ++i) {
+    Lane& lane = lane_of_block(i);
+    if (lane.state == LaneState::kGaveWay) lane.state = LaneState::kRunnable;
+  }
+  lanes_that_gave_way_ = 0;
+  return true;
 }
 
 void BlockScheduler::reset_lanes() {
   lanes_at_wave_operations_ = 0;
   uint3 thread{};
   for (unsigned i = 0; i < lane_count_; ++i) {
-    lanes_[i]->thread = thread;
-    lanes_[i]->state = LaneState::kRunnable;
-    lanes_[i]->started = false;
+    Lane& lane = lane_of_block(i);
+    lane.index = i;
+    lane.thread = thread;
+    lane.state = LaneState::kRunnable;
+    lane.started = false;
     if (++thread.x < current.block_size.x) continue;
     thread.x = 0;
     if (++thread.y < current.block_size.y) continue;
@@ -135,7 +229,7 @@ void BlockScheduler::run_phase() {
   }
   for (unsigned step = 0; step < lane_count_ && !failure_; ++step) {
     const unsigned position = (start + step) % lane_count_;
-    Lane& lane = *lanes_[ascending ? position : lane_count_ - 1 - position];
+    Lane& lane = lane_of_block(ascending ? position : lane_count_ - 1 - position);
     if (lane.state == LaneState::kRunnable) resume(lane);
   }
 }
@@ -175,7 +269,7 @@ bool BlockScheduler::resolve_wave_operations() {
 bool BlockScheduler::resolve_wave(unsigned first, unsigned end) {
   active_.clear();
   for (unsigned i = first; i < end; ++i) {
-    Lane& lane = *lanes_[i];
+    Lane& lane = lane_of_block(i);
     if (lane.state != LaneState::kAtWaveOperation) continue;
     if (!active_.empty() && before(lane.position, active_.front()->position)) active_.clear();
     if (active_.empty() || same(lane.position, active_.front()->position)) active_.push_back(&lane);
@@ -194,7 +288,8 @@ void BlockScheduler::answer(const std::vector<Lane*>& active, unsigned first) {
   }
   for (Lane* lane : active) {
     const bool source_is_active = (vote.active >> lane->source_lane & 1) != 0;
-    lane->received = source_is_active ? lanes_[first + lane->source_lane]->bits : ~std::uint64_t{0};
+    lane->received =
+        source_is_active ? lane_of_block(first + lane->source_lane).bits : ~std::uint64_t{0};
     lane->wave_vote = vote;
     lane->state = LaneState::kRunnable;
   }
@@ -206,7 +301,7 @@ bool BlockScheduler::resolve_barrier() {
   const Lane* first = nullptr;
   BarrierVote vote{};
   for (unsigned i = 0; i < lane_count_; ++i) {
-    Lane& lane = *lanes_[i];
+    Lane& lane = lane_of_block(i);
     if (lane.state != LaneState::kAtBarrier) continue;
     if (first == nullptr) first = &lane;
     if (!same(lane.position, first->position)) {
@@ -230,7 +325,7 @@ void BlockScheduler::fail(const std::string& reason) {
 // After a failure: leaves each lane's kernel, so that its fiber is idle again.
 void BlockScheduler::unwind_lanes() {
   for (unsigned i = 0; i < lane_count_; ++i) {
-    Lane& lane = *lanes_[i];
+    Lane& lane = lane_of_block(i);
     if (lane.started && lane.state != LaneState::kExited) resume(lane);
   }
 }
@@ -277,6 +372,36 @@ WaveVote BlockScheduler::vote_in_wave(bool predicate, SourcePosition position) {
   return lane.wave_vote;
 }
 
+void BlockScheduler::let_others_run() {
+  Lane& lane = running_lane("a wait for others");
+  ++lanes_that_gave_way_;
+  wait(lane, LaneState::kGaveWay, {});
+}
+
+void BlockScheduler::wait_at_grid_barrier(SourcePosition position) {
+  Lane& lane = running_lane("a grid's barrier");
+  if (grid_barrier_.blocks == 0) {
+    throw std::logic_error(
+        text("the grid's barrier at ", position, " is in a launch that is not cooperative"));
+  }
+  wait_at_barrier(false, position);
+  if (lane.index == 0) {
+    const unsigned opened = grid_barrier_.opened;
+    if (++grid_barrier_.arrived == grid_barrier_.blocks) {
+      grid_barrier_.arrived = 0;
+      ++grid_barrier_.opened;
+    }
+    while (grid_barrier_.opened == opened) {
+      if (grid_barrier_.some_have_ended) {
+        throw std::logic_error(
+            text("a block has ended and will not come to the grid's barrier at ", position));
+      }
+      let_others_run();
+    }
+  }
+  wait_at_barrier(false, position);
+}
+
 unsigned BlockScheduler::lane_in_wave() const { return running_lane("__lane_id").index % warpSize; }
 
 void* BlockScheduler::dynamic_lds() const {
@@ -305,6 +430,12 @@ WaveVote vote_in_wave(bool predicate, SourcePosition position) {
 }
 
 unsigned lane_in_wave() { return block_scheduler().lane_in_wave(); }
+
+void let_others_run() { block_scheduler().let_others_run(); }
+
+void wait_at_grid_barrier(SourcePosition position) {
+  block_scheduler().wait_at_grid_barrier(position);
+}
 
 void* dynamic_lds() { return block_scheduler().dynamic_lds(); }
 

@@ -1,4 +1,5 @@
-// Runs the blocks of a launch, each block's lanes as fibers.
+// Runs the blocks of a launch, each block's lanes as fibers: one block after the other, or all in
+// turns where the launch is cooperative.
 #pragma once
 
 #include <cstddef>
@@ -28,6 +29,7 @@ struct LaunchShape {
   dim3 grid;
   dim3 block;
   std::size_t lds_bytes;
+  bool is_cooperative = false;
 };
 
 class BlockScheduler {
@@ -41,12 +43,14 @@ class BlockScheduler {
   std::uint64_t exchange_in_wave(std::uint64_t bits, unsigned source_lane, SourcePosition position);
   WaveVote vote_in_wave(bool predicate, SourcePosition position);
   unsigned lane_in_wave() const;
+  void let_others_run();
+  void wait_at_grid_barrier(SourcePosition position);
 
   /// Returns the running block's dynamic LDS. Throws std::logic_error outside a kernel.
   void* dynamic_lds() const;
 
  private:
-  enum class LaneState { kRunnable, kAtBarrier, kAtWaveOperation, kExited };
+  enum class LaneState { kRunnable, kGaveWay, kAtBarrier, kAtWaveOperation, kExited };
 
   struct Lane {
     std::unique_ptr<LaneFiber> fiber;
@@ -63,10 +67,36 @@ class BlockScheduler {
     WaveVote wave_vote{};
   };
 
+  // A block of a cooperative launch while another one has the turn.
+  struct Resident {
+    uint3 block{};
+    unsigned first_lane = 0;
+    unsigned lanes_at_wave_operations = 0;
+    BarrierVote barrier_vote{};
+    std::vector<std::byte> lds{};
+    bool has_ended = false;
+  };
+
+  // Where the blocks of a cooperative launch meet.
+  struct GridBarrier {
+    unsigned blocks = 0;  // 0: the launch is none
+    unsigned arrived = 0;
+    unsigned opened = 0;  // so often
+    bool some_have_ended = false;
+  };
+
   void add_lanes(unsigned count);
+  Lane& lane_of_block(unsigned index) const { return *lanes_[first_lane_ + index]; }
+  void run_one_by_one(LocalDataShare& lds);
+  void run_together(LocalDataShare& lds);
+  void run_turn(Resident& block);
+  void enter(const Resident& block);
+  void leave(Resident& block);
   void run_block(LocalDataShare& lds);
   void reset_lanes();
+  bool run_phase_and_resolve();
   void run_phase();
+  bool resume_who_gave_way();
   void resume(Lane& lane);
   void run_lane(Lane& lane);
   bool resolve_wave_operations();
@@ -82,7 +112,10 @@ class BlockScheduler {
   const std::function<void()>* lane_body_ = nullptr;
   LocalDataShare* lds_ = nullptr;
   Lane* running_ = nullptr;
-  unsigned lane_count_ = 0;
+  unsigned lane_count_ = 0;  // of a block
+  unsigned first_lane_ = 0;  // of the block whose turn it is
+  unsigned lanes_that_gave_way_ = 0;
+  GridBarrier grid_barrier_{};
   unsigned lanes_at_wave_operations_ = 0;
   BarrierVote barrier_vote_{};
   LaneOrder order_ = LaneOrder::kShuffled;

@@ -20,9 +20,6 @@ namespace {
 // clock64() counts nanoseconds.
 constexpr int kCounterKilohertz = 1'000'000;
 constexpr int kNominalRegistersPerBlock = 65536;
-// So that what is shared out among them is the same everywhere; odd and over two, so that a few
-// tiles of a matrix are split among several blocks.
-constexpr int kNominalComputeUnits = 5;
 
 // The version of HIP whose API this is: 5.2, in HIP's encoding.
 constexpr int kHipVersion = 5 * 10'000'000 + 2 * 100'000;
@@ -70,7 +67,8 @@ hipDeviceProp_t properties_of_device() {
   properties.maxGridSize[0] = static_cast<int>(kGridLimitX);
   properties.clockRate = kCounterKilohertz;
   properties.clockInstructionRate = kCounterKilohertz;
-  properties.multiProcessorCount = kNominalComputeUnits;
+  properties.multiProcessorCount = static_cast<int>(kComputeUnits);
+  properties.cooperativeLaunch = 1;
   properties.l2CacheSize = second_level_cache_bytes();
   properties.canMapHostMemory = 1;
   properties.integrated = 1;

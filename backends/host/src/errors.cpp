@@ -27,6 +27,8 @@ constexpr std::array kErrorTexts = {
     ErrorText{hipErrorNotReady, "hipErrorNotReady", "device not ready"},
     ErrorText{hipErrorIllegalAddress, "hipErrorIllegalAddress", "illegal memory access"},
     ErrorText{hipErrorLaunchFailure, "hipErrorLaunchFailure", "a kernel failed while it ran"},
+    ErrorText{hipErrorCooperativeLaunchTooLarge, "hipErrorCooperativeLaunchTooLarge",
+              "more blocks than run at once"},
     ErrorText{hipErrorNotSupported, "hipErrorNotSupported", "operation not supported"},
     ErrorText{hipErrorStreamCaptureUnsupported, "hipErrorStreamCaptureUnsupported",
               "operation not permitted when stream is capturing"},

@@ -69,6 +69,18 @@ void launch(dim3 grid, dim3 block, std::size_t lds_bytes, hipStream_t stream,
   }));
 }
 
+hipError_t launch_cooperative(dim3 grid, dim3 block, std::size_t lds_bytes, hipStream_t stream,
+                              std::function<void()> lane_body) {
+  return api_call([&] {
+    const LaunchShape shape{grid, block, lds_bytes, true};
+    if (!is_valid(shape)) return hipErrorInvalidConfiguration;
+    const std::uint64_t blocks = std::uint64_t{grid.x} * grid.y * grid.z;
+    if (blocks > kResidentBlocks) return hipErrorCooperativeLaunchTooLarge;
+    return enqueue(stream,
+                   [shape, body = std::move(lane_body)] { return run_kernel(shape, body); });
+  });
+}
+
 }  // namespace hip_host
 
 hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, const void* kernel) {
@@ -104,7 +116,7 @@ hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*
                             block_size <= static_cast<int>(hip_host::kThreadsPerBlock) &&
                             lds_bytes <= hip_host::kLdsBytesPerBlock;
     if (blocks == nullptr || kernel == nullptr || !launchable) return hipErrorInvalidValue;
-    *blocks = 1;
+    *blocks = static_cast<int>(hip_host::kResidentBlocks / hip_host::kComputeUnits);
     return hipSuccess;
   });
 }

@@ -3,6 +3,7 @@
 #include <cxxabi.h>
 #include <link.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -63,6 +64,18 @@ LocalDataShare::~LocalDataShare() { std::free(dynamic_.data()); }
 void LocalDataShare::poison() {
   fill_with_poison(static_);
   fill_with_poison(dynamic_);
+}
+
+std::vector<std::byte> LocalDataShare::contents() const {
+  std::vector<std::byte> all(static_.begin(), static_.end());
+  all.insert(all.end(), dynamic_.begin(), dynamic_.end());
+  return all;
+}
+
+void LocalDataShare::set_contents(const std::vector<std::byte>& contents) {
+  const auto middle = contents.begin() + static_cast<std::ptrdiff_t>(static_.size());
+  std::copy(contents.begin(), middle, static_.begin());
+  std::copy(middle, contents.end(), dynamic_.begin());
 }
 
 }  // namespace hip_host

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 namespace hip_host {
 
@@ -12,7 +13,8 @@ inline constexpr std::size_t kLdsBytesPerBlock = std::size_t{64} * 1024;
 /// Fresh memory holds this in every byte: a NaN as float and as double, -1 as integer.
 inline constexpr int kPoisonByte = 0xFF;
 
-/// The LDS of a launch's blocks, which run one after another on the thread that makes this.
+/// The LDS of a launch's blocks, which run one after another, or in turns, on the thread that makes
+/// this.
 class LocalDataShare {
  public:
   /// Takes the size of the dynamic LDS. Throws std::bad_alloc, and std::runtime_error if the LDS
@@ -25,6 +27,10 @@ class LocalDataShare {
 
   /// Fills all of it with the poison byte.
   void poison();
+
+  /// All of it, for a block that has its turn again later.
+  std::vector<std::byte> contents() const;
+  void set_contents(const std::vector<std::byte>& contents);
 
   /// Returns the dynamic LDS; null if its size is 0.
   void* dynamic_start() { return dynamic_.data(); }

@@ -21,6 +21,7 @@ enum hipError_t {
   hipErrorNotReady = 600,
   hipErrorIllegalAddress = 700,
   hipErrorLaunchFailure = 719,
+  hipErrorCooperativeLaunchTooLarge = 720,
   hipErrorNotSupported = 801,
   hipErrorStreamCaptureUnsupported = 900,
   hipErrorStreamCaptureUnmatched = 903,
@@ -69,7 +70,7 @@ struct hipDeviceProp_t {
   int canMapHostMemory;                          ///< 1.
   char gcnArchName[256];                         ///< "host".
   int integrated;                                ///< 1: memory is shared with the host.
-  int cooperativeLaunch;                         ///< 0.
+  int cooperativeLaunch;                         ///< 1.
   int ECCEnabled;                                ///< 0, not known.
 };
 

@@ -34,6 +34,7 @@ inline constexpr auto hipDeviceAttributeMemoryClockRate = cudaDevAttrMemoryClock
 inline constexpr auto hipDeviceAttributeMultiprocessorCount = cudaDevAttrMultiProcessorCount;
 inline constexpr auto hipDeviceAttributeSharedMemPerBlockOptin =
     cudaDevAttrMaxSharedMemoryPerBlockOptin;
+inline constexpr auto hipDeviceAttributeCooperativeLaunch = cudaDevAttrCooperativeLaunch;
 inline constexpr auto hipDeviceAttributeManagedMemory = cudaDevAttrManagedMemory;
 inline constexpr auto hipDeviceAttributeConcurrentManagedAccess =
     cudaDevAttrConcurrentManagedAccess;
@@ -84,6 +85,7 @@ inline constexpr auto hipFuncAttributeMaxDynamicSharedMemorySize =
 #define hipGraphDestroy cudaGraphDestroy
 #define hipGraphExecDestroy cudaGraphExecDestroy
 #define hipGraphLaunch cudaGraphLaunch
+#define hipLaunchCooperativeKernel cudaLaunchCooperativeKernel
 #define hipFuncGetAttributes cudaFuncGetAttributes
 #define hipFuncSetAttribute cudaFuncSetAttribute
 #define hipOccupancyMaxActiveBlocksPerMultiprocessor cudaOccupancyMaxActiveBlocksPerMultiprocessor

@@ -70,6 +70,16 @@ WaveVote vote_in_wave(bool predicate, SourcePosition position);
 /// Returns the running lane's number within its wave. Throws std::logic_error outside a kernel.
 unsigned lane_in_wave();
 
+/// Lets the block's other lanes, and the other blocks of a cooperative launch, run before this
+/// returns: for the body of a loop that waits for what one of them stores. Lanes that wait at a
+/// barrier or a wave operation go on only when no lane of the block is in here. Throws
+/// std::logic_error outside a kernel.
+void let_others_run();
+
+/// Waits for all lanes of all blocks. The launch fails if it is not cooperative, or if a block ends
+/// without coming. Throws std::logic_error outside a kernel.
+void wait_at_grid_barrier(SourcePosition position);
+
 /// Returns `width` as the size of a shuffle's segments, in lanes. Throws std::invalid_argument,
 /// which fails the launch, if it is no power of two from 1 to the wave size.
 unsigned checked_segment_width(int width, SourcePosition position);

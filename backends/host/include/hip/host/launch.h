@@ -20,6 +20,11 @@ namespace hip_host {
 void launch(dim3 grid, dim3 block, std::size_t lds_bytes, hipStream_t stream,
             std::function<void()> lane_body);
 
+/// As launch, of blocks that all run at once: hipErrorCooperativeLaunchTooLarge for more than are
+/// resident. Returns the error.
+hipError_t launch_cooperative(dim3 grid, dim3 block, std::size_t lds_bytes, hipStream_t stream,
+                              std::function<void()> lane_body);
+
 }  // namespace hip_host
 
 /// Launches `kernel` on a grid of `grid` blocks of `block` threads with `lds_bytes` bytes of
@@ -36,4 +41,18 @@ void hipLaunchKernelGGL(void (*kernel)(Parameters...), dim3 grid, dim3 block, st
       static_cast<Parameters>(std::forward<Arguments>(arguments))...);
   hip_host::launch(grid, block, lds_bytes, stream,
                    [kernel, copies = std::move(copies)] { std::apply(kernel, copies); });
+}
+
+/// Launches blocks that may wait for each other; `arguments` points to one argument after the
+/// other, of the kernel's parameter types. Errors as of hip_host::launch_cooperative.
+template <typename... Parameters>
+hipError_t hipLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                                      void** arguments, unsigned lds_bytes, hipStream_t stream) {
+  const auto copies = [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+    return std::tuple<std::remove_cv_t<Parameters>...>(
+        *static_cast<Parameters*>(arguments[Index])...);
+  }
+  (std::index_sequence_for<Parameters...>());
+  return hip_host::launch_cooperative(grid, block, lds_bytes, stream,
+                                      [kernel, copies] { std::apply(kernel, copies); });
 }
