@@ -173,13 +173,7 @@ class Nvml final : public TelemetrySource {
     return names;
   }
 
-  [[nodiscard]] std::string missing() const override {
-    std::string text;
-    for (const std::string& what : refused_) {
-      text += (text.empty() ? "no permission: " : ", ") + what;
-    }
-    return text;
-  }
+  [[nodiscard]] std::string missing() const override { return say_refused(refused_); }
 
  private:
   static constexpr unsigned text_bytes = 96;  // as much as the longest of them, the UUID, needs

@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "hipscope/telemetry.h"
@@ -37,6 +38,15 @@ inline constexpr SensorRange counts = {.lowest = 0, .highest = 0x1p53};
 /// The value, if a sensor can say that.
 inline std::optional<double> within(const SensorRange& range, double value) {
   return value >= range.lowest && value <= range.highest ? std::optional(value) : std::nullopt;
+}
+
+/// The sentence on what a source was refused, by name; "" where it was refused nothing.
+inline std::string say_refused(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) {
+    text += (text.empty() ? "no permission: " : ", ") + name;
+  }
+  return text;
 }
 
 }  // namespace hipscope::detail

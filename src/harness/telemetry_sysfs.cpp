@@ -153,13 +153,7 @@ class AmdSysfs final : public TelemetrySource {
     return reasons(read_metrics());
   }
 
-  [[nodiscard]] std::string missing() const override {
-    std::string text;
-    for (const std::string& what : refused_) {
-      text += (text.empty() ? "no permission: " : ", ") + what;
-    }
-    return text;
-  }
+  [[nodiscard]] std::string missing() const override { return say_refused(refused_); }
 
  private:
   static constexpr int most_sensors = 8;

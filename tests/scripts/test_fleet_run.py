@@ -153,7 +153,7 @@ def test_a_program_sees_its_own_gpu_only(site: Site) -> None:
     assert all("0,1,2" in line for line in site.calls()[-2:]) and "--device 1" in "".join(site.calls()[-2:])
 
 
-@pytest.mark.parametrize("how", ["hangs", "resists"])
+@pytest.mark.parametrize("how", ["hangs", pytest.param("resists", marks=pytest.mark.slow)])
 def test_a_gpu_that_hangs_takes_nothing_with_it(site: Site, how: str) -> None:
     site.tell("fma_loop.1", how)
     done = site.measure("--timeout", "1")

@@ -761,7 +761,9 @@ def test_a_bad_result_file(workshop: Workshop) -> None:
     assert workshop.run("--targets", "gfx900").returncode == 0
 
 
-@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize("number, status", [
+    (signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow), pytest.param(signal.SIGHUP, 129, marks=pytest.mark.slow),
+])
 def test_interrupt(workshop: Workshop, number: signal.Signals, status: int) -> None:
     assert workshop.run("--targets", "gfx900").returncode == 0
     before = workshop.files()

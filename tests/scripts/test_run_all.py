@@ -76,7 +76,7 @@ def test_results_keep_their_mode_and_their_links(sandbox: Sandbox, tmp_path: Pat
     assert leftovers(sandbox.results) == []
 
 
-@pytest.mark.parametrize("what", ["loop", "folder", "nowhere"])
+@pytest.mark.parametrize("what", ["loop", pytest.param("folder", marks=pytest.mark.slow), pytest.param("nowhere", marks=pytest.mark.slow)])
 def test_a_result_that_cannot_be_put_in_place(sandbox: Sandbox, what: str) -> None:
     sandbox.results.mkdir(parents=True)
     place = sandbox.results / "copy_rate.json"
@@ -110,7 +110,8 @@ def test_failures_do_not_stop_the_rest(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("status, outcome", [
-    (2, "error 2 (bad usage)"), (3, "error 3 (device or runtime)"), (42, "error 42"),
+    (2, "error 2 (bad usage)"), pytest.param(3, "error 3 (device or runtime)", marks=pytest.mark.slow),
+    pytest.param(42, "error 42", marks=pytest.mark.slow),
 ])
 def test_an_error_keeps_the_old_result(sandbox: Sandbox, status: int, outcome: str) -> None:
     assert sandbox.run().returncode == 0
@@ -352,7 +353,7 @@ def running() -> list[str]:
     return lines
 
 
-@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)])
 def test_interrupt(sandbox: Sandbox, number: signal.Signals, status: int) -> None:
     assert sandbox.run().returncode == 0
     before = {name: (sandbox.results / name).read_bytes() for name in
@@ -531,7 +532,7 @@ def test_report_on_the_compiled_code_of_some(sandbox: Sandbox, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("isa_status, status, said", [
-    (77, 0, "nothing, as said above"), (1, 1, "failed"), (2, 1, "failed"),
+    pytest.param(77, 0, "nothing, as said above", marks=pytest.mark.slow), (1, 1, "failed"), pytest.param(2, 1, "failed", marks=pytest.mark.slow),
 ])
 def test_report_on_the_compiled_code_that_fails(sandbox: Sandbox, tmp_path: Path, isa_status: int,
                                                 status: int, said: str) -> None:
