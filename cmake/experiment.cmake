@@ -3,7 +3,8 @@
 set(hipscope_unstated_bound 960)
 
 # What experiments conclude from their curves: plain C++, in one library for them and the unit tests.
-# Its sources are the <name>_findings.cpp beside each <name>.hip, added as the experiments are.
+# Its sources are the <name>_findings.cpp and <name>_<part>_findings.cpp beside each <name>.hip, added as
+# the experiments are.
 add_library(hipscope_findings STATIC)
 target_compile_options(hipscope_findings PRIVATE
   ${hipscope_warnings} ${hipscope_plain_cxx} ${hipscope_light_optimization})
@@ -16,8 +17,9 @@ function(hipscope_add_experiment source)
   cmake_parse_arguments(PARSE_ARGV 1 argument "BOTH_WAVE_SIZES" "" "LIBRARIES")
   get_filename_component(name ${source} NAME_WE)
   get_filename_component(folder ${PROJECT_SOURCE_DIR}/${source} DIRECTORY)
-  if(EXISTS ${folder}/${name}_findings.cpp)
-    target_sources(hipscope_findings PRIVATE ${folder}/${name}_findings.cpp)
+  file(GLOB findings CONFIGURE_DEPENDS ${folder}/${name}_findings.cpp ${folder}/${name}_*_findings.cpp)
+  if(findings)
+    target_sources(hipscope_findings PRIVATE ${findings})
     target_include_directories(hipscope_findings PUBLIC ${folder})
   endif()
   hipscope_add_binary(${name} ${source} "")

@@ -24,6 +24,9 @@ constexpr double pair_row(Path kept, Path evictor) {
 inline constexpr unsigned line_count = 16;
 std::string line_name(unsigned line);
 
+/// How much longer a miss must take than a hit for the two to be told apart.
+inline constexpr double clear_miss = 1.25;
+
 /// Who shares a cache with whom: `quiet[b]` is the latency on CU b while no other CU walks, and
 /// `disturbed[a][b]` while CU a does. Two CUs belong together if each of them disturbs the other; a
 /// CU that disturbs itself tells by how much. For each CU the first of its group. Empty where CUs
