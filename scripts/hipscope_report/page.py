@@ -10,6 +10,7 @@ from typing import Any
 
 from . import card, card_page, formats, markdown, plots, roofline, shared
 from .load import CARD_JSON, Result
+from .pairs import matrix_of, matrix_table
 from .series import best_row, inferred_marks
 from .sweep_table import sweep_table
 
@@ -139,6 +140,9 @@ def _sweep(page: Page, result: Result, sweep: dict[str, Any]) -> list[str]:
         page.plots[name] = picture
         alternative = markdown.text(f"{sweep['headline']} over {sweep['axis']['name']}")
         parts.append(f"![{alternative}](plots/{name})")
+    matrix = matrix_of(sweep)
+    if matrix is not None:
+        parts.append(matrix_table(sweep, matrix))
     parts.append(sweep_table(sweep))
     return parts
 

@@ -11,9 +11,10 @@ import matplotlib
 matplotlib.use("Agg")
 
 # pylint: disable=wrong-import-position
-from matplotlib import pyplot, ticker  # noqa: E402
+from matplotlib import patches, pyplot, ticker  # noqa: E402
 
 from . import formats  # noqa: E402
+from .pairs import Matrix, matrix_of  # noqa: E402
 from .series import BYTE_UNITS, Mark, Series, curves_of, joined, wants_decades  # noqa: E402
 from .small_svg import small  # noqa: E402
 
@@ -25,6 +26,9 @@ MOST_TICKS = 11
 LINE_WIDTH = 1.8
 LONGEST_TITLE = 80
 LONGEST_BAR_LABEL = 48
+CELL_INCHES = 0.62
+# Links that differ by less than this are of one colour's kin.
+LEAST_SPAN = 0.1
 STYLE = {
     "svg.hashsalt": "hipscope",
     # Texts as such: they can be searched, and take a tenth of what their outlines do.
@@ -133,6 +137,40 @@ def _draw_bars(axes: Any, sweep: dict[str, Any], series: list[Series], x_label: 
     axes.grid(True, axis="x")
 
 
+def _draw_matrix(axes: Any, matrix: Matrix) -> None:
+    """A field for each pair, with its number: coloured by the links alone, beside which a device's own memory
+    is of another kind."""
+    devices = matrix.devices
+    low, high = min(matrix.links), max(matrix.links)
+    span = max(high - low, LEAST_SPAN * abs(high))
+    colours = matplotlib.colormaps["cividis"]
+    for (start, end), value in matrix.values.items():
+        share = (value - (high - span)) / span
+        column, line = devices.index(end), devices.index(start)
+        colour = colours(share) if start != end else "#eeeeee"
+        axes.add_patch(patches.Rectangle((column, line), 1, 1, facecolor=colour, edgecolor="white"))
+        axes.text(column + 0.5, line + 0.5, formats.number(value), ha="center", va="center", fontsize=9,
+                  color="white" if start != end and share < 0.5 else "black")
+    places = [place + 0.5 for place in range(len(devices))]
+    axes.set(xlim=(0, len(devices)), ylim=(len(devices), 0), aspect="equal", xlabel="to device",
+             ylabel="from device")
+    axes.set_xticks(places, [str(device) for device in devices])
+    axes.set_yticks(places, [str(device) for device in devices])
+    axes.tick_params(length=0)
+    for side in axes.spines.values():
+        side.set_visible(False)
+
+
+def _plot_matrix(sweep: dict[str, Any], matrix: Matrix) -> bytes:
+    side = 1.6 + CELL_INCHES * len(matrix.devices)
+    with matplotlib.rc_context(STYLE):
+        figure, axes = pyplot.subplots(figsize=(max(side, FIGURE_INCHES[0] / 2), side), layout="constrained")
+        _draw_matrix(axes, matrix)
+        heading = formats.heading(sweep["headline"], matrix.unit, formats.plain)
+        axes.set_title(formats.short(heading, LONGEST_TITLE), fontsize=12, loc="left")
+        return to_svg(figure)
+
+
 def to_svg(figure: Any) -> bytes:
     """The figure, which is closed, as SVG; within STYLE the same figure gives the same bytes."""
     stream = io.BytesIO()
@@ -144,8 +182,11 @@ def to_svg(figure: Any) -> bytes:
 def plot_sweep(sweep: dict[str, Any], device: str, marks: list[Mark]) -> bytes | None:
     """The plot as SVG, or None when there is no curve: fewer than two points, or mixed units.
 
-    Of `marks` a curve shows those within its range.
+    Of `marks` a curve shows those within its range. Of pairs of devices it is a heat map.
     """
+    matrix = matrix_of(sweep)
+    if matrix is not None:
+        return _plot_matrix(sweep, matrix)
     found = curves_of(sweep)
     if found is None:
         return None

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -164,6 +165,58 @@ def test_what_is_measured_of_others_is_drawn_beside_the_headline(tmp_path: Path)
     # Stages are bars, whatever their names begin with, and have the headline alone.
     text = (tmp_path / "plots" / "copy_rate-bars.svg").read_text()
     assert ">4 kernel</text>" in text and ">library</text>" not in text
+
+
+def pairs(count: int, rate: Callable[[int, int], float | None]) -> dict[str, object]:
+    """A sweep over all pairs of so many devices."""
+    rows = [synthetic.row(f"{start} -> {end}", count * start + end, 1e-3, rate(start, end))
+            for start in range(count) for end in range(count)]
+    return synthetic.sweep("engine", rows, axis={"name": "pair", "unit": "", "scale": "linear"})
+
+
+def fields_of(plot: Path) -> list[str]:
+    """The colours of a heat map's fields, row by row."""
+    text = plot.read_text()
+    colours = dict(re.findall(r"\.(s\d+)\{fill:(#[0-9a-f]{6});stroke:#ffffff", text))
+    fields = re.findall(r'<path d="M([0-9.]+) ([0-9.]+)L[^>]*clip-path[^>]*class="(s\d+)"', text)
+    return [colours[name] for _, _, name in sorted(fields, key=lambda field: (float(field[1]), float(field[0])))]
+
+
+def test_pairs_of_devices_are_a_matrix_and_a_heat_map(tmp_path: Path) -> None:
+    sweep = pairs(4, lambda start, end: 2000.0 if start == end else 310.5 if (start, end) == (2, 1) else 400.0)
+    synthetic.write(tmp_path, synthetic.result(sweeps=[sweep]))
+    page = page_of(tmp_path)
+    assert "| from, to | 0 | 1 | 2 | 3 |" in page
+    assert "| **2** | 400 | 310.5 | 2000 | 400 |" in page
+    plot = tmp_path / "plots" / "copy_rate-engine.svg"
+    ElementTree.fromstring(plot.read_text())
+    assert "310.5" in plot.read_text()
+    fields = fields_of(plot)
+    assert len(fields) == 16
+    # A device's own memory is no link; the slow link stands out of the others, which are alike.
+    assert [fields[5 * device] for device in range(4)] == 4 * ["#eeeeee"]
+    assert fields.count(fields[9]) == 1
+    assert fields.count(fields[1]) == 11
+
+
+def test_a_pair_that_was_not_measured_is_left_open(tmp_path: Path) -> None:
+    sweep = pairs(3, lambda start, end: None if (start, end) == (0, 2) else 400.0)
+    synthetic.write(tmp_path, synthetic.result(sweeps=[sweep]))
+    assert "| **0** | 400 | 400 | - |" in page_of(tmp_path)
+    assert len(fields_of(tmp_path / "plots" / "copy_rate-engine.svg")) == 8
+
+
+def test_one_device_is_no_matrix(tmp_path: Path) -> None:
+    synthetic.write(tmp_path, synthetic.result(sweeps=[pairs(1, lambda start, end: 400.0)]))
+    assert "from, to" not in page_of(tmp_path)
+
+
+def test_links_that_are_alike_are_of_one_colour(tmp_path: Path) -> None:
+    sweep = pairs(2, lambda start, end: 400.0 + start)
+    synthetic.write(tmp_path, synthetic.result(sweeps=[sweep]))
+    page_of(tmp_path)
+    red = [int(field[1:3], 16) for field in fields_of(tmp_path / "plots" / "copy_rate-engine.svg")[1:3]]
+    assert abs(red[0] - red[1]) < 16
 
 
 def test_a_published_zero_does_not_spoil_the_logarithmic_axis(tmp_path: Path) -> None:
