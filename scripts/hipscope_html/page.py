@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import card_section, html_text, many
+from . import card_section, html_text, many, roofline_section
 from .chapters import in_chapters
 from .experiment_section import Content, anchor, section
 from .sources import Source
@@ -74,8 +74,10 @@ def _switches(content: Content) -> str:
     return f'<div class=switches role=group aria-label="Show or hide">{"".join(parts)}</div>'
 
 
-def _contents(chapters: Sequence[tuple[str, list[str]]]) -> str:
+def _contents(chapters: Sequence[tuple[str, list[str]]], has_roofline: bool) -> str:
     items = ['<li><a href="#devices">Devices</a>', '<li><a href="#card">Hardware cards</a>']
+    if has_roofline:
+        items.append('<li><a href="#roofline">Roofline</a>')
     for number, (title, names) in enumerate(chapters):
         inner = "".join(f'<li><a href="#{html_text.text(anchor(name))}">{html_text.text(name)}</a>' for name in names)
         items.append(f'<li><a href="#chapter-{number}">{html_text.text(title)}</a><ul>{inner}</ul>')
@@ -107,12 +109,14 @@ def _body(content: Content) -> str:
     names = {result.name for device in content.devices for result in device.results}
     names |= {figure.experiment for figure in content.figures}
     chapters = in_chapters(names)
+    roofline = roofline_section.section(content.devices)
     parts = [
         "<header class=top><div><p class=brand>hipscope</p><h1>GPU microbenchmarks, device by device</h1></div>"
         '<button type=button id=theme hidden>Dark</button></header>', _switches(content),
-        f"<div class=page>{_contents(chapters)}\n<main>", _what_is_what(content),
+        f"<div class=page>{_contents(chapters, bool(roofline))}\n<main>", _what_is_what(content),
         '<section id=devices><h2>Devices</h2>', card_section.devices_table(content.devices), "</section>",
         '<section id=card><h2>Hardware cards</h2>', card_section.cards(content.devices), "</section>",
+        roofline,
     ]
     for number, (title, members) in enumerate(chapters):
         parts.append(f'<section id="chapter-{number}"><h2>{html_text.text(title)}</h2>')

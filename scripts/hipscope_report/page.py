@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import card, card_page, formats, markdown, plots, roofline, shared
+from . import card, card_page, ceilings, formats, markdown, plots, roofline, shared
 from .load import CARD_JSON, Result
 from .pairs import matrix_of, matrix_table
 from .series import best_row, inferred_marks
@@ -185,11 +185,11 @@ def make_page(results: list[Result]) -> Page:
         parts.append(
             f"{CPU_TIMES} It checks what they compute; nothing here was measured on a GPU, so there is no hardware card."
         )
-    picture = roofline.plot(roofline.roofline_of(results), device["name"])
+    picture = roofline.plot(ceilings.roofline_of(results), device["name"])
     roofline_part = []
     if picture is not None:
         page.plots[roofline.FILE_NAME] = picture
-        roofline_part = ["## Roofline", f"![{roofline.ALTERNATIVE}](plots/{roofline.FILE_NAME})", roofline.EXPLANATION]
+        roofline_part = ["## Roofline", f"![{roofline.ALTERNATIVE}](plots/{roofline.FILE_NAME})", ceilings.EXPLANATION]
     made = card.make_card(results)
     if made is not None:
         page.card = {

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from pages import Page
 from synthetic import SCRIPTS, result, row, sweep, write
 
 sys.path.insert(0, str(SCRIPTS))
 
-from hipscope_report import load, page, roofline  # noqa: E402  # pylint: disable=wrong-import-position
+import html_report  # noqa: E402  # pylint: disable=wrong-import-position
+from hipscope_report import ceilings, load, page  # noqa: E402  # pylint: disable=wrong-import-position
 
 
 def with_value(label: str, name: str, value: float, unit: str) -> dict[str, Any]:
@@ -42,6 +45,10 @@ def put(folder: Path, experiment: str, **changes: Any) -> None:
 
 @pytest.fixture(name="folder")
 def whole_folder(tmp_path: Path) -> Path:
+    return put_all(tmp_path)
+
+
+def put_all(tmp_path: Path) -> Path:
     """Results with all that a roofline is made of."""
     put(tmp_path, "ilp_tlp", sweeps=peaks(("FP32 FMA", 60.0), ("FP32 ADD", 30.0)))
     put(tmp_path, "matrix_rate",
@@ -61,8 +68,8 @@ def whole_folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def roofline_of(folder: Path) -> roofline.Roofline:
-    return roofline.roofline_of(load.load_folder(folder, load.load_schema()))
+def roofline_of(folder: Path) -> ceilings.Roofline:
+    return ceilings.roofline_of(load.load_folder(folder, load.load_schema()))
 
 
 def test_ceilings_are_the_best_of_each_dense_format(folder: Path) -> None:
@@ -101,4 +108,43 @@ def test_without_arithmetic_or_memory_there_is_none(folder: Path, missing: tuple
 
 def test_of_a_cpu_there_is_none(tmp_path: Path) -> None:
     put(tmp_path, "ilp_tlp", backend="host", sweeps=peaks(("FP32 FMA", 60.0)))
-    assert roofline_of(tmp_path) == roofline.Roofline()
+    assert roofline_of(tmp_path) == ceilings.Roofline()
+
+
+def html_of(*folders: Path) -> Page:
+    assert html_report.main(["--no-isa", *map(str, folders)]) == 0
+    return Page((folders[0] / "report.html").read_text(encoding="utf-8"))
+
+
+def rename(folder: Path, name: str) -> None:
+    for file in folder.glob("*.json"):
+        data = json.loads(file.read_text(encoding="utf-8"))
+        data["device"]["name"] = name
+        file.write_text(json.dumps(data), encoding="utf-8")
+
+
+def test_devices_share_the_page_s_roofline(folder: Path, tmp_path: Path) -> None:
+    other, without = tmp_path / "other", tmp_path / "without"
+    put_all(other)
+    put(without, "memory_bandwidth", inferences=[inference("memory read bandwidth", 100.0, "GB/s")])
+    for one, name in ((folder, "A"), (other, "B"), (without, "C")):
+        rename(one, name)
+    page_of_all = html_of(folder, other, without)
+    plot, = [one for one in page_of_all.all("svg", "plot") if page_of_all.one("roofline") in one.around]
+    curves = [one for one in page_of_all.all("g", "curve") if plot in one.around]
+    # Every line and point of a device goes with its switch.
+    assert {"d0", "d1"} == {mark for one in curves for mark in one.classes if mark[0] == "d"}
+    drawn = {one.attributes["data-name"]: one.attributes["data-said"] for one in curves}
+    assert "A: FP16, matrix" in drawn and "B: memory" in drawn
+    # The memory's line ends where the fastest arithmetic is, at 910 / 4 FLOPs per byte.
+    assert drawn["A: memory"] == "0.06250\t0.2500\n227.5\t910"
+    assert drawn["A: sgemm, 4096"] == "682.7\t50"
+    table = page_of_all.one("roofline").text
+    for text in ("FP16, matrix", "900 TFLOP/s", "4 TB/s", "50 TFLOP/s at 682.7 FLOPs per byte"):
+        assert text in table, text
+    assert "C" not in [one.attributes["data-name"][0] for one in curves]
+
+
+def test_a_page_without_a_roofline_has_no_section(tmp_path: Path) -> None:
+    put(tmp_path, "memory_bandwidth", inferences=[inference("memory read bandwidth", 100.0, "GB/s")])
+    assert "roofline" not in [one.attributes.get("id") for one in html_of(tmp_path).elements]
