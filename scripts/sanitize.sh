@@ -73,6 +73,7 @@ declare -A sizes=(
   [dgemm]="--m 136 --n 72 --k 40 --largest 128 --largest-odd 61 --largest-awkward 67"
   [hgemm]="--m 392 --n 264 --k 136 --largest 256 --largest-odd 131 --largest-awkward 67"
   [host_copies]="--bytes 64Ki --managed 64Ki --steps 16"
+  [streams]="--hold 20 --large-hold 20 --bytes 65552 --fmas 65 --passes 2 --chain 5"
   [peer_copies]="--bytes 64Ki --copies 2 --steps 16"
 )
 

@@ -155,8 +155,14 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
                   "energy per {what}", "deviation of the sum of energies"),
         *_told_by("soak", "time to steady state, {what}", "loss to the steady state, {what}"),
     ),
-    "launch": _told_by("launch_latency", "launch latency", "interval in a stream", "interval in a graph",
-                       "largest grid at the cost of one block"),
+    "launch": (
+        *_told_by("launch_latency", "launch latency", "interval in a stream", "interval in a graph",
+                  "largest grid at the cost of one block"),
+        *_told_by("streams", "kernels at once", "hardware queues", tolerance=EXACT),
+        *_told_by("streams", "small kernel beside a large one begins at", "gain of a high priority",
+                  "copy under a kernel", "wait for another stream's event",
+                  "launches by one thread of the host"),
+    ),
     "kernels": (
         *_told_by("reduction", "8 values per step over 4", "barriers in the gain of 4 values per step",
                   "best reduction over read bandwidth", "best reduction over vendor library"),

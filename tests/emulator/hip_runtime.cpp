@@ -409,6 +409,21 @@ hipError_t hipStreamCreate(hipStream_t* stream) {
   return hipSuccess;
 }
 
+hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned /*flags*/, int /*priority*/) {
+  return hipStreamCreate(stream);
+}
+
+hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  *least = 0;
+  *greatest = -1;
+  return hipSuccess;
+}
+
+// All streams are one, in order.
+hipError_t hipStreamWaitEvent(hipStream_t /*stream*/, hipEvent_t /*event*/, unsigned /*flags*/) {
+  return hipSuccess;
+}
+
 hipError_t hipStreamDestroy(hipStream_t stream) {
   device().finish();
   delete reinterpret_cast<int*>(stream);
@@ -458,6 +473,10 @@ const char* hipGetErrorString(hipError_t error) {
 hipError_t hipEventCreate(hipEvent_t* event) {
   *event = reinterpret_cast<hipEvent_t>(new Qword(0));
   return hipSuccess;
+}
+
+hipError_t hipEventCreateWithFlags(hipEvent_t* event, unsigned /*flags*/) {
+  return hipEventCreate(event);
 }
 
 hipError_t hipEventDestroy(hipEvent_t event) {

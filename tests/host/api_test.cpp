@@ -41,6 +41,25 @@ TEST(LaunchErrors, TooLargeAGrid) {
   EXPECT_EQ(error_of(1U << 22, 1024), hipErrorInvalidConfiguration);
 }
 
+TEST(Streams, OnePriorityIsAllThereIs) {
+  int least = -1;
+  int greatest = -1;
+  ASSERT_EQ(hipDeviceGetStreamPriorityRange(&least, &greatest), hipSuccess);
+  EXPECT_EQ(least, 0);
+  EXPECT_EQ(greatest, 0);
+  EXPECT_EQ(hipDeviceGetStreamPriorityRange(nullptr, nullptr), hipSuccess);
+  for (const int priority : {-1, 0, 1}) {
+    hipStream_t stream = nullptr;
+    ASSERT_EQ(hipStreamCreateWithPriority(&stream, hipStreamNonBlocking, priority), hipSuccess);
+    EXPECT_EQ(hipStreamSynchronize(stream), hipSuccess);
+    EXPECT_EQ(hipStreamDestroy(stream), hipSuccess);
+  }
+  hipStream_t stream = nullptr;
+  EXPECT_EQ(hipStreamCreateWithPriority(&stream, 7, 0), hipErrorInvalidValue);
+  EXPECT_EQ(hipStreamCreateWithPriority(nullptr, 0, 0), hipErrorInvalidValue);
+  EXPECT_EQ(hipGetLastError(), hipErrorInvalidValue);
+}
+
 TEST(LaunchErrors, UnknownStream) {
   hipStream_t stream = nullptr;
   ASSERT_EQ(hipStreamCreate(&stream), hipSuccess);

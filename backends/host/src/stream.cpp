@@ -106,6 +106,19 @@ hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags) {
   });
 }
 
+hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned flags, int /*priority*/) {
+  return hipStreamCreateWithFlags(stream, flags);
+}
+
+hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  return api_call([&] {
+    for (int* const priority : {least, greatest}) {
+      if (priority != nullptr) *priority = 0;
+    }
+    return hipSuccess;
+  });
+}
+
 hipError_t hipStreamDestroy(hipStream_t stream) {
   return api_call(
       [&] { return objects().streams.destroy(stream) ? hipSuccess : hipErrorInvalidHandle; });

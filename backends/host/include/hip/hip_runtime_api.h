@@ -183,6 +183,10 @@ inline constexpr unsigned hipEventReleaseToSystem = 0x80000000;
 hipError_t hipStreamCreate(hipStream_t* stream);
 /// hipErrorInvalidValue for unknown flags.
 hipError_t hipStreamCreateWithFlags(hipStream_t* stream, unsigned flags);
+/// As hipStreamCreateWithFlags: there is one priority, and others are taken for the nearest.
+hipError_t hipStreamCreateWithPriority(hipStream_t* stream, unsigned flags, int priority);
+/// Sets both to 0: there is one priority. Either may be null.
+hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest);
 /// hipErrorInvalidHandle for what is no stream; so do the calls below. Null is the default stream,
 /// which cannot be destroyed.
 hipError_t hipStreamDestroy(hipStream_t stream);

@@ -19,6 +19,8 @@ inline constexpr auto hipErrorNotReady = cudaErrorNotReady;
 inline constexpr auto hipErrorNoDevice = cudaErrorNoDevice;
 inline constexpr auto hipErrorInsufficientDriver = cudaErrorInsufficientDriver;
 inline constexpr auto hipStreamNonBlocking = cudaStreamNonBlocking;
+inline constexpr auto hipEventDefault = cudaEventDefault;
+inline constexpr auto hipEventDisableTiming = cudaEventDisableTiming;
 inline constexpr auto hipErrorOutOfMemory = cudaErrorMemoryAllocation;
 inline constexpr auto hipMemcpyHostToDevice = cudaMemcpyHostToDevice;
 inline constexpr auto hipMemcpyDeviceToHost = cudaMemcpyDeviceToHost;
@@ -74,10 +76,14 @@ inline constexpr auto hipFuncAttributeMaxDynamicSharedMemorySize =
 #define hipStreamCreate cudaStreamCreate
 #define hipStreamCreateWithFlags cudaStreamCreateWithFlags
 #define hipStreamDestroy cudaStreamDestroy
+#define hipStreamCreateWithPriority cudaStreamCreateWithPriority
 #define hipStreamSynchronize cudaStreamSynchronize
+#define hipStreamWaitEvent cudaStreamWaitEvent
+#define hipDeviceGetStreamPriorityRange cudaDeviceGetStreamPriorityRange
 #define hipStreamBeginCapture cudaStreamBeginCapture
 #define hipStreamEndCapture cudaStreamEndCapture
 #define hipEventCreate cudaEventCreate
+#define hipEventCreateWithFlags cudaEventCreateWithFlags
 #define hipEventDestroy cudaEventDestroy
 #define hipEventRecord cudaEventRecord
 #define hipEventSynchronize cudaEventSynchronize

@@ -1,0 +1,329 @@
+#include "streams_findings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hipscope/format.h"
+#include "hipscope/inference.h"
+#include "hipscope/statistics.h"
+
+namespace streams {
+
+using hipscope::CurvePoint;
+using hipscope::number;
+
+Stamp hull_of(std::span<const Stamp> stamps) {
+  Stamp hull = stamps.front();
+  for (const Stamp& stamp : stamps) {
+    hull.begin = std::min(hull.begin, stamp.begin);
+    hull.end = std::max(hull.end, stamp.end);
+  }
+  return hull;
+}
+
+long long span_of(std::span<const Stamp> stamps) {
+  const Stamp hull = hull_of(stamps);
+  return hull.end - hull.begin;
+}
+
+unsigned served_at_once(std::span<const Stamp> stamps) {
+  long long first_end = stamps.front().end;
+  for (const Stamp& stamp : stamps) {
+    first_end = std::min(first_end, stamp.end);
+  }
+  return static_cast<unsigned>(std::count_if(
+      stamps.begin(), stamps.end(), [=](const Stamp& stamp) { return stamp.begin < first_end; }));
+}
+
+double overlap_of(const Stamp& a, const Stamp& b) {
+  const long long shorter = std::min(a.end - a.begin, b.end - b.begin);
+  const long long common = std::min(a.end, b.end) - std::max(a.begin, b.begin);
+  return shorter > 0 ? static_cast<double>(std::max(0LL, common)) / static_cast<double>(shorter)
+                     : 0;
+}
+
+namespace {
+
+using Curve = std::vector<CurvePoint>;
+
+constexpr double smallest_step = 1.5;
+constexpr double micro = 1e6;
+
+std::optional<CurvePoint> at(const Curve& curve, double x) {
+  const auto found =
+      std::find_if(curve.begin(), curve.end(), [=](const CurvePoint& p) { return p.x == x; });
+  return found == curve.end() ? std::nullopt : std::optional(*found);
+}
+
+// --- How many at once -------------------------------------------------------------------------
+
+// min(x, value), at the share `fitting` of the points.
+struct Limit {
+  double value = 0;
+  double fitting = 0;
+};
+
+bool fits(const CurvePoint& served, double limit) {
+  return std::abs(served.y - std::min(served.x, limit)) < 0.5;
+}
+
+// The one number at which `served` stops to rise, and stays: of all that were seen the one that
+// most points fit. Empty where fewer than three points are beyond it, or a quarter fit nothing.
+std::optional<Limit> limit_of(const Curve& served) {
+  constexpr std::size_t fewest_beyond = hipscope::fewest_after_step;
+  constexpr double fewest_fitting = 0.75;
+  std::optional<Limit> best;
+  for (const CurvePoint& candidate : served) {
+    const double limit = std::round(candidate.y);
+    std::size_t fitting = 0;
+    std::size_t beyond = 0;
+    for (const CurvePoint& point : served) {
+      fitting += fits(point, limit) ? 1 : 0;
+      beyond += point.x > limit && fits(point, limit) ? 1 : 0;
+    }
+    const double share = static_cast<double>(fitting) / static_cast<double>(served.size());
+    if (limit >= 1 && beyond >= fewest_beyond && share >= fewest_fitting &&
+        (!best || share > best->fitting)) {
+      best = {.value = limit, .fitting = share};
+    }
+  }
+  return best;
+}
+
+// The step of the times where more than `limit` are there; 0 ... 1 how clearly it is that one.
+struct Step {
+  double ratio = 0;
+  double confidence = 0;
+};
+
+std::optional<Step> step_past(const Curve& spans, double limit) {
+  std::vector<double> before;
+  std::vector<double> after;
+  for (const CurvePoint& point : spans) {
+    (point.x <= limit ? before : after).push_back(point.y);
+  }
+  constexpr std::size_t fewest_flat = 3;  // of find_first_step
+  if (before.empty() || after.size() < hipscope::fewest_after_step) {
+    return std::nullopt;
+  }
+  if (before.size() < fewest_flat) {
+    // Too few for a level: everything beyond must be above everything before.
+    const double ratio = *std::min_element(after.begin(), after.end()) /
+                         *std::max_element(before.begin(), before.end());
+    constexpr double unsure = 0.7;
+    return ratio >= smallest_step ? std::optional<Step>({.ratio = ratio, .confidence = unsure})
+                                  : std::nullopt;
+  }
+  // Beyond twice the limit comes the next step.
+  const auto next = std::find_if(spans.begin(), spans.end(),
+                                 [=](const CurvePoint& point) { return point.x > 2 * limit; });
+  const auto step = hipscope::find_first_step(Curve(spans.begin(), next), smallest_step);
+  if (!step || step->last_flat_x > limit || step->next_x <= limit) {
+    return std::nullopt;
+  }
+  return Step{.ratio = step->ratio, .confidence = step->confidence};
+}
+
+struct LimitNames {
+  std::string sweep;
+  std::string name;
+  std::string unit;
+  std::string more;  // what happens to more of them
+};
+
+void infer_limit(hipscope::Results& results, const LimitNames& names,
+                 std::optional<double> driver) {
+  const Curve served = results.curve(names.sweep, "served");
+  const Curve spans = results.curve(names.sweep, "span");
+  if (served.empty() || spans.size() != served.size()) {
+    return;
+  }
+  hipscope::Inference inference{.name = names.name,
+                                .unit = names.unit,
+                                .statement = "the curves do not show how many are served at once",
+                                .driver = driver};
+  const double most = served.back().x;
+  const auto limit = limit_of(served);
+  const auto step = limit ? step_past(spans, limit->value) : std::nullopt;
+  if (limit && step) {
+    inference.value = limit->value;
+    inference.confidence = limit->fitting * step->confidence;
+    inference.statement = "served at once: " + number(limit->value, 5) + "; " + names.more;
+    inference.evidence = {
+        "at " + number(100 * limit->fitting) +
+            " % of the points just so many kernels began before the first one ended",
+        "more streams take " + number(step->ratio) + " times as long"};
+  } else if (limit) {
+    inference.evidence = {number(limit->value, 5) +
+                          " kernels begin at once, but the time takes no step there that lasts"};
+  } else if (std::all_of(served.begin(), served.end(),
+                         [=](const CurvePoint& point) { return fits(point, most); })) {
+    inference.statement = "all of " + number(most, 5) + " streams were served at once";
+  }
+  results.infer(inference);
+}
+
+// --- One beside another -----------------------------------------------------------------------
+
+double sureness(std::initializer_list<CurvePoint> points) {
+  double spread = 0;
+  for (const CurvePoint& point : points) {
+    spread = std::max(spread, point.relative_spread);
+  }
+  return 1 - std::min(1.0, spread);
+}
+
+std::string in_microseconds(const CurvePoint& time) { return number(micro * time.y) + " us"; }
+
+void infer_small(hipscope::Results& results) {
+  const Curve began = results.curve("small", "began at");
+  const Curve latency = results.curve("small", "latency");
+  const auto rounds = at(began, row::many_rounds);
+  const auto alone = at(latency, row::small_alone);
+  const auto half = at(latency, row::half_of_places);
+  if (!rounds || !alone || !half) {
+    return;
+  }
+  constexpr double soon = 30;
+  constexpr double late = 75;
+  const bool is_clear = rounds->y < soon || rounds->y > late;
+  hipscope::Inference inference{
+      .name = "small kernel beside a large one begins at",
+      .value = is_clear ? std::optional(rounds->y) : std::nullopt,
+      .unit = "% of the large one",
+      .confidence = is_clear ? sureness({*rounds}) : 0,
+      .statement = rounds->y < soon   ? "a small kernel gets the next place that is free"
+                   : rounds->y > late ? "a small kernel waits until all blocks of the large one "
+                                        "have begun"
+                                      : "the small kernel's wait follows no plain rule",
+      .evidence = {"alone it takes " + in_microseconds(*alone) +
+                   ", beside a large one that leaves half of the places " +
+                   in_microseconds(*half)}};
+  if (const auto split = at(latency, row::split_by_runtime)) {
+    inference.evidence.push_back("the same where the runtime splits L1 and LDS for each kernel: " +
+                                 in_microseconds(*split));
+  }
+  results.infer(inference);
+}
+
+void infer_priority(hipscope::Results& results) {
+  const Curve latency = results.curve("priority", "latency");
+  const auto equal = at(latency, row::equal);
+  const auto higher = at(latency, row::higher);
+  if (!equal || !higher || !(higher->y > 0)) {
+    return;
+  }
+  const double gain = equal->y / higher->y;
+  constexpr double helps = 1.3;
+  results.infer({.name = "gain of a high priority",
+                 .value = gain,
+                 .unit = "times",
+                 .confidence = sureness({*equal, *higher}),
+                 .statement = gain > helps
+                                  ? "a small kernel of high priority passes the blocks that wait"
+                                  : "a stream's priority does not shorten the wait",
+                 .evidence = {in_microseconds(*equal) + " at equal priority, " +
+                              in_microseconds(*higher) + " at the greatest"}});
+}
+
+void infer_copies(hipscope::Results& results) {
+  const Curve overlap = results.curve("copies", "overlap");
+  constexpr std::size_t rows = 4;
+  if (overlap.size() != rows) {
+    return;
+  }
+  const auto least =
+      std::min_element(overlap.begin(), overlap.end(),
+                       [](const CurvePoint& a, const CurvePoint& b) { return a.y < b.y; });
+  constexpr double whole = 90;
+  constexpr double none = 10;
+  const auto saved = at(results.curve("copies", "time saved"), least->x);
+  hipscope::Inference inference{
+      .name = "copy under a kernel",
+      .value = least->y,
+      .unit = "% of the shorter",
+      .confidence = sureness({*least}),
+      .statement = least->y > whole  ? "copies by an engine run while kernels run"
+                   : least->y < none ? "copies wait for kernels"
+                                     : "copies run beside kernels in part"};
+  if (saved) {
+    inference.evidence = {"both at once save " + number(saved->y) + " % of the shorter one's time"};
+  }
+  results.infer(inference);
+}
+
+void infer_waits(hipscope::Results& results) {
+  const Curve device = results.curve("waits", "device per kernel");
+  const Curve enqueue = results.curve("waits", "enqueue per kernel");
+  const auto one = at(device, row::one_stream);
+  const auto two = at(device, row::two_with_untimed);
+  const auto calls_of_one = at(enqueue, row::one_stream);
+  const auto calls_of_two = at(enqueue, row::two_with_untimed);
+  if (!one || !two || !calls_of_one || !calls_of_two) {
+    return;
+  }
+  const double wait = two->y - one->y;
+  const double error = two->y * two->relative_spread + one->y * one->relative_spread;
+  const bool is_clear = wait > 2 * error;
+  results.infer({.name = "wait for another stream's event",
+                 .value = is_clear ? std::optional(wait) : std::nullopt,
+                 .unit = "us",
+                 .confidence = is_clear ? 1 - error / wait : 0,
+                 .statement = is_clear ? "what a step from stream to stream takes more on the "
+                                         "device than one within a stream"
+                                       : "a step from stream to stream takes no longer than noise",
+                 .evidence = {number(one->y) + " us per kernel in one stream, " + number(two->y) +
+                                  " us in two",
+                              "the calls take the host " + number(calls_of_one->y) + " and " +
+                                  number(calls_of_two->y) + " us"}});
+}
+
+void infer_launches(hipscope::Results& results) {
+  const Curve each = results.curve("launches", "completion per kernel");
+  const auto one = at(each, 1);
+  constexpr std::size_t fewest = 3;
+  if (!one || each.size() < fewest) {
+    return;
+  }
+  const CurvePoint best = *std::min_element(
+      each.begin(), each.end(), [](const CurvePoint& a, const CurvePoint& b) { return a.y < b.y; });
+  if (!(best.y > 0)) {
+    return;
+  }
+  const double gain = one->y / best.y;
+  constexpr double helps = 1.1;
+  results.infer({.name = "launches by one thread of the host",
+                 .value = micro / best.y,
+                 .unit = "1/s",
+                 .confidence = sureness({best, *one}),
+                 .statement = gain > helps ? "most from " + number(best.x) + " streams"
+                                           : "more streams do not make launching faster",
+                 .evidence = {number(gain) + " times those from one stream"}});
+}
+
+}  // namespace
+
+void conclude(hipscope::Results& results, unsigned asked_queues) {
+  infer_limit(results,
+              {.sweep = "kernels",
+               .name = "kernels at once",
+               .unit = "kernels",
+               .more = "one more waits until one of them has ended"},
+              std::nullopt);
+  infer_limit(results,
+              {.sweep = "queues",
+               .name = "hardware queues",
+               .unit = "queues",
+               .more = "streams that share a queue wait for each other's chains"},
+              asked_queues > 0 ? std::optional<double>(asked_queues) : std::nullopt);
+  infer_small(results);
+  infer_priority(results);
+  infer_copies(results);
+  infer_waits(results);
+  infer_launches(results);
+}
+
+}  // namespace streams

@@ -1,0 +1,80 @@
+// Sweep waits: a chain of kernels whose order is kept by one stream, or by events between two.
+#pragma once
+
+#include <hipscope/hipscope.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "stream.h"
+#include "streams_findings.h"
+
+namespace streams {
+
+using hipscope::DeviceBuffer;
+using hipscope::launch;
+using hipscope::Point;
+using hipscope::Sweep;
+
+// The chain's kernel `number`: all before it must have ended.
+static __global__ void __launch_bounds__(1)
+    link_kernel(unsigned* done, unsigned number, unsigned* early) {
+  if (*done != number) {
+    atomicAdd(early, 1U);
+  }
+  *done = number + 1;
+}
+
+inline void measure_waits(Sweep& sweep, unsigned length) {
+  sweep.axis({.name = "chain"});
+  sweep.headline("device per kernel");
+  sweep.note(
+      "each kernel looks whether all before it have ended; enqueue: the calls alone, by the "
+      "host's clock");
+  const std::vector<Stream> pair(2);
+  std::vector<Event> timed;
+  std::vector<Event> untimed;
+  for (unsigned i = 0; i < length; ++i) {
+    timed.emplace_back(hipEventDefault);
+    untimed.emplace_back(hipEventDisableTiming);
+  }
+  const auto row = [&](const std::string& label, double x, unsigned used, const Event* events) {
+    auto point = sweep.point(label, x);
+    DeviceBuffer<unsigned> done(1);
+    DeviceBuffer<unsigned> early(1);
+    done.clear();
+    early.clear();
+    unsigned number = 0;
+    const auto enqueue = [&] {
+      for (unsigned i = 0; i < length; ++i) {
+        const Stream& stream = pair[i % used];
+        launch(link_kernel, {.grid = dim3(1), .block = dim3(1), .stream = stream.get()},
+               done.data(), number++, early.data());
+        if (events != nullptr) {
+          events[i].record(stream);
+        }
+        if (used > 1) {
+          events[i].hold_up(pair[(i + 1) % used]);
+        }
+      }
+    };
+    const auto device = point.measure(enqueue, {.name = "device", .batch = 1});
+    const auto calls =
+        point.measure_on_host("enqueue", enqueue, [] { check(hipDeviceSynchronize()); });
+    // Of all runs, as if they had been one.
+    point.verify("kernels that ran before their turn", std::min(early.to_host()[0], length),
+                 length);
+    point.verify("last kernel", done.to_host()[0] == number ? 0 : 1, 1);
+    constexpr double micro = 1e6;
+    point.value("device per kernel", micro * device.seconds().median / length, "us");
+    point.value("enqueue per kernel", micro * calls.seconds().median / length, "us");
+  };
+  row("one stream", row::one_stream, 1, nullptr);
+  row("one stream, an event after each", row::one_with_events, 1, timed.data());
+  row("two streams, an event and a wait", row::two_with_events, 2, timed.data());
+  row("one stream, an event without a time", row::one_with_untimed, 1, untimed.data());
+  row("two streams, a wait for such an event", row::two_with_untimed, 2, untimed.data());
+}
+
+}  // namespace streams
