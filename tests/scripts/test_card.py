@@ -187,6 +187,13 @@ def add_full(folder: Path) -> None:
         inference("launch latency", 7.4, "us"), inference("interval in a stream", 2.5, "us"),
         inference("interval in a graph", 0.48, "us"),
         inference("largest grid at the cost of one block", 256.0, "blocks"))
+    add(folder, "streams",
+        inference("kernels at once", 128.0, "kernels"), inference("hardware queues", 8.0, "queues", driver=8.0),
+        inference("small kernel beside a large one begins at", 87.6, "% of the large one"),
+        inference("gain of a high priority", 12.2, "times"),
+        inference("copy under a kernel", 99.9, "% of the shorter"),
+        inference("wait for another stream's event", None, "us", confidence=0.0),
+        inference("launches by one thread of the host", 250000.0, "1/s"))
     add(folder, "reduction",
         inference("8 values per step over 4", 1.1, "times as fast"),
         inference("barriers in the gain of 4 values per step", 40.0, "% of the time gained"),
@@ -251,7 +258,7 @@ def test_overview(tmp_path: Path) -> None:
     assert (made, page) == make(tmp_path)
     for part in ("# Hardware card: Test GPU\n", "| Driver | 580.1 |", "| Measured on | 2025-01-02 ... 2025-02-03 |",
                  "| hipscope | fedcba; abcdef012345 |", "| Shader clock | 1755 ... 1980 MHz (given, measured) |",
-                 "| Experiments | 2 with a result, 26 without |", "parameters: 1 found, 0 not found, ",
+                 "| Experiments | 2 with a result, 27 without |", "parameters: 1 found, 0 not found, ",
                  "no disagreement.", "| L2 cache | 50 MiB |"):
         assert part in page
     assert made["device"]["l2_bytes"] == 50 * 2**20
