@@ -75,6 +75,7 @@ declare -A sizes=(
   [host_copies]="--bytes 64Ki --managed 64Ki --steps 16"
   [streams]="--hold 20 --large-hold 20 --bytes 65552 --fmas 65 --passes 2 --chain 5"
   [peer_copies]="--bytes 64Ki --copies 2 --steps 16"
+  [grid_sync]="--threads 64 --rounds 2 --per-cu 1"
 )
 
 # The kernels whose blocks wait for one another, by parts of their mangled names.
@@ -83,6 +84,7 @@ declare -A waiting_kernels=(
   [batchnorm]="channel_resident6kernel channel_staying6kernel"
   [sgemm]="split_along_k"
   [dgemm]="split"
+  [grid_sync]="rounds_kernel exchange_kernel"
 )
 
 # Sweeps that would take racecheck many minutes, and whose kernels run in others too.

@@ -15,7 +15,7 @@ CHAPTERS = (
     ("LDS (shared memory)", ("lds_latency", "lds_banks")),
     ("Math", ("math_functions",)),
     ("Whole kernels", ("reduction", "padding", "batchnorm", "sgemm", "dgemm", "hgemm")),
-    ("Between host, devices and blocks", ("host_copies", "peer_copies", "streams")),
+    ("Between host, devices and blocks", ("host_copies", "peer_copies", "grid_sync", "streams")),
 )
 # Where an experiment stands that no chapter names.
 OTHER = "Other experiments"

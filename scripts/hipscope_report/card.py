@@ -162,6 +162,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         *_told_by("streams", "small kernel beside a large one begins at", "gain of a high priority",
                   "copy under a kernel", "wait for another stream's event",
                   "launches by one thread of the host"),
+        *_told_by("grid_sync", "grid barrier, {what}", "grid barriers in the time of a launch"),
     ),
     "kernels": (
         *_told_by("reduction", "8 values per step over 4", "barriers in the gain of 4 values per step",

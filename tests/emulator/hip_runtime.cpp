@@ -305,6 +305,14 @@ hipError_t hipLaunchKernel(const void* host_function, dim3 grid, dim3 block, voi
   return hipSuccess;
 }
 
+// The device says that it has none (hipDeviceGetAttribute): the compiler makes GWS of the grid's
+// barrier, which is not here. Blocks that wait for each other run side by side in any launch.
+hipError_t hipLaunchCooperativeKernel(const void* /*host_function*/, dim3 /*grid*/, dim3 /*block*/,
+                                      void** /*arguments*/, unsigned /*lds*/,
+                                      hipStream_t /*stream*/) {
+  return device().fail(hipErrorNotSupported);
+}
+
 hipError_t hipMalloc(void** memory, std::size_t size) {
   device().finish();
   *memory = size == 0 || size > free_memory ? nullptr : allocate(size);

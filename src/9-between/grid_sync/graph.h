@@ -1,0 +1,35 @@
+// Launches recorded once as a graph, and replayed by one call.
+#pragma once
+
+#include <hipscope/hipscope.h>
+
+namespace grid_sync {
+
+class Graph {
+ public:
+  /// `record` enqueues the launches on the stream that it is given.
+  template <typename Record>
+  explicit Graph(Record record) {
+    using hipscope::check;
+    hipStream_t stream = nullptr;
+    hipGraph_t graph = nullptr;
+    check(hipStreamCreate(&stream));
+    check(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
+    record(stream);
+    check(hipStreamEndCapture(stream, &graph));
+    check(hipGraphInstantiate(&executable_, graph, nullptr, nullptr, 0));
+    check(hipGraphDestroy(graph));
+    check(hipStreamDestroy(stream));
+  }
+  ~Graph() { static_cast<void>(hipGraphExecDestroy(executable_)); }
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+
+  /// On the default stream.
+  void launch() const { hipscope::check(hipGraphLaunch(executable_, nullptr)); }
+
+ private:
+  hipGraphExec_t executable_ = nullptr;
+};
+
+}  // namespace grid_sync

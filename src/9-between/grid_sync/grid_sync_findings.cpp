@@ -1,0 +1,164 @@
+#include "grid_sync_findings.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hipscope/format.h"
+#include "hipscope/statistics.h"
+
+namespace grid_sync {
+
+using hipscope::CurvePoint;
+
+namespace {
+
+std::string number(double value) {
+  constexpr int digits = 4;
+  return hipscope::number(value, digits);
+}
+
+std::vector<CurvePoint> curve_of(const hipscope::Results& results, const std::string& sweep,
+                                 const std::string& way) {
+  return results.curve(sweep, way + " step");
+}
+
+// A way at the last point of a sweep.
+struct Cost {
+  std::string way;
+  double nanoseconds;
+  double relative_spread;
+};
+
+// Of all barriers, the cheapest first.
+std::vector<Cost> costs_at_end(const hipscope::Results& results, const std::string& sweep) {
+  std::vector<Cost> costs;
+  for (const std::string way : barrier_names) {
+    const auto curve = curve_of(results, sweep, way);
+    if (!curve.empty() && curve.back().y > 0) {
+      costs.push_back({way, curve.back().y, curve.back().relative_spread});
+    }
+  }
+  std::stable_sort(costs.begin(), costs.end(),
+                   [](const Cost& a, const Cost& b) { return a.nanoseconds < b.nanoseconds; });
+  return costs;
+}
+
+void infer_cheapest(hipscope::Results& results, const std::string& sweep, const std::string& name,
+                    const std::string& where) {
+  const auto costs = costs_at_end(results, sweep);
+  if (costs.empty()) {
+    return;
+  }
+  std::vector<std::string> evidence;
+  for (const Cost& cost : costs) {
+    evidence.push_back(cost.way + ": " + number(cost.nanoseconds) + " ns");
+  }
+  results.infer({.name = name,
+                 .value = costs[0].nanoseconds,
+                 .unit = "ns",
+                 .confidence = 1 - std::min(1.0, costs[0].relative_spread),
+                 .statement = "the cheapest barrier over " + where + ": " + costs[0].way,
+                 .evidence = evidence});
+}
+
+// Time over blocks of a way, of both sweeps; one block has nobody to wait for.
+std::optional<hipscope::LineFit> fit_over_blocks(const hipscope::Results& results,
+                                                 const std::string& way) {
+  std::vector<double> blocks;
+  std::vector<double> nanoseconds;
+  for (const CurvePoint& point : curve_of(results, "blocks", way)) {
+    if (point.x > 1) {
+      blocks.push_back(point.x);
+      nanoseconds.push_back(point.y);
+    }
+  }
+  for (const CurvePoint& point : curve_of(results, "per-cu", way)) {
+    if (point.x > 1) {
+      blocks.push_back(point.x * results.device().compute_units);
+      nanoseconds.push_back(point.y);
+    }
+  }
+  constexpr std::size_t fewest_points = 4;
+  return blocks.size() < fewest_points ? std::nullopt
+                                       : std::optional(hipscope::fit_line(blocks, nanoseconds));
+}
+
+void infer_growth(hipscope::Results& results) {
+  const auto costs = costs_at_end(results, "blocks");
+  std::vector<std::string> evidence;
+  std::optional<hipscope::LineFit> cheapest;
+  for (const Cost& cost : costs) {
+    if (const auto fit = fit_over_blocks(results, cost.way)) {
+      evidence.push_back(cost.way + ": " + number(fit->intercept) + " ns + " + number(fit->slope) +
+                         " ns x blocks, largest error " +
+                         number(100 * fit->largest_relative_residual) + " %");
+      cheapest = cheapest ? cheapest : fit;
+    }
+  }
+  if (!cheapest) {
+    return;
+  }
+  const double confidence = 1 - std::min(1.0, cheapest->largest_relative_residual);
+  results.infer({.name = "grid barrier, fixed part",
+                 .value = cheapest->intercept,
+                 .unit = "ns",
+                 .confidence = confidence,
+                 .statement = "what the barrier that is cheapest with one block per CU costs "
+                              "however few blocks meet: " +
+                              costs[0].way,
+                 .evidence = evidence});
+  results.infer({.name = "grid barrier, per block",
+                 .value = cheapest->slope,
+                 .unit = "ns",
+                 .confidence = confidence,
+                 .statement = "what each further block adds to it",
+                 .evidence = evidence});
+}
+
+// The step of so many blocks as launches; none where that was not measured.
+std::optional<CurvePoint> launch_of(const hipscope::Results& results, const std::string& way,
+                                    double blocks) {
+  for (const CurvePoint& point : curve_of(results, "launches", way)) {
+    if (point.x == blocks) {
+      return point;
+    }
+  }
+  return std::nullopt;
+}
+
+void infer_launches(hipscope::Results& results) {
+  const auto costs = costs_at_end(results, "blocks");
+  const auto launch = launch_of(results, "launch", results.device().compute_units);
+  const auto node = launch_of(results, "graph node", results.device().compute_units);
+  if (costs.empty() || !launch || !node) {
+    return;
+  }
+  const double barrier = costs[0].nanoseconds;
+  const double spread = std::max(costs[0].relative_spread, launch->relative_spread);
+  results.infer({.name = "grid barriers in the time of a launch",
+                 .value = launch->y / barrier,
+                 .unit = "barriers",
+                 .confidence = 1 - std::min(1.0, spread),
+                 .statement = launch->y > barrier
+                                  ? "a barrier over one block per CU costs less than the next "
+                                    "launch of a stream"
+                                  : "the next launch of a stream costs no more than a barrier over "
+                                    "one block per CU",
+                 .evidence = {"launch: " + number(launch->y) + " ns",
+                              "node of a graph: " + number(node->y) + " ns",
+                              costs[0].way + ": " + number(barrier) + " ns"}});
+}
+
+}  // namespace
+
+void conclude(hipscope::Results& results) {
+  infer_cheapest(results, "blocks", "grid barrier, one block per CU", "one block per CU");
+  infer_cheapest(results, "per-cu", "grid barrier, all resident blocks",
+                 "as many blocks as are resident");
+  infer_growth(results);
+  infer_launches(results);
+}
+
+}  // namespace grid_sync
