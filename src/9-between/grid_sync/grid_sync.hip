@@ -179,7 +179,7 @@ void verify(Point& point, Room& room, const Barrier& barrier, unsigned rounds) {
 void measure_barriers(Sweep& sweep, unsigned x, const Grid& grid,
                       const std::vector<Barrier>& barriers, unsigned rounds) {
   auto point = sweep.point(std::to_string(x), x);
-  point.value("blocks", grid.blocks, "");
+  point.value("all blocks", grid.blocks, "");
   Room room(grid);
   std::vector<std::function<void()>> bodies = {[&] { barriers[0].rounds(room, 0); }};
   std::vector<hipscope::MeasureOptions> options = {{.name = "no barrier"}};
