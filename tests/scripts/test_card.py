@@ -194,6 +194,11 @@ def add_full(folder: Path) -> None:
         inference("copy under a kernel", 99.9, "% of the shorter"),
         inference("wait for another stream's event", None, "us", confidence=0.0),
         inference("launches by one thread of the host", 250000.0, "1/s"))
+    add(folder, "grid_sync",
+        inference("grid barrier, one block per CU", 950.0, "ns"),
+        inference("grid barrier, all resident blocks", 2100.0, "ns"),
+        inference("grid barrier, fixed part", 600.0, "ns"), inference("grid barrier, per block", 2.5, "ns"),
+        inference("grid barriers in the time of a launch", 1.5, "barriers"))
     add(folder, "reduction",
         inference("8 values per step over 4", 1.1, "times as fast"),
         inference("barriers in the gain of 4 values per step", 40.0, "% of the time gained"),
@@ -258,7 +263,7 @@ def test_overview(tmp_path: Path) -> None:
     assert (made, page) == make(tmp_path)
     for part in ("# Hardware card: Test GPU\n", "| Driver | 580.1 |", "| Measured on | 2025-01-02 ... 2025-02-03 |",
                  "| hipscope | fedcba; abcdef012345 |", "| Shader clock | 1755 ... 1980 MHz (given, measured) |",
-                 "| Experiments | 2 with a result, 27 without |", "parameters: 1 found, 0 not found, ",
+                 "| Experiments | 2 with a result, 28 without |", "parameters: 1 found, 0 not found, ",
                  "no disagreement.", "| L2 cache | 50 MiB |"):
         assert part in page
     assert made["device"]["l2_bytes"] == 50 * 2**20
