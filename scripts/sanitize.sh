@@ -65,6 +65,7 @@ declare -A sizes=(
   [memory_bandwidth]="--array 256Ki --footprint 128Ki --l2-bytes 64Ki"
   [lds_latency]="--rounds 1"
   [lds_banks]="--rounds 1 --threads 32"
+  [async_copies]="--footprint 64Ki --unit-bytes 64Ki --steps 16 --filter (latency|unit)-l2"
   [math_functions]="--steps 6 --points 256"
   [reduction]="--values 20001 --largest 2^14"
   [padding]="--images 3 --channels 35 --largest-awkward 257"

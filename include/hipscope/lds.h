@@ -23,11 +23,11 @@ using DwordVector = unsigned __attribute__((ext_vector_type(Dwords)));
 #endif
 
 /// The address of `lds`.
-__device__ inline unsigned lds_address([[maybe_unused]] const unsigned* lds) {
+__device__ inline unsigned lds_address([[maybe_unused]] const void* lds) {
 #if defined(__CUDA_ARCH__)
   return static_cast<unsigned>(__cvta_generic_to_shared(lds));
 #elif defined(__HIP_DEVICE_COMPILE__)
-  return reinterpret_cast<unsigned>((LdsPointer<const unsigned>)lds);
+  return reinterpret_cast<unsigned>((LdsPointer<const void>)lds);
 #else
   return 0;
 #endif

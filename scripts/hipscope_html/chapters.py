@@ -12,7 +12,7 @@ CHAPTERS = (
     ("Divergence", ("wave_divergence",)),
     ("Memory", ("memory_latency", "cache_line", "cache_sharing", "store_divergence", "nchw_index",
                 "memory_channels", "memory_bandwidth")),
-    ("LDS (shared memory)", ("lds_latency", "lds_banks")),
+    ("LDS (shared memory)", ("lds_latency", "lds_banks", "async_copies")),
     ("Math", ("math_functions",)),
     ("Whole kernels", ("reduction", "padding", "batchnorm", "sgemm", "dgemm", "hgemm")),
     ("Between host, devices and blocks", ("host_copies", "peer_copies", "grid_sync", "streams")),

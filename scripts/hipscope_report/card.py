@@ -134,6 +134,9 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         *_told_by("lds_banks", "LDS banks", "LDS bank width", tolerance=EXACT),
         *_told_by("lds_banks", "cycles per extra conflict way", "LDS read bandwidth"),
         *_told_by("lds_latency", "LDS latency", "LDS latency by index", "shuffle latency"),
+        *_told_by("async_copies", "bytes from which a copy past the registers is faster, {what}",
+                  "rate to LDS past the registers over through them, {what}",
+                  "bytes in flight per CU to LDS, {what}"),
     ),
     "registers": (
         *_told_by("vgpr_limit", "registers of a CU", "register budget per thread, blocks of {n}",

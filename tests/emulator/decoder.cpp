@@ -134,6 +134,11 @@ std::optional<Line> read_line(std::string_view text) {
   line.is_sdwa = take_ending(line.mnemonic, "_sdwa");
   line.is_dpp = take_ending(line.mnemonic, "_dpp");
   read_operands(operands, line);
+  // A load whose data go to LDS is another instruction, which has no destination.
+  if (!line.modifiers.empty() && line.modifiers.back() == "lds") {
+    line.modifiers.pop_back();
+    line.mnemonic += " lds";
+  }
   return line;
 }
 
@@ -403,6 +408,7 @@ void decode_known(const Line& line, const Definition& definition, Instruction& i
     throw std::runtime_error("clamp of an integer");
   }
   instruction.is_division_step = line.mnemonic.starts_with("v_div_fmas");
+  instruction.loads_lds = line.mnemonic.ends_with(" lds");
   instruction.selects_lane =
       line.mnemonic == "v_readlane_b32" || line.mnemonic == "v_writelane_b32";
 }

@@ -30,6 +30,9 @@ void check_scalar_address(Wave& wave, const Instruction& instruction) {
 void check_hazards(Wave& wave, const Instruction& instruction) {
   if (instruction.unit == Unit::vector_memory || instruction.unit == Unit::flat) {
     check_scalar_address(wave, instruction);
+    if (instruction.loads_lds) {
+      check(wave, instruction, wave.m0_written, 1, "m0 is written before a load to LDS");
+    }
     return;
   }
   if (instruction.unit != Unit::vector) {
@@ -52,6 +55,11 @@ void check_hazards(Wave& wave, const Instruction& instruction) {
 }
 
 void note_written(Wave& wave, const Instruction& instruction) {
+  const Operand& destination = instruction.destination;
+  if (instruction.unit == Unit::scalar && destination.is_scalar() &&
+      destination.index == scalar::m0) {
+    wave.m0_written = wave.time;
+  }
   if (instruction.unit != Unit::vector) {
     return;
   }

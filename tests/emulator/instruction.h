@@ -123,6 +123,7 @@ struct Instruction {
   bool is_dpp = false;
   bool is_division_step = false;  // v_div_fmas reads VCC
   bool selects_lane = false;      // v_readlane, v_writelane
+  bool loads_lds = false;         // a load whose data go to LDS, where m0 says
   Part destination_part = Part::dword;
   bool keeps_rest = false;  // SDWA: the other bits of the destination stay
   Crossing crossing = Crossing::quad_perm;

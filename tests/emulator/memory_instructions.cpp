@@ -306,6 +306,42 @@ void use_buffer(Wave& wave, const Instruction& instruction) {
   });
 }
 
+// A dword of each lane, to LDS: what is there in between nobody may read.
+void load_to_lds(Wave& wave, const Instruction& instruction, const Addresses& addresses) {
+  constexpr Dword lds_bits = 0xffff;
+  LdsArrival arrival{wave.pending.number(),
+                     &instruction,
+                     (wave.scalars[scalar::m0] & lds_bits) + as_bits(instruction.offset),
+                     wave.exec(),
+                     {}};
+  for_active_lanes(wave, [&](unsigned lane) {
+    arrival.values[lane] = poison;
+    access_global(wave, instruction, addresses[lane], &arrival.values[lane], sizeof(Dword),
+                  Access::load);
+    wave.block->lds.store(wave, instruction, arrival.address_of(lane), &poison, sizeof poison);
+  });
+  wave.arriving.push_back(arrival);
+}
+
+void load_global_to_lds(Wave& wave, const Instruction& instruction) {
+  load_to_lds(wave, instruction, addresses_of(wave, instruction, 1));
+}
+
+void load_buffer_to_lds(Wave& wave, const Instruction& instruction) {
+  const BufferDescriptor buffer(&wave.scalars[instruction.source[1].index]);
+  if (instruction.has_index || buffer.is_swizzled) {
+    wave.stop(instruction, "such buffers are not emulated for loads to LDS");
+  }
+  const Dword scalar_offset = scalar_source(wave, instruction, 2);
+  Addresses addresses = {};
+  for_active_lanes(wave, [&](unsigned lane) {
+    const Dword lane_offset =
+        instruction.has_vector_offset ? wave.vector[instruction.source[0].index][lane] : 0;
+    addresses[lane] = buffer.base + lane_offset + as_bits(instruction.offset) + scalar_offset;
+  });
+  load_to_lds(wave, instruction, addresses);
+}
+
 template <unsigned bytes, bool is_signed = false>
 void define_load(InstructionSet& set, const std::string& name) {
   const Layout layout = Layout::destination_first;
@@ -341,6 +377,8 @@ void add_memory_instructions(InstructionSet& set) {
   define_load<8>(set, "dwordx2");
   define_load<12>(set, "dwordx3");
   define_load<16>(set, "dwordx4");
+  set["global_load_dword lds"] = {Unit::vector_memory, Layout::sources, load_global_to_lds};
+  set["buffer_load_dword lds"] = {Unit::vector_memory, Layout::sources, load_buffer_to_lds};
   define_store<1>(set, "byte");
   define_store<2>(set, "short");
   define_store<4>(set, "dword");

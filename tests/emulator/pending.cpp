@@ -65,6 +65,7 @@ void Pending::retire(Wave& wave, std::vector<Access>& queue, std::size_t positio
   }
   if (access.kind == Kind::vector_memory) {
     wave.settle_stores(access.number);
+    wave.settle_lds_loads(access.number);
   }
   queue.erase(queue.begin() + static_cast<std::ptrdiff_t>(position));
 }

@@ -19,4 +19,17 @@ void Wave::stop(const Instruction& instruction, const std::string& why) const {
   throw Stopped(why + ": " + instruction.text + " in " + kernel_name() + place(instruction));
 }
 
+void Wave::settle_lds_loads(Qword number) {
+  while (!arriving.empty() && arriving.front().number <= number) {
+    const LdsArrival& arrival = arriving.front();
+    for (unsigned lane = 0; lane < wave_size; ++lane) {
+      if (has_lane(arrival.lanes, lane)) {
+        block->lds.store(*this, *arrival.instruction, arrival.address_of(lane),
+                         &arrival.values[lane], sizeof(Dword));
+      }
+    }
+    arriving.erase(arriving.begin());
+  }
+}
+
 }  // namespace emulator

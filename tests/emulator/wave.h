@@ -63,6 +63,17 @@ struct Block {
 
 using VectorRegister = std::array<Dword, wave_size>;
 
+/// A load to LDS that is under way: a dword for each lane.
+struct LdsArrival {
+  Qword number;  // of the instruction
+  const Instruction* instruction;
+  Dword address;
+  Qword lanes;
+  VectorRegister values;
+
+  Dword address_of(unsigned lane) const { return address + Dword{sizeof(Dword)} * lane; }
+};
+
 struct Wave {
   Wave(Block& its_block, unsigned its_index) : block(&its_block), index(its_index) {}
 
@@ -82,10 +93,12 @@ struct Wave {
   unsigned index;  // in the block
   std::vector<std::uint8_t> scratch;
   Pending pending;
+  std::vector<LdsArrival> arriving;
   // When a vector instruction last wrote a register, in instructions and s_nop's wait states.
   Qword time = 0;
   std::array<Qword, vector_registers> vector_written = {};
   std::array<Qword, scalar::count> scalar_written = {};
+  Qword m0_written = 0;  // by the scalar unit
 
   Machine& machine() const { return block->launch.machine; }
   unsigned unit() const { return block->unit; }
@@ -111,6 +124,9 @@ struct Wave {
       machine().memory.settle(*this, number);
     }
   }
+
+  /// Loads to LDS up to the instruction of this number are there.
+  void settle_lds_loads(Qword number);
 
   template <typename Sentence>
   void report(Mistake mistake, const Instruction& instruction, Sentence sentence) {

@@ -7,6 +7,8 @@
 // On the H200 284 TFLOP/s, 1.88 x 07.
 #pragma once
 
+#include <hipscope/lds_copies.h>
+
 #include "matrix_instructions.h"
 #include "stage.h"
 
@@ -14,28 +16,10 @@ namespace hgemm {
 
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
 
-/// 16 bytes, to come to LDS by themselves.
-__device__ inline void copy_to_lds([[maybe_unused]] void* lds, [[maybe_unused]] const void* from) {
-#if MATRIX_RATE_SM >= 800
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
-                   static_cast<unsigned>(__cvta_generic_to_shared(lds))),
-               "l"(from)
-               : "memory");
-#endif
-}
-/// Ends a group of copies.
-__device__ inline void end_group() {
-#if MATRIX_RATE_SM >= 800
-  asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
-}
-/// Waits for all of this thread's groups but the last `under_way`.
-template <unsigned under_way>
-__device__ inline void wait_for_groups() {
-#if MATRIX_RATE_SM >= 800
-  asm volatile("cp.async.wait_group %0;" ::"n"(under_way) : "memory");
-#endif
-}
+using hipscope::copy_to_lds;
+using hipscope::end_group;
+using hipscope::wait_for_groups;
+
 /// Four matrices of 8 x 8 halves: lanes 8 i to 8 i + 7 name the rows of matrix i, and `values[i]`
 /// is lane l's pair of row l / 4, from column 2 (l % 4) on.
 __device__ inline void load_matrices([[maybe_unused]] unsigned (&values)[4],
@@ -91,10 +75,10 @@ static __global__ void __launch_bounds__(256)
   const auto copy = [&](unsigned tile) {
     if (tile < tiles) {
       const unsigned buffer = tile % buffers;
-      copy_to_lds(&a_tile[buffer][a_row][a_k], a);
-      copy_to_lds(&a_tile[buffer][a_row + 64][a_k], a + std::size_t{64} * extents.lda);
-      copy_to_lds(&b_tile[buffer][b_k][b_column], b);
-      copy_to_lds(&b_tile[buffer][b_k + 16][b_column], b + std::size_t{16} * extents.ldb);
+      copy_to_lds<16>(&a_tile[buffer][a_row][a_k], a);
+      copy_to_lds<16>(&a_tile[buffer][a_row + 64][a_k], a + std::size_t{64} * extents.lda);
+      copy_to_lds<16>(&b_tile[buffer][b_k][b_column], b);
+      copy_to_lds<16>(&b_tile[buffer][b_k + 16][b_column], b + std::size_t{16} * extents.ldb);
       a += depth;
       b += std::size_t{depth} * extents.ldb;
     }

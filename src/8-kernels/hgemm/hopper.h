@@ -5,6 +5,7 @@
 
 #include <hipscope/half.h>
 #include <hipscope/hipscope.h>
+#include <hipscope/lds_copies.h>
 
 #include <cstdint>
 
@@ -26,8 +27,13 @@ inline bool has_hopper_kernels([[maybe_unused]] const hipscope::DeviceDescriptio
 #if defined(HIPSCOPE_WARPGROUP_INSTRUCTIONS)
 #define HGEMM_HAS_HOPPER 1
 
-/// A matrix as tensor copies see it.
-using TensorMap = CUtensorMap;
+using hipscope::arrive_expecting;
+using hipscope::copy_box;
+using hipscope::init_barrier;
+using hipscope::lds_address;
+using hipscope::publish_barriers;
+using hipscope::TensorMap;
+using hipscope::wait_for;
 
 /// The map of a matrix of halves, row by row, of which a copy takes `box_columns` x `box_rows`; in
 /// LDS the 16-byte pieces of each row of 128 bytes are XORed with the row's number (128-byte
@@ -73,23 +79,6 @@ inline unsigned compute_units() {
 
 // --- Device side
 
-__device__ inline unsigned lds_address(const void* pointer) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
-}
-
-/// A barrier that `arrivals` arrivals and the bytes that are expected complete.
-__device__ inline void init_barrier(std::uint64_t* barrier, unsigned arrivals) {
-  asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(lds_address(barrier)), "r"(arrivals));
-}
-/// Before copies and other blocks use barriers.
-__device__ inline void publish_barriers() {
-  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-}
-__device__ inline void arrive_expecting(std::uint64_t* barrier, unsigned bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(lds_address(barrier)),
-               "r"(bytes)
-               : "memory");
-}
 __device__ inline void arrive(std::uint64_t* barrier) {
   asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(lds_address(barrier)) : "memory");
 }
@@ -101,25 +90,8 @@ __device__ inline void arrive_at(std::uint64_t* barrier, unsigned block) {
       "r"(block)
       : "memory");
 }
-/// Waits until the phase of this parity is complete.
-__device__ inline void wait_for(std::uint64_t* barrier, unsigned parity) {
-  asm volatile(
-      "{ .reg .pred done; again: mbarrier.try_wait.parity.shared.b64 done, [%0], %1; "
-      "@!done bra again; }" ::"r"(lds_address(barrier)),
-      "r"(parity)
-      : "memory");
-}
-
-/// Copies the map's box at (column, row) to LDS; `arrived` counts its bytes.
-__device__ inline void copy_box(void* lds, const TensorMap* map, unsigned column, unsigned row,
-                                std::uint64_t* arrived) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
-      "[%0], [%1, {%2, %3}], [%4];" ::"r"(lds_address(lds)),
-      "l"(map), "r"(column), "r"(row), "r"(lds_address(arrived))
-      : "memory");
-}
-/// The same to the same place, and barrier, of every block in `blocks`, a bit each.
+/// Copies the map's box at (column, row) to the same place, and barrier, of every block in
+/// `blocks`, a bit each.
 __device__ inline void copy_box_to(unsigned blocks, void* lds, const TensorMap* map,
                                    unsigned column, unsigned row, std::uint64_t* arrived) {
   asm volatile(

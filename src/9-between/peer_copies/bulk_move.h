@@ -4,52 +4,24 @@
 #pragma once
 
 #include <hipscope/hipscope.h>
+#include <hipscope/lds_copies.h>
 
 #include <cstdint>
-#include <string>
 
 namespace peer_copies {
 
 inline constexpr unsigned piece_bytes = 8192;
 inline constexpr unsigned pieces_in_lds = 5;  // under 48 KiB, which every launch has
 
-inline bool has_bulk_copies(const std::string& architecture) {
-  constexpr int first_with_them = 90;
-  const std::string prefix = "sm_";
-  return architecture.starts_with(prefix) &&
-         std::stoi(architecture.substr(prefix.size())) >= first_with_them;
-}
-
-#if defined(HIPSCOPE_BACKEND_NVIDIA) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900)
-#define HIPSCOPE_BULK_COPIES 1
-#endif
+using hipscope::has_bulk_copies;
 
 #if defined(HIPSCOPE_BULK_COPIES) && defined(__CUDA_ARCH__)
-__device__ inline unsigned lds_address(const void* pointer) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
-}
+using hipscope::lds_address;
 
 // Brings a piece; `arrived` counts its bytes.
 __device__ inline void bring(void* piece, const unsigned char* source, std::uint64_t* arrived) {
-  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(lds_address(arrived)),
-               "r"(piece_bytes)
-               : "memory");
-  asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
-          "r"(lds_address(piece)),
-      "l"(__cvta_generic_to_global(source)), "r"(piece_bytes), "r"(lds_address(arrived))
-      : "memory");
-}
-
-__device__ inline void wait_for(std::uint64_t* arrived, unsigned parity) {
-  unsigned done = 0;
-  while (done == 0) {
-    asm volatile(
-        "{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
-        : "=r"(done)
-        : "r"(lds_address(arrived)), "r"(parity)
-        : "memory");
-  }
+  hipscope::arrive_expecting(arrived, piece_bytes);
+  hipscope::copy_bulk(piece, source, piece_bytes, arrived);
 }
 
 __device__ inline void store(unsigned char* destination, const void* piece) {
@@ -73,9 +45,9 @@ static __global__ void __launch_bounds__(32)
     return;
   }
   for (std::uint64_t& barrier : arrived) {
-    asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(lds_address(&barrier)) : "memory");
+    hipscope::init_barrier(&barrier, 1);
   }
-  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  hipscope::publish_barriers();
   const auto offset = [](std::uint64_t turn) {
     return (blockIdx.x + turn * gridDim.x) * piece_bytes;
   };
@@ -86,7 +58,7 @@ static __global__ void __launch_bounds__(32)
   }
   for (std::uint64_t turn = 0; turn < turns; ++turn) {
     const auto slot = static_cast<unsigned>(turn % pieces_in_lds);
-    wait_for(&arrived[slot], static_cast<unsigned>(turn / pieces_in_lds % 2));
+    hipscope::wait_for(&arrived[slot], static_cast<unsigned>(turn / pieces_in_lds % 2));
     store(destination + offset(turn), in_lds[slot]);
     // The piece before has been read out of LDS once no more than the newest store is under way.
     const std::uint64_t next = turn + pieces_in_lds - 1;

@@ -27,6 +27,39 @@ void set_addresses(Wave& wave, unsigned reg, Qword address) {
   }
 }
 
+// Dwords 4 and on, each lane's at LDS address 512 + 16 + 4 * lane, behind the wait and not before.
+TEST(Memory, LoadsToLdsArriveWhenTheyAreWaitedFor) {
+  for (const bool is_buffer : {false, true}) {
+    TestKernel kernel(
+        std::string(is_buffer ? "buffer_load_dword v2, s[4:7], 0 offen offset:16 lds\n"
+                              : "global_load_dword v[0:1], off offset:16 lds\n") +
+            "ds_read_b32 v4, v3\n"
+            "s_waitcnt vmcnt(0)\n"
+            "ds_read_b32 v4, v3\n",
+        {.lds = 1024});
+    Buffer<80> buffer;
+    std::iota(buffer.begin(), buffer.end(), 1000);
+    Wave& wave = kernel.wave();
+    const Qword address = allow(kernel.machine(), buffer);
+    set_addresses(wave, 0, address);
+    wave.set_pair(4, address);
+    wave.scalars[scalar::m0] = 512;
+    for (unsigned lane = 0; lane < wave_size; ++lane) {
+      wave.vector[2][lane] = 4 * lane;
+      wave.vector[3][lane] = 512 + 16 + 4 * ((lane + 1) % wave_size);
+    }
+    wave.set_pair(scalar::exec, ~Qword{1} << 1);  // all but lanes 0 and 1
+    kernel.execute(0);
+    kernel.execute(1);
+    EXPECT_EQ(wave.vector[4][5], 0xCDCDCDCDU);
+    kernel.execute(2);
+    kernel.execute(3);
+    EXPECT_EQ(wave.vector[4][5], 1000U + 4 + 6);
+    EXPECT_EQ(wave.vector[4][62], 1000U + 4 + 63);
+    EXPECT_EQ(wave.vector[4][63], 0xFBFBFBFBU);  // lane 0's, which has loaded nothing
+  }
+}
+
 TEST(Memory, LoadsAndStoresOfAllWidths) {
   TestKernel kernel(
       "global_load_dword v2, v[0:1], off offset:4\n"

@@ -95,6 +95,13 @@ TEST(Hazards, LaneChosenByAWrittenRegister) {
   EXPECT_EQ(hazards(write + "s_nop 3\n" + read), 0U);
 }
 
+TEST(Hazards, LoadToLdsBehindItsAddress) {
+  const std::string load = "global_load_dword v[0:1], off lds\n";
+  const std::string nobody = "s_mov_b64 exec, 0\ns_mov_b32 m0, 0\n";
+  EXPECT_EQ(hazards(nobody + load), 1U);
+  EXPECT_EQ(hazards(nobody + "s_nop 0\n" + load), 0U);
+}
+
 TEST(Hazards, DivisionBehindItsMask) {
   const std::string write = "v_cmp_eq_u32 vcc, 0, v0\n";
   const std::string read = "v_div_fmas_f32 v1, v2, v3, v4\n";
@@ -196,8 +203,8 @@ TEST(Decoder, OperandsAsDisassembled) {
 }
 
 TEST(Decoder, WhatIsNotKnownIsNotTakenForSomethingElse) {
-  // A load straight into LDS.
-  TestKernel kernel("buffer_load_dword off, s[0:3], 0 lds\n");
+  // A byte straight into LDS.
+  TestKernel kernel("buffer_load_ubyte off, s[0:3], 0 lds\n");
   EXPECT_THROW(kernel.execute(0), Stopped);
 }
 
