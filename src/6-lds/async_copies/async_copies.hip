@@ -121,10 +121,11 @@ __global__ void __launch_bounds__(block_threads)
 
 // --- Measuring --------------------------------------------------------------------------------
 
-// `is_l2`: the words are so few that L2 holds them.
+// `is_l2`: the words are so few that L2 holds them. Each chain goes on where the last one has
+// ended, at `first`: else it would find in L2 what that one has brought.
 template <typename Way>
-void measure_chain(const Sweep& sweep, Point& point, const Words& words, bool is_l2,
-                   unsigned steps) {
+void measure_chain(const Sweep& sweep, Point& point, const Words& words, bool is_l2, unsigned steps,
+                   unsigned& first) {
   const auto lanes = static_cast<unsigned>(sweep.device().wave_size);
   const auto pieces = static_cast<unsigned>(words.bytes() / Way::bytes);
   const unsigned mask = pieces - 1;
@@ -134,7 +135,6 @@ void measure_chain(const Sweep& sweep, Point& point, const Words& words, bool is
   DeviceBuffer<unsigned> results(lanes + 1);
   WaveTimes times(1);
   WaveTimes unused(1);
-  unsigned first = 0;  // each chain goes on where the last one has ended: no line waits in a cache
   allow_lds<Way>(chain_kernel<Way>, 1);
   const auto run = [&](WaveTimes& to, unsigned count, bool all) {
     launch(chain_kernel<Way>,
@@ -149,7 +149,12 @@ void measure_chain(const Sweep& sweep, Point& point, const Words& words, bool is
     const std::uint64_t sum = std::uint64_t{count} * looked_at;
     point.verify(Way::name() + what, wrong_words(right, sum) + (is_wrong ? 1 : 0), sum + 1);
   };
-  // From L2, all pieces, which brings them there.
+  // From L2 all pieces, several times: on an H200 the second walk through fresh words took as long
+  // as one through memory still.
+  constexpr unsigned warm_up_walks = 2;
+  for (unsigned walk = 0; is_l2 && walk < warm_up_walks; ++walk) {
+    run(unused, pieces, false);
+  }
   const unsigned verified = is_l2 ? pieces : steps;
   run(unused, verified, true);
   verify(": every word, and the chain's end", verified, Way::words);
@@ -218,13 +223,6 @@ struct Sizes {
   unsigned steps;            // of a chain
 };
 
-// Of an array in L2: a share of it, since other things are there, too.
-std::uint64_t l2_share(const Sweep& sweep, const Sizes& sizes, unsigned share) {
-  constexpr std::uint64_t least = 1U << 16;
-  const std::uint64_t l2_bytes = sweep.is_hardware() ? sweep.device().l2_bytes : 0;
-  return std::min(sizes.footprint, std::max(least, std::bit_floor(l2_bytes / share)));
-}
-
 // Calls `body` for each way of which the device has the instructions, and room in its registers.
 template <unsigned Bytes, unsigned InFlight, typename Body>
 void for_each_way(const Sweep& sweep, Body body) {
@@ -267,8 +265,10 @@ template <unsigned... bytes>
 void measure_latencies(Sweep& sweep, const Words& words, bool is_l2, unsigned steps) {
   const auto row = [&]<unsigned size>() {
     auto point = sweep.point(std::to_string(size), size);
-    for_each_way<size, 1>(
-        sweep, [&]<typename Way>() { measure_chain<Way>(sweep, point, words, is_l2, steps); });
+    unsigned first = 0;
+    for_each_way<size, 1>(sweep, [&]<typename Way>() {
+      measure_chain<Way>(sweep, point, words, is_l2, steps, first);
+    });
   };
   (row.template operator()<bytes>(), ...);
 }
@@ -278,7 +278,7 @@ void measure_latency(Sweep& sweep, const Sizes& sizes, bool is_l2) {
   sweep.headline("latency");
   note_ways(sweep, "latency");
   constexpr unsigned share = 16;
-  const Words words(sweep, is_l2 ? l2_share(sweep, sizes, share) : sizes.footprint);
+  const Words words(sweep, is_l2 ? l2_share(sweep, sizes.footprint, share) : sizes.footprint);
   measure_latencies<64, 256, 1024, 4096, 16384>(sweep, words, is_l2, sizes.steps);
 }
 
@@ -305,7 +305,7 @@ void measure_rates(Sweep& sweep, const Sizes& sizes, bool is_l2, bool is_unit) {
              " threads, so many pieces of so many bytes in each wave; load and store: only where a "
              "lane has registers for it");
   constexpr unsigned share = 4;
-  const std::uint64_t l2_bytes = l2_share(sweep, sizes, share);
+  const std::uint64_t l2_bytes = l2_share(sweep, sizes.footprint, share);
   const Words words(
       sweep, is_l2 ? std::min(l2_bytes, is_unit ? sizes.unit_bytes : l2_bytes) : sizes.footprint);
   const auto units = static_cast<unsigned>(sweep.device().compute_units);

@@ -4,6 +4,8 @@
 
 #include <hipscope/hipscope.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <numeric>
 #include <vector>
@@ -80,6 +82,13 @@ class Words {
   unsigned key_;
   DeviceBuffer<unsigned> words_;
 };
+
+/// Bytes of an array in L2: 1 / share of it, since other things are there, too, and at most `most`.
+inline std::uint64_t l2_share(const Sweep& sweep, std::uint64_t most, unsigned share) {
+  constexpr std::uint64_t least = 1U << 16;
+  const std::uint64_t l2_bytes = sweep.is_hardware() ? sweep.device().l2_bytes : 0;
+  return std::min(most, std::max(least, std::bit_floor(l2_bytes / share)));
+}
 
 /// Words that were looked at and not found right, of so many; `right` are the lanes' counts.
 inline std::uint64_t wrong_words(const std::vector<unsigned>& right, std::uint64_t looked_at) {
