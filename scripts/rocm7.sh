@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # Builds everything with ROCm 7's compiler and runs the ISA tests there, on a machine that has another.
 #
-# Usage: rocm7.sh [--targets LIST | --all] [--only REGEX] [--report | --host] [--chroot DIR] [--build DIR]
-#                 [--mirror URL]
+# Usage: rocm7.sh [--targets LIST | --all] [--only REGEX] [--report | --host | --emulator]
+#                 [--chroot DIR] [--build DIR] [--mirror URL]
 #
 #   --targets LIST  GPU architectures, in one argument (default "gfx942 gfx1100")
 #   --all           gfx90a, gfx942, gfx950, gfx1100, gfx1151 and gfx1201
 #   --report        instead of that, report on the machine code for these targets in results/isa
 #   --host          instead of that, build the host backend with the g++ there, the newest, and with clang 22,
 #                   and run the unit tests and the functional ones with both
+#   --emulator      instead of that, run what clang 22 makes for gfx90a in the emulator of tests/emulator
 #   --only REGEX    only the experiments that the regular expression matches
 #   --chroot DIR    where the system with ROCm 7 is, or is to be made (default: HIPSCOPE_ROCM7 of the
 #                   environment, or else /var/cache/hipscope/rocm7)
@@ -141,9 +142,10 @@ configure_and_build() {
   shift
   logged "configure-$name" cmake -S /hipscope/source -B "/hipscope/build/$name" -DHIPSCOPE_TESTS=ON \
     -DHIPSCOPE_WERROR=ON "$@"
-  if [[ $name == cmake || $only != . ]]; then
+  if [[ $name != host-* || $only != . ]]; then
     mapfile -t chosen < <(experiments "$name")
     ((${#chosen[@]})) || usage_error "no experiment matches '$only'."
+    [[ $name != emulator ]] || chosen+=(hipscope_emulated_runtime)
     chosen=(--target "${chosen[@]}")
   fi
   logged "build-$name" cmake --build "/hipscope/build/$name" -j "$(nproc)" "${chosen[@]}"
@@ -177,6 +179,21 @@ build_and_test_host() {
   done
 }
 
+build_and_emulate() {
+  local log=$build/emulator.log sum
+  targets=gfx90a
+  configure_and_build emulator --preset amd-test -DHIPSCOPE_AMD_TARGETS=gfx90a
+  inside "$chroot" python3 /hipscope/source/tests/emulator/run_experiments.py --build /hipscope/build/emulator \
+    --words target=gfx90a --only "^($(experiments emulator | paste -sd '|'))\$" >"$log" 2>&1 || true
+  grep -v '^good: ' "$log" || true
+  sum=$(tail -n 1 "$log")
+  if [[ $sum =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed,\ ([0-9]+)\ skipped$ ]]; then
+    passed=${BASH_REMATCH[1]} failed=${BASH_REMATCH[2]} left_out=${BASH_REMATCH[3]}
+  else
+    failed=1
+  fi
+}
+
 report_on_code() {
   inside "$chroot" python3 /hipscope/source/scripts/isa_report.py --out /hipscope/build/isa \
     --targets "${targets// /,}" ${only:+--only "$only"}
@@ -203,6 +220,7 @@ while (($#)); do
     --all) targets=$all_targets ;;
     --report) what=report ;;
     --host) what=host ;;
+    --emulator) what=emulator ;;
     --help | -h)
       show_help "$0"
       exit 0
@@ -224,6 +242,7 @@ passed=0 failed=0 left_out=0
 case $what in
   kernels) build_and_test_kernels ;;
   host) build_and_test_host ;;
+  emulator) build_and_emulate ;;
   report)
     report_on_code
     exit
