@@ -466,6 +466,8 @@ Operand parse_operand(std::string_view text) {
   }
   operand.sign_extend = take_around(text, "sext(");
   operand.negate = take_around(text, "neg(");
+  // LLVM 22 names a literal so where an inline constant would say the same.
+  const bool is_named = take_around(text, "lit(");
   Operand probe;
   if (text.starts_with("-|") || (text.starts_with('-') && read_register(text.substr(1), probe))) {
     operand.negate = true;
@@ -483,7 +485,7 @@ Operand parse_operand(std::string_view text) {
                            ? 0.15915494309189532
                            : std::strtod(std::string(text).c_str(), nullptr);
   } else {
-    operand.is_literal = text.starts_with("0x");
+    operand.is_literal = is_named || text.starts_with("0x");
     operand.integer = number(text);
   }
   return operand;

@@ -1,6 +1,7 @@
 // The scalar unit, against values worked out by hand.
 #include <gtest/gtest.h>
 
+#include "decoder.h"
 #include "test_kernel.h"
 
 namespace emulator {
@@ -53,6 +54,15 @@ TEST(Scalar, SumsAndDifferencesCarryIntoScc) {
           {"s_lshl3_add_u32 s4, s0, s2", 0x20000000, 9, 9, true},
       },
       1);
+}
+
+TEST(Scalar, BothCompilersLiteralsAreRead) {
+  for (const char* text : {"0xffffffff", "lit(0xffffffff)"}) {
+    const Operand operand = parse_operand(text);
+    EXPECT_TRUE(operand.is_literal) << text;
+    EXPECT_EQ(operand.integer, 0xFFFFFFFF) << text;
+  }
+  EXPECT_FALSE(parse_operand("-1").is_literal);
 }
 
 TEST(Scalar, ProductsAndLimits) {
