@@ -114,10 +114,11 @@ MadeResults concluded(const Measured& measured, double l2_bytes) {
 }
 
 // Each answer that is named NAME level N KIND counts against the nearest of the true values that no
-// answer has had; a true one without an answer was not found.
+// answer has had; a true one without an answer was not found. Who finds one of `beyond`, of which
+// the sweep shows the beginning, is right, and who does not has missed nothing.
 void enter(Tally& tally, const std::vector<Inference>& answers, const std::string& kind,
-           std::vector<double> truths, double tolerance) {
-  if (truths.empty()) {
+           std::vector<double> truths, double tolerance, std::vector<double> beyond = {}) {
+  if (truths.empty() && beyond.empty()) {
     // One curve of nothing is one case, whatever is found in it.
     std::optional<Inference> worst;
     for (const Inference& answer : answers) {
@@ -132,15 +133,20 @@ void enter(Tally& tally, const std::vector<Inference>& answers, const std::strin
     if (!answer.name.ends_with(kind) || !answer.value) {
       continue;
     }
-    if (truths.empty()) {
-      tally.add({.value = 1e-9}, answer);  // one too many: wrong
-      continue;
-    }
-    const auto nearest = std::min_element(truths.begin(), truths.end(), [&](double a, double b) {
+    const auto nearer = [&](double a, double b) {
       return std::abs(std::log(a / *answer.value)) < std::abs(std::log(b / *answer.value));
-    });
-    tally.add({.value = *nearest, .tolerance = tolerance}, answer);
-    truths.erase(nearest);
+    };
+    const auto nearest = std::min_element(truths.begin(), truths.end(), nearer);
+    const auto farther = std::min_element(beyond.begin(), beyond.end(), nearer);
+    if (farther != beyond.end() && (nearest == truths.end() || nearer(*farther, *nearest))) {
+      tally.add({.value = *farther, .tolerance = tolerance}, answer);
+      beyond.erase(farther);
+    } else if (nearest != truths.end()) {
+      tally.add({.value = *nearest, .tolerance = tolerance}, answer);
+      truths.erase(nearest);
+    } else {
+      tally.add({.value = 1e-9}, answer);  // one too many: wrong
+    }
   }
   for (std::size_t i = 0; i < truths.size(); ++i) {
     tally.add_not_found();
@@ -189,6 +195,7 @@ TEST(LevelsTrial, CapacityAndLatencyOfCaches) {
       std::vector<double> capacities;
       std::vector<double> latencies;
       std::vector<double> penalties;
+      std::vector<double> beyond;
       for (std::size_t level = 0; level < machine.caches.size(); ++level) {
         const Cache& cache = machine.caches[level];
         if (4 * cache.bytes <= largest) {
@@ -197,19 +204,22 @@ TEST(LevelsTrial, CapacityAndLatencyOfCaches) {
           latencies.push_back(cache.latency);
           penalties.push_back((is_last ? machine.latency : machine.caches[level + 1].latency) -
                               cache.latency);
+        } else {
+          beyond.push_back(cache.bytes);
         }
       }
       enter(tally("cache capacity, " + disturbance.name), made.inferences(), "capacity", capacities,
-            capacity_tolerance);
+            capacity_tolerance, beyond);
       // What a TLB reaches shows in the same way; the walk tells it from a cache.
       std::vector<double> held = capacities;
-      if (machine.tlb_reach > 0 && 4 * machine.tlb_reach <= largest) {
-        held.push_back(machine.tlb_reach);
+      std::vector<double> held_beyond = beyond;
+      if (machine.tlb_reach > 0) {
+        (4 * machine.tlb_reach <= largest ? held : held_beyond).push_back(machine.tlb_reach);
       }
       enter(tally("capacity by hits, " + disturbance.name), by_hits(measured.modes), "capacity",
-            held, capacity_tolerance);
+            held, capacity_tolerance, held_beyond);
       enter(tally("cache capacity with single loads, " + disturbance.name), both.inferences(),
-            "capacity", capacities, capacity_tolerance);
+            "capacity", capacities, capacity_tolerance, beyond);
       enter(tally("miss penalty of level 1, " + disturbance.name), made.inferences(),
             "level 1 miss penalty", {penalties.front()}, penalty_tolerance);
       enter(tally("cache latency, " + disturbance.name), made.inferences(), "level 1 latency",
@@ -227,15 +237,11 @@ TEST(LevelsTrial, CapacityAndLatencyOfCaches) {
     // In noise of 5 % a step must be as large as 20 %.
     const bool is_noisy = disturbance.noise > 0.02;
     expect_goals(tally("cache capacity, " + disturbance.name), {.right = is_noisy ? 0.1 : 0.35});
-    // Of what single loads and a penalty tell with confidence, up to 1.8 % was found to be wrong:
-    // more than the 1 % that is asked of all else.
-    constexpr double more_wrong = 0.02;
-    expect_goals(tally("capacity by hits, " + disturbance.name),
-                 {.wrong = more_wrong, .right = is_noisy ? 0.2 : 0.5});
+    expect_goals(tally("capacity by hits, " + disturbance.name), {.right = is_noisy ? 0.2 : 0.5});
     expect_goals(tally("cache capacity with single loads, " + disturbance.name),
-                 {.wrong = more_wrong, .right = is_noisy ? 0.2 : 0.5});
+                 {.right = is_noisy ? 0.2 : 0.5});
     expect_goals(tally("miss penalty of level 1, " + disturbance.name),
-                 {.wrong = more_wrong, .right = is_noisy ? 0.1 : 0.4});
+                 {.right = is_noisy ? 0.1 : 0.4});
     expect_goals(tally("cache latency, " + disturbance.name), {.right = is_noisy ? 0.3 : 0.6});
     expect_goals(tally("memory latency, " + disturbance.name), {.right = is_noisy ? 0.3 : 0.6});
   }
