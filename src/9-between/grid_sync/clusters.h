@@ -49,13 +49,10 @@ struct ClusterAndCounter {
     meet_in_cluster();
     if (blockIdx.x % cluster_size() == 0 && threadIdx.x == 0) {
       release();
-      if (add_one(at.counter) == epoch * (gridDim.x / cluster_size())) {
-        acquire_and_release();
-        put(at.epoch, epoch);
-      } else {
-        patience.wait_until([&] { return has_reached(at.epoch, epoch); });
+      const unsigned all = epoch * (gridDim.x / cluster_size());
+      if (add_one(at.counter) != all) {
+        patience.wait_until([&] { return has_reached(at.counter, all); });
       }
-      acquire();
     }
     meet_in_cluster();
   }

@@ -8,7 +8,7 @@
 //   per-cu    the same on all CUs, by the blocks of each
 //   groups    the trees, by the number of their groups
 //   clusters  blocks in clusters, where there are such: their own barrier, and a way for all blocks
-//             through it
+//             through it; clusters-all: with as many blocks as fit
 //   launches  another launch instead: in stream order, and as the next node of a graph
 // A block that has not begun comes to no barrier. With more blocks than the device holds at once,
 // those that wait keep the room that the rest waits for, and the kernel never ends. That is not
@@ -175,7 +175,7 @@ void verify(Point& point, Room& room, const Barrier& barrier, unsigned rounds) {
                passed < blocks ? blocks - passed : passed - blocks, blocks);
 }
 
-// A row of what each barrier takes, and of what the cheapest of those of all blocks does.
+// A row of what each barrier takes, and the cheapest of those of all blocks.
 void measure_barriers(Sweep& sweep, unsigned x, const Grid& grid,
                       const std::vector<Barrier>& barriers, unsigned rounds) {
   auto point = sweep.point(std::to_string(x), x);
@@ -281,31 +281,30 @@ Barrier cluster_barrier(const std::string& name, unsigned size, unsigned peers) 
           .peers = peers};
 }
 
-void measure_cluster_sizes(Sweep& sweep, const Sizes& sizes) {
+void measure_cluster_sizes(Sweep& sweep, const Sizes& sizes, unsigned most_blocks) {
   constexpr unsigned largest_cluster = 16;
   for (const unsigned size : powers_up_to(largest_cluster)) {
-    const Grid one{.blocks = size, .threads = sizes.threads, .groups = 1};
-    ClusterLaunch cluster(one.shape(), size);
-    const unsigned clusters = std::min({cluster.resident(rounds_kernel<ClusterAndCounter>),
-                                        cluster.resident(exchange_kernel<ClusterAndCounter>),
-                                        compute_units(sweep) / size});
-    if (clusters == 0) {
-      continue;
+    ClusterLaunch cluster({.grid = dim3(size), .block = dim3(sizes.threads)}, size);
+    const unsigned clusters =
+        std::min({cluster.resident(rounds_kernel<ClusterAndCounter>),
+                  cluster.resident(exchange_kernel<ClusterAndCounter>), most_blocks / size});
+    if (clusters > 0) {
+      measure_barriers(sweep, size, {clusters * size, sizes.threads, 1},
+                       {cluster_barrier<ClusterAlone>("cluster alone", size, size),
+                        cluster_barrier<ClusterAndCounter>("clusters and counter", size, 0)},
+                       sizes.rounds);
     }
-    measure_barriers(sweep, size, {clusters * size, sizes.threads, 1},
-                     {cluster_barrier<ClusterAlone>("cluster alone", size, size),
-                      cluster_barrier<ClusterAndCounter>("clusters and counter", size, 0)},
-                     sizes.rounds);
   }
 }
 #endif
 
-void measure_clusters(Sweep& sweep, [[maybe_unused]] const Sizes& sizes) {
+void measure_clusters(Sweep& sweep, [[maybe_unused]] const Sizes& sizes,
+                      [[maybe_unused]] unsigned per_cu) {
   set_axis(sweep, {.name = "cluster", .unit = "blocks", .scale = hipscope::Scale::logarithmic},
            "step: a barrier of all blocks; cluster alone: of each cluster's");
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
   if (has_clusters(sweep.device().architecture)) {
-    measure_cluster_sizes(sweep, sizes);
+    measure_cluster_sizes(sweep, sizes, per_cu * compute_units(sweep));
     return;
   }
 #endif
@@ -386,8 +385,10 @@ int run(int argc, char** argv) {
                    [&](Sweep& sweep) { measure_per_cu(sweep, sizes()); });
   experiment.sweep("groups", "trees, by the number of their groups",
                    [&](Sweep& sweep) { measure_groups(sweep, sizes()); });
-  experiment.sweep("clusters", "blocks in clusters, by their size",
-                   [&](Sweep& sweep) { measure_clusters(sweep, sizes()); });
+  experiment.sweep("clusters", "one block per CU, by the size of clusters",
+                   [&](Sweep& sweep) { measure_clusters(sweep, sizes(), 1); });
+  experiment.sweep("clusters-all", "as many blocks as the CUs hold, by the size of clusters",
+                   [&](Sweep& sweep) { measure_clusters(sweep, sizes(), per_cu); });
   experiment.sweep("launches", "another launch instead of a barrier",
                    [&](Sweep& sweep) { measure_next_launches(sweep, sizes()); });
   experiment.conclude(conclude);
