@@ -149,12 +149,7 @@ void measure_chain(const Sweep& sweep, Point& point, const Words& words, bool is
     const std::uint64_t sum = std::uint64_t{count} * looked_at;
     point.verify(Way::name() + what, wrong_words(right, sum) + (is_wrong ? 1 : 0), sum + 1);
   };
-  // From L2 all pieces, several times: on an H200 the second walk through fresh words took as long
-  // as one through memory still.
-  constexpr unsigned warm_up_walks = 2;
-  for (unsigned walk = 0; is_l2 && walk < warm_up_walks; ++walk) {
-    run(unused, pieces, false);
-  }
+  // From L2, all pieces, which brings them there.
   const unsigned verified = is_l2 ? pieces : steps;
   run(unused, verified, true);
   verify(": every word, and the chain's end", verified, Way::words);
@@ -378,7 +373,9 @@ int run(int argc, char** argv) {
                  .unit_bytes = std::bit_floor(std::uint64_t{unit_bytes}),
                  .steps = static_cast<unsigned>(steps)};
   };
-  for (const bool is_l2 : {true, false}) {
+  // Memory first: before the first sample of all the device is warmed up, which leaves nothing in
+  // L2.
+  for (const bool is_l2 : {false, true}) {
     const std::string from = is_l2 ? "l2" : "memory";
     const std::string where = is_l2 ? "L2" : "memory";
     experiment.sweep("latency-" + from, "one copy after another by one wave, from " + where,
