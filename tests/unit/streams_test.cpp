@@ -282,9 +282,13 @@ TEST(StreamsTest, LaunchesAreThoseOfTheBestNumberOfStreams) {
   MadeResults made("streams");
   made.curve("launches", "completion per kernel",
              std::vector<CurvePoint>{{.x = 1, .y = 2.5}, {.x = 2, .y = 2}, {.x = 4, .y = 3}});
+  made.curve("launches", "device per kernel",
+             std::vector<CurvePoint>{{.x = 1, .y = 1.5}, {.x = 2, .y = 1}, {.x = 4, .y = 0.5}});
   streams::conclude(made.results(), 8);
   EXPECT_EQ(made.inference("launches by one thread of the host").value, 500'000);
   EXPECT_EQ(made.inference("launches by one thread of the host").statement, "most from 2 streams");
+  EXPECT_EQ(made.inference("launches by one thread of the host").evidence.at(1),
+            "the device begins one every 1.5 us from one stream and every 0.5 us from 4");
 }
 
 TEST(StreamsTest, NothingIsConcludedFromNothing) {

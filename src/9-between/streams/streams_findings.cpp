@@ -294,6 +294,13 @@ void infer_launches(hipscope::Results& results) {
     return;
   }
   const double gain = one->y / best.y;
+  std::vector<std::string> evidence = {number(gain) + " times those from one stream"};
+  const Curve device = results.curve("launches", "device per kernel");
+  if (device.size() == each.size()) {
+    evidence.push_back("the device begins one every " + number(device.front().y) +
+                       " us from one stream and every " + number(device.back().y) + " us from " +
+                       number(device.back().x));
+  }
   constexpr double helps = 1.1;
   results.infer({.name = "launches by one thread of the host",
                  .value = micro / best.y,
@@ -301,7 +308,7 @@ void infer_launches(hipscope::Results& results) {
                  .confidence = sureness({best, *one}),
                  .statement = gain > helps ? "most from " + number(best.x) + " streams"
                                            : "more streams do not make launching faster",
-                 .evidence = {number(gain) + " times those from one stream"}});
+                 .evidence = evidence});
 }
 
 }  // namespace

@@ -5,7 +5,8 @@
 //
 // Reads sweeps kernels and queues ("served", "span" over the number of streams), small and priority
 // ("latency", "began at"), copies ("overlap"; x = 1 ... 4), waits ("device per kernel",
-// "enqueue per kernel"; x = 1 ... 5) and launches ("completion per kernel" over streams).
+// "enqueue per kernel"; x = 1 ... 5) and launches ("completion per kernel", "device per kernel"
+// over streams).
 #pragma once
 
 #include <span>
