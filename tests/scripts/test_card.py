@@ -190,7 +190,7 @@ def add_full(folder: Path) -> None:
     add(folder, "streams",
         inference("kernels at once", 128.0, "kernels"), inference("hardware queues", 8.0, "queues", driver=8.0),
         inference("small kernel beside a large one begins at", 87.6, "% of the large one"),
-        inference("gain of a high priority", 12.2, "times"),
+        inference("small kernel of high priority begins at", 12.5, "% of the large one"),
         inference("copy under a kernel", 99.9, "% of the shorter"),
         inference("wait for another stream's event", None, "us", confidence=0.0),
         inference("launches by one thread of the host", 250000.0, "1/s"))

@@ -210,23 +210,27 @@ void infer_small(hipscope::Results& results) {
 }
 
 void infer_priority(hipscope::Results& results) {
+  const Curve began = results.curve("priority", "began at");
   const Curve latency = results.curve("priority", "latency");
-  const auto equal = at(latency, row::equal);
-  const auto higher = at(latency, row::higher);
-  if (!equal || !higher || !(higher->y > 0)) {
+  const auto equal = at(began, row::equal);
+  const auto higher = at(began, row::higher);
+  const auto equal_latency = at(latency, row::equal);
+  const auto higher_latency = at(latency, row::higher);
+  if (!equal || !higher || !equal_latency || !higher_latency) {
     return;
   }
-  const double gain = equal->y / higher->y;
-  constexpr double helps = 1.3;
-  results.infer({.name = "gain of a high priority",
-                 .value = gain,
-                 .unit = "times",
-                 .confidence = sureness({*equal, *higher}),
-                 .statement = gain > helps
-                                  ? "a small kernel of high priority passes the blocks that wait"
-                                  : "a stream's priority does not shorten the wait",
-                 .evidence = {in_microseconds(*equal) + " at equal priority, " +
-                              in_microseconds(*higher) + " at the greatest"}});
+  constexpr double passes = 0.5;
+  results.infer(
+      {.name = "small kernel of high priority begins at",
+       .value = higher->y,
+       .unit = "% of the large one",
+       .confidence = sureness({*equal, *higher}),
+       .statement = higher->y < passes * equal->y
+                        ? "a small kernel of high priority passes the blocks that wait"
+                        : "a stream's priority does not shorten the wait",
+       .evidence = {"of the same priority it begins at " + number(equal->y) + " %",
+                    "latency: " + in_microseconds(*equal_latency) + " at equal priority, " +
+                        in_microseconds(*higher_latency) + " at the greatest"}});
 }
 
 void infer_copies(hipscope::Results& results) {
