@@ -204,6 +204,10 @@ def add_full(folder: Path) -> None:
         inference("barriers in the gain of 4 values per step", 40.0, "% of the time gained"),
         inference("best reduction over read bandwidth", 99.5, "%"),
         inference("best reduction over vendor library", 101.3, "%"))
+    add(folder, "async_copies",
+        inference("bytes from which a copy past the registers is faster, L2", 1024, "bytes"),
+        inference("rate to LDS past the registers over through them, L2", 0.98, "times the rate"),
+        inference("bytes in flight per CU to LDS, memory", 32768, "bytes"))
     add(folder, "padding",
         inference("4 channels per thread against 16, compile-time count", 0.96, "times the time"),
         inference("cost of an array that is indexed at run time", 1.5, "times the time"),
@@ -263,7 +267,7 @@ def test_overview(tmp_path: Path) -> None:
     assert (made, page) == make(tmp_path)
     for part in ("# Hardware card: Test GPU\n", "| Driver | 580.1 |", "| Measured on | 2025-01-02 ... 2025-02-03 |",
                  "| hipscope | fedcba; abcdef012345 |", "| Shader clock | 1755 ... 1980 MHz (given, measured) |",
-                 "| Experiments | 2 with a result, 28 without |", "parameters: 1 found, 0 not found, ",
+                 "| Experiments | 2 with a result, 29 without |", "parameters: 1 found, 0 not found, ",
                  "no disagreement.", "| L2 cache | 50 MiB |"):
         assert part in page
     assert made["device"]["l2_bytes"] == 50 * 2**20

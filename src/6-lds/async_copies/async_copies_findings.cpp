@@ -128,6 +128,7 @@ void infer_gain(Results& results, const std::string& from, const std::string& wh
   const WayCurve& copied = best_of(past);
   results.infer({.name = "rate to LDS past the registers over through them, " + where,
                  .value = highest(copied) / highest(loaded),
+                 .unit = "times the rate",
                  .confidence = std::min(loaded.points.size(), copied.points.size()) > 1 ? 0.9 : 0.5,
                  .statement = "all CUs, each way with what suits it best",
                  .evidence = {copied.way + " " + number(highest(copied), 5) + ", " + loaded.way +
