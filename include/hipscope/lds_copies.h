@@ -81,8 +81,11 @@ __device__ inline void wait_for_groups() {
 
 // --- Barriers that count bytes (mbarrier), bulk and tensor copies: from sm_90 on
 
+// Device code that calls them asks for this first: in a build for several architectures not all
+// have them.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 #define HIPSCOPE_BULK_COPIES 1
+#endif
 
 /// A barrier that `arrivals` arrivals and the bytes that are expected complete.
 __device__ inline void init_barrier(std::uint64_t* barrier, unsigned arrivals) {
@@ -125,7 +128,6 @@ __device__ inline void copy_box(void* lds, const TensorMap* map, unsigned column
       "l"(map), "r"(column), "r"(row), "r"(lds_address(arrived))
       : "memory");
 }
-#endif
 
 /// What a tensor copy takes of a matrix.
 struct Box {
