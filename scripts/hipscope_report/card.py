@@ -169,7 +169,8 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
     ),
     "kernels": (
         *_told_by("reduction", "8 values per step over 4", "barriers in the gain of 4 values per step",
-                  "best reduction over read bandwidth", "best reduction over vendor library"),
+                  "best reduction over read bandwidth", "best reduction over vendor library",
+                  "reduction over vendor library, worst of all sizes"),
         *_told_by("padding", "4 channels per thread against 16, compile-time count",
                   "cost of an array that is indexed at run time", "padding over copy"),
         *_told_by("batchnorm", "what one pass gains on three", "batchnorm {what}"),

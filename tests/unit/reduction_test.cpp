@@ -88,6 +88,33 @@ TEST(ReductionTest, WithoutTheLibraryNothingIsSaidOfIt) {
   EXPECT_EQ(made.inference("8 values per step over 4").name, "");
 }
 
+TEST(ReductionTest, TheLibraryIsHeldAgainstOursAtItsBestSize) {
+  const auto conclude = [](const std::vector<double>& ratios) {
+    MadeResults made("reduction");
+    std::vector<CurvePoint> rates;
+    double count = 65536;
+    for (const double ratio : ratios) {
+      rates.push_back({.x = count, .y = ratio, .relative_spread = 0.01});
+      count *= 2;
+    }
+    made.curve("sizes", "rate over the vendor's", rates);
+    ::reduction::conclude(made.results(), stages, "the library");
+    return made.inference("reduction over vendor library, worst of all sizes");
+  };
+  const Inference ahead = conclude({1.5, 1.02, 1.25});
+  EXPECT_NEAR(*ahead.value, 102, 1e-9);
+  EXPECT_NEAR(ahead.confidence, 0.98, 1e-9);
+  EXPECT_EQ(ahead.statement,
+            "1.02 times its rate with 2^17 values against the library, the least of 3 sizes");
+  EXPECT_EQ(ahead.evidence,
+            std::vector<std::string>{"at most 1.5 times its rate with 2^16 values"});
+  const Inference behind = conclude({0.9, 1.02, 0.95});
+  EXPECT_NEAR(*behind.value, 90, 1e-9);
+  ASSERT_EQ(behind.evidence.size(), 3U);
+  EXPECT_EQ(behind.evidence[2], "behind it: 0.95 times its rate with 2^18 values");
+  EXPECT_TRUE(conclude({}).name.empty());
+}
+
 TEST(ReductionTest, BarriersAreToldFromRoundTrips) {
   // A barrier costs 1 us, a round trip 4.
   const Inference both = barriers_of({140, 124, 136, 120});

@@ -183,6 +183,34 @@ void infer_best(hipscope::Results& results, const Curve& times,
   infer_library(results, *best, name, find(times, vendor_x), library);
 }
 
+// The library at every size: a reduction that is ahead at one may be behind at another.
+void infer_library_by_size(hipscope::Results& results, const std::string& library) {
+  const Curve rates = results.curve("sizes", "rate over the vendor's");
+  if (rates.empty()) {
+    return;
+  }
+  const auto [least, most] =
+      std::minmax_element(rates.begin(), rates.end(),
+                          [](const CurvePoint& a, const CurvePoint& b) { return a.y < b.y; });
+  const auto at = [](const CurvePoint& point) {
+    return number(point.y, 4) + " times its rate with 2^" + number(std::log2(point.x), 4) +
+           " values";
+  };
+  Inference inference{.name = "reduction over vendor library, worst of all sizes",
+                      .value = 100 * least->y,
+                      .unit = "%",
+                      .confidence = confidence_of(*least, *least),
+                      .statement = at(*least) + " against " + library + ", the least of " +
+                                   std::to_string(rates.size()) + " sizes"};
+  inference.evidence = {"at most " + at(*most)};
+  for (const CurvePoint& point : rates) {
+    if (point.y < 1) {
+      inference.evidence.push_back("behind it: " + at(point));
+    }
+  }
+  results.infer(inference);
+}
+
 }  // namespace
 
 void conclude(hipscope::Results& results, const std::vector<std::string>& stages,
@@ -191,6 +219,7 @@ void conclude(hipscope::Results& results, const std::vector<std::string>& stages
   infer_steps(results, times);
   infer_barriers(results);
   infer_best(results, times, stages, library);
+  infer_library_by_size(results, library);
 }
 
 }  // namespace reduction

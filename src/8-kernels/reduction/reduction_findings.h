@@ -16,6 +16,7 @@ namespace reduction {
 ///   steps      "speed-up of 8 on 4" over the block's size
 ///   barriers   "time": 1 has 8 barriers and 8 round trips through LDS, 2 8 and 4, 3 4 and 8, 4 4
 ///              and 4
+///   sizes      "rate over the vendor's" over the number of values
 /// `stages` are the names of the stages, in order; `library` is what the library calls itself. What
 /// a sweep that was left out would have told is left out.
 void conclude(hipscope::Results& results, const std::vector<std::string>& stages,
