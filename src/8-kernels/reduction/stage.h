@@ -155,6 +155,7 @@ inline TreeShape tree_shape(unsigned threads, unsigned fan) {
 // once.
 struct Deal {
   unsigned tiles_per_block;  // 0: as many blocks as fit, each with as many tiles as the others
+  unsigned most_tiles = 0;   // of a block, if not 0: where they are more there are more blocks
 };
 constexpr Deal to_resident_blocks = {.tiles_per_block = 0};
 
@@ -184,8 +185,11 @@ struct VectorRung {
 
   [[nodiscard]] unsigned blocks_for(std::uint64_t count, std::uint64_t resident) const {
     const std::uint64_t tiles = std::max<std::uint64_t>(1, divide_up(count, tile()));
-    const std::uint64_t each =
+    std::uint64_t each =
         deal.tiles_per_block > 0 ? deal.tiles_per_block : divide_up(tiles, resident);
+    if (deal.most_tiles > 0) {
+      each = std::min<std::uint64_t>(each, deal.most_tiles);
+    }
     return static_cast<unsigned>(divide_up(tiles, each));
   }
 
