@@ -44,18 +44,33 @@ inline void set_footprint_axis(Sweep& sweep, const std::string& name) {
 
 inline void measure_footprint_l1(Sweep& sweep, std::uint64_t traffic) {
   set_footprint_axis(sweep, "part of each CU");
-  sweep.note("one block on each CU reads its own part again and again, through L1");
+  sweep.note(
+      "one block on each CU reads its own part again and again, through L1, with 4 loads under way "
+      "in each thread, or 8");
   constexpr std::uint64_t smallest = 4 * kibibyte;  // two octaves below the smallest caches
   const std::uint64_t largest = sweep.is_hardware() ? 1024 * kibibyte : 8 * kibibyte;
   const auto units = static_cast<std::uint64_t>(sweep.device().compute_units);
   sweep.require_memory(units * largest, "this GPU's number of CUs");
   Arrays arrays(sweep, units * largest, 1, false);
+  constexpr Crew crew = {.threads = 1024};
+  constexpr unsigned wide_loads = 8;
+  constexpr std::uint64_t wide_tile = wide_loads * unit_bytes;
   for (const std::uint64_t bytes : quarter_octaves(smallest, largest)) {
     auto point = footprint_point(sweep, bytes);
+    // A launch takes some 3 us, whatever it reads: 2 % of the time in which an H200's SMs read 4
+    // GiB from their L1.
+    constexpr std::uint64_t largest_level_1 = 256 * kibibyte;
+    const std::uint64_t visited =
+        sweep.is_hardware() && bytes <= largest_level_1 ? 8 * traffic : traffic;
     const double bandwidth = walk<Function::read, 4, Hint::none>(
-        sweep, point, arrays, Pattern::own_part, {.threads = 1024}, bytes, traffic);
+        sweep, point, arrays, Pattern::own_part, crew, bytes, visited);
     point.value("bandwidth", bandwidth, gigabytes);
     point.value("per CU", bandwidth / static_cast<double>(units), gigabytes);
+    if (bytes >= wide_tile) {
+      const double wide = walk<Function::read, wide_loads, Hint::none>(
+          sweep, point, arrays, Pattern::own_part, crew, bytes, visited, "8 loads time");
+      point.value("8 loads, per CU", wide / static_cast<double>(units), gigabytes);
+    }
   }
 }
 
@@ -65,10 +80,34 @@ inline void measure_footprint_l1(Sweep& sweep, std::uint64_t traffic) {
 inline constexpr Crew footprint_crew = {.threads = 1024};
 inline constexpr unsigned footprint_loads = 2;
 
+// Further ways to read a footprint, blocks per CU x threads x loads under way: none is the best at
+// all of them. Which is depends on how their strides fall on the footprint: one that the CUs'
+// strides go through more than once at a time is read faster than L2 answers, as one answer serves
+// several.
+inline void measure_other_ways(Sweep& sweep, Point& point, Arrays& arrays, std::uint64_t bytes,
+                               std::uint64_t traffic, double best) {
+  const auto way = [&]<unsigned Loads>(const Crew& crew) {
+    const std::string name = std::to_string(crew.blocks_per_unit) + " x " +
+                             std::to_string(crew.threads) + " x " + std::to_string(Loads);
+    const double bandwidth = walk<Function::read, Loads, Hint::past_l1>(
+        sweep, point, arrays, Pattern::once, crew, bytes, traffic, name + " time");
+    point.value(name, bandwidth, gigabytes);
+    best = std::max(best, bandwidth);
+  };
+  way.operator()<4>({.threads = 512});
+  way.operator()<4>({.threads = 1024});
+  way.operator()<2>({.threads = 768});
+  way.operator()<1>({.threads = 1024, .blocks_per_unit = 2});
+  point.value("best of the ways", best, gigabytes);
+}
+
 template <Function function>
 void measure_footprint(Sweep& sweep, std::uint64_t footprint) {
   set_footprint_axis(sweep, "footprint");
   sweep.note("all CUs together go through the data, each line once per pass, past L1");
+  if constexpr (function == Function::read) {
+    sweep.note("bandwidth: one block of 1024 threads x 2 loads on each CU; beside it other ways");
+  }
   const std::uint64_t smallest = std::min(footprint, (sweep.is_hardware() ? 512 : 64) * kibibyte);
   constexpr std::uint64_t moved = arrays_moved(function);
   constexpr unsigned allocated = stores(function) ? 2 : 1;
@@ -76,11 +115,15 @@ void measure_footprint(Sweep& sweep, std::uint64_t footprint) {
   Arrays arrays(sweep, footprint / moved, 1, stores(function));
   for (const std::uint64_t bytes : quarter_octaves(smallest, footprint)) {
     auto point = footprint_point(sweep, bytes);
-    point.value(
-        "bandwidth",
-        walk<function, footprint_loads, Hint::past_l1>(
-            sweep, point, arrays, Pattern::once, footprint_crew, bytes / moved, footprint / moved),
-        gigabytes);
+    const double bandwidth = walk<function, footprint_loads, Hint::past_l1>(
+        sweep, point, arrays, Pattern::once, footprint_crew, bytes / moved, footprint / moved);
+    point.value("bandwidth", bandwidth, gigabytes);
+    // The host backend's times tell nothing of caches.
+    if constexpr (function == Function::read) {
+      if (sweep.is_hardware()) {
+        measure_other_ways(sweep, point, arrays, bytes, footprint, bandwidth);
+      }
+    }
   }
 }
 

@@ -58,14 +58,15 @@ __global__ void __launch_bounds__(largest_block, 1)
 
 struct Shape {
   unsigned threads;
-  unsigned values;  // 16 bytes each, per thread
+  unsigned values;     // 16 bytes each, per thread
+  unsigned tiles = 1;  // of a block
 };
 
-// The best on an H200: a sum wants many loads under way, what stores wants only one value per
-// thread.
+// The best on an H200: a sum wants many loads under way, and two tiles for each time that a block
+// adds up its threads' sums; what stores wants only one value per thread.
 constexpr Shape best_shape(Function function) {
   if (!stores(function)) {
-    return {.threads = 256, .values = inputs_of(function) == 1 ? 8U : 4U};
+    return {.threads = 256, .values = inputs_of(function) == 1 ? 8U : 4U, .tiles = 2};
   }
   return {.threads = inputs_of(function) == 2 ? 1024U : 256U, .values = 1};
 }
@@ -101,7 +102,7 @@ void measure_function(Sweep& sweep, Arrays& arrays) {
   auto point = sweep.point(name_of(function), static_cast<double>(function));
   constexpr Shape best = best_shape(function);
   const double bandwidth =
-      stream<function, uint4, best.values>(sweep, point, arrays, "time", best.threads);
+      stream<function, uint4, best.values>(sweep, point, arrays, "time", best.threads, best.tiles);
   point.value("bandwidth", bandwidth, gigabytes);
   point.value("share of the driver's peak", 100 * bandwidth / peak(sweep.device()), "%");
 }

@@ -49,19 +49,39 @@ __device__ inline void end_of_loads() {
 #endif
 }
 
-// Adds the threads' sums up, so that no load can be left out.
-__device__ inline void store_block_sum(unsigned sum, unsigned* sums) {
-  constexpr unsigned smallest_wave = 32;
-  __shared__ unsigned wave_sums[largest_block / smallest_wave];
-  for (unsigned distance = warpSize / 2; distance > 0; distance /= 2) {
+inline constexpr unsigned smallest_wave = 32;
+
+// NVIDIA's warpSize is no constant for the compiler: it divides by it, and loops.
+__device__ inline unsigned wave_lanes() {
+#if defined(__CUDA_ARCH__)
+  return smallest_wave;
+#else
+  return warpSize;
+#endif
+}
+
+// The sum over the wave, in its first lane; NVIDIA has one instruction for it from sm_80 on.
+__device__ inline unsigned sum_of_wave(unsigned sum) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(0xFFFFFFFF, sum);
+#else
+  for (unsigned distance = wave_lanes() / 2; distance > 0; distance /= 2) {
     sum += __shfl_down(sum, distance);
   }
-  if (threadIdx.x % warpSize == 0) {
-    wave_sums[threadIdx.x / warpSize] = sum;
+  return sum;
+#endif
+}
+
+// Adds the threads' sums up, so that no load can be left out.
+__device__ inline void store_block_sum(unsigned sum, unsigned* sums) {
+  __shared__ unsigned wave_sums[largest_block / smallest_wave];
+  sum = sum_of_wave(sum);
+  if (threadIdx.x % wave_lanes() == 0) {
+    wave_sums[threadIdx.x / wave_lanes()] = sum;
   }
   __syncthreads();
   if (threadIdx.x == 0) {
-    for (unsigned wave = 1; wave < blockDim.x / warpSize; ++wave) {
+    for (unsigned wave = 1; wave < blockDim.x / wave_lanes(); ++wave) {
       sum += wave_sums[wave];
     }
     sums[blockIdx.x] = sum;

@@ -72,7 +72,7 @@ inline Crew on_this(const Sweep& sweep, const Crew& crew) {
 // `traffic` bytes have been visited; returns GB/s.
 template <Function function, unsigned Loads, Hint hint>
 double walk(Sweep& sweep, Point& point, Arrays& arrays, Pattern pattern, const Crew& wanted,
-            std::uint64_t bytes, std::uint64_t traffic) {
+            std::uint64_t bytes, std::uint64_t traffic, const std::string& time_name = "time") {
   const Crew crew = on_this(sweep, wanted);
   const bool is_shared = pattern == Pattern::once;
   const unsigned blocks = crew.blocks_per_unit * arrays.units;
@@ -96,7 +96,7 @@ double walk(Sweep& sweep, Point& point, Arrays& arrays, Pattern pattern, const C
   const unsigned repeats = pattern == Pattern::in_step ? passes * blocks : passes;
   verify<function>(point, arrays, distinct, &sums, repeats, run);
   const double moved = static_cast<double>(pass_bytes) * passes * arrays_moved(function);
-  return moved * 1e-9 / point.measure(run).seconds().median;
+  return moved * 1e-9 / point.measure(run, {.name = time_name}).seconds().median;
 }
 
 // A row that reads, if all blocks of the crew are in place at once.
