@@ -305,6 +305,40 @@ void measure_blocks(Sweep& sweep, const Sizes& sizes) {
   }
 }
 
+// The best step and its reads and writes alone, in blocks of other shapes: how much of a row of
+// each array a block asks for, and how many rows.
+void measure_block_shapes(Sweep& sweep, const Sizes& sizes) {
+  sweep.axis({.name = "block"});
+  sweep.headline(updates);
+  note_sizes(sweep, sizes);
+  sweep.note("the stage with a bound and restrict on all, and the same reads and writes alone");
+  require_memory(sweep, sizes);
+  const Stage step = restrict_all_stage();
+  const Stage streams = streams_stage();
+  Lattice lattice(sweep, sizes.extents, measured_box, make_model());
+  double x = 0;
+  for (const dim3 threads : {dim3(32, 1), dim3(64, 1), dim3(128, 1), dim3(256, 1), dim3(128, 2),
+                             dim3(64, 4), dim3(32, 8)}) {
+    const Blocks blocks = {.threads = threads};
+    auto point = sweep.point(std::to_string(threads.x) + " x " + std::to_string(threads.y), ++x);
+    verify_stage(point, lattice, step, blocks, Work::model, 1);
+    const double rate = measure_rate(point, lattice, step, blocks);
+    verify_stage(point, lattice, streams, blocks, Work::streams, 1, "streams: ");
+    const auto time = point.measure(
+        [&] {
+          streams.step.run(lattice, blocks, nullptr);
+          lattice.swap_halves();
+        },
+        {.name = "streams time"});
+    const double alone =
+        static_cast<double>(lattice.layout().cells()) * 1e-6 / time.seconds().median;
+    point.value(updates, rate, updates_unit);
+    point.value("bandwidth", bandwidth_of(rate), "GB/s");
+    point.value("the same reads and writes", bandwidth_of(alone), "GB/s");
+    point.value("resident", resident_waves(sweep, step.step, blocks), "waves/CU");
+  }
+}
+
 // Grids that fill no block, and that are their own neighbours: every stage is verified, each cell
 // by the host.
 void measure_awkward(Sweep& sweep, unsigned steps, std::uint64_t most_cells) {
@@ -371,6 +405,8 @@ int main(int argc, char** argv) {
   }
   experiment.sweep("blocks", "blocks of other sizes, no launch bound",
                    [&](Sweep& sweep) { measure_blocks(sweep, sizes()); });
+  experiment.sweep("block-shapes", "the best step, in blocks of other shapes",
+                   [&](Sweep& sweep) { measure_block_shapes(sweep, sizes()); });
   experiment.sweep("awkward", "grids at which a kernel may go wrong", [&](Sweep& sweep) {
     measure_awkward(sweep, static_cast<unsigned>(std::uint64_t{steps}), most_awkward);
   });
