@@ -155,8 +155,11 @@ inline TreeShape tree_shape(unsigned threads, unsigned fan) {
 // once.
 struct Deal {
   unsigned tiles_per_block;  // 0: as many blocks as fit, each with as many tiles as the others
-  unsigned most_tiles = 0;   // of a block, if not 0: where they are more there are more blocks
+  // Of a block, if not 0, where so few make so many rounds of blocks that it matters little how
+  // full the last one is.
+  unsigned most_tiles = 0;
 };
+constexpr unsigned many_rounds = 12;
 constexpr Deal to_resident_blocks = {.tiles_per_block = 0};
 
 // What becomes of the blocks' sums.
@@ -187,8 +190,8 @@ struct VectorRung {
     const std::uint64_t tiles = std::max<std::uint64_t>(1, divide_up(count, tile()));
     std::uint64_t each =
         deal.tiles_per_block > 0 ? deal.tiles_per_block : divide_up(tiles, resident);
-    if (deal.most_tiles > 0) {
-      each = std::min<std::uint64_t>(each, deal.most_tiles);
+    if (deal.most_tiles > 0 && each >= std::uint64_t{many_rounds} * deal.most_tiles) {
+      each = deal.most_tiles;
     }
     return static_cast<unsigned>(divide_up(tiles, each));
   }
