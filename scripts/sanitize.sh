@@ -82,7 +82,7 @@ declare -A sizes=(
 # The kernels whose blocks wait for one another, by parts of their mangled names.
 declare -A waiting_kernels=(
   [reduction]="early_ticket_kernel"
-  [batchnorm]="channel_resident6kernel channel_staying6kernel"
+  [batchnorm]="channel_resident6kernel channel_staying6kernel channel_in_lds6kernel channel_asked_ahead6kernel"
   [sgemm]="split_along_k"
   [dgemm]="split"
   [grid_sync]="rounds_kernel exchange_kernel"

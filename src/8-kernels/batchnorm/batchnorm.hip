@@ -20,6 +20,7 @@
 //   15a to 15c  one block for a channel: three passes, two, two of which one goes backwards
 //   15d to 15f  several blocks for a channel, each with its part in registers: they meet in memory;
 //               no more blocks than fit; or a cluster, on NVIDIA
+//   15g, 15h    with a part of the values in LDS; and L2 asked for later channels ahead of time
 //
 // What must move is one read and one write, so the ladder ends at the bandwidth of a copy, which is
 // measured on the same two arrays (copy.h). reference.h checks every element, on random numbers, on

@@ -61,24 +61,40 @@ inline unsigned width_of(const Tensor& tensor) { return tensor.plane % 4 == 0 ? 
 
 constexpr unsigned most_waves = 32;  // of a block: 1024 threads in waves of 32
 
+// NVIDIA's warpSize is no constant for the compiler: it divides by it, and loops.
+__device__ inline unsigned wave_lanes() {
+#if defined(__CUDA_ARCH__)
+  return 32;
+#else
+  return warpSize;
+#endif
+}
+
+// The sum over the wave, all of whose lanes are active, in each of them.
 __device__ inline float sum_of_wave(float value) {
-  for (unsigned distance = warpSize / 2; distance > 0; distance /= 2) {
+  for (unsigned distance = wave_lanes() / 2; distance > 0; distance /= 2) {
+#if defined(__CUDA_ARCH__)
+    // To ask which lanes are active takes as long as the shuffle, or longer.
+    constexpr unsigned all_lanes = 0xFFFFFFFF;
+    value += __shfl_xor_sync(all_lanes, value, static_cast<int>(distance));
+#else
     value += __shfl_xor(value, static_cast<int>(distance));
+#endif
   }
   return value;
 }
 
-__device__ inline bool is_in_first_wave() { return threadIdx.x < static_cast<unsigned>(warpSize); }
+__device__ inline bool is_in_first_wave() { return threadIdx.x < wave_lanes(); }
 
 // The sum over a block, in every thread. `wave_sums` is LDS that nothing else uses.
 __device__ inline float sum_of_block(float value, float (&wave_sums)[most_waves]) {
   value = sum_of_wave(value);
-  if (threadIdx.x % warpSize == 0) {
-    wave_sums[threadIdx.x / warpSize] = value;
+  if (threadIdx.x % wave_lanes() == 0) {
+    wave_sums[threadIdx.x / wave_lanes()] = value;
   }
   __syncthreads();
   float sum = 0;
-  for (unsigned wave = 0; wave < blockDim.x / warpSize; ++wave) {
+  for (unsigned wave = 0; wave < blockDim.x / wave_lanes(); ++wave) {
     sum += wave_sums[wave];
   }
   return sum;

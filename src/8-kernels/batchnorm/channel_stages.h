@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "15a-channel-three-passes.h"
@@ -16,6 +17,8 @@
 #include "15d-channel-resident.h"
 #include "15e-channel-resident-blocks-that-stay.h"
 #include "15f-channel-cluster.h"
+#include "15g-channel-in-lds.h"
+#include "15h-channel-asked-ahead.h"
 #include "channel_parts.h"
 #include "stage.h"
 
@@ -135,6 +138,96 @@ Stage staying_stage(const Sweep& sweep, Arrays& arrays, const std::string& name)
           : Resident{channel_staying::kernel<1, 16, 512>, 1, 16, 512, true});
 }
 
+// --- With LDS ------------------------------------------------------------------------------------
+
+#if !defined(HIPSCOPE_BACKEND_AMD)
+/// `further(channels, siblings)` are the kernel's last arguments, in a tuple, where the device has
+/// room for the blocks of so many channels.
+template <typename Kernel, typename Further>
+Stage in_lds_stage_of(const Sweep& sweep, Arrays& arrays, const std::string& name, Kernel kernel,
+                      const InLdsShape& shape, const Further& further) {
+  constexpr unsigned width = 4;
+  const unsigned values = shape.in_lds + shape.in_registers;
+  const auto lds_bytes = static_cast<unsigned>(shape.in_lds * shape.block * sizeof(float4));
+  Stage stage;
+  stage.name = name;
+  stage.why_not = width_of(arrays.tensor) == width
+                      ? refusal_of_lds(sweep, kernel, lds_bytes)
+                      : "a run is no whole number of accesses of 16 bytes";
+  if (!stage.why_not.empty()) {
+    return stage;
+  }
+  const Runs runs = runs_of(arrays.tensor, width);
+  const Group group = group_of(runs, values * shape.block);
+  const unsigned siblings = group.siblings;
+  stage.arithmetic = {.moments = Moments::centred,
+                      .additions = values * width + wave_additions + most_waves + wave_additions,
+                      .is_exact = false};
+  stage.is_exact_on_integers = siblings == 1 || group.share * width % 2 == 0;
+  stage.footprint = footprint_of(sweep, kernel, shape.block, lds_bytes);
+  stage.why_not = refusal(sweep, runs, group, stage.footprint);
+  if (!stage.why_not.empty()) {
+    return stage;
+  }
+  const auto state = std::make_shared<ExchangeState>(ExchangeState{
+      .messages = DeviceBuffer<unsigned long long>(std::size_t{runs.channels} * siblings)});
+  state->tickets.clear();
+  state->messages.clear();
+  const auto last = further(room_for(sweep, stage.footprint) / siblings, siblings);
+  const LaunchShape launch_shape = {
+      .grid = dim3(runs.channels * siblings), .block = dim3(shape.block), .lds_bytes = lds_bytes};
+  stage.run = [kernel, state, runs, group, last, launch_shape, &arrays] {
+    state->parity ^= 1U;
+    const Exchange exchange = {.tickets = state->tickets.data(),
+                               .groups = runs.channels,
+                               .messages = state->messages.data(),
+                               .parity = state->parity};
+    for (unsigned launches = blocks_run_together ? 1 : 2; launches > 0; --launches) {
+      std::apply(
+          [&](const auto&... each) {
+            launch(kernel, launch_shape, arrays.input.data(), arrays.gamma.data(),
+                   arrays.beta.data(), arrays.output.data(), runs, group, exchange, each...);
+          },
+          last);
+    }
+  };
+  return stage;
+}
+
+template <unsigned InLds, unsigned InRegisters, unsigned Block, unsigned Blocks>
+Stage in_lds_stage(const Sweep& sweep, Arrays& arrays, const std::string& name) {
+  return in_lds_stage_of(
+      sweep, arrays, name, channel_in_lds::kernel<InLds, InRegisters, Block, Blocks>,
+      {InLds, InRegisters, Block, Blocks}, [](unsigned, unsigned) { return std::tuple<>(); });
+}
+
+/// So many channels are asked for at once.
+template <unsigned InLds, unsigned InRegisters, unsigned Block, unsigned Blocks>
+Stage asked_ahead_stage(const Sweep& sweep, Arrays& arrays, const std::string& name,
+                        unsigned channels) {
+  const Tensor tensor = arrays.tensor;
+  return in_lds_stage_of(
+      sweep, arrays, name, channel_asked_ahead::kernel<InLds, InRegisters, Block, Blocks>,
+      {InLds, InRegisters, Block, Blocks}, [=](unsigned room, unsigned siblings) {
+        return std::tuple(AskAhead{.columns = channels * tensor.plane,
+                                   .readers = channels * siblings,
+                                   .first = room / channels,
+                                   .images = tensor.images,
+                                   .image = tensor.channels * tensor.plane});
+      });
+}
+
+inline std::vector<Stage> lds_stages(const Sweep& sweep, Arrays& arrays) {
+  constexpr InLdsShape in_lds = channel_in_lds::best_shape;
+  constexpr InLdsShape asked = channel_asked_ahead::best_shape;
+  constexpr unsigned channels = 4;
+  return {in_lds_stage<in_lds.in_lds, in_lds.in_registers, in_lds.block, in_lds.blocks>(
+              sweep, arrays, "resident, in LDS too"),
+          asked_ahead_stage<asked.in_lds, asked.in_registers, asked.block, asked.blocks>(
+              sweep, arrays, "resident, in LDS too, asked for ahead", channels)};
+}
+#endif
+
 // --- A cluster -----------------------------------------------------------------------------------
 
 inline Stage cluster_stage([[maybe_unused]] const Sweep& sweep, [[maybe_unused]] Arrays& arrays) {
@@ -196,6 +289,11 @@ inline std::vector<Stage> channel_stages(const Sweep& sweep, Arrays& arrays) {
   stages.push_back(resident_stage<values, block>(sweep, arrays, "resident"));
   stages.push_back(staying_stage<values, block>(sweep, arrays, "resident, blocks that stay"));
   stages.push_back(cluster_stage(sweep, arrays));
+#if !defined(HIPSCOPE_BACKEND_AMD)
+  for (const Stage& stage : lds_stages(sweep, arrays)) {
+    stages.push_back(stage);
+  }
+#endif
   return stages;
 }
 
@@ -214,6 +312,22 @@ inline std::vector<Stage> channel_shape_stages(const Sweep& sweep, Arrays& array
   add.operator()<256, 14>();
   add.operator()<512, 14>();
   add.operator()<256, 25>();
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+  const auto add_in_lds = [&]<unsigned InLds, unsigned InRegisters, unsigned Blocks>() {
+    constexpr unsigned threads = 256;
+    const std::string name = std::to_string(threads) + "x" + std::to_string(InRegisters) + " and " +
+                             std::to_string(InLds) + " in LDS";
+    stages.push_back(in_lds_stage<InLds, InRegisters, threads, Blocks>(sweep, arrays, name));
+    for (const unsigned channels : {4U, 8U}) {
+      stages.push_back(asked_ahead_stage<InLds, InRegisters, threads, Blocks>(
+          sweep, arrays, name + ", asked for: " + std::to_string(channels), channels));
+    }
+  };
+  add_in_lds.operator()<9, 5, 5>();
+  add_in_lds.operator()<11, 9, 4>();
+  add_in_lds.operator()<13, 12, 3>();
+  add_in_lds.operator()<8, 25, 2>();
+#endif
   return stages;
 }
 

@@ -21,16 +21,34 @@ struct Footprint {
 };
 
 template <typename... Parameters>
-Footprint footprint_of(const Sweep& sweep, void (*kernel)(Parameters...), unsigned threads) {
+Footprint footprint_of(const Sweep& sweep, void (*kernel)(Parameters...), unsigned threads,
+                       unsigned lds_bytes = 0) {
   hipFuncAttributes attributes{};
   check(hipFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
   int blocks = 0;
-  check(
-      hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(threads), 0));
+  check(hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(threads),
+                                                     lds_bytes));
   return {.registers = sweep.is_hardware() ? attributes.numRegs : unknown,
           .scratch_bytes =
               sweep.is_hardware() ? static_cast<double>(attributes.localSizeBytes) : unknown,
           .resident_blocks = blocks};
+}
+
+/// Why a kernel whose blocks take so much LDS cannot run; empty if it can, and then it has been
+/// allowed to take it, which NVIDIA asks for.
+template <typename... Parameters>
+std::string refusal_of_lds(const Sweep& sweep, void (*kernel)(Parameters...), unsigned lds_bytes) {
+  hipFuncAttributes attributes{};
+  check(hipFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
+  const std::uint64_t most = sweep.device().largest_lds_bytes_per_block;
+  if (lds_bytes + attributes.sharedSizeBytes > most) {
+    return "a block takes " + std::to_string(lds_bytes + attributes.sharedSizeBytes) +
+           " bytes of LDS, where this device has " + std::to_string(most);
+  }
+  check(hipFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                            hipFuncAttributeMaxDynamicSharedMemorySize,
+                            static_cast<int>(lds_bytes)));
+  return "";
 }
 
 /// One way to normalize, ready to run on its arrays.
