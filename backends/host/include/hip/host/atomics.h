@@ -113,10 +113,32 @@ inline unsigned atomicDec(unsigned* address, unsigned limit) {
   });
 }
 
-/// As atomicAdd: one thread runs at a time, so that every scope is the system's.
+// One thread runs at a time, so that every scope is the system's.
+
 template <hip_host::AtomicNumber Value>
 Value atomicAdd_system(Value* address, std::type_identity_t<Value> value) {
   return atomicAdd(address, value);
+}
+
+template <hip_host::AtomicNumber Value>
+Value atomicMin_system(Value* address, std::type_identity_t<Value> value) {
+  return atomicMin(address, value);
+}
+
+template <hip_host::AtomicNumber Value>
+Value atomicMax_system(Value* address, std::type_identity_t<Value> value) {
+  return atomicMax(address, value);
+}
+
+template <hip_host::AtomicNumber Value>
+Value atomicExch_system(Value* address, std::type_identity_t<Value> value) {
+  return atomicExch(address, value);
+}
+
+template <hip_host::AtomicNumber Value>
+Value atomicCAS_system(Value* address, std::type_identity_t<Value> compare,
+                       std::type_identity_t<Value> value) {
+  return atomicCAS(address, compare, value);
 }
 
 // The fences have nothing to order, for the reason above; they only keep the compiler from moving

@@ -1,0 +1,509 @@
+// What does an atomic cost, where threads meet and where they do not?
+//
+// An atomic reads a word, computes and writes it back, with nobody in between: in the LDS of a
+// block, or in L2, where all CUs see the same. One lane that waits for what its atomic returns
+// waits as for a load. Many lanes at different words go at the memory's own rate. Many at one word
+// wait for one another, and there it is worth to meet somewhere nearer first.
+//   latency     one lane, each atomic with what the last one returned, by operation and type
+//   l2          all CUs at words of L2, by operation, and by who meets whom
+//   lds         the same for one block in LDS
+//   waves       by the waves of one CU, beside an addition that is a loop of compare-and-swap
+//   units       by the number of CUs
+//   order       order.h      a sum of floats by atomics: is it the same every time, how exact is
+//   it? cures       cures.h      one sum over many values: who adds up before the one word is
+//   reached histogram   histogram/   256 bins: a ladder, beside the vendor's library
+// What each operation does and must leave behind is in operations.h and words.h.
+#include <hipscope/hipscope.h>
+#include <hipscope/timed_rounds.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "atomics_findings.h"
+#include "cures.h"
+#include "histogram/ladder.h"
+#include "operations.h"
+#include "order.h"
+#include "words.h"
+
+namespace atomics {
+namespace {
+
+using hipscope::DeviceBuffer;
+using hipscope::launch;
+using hipscope::Point;
+using hipscope::Sweep;
+using hipscope::WaveTime;
+
+constexpr unsigned largest_block = 1024;
+constexpr unsigned chain_steps = 16;  // in the body of the loop
+constexpr unsigned body_steps = 8;
+
+// --- Kernels ----------------------------------------------------------------------------------
+
+// What a chain begins with. `mask` is 0, which the compiler does not know: so an operand that never
+// changes still waits for what was returned.
+template <typename Word>
+struct Chain {
+  Word start;
+  Word first;
+  Word mask;
+};
+
+// Between two atomics of the chain is one instruction.
+template <typename Op>
+__device__ typename Op::Word next_operand(const Chain<typename Op::Word>& chain,
+                                          typename Op::Word returned) {
+  if constexpr (Op::adds) {
+    return (returned & chain.mask) | chain.first;
+  } else {
+    return Op::kind == Kind::minimum ? returned - 2 : returned + 2;
+  }
+}
+
+// One lane. Its word's place is loaded: nvcc would add up the operands of all lanes for what it
+// knows to be one address.
+template <typename Op, Scope scope>
+__global__ void __launch_bounds__(1)
+    chain_kernel(typename Op::Word* words, const unsigned* places, Chain<typename Op::Word> chain,
+                 typename Op::Word* ends, WaveTime* time, unsigned rounds) {
+  using Word = typename Op::Word;
+  __shared__ Word lds[1];
+  Word* const word = (scope == Scope::block ? lds : words) + places[0];
+  *word = chain.start;
+  Word operand = chain.first;
+  Word returned = 0;
+  *time = hipscope::time_rounds<false>(rounds, [&] {
+#pragma unroll
+    for (unsigned step = 0; step < chain_steps; ++step) {
+      returned = apply<Op, scope>(word, operand);
+      operand = next_operand<Op>(chain, returned);
+    }
+  });
+  ends[0] = returned;
+  ends[1] = *word;
+}
+
+// A lane at its word. With `Returned` it keeps a tally of what its atomics return; without, nobody
+// asks, and the compiler may take an instruction that returns nothing.
+template <typename Op, bool Returned, Scope scope>
+struct Worker {
+  using Word = typename Op::Word;
+  Word* word;
+  Word operand;
+  Word increment;
+  unsigned tally = 0;
+
+  __device__ void work() {
+#pragma unroll
+    for (unsigned step = 0; step < body_steps; ++step) {
+      const Word returned = apply<Op, scope>(word, operand);
+      if constexpr (Returned) {
+        tally += tally_of<Op>(returned, operand);
+      }
+      if constexpr (!Op::adds) {
+        operand += increment;
+      }
+    }
+  }
+};
+
+// `base` is what the operands have risen by in the launches before.
+template <typename Op, bool Returned, Scope scope>
+__global__ void __launch_bounds__(largest_block)
+    rate_kernel(typename Op::Word* words, const unsigned* places, const typename Op::Word* operands,
+                typename Op::Word base, typename Op::Word increment, unsigned* tallies,
+                unsigned rounds) {
+  const unsigned lane = blockIdx.x * blockDim.x + threadIdx.x;
+  Worker<Op, Returned, scope> worker{
+      .word = words + places[lane], .operand = operands[lane] + base, .increment = increment};
+#pragma unroll 1
+  for (unsigned round = 0; round < rounds; ++round) {
+    worker.work();
+  }
+  if constexpr (Returned) {
+    tallies[lane] = worker.tally;
+  }
+}
+
+// The same in LDS, which begins anew with each launch and is stored at its end. Each wave tells its
+// time.
+template <typename Op, bool Returned>
+__global__ void __launch_bounds__(largest_block)
+    lds_rate_kernel(typename Op::Word* words, unsigned word_count, typename Op::Word start,
+                    const unsigned* places, const typename Op::Word* operands,
+                    typename Op::Word increment, unsigned* tallies, WaveTime* times,
+                    unsigned rounds) {
+  using Word = typename Op::Word;
+  HIP_DYNAMIC_SHARED(unsigned long long, dynamic_lds)
+  auto* const lds = reinterpret_cast<Word*>(dynamic_lds);
+  for (unsigned i = threadIdx.x; i < word_count; i += blockDim.x) {
+    lds[i] = start;
+  }
+  __syncthreads();
+  Worker<Op, Returned, Scope::block> worker{
+      .word = lds + places[threadIdx.x], .operand = operands[threadIdx.x], .increment = increment};
+  const WaveTime taken = hipscope::time_rounds<true>(rounds, [&] { worker.work(); });
+  __syncthreads();
+  for (unsigned i = threadIdx.x; i < word_count; i += blockDim.x) {
+    words[i] = lds[i];
+  }
+  if constexpr (Returned) {
+    tallies[threadIdx.x] = worker.tally;
+  }
+  if (threadIdx.x % warpSize == 0) {
+    times[threadIdx.x / warpSize] = taken;
+  }
+}
+
+// 1.0 to one word from every lane.
+__global__ void __launch_bounds__(largest_block) loop_kernel(float* word, unsigned rounds) {
+#pragma unroll 1
+  for (unsigned round = 0; round < rounds; ++round) {
+    add_by_loop(word, 1.0F);
+  }
+}
+
+// --- Sweep: latency ---------------------------------------------------------------------------
+
+template <typename Op, Scope scope>
+void measure_latency(const Sweep& sweep, Point& point, const std::string& name,
+                     std::uint64_t rounds) {
+  using Word = typename Op::Word;
+  const std::vector<unsigned> place = {0};
+  const DeviceBuffer<unsigned> places{std::span<const unsigned>(place)};
+  DeviceBuffer<Word> words(1);
+  DeviceBuffer<Word> ends(2);
+  hipscope::WaveTimes times(1);
+  const std::uint64_t start = Operands<Op>::start_number();
+  const Chain<Word> chain = {
+      .start = Operands<Op>::start(), .first = Operands<Op>::first(0, 0), .mask = 0};
+  const auto run = [&](WaveTime* time) {
+    launch(chain_kernel<Op, scope>, {.grid = dim3(1), .block = dim3(1)}, words.data(),
+           places.data(), chain, ends.data(), time, rounds);
+  };
+  hipscope::WaveTimes unused(1);
+  run(unused.next());
+  const std::uint64_t steps = (rounds + hipscope::warm_up_rounds) * chain_steps;
+  const bool falls = Op::kind == Kind::minimum;
+  const Word last = word_of<Op>(falls ? start - steps + 1 : start + steps - 1);
+  const Word left = word_of<Op>(falls ? start - steps : start + steps);
+  const std::vector<Word> found = ends.to_host();
+  point.verify(name, (found[0] == last ? 0 : 1) + (found[1] == left ? 0 : 1), found.size());
+  point.measure([&] { run(times.next()); }, {.name = name + " time", .batch = 1});
+  point.value(name, sweep.counted(times.take(point)) / static_cast<double>(rounds * chain_steps),
+              "cycles");
+}
+
+void measure_latencies(Sweep& sweep, std::uint64_t rounds) {
+  sweep.axis({.name = "operation"});
+  sweep.headline("L2");
+  sweep.note("one lane; between two atomics stands one instruction, which makes the next operand");
+  for_each_operation([&](auto op, double x) {
+    using Op = decltype(op);
+    if constexpr (Op::kind != Kind::add_one) {  // it has no operand that could wait
+      auto point = sweep.point(name_of<Op>(), x);
+      measure_latency<Op, Scope::block>(sweep, point, "LDS", rounds);
+      measure_latency<Op, Scope::device>(sweep, point, "L2", rounds);
+      if constexpr (Op::has_system_scope) {
+        measure_latency<Op, Scope::system>(sweep, point, "system", rounds);
+      }
+    }
+  });
+}
+
+// --- Rates ------------------------------------------------------------------------------------
+
+Crew whole_device(const Sweep& sweep) {
+  const auto wave_size = static_cast<unsigned>(sweep.device().wave_size);
+  return {.blocks = static_cast<unsigned>(sweep.device().compute_units),
+          .threads = sweep.is_hardware() ? largest_block : wave_size,
+          .wave_size = wave_size};
+}
+
+template <typename Op>
+std::vector<typename Op::Word> operands_of(const Crew& crew) {
+  std::vector<typename Op::Word> operands(crew.lanes());
+  for (unsigned lane = 0; lane < crew.lanes(); ++lane) {
+    operands[lane] = Operands<Op>::first(lane, 0);
+  }
+  return operands;
+}
+
+// The lanes of a launch, each at its word of L2.
+template <typename Op, bool Returned, Scope scope>
+class Gathering {
+ public:
+  using Word = typename Op::Word;
+
+  Gathering(Pattern pattern, const Crew& crew)
+      : crew_(crew),
+        places_(places_of(pattern, crew, sizeof(Word))),
+        device_places_(std::span<const unsigned>(places_)),
+        operands_(std::span<const Word>(operands_of<Op>(crew))),
+        words_(std::span<const Word>(std::vector<Word>(words_in(places_), Operands<Op>::start()))),
+        tallies_(crew.lanes()) {}
+
+  void run(unsigned rounds) {
+    constexpr bool falls = Op::kind == Kind::minimum;
+    constexpr bool rises = Op::kind == Kind::maximum || Op::kind == Kind::compare_and_swap;
+    const Word base = falls ? 0 - before_ : rises ? before_ : 0;
+    launch(rate_kernel<Op, Returned, scope>,
+           {.grid = dim3(crew_.blocks), .block = dim3(crew_.threads)}, words_.data(),
+           device_places_.data(), operands_.data(), base, Operands<Op>::increment(crew_.lanes()),
+           tallies_.data(), rounds);
+    before_ += rounds * body_steps;
+  }
+
+  // Of the first launch.
+  void verify(Point& point, const std::string& name, unsigned rounds) {
+    run(rounds);
+    Outcome<Op> outcome{.words = words_.to_host(), .tallies = {}};
+    if (Returned) {
+      outcome.tallies = tallies_.to_host();
+    }
+    Expectation<Op>(places_, std::uint64_t{rounds} * body_steps).verify(point, name, outcome);
+  }
+
+ private:
+  Crew crew_;
+  std::vector<unsigned> places_;
+  DeviceBuffer<unsigned> device_places_;
+  DeviceBuffer<Word> operands_;
+  DeviceBuffer<Word> words_;
+  DeviceBuffer<unsigned> tallies_;
+  Word before_ = 0;
+};
+
+// Atomics per second, in all lanes together.
+template <typename Op, bool Returned, Scope scope = Scope::device>
+void measure_rate(Point& point, const std::string& name, Pattern pattern, const Crew& crew,
+                  unsigned rounds) {
+  Gathering<Op, Returned, scope> gathering(pattern, crew);
+  if constexpr (Op::counts_far) {
+    gathering.verify(point, name, rounds);
+  } else {
+    const Crew one_wave = {.blocks = 1, .threads = crew.wave_size, .wave_size = crew.wave_size};
+    Gathering<Op, Returned, scope>(pattern, one_wave).verify(point, name, 1);
+  }
+  const auto time = point.measure([&] { gathering.run(rounds); }, {.name = name + " time"});
+  const double atomics = double{body_steps} * rounds * crew.lanes();
+  point.value(name, 1e-9 * atomics / time.seconds().median, "G/s");
+}
+
+// Where lanes do not meet, an atomic is so much faster that it takes more of them to time it.
+unsigned rounds_for(const Sweep& sweep, Pattern pattern, std::uint64_t rounds) {
+  constexpr unsigned more = 16;
+  const bool is_crowded = pattern == Pattern::one_address || pattern == Pattern::one_line;
+  return static_cast<unsigned>(rounds) * (is_crowded || !sweep.is_hardware() ? 1 : more);
+}
+
+template <typename Op, bool Returned>
+void measure_l2_row(Sweep& sweep, double x, std::uint64_t rounds) {
+  auto point = sweep.point(name_of<Op>() + (Returned ? ", returned" : ""), x);
+  const Crew crew = whole_device(sweep);
+  for (const Pattern pattern : {Pattern::one_address, Pattern::one_line, Pattern::per_wave,
+                                Pattern::per_block, Pattern::spread, Pattern::scattered}) {
+    measure_rate<Op, Returned>(point, name_of(pattern), pattern, crew,
+                               rounds_for(sweep, pattern, rounds));
+  }
+  if constexpr (Op::has_system_scope && std::is_same_v<Op, AddInt>) {
+    for (const Pattern pattern : {Pattern::one_address, Pattern::spread}) {
+      measure_rate<Op, Returned, Scope::system>(point, std::string("system, ") + name_of(pattern),
+                                                pattern, crew, rounds_for(sweep, pattern, rounds));
+    }
+  }
+}
+
+// Rows of what returns nothing stand before those of what does. A compare-and-swap without its
+// return would be of no use.
+template <typename MeasureRow>
+void measure_rows(MeasureRow measure_row) {
+  for_each_operation([&](auto op, double x) {
+    using Op = decltype(op);
+    if constexpr (Op::kind != Kind::compare_and_swap) {
+      measure_row(op, std::false_type{}, x);
+    }
+  });
+  for_each_operation([&](auto op, double x) {
+    constexpr double first_returned = 20;
+    measure_row(op, std::true_type{}, first_returned + x);
+  });
+}
+
+void measure_l2(Sweep& sweep, std::uint64_t rounds) {
+  sweep.axis({.name = "operation"});
+  sweep.headline(name_of(Pattern::spread));
+  sweep.note("a block of 1024 threads on each CU; atomics of a lane, of all lanes together");
+  measure_rows([&](auto op, auto returned, double x) {
+    measure_l2_row<decltype(op), decltype(returned)::value>(sweep, x, rounds);
+  });
+}
+
+// --- Sweep: lds -------------------------------------------------------------------------------
+
+template <typename Op, bool Returned>
+void measure_lds_pattern(const Sweep& sweep, Point& point, Pattern pattern, const Crew& wanted,
+                         std::uint64_t rounds, bool is_measured) {
+  using Word = typename Op::Word;
+  const std::string name = name_of(pattern);
+  const std::vector<unsigned> places = places_of(pattern, wanted, sizeof(Word));
+  const DeviceBuffer<unsigned> device_places{std::span<const unsigned>(places)};
+  const std::vector<Word> first = operands_of<Op>(wanted);
+  const DeviceBuffer<Word> operands{std::span<const Word>(first)};
+  DeviceBuffer<Word> words(words_in(places));
+  DeviceBuffer<unsigned> tallies(wanted.threads);
+  const auto run = [&](WaveTime* times) {
+    launch(lds_rate_kernel<Op, Returned>,
+           {.grid = dim3(1),
+            .block = dim3(wanted.threads),
+            .lds_bytes = static_cast<std::uint32_t>(words.size() * sizeof(Word))},
+           words.data(), words.size(), Operands<Op>::start(), device_places.data(), operands.data(),
+           Operands<Op>::increment(wanted.lanes()), tallies.data(), times, rounds);
+  };
+  const unsigned waves = wanted.threads / wanted.wave_size;
+  hipscope::WaveTimes unused(waves);
+  run(unused.next());
+  Outcome<Op> outcome{.words = words.to_host(), .tallies = {}};
+  if (Returned) {
+    outcome.tallies = tallies.to_host();
+  }
+  const std::uint64_t steps = (rounds + hipscope::warm_up_rounds) * body_steps;
+  if (Op::counts_far || !is_measured) {
+    Expectation<Op>(places, steps).verify(point, name, outcome);
+  }
+  if (is_measured) {
+    hipscope::WaveTimes times(waves);
+    point.measure([&] { run(times.next()); }, {.name = name + " time", .batch = 1});
+    const double atomics = double{body_steps} * static_cast<double>(rounds) * wanted.lanes();
+    point.value(name, atomics / sweep.counted(times.take(point)), "lanes/cycle");
+  }
+}
+
+template <typename Op, bool Returned>
+void measure_lds_row(Sweep& sweep, double x, std::uint64_t rounds) {
+  auto point = sweep.point(name_of<Op>() + (Returned ? ", returned" : ""), x);
+  Crew crew = whole_device(sweep);
+  crew.blocks = 1;
+  for (const Pattern pattern :
+       {Pattern::one_address, Pattern::one_line, Pattern::spread, Pattern::one_bank}) {
+    if constexpr (!Op::counts_far) {
+      Crew one_wave = crew;
+      one_wave.threads = crew.wave_size;
+      measure_lds_pattern<Op, Returned>(sweep, point, pattern, one_wave, 1, false);
+    }
+    measure_lds_pattern<Op, Returned>(sweep, point, pattern, crew, rounds, true);
+  }
+}
+
+void measure_lds(Sweep& sweep, std::uint64_t rounds) {
+  sweep.axis({.name = "operation"});
+  sweep.headline(name_of(Pattern::spread));
+  sweep.note("one block of 1024 threads, by its CU's cycle counter");
+  measure_rows([&](auto op, auto returned, double x) {
+    measure_lds_row<decltype(op), decltype(returned)::value>(sweep, x, rounds);
+  });
+}
+
+// --- Sweeps: waves, units ---------------------------------------------------------------------
+
+// 1.0 from each lane of a block, by a loop.
+void measure_loop(Point& point, const Crew& crew, unsigned rounds) {
+  DeviceBuffer<float> word(1);
+  const auto run = [&] {
+    launch(loop_kernel, {.grid = dim3(crew.blocks), .block = dim3(crew.threads)}, word.data(),
+           rounds);
+  };
+  word.clear();
+  run();
+  const auto adds = static_cast<double>(crew.lanes()) * rounds;
+  point.verify("loop, one address", word.to_host()[0] == static_cast<float>(adds) ? 0 : 1, 1);
+  word.clear();
+  const auto time = point.measure(run, {.name = "loop, one address time"});
+  point.value("loop, one address", 1e-9 * adds / time.seconds().median, "G/s");
+}
+
+void measure_crew(Point& point, const Crew& crew, unsigned rounds, unsigned crowded_rounds) {
+  measure_rate<AddInt, false>(point, name_of(Pattern::one_address), Pattern::one_address, crew,
+                              crowded_rounds);
+  measure_rate<AddInt, true>(point, "one address, returned", Pattern::one_address, crew,
+                             crowded_rounds);
+  measure_rate<AddInt, false>(point, name_of(Pattern::spread), Pattern::spread, crew, rounds);
+  measure_rate<AddInt, true>(point, "spread, returned", Pattern::spread, crew, rounds);
+}
+
+void measure_waves(Sweep& sweep, std::uint64_t rounds) {
+  sweep.axis({.name = "waves", .scale = hipscope::Scale::logarithmic});
+  sweep.headline(name_of(Pattern::spread));
+  sweep.note("one block; loop: a float is added by compare-and-swap until nobody came in between");
+  Crew crew = whole_device(sweep);
+  crew.blocks = 1;
+  const unsigned most_waves = sweep.is_hardware() ? largest_block / crew.wave_size : 2;
+  for (unsigned waves = 1; waves <= most_waves; waves *= 2) {
+    auto point = sweep.point(std::to_string(waves), waves);
+    crew.threads = waves * crew.wave_size;
+    const unsigned many = rounds_for(sweep, Pattern::spread, rounds);
+    measure_crew(point, crew, many, many);
+    measure_loop(point, crew, 1);
+  }
+}
+
+void measure_units(Sweep& sweep, std::uint64_t rounds) {
+  sweep.axis({.name = "CUs", .scale = hipscope::Scale::logarithmic});
+  sweep.headline(name_of(Pattern::one_address));
+  sweep.note("a block of 1024 threads on each; int32, add");
+  Crew crew = whole_device(sweep);
+  const unsigned units = crew.blocks;
+  for (unsigned blocks = 1; blocks <= units;
+       blocks = blocks < units ? std::min(units, 2 * blocks) : units + 1) {
+    auto point = sweep.point(std::to_string(blocks), blocks);
+    crew.blocks = blocks;
+    measure_crew(point, crew, rounds_for(sweep, Pattern::spread, rounds),
+                 static_cast<unsigned>(rounds));
+  }
+}
+
+// --- The experiment ---------------------------------------------------------------------------
+
+int run(int argc, char** argv) {
+  hipscope::Experiment experiment(
+      "atomics", {.question = "What does an atomic cost, where threads meet and where they do not?",
+                  .sources = {"hipscope's own"}});
+  const auto rounds = experiment.size(
+      "--rounds", "rounds of 8 atomics (16 of one lane), 16 times as many where lanes do not meet",
+      {.gpu = 4, .quick = 2, .host = 1, .minimum = 1, .maximum = 6});
+  const auto values = experiment.size(
+      "--values", "values that are summed by sweep cures",
+      {.gpu = 1U << 23, .quick = 1U << 20, .host = 2000, .minimum = 1, .maximum = 1U << 28});
+  const auto floats = experiment.size(
+      "--floats", "floats that are summed by sweep order",
+      {.gpu = 1U << 20, .quick = 1U << 17, .host = 1000, .minimum = 1, .maximum = 1U << 20});
+  const auto samples = experiment.size(
+      "--samples", "samples of sweep histogram",
+      {.gpu = 1U << 27, .quick = 1U << 24, .host = 5003, .minimum = 1, .maximum = 1U << 30});
+  experiment.sweep("latency", "atomics of one lane, each with what the last one returned",
+                   [&](Sweep& sweep) { measure_latencies(sweep, 8 * rounds); });
+  experiment.sweep("l2", "atomics of all CUs on words of L2",
+                   [&](Sweep& sweep) { measure_l2(sweep, rounds); });
+  experiment.sweep("lds", "atomics of a block on words of its LDS",
+                   [&](Sweep& sweep) { measure_lds(sweep, 16 * rounds); });
+  experiment.sweep("waves", "additions in L2 by the waves of one CU",
+                   [&](Sweep& sweep) { measure_waves(sweep, rounds); });
+  experiment.sweep("units", "additions in L2 by CUs",
+                   [&](Sweep& sweep) { measure_units(sweep, rounds); });
+  experiment.sweep("order", "sums of floats by atomics, and how they differ",
+                   [&](Sweep& sweep) { measure_order(sweep, floats); });
+  experiment.sweep("cures", "one sum over many values: who adds up first",
+                   [&](Sweep& sweep) { measure_cures(sweep, values); });
+  experiment.sweep("histogram", "256 bins, by the rungs of a ladder and three kinds of data",
+                   [&](Sweep& sweep) { measure_histograms(sweep, samples); });
+  experiment.conclude(conclude);
+  return experiment.run(argc, argv);
+}
+
+}  // namespace
+}  // namespace atomics
+
+int main(int argc, char** argv) { return atomics::run(argc, argv); }

@@ -1,0 +1,203 @@
+// The ladder of histograms: its rungs, their check, their times, and the vendor's library beside
+// them.
+#pragma once
+
+#include <hipscope/hipscope.h>
+#include <hipscope/vendor/histogram.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "01-l2.h"
+#include "02-lds.h"
+#include "03-vector-loads.h"
+#include "04-copy-per-wave.h"
+#include "05-wave-first.h"
+#include "06-column-per-bank.h"
+#include "07-loads-in-flight.h"
+#include "samples.h"
+
+namespace atomics::histogram {
+
+using CountsKernel = void (*)(Samples, unsigned*);
+
+/// A rung. One that takes long counts only one sample in `share` of those that are timed.
+struct Rung {
+  std::string name;
+  CountsKernel kernel;
+  unsigned blocks_per_unit = 2;
+  unsigned share = 1;
+};
+
+inline std::vector<Rung> rungs() {
+  return {{"01 atomics in L2", l2_kernel, 2, 64},
+          {"02 LDS first", lds_kernel},
+          {"03 vector loads", vector_loads_kernel},
+          {"04 copy per wave", copy_per_wave_kernel},
+          {"05 wave first", wave_first_kernel},
+          {"06 column per bank", column_per_bank_kernel},
+          {"07 2 loads in flight", loads_in_flight_kernel<2>},
+          {"07 4 loads in flight", loads_in_flight_kernel<4>}};
+}
+
+/// All samples of one kind in device memory, and their exact counts.
+class Set {
+ public:
+  Set(const hipscope::Sweep& sweep, Data data, std::uint64_t count)
+      : data_(data),
+        count_(static_cast<unsigned>(count)),
+        key_(hipscope::key_of(sweep.seed())),
+        samples_(count),
+        whole_(counts_of(data, 0, count_, key_)) {
+    const unsigned blocks = sweep.is_hardware() ? 1024 : 2;
+    const unsigned threads = sweep.is_hardware() ? 256 : 64;
+    hipscope::launch(fill_kernel, {.grid = dim3(blocks), .block = dim3(threads)}, samples_.data(),
+                     count_, data, key_);
+  }
+
+  [[nodiscard]] Data data() const { return data_; }
+
+  /// The first so many.
+  [[nodiscard]] Samples first(unsigned count) const {
+    return {.first = samples_.data(), .count = count};
+  }
+
+  /// `count` of them from `first` on, and how many of each bin they are.
+  [[nodiscard]] Samples part(unsigned first, unsigned count) const {
+    return {.first = samples_.data() + first, .count = count};
+  }
+  [[nodiscard]] Counts counts_of_part(unsigned first, unsigned count) const {
+    return first == 0 && count == count_ ? whole_ : counts_of(data_, first, count, key_);
+  }
+
+  [[nodiscard]] unsigned count() const { return count_; }
+
+ private:
+  Data data_;
+  unsigned count_;
+  unsigned key_;
+  hipscope::DeviceBuffer<unsigned char> samples_;
+  Counts whole_;
+};
+
+inline bool has_vendor(const hipscope::Sweep& sweep) {
+  return sweep.is_hardware() && !hipscope::vendor::histogram_library().empty();
+}
+
+class Ladder {
+ public:
+  using Run = std::function<void(const Samples&, unsigned* counts)>;
+
+  Ladder(hipscope::Sweep& sweep, std::uint64_t count) : sweep_(sweep), counts_(bins) {
+    for (const Data data : {Data::uniform, Data::skewed, Data::one_bin}) {
+      sets_.emplace_back(sweep, data, count);
+    }
+  }
+
+  void measure() {
+    if (has_vendor(sweep_)) {
+      hipscope::vendor::Histogram library(sets_[0].count());
+      auto point = sweep_.point("vendor library", 0);
+      measure_row(point, 1, false, [&](const Samples& samples, unsigned* counts) {
+        library.enqueue(samples.first, counts);
+      });
+    }
+    double x = 0;
+    for (const Rung& rung : rungs()) {
+      auto point = sweep_.point(rung.name, ++x);
+      measure_row(point, rung.share, true, [&](const Samples& samples, unsigned* counts) {
+        hipscope::check(hipMemsetAsync(counts, 0, bins * sizeof(unsigned), nullptr));
+        hipscope::launch(rung.kernel, shape(rung), samples, counts);
+      });
+    }
+  }
+
+ private:
+  [[nodiscard]] hipscope::LaunchShape shape(const Rung& rung) const {
+    const auto units = static_cast<unsigned>(sweep_.device().compute_units);
+    if (!sweep_.is_hardware()) {
+      return {.grid = dim3(2), .block = dim3(64)};
+    }
+    return {.grid = dim3(units * rung.blocks_per_unit), .block = dim3(block_threads)};
+  }
+
+  void verify(hipscope::Point& point, const std::string& what, const Samples& samples,
+              const Counts& expected, const Run& run) {
+    counts_.poison();
+    run(samples, counts_.data());
+    const std::vector<unsigned> found = counts_.to_host();
+    std::uint64_t wrong = 0;
+    for (unsigned bin = 0; bin < bins; ++bin) {
+      wrong += found[bin] == expected[bin] ? 0 : 1;
+    }
+    point.verify(what, wrong, bins);
+  }
+
+  // Counts that divide by nothing, and starts between vectors.
+  void verify_awkward(hipscope::Point& point, const Set& set, const Run& run) {
+    for (const unsigned wanted : {1U, 15U, 16U, 33U, 1021U, 70001U}) {
+      for (const unsigned first : {0U, 1U, 13U}) {
+        if (wanted + first <= set.count()) {
+          verify(point, std::to_string(wanted) + " from " + std::to_string(first) + " on",
+                 set.part(first, wanted), set.counts_of_part(first, wanted), run);
+        }
+      }
+    }
+  }
+
+  // All three kinds of samples; `starts_anywhere`: also some that begin and end between vectors.
+  void measure_row(hipscope::Point& point, unsigned share, bool starts_anywhere, const Run& run) {
+    for (Set& set : sets_) {
+      const std::string name = name_of(set.data());
+      const unsigned count = std::max(1U, set.count() / share);
+      const Samples samples = set.first(count);
+      verify(point, name, samples, set.counts_of_part(0, count), run);
+      if (starts_anywhere && set.data() != Data::one_bin) {
+        verify_awkward(point, set, run);
+      }
+      const double seconds =
+          point.measure([&] { run(samples, counts_.data()); }, {.name = name + " time"})
+              .seconds()
+              .median;
+      const double rate = 1e-9 * static_cast<double>(count) / seconds;
+      point.value(name, rate, "G/s");
+      if (!starts_anywhere) {
+        vendor_rates_.push_back(rate);
+      } else if (!vendor_rates_.empty()) {
+        point.value(name + " over the vendor's",
+                    rate / vendor_rates_[static_cast<unsigned>(set.data())], "times");
+      }
+    }
+  }
+
+  hipscope::Sweep& sweep_;
+  std::vector<Set> sets_;
+  hipscope::DeviceBuffer<unsigned> counts_;
+  std::vector<double> vendor_rates_;
+};
+
+}  // namespace atomics::histogram
+
+namespace atomics {
+
+inline void measure_histograms(hipscope::Sweep& sweep, std::uint64_t count) {
+  sweep.axis({.name = "rung"});
+  sweep.headline("uniform");
+  const std::string library = hipscope::vendor::histogram_library();
+  sweep.note("bytes, 256 bins of 32 bits, which are zeroed first; 01 counts one sample in 64");
+  if (!sweep.is_hardware()) {
+    sweep.note("vendor library: not on this device");
+  } else if (library.empty()) {
+    sweep.note(std::string("vendor library: this build has none (looked for ") +
+               hipscope::vendor::histogram_libraries + ")");
+  } else {
+    sweep.note("vendor library: " + library);
+  }
+  sweep.require_memory(3 * count, "--samples");
+  histogram::Ladder(sweep, count).measure();
+}
+
+}  // namespace atomics

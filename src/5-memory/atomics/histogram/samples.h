@@ -1,0 +1,116 @@
+// What the rungs of the histogram ladder count: bytes, of three kinds; and how they reach them.
+#pragma once
+
+#include <hipscope/hipscope.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace atomics::histogram {
+
+inline constexpr unsigned bins = 256;
+inline constexpr unsigned block_threads = 1024;
+
+enum class Data {
+  uniform,  // every bin as often
+  skewed,   // few bins have most: products of three random numbers
+  one_bin,  // all samples are alike
+};
+
+inline const char* name_of(Data data) {
+  switch (data) {
+    case Data::uniform:
+      return "uniform";
+    case Data::skewed:
+      return "skewed";
+    case Data::one_bin:
+      return "one bin";
+  }
+  return "";
+}
+
+/// Sample i.
+__host__ __device__ inline unsigned sample_of(Data data, unsigned i, unsigned key) {
+  constexpr unsigned the_one_bin = 137;
+  const unsigned random = hipscope::random_bits(i + key);
+  switch (data) {
+    case Data::uniform:
+      return random >> 24;
+    case Data::skewed:
+      return ((random >> 24) * (random >> 16 & 255) >> 8) * (random >> 8 & 255) >> 8;
+    case Data::one_bin:
+      return the_one_bin;
+  }
+  return 0;
+}
+
+/// `count` samples that begin anywhere.
+struct Samples {
+  const unsigned char* first;
+  unsigned count;
+};
+
+/// The vectors of 16 samples that lie whole among them, at addresses that divide by 16.
+struct Vectors {
+  const uint4* first;
+  unsigned count;
+};
+
+__device__ inline unsigned before_vectors(const Samples& samples) {
+  const auto address = reinterpret_cast<std::uintptr_t>(samples.first);
+  const auto before = static_cast<unsigned>((0 - address) % sizeof(uint4));
+  return before < samples.count ? before : samples.count;
+}
+
+__device__ inline Vectors vectors_of(const Samples& samples) {
+  const unsigned before = before_vectors(samples);
+  return {.first = reinterpret_cast<const uint4*>(samples.first + before),
+          .count = static_cast<unsigned>((samples.count - before) / sizeof(uint4))};
+}
+
+/// Calls `count` with each sample of the vector.
+template <typename Count>
+__device__ void for_each_sample(const uint4& vector, Count count) {
+  const unsigned words[4] = {vector.x, vector.y, vector.z, vector.w};
+#pragma unroll
+  for (const unsigned word : words) {
+    count(word & 255);
+    count(word >> 8 & 255);
+    count(word >> 16 & 255);
+    count(word >> 24);
+  }
+}
+
+/// Calls `count` with the samples before and behind the vectors, in threads of the first block.
+template <typename Count>
+__device__ void for_each_sample_outside(const Samples& samples, Count count) {
+  const unsigned before = before_vectors(samples);
+  const unsigned behind = before + vectors_of(samples).count * static_cast<unsigned>(sizeof(uint4));
+  if (blockIdx.x == 0 && threadIdx.x < before) {
+    count(samples.first[threadIdx.x]);
+  }
+  if (blockIdx.x == 0 && threadIdx.x < samples.count - behind) {
+    count(samples.first[behind + threadIdx.x]);
+  }
+}
+
+__global__ void __launch_bounds__(block_threads)
+    fill_kernel(unsigned char* samples, unsigned count, Data data, unsigned key) {
+  const unsigned stride = gridDim.x * blockDim.x;
+  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) {
+    samples[i] = static_cast<unsigned char>(sample_of(data, i, key));
+  }
+}
+
+using Counts = std::array<std::uint64_t, bins>;
+
+inline Counts counts_of(Data data, unsigned first, unsigned count, unsigned key) {
+  Counts counts{};
+  for (unsigned i = first; i < first + count; ++i) {
+    ++counts[sample_of(data, i, key)];
+  }
+  return counts;
+}
+
+}  // namespace atomics::histogram

@@ -1,0 +1,207 @@
+// Which words the lanes of a launch work on, and what these words must hold afterwards.
+#pragma once
+
+#include <hipscope/hipscope.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "operations.h"
+
+namespace atomics {
+
+/// Who meets whom.
+enum class Pattern {
+  one_address,  // all lanes at one word
+  one_line,     // a wave's lanes side by side in one line, all waves in the same
+  per_wave,     // each wave's lanes at one word, in a line of its own
+  per_block,    // each block's lanes at one word, in a line of its own
+  spread,       // each lane has its word, side by side
+  scattered,    // each lane has its word, a wave's lanes in as many lines
+  one_bank,     // LDS: a wave's lanes at different words of one bank
+};
+
+inline const char* name_of(Pattern pattern) {
+  switch (pattern) {
+    case Pattern::one_address:
+      return "one address";
+    case Pattern::one_line:
+      return "one line";
+    case Pattern::per_wave:
+      return "one per wave";
+    case Pattern::per_block:
+      return "one per CU";
+    case Pattern::spread:
+      return "spread";
+    case Pattern::scattered:
+      return "scattered";
+    case Pattern::one_bank:
+      return "one bank";
+  }
+  return "";
+}
+
+/// A launch: `blocks` of so many threads, in waves of so many lanes.
+struct Crew {
+  unsigned blocks;
+  unsigned threads;
+  unsigned wave_size;
+  [[nodiscard]] unsigned lanes() const { return blocks * threads; }
+};
+
+/// The word of each lane.
+inline std::vector<unsigned> places_of(Pattern pattern, const Crew& crew, unsigned word_bytes) {
+  constexpr unsigned line_bytes = 128;   // no line of L2 is longer
+  constexpr unsigned apart_bytes = 256;  // and channels of memory take turns after so many
+  constexpr unsigned banks = 32;
+  const unsigned apart = apart_bytes / word_bytes;
+  const unsigned waves = crew.lanes() / crew.wave_size;
+  std::vector<unsigned> places(crew.lanes());
+  for (unsigned lane = 0; lane < crew.lanes(); ++lane) {
+    const unsigned wave = lane / crew.wave_size;
+    const unsigned in_wave = lane % crew.wave_size;
+    switch (pattern) {
+      case Pattern::one_address:
+        places[lane] = 0;
+        break;
+      case Pattern::one_line:
+        places[lane] = lane % (line_bytes / word_bytes);
+        break;
+      case Pattern::per_wave:
+        places[lane] = wave * apart;
+        break;
+      case Pattern::per_block:
+        places[lane] = lane / crew.threads * apart;
+        break;
+      case Pattern::spread:
+        places[lane] = lane;
+        break;
+      case Pattern::scattered:
+        places[lane] = in_wave * waves + wave;
+        break;
+      case Pattern::one_bank:
+        places[lane] = in_wave * banks;
+        break;
+    }
+  }
+  return places;
+}
+
+inline std::size_t words_in(const std::vector<unsigned>& places) {
+  return std::size_t{*std::max_element(places.begin(), places.end())} + 1;
+}
+
+/// What a launch has left behind.
+template <typename Op>
+struct Outcome {
+  std::vector<typename Op::Word> words;
+  std::vector<unsigned> tallies;  // of lanes; empty where nothing was returned
+};
+
+/// Checks the outcome of `steps` steps of each lane, whose words began as Operands say.
+template <typename Op>
+class Expectation {
+ public:
+  using Word = typename Op::Word;
+
+  Expectation(const std::vector<unsigned>& places, std::uint64_t steps)
+      : places_(places), steps_(steps), lanes_at_(words_in(places)), firsts_(words_in(places)) {
+    for (std::size_t lane = 0; lane < places.size(); ++lane) {
+      Word& extreme = firsts_[places[lane]];
+      const Word first = Operands<Op>::first(lane, 0);
+      const bool is_first = lanes_at_[places[lane]]++ == 0;
+      if (is_first || (Op::kind == Kind::minimum ? first < extreme : first > extreme)) {
+        extreme = first;
+      }
+    }
+  }
+
+  void verify(hipscope::Point& point, const std::string& what, const Outcome<Op>& outcome) const {
+    std::uint64_t wrong = 0;
+    for (std::size_t place = 0; place < outcome.words.size(); ++place) {
+      wrong += is_right(place, outcome.words[place]) ? 0 : 1;
+    }
+    point.verify(what, wrong, outcome.words.size());
+    if (!outcome.tallies.empty() && returns_are_known()) {
+      unsigned sum = 0;
+      for (const unsigned tally : outcome.tallies) {
+        sum += tally;
+      }
+      point.verify(what + ": what they return", sum == sum_of_returned(outcome.words) ? 0 : 1, 1);
+    }
+  }
+
+ private:
+  [[nodiscard]] bool is_right(std::size_t place, Word word) const {
+    const Word start = Operands<Op>::start();
+    const std::uint64_t lanes = lanes_at_[place];
+    if (lanes == 0) {
+      return word == start;
+    }
+    switch (Op::kind) {
+      case Kind::minimum:
+        return word == firsts_[place] - (steps_ - 1);
+      case Kind::maximum:
+        return word == firsts_[place] + (steps_ - 1);
+      case Kind::compare_and_swap:
+        return word == start + steps_;
+      case Kind::exchange: {
+        // It must be a number that one of the word's lanes has stored.
+        const std::uint64_t number = word - start - 1;
+        return number / places_.size() < steps_ && places_[number % places_.size()] == place;
+      }
+      default:
+        return word == word_of<Op>(Operands<Op>::start_number() + lanes * steps_);
+    }
+  }
+
+  /// Whether the sum of what is returned does not depend on the order. (The bits of halves are no
+  /// numbers, and what a minimum or a maximum meets is another lane's work.)
+  [[nodiscard]] bool returns_are_known() const {
+    constexpr bool is_extreme = Op::kind == Kind::minimum || Op::kind == Kind::maximum;
+    const bool is_alone =
+        std::all_of(lanes_at_.begin(), lanes_at_.end(), [](unsigned lanes) { return lanes <= 1; });
+    return !std::is_same_v<typename Op::Value, TwoHalves> && (!is_extreme || is_alone);
+  }
+
+  // Modulo 2^32, as the lanes add them up.
+  [[nodiscard]] unsigned sum_of_returned(const std::vector<Word>& words) const {
+    std::uint64_t sum = 0;
+    const std::uint64_t start = Operands<Op>::start_number();
+    for (std::size_t place = 0; place < lanes_at_.size(); ++place) {
+      const std::uint64_t count = lanes_at_[place] * steps_;
+      if (count == 0) {
+        continue;
+      }
+      if constexpr (Op::adds) {
+        sum += start * count + count * (count - 1) / 2;
+      } else if constexpr (Op::kind == Kind::compare_and_swap) {
+        sum += steps_;
+      } else if constexpr (Op::kind == Kind::exchange) {
+        sum += start - words[place];
+      } else {
+        // The start, then all numbers but the last.
+        const std::uint64_t steps = (steps_ - 1) * (steps_ - 2) / 2;
+        const std::uint64_t firsts = firsts_[place] * (steps_ - 1);
+        sum += start + (Op::kind == Kind::minimum ? firsts - steps : firsts + steps);
+      }
+    }
+    if constexpr (Op::kind == Kind::exchange) {
+      // What comes back, and what stays, is what there was, and what was stored.
+      const std::uint64_t lanes = places_.size();
+      const std::uint64_t stored = lanes * steps_;
+      sum += stored * (start + 1) + stored * (stored - 1) / 2;
+    }
+    return static_cast<unsigned>(sum);
+  }
+
+  const std::vector<unsigned>& places_;
+  std::uint64_t steps_;
+  std::vector<unsigned> lanes_at_;
+  std::vector<Word> firsts_;
+};
+
+}  // namespace atomics
