@@ -17,7 +17,6 @@
 #include <hipscope/timed_rounds.h>
 
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -26,6 +25,7 @@
 #include "histogram/ladder.h"
 #include "operations.h"
 #include "order.h"
+#include "rates.h"
 #include "words.h"
 
 namespace atomics {
@@ -39,7 +39,6 @@ using hipscope::WaveTime;
 
 constexpr unsigned largest_block = 1024;
 constexpr unsigned chain_steps = 16;  // in the body of the loop
-constexpr unsigned body_steps = 8;
 
 // --- Kernels ----------------------------------------------------------------------------------
 
@@ -223,75 +222,9 @@ Crew whole_device(const Sweep& sweep) {
           .wave_size = wave_size};
 }
 
-template <typename Op>
-std::vector<typename Op::Word> operands_of(const Crew& crew) {
-  std::vector<typename Op::Word> operands(crew.lanes());
-  for (unsigned lane = 0; lane < crew.lanes(); ++lane) {
-    operands[lane] = Operands<Op>::first(lane, 0);
-  }
-  return operands;
-}
-
-// The lanes of a launch, each at its word of L2.
-template <typename Op, bool Returned, Scope scope>
-class Gathering {
- public:
-  using Word = typename Op::Word;
-
-  Gathering(Pattern pattern, const Crew& crew)
-      : crew_(crew),
-        places_(places_of(pattern, crew, sizeof(Word))),
-        device_places_(std::span<const unsigned>(places_)),
-        operands_(std::span<const Word>(operands_of<Op>(crew))),
-        words_(std::span<const Word>(std::vector<Word>(words_in(places_), Operands<Op>::start()))),
-        tallies_(crew.lanes()) {}
-
-  void run(unsigned rounds) {
-    constexpr bool falls = Op::kind == Kind::minimum;
-    constexpr bool rises = Op::kind == Kind::maximum || Op::kind == Kind::compare_and_swap;
-    const Word base = falls ? 0 - before_ : rises ? before_ : 0;
-    launch(rate_kernel<Op, Returned, scope>,
-           {.grid = dim3(crew_.blocks), .block = dim3(crew_.threads)}, words_.data(),
-           device_places_.data(), operands_.data(), base, Operands<Op>::increment(crew_.lanes()),
-           tallies_.data(), rounds);
-    before_ += rounds * body_steps;
-  }
-
-  // Of the first launch.
-  void verify(Point& point, const std::string& name, unsigned rounds) {
-    run(rounds);
-    Outcome<Op> outcome{.words = words_.to_host(), .tallies = {}};
-    if (Returned) {
-      outcome.tallies = tallies_.to_host();
-    }
-    Expectation<Op>(places_, std::uint64_t{rounds} * body_steps).verify(point, name, outcome);
-  }
-
- private:
-  Crew crew_;
-  std::vector<unsigned> places_;
-  DeviceBuffer<unsigned> device_places_;
-  DeviceBuffer<Word> operands_;
-  DeviceBuffer<Word> words_;
-  DeviceBuffer<unsigned> tallies_;
-  Word before_ = 0;
-};
-
-// Atomics per second, in all lanes together.
 template <typename Op, bool Returned, Scope scope = Scope::device>
-void measure_rate(Point& point, const std::string& name, Pattern pattern, const Crew& crew,
-                  unsigned rounds) {
-  Gathering<Op, Returned, scope> gathering(pattern, crew);
-  if constexpr (Op::counts_far) {
-    gathering.verify(point, name, rounds);
-  } else {
-    const Crew one_wave = {.blocks = 1, .threads = crew.wave_size, .wave_size = crew.wave_size};
-    Gathering<Op, Returned, scope>(pattern, one_wave).verify(point, name, 1);
-  }
-  const auto time = point.measure([&] { gathering.run(rounds); }, {.name = name + " time"});
-  const double atomics = double{body_steps} * rounds * crew.lanes();
-  point.value(name, 1e-9 * atomics / time.seconds().median, "G/s");
-}
+constexpr L2Kernel<Op> l2_kernel = {.function = rate_kernel<Op, Returned, scope>,
+                                    .returns = Returned};
 
 // Where lanes do not meet, an atomic is so much faster that it takes more of them to time it.
 unsigned rounds_for(const Sweep& sweep, Pattern pattern, std::uint64_t rounds) {
@@ -306,13 +239,14 @@ void measure_l2_row(Sweep& sweep, double x, std::uint64_t rounds) {
   const Crew crew = whole_device(sweep);
   for (const Pattern pattern : {Pattern::one_address, Pattern::one_line, Pattern::per_wave,
                                 Pattern::per_block, Pattern::spread, Pattern::scattered}) {
-    measure_rate<Op, Returned>(point, name_of(pattern), pattern, crew,
-                               rounds_for(sweep, pattern, rounds));
+    measure_rate(point, name_of(pattern), l2_kernel<Op, Returned>, pattern, crew,
+                 rounds_for(sweep, pattern, rounds));
   }
   if constexpr (Op::has_system_scope && std::is_same_v<Op, AddInt>) {
     for (const Pattern pattern : {Pattern::one_address, Pattern::spread}) {
-      measure_rate<Op, Returned, Scope::system>(point, std::string("system, ") + name_of(pattern),
-                                                pattern, crew, rounds_for(sweep, pattern, rounds));
+      measure_rate(point, std::string("system, ") + name_of(pattern),
+                   l2_kernel<Op, Returned, Scope::system>, pattern, crew,
+                   rounds_for(sweep, pattern, rounds));
     }
   }
 }
@@ -345,60 +279,18 @@ void measure_l2(Sweep& sweep, std::uint64_t rounds) {
 // --- Sweep: lds -------------------------------------------------------------------------------
 
 template <typename Op, bool Returned>
-void measure_lds_pattern(const Sweep& sweep, Point& point, Pattern pattern, const Crew& wanted,
-                         std::uint64_t rounds, bool is_measured) {
-  using Word = typename Op::Word;
-  const std::string name = name_of(pattern);
-  const std::vector<unsigned> places = places_of(pattern, wanted, sizeof(Word));
-  const DeviceBuffer<unsigned> device_places{std::span<const unsigned>(places)};
-  const std::vector<Word> first = operands_of<Op>(wanted);
-  const DeviceBuffer<Word> operands{std::span<const Word>(first)};
-  DeviceBuffer<Word> words(words_in(places));
-  DeviceBuffer<unsigned> tallies(wanted.threads);
-  const auto run = [&](WaveTime* times) {
-    launch(lds_rate_kernel<Op, Returned>,
-           {.grid = dim3(1),
-            .block = dim3(wanted.threads),
-            .lds_bytes = static_cast<std::uint32_t>(words.size() * sizeof(Word))},
-           words.data(), words.size(), Operands<Op>::start(), device_places.data(), operands.data(),
-           Operands<Op>::increment(wanted.lanes()), tallies.data(), times, rounds);
-  };
-  const unsigned waves = wanted.threads / wanted.wave_size;
-  hipscope::WaveTimes unused(waves);
-  run(unused.next());
-  Outcome<Op> outcome{.words = words.to_host(), .tallies = {}};
-  if (Returned) {
-    outcome.tallies = tallies.to_host();
-  }
-  const std::uint64_t steps = (rounds + hipscope::warm_up_rounds) * body_steps;
-  if (Op::counts_far || !is_measured) {
-    Expectation<Op>(places, steps).verify(point, name, outcome);
-  }
-  if (is_measured) {
-    hipscope::WaveTimes times(waves);
-    point.measure([&] { run(times.next()); }, {.name = name + " time", .batch = 1});
-    const double atomics = double{body_steps} * static_cast<double>(rounds) * wanted.lanes();
-    point.value(name, atomics / sweep.counted(times.take(point)), "lanes/cycle");
-  }
-}
-
-template <typename Op, bool Returned>
-void measure_lds_row(Sweep& sweep, double x, std::uint64_t rounds) {
+void measure_lds_row(Sweep& sweep, double x, unsigned rounds) {
   auto point = sweep.point(name_of<Op>() + (Returned ? ", returned" : ""), x);
   Crew crew = whole_device(sweep);
   crew.blocks = 1;
+  constexpr LdsKernel<Op> kernel = {.function = lds_rate_kernel<Op, Returned>, .returns = Returned};
   for (const Pattern pattern :
        {Pattern::one_address, Pattern::one_line, Pattern::spread, Pattern::one_bank}) {
-    if constexpr (!Op::counts_far) {
-      Crew one_wave = crew;
-      one_wave.threads = crew.wave_size;
-      measure_lds_pattern<Op, Returned>(sweep, point, pattern, one_wave, 1, false);
-    }
-    measure_lds_pattern<Op, Returned>(sweep, point, pattern, crew, rounds, true);
+    measure_rate(sweep, point, name_of(pattern), kernel, pattern, crew, rounds);
   }
 }
 
-void measure_lds(Sweep& sweep, std::uint64_t rounds) {
+void measure_lds(Sweep& sweep, unsigned rounds) {
   sweep.axis({.name = "operation"});
   sweep.headline(name_of(Pattern::spread));
   sweep.note("one block of 1024 threads, by its CU's cycle counter");
@@ -426,12 +318,14 @@ void measure_loop(Point& point, const Crew& crew, unsigned rounds) {
 }
 
 void measure_crew(Point& point, const Crew& crew, unsigned rounds, unsigned crowded_rounds) {
-  measure_rate<AddInt, false>(point, name_of(Pattern::one_address), Pattern::one_address, crew,
-                              crowded_rounds);
-  measure_rate<AddInt, true>(point, "one address, returned", Pattern::one_address, crew,
-                             crowded_rounds);
-  measure_rate<AddInt, false>(point, name_of(Pattern::spread), Pattern::spread, crew, rounds);
-  measure_rate<AddInt, true>(point, "spread, returned", Pattern::spread, crew, rounds);
+  const auto measure = [&](const std::string& name, auto kernel, Pattern pattern) {
+    measure_rate(point, name, kernel, pattern, crew,
+                 pattern == Pattern::spread ? rounds : crowded_rounds);
+  };
+  measure("one address", l2_kernel<AddInt, false>, Pattern::one_address);
+  measure("one address, returned", l2_kernel<AddInt, true>, Pattern::one_address);
+  measure("spread", l2_kernel<AddInt, false>, Pattern::spread);
+  measure("spread, returned", l2_kernel<AddInt, true>, Pattern::spread);
 }
 
 void measure_waves(Sweep& sweep, std::uint64_t rounds) {
@@ -456,10 +350,9 @@ void measure_units(Sweep& sweep, std::uint64_t rounds) {
   sweep.note("a block of 1024 threads on each; int32, add");
   Crew crew = whole_device(sweep);
   const unsigned units = crew.blocks;
-  for (unsigned blocks = 1; blocks <= units;
-       blocks = blocks < units ? std::min(units, 2 * blocks) : units + 1) {
-    auto point = sweep.point(std::to_string(blocks), blocks);
-    crew.blocks = blocks;
+  for (crew.blocks = 1; crew.blocks <= units;
+       crew.blocks = crew.blocks < units ? std::min(units, 2 * crew.blocks) : units + 1) {
+    auto point = sweep.point(std::to_string(crew.blocks), crew.blocks);
     measure_crew(point, crew, rounds_for(sweep, Pattern::spread, rounds),
                  static_cast<unsigned>(rounds));
   }
@@ -488,7 +381,7 @@ int run(int argc, char** argv) {
   experiment.sweep("l2", "atomics of all CUs on words of L2",
                    [&](Sweep& sweep) { measure_l2(sweep, rounds); });
   experiment.sweep("lds", "atomics of a block on words of its LDS",
-                   [&](Sweep& sweep) { measure_lds(sweep, 16 * rounds); });
+                   [&](Sweep& sweep) { measure_lds(sweep, 16 * static_cast<unsigned>(rounds)); });
   experiment.sweep("waves", "additions in L2 by the waves of one CU",
                    [&](Sweep& sweep) { measure_waves(sweep, rounds); });
   experiment.sweep("units", "additions in L2 by CUs",
