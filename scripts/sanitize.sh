@@ -63,6 +63,7 @@ declare -A sizes=(
   [nchw_index]="--images 8 --small-images 4"
   [memory_channels]="--footprint 4Mi --places 2^11 --l2-footprint 512Ki --l2-accesses 2^12"
   [memory_bandwidth]="--array 256Ki --footprint 128Ki --l2-bytes 64Ki"
+  [atomics]="--rounds 1 --values 4099 --floats 3001 --samples 70003 --filter latency|lds|waves|order|cures|histogram"
   [lds_latency]="--rounds 1"
   [lds_banks]="--rounds 1 --threads 32"
   [async_copies]="--footprint 64Ki --unit-bytes 64Ki --steps 16 --filter (latency|unit)-l2"

@@ -11,7 +11,7 @@ CHAPTERS = (
     ("Registers", ("vgpr_limit", "sgpr_limit", "register_pressure")),
     ("Divergence", ("wave_divergence",)),
     ("Memory", ("memory_latency", "cache_line", "cache_sharing", "store_divergence", "nchw_index",
-                "memory_channels", "memory_bandwidth")),
+                "memory_channels", "memory_bandwidth", "atomics")),
     ("LDS (shared memory)", ("lds_latency", "lds_banks", "async_copies")),
     ("Math", ("math_functions",)),
     ("Whole kernels", ("reduction", "padding", "batchnorm", "sgemm", "dgemm", "hgemm")),

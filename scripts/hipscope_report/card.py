@@ -129,6 +129,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         *_told_by("store_divergence", "access granularity of {what}", tolerance=EXACT),
         *_told_by("store_divergence", "cost of a scattered lane, {what}", "cost of misalignment, {what}"),
         *_told_by("nchw_index", "cost of the index"),
+        *_told_by("atomics", "additions at one word of L2"),
     ),
     "lds": (
         *_told_by("lds_banks", "LDS banks", "LDS bank width", tolerance=EXACT),
@@ -137,6 +138,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         *_told_by("async_copies", "bytes from which a copy past the registers is faster, {what}",
                   "rate to LDS past the registers over through them, {what}",
                   "bytes in flight per CU to LDS, {what}"),
+        *_told_by("atomics", "additions in LDS", "FP32 addition in LDS over INT32's"),
     ),
     "registers": (
         *_told_by("vgpr_limit", "registers of a CU", "register budget per thread, blocks of {n}",

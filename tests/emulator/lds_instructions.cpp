@@ -1,4 +1,7 @@
 // LDS: loads, stores, atomics, and the exchanges between lanes that go through it.
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 
 #include "collisions.h"
@@ -216,20 +219,33 @@ constexpr Handler atomic(Operation /*operation*/) {
   };
 }
 
+template <typename Value>
 void compare_and_store(Wave& wave, const Instruction& instruction) {
+  constexpr unsigned dwords = sizeof(Value) / 4;
   for_active_lanes(wave, [&](unsigned lane) {
     void* place = wave.block->lds.atomic(
-        wave, instruction, address_of(wave, instruction, lane) + as_bits(instruction.offset), 4);
+        wave, instruction, address_of(wave, instruction, lane) + as_bits(instruction.offset),
+        sizeof(Value));
     if (place == nullptr) {
       return;
     }
-    Dword old = 0;
+    const auto data = [&](unsigned source) {
+      std::array<Dword, dwords> bits;
+      for (unsigned number = 0; number < dwords; ++number) {
+        bits[number] = data_of(wave, instruction, source, number, lane);
+      }
+      return std::bit_cast<Value>(bits);
+    };
+    Value old = 0;
     std::memcpy(&old, place, sizeof old);
-    if (old == data_of(wave, instruction, 1, 0, lane)) {
-      const Dword changed = data_of(wave, instruction, 2, 0, lane);
+    if (old == data(1)) {
+      const Value changed = data(2);
       std::memcpy(place, &changed, sizeof changed);
     }
-    wave.vector[instruction.destination.index][lane] = old;
+    const auto before = std::bit_cast<std::array<Dword, dwords>>(old);
+    for (unsigned number = 0; number < dwords; ++number) {
+      wave.vector[instruction.destination.index + number][lane] = before[number];
+    }
   });
 }
 
@@ -239,14 +255,31 @@ void add_exchanges(InstructionSet& set) {
   define(set, "ds_swizzle_b32", swizzle);
 }
 
+// Without and with return: "ds_add_u32" and "ds_add_rtn_u32".
+template <typename Value, typename Operation>
+void define_atomic(InstructionSet& set, const std::string& name, const std::string& type,
+                   Operation operation) {
+  define(set, "ds_" + name + "_" + type, atomic<Value, false>(operation), Layout::sources);
+  define(set, "ds_" + name + "_rtn_" + type, atomic<Value, true>(operation));
+}
+
 void add_atomics(InstructionSet& set) {
   const auto add = [](auto a, auto b) { return a + b; };
-  define(set, "ds_add_u32", atomic<Dword, false>(add), Layout::sources);
-  define(set, "ds_add_u64", atomic<Qword, false>(add), Layout::sources);
-  define(set, "ds_add_f32", atomic<float, false>(add), Layout::sources);
-  define(set, "ds_add_rtn_u32", atomic<Dword, true>(add));
-  define(set, "ds_wrxchg_rtn_b32", atomic<Dword, true>([](Dword, Dword b) { return b; }));
-  define(set, "ds_cmpst_rtn_b32", compare_and_store);
+  const auto least = [](auto a, auto b) { return std::min(a, b); };
+  const auto greatest = [](auto a, auto b) { return std::max(a, b); };
+  const auto exchange = [](auto /*a*/, auto b) { return b; };
+  define_atomic<Dword>(set, "add", "u32", add);
+  define_atomic<Qword>(set, "add", "u64", add);
+  define_atomic<float>(set, "add", "f32", add);
+  define_atomic<double>(set, "add", "f64", add);
+  define_atomic<Dword>(set, "min", "u32", least);
+  define_atomic<Qword>(set, "min", "u64", least);
+  define_atomic<Dword>(set, "max", "u32", greatest);
+  define_atomic<Qword>(set, "max", "u64", greatest);
+  define(set, "ds_wrxchg_rtn_b32", atomic<Dword, true>(exchange));
+  define(set, "ds_wrxchg_rtn_b64", atomic<Qword, true>(exchange));
+  define(set, "ds_cmpst_rtn_b32", compare_and_store<Dword>);
+  define(set, "ds_cmpst_rtn_b64", compare_and_store<Qword>);
 }
 
 }  // namespace

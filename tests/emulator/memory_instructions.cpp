@@ -1,5 +1,7 @@
 // Global, flat and buffer accesses, scratch, and atomics.
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 
 #include "code_object.h"
@@ -261,6 +263,15 @@ void add_atomics(InstructionSet& set) {
   const auto add = [](auto old, auto data) { return old + data; };
   set["global_atomic_add_f32"] = {Unit::vector_memory, Layout::atomic, atomic<float>(add)};
   set["global_atomic_add_f64"] = {Unit::vector_memory, Layout::atomic, atomic<double>(add)};
+  set["flat_atomic_add_f64"] = {Unit::flat, Layout::atomic, atomic<double>(add)};
+  set["global_atomic_pk_add_f16"] = {
+      Unit::vector_memory, Layout::atomic, atomic<Dword>([](Dword old, Dword data) {
+        const auto halves = std::bit_cast<std::array<_Float16, 2>>(old);
+        const auto added = std::bit_cast<std::array<_Float16, 2>>(data);
+        return std::bit_cast<Dword>(
+            std::array<_Float16, 2>{static_cast<_Float16>(halves[0] + added[0]),
+                                    static_cast<_Float16>(halves[1] + added[1])});
+      })};
 }
 
 // What a buffer descriptor says, of four dwords.

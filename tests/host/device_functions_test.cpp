@@ -44,6 +44,11 @@ TEST(Atomics, ReturnTheFormerValueAndReplaceIt) {
   EXPECT_EQ(atomicOr(&value, 9), 6);
   EXPECT_EQ(atomicXor(&value, 5), 15);
   EXPECT_EQ(atomicExch(&value, 1), 10);
+  EXPECT_EQ(atomicExch_system(&value, 7), 1);
+  EXPECT_EQ(atomicMin_system(&value, 5), 7);
+  EXPECT_EQ(atomicMax_system(&value, 6), 5);
+  EXPECT_EQ(atomicAdd_system(&value, 2), 6);
+  EXPECT_EQ(atomicCAS_system(&value, 8, 1), 8);
   EXPECT_EQ(atomicCAS(&value, 2, 3), 1);
   EXPECT_EQ(atomicCAS(&value, 1, 3), 1);
   EXPECT_EQ(value, 3);

@@ -37,7 +37,6 @@ using hipscope::Point;
 using hipscope::Sweep;
 using hipscope::WaveTime;
 
-constexpr unsigned largest_block = 1024;
 constexpr unsigned chain_steps = 16;  // in the body of the loop
 
 // --- Kernels ----------------------------------------------------------------------------------
@@ -204,7 +203,9 @@ void measure_latencies(Sweep& sweep, std::uint64_t rounds) {
     using Op = decltype(op);
     if constexpr (Op::kind != Kind::add_one) {  // it has no operand that could wait
       auto point = sweep.point(name_of<Op>(), x);
-      measure_latency<Op, Scope::block>(sweep, point, "LDS", rounds);
+      if constexpr (Op::works_in_lds) {
+        measure_latency<Op, Scope::block>(sweep, point, "LDS", rounds);
+      }
       measure_latency<Op, Scope::device>(sweep, point, "L2", rounds);
       if constexpr (Op::has_system_scope) {
         measure_latency<Op, Scope::system>(sweep, point, "system", rounds);
@@ -215,23 +216,9 @@ void measure_latencies(Sweep& sweep, std::uint64_t rounds) {
 
 // --- Rates ------------------------------------------------------------------------------------
 
-Crew whole_device(const Sweep& sweep) {
-  const auto wave_size = static_cast<unsigned>(sweep.device().wave_size);
-  return {.blocks = static_cast<unsigned>(sweep.device().compute_units),
-          .threads = sweep.is_hardware() ? largest_block : wave_size,
-          .wave_size = wave_size};
-}
-
 template <typename Op, bool Returned, Scope scope = Scope::device>
 constexpr L2Kernel<Op> l2_kernel = {.function = rate_kernel<Op, Returned, scope>,
                                     .returns = Returned};
-
-// Where lanes do not meet, an atomic is so much faster that it takes more of them to time it.
-unsigned rounds_for(const Sweep& sweep, Pattern pattern, std::uint64_t rounds) {
-  constexpr unsigned more = 16;
-  const bool is_crowded = pattern == Pattern::one_address || pattern == Pattern::one_line;
-  return static_cast<unsigned>(rounds) * (is_crowded || !sweep.is_hardware() ? 1 : more);
-}
 
 template <typename Op, bool Returned>
 void measure_l2_row(Sweep& sweep, double x, std::uint64_t rounds) {
@@ -295,7 +282,9 @@ void measure_lds(Sweep& sweep, unsigned rounds) {
   sweep.headline(name_of(Pattern::spread));
   sweep.note("one block of 1024 threads, by its CU's cycle counter");
   measure_rows([&](auto op, auto returned, double x) {
-    measure_lds_row<decltype(op), decltype(returned)::value>(sweep, x, rounds);
+    if constexpr (decltype(op)::works_in_lds) {
+      measure_lds_row<decltype(op), decltype(returned)::value>(sweep, x, rounds);
+    }
   });
 }
 

@@ -29,9 +29,8 @@ constexpr double same = 0.1;
 
 void infer_rate_of_a_word(hipscope::Results& results) {
   const auto rates = results.curve("units", "one address");
-  const double clock_ghz = results.clock_mhz() * 1e-3;
   constexpr std::size_t fewest = 4;
-  if (rates.size() < fewest || !(clock_ghz > 0)) {
+  if (rates.size() < fewest) {
     return;
   }
   const CurvePoint& last = rates.back();
@@ -43,15 +42,16 @@ void infer_rate_of_a_word(hipscope::Results& results) {
   });
   hipscope::Inference inference{
       .name = "additions at one word of L2",
-      .unit = "lanes/cycle",
+      .unit = "G/s",
       .statement = "the rate at one word still changes with the number of CUs",
-      .evidence = {number(last.y) + " G/s from " + number(last.x, 4) + " CUs",
+      .evidence = {number(1e3 * last.y / results.clock_mhz()) + " lanes per cycle of the " +
+                       number(last.x, 4) + " CUs",
                    "from half as many or fewer it differs by " + number(100 * growth, 2) + " %"}};
   const double noise = std::max(last.relative_spread, growth);
   if (growth < same && last.relative_spread < same) {
-    inference.value = last.y / clock_ghz;
+    inference.value = last.y;
     inference.confidence = 1 - noise / same / 2;
-    inference.statement = "so many lanes per cycle add to one word of L2, from " +
+    inference.statement = "so many lanes per second add to one word of L2, from " +
                           number(enough->x, 4) + " CUs on; more of them wait for one another";
   }
   results.infer(inference);

@@ -205,6 +205,7 @@ inline void measure_cures(hipscope::Sweep& sweep, std::uint64_t count) {
   sweep.axis({.name = "who adds up first"});
   sweep.headline("rate");
   sweep.note("int32; 8 blocks of 256 threads on each CU; zeroing the words is part of the time");
+  sweep.require_memory(sizeof(unsigned) * count, "--values");
   CureTable(sweep, count).measure();
 }
 

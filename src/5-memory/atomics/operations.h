@@ -15,7 +15,7 @@ namespace atomics {
 enum class Kind {
   add,
   add_one,     // of a constant 1, for which a GPU may have an instruction of its own
-  unsafe_add,  // AMD: HIP's unsafeAtomicAdd, which needs memory that is not fine-grained
+  unsafe_add,  // AMD: HIP's unsafeAtomicAdd, for device memory that is not fine-grained
   minimum,
   maximum,
   exchange,
@@ -42,6 +42,7 @@ struct Operation {
   static constexpr bool counts_with_integers = std::is_integral_v<Value>;
   // A sum of halves is exact up to 2048 only.
   static constexpr bool counts_far = !std::is_same_v<Value, TwoHalves>;
+  static constexpr bool works_in_lds = kind != Kind::unsafe_add;  // where none is needed
   static constexpr bool has_system_scope = counts_far && kind != Kind::unsafe_add;
 };
 
@@ -168,12 +169,10 @@ __device__ typename Op::Word apply(typename Op::Word* word, typename Op::Word op
                                   : atomicCAS(word, operand - 1, operand);
   } else {
 #if defined(HIPSCOPE_BACKEND_AMD)
-    if constexpr (!std::is_same_v<Value, TwoHalves>) {
-      return unsafe_add_to(word, operand);
-    } else if constexpr (scope == Scope::block) {
-      return add_halves(word, operand);
-    } else {
+    if constexpr (std::is_same_v<Value, TwoHalves>) {
       return unsafe_add_halves(word, operand);
+    } else {
+      return unsafe_add_to(word, operand);
     }
 #else
     return operand;  // no row asks for it

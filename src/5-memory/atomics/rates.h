@@ -16,6 +16,22 @@ namespace atomics {
 
 /// Atomics of a lane in each round.
 inline constexpr unsigned body_steps = 8;
+inline constexpr unsigned largest_block = 1024;
+
+/// A block on each CU.
+inline Crew whole_device(const hipscope::Sweep& sweep) {
+  const auto wave_size = static_cast<unsigned>(sweep.device().wave_size);
+  return {.blocks = static_cast<unsigned>(sweep.device().compute_units),
+          .threads = sweep.is_hardware() ? largest_block : wave_size,
+          .wave_size = wave_size};
+}
+
+/// Where lanes do not meet, an atomic is so much faster that it takes more of them to time it.
+inline unsigned rounds_for(const hipscope::Sweep& sweep, Pattern pattern, std::uint64_t rounds) {
+  constexpr unsigned more = 16;
+  const bool is_crowded = pattern == Pattern::one_address || pattern == Pattern::one_line;
+  return static_cast<unsigned>(rounds) * (is_crowded || !sweep.is_hardware() ? 1 : more);
+}
 
 /// A kernel whose lanes work on words of L2: words, each lane's word and first operand, by how much
 /// the operands have risen in the launches before, and rise from step to step, what each lane keeps

@@ -130,7 +130,9 @@ TEST(Memory, Atomics) {
       "global_atomic_inc v3, v[0:1], v2, off glc\n"
       "global_atomic_cmpswap v3, v[0:1], v[4:5], off glc\n"
       "global_atomic_add_x2 v[0:1], v[4:5], off\n"
-      "global_atomic_add_f32 v[0:1], v2, off\n");
+      "global_atomic_add_f32 v[0:1], v2, off\n"
+      "global_atomic_pk_add_f16 v2, v[0:1], v4, off glc\n"
+      "flat_atomic_add_f64 v[0:1], v[4:5]\n");
   Buffer<2> buffer = {};
   Wave& wave = kernel.wave();
   const Qword address = allow(kernel.machine(), buffer);
@@ -162,6 +164,17 @@ TEST(Memory, Atomics) {
   wave.vector[2].fill(bits_of(0.5F));
   kernel.execute(6);
   EXPECT_EQ(as_float(buffer[0]), 32.0F);
+  buffer = {0x3C000000, 0};  // halves, 0 and 1, to which 0.5 and 1 are added
+  wave.vector[4].fill(0x3C003800);
+  kernel.execute(7);
+  EXPECT_EQ(wave.vector[2][0], 0x3C000000U);
+  EXPECT_EQ(wave.vector[2][1], 0x40003800U);
+  EXPECT_EQ(buffer[0], 0x54105000U);  // 32 and 65
+  buffer = {0, 0};
+  wave.vector[4].fill(0);
+  wave.vector[5].fill(0x3FF00000);
+  kernel.execute(8);
+  EXPECT_EQ(joined(buffer[0], buffer[1]), Qword{0x4050000000000000});  // 64
 }
 
 TEST(Memory, FlatAddressesReachLdsAndGlobalOnesDoNot) {

@@ -1,5 +1,5 @@
-// Against 06: a thread has several loads under way before it counts, so that memory is asked for
-// more while LDS is busy.
+// Against 06: a thread has two loads of the next round under way while it counts the samples of
+// this one, so that memory is asked for more while LDS is busy.
 #pragma once
 
 #include "06-column-per-bank.h"
@@ -7,7 +7,8 @@
 
 namespace atomics::histogram {
 
-template <unsigned Loads>
+inline constexpr unsigned loads = 2;
+
 __global__ void __launch_bounds__(block_threads)
     loads_in_flight_kernel(Samples samples, unsigned* counts) {
   __shared__ unsigned lds[bins * columns];
@@ -20,31 +21,31 @@ __global__ void __launch_bounds__(block_threads)
   const Vectors vectors = vectors_of(samples);
   const unsigned stride = gridDim.x * blockDim.x;
   unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-  uint4 next[Loads];
-  // The vectors of the next round are on their way while those of this one are counted.
-  const bool has_all = vectors.count >= Loads * stride;
-  const unsigned whole = has_all ? vectors.count - (Loads - 1) * stride : 0;
+  uint4 next[loads];
+  // Up to here a lane has both of a round's vectors.
+  const bool has_all = vectors.count >= loads * stride;
+  const unsigned whole = has_all ? vectors.count - (loads - 1) * stride : 0;
   if (i < whole) {
 #pragma unroll
-    for (unsigned k = 0; k < Loads; ++k) {
+    for (unsigned k = 0; k < loads; ++k) {
       next[k] = vectors.first[i + k * stride];
     }
   }
   while (i < whole) {
-    uint4 vector[Loads];
+    uint4 vector[loads];
 #pragma unroll
-    for (unsigned k = 0; k < Loads; ++k) {
+    for (unsigned k = 0; k < loads; ++k) {
       vector[k] = next[k];
     }
-    i += Loads * stride;
+    i += loads * stride;
     if (i < whole) {
 #pragma unroll
-      for (unsigned k = 0; k < Loads; ++k) {
+      for (unsigned k = 0; k < loads; ++k) {
         next[k] = vectors.first[i + k * stride];
       }
     }
 #pragma unroll
-    for (unsigned k = 0; k < Loads; ++k) {
+    for (unsigned k = 0; k < loads; ++k) {
       for_each_sample(vector[k], count);
     }
   }

@@ -33,14 +33,11 @@ struct Rung {
 };
 
 inline std::vector<Rung> rungs() {
-  return {{"01 atomics in L2", l2_kernel, 2, 64},
-          {"02 LDS first", lds_kernel},
-          {"03 vector loads", vector_loads_kernel},
-          {"04 copy per wave", copy_per_wave_kernel},
-          {"05 wave first", wave_first_kernel},
-          {"06 column per bank", column_per_bank_kernel},
-          {"07 2 loads in flight", loads_in_flight_kernel<2>},
-          {"07 4 loads in flight", loads_in_flight_kernel<4>}};
+  return {
+      {"01 atomics in L2", l2_kernel, 2, 64},        {"02 LDS first", lds_kernel},
+      {"03 vector loads", vector_loads_kernel},      {"04 copy per wave", copy_per_wave_kernel},
+      {"05 wave first", wave_first_kernel},          {"06 column per bank", column_per_bank_kernel},
+      {"07 loads in flight", loads_in_flight_kernel}};
 }
 
 /// All samples of one kind in device memory, and their exact counts.
