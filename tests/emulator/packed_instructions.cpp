@@ -42,19 +42,28 @@ double packed_half(Wave& wave, const Instruction& instruction, unsigned number, 
   return half_to_float(half);
 }
 
-void multiply_add_halves(Wave& wave, const Instruction& instruction) {
+// `operation` makes one half of the result, in FP64, of its sources; `half` gives source `number`.
+template <typename Operation>
+void on_both_halves(Wave& wave, const Instruction& instruction, Operation operation) {
   Lanes result;
   for (unsigned lane = 0; lane < wave_size; ++lane) {
     result[lane] = 0;
     for (const bool is_high : {false, true}) {
-      // The product of halves is exact in FP64.
-      const double value = packed_half(wave, instruction, 0, is_high, lane) *
-                               packed_half(wave, instruction, 1, is_high, lane) +
-                           packed_half(wave, instruction, 2, is_high, lane);
+      const double value = operation(
+          [&](unsigned number) { return packed_half(wave, instruction, number, is_high, lane); });
       result[lane] |= Dword{float_to_half(value)} << (is_high ? 16 : 0);
     }
   }
   set_vector(wave, instruction, result);
+}
+
+void multiply_add_halves(Wave& wave, const Instruction& instruction) {
+  // The product of halves is exact in FP64.
+  on_both_halves(wave, instruction, [](auto half) { return half(0) * half(1) + half(2); });
+}
+
+void add_halves(Wave& wave, const Instruction& instruction) {
+  on_both_halves(wave, instruction, [](auto half) { return half(0) + half(1); });
 }
 
 // A source of v_fma_mix: op_sel_hi says that it is a half, op_sel which; else it is an FP32.
@@ -186,6 +195,7 @@ void add_packed_instructions(InstructionSet& set) {
          float_bits([](Dword a) { return Dword{float_to_half(as_float(a))}; }));
   define(set, "v_pack_b32_f16", integers([](Dword a, Dword b) { return (a & 0xffff) | b << 16; }));
   define(set, "v_pk_fma_f16", multiply_add_halves);
+  define(set, "v_pk_add_f16", add_halves);
   define(set, "v_fma_mix_f32", mixed_multiply_add);
   define(set, "v_dot2_f32_f16", add_dot<float>);
   define(set, "v_dot2c_f32_f16", add_dot<float>);

@@ -126,6 +126,9 @@ def add_full(folder: Path) -> None:
         inference("access granularity of loads", 32.0, "bytes"),
         inference("cost of a scattered lane, stores", 2.0), inference("cost of misalignment, loads", 1.1))
     add(folder, "nchw_index", inference("cost of the index", 1.05, "times"))
+    add(folder, "atomics", inference("additions at one word of L2", 1.37, "G/s"),
+        inference("additions in LDS", 31.7, "lanes/cycle"),
+        inference("FP32 addition in LDS over INT32's", 3.12, "times"))
     add(folder, "lds_latency", inference("LDS latency", 23.0), inference("LDS latency by index", 29.0),
         inference("shuffle latency", 24.0))
     add(folder, "lds_banks",

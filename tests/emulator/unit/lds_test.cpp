@@ -101,46 +101,46 @@ TEST(Lds, AtomicsOfAllLanesCount) {
 
 TEST(Lds, AtomicsOfTwoDwordsAndFloats) {
   TestKernel kernel(
-      "ds_write_b64 v0, v[1:2]\n"
-      "ds_add_rtn_u64 v[3:4], v0, v[5:6]\n"
-      "ds_max_u64 v0, v[7:8]\n"
-      "ds_min_rtn_u64 v[3:4], v0, v[5:6]\n"
-      "ds_cmpst_rtn_b64 v[3:4], v0, v[5:6], v[7:8]\n"
-      "ds_wrxchg_rtn_b64 v[3:4], v0, v[1:2]\n"
-      "ds_write_b32 v0, v9\n"
-      "ds_add_rtn_f32 v3, v0, v9\n",
+      "ds_write_b64 v0, v[2:3]\n"
+      "ds_add_rtn_u64 v[4:5], v0, v[6:7]\n"
+      "ds_max_u64 v0, v[8:9]\n"
+      "ds_min_rtn_u64 v[4:5], v0, v[6:7]\n"
+      "ds_cmpst_rtn_b64 v[4:5], v0, v[6:7], v[8:9]\n"
+      "ds_wrxchg_rtn_b64 v[4:5], v0, v[2:3]\n"
+      "ds_write_b32 v0, v10\n"
+      "ds_add_rtn_f32 v4, v0, v10\n",
       {.lds = 64});
   Wave& wave = kernel.wave();
   wave.vector[0].fill(16);
-  wave.vector[1].fill(0xFFFFFFFF);
-  wave.vector[2].fill(0);
-  wave.vector[5].fill(1);
-  wave.vector[6].fill(0);
+  wave.vector[2].fill(0xFFFFFFFF);
+  wave.vector[3].fill(0);
+  wave.vector[6].fill(1);
   wave.vector[7].fill(0);
-  wave.vector[8].fill(1);
+  wave.vector[8].fill(0);
+  wave.vector[9].fill(1);
   kernel.execute(0);
   kernel.execute(1);  // from 0xFFFFFFFF on, over the end of the dword
-  EXPECT_EQ(wave.vector[3][0], 0xFFFFFFFFU);
-  EXPECT_EQ(wave.vector[4][0], 0U);
-  EXPECT_EQ(wave.vector[3][63], 62U);
-  EXPECT_EQ(wave.vector[4][63], 1U);
+  EXPECT_EQ(wave.vector[4][0], 0xFFFFFFFFU);
+  EXPECT_EQ(wave.vector[5][0], 0U);
+  EXPECT_EQ(wave.vector[4][63], 62U);
+  EXPECT_EQ(wave.vector[5][63], 1U);
   kernel.execute(2);
   kernel.execute(3);  // the first lane meets the sum, the others 1
-  EXPECT_EQ(wave.vector[3][0], 63U);
-  EXPECT_EQ(wave.vector[4][0], 1U);
-  EXPECT_EQ(wave.vector[3][1], 1U);
-  EXPECT_EQ(wave.vector[4][1], 0U);
-  kernel.execute(4);  // the first lane finds the 1
-  EXPECT_EQ(wave.vector[3][0], 1U);
+  EXPECT_EQ(wave.vector[4][0], 63U);
+  EXPECT_EQ(wave.vector[5][0], 1U);
   EXPECT_EQ(wave.vector[4][1], 1U);
-  kernel.execute(5);
+  EXPECT_EQ(wave.vector[5][1], 0U);
+  kernel.execute(4);  // the first lane finds the 1
   EXPECT_EQ(wave.vector[4][0], 1U);
-  EXPECT_EQ(wave.vector[3][1], 0xFFFFFFFFU);
-  wave.vector[9].fill(0x3F800000);
+  EXPECT_EQ(wave.vector[5][1], 1U);
+  kernel.execute(5);
+  EXPECT_EQ(wave.vector[5][0], 1U);
+  EXPECT_EQ(wave.vector[4][1], 0xFFFFFFFFU);
+  wave.vector[10].fill(0x3F800000);
   kernel.execute(6);
   kernel.execute(7);
-  EXPECT_EQ(wave.vector[3][0], 0x3F800000U);
-  EXPECT_EQ(wave.vector[3][63], 0x42800000U);  // 64
+  EXPECT_EQ(wave.vector[4][0], 0x3F800000U);
+  EXPECT_EQ(wave.vector[4][63], 0x42800000U);  // 64
 }
 
 // Each wave stores where its first source says, then loads from where the other wave has stored.

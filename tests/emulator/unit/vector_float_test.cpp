@@ -360,13 +360,17 @@ TEST(Packed, TwoFloatsAtOnce) {
 }
 
 TEST(Packed, TwoHalvesAtOnce) {
-  TestKernel kernel("v_pk_fma_f16 v3, v0, v1, v2\n");
+  TestKernel kernel(
+      "v_pk_fma_f16 v3, v0, v1, v2\n"
+      "v_pk_add_f16 v3, v0, v2\n");
   Wave& wave = kernel.wave();
   wave.vector[0].fill(0x4000'3C00);  // 2, 1
   wave.vector[1].fill(0x4200'4400);  // 3, 4
   wave.vector[2].fill(0xBC00'3800);  // -1, 0.5
   kernel.execute(0);
   EXPECT_EQ(wave.vector[3][0], 0x4500'4480U);  // 5, 4.5
+  kernel.execute(1);
+  EXPECT_EQ(wave.vector[3][0], 0x3C00'3E00U);  // 1, 1.5
 }
 
 // C = A B + C, the element of a lane and register as AMD's matrix instruction calculator says.

@@ -107,18 +107,21 @@ class Ladder {
       auto point = sweep_.point(rung.name, ++x);
       measure_row(point, rung.share, true, [&](const Samples& samples, unsigned* counts) {
         hipscope::check(hipMemsetAsync(counts, 0, bins * sizeof(unsigned), nullptr));
-        hipscope::launch(rung.kernel, shape(rung), samples, counts);
+        hipscope::launch(rung.kernel, shape(rung, samples.count), samples, counts);
       });
     }
   }
 
  private:
-  [[nodiscard]] hipscope::LaunchShape shape(const Rung& rung) const {
-    const auto units = static_cast<unsigned>(sweep_.device().compute_units);
+  // As many blocks as fit, but none that would find nothing to do.
+  [[nodiscard]] hipscope::LaunchShape shape(const Rung& rung, unsigned count) const {
     if (!sweep_.is_hardware()) {
       return {.grid = dim3(2), .block = dim3(64)};
     }
-    return {.grid = dim3(units * rung.blocks_per_unit), .block = dim3(block_threads)};
+    const auto units = static_cast<unsigned>(sweep_.device().compute_units);
+    const unsigned needed = count / (block_threads * sizeof(uint4)) + 1;
+    return {.grid = dim3(std::min(units * rung.blocks_per_unit, needed)),
+            .block = dim3(block_threads)};
   }
 
   void verify(hipscope::Point& point, const std::string& what, const Samples& samples,
