@@ -2,16 +2,15 @@
 //
 // An atomic reads a word, computes and writes it back, with nobody in between: in the LDS of a
 // block, or in L2, where all CUs see the same. One lane that waits for what its atomic returns
-// waits as for a load. Many lanes at different words go at the memory's own rate. Many at one word
-// wait for one another, and there it is worth to meet somewhere nearer first.
-//   latency     one lane, each atomic with what the last one returned, by operation and type
-//   l2          all CUs at words of L2, by operation, and by who meets whom
-//   lds         the same for one block in LDS
-//   waves       by the waves of one CU, beside an addition that is a loop of compare-and-swap
-//   units       by the number of CUs
-//   order       order.h      a sum of floats by atomics: is it the same every time, how exact is
-//   it? cures       cures.h      one sum over many values: who adds up before the one word is
-//   reached histogram   histogram/   256 bins: a ladder, beside the vendor's library
+// waits as for a load. Many lanes at one word wait for one another, and had better meet nearer.
+//   latency    one lane, each atomic with what the last one returned, by operation and type
+//   l2         all CUs at words of L2, by operation, and by who meets whom
+//   lds        the same for one block in LDS
+//   waves      by the waves of one CU, beside an addition that is a loop of compare-and-swap
+//   units      by the number of CUs
+//   order      order.h     a sum of floats by atomics: is it the same every time, and how exact?
+//   cures      cures.h     one sum over many values: who adds up before the one word is reached
+//   histogram  histogram/  256 bins: a ladder, beside the vendor's library
 // What each operation does and must leave behind is in operations.h and words.h.
 #include <hipscope/hipscope.h>
 #include <hipscope/timed_rounds.h>
@@ -61,8 +60,7 @@ __device__ typename Op::Word next_operand(const Chain<typename Op::Word>& chain,
   }
 }
 
-// One lane. Its word's place is loaded: nvcc would add up the operands of all lanes for what it
-// knows to be one address.
+// One lane. Its word's place is loaded: nvcc would add up a wave at an address that it knows.
 template <typename Op, Scope scope>
 __global__ void __launch_bounds__(1)
     chain_kernel(typename Op::Word* words, const unsigned* places, Chain<typename Op::Word> chain,
@@ -221,9 +219,8 @@ constexpr L2Kernel<Op> l2_kernel = {.function = rate_kernel<Op, Returned, scope>
                                     .returns = Returned};
 
 template <typename Op, bool Returned>
-void measure_l2_row(Sweep& sweep, double x, std::uint64_t rounds) {
+void measure_l2_row(Sweep& sweep, double x, const Crew& crew, std::uint64_t rounds) {
   auto point = sweep.point(name_of<Op>() + (Returned ? ", returned" : ""), x);
-  const Crew crew = whole_device(sweep);
   for (const Pattern pattern : {Pattern::one_address, Pattern::one_line, Pattern::per_wave,
                                 Pattern::per_block, Pattern::spread, Pattern::scattered}) {
     measure_rate(point, name_of(pattern), l2_kernel<Op, Returned>, pattern, crew,
@@ -239,12 +236,12 @@ void measure_l2_row(Sweep& sweep, double x, std::uint64_t rounds) {
 }
 
 // Rows of what returns nothing stand before those of what does. A compare-and-swap without its
-// return would be of no use.
+// return would be of no use, and an exchange a store, which clang makes of it.
 template <typename MeasureRow>
 void measure_rows(MeasureRow measure_row) {
   for_each_operation([&](auto op, double x) {
     using Op = decltype(op);
-    if constexpr (Op::kind != Kind::compare_and_swap) {
+    if constexpr (Op::kind != Kind::compare_and_swap && Op::kind != Kind::exchange) {
       measure_row(op, std::false_type{}, x);
     }
   });
@@ -254,36 +251,42 @@ void measure_rows(MeasureRow measure_row) {
   });
 }
 
-void measure_l2(Sweep& sweep, std::uint64_t rounds) {
+std::string block_on_each(const Crew& crew) {
+  return "a block of " + std::to_string(crew.threads) + " threads on each CU";
+}
+
+void measure_l2(Sweep& sweep, std::uint64_t rounds, std::uint64_t threads) {
+  const Crew crew = whole_device(sweep, threads);
   sweep.axis({.name = "operation"});
   sweep.headline(name_of(Pattern::spread));
-  sweep.note("a block of 1024 threads on each CU; atomics of a lane, of all lanes together");
+  sweep.note(block_on_each(crew) + "; atomics of a lane, of all lanes together");
   measure_rows([&](auto op, auto returned, double x) {
-    measure_l2_row<decltype(op), decltype(returned)::value>(sweep, x, rounds);
+    measure_l2_row<decltype(op), decltype(returned)::value>(sweep, x, crew, rounds);
   });
 }
 
 // --- Sweep: lds -------------------------------------------------------------------------------
 
 template <typename Op, bool Returned>
-void measure_lds_row(Sweep& sweep, double x, unsigned rounds) {
+void measure_lds_row(Sweep& sweep, double x, const Crew& crew, std::uint64_t rounds) {
   auto point = sweep.point(name_of<Op>() + (Returned ? ", returned" : ""), x);
-  Crew crew = whole_device(sweep);
-  crew.blocks = 1;
   constexpr LdsKernel<Op> kernel = {.function = lds_rate_kernel<Op, Returned>, .returns = Returned};
   for (const Pattern pattern :
        {Pattern::one_address, Pattern::one_line, Pattern::spread, Pattern::one_bank}) {
-    measure_rate(sweep, point, name_of(pattern), kernel, pattern, crew, rounds);
+    measure_rate(sweep, point, name_of(pattern), kernel, pattern, crew,
+                 static_cast<unsigned>(rounds));
   }
 }
 
-void measure_lds(Sweep& sweep, unsigned rounds) {
+void measure_lds(Sweep& sweep, std::uint64_t rounds, std::uint64_t threads) {
+  Crew crew = whole_device(sweep, threads);
+  crew.blocks = 1;
   sweep.axis({.name = "operation"});
   sweep.headline(name_of(Pattern::spread));
-  sweep.note("one block of 1024 threads, by its CU's cycle counter");
+  sweep.note("one block of " + std::to_string(crew.threads) + " threads, by its CU's counter");
   measure_rows([&](auto op, auto returned, double x) {
     if constexpr (decltype(op)::works_in_lds) {
-      measure_lds_row<decltype(op), decltype(returned)::value>(sweep, x, rounds);
+      measure_lds_row<decltype(op), decltype(returned)::value>(sweep, x, crew, rounds);
     }
   });
 }
@@ -317,13 +320,13 @@ void measure_crew(Point& point, const Crew& crew, unsigned rounds, unsigned crow
   measure("spread, returned", l2_kernel<AddInt, true>, Pattern::spread);
 }
 
-void measure_waves(Sweep& sweep, std::uint64_t rounds) {
+void measure_waves(Sweep& sweep, std::uint64_t rounds, std::uint64_t threads) {
   sweep.axis({.name = "waves", .scale = hipscope::Scale::logarithmic});
   sweep.headline(name_of(Pattern::spread));
   sweep.note("one block; loop: a float is added by compare-and-swap until nobody came in between");
-  Crew crew = whole_device(sweep);
+  Crew crew = whole_device(sweep, threads);
   crew.blocks = 1;
-  const unsigned most_waves = sweep.is_hardware() ? largest_block / crew.wave_size : 2;
+  const unsigned most_waves = crew.threads / crew.wave_size;
   for (unsigned waves = 1; waves <= most_waves; waves *= 2) {
     auto point = sweep.point(std::to_string(waves), waves);
     crew.threads = waves * crew.wave_size;
@@ -333,11 +336,11 @@ void measure_waves(Sweep& sweep, std::uint64_t rounds) {
   }
 }
 
-void measure_units(Sweep& sweep, std::uint64_t rounds) {
+void measure_units(Sweep& sweep, std::uint64_t rounds, std::uint64_t threads) {
+  Crew crew = whole_device(sweep, threads);
   sweep.axis({.name = "CUs", .scale = hipscope::Scale::logarithmic});
   sweep.headline(name_of(Pattern::one_address));
-  sweep.note("a block of 1024 threads on each; int32, add");
-  Crew crew = whole_device(sweep);
+  sweep.note(block_on_each(crew) + "; int32, add");
   const unsigned units = crew.blocks;
   for (crew.blocks = 1; crew.blocks <= units;
        crew.blocks = crew.blocks < units ? std::min(units, 2 * crew.blocks) : units + 1) {
@@ -356,6 +359,12 @@ int run(int argc, char** argv) {
   const auto rounds = experiment.size(
       "--rounds", "rounds of 8 atomics (16 of one lane), 16 times as many where lanes do not meet",
       {.gpu = 4, .quick = 2, .host = 1, .minimum = 1, .maximum = 6});
+  const auto threads = experiment.size("--threads", "threads of a block whose atomics are counted",
+                                       {.gpu = largest_block,
+                                        .quick = largest_block,
+                                        .host = smallest_block,
+                                        .minimum = smallest_block,
+                                        .maximum = largest_block});
   const auto values = experiment.size(
       "--values", "values that are summed by sweep cures",
       {.gpu = 1U << 23, .quick = 1U << 20, .host = 2000, .minimum = 1, .maximum = 1U << 28});
@@ -368,13 +377,13 @@ int run(int argc, char** argv) {
   experiment.sweep("latency", "atomics of one lane, each with what the last one returned",
                    [&](Sweep& sweep) { measure_latencies(sweep, 8 * rounds); });
   experiment.sweep("l2", "atomics of all CUs on words of L2",
-                   [&](Sweep& sweep) { measure_l2(sweep, rounds); });
+                   [&](Sweep& sweep) { measure_l2(sweep, rounds, threads); });
   experiment.sweep("lds", "atomics of a block on words of its LDS",
-                   [&](Sweep& sweep) { measure_lds(sweep, 16 * static_cast<unsigned>(rounds)); });
+                   [&](Sweep& sweep) { measure_lds(sweep, 16 * rounds, threads); });
   experiment.sweep("waves", "additions in L2 by the waves of one CU",
-                   [&](Sweep& sweep) { measure_waves(sweep, rounds); });
+                   [&](Sweep& sweep) { measure_waves(sweep, rounds, threads); });
   experiment.sweep("units", "additions in L2 by CUs",
-                   [&](Sweep& sweep) { measure_units(sweep, rounds); });
+                   [&](Sweep& sweep) { measure_units(sweep, rounds, threads); });
   experiment.sweep("order", "sums of floats by atomics, and how they differ",
                    [&](Sweep& sweep) { measure_order(sweep, floats); });
   experiment.sweep("cures", "one sum over many values: who adds up first",

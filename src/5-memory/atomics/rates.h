@@ -17,12 +17,13 @@ namespace atomics {
 /// Atomics of a lane in each round.
 inline constexpr unsigned body_steps = 8;
 inline constexpr unsigned largest_block = 1024;
+inline constexpr unsigned smallest_block = 64;  // a wave, however many lanes it has
 
-/// A block on each CU.
-inline Crew whole_device(const hipscope::Sweep& sweep) {
+/// A block of so many threads on each CU, in whole waves.
+inline Crew whole_device(const hipscope::Sweep& sweep, std::uint64_t threads) {
   const auto wave_size = static_cast<unsigned>(sweep.device().wave_size);
   return {.blocks = static_cast<unsigned>(sweep.device().compute_units),
-          .threads = sweep.is_hardware() ? largest_block : wave_size,
+          .threads = static_cast<unsigned>(threads) / wave_size * wave_size,
           .wave_size = wave_size};
 }
 
