@@ -270,7 +270,7 @@ def test_overview(tmp_path: Path) -> None:
     assert (made, page) == make(tmp_path)
     for part in ("# Hardware card: Test GPU\n", "| Driver | 580.1 |", "| Measured on | 2025-01-02 ... 2025-02-03 |",
                  "| hipscope | fedcba; abcdef012345 |", "| Shader clock | 1755 ... 1980 MHz (given, measured) |",
-                 "| Experiments | 2 with a result, 29 without |", "parameters: 1 found, 0 not found, ",
+                 "| Experiments | 2 with a result, 30 without |", "parameters: 1 found, 0 not found, ",
                  "no disagreement.", "| L2 cache | 50 MiB |"):
         assert part in page
     assert made["device"]["l2_bytes"] == 50 * 2**20
