@@ -200,18 +200,22 @@ void infer_capacity(Results& results, const std::string& name, const Level& leve
 }
 
 // From a hit in `level` to one in `next`. Where these are close together, what either is off counts
-// for more.
+// for more. Where no law of replacement explains how loads begin to miss, at `end`, there may be a
+// level between the two that is nowhere flat.
 void infer_miss_penalty(Results& results, const std::string& name, const Level& level,
-                        const Level& next, const std::string& of_what) {
+                        const hipscope::Capacity& end, const Level& next,
+                        const std::string& of_what) {
   constexpr double far_apart = 0.35;
   const double apart = (next.y - level.y) / (next.y + level.y);
-  infer_if_sure(results, {.name = name + " miss penalty",
-                          .value = next.y - level.y,
-                          .unit = "cycles",
-                          .confidence = std::min(level.confidence, next.confidence) *
-                                        std::min(1.0, apart / far_apart),
-                          .statement = "what the next level takes longer than a hit" + of_what,
-                          .evidence = {level_text(level), level_text(next)}});
+  const double are_neighbours = end.confidence < smallest_confidence ? 0.5 : 1;
+  infer_if_sure(
+      results, {.name = name + " miss penalty",
+                .value = next.y - level.y,
+                .unit = "cycles",
+                .confidence = std::min(are_neighbours, std::min(level.confidence, next.confidence) *
+                                                           std::min(1.0, apart / far_apart)),
+                .statement = "what the next level takes longer than a hit" + of_what,
+                .evidence = {level_text(level), level_text(next)}});
 }
 
 // How the times of single loads are spread that `level` answers, by the largest footprints in it:
@@ -292,7 +296,7 @@ void infer_caches(Results& results, const std::vector<Level>& levels, const std:
     infer_capacity(results, name + " capacity", *level, hits_at(level), also,
                    level == nearest && distance(*level) < std::log(2) ? l2_bytes : 0);
     if (level + 1 != levels.end()) {
-      infer_miss_penalty(results, name, hit, *(level + 1), of_what);
+      infer_miss_penalty(results, name, hit, *level->end->capacity, *(level + 1), of_what);
     }
     before = level->end->capacity->value;
   }
