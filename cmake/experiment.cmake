@@ -31,24 +31,16 @@ function(hipscope_add_experiment source)
 endfunction()
 
 # Compiles `target` for sm_90a instead of sm_90, whose code alone has wgmma: it runs on GPUs of compute
-# capability 9.0 and on no other, as that of sm_90 does without its PTX.
+# capability 9.0 and on no other, as that of sm_90 does without its PTX. Of several architectures each has its
+# code, and only sm_90a's these instructions.
 function(hipscope_use_warpgroup_instructions target)
   if(NOT HIPSCOPE_BACKEND STREQUAL "nvidia")
     return()
   endif()
-  set(architectures ${CMAKE_CUDA_ARCHITECTURES})
-  if(architectures STREQUAL "native")
-    execute_process(COMMAND ${HIPSCOPE_NVIDIA_SMI} --query-gpu=compute_cap --format=csv,noheader
-                    OUTPUT_VARIABLE capabilities ERROR_QUIET)
-    if(NOT capabilities MATCHES "9\\.0")
-      return()
-    endif()
-    string(REGEX MATCHALL "[0-9]+\\.[0-9]+" architectures "${capabilities}")
-    list(TRANSFORM architectures REPLACE "\\." "")
-    list(REMOVE_DUPLICATES architectures)
-  endif()
+  set(architectures ${hipscope_cuda_architectures})
   list(TRANSFORM architectures REPLACE "^90(-real)?$" "90a-real")
-  if(NOT "90a-real" IN_LIST architectures)
+  list(REMOVE_DUPLICATES architectures)
+  if(NOT "90a-real" IN_LIST architectures AND NOT "90a" IN_LIST architectures)
     return()
   endif()
   target_compile_definitions(${target} PRIVATE HIPSCOPE_WARPGROUP_INSTRUCTIONS)

@@ -1,0 +1,36 @@
+"""cmake/cuda_architectures.cmake: which GPUs a build is for, with a faked compiler and a faked tool of the driver."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+import synthetic
+
+SCRIPT = """include({module})
+set(CMAKE_CUDA_ARCHITECTURES "{architectures}")
+set(CMAKE_CUDA_COMPILER {compiler})
+set(HIPSCOPE_NVIDIA_SMI {tool})
+hipscope_name_cuda_architectures(named)
+message(NOTICE "named: ${{named}}")
+"""
+KNOWN = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_103", "sm_120")
+
+
+def program(path: Path, *lines: str) -> Path:
+    path.write_text("#!/bin/sh\n" + "".join(f"echo '{line}'\n" for line in lines), encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.parametrize(("architectures", "named"), [
+    ("90", "90"), ("80;90", "80;90"), ("90a-real", "90a-real"), ("native", "80;90"),
+    ("all", "75;80;86;89;90;100;103;120"), ("all-major", "75;80;90;100;120")])
+def test_architectures(tmp_path: Path, architectures: str, named: str) -> None:
+    script = tmp_path / "script.cmake"
+    script.write_text(SCRIPT.format(module=synthetic.REPOSITORY / "cmake" / "cuda_architectures.cmake",
+                                    architectures=architectures, compiler=program(tmp_path / "nvcc", *KNOWN),
+                                    tool=program(tmp_path / "nvidia-smi", "8.0", "9.0", "8.0")), encoding="utf-8")
+    done = subprocess.run(["cmake", "-P", script], check=True, capture_output=True, text=True)
+    assert f"named: {named}\n" in done.stderr
