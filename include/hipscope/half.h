@@ -1,5 +1,5 @@
-// Half precision (IEEE binary16) as a type that is the same for every compiler. Plain C++, no GPU
-// headers; what a half is worth is in half_values.h.
+// Half precision (IEEE binary16) and bfloat16 as types that are the same for every compiler. Plain
+// C++, no GPU headers; what they are worth is in half_values.h.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,11 @@ struct Half {
   std::uint16_t bits;
 };
 
+/// The upper half of a float's bits.
+struct BFloat16 {
+  std::uint16_t bits;
+};
+
 /// Alpha and beta of a product of such values.
 template <typename Value>
 struct FactorOf {
@@ -19,6 +24,10 @@ struct FactorOf {
 };
 template <>
 struct FactorOf<Half> {
+  using Type = float;
+};
+template <>
+struct FactorOf<BFloat16> {
   using Type = float;
 };
 template <typename Value>

@@ -1,4 +1,4 @@
-// Halves from and to floats, on host and device.
+// Halves and bfloat16 from and to floats, on host and device.
 #pragma once
 
 #include <hip/hip_runtime.h>
@@ -47,6 +47,10 @@ __host__ __device__ inline float to_float(Half half) {
 #endif
 }
 
+__host__ __device__ inline float to_float(BFloat16 value) {
+  return __builtin_bit_cast(float, std::uint32_t{value.bits} << 16U);
+}
+
 /// The half that is nearest to `value`, of two equally near ones the even one. For device code.
 __device__ inline Half to_half(float value) {
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
@@ -58,6 +62,14 @@ __device__ inline Half to_half(float value) {
 #else
   return {static_cast<std::uint16_t>(value)};  // the host's part of device code: never called
 #endif
+}
+
+/// The bfloat16 that is nearest to `value`, which must be finite, of two equally near ones the even
+/// one.
+__host__ __device__ inline BFloat16 to_bfloat16(float value) {
+  constexpr std::uint32_t almost_half = 0x7FFF;  // of the last place that stays
+  const auto bits = __builtin_bit_cast(std::uint32_t, value);
+  return {static_cast<std::uint16_t>((bits + almost_half + (bits >> 16U & 1U)) >> 16U)};
 }
 
 }  // namespace hipscope

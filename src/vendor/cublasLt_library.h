@@ -3,6 +3,7 @@
 
 #include <cublasLt.h>
 
+#include <array>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -59,20 +60,50 @@ struct Destroy {
 template <typename Pointer>
 using Owner = std::unique_ptr<std::remove_pointer_t<Pointer>, Destroy>;
 
-inline Owner<cublasLtMatrixLayout_t> square(cudaDataType type, int side) {
-  const auto extent = static_cast<std::uint64_t>(side);
+/// A matrix column by column.
+inline Owner<cublasLtMatrixLayout_t> layout_of(cudaDataType type, int rows, int columns,
+                                               int pitch) {
   cublasLtMatrixLayout_t layout = nullptr;
-  check(cublasLtMatrixLayoutCreate(&layout, type, extent, extent, side));
+  check(cublasLtMatrixLayoutCreate(&layout, type, static_cast<std::uint64_t>(rows),
+                                   static_cast<std::uint64_t>(columns), pitch));
   return Owner<cublasLtMatrixLayout_t>(layout);
 }
+
+inline Owner<cublasLtHandle_t> create_handle() {
+  cublasLtHandle_t handle = nullptr;
+  check(cublasLtCreate(&handle));
+  return Owner<cublasLtHandle_t>(handle);
+}
+
+/// The matrices of a product D = A B + C as the library knows them, and its first choice of a way
+/// to compute it.
+struct Problem {
+  Owner<cublasLtMatrixLayout_t> a;
+  Owner<cublasLtMatrixLayout_t> b;
+  Owner<cublasLtMatrixLayout_t> d;
+  cublasLtMatmulHeuristicResult_t way{};
+
+  void choose(cublasLtHandle_t handle, cublasLtMatmulDesc_t product) {
+    cublasLtMatmulPreference_t wish = nullptr;
+    check(cublasLtMatmulPreferenceCreate(&wish));
+    const Owner<cublasLtMatmulPreference_t> owner(wish);
+    const std::size_t bytes = matrix_workspace_bytes;
+    check(cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                               &bytes, sizeof(bytes)));
+    int found = 0;
+    check(cublasLtMatmulAlgoGetHeuristic(handle, product, a.get(), b.get(), d.get(), d.get(), wish,
+                                         1, &way, &found));
+    if (found == 0) {
+      throw DeviceError("cuBLASLt has no way to compute this product");
+    }
+  }
+};
 
 class Product {
  public:
   void prepare(MatrixFormat format, MatrixSums sums, int side) {
     types_ = types_of(format);
-    cublasLtHandle_t handle = nullptr;
-    check(cublasLtCreate(&handle));
-    handle_.reset(handle);
+    handle_ = create_handle();
     cublasLtMatmulDesc_t product = nullptr;
     check(cublasLtMatmulDescCreate(&product, types_.sums, types_.scale));
     product_.reset(product);
@@ -84,10 +115,10 @@ class Product {
       check(cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast,
                                            sizeof(fast)));
     }
-    a_ = square(types_.a, side);
-    b_ = square(types_.b, side);
-    d_ = square(types_.d, side);
-    choose();
+    problem_.a = layout_of(types_.a, side, side, side);
+    problem_.b = layout_of(types_.b, side, side, side);
+    problem_.d = layout_of(types_.d, side, side, side);
+    problem_.choose(handle_.get(), product);
   }
 
   void enqueue(const void* a, const void* b, void* d, void* workspace) {
@@ -98,35 +129,50 @@ class Product {
     const void* const one = types_.scale == CUDA_R_64F   ? static_cast<const void*>(&one_double)
                             : types_.scale == CUDA_R_32F ? static_cast<const void*>(&one_float)
                                                          : static_cast<const void*>(&one_int);
-    check(cublasLtMatmul(handle_.get(), product_.get(), one, a, a_.get(), b, b_.get(), &zero, d,
-                         d_.get(), d, d_.get(), &way_.algo, workspace, matrix_workspace_bytes,
-                         nullptr));
+    check(cublasLtMatmul(handle_.get(), product_.get(), one, a, problem_.a.get(), b,
+                         problem_.b.get(), &zero, d, problem_.d.get(), d, problem_.d.get(),
+                         &problem_.way.algo, workspace, matrix_workspace_bytes, nullptr));
   }
 
  private:
-  /// The library's first choice.
-  void choose() {
-    cublasLtMatmulPreference_t wish = nullptr;
-    check(cublasLtMatmulPreferenceCreate(&wish));
-    const Owner<cublasLtMatmulPreference_t> owner(wish);
-    const std::size_t bytes = matrix_workspace_bytes;
-    check(cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
-                                               &bytes, sizeof(bytes)));
-    int found = 0;
-    check(cublasLtMatmulAlgoGetHeuristic(handle_.get(), product_.get(), a_.get(), b_.get(),
-                                         d_.get(), d_.get(), wish, 1, &way_, &found));
-    if (found == 0) {
-      throw DeviceError("cuBLASLt has no way to compute this product");
-    }
-  }
-
   Types types_{};
   Owner<cublasLtHandle_t> handle_;
   Owner<cublasLtMatmulDesc_t> product_;
-  Owner<cublasLtMatrixLayout_t> a_;
-  Owner<cublasLtMatrixLayout_t> b_;
-  Owner<cublasLtMatrixLayout_t> d_;
-  cublasLtMatmulHeuristicResult_t way_{};
+  Problem problem_;
+};
+
+class AnyProduct {
+ public:
+  void prepare(MatrixFormat format, bool result_is_fp32) {
+    type_ = types_of(format).a;
+    result_type_ = result_is_fp32 ? CUDA_R_32F : type_;
+    handle_ = create_handle();
+    cublasLtMatmulDesc_t product = nullptr;
+    check(cublasLtMatmulDescCreate(&product, CUBLAS_COMPUTE_32F, CUDA_R_32F));
+    product_.reset(product);
+  }
+
+  void enqueue(const RowProductArguments& p, void* workspace) {
+    const std::array extents = {p.m, p.n, p.k, p.lda, p.ldb, p.ldc};
+    if (extents != extents_) {
+      problem_.a = layout_of(type_, p.n, p.k, p.ldb);
+      problem_.b = layout_of(type_, p.k, p.m, p.lda);
+      problem_.d = layout_of(result_type_, p.n, p.m, p.ldc);
+      problem_.choose(handle_.get(), product_.get());
+      extents_ = extents;
+    }
+    check(cublasLtMatmul(handle_.get(), product_.get(), &p.alpha, p.b, problem_.a.get(), p.a,
+                         problem_.b.get(), &p.beta, p.c, problem_.d.get(), p.c, problem_.d.get(),
+                         &problem_.way.algo, workspace, matrix_workspace_bytes, nullptr));
+  }
+
+ private:
+  cudaDataType type_{};
+  cudaDataType result_type_{};
+  std::array<int, 6> extents_{};  // that the problem is for
+  Owner<cublasLtHandle_t> handle_;
+  Owner<cublasLtMatmulDesc_t> product_;
+  Problem problem_;
 };
 
 inline std::string name() {

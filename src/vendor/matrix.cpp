@@ -22,6 +22,22 @@ void MatrixProduct::enqueue(const void* a, const void* b, void* d, void* workspa
   implementation_->product.enqueue(a, b, d, workspace);
 }
 
+struct RowProduct::Implementation {
+  matrix_library_of_build::AnyProduct product;
+};
+
+RowProduct::RowProduct(MatrixFormat format, bool result_is_fp32)
+    : implementation_(std::make_unique<Implementation>()) {
+  implementation_->product.prepare(format, result_is_fp32);
+}
+
+RowProduct::~RowProduct() = default;
+
+// The libraries store matrices column by column, where ours look transposed: C' = B' A'.
+void RowProduct::enqueue(const RowProductArguments& arguments, void* workspace) {
+  implementation_->product.enqueue(arguments, workspace);
+}
+
 std::string matrix_library() { return matrix_library_of_build::name(); }
 
 bool matrix_may_end_the_process() { return matrix_library_of_build::may_end_the_process; }

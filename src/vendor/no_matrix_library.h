@@ -18,6 +18,14 @@ struct Product {
   void enqueue(const void*, const void*, void*, void*) {}
 };
 
+struct AnyProduct {
+  void prepare(MatrixFormat, bool) {
+    throw DeviceError(std::string("this build has no library for matrix products by format: ") +
+                      matrix_libraries);
+  }
+  void enqueue(const RowProductArguments&, void*) {}
+};
+
 inline std::string name() { return ""; }
 
 }  // namespace hipscope::vendor::matrix_library_of_build

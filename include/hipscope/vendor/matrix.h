@@ -1,5 +1,5 @@
-// Products of square matrices in each number format by the GPU vendor's own library, as a reference
-// in the same run: cuBLASLt on NVIDIA, where the build has found it.
+// Matrix products in each number format by the GPU vendor's own library, as a reference in the same
+// run: cuBLASLt on NVIDIA, hipBLASLt on AMD, where the build has found it.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ std::string matrix_library();
 bool matrix_may_end_the_process();
 
 /// What the build looked for, for a sentence that says that it is not there.
-inline constexpr const char* matrix_libraries = "cuBLASLt";
+inline constexpr const char* matrix_libraries = "cuBLASLt, hipBLASLt";
 
 /// What the factors are; the product is FP64, FP32 of TF32, FP16, BF16 (of FP8 too) and INT32. Of
 /// e5m2 only A is: NVIDIA's library multiplies it by e4m3.
@@ -42,6 +42,39 @@ class MatrixProduct {
   /// Enqueues D = A B on the default stream. A lies row by row, B and D column by column, so that k
   /// runs along the memory of both factors, as FP8 must. All in device memory. Throws DeviceError.
   void enqueue(const void* a, const void* b, void* d, void* workspace);
+
+ private:
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+/// What one product of any extents computes, with sums, alpha and beta in FP32.
+struct RowProductArguments {
+  int m = 0;  ///< rows of A and C
+  int n = 0;  ///< columns of B and C
+  int k = 0;  ///< columns of A, rows of B
+  float alpha = 1;
+  const void* a = nullptr;  ///< m x k, row by row, rows `lda` apart
+  int lda = 0;
+  const void* b = nullptr;  ///< k x n, rows `ldb` apart
+  int ldb = 0;
+  float beta = 0;
+  void* c = nullptr;  ///< m x n, rows `ldc` apart
+  int ldc = 0;
+};
+
+/// Products of matrices that lie row by row, of FP16 or BF16.
+class RowProduct {
+ public:
+  /// C is FP32 or like A and B. Throws DeviceError.
+  RowProduct(MatrixFormat format, bool result_is_fp32);
+  ~RowProduct();
+  RowProduct(const RowProduct&) = delete;
+  RowProduct& operator=(const RowProduct&) = delete;
+
+  /// Enqueues C = alpha A B + beta C on the default stream, by the way of computing that the
+  /// library puts first for these extents. All in device memory. Throws DeviceError.
+  void enqueue(const RowProductArguments& arguments, void* workspace);
 
  private:
   struct Implementation;

@@ -62,6 +62,7 @@ __host__ __device__ inline DoubleDouble operator-(DoubleDouble a) { return {-a.h
 __host__ __device__ inline double to_double(DoubleDouble a) { return rounded_sum(a.high, a.low); }
 __host__ __device__ inline double to_double(double a) { return a; }
 __host__ __device__ inline double to_double(hipscope::Half a) { return hipscope::to_float(a); }
+__host__ __device__ inline double to_double(hipscope::BFloat16 a) { return hipscope::to_float(a); }
 
 /// What products of `Value` are checked by.
 template <typename Value>
@@ -103,26 +104,50 @@ struct Exact<double> {
   __host__ __device__ static double integer(int value) { return value; }
 };
 
-/// Products of halves are exact in FP32, sums are FP32, and the result is rounded to a half.
-template <>
-struct Exact<hipscope::Half> {
+/// Products of two such values are exact in FP32, sums are FP32, and the result is rounded to one.
+template <typename Value>
+struct ExactOf16Bits {
   using Type = double;
   static constexpr double rounding = 0x1p-24;
   static constexpr double reference_rounding = 0x1p-53;
-  static constexpr double stored_rounding = 0x1p-11;
-  __host__ __device__ static double product(hipscope::Half a, hipscope::Half b) {
+  __host__ __device__ static double product(Value a, Value b) {
     return double{hipscope::to_float(a)} * hipscope::to_float(b);
   }
-  __host__ __device__ static double product(hipscope::Half a, float factor) {
+  __host__ __device__ static double product(Value a, float factor) {
     return double{hipscope::to_float(a)} * factor;
   }
   __host__ __device__ static double scaled(double a, float factor) { return factor * a; }
+};
+
+template <>
+struct Exact<hipscope::Half> : ExactOf16Bits<hipscope::Half> {
+  static constexpr double stored_rounding = 0x1p-11;
+  static constexpr double smallest_normal = 0x1p-14;
   /// In [-1, 1), of 11 bits.
   __device__ static hipscope::Half random(unsigned bits, unsigned) {
     return hipscope::to_half(static_cast<float>(bits >> 21) * 0x1p-10F - 1.0F);
   }
   __device__ static hipscope::Half integer(int value) {
     return hipscope::to_half(static_cast<float>(value));
+  }
+  __device__ static hipscope::Half stored(double value) {
+    return hipscope::to_half(static_cast<float>(value));
+  }
+};
+
+template <>
+struct Exact<hipscope::BFloat16> : ExactOf16Bits<hipscope::BFloat16> {
+  static constexpr double stored_rounding = 0x1p-8;
+  static constexpr double smallest_normal = 0x1p-126;
+  /// In [-1, 1), of 8 bits.
+  __device__ static hipscope::BFloat16 random(unsigned bits, unsigned) {
+    return hipscope::to_bfloat16(static_cast<float>(bits >> 24) * 0x1p-7F - 1.0F);
+  }
+  __device__ static hipscope::BFloat16 integer(int value) {
+    return hipscope::to_bfloat16(static_cast<float>(value));
+  }
+  __device__ static hipscope::BFloat16 stored(double value) {
+    return hipscope::to_bfloat16(static_cast<float>(value));
   }
 };
 

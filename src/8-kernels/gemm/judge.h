@@ -15,25 +15,34 @@ namespace gemm {
 
 inline constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-template <typename Value>
-Verdict judge(const Stage<Value>& stage, Problem<Value>& problem, Factors<Value> factors) {
+template <typename Value, typename Result>
+Verdict judge(const Stage<Value, Result>& stage, Problem<Value, Result>& problem,
+              Factors<Value> factors) {
   problem.reset(factors.beta);
-  const Prepared<Value> prepared(stage, problem.product(factors.alpha, factors.beta));
+  const Prepared<Value, Result> prepared(stage, problem.product(factors.alpha, factors.beta));
   prepared.enqueue();
   prepared.finish();
   return problem.judge(factors.alpha, factors.beta);
 }
 
-template <typename Value>
-Verdict judge(Library& library, Problem<Value>& problem, Factors<Value> factors) {
+template <typename Value, typename Result>
+Verdict judge(Library<Value, Result>& library, Problem<Value, Result>& problem,
+              Factors<Value> factors) {
   problem.reset(factors.beta);
   library.enqueue(problem.product(factors.alpha, factors.beta));
   return problem.judge(factors.alpha, factors.beta);
 }
 
+/// Whether the device has what the stage needs.
+template <typename Value, typename Result>
+bool is_here(const hipscope::Sweep& sweep, const Stage<Value, Result>& stage) {
+  return stage.dynamic_lds_bytes <= sweep.device().largest_lds_bytes_per_block &&
+         (stage.is_on == nullptr || stage.is_on(sweep.device()));
+}
+
 /// Verifies with both factors, and shows the larger error.
-template <typename Multiplier, typename Value>
-void verify(hipscope::Point& point, Multiplier& multiplier, Problem<Value>& problem) {
+template <typename Multiplier, typename Value, typename Result>
+void verify(hipscope::Point& point, Multiplier& multiplier, Problem<Value, Result>& problem) {
   const Verdict measured = judge(multiplier, problem, measured_factors<Value>);
   const Verdict other = judge(multiplier, problem, other_factors<Value>);
   point.verify("every element", measured.wrong, measured.checked);

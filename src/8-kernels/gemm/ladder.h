@@ -24,6 +24,7 @@
 
 #include "awkward.h"
 #include "cases.h"
+#include "in_turn.h"
 #include "judge.h"
 #include "ladder_findings.h"
 #include "library.h"
@@ -34,16 +35,6 @@ namespace gemm {
 
 using hipscope::number;
 using hipscope::Sweep;
-
-inline constexpr const char* teraflops = "TFLOP/s";
-
-inline double fmas_of(const Extents& extents) {
-  return double{1} * extents.m * extents.n * extents.k;
-}
-
-inline double rate_of(const Extents& extents, const hipscope::Measurement& time) {
-  return 2e-12 * fmas_of(extents) / time.seconds().median;
-}
 
 /// A ladder: what is measured, and of which arithmetic.
 template <typename Value>
@@ -100,10 +91,7 @@ class Ladder {
 
   [[nodiscard]] const std::vector<Stage<Value>>& stages() const { return description_.stages; }
 
- private:
-  // A matrix has fewer than 2^32 elements then, padding included.
-  static constexpr std::uint64_t most = 1U << 15;
-
+  /// Of sweeps stages and against-library.
   [[nodiscard]] Extents size() const {
     return {.m = static_cast<unsigned>(m_),
             .n = static_cast<unsigned>(n_),
@@ -112,6 +100,13 @@ class Ladder {
             .ldb = static_cast<unsigned>(n_),
             .ldc = static_cast<unsigned>(n_)};
   }
+
+  /// The largest extents of sweep awkward.
+  [[nodiscard]] unsigned largest_awkward() const { return static_cast<unsigned>(largest_awkward_); }
+
+ private:
+  // A matrix has fewer than 2^32 elements then, padding included.
+  static constexpr std::uint64_t most = 1U << 15;
 
   // --- What a device could do
 
@@ -158,11 +153,6 @@ class Ladder {
 
   // --- Which stages
 
-  static bool is_here(const Sweep& sweep, const Stage<Value>& stage) {
-    return stage.dynamic_lds_bytes <= sweep.device().largest_lds_bytes_per_block &&
-           (stage.is_on == nullptr || stage.is_on(sweep.device()));
-  }
-
   void note_missing(Sweep& sweep) const {
     for (const Stage<Value>& stage : stages()) {
       if (!is_here(sweep, stage)) {
@@ -181,24 +171,22 @@ class Ladder {
 
   // --- Sweep stages
 
-  // The library's best median time, each kind of its math in a row of its own; 0 without a library.
+  // The library's best median time, each of its ways in a row of its own; 0 without a library.
   double measure_library(Sweep& sweep, Problem<Value>& problem, double x,
                          const std::string& published_x) const {
     double best = 0;
-    if (has_library(sweep)) {
-      for (const NamedMath& named : library_math) {
-        // fileaccent called rocBLAS as it is by default.
-        const bool is_default = named.math == hipscope::vendor::GemmMath::standard;
-        auto point = sweep.point(std::string("library, ") + named.name, ++x,
-                                 is_default ? "rocBLAS" : "", is_default ? published_x : "");
-        Library library(named.math);
-        verify(point, library, problem);
-        const auto product =
-            problem.product(measured_factors<Value>.alpha, measured_factors<Value>.beta);
-        const auto time = point.measure([&] { library.enqueue(product); });
-        add_rate(sweep, point, problem.extents(), time, Unit::matrix);
-        best = best == 0 ? time.seconds().median : std::min(best, time.seconds().median);
-      }
+    for (const LibraryWay& way : ways_of_library<Value>(sweep)) {
+      // fileaccent called rocBLAS as it is by default.
+      const bool is_default = way.math == hipscope::vendor::GemmMath::standard;
+      auto point = sweep.point("library, " + way.name, ++x, is_default ? "rocBLAS" : "",
+                               is_default ? published_x : "");
+      Library<Value> library(way);
+      verify(point, library, problem);
+      const auto product =
+          problem.product(measured_factors<Value>.alpha, measured_factors<Value>.beta);
+      const auto time = point.measure([&] { library.enqueue(product); });
+      add_rate(sweep, point, problem.extents(), time, Unit::matrix);
+      best = best == 0 ? time.seconds().median : std::min(best, time.seconds().median);
     }
     return best;
   }
@@ -213,7 +201,7 @@ class Ladder {
       sweep.note(note);
     }
     note_peak(sweep);
-    note_library(sweep, description_.arithmetic);
+    note_library<Value>(sweep, description_.arithmetic);
     note_missing(sweep);
     sweep.require_memory(bytes_of_problem<Value>(size.m, size.n, size.k), "--m");
     Problem<Value> problem(size.m, size.n, size.k, Values::random, sweep.seed());
@@ -258,58 +246,17 @@ class Ladder {
 
   // --- Sweeps over sizes
 
-  // Stages and library in turn at one size: a row.
-  void measure_in_turn(Sweep& sweep, hipscope::Point& point,
-                       const std::vector<Stage<Value>>& chosen, Problem<Value>& problem) const {
-    const Factors<Value> factors = measured_factors<Value>;
-    std::vector<std::function<void()>> bodies;
-    std::vector<hipscope::MeasureOptions> options;
-    for (const Stage<Value>& stage : chosen) {
-      const Verdict verdict = judge(stage, problem, factors);
-      point.verify(stage.technique, verdict.wrong, verdict.checked);
-      const auto prepared =
-          std::make_shared<Prepared<Value>>(stage, problem.product(factors.alpha, factors.beta));
-      bodies.emplace_back([prepared] { prepared->enqueue(); });
-      options.push_back({.name = stage.technique});
-    }
-    if (has_library(sweep)) {
-      for (const NamedMath& named : library_math) {
-        const auto library = std::make_shared<Library>(named.math);
-        const Verdict verdict = judge(*library, problem, factors);
-        point.verify(std::string("library, ") + named.name, verdict.wrong, verdict.checked);
-        const auto product = problem.product(factors.alpha, factors.beta);
-        bodies.emplace_back([library, product] { library->enqueue(product); });
-        options.push_back({.name = std::string("library, ") + named.name});
-      }
-    }
-    const auto times = point.measure_in_turn(bodies, options);
-    double ours = 0;
-    double library = has_library(sweep) ? 0 : unknown;
-    for (std::size_t i = 0; i < times.size(); ++i) {
-      const double rate = rate_of(problem.extents(), times[i]);
-      if (i < chosen.size()) {
-        point.value(options[i].name + " rate", rate, teraflops);
-        ours = std::max(ours, rate);
-      } else {
-        library = std::max(library, rate);
-      }
-    }
-    point.value("rate", ours, teraflops);
-    point.value("library rate", library, teraflops);
-    point.value("ratio to the library", ours / library, "");
-  }
-
   void measure_size(Sweep& sweep, unsigned size) const {
     auto point = sweep.point(std::to_string(size), size);
     Problem<Value> problem(size, size, size, Values::random, sweep.seed());
-    measure_in_turn(sweep, point, contenders(sweep), problem);
+    measure_in_turn<Value, Value>(sweep, point, contenders(sweep), problem);
   }
 
   void measure_sizes(Sweep& sweep) const {
     const auto largest = static_cast<unsigned>(largest_);
     sweep.axis({.name = "M = N = K", .scale = hipscope::Scale::logarithmic});
     sweep.headline("rate");
-    note_library(sweep, description_.arithmetic);
+    note_library<Value>(sweep, description_.arithmetic);
     sweep.require_memory(bytes_of_problem<Value>(largest, largest, largest), "--largest");
     for (const unsigned size : sizes_between(sweep.is_hardware() ? 256 : 32, largest)) {
       measure_size(sweep, size);
@@ -322,7 +269,7 @@ class Ladder {
     const unsigned largest = sizes.back();
     sweep.axis({.name = "M = N = K"});
     sweep.headline("ratio to the library");
-    note_library(sweep, description_.arithmetic);
+    note_library<Value>(sweep, description_.arithmetic);
     sweep.require_memory(bytes_of_problem<Value>(largest, largest, largest), "--largest-odd");
     for (const unsigned size : sizes) {
       measure_size(sweep, size);
@@ -330,8 +277,8 @@ class Ladder {
   }
 
   void measure_against_library(Sweep& sweep) const {
-    note_library(sweep, description_.arithmetic);
-    if (!has_library(sweep)) {
+    note_library<Value>(sweep, description_.arithmetic);
+    if (ways_of_library<Value>(sweep).empty()) {
       return;
     }
     const Extents size = this->size();
@@ -343,7 +290,7 @@ class Ladder {
     double x = 0;
     for (const Stage<Value>& stage : contenders(sweep)) {
       auto point = sweep.point(stage.technique, ++x);
-      measure_in_turn(sweep, point, {stage}, problem);
+      measure_in_turn<Value, Value>(sweep, point, {stage}, problem);
     }
   }
 

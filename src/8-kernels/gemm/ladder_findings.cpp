@@ -58,13 +58,12 @@ void conclude_ratio(hipscope::Results& results, const std::string& name) {
     return;
   }
   const CurvePoint& best = *std::max_element(ratios.begin(), ratios.end(), is_lower);
-  results.infer(
-      {.name = name + " over the vendor's library",
-       .value = best.y,
-       .unit = "times its rate",
-       .confidence = confidence_of(best.relative_spread),
-       .statement = "the best stage against the better of the library's two kinds of math",
-       .evidence = {"measured in turn, medians of both"}});
+  results.infer({.name = name + " over the vendor's library",
+                 .value = best.y,
+                 .unit = "times its rate",
+                 .confidence = confidence_of(best.relative_spread),
+                 .statement = "the best stage against the library's best way",
+                 .evidence = {"measured in turn, medians of both"}});
 }
 
 void conclude_odd(hipscope::Results& results, const std::string& name) {

@@ -3,56 +3,104 @@
 
 #include <hipscope/hipscope.h>
 #include <hipscope/vendor/gemm.h>
+#include <hipscope/vendor/matrix.h>
 #include <hipscope/vendor/probe.h>
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 #include "stage.h"
 
 namespace gemm {
 
-/// The library with one kind of math.
+/// A way to multiply that a library of the vendor's offers.
+struct LibraryWay {
+  std::string name;
+  /// The kind of math; none: the way that the library for products by format (Lt) puts first.
+  std::optional<hipscope::vendor::GemmMath> math;
+};
+
+/// What takes factors of 16 bits alone.
+template <typename Value>
+inline constexpr bool has_16_bits = std::is_same_v<Value, Half> || std::is_same_v<Value, BFloat16>;
+
+/// Whether the library for products (not that by format) has these types.
+template <typename Value, typename Result>
+inline constexpr bool is_plain = std::is_same_v<Value, Result> && !std::is_same_v<Value, BFloat16>;
+
+/// The library in one way, for products of one type.
+template <typename Value, typename Result = Value>
 class Library {
  public:
-  explicit Library(hipscope::vendor::GemmMath math) : gemm_(math) {}
+  explicit Library(const LibraryWay& way) {
+    if (way.math) {
+      gemm_ = std::make_unique<hipscope::vendor::Gemm>(*way.math);
+    } else {
+      using hipscope::vendor::MatrixFormat;
+      by_format_ = std::make_unique<hipscope::vendor::RowProduct>(
+          std::is_same_v<Value, Half> ? MatrixFormat::fp16 : MatrixFormat::bf16,
+          !std::is_same_v<Value, Result>);
+      workspace_.emplace(hipscope::vendor::matrix_workspace_bytes);
+    }
+  }
 
-  template <typename Value>
-  void enqueue(const Product<Value>& product) {
-    gemm_.enqueue(
-        hipscope::vendor::GemmArguments<Value>{.m = static_cast<int>(product.extents.m),
-                                               .n = static_cast<int>(product.extents.n),
-                                               .k = static_cast<int>(product.extents.k),
-                                               .alpha = product.alpha,
-                                               .a = product.a,
-                                               .lda = static_cast<int>(product.extents.lda),
-                                               .b = product.b,
-                                               .ldb = static_cast<int>(product.extents.ldb),
-                                               .beta = product.beta,
-                                               .c = product.c,
-                                               .ldc = static_cast<int>(product.extents.ldc)});
+  void enqueue(const Product<Value, Result>& product) {
+    if constexpr (has_16_bits<Value>) {
+      if (by_format_) {
+        by_format_->enqueue(arguments_of<hipscope::vendor::RowProductArguments>(product),
+                            workspace_->data());
+        return;
+      }
+    }
+    if constexpr (is_plain<Value, Result>) {
+      gemm_->enqueue(arguments_of<hipscope::vendor::GemmArguments<Value>>(product));
+    }
   }
 
  private:
-  hipscope::vendor::Gemm gemm_;
+  template <typename Arguments>
+  static Arguments arguments_of(const Product<Value, Result>& product) {
+    const auto [m, n, k, lda, ldb, ldc] = product.extents;
+    return {.m = static_cast<int>(m),
+            .n = static_cast<int>(n),
+            .k = static_cast<int>(k),
+            .alpha = product.alpha,
+            .a = product.a,
+            .lda = static_cast<int>(lda),
+            .b = product.b,
+            .ldb = static_cast<int>(ldb),
+            .beta = product.beta,
+            .c = product.c,
+            .ldc = static_cast<int>(ldc)};
+  }
+
+  std::unique_ptr<hipscope::vendor::Gemm> gemm_;
+  std::unique_ptr<hipscope::vendor::RowProduct> by_format_;
+  std::optional<hipscope::DeviceBuffer<unsigned char>> workspace_;
 };
 
-struct NamedMath {
-  const char* name;
-  hipscope::vendor::GemmMath math;
-};
-inline constexpr NamedMath library_math[] = {
-    {"standard math", hipscope::vendor::GemmMath::standard},
-    {"pedantic math", hipscope::vendor::GemmMath::pedantic}};
+/// Every way of every library, whether it is here or not.
+inline const std::vector<LibraryWay>& all_ways() {
+  static const std::vector<LibraryWay> ways = {
+      {"standard math", hipscope::vendor::GemmMath::standard},
+      {"pedantic math", hipscope::vendor::GemmMath::pedantic},
+      {"by format, the first choice", std::nullopt}};
+  return ways;
+}
 
-/// Hidden from `--help`: with this and a device's number a binary makes one small
-/// product by the library on that device, and ends.
+/// Hidden from `--help`: with one of these and a device's number a binary makes one small product
+/// by the library on that device, and ends.
 inline constexpr const char* probe_option = "--probe-library";
+inline constexpr const char* probe_option_by_format = "--probe-library-by-format";
 
-/// The status to end with where the arguments ask for the probe.
+/// The status to end with where the arguments ask for a probe.
 template <typename Value>
 std::optional<int> probe_if_asked(int argc, char** argv) {
-  if (argc != 3 || std::string(argv[1]) != probe_option) {
+  const std::string option = argc == 3 ? argv[1] : "";
+  if (option != probe_option && option != probe_option_by_format) {
     return std::nullopt;
   }
   constexpr unsigned side = 64;
@@ -64,15 +112,17 @@ std::optional<int> probe_if_asked(int argc, char** argv) {
     result.clear();
     const Extents extents = {
         .m = side, .n = side, .k = side, .lda = side, .ldb = side, .ldc = side};
-    for (const NamedMath& named : library_math) {
-      Library library(named.math);
-      library.enqueue(Product<Value>{.extents = extents,
-                                     .alpha = 1,
-                                     .a = matrix.data(),
-                                     .b = matrix.data(),
-                                     .beta = 0,
-                                     .c = result.data()});
-      hipscope::check(hipDeviceSynchronize());
+    for (const LibraryWay& way : all_ways()) {
+      if (way.math.has_value() == (option == probe_option)) {
+        Library<Value> library(way);
+        library.enqueue(Product<Value>{.extents = extents,
+                                       .alpha = 1,
+                                       .a = matrix.data(),
+                                       .b = matrix.data(),
+                                       .beta = 0,
+                                       .c = result.data()});
+        hipscope::check(hipDeviceSynchronize());
+      }
     }
   } catch (const std::exception&) {
     return 3;
@@ -80,16 +130,23 @@ std::optional<int> probe_if_asked(int argc, char** argv) {
   return 0;
 }
 
-/// Why the library cannot be called, by a child that tried; empty if it can, or never ends a
-/// process.
+/// Why a child that made such a probe failed; empty if it did not.
+inline std::string failure_of_probe(const char* option) {
+  int device = 0;
+  hipscope::check(hipGetDevice(&device));
+  return hipscope::vendor::failure_of_child({option, std::to_string(device)});
+}
+
+/// Why the library cannot be called; empty if it can, or never ends a process.
 inline const std::string& failure_of_library() {
-  static const std::string failure = [] {
-    int device = 0;
-    hipscope::check(hipGetDevice(&device));
-    return hipscope::vendor::gemm_may_end_the_process()
-               ? hipscope::vendor::failure_of_child({probe_option, std::to_string(device)})
-               : std::string();
-  }();
+  static const std::string failure =
+      hipscope::vendor::gemm_may_end_the_process() ? failure_of_probe(probe_option) : std::string();
+  return failure;
+}
+inline const std::string& failure_of_library_by_format() {
+  static const std::string failure = hipscope::vendor::matrix_may_end_the_process()
+                                         ? failure_of_probe(probe_option_by_format)
+                                         : std::string();
   return failure;
 }
 
@@ -97,21 +154,47 @@ inline const std::string& failure_of_library() {
 inline bool names_library(const hipscope::Sweep& sweep) {
   return sweep.is_hardware() && !hipscope::vendor::gemm_library().empty();
 }
-
-inline bool has_library(const hipscope::Sweep& sweep) {
-  return names_library(sweep) && failure_of_library().empty();
+inline bool names_library_by_format(const hipscope::Sweep& sweep) {
+  return sweep.is_hardware() && !hipscope::vendor::matrix_library().empty();
 }
 
-/// Says in a sweep which library it is, and what it computes in.
-inline void note_library(hipscope::Sweep& sweep, const std::string& arithmetic) {
-  if (!names_library(sweep)) {
+/// What the libraries offer for products of these types on this device.
+template <typename Value, typename Result = Value>
+std::vector<LibraryWay> ways_of_library(const hipscope::Sweep& sweep) {
+  std::vector<LibraryWay> ways;
+  for (const LibraryWay& way : all_ways()) {
+    const bool is_here =
+        way.math ? is_plain<Value, Result> && names_library(sweep) && failure_of_library().empty()
+                 : has_16_bits<Value> && names_library_by_format(sweep) &&
+                       failure_of_library_by_format().empty();
+    if (is_here) {
+      ways.push_back(way);
+    }
+  }
+  return ways;
+}
+
+/// Says in a sweep which libraries there are, and what they compute in.
+template <typename Value, typename Result = Value>
+void note_library(hipscope::Sweep& sweep, const std::string& arithmetic) {
+  const auto note = [&](const std::string& name, const std::string& failure) {
+    sweep.note("library: " + name +
+               (failure.empty()
+                    ? ", " + arithmetic
+                    : " is left out: a process that called it on this device " + failure));
+  };
+  const bool has_plain = is_plain<Value, Result> && names_library(sweep);
+  const bool has_by_format = has_16_bits<Value> && names_library_by_format(sweep);
+  if (has_plain) {
+    note(hipscope::vendor::gemm_library(), failure_of_library());
+  }
+  if (has_by_format) {
+    note(hipscope::vendor::matrix_library(), failure_of_library_by_format());
+  }
+  if (!has_plain && !has_by_format) {
     sweep.note(std::string("this build or device has no library for products: ") +
-               hipscope::vendor::gemm_libraries);
-  } else if (!has_library(sweep)) {
-    sweep.note("library: " + hipscope::vendor::gemm_library() +
-               " is left out: a process that called it on this device " + failure_of_library());
-  } else {
-    sweep.note("library: " + hipscope::vendor::gemm_library() + ", " + arithmetic);
+               (is_plain<Value, Result> ? hipscope::vendor::gemm_libraries
+                                        : hipscope::vendor::matrix_libraries));
   }
 }
 

@@ -42,21 +42,21 @@ inline std::uint64_t elements(unsigned rows, unsigned pitch) {
 }
 
 /// Bytes of device memory that `Problem` takes, and the padded copies that `Prepared` makes of it.
-template <typename Value>
+template <typename Value, typename Result = Value>
 std::uint64_t bytes_of_problem(unsigned m, unsigned n, unsigned k) {
   const std::uint64_t of_c = std::uint64_t{m} * n;
   const auto bytes_of = [](std::uint64_t rows, std::uint64_t columns, std::uint64_t depth) {
-    return sizeof(Value) * (rows * depth + depth * columns + rows * columns);
+    return sizeof(Value) * (rows * depth + depth * columns) + sizeof(Result) * rows * columns;
   };
   constexpr unsigned largest_tile = 256;
   const bool is_padded = m % largest_tile + n % largest_tile + k % largest_tile > 0;
-  return bytes_of(m, n, k) + sizeof(Value) * of_c +
+  return bytes_of(m, n, k) + sizeof(Result) * of_c +
          (sizeof(typename Exact<Value>::Type) + sizeof(double)) * of_c +
          (is_padded ? bytes_of(m + largest_tile, n + largest_tile, k + largest_tile) : 0);
 }
 
 /// Matrices, with what C was before and the reference of their product.
-template <typename Value>
+template <typename Value, typename Result = Value>
 class Problem {
  public:
   Problem(unsigned m, unsigned n, unsigned k, Values values, std::uint64_t seed, Gaps gaps = {})
@@ -85,7 +85,7 @@ class Problem {
   [[nodiscard]] const Extents& extents() const { return extents_; }
 
   /// C = alpha A B + beta C on this problem's matrices.
-  [[nodiscard]] Product<Value> product(Factor<Value> alpha, Factor<Value> beta) const {
+  [[nodiscard]] Product<Value, Result> product(Factor<Value> alpha, Factor<Value> beta) const {
     return {.extents = extents_,
             .alpha = alpha,
             .a = a_.data(),
@@ -99,7 +99,7 @@ class Problem {
     if (beta == 0) {
       c_.poison();
     } else {
-      hipscope::check(hipMemcpy(c_.data(), before_.data(), before_.size() * sizeof(Value),
+      hipscope::check(hipMemcpy(c_.data(), before_.data(), before_.size() * sizeof(Result),
                                 hipMemcpyDeviceToDevice));
     }
   }
@@ -115,7 +115,7 @@ class Problem {
     hipscope::DeviceBuffer<Comparison> comparison(1);
     comparison.clear();
     const double tolerance = values_ == Values::integers ? 0.0 : extents_.k + 2.0;
-    hipscope::launch(compare_kernel<Value>, row_shape(extents_.m, extents_.ldc), extents_,
+    hipscope::launch(compare_kernel<Value, Result>, row_shape(extents_.m, extents_.ldc), extents_,
                      product_.data(), magnitude_.data(), alpha, beta, before_.data(), c_.data(),
                      tolerance, comparison.data());
     const Comparison found = comparison.to_host()[0];
@@ -149,10 +149,11 @@ class Problem {
   }
 
  private:
-  void fill(const hipscope::DeviceBuffer<Value>& matrix, unsigned rows, unsigned columns,
+  template <typename Element>
+  void fill(const hipscope::DeviceBuffer<Element>& matrix, unsigned rows, unsigned columns,
             unsigned pitch, unsigned key) const {
     if (rows > 0 && columns > 0) {
-      hipscope::launch(fill_kernel<Value>, row_shape(rows, columns), matrix.data(), rows, columns,
+      hipscope::launch(fill_kernel<Element>, row_shape(rows, columns), matrix.data(), rows, columns,
                        pitch, key, values_);
     }
   }
@@ -190,18 +191,18 @@ class Problem {
   Values values_;
   hipscope::DeviceBuffer<Value> a_;
   hipscope::DeviceBuffer<Value> b_;
-  hipscope::DeviceBuffer<Value> before_;
-  hipscope::DeviceBuffer<Value> c_;
+  hipscope::DeviceBuffer<Result> before_;
+  hipscope::DeviceBuffer<Result> c_;
   hipscope::DeviceBuffer<typename Exact<Value>::Type> product_;
   hipscope::DeviceBuffer<double> magnitude_;
 };
 
 /// A product as a stage takes it: as it is, or, where the stage only takes whole tiles and aligned
 /// rows, on copies that are padded with zeros. They are made before anything is timed.
-template <typename Value>
+template <typename Value, typename Result = Value>
 class Prepared {
  public:
-  Prepared(const Stage<Value>& stage, const Product<Value>& product)
+  Prepared(const Stage<Value, Result>& stage, const Product<Value, Result>& product)
       : stage_(&stage), original_(product), product_(product) {
     // As BLAS prescribes, A and B do not matter then, whatever they hold.
     if (product_.alpha == 0) {
@@ -269,20 +270,21 @@ class Prepared {
     product_.c = c_->data();
   }
 
-  static void copy(Value* to, unsigned to_rows, unsigned to_columns, unsigned to_pitch,
-                   const Value* from, unsigned from_rows, unsigned from_columns,
+  template <typename Element>
+  static void copy(Element* to, unsigned to_rows, unsigned to_columns, unsigned to_pitch,
+                   const Element* from, unsigned from_rows, unsigned from_columns,
                    unsigned from_pitch) {
-    hipscope::launch(copy_kernel<Value>, row_shape(to_rows, to_columns), to, to_rows, to_columns,
+    hipscope::launch(copy_kernel<Element>, row_shape(to_rows, to_columns), to, to_rows, to_columns,
                      to_pitch, from, from_rows, from_columns, from_pitch);
   }
 
-  const Stage<Value>* stage_;
-  Product<Value> original_;
-  Product<Value> product_;
+  const Stage<Value, Result>* stage_;
+  Product<Value, Result> original_;
+  Product<Value, Result> product_;
   // The padded copies, where there are any.
   std::optional<hipscope::DeviceBuffer<Value>> a_;
   std::optional<hipscope::DeviceBuffer<Value>> b_;
-  std::optional<hipscope::DeviceBuffer<Value>> c_;
+  std::optional<hipscope::DeviceBuffer<Result>> c_;
   std::optional<hipscope::DeviceBuffer<unsigned char>> workspace_;
 };
 

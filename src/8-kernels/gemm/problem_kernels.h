@@ -101,25 +101,25 @@ __device__ inline bool have_same_bits(float a, float b) {
 __device__ inline bool have_same_bits(double a, double b) {
   return __double_as_longlong(a) == __double_as_longlong(b);
 }
-__device__ inline bool have_same_bits(Half a, Half b) { return a.bits == b.bits; }
+template <typename Value>  // of 16 bits
+__device__ bool have_same_bits(Value a, Value b) {
+  return a.bits == b.bits;
+}
 
 // What is added to an error's bound, or compared with, where results are stored in fewer bits than
-// they are computed in. A half below 2^-14 has a spacing of 2^-24.
-template <typename Value>
+// they are computed in. Below the smallest normal one the spacing stays.
+template <typename Result>
 __device__ double stored_error(double wanted) {
-  constexpr double smallest = 0x1p-14;
-  return Exact<Value>::stored_rounding * fmax(fabs(wanted), smallest);
-}
-__device__ inline Half stored(double wanted) {
-  return hipscope::to_half(static_cast<float>(wanted));
+  return Exact<Result>::stored_rounding * fmax(fabs(wanted), Exact<Result>::smallest_normal);
 }
 
 /// Compares C, of which `before` was the content, row by row. With `tolerance` 0 it must be exact.
-template <typename Value>
+template <typename Value, typename Result>
 __global__ void __launch_bounds__(reference_threads)
     compare_kernel(Extents extents, const typename Exact<Value>::Type* product,
                    const double* magnitude, Factor<Value> alpha, Factor<Value> beta,
-                   const Value* before, const Value* c, double tolerance, Comparison* comparison) {
+                   const Result* before, const Result* c, double tolerance,
+                   Comparison* comparison) {
   unsigned long long right = 0;
   unsigned long long clean = 0;
   double largest = 0;
@@ -128,17 +128,17 @@ __global__ void __launch_bounds__(reference_threads)
     const std::size_t place = std::size_t{row} * extents.ldc + column;
     if (column < extents.n) {
       const std::size_t i = std::size_t{row} * extents.n + column;
-      const auto old = Exact<Value>::product(beta == 0 ? Value{} : before[place], beta);
+      const auto old = Exact<Result>::product(beta == 0 ? Result{} : before[place], beta);
       const auto wanted = Exact<Value>::scaled(product[i], alpha) + old;
-      const auto got = Exact<Value>::product(c[place], 1);
+      const auto got = Exact<Result>::product(c[place], 1);
       const double error = fabs(to_double(got + (-wanted)));
       const double scale =
           Exact<Value>::rounding * (fabs(double{alpha}) * magnitude[i] + fabs(to_double(old)));
       double beyond = error;
       bool is_right = error <= tolerance * scale;  // not for a NaN
-      if constexpr (Exact<Value>::stored_rounding > 0) {
-        beyond -= stored_error<Value>(to_double(wanted));
-        is_right = tolerance == 0 ? to_double(c[place]) == to_double(stored(wanted))
+      if constexpr (Exact<Result>::stored_rounding > 0) {
+        beyond -= stored_error<Result>(to_double(wanted));
+        is_right = tolerance == 0 ? to_double(c[place]) == to_double(Exact<Result>::stored(wanted))
                                   : beyond <= tolerance * scale;
       }
       right += is_right ? 1 : 0;

@@ -1,5 +1,6 @@
 // What a stage of a ladder of matrix products is: a kernel, the tiles that it works on, and where
-// it comes from. `Value` is float, double or Half, whose sums and factors are float.
+// it comes from. `Value`, of A and B, is float, double, or Half or BFloat16, whose sums and factors
+// are float; `Result`, of C, is the same or float.
 #pragma once
 
 #include <hipscope/half.h>
@@ -10,6 +11,7 @@
 
 namespace gemm {
 
+using hipscope::BFloat16;
 using hipscope::Factor;
 using hipscope::Half;
 
@@ -25,21 +27,21 @@ struct Extents {
 };
 
 /// One product, as a kernel is asked for it.
-template <typename Value>
+template <typename Value, typename Result = Value>
 struct Product {
   Extents extents;
   Factor<Value> alpha;
   const Value* a;
   const Value* b;
   Factor<Value> beta;
-  Value* c;
+  Result* c;
   void* workspace = nullptr;  ///< for a stage that wants one: zeros at first, then as it leaves it
 };
 
 /// Every kernel takes the fields of a Product one by one: only of pointers that are parameters of
 /// their own can be said that nothing else points there.
-template <typename Value>
-using Kernel = void (*)(Extents, Factor<Value>, const Value*, const Value*, Factor<Value>, Value*);
+template <typename Value, typename Result = Value>
+using Kernel = void (*)(Extents, Factor<Value>, const Value*, const Value*, Factor<Value>, Result*);
 
 /// How much of the product a block, and a thread of it, has at once.
 struct Tiles {
@@ -64,7 +66,7 @@ double lds_bytes_per_fma(const Tiles& tiles) {
 /// By what a stage multiplies: each has a peak of its own.
 enum class Unit { vector, matrix };
 
-template <typename Value>
+template <typename Value, typename Result = Value>
 struct Stage {
   std::string technique{};      ///< the row's name
   std::string source_kernel{};  ///< the source's number, "3.1"; empty: ours
@@ -78,7 +80,7 @@ struct Stage {
   /// One of those that are measured at all sizes and against the vendor's library.
   bool is_contender = false;
   const void* kernel = nullptr;  ///< for what the runtime knows of it
-  void (*enqueue)(const Stage&, const Product<Value>&) = nullptr;
+  void (*enqueue)(const Stage&, const Product<Value, Result>&) = nullptr;
   /// Bytes of device memory that `enqueue` wants beside the matrices; none: it wants nothing.
   std::uint64_t (*workspace_bytes)(const Extents&) = nullptr;
   /// Whether the device has what the stage needs; null: any has.
@@ -95,8 +97,8 @@ inline dim3 grid_of(const Tiles& tiles, const Extents& extents) {
 }
 
 /// Enqueues a kernel on one block per tile of C.
-template <typename Value, Kernel<Value> kernel>
-void enqueue(const Stage<Value>& stage, const Product<Value>& product) {
+template <typename Value, auto kernel, typename Result = Value>
+void enqueue(const Stage<Value, Result>& stage, const Product<Value, Result>& product) {
   hipscope::launch(kernel,
                    {.grid = grid_of(stage.tiles, product.extents),
                     .block = dim3(stage.tiles.threads),
@@ -105,19 +107,19 @@ void enqueue(const Stage<Value>& stage, const Product<Value>& product) {
 }
 
 /// A stage whose kernel works on one tile of C per block.
-template <typename Value, Kernel<Value> kernel>
-Stage<Value> stage_of(const std::string& technique, const std::string& source_kernel,
-                      const Tiles& tiles) {
+template <typename Value, auto kernel, typename Result = Value>
+Stage<Value, Result> stage_of(const std::string& technique, const std::string& source_kernel,
+                              const Tiles& tiles) {
   return {.technique = technique,
           .source_kernel = source_kernel,
           .tiles = tiles,
           .kernel = reinterpret_cast<const void*>(kernel),
-          .enqueue = enqueue<Value, kernel>};
+          .enqueue = enqueue<Value, kernel, Result>};
 }
 
 /// How a stage's row is named.
-template <typename Value>
-std::string label_of(const Stage<Value>& stage) {
+template <typename Value, typename Result>
+std::string label_of(const Stage<Value, Result>& stage) {
   return stage.source_kernel.empty() ? stage.technique
                                      : stage.source_kernel + " " + stage.technique;
 }

@@ -11,10 +11,10 @@
 
 namespace hgemm {
 
-template <typename Code>
+template <typename Code, typename Value, typename Result>
 static __global__ void __launch_bounds__(256)
-    two_lds_buffers_kernel(Extents extents, float alpha, const Half* __restrict__ a,
-                           const Half* __restrict__ b, float beta, Half* __restrict__ c) {
+    two_lds_buffers_kernel(Extents extents, float alpha, const Value* __restrict__ a,
+                           const Value* __restrict__ b, float beta, Result* __restrict__ c) {
   constexpr unsigned block_rows = 128;
   constexpr unsigned block_columns = 128;
   constexpr unsigned depth = 32;
@@ -23,8 +23,8 @@ static __global__ void __launch_bounds__(256)
   constexpr unsigned wave_columns = Code::lanes;
   constexpr unsigned down = wave_rows / Code::m;
   constexpr unsigned across = wave_columns / Code::n;
-  alignas(16) __shared__ Half a_tile[2][block_rows][pitch];
-  alignas(16) __shared__ Half b_tile[2][block_columns][pitch];
+  alignas(16) __shared__ Value a_tile[2][block_rows][pitch];
+  alignas(16) __shared__ Value b_tile[2][block_columns][pitch];
   // Of A a thread copies 16 bytes of two rows; of B 16 bytes of two rows that are neighbours.
   const unsigned a_row = threadIdx.x / 4;
   const unsigned a_k = threadIdx.x % 4 * 8;
@@ -93,6 +93,7 @@ static __global__ void __launch_bounds__(256)
     }
     // The other buffer was read before the last barrier. In the last turn these are zeros that
     // nobody reads: with a condition here clang moves the products behind the stores.
+    keep_order();
     store(1 - buffer, upper, lower, even, odd);
     __syncthreads();
   }
@@ -112,17 +113,18 @@ static __global__ void __launch_bounds__(256)
   }
 }
 
-inline std::vector<Stage> two_lds_buffers_stages() {
-  return stages_by_instruction([](auto instruction) {
+template <typename Value = Half, typename Result = Value>
+std::vector<gemm::Stage<Value, Result>> two_lds_buffers_stages() {
+  return stages_by_instruction<Value>([](auto instruction) {
     using Code = typename decltype(instruction)::Type;
-    Stage stage =
-        stage_of<Half, two_lds_buffers_kernel<Code>>(name_of<Code>() + ", two LDS buffers", "",
-                                                     {.block_rows = 128,
-                                                      .block_columns = 128,
-                                                      .depth = 32,
-                                                      .threads = 256,
-                                                      .thread_rows = 64,
-                                                      .thread_columns = Code::lanes});
+    auto stage = gemm::stage_of<Value, two_lds_buffers_kernel<Code, Value, Result>, Result>(
+        name_of<Code>() + ", two LDS buffers", "",
+        {.block_rows = 128,
+         .block_columns = 128,
+         .depth = 32,
+         .threads = 256,
+         .thread_rows = 64,
+         .thread_columns = Code::lanes});
     stage.unit = gemm::Unit::matrix;
     stage.is_on = has_instruction<Code>;
     stage.is_contender = true;  // the last one for devices of several kinds

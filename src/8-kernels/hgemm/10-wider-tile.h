@@ -19,6 +19,7 @@ static __global__ void __launch_bounds__(384)
     wider_tile_kernel(const __grid_constant__ TensorMap a_map,
                       const __grid_constant__ TensorMap b_map, Extents extents, float alpha,
                       float beta, Half* c) {
+#if defined(HGEMM_IN_HOPPER_CODE)
   constexpr unsigned block_rows = 128;
   constexpr unsigned block_columns = 256;
   constexpr unsigned depth = 64;
@@ -89,6 +90,7 @@ static __global__ void __launch_bounds__(384)
     store_result(c + std::size_t{row + i / 2 % 2 * 8} * extents.ldc + column + i / 4 * 8 + i % 2,
                  alpha, sums[i], beta);
   }
+#endif
 }
 
 inline void enqueue_wider_tile(const Stage& stage, const Product& product) {

@@ -15,10 +15,11 @@ namespace hgemm {
 
 #if defined(HGEMM_HAS_HOPPER)
 
-static __global__ void __cluster_dims__(1, 2, 1) __launch_bounds__(384)
+static __global__ void __launch_bounds__(384)
     shared_tiles_kernel(const __grid_constant__ TensorMap a_map,
                         const __grid_constant__ TensorMap b_map, Extents extents, float alpha,
                         float beta, Half* c) {
+#if defined(HGEMM_IN_HOPPER_CODE)
   constexpr unsigned block_rows = 128;
   constexpr unsigned block_columns = 256;
   constexpr unsigned depth = 64;
@@ -93,6 +94,7 @@ static __global__ void __cluster_dims__(1, 2, 1) __launch_bounds__(384)
                  alpha, sums[i], beta);
   }
   cluster_barrier();  // until then the other block may arrive here
+#endif
 }
 
 inline void enqueue_shared_tiles(const Stage& stage, const Product& product) {
@@ -103,13 +105,13 @@ inline void enqueue_shared_tiles(const Stage& stage, const Product& product) {
   }();
   static_cast<void>(has_room);
   const Extents& e = product.extents;
-  hipscope::launch(shared_tiles_kernel,
-                   {.grid = dim3(blocks_of(e.n, 256), blocks_of(e.m, 256) * 2),
-                    .block = dim3(stage.tiles.threads),
-                    .lds_bytes = stage.dynamic_lds_bytes},
-                   map_of(product.a, e.m, e.k, e.lda, 128, 64),
-                   map_of(product.b, e.k, e.n, e.ldb, 64, 64), e, product.alpha, product.beta,
-                   product.c);
+  launch_clusters(shared_tiles_kernel,
+                  {.grid = dim3(blocks_of(e.n, 256), blocks_of(e.m, 256) * 2),
+                   .block = dim3(stage.tiles.threads),
+                   .lds_bytes = stage.dynamic_lds_bytes},
+                  dim3(1, 2), false, map_of(product.a, e.m, e.k, e.lda, 128, 64),
+                  map_of(product.b, e.k, e.n, e.ldb, 64, 64), e, product.alpha, product.beta,
+                  product.c);
 }
 
 #endif

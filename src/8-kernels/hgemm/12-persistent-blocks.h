@@ -38,11 +38,12 @@ __device__ inline uint2 tile_at(const TileOrder& order, unsigned number) {
 // `by_copies` where C's old content does not matter; otherwise the lanes that have the sums store
 // them.
 template <bool by_copies>
-static __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(384)
+static __global__ void __launch_bounds__(384)
     persistent_blocks_kernel(const __grid_constant__ TensorMap a_map,
                              const __grid_constant__ TensorMap b_map,
                              const __grid_constant__ TensorMap c_map, TileOrder order,
                              Extents extents, float alpha, float beta, Half* c) {
+#if defined(HGEMM_IN_HOPPER_CODE)
   constexpr unsigned block_rows = 128;
   constexpr unsigned block_columns = 256;
   constexpr unsigned depth = 64;
@@ -168,6 +169,7 @@ static __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(384)
   }
   __syncwarp();
   cluster_barrier();  // until then the other block may arrive here
+#endif
 }
 
 template <bool by_copies>
@@ -181,13 +183,14 @@ void enqueue_persistent_blocks(const Stage& stage, const Product& product) {
   }();
   const Extents& e = product.extents;
   const TileOrder order = {.rows = blocks_of(e.m, 256), .columns = blocks_of(e.n, 256)};
-  hipscope::launch(
-      kernel,
-      {.grid = dim3(2 * std::min(order.rows * order.columns, units / 2)),
-       .block = dim3(stage.tiles.threads),
-       .lds_bytes = stage.dynamic_lds_bytes},
-      map_of(product.a, e.m, e.k, e.lda, 128, 64), map_of(product.b, e.k, e.n, e.ldb, 64, 64),
-      map_of(product.c, e.m, e.n, e.ldc, 64, 64), order, e, product.alpha, product.beta, product.c);
+  launch_clusters(kernel,
+                  {.grid = dim3(2 * std::min(order.rows * order.columns, units / 2)),
+                   .block = dim3(stage.tiles.threads),
+                   .lds_bytes = stage.dynamic_lds_bytes},
+                  dim3(2), false, map_of(product.a, e.m, e.k, e.lda, 128, 64),
+                  map_of(product.b, e.k, e.n, e.ldb, 64, 64),
+                  map_of(product.c, e.m, e.n, e.ldc, 64, 64), order, e, product.alpha, product.beta,
+                  product.c);
 }
 
 inline void enqueue_persistent_blocks(const Stage& stage, const Product& product) {

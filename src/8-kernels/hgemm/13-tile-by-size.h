@@ -34,6 +34,7 @@ static __global__ void __launch_bounds__(384)
                         const __grid_constant__ TensorMap b_map,
                         const __grid_constant__ TensorMap c_map, TileOrder order, Extents extents,
                         float alpha, float beta, Half* c) {
+#if defined(HGEMM_IN_HOPPER_CODE)
   constexpr unsigned block_rows = 128;
   constexpr unsigned depth = 64;
   constexpr unsigned group_threads = 128;
@@ -160,6 +161,7 @@ static __global__ void __launch_bounds__(384)
   if (in_group == 0) {
     wait_until_stores_have_read();  // they end with the kernel
   }
+#endif
 }
 
 // Rows for tensor copies: 16 bytes are 8 values, of which a copy to memory always stores all.

@@ -1,7 +1,8 @@
 // How does a matrix product of halves get from one thread per element to the speed of the vendor's
 // library?
 //
-// C = alpha A B + beta C, all matrices row by row in half precision (FP16), all sums in FP32.
+// C = alpha A B + beta C, all matrices row by row in half precision (FP16), all sums in FP32; sweep
+// formats has BF16, and C in FP32, too (formats.h).
 // Matrix instructions multiply sixteen times as many halves per cycle as the vector unit has FMAs
 // of floats; from then on the ladder is about bringing operands to them. A file for each stage,
 // which says what changed against which other and why that should help; stages.h lists them. How
@@ -11,6 +12,7 @@
 #include <string>
 
 #include "../gemm/ladder.h"
+#include "formats.h"
 #include "stages.h"
 
 namespace {
@@ -53,6 +55,10 @@ int main(int argc, char** argv) {
                                                    .stages = hgemm::all_stages(),
                                                    .fmas_per_cycle = fmas_per_cycle,
                                                    .odd_sizes = 20});
+  experiment.sweep("formats", "the last stages with bfloat16, and with C in FP32",
+                   [&](hipscope::Sweep& sweep) {
+                     hgemm::measure_formats(sweep, ladder.size(), ladder.largest_awkward());
+                   });
   experiment.conclude([&](hipscope::Results& results) { ladder.conclude(results); });
   return experiment.run(argc, argv);
 }

@@ -8,6 +8,8 @@
 #include <hipscope/lds_copies.h>
 
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
 #include <cuda.h>
@@ -15,7 +17,7 @@
 
 namespace hgemm {
 
-/// Compiled for sm_90a, whose code alone has wgmma, and run where that runs.
+/// Compiled for sm_90a (maybe among others), whose code alone has wgmma, and run where that runs.
 inline bool has_hopper_kernels([[maybe_unused]] const hipscope::DeviceDescription& device) {
 #if defined(HIPSCOPE_WARPGROUP_INSTRUCTIONS)
   return device.architecture == "sm_90";
@@ -26,6 +28,11 @@ inline bool has_hopper_kernels([[maybe_unused]] const hipscope::DeviceDescriptio
 
 #if defined(HIPSCOPE_WARPGROUP_INSTRUCTIONS)
 #define HGEMM_HAS_HOPPER 1
+// A build for several architectures compiles the kernels for each; only for this one they have a
+// body.
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define HGEMM_IN_HOPPER_CODE 1
+#endif
 
 using hipscope::arrive_expecting;
 using hipscope::copy_box;
@@ -35,11 +42,13 @@ using hipscope::publish_barriers;
 using hipscope::TensorMap;
 using hipscope::wait_for;
 
-/// The map of a matrix of halves, row by row, of which a copy takes `box_columns` x `box_rows`; in
-/// LDS the 16-byte pieces of each row of 128 bytes are XORed with the row's number (128-byte
-/// swizzle). `pitch` is in elements, a multiple of 8. Throws DeviceError.
-inline TensorMap map_of(const hipscope::Half* matrix, unsigned rows, unsigned columns,
-                        unsigned pitch, unsigned box_rows, unsigned box_columns) {
+/// The map of a matrix of values of 16 bits, row by row, of which a copy takes `box_columns` x
+/// `box_rows`; in LDS the 16-byte pieces of each row of 128 bytes are XORed with the row's number
+/// (128-byte swizzle; of boxes of 32 columns that of 64 bytes). `pitch` is in elements, a multiple
+/// of 8. Throws DeviceError.
+template <typename Value>
+TensorMap map_of(const Value* matrix, unsigned rows, unsigned columns, unsigned pitch,
+                 unsigned box_rows, unsigned box_columns) {
   using Encode = decltype(&cuTensorMapEncodeTiled);
   static const auto encode = [] {
     void* found = nullptr;
@@ -54,18 +63,44 @@ inline TensorMap map_of(const hipscope::Half* matrix, unsigned rows, unsigned co
     return reinterpret_cast<Encode>(found);
   }();
   const cuuint64_t extents[] = {columns > 0 ? columns : 1, rows > 0 ? rows : 1};
-  const cuuint64_t row_bytes[] = {cuuint64_t{pitch} * sizeof(hipscope::Half)};
+  const cuuint64_t row_bytes[] = {cuuint64_t{pitch} * sizeof(Value)};
   const cuuint32_t box[] = {box_columns, box_rows};
   const cuuint32_t every_element[] = {1, 1};
   TensorMap map;
+  static_assert(sizeof(Value) == sizeof(std::uint16_t));  // what they are does not matter to copies
   if (encode == nullptr ||
-      encode(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, const_cast<hipscope::Half*>(matrix), extents,
+      encode(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, const_cast<Value*>(matrix), extents,
              row_bytes, box, every_element, CU_TENSOR_MAP_INTERLEAVE_NONE,
-             CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+             box_columns == 32 ? CU_TENSOR_MAP_SWIZZLE_64B : CU_TENSOR_MAP_SWIZZLE_128B,
+             CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
              CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS) {
     throw hipscope::DeviceError("the driver refused to describe a matrix for tensor copies");
   }
   return map;
+}
+
+/// Enqueues a kernel in clusters of such a shape. Where it `overlaps`, its blocks may begin as
+/// soon as all of the kernel before have said that they may, and that kernel's results are there
+/// only after `wait_for_kernel_before`. Throws DeviceError.
+template <typename... Parameters, typename... Arguments>
+void launch_clusters(void (*kernel)(Parameters...), const hipscope::LaunchShape& shape,
+                     dim3 cluster, bool overlaps, Arguments&&... arguments) {
+  cudaLaunchAttribute attributes[2] = {};
+  attributes[0].id = cudaLaunchAttributeClusterDimension;
+  attributes[0].val.clusterDim = {cluster.x, cluster.y, cluster.z};
+  attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[1].val.programmaticStreamSerializationAllowed = overlaps ? 1 : 0;
+  cudaLaunchConfig_t configuration = {};
+  configuration.gridDim = shape.grid;
+  configuration.blockDim = shape.block;
+  configuration.dynamicSmemBytes = shape.lds_bytes;
+  configuration.stream = shape.stream;
+  configuration.attrs = attributes;
+  configuration.numAttrs = 2;
+  hipscope::check(
+      cudaLaunchKernelEx(&configuration, kernel,
+                         static_cast<Parameters>(std::forward<Arguments>(arguments))...),
+      shape.file, shape.line);
 }
 
 /// SMs of the current device. Throws DeviceError.
@@ -126,6 +161,18 @@ __device__ inline void show_lds_to_copies() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
+/// Two values of 16 bits that are nearest to these, the first one in the lower bits.
+template <typename Value>
+__device__ unsigned two_of(float first, float second) {
+  unsigned both = 0;
+  if constexpr (std::is_same_v<Value, hipscope::Half>) {
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(second), "f"(first));
+  } else {
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(second), "f"(first));
+  }
+  return both;
+}
+
 /// Stores four matrices of 8 x 8 halves; of each a lane has two neighbours of row lane / 4, and
 /// lane i names the place of row i % 8 of matrix i / 8.
 __device__ inline void store_matrices(void* row, unsigned first, unsigned second, unsigned third,
@@ -143,6 +190,16 @@ __device__ inline void barrier_of(unsigned number, unsigned threads) {
 __device__ inline void cluster_barrier() {
   asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
 }
+/// The next kernel of the stream may begin where it was launched to overlap.
+__device__ inline void let_next_kernel_begin() {
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+/// Until the kernel before has ended and its stores are visible; at once if this one was not
+/// launched to overlap.
+__device__ inline void wait_for_kernel_before() {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+
 __device__ inline unsigned block_of_cluster() {
   unsigned block = 0;
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(block));

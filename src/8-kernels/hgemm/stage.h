@@ -1,4 +1,5 @@
-// What a rung of this ladder is: halves in, sums in FP32, halves out.
+// What a rung of this ladder is: halves in, sums in FP32, halves out; the last ones also take
+// bfloat16 and give floats.
 #pragma once
 
 #include <hipscope/half_values.h>
@@ -12,6 +13,7 @@ using gemm::Extents;
 using gemm::grid_of;
 using gemm::stage_of;
 using gemm::Tiles;
+using hipscope::BFloat16;
 using hipscope::Half;
 using Product = gemm::Product<Half>;
 using Stage = gemm::Stage<Half>;
@@ -19,6 +21,12 @@ using Stage = gemm::Stage<Half>;
 /// alpha sum + beta C, of which the old content is not read with beta = 0.
 __device__ inline void store_result(Half* c, float alpha, float sum, float beta) {
   *c = hipscope::to_half(beta == 0 ? alpha * sum : alpha * sum + beta * hipscope::to_float(*c));
+}
+__device__ inline void store_result(BFloat16* c, float alpha, float sum, float beta) {
+  *c = hipscope::to_bfloat16(beta == 0 ? alpha * sum : alpha * sum + beta * hipscope::to_float(*c));
+}
+__device__ inline void store_result(float* c, float alpha, float sum, float beta) {
+  *c = beta == 0 ? alpha * sum : alpha * sum + beta * *c;
 }
 
 }  // namespace hgemm

@@ -17,6 +17,7 @@
 #include "11-shared-tiles.h"
 #include "12-persistent-blocks.h"
 #include "13-tile-by-size.h"
+#include "14-tile-by-model.h"
 #include "stage.h"
 
 namespace hgemm {
@@ -29,9 +30,9 @@ inline std::vector<Stage> all_stages() {
        {matrix_from_memory_stages(), matrix_from_lds_stages(), two_lds_buffers_stages()}) {
     all.insert(all.end(), stages.begin(), stages.end());
   }
-  for (const Stage& stage :
-       {asynchronous_copies_stage(), tensor_copies_stage(), wider_tile_stage(),
-        shared_tiles_stage(), persistent_blocks_stage(), tile_by_size_stage()}) {
+  for (const Stage& stage : {asynchronous_copies_stage(), tensor_copies_stage(), wider_tile_stage(),
+                             shared_tiles_stage(), persistent_blocks_stage(), tile_by_size_stage(),
+                             tile_by_model_stage()}) {
     all.push_back(stage);
   }
   return all;

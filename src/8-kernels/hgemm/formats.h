@@ -1,0 +1,92 @@
+// The last rungs with other formats: bfloat16 in place of halves, and C in FP32.
+#pragma once
+
+#include <hipscope/hipscope.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "../gemm/cases.h"
+#include "../gemm/in_turn.h"
+#include "../gemm/judge.h"
+#include "../gemm/problem.h"
+#include "07-two-lds-buffers.h"
+#include "14-tile-by-model.h"
+
+namespace hgemm {
+
+/// The rungs that are there for any format and that the device has.
+template <typename Value, typename Result>
+std::vector<gemm::Stage<Value, Result>> stages_of_format(const hipscope::Sweep& sweep) {
+  auto all = two_lds_buffers_stages<Value, Result>();
+  all.push_back(tile_by_model_stage<Value, Result>());
+  std::vector<gemm::Stage<Value, Result>> here;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(here),
+               [&](const auto& stage) { return gemm::is_here(sweep, stage); });
+  if (!sweep.is_hardware()) {
+    here.resize(1);  // they differ by instruction, which sweep stages has been through
+  }
+  return here;
+}
+
+/// A third of the cases of sweep awkward, with its gaps and factors; on the host backend one.
+template <typename Value, typename Result>
+void check_awkward(const hipscope::Sweep& sweep, hipscope::Point& point,
+                   const std::vector<gemm::Stage<Value, Result>>& stages, unsigned above) {
+  constexpr std::size_t one_for_host = 5;
+  const auto cases = gemm::awkward_cases<Value>(above);
+  for (std::size_t i = 2; i < cases.size(); i += 3) {
+    if (!sweep.is_hardware() && i != one_for_host) {
+      continue;
+    }
+    const gemm::AwkwardCase<Value>& what = cases[i];
+    gemm::Problem<Value, Result> problem(what.m, what.n, what.k,
+                                         i % 2 == 0 ? gemm::Values::integers : gemm::Values::random,
+                                         sweep.seed(), what.gaps);
+    if (what.factors.alpha == 0) {
+      problem.poison_operands();
+    }
+    for (const auto& stage : stages) {
+      const gemm::Verdict verdict = gemm::judge(stage, problem, what.factors);
+      point.verify(stage.technique + ", " + std::to_string(what.m) + " x " +
+                       std::to_string(what.n) + " x " + std::to_string(what.k),
+                   verdict.wrong, verdict.checked);
+    }
+  }
+}
+
+/// A row of sweep formats.
+template <typename Value, typename Result>
+void measure_format(hipscope::Sweep& sweep, const std::string& name, double x,
+                    const gemm::Extents& size, unsigned above) {
+  auto point = sweep.point(name, x);
+  const auto stages = stages_of_format<Value, Result>(sweep);
+  gemm::Problem<Value, Result> problem(size.m, size.n, size.k, gemm::Values::random, sweep.seed());
+  for (const auto& stage : stages) {
+    const gemm::Verdict verdict = gemm::judge(stage, problem, gemm::other_factors<Value>);
+    point.verify(stage.technique + ", alpha = 1.5, beta = -0.5", verdict.wrong, verdict.checked);
+  }
+  check_awkward(sweep, point, stages, above);
+  gemm::measure_in_turn(sweep, point, stages, problem);
+}
+
+/// Sweep formats.
+inline void measure_formats(hipscope::Sweep& sweep, const gemm::Extents& size, unsigned above) {
+  sweep.axis({.name = "format"});
+  sweep.headline("rate");
+  sweep.note("M=" + std::to_string(size.m) + " N=" + std::to_string(size.n) +
+             " K=" + std::to_string(size.k) + "; sums, alpha and beta are FP32");
+  gemm::note_library<BFloat16, float>(sweep, "with FP32 sums");
+  sweep.require_memory(gemm::bytes_of_problem<Half, float>(size.m, size.n, size.k), "--m");
+  double x = 0;
+  if (sweep.is_hardware()) {  // all of the ladder before has been it
+    measure_format<Half, Half>(sweep, "FP16", ++x, size, above);
+  }
+  measure_format<Half, float>(sweep, "FP16, C in FP32", ++x, size, above);
+  measure_format<BFloat16, BFloat16>(sweep, "BF16", ++x, size, above);
+  measure_format<BFloat16, float>(sweep, "BF16, C in FP32", ++x, size, above);
+}
+
+}  // namespace hgemm
