@@ -116,7 +116,7 @@ TEST(StreamsTest, TooFewPointsBeyondAreNoLimit) {
 
 // Kernels that wait for each other although no time is lost, or times that step elsewhere.
 TEST(StreamsTest, ALimitWithoutAStepThereIsNone) {
-  for (const double step_at : {1000.0, 16.0}) {
+  for (const double step_at : {1000.0, 16.0, 12.0, 5.0}) {
     MadeResults made("streams");
     std::vector<CurvePoint> served;
     std::vector<CurvePoint> spans;
@@ -139,6 +139,21 @@ TEST(StreamsTest, AStepThatDoesNotLastIsNone) {
     const bool is_disturbed = count > 8 && count <= 11;
     served.push_back({.x = count, .y = is_disturbed ? 8 : count});
     spans.push_back({.x = count, .y = is_disturbed ? 1400.0 : 800.0});
+  }
+  made.curve("queues", "served", served);
+  made.curve("queues", "span", spans);
+  streams::conclude(made.results(), 8);
+  EXPECT_FALSE(made.inference("hardware queues").value.has_value());
+}
+
+TEST(StreamsTest, ALimitThatHalfOfThePointsMissIsNone) {
+  MadeResults made("streams");
+  std::vector<CurvePoint> served;
+  std::vector<CurvePoint> spans;
+  for (unsigned count = 1; count <= 32; ++count) {
+    const double limit = count % 2 == 0 ? 8 : 2 + count % 5;
+    served.push_back({.x = 1.0 * count, .y = std::min(1.0 * count, limit)});
+    spans.push_back({.x = 1.0 * count, .y = count > 8 ? 1400.0 : 800.0});
   }
   made.curve("queues", "served", served);
   made.curve("queues", "span", spans);
