@@ -86,6 +86,21 @@ def one_parity_fmas(code: list[Instruction]) -> int:
     return found
 
 
+def clashing_fmas(code: list[Instruction]) -> int:
+    """How many FP32 FMAs of a loop read two registers of one parity. What the FMA before has kept in the same
+    place (`.reuse`) is not read again, and a register that stands twice is read once."""
+    found = 0
+    kept: dict[int, int] = {}
+    for one in code:
+        if one.operation == "FFMA":
+            sources = [re.search(r"\bR(\d+)(\.reuse)?", part) for part in one.operands.split(",")[1:]]
+            registers = {place: int(source[1]) for place, source in enumerate(sources) if source}
+            read = {name for place, name in registers.items() if kept.get(place) != name}
+            found += len({name % 2 for name in read}) < len(read)
+            kept = {place: int(source[1]) for place, source in enumerate(sources) if source and source[2]}
+    return found
+
+
 def hot_loop(code: list[Instruction]) -> list[Instruction]:
     """The innermost loop with the most FMAs or matrix instructions: from the target of a jump back to the
     jump."""
@@ -122,7 +137,7 @@ def rows_of(listing: str) -> list[str]:
             share = f"{100 * fmas(loop) / len(loop):.1f} %"
             matrix = sum(counts[operation] for operation in MATRIX)
             numbers = " | ".join(map(str, [len(loop), fmas(loop), share, fed_fmas(loop), one_parity_fmas(loop),
-                                           matrix, *cells]))
+                                           clashing_fmas(loop), matrix, *cells]))
             rows.append(f"| `{name}` | {numbers} |")
     return sorted(rows)
 
@@ -164,11 +179,12 @@ def main() -> int:
     parser.add_argument("binaries", metavar="BINARY", type=Path, nargs="+",
                         help="built experiments, or listings by cuobjdump -sass (*.sass)")
     arguments = parser.parse_args()
-    header = ["kernel", "instructions", "FMAs", "share", "fed", "one parity", "matrix", *COLUMNS]
+    header = ["kernel", "instructions", "FMAs", "share", "fed", "one parity", "clashes", "matrix",
+              *COLUMNS]
     page = ["# Machine code", "", "Of each kernel the loop with the most FMAs or matrix instructions, as "
             "cuobjdump lists them. A share is of the loop's instructions. FMAs are fed that follow one with an "
             "operand that is kept for the next (`.reuse`). FP32 FMAs are of one parity that read several "
-            "registers, all even or all odd.", ""]
+            "registers, all even or all odd; they clash that read two even or two odd ones, kept operands apart.", ""]
     for path in arguments.binaries:
         rows = rows_of(read(path))
         if rows:

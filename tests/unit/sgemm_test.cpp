@@ -49,6 +49,31 @@ TEST(SgemmTest, NothingIsConcludedFromStagesThatStandOnce) {
       measured({{.x = 1, .y = 30}, {.x = 2, .y = 4}, {.x = 6, .y = 51}}).inferences().empty());
 }
 
+TEST(SgemmTest, RowsOfTheLimitAreComparedByTheirPlace) {
+  MadeResults made("sgemm");
+  made.curve("limit", "share of peak",
+             std::vector<CurvePoint>{{.x = 1, .y = 60, .relative_spread = 0.1},
+                                     {.x = 2, .y = 70},
+                                     {.x = 4, .y = 75, .relative_spread = 0.2},
+                                     {.x = 6, .y = 88},
+                                     {.x = 7, .y = 66, .relative_spread = 0.3}});
+  sgemm::conclude(made.results(), rungs);
+  const Inference operands = made.inference("FP32 FMAs whose operands are all new");
+  EXPECT_NEAR(*operands.value, 0.8, 1e-9);
+  EXPECT_NEAR(operands.confidence, 0.8, 1e-9);
+  const Inference copies = made.inference("SGEMM's loop with its copies from memory");
+  EXPECT_NEAR(*copies.value, 0.75, 1e-9);
+  EXPECT_NEAR(copies.confidence, 0.7, 1e-9);
+}
+
+TEST(SgemmTest, ALimitWithoutItsRowsTellsNothing) {
+  MadeResults made("sgemm");
+  made.curve("limit", "share of peak",
+             std::vector<CurvePoint>{{.x = 2, .y = 70}, {.x = 4, .y = 75}, {.x = 6, .y = 88}});
+  sgemm::conclude(made.results(), rungs);
+  EXPECT_TRUE(made.inferences().empty());
+}
+
 TEST(SgemmTest, NothingIsConcludedFromNothing) { EXPECT_TRUE(measured({}).inferences().empty()); }
 
 }  // namespace

@@ -4,14 +4,14 @@
 // fileaccent's ladder (sgemm-exercise), in its order and each of them right, then stages of our
 // own: a file each, which says what changed against which other and why that should help. Read them
 // in the order of their numbers, 01 to 20; stages.h lists them. How they are checked and measured,
-// and the sweeps:
-// ../gemm/ladder.h.
+// and the sweeps: ../gemm/ladder.h. Sweep limit asks what holds the fastest of them: limit.h.
 #include <hipscope/hipscope.h>
 
 #include <string>
 #include <vector>
 
 #include "../gemm/ladder.h"
+#include "limit.h"
 #include "sgemm_findings.h"
 #include "stages.h"
 
@@ -67,6 +67,18 @@ int main(int argc, char** argv) {
        .notes = {"128-row tiles stand twice: compiled for blocks of 1024 threads, which clang "
                  "assumes of a kernel that states no launch bounds, and for their own 256; 8 x 8 "
                  "per thread a third time with none, but on AMD, where that is the first"}});
+  const auto limit_k = experiment.size("--limit-k", "k of the sums of sweep limit, 16 at a time",
+                                       {.gpu = 8192,
+                                        .quick = 2048,
+                                        .host = 64,
+                                        .minimum = sgemm::limit::least_k,
+                                        .maximum = 1U << 16});
+  experiment.sweep(
+      "limit", "FMAs as a rung has them, and what comes beside them", [=](hipscope::Sweep& sweep) {
+        sgemm::limit::measure_limit(sweep,
+                                    fmas_per_cycle(sweep.device().architecture, gemm::Unit::vector),
+                                    static_cast<unsigned>(limit_k));
+      });
   experiment.conclude([&](hipscope::Results& results) {
     ladder.conclude(results);
     sgemm::conclude(results, rungs_of(ladder.stages()));

@@ -4,11 +4,17 @@
 #include <cstddef>
 
 #include "hipscope/format.h"
+#include "hipscope/inference.h"
 #include "hipscope/statistics.h"
 
 namespace sgemm {
 
-void conclude(hipscope::Results& results, const std::vector<Rung>& rungs) {
+namespace {
+
+using hipscope::CurvePoint;
+using hipscope::number;
+
+void conclude_bounds(hipscope::Results& results, const std::vector<Rung>& rungs) {
   const auto rates = results.curve("stages", "rate");
   const auto find = [&](const std::string& technique) {
     return std::find_if(rates.begin(), rates.end(), [&](const auto& point) {
@@ -26,7 +32,7 @@ void conclude(hipscope::Results& results, const std::vector<Rung>& rungs) {
       const double gain = with->y / without->y;
       gains.push_back(gain);
       spread = std::max({spread, with->relative_spread, without->relative_spread});
-      evidence.push_back(rung.label + ": " + hipscope::number(gain) + " times");
+      evidence.push_back(rung.label + ": " + number(gain) + " times");
     }
   }
   if (!gains.empty()) {
@@ -37,6 +43,45 @@ void conclude(hipscope::Results& results, const std::vector<Rung>& rungs) {
                    .statement = "tiles of 128 x 128 compiled for their 256 threads instead of 1024",
                    .evidence = evidence});
   }
+}
+
+void conclude_limit(hipscope::Results& results) {
+  const auto shares = results.curve("limit", "share of peak");
+  const auto find = [&](double x) {
+    return std::find_if(shares.begin(), shares.end(),
+                        [&](const CurvePoint& point) { return point.x == x; });
+  };
+  const auto new_operands = find(limit_no_factor_twice);
+  const auto kept_operands = find(limit_up_and_down);
+  if (new_operands != shares.end() && kept_operands != shares.end()) {
+    results.infer({.name = "FP32 FMAs whose operands are all new",
+                   .value = new_operands->y / kept_operands->y,
+                   .unit = "times the rate",
+                   .confidence = 1 - std::min(1.0, std::max(new_operands->relative_spread,
+                                                            kept_operands->relative_spread)),
+                   .statement = "against FMAs that share a factor with the one before",
+                   .evidence = {number(new_operands->y) + " and " + number(kept_operands->y) +
+                                " % of the peak, from registers alone"}});
+  }
+  const auto without_copies = find(limit_barrier);
+  const auto with_copies = find(limit_copies);
+  if (without_copies != shares.end() && with_copies != shares.end()) {
+    results.infer({.name = "SGEMM's loop with its copies from memory",
+                   .value = with_copies->y / without_copies->y,
+                   .unit = "times the rate",
+                   .confidence = 1 - std::min(1.0, std::max(without_copies->relative_spread,
+                                                            with_copies->relative_spread)),
+                   .statement = "against FMAs, loads from LDS and a barrier",
+                   .evidence = {number(with_copies->y) + " and " + number(without_copies->y) +
+                                " % of the peak"}});
+  }
+}
+
+}  // namespace
+
+void conclude(hipscope::Results& results, const std::vector<Rung>& rungs) {
+  conclude_bounds(results, rungs);
+  conclude_limit(results);
 }
 
 }  // namespace sgemm

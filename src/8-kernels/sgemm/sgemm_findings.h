@@ -17,8 +17,16 @@ struct Rung {
   std::string label;  ///< its row's name
 };
 
+/// Rows of sweep limit by their x.
+inline constexpr double limit_no_factor_twice = 1;
+inline constexpr double limit_up_and_down = 4;
+inline constexpr double limit_barrier = 6;
+inline constexpr double limit_copies = 7;
+
 /// The gain by launch bounds, from sweep stages (value "rate"): stages of one technique with
-/// `bounded_suffix` behind it against those without. What was left out is left out.
+/// `bounded_suffix` behind it against those without; from sweep limit (value "share of peak") what
+/// FMAs lose whose operands are all new, and what a rung's loop loses by its copies. What was left
+/// out is left out.
 void conclude(hipscope::Results& results, const std::vector<Rung>& rungs);
 
 }  // namespace sgemm
