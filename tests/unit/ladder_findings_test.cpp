@@ -64,6 +64,18 @@ TEST(LadderFindingsTest, TheLibraryIsComparedWithTheBestAndOverOddSizes) {
   EXPECT_DOUBLE_EQ(*made.inference("DGEMM over the vendor's library at odd sizes").value, 1.1);
 }
 
+TEST(LadderFindingsTest, SmallSizesHaveAGeometricMeanOfTheirOwn) {
+  MadeResults made("dgemm");
+  made.curve(
+      "sizes", "ratio to the library",
+      {{.x = 128, .y = 2}, {.x = 1024, .y = 0.5, .relative_spread = 0.1}, {.x = 1025, .y = 9}});
+  gemm::conclude_ladder(made.results(), "DGEMM", rows);
+  const Inference small = made.inference("DGEMM over the vendor's library at small sizes");
+  EXPECT_DOUBLE_EQ(*small.value, 1);
+  EXPECT_DOUBLE_EQ(small.confidence, 0.9);
+  EXPECT_EQ(small.evidence, std::vector<std::string>{"2 sizes, the least 0.5 times"});
+}
+
 TEST(LadderFindingsTest, NothingIsConcludedFromNothing) {
   MadeResults made("dgemm");
   gemm::conclude_ladder(made.results(), "DGEMM", rows);

@@ -32,8 +32,9 @@ __device__ inline void multiply_add_matrix(double (&sums)[4], double2 turned, do
   __trap();  // never launched there
 #else
   // What the instruction does, through LDS.
-  __shared__ double2 turned_of_lanes[pipeline_threads];
-  __shared__ double other_of_lanes[pipeline_threads];
+  constexpr unsigned most_threads = 128;
+  __shared__ double2 turned_of_lanes[most_threads];
+  __shared__ double other_of_lanes[most_threads];
   turned_of_lanes[threadIdx.x] = turned;
   other_of_lanes[threadIdx.x] = other;
   __syncthreads();
@@ -48,6 +49,22 @@ __device__ inline void multiply_add_matrix(double (&sums)[4], double2 turned, do
     }
   }
   __syncthreads();
+#endif
+}
+
+/// The same for 8 k, of which lane t has 2 t and 2 t + 1: which of them are the instruction's first
+/// four is free. In one instruction, m16n8k8, where there is one.
+__device__ inline void multiply_add_eight_k(double (&sums)[4], const double2 (&turned)[2],
+                                            double2 other) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
+      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+d"(sums[0]), "+d"(sums[1]), "+d"(sums[2]), "+d"(sums[3])
+      : "d"(turned[0].x), "d"(turned[0].y), "d"(turned[1].x), "d"(turned[1].y), "d"(other.x),
+        "d"(other.y));
+#else
+  multiply_add_matrix(sums, turned[0], other.x);
+  multiply_add_matrix(sums, turned[1], other.y);
 #endif
 }
 

@@ -18,6 +18,9 @@
 #include "4.13-asynchronous-copies-split.h"
 #include "4.14-matrix-instructions.h"
 #include "4.15-matrix-instructions-split.h"
+#include "4.16-eight-k-per-instruction.h"
+#include "4.17-small-tiles.h"
+#include "4.18-tile-by-size.h"
 #include "stage.h"
 
 namespace dgemm {
@@ -31,7 +34,8 @@ inline std::vector<Stage> all_stages() {
         register_tile_stage(), split_tile_stage(), mfma_stage(), mfma_split_stage(),
 #if !defined(HIPSCOPE_BACKEND_AMD)
         asynchronous_copies_stage(), asynchronous_copies_split_stage(), matrix_instructions_stage(),
-        matrix_instructions_split_stage()
+        matrix_instructions_split_stage(), eight_k_stage(), small_tiles_stage(),
+        tile_by_size_stage()
 #endif
   };
 }

@@ -1,6 +1,7 @@
 // At which sizes and with which factors matrix products are measured and checked.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "problem.h"
@@ -45,6 +46,27 @@ inline std::vector<unsigned> odd_sizes(unsigned count, unsigned largest) {
     }
   }
   return sizes;
+}
+
+/// A product of which one side, or all but k, is short.
+struct FlatShape {
+  unsigned m;
+  unsigned n;
+  unsigned k;
+};
+
+/// With short sides of 16, 64 and 256, as many of these as `count`, or `largest` if that is less:
+/// few rows, few columns, and both with four times as many k.
+inline std::vector<FlatShape> flat_shapes(unsigned largest, unsigned count) {
+  constexpr unsigned sides[] = {16, 64, 256};
+  std::vector<FlatShape> shapes;
+  for (unsigned i = 0; i < count; ++i) {
+    const unsigned side = std::min(sides[i], largest);
+    shapes.push_back({side, largest, largest});
+    shapes.push_back({largest, side, largest});
+    shapes.push_back({side, side, 4 * largest});
+  }
+  return shapes;
 }
 
 template <typename Value>

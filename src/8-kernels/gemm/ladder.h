@@ -3,6 +3,7 @@
 //   stages           the ladder at one size
 //   sizes            the last stages and the vendor's library at powers of two and between
 //   odd              the same at odd sizes, and the average over them
+//   shapes           the same for tall and flat matrices
 //   against-library  the last stages and the library, measured in turn
 //   awkward          every stage where nothing is a multiple of its tile: single rows and columns,
 //                    k = 0, alpha = 0 with NaN in A and B, beta = 0 with NaN in C, rows with gaps;
@@ -65,6 +66,9 @@ class Ladder {
         largest_odd_(experiment.size("--largest-odd",
                                      "that of sweep odd, whose smallest is about a sixth of it",
                                      {.gpu = 5999, .quick = 1999, .host = 67, .maximum = most})),
+        largest_shapes_(experiment.size(
+            "--largest-shapes", "the long sides of sweep shapes; K is up to four times that",
+            {.gpu = 4096, .quick = 1024, .host = 40, .maximum = most / 4})),
         largest_awkward_(experiment.size(
             "--largest-awkward",
             "the largest extents of sweep awkward, where they are not under 260",
@@ -74,6 +78,8 @@ class Ladder {
                      [this](Sweep& sweep) { measure_sizes(sweep); });
     experiment.sweep("odd", "the last stages and the library at odd sizes",
                      [this](Sweep& sweep) { measure_odd(sweep); });
+    experiment.sweep("shapes", "the last stages and the library at tall and flat shapes",
+                     [this](Sweep& sweep) { measure_shapes(sweep); });
     experiment.sweep("against-library", "the last stages in turn with the library",
                      [this](Sweep& sweep) { measure_against_library(sweep); });
     experiment.sweep("awkward", "every stage at awkward sizes, checked",
@@ -258,7 +264,7 @@ class Ladder {
     sweep.headline("rate");
     note_library<Value>(sweep, description_.arithmetic);
     sweep.require_memory(bytes_of_problem<Value>(largest, largest, largest), "--largest");
-    for (const unsigned size : sizes_between(sweep.is_hardware() ? 256 : 32, largest)) {
+    for (const unsigned size : sizes_between(sweep.is_hardware() ? 128 : 32, largest)) {
       measure_size(sweep, size);
     }
   }
@@ -273,6 +279,27 @@ class Ladder {
     sweep.require_memory(bytes_of_problem<Value>(largest, largest, largest), "--largest-odd");
     for (const unsigned size : sizes) {
       measure_size(sweep, size);
+    }
+  }
+
+  void measure_shapes(Sweep& sweep) const {
+    const auto shapes =
+        flat_shapes(static_cast<unsigned>(largest_shapes_), sweep.is_hardware() ? 3 : 1);
+    sweep.axis({.name = "M x N x K"});
+    sweep.headline("ratio to the library");
+    note_library(sweep, description_.arithmetic);
+    std::uint64_t bytes = 0;
+    for (const FlatShape& shape : shapes) {
+      bytes = std::max(bytes, bytes_of_problem<Value>(shape.m, shape.n, shape.k));
+    }
+    sweep.require_memory(bytes, "--largest-shapes");
+    double x = 0;
+    for (const FlatShape& shape : shapes) {
+      auto point = sweep.point(std::to_string(shape.m) + " x " + std::to_string(shape.n) + " x " +
+                                   std::to_string(shape.k),
+                               ++x);
+      Problem<Value> problem(shape.m, shape.n, shape.k, Values::random, sweep.seed());
+      measure_in_turn(sweep, point, contenders(sweep), problem);
     }
   }
 
@@ -328,6 +355,7 @@ class Ladder {
   hipscope::Size k_;
   hipscope::Size largest_;
   hipscope::Size largest_odd_;
+  hipscope::Size largest_shapes_;
   hipscope::Size largest_awkward_;
 };
 

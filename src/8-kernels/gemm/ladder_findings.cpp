@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <vector>
 
 #include "hipscope/format.h"
 #include "hipscope/inference.h"
+#include "hipscope/statistics.h"
 
 namespace gemm {
 
@@ -85,6 +87,28 @@ void conclude_odd(hipscope::Results& results, const std::string& name) {
                  .evidence = {std::to_string(odd.size()) + " sizes"}});
 }
 
+void conclude_small(hipscope::Results& results, const std::string& name) {
+  constexpr double largest = 1024;
+  std::vector<double> ratios;
+  double spread = 0;
+  for (const CurvePoint& point : results.curve("sizes", "ratio to the library")) {
+    if (point.x <= largest) {
+      ratios.push_back(point.y);
+      spread = std::max(spread, point.relative_spread);
+    }
+  }
+  if (ratios.empty()) {
+    return;
+  }
+  results.infer({.name = name + " over the vendor's library at small sizes",
+                 .value = hipscope::geometric_mean(ratios),
+                 .unit = "times its rate",
+                 .confidence = confidence_of(spread),
+                 .statement = "the geometric mean up to 1024, with the best stage at each size",
+                 .evidence = {std::to_string(ratios.size()) + " sizes, the least " +
+                              number(*std::min_element(ratios.begin(), ratios.end())) + " times"}});
+}
+
 }  // namespace
 
 void conclude_ladder(hipscope::Results& results, const std::string& name,
@@ -94,6 +118,7 @@ void conclude_ladder(hipscope::Results& results, const std::string& name,
   }
   conclude_ratio(results, name);
   conclude_odd(results, name);
+  conclude_small(results, name);
 }
 
 }  // namespace gemm

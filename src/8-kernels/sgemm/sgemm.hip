@@ -3,7 +3,7 @@
 // C = alpha A B + beta C, all matrices row by row, no reduced precision. Every stage of
 // fileaccent's ladder (sgemm-exercise), in its order and each of them right, then stages of our
 // own: a file each, which says what changed against which other and why that should help. Read them
-// in the order of their numbers, 01 to 20; stages.h lists them. How they are checked and measured,
+// in the order of their numbers, 01 to 22; stages.h lists them. How they are checked and measured,
 // and the sweeps: ../gemm/ladder.h. Sweep limit asks what holds the fastest of them: limit.h.
 #include <hipscope/hipscope.h>
 

@@ -54,6 +54,8 @@
 #include "18-fmas-in-columns.h"
 #include "19-split-along-k.h"
 #include "20-split-along-k-8x8.h"
+#include "21-small-tiles.h"
+#include "22-tile-by-size.h"
 #include "sgemm_findings.h"
 #include "stage.h"
 
@@ -93,6 +95,9 @@ inline std::vector<Stage> all_stages() {
 #endif
         asynchronous_copies_stage(), eight_by_sixteen_stage(), fmas_in_columns_stage(),
         split_along_k_stage(), split_along_k_8x8_stage(),
+#if !defined(HIPSCOPE_BACKEND_AMD)
+        small_tiles_stage(), tile_by_size_stage(),
+#endif
   };
 }
 

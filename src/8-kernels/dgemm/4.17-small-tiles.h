@@ -1,0 +1,337 @@
+// Against 4.16: tiles of 64 x 64, each by as many blocks as fill the GPU.
+//
+// For products of few tiles: 512 x 512 has 16 of 128 x 128, and 132 SMs. Smaller tiles read more
+// bytes for each FMA, and all SMs have work. Where that is not enough, blocks share a tile, each
+// with its part of k, and add their sums in the same kernel: through LDS, by clusters, where 4.16
+// hands them over through memory, from one block to the next (../gemm/split_sums.h). Blocks begin
+// while the last of the kernel before are still there, and wait for its end before they touch
+// memory; that hides most of a launch, of which a small product's time mostly consists.
+#pragma once
+
+#include <cstdint>
+
+#include "../gemm/chosen_tile.h"
+#include "../gemm/split_sums.h"
+#include "copies.h"
+#include "matrix_instruction.h"
+#include "stage.h"
+#include "tiles.h"
+
+namespace dgemm {
+
+#if !defined(HIPSCOPE_BACKEND_AMD)
+
+namespace small_tiles {
+
+/// A block's tile, and how its groups of 32 lanes share it: each has `group_rows_` x
+/// `group_columns_`. `slices_` of them have a part of k each; LDS has `buffers_` buffers.
+template <unsigned rows_, unsigned columns_, unsigned group_rows_, unsigned group_columns_,
+          unsigned slices_, unsigned buffers_, unsigned blocks_per_unit_,
+          unsigned slice_depth_ = 16>
+struct Shape {
+  static constexpr unsigned rows = rows_;
+  static constexpr unsigned columns = columns_;
+  static constexpr unsigned group_rows = group_rows_;
+  static constexpr unsigned group_columns = group_columns_;
+  static constexpr unsigned slices = slices_;
+  static constexpr unsigned buffers = buffers_;
+  static constexpr unsigned blocks_per_unit = blocks_per_unit_;  ///< that are to fit into a CU
+  static constexpr unsigned slice_depth = slice_depth_;          ///< of k in one buffer
+  static constexpr unsigned groups_of_rows = rows / group_rows;
+  static constexpr unsigned groups = groups_of_rows * (columns / group_columns);
+  static constexpr unsigned threads = 32 * groups * slices;
+  static constexpr unsigned depth = slice_depth * slices;
+  static constexpr unsigned b_pitch = columns + 2;
+  static constexpr unsigned a_values = rows * depth;  // of one buffer
+  static constexpr unsigned b_values = depth * b_pitch;
+  static constexpr unsigned tile_values = buffers * (a_values + b_values);
+  static constexpr unsigned sums = slices * rows * b_pitch;
+  static constexpr unsigned lds_bytes =
+      (tile_values > sums ? tile_values : sums) * static_cast<unsigned>(sizeof(double));
+};
+
+/// Where in a row of A's tile a pair of values lies. Four lanes read 64 bytes of a row, four others
+/// of the next: the pairs of every other row are exchanged (by XOR), so that both do not want the
+/// same half of the banks.
+__device__ constexpr unsigned place_of_pair(unsigned row, unsigned pair) {
+  return (pair ^ (row % 2 * 4)) * 2;
+}
+
+/// A block's copies, tile by tile of k.
+template <typename Shape, bool is_even>
+class Copies {
+ public:
+  __device__ Copies(Extents extents, const double* a, const double* b, double* lds, Place tile,
+                    unsigned first_k, unsigned end_k)
+      : a_pitch_in_memory_(extents.lda),
+        b_pitch_in_memory_(extents.ldb),
+        left_(end_k > first_k ? end_k - first_k : 0) {
+    const unsigned row = threadIdx.x / a_pairs;
+    const unsigned pair = threadIdx.x % a_pairs;
+    a_ = a + std::size_t{tile.row + row} * extents.lda + first_k + pair * 2;
+    a_to_ = lds + row * Shape::depth + place_of_pair(row, pair);
+    rows_left_ = tile.row + row < extents.m ? extents.m - tile.row - row : 0;
+    const unsigned k = threadIdx.x / b_pairs;
+    const unsigned column = threadIdx.x % b_pairs * 2;
+    b_ = b + std::size_t{first_k + k} * extents.ldb + tile.column + column;
+    b_to_ = lds + Shape::buffers * Shape::a_values + k * Shape::b_pitch + column;
+    columns_left_ = tile.column + column < extents.n ? extents.n - tile.column - column : 0;
+  }
+
+  /// Begins to copy the next tile; beyond the matrices, zeros.
+  __device__ void begin() {
+    const unsigned a_k = threadIdx.x % a_pairs * 2;
+#pragma unroll
+    for (unsigned i = 0; i < a_copies; ++i) {
+      const bool is_there = i * a_rows < rows_left_;
+      copy_pair<is_even>(a_to_ + buffer_ * Shape::a_values + i * a_rows * Shape::depth,
+                         a_ + std::size_t{i * a_rows} * a_pitch_in_memory_, is_there && a_k < left_,
+                         is_there && a_k + 1 < left_);
+    }
+    const unsigned b_k = threadIdx.x / b_pairs;
+#pragma unroll
+    for (unsigned i = 0; i < b_copies; ++i) {
+      const bool is_there = b_k + i * b_rows < left_;
+      copy_pair<is_even>(b_to_ + buffer_ * Shape::b_values + i * b_rows * Shape::b_pitch,
+                         b_ + std::size_t{i * b_rows} * b_pitch_in_memory_,
+                         is_there && columns_left_ > 0, is_there && columns_left_ > 1);
+    }
+    a_ += Shape::depth;
+    b_ += std::size_t{Shape::depth} * b_pitch_in_memory_;
+    left_ = left_ > Shape::depth ? left_ - Shape::depth : 0;
+    buffer_ = buffer_ + 1 == Shape::buffers ? 0 : buffer_ + 1;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;");
+#endif
+  }
+
+  /// Waits until all but the `on_their_way` last tiles are in LDS, for all threads of the block.
+  template <unsigned on_their_way>
+  __device__ static void wait() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" ::"n"(on_their_way) : "memory");
+#endif
+    __syncthreads();
+  }
+
+ private:
+  static constexpr unsigned a_pairs = Shape::depth / 2;         // in a row
+  static constexpr unsigned a_rows = Shape::threads / a_pairs;  // at once
+  static constexpr unsigned a_copies = Shape::rows / a_rows;
+  static constexpr unsigned b_pairs = Shape::columns / 2;
+  static constexpr unsigned b_rows = Shape::threads / b_pairs;
+  static constexpr unsigned b_copies = Shape::depth / b_rows;
+  static_assert(Shape::rows % a_rows == 0 && Shape::threads % b_pairs == 0 &&
+                Shape::depth % b_rows == 0 && a_rows % 2 == 0);
+
+  unsigned a_pitch_in_memory_;
+  unsigned b_pitch_in_memory_;
+  unsigned left_;
+  const double* a_;
+  const double* b_;
+  double* a_to_;
+  double* b_to_;
+  unsigned rows_left_;
+  unsigned columns_left_;
+  unsigned buffer_ = 0;
+};
+
+/// What 32 lanes multiply: instructions of 8 rows and 16 columns.
+template <typename Shape>
+class Part {
+ public:
+  static constexpr unsigned rows = Shape::group_rows / 8;
+  static constexpr unsigned columns = Shape::group_columns / 16;
+
+  /// Of the group's part of the tile: the thread's sums are rows 2 t and 2 t + 1, columns 2 g and
+  /// 2 g + 1, and 8 rows and 16 columns further.
+  __device__ static Place place_of_group() {
+    const unsigned group = threadIdx.x / 32 % Shape::groups;
+    return {group % Shape::groups_of_rows * Shape::group_rows,
+            group / Shape::groups_of_rows * Shape::group_columns};
+  }
+  __device__ static unsigned slice() { return threadIdx.x / 32 / Shape::groups; }
+
+  /// The operands of the `half`th 8 k: lane t has k 2 t and 2 t + 1 of them.
+  template <unsigned half>
+  __device__ void load(const double* a, const double* b) {
+    constexpr unsigned set = half % 2;
+    const unsigned lane = threadIdx.x % 32;
+    const double* const b_lane = b + (half * 8 + lane % 4 * 2) * Shape::b_pitch + lane / 4 * 2;
+#pragma unroll
+    for (unsigned j = 0; j < columns; ++j) {
+      b_[set][j][0] = load_two(b_lane + j * 16);
+      b_[set][j][1] = load_two(b_lane + Shape::b_pitch + j * 16);
+    }
+    const unsigned row = lane / 4;  // of 8; groups begin at multiples of 8
+    const double* const a_lane = a + row * Shape::depth + place_of_pair(row, half * 4 + lane % 4);
+#pragma unroll
+    for (unsigned i = 0; i < rows; ++i) {
+      a_[set][i] = load_two(a_lane + i * 8 * Shape::depth);
+    }
+  }
+
+  template <unsigned half>
+  __device__ void multiply_add() {
+    constexpr unsigned set = half % 2;
+#pragma unroll
+    for (unsigned j = 0; j < columns; ++j) {
+#pragma unroll
+      for (unsigned i = 0; i < rows; ++i) {
+        const unsigned row = j % 2 == 0 ? i : rows - 1 - i;
+        multiply_add_eight_k(sums[row][j], b_[set][j], a_[set][row]);
+      }
+    }
+  }
+
+  double sums[rows][columns][4] = {};
+
+ private:
+  double2 a_[2][rows];        // of two k
+  double2 b_[2][columns][2];  // of two columns, and of two k
+};
+
+__device__ inline Place place_of(unsigned tile, Extents extents, unsigned block_rows,
+                                 unsigned block_columns) {
+  constexpr unsigned group = 8;
+  const unsigned rows = (extents.m + block_rows - 1) / block_rows;
+  const unsigned columns = (extents.n + block_columns - 1) / block_columns;
+  const unsigned first = tile / (group * columns) * group;
+  const unsigned height = rows - first < group ? rows - first : group;
+  const unsigned in_group = tile % (group * columns);
+  return {(first + in_group % height) * block_rows, in_group / height * block_columns};
+}
+
+template <typename Shape, bool is_even>
+__global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_unit)
+    small_tiles_kernel(Extents extents, double alpha, const double* __restrict__ a,
+                       const double* __restrict__ b, double beta, double* __restrict__ c,
+                       gemm::SharedTiles<double> shared) {
+  HIP_DYNAMIC_SHARED(double2, lds_pairs)
+  double* const lds = reinterpret_cast<double*>(lds_pairs);
+  using ThisPart = Part<Shape>;
+  const gemm::Rank rank = gemm::rank_of(shared);
+  const Place place = place_of(rank.tile, extents, Shape::rows, Shape::columns);
+  const unsigned steps = (extents.k + Shape::depth - 1) / Shape::depth;
+  const auto [begin, end] = gemm::steps_of(shared, rank, steps);
+  const unsigned end_k = end * Shape::depth < extents.k ? end * Shape::depth : extents.k;
+  Copies<Shape, is_even> copies(extents, a, b, lds, place, begin * Shape::depth, end_k);
+  ThisPart part;
+  gemm::wait_for_kernel_before();
+#pragma unroll
+  for (unsigned i = 0; i + 1 < Shape::buffers; ++i) {
+    copies.begin();
+  }
+  copies.template wait<Shape::buffers - 2>();
+  // place_of_pair in a slice: 16 k, 8 pairs, further; what is exchanged is a bit below that.
+  const double* const a_first =
+      lds + ThisPart::place_of_group().row * Shape::depth + ThisPart::slice() * Shape::slice_depth;
+  const double* const b_first = lds + Shape::buffers * Shape::a_values +
+                                ThisPart::slice() * Shape::slice_depth * Shape::b_pitch +
+                                ThisPart::place_of_group().column;
+  const double* a_now = a_first;
+  const double* b_now = b_first;
+  part.template load<0>(a_now, b_now);
+  unsigned buffer = 0;
+  const auto eight_k = [&]<unsigned half>() {
+    if constexpr (half * 8 < Shape::slice_depth) {
+      if constexpr (half == 0) {
+        copies.begin();
+      }
+      if constexpr (half * 8 + 8 == Shape::slice_depth) {
+        copies.template wait<Shape::buffers - 2>();
+        buffer = buffer + 1 == Shape::buffers ? 0 : buffer + 1;
+        a_now = a_first + buffer * Shape::a_values;
+        b_now = b_first + buffer * Shape::b_values;
+        part.template load<0>(a_now, b_now);
+      } else {
+        part.template load<half + 1>(a_now, b_now);
+      }
+      part.template multiply_add<half>();
+    }
+  };
+#pragma unroll 1
+  for (unsigned step = begin; step < end; ++step) {
+    eight_k.template operator()<0>();
+    eight_k.template operator()<1>();
+    eight_k.template operator()<2>();
+    eight_k.template operator()<3>();
+  }
+  static_assert(Shape::slice_depth == 16 || Shape::slice_depth == 32);
+  copies.template wait<0>();
+  gemm::let_next_kernel_begin();
+  const unsigned lane = threadIdx.x % 32;
+  const unsigned first_row = ThisPart::place_of_group().row + lane % 4 * 2;
+  const unsigned first_column = ThisPart::place_of_group().column + lane / 4 * 2;
+  const bool is_direct = Shape::slices == 1 && shared.cluster * shared.clusters == 1;
+  const bool aligned_c = gemm::has_aligned_rows(c, extents);
+  double* const to = lds + ThisPart::slice() * (Shape::rows * Shape::b_pitch);
+#pragma unroll
+  for (unsigned i = 0; i < ThisPart::rows * 2; ++i) {
+    const unsigned row = first_row + i / 2 * 8 + i % 2;
+#pragma unroll
+    for (unsigned j = 0; j < ThisPart::columns; ++j) {
+      const gemm::Piece<double> piece = {part.sums[i / 2][j][i % 2],
+                                         part.sums[i / 2][j][2 + i % 2]};
+      const unsigned column = first_column + j * 16;
+      if (is_direct) {
+        gemm::store_results(c, extents, aligned_c, place.row + row, place.column + column, piece,
+                            alpha, beta);
+      } else {
+        gemm::store_piece(to + row * Shape::b_pitch + column, piece);
+      }
+    }
+  }
+  if (!is_direct) {
+    constexpr gemm::SumsInLds sums = {Shape::rows, Shape::columns, Shape::b_pitch, Shape::slices,
+                                      Shape::threads};
+    gemm::add_and_store<sums>(lds, shared, rank, extents, place.row, place.column, alpha, beta, c);
+  }
+}
+
+template <typename Shape>
+void enqueue(const Product& product, unsigned blocks) {
+  static const auto even = gemm::with_room(small_tiles_kernel<Shape, true>, Shape::lds_bytes);
+  static const auto odd = gemm::with_room(small_tiles_kernel<Shape, false>, Shape::lds_bytes);
+  static const bool has_clusters = gemm::uses_clusters(even);
+  const unsigned cluster = gemm::blocks_of_cluster(has_clusters, blocks);
+  gemm::enqueue_tiles<Shape>(is_even(product) ? even : odd, cluster, product, blocks);
+}
+
+/// The tile of this rung.
+#if defined(HIPSCOPE_BACKEND_HOST)
+using Tile = Shape<32, 32, 16, 32, 1, 3, 2>;
+#else
+using Tile = Shape<64, 64, 16, 32, 1, 4, 2>;
+#endif
+
+}  // namespace small_tiles
+
+inline Stage small_tiles_stage() {
+  using Tile = small_tiles::Tile;
+  return {.technique = "small tiles, several blocks for each",
+          .tiles = {.block_rows = Tile::rows,
+                    .block_columns = Tile::columns,
+                    .depth = Tile::depth,
+                    .threads = Tile::threads,
+                    .thread_rows = Tile::group_rows,
+                    .thread_columns = Tile::group_columns},
+          .unit = Unit::matrix,
+          .dynamic_lds_bytes = Tile::lds_bytes,
+          .any_size = true,
+          .kernel = reinterpret_cast<const void*>(small_tiles::small_tiles_kernel<Tile, true>),
+          .enqueue =
+              [](const Stage&, const Product& product) {
+                small_tiles::enqueue<Tile>(product, gemm::blocks_that_fit<Tile>(product.extents));
+              },
+          .workspace_bytes =
+              [](const Extents& extents) {
+                return gemm::bytes_of_shared_tiles<double, Tile>(
+                    extents, gemm::blocks_that_fit<Tile>(extents));
+              },
+          .is_on = has_matrix_instruction};
+}
+
+#endif
+
+}  // namespace dgemm

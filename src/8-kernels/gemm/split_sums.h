@@ -1,0 +1,290 @@
+// Blocks that share a tile of C, each with its part of k: how their sums become one.
+//
+// In the same kernel, and always in the same order, so that a result has the same bits each time:
+//   on sm_90 the blocks of a tile are a cluster, or several. Each block leaves its sums in its LDS;
+//     behind a barrier of the cluster each adds an equal part of the tile, which it reads from the
+//     LDS of all of them. Elsewhere a block is a cluster of its own.
+//   the clusters of a tile leave their sums in memory, and whichever comes last to a part adds it
+//     up. None waits, so they need not run at the same time.
+#pragma once
+
+#include <hipscope/hipscope.h>
+
+#include <cstdint>
+
+#include "stage.h"
+
+namespace gemm {
+
+/// A cluster has no more blocks on every GPU that has clusters.
+inline constexpr unsigned most_blocks_of_a_cluster = 8;
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define HIPSCOPE_GEMM_CLUSTERS
+#endif
+
+/// How many blocks share a tile, and what their clusters need for it.
+template <typename Value>
+struct SharedTiles {
+  unsigned cluster;   ///< blocks of a cluster
+  unsigned clusters;  ///< of a tile
+  Value* sums;        ///< of a tile after the other those of each of its clusters
+  unsigned* arrived;  ///< clusters at each block's part of each tile: 0 before and after
+};
+
+/// Sixteen bytes of neighbours in a row.
+template <typename Value>
+struct Piece {
+  static constexpr unsigned size = 16 / sizeof(Value);
+  Value values[size];
+};
+
+template <typename Value>
+__device__ Piece<Value> load_piece(const Value* from) {
+  Piece<Value> piece;
+  if constexpr (sizeof(Value) == 4) {
+    const float4 four = *reinterpret_cast<const float4*>(from);
+    piece.values[0] = four.x;
+    piece.values[1] = four.y;
+    piece.values[2] = four.z;
+    piece.values[3] = four.w;
+  } else {
+    const double2 two = *reinterpret_cast<const double2*>(from);
+    piece.values[0] = two.x;
+    piece.values[1] = two.y;
+  }
+  return piece;
+}
+
+template <typename Value>
+__device__ void store_piece(Value* to, const Piece<Value>& piece) {
+  if constexpr (sizeof(Value) == 4) {
+    *reinterpret_cast<float4*>(to) =
+        make_float4(piece.values[0], piece.values[1], piece.values[2], piece.values[3]);
+  } else {
+    *reinterpret_cast<double2*>(to) = make_double2(piece.values[0], piece.values[1]);
+  }
+}
+
+template <typename Value>
+__device__ void add_piece(Piece<Value>& sum, const Piece<Value>& piece) {
+#pragma unroll
+  for (unsigned i = 0; i < Piece<Value>::size; ++i) {
+    sum.values[i] += piece.values[i];
+  }
+}
+
+/// Where C's rows begin at multiples of 16 bytes.
+template <typename Value>
+__device__ bool has_aligned_rows(const Value* c, const Extents& extents) {
+  return extents.ldc % Piece<Value>::size == 0 && reinterpret_cast<std::uintptr_t>(c) % 16 == 0;
+}
+
+/// C = alpha sum + beta C for what lies within C. With beta = 0 C is not read.
+template <typename Value>
+__device__ void store_results(Value* c, const Extents& extents, bool is_aligned, unsigned row,
+                              unsigned column, const Piece<Value>& sums, Value alpha, Value beta) {
+  constexpr unsigned size = Piece<Value>::size;
+  if (row >= extents.m) {
+    return;
+  }
+  Value* const to = c + std::size_t{row} * extents.ldc + column;
+  if (is_aligned && column + size <= extents.n) {
+    Piece<Value> results;
+    const Piece<Value> before = beta == 0 ? Piece<Value>{} : load_piece(to);
+#pragma unroll
+    for (unsigned i = 0; i < size; ++i) {
+      results.values[i] =
+          beta == 0 ? alpha * sums.values[i] : alpha * sums.values[i] + beta * before.values[i];
+    }
+    store_piece(to, results);
+  } else {
+#pragma unroll
+    for (unsigned i = 0; i < size; ++i) {
+      if (column + i < extents.n) {
+        to[i] = beta == 0 ? alpha * sums.values[i] : alpha * sums.values[i] + beta * to[i];
+      }
+    }
+  }
+}
+
+/// What of a tile lies in LDS when its block has multiplied: `slices` times sums of all its
+/// elements, row by row.
+struct SumsInLds {
+  unsigned rows;
+  unsigned columns;
+  unsigned pitch;
+  unsigned slices;
+  unsigned threads;
+};
+
+template <SumsInLds shape, typename Value>
+__device__ Piece<Value> sum_of_slices(const Value* sums, unsigned row, unsigned column) {
+  Piece<Value> sum = load_piece(sums + row * shape.pitch + column);
+#pragma unroll
+  for (unsigned slice = 1; slice < shape.slices; ++slice) {
+    add_piece(sum, load_piece(sums + (slice * shape.rows + row) * shape.pitch + column));
+  }
+  return sum;
+}
+
+/// Waits for all threads of the cluster.
+__device__ inline void cluster_barrier() {
+#if defined(HIPSCOPE_GEMM_CLUSTERS)
+  asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+#else
+  __syncthreads();
+#endif
+}
+
+/// What another block of the cluster has at this place of its LDS.
+template <typename Value>
+__device__ const Value* in_lds_of([[maybe_unused]] unsigned block, Value* here) {
+#if defined(HIPSCOPE_GEMM_CLUSTERS)
+  return static_cast<const Value*>(__cluster_map_shared_rank(here, block));
+#else
+  return here;
+#endif
+}
+
+/// Where a block is among those of its tile.
+struct Rank {
+  unsigned tile;
+  unsigned cluster;  ///< of the tile
+  unsigned block;    ///< of the cluster
+};
+
+template <typename Value>
+__device__ Rank rank_of(const SharedTiles<Value>& shared) {
+  const unsigned cluster = blockIdx.x / shared.cluster;
+  return {cluster / shared.clusters, cluster % shared.clusters, blockIdx.x % shared.cluster};
+}
+
+/// Which of `steps` a block has: all blocks of a tile as many, but for one.
+struct Steps {
+  unsigned begin;
+  unsigned end;
+};
+template <typename Value>
+__device__ Steps steps_of(const SharedTiles<Value>& shared, Rank rank, unsigned steps) {
+  const unsigned blocks = shared.cluster * shared.clusters;
+  const unsigned block = rank.cluster * shared.cluster + rank.block;
+  return {steps * block / blocks, steps * (block + 1) / blocks};
+}
+
+/// The sums of a tile's blocks to C. All threads come here, with their sums in LDS.
+template <SumsInLds shape, typename Value>
+__device__ void add_and_store(Value* sums, const SharedTiles<Value>& shared, Rank rank,
+                              const Extents& extents, unsigned first_row, unsigned first_column,
+                              Value alpha, Value beta, Value* c) {
+  constexpr unsigned size = Piece<Value>::size;
+  constexpr unsigned row_pieces = shape.columns / size;
+  constexpr unsigned pieces = shape.rows * row_pieces;
+  const bool is_aligned = has_aligned_rows(c, extents);
+  const unsigned first = rank.block * shape.threads + threadIdx.x;
+  const unsigned stride = shared.cluster * shape.threads;
+  Value* const of_tile = shared.sums + std::size_t{rank.tile} * shared.clusters * (pieces * size);
+  cluster_barrier();
+  for (unsigned i = first; i < pieces; i += stride) {
+    const unsigned row = i / row_pieces;
+    const unsigned column = i % row_pieces * size;
+    Piece<Value> sum{};
+#pragma unroll 4
+    for (unsigned block = 0; block < shared.cluster; ++block) {
+      add_piece(sum, sum_of_slices<shape>(in_lds_of(block, sums), row, column));
+    }
+    if (shared.clusters == 1) {
+      store_results(c, extents, is_aligned, first_row + row, first_column + column, sum, alpha,
+                    beta);
+    } else {
+      store_piece(of_tile + (std::size_t{rank.cluster} * pieces + i) * size, sum);
+    }
+  }
+  // A block's LDS is there until all have read it.
+  cluster_barrier();
+  if (shared.clusters == 1) {
+    return;
+  }
+  __shared__ bool is_last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    unsigned* const arrived = &shared.arrived[rank.tile * shared.cluster + rank.block];
+    is_last = atomicAdd(arrived, 1U) + 1 == shared.clusters;
+    if (is_last) {
+      *arrived = 0;
+    }
+    __threadfence();
+  }
+  __syncthreads();
+  if (!is_last) {
+    return;
+  }
+  for (unsigned i = first; i < pieces; i += stride) {
+    Piece<Value> sum = load_piece(of_tile + std::size_t{i} * size);
+#pragma unroll 4
+    for (unsigned cluster = 1; cluster < shared.clusters; ++cluster) {
+      add_piece(sum, load_piece(of_tile + (std::size_t{cluster} * pieces + i) * size));
+    }
+    store_results(c, extents, is_aligned, first_row + i / row_pieces,
+                  first_column + i % row_pieces * size, sum, alpha, beta);
+  }
+}
+
+/// Whether a kernel was compiled for clusters.
+template <typename... Parameters>
+bool uses_clusters([[maybe_unused]] void (*kernel)(Parameters...)) {
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+  constexpr int since = 90;
+  hipFuncAttributes attributes{};
+  hipscope::check(hipFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
+  return attributes.ptxVersion >= since;
+#else
+  return false;
+#endif
+}
+
+/// What a kernel has to wait for before it touches memory, where it may be launched before the one
+/// ahead of it in the stream has ended; and where it says that the next may be.
+__device__ inline void wait_for_kernel_before() {
+#if defined(HIPSCOPE_GEMM_CLUSTERS)
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+__device__ inline void let_next_kernel_begin() {
+#if defined(HIPSCOPE_GEMM_CLUSTERS)
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+/// Enqueues a kernel on so many clusters: as such, where it uses them. Blocks come onto the device
+/// while the last of the kernel ahead are still there, as far as there is room.
+template <typename... Parameters, typename... Arguments>
+void launch_clusters(void (*kernel)(Parameters...), unsigned clusters, unsigned cluster,
+                     unsigned threads, unsigned lds_bytes, Arguments&&... arguments) {
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+  static const bool has_clusters = uses_clusters(kernel);  // all of one signature, or none
+  if (has_clusters) {
+    cudaLaunchAttribute attributes[2]{};
+    attributes[0].id = cudaLaunchAttributeClusterDimension;
+    attributes[0].val.clusterDim.x = cluster;
+    attributes[0].val.clusterDim.y = 1;
+    attributes[0].val.clusterDim.z = 1;
+    attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[1].val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(clusters * cluster);
+    config.blockDim = dim3(threads);
+    config.dynamicSmemBytes = lds_bytes;
+    config.attrs = attributes;
+    config.numAttrs = 2;
+    hipscope::check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...));
+    return;
+  }
+#endif
+  hipscope::launch(
+      kernel, {.grid = dim3(clusters * cluster), .block = dim3(threads), .lds_bytes = lds_bytes},
+      std::forward<Arguments>(arguments)...);
+}
+
+}  // namespace gemm

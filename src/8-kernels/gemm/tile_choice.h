@@ -1,0 +1,73 @@
+// Which tile a product is to have, and how many blocks each of its tiles: the choice of a model.
+//
+// The model, in cycles of one CU, of which each has an equal share of all blocks:
+//   start   a launch, and the first tiles' way from memory
+//   steps   a block goes over its part of k in steps. A CU that is full of blocks takes
+//           `step_cycles` for a step of each; one with few blocks cannot fill the time in which a
+//           step's loads, barrier and FMAs wait for each other, and takes `least_step_cycles` for a
+//           step of as many as it has room for. Blocks over CUs are rounded up: a last block more
+//           for some CUs is a round in which the others idle, which many small tiles make short.
+//           Where rows do not begin at multiples of 16 bytes, a step takes its copies' time at
+//           least, which go value by value.
+//   bytes   what all steps read, over what L2 gives: small tiles read more for the same FMAs
+//   end     of each block's sums to C; and where a tile has several blocks, until they have met,
+//   and
+//           what each reads of the others' sums
+// Of steps and bytes the greater counts. Plain C++, no GPU headers.
+#pragma once
+
+#include <vector>
+
+namespace gemm {
+
+struct ProductSize {
+  unsigned m;
+  unsigned n;
+  unsigned k;
+  bool is_aligned = true;  ///< all rows begin at multiples of 16 bytes
+};
+
+/// A kernel, as the model knows it.
+struct TileOption {
+  unsigned rows;
+  unsigned columns;
+  unsigned depth;            ///< of k in a step
+  unsigned resident;         ///< blocks that a CU has room for
+  double step_cycles;        ///< of a CU that is full, for a step of one block
+  double least_step_cycles;  ///< of a CU that is not, for a step of its blocks
+  double end_cycles;         ///< of a block: its sums to C
+  unsigned most_blocks;      ///< of a tile
+  /// Its blocks deal out the steps of all tiles among themselves: no round is partly empty, but
+  /// each ends as often as its tile has blocks.
+  bool deals_out_steps = false;
+};
+
+/// The device, as the model knows it.
+struct DeviceCosts {
+  /// CUs that clusters of 1, 2, 4 and 8 blocks can have a block on each: a cluster lies within a
+  /// group of CUs (NVIDIA: GPC), whose CUs need not be a multiple of its blocks.
+  unsigned units[4];
+  unsigned value_bytes;     ///< of an element
+  double start_cycles;      ///< launch and first loads
+  double copy_cycles;       ///< of 32 lanes' copies of a value each
+  double bytes_per_cycle;   ///< that L2 gives all CUs together
+  double meeting_cycles;    ///< until the blocks of a tile have waited for each other
+  double summed_per_cycle;  ///< bytes of others' sums that a CU reads
+};
+
+struct TileChoice {
+  unsigned option;  ///< which of the kernels
+  unsigned blocks;  ///< of each tile
+  double cycles;    ///< that the model says it takes
+};
+
+/// Of a product by one kernel and so many blocks for each tile.
+double cycles_of(const TileOption& option, unsigned blocks, const ProductSize& size,
+                 const DeviceCosts& device);
+
+/// The least of all kernels, each with 1, 2, 4 ... blocks for a tile, as many as it may have and as
+/// there are steps. Of equals the first.
+TileChoice choose_tile(const std::vector<TileOption>& options, const ProductSize& size,
+                       const DeviceCosts& device);
+
+}  // namespace gemm
