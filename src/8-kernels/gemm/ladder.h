@@ -287,7 +287,7 @@ class Ladder {
         flat_shapes(static_cast<unsigned>(largest_shapes_), sweep.is_hardware() ? 3 : 1);
     sweep.axis({.name = "M x N x K"});
     sweep.headline("ratio to the library");
-    note_library(sweep, description_.arithmetic);
+    note_library<Value>(sweep, description_.arithmetic);
     std::uint64_t bytes = 0;
     for (const FlatShape& shape : shapes) {
       bytes = std::max(bytes, bytes_of_problem<Value>(shape.m, shape.n, shape.k));
@@ -299,7 +299,7 @@ class Ladder {
                                    std::to_string(shape.k),
                                ++x);
       Problem<Value> problem(shape.m, shape.n, shape.k, Values::random, sweep.seed());
-      measure_in_turn(sweep, point, contenders(sweep), problem);
+      measure_in_turn<Value, Value>(sweep, point, contenders(sweep), problem);
     }
   }
 
