@@ -1,7 +1,7 @@
 // Against 4.15: eight k per instruction (m16n8k8) in place of four. Half as many instructions, and
 // sums that are read from the registers and written back half as often, which is power as well: at
 // large sizes the card holds the clock down by it. Both k that a lane loads side by side go into
-// one instruction. The operands of 8 k fit twice, and ptxas keeps all of it in 255 registers.
+// one instruction. The operands of 8 k fit twice into 255 registers, but for 8 bytes.
 #pragma once
 
 #include <cstdint>
