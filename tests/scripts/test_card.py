@@ -223,12 +223,14 @@ def add_full(folder: Path) -> None:
         inference("SGEMM rate", 53.7, "TFLOP/s"),
         inference("SGEMM over the vendor's library", 1.05, "times its rate"),
         inference("SGEMM over the vendor's library at odd sizes", 1.03, "times its rate"),
+        inference("SGEMM over the vendor's library at small sizes", 1.03, "times its rate"),
         inference("SGEMM gain by launch bounds", 4.0, "times the rate"))
     add(folder, "dgemm",
         inference("DGEMM rate", 25.6, "TFLOP/s"),
         inference("DGEMM rate by matrix instructions", 58.3, "TFLOP/s"),
         inference("DGEMM over the vendor's library", 1.0, "times its rate"),
         inference("DGEMM over the vendor's library at odd sizes", 1.2, "times its rate"),
+        inference("DGEMM over the vendor's library at small sizes", 1.2, "times its rate"),
         inference("DGEMM of one block, from the source's first stage to its last", 27.0, "times the rate"),
         inference("a block's load from LDS for each lane more at a bank", 16.0, "cycles"),
         inference("FP64 FMAs whose operands are all new", 0.77, "times the rate"))
