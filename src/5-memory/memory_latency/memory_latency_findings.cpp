@@ -37,11 +37,18 @@ std::vector<std::string> end_evidence(const Level& level, const hipscope::Capaci
               in_bytes(level.end->next_x)};
 }
 
-void infer_latency(Results& results, const std::string& name, const Level& level) {
+// Where no law of replacement explains how loads begin to miss, the flat part may be a mixture, and
+// there may be a level behind it that is nowhere flat.
+double most_confidence(const hipscope::Capacity& end) {
+  return end.confidence < smallest_confidence ? 0.5 : 1;
+}
+
+void infer_latency(Results& results, const std::string& name, const Level& level,
+                   double at_most = 1) {
   infer_if_sure(results, {.name = name,
                           .value = level.y,
                           .unit = "cycles",
-                          .confidence = level.confidence,
+                          .confidence = std::min(level.confidence, at_most),
                           .statement = "from one dependent load to the next",
                           .evidence = {level_text(level)}});
 }
@@ -200,22 +207,20 @@ void infer_capacity(Results& results, const std::string& name, const Level& leve
 }
 
 // From a hit in `level` to one in `next`. Where these are close together, what either is off counts
-// for more. Where no law of replacement explains how loads begin to miss, at `end`, there may be a
-// level between the two that is nowhere flat.
+// for more.
 void infer_miss_penalty(Results& results, const std::string& name, const Level& level,
                         const hipscope::Capacity& end, const Level& next,
                         const std::string& of_what) {
   constexpr double far_apart = 0.35;
   const double apart = (next.y - level.y) / (next.y + level.y);
-  const double are_neighbours = end.confidence < smallest_confidence ? 0.5 : 1;
-  infer_if_sure(
-      results, {.name = name + " miss penalty",
-                .value = next.y - level.y,
-                .unit = "cycles",
-                .confidence = std::min(are_neighbours, std::min(level.confidence, next.confidence) *
-                                                           std::min(1.0, apart / far_apart)),
-                .statement = "what the next level takes longer than a hit" + of_what,
-                .evidence = {level_text(level), level_text(next)}});
+  infer_if_sure(results, {.name = name + " miss penalty",
+                          .value = next.y - level.y,
+                          .unit = "cycles",
+                          .confidence = std::min(most_confidence(end),
+                                                 std::min(level.confidence, next.confidence) *
+                                                     std::min(1.0, apart / far_apart)),
+                          .statement = "what the next level takes longer than a hit" + of_what,
+                          .evidence = {level_text(level), level_text(next)}});
 }
 
 // How the times of single loads are spread that `level` answers, by the largest footprints in it:
@@ -273,7 +278,7 @@ void infer_caches(Results& results, const std::vector<Level>& levels, const std:
        ++level, ++level_number) {
     const std::string name = prefix + " level " + std::to_string(level_number);
     const Level& hit = *level;
-    infer_latency(results, name + " latency", hit);
+    infer_latency(results, name + " latency", hit, most_confidence(*hit.end->capacity));
     if (!is_constant) {
       infer_latency_spread(results, name, level->first_x, level->end->last_x, before);
     }
@@ -285,7 +290,8 @@ void infer_caches(Results& results, const std::vector<Level>& levels, const std:
         infer_capacity(results, "near half of " + name + " capacity", *level, hits_at(level), also,
                        0);
         ++level;
-        infer_latency(results, "far half of " + name + " latency", *level);
+        infer_latency(results, "far half of " + name + " latency", *level,
+                      most_confidence(*level->end->capacity));
         of_what = " in its near half";
       }
     }
