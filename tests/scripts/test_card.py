@@ -224,6 +224,8 @@ def add_full(folder: Path) -> None:
         inference("SGEMM over the vendor's library", 1.05, "times its rate"),
         inference("SGEMM over the vendor's library at odd sizes", 1.03, "times its rate"),
         inference("SGEMM over the vendor's library at small sizes", 1.03, "times its rate"),
+        inference("FP32 FMAs whose operands are all new", 66.0, "%"),
+        inference("SGEMM's loop with its copies from memory", 79.0, "%"),
         inference("SGEMM gain by launch bounds", 4.0, "times the rate"))
     add(folder, "dgemm",
         inference("DGEMM rate", 25.6, "TFLOP/s"),
