@@ -66,9 +66,9 @@ TEST(LadderFindingsTest, TheLibraryIsComparedWithTheBestAndOverOddSizes) {
 
 TEST(LadderFindingsTest, SmallSizesHaveAGeometricMeanOfTheirOwn) {
   MadeResults made("dgemm");
-  made.curve(
-      "sizes", "ratio to the library",
-      {{.x = 128, .y = 2}, {.x = 1024, .y = 0.5, .relative_spread = 0.1}, {.x = 1025, .y = 9}});
+  const std::vector<CurvePoint> ratios = {
+      {.x = 128, .y = 2}, {.x = 1024, .y = 0.5, .relative_spread = 0.1}, {.x = 1025, .y = 9}};
+  made.curve("sizes", "ratio to the library", ratios);
   gemm::conclude_ladder(made.results(), "DGEMM", rows);
   const Inference small = made.inference("DGEMM over the vendor's library at small sizes");
   EXPECT_DOUBLE_EQ(*small.value, 1);

@@ -32,38 +32,6 @@ inline unsigned compute_units() {
   return static_cast<unsigned>(units);
 }
 
-/// The CUs that clusters of 1, 2, 4 and 8 blocks of a kernel can have a block on each: the driver
-/// is asked about blocks with so much LDS that a CU has room for one.
-template <typename SplitKernel>
-std::vector<unsigned> units_of_clusters([[maybe_unused]] SplitKernel kernel,
-                                        [[maybe_unused]] unsigned threads) {
-  std::vector<unsigned> units(4, compute_units());
-#if defined(HIPSCOPE_BACKEND_NVIDIA)
-  if (uses_clusters(kernel)) {
-    constexpr unsigned lds_bytes = 120 * 1024;  // of 228 KiB
-    hipscope::check(hipFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                                        hipFuncAttributeMaxDynamicSharedMemorySize, lds_bytes));
-    for (unsigned i = 1; i < units.size(); ++i) {
-      cudaLaunchAttribute attribute{};
-      attribute.id = cudaLaunchAttributeClusterDimension;
-      attribute.val.clusterDim.x = 1U << i;
-      attribute.val.clusterDim.y = 1;
-      attribute.val.clusterDim.z = 1;
-      cudaLaunchConfig_t config{};
-      config.gridDim = dim3(1U << i);
-      config.blockDim = dim3(threads);
-      config.dynamicSmemBytes = lds_bytes;
-      config.attrs = &attribute;
-      config.numAttrs = 1;
-      int clusters = 0;
-      hipscope::check(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config));
-      units[i] = std::clamp(static_cast<unsigned>(clusters) << i, 1U, units[0]);
-    }
-  }
-#endif
-  return units;
-}
-
 /// The choice for products on a device. Asked for the size of the time before it remembers: a
 /// product is often one of many of its size, and a small one takes no longer than the model.
 template <typename Value>

@@ -205,19 +205,21 @@ __device__ void add_and_store(Value* sums, const SharedTiles<Value>& shared, Ran
   if (shared.clusters == 1) {
     return;
   }
-  __shared__ bool is_last;
+  // Where sums were: 16 bytes of LDS of its own would lie before all tiles, and copies of 16 bytes
+  // to places that are not aligned as in memory take longer.
+  auto* const is_last = reinterpret_cast<unsigned*>(sums);
   __threadfence();
   __syncthreads();
   if (threadIdx.x == 0) {
     unsigned* const arrived = &shared.arrived[rank.tile * shared.cluster + rank.block];
-    is_last = atomicAdd(arrived, 1U) + 1 == shared.clusters;
-    if (is_last) {
+    *is_last = atomicAdd(arrived, 1U) + 1 == shared.clusters ? 1 : 0;
+    if (*is_last == 1) {
       *arrived = 0;
     }
     __threadfence();
   }
   __syncthreads();
-  if (!is_last) {
+  if (*is_last == 0) {
     return;
   }
   for (unsigned i = first; i < pieces; i += stride) {

@@ -87,9 +87,10 @@ inline const std::vector<SizedKernel>& kernels() {
 }
 
 inline gemm::DeviceCosts costs() {
-  const std::vector<unsigned> units =
-      gemm::units_of_clusters(small_tiles::small_tiles_kernel<Widest, true>, Widest::threads);
-  return {.units = {units[0], units[1], units[2], units[3]},
+  const unsigned units = gemm::compute_units();
+  // The H200's 132: of clusters of four and more times fit 120.
+  const unsigned for_clusters = units * 10 / 11;
+  return {.units = {units, units, for_clusters, for_clusters},
           .value_bytes = sizeof(float),
           .start_cycles = 3050,
           .copy_cycles = 0,  // hidden behind the FMAs
