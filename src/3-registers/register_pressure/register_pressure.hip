@@ -232,6 +232,14 @@ std::uint32_t allow_all_lds(const Sweep& sweep, [[maybe_unused]] const void* ker
   return bytes;
 }
 
+// L1 has again what the driver gives it, for the sweeps behind.
+void give_back_lds([[maybe_unused]] const void* kernel) {
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+  hipscope::check(hipFuncSetAttribute(kernel, hipFuncAttributePreferredSharedMemoryCarveout,
+                                      cudaSharedmemCarveoutDefault));
+#endif
+}
+
 // LDS that a block must take, out of `most`, so that no more than `wanted` are in place.
 std::uint32_t lds_for(const Stage& stage, Blocks blocks, int wanted, std::uint32_t most) {
   constexpr std::uint32_t step = 512;
@@ -266,6 +274,7 @@ void measure_waves(Sweep& sweep, const Sizes& sizes, const Stage& stage) {
     point.value("bandwidth", bandwidth_of(rate), "GB/s");
     point.value("LDS taken", blocks.lds_bytes, "bytes/block");
   }
+  give_back_lds(stage.step.kernel);
 }
 
 struct WavesSweep {
