@@ -218,8 +218,9 @@ Stage asked_ahead_stage(const Sweep& sweep, Arrays& arrays, const std::string& n
 }
 
 inline std::vector<Stage> lds_stages(const Sweep& sweep, Arrays& arrays) {
-  constexpr InLdsShape in_lds = channel_in_lds::best_shape;
-  constexpr InLdsShape asked = channel_asked_ahead::best_shape;
+  // Their members are, which nvcc does not tell the compiler of the host.
+  [[maybe_unused]] constexpr InLdsShape in_lds = channel_in_lds::best_shape;
+  [[maybe_unused]] constexpr InLdsShape asked = channel_asked_ahead::best_shape;
   constexpr unsigned channels = 4;
   return {in_lds_stage<in_lds.in_lds, in_lds.in_registers, in_lds.block, in_lds.blocks>(
               sweep, arrays, "resident, in LDS too"),
