@@ -61,8 +61,12 @@ void check_awkward(const hipscope::Sweep& sweep, hipscope::Point& point,
 template <typename Value, typename Result>
 void measure_format(hipscope::Sweep& sweep, const std::string& name, double x,
                     const gemm::Extents& size, unsigned above) {
-  auto point = sweep.point(name, x);
   const auto stages = stages_of_format<Value, Result>(sweep);
+  if (stages.empty()) {
+    sweep.note(name + ": no stage for this device");
+    return;
+  }
+  auto point = sweep.point(name, x);
   gemm::Problem<Value, Result> problem(size.m, size.n, size.k, gemm::Values::random, sweep.seed());
   for (const auto& stage : stages) {
     const gemm::Verdict verdict = gemm::judge(stage, problem, gemm::other_factors<Value>);
