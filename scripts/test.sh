@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the tests, of every kind those that find mistakes soonest: some 14 minutes on two cores, cold.
+# Runs the tests, of every kind those that find mistakes soonest: some 9 minutes on two cores, cold.
 #
 # Usage: test.sh [--full] [--no-setup] [--launcher CMD [--build DIR]]
 #
