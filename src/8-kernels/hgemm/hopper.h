@@ -49,34 +49,11 @@ using hipscope::wait_for;
 template <typename Value>
 TensorMap map_of(const Value* matrix, unsigned rows, unsigned columns, unsigned pitch,
                  unsigned box_rows, unsigned box_columns) {
-  using Encode = decltype(&cuTensorMapEncodeTiled);
-  static const auto encode = [] {
-    void* found = nullptr;
-    cudaDriverEntryPointQueryResult result{};
-#if CUDART_VERSION >= 12050
-    hipscope::check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000,
-                                                     cudaEnableDefault, &result));
-#else
-    hipscope::check(
-        cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &found, cudaEnableDefault, &result));
-#endif
-    return reinterpret_cast<Encode>(found);
-  }();
-  const cuuint64_t extents[] = {columns > 0 ? columns : 1, rows > 0 ? rows : 1};
-  const cuuint64_t row_bytes[] = {cuuint64_t{pitch} * sizeof(Value)};
-  const cuuint32_t box[] = {box_columns, box_rows};
-  const cuuint32_t every_element[] = {1, 1};
-  TensorMap map;
   static_assert(sizeof(Value) == sizeof(std::uint16_t));  // what they are does not matter to copies
-  if (encode == nullptr ||
-      encode(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, const_cast<Value*>(matrix), extents,
-             row_bytes, box, every_element, CU_TENSOR_MAP_INTERLEAVE_NONE,
-             box_columns == 32 ? CU_TENSOR_MAP_SWIZZLE_64B : CU_TENSOR_MAP_SWIZZLE_128B,
-             CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS) {
-    throw hipscope::DeviceError("the driver refused to describe a matrix for tensor copies");
-  }
-  return map;
+  return hipscope::tensor_map(
+      CU_TENSOR_MAP_DATA_TYPE_FLOAT16, matrix, rows, columns, pitch,
+      {.rows = box_rows, .columns = box_columns},
+      box_columns == 32 ? CU_TENSOR_MAP_SWIZZLE_64B : CU_TENSOR_MAP_SWIZZLE_128B);
 }
 
 /// Enqueues a kernel in clusters of such a shape. Where it `overlaps`, its blocks may begin as
