@@ -3,7 +3,7 @@
 // product one of rows by a column.
 #pragma once
 
-#include "mfma.h"
+#include "mfma/shape.h"
 #include "registers.h"
 
 namespace matrix_rate {

@@ -7,8 +7,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "../../2-compute/matrix_rate/mfma.h"
-#include "../../2-compute/matrix_rate/mma_sync.h"
+#include "../../2-compute/matrix_rate/mfma/halves.h"
+#include "../../2-compute/matrix_rate/mma_sync/halves.h"
 #include "../../2-compute/matrix_rate/wmma.h"
 #include "stage.h"
 
