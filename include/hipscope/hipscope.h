@@ -12,6 +12,7 @@
 //   timer.h         the timer of a constant rate, in a kernel
 //   compute_unit.h  which compute unit a thread runs on
 //   lds.h           loads and stores of LDS, each as one instruction of a chosen width
+//   wait_for_lds.h  the wait for LDS that a kernel asks for by itself
 //   cache_hint.h    loads and stores that tell the caches what to do
 //   divisor.h       division by a number that the host knows
 //   keep_busy.h     launches one after the other for a while, as slow sensors need it

@@ -41,14 +41,16 @@ inline constexpr unsigned warm_up_rounds = 1;
 
 /// Calls `body` warm_up_rounds times, then `rounds` times and returns the time of that. Both go
 /// through the same code, so that the compiler can move nothing from before the first into the
-/// timed one. `Together`: the block's waves begin together, at a barrier.
-template <bool Together, typename Body>
-__device__ WaveTime time_rounds(unsigned rounds, Body body) {
+/// timed one. `Together`: the block's waves begin together, at a barrier; `finish` comes before it,
+/// for a body that leaves something under way which the barrier is to wait for.
+template <bool Together, typename Body, typename Finish>
+__device__ WaveTime time_rounds(unsigned rounds, Body body, Finish finish) {
   CycleClock clock;
   unsigned repeats = warm_up_rounds;
 #pragma unroll 1
   for (unsigned pass = 0; pass < 2; ++pass) {
     if constexpr (Together) {
+      finish();
       __syncthreads();
     }
     clock.start();
@@ -61,6 +63,10 @@ __device__ WaveTime time_rounds(unsigned rounds, Body body) {
     repeats = rounds;
   }
   return {.start = clock.started(), .end = clock.ended()};
+}
+template <bool Together, typename Body>
+__device__ WaveTime time_rounds(unsigned rounds, Body body) {
+  return time_rounds<Together>(rounds, body, [] {});
 }
 
 /// The times of the last launches of a kernel, in each of which so many waves store theirs.

@@ -3,6 +3,7 @@
 
 #include <hipscope/hipscope.h>
 #include <hipscope/timed_rounds.h>
+#include <hipscope/wait_for_lds.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -23,7 +24,8 @@ using PatternKernel = void (*)(const unsigned* offsets, Copies lie, unsigned sal
 /// Stores each wave's time of `rounds` rounds.
 template <typename Body>
 __device__ void run_timed(hipscope::WaveTime* times, unsigned rounds, Body body) {
-  const hipscope::WaveTime time = hipscope::time_rounds<true>(rounds, body);
+  const hipscope::WaveTime time =
+      hipscope::time_rounds<true>(rounds, body, [] { hipscope::wait_for_lds(); });
   if (threadIdx.x % warpSize == 0) {
     times[threadIdx.x / warpSize] = time;
   }

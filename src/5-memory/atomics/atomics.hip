@@ -14,6 +14,7 @@
 // What each operation does and must leave behind is in operations.h and words.h.
 #include <hipscope/hipscope.h>
 #include <hipscope/timed_rounds.h>
+#include <hipscope/wait_for_lds.h>
 
 #include <algorithm>
 #include <string>
@@ -141,7 +142,8 @@ __global__ void __launch_bounds__(largest_block)
   __syncthreads();
   Worker<Op, Returned, Scope::block> worker{
       .word = lds + places[threadIdx.x], .operand = operands[threadIdx.x], .increment = increment};
-  const WaveTime taken = hipscope::time_rounds<true>(rounds, [&] { worker.work(); });
+  const WaveTime taken = hipscope::time_rounds<true>(
+      rounds, [&] { worker.work(); }, [] { hipscope::wait_for_lds(); });
   __syncthreads();
   for (unsigned i = threadIdx.x; i < word_count; i += blockDim.x) {
     words[i] = lds[i];

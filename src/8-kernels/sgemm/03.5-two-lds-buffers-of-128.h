@@ -63,6 +63,7 @@ __global__ void __launch_bounds__(planned_threads)
   float sums[side][side] = {};
   int index = 0;
   do {
+    wait_for_lds();  // which clang 22.1.8 forgets here, as its header says
     __syncthreads();
     const int next = index + 1 < tiles ? index + 1 : index;
     of_a = load_four(a + a_place + next * tile.depth);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <hip/hip_runtime.h>
+#include <hipscope/wait_for_lds.h>
 
 namespace sgemm {
 
@@ -201,16 +202,6 @@ __device__ inline void hold_loads() {
   hold_order();
 }
 
-/// Waits for all loads from LDS, where the compiler would wait for them one by one as they are
-/// used. (NVIDIA has no such instruction: the hardware tracks registers.)
-__device__ inline void wait_for_lds() {
-#if defined(__GFX9__) || defined(__GFX10__)
-  __builtin_amdgcn_s_waitcnt(0xC07F);  // lgkmcnt(0), the others at their most
-#elif defined(__GFX11__)
-  __builtin_amdgcn_s_waitcnt(0xFC07);  // the same; its bits lie elsewhere
-#elif defined(__GFX12__) && __has_builtin(__builtin_amdgcn_s_wait_dscnt)
-  __builtin_amdgcn_s_wait_dscnt(0);
-#endif
-}
+using hipscope::wait_for_lds;
 
 }  // namespace sgemm

@@ -1,0 +1,25 @@
+// The wait for LDS that a kernel asks for by itself.
+#pragma once
+
+#include <hip/hip_runtime.h>
+
+namespace hipscope {
+
+/// Waits for all of this wave's accesses to LDS: for loads, where the compiler would wait for them
+/// one by one as they are used; for stores, before a __syncthreads() at which clang 22.1.8 forgets
+/// to. That is where a loop begins with it and its last turn has stored: the wait, which the first
+/// turn does not need, is left out for all (mended by
+/// https://github.com/llvm/llvm-project/pull/220357), and other waves would load what is not there
+/// yet. tests/isa/lds_waits.py finds such barriers. (NVIDIA has no such instruction: the hardware
+/// tracks registers, and its barrier waits.)
+__device__ inline void wait_for_lds() {
+#if defined(__GFX9__) || defined(__GFX10__)
+  __builtin_amdgcn_s_waitcnt(0xC07F);  // lgkmcnt(0), the others at their most
+#elif defined(__GFX11__)
+  __builtin_amdgcn_s_waitcnt(0xFC07);  // the same; its bits lie elsewhere
+#elif defined(__GFX12__) && __has_builtin(__builtin_amdgcn_s_wait_dscnt)
+  __builtin_amdgcn_s_wait_dscnt(0);
+#endif
+}
+
+}  // namespace hipscope

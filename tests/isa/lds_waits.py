@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Holds assembly for AMD GPUs to this: no wave comes to a barrier while its stores to LDS are under way.
+
+Usage: lds_waits.py FILE...
+
+The barrier lets the other waves load what was stored, so the compiler has to wait before it. clang 22.1.8 leaves
+out the wait where a loop begins with the barrier, loads from LDS, and ends with the stores: what it takes for needless
+at the first turn it drops for all (mended by https://github.com/llvm/llvm-project/pull/220357). Followed are all
+ways through a function; where two meet, the stores of either are under way. Exit status: 0 good, 1 not, 2 bad usage.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_LABEL = re.compile(r"([\w.$@]+):")
+_FUNCTION = re.compile(r"^\s*\.type\s+([\w.$]+),@function", re.MULTILINE)
+_LDS = re.compile(r"(?:ds|lds)_\w+")
+# Atomics too: other waves see what they leave. (ds_bpermute and its like touch no memory.)
+_LDS_STORE = re.compile(r"ds_(?:write|store|add|sub|rsub|inc|dec|min|max|and|or|xor|mskor|cmpst|cmpstore|wrxchg|"
+                        r"storexchg|wrap|append|consume|pk_add|condxchg)\w*")
+_WAIT = re.compile(r"s_waitcnt\b.*\blgkmcnt\((\d+)\)|s_wait_(?:loadcnt_|storecnt_)?dscnt (0x[0-9a-f]+|\d+)")
+_BARRIER = re.compile(r"s_barrier(?:_signal\w*)?(?: .*)?")
+_LONG_JUMP = re.compile(r"s_add_\w*u32 .*\((\.\w+)-\.Lpost_getpc\d+\)")
+
+# How many LDS accesses have begun since the last store that may be under way; NONE when none is.
+NONE = 64  # no counter tells so many
+
+
+@dataclass
+class Function:
+    """A function's instructions, by which labels they stand, and the lines of the file."""
+
+    name: str
+    code: list[str] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    labels: dict[str, int] = field(default_factory=dict)
+
+
+def read_functions(text: str) -> list[Function]:
+    """All functions of a compiler's assembly."""
+    names = set(_FUNCTION.findall(text))
+    functions: list[Function] = []
+    inside = False
+    for number, line in enumerate(text.splitlines(), 1):
+        label = _LABEL.match(line)
+        code = line.partition(";")[0].strip()
+        if label and label[1] in names:
+            functions.append(Function(label[1]))
+            inside = True
+        elif inside and code.startswith((".section", ".size", ".amdhsa_kernel")):
+            inside = False
+        elif inside and label:
+            functions[-1].labels[label[1]] = len(functions[-1].code)
+        elif inside and code and not code.startswith("."):
+            functions[-1].code.append(" ".join(code.split()))
+            functions[-1].lines.append(number)
+    return functions
+
+
+def after(instruction: str, since: int) -> int:
+    """What `since` is behind an instruction: LDS accesses of a wave end in order."""
+    if _LDS_STORE.match(instruction):
+        return 0
+    if _LDS.match(instruction):
+        return min(since + 1, NONE)
+    wait = _WAIT.search(instruction)
+    if wait and int(wait[1] or wait[2], 0) <= since:
+        return NONE
+    return since
+
+
+def followers(function: Function, place: int) -> list[int]:
+    """Where the flow goes on behind an instruction."""
+    code = function.code
+    name, _, target = code[place].partition(" ")
+    following = [] if name in ("s_branch", "s_endpgm", "s_setpc_b64") else [place + 1]
+    if name == "s_setpc_b64":
+        jumps = [match[1] for text in code[max(0, place - 3):place] if (match := _LONG_JUMP.match(text))]
+        target = jumps[-1] if jumps else ""
+    if name.startswith(("s_branch", "s_cbranch", "s_setpc")) and target in function.labels:
+        following.append(function.labels[target])
+    return [next_place for next_place in following if next_place < len(code)]
+
+
+def barriers_with_stores(function: Function) -> list[int]:
+    """The places of the barriers to which a wave may come with stores to LDS under way."""
+    least: dict[int, int] = {}
+    waiting = [(0, NONE)]
+    while waiting:
+        place, since = waiting.pop()
+        while since < least.get(place, NONE + 1):
+            least[place] = since
+            since = after(function.code[place], since)
+            first, *others = [*followers(function, place), -1]
+            waiting.extend((other, since) for other in others if other >= 0)
+            if first < 0:
+                break
+            place = first
+    return sorted(place for place, since in least.items()
+                  if since < NONE and _BARRIER.fullmatch(function.code[place]))
+
+
+def main() -> int:
+    """Checks each file."""
+    files = [Path(name) for name in sys.argv[1:]]
+    if not files:
+        print("lds_waits.py: no assembly is named.", file=sys.stderr)
+        return 2
+    bad = 0
+    for file in files:
+        for function in read_functions(file.read_text(encoding="utf-8")):
+            for place in barriers_with_stores(function) if function.code else []:
+                print(f"{file}:{function.lines[place]}: {function.name} comes to the barrier with stores to LDS "
+                      "under way")
+                bad += 1
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
