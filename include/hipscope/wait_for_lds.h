@@ -17,8 +17,8 @@ __device__ inline void wait_for_lds() {
   __builtin_amdgcn_s_waitcnt(0xC07F);  // lgkmcnt(0), the others at their most
 #elif defined(__GFX11__)
   __builtin_amdgcn_s_waitcnt(0xFC07);  // the same; its bits lie elsewhere
-#elif defined(__GFX12__) && __has_builtin(__builtin_amdgcn_s_wait_dscnt)
-  __builtin_amdgcn_s_wait_dscnt(0);
+#elif defined(__GFX12__)
+  asm volatile("s_wait_dscnt 0x0" ::: "memory");  // clang 22 has no builtin for it
 #endif
 }
 
