@@ -9,6 +9,7 @@ add_library(hipscope_findings STATIC)
 target_compile_options(hipscope_findings PRIVATE
   ${hipscope_warnings} ${hipscope_plain_cxx} ${hipscope_light_optimization})
 target_link_libraries(hipscope_findings PUBLIC hipscope_harness)
+hipscope_precompile_headers(hipscope_findings)
 
 # An experiment is one source file: hipscope_add_experiment(src/<n>-<chapter>/<name>.hip) makes the
 # binary bin/<name>, linked with LIBRARIES and with its findings, <name>_findings.cpp, if it has any. With BOTH_WAVE_SIZES the amd backend also makes
@@ -59,6 +60,7 @@ function(hipscope_add_binary name source architectures)
   add_executable(${name} ${PROJECT_SOURCE_DIR}/${source})
   hipscope_compile_for_device(${name} "${architectures}")
   target_link_libraries(${name} PRIVATE hipscope_findings hipscope_harness hipscope_device)
+  hipscope_share_precompiled_headers(${name})
   if(HIPSCOPE_KEEP_ASSEMBLY AND HIPSCOPE_BACKEND STREQUAL "amd")
     # The compiler warns that its later steps, which read what the first one has made, ignore the bound.
     target_compile_options(${name} PRIVATE

@@ -18,7 +18,7 @@ constexpr double kib = 1024;
 constexpr double mib = 1024 * kib;
 
 MadeResults measured(const std::string& experiment) {
-  return read_result_file(std::string(HIPSCOPE_RESULTS) + "/nvidia-h200/" + experiment + ".json");
+  return read_result_file(HIPSCOPE_RESULTS "/nvidia-h200/" + experiment + ".json");
 }
 
 void expect_capacity(const MadeResults& made, const std::string& name, double bytes) {

@@ -1,0 +1,28 @@
+# The headers that most sources of plain C++ begin with are read once and not a hundred times: half of the
+# time to compile such a source is theirs. AMD's compiler still reads them each time, and so sees whether a source
+# includes what it uses.
+set(hipscope_common_headers
+  <algorithm> <array> <cmath> <cstdint> <functional> <limits> <map> <memory> <numeric> <optional> <random> <set>
+  <span> <string> <string_view> <utility> <vector>)
+
+# hipscope_precompile_headers(TARGET [HEADER...]): the common headers, and these, for all sources of TARGET.
+function(hipscope_precompile_headers target)
+  if(NOT HIPSCOPE_BACKEND STREQUAL "amd")
+    target_precompile_headers(${target} PRIVATE ${hipscope_common_headers} ${ARGN})
+  endif()
+endfunction()
+
+# The headers of an experiment on the host, TARGET: all are compiled in the same way, so that one file does for
+# all.
+function(hipscope_share_precompiled_headers target)
+  if(NOT HIPSCOPE_BACKEND STREQUAL "host")
+    return()
+  endif()
+  if(NOT TARGET hipscope_experiment_headers)
+    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/experiment_headers.cpp CONTENT "")
+    add_library(hipscope_experiment_headers OBJECT ${CMAKE_BINARY_DIR}/experiment_headers.cpp)
+    hipscope_compile_for_device(hipscope_experiment_headers "")
+    hipscope_precompile_headers(hipscope_experiment_headers <hip/hip_runtime.h> <hipscope/hipscope.h>)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM hipscope_experiment_headers)
+endfunction()
