@@ -42,6 +42,11 @@ def parse_arguments() -> argparse.Namespace:
                         help="how many compilers run at once (default: one per CPU)")
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument("--check", action="store_true", help="only check the result files that are there")
+    instead.add_argument("--predict", action="store_true",
+                         help="compile the kernels of chapter 8 and predict which share of its peak each can reach on "
+                         "gfx900, gfx908, gfx90a, gfx942 and gfx1100, as far as the compiler supports them, by what its "
+                         "code asks of each unit; nothing is run. Writes predictions.json and predictions.md in DIR "
+                         "and nothing else; what is there by other compilers stays")
     instead.add_argument("--pages", action="store_true",
                          help="compile nothing: only make the pages anew from the result files that are there")
     return parser.parse_args()
@@ -56,7 +61,7 @@ def bad_usage(sentence: str) -> NoReturn:
 
 def check(folder: Path) -> int:
     """Checks every result file against the schema and says how many are good."""
-    from hipscope_isa import results
+    from hipscope_isa import predictions, results
     from hipscope_report import load
 
     if not folder.is_dir():
@@ -67,6 +72,8 @@ def check(folder: Path) -> int:
         readers.append(partial(results.read_limits, folder))
     if (folder / results.OCCUPANCY_FILE).exists():
         readers.append(partial(results.read_occupancy, folder))
+    if (folder / predictions.FILE).exists():
+        readers.append(partial(predictions.read, folder))
     return load.count_valid("isa_report.py", readers)
 
 
@@ -209,12 +216,19 @@ def compile_all(arguments: argparse.Namespace, processes: Any, scratch: Path
     return {**kept_results(arguments.out, set(folder.values()), arguments.only), **new}, limits, occupied
 
 
+def write_documents(entries: list[Any]) -> None:
+    """The predictions' part of the documents."""
+    from hipscope_isa import prediction_page
+
+    for name, text in prediction_page.documents(entries).items():
+        (ROOT / name).write_text(text, encoding="utf-8")
+
+
 def report(arguments: argparse.Namespace) -> int:
     """Compiles and writes everything."""
-    from hipscope_isa import occupancy, processes, register_limits, register_stages, results
+    from hipscope_isa import (occupancy, prediction_page, predictions, processes, register_limits, register_stages,
+                              results)
 
-    if arguments.jobs < 1:
-        bad_usage("--jobs takes a number from 1 on.")
     began = time.monotonic()
     aside = results.make_folder(arguments.out)
     try:
@@ -233,7 +247,11 @@ def report(arguments: argparse.Namespace) -> int:
         sections = ["## The stages of register_pressure", stages] if stages else []
         sections += ["## Waves that fit with so many registers", occupancy.text(occupied)] if occupied else []
         sections += ["## Registers that a kernel may name", register_limits.markdown(limits)] if limits else []
+        predicted = predictions.read(arguments.out)
+        sections += prediction_page.index_section(predicted)
         files = page.make_pages(found, sections)
+        if predicted:
+            files[prediction_page.PAGE] = prediction_page.page(predicted, page.MADE_BY).encode("utf-8")
         if limits:
             files[results.LIMITS_FILE] = f"{results.compact_json(limits)}\n".encode("utf-8")
         if occupied:
@@ -245,11 +263,74 @@ def report(arguments: argparse.Namespace) -> int:
         if arguments.out.resolve() == ROOT / "results" / "isa":
             for name, text in compilers.documents(found).items():
                 (ROOT / name).write_text(text, encoding="utf-8")
+            write_documents(predicted)
     finally:
         results.remove_folder(aside)
     kernels = sum(len(result["kernels"]) for result in found.values())
     print(f"{arguments.out / 'README.md'}: {kernels} kernels, {len({result['target'] for result in found.values()})} targets, "
           f"{time.monotonic() - began:.1f} s")
+    return 0
+
+
+def predict_all(arguments: argparse.Namespace, processes: Any, scratch: Path) -> tuple[list[Any], set[tuple[str, str]]]:
+    """The predictions of every chosen experiment for every target; also the folders and experiments of them."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from hipscope_isa import folders, gpus, prediction_cases, predictions, toolchain
+
+    named = prediction_cases.experiments()
+    chosen = [experiment for experiment in choose_experiments(arguments.only) if experiment.name in named]
+    if not chosen:
+        bad_usage(f"of no experiment that matches '{arguments.only}' anything is predicted.")
+    tools = toolchain.find_toolchain(processes)
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        try:
+            known = [gpu.target for gpu in gpus.GPUS]
+            targets = [target for target in supported_targets(pool.map, tools, arguments.targets or "all", scratch)
+                       if target in known]
+            if not targets:
+                bad_usage(f"predictions are for {', '.join(known)}.")
+            work = [(experiment, gpu) for experiment in chosen for target in targets
+                    if (gpu := gpus.gpu_of(target)) and predictions.cases_of(experiment.name, gpu)]
+            progress = Progress(len(work))
+
+            def predict(pair: tuple[Any, Any]) -> Any:
+                made = predictions.of_experiment(tools, *pair, scratch)
+                progress.step(f"{pair[0].name} for {pair[1].target}")
+                return made
+
+            made = list(pool.map(predict, work))
+            progress.end()
+        except BaseException:
+            processes.stop()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    for _, refused in made:
+        for sentence in refused:
+            print(f"Not predicted: {sentence}")
+    done = {(folders.made_by(gpu.target, tools.version), experiment.name) for experiment, gpu in work}
+    return [entry for entries, _ in made for entry in entries], done
+
+
+def predict_shares(arguments: argparse.Namespace) -> int:
+    """Compiles, predicts and writes the predictions alone."""
+    from hipscope_isa import page, prediction_page, predictions, processes, results
+
+    began = time.monotonic()
+    aside = results.make_folder(arguments.out)
+    try:
+        with tempfile.TemporaryDirectory(prefix="hipscope-isa-") as scratch:
+            new, done = predict_all(arguments, processes.Processes(), Path(scratch))
+        entries = predictions.with_kept(arguments.out, new, done)
+        results.replace_files(arguments.out, aside, {
+            predictions.FILE: f"{results.compact_json(entries)}\n".encode("utf-8"),
+            prediction_page.PAGE: prediction_page.page(entries, page.MADE_BY).encode("utf-8"),
+        })
+        if arguments.out.resolve() == ROOT / "results" / "isa":
+            write_documents(entries)
+    finally:
+        results.remove_folder(aside)
+    print(f"{arguments.out / prediction_page.PAGE}: {len(entries)} predictions, {time.monotonic() - began:.1f} s")
     return 0
 
 
@@ -273,7 +354,11 @@ def main() -> int:
     from hipscope_report.load import BadResult
 
     try:
-        return check(arguments.out) if arguments.check else report(arguments)
+        if arguments.check:
+            return check(arguments.out)
+        if arguments.jobs < 1:
+            bad_usage("--jobs takes a number from 1 on.")
+        return predict_shares(arguments) if arguments.predict else report(arguments)
     except (IsaError, BadResult) as error:
         print(f"isa_report.py: {error}", file=sys.stderr)
         return getattr(error, "status", 1)

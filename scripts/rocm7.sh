@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Builds everything with ROCm 7's compiler and runs the ISA tests there, on a machine that has another.
 #
-# Usage: rocm7.sh [--targets LIST | --all] [--only REGEX] [--report | --host | --emulator]
+# Usage: rocm7.sh [--targets LIST | --all] [--only REGEX] [--report | --predict | --host | --emulator]
 #                 [--chroot DIR] [--build DIR] [--mirror URL]
 #
 #   --targets LIST  GPU architectures, in one argument (default "gfx942 gfx1100")
 #   --all           gfx90a, gfx942, gfx950, gfx1100, gfx1151 and gfx1201
 #   --report        instead of that, report on the machine code for these targets in results/isa
+#   --predict       instead of that, predict shares of peak from the machine code for these targets, in
+#                   results/isa/predictions.md
 #   --host          instead of that, build the host backend with the g++ there, the newest, and with clang 22,
 #                   and run the unit tests and the functional ones with both
 #   --emulator      instead of that, run what clang 22 makes for gfx90a in the emulator of tests/emulator
@@ -195,9 +197,10 @@ build_and_emulate() {
   fi
 }
 
+# report_on_code [OPTION...]: by isa_report.py, with these options.
 report_on_code() {
   inside "$chroot" python3 /hipscope/source/scripts/isa_report.py --out /hipscope/build/isa \
-    --targets "${targets// /,}" ${only:+--only "$only"}
+    --targets "${targets// /,}" ${only:+--only "$only"} "$@"
 }
 
 # number_of ATTRIBUTE: a count of the tests' JUnit file.
@@ -220,6 +223,7 @@ while (($#)); do
       ;;
     --all) targets=$all_targets ;;
     --report) what=report ;;
+    --predict) what=predict ;;
     --host) what=host ;;
     --emulator) what=emulator ;;
     --help | -h)
@@ -246,6 +250,10 @@ case $what in
   emulator) build_and_emulate ;;
   report)
     report_on_code
+    exit
+    ;;
+  predict)
+    report_on_code --predict
     exit
     ;;
 esac

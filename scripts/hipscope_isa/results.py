@@ -168,11 +168,8 @@ def make_folder(folder: Path) -> Path:
         raise IsaError(f"the folder {folder} cannot be written to: {error.strerror}.", 2) from error
 
 
-def write_files(folder: Path, aside: Path, files: Mapping[str, bytes]) -> None:
-    """Writes all files, by their path below `folder`, or none; raises IsaError.
-
-    Plots, pages and results that are there but no longer among the files go.
-    """
+def replace_files(folder: Path, aside: Path, files: Mapping[str, bytes]) -> None:
+    """Writes all files, by their path below `folder`, or none; raises IsaError."""
     try:
         for name, content in files.items():
             path = aside / name
@@ -181,11 +178,23 @@ def write_files(folder: Path, aside: Path, files: Mapping[str, bytes]) -> None:
         for name in files:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             os.replace(aside / name, folder / name)
+    except OSError as error:
+        raise _cannot_be_written(error, folder) from error
+
+
+def _cannot_be_written(error: OSError, folder: Path) -> IsaError:
+    return IsaError(f"{error.filename or folder} cannot be written: {error.strerror}.", 3)
+
+
+def write_files(folder: Path, aside: Path, files: Mapping[str, bytes]) -> None:
+    """As replace_files; plots, pages and results that are there but no longer among the files go."""
+    replace_files(folder, aside, files)
+    try:
         for old in [*result_files(folder), *folder.glob("plots/*.svg"), *folder.glob("gfx*/*.md")]:
             if str(old.relative_to(folder)) not in files:
                 old.unlink()
     except OSError as error:
-        raise IsaError(f"{error.filename or folder} cannot be written: {error.strerror}.", 3) from error
+        raise _cannot_be_written(error, folder) from error
 
 
 def remove_folder(aside: Path) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import card, card_page, ceilings, formats, markdown, plots, roofline, shared
+from . import card, card_page, ceilings, formats, markdown, plots, predicted, roofline, shared
 from .load import CARD_JSON, Result
 from .pairs import matrix_of, matrix_table
 from .series import best_row, inferred_marks
@@ -164,6 +164,7 @@ def _experiment(page: Page, result: Result) -> str:
     ]
     for sweep in data["sweeps"]:
         parts.extend(_sweep(page, result, sweep))
+    parts.extend(predicted.section(result))
     if data["sources"]:
         parts.extend(["## Sources", markdown.bullets(data["sources"])])
     parts.append(f"Every sample: [{result.path.name}]({result.path.name}). {MADE_BY}")

@@ -1,0 +1,314 @@
+"""What a step of a kernel asks of the units of a core, and how long it takes a wave that has them to itself.
+
+A step is what the kernel repeats: an iteration of its main loop with the loops inside unrolled by how often they
+run, or the whole code of a kernel without one. Its instructions go by once, in order, as one wave executes them:
+
+- every instruction takes the wave's issue distance, a vector instruction the cycles of its kind on the SIMD,
+  a matrix instruction those of the matrix unit, behind the one before;
+- accesses to LDS and to memory go through their pipes in order, at the pipe's width, and are there a latency later;
+- s_waitcnt waits for those that it names, oldest first; a barrier ends a *phase*, since behind it nobody goes on
+  before all have come.
+
+Not in it: bank conflicts, misses of the instruction cache, what a vector instruction waits for the result of the
+one before (four cycles hide it on CDNA, other waves do on RDNA), branches not taken (all code counts).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .assembly import Function
+from .gpus import Gpu
+from .instructions import category, count_fmas
+from .loops import Loop, find_loops
+
+VECTOR_KINDS = (
+    ("to_agpr", r"v_accvgpr_write\w*"),
+    # Transcendental functions and products of whole 32-bit numbers.
+    ("quarter", r"v_(?:rcp|rsq|sqrt|log|exp|sin|cos)_\w+|v_mul_(?:lo|hi)_[iu]32\w*|v_mad_[iu]64_[iu]32\w*"),
+    ("double", r"v_\w*_f64(?:_\w+)?"),
+    ("wide", r"v_(?:lshl|lshr|ashr)\w*_[bi]64\w*|v_lshl_add_u64\w*"),
+    ("full", r"v_\w+"),
+)
+_KINDS = tuple((kind, re.compile(pattern)) for kind, pattern in VECTOR_KINDS)
+_WIDTHS = {"b8": 1, "u8": 1, "i8": 1, "ubyte": 1, "sbyte": 1, "byte": 1, "b16": 2, "u16": 2, "i16": 2, "ushort": 2,
+           "sshort": 2, "short": 2, "f16": 2, "b32": 4, "u32": 4, "i32": 4, "f32": 4, "dword": 4, "b64": 8,
+           "u64": 8, "f64": 8, "dwordx2": 8, "b96": 12, "dwordx3": 12, "b128": 16, "dwordx4": 16}
+_WIDTH = re.compile("_(" + "|".join(sorted(_WIDTHS, key=len, reverse=True)) + r")(?:_|$)")
+_MATRIX = re.compile(r"v_(?:mfma|wmma)_\w*?_(\d+)x(\d+)x(\d+)_?(f16|bf16|f32|f64|xf32|i8)")
+# Products of two halves each, added in FP32: two FMAs.
+_DOT = re.compile(r"v_(?:dual_)?dot2c?(?:acc)?_f32_f16(?:_\w+)?")
+_MOST_LEFT = {"vmcnt": 63, "lgkmcnt": 63, "vscnt": 63}
+
+
+class UnknownStep(ValueError):
+    """The code is not what the case says of it."""
+
+
+@dataclass
+class Phase:
+    """From one barrier to the next: cycles of the units for one wave, and of the wave when it has them alone."""
+
+    wave: float = 0
+    vector: float = 0
+    matrix: float = 0
+    lds: float = 0
+    l1: float = 0
+
+
+@dataclass
+class Demand:
+    """A step of one wave; bytes are of all its lanes."""
+
+    instructions: int = 0
+    vector_instructions: int = 0
+    fmas: int = 0
+    flops: float = 0
+    waits: int = 0
+    lds_bytes: int = 0
+    loaded_bytes: int = 0
+    stored_bytes: int = 0
+    phases: list[Phase] = field(default_factory=list)
+
+    def fma_share(self) -> float:
+        """FMAs of the vector and matrix instructions; one that is two halves or packed counts once."""
+        return self.fmas / self.vector_instructions if self.vector_instructions else 0.0
+
+
+def access_bytes(name: str) -> int:
+    """Of a lane's access: two places where the name says so."""
+    match = _WIDTH.search(name)
+    width = _WIDTHS[match[1]] if match else 4
+    return width * (2 if re.match(r"ds_\w*2(?:st64)?_b\d+|ds_\w*2addr\w*", name) else 1)
+
+
+def vector_cycles(text: str, gpu: Gpu) -> int:
+    """Of a SIMD for a vector instruction; the slower half of one of two halves counts."""
+    names = [half.split()[0] for half in text.split("::")]
+    return max(gpu.vector_cycles[next(kind for kind, pattern in _KINDS if pattern.fullmatch(name))]
+               for name in names)
+
+
+def count_macs(text: str) -> int:
+    """Multiply-adds of a lane by a vector instruction: FMAs, and products of two halves."""
+    return count_fmas(text) + 2 * sum(bool(_DOT.fullmatch(half.split()[0])) for half in text.split("::"))
+
+
+def matrix_flops(name: str) -> tuple[int, str]:
+    """Operations of a matrix instruction for a wave, and the format that its peak is of."""
+    match = _MATRIX.match(name)
+    if match is None:
+        raise UnknownStep(f"{name} is not a matrix instruction that is known")
+    rows, columns, depth = (int(match[number]) for number in (1, 2, 3))
+    blocks = 2 if (rows, depth, match[4]) == (32, 1, "f32") else 1
+    formats = {"f64": "FP64", "f32": "FP32", "xf32": "FP32"}
+    return 2 * rows * columns * depth * blocks, formats.get(match[4], "FP16")
+
+
+def matrix_cycles(name: str, gpu: Gpu) -> float:
+    """Of a SIMD's matrix unit, by the vendor's peak."""
+    flops, values = matrix_flops(name)
+    return flops * gpu.simds / gpu.peaks[f"matrix {values}"]
+
+
+def _left(text: str, counter: str) -> int:
+    """How many of a counter's accesses may be under way still behind this wait."""
+    if re.fullmatch(r"s_waitcnt 0", text):
+        return 0
+    match = re.search(rf"\b{counter}\((\d+)\)", text) or re.match(rf"s_waitcnt_{counter} \w+, (\w+)", text)
+    return int(match[1], 0) if match else _MOST_LEFT[counter]
+
+
+class _Wave:
+    """A wave that goes through a step, and then through it again: the second time counts."""
+
+    def __init__(self, gpu: Gpu, latency: int) -> None:
+        self._gpu, self._latency = gpu, latency
+        self._now = self._began = 0.0
+        self._free = {"matrix": 0.0, "lds": 0.0, "l1": 0.0}
+        # When the accesses under way will be there, oldest first.
+        self._under_way = {counter: deque[float]() for counter in _MOST_LEFT}
+        self._phase = Phase()
+        self._has_vscnt = gpu.target.startswith("gfx1")
+
+    def go(self, code: Iterable[str]) -> Demand:
+        """Through the step once."""
+        demand = Demand()
+        self._began, self._phase = self._now, Phase()
+        for text in code:
+            demand.instructions += 1
+            self._execute(text, demand)
+        self._end_phase(demand)
+        return demand
+
+    def _end_phase(self, demand: Demand) -> None:
+        self._phase.wave = self._now - self._began
+        demand.phases.append(self._phase)
+        self._phase, self._began = Phase(), self._now
+
+    def _execute(self, text: str, demand: Demand) -> None:
+        name, kind, issue = text.split()[0], category(text), self._gpu.issue_cycles
+        macs = count_macs(text)
+        if macs or kind == "valu":
+            cycles = vector_cycles(text, self._gpu)
+            self._phase.vector += cycles
+            demand.vector_instructions += 1
+            demand.fmas += macs > 0
+            demand.flops += 2.0 * macs * self._gpu.lanes
+            self._now += max(cycles, issue)
+        elif kind == "matrix":
+            self._matrix(name, demand)
+        elif kind in ("lds", "vector_memory"):
+            self._access(name, kind, demand)
+        elif kind == "scalar_memory":
+            self._under_way["lgkmcnt"].append(self._now + self._gpu.l2_latency)
+            self._now += issue
+        else:
+            demand.waits += kind == "wait" and text.startswith("s_waitcnt")
+            self._now += issue
+            self._wait(text)
+            if name == "s_barrier":
+                self._end_phase(demand)
+
+    def _matrix(self, name: str, demand: Demand) -> None:
+        demand.vector_instructions += 1
+        demand.fmas += 1
+        cycles = matrix_cycles(name, self._gpu)
+        demand.flops += matrix_flops(name)[0]
+        self._phase.matrix += cycles
+        begin = max(self._now, self._free["matrix"])
+        self._free["matrix"] = begin + cycles
+        self._now = begin + self._gpu.issue_cycles
+
+    def _access(self, name: str, kind: str, demand: Demand) -> None:
+        count = access_bytes(name) * self._gpu.lanes
+        stores = "store" in name or "write" in name
+        if kind == "lds":
+            pipe, width, latency, counter = "lds", self._gpu.lds_bytes, self._gpu.lds_latency, "lgkmcnt"
+            demand.lds_bytes += count
+        else:
+            pipe, width, latency = "l1", self._gpu.l1_bytes, self._latency
+            counter = "vscnt" if stores and self._has_vscnt else "vmcnt"
+            demand.stored_bytes += count if stores else 0
+            demand.loaded_bytes += 0 if stores else count
+        setattr(self._phase, pipe, getattr(self._phase, pipe) + count / width)
+        self._free[pipe] = max(self._free[pipe], self._now) + count / width
+        self._under_way[counter].append(self._free[pipe] + latency)
+        self._now += self._gpu.issue_cycles
+
+    def _wait(self, text: str) -> None:
+        if not text.startswith("s_waitcnt"):
+            return
+        for counter, under_way in self._under_way.items():
+            while len(under_way) > _left(text, counter):
+                self._now = max(self._now, under_way.popleft())
+
+
+def demand_of(code: Sequence[str], gpu: Gpu, latency: int) -> Demand:
+    """Of a step's instructions, when a load takes so long: the second time, with the first one's still under way."""
+    wave = _Wave(gpu, latency)
+    wave.go(code)
+    return wave.go(code)
+
+
+# --- Which instructions a step consists of ----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Step:
+    """The instructions, in order, what they were found as, how often the hot loop runs in it, and the steps in it."""
+
+    code: list[str]
+    label: str
+    trips: int = 1
+    steps: int = 1
+
+
+def busiest_loop(function: Function) -> Step:
+    """The loop with the most accesses to memory, those inside it once; raises UnknownStep where there is none."""
+    loops, _ = find_loops(function)
+
+    def accesses(loop: Loop) -> int:
+        return sum(category(instruction.text) == "vector_memory" for instruction in loop.instructions)
+
+    found = max((loop for loop in loops if loop.innermost), key=accesses, default=None)
+    if found is None or not accesses(found):
+        raise UnknownStep("there is no loop that loads or stores")
+    return Step([instruction.text for instruction in found.instructions], found.label)
+
+
+def _macs(loop: Loop, gpu: Gpu) -> float:
+    """Multiply-adds of a loop's code for one thread: of vector instructions, and a lane's part of matrix ones."""
+    total = 0.0
+    for instruction in loop.instructions:
+        macs = count_macs(instruction.text)
+        if not macs and category(instruction.text) == "matrix":
+            total += matrix_flops(instruction.text.split()[0])[0] / 2 / gpu.lanes
+        total += macs
+    return total
+
+
+def _inside(outer: Loop, inner: Loop) -> bool:
+    return inner is not outer and inner.depth > outer.depth and (
+        outer.instructions[0].address <= inner.instructions[0].address <= outer.instructions[-1].address)
+
+
+def whole(function: Function) -> Step:
+    """All code of a kernel, each instruction once."""
+    return Step([instruction.text for instruction in function.instructions], "all")
+
+
+def product_step(function: Function, gpu: Gpu, macs: float, copies: Sequence[int] = ()) -> Step:
+    """The step of a matrix product in which each thread does so many multiply-adds.
+
+    It is the hot loop when one iteration, or several, are a step; else the loop around it, in which it runs as
+    often as the multiply-adds say. `copies` is how often the other loops inside run, in their order (default: once).
+    Raises UnknownStep where that does not come out even.
+    """
+    loops, _ = find_loops(function)
+    hot = max((loop for loop in loops if loop.innermost), key=lambda loop: _macs(loop, gpu), default=None)
+    if hot is None or not _macs(hot, gpu):
+        raise UnknownStep("there is no loop that multiplies and adds")
+    trips = macs / _macs(hot, gpu)
+    if (1 / trips).is_integer():
+        return Step([instruction.text for instruction in hot.instructions], hot.label, steps=round(1 / trips))
+    around = max((loop for loop in loops if _inside(loop, hot)), key=lambda loop: loop.depth, default=None)
+    if not trips.is_integer() or around is None:
+        raise UnknownStep(f"the hot loop has {_macs(hot, gpu):g} multiply-adds, a step {macs:g}")
+    inner = [loop for loop in loops if _inside(around, loop)]
+    if any(not loop.innermost for loop in inner):
+        raise UnknownStep("the loops are nested three deep")
+    others = [loop for loop in inner if loop is not hot]
+    counts = dict(zip((loop.label for loop in others), copies or [1] * len(others)))
+    return Step(_repeat(around, [(loop, int(trips) if loop is hot else counts.get(loop.label, 1))
+                                    for loop in inner]), hot.label, int(trips))
+
+
+def _repeat(outer: Loop, inner: Sequence[tuple[Loop, int]]) -> list[str]:
+    """The outer loop's code in order, with each inner loop's in its place as often as it runs."""
+    owner = {id(instruction): number for number, (loop, _) in enumerate(inner) for instruction in loop.instructions}
+    code: list[str] = []
+    done: set[int] = set()
+    for instruction in outer.instructions:
+        number = owner.get(id(instruction))
+        if number is None:
+            code.append(instruction.text)
+        elif number not in done:
+            done.add(number)
+            loop, times = inner[number]
+            code.extend([one.text for one in loop.instructions] * times)
+    return code
+
+
+def summary(demand: Demand) -> dict[str, Any]:
+    """As the file of predictions holds it."""
+    return {
+        "instructions": demand.instructions, "vector_instructions": demand.vector_instructions,
+        "fmas": demand.fmas, "flops": demand.flops, "waits": demand.waits, "lds_bytes": demand.lds_bytes,
+        "loaded_bytes": demand.loaded_bytes, "stored_bytes": demand.stored_bytes,
+        "phases": [[phase.wave, phase.vector, phase.matrix, phase.lds, phase.l1] for phase in demand.phases],
+    }

@@ -1,0 +1,91 @@
+"""What scripts/isa_report.py --predict said of a device's kernels, beside what was then measured of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from . import formats, load, markdown
+from .load import Result
+
+FOLDER = Path(__file__).resolve().parent.parent.parent / "results" / "isa"
+FILE = FOLDER / "predictions.json"
+SCHEMA = FOLDER.parent / "isa-predictions-schema.json"
+
+Entry = dict[str, Any]
+
+
+def _clang(entry: Entry) -> int:
+    return int(re.findall(r"clang version (\d+)", entry["compiler"])[0])
+
+
+def _read(file: Path) -> list[Entry]:
+    """Raises load.BadResult."""
+    if not file.exists():
+        return []
+    entries = load.read_json(file)
+    load.check(file, entries, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    return entries
+
+
+def _of(result: Result, file: Path) -> list[Entry]:
+    """Those of the experiment for the device's target, by the newest compiler that has any."""
+    target = result.data["device"]["architecture"].partition(":")[0]
+    if not target.startswith("gfx"):
+        return []
+    found = [entry for entry in _read(file) if (entry["target"], entry["experiment"]) == (target, result.name)]
+    newest = max(map(_clang, found), default=0)
+    return [entry for entry in found if _clang(entry) == newest]
+
+
+def _cores(device: dict[str, Any], gpu: dict[str, Any]) -> float:
+    """The device's cores over the GPU's of the prediction; HIP may count a pair of CUs as one or as two."""
+    ratio = device["compute_units"] / gpu["cores"]
+    return ratio / 2 if device["architecture"].startswith("gfx1") and ratio > 1.5 else ratio
+
+
+def predicted_value(entry: Entry, data: dict[str, Any]) -> float:
+    """The bound on this device: of arithmetic by its CUs and clock, of memory as on the GPU of the prediction."""
+    if entry["unit"] != "TFLOP/s":
+        return float(entry["predicted"])
+    device, gpu = data["device"], entry["gpu"]
+    clock = data["clock"]["shader_mhz"] or device["maximum_shader_mhz"] or gpu["clock_mhz"]
+    cores = _cores(device, gpu) if device["compute_units"] else 1.0
+    return float(entry["predicted"]) * cores * clock / gpu["clock_mhz"]
+
+
+def _measured(data: dict[str, Any], entry: Entry) -> float | None:
+    for sweep in data["sweeps"]:
+        for row in sweep["rows"] if sweep["name"] == entry["sweep"] else []:
+            for value in row["values"] if row["label"] == entry["row"] else []:
+                if (value["name"], value["unit"]) == (entry["value"], entry["unit"]):
+                    return value["value"]
+    return None
+
+
+def section(result: Result, file: Path = FILE) -> list[str]:
+    """A table of the rows that something is predicted of; nothing where there is none."""
+    rows = []
+    entries = _of(result, file)
+    for entry in entries:
+        measured = _measured(result.data, entry)
+        if measured is None:
+            continue
+        value = predicted_value(entry, result.data)
+        in_turn = value * entry["share_in_turn"] / entry["predicted_share"]
+        rows.append([markdown.text(entry["row"]), f"{100 * entry['predicted_share']:.1f} % of {entry['peak']}",
+                     entry["bound"], *(f"{formats.significant(rate)} {entry['unit']}" for rate in (value, in_turn, measured)),
+                     f"{measured / value:.2f}", f"{measured / in_turn:.2f}"])
+    if not rows:
+        return []
+    gpu = entries[0]["gpu"]
+    return [
+        "## Predicted, and measured",
+        f"Predicted from what {markdown.text(entries[0]['compiler'])} made of the kernels, before anything ran "
+        "(`scripts/isa_report.py --predict`): a bound, by the unit that decides, and the same with SIMDs and LDS in turn. Arithmetic is for this device's compute "
+        f"units and clock, memory for that of {markdown.text(gpu['name'])}.",
+        markdown.table(["row", "predicted share", "decided by", "predicted", "predicted, in turn", "measured",
+                        "measured / predicted", "measured / in turn"], rows),
+    ]

@@ -1,0 +1,506 @@
+"""prediction.py and what belongs to it: loops made by hand in which each unit decides in turn, and published figures."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import synthetic
+from test_isa_report import Workshop, one_sentence
+
+sys.path.insert(0, str(synthetic.SCRIPTS))
+from hipscope_isa import demand, page, prediction, prediction_cases, prediction_page, predictions  # noqa: E402
+from hipscope_isa.assembly import Function, Instruction  # noqa: E402
+from hipscope_isa.gpus import GPUS, Gpu, gpu_of  # noqa: E402
+from hipscope_report import load, predicted  # noqa: E402
+
+COMMITTED = synthetic.REPOSITORY / "results" / "isa"
+FMA = "v_fmac_f32_e32 v1, v2, v3"
+BLOCK = prediction.Block(threads=256, vgprs=64, agprs=0, lds_bytes=0)
+NOTHING = prediction.Traffic(0, 0)
+
+
+def gpu(target: str) -> Gpu:
+    """One of the GPUs, which must be there."""
+    found = gpu_of(target)
+    assert found is not None
+    return found
+
+
+MI100 = gpu("gfx908")
+
+
+def says(code: list[str], block: prediction.Block = BLOCK, traffic: prediction.Traffic = NOTHING,
+         useful: float = 1.0, of: Gpu = MI100) -> prediction.Prediction:
+    """What the model says of a step with this code."""
+    return prediction.predict(demand.demand_of(code, of, of.l2_latency), block, traffic, useful, of)
+
+
+# --- What instructions take ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name, count", [
+    ("ds_read_b32", 4), ("ds_read2_b32", 8), ("ds_read2st64_b32", 8), ("ds_read_b128", 16), ("ds_read2_b64", 16),
+    ("ds_write_b64", 8), ("ds_read_u16", 2), ("ds_load_b128", 16), ("ds_load_2addr_b64", 16), ("ds_store_b32", 4),
+    ("global_load_dword", 4), ("global_load_dwordx4", 16), ("global_load_b128", 16), ("global_store_dwordx2", 8),
+    ("global_load_ushort", 2), ("buffer_load_dword", 4), ("ds_bpermute_b32", 4), ("global_atomic_add_u32", 4),
+])
+def test_bytes_of_an_access(name: str, count: int) -> None:
+    assert demand.access_bytes(name) == count
+
+
+@pytest.mark.parametrize("target, text, cycles", [
+    ("gfx908", FMA, 4), ("gfx908", "v_fma_f64 v[0:1], v[2:3], v[4:5], v[0:1]", 8), ("gfx908", "v_rcp_f32_e32 v0, v1", 16),
+    ("gfx908", "v_mul_lo_u32 v0, v1, v2", 16), ("gfx908", "v_accvgpr_write_b32 a0, v1", 8),
+    ("gfx908", "v_accvgpr_read_b32 v1, a0", 4), ("gfx908", "v_lshlrev_b64 v[0:1], 2, v[2:3]", 8),
+    ("gfx90a", "v_pk_fma_f32 v[0:1], v[2:3], v[4:5], v[0:1]", 4), ("gfx90a", "v_fma_f64 v[0:1], v[2:3], v[4:5], v[0:1]", 4),
+    ("gfx1100", "v_dual_fmac_f32 v0, v1, v2 :: v_dual_fmac_f32 v3, v4, v5", 1),
+    ("gfx1100", "v_fma_f64 v[0:1], v[2:3], v[4:5], v[0:1]", 16), ("gfx1100", "v_exp_f32_e32 v0, v1", 4),
+])
+def test_cycles_of_a_vector_instruction(target: str, text: str, cycles: int) -> None:
+    assert demand.vector_cycles(text, gpu(target)) == cycles
+
+
+@pytest.mark.parametrize("target, name, passes_of_four", [
+    # As LLVM's scheduling model has them (SISchedule.td: 16, 8 and 4 passes of four cycles).
+    ("gfx908", "v_mfma_f32_32x32x2f32", 16), ("gfx90a", "v_mfma_f32_32x32x2f32", 16),
+    ("gfx90a", "v_mfma_f64_16x16x4f64", 8), ("gfx942", "v_mfma_f64_16x16x4_f64", 8),
+    ("gfx90a", "v_mfma_f32_32x32x8f16", 16), ("gfx942", "v_mfma_f32_32x32x8_f16", 8),
+    ("gfx942", "v_mfma_f32_32x32x2_f32", 16), ("gfx1100", "v_wmma_f32_16x16x16_f16", 8),
+])
+def test_the_vendors_peaks_are_llvms_passes(target: str, name: str, passes_of_four: int) -> None:
+    assert demand.matrix_cycles(name, gpu(target)) == 4 * passes_of_four
+
+
+def test_an_unknown_matrix_instruction_is_refused() -> None:
+    with pytest.raises(demand.UnknownStep):
+        demand.demand_of(["v_mfma_new_thing v0"], MI100, 300)
+
+
+@pytest.mark.parametrize("text, macs", [
+    (FMA, 1), ("v_pk_fma_f32 v[0:1], v[2:3], v[4:5], v[0:1]", 2),
+    ("v_dual_fmac_f32 v0, v1, v2 :: v_dual_mov_b32 v3, v4", 1), ("v_dot2_f32_f16 v0, v1, v2, v0", 2),
+    ("v_dual_dot2acc_f32_f16 v0, v1, v2 :: v_dual_dot2acc_f32_f16 v3, v4, v5", 4), ("v_add_u32_e32 v0, v1, v2", 0),
+])
+def test_multiply_adds(text: str, macs: int) -> None:
+    assert demand.count_macs(text) == macs
+
+
+# --- A wave by itself ---------------------------------------------------------------------------------
+
+
+def wave_cycles(code: list[str], latency: int = 300) -> float:
+    """Of one wave through a step that the one before has left nothing behind for."""
+    return sum(phase.wave for phase in demand.demand_of(code, MI100, latency).phases)
+
+
+def test_a_wave_waits_for_a_load_as_long_as_nothing_hides_it() -> None:
+    # The load is issued in 4 cycles; its 64 x 16 bytes take the pipe of 64 bytes 16, and are there 300 later. The
+    # wait itself takes 4 and looks then; FMAs between them hide 4 cycles each.
+    load, wait = "global_load_dwordx4 v[0:3], v[4:5], off", "s_waitcnt vmcnt(0)"
+    assert wave_cycles([load, wait]) == 16 + 300
+    assert wave_cycles([load, *[FMA] * 50, wait]) == 16 + 300
+    assert wave_cycles([load, *[FMA] * 100, wait]) == 4 + 100 * 4 + 4
+
+
+def test_a_wait_that_names_how_many_may_be_left_waits_for_the_oldest() -> None:
+    first, second = "ds_read_b32 v0, v9", "ds_read_b128 v[4:7], v9"
+    # LDS: 256 bytes of the first in 2 cycles, then 63; 1024 of the second in 8, behind it.
+    assert wave_cycles([first, second, "s_waitcnt lgkmcnt(1)", "s_waitcnt lgkmcnt(0)"]) == 4 + 8 + 63
+    assert wave_cycles([first, "s_waitcnt lgkmcnt(0)", second, "s_waitcnt lgkmcnt(0)"]) == 2 + 63 + 8 + 63
+    # Another counter's wait does not wait for them: they are on their way when the step begins again.
+    assert wave_cycles([first, second, "s_waitcnt vmcnt(0)"]) == 3 * 4
+
+
+def test_stores_count_apart_on_rdna() -> None:
+    code = ["global_store_b32 v[0:1], v2, off", "s_waitcnt vmcnt(0)"]
+    assert sum(phase.wave for phase in demand.demand_of(code, gpu("gfx1100"), 300).phases) == 2
+    code[1] = "s_waitcnt_vscnt null, 0x0"
+    assert sum(phase.wave for phase in demand.demand_of(code, gpu("gfx1100"), 300).phases) == 1 + 300
+
+
+def test_matrix_instructions_wait_for_each_other_and_not_for_the_rest() -> None:
+    one = "v_mfma_f32_32x32x2f32 a[0:15], v0, v1, a[0:15]"
+    found = demand.demand_of([one, one, FMA], MI100, 300)
+    assert [phase.matrix for phase in found.phases] == [128]
+    assert found.flops == 2 * 4096 + 2 * 64
+    # Both take their turn in the unit, the second time through behind the last of the first.
+    assert found.phases[0].wave == 128
+
+
+# --- Each unit decides in turn ------------------------------------------------------------------------
+
+LDS_READ = "ds_read_b128 v[0:3], v9"
+LOAD = "global_load_dwordx4 v[0:3], v[4:5], off"
+
+
+def test_the_vector_unit_decides() -> None:
+    # 4 waves on 4 SIMDs: 100 FMAs of 4 cycles each. Of 128 lanes' worth of a peak all is useful.
+    found = says([FMA] * 100, useful=100 * 256 * 2 / 128)
+    assert (found.bound, found.times["vector"], found.share) == ("vector", 400, 1.0)
+    # Four waves on a SIMD by 64 registers: what a block takes alone counts a quarter.
+    assert (found.resident, found.waves_per_simd, found.times["alone"]) == (4, 4, 100)
+    # Half of the instructions are none: half of the share.
+    assert says([FMA, "v_mov_b32_e32 v0, v1"] * 100, useful=400).share == 0.5
+
+
+def test_dual_and_packed_instructions_reach_the_peak_alone() -> None:
+    radeon, step = gpu("gfx1100"), 2 * 2 * 256 * 100 / gpu("gfx1100").peaks["vector FP32"]
+    dual = ["v_dual_fmac_f32 v0, v1, v2 :: v_dual_fmac_f32 v3, v4, v5"] * 100
+    assert says(dual, useful=step, of=radeon).share == 1.0
+    assert says([FMA] * 200, useful=step, of=radeon).share == 0.5
+    packed = ["v_pk_fma_f32 v[0:1], v[2:3], v[4:5], v[0:1]"] * 100
+    assert says(packed, useful=2 * 2 * 256 * 100 / 256, of=gpu("gfx90a")).share == 1.0
+
+
+def test_the_matrix_unit_decides() -> None:
+    code = ["v_mfma_f32_32x32x2f32 a[0:15], v0, v1, a[0:15]", *[FMA] * 10] * 4
+    found = says(code, useful=4 * 4 * 4096 / 256)
+    assert (found.bound, found.times["matrix"], found.times["vector"], found.share) == ("matrix", 256, 160, 1.0)
+
+
+def test_lds_decides() -> None:
+    # 4 waves x 1024 bytes in 128 a cycle, against 4 FMAs of 4 cycles.
+    found = says([LDS_READ, *[FMA] * 4], useful=16)
+    assert (found.bound, found.times["LDS"], found.share) == ("LDS", 32, 0.5)
+
+
+def test_in_turn_the_simds_and_lds_are_added() -> None:
+    found = says([LDS_READ, *[FMA] * 4], useful=16)
+    assert (found.times["vector"], found.share_in_turn) == (16, 16 / (16 + 32))
+    # What is not theirs is waited for all the same, and not added.
+    far = says([LDS_READ, *[FMA] * 4], traffic=prediction.Traffic(4096, 0), useful=60)
+    assert (far.share_in_turn, far.share) == (0.5, 0.5)
+    assert says([FMA] * 100, useful=400).share_in_turn == 1.0
+
+
+def test_l1_decides() -> None:
+    found = says([LOAD, *[FMA] * 8], useful=32, block=dataclasses.replace(BLOCK, vgprs=24))
+    assert (found.bound, found.times["L1"], found.share) == ("L1", 64, 0.5)
+
+
+def test_l2_decides() -> None:
+    # All 120 CUs share 32 x 128 bytes a cycle.
+    found = says([FMA] * 10, traffic=prediction.Traffic(l2=4096, memory=0), useful=40)
+    assert (found.bound, found.times["L2"]) == ("L2", 120)
+
+
+def test_memory_decides() -> None:
+    # 1228.8 GB/s at 1472 MHz are 834.78 bytes a cycle, 6.9565 for each CU.
+    found = says([FMA] * 10, traffic=prediction.Traffic(l2=0, memory=834.78), useful=60)
+    assert found.bound == "memory"
+    assert found.times["memory"] == pytest.approx(120, rel=1e-5)
+    assert found.share == pytest.approx(0.5, rel=1e-3)
+
+
+def test_latency_decides_until_other_waves_fill_it() -> None:
+    code = [LOAD, "s_waitcnt vmcnt(0)", *[FMA] * 10]
+    alone = 16 + 300 + 40
+    few = says(code, useful=40, block=dataclasses.replace(BLOCK, vgprs=256))
+    assert (few.bound, few.resident, few.times["alone"]) == ("alone", 1, alone)
+    assert few.share == 40 / alone
+    # Ten blocks: now it is L1, which 4 waves' 1024 bytes take for 64 cycles.
+    many = says(code, useful=40, block=dataclasses.replace(BLOCK, vgprs=24))
+    assert (many.bound, many.resident, many.times["alone"]) == ("L1", 10, alone / 10)
+
+
+def test_a_barrier_parts_what_would_overlap() -> None:
+    # Without it LDS (4 waves x 8 cycles x 50) hides behind the FMAs, or they behind it.
+    reads, fmas = [LDS_READ] * 50, [FMA] * 400
+    block = dataclasses.replace(BLOCK, vgprs=256)
+    assert says([*reads, *fmas], block=block).times["alone"] == 50 * 4 + 400 * 4
+    assert says([*reads, "s_barrier", *fmas], block=block).times["alone"] == 1600 + 400 * 4
+    assert says([*reads, "s_barrier", *fmas], block=dataclasses.replace(BLOCK, vgprs=128)).times["alone"] == 1600
+
+
+def test_lds_leaves_room_for_few_blocks() -> None:
+    block = dataclasses.replace(BLOCK, lds_bytes=20 * 1024)
+    assert (block.resident(MI100), block.resident(gpu("gfx1100"))) == (3, 6)
+
+
+def test_accumulation_registers_take_room() -> None:
+    assert dataclasses.replace(BLOCK, agprs=128).resident(MI100) == 2
+    assert dataclasses.replace(BLOCK, agprs=64).resident(gpu("gfx90a")) == 4
+
+
+def test_the_last_round_is_partly_empty() -> None:
+    # 121 blocks on 120 CUs take as long as 240.
+    found = says([FMA] * 100, useful=400, block=dataclasses.replace(BLOCK, count=121))
+    assert found.rounds == pytest.approx(240 / 121)
+    assert found.share == pytest.approx(121 / 240)
+
+
+def test_half_of_the_waves_multiply() -> None:
+    block = dataclasses.replace(BLOCK, threads=512, active=0.5)
+    assert says([FMA] * 100, block=block).times["vector"] == 400
+
+
+def test_tiles_of_a_product_come_from_memory_once() -> None:
+    # 32 tiles across: of 64 blocks the first 32 have one row of tiles, the others the next.
+    traffic = prediction.product_traffic(128, 128, 8, 4, 4096, 64)
+    assert traffic.l2 == 256 * 8 * 4
+    assert traffic.memory == (32 * 128 + 2 * 128) * 8 * 4 / 64
+    assert prediction.product_traffic(128, 128, 8, 4, 4096, 1).memory == traffic.l2
+
+
+# --- Which code is a step -----------------------------------------------------------------------------
+
+
+def function(lines: list[str]) -> Function:
+    """A function of instructions of 4 bytes; a line that ends in a colon is a label."""
+    made = Function("made")
+    for line in lines:
+        if line.endswith(":"):
+            made.labels[line[:-1]] = len(made.instructions)
+        else:
+            made.instructions.append(Instruction(line, 4, 4 * len(made.instructions)))
+    return made
+
+
+NESTED = function(["s_mov_b32 s0, 0", "outer:", LOAD, "copy:", "ds_write_b32 v0, v1", "s_cbranch_scc1 copy", "s_barrier",
+                   "inner:", LDS_READ, *[FMA] * 16, "s_cbranch_scc1 inner", "s_barrier", "s_cbranch_scc1 outer", "s_endpgm"])
+
+
+def test_the_inner_loop_runs_as_often_as_the_multiply_adds_say() -> None:
+    step = demand.product_step(NESTED, MI100, macs=64, copies=(3,))
+    assert (step.label, step.trips, step.steps) == ("inner", 4, 1)
+    assert [step.code.count(text) for text in (FMA, LDS_READ, "ds_write_b32 v0, v1", LOAD, "s_barrier")] == [64, 4, 3, 1, 2]
+    assert step.code.index("ds_write_b32 v0, v1") < step.code.index(FMA)
+    assert len(demand.demand_of(step.code, MI100, 300).phases) == 3
+
+
+def test_a_loop_of_two_steps_is_two_steps() -> None:
+    step = demand.product_step(NESTED, MI100, macs=8)
+    assert (step.label, step.trips, step.steps, step.code.count(FMA)) == ("inner", 1, 2, 16)
+
+
+@pytest.mark.parametrize("macs", [24, 40])
+def test_a_step_that_does_not_come_out_even_is_refused(macs: int) -> None:
+    with pytest.raises(demand.UnknownStep):
+        demand.product_step(NESTED, MI100, macs)
+
+
+def test_code_without_a_loop_is_no_product() -> None:
+    with pytest.raises(demand.UnknownStep):
+        demand.product_step(function([FMA, "s_endpgm"]), MI100, 1)
+    with pytest.raises(demand.UnknownStep):
+        demand.busiest_loop(function([LOAD, "s_endpgm"]))
+
+
+def test_the_busiest_loop_moves_bytes() -> None:
+    found = demand.busiest_loop(function(["a:", FMA, "s_cbranch_scc1 a", "b:", LOAD, "s_cbranch_scc1 b", "s_endpgm"]))
+    assert found.label == "b"
+
+
+# --- The cases and the file ---------------------------------------------------------------------------
+
+
+def test_every_case_is_one_row_of_one_experiment() -> None:
+    keys = [(case.experiment, case.sweep, case.row) for case in prediction_cases.CASES]
+    assert len(set(keys)) == len(keys)
+
+
+def test_the_rows_are_those_of_the_results() -> None:
+    amd_alone = ("matrix instructions", "MFMA", "WMMA")
+    for case in prediction_cases.CASES:
+        data = json.loads((synthetic.REPOSITORY / "results" / "nvidia-h200" / f"{case.experiment}.json").read_text())
+        sweep = next(sweep for sweep in data["sweeps"] if sweep["name"] == case.sweep)
+        assert case.row.startswith(amd_alone) or case.row in [row["label"] for row in sweep["rows"]], case.row
+
+
+def test_published_shares_are_those_of_the_sources() -> None:
+    shares = prediction_page.published_shares()
+    # 12.2719 TFLOP/s of 120 CUs x 128 operations x 1472 MHz; 22 Gpixel/s of 16 bytes of 484 GB/s.
+    assert shares["gfx908", "sgemm", "7.4 two LDS buffers, early loads, padding 8"] == pytest.approx(12.2719 / 22.61, rel=1e-4)
+    assert shares["gfx900", "batchnorm", "14a three passes"] == pytest.approx(22 * 16 / 484)
+    assert {target for target, _, _ in shares} == {"gfx900", "gfx908"}
+    assert len(shares) > 20
+
+
+def committed() -> list[dict[str, Any]]:
+    """What is in the repository; reading it holds each to what the model says now."""
+    return predictions.read(COMMITTED)
+
+
+def test_what_is_kept_is_what_the_model_says() -> None:
+    entries = committed()
+    targets = {entry["target"] for entry in entries}
+    assert {"gfx900", "gfx908", "gfx90a", "gfx942", "gfx1100"} == targets
+    assert (COMMITTED / prediction_page.PAGE).read_text(encoding="utf-8") == prediction_page.page(entries, page.MADE_BY)
+    missing = [(of.target, case.row) for of in GPUS for case in prediction_cases.CASES
+               if of.target not in ("gfx900", "gfx908") and case in predictions.cases_of(case.experiment, of)
+               and not any((entry["target"], entry["experiment"], entry["row"]) == (of.target, case.experiment, case.row)
+                           for entry in entries)]
+    assert not missing
+
+
+def test_no_published_figure_is_above_its_bound() -> None:
+    for is_product in (True, False):
+        pairs = prediction_page.calibration(committed(), is_product)
+        assert len(pairs) > (20 if is_product else 2)
+        assert max(prediction_page.ratios(pairs, "predicted_share")) < 1
+
+
+@pytest.mark.parametrize("change", [{"predicted_share": 0.99}, {"vgprs": 200}, {"row": "none such"}, {"target": "gfx1030"}])
+def test_a_file_that_the_model_does_not_say_is_refused(tmp_path: Path, change: dict[str, Any]) -> None:
+    entries = committed()
+    (tmp_path / predictions.FILE).write_text(json.dumps([{**entries[0], **change}]))
+    with pytest.raises(load.BadResult):
+        predictions.read(tmp_path)
+
+
+def test_new_predictions_take_the_place_of_old_ones_of_the_same_folder_and_experiment(tmp_path: Path) -> None:
+    entries = committed()
+    (tmp_path / predictions.FILE).write_text(json.dumps(entries))
+    new = [entry for entry in entries if (entry["target"], entry["experiment"]) == ("gfx942", "sgemm")][:1]
+    left = predictions.with_kept(tmp_path, new, [("gfx942-clang22", "sgemm")])
+    assert [entry for entry in left if (entry["target"], entry["experiment"]) == ("gfx942", "sgemm")] == new
+    others = [entry for entry in entries if (entry["target"], entry["experiment"]) != ("gfx942", "sgemm")]
+    assert len(left) == len(others) + 1
+
+
+def test_in_turn_comes_near_what_was_published() -> None:
+    values = prediction_page.ratios(prediction_page.calibration(committed(), True), "share_in_turn")
+    lower, middle, upper = prediction_page.quartiles(values)
+    assert 0.9 < lower < middle < upper < 1.2
+
+
+def test_the_page_says_that_nothing_was_measured() -> None:
+    text = prediction_page.page(committed(), page.MADE_BY)
+    assert "None of this was measured" in text
+    assert all("predicted share" in line for line in text.splitlines() if line.startswith("| row |"))
+
+
+def test_a_step_must_load_its_tiles() -> None:
+    case = prediction_cases.Product("sgemm", "k", "row", "vector FP32", 64, 64, 16)
+    # 128 x 16 floats over 256 threads are 32 bytes of each, 2048 of a wave.
+    found = demand.demand_of([LOAD, LOAD], MI100, 300)
+    predictions.must_load_its_tiles(case, found, 1, MI100)
+    with pytest.raises(demand.UnknownStep, match="loads 2048 bytes for a wave, not 4096"):
+        predictions.must_load_its_tiles(case, found, 2, MI100)
+    more = demand.demand_of([LOAD] * 3, MI100, 300)
+    predictions.must_load_its_tiles(case, more, 1, MI100)
+    with pytest.raises(demand.UnknownStep):
+        predictions.must_load_its_tiles(dataclasses.replace(case, copies=(1,)), more, 1, MI100)
+
+
+# --- The program, with faked tools --------------------------------------------------------------------
+
+
+@pytest.fixture
+def workshop(tmp_path: Path) -> Workshop:
+    """An experiment whose recorded kernel bears the name of a case."""
+    made = Workshop(tmp_path)
+    made.name_experiments("src/8-kernels/batchnorm/batchnorm.hip", "src/1-a/first.hip")
+    made.add("llvm-cxxfilt", "#!/bin/sh\nsed -E 's/.*busy_kernel.*/"
+             "hipscope::batch_norm::over_8_threads_16_bytes::kernel(int)/'\n")
+    shutil.copy(predictions.SCHEMA_PATH, made.root / "results")
+    shutil.copytree(prediction_page.PUBLISHED_PATH.parent, made.root / "results" / "published")
+    return made
+
+
+def test_the_program_predicts(workshop: Workshop) -> None:
+    done = workshop.run("--predict", "--targets", "gfx900,gfx90a")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1].split(", ")[0] == f"{workshop.out / 'predictions.md'}: 2 predictions"
+    assert "Not predicted: batchnorm for gfx90a, resident: there is no kernel " in done.stdout
+    assert workshop.calls() == ["batchnorm gfx900", "batchnorm gfx90a"]
+    assert sorted(workshop.files()) == ["predictions.json", "predictions.md"]
+    first, second = json.loads((workshop.out / "predictions.json").read_text())
+    assert [(first[key], second[key]) for key in ("target", "row", "compiler")] == [
+        ("gfx900", "gfx90a"), ("over 8 threads, 16 bytes",) * 2, ("Fake clang version 99.1, HIP 9.9",) * 2]
+    # The recorded kernel is 71 instructions, 22 of them FMAs.
+    assert (first["demand"]["instructions"], first["demand"]["fmas"]) == (71, 22)
+    assert workshop.run("--check").stdout == "1 valid, 0 invalid\n"
+
+
+def test_a_report_keeps_the_predictions_and_names_them(workshop: Workshop) -> None:
+    assert workshop.run("--predict", "--targets", "gfx90a").returncode == 0
+    kept = (workshop.out / "predictions.json").read_bytes()
+    assert workshop.run("--targets", "gfx900").returncode == 0
+    assert (workshop.out / "predictions.json").read_bytes() == kept
+    assert "(predictions.md), for gfx90a-clang99" in (workshop.out / "README.md").read_text()
+
+
+def test_what_cannot_be_predicted_is_bad_usage(workshop: Workshop) -> None:
+    one_sentence(workshop.run("--predict", "--only", "^first$"), 2, "of no experiment that matches '^first$'")
+    one_sentence(workshop.run("--predict", "--targets", "gfx1030"), 2, "predictions are for gfx900, gfx908")
+    assert not workshop.files()
+
+
+# --- Beside a measurement -----------------------------------------------------------------------------
+
+
+def measured(entry: dict[str, Any], value: float, **device: Any) -> load.Result:
+    """A result of the GPU of a prediction, with one row that is measured."""
+    row = {**synthetic.row(entry["row"], 1.0, 1e-3, None), "values": [
+        {"name": entry["value"], "value": value, "unit": entry["unit"]}]}
+    data = synthetic.result(entry["experiment"], backend="amd")
+    data["device"] |= {"architecture": f"{entry['target']}:sramecc+:xnack-", "compute_units": entry["gpu"]["cores"], **device}
+    data["clock"]["shader_mhz"] = entry["gpu"]["clock_mhz"]
+    data["sweeps"] = [synthetic.sweep(entry["sweep"], [row])]
+    return load.Result(entry["experiment"], Path(f"{entry['experiment']}.json"), data)
+
+
+def an_entry(target: str, experiment: str, unit: str) -> dict[str, Any]:
+    """The first prediction of its kind."""
+    return next(entry for entry in committed()
+                if (entry["target"], entry["experiment"], entry["unit"]) == (target, experiment, unit))
+
+
+@pytest.mark.parametrize("target, experiment, unit", [
+    ("gfx942", "sgemm", "TFLOP/s"), ("gfx1100", "hgemm", "TFLOP/s"), ("gfx90a", "memory_bandwidth", "GB/s"),
+    ("gfx942", "batchnorm", "GB/s"),
+])
+def test_a_report_has_the_prediction_beside_what_was_measured(target: str, experiment: str, unit: str) -> None:
+    entry = an_entry(target, experiment, unit)
+    text = "\n\n".join(predicted.section(measured(entry, entry["predicted"] / 2)))
+    assert "## Predicted, and measured" in text
+    assert text.splitlines()[-1].endswith(f"| 0.50 | {entry['predicted_share'] / 2 / entry['share_in_turn']:.2f} |")
+    assert f"{100 * entry['predicted_share']:.1f} % of {entry['peak']}" in text
+
+
+def test_a_larger_card_of_the_same_target_is_predicted_more() -> None:
+    entry = an_entry("gfx90a", "sgemm", "TFLOP/s")
+    result = measured(entry, 1.0, compute_units=110)
+    assert predicted.predicted_value(entry, result.data) == pytest.approx(entry["predicted"] * 110 / 104)
+    # HIP may count the CUs of RDNA one by one.
+    entry = an_entry("gfx1100", "sgemm", "TFLOP/s")
+    assert predicted.predicted_value(entry, measured(entry, 1.0, compute_units=96).data) == pytest.approx(entry["predicted"])
+
+
+def test_the_documents_say_what_the_predictions_do() -> None:
+    written = prediction_page.documents(committed())
+    assert sorted(written) == sorted(prediction_page.DOCUMENTS)
+    for name, text in written.items():
+        # Otherwise: scripts/isa_report.py --pages
+        assert text == (synthetic.REPOSITORY / name).read_text(encoding="utf-8"), name
+        assert text.count(" %") > 100
+
+
+def test_others_have_no_such_section() -> None:
+    entry = an_entry("gfx942", "sgemm", "TFLOP/s")
+    assert predicted.section(measured(entry, 1.0, architecture="sm_90")) == []
+    assert predicted.section(measured(entry, 1.0, architecture="gfx1201")) == []
+    other = measured(entry, 1.0)
+    other.data["sweeps"][0]["rows"][0]["label"] = "something else"
+    assert predicted.section(other) == []
+
+
+def test_without_predictions_there_is_no_section(tmp_path: Path) -> None:
+    entry = an_entry("gfx942", "sgemm", "TFLOP/s")
+    assert predicted.section(measured(entry, 1.0), tmp_path / "none.json") == []
+
+
+def test_the_page_of_a_made_result_has_it(tmp_path: Path) -> None:
+    from hipscope_report import page as report_page
+
+    entry = an_entry("gfx942", "sgemm", "TFLOP/s")
+    synthetic.write(tmp_path, measured(entry, entry["predicted"]).data)
+    made = report_page.make_page(load.load_folder(tmp_path, load.load_schema()))
+    assert "| 1.00 | " in made.experiments["sgemm.md"].decode("utf-8").split("## Predicted, and measured")[1]
