@@ -38,7 +38,9 @@ chroot=${HIPSCOPE_ROCM7:-/var/cache/hipscope/rocm7}
 build=$root/build/rocm7
 
 mirror=http://deb.debian.org/debian
-rocm_packages=(hipcc libamdhip64-dev librocprim-dev librocblas-dev libmiopen-dev rocminfo)
+# hipBLASLt's header includes one of libhipblas-common-dev, which its package does not ask for.
+rocm_packages=(hipcc libamdhip64-dev librocprim-dev librocblas-dev libhipblaslt-dev libhipblas-common-dev
+  libmiopen-dev rocminfo)
 build_packages=(ca-certificates g++ cmake ninja-build git libcli11-dev nlohmann-json3-dev libfmt-dev
   libfccp-dev libgtest-dev libgmock-dev libboost-context-dev
   python3-yaml python3-jsonschema python3-matplotlib python3-pytest)
