@@ -17,6 +17,11 @@ struct BFloat16 {
   std::uint16_t bits;
 };
 
+/// A float of 8 bits: a sign, 4 bits of exponent, 3 of mantissa; no infinities (OCP E4M3).
+struct E4M3 {
+  std::uint8_t bits;
+};
+
 /// Alpha and beta of a product of such values.
 template <typename Value>
 struct FactorOf {
@@ -28,6 +33,10 @@ struct FactorOf<Half> {
 };
 template <>
 struct FactorOf<BFloat16> {
+  using Type = float;
+};
+template <>
+struct FactorOf<E4M3> {
   using Type = float;
 };
 template <typename Value>

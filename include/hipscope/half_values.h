@@ -51,6 +51,14 @@ __host__ __device__ inline float to_float(BFloat16 value) {
   return __builtin_bit_cast(float, std::uint32_t{value.bits} << 16U);
 }
 
+__host__ __device__ inline float to_float(E4M3 value) {
+  // A half's exponent has one bit more and counts from 8 lower: 2^8 makes up for it, subnormals
+  // included. (The one code of each sign that is no number comes out as 480.)
+  const unsigned sign = value.bits & 0x80U;
+  const unsigned magnitude = value.bits & 0x7FU;
+  return to_float(Half{static_cast<std::uint16_t>(sign << 8U | magnitude << 7U)}) * 0x1p8F;
+}
+
 /// The half that is nearest to `value`, of two equally near ones the even one. For device code.
 __device__ inline Half to_half(float value) {
 #if defined(HIPSCOPE_BACKEND_NVIDIA)

@@ -99,6 +99,21 @@ struct Problem {
   }
 };
 
+/// So that k runs along its memory.
+inline void transpose_first(cublasLtMatmulDesc_t product) {
+  const cublasOperation_t transposed = CUBLAS_OP_T;
+  check(cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_TRANSA, &transposed,
+                                       sizeof(transposed)));
+}
+
+inline void set_sums(cublasLtMatmulDesc_t product, MatrixSums sums) {
+  if (sums == MatrixSums::fast) {
+    const std::int8_t fast = 1;
+    check(cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast,
+                                         sizeof(fast)));
+  }
+}
+
 class Product {
  public:
   void prepare(MatrixFormat format, MatrixSums sums, int side) {
@@ -107,14 +122,8 @@ class Product {
     cublasLtMatmulDesc_t product = nullptr;
     check(cublasLtMatmulDescCreate(&product, types_.sums, types_.scale));
     product_.reset(product);
-    const cublasOperation_t transposed = CUBLAS_OP_T;
-    check(cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_TRANSA, &transposed,
-                                         sizeof(transposed)));
-    if (sums == MatrixSums::fast) {
-      const std::int8_t fast = 1;
-      check(cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast,
-                                           sizeof(fast)));
-    }
+    transpose_first(product);
+    set_sums(product, sums);
     problem_.a = layout_of(types_.a, side, side, side);
     problem_.b = layout_of(types_.b, side, side, side);
     problem_.d = layout_of(types_.d, side, side, side);
@@ -141,21 +150,32 @@ class Product {
   Problem problem_;
 };
 
+inline bool multiplies_rows_of(MatrixFormat format) {
+  return format == MatrixFormat::fp16 || format == MatrixFormat::bf16 ||
+         format == MatrixFormat::e4m3;
+}
+
 class AnyProduct {
  public:
-  void prepare(MatrixFormat format, bool result_is_fp32) {
+  void prepare(MatrixFormat format, bool result_is_fp32, MatrixSums sums) {
     type_ = types_of(format).a;
-    result_type_ = result_is_fp32 ? CUDA_R_32F : type_;
+    b_is_by_columns_ = format == MatrixFormat::e4m3;
+    result_type_ = result_is_fp32 ? CUDA_R_32F : b_is_by_columns_ ? CUDA_R_16F : type_;
     handle_ = create_handle();
     cublasLtMatmulDesc_t product = nullptr;
     check(cublasLtMatmulDescCreate(&product, CUBLAS_COMPUTE_32F, CUDA_R_32F));
     product_.reset(product);
+    if (b_is_by_columns_) {
+      transpose_first(product);
+    }
+    set_sums(product, sums);
   }
 
   void enqueue(const RowProductArguments& p, void* workspace) {
     const std::array extents = {p.m, p.n, p.k, p.lda, p.ldb, p.ldc};
     if (extents != extents_) {
-      problem_.a = layout_of(type_, p.n, p.k, p.ldb);
+      problem_.a =
+          b_is_by_columns_ ? layout_of(type_, p.k, p.n, p.ldb) : layout_of(type_, p.n, p.k, p.ldb);
       problem_.b = layout_of(type_, p.k, p.m, p.lda);
       problem_.d = layout_of(result_type_, p.n, p.m, p.ldc);
       problem_.choose(handle_.get(), product_.get());
@@ -169,6 +189,7 @@ class AnyProduct {
  private:
   cudaDataType type_{};
   cudaDataType result_type_{};
+  bool b_is_by_columns_ = false;
   std::array<int, 6> extents_{};  // that the problem is for
   Owner<cublasLtHandle_t> handle_;
   Owner<cublasLtMatmulDesc_t> product_;

@@ -1,5 +1,5 @@
-// AMD's hipBLASLt, part of ROCm. (Debian does not have it: written after the library's reference,
-// and never compiled with it, which CMake tries before it takes it.)
+// AMD's hipBLASLt, part of ROCm. (Compiled and linked with Debian's 7.2.4, and never run; CMake takes only a
+// version that this compiles with.)
 #pragma once
 
 #include <hip/hip_runtime_api.h>
@@ -26,8 +26,11 @@ inline void check(hipblasStatus_t status) {
 }
 
 /// FP16 and BF16: the others have names that changed between versions.
+inline bool multiplies_rows_of(MatrixFormat format) {
+  return format == MatrixFormat::fp16 || format == MatrixFormat::bf16;
+}
 inline hipDataType type_of(MatrixFormat format) {
-  if (format != MatrixFormat::fp16 && format != MatrixFormat::bf16) {
+  if (!multiplies_rows_of(format)) {
     throw DeviceError("hipBLASLt is asked for products of FP16 and BF16 alone");
   }
   return format == MatrixFormat::fp16 ? HIP_R_16F : HIP_R_16BF;
@@ -132,7 +135,7 @@ class Product {
 
 class AnyProduct {
  public:
-  void prepare(MatrixFormat format, bool result_is_fp32) {
+  void prepare(MatrixFormat format, bool result_is_fp32, MatrixSums) {
     type_ = type_of(format);
     result_type_ = result_is_fp32 ? HIP_R_32F : type_;
     multiplier_.prepare(HIPBLAS_OP_N);

@@ -22,13 +22,17 @@ void MatrixProduct::enqueue(const void* a, const void* b, void* d, void* workspa
   implementation_->product.enqueue(a, b, d, workspace);
 }
 
+bool has_row_products_of(MatrixFormat format) {
+  return matrix_library_of_build::multiplies_rows_of(format);
+}
+
 struct RowProduct::Implementation {
   matrix_library_of_build::AnyProduct product;
 };
 
-RowProduct::RowProduct(MatrixFormat format, bool result_is_fp32)
+RowProduct::RowProduct(MatrixFormat format, bool result_is_fp32, MatrixSums sums)
     : implementation_(std::make_unique<Implementation>()) {
-  implementation_->product.prepare(format, result_is_fp32);
+  implementation_->product.prepare(format, result_is_fp32, sums);
 }
 
 RowProduct::~RowProduct() = default;

@@ -18,8 +18,10 @@ struct Product {
   void enqueue(const void*, const void*, void*, void*) {}
 };
 
+inline bool multiplies_rows_of(MatrixFormat) { return false; }
+
 struct AnyProduct {
-  void prepare(MatrixFormat, bool) {
+  void prepare(MatrixFormat, bool, MatrixSums) {
     throw DeviceError(std::string("this build has no library for matrix products by format: ") +
                       matrix_libraries);
   }

@@ -57,17 +57,21 @@ struct RowProductArguments {
   const void* a = nullptr;  ///< m x k, row by row, rows `lda` apart
   int lda = 0;
   const void* b = nullptr;  ///< k x n, rows `ldb` apart
-  int ldb = 0;
+  int ldb = 0;              ///< of E4M3 that of columns
   float beta = 0;
   void* c = nullptr;  ///< m x n, rows `ldc` apart
   int ldc = 0;
 };
 
-/// Products of matrices that lie row by row, of FP16 or BF16.
+/// Whether a RowProduct may be of this format.
+bool has_row_products_of(MatrixFormat format);
+
+/// Products of matrices that lie row by row, of FP16, BF16 or E4M3, of which B lies column by
+/// column.
 class RowProduct {
  public:
-  /// C is FP32 or like A and B. Throws DeviceError.
-  RowProduct(MatrixFormat format, bool result_is_fp32);
+  /// C is FP32 or like A and B, of E4M3 FP16. Throws DeviceError.
+  RowProduct(MatrixFormat format, bool result_is_fp32, MatrixSums sums);
   ~RowProduct();
   RowProduct(const RowProduct&) = delete;
   RowProduct& operator=(const RowProduct&) = delete;

@@ -43,7 +43,8 @@ void measure_in_turn(const hipscope::Sweep& sweep, hipscope::Point& point,
     bodies.emplace_back([prepared] { prepared->enqueue(); });
     options.push_back({.name = stage.technique});
   }
-  const auto ways = ways_of_library<Value, Result>(sweep);
+  const auto ways = is_for_library<Value>(product.extents) ? ways_of_library<Value, Result>(sweep)
+                                                           : std::vector<LibraryWay>{};
   for (const LibraryWay& way : ways) {
     const auto library = std::make_shared<Library<Value, Result>>(way);
     const Verdict verdict = judge(*library, problem, factors);

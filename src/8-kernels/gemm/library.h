@@ -21,15 +21,30 @@ struct LibraryWay {
   std::string name;
   /// The kind of math; none: the way that the library for products by format (Lt) puts first.
   std::optional<hipscope::vendor::GemmMath> math;
+  hipscope::vendor::MatrixSums sums = hipscope::vendor::MatrixSums::standard;  ///< of FP8
 };
 
-/// What takes factors of 16 bits alone.
+/// Whether libraries for products by format may have factors of this type.
 template <typename Value>
-inline constexpr bool has_16_bits = std::is_same_v<Value, Half> || std::is_same_v<Value, BFloat16>;
+inline constexpr bool has_format = sizeof(Value) <= 2;
 
 /// Whether the library for products (not that by format) has these types.
 template <typename Value, typename Result>
 inline constexpr bool is_plain = std::is_same_v<Value, Result> && !std::is_same_v<Value, BFloat16>;
+
+template <typename Value>
+constexpr hipscope::vendor::MatrixFormat format_of() {
+  using hipscope::vendor::MatrixFormat;
+  return std::is_same_v<Value, Half>       ? MatrixFormat::fp16
+         : std::is_same_v<Value, BFloat16> ? MatrixFormat::bf16
+                                           : MatrixFormat::e4m3;
+}
+
+/// Of floats of 8 bits libraries multiply only matrices whose extents are multiples of 16.
+template <typename Value>
+bool is_for_library(const Extents& e) {
+  return !has_b_by_columns<Value> || (e.m | e.n | e.k | e.lda | e.ldb | e.ldc) % 16 == 0;
+}
 
 /// The library in one way, for products of one type.
 template <typename Value, typename Result = Value>
@@ -39,16 +54,14 @@ class Library {
     if (way.math) {
       gemm_ = std::make_unique<hipscope::vendor::Gemm>(*way.math);
     } else {
-      using hipscope::vendor::MatrixFormat;
       by_format_ = std::make_unique<hipscope::vendor::RowProduct>(
-          std::is_same_v<Value, Half> ? MatrixFormat::fp16 : MatrixFormat::bf16,
-          !std::is_same_v<Value, Result>);
+          format_of<Value>(), std::is_same_v<Result, float>, way.sums);
       workspace_.emplace(hipscope::vendor::matrix_workspace_bytes);
     }
   }
 
   void enqueue(const Product<Value, Result>& product) {
-    if constexpr (has_16_bits<Value>) {
+    if constexpr (has_format<Value>) {
       if (by_format_) {
         by_format_->enqueue(arguments_of<hipscope::vendor::RowProductArguments>(product),
                             workspace_->data());
@@ -87,7 +100,8 @@ inline const std::vector<LibraryWay>& all_ways() {
   static const std::vector<LibraryWay> ways = {
       {"standard math", hipscope::vendor::GemmMath::standard},
       {"pedantic math", hipscope::vendor::GemmMath::pedantic},
-      {"by format, the first choice", std::nullopt}};
+      {"by format, the first choice", std::nullopt},
+      {"by format, fast sums", std::nullopt, hipscope::vendor::MatrixSums::fast}};
   return ways;
 }
 
@@ -95,6 +109,13 @@ inline const std::vector<LibraryWay>& all_ways() {
 /// by the library on that device, and ends.
 inline constexpr const char* probe_option = "--probe-library";
 inline constexpr const char* probe_option_by_format = "--probe-library-by-format";
+
+/// Only FP8 is summed in more than one way.
+template <typename Value>
+bool is_of_format(const LibraryWay& way) {
+  return has_format<Value> &&
+         (has_b_by_columns<Value> || way.sums == hipscope::vendor::MatrixSums::standard);
+}
 
 /// The status to end with where the arguments ask for a probe.
 template <typename Value>
@@ -113,7 +134,8 @@ std::optional<int> probe_if_asked(int argc, char** argv) {
     const Extents extents = {
         .m = side, .n = side, .k = side, .lda = side, .ldb = side, .ldc = side};
     for (const LibraryWay& way : all_ways()) {
-      if (way.math.has_value() == (option == probe_option)) {
+      if (way.math.has_value() == (option == probe_option) &&
+          (way.math || is_of_format<Value>(way))) {
         Library<Value> library(way);
         library.enqueue(Product<Value>{.extents = extents,
                                        .alpha = 1,
@@ -154,8 +176,10 @@ inline const std::string& failure_of_library_by_format() {
 inline bool names_library(const hipscope::Sweep& sweep) {
   return sweep.is_hardware() && !hipscope::vendor::gemm_library().empty();
 }
-inline bool names_library_by_format(const hipscope::Sweep& sweep) {
-  return sweep.is_hardware() && !hipscope::vendor::matrix_library().empty();
+template <typename Value>
+bool names_library_by_format(const hipscope::Sweep& sweep) {
+  return has_format<Value> && sweep.is_hardware() && !hipscope::vendor::matrix_library().empty() &&
+         hipscope::vendor::has_row_products_of(format_of<Value>());
 }
 
 /// What the libraries offer for products of these types on this device.
@@ -165,7 +189,7 @@ std::vector<LibraryWay> ways_of_library(const hipscope::Sweep& sweep) {
   for (const LibraryWay& way : all_ways()) {
     const bool is_here =
         way.math ? is_plain<Value, Result> && names_library(sweep) && failure_of_library().empty()
-                 : has_16_bits<Value> && names_library_by_format(sweep) &&
+                 : is_of_format<Value>(way) && names_library_by_format<Value>(sweep) &&
                        failure_of_library_by_format().empty();
     if (is_here) {
       ways.push_back(way);
@@ -184,7 +208,7 @@ void note_library(hipscope::Sweep& sweep, const std::string& arithmetic) {
                     : " is left out: a process that called it on this device " + failure));
   };
   const bool has_plain = is_plain<Value, Result> && names_library(sweep);
-  const bool has_by_format = has_16_bits<Value> && names_library_by_format(sweep);
+  const bool has_by_format = names_library_by_format<Value>(sweep);
   if (has_plain) {
     note(hipscope::vendor::gemm_library(), failure_of_library());
   }

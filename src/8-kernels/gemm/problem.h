@@ -60,10 +60,15 @@ template <typename Value, typename Result = Value>
 class Problem {
  public:
   Problem(unsigned m, unsigned n, unsigned k, Values values, std::uint64_t seed, Gaps gaps = {})
-      : extents_{.m = m, .n = n, .k = k, .lda = k + gaps.a, .ldb = n + gaps.b, .ldc = n + gaps.c},
+      : extents_{.m = m,
+                 .n = n,
+                 .k = k,
+                 .lda = k + gaps.a,
+                 .ldb = (has_b_by_columns<Value> ? k : n) + gaps.b,
+                 .ldc = n + gaps.c},
         values_(values),
         a_(elements(m, extents_.lda)),
-        b_(elements(k, extents_.ldb)),
+        b_(elements(has_b_by_columns<Value> ? n : k, extents_.ldb)),
         before_(elements(m, extents_.ldc)),
         c_(elements(m, extents_.ldc)),
         product_(elements(m, n)),
@@ -73,7 +78,11 @@ class Problem {
     // those; compute-sanitizer's initcheck counts the gap behind them as read.
     b_.poison();
     fill(a_, m, k, extents_.lda, hipscope::random_bits(key));
-    fill(b_, k, n, extents_.ldb, hipscope::random_bits(key + 1));
+    if constexpr (has_b_by_columns<Value>) {
+      fill(b_, n, k, extents_.ldb, hipscope::random_bits(key + 1));
+    } else {
+      fill(b_, k, n, extents_.ldb, hipscope::random_bits(key + 1));
+    }
     before_.poison();  // what lies beside its rows is compared too
     fill(before_, m, n, extents_.ldc, hipscope::random_bits(key + 2));
     hipscope::launch(reference_kernel<Value>,
@@ -138,7 +147,7 @@ class Problem {
       for (unsigned k = 0; k < extents_.k; ++k) {
         const long double left = to_double(a[k]);
         for (unsigned column = 0; column < extents_.n; ++column) {
-          const long double term = left * to_double(b[std::size_t{k} * extents_.ldb + column]);
+          const long double term = left * to_double(b[place_in_b<Value>(extents_, k, column)]);
           sums[column] += term;
           magnitudes[column] += std::abs(term);
         }
@@ -257,13 +266,17 @@ class Prepared {
     to.n = rounded_up(from.n, std::max(sixteen_bytes, stage_->tiles.block_columns));
     to.k = rounded_up(from.k, std::max(sixteen_bytes, k_multiple()));
     to.lda = to.k + gap;
-    to.ldb = to.n + gap;
+    to.ldb = (has_b_by_columns<Value> ? to.k : to.n) + gap;
     to.ldc = to.n + gap;
     a_.emplace(elements(to.m, to.lda));
-    b_.emplace(elements(to.k, to.ldb));
+    b_.emplace(elements(has_b_by_columns<Value> ? to.n : to.k, to.ldb));
     c_.emplace(elements(to.m, to.ldc));
     copy(a_->data(), to.m, to.k, to.lda, original_.a, from.m, from.k, from.lda);
-    copy(b_->data(), to.k, to.n, to.ldb, original_.b, from.k, from.n, from.ldb);
+    if constexpr (has_b_by_columns<Value>) {
+      copy(b_->data(), to.n, to.k, to.ldb, original_.b, from.n, from.k, from.ldb);
+    } else {
+      copy(b_->data(), to.k, to.n, to.ldb, original_.b, from.k, from.n, from.ldb);
+    }
     copy(c_->data(), to.m, to.n, to.ldc, original_.c, from.m, from.n, from.ldc);
     product_.a = a_->data();
     product_.b = b_->data();

@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(reference_threads)
     a_tile[row_of_tile][column_of_tile] =
         row < extents.m && a_k < extents.k ? a[std::size_t{row} * extents.lda + a_k] : Value{};
     b_tile[row_of_tile][column_of_tile] = b_k < extents.k && column < extents.n
-                                              ? b[std::size_t{b_k} * extents.ldb + column]
+                                              ? b[place_in_b<Value>(extents, b_k, column)]
                                               : Value{};
     __syncthreads();
     for (unsigned k = 0; k < reference_side; ++k) {

@@ -1,6 +1,6 @@
 // What a stage of a ladder of matrix products is: a kernel, the tiles that it works on, and where
-// it comes from. `Value`, of A and B, is float, double, or Half or BFloat16, whose sums and factors
-// are float; `Result`, of C, is the same or float.
+// it comes from. `Value`, of A and B, is float, double, or Half, BFloat16 or E4M3, whose sums and
+// factors are float; `Result`, of C, is the same or float, of E4M3 Half or float.
 #pragma once
 
 #include <hipscope/half.h>
@@ -8,15 +8,22 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 
 namespace gemm {
 
 using hipscope::BFloat16;
+using hipscope::E4M3;
 using hipscope::Factor;
 using hipscope::Half;
 
+/// Of floats of 8 bits B lies column by column: matrix instructions want k along the memory of both
+/// factors, and can turn only those of 16 bits.
+template <typename Value>
+inline constexpr bool has_b_by_columns = std::is_same_v<Value, E4M3>;
+
 /// The sizes of C = alpha A B + beta C. All matrices lie row by row, with so many elements from one
-/// row to the next.
+/// row to the next (of B, where it lies by columns, from one column to the next).
 struct Extents {
   unsigned m;  ///< rows of A and C
   unsigned n;  ///< columns of B and C
@@ -25,6 +32,13 @@ struct Extents {
   unsigned ldb;
   unsigned ldc;
 };
+
+/// Where in memory an element of B is.
+template <typename Value>
+__host__ __device__ std::size_t place_in_b(const Extents& extents, unsigned k, unsigned column) {
+  return has_b_by_columns<Value> ? std::size_t{column} * extents.ldb + k
+                                 : std::size_t{k} * extents.ldb + column;
+}
 
 /// One product, as a kernel is asked for it.
 template <typename Value, typename Result = Value>

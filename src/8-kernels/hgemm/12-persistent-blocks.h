@@ -25,8 +25,8 @@ struct TileOrder {
 };
 
 /// The row and the column of tile `number`.
-__device__ inline uint2 tile_at(const TileOrder& order, unsigned number) {
-  constexpr unsigned group_rows = 8;
+template <unsigned group_rows = 8>
+__device__ uint2 tile_at(const TileOrder& order, unsigned number) {
   const unsigned group = number / (group_rows * order.columns);
   const unsigned in_group = number % (group_rows * order.columns);
   const unsigned rows = min(group_rows, order.rows - group * group_rows);

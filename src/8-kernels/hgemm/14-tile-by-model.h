@@ -42,6 +42,7 @@ struct TileShape {
   static constexpr unsigned b_bytes = boxes * 64 * row_bytes;
   // C on its way to memory: so many columns at once, in boxes that hold nothing else. (Of B what a
   // box has too much is not read; boxes of 32 columns, in rows of 64 bytes, made wgmma slower.)
+  static constexpr unsigned c_box_rows = 64;
   static constexpr unsigned c_box_columns = columns % 64 == 0 ? 64 : 32;
   static constexpr unsigned stored_columns = columns == 256 ? 128 : columns;
   static constexpr unsigned c_bytes = 64 * stored_columns * 2;  ///< of a group
@@ -64,15 +65,15 @@ __device__ unsigned place_in_c(unsigned row, unsigned column) {
   constexpr unsigned pieces = Tile::c_box_columns / 8;  // of 16 bytes in a row of a box
   const unsigned in_box = column % Tile::c_box_columns;
   const unsigned swizzle = pieces == 8 ? row % 8 : row / 2 % 4;
-  return (column / Tile::c_box_columns * 64 + row) * pieces * 16 + (in_box / 8 ^ swizzle) * 16 +
-         in_box % 8 * 2;
+  return (column / Tile::c_box_columns * Tile::c_box_rows + row) * pieces * 16 +
+         (in_box / 8 ^ swizzle) * 16 + in_box % 8 * 2;
 }
 
 // Two neighbours at once where they share 4 bytes of memory.
 template <typename Tile, typename Value>
 __device__ void store_rows(const unsigned char* c_tile, unsigned warp, unsigned lane, unsigned rows,
                            unsigned columns, unsigned pitch, Value* c) {
-  for (unsigned row = warp; row < min(64U, rows); row += 4) {
+  for (unsigned row = warp; row < min(Tile::c_box_rows, rows); row += 4) {
     Value* const at = c + std::size_t{row} * pitch;
     const unsigned odd = reinterpret_cast<std::uintptr_t>(at) / 2 % 2;
     for (unsigned second = 2 * lane + 1 - odd; second <= columns; second += 64) {

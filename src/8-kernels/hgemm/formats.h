@@ -1,4 +1,4 @@
-// The last rungs with other formats: bfloat16 in place of halves, and C in FP32.
+// The last rungs with other formats: bfloat16 in place of halves, C in FP32, and floats of 8 bits.
 #pragma once
 
 #include <hipscope/hipscope.h>
@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "../gemm/cases.h"
@@ -13,18 +14,27 @@
 #include "../gemm/judge.h"
 #include "../gemm/problem.h"
 #include "07-two-lds-buffers.h"
-#include "14-tile-by-model.h"
+#include "15-columns-and-parts.h"
+#include "16-floats-of-8-bits.h"
 
 namespace hgemm {
 
 /// The rungs that are there for any format and that the device has.
 template <typename Value, typename Result>
 std::vector<gemm::Stage<Value, Result>> stages_of_format(const hipscope::Sweep& sweep) {
-  auto all = two_lds_buffers_stages<Value, Result>();
-  all.push_back(tile_by_model_stage<Value, Result>());
+  std::vector<gemm::Stage<Value, Result>> all;
+  if constexpr (std::is_same_v<Value, E4M3>) {
+    all = floats_of_8_bits_stages<Result>();
+  } else {
+    all = two_lds_buffers_stages<Value, Result>();
+    all.push_back(columns_and_parts_stage<Value, Result>());
+  }
   std::vector<gemm::Stage<Value, Result>> here;
   std::copy_if(all.begin(), all.end(), std::back_inserter(here),
                [&](const auto& stage) { return gemm::is_here(sweep, stage); });
+  if (std::is_same_v<Value, E4M3> && here.size() > 1) {
+    here.erase(here.begin());  // a thousandth of the others' rate, where there are others
+  }
   if (!sweep.is_hardware()) {
     here.resize(1);  // they differ by instruction, which sweep stages has been through
   }
@@ -82,6 +92,7 @@ inline void measure_formats(hipscope::Sweep& sweep, const gemm::Extents& size, u
   sweep.headline("rate");
   sweep.note("M=" + std::to_string(size.m) + " N=" + std::to_string(size.n) +
              " K=" + std::to_string(size.k) + "; sums, alpha and beta are FP32");
+  sweep.note("of FP8, B lies column by column, and sums have the bits that the instruction keeps");
   gemm::note_library<BFloat16, float>(sweep, "with FP32 sums");
   sweep.require_memory(gemm::bytes_of_problem<Half, float>(size.m, size.n, size.k), "--m");
   double x = 0;
@@ -91,6 +102,8 @@ inline void measure_formats(hipscope::Sweep& sweep, const gemm::Extents& size, u
   measure_format<Half, float>(sweep, "FP16, C in FP32", ++x, size, above);
   measure_format<BFloat16, BFloat16>(sweep, "BF16", ++x, size, above);
   measure_format<BFloat16, float>(sweep, "BF16, C in FP32", ++x, size, above);
+  measure_format<E4M3, Half>(sweep, "FP8 E4M3, C in FP16", ++x, size, above);
+  measure_format<E4M3, float>(sweep, "FP8 E4M3, C in FP32", ++x, size, above);
 }
 
 }  // namespace hgemm

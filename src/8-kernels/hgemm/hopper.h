@@ -42,18 +42,18 @@ using hipscope::publish_barriers;
 using hipscope::TensorMap;
 using hipscope::wait_for;
 
-/// The map of a matrix of values of 16 bits, row by row, of which a copy takes `box_columns` x
+/// The map of a matrix of values of 16 or 8 bits, row by row, of which a copy takes `box_columns` x
 /// `box_rows`; in LDS the 16-byte pieces of each row of 128 bytes are XORed with the row's number
-/// (128-byte swizzle; of boxes of 32 columns that of 64 bytes). `pitch` is in elements, a multiple
-/// of 8. Throws DeviceError.
+/// (128-byte swizzle; of boxes of 64 bytes that of these). `pitch` is in elements; rows begin at
+/// multiples of 16 bytes. Throws DeviceError.
 template <typename Value>
 TensorMap map_of(const Value* matrix, unsigned rows, unsigned columns, unsigned pitch,
                  unsigned box_rows, unsigned box_columns) {
-  static_assert(sizeof(Value) == sizeof(std::uint16_t));  // what they are does not matter to copies
+  static_assert(sizeof(Value) <= 2);  // what they are does not matter to copies
   return hipscope::tensor_map(
-      CU_TENSOR_MAP_DATA_TYPE_FLOAT16, matrix, rows, columns, pitch,
-      {.rows = box_rows, .columns = box_columns},
-      box_columns == 32 ? CU_TENSOR_MAP_SWIZZLE_64B : CU_TENSOR_MAP_SWIZZLE_128B);
+      sizeof(Value) == 2 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_UINT8, matrix,
+      rows, columns, pitch, {.rows = box_rows, .columns = box_columns},
+      box_columns * sizeof(Value) == 64 ? CU_TENSOR_MAP_SWIZZLE_64B : CU_TENSOR_MAP_SWIZZLE_128B);
 }
 
 /// Enqueues a kernel in clusters of such a shape. Where it `overlaps`, its blocks may begin as
@@ -159,6 +159,14 @@ __device__ inline void store_matrices(void* row, unsigned first, unsigned second
       "r"(first), "r"(second), "r"(third), "r"(fourth)
       : "memory");
 }
+/// The same four matrices, transposed: a lane has two neighbours of column lane / 4.
+__device__ inline void store_transposed(void* row, unsigned first, unsigned second, unsigned third,
+                                        unsigned fourth) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                   lds_address(row)),
+               "r"(first), "r"(second), "r"(third), "r"(fourth)
+               : "memory");
+}
 
 /// Barrier `number` (1 ... 15) of so many threads of the block.
 __device__ inline void barrier_of(unsigned number, unsigned threads) {
@@ -170,6 +178,19 @@ __device__ inline void cluster_barrier() {
 /// The next kernel of the stream may begin where it was launched to overlap.
 __device__ inline void let_next_kernel_begin() {
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+/// Counts this block, all of whose threads have been at a barrier: what they stored before is there
+/// for whoever sees the count.
+__device__ inline void arrive_for_all(unsigned* arrived) {
+  asm volatile("fence.acq_rel.gpu; red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrived)
+               : "memory");
+}
+/// Until so many arrivals of other blocks; what those stored before them is there.
+__device__ inline void wait_for_arrivals(const unsigned* arrived, unsigned count) {
+  unsigned now = 0;
+  do {
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(arrived) : "memory");
+  } while (now < count);
 }
 /// Until the kernel before has ended and its stores are visible; at once if this one was not
 /// launched to overlap.

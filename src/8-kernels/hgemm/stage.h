@@ -1,5 +1,5 @@
 // What a rung of this ladder is: halves in, sums in FP32, halves out; the last ones also take
-// bfloat16 and give floats.
+// bfloat16, or floats of 8 bits, and give floats.
 #pragma once
 
 #include <hipscope/half_values.h>
@@ -14,6 +14,7 @@ using gemm::grid_of;
 using gemm::stage_of;
 using gemm::Tiles;
 using hipscope::BFloat16;
+using hipscope::E4M3;
 using hipscope::Half;
 using Product = gemm::Product<Half>;
 using Stage = gemm::Stage<Half>;

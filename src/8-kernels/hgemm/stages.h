@@ -18,6 +18,7 @@
 #include "12-persistent-blocks.h"
 #include "13-tile-by-size.h"
 #include "14-tile-by-model.h"
+#include "15-columns-and-parts.h"
 #include "stage.h"
 
 namespace hgemm {
@@ -32,7 +33,7 @@ inline std::vector<Stage> all_stages() {
   }
   for (const Stage& stage : {asynchronous_copies_stage(), tensor_copies_stage(), wider_tile_stage(),
                              shared_tiles_stage(), persistent_blocks_stage(), tile_by_size_stage(),
-                             tile_by_model_stage()}) {
+                             tile_by_model_stage(), columns_and_parts_stage()}) {
     all.push_back(stage);
   }
   return all;

@@ -1,5 +1,5 @@
-// The matrix instructions of four warps, by the columns of B. Sum i of a lane is in row
-// 16 warp + lane / 4 + 8 (i / 2 % 2) and in column 8 (i / 4) + 2 (lane % 4) + i % 2.
+// The matrix instructions of four warps, by the columns of their second operand. Sum i of a lane is
+// in row 16 warp + lane / 4 + 8 (i / 2 % 2) and in column 8 (i / 4) + 2 (lane % 4) + i % 2.
 #pragma once
 
 #include <type_traits>
@@ -10,206 +10,110 @@
 
 namespace hgemm {
 
-// The text of an instruction must be a literal: the type of the factors is put into it by a macro.
-#define HGEMM_MULTIPLY_64(type)                                                                   \
-  asm volatile(                                                                                   \
-      "{ .reg .pred add; setp.ne.b32 add, %34, 0; "                                               \
-      "wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type                                 \
-      " {"                                                                                        \
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                    \
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"            \
-      "}, %32, %33, add, 1, 1, 0, 1; }"                                                           \
-      : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3]), "+f"(sums[4]), "+f"(sums[5]), \
-        "+f"(sums[6]), "+f"(sums[7]), "+f"(sums[8]), "+f"(sums[9]), "+f"(sums[10]),               \
-        "+f"(sums[11]), "+f"(sums[12]), "+f"(sums[13]), "+f"(sums[14]), "+f"(sums[15]),           \
-        "+f"(sums[16]), "+f"(sums[17]), "+f"(sums[18]), "+f"(sums[19]), "+f"(sums[20]),           \
-        "+f"(sums[21]), "+f"(sums[22]), "+f"(sums[23]), "+f"(sums[24]), "+f"(sums[25]),           \
-        "+f"(sums[26]), "+f"(sums[27]), "+f"(sums[28]), "+f"(sums[29]), "+f"(sums[30]),           \
-        "+f"(sums[31])                                                                            \
-      : "l"(a), "l"(b), "r"(static_cast<int>(add)))
+/// How a matrix product's operands become an instruction's.
+enum class Operands {
+  rows_first,     ///< 64 rows of A by columns of B, row by row in LDS
+  columns_first,  ///< 64 columns of B, row by row in LDS, by rows of A: the sums are transposed
+};
 
-/// sums (+)= a b: 64 x 16 of A, rows along k, by 16 x 64 of B, rows along its columns. Without
-/// `add` the sums begin at 0.
-template <typename Value = hipscope::Half>
-__device__ void multiply(float (&sums)[32], std::uint64_t a, std::uint64_t b, bool add) {
-  if constexpr (std::is_same_v<Value, hipscope::Half>) {
-    HGEMM_MULTIPLY_64("f16");
-  } else {
-    HGEMM_MULTIPLY_64("bf16");
+// The text of an instruction must be a literal: the numbers of its registers and the type of the
+// factors are put into it by macros.
+#define HGEMM_LIST_8 "%0, %1, %2, %3, %4, %5, %6, %7"
+#define HGEMM_LIST_32                                                                   \
+  HGEMM_LIST_8                                                                          \
+  ", %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24" \
+  ", %25, %26, %27, %28, %29, %30, %31"
+#define HGEMM_LIST_40 \
+  HGEMM_LIST_32       \
+  ", %32, %33, %34, %35, %36, %37, %38, %39"
+#define HGEMM_LIST_48 \
+  HGEMM_LIST_40       \
+  ", %40, %41, %42, %43, %44, %45, %46, %47"
+#define HGEMM_LIST_64 \
+  HGEMM_LIST_48       \
+  ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define HGEMM_LIST_72 \
+  HGEMM_LIST_64       \
+  ", %64, %65, %66, %67, %68, %69, %70, %71"
+#define HGEMM_LIST_96                                                                \
+  HGEMM_LIST_72                                                                      \
+  ", %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87" \
+  ", %88, %89, %90, %91, %92, %93, %94, %95"
+#define HGEMM_LIST_128                                                                   \
+  HGEMM_LIST_96                                                                          \
+  ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109"     \
+  ", %110, %111, %112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123" \
+  ", %124, %125, %126, %127"
+#define HGEMM_SUMS_8(i)                                                                      \
+  "+f"(sums[i]), "+f"(sums[i + 1]), "+f"(sums[i + 2]), "+f"(sums[i + 3]), "+f"(sums[i + 4]), \
+      "+f"(sums[i + 5]), "+f"(sums[i + 6]), "+f"(sums[i + 7])
+#define HGEMM_SUMS_ALL_8 HGEMM_SUMS_8(0)
+#define HGEMM_SUMS_ALL_32 HGEMM_SUMS_ALL_8, HGEMM_SUMS_8(8), HGEMM_SUMS_8(16), HGEMM_SUMS_8(24)
+#define HGEMM_SUMS_ALL_40 HGEMM_SUMS_ALL_32, HGEMM_SUMS_8(32)
+#define HGEMM_SUMS_ALL_48 HGEMM_SUMS_ALL_40, HGEMM_SUMS_8(40)
+#define HGEMM_SUMS_ALL_64 HGEMM_SUMS_ALL_48, HGEMM_SUMS_8(48), HGEMM_SUMS_8(56)
+#define HGEMM_SUMS_ALL_72 HGEMM_SUMS_ALL_64, HGEMM_SUMS_8(64)
+#define HGEMM_SUMS_ALL_96 HGEMM_SUMS_ALL_72, HGEMM_SUMS_8(72), HGEMM_SUMS_8(80), HGEMM_SUMS_8(88)
+#define HGEMM_SUMS_ALL_128 \
+  HGEMM_SUMS_ALL_96, HGEMM_SUMS_8(96), HGEMM_SUMS_8(104), HGEMM_SUMS_8(112), HGEMM_SUMS_8(120)
+
+#define HGEMM_WGMMA(shape, count, a_number, b_number, add_number, ending)         \
+  asm volatile("{ .reg .pred add; setp.ne.b32 add, %" #add_number                 \
+               ", 0; wgmma.mma_async.sync.aligned." shape " {" HGEMM_LIST_##count \
+               "}, %" #a_number ", %" #b_number ", add, 1, 1" ending "; }"        \
+               : HGEMM_SUMS_ALL_##count                                           \
+               : "l"(a), "l"(b), "r"(static_cast<int>(add)))
+
+/// sums (+)= a b: of 16 bits 64 x 16 by 16 x `columns`, of 8 bits twice as deep and both with rows
+/// along k. Without `add` the sums begin at 0.
+#define HGEMM_MULTIPLY(columns, count, a_number, b_number, add_number)                             \
+  template <typename Value = hipscope::Half, Operands operands = Operands::rows_first>             \
+  __device__ void multiply(float(&sums)[count], std::uint64_t a, std::uint64_t b, bool add) {      \
+    constexpr bool are_halves = std::is_same_v<Value, hipscope::Half>;                             \
+    if constexpr (std::is_same_v<Value, hipscope::E4M3>) {                                         \
+      HGEMM_WGMMA("m64n" #columns "k32.f32.e4m3.e4m3", count, a_number, b_number, add_number, ""); \
+    } else if constexpr (operands == Operands::columns_first && are_halves) {                      \
+      HGEMM_WGMMA("m64n" #columns "k16.f32.f16.f16", count, a_number, b_number, add_number,        \
+                  ", 1, 0");                                                                       \
+    } else if constexpr (operands == Operands::columns_first) {                                    \
+      HGEMM_WGMMA("m64n" #columns "k16.f32.bf16.bf16", count, a_number, b_number, add_number,      \
+                  ", 1, 0");                                                                       \
+    } else if constexpr (are_halves) {                                                             \
+      HGEMM_WGMMA("m64n" #columns "k16.f32.f16.f16", count, a_number, b_number, add_number,        \
+                  ", 0, 1");                                                                       \
+    } else {                                                                                       \
+      HGEMM_WGMMA("m64n" #columns "k16.f32.bf16.bf16", count, a_number, b_number, add_number,      \
+                  ", 0, 1");                                                                       \
+    }                                                                                              \
   }
-}
-#undef HGEMM_MULTIPLY_64
+HGEMM_MULTIPLY(16, 8, 8, 9, 10)
+HGEMM_MULTIPLY(64, 32, 32, 33, 34)
+HGEMM_MULTIPLY(80, 40, 40, 41, 42)
+HGEMM_MULTIPLY(96, 48, 48, 49, 50)
+HGEMM_MULTIPLY(128, 64, 64, 65, 66)
+HGEMM_MULTIPLY(144, 72, 72, 73, 74)
+HGEMM_MULTIPLY(192, 96, 96, 97, 98)
+HGEMM_MULTIPLY(256, 128, 128, 129, 130)
 
-#define HGEMM_MULTIPLY_96(type)                                                                   \
-  asm volatile(                                                                                   \
-      "{ .reg .pred add; setp.ne.b32 add, %50, 0; "                                               \
-      "wgmma.mma_async.sync.aligned.m64n96k16.f32." type "." type                                 \
-      " {"                                                                                        \
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                    \
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "          \
-      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"            \
-      "}, %48, %49, add, 1, 1, 0, 1; }"                                                           \
-      : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3]), "+f"(sums[4]), "+f"(sums[5]), \
-        "+f"(sums[6]), "+f"(sums[7]), "+f"(sums[8]), "+f"(sums[9]), "+f"(sums[10]),               \
-        "+f"(sums[11]), "+f"(sums[12]), "+f"(sums[13]), "+f"(sums[14]), "+f"(sums[15]),           \
-        "+f"(sums[16]), "+f"(sums[17]), "+f"(sums[18]), "+f"(sums[19]), "+f"(sums[20]),           \
-        "+f"(sums[21]), "+f"(sums[22]), "+f"(sums[23]), "+f"(sums[24]), "+f"(sums[25]),           \
-        "+f"(sums[26]), "+f"(sums[27]), "+f"(sums[28]), "+f"(sums[29]), "+f"(sums[30]),           \
-        "+f"(sums[31]), "+f"(sums[32]), "+f"(sums[33]), "+f"(sums[34]), "+f"(sums[35]),           \
-        "+f"(sums[36]), "+f"(sums[37]), "+f"(sums[38]), "+f"(sums[39]), "+f"(sums[40]),           \
-        "+f"(sums[41]), "+f"(sums[42]), "+f"(sums[43]), "+f"(sums[44]), "+f"(sums[45]),           \
-        "+f"(sums[46]), "+f"(sums[47])                                                            \
-      : "l"(a), "l"(b), "r"(static_cast<int>(add)))
-
-/// sums (+)= a b: 64 x 16 of A, rows along k, by 16 x 96 of B, rows along its columns. Without
-/// `add` the sums begin at 0.
-template <typename Value = hipscope::Half>
-__device__ void multiply(float (&sums)[48], std::uint64_t a, std::uint64_t b, bool add) {
-  if constexpr (std::is_same_v<Value, hipscope::Half>) {
-    HGEMM_MULTIPLY_96("f16");
-  } else {
-    HGEMM_MULTIPLY_96("bf16");
-  }
-}
-#undef HGEMM_MULTIPLY_96
-
-#define HGEMM_MULTIPLY_128(type)                                                                  \
-  asm volatile(                                                                                   \
-      "{ .reg .pred add; setp.ne.b32 add, %66, 0; "                                               \
-      "wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type                                \
-      " {"                                                                                        \
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                    \
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "          \
-      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "          \
-      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"            \
-      "}, %64, %65, add, 1, 1, 0, 1; }"                                                           \
-      : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3]), "+f"(sums[4]), "+f"(sums[5]), \
-        "+f"(sums[6]), "+f"(sums[7]), "+f"(sums[8]), "+f"(sums[9]), "+f"(sums[10]),               \
-        "+f"(sums[11]), "+f"(sums[12]), "+f"(sums[13]), "+f"(sums[14]), "+f"(sums[15]),           \
-        "+f"(sums[16]), "+f"(sums[17]), "+f"(sums[18]), "+f"(sums[19]), "+f"(sums[20]),           \
-        "+f"(sums[21]), "+f"(sums[22]), "+f"(sums[23]), "+f"(sums[24]), "+f"(sums[25]),           \
-        "+f"(sums[26]), "+f"(sums[27]), "+f"(sums[28]), "+f"(sums[29]), "+f"(sums[30]),           \
-        "+f"(sums[31]), "+f"(sums[32]), "+f"(sums[33]), "+f"(sums[34]), "+f"(sums[35]),           \
-        "+f"(sums[36]), "+f"(sums[37]), "+f"(sums[38]), "+f"(sums[39]), "+f"(sums[40]),           \
-        "+f"(sums[41]), "+f"(sums[42]), "+f"(sums[43]), "+f"(sums[44]), "+f"(sums[45]),           \
-        "+f"(sums[46]), "+f"(sums[47]), "+f"(sums[48]), "+f"(sums[49]), "+f"(sums[50]),           \
-        "+f"(sums[51]), "+f"(sums[52]), "+f"(sums[53]), "+f"(sums[54]), "+f"(sums[55]),           \
-        "+f"(sums[56]), "+f"(sums[57]), "+f"(sums[58]), "+f"(sums[59]), "+f"(sums[60]),           \
-        "+f"(sums[61]), "+f"(sums[62]), "+f"(sums[63])                                            \
-      : "l"(a), "l"(b), "r"(static_cast<int>(add)))
-
-/// sums (+)= a b: 64 x 16 of A, rows along k, by 16 x 128 of B, rows along its columns. Without
-/// `add` the sums begin at 0.
-template <typename Value = hipscope::Half>
-__device__ void multiply(float (&sums)[64], std::uint64_t a, std::uint64_t b, bool add) {
-  if constexpr (std::is_same_v<Value, hipscope::Half>) {
-    HGEMM_MULTIPLY_128("f16");
-  } else {
-    HGEMM_MULTIPLY_128("bf16");
-  }
-}
-#undef HGEMM_MULTIPLY_128
-
-#define HGEMM_MULTIPLY_192(type)                                                                  \
-  asm volatile(                                                                                   \
-      "{ .reg .pred add; setp.ne.b32 add, %98, 0; "                                               \
-      "wgmma.mma_async.sync.aligned.m64n192k16.f32." type "." type                                \
-      " {"                                                                                        \
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                    \
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "          \
-      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "          \
-      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "          \
-      "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "          \
-      "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"            \
-      "}, %96, %97, add, 1, 1, 0, 1; }"                                                           \
-      : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3]), "+f"(sums[4]), "+f"(sums[5]), \
-        "+f"(sums[6]), "+f"(sums[7]), "+f"(sums[8]), "+f"(sums[9]), "+f"(sums[10]),               \
-        "+f"(sums[11]), "+f"(sums[12]), "+f"(sums[13]), "+f"(sums[14]), "+f"(sums[15]),           \
-        "+f"(sums[16]), "+f"(sums[17]), "+f"(sums[18]), "+f"(sums[19]), "+f"(sums[20]),           \
-        "+f"(sums[21]), "+f"(sums[22]), "+f"(sums[23]), "+f"(sums[24]), "+f"(sums[25]),           \
-        "+f"(sums[26]), "+f"(sums[27]), "+f"(sums[28]), "+f"(sums[29]), "+f"(sums[30]),           \
-        "+f"(sums[31]), "+f"(sums[32]), "+f"(sums[33]), "+f"(sums[34]), "+f"(sums[35]),           \
-        "+f"(sums[36]), "+f"(sums[37]), "+f"(sums[38]), "+f"(sums[39]), "+f"(sums[40]),           \
-        "+f"(sums[41]), "+f"(sums[42]), "+f"(sums[43]), "+f"(sums[44]), "+f"(sums[45]),           \
-        "+f"(sums[46]), "+f"(sums[47]), "+f"(sums[48]), "+f"(sums[49]), "+f"(sums[50]),           \
-        "+f"(sums[51]), "+f"(sums[52]), "+f"(sums[53]), "+f"(sums[54]), "+f"(sums[55]),           \
-        "+f"(sums[56]), "+f"(sums[57]), "+f"(sums[58]), "+f"(sums[59]), "+f"(sums[60]),           \
-        "+f"(sums[61]), "+f"(sums[62]), "+f"(sums[63]), "+f"(sums[64]), "+f"(sums[65]),           \
-        "+f"(sums[66]), "+f"(sums[67]), "+f"(sums[68]), "+f"(sums[69]), "+f"(sums[70]),           \
-        "+f"(sums[71]), "+f"(sums[72]), "+f"(sums[73]), "+f"(sums[74]), "+f"(sums[75]),           \
-        "+f"(sums[76]), "+f"(sums[77]), "+f"(sums[78]), "+f"(sums[79]), "+f"(sums[80]),           \
-        "+f"(sums[81]), "+f"(sums[82]), "+f"(sums[83]), "+f"(sums[84]), "+f"(sums[85]),           \
-        "+f"(sums[86]), "+f"(sums[87]), "+f"(sums[88]), "+f"(sums[89]), "+f"(sums[90]),           \
-        "+f"(sums[91]), "+f"(sums[92]), "+f"(sums[93]), "+f"(sums[94]), "+f"(sums[95])            \
-      : "l"(a), "l"(b), "r"(static_cast<int>(add)))
-
-/// sums (+)= a b: 64 x 16 of A, rows along k, by 16 x 192 of B, rows along its columns. Without
-/// `add` the sums begin at 0.
-template <typename Value = hipscope::Half>
-__device__ void multiply(float (&sums)[96], std::uint64_t a, std::uint64_t b, bool add) {
-  if constexpr (std::is_same_v<Value, hipscope::Half>) {
-    HGEMM_MULTIPLY_192("f16");
-  } else {
-    HGEMM_MULTIPLY_192("bf16");
-  }
-}
-#undef HGEMM_MULTIPLY_192
-
-#define HGEMM_MULTIPLY_256(type)                                                                   \
-  asm volatile(                                                                                    \
-      "{ .reg .pred add; setp.ne.b32 add, %130, 0; "                                               \
-      "wgmma.mma_async.sync.aligned.m64n256k16.f32." type "." type                                 \
-      " {"                                                                                         \
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                     \
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "           \
-      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "           \
-      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "           \
-      "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "           \
-      "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "           \
-      "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, "     \
-      "%111, "                                                                                     \
-      "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, " \
-      "%127"                                                                                       \
-      "}, %128, %129, add, 1, 1, 0, 1; }"                                                          \
-      : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3]), "+f"(sums[4]), "+f"(sums[5]),  \
-        "+f"(sums[6]), "+f"(sums[7]), "+f"(sums[8]), "+f"(sums[9]), "+f"(sums[10]),                \
-        "+f"(sums[11]), "+f"(sums[12]), "+f"(sums[13]), "+f"(sums[14]), "+f"(sums[15]),            \
-        "+f"(sums[16]), "+f"(sums[17]), "+f"(sums[18]), "+f"(sums[19]), "+f"(sums[20]),            \
-        "+f"(sums[21]), "+f"(sums[22]), "+f"(sums[23]), "+f"(sums[24]), "+f"(sums[25]),            \
-        "+f"(sums[26]), "+f"(sums[27]), "+f"(sums[28]), "+f"(sums[29]), "+f"(sums[30]),            \
-        "+f"(sums[31]), "+f"(sums[32]), "+f"(sums[33]), "+f"(sums[34]), "+f"(sums[35]),            \
-        "+f"(sums[36]), "+f"(sums[37]), "+f"(sums[38]), "+f"(sums[39]), "+f"(sums[40]),            \
-        "+f"(sums[41]), "+f"(sums[42]), "+f"(sums[43]), "+f"(sums[44]), "+f"(sums[45]),            \
-        "+f"(sums[46]), "+f"(sums[47]), "+f"(sums[48]), "+f"(sums[49]), "+f"(sums[50]),            \
-        "+f"(sums[51]), "+f"(sums[52]), "+f"(sums[53]), "+f"(sums[54]), "+f"(sums[55]),            \
-        "+f"(sums[56]), "+f"(sums[57]), "+f"(sums[58]), "+f"(sums[59]), "+f"(sums[60]),            \
-        "+f"(sums[61]), "+f"(sums[62]), "+f"(sums[63]), "+f"(sums[64]), "+f"(sums[65]),            \
-        "+f"(sums[66]), "+f"(sums[67]), "+f"(sums[68]), "+f"(sums[69]), "+f"(sums[70]),            \
-        "+f"(sums[71]), "+f"(sums[72]), "+f"(sums[73]), "+f"(sums[74]), "+f"(sums[75]),            \
-        "+f"(sums[76]), "+f"(sums[77]), "+f"(sums[78]), "+f"(sums[79]), "+f"(sums[80]),            \
-        "+f"(sums[81]), "+f"(sums[82]), "+f"(sums[83]), "+f"(sums[84]), "+f"(sums[85]),            \
-        "+f"(sums[86]), "+f"(sums[87]), "+f"(sums[88]), "+f"(sums[89]), "+f"(sums[90]),            \
-        "+f"(sums[91]), "+f"(sums[92]), "+f"(sums[93]), "+f"(sums[94]), "+f"(sums[95]),            \
-        "+f"(sums[96]), "+f"(sums[97]), "+f"(sums[98]), "+f"(sums[99]), "+f"(sums[100]),           \
-        "+f"(sums[101]), "+f"(sums[102]), "+f"(sums[103]), "+f"(sums[104]), "+f"(sums[105]),       \
-        "+f"(sums[106]), "+f"(sums[107]), "+f"(sums[108]), "+f"(sums[109]), "+f"(sums[110]),       \
-        "+f"(sums[111]), "+f"(sums[112]), "+f"(sums[113]), "+f"(sums[114]), "+f"(sums[115]),       \
-        "+f"(sums[116]), "+f"(sums[117]), "+f"(sums[118]), "+f"(sums[119]), "+f"(sums[120]),       \
-        "+f"(sums[121]), "+f"(sums[122]), "+f"(sums[123]), "+f"(sums[124]), "+f"(sums[125]),       \
-        "+f"(sums[126]), "+f"(sums[127])                                                           \
-      : "l"(a), "l"(b), "r"(static_cast<int>(add)))
-
-/// sums (+)= a b: 64 x 16 of A, rows along k, by 16 x 256 of B, rows along its columns. Without
-/// `add` the sums begin at 0.
-template <typename Value = hipscope::Half>
-__device__ void multiply(float (&sums)[128], std::uint64_t a, std::uint64_t b, bool add) {
-  if constexpr (std::is_same_v<Value, hipscope::Half>) {
-    HGEMM_MULTIPLY_256("f16");
-  } else {
-    HGEMM_MULTIPLY_256("bf16");
-  }
-}
-#undef HGEMM_MULTIPLY_256
+#undef HGEMM_MULTIPLY
+#undef HGEMM_WGMMA
+#undef HGEMM_SUMS_8
+#undef HGEMM_SUMS_ALL_8
+#undef HGEMM_SUMS_ALL_32
+#undef HGEMM_SUMS_ALL_40
+#undef HGEMM_SUMS_ALL_48
+#undef HGEMM_SUMS_ALL_64
+#undef HGEMM_SUMS_ALL_72
+#undef HGEMM_SUMS_ALL_96
+#undef HGEMM_SUMS_ALL_128
+#undef HGEMM_LIST_8
+#undef HGEMM_LIST_32
+#undef HGEMM_LIST_40
+#undef HGEMM_LIST_48
+#undef HGEMM_LIST_64
+#undef HGEMM_LIST_72
+#undef HGEMM_LIST_96
+#undef HGEMM_LIST_128
 
 }  // namespace hgemm
 

@@ -1,0 +1,75 @@
+// Floats of 8 bits (E4M3): the same tiles hold twice as many, and the instruction multiplies them
+// at twice the rate.
+//
+// Against 15: 128 bytes of a row are 128 values of k. B lies column by column, with k along its
+// memory as along A's (the library's "TN"): wgmma turns an operand of 16 bits on its way, and none
+// of 8. C is FP16 or FP32.
+// The registers of the sums hold FP32, but the instruction keeps 13 bits of what it adds (chapter 2
+// measures it): a long sum loses what is small beside it. That is the first of two kernels, as fast
+// as can be; the second one takes the sums of every 128 of k out of the instruction, and adds them
+// in FP32. For that its tile is half as large: a lane has each sum twice.
+#pragma once
+
+#include <vector>
+
+#include "15-columns-and-parts.h"
+#include "stage.h"
+
+namespace hgemm {
+
+/// For any device, so that there is something to compare with.
+template <typename Result>
+static __global__ void __launch_bounds__(256)
+    one_thread_per_element_of_8_bits_kernel(Extents extents, float alpha,
+                                            const E4M3* __restrict__ a, const E4M3* __restrict__ b,
+                                            float beta, Result* __restrict__ c) {
+  constexpr unsigned side = 16;
+  const unsigned row = blockIdx.y * side + threadIdx.x / side;
+  const unsigned column = blockIdx.x * side + threadIdx.x % side;
+  float sum = 0;
+  for (unsigned k = 0; k < extents.k; ++k) {
+    sum += hipscope::to_float(a[std::size_t{row} * extents.lda + k]) *
+           hipscope::to_float(b[std::size_t{column} * extents.ldb + k]);
+  }
+  store_result(c + std::size_t{row} * extents.ldc + column, alpha, sum, beta);
+}
+
+/// By the tiles of rung 15, of which each block has whole ones.
+template <bool adds_steps, typename Result>
+gemm::Stage<E4M3, Result> tiles_of_8_bits_stage(const char* technique) {
+  constexpr unsigned columns = adds_steps ? 128 : 256;
+  gemm::Stage<E4M3, Result> stage{.technique = technique,
+                                  .tiles = {.block_rows = 128,
+                                            .block_columns = columns,
+                                            .depth = 128,
+                                            .threads = 288,
+                                            .thread_rows = 64,
+                                            .thread_columns = columns},
+                                  .unit = gemm::Unit::matrix};
+#if defined(HGEMM_HAS_HOPPER)
+  using Tile = SplitTile<E4M3, 128, columns, false, adds_steps>;
+  stage.dynamic_lds_bytes = Tile::lds_bytes;
+  stage.kernel = reinterpret_cast<const void*>(columns_and_parts_kernel<Tile, E4M3, Result>);
+  stage.enqueue = [](const gemm::Stage<E4M3, Result>&, const gemm::Product<E4M3, Result>& product) {
+    enqueue_split_tile<Tile>(product, {.count = 1, .sums = nullptr, .arrived = nullptr}, true);
+  };
+#endif
+  stage.is_on = has_hopper_kernels;
+  return stage;
+}
+
+template <typename Result>
+std::vector<gemm::Stage<E4M3, Result>> floats_of_8_bits_stages() {
+  return {gemm::stage_of<E4M3, one_thread_per_element_of_8_bits_kernel<Result>, Result>(
+              "FP8, one thread per element", "",
+              {.block_rows = 16,
+               .block_columns = 16,
+               .depth = 1,
+               .threads = 256,
+               .thread_rows = 1,
+               .thread_columns = 1}),
+          tiles_of_8_bits_stage<false, Result>("FP8, sums in the instruction"),
+          tiles_of_8_bits_stage<true, Result>("FP8, sums of each 128 in FP32")};
+}
+
+}  // namespace hgemm
