@@ -1,5 +1,5 @@
-// AMD's hipBLASLt, part of ROCm. (Compiled and linked with Debian's 7.2.4, and never run; CMake takes only a
-// version that this compiles with.)
+// AMD's hipBLASLt, part of ROCm. (Compiled and linked with Debian's 7.2.4, and never run; CMake
+// takes only a version that this compiles with.)
 #pragma once
 
 #include <hip/hip_runtime_api.h>
