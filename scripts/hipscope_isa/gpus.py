@@ -4,16 +4,18 @@ A *core* is what a block of threads runs on: a CU, on RDNA 3 a pair of them (WGP
 All rates are per clock and core. Sources:
 
 - AMD, GPU specifications (rocm.docs.amd.com, reference/gpu-specs): CUs, lanes of a wave, LDS.
-- AMD, microarchitecture of MI100, MI250 and MI300, product page of MI25 (rocm.docs.amd.com, reference/gpu-arch): floating-point
-  operations per clock and CU by format, clocks, bandwidth of memory. Of RX 7900 XTX: its product page.
-- AMD, ROCm Compute Profiler, performance model (rocm.docs.amd.com, projects/rocprofiler-compute): LDS 128
-  bytes and vector L1 64 bytes per clock and CU, 32 channels of L2 on MI100 and MI200. AMD, CDNA 3 white paper:
-  16 channels for each of 8 XCDs. 128 bytes per clock and channel: CDNA white papers.
+- AMD, microarchitecture of MI100, MI250 and MI300 (rocm.docs.amd.com, reference/gpu-arch), product pages of MI25 and
+  RX 7900 XTX: floating-point operations per clock and CU by format, clocks, bandwidth of memory.
+- AMD, ROCm Compute Profiler, the peaks of its analysis (github.com/ROCm/rocprofiler-compute, analysis_configs,
+  system-speed-of-light of gfx90a and gfx942): per clock LDS 128 bytes and the vector L1 64 (gfx942: 128) of each CU, L2 64
+  bytes (gfx942: 128) of each channel; its documentation (L2 cache) has 32 channels for MI100 and MI200, AMD's CDNA 3
+  white paper 16 for each of 8 XCDs. Of gfx900 and gfx908 as of gfx90a.
 - LLVM, SISchedule.td: which vector instructions are of quarter and half rate, and how long a
   v_accvgpr_write takes.
 - Latencies are assumed: on CDNA those that fsword73 published for gfx900 (results/published/published.csv: LDS 63,
   L2 270 to 300, memory 647 cycles), as nobody published those of the others in cycles by the same method; on
-  RDNA 3 LLVM's for LDS and vector memory (SISchedule.td: 20 and 320), memory as CDNA.
+  RDNA 3 LLVM's for LDS and vector memory (SISchedule.td: 20 and 320), memory as CDNA. Its bytes per clock are
+  assumed too: a pair's LDS twice a CU's, L0 64 and each of 24 slices of L2 64.
 """
 
 from __future__ import annotations
@@ -31,7 +33,6 @@ class Gpu:
     name: str
     target: str
     cores: int
-    cus_per_core: int
     lanes: int
     simds: int
     clock_mhz: float
@@ -64,8 +65,7 @@ class Gpu:
 
 
 _LATENCIES = {"issue_cycles": 4, "lds_latency": 63, "l2_latency": 300, "memory_latency": 647}
-_CU = {"cus_per_core": 1, "lanes": 64, "simds": 4, "lds_kib": 64, "lds_bytes": 128, "l1_bytes": 64,
-         **_LATENCIES}
+_CU = {"lanes": 64, "simds": 4, "lds_kib": 64, "lds_bytes": 128, **_LATENCIES}
 # Of gfx900 and gfx908, and of what came after: FP64 at the rate of FP32, as LLVM's model has wide shifts too.
 _FIRST_CYCLES = {"full": 4, "quarter": 16, "wide": 8, "double": 8, "to_agpr": 8}
 _NEWER_CYCLES = {"full": 4, "quarter": 16, "wide": 4, "double": 4, "to_agpr": 4}
@@ -73,24 +73,24 @@ _NEWER_CYCLES = {"full": 4, "quarter": 16, "wide": 4, "double": 4, "to_agpr": 4}
 GPUS: tuple[Gpu, ...] = (
     # For fsword73's figures; the clock is his. FP64 is a sixteenth of FP32.
     Gpu(name="Radeon Instinct MI25", target="gfx900", cores=64, clock_mhz=1536, memory_gbs=484,
-        peaks={"vector FP32": 128, "vector FP64": 8}, l2_bytes=16 * 64,
+        peaks={"vector FP32": 128, "vector FP64": 8}, l1_bytes=64, l2_bytes=16 * 64,
         vector_cycles={**_FIRST_CYCLES, "double": 64}, **_CU),
     # The clock is that of fileaccent's run, who published 1472 MHz; AMD's highest is 1502.
     Gpu(name="Instinct MI100", target="gfx908", cores=120, clock_mhz=1472, memory_gbs=1228.8,
         peaks={"vector FP32": 128, "vector FP64": 64, "vector FP16 to FP32": 256, "matrix FP32": 256,
                "matrix FP16": 1024},
-        l2_bytes=32 * 128, vector_cycles=_FIRST_CYCLES, **_CU),
+        l1_bytes=64, l2_bytes=32 * 64, vector_cycles=_FIRST_CYCLES, **_CU),
     # Half of an MI250, in other words.
     Gpu(name="Instinct MI210", target="gfx90a", cores=104, clock_mhz=1700, memory_gbs=1638.4,
         peaks={"vector FP32": 256, "vector FP64": 128, "vector FP16 to FP32": 256, "matrix FP32": 256,
                "matrix FP64": 256, "matrix FP16": 1024},
-        l2_bytes=32 * 128, vector_cycles=_NEWER_CYCLES, **_CU),
+        l1_bytes=64, l2_bytes=32 * 64, vector_cycles=_NEWER_CYCLES, **_CU),
     Gpu(name="Instinct MI300X", target="gfx942", cores=304, clock_mhz=2100, memory_gbs=5300,
         peaks={"vector FP32": 256, "vector FP64": 128, "vector FP16 to FP32": 256, "matrix FP32": 256,
                "matrix FP64": 256, "matrix FP16": 2048},
-        l2_bytes=8 * 16 * 128, vector_cycles=_NEWER_CYCLES, **_CU),
-    # The peak of vector FP32 is that of dual instructions; L2: 6 MiB in 24 slices, assumed to be of 64 bytes.
-    Gpu(name="Radeon RX 7900 XTX", target="gfx1100", cores=48, cus_per_core=2, lanes=32, simds=4, clock_mhz=2500,
+        l1_bytes=128, l2_bytes=8 * 16 * 128, vector_cycles=_NEWER_CYCLES, **_CU),
+    # The peak of vector FP32 is that of dual instructions.
+    Gpu(name="Radeon RX 7900 XTX", target="gfx1100", cores=48, lanes=32, simds=4, clock_mhz=2500,
         memory_gbs=960, peaks={"vector FP32": 512, "vector FP64": 16, "vector FP16 to FP32": 1024, "matrix FP16": 1024},
         lds_kib=128, lds_bytes=256, l1_bytes=128, l2_bytes=24 * 64,
         vector_cycles={"full": 1, "quarter": 4, "wide": 2, "double": 16, "to_agpr": 1},

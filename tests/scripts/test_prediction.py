@@ -174,7 +174,7 @@ def test_in_turn_the_simds_and_lds_are_added() -> None:
     found = says([LDS_READ, *[FMA] * 4], useful=16)
     assert (found.times["vector"], found.share_in_turn) == (16, 16 / (16 + 32))
     # What is not theirs is waited for all the same, and not added.
-    far = says([LDS_READ, *[FMA] * 4], traffic=prediction.Traffic(4096, 0), useful=60)
+    far = says([LDS_READ, *[FMA] * 4], traffic=prediction.Traffic(2048, 0), useful=60)
     assert (far.share_in_turn, far.share) == (0.5, 0.5)
     assert says([FMA] * 100, useful=400).share_in_turn == 1.0
 
@@ -185,8 +185,8 @@ def test_l1_decides() -> None:
 
 
 def test_l2_decides() -> None:
-    # All 120 CUs share 32 x 128 bytes a cycle.
-    found = says([FMA] * 10, traffic=prediction.Traffic(l2=4096, memory=0), useful=40)
+    # All 120 CUs share 32 x 64 bytes a cycle.
+    found = says([FMA] * 10, traffic=prediction.Traffic(l2=2048, memory=0), useful=40)
     assert (found.bound, found.times["L2"]) == ("L2", 120)
 
 
