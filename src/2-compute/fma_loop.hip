@@ -13,7 +13,6 @@
 #include <hipscope/hipscope.h>
 
 #include <array>
-#include <cmath>
 #include <map>
 #include <span>
 #include <string>
@@ -21,8 +20,19 @@
 #include <vector>
 
 #include "chain_reference.h"
+#include "fma_loop_chain.h"
+#include "fma_loop_chunks.h"
 #include "fma_loop_findings.h"
 
+using fma_loop::chunk_fmas;
+using fma_loop::chunked_kernel;
+using fma_loop::ends_after;
+using fma_loop::fma_chain;
+using fma_loop::most_chunks;
+using fma_loop::Numbers;
+using fma_loop::numbers;
+using fma_loop::start_value;
+using fma_loop::start_values;
 using hipscope::DeviceBuffer;
 using hipscope::launch;
 using hipscope::Sweep;
@@ -96,49 +106,6 @@ __global__ void __launch_bounds__(largest_block) nested_kernel(float* sums, int 
 
 // --- Loops of any length ----------------------------------------------------------------------
 
-// x -> addend - factor * x jumps about its fixed point, addend / 2, and nears it so slowly that a
-// chain keeps its memory: another start or another length ends elsewhere. Its addend is in the
-// instruction and its factor the same for all lanes, so that one operand alone is a register of the
-// lane's own.
-constexpr float factor = 1.0F - 0x1p-20F;
-constexpr float addend = 1.0F;
-
-// Threads start from so many different values, at this distance from each other; a prime, so that
-// neighbouring waves differ.
-constexpr unsigned start_values = 61;
-constexpr float start_distance = 0x1p-6F;
-
-// What kernels get as an argument. As a literal the factor would make the instruction longer on
-// RDNA (12 bytes for 8). The distance is used before the loop, so that the wait for arguments is
-// there too and not in the loop.
-struct Numbers {
-  float negative_factor;
-  float start_distance;
-};
-constexpr Numbers numbers = {.negative_factor = -factor, .start_distance = start_distance};
-
-__host__ __device__ float start_value(unsigned thread, Numbers given) {
-  return static_cast<float>(thread % start_values + 1) * given.start_distance;
-}
-
-// `Fmas` dependent FMAs in a row. Compilers unroll loops up to some length: longer ones by halves.
-// Left to itself clang 22 makes functions of the long ones, and a loop that calls 1024 FMAs sixteen
-// times is no loop of 16384.
-template <unsigned Fmas>
-__device__ __forceinline__ float fma_chain(float x, float negative_factor) {
-  constexpr unsigned longest_unrolled = 1024;
-  if constexpr (Fmas > longest_unrolled) {
-    x = fma_chain<Fmas / 2>(x, negative_factor);
-    return fma_chain<Fmas - Fmas / 2>(x, negative_factor);
-  } else {
-#pragma unroll
-    for (unsigned i = 0; i < Fmas; ++i) {
-      x = fmaf(x, negative_factor, addend);
-    }
-    return x;
-  }
-}
-
 // `Fmas` FMAs per iteration, and iterations counted at run time, so that this is the loop that is
 // compiled. With 1 it is the plain loop as it is written.
 template <unsigned Fmas>
@@ -193,29 +160,18 @@ constexpr unsigned bytes_per_fma = 16;
 constexpr unsigned bytes_per_loop_instruction = 16;
 #endif
 constexpr unsigned loop_overhead_bytes = loop_instructions * bytes_per_loop_instruction;
-
-// --- Reference --------------------------------------------------------------------------------
-
-// The ends of the chains from all start values. Host and device round an fma once, so they must
-// agree to the last bit. Sweeps ask for the same lengths again, and for longer ones.
-const std::vector<float>& ends_after(std::uint64_t fmas) {
-  static std::map<std::uint64_t, std::vector<float>> known;
-  if (known.empty()) {
-    for (unsigned i = 0; i < start_values; ++i) {
-      known[0].push_back(start_value(i, numbers));
-    }
-  }
-  const auto& [steps, values] = *--known.upper_bound(fmas);
-  std::vector<float> ends = values;
-  for (float& x : ends) {
-    for (std::uint64_t step = steps; step < fmas; ++step) {
-      x = std::fma(x, -factor, addend);
-    }
-  }
-  return known.insert_or_assign(fmas, std::move(ends)).first->second;
-}
+// A chunk counts, compares and branches; on NVIDIA one instruction counts and compares.
+#if defined(HIPSCOPE_BACKEND_AMD)
+constexpr unsigned chunk_instructions = 3;
+#else
+constexpr unsigned chunk_instructions = 2;
+#endif
+constexpr unsigned chunk_bytes =
+    chunk_fmas * bytes_per_fma + chunk_instructions * bytes_per_loop_instruction;
 
 // --- Sweeps -----------------------------------------------------------------------------------
+
+using Curve = std::vector<hipscope::CurvePoint>;
 
 constexpr std::array<unsigned, 4> source_threads = {256, 512, 768, 1024};
 constexpr std::array<unsigned, 11> more_threads = {32,  64,  128, 256, 384, 512,
@@ -268,15 +224,15 @@ void measure_source(Sweep& sweep, const std::string& published_series, SourceKer
 
 using CountedKernel = void (*)(float*, Numbers, unsigned);
 
-// As many rounds as hold at least `fmas` FMAs.
-void measure_counted(hipscope::Point& point, CountedKernel kernel, unsigned fmas_per_round,
-                     unsigned threads, std::uint64_t fmas) {
+// As many rounds as hold at least `fmas` FMAs. `run_rounds` launches the kernel. Returns the cycles
+// per FMA.
+template <typename RunRounds>
+double measure_rounds(hipscope::Point& point, unsigned fmas_per_round, unsigned threads,
+                      std::uint64_t fmas, RunRounds run_rounds) {
   const auto rounds = static_cast<unsigned>((fmas + fmas_per_round - 1) / fmas_per_round);
   const std::uint64_t counted = std::uint64_t{rounds} * fmas_per_round;
   DeviceBuffer<float> output(threads);
-  const auto run = [&] {
-    launch(kernel, {.grid = dim3(1), .block = dim3(threads)}, output.data(), numbers, rounds);
-  };
+  const auto run = [&] { run_rounds(output.data(), rounds); };
   run();
   const std::vector<float>& ends = ends_after(counted);
   const std::vector<float> results = output.to_host();
@@ -285,7 +241,16 @@ void measure_counted(hipscope::Point& point, CountedKernel kernel, unsigned fmas
     wrong += results[thread] == ends[thread % start_values] ? 0 : 1;
   }
   point.verify("end of every thread's FMA chain", wrong, threads);
-  add_rates(point, point.measure(run), threads, counted);
+  const hipscope::Measurement time = point.measure(run);
+  add_rates(point, time, threads, counted);
+  return time.cycles() / static_cast<double>(counted);
+}
+
+double measure_counted(hipscope::Point& point, CountedKernel kernel, unsigned fmas_per_round,
+                       unsigned threads, std::uint64_t fmas) {
+  return measure_rounds(point, fmas_per_round, threads, fmas, [&](float* output, unsigned rounds) {
+    launch(kernel, {.grid = dim3(1), .block = dim3(threads)}, output, numbers, rounds);
+  });
 }
 
 template <unsigned Fmas>
@@ -299,7 +264,7 @@ void measure_threads(Sweep& sweep, std::span<const unsigned> blocks, std::uint64
 }
 
 template <unsigned Fmas>
-void measure_unroll(Sweep& sweep, unsigned threads, std::uint64_t fmas) {
+void measure_unroll(Sweep& sweep, unsigned threads, std::uint64_t fmas, Curve& curve) {
   constexpr unsigned longest_on_host = 256;
   if (!sweep.is_hardware() && Fmas > longest_on_host) {
     return;
@@ -308,11 +273,12 @@ void measure_unroll(Sweep& sweep, unsigned threads, std::uint64_t fmas) {
   auto point = sweep.point(std::to_string(bytes), bytes);
   point.value("FMAs in the loop", Fmas, "FMAs");
   point.value("FMA share", 100.0 * Fmas / (Fmas + loop_instructions), "%");
-  measure_counted(point, counted_kernel<Fmas>, Fmas, threads, fmas);
+  curve.push_back(
+      {.x = bytes, .y = measure_counted(point, counted_kernel<Fmas>, Fmas, threads, fmas)});
 }
 
 template <unsigned... Fmas>
-void measure_unrolls(Sweep& sweep, unsigned threads, std::uint64_t fmas,
+void measure_unrolls(Sweep& sweep, unsigned threads, std::uint64_t fmas, Curve& curve,
                      std::integer_sequence<unsigned, Fmas...> /*factors*/) {
   sweep.axis({.name = "loop", .unit = "bytes", .scale = hipscope::Scale::logarithmic});
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
@@ -321,7 +287,31 @@ void measure_unrolls(Sweep& sweep, unsigned threads, std::uint64_t fmas,
       "in nvcc 13's code for sm_90");
 #endif
   sweep.headline("FMA rate");
-  (measure_unroll<Fmas>(sweep, threads, fmas), ...);
+  (measure_unroll<Fmas>(sweep, threads, fmas, curve), ...);
+}
+
+// Looks closer at where sweep unroll-N has found the end of full speed.
+void measure_edge(Sweep& sweep, unsigned threads, std::uint64_t fmas, const Curve& coarse) {
+  sweep.axis({.name = "loop", .unit = "bytes", .scale = hipscope::Scale::logarithmic});
+  sweep.headline("FMA rate");
+  sweep.note("each " + std::to_string(chunk_fmas) +
+             " FMAs are followed by a count and a branch, which the bytes hold");
+  std::vector<unsigned> lengths = fma_loop::edge_chunks(coarse, chunk_bytes, most_chunks);
+  if (!sweep.is_hardware()) {
+    lengths = {1, 2, 3};  // there is nothing to find
+  }
+  if (lengths.empty()) {
+    sweep.note("sweep " + fma_loop::unroll_name(threads) +
+               " was left out or shows no end that chunks reach: there is nothing to refine");
+  }
+  for (const unsigned chunks : lengths) {
+    const unsigned bytes = chunks * chunk_bytes + loop_overhead_bytes;
+    auto point = sweep.point(std::to_string(bytes), bytes);
+    measure_rounds(point, chunks * chunk_fmas, threads, fmas, [&](float* output, unsigned rounds) {
+      launch(chunked_kernel, {.grid = dim3(1), .block = dim3(threads)}, output, numbers, chunks,
+             rounds);
+    });
+  }
 }
 
 // Up to 256 KiB on NVIDIA and 128 KiB on AMD: more than any known instruction cache next to a CU.
@@ -382,10 +372,20 @@ int main(int argc, char** argv) {
   experiment.sweep("one-register",
                    "100 FMAs per iteration, of one register and two constants, more threads",
                    [=](Sweep& sweep) { measure_threads<100>(sweep, more_threads, fmas); });
+  std::map<unsigned, Curve>
+      coarse;  // what sweeps unroll-N have found, for edge-N to look closer at
   for (const unsigned threads : fma_loop::unroll_threads) {
     experiment.sweep(fma_loop::unroll_name(threads),
                      "longer and longer loop, " + std::to_string(threads) + " threads",
-                     [=](Sweep& sweep) { measure_unrolls(sweep, threads, fmas, UnrollFactors{}); });
+                     [=, &coarse](Sweep& sweep) {
+                       measure_unrolls(sweep, threads, fmas, coarse[threads], UnrollFactors{});
+                     });
+  }
+  for (const unsigned threads : fma_loop::edge_threads) {
+    experiment.sweep(
+        fma_loop::edge_name(threads),
+        "finer lengths at the end of full speed, " + std::to_string(threads) + " threads",
+        [=, &coarse](Sweep& sweep) { measure_edge(sweep, threads, fmas, coarse[threads]); });
   }
   experiment.sweep("alignment-16", "where a loop of 16 FMAs begins, 256 threads",
                    [=](Sweep& sweep) { measure_alignment<16>(sweep, fmas, Paddings{}); });

@@ -532,6 +532,18 @@ hipError_t hipFuncSetAttribute(const void* /*function*/, hipFuncAttribute /*attr
   return hipSuccess;
 }
 
+// The device says that it has no images (hipDeviceGetAttribute): a texture's description is not
+// here.
+hipError_t hipCreateTextureObject(hipTextureObject_t* /*object*/, const hipResourceDesc* /*memory*/,
+                                  const hipTextureDesc* /*description*/,
+                                  const hipResourceViewDesc* /*view*/) {
+  return device().fail(hipErrorNotSupported);
+}
+
+hipError_t hipDestroyTextureObject(hipTextureObject_t /*object*/) {
+  return device().fail(hipErrorNotSupported);
+}
+
 hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* host_function,
                                                         int threads, std::size_t lds) {
   const Function function = function_of(host_function);

@@ -97,7 +97,10 @@ def add_full(folder: Path) -> None:
         inference("TLB level 2 reach", None, "bytes", confidence=0.0),
         inference("store-to-load latency", 60.0), inference("L2 latency spread over CUs", 200.0),
         inference("near half of cache level 2 capacity", 30e6, "bytes"),
-        inference("far half of cache level 2 latency", 500.0))
+        inference("far half of cache level 2 latency", 500.0),
+        inference("texture cache level 1 capacity", 196608.0, "bytes"),
+        inference("texture cache level 1 latency", 88.7),
+        inference("latency of texture loads over plain loads", 2.77, "x"))
     add(folder, "cache_line",
         inference("cache level 1 line", 128.0, "bytes"), inference("cache level 1 sector", 32.0, "bytes"),
         inference("cache level 2 line", 128.0, "bytes"), inference("cache level 2 sector", 32.0, "bytes"),
@@ -146,6 +149,7 @@ def add_full(folder: Path) -> None:
     add(folder, "fma_loop",
         inference("FMA latency", 4.02), inference("best FMA rate of one block", 125.0, "FMA/cycle"),
         inference("cost of an iteration's end", 5.0),
+        inference("instruction cache capacity", 131072.0, "bytes"),
         inference("largest loop at full speed, 64 threads", 131120.0, "bytes"),
         inference("effect of the loop's place, alignment-16", 2.7, "%"),
         inference("nested 100 x 10000 over unroll 100", 1.0, "x"))

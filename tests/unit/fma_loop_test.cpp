@@ -1,6 +1,7 @@
 // What fma_loop concludes from made curves, and the reference of its chains.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -141,6 +142,94 @@ TEST(FmaLoopTest, APlaceWithinTheNoiseIsUncertain) {
                                      {.x = 16, .y = 50.5, .relative_spread = 0.02}});
   fma_loop::conclude(made.results());
   EXPECT_EQ(made.inference("effect of the loop's place, alignment-16").confidence, 0);
+}
+
+constexpr double chunk_bytes = 1056;
+constexpr unsigned most_chunks = 248;
+constexpr double kib = 1024;
+
+// Cycles per FMA of a loop in a cache of `cache` bytes with 8 ways: none misses that fits, and all
+// of it misses once it is an eighth longer.
+double cycles_in_cache(double bytes, double cache) {
+  return 4 + 2 * std::clamp((bytes / cache - 1) * 8, 0.0, 1.0);
+}
+
+// Both passes over the length of a loop, for blocks of 64 and of 256 threads.
+MadeResults both_passes(double cache_64, double cache_256) {
+  MadeResults made("fma_loop");
+  for (const unsigned threads : fma_loop::edge_threads) {
+    const double cache = threads == 64 ? cache_64 : cache_256;
+    const auto cycles = [=](double bytes) { return cycles_in_cache(bytes, cache); };
+    std::vector<double> bytes;
+    for (const double fmas : lengths()) {
+      bytes.push_back(fmas * bytes_per_fma + loop_bytes);
+    }
+    const auto coarse = made_curve(bytes, cycles, 0.001, threads);
+    made.curve(fma_loop::unroll_name(threads), "cycles per FMA", coarse);
+    bytes.clear();
+    for (const unsigned chunks : fma_loop::edge_chunks(coarse, chunk_bytes, most_chunks)) {
+      bytes.push_back(chunks * chunk_bytes + loop_bytes);
+    }
+    made.curve(fma_loop::edge_name(threads), "cycles per FMA",
+               made_curve(bytes, cycles, 0.001, threads + 1));
+  }
+  fma_loop::conclude(made.results());
+  return made;
+}
+
+TEST(FmaLoopTest, FinerLengthsLieAboutTheEndAndFarEnoughAround) {
+  const auto coarse_of = [](double end) {
+    return made_curve(doubling(64, 1 << 18), [=](double x) { return x <= end ? 4.0 : 6.0; });
+  };
+  const auto chunks = fma_loop::edge_chunks(coarse_of(32 * kib), chunk_bytes, most_chunks);
+  ASSERT_FALSE(chunks.empty());
+  EXPECT_TRUE(std::is_sorted(chunks.begin(), chunks.end()));
+  EXPECT_LT(chunks.size(), 64U);
+  EXPECT_NEAR(chunks.front() * chunk_bytes, 32 * kib / 1.5, 3 * chunk_bytes);
+  EXPECT_NEAR(chunks.back() * chunk_bytes, 64 * kib * 1.8, 8 * chunk_bytes);
+  for (std::size_t i = 1; i < chunks.size(); ++i) {
+    const double bytes = chunks[i] * chunk_bytes;
+    if (bytes > 32 * kib && bytes < 64 * kib) {
+      EXPECT_LE(chunks[i] - chunks[i - 1], 2U) << bytes;
+    }
+  }
+  // Nothing to refine, and none that could be: the last chunk lies before the end.
+  EXPECT_TRUE(fma_loop::edge_chunks(coarse_of(1e9), chunk_bytes, most_chunks).empty());
+  EXPECT_TRUE(fma_loop::edge_chunks(coarse_of(32 * kib), chunk_bytes, 64).empty());
+  EXPECT_TRUE(fma_loop::edge_chunks({}, chunk_bytes, most_chunks).empty());
+}
+
+TEST(FmaLoopTest, BothPassesTellWhatTheInstructionCacheHolds) {
+  const MadeResults made = both_passes(128 * kib, 128 * kib);
+  const Inference cache = made.inference("instruction cache capacity");
+  ASSERT_TRUE(cache.value.has_value());
+  EXPECT_NEAR(*cache.value, 128 * kib, 0.03 * 128 * kib);
+  EXPECT_GE(cache.confidence, 0.8);
+  EXPECT_LE(cache.interval->low, 128 * kib);
+  EXPECT_GE(cache.interval->high, 128 * kib);
+  EXPECT_EQ(cache.evidence.size(), 2U);
+  const Inference loop = made.inference("largest loop at full speed, 64 threads");
+  EXPECT_GE(*loop.value, 8000 * bytes_per_fma + loop_bytes);
+  EXPECT_LE(*loop.value, 128 * kib);
+  EXPECT_GT(loop.interval->high, *loop.value);
+}
+
+TEST(FmaLoopTest, BlocksThatPartMakeTheCacheUnsure) {
+  const MadeResults made = both_passes(128 * kib, 96 * kib);
+  const Inference cache = made.inference("instruction cache capacity");
+  EXPECT_LE(cache.confidence, 0.5);
+  EXPECT_EQ(cache.evidence.back(), "blocks of another size do not say the same");
+}
+
+TEST(FmaLoopTest, WithoutTheFirstPassTheSecondTellsNothing) {
+  MadeResults made("fma_loop");
+  made.curve("edge-64", "cycles per FMA", made_curve(multiples(4 * kib, 200 * kib), [](double x) {
+               return cycles_in_cache(x, 128 * kib);
+             }));
+  fma_loop::conclude(made.results());
+  const Inference cache = made.inference("instruction cache capacity");
+  EXPECT_FALSE(cache.name.empty());
+  EXPECT_FALSE(cache.value.has_value());
 }
 
 TEST(FmaLoopTest, NothingIsConcludedFromNothing) {

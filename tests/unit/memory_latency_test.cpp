@@ -61,6 +61,41 @@ TEST(MemoryLatencyTest, EachLevelHasItsCapacityAndLatency) {
   EXPECT_NEAR(*made.inference("memory latency").value, 700, 1);
 }
 
+// Fetches of texels as memory_latency has them: from a first cache, then L2.
+MadeResults with_texels(double cache, double latency) {
+  MadeResults made = staircase_curve(4 * mib);
+  std::vector<double> bytes = footprints();
+  std::erase_if(bytes, [](double x) { return x > mib; });
+  made.curve("texture", "latency",
+             made_curve(bytes, [=](double x) { return x <= cache ? latency : 350.0; }));
+  memory_latency::conclude(made.results());
+  return made;
+}
+
+TEST(MemoryLatencyTest, ThePathOfTexelsStandsBesideThatOfPlainLoads) {
+  const MadeResults made = with_texels(16 * kib, 180);
+  EXPECT_EQ(made.inference("texture cache level 1 capacity").value, 16 * kib);
+  EXPECT_NEAR(*made.inference("texture cache level 1 latency").value, 180, 1e-6);
+  EXPECT_NEAR(*made.inference("texture cache level 1 miss penalty").value, 170, 1e-6);
+  const Inference ratio = made.inference("latency of texture loads over plain loads");
+  EXPECT_NEAR(*ratio.value, 1.5, 1e-6);
+  EXPECT_EQ(ratio.statement, "in the first cache of each, which may be one: they hold as much");
+  EXPECT_TRUE(made.inference("read-only cache level 1 latency").name.empty());
+  EXPECT_TRUE(made.inference("latency of scalar loads over plain loads").name.empty());
+}
+
+TEST(MemoryLatencyTest, ACacheOfTexelsThatIsLargerIsAnother) {
+  const MadeResults made = with_texels(64 * kib, 180);
+  EXPECT_EQ(made.inference("latency of texture loads over plain loads").statement,
+            "in the first cache of each, which do not hold as much");
+}
+
+TEST(MemoryLatencyTest, APathWithoutAnEndHasNoCapacity) {
+  const MadeResults made = with_texels(1e9, 180);
+  EXPECT_TRUE(made.inference("texture cache level 1 capacity").name.empty());
+  EXPECT_TRUE(made.inference("latency of texture loads over plain loads").name.empty());
+}
+
 // Of an L2 of 8 MiB each half keeps copies of lines that are at home in the other.
 MadeResults halves(std::uint64_t driver, double farthest_home) {
   DeviceDescription device = fake::describe();

@@ -25,7 +25,8 @@ struct Walk {
   Nodes nodes;
   unsigned settling_steps;  // chased before those that are timed
   unsigned timed_steps;
-  unsigned compute_unit;  // where it is to run
+  unsigned compute_unit;       // where it is to run
+  unsigned long long texture;  // that texels are fetched from
 };
 
 // All zero before a launch.
@@ -98,19 +99,22 @@ struct Latency {
 class Chaser {
  public:
   Chaser(const Sweep& sweep, Kernel kernel, bool is_scalar, std::uint64_t steps,
-         dim3 grid = dim3(1))
+         dim3 grid = dim3(1), unsigned long long texture = 0)
       : sweep_(sweep),
         kernel_(kernel),
         is_scalar_(is_scalar),
         steps_(static_cast<unsigned>(round_up(steps, steps_per_round))),
+        texture_(texture),
         grid_(grid),
         block_(is_scalar ? static_cast<unsigned>(sweep.device().wave_size) : block_threads(sweep)) {
     hipscope::prefer_level_1_cache(kernel);
     // A chase of no steps: what the counter costs.
-    const Walk nothing = {.nodes = dense_nodes(address_of(results_), 1, line_bytes, 0),
+    const std::uint64_t node = texture == 0 ? address_of(results_) : 0;
+    const Walk nothing = {.nodes = dense_nodes(node, 1, line_bytes, 0),
                           .settling_steps = 0,
                           .timed_steps = 0,
-                          .compute_unit = any_unit};
+                          .compute_unit = any_unit,
+                          .texture = texture};
     for (unsigned i = 0; i < kept_launches; ++i) {
       run(nothing);
     }
@@ -129,8 +133,11 @@ class Chaser {
     } else if ((settling + timed) % nodes.count == 0) {
       ++settling;
     }
-    return {
-        .nodes = nodes, .settling_steps = settling, .timed_steps = timed, .compute_unit = any_unit};
+    return {.nodes = nodes,
+            .settling_steps = settling,
+            .timed_steps = timed,
+            .compute_unit = any_unit,
+            .texture = texture_};
   }
 
   void run(const Walk& walk) {
@@ -185,6 +192,7 @@ class Chaser {
   Kernel kernel_;
   bool is_scalar_;
   unsigned steps_;
+  unsigned long long texture_;
   dim3 grid_;
   dim3 block_;
   unsigned launches_ = 0;

@@ -24,6 +24,10 @@ struct Sizes {
 
 inline constexpr std::uint64_t smallest_footprint = kib;
 
+// Of another kind of load than the plain one: two octaves more than the largest known cache of a
+// CU.
+inline constexpr std::uint64_t largest_of_a_kind = mib;
+
 inline void require_spacing(const Sizes& sizes) {
   if (sizes.spacing % sizeof(std::uint64_t) != 0 || sizes.spacing > sizes.footprint) {
     throw hipscope::UsageError("--spacing must be a multiple of 8 and no more than --footprint");

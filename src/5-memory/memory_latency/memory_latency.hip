@@ -17,10 +17,13 @@
 // Further questions have a file each:
 //   published      published_chases.h   chases with address arithmetic, as fsword73 wrote them
 //   events         events.h             the same by device events, which must agree with the
-//   counter constant       constant_memory.h    __constant__ memory store-to-load  store_to_load.h
-//   how long until a stored value can be loaded tlb-*          tlb.h                nodes spread
-//   over pages against dense ones: translation lines, units   lines_and_units.h    single lines of
-//   L2 from one CU, one line from every CU
+//                                       counter
+//   load-times     load_times.h         single loads, and what share of them each level answers
+//   constant       constant_memory.h    __constant__ memory
+//   texture        texture.h            fetches of texels
+//   store-to-load  store_to_load.h      how long until a stored value can be loaded
+//   tlb-*          tlb.h                nodes spread over pages against dense ones: translation
+//   lines, units   lines_and_units.h    single lines of L2 from one CU, one line from every CU
 #include <hipscope/compute_unit.h>
 #include <hipscope/hipscope.h>
 #include <hipscope/inference.h>
@@ -40,6 +43,7 @@
 #include "memory_latency_findings.h"
 #include "published_chases.h"
 #include "store_to_load.h"
+#include "texture.h"
 #include "tlb.h"
 #include "visiting_order.h"
 
@@ -60,13 +64,17 @@ enum class Load {
   atomic,     // done where the line is at home, not in a copy
   read_only,  // NVIDIA's load of data that no thread writes while the kernel runs (texture path)
   scalar,     // one load for the whole wave: AMD's s_load, NVIDIA's load from the constant bank
+  texture,    // a fetch of a texel; an address is the number of a word then
 };
 
 // A pointer that was loaded may point anywhere, for all that a compiler knows. That it points to
 // device memory, or to constant memory, is what the address spaces and the assembly say.
 template <Load kind>
-__device__ std::uint64_t load(std::uint64_t address) {
-  if constexpr (kind == Load::atomic) {
+__device__ std::uint64_t load(std::uint64_t address,
+                              [[maybe_unused]] unsigned long long texture = 0) {
+  if constexpr (kind == Load::texture) {
+    return texel(texture, address);
+  } else if constexpr (kind == Load::atomic) {
     // It changes nothing, for no node holds a 1. (Of adding 0 clang 15 makes a load.)
 #if defined(__HIP_DEVICE_COMPILE__)
     // As atomicCAS, which does not know that the address is one of device memory.
@@ -115,16 +123,17 @@ __device__ std::uint64_t load(std::uint64_t address) {
 
 // The timed steps are whole rounds.
 template <Load kind>
-__device__ std::uint64_t chase(std::uint64_t address, unsigned steps, CycleClock<>& clock) {
+__device__ std::uint64_t chase(std::uint64_t address, unsigned steps, unsigned long long texture,
+                               CycleClock<>& clock) {
 #pragma unroll 1
   for (unsigned step = 0; step < steps % steps_per_round; ++step) {
-    address = load<kind>(address);
+    address = load<kind>(address, texture);
   }
 #pragma unroll 1
   for (unsigned round = 0; round < steps / steps_per_round; ++round) {
 #pragma unroll
     for (unsigned i = 0; i < steps_per_round; ++i) {
-      address = load<kind>(address);
+      address = load<kind>(address, texture);
     }
     clock.lap();
   }
@@ -147,7 +156,7 @@ __device__ void run_walk(const Walk& walk, WalkResult* result) {
 #pragma unroll 1
   for (unsigned pass = 0; pass < 2; ++pass) {
     clock.start(cycles_after(address));
-    address = chase<kind>(address, steps, clock);
+    address = chase<kind>(address, steps, walk.texture, clock);
     clock.stop(cycles_after(address));
     steps = walk.timed_steps;
   }
@@ -161,7 +170,7 @@ __global__ void __launch_bounds__(largest_block) walk_kernel(WalkResult* result,
   unsigned long long sum = 0;
   if constexpr (kind != Load::scalar) {
     for (unsigned k = threadIdx.x; k < walk.nodes.count; k += blockDim.x) {
-      sum += load<kind>(visited_address(walk.nodes, k));
+      sum += load<kind>(visited_address(walk.nodes, k), walk.texture);
     }
   }
   __syncthreads();
@@ -278,7 +287,7 @@ void measure_edges(Sweep& sweep, const Sizes& sizes, const Curve& coarse) {
   measure_footprints<Load::global>(sweep, sizes, all);
 }
 
-// Another kind of load over a few footprints.
+// Another kind of load, as far as the caches next to a CU reach.
 template <Load kind>
 void measure_kind(Sweep& sweep, const Sizes& sizes) {
 #if defined(HIPSCOPE_BACKEND_AMD)
@@ -292,8 +301,12 @@ void measure_kind(Sweep& sweep, const Sizes& sizes) {
     return;
   }
 #endif
-  const auto largest = std::min<std::uint64_t>(sizes.footprint, mib);
-  measure_footprints<kind>(sweep, sizes, footprints(smallest_footprint, largest, 2, sizes.spacing));
+  // Plain C++ must only be as fast as `footprint` says: a few points.
+  const std::uint64_t points = kind == Load::generic ? 2 : std::uint64_t{sizes.points};
+  measure_footprints<kind>(
+      sweep, sizes,
+      footprints(smallest_footprint, std::min<std::uint64_t>(sizes.footprint, largest_of_a_kind),
+                 points, sizes.spacing));
 }
 
 int run(int argc, char** argv) {
@@ -346,6 +359,9 @@ int run(int argc, char** argv) {
       measure_kind<Load::scalar>);
   add("constant", "__constant__ memory", [](Sweep& sweep, const Sizes& all) {
     measure_constant(sweep, all, walk_kernel<Load::scalar>);
+  });
+  add("texture", "fetches of texels", [](Sweep& sweep, const Sizes& all) {
+    measure_texture(sweep, all, walk_kernel<Load::texture>);
   });
   add("store-to-load", "a store, and the load of what it stored", measure_store_to_load);
   add("tlb-64k", "lines in pages of 64 KiB against dense lines",

@@ -317,16 +317,25 @@ double largest_difference_by_events(const Results& results) {
   return largest;
 }
 
-void infer_levels(Results& results) {
+// Both passes of plain loads: sweep edges has finer points.
+Curve vector_curve(const Results& results) {
   Curve curve = results.curve("footprint", "latency");
   if (curve.empty()) {
-    return;
+    return curve;
   }
   const Curve finer = results.curve("edges", "latency");
   curve.insert(curve.end(), finer.begin(), finer.end());
   std::stable_sort(curve.begin(), curve.end(), [](auto& a, auto& b) { return a.x < b.x; });
   curve.erase(std::unique(curve.begin(), curve.end(), [](auto& a, auto& b) { return a.x == b.x; }),
               curve.end());
+  return curve;
+}
+
+void infer_levels(Results& results) {
+  const Curve curve = vector_curve(results);
+  if (curve.empty()) {
+    return;
+  }
   const auto levels = hipscope::find_levels(curve, smallest_step);
   const auto l2_bytes = static_cast<double>(results.device().l2_bytes);
   // A curve that rises from its first footprint on shows nothing of its first level.
@@ -377,6 +386,37 @@ void infer_constant(Results& results) {
   }
 }
 
+// The caches that another kind of load goes through, and its first one beside that of plain loads.
+void infer_path(Results& results, const std::string& kind) {
+  const auto levels = hipscope::find_levels(results.curve(kind, "latency"), smallest_step);
+  infer_caches(results, levels, kind + " cache", 0);
+  const auto plain = hipscope::find_levels(vector_curve(results), smallest_step);
+  const auto ends = [](const std::vector<Level>& all) {
+    return !all.empty() && all.front().end && all.front().end->capacity;
+  };
+  if (!ends(levels) || !ends(plain)) {
+    return;
+  }
+  const Level& first = levels.front();
+  const Level& plain_first = plain.front();
+  const hipscope::Capacity& holds = *first.end->capacity;
+  const hipscope::Capacity& plain_holds = *plain_first.end->capacity;
+  const bool overlap = holds.low <= plain_holds.high && plain_holds.low <= holds.high;
+  infer_if_sure(
+      results, {.name = "latency of " + kind + " loads over plain loads",
+                .value = first.y / plain_first.y,
+                .unit = "x",
+                .confidence = std::min(most_confidence(holds), most_confidence(plain_holds)) *
+                              first.confidence * plain_first.confidence,
+                .statement = std::string("in the first cache of each, which ") +
+                             (overlap ? "may be one: they hold as much" : "do not hold as much"),
+                .evidence = {number(first.y, 4) + " cycles, up to " + in_bytes(holds.value) + " (" +
+                                 in_bytes(holds.low) + " to " + in_bytes(holds.high) + ")",
+                             "plain loads: " + number(plain_first.y, 4) + " cycles, up to " +
+                                 in_bytes(plain_holds.value) + " (" + in_bytes(plain_holds.low) +
+                                 " to " + in_bytes(plain_holds.high) + ")"}});
+}
+
 void infer_store_to_load(Results& results) {
   for (const auto& point : results.curve("store-to-load", "latency")) {
     results.infer({.name = "store-to-load latency",
@@ -422,6 +462,9 @@ void infer_spread(Results& results, const std::string& sweep, const std::string&
 void conclude(hipscope::Results& results) {
   infer_levels(results);
   infer_constant(results);
+  for (const std::string kind : {"read-only", "texture", "scalar"}) {
+    infer_path(results, kind);
+  }
   infer_tlb(results);
   infer_store_to_load(results);
   infer_spread(results, "lines", "lines");

@@ -17,7 +17,8 @@ inline constexpr std::uint64_t large_page = 2048 * 1024;
 /// Latency, capacity and miss penalty of each cache level and the latency of memory (sweeps
 /// footprint and edges: "latency"; events: "difference"), with the shares of hits and the spread of
 /// single loads (load-times: "mode 1", "mode 2", ..., "10 % latency", ...), the same of constant
-/// caches (constant), the reach, the entries and the miss penalty of TLBs (tlb-64k and tlb-2m:
+/// caches (constant) and of those that other kinds of load go through (read-only, texture, scalar:
+/// "latency"), the reach, the entries and the miss penalty of TLBs (tlb-64k and tlb-2m:
 /// "paged over dense", "paged latency", "dense latency"), memory's latency with a cold one
 /// (cold-tlb: "latency"), store-to-load latency, and the spread over lines and CUs (lines and
 /// units: "latency" and "atomic"). What was not measured is left out.

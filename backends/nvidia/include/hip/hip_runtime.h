@@ -13,6 +13,9 @@ using hipGraphExec_t = cudaGraphExec_t;
 using hipDeviceProp_t = cudaDeviceProp;
 using hipFuncAttributes = cudaFuncAttributes;
 using hipDeviceAttribute_t = cudaDeviceAttr;
+using hipResourceDesc = cudaResourceDesc;
+using hipTextureDesc = cudaTextureDesc;
+using hipTextureObject_t = cudaTextureObject_t;
 
 inline constexpr auto hipSuccess = cudaSuccess;
 inline constexpr auto hipErrorNotReady = cudaErrorNotReady;
@@ -42,6 +45,9 @@ inline constexpr auto hipDeviceAttributeConcurrentManagedAccess =
     cudaDevAttrConcurrentManagedAccess;
 inline constexpr auto hipFuncAttributeMaxDynamicSharedMemorySize =
     cudaFuncAttributeMaxDynamicSharedMemorySize;
+inline constexpr auto hipResourceTypeLinear = cudaResourceTypeLinear;
+inline constexpr auto hipChannelFormatKindUnsigned = cudaChannelFormatKindUnsigned;
+inline constexpr auto hipReadModeElementType = cudaReadModeElementType;
 
 // --- Runtime calls ---------------------------------------------------------------------------
 #define hipGetErrorName cudaGetErrorName
@@ -72,6 +78,8 @@ inline constexpr auto hipFuncAttributeMaxDynamicSharedMemorySize =
 #define hipMemsetAsync cudaMemsetAsync
 #define hipMemcpyToSymbol cudaMemcpyToSymbol
 #define HIP_SYMBOL(symbol) symbol
+#define hipCreateTextureObject cudaCreateTextureObject
+#define hipDestroyTextureObject cudaDestroyTextureObject
 #define hipMemGetInfo cudaMemGetInfo
 #define hipStreamCreate cudaStreamCreate
 #define hipStreamCreateWithFlags cudaStreamCreateWithFlags
