@@ -112,7 +112,8 @@ def main() -> int:
         return 2
     bad = 0
     for file in files:
-        for function in read_functions(file.read_text(encoding="utf-8")):
+        text = file.read_text(encoding="utf-8")
+        for function in read_functions(text) if "s_barrier" in text else []:
             for place in barriers_with_stores(function) if function.code else []:
                 print(f"{file}:{function.lines[place]}: {function.name} comes to the barrier with stores to LDS "
                       "under way")
