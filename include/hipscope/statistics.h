@@ -44,7 +44,9 @@ struct LineFit {
   double intercept = 0;
   double slope = 0;
   double largest_relative_residual = 0;
-  std::size_t outliers = 0;  ///< points that fit_robust_line left out of that
+  std::size_t outliers = 0;         ///< points that fit_robust_line left out of that
+  std::size_t points = 0;           ///< those that it kept
+  double relative_slope_error = 0;  ///< by fit_robust_line: the slope's standard error, over it
 };
 
 /// The least-squares line through the points (x[i], y[i]).
@@ -52,9 +54,16 @@ struct LineFit {
 LineFit fit_line(std::span<const double> x, std::span<const double> y);
 
 /// The line whose slope is the median of all pairs' and whose intercept is the median of the rest
-/// (Theil and Sen's), which a quarter of the points cannot move far. Points further from it than
-/// four standard deviations of the others, and a twentieth of y, are outliers; a quarter at most.
-/// Throws as fit_line does.
+/// (Theil and Sen's), which a quarter of the points cannot move far. Errors are taken for relative
+/// to y, and what tells more counts more: a pair by its distance over its y, a point by 1 / y.
+/// Points further from it than four standard deviations of the others, and a tenth of y, are
+/// outliers; a quarter at most. Throws as fit_line does.
 LineFit fit_robust_line(std::span<const double> x, std::span<const double> y);
+
+/// How sure it is that the slope of a robust line is within `tolerance`, relative to it, of the
+/// true one: 1 less four times the chance that it is not, which follows from its standard error and
+/// the number of points (Student's distribution). So what is told with more than one half is right
+/// seven times of eight at least.
+double slope_confidence(const LineFit& line, double tolerance);
 
 }  // namespace hipscope

@@ -60,15 +60,15 @@ void infer_interval(hipscope::Results& results, const std::string& sweep, const 
   if (!completion || !device || !enqueue) {
     return;
   }
-  // The longest runs decide the slope: an error of theirs counts more than its size.
-  constexpr double certain_per_residual = 6;
+  // Right is what is within a tenth. Of it a half is left to what shows in no residual, such as a
+  // clock that drifts.
+  constexpr double tolerance = 0.05;
   const bool host_limits = completion->slope > 1.1 * device->slope;
   results.infer(
       {.name = name,
        .value = completion->slope * microseconds,
        .unit = "us",
-       .confidence =
-           std::max(0.0, 1 - certain_per_residual * completion->largest_relative_residual),
+       .confidence = hipscope::slope_confidence(*completion, tolerance),
        .statement = std::string("each further kernel adds this much; the limit is ") +
                     (host_limits ? "the host, which enqueues more slowly than the device runs"
                                  : "the device"),

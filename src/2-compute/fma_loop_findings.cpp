@@ -214,7 +214,9 @@ void infer_loop_cost(hipscope::Results& results, unsigned wave_threads) {
     return;
   }
   const auto line = hipscope::fit_robust_line(fmas, cycles);
-  const double confidence = std::max(0.0, 1 - 10 * line.largest_relative_residual);
+  // Right is what is within a twentieth, of which a part is left to what shows in no residual.
+  constexpr double tolerance = 0.03;
+  const double confidence = hipscope::slope_confidence(line, tolerance);
   const std::string evidence =
       "straight line through the cycles per iteration of " + number(fmas.front()) + " ... " +
       number(fmas.back()) + " FMAs, largest error " +

@@ -17,9 +17,9 @@ std::vector<std::unique_ptr<Tally>>& tallies() {
   return all;
 }
 
-Seeds& chosen_seeds() {
-  static Seeds seeds = Seeds::test;
-  return seeds;
+unsigned& chosen_lot() {
+  static unsigned chosen = lot::test;
+  return chosen;
 }
 
 bool is_right(const Truth& truth, double value) {
@@ -116,13 +116,12 @@ void expect_goals(const Tally& tally, const Goals& goals) {
   }
 }
 
-void set_seeds(Seeds seeds) { chosen_seeds() = seeds; }
+void set_lot(unsigned lot) { chosen_lot() = lot; }
 
 std::uint64_t seed(unsigned trial, unsigned index) {
   constexpr std::uint64_t curves_per_trial = 1U << 20U;
   constexpr std::uint64_t seeds_of_lot = std::uint64_t{1} << 40U;
-  return static_cast<std::uint64_t>(chosen_seeds()) * seeds_of_lot + trial * curves_per_trial +
-         index;
+  return chosen_lot() * seeds_of_lot + trial * curves_per_trial + index;
 }
 
 std::string tables() {

@@ -70,14 +70,16 @@ struct Goals {
 /// as there are must have a chance of 1 % at least if each is right with its confidence.
 void expect_goals(const Tally& tally, const Goals& goals = {});
 
-/// Which curves are made; they differ in every number. The confidence is calibrated on those for
-/// fitting (--seeds fit) and tested on the other ones. Limits have been moved after these had been
-/// seen: what docs/inference.md reports is of a third lot, which nobody had looked at before
-/// (--seeds held-out), and nothing may be moved for it.
-/// A lot is held out once: 2 and 3 were, until a level's latency and miss penalty were judged by
-/// its end as well.
-enum class Seeds { test, fit, held_out = 4 };
-void set_seeds(Seeds seeds);
+/// Which curves are made; those of two lots differ in every number. The confidence is calibrated on
+/// the lot for fitting and tested on another one. Limits have been moved after these had been seen:
+/// what docs/inference.md reports is of a further lot, which nobody had looked at before, and
+/// nothing may be moved for it. A lot is held out once: 2 to 5 were.
+namespace lot {
+inline constexpr unsigned test = 0;
+inline constexpr unsigned fit = 1;
+inline constexpr unsigned held_out = 6;
+}  // namespace lot
+void set_lot(unsigned lot);
 
 /// The seed of a trial's `index`-th curve. Each trial has a number of its own.
 std::uint64_t seed(unsigned trial, unsigned index);

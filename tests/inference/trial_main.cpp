@@ -1,5 +1,5 @@
-// Runs the trials and prints their tables: inference_trial [--seeds test|fit|held-out]
-// [GoogleTest's options].
+// Runs the trials and prints their tables: inference_trial [--seeds test|fit|held-out|NUMBER]
+// [GoogleTest's options]. A number is that of a lot.
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -9,14 +9,16 @@
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  using hipscope::trial::Seeds;
+  namespace lot = hipscope::trial::lot;
   if (argc == 3 && std::string(argv[1]) == "--seeds") {
     const std::string seeds = argv[2];
-    hipscope::trial::set_seeds(seeds == "held-out" ? Seeds::held_out
-                               : seeds == "fit"    ? Seeds::fit
-                                                   : Seeds::test);
+    hipscope::trial::set_lot(seeds == "held-out" ? lot::held_out
+                             : seeds == "fit"    ? lot::fit
+                             : seeds == "test"   ? lot::test
+                                                 : static_cast<unsigned>(std::stoul(seeds)));
   } else if (argc != 1) {
-    std::cerr << "usage: inference_trial [--seeds test|fit|held-out] [GoogleTest's options]\n";
+    std::cerr << "usage: inference_trial [--seeds test|fit|held-out|NUMBER] [GoogleTest's "
+                 "options]\n";
     return 2;
   }
   const int status = RUN_ALL_TESTS();

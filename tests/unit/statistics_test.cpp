@@ -99,6 +99,43 @@ TEST(FitLine, LeastSquaresWithItsLargestResidual) {
   EXPECT_NEAR(fit.largest_relative_residual, 0.5, 1e-12);
 }
 
+TEST(FitRobustLine, LeavesOutAnOutlier) {
+  std::vector<double> x = {8, 16, 32, 64, 128, 256};
+  std::vector<double> y;
+  for (const double count : x) {
+    y.push_back(5 + 2 * count);
+  }
+  y[4] *= 2;
+  const LineFit fit = fit_robust_line(x, y);
+  EXPECT_NEAR(fit.slope, 2, 1e-9);
+  EXPECT_NEAR(fit.intercept, 5, 1e-9);
+  EXPECT_EQ(fit.outliers, 1U);
+  EXPECT_EQ(fit.points, 5U);
+  EXPECT_NEAR(fit.relative_slope_error, 0, 1e-9);
+}
+
+// Errors are relative: two points that are near to each other for what they are tell little.
+TEST(FitRobustLine, PointsFarApartCountMore) {
+  const std::vector<double> x = {8, 10, 12, 14, 256, 512};
+  const std::vector<double> y = {105, 96, 104, 95, 356, 612};
+  EXPECT_NEAR(fit_robust_line(x, y).slope, 1, 0.05);
+}
+
+// Of a normal distribution with 4 degrees of freedom 95 % lie within 2.776 deviations, of one with
+// 3 within 3.182, and with 1 within 12.71.
+TEST(SlopeConfidence, IsLessByFourTimesTheChanceOfAnError) {
+  const auto confidence = [](std::size_t points, double deviations) {
+    const LineFit line{.slope = 1, .points = points, .relative_slope_error = 0.05 / deviations};
+    return slope_confidence(line, 0.05);
+  };
+  EXPECT_NEAR(confidence(6, 2.776), 0.8, 1e-3);
+  EXPECT_NEAR(confidence(5, 3.182), 0.8, 1e-3);
+  EXPECT_NEAR(confidence(3, 12.71), 0.8, 1e-3);
+  EXPECT_NEAR(confidence(12, 2.228), 0.8, 1e-3);
+  EXPECT_EQ(confidence(6, 0.5), 0);
+  EXPECT_EQ(confidence(2, 100), 0);  // two points are on every line
+}
+
 TEST(FitLine, RefusesWhatDeterminesNoLine) {
   const std::vector<double> one = {1};
   const std::vector<double> two = {1, 2};
