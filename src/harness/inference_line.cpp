@@ -127,7 +127,8 @@ std::optional<FetchUnit> find_fetch_unit(std::span<const CurvePoint> neighbours)
     const double miss = summarize(level).median;
     const double gap = *std::min_element(misses.begin(), misses.end()) -
                        *std::max_element(hits.begin(), hits.end());
-    const double confidence = std::min(1.0, gap / (miss - hit));
+    // Without a gap the medians tell nothing, not even which is the larger.
+    const double confidence = gap > 0 ? std::min(1.0, gap / (miss - hit)) : 0;
     if (confidence >= smallest_confidence) {
       return FetchUnit{
           .bytes = neighbours[i - 1].x, .hit = hit, .miss = miss, .confidence = confidence};

@@ -77,6 +77,14 @@ TEST(FindFetchUnit, TheFirstStepCountsNotTheWidest) {
   EXPECT_EQ(found->miss, 200);
 }
 
+// A curve that goes up and down has more below its steps than above them.
+TEST(FindFetchUnit, WhatFallsIsNoStep) {
+  const std::vector<CurvePoint> falls = {
+      {.x = 16, .y = 1000}, {.x = 32, .y = 1111},  {.x = 64, .y = 757},  {.x = 128, .y = 1290},
+      {.x = 256, .y = 590}, {.x = 512, .y = 1365}, {.x = 1024, .y = 540}};
+  EXPECT_FALSE(find_fetch_unit(falls));
+}
+
 TEST(FindFetchUnit, OneSlowHitIsNoStep) {
   for (const std::size_t slow : {0U, 1U, 2U}) {
     auto made = curve(8, 1024, neighbours(32, 40, 300));
