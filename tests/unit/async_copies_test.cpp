@@ -61,6 +61,14 @@ TEST(AsyncCopiesTest, WhatIsFasterOnlyInBetweenIsNoSize) {
   EXPECT_EQ(made.inference(size_name).confidence, 0);
 }
 
+TEST(AsyncCopiesTest, TheLargestSizeAloneIsNone) {
+  const MadeResults made =
+      latencies({{.x = 64, .y = 400}, {.x = 256, .y = 400}, {.x = 1024, .y = 900}},
+                {{.x = 64, .y = 500}, {.x = 256, .y = 500}, {.x = 1024, .y = 600}},
+                {{.x = 64, .y = 500}, {.x = 256, .y = 500}, {.x = 1024, .y = 600}});
+  EXPECT_FALSE(made.inference(size_name).value.has_value());
+}
+
 // --- Many copies
 // ----------------------------------------------------------------------------------
 
@@ -102,6 +110,27 @@ TEST(AsyncCopiesTest, ARateThatDoesNotRiseTellsNoBytesInFlight) {
   EXPECT_FALSE(made.inference(in_flight_name).value.has_value());
   EXPECT_TRUE(made.inference(in_flight_name).evidence.empty());
   EXPECT_TRUE(made.inference(gain_name).name.empty());  // nothing to compare it with
+}
+
+// What still grows at the end, what is slow at the first point only, and what is slow where it
+// should be enough.
+TEST(AsyncCopiesTest, BytesInFlightNeedPointsOnBothSides) {
+  const auto in_flight = [](const auto& rate) {
+    std::vector<CurvePoint> points = rising(4000);
+    for (CurvePoint& point : points) {
+      point.y = rate(point.x);
+    }
+    MadeResults made("async_copies");
+    made.curve("device-memory", "bulk bandwidth", points);
+    async_copies::conclude(made.results());
+    return made.inference(in_flight_name);
+  };
+  EXPECT_FALSE(in_flight([](double x) { return x; }).value.has_value());
+  EXPECT_FALSE(in_flight([](double x) { return x == 4096 ? 1000.0 : 4000.0; }).value.has_value());
+  const Inference late =
+      in_flight([](double x) { return x == 16384 ? 2000 : std::min(4000.0, 4000 * x / 16384); });
+  EXPECT_EQ(late.value, 32768);
+  EXPECT_LE(late.confidence, 0.5);
 }
 
 TEST(AsyncCopiesTest, NothingIsConcludedOfADeviceThatHasOnlyLoads) {

@@ -48,6 +48,40 @@ TEST(AtomicsTest, ARateThatFallsWithTheCusIsNotTheWords) {
   EXPECT_FALSE(made.inference("additions at one word of L2").value.has_value());
 }
 
+// One point may be slow, but not the last: there the rate may begin to fall.
+TEST(AtomicsTest, ADisturbedPointIsLeftOutUnlessItIsTheLast) {
+  for (const double slow : {64.0, 132.0}) {
+    MadeResults made("atomics", fake::describe(), clock_mhz);
+    made.curve("units", "one address",
+               made_curve({1, 2, 4, 8, 16, 32, 64, 128, 132},
+                          [&](double x) { return x == slow ? 1.5 : std::min(3.0, x); }));
+    atomics::conclude(made.results());
+    EXPECT_EQ(made.inference("additions at one word of L2").value.has_value(), slow == 64) << slow;
+  }
+}
+
+TEST(AtomicsTest, ARateThatNothingElseAgreesWithIsUnsure) {
+  for (const double in_a_line : {16.0, 8.0}) {
+    MadeResults made("atomics", fake::describe(), clock_mhz);
+    made.curve("lds", "spread", made_curve({1, 21}, [](double x) { return x == 1 ? 16 : 10; }));
+    made.curve("lds", "one line", made_curve({1, 21}, [&](double) { return in_a_line; }));
+    made.curve("lds", "one address", made_curve({1}, [](double) { return 2; }));
+    atomics::conclude(made.results());
+    EXPECT_EQ(made.inference("additions in LDS").confidence > 0.5, in_a_line == 16) << in_a_line;
+  }
+}
+
+TEST(AtomicsTest, ALoopShowsInTheRateToo) {
+  for (const double slower : {1.0, 3.0}) {
+    MadeResults made("atomics", fake::describe(), clock_mhz);
+    made.curve("latency", "LDS", made_curve({1, 4}, [](double x) { return x < 4 ? 40 : 120; }));
+    made.curve("lds", "spread",
+               made_curve({1, 4}, [&](double x) { return x < 4 ? 32 : 32 / slower; }));
+    atomics::conclude(made.results());
+    EXPECT_EQ(made.inference("FP32 addition in LDS over INT32's").confidence > 0.5, slower == 3);
+  }
+}
+
 TEST(AtomicsTest, FewCusTellNothing) {
   MadeResults made("atomics", fake::describe(), clock_mhz);
   made.curve("units", "one address", made_curve({1, 2, 4}, [](double) { return 1; }));

@@ -311,6 +311,41 @@ TEST(CacheSharingTest, WhoFindsWhatAnotherHasRead) {
   EXPECT_FALSE(handover(64, 0, 290, 0.05).value);  // nothing is kept from launch to launch
 }
 
+TEST(CacheSharingTest, AFewThatWereDisturbedFindItAsWell) {
+  EXPECT_EQ(handover(60, 0, 660).value, 64);
+  EXPECT_FALSE(handover(40, 0, 660).value);  // no L2 of 40 of 64 CUs has its like
+}
+
+TEST(CacheSharingTest, ALonePointBetweenTwoStepsIsNoUnit) {
+  MadeResults made("cache_sharing");
+  made.curve("constant-unit", "second load", second_loads(64, 128, 0));
+  cache_sharing::conclude(made.results());
+  EXPECT_FALSE(made.inference("constant cache level 1 sector").value);
+}
+
+TEST(CacheSharingTest, ASlopeIsNoEndOfTheVectorCache) {
+  MadeResults made("cache_sharing");
+  const Curve slope = made_curve(footprints(), [](double bytes) { return 35 + bytes / 1000; });
+  made.curve("lds", "without LDS", slope).curve("lds", "with LDS", slope);
+  cache_sharing::conclude(made.results());
+  EXPECT_FALSE(made.inference("vector cache left beside the largest LDS").value);
+}
+
+TEST(CacheSharingTest, PartsAreAlike) {
+  MadeResults made("cache_sharing");
+  const auto seen = distances(64, 8, 0.01);
+  for (unsigned line = 0; line < cache_sharing::line_count; ++line) {
+    Curve curve;
+    for (std::size_t unit = 0; unit < seen.size(); ++unit) {
+      // The CUs of all parts but one are alike.
+      curve.push_back({.x = static_cast<double>(unit), .y = seen[unit % 8 == 0 ? 0 : 1][line]});
+    }
+    made.curve("l2-lines", cache_sharing::line_name(line), curve);
+  }
+  cache_sharing::conclude(made.results());
+  EXPECT_FALSE(made.inference("parts of L2 by distance").value);
+}
+
 TEST(CacheSharingTest, NothingIsConcludedFromNothing) {
   MadeResults made("cache_sharing");
   cache_sharing::conclude(made.results());

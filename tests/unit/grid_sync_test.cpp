@@ -77,6 +77,36 @@ TEST(GridSyncTest, WhatIsNoLineIsNotTrusted) {
   EXPECT_LT(made.inference("grid barrier, per block").confidence, 0.5);
 }
 
+// A barrier over twice as many blocks takes no more than twice as long.
+TEST(GridSyncTest, ACostThatGrowsFasterThanTheBlocksIsUnsure) {
+  MadeResults made = made_on_100_units();
+  made.curve("per-cu", "one counter step",
+             std::vector<CurvePoint>{{1, 900}, {2, 1000}, {4, 1200}, {8, 3600}});
+  made.curve("per-cu", "tree step",
+             std::vector<CurvePoint>{{1, 2000}, {2, 2000}, {4, 2000}, {8, 2500}});
+  grid_sync::conclude(made.results());
+  EXPECT_EQ(made.inference("grid barrier, all resident blocks").value, 2500);
+  EXPECT_LE(made.inference("grid barrier, all resident blocks").confidence, 0.5);
+}
+
+TEST(GridSyncTest, BothSweepsMustAgreeOnOneBlockPerCu) {
+  MadeResults made = made_on_100_units();
+  made.curve("blocks", "one counter step",
+             std::vector<CurvePoint>{{2, 900}, {64, 950}, {100, 1800}});
+  made.curve("per-cu", "one counter step", std::vector<CurvePoint>{{1, 1000}, {2, 1100}});
+  grid_sync::conclude(made.results());
+  EXPECT_LE(made.inference("grid barrier, one block per CU").confidence, 0.5);
+}
+
+TEST(GridSyncTest, WhatIsNoLineHasNoSlope) {
+  MadeResults made = made_on_100_units();
+  made.curve("blocks", "one counter step",
+             std::vector<CurvePoint>{{2, 800}, {4, 800}, {16, 1200}, {64, 1200}, {100, 2400}});
+  grid_sync::conclude(made.results());
+  EXPECT_FALSE(made.inference("grid barrier, per block").value.has_value());
+  EXPECT_FALSE(made.inference("grid barrier, per block").evidence.empty());
+}
+
 TEST(GridSyncTest, AFewPointsAreNoLine) {
   MadeResults made = made_on_100_units();
   made.curve("blocks", "one counter step", over({1, 2, 4, 8}, 1, 900, 2));
@@ -105,6 +135,16 @@ TEST(GridSyncTest, ALaunchMayBeCheaper) {
   EXPECT_EQ(made.inference("grid barriers in the time of a launch").value, 0.5);
   EXPECT_NE(made.inference("grid barriers in the time of a launch").statement.find("no more"),
             std::string::npos);
+}
+
+TEST(GridSyncTest, ALaunchOfFewBlocksIsNoLongerThanOneOfMore) {
+  MadeResults made = made_on_100_units();
+  add_way(made, "one counter", 800, 2);
+  made.curve("launches", "launch step",
+             std::vector<CurvePoint>{{1, 3000}, {compute_units, 6000}, {800, 3500}});
+  add_launches(made, "graph node", 1500);
+  grid_sync::conclude(made.results());
+  EXPECT_LE(made.inference("grid barriers in the time of a launch").confidence, 0.5);
 }
 
 TEST(GridSyncTest, NothingIsConcludedFromNothing) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cache_sharing_lds_findings.h"
 #include "hipscope/format.h"
 #include "hipscope/inference.h"
 #include "hipscope/statistics.h"
@@ -135,7 +136,12 @@ void infer_constant_units(Results& results) {
     auto unit = hipscope::find_fetch_unit(curve);
     // Of so few points a slope that is disturbed looks like a step, though not like a clear one.
     constexpr double clear_step = 0.83;
-    if (unit && unit->confidence < clear_step) {
+    // One point between two steps is a disturbed hit or the only one of a unit twice as small.
+    const auto is_between = [&](const auto& point) {
+      return point.x <= unit->bytes && point.y > clear_miss * unit->hit;
+    };
+    if (unit &&
+        (unit->confidence < clear_step || std::any_of(curve.begin(), curve.end(), is_between))) {
       unit.reset();
     }
     if (unit) {
@@ -152,63 +158,6 @@ void infer_constant_units(Results& results) {
     }
     std::erase_if(curve, [&](const auto& point) { return point.x <= unit->bytes; });
   }
-}
-
-// --- LDS and the vector cache -------------------------------------------------------------------
-
-// The last footprint before the latency has risen half way, for good. The middle one of three
-// points counts, so that a single launch that was slow, or fast, is none.
-std::optional<double> half_rise(const Curve& measured) {
-  constexpr std::size_t fewest = 6;
-  if (measured.size() < fewest) {
-    return std::nullopt;
-  }
-  Curve curve = measured;
-  for (std::size_t i = 1; i + 1 < curve.size(); ++i) {
-    curve[i].y = median_of({measured[i - 1].y, measured[i].y, measured[i + 1].y});
-  }
-  const double hit = median_of({curve[0].y, curve[1].y, curve[2].y});
-  const double miss = median_of({curve.end()[-1].y, curve.end()[-2].y, curve.end()[-3].y});
-  constexpr double level_apart = 2;
-  if (!(miss >= level_apart * hit)) {
-    return std::nullopt;
-  }
-  const double half = std::sqrt(hit * miss);
-  std::size_t first = curve.size();
-  while (first > 0 && curve[first - 1].y > half) {
-    --first;
-  }
-  if (first == 0 || first >= curve.size()) {
-    return std::nullopt;
-  }
-  return curve[first - 1].x;
-}
-
-void infer_lds(Results& results) {
-  const Curve without = results.curve("lds", "without LDS");
-  const Curve with = results.curve("lds", "with LDS");
-  if (without.empty() || with.empty()) {
-    return;
-  }
-  Inference inference{.name = "vector cache left beside the largest LDS",
-                      .unit = "bytes",
-                      .statement = "the curves show no end of the vector cache"};
-  const auto all = half_rise(without);
-  const auto left = half_rise(with);
-  if (all && left) {
-    constexpr double kibibyte = 1024;
-    const double ratio = *left / *all;
-    constexpr double same = 0.8;
-    inference.value = *left;
-    const auto count = static_cast<double>(without.size());
-    inference.confidence = count / (count + 1);
-    inference.statement = ratio < same ? "LDS is a part of it: they share one memory"
-                                       : "LDS takes nothing of it: they are apart";
-    inference.evidence = {"without LDS it holds about " + number(*all / kibibyte, 5) +
-                          " KiB, beside the largest LDS of a block " + number(*left / kibibyte, 5) +
-                          " KiB"};
-  }
-  results.infer(inference);
 }
 
 // --- Groups of CUs ------------------------------------------------------------------------------
@@ -309,13 +258,25 @@ void infer_parts(Results& results) {
     }
     inference.value = static_cast<double>(groups.size());
     const auto count = static_cast<double>(things.size());
-    inference.confidence = static_cast<double>(grouped) / count * count / (count + 1);
     inference.statement = "the CUs of a group find the same lines near and the same far";
     std::string sizes;
+    std::size_t smallest = things.size();
+    std::size_t largest = 0;
     for (const auto& [first, members] : groups) {
+      smallest = std::min(smallest, members.size());
+      largest = std::max(largest, members.size());
       sizes += (sizes.empty() ? "" : ", ") + std::to_string(members.size());
     }
     inference.evidence = {"groups of " + sizes + " CUs", group_text(groups)};
+    // Parts are about alike: where one group is much larger, several were not told apart.
+    const double likeness = static_cast<double>(smallest) / static_cast<double>(largest);
+    inference.confidence = likeness * static_cast<double>(grouped) / (count + 1);
+    constexpr double smallest_confidence = 0.5;
+    if (inference.confidence < smallest_confidence) {
+      inference.value.reset();
+      inference.confidence = 0;
+      inference.statement = "the groups of CUs that show are too unlike to be parts";
+    }
     if (grouped < first_of.size()) {
       inference.evidence.push_back(std::to_string(first_of.size() - grouped) +
                                    " CUs are like no other");
@@ -359,8 +320,23 @@ void infer_handover(Results& results) {
       (share >= surely_found ? finders : others).push_back(latency);
     }
     const auto count = static_cast<double>(handed.size());
+    // What is disturbed takes longer: where nearly all find it, all do.
+    constexpr double nearly_all = 0.9;
+    if (static_cast<double>(finders.size()) >= nearly_all * count) {
+      finders.insert(finders.end(), others.begin(), others.end());
+      others.clear();
+    }
     inference.value = static_cast<double>(finders.size());
     inference.confidence = (1 - static_cast<double>(unclear) / count) * count / (count + 1);
+    // L2s are alike: as many CUs belong to each, and else some were disturbed.
+    const double caches = count / std::max(1.0, *inference.value);
+    constexpr double whole = 0.1;
+    if (!finders.empty() && std::abs(caches - std::round(caches)) > whole) {
+      inference.value.reset();
+      inference.confidence = 0;
+      inference.statement = "those that find it, " + std::to_string(finders.size()) +
+                            " of them, are no whole part of all CUs";
+    }
     inference.statement = others.empty() ? "all CUs share one L2"
                                          : "the others load it from behind L2: L2s of their own";
     inference.evidence = {"what a CU has read itself " + number(hit, 4) + " cycles, cold " +

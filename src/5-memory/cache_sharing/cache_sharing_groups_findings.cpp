@@ -34,11 +34,16 @@ class Groups {
   std::vector<std::size_t> parent_;
 };
 
-double distance(const std::vector<double>& a, const std::vector<double>& b) {
+// Distances between all pairs of things.
+using Distances = std::vector<std::vector<double>>;
+
+// Of two things by the logarithms of what they show.
+double distance(const std::vector<double>& a, const std::vector<double>& b,
+                std::vector<double>& differences) {
   // The middle of the differences: one slow value makes no two things unlike.
-  std::vector<double> differences;
+  differences.clear();
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    differences.push_back(std::abs(std::log(a[i] / b[i])));
+    differences.push_back(std::abs(a[i] - b[i]));
   }
   std::sort(differences.begin(), differences.end());
   constexpr double without_slow_ones = 0.8;
@@ -51,6 +56,22 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
   return std::sqrt(sum);
 }
 
+Distances all_distances(std::vector<std::vector<double>> things) {
+  for (auto& thing : things) {
+    for (double& value : thing) {
+      value = std::log(value);
+    }
+  }
+  Distances distances(things.size(), std::vector<double>(things.size(), 0));
+  std::vector<double> differences;
+  for (std::size_t i = 0; i < things.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      distances[i][j] = distances[j][i] = distance(things[i], things[j], differences);
+    }
+  }
+  return distances;
+}
+
 struct Edge {
   double length = 0;
   std::size_t a = 0;
@@ -58,13 +79,12 @@ struct Edge {
 };
 
 // The shortest pairs that hold all `members` together, the shortest first (Prim's tree).
-std::vector<Edge> spanning_tree(const std::vector<std::vector<double>>& things,
+std::vector<Edge> spanning_tree(const Distances& distances,
                                 const std::vector<std::size_t>& members) {
   std::vector<Edge> nearest;
   for (std::size_t i = 1; i < members.size(); ++i) {
-    nearest.push_back({.length = distance(things[members[0]], things[members[i]]),
-                       .a = members[0],
-                       .b = members[i]});
+    nearest.push_back(
+        {.length = distances[members[0]][members[i]], .a = members[0], .b = members[i]});
   }
   std::vector<Edge> tree;
   while (!nearest.empty()) {
@@ -74,7 +94,7 @@ std::vector<Edge> spanning_tree(const std::vector<std::vector<double>>& things,
     const std::size_t added = next->b;
     nearest.erase(next);
     for (Edge& edge : nearest) {
-      const double length = distance(things[added], things[edge.b]);
+      const double length = distances[added][edge.b];
       if (length < edge.length) {
         edge = {.length = length, .a = added, .b = edge.b};
       }
@@ -119,12 +139,13 @@ std::vector<std::size_t> groups_by_likeness(const std::vector<std::vector<double
   if (things.size() < fewest) {
     return {};
   }
+  const Distances distances = all_distances(things);
   // Without those that are like no other: they would be a group each.
   std::vector<double> to_nearest(things.size(), 1e9);
   for (std::size_t i = 0; i < things.size(); ++i) {
     for (std::size_t j = 0; j < things.size(); ++j) {
       if (i != j) {
-        to_nearest[i] = std::min(to_nearest[i], distance(things[i], things[j]));
+        to_nearest[i] = std::min(to_nearest[i], distances[i][j]);
       }
     }
   }
@@ -139,15 +160,16 @@ std::vector<std::size_t> groups_by_likeness(const std::vector<std::vector<double
   if (members.size() < fewest) {
     return {};
   }
-  const auto tree = spanning_tree(things, members);
+  const auto tree = spanning_tree(distances, members);
   // Groups are farther apart than what belongs together: the widest gap between the lengths of the
-  // tree's second half, if it is clear.
+  // tree's second half, if it is clear, and if some line is seen differently by a tenth.
   constexpr double clear_gap = 1.6;
+  constexpr double least_apart = 0.1;
   std::size_t cut = 0;
   double widest = clear_gap;
   for (std::size_t i = std::max<std::size_t>(1, tree.size() / 2); i < tree.size(); ++i) {
     const double gap = tree[i].length / tree[i - 1].length;
-    if (gap > widest) {
+    if (gap > widest && tree[i].length > least_apart) {
       widest = gap;
       cut = i;
     }

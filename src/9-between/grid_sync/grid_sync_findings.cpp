@@ -45,6 +45,38 @@ std::vector<Cost> costs_at_end(const hipscope::Results& results, const std::stri
   return costs;
 }
 
+// The cheapest of several is so by chance, too: it is too cheap by about what they spread.
+double sureness(double relative_spread) {
+  constexpr double doubt_per_spread = 6;
+  return 1 - std::min(1.0, doubt_per_spread * relative_spread);
+}
+
+// What is told beside a disturbed point has no more confidence.
+constexpr double disturbed = 0.5;
+
+// Points that are as far apart cannot both be right.
+constexpr double allowed = 1.1;
+
+// The least that a way's last point may be: a barrier takes no more than as many times as long as
+// there are more blocks, and one block per CU is measured in both sweeps. What is above that was
+// disturbed.
+double least_cost(const hipscope::Results& results, const std::string& sweep,
+                  const std::string& way) {
+  const auto curve = curve_of(results, sweep, way);
+  double least = curve.back().y;
+  if (curve.size() > 1) {
+    const CurvePoint& before = curve[curve.size() - 2];
+    const bool grows_too_fast = curve.back().y / before.y > allowed * curve.back().x / before.x;
+    least = grows_too_fast ? before.y : least;
+  }
+  const auto again = curve_of(results, "per-cu", way);
+  if (sweep == "blocks" && curve.back().x == results.device().compute_units && !again.empty() &&
+      again.front().x == 1) {
+    least = std::min(least, again.front().y);
+  }
+  return least;
+}
+
 void infer_cheapest(hipscope::Results& results, const std::string& sweep, const std::string& name,
                     const std::string& where) {
   const auto costs = costs_at_end(results, sweep);
@@ -52,13 +84,16 @@ void infer_cheapest(hipscope::Results& results, const std::string& sweep, const 
     return;
   }
   std::vector<std::string> evidence;
+  double at_most = 1;
   for (const Cost& cost : costs) {
     evidence.push_back(cost.way + ": " + number(cost.nanoseconds) + " ns");
+    at_most =
+        least_cost(results, sweep, cost.way) < costs[0].nanoseconds / allowed ? disturbed : at_most;
   }
   results.infer({.name = name,
                  .value = costs[0].nanoseconds,
                  .unit = "ns",
-                 .confidence = 1 - std::min(1.0, costs[0].relative_spread),
+                 .confidence = std::min(at_most, sureness(costs[0].relative_spread)),
                  .statement = "the cheapest barrier over " + where + ": " + costs[0].way,
                  .evidence = evidence});
 }
@@ -81,8 +116,20 @@ std::optional<hipscope::LineFit> fit_over_blocks(const hipscope::Results& result
     }
   }
   constexpr std::size_t fewest_points = 4;
-  return blocks.size() < fewest_points ? std::nullopt
-                                       : std::optional(hipscope::fit_line(blocks, nanoseconds));
+  return blocks.size() < fewest_points
+             ? std::nullopt
+             : std::optional(hipscope::fit_robust_line(blocks, nanoseconds));
+}
+
+// What is told with less is wrong more often than not: it is evidence and no value.
+void infer_if_sure(hipscope::Results& results, hipscope::Inference inference) {
+  constexpr double smallest_confidence = 0.3;
+  if (inference.confidence < smallest_confidence) {
+    inference.value.reset();
+    inference.confidence = 0;
+    inference.statement = "time over blocks is no straight line";
+  }
+  results.infer(inference);
 }
 
 void infer_growth(hipscope::Results& results) {
@@ -100,21 +147,26 @@ void infer_growth(hipscope::Results& results) {
   if (!cheapest) {
     return;
   }
-  const double confidence = 1 - std::min(1.0, cheapest->largest_relative_residual);
-  results.infer({.name = "grid barrier, fixed part",
+  // Right is what is within a tenth. Of it a half is left to what shows in no residual, such as a
+  // clock that drifts.
+  constexpr double tolerance = 0.05;
+  const double is_a_line = 1 - std::min(1.0, 4 * cheapest->largest_relative_residual);
+  infer_if_sure(results,
+                {.name = "grid barrier, fixed part",
                  .value = cheapest->intercept,
                  .unit = "ns",
-                 .confidence = confidence,
+                 .confidence = is_a_line,
                  .statement = "what the barrier that is cheapest with one block per CU costs "
                               "however few blocks meet: " +
                               costs[0].way,
                  .evidence = evidence});
-  results.infer({.name = "grid barrier, per block",
-                 .value = cheapest->slope,
-                 .unit = "ns",
-                 .confidence = confidence,
-                 .statement = "what each further block adds to it",
-                 .evidence = evidence});
+  infer_if_sure(
+      results, {.name = "grid barrier, per block",
+                .value = cheapest->slope,
+                .unit = "ns",
+                .confidence = std::min(is_a_line, hipscope::slope_confidence(*cheapest, tolerance)),
+                .statement = "what each further block adds to it",
+                .evidence = evidence});
 }
 
 // The step of so many blocks as launches; none where that was not measured.
@@ -137,10 +189,17 @@ void infer_launches(hipscope::Results& results) {
   }
   const double barrier = costs[0].nanoseconds;
   const double spread = std::max(costs[0].relative_spread, launch->relative_spread);
+  // More blocks do not make a launch faster.
+  const auto launches = curve_of(results, "launches", "launch");
+  const bool falls = std::any_of(launches.begin(), launches.end(), [&](const CurvePoint& point) {
+    return point.x > launch->x && launch->y > allowed * point.y;
+  });
+  const double at_most =
+      falls || least_cost(results, "blocks", costs[0].way) < barrier / allowed ? disturbed : 1;
   results.infer({.name = "grid barriers in the time of a launch",
                  .value = launch->y / barrier,
                  .unit = "barriers",
-                 .confidence = 1 - std::min(1.0, spread),
+                 .confidence = std::min(at_most, sureness(spread)),
                  .statement = launch->y > barrier
                                   ? "a barrier over one block per CU costs less than the next "
                                     "launch of a stream"
