@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>

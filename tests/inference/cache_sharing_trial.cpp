@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -126,6 +127,16 @@ TEST(CacheSharingTrial, UnitsOfConstantCaches) {
   expect_goals(answers, {.right = 0.5});
 }
 
+// A curve of which each point is of one launch: there are no samples that could spread.
+Curve one_launch(const std::vector<double>& xs, const std::function<double(double)>& y,
+                 const Disturbance& disturbance, Random& random) {
+  Curve curve = sampled(xs, y, disturbance, random);
+  for (CurvePoint& point : curve) {
+    point.relative_spread = 0;
+  }
+  return curve;
+}
+
 // --- CUs ----------------------------------------------------------------------------------------
 
 TEST(CacheSharingTrial, WhoSharesACache) {
@@ -196,7 +207,7 @@ TEST(CacheSharingTrial, PartsOfL2) {
       const std::size_t home =
           line < parts ? line : static_cast<std::size_t>(between(random, 0, parts * 1.0));
       made.curve("l2-lines", cache_sharing::line_name(line),
-                 sampled(
+                 one_launch(
                      xs,
                      [&](double unit) {
                        const auto index = static_cast<std::size_t>(unit);
@@ -227,13 +238,13 @@ TEST(CacheSharingTrial, WhoFindsWhatAnotherHasRead) {
     std::iota(xs.begin(), xs.end(), 0.0);
     MadeResults made("cache_sharing");
     made.curve("l2-handover", "own",
-               sampled(
+               one_launch(
                    xs, [=](double) { return hit; }, disturbance, random));
     made.curve("l2-handover", "cold",
-               sampled(
+               one_launch(
                    xs, [=](double) { return miss; }, disturbance, random));
     made.curve("l2-handover", "handed over",
-               sampled(
+               one_launch(
                    xs,
                    [=](double unit) {
                      return unit < far ? hit + 0.4 * (miss - hit) : unit < finders ? hit : miss;
