@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from .layout import ALONE, TOGETHER
-from .metrics import SOAK_EXPERIMENT
+from .metrics import SOAK_EXPERIMENT, Results
 
 
 @dataclass(frozen=True)
@@ -98,13 +95,7 @@ def curves_of(data: dict[str, Any]) -> Iterator[Curve]:
                         tuple(point[1] for point in points))
 
 
-def collect(folder: Path) -> list[Curve]:
-    """The curves of the GPU whose results lie in a folder, measured with the node's others at work if they were so."""
-    found = []
-    for experiment in (*SOURCES, SOAK_EXPERIMENT):
-        path = folder / TOGETHER / f"{experiment}.json"
-        if not path.exists():
-            path = folder / ALONE / f"{experiment}.json"
-        if path.exists():
-            found += list(curves_of(json.loads(path.read_text(encoding="utf-8"))))
-    return found
+def collect(results: Results) -> list[Curve]:
+    """The curves of a GPU, measured with the node's others at work if they were so."""
+    by_name = {data["experiment"]: data for data in (*results.alone, *results.together)}
+    return [curve for name in (*SOURCES, SOAK_EXPERIMENT) if name in by_name for curve in curves_of(by_name[name])]

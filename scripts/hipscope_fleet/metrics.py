@@ -327,10 +327,21 @@ def _metrics(results: Iterable[Json]) -> dict[str, Metric]:
     return found
 
 
-def of_results(results: Sequence[Json], folder_name: str) -> Gpu:
-    """The GPU that these results are of."""
-    failures = [failure for data in results for failure in wrong_values(data)]
-    return Gpu(identity_of(results[0], folder_name), _metrics(results), telemetry_of(results), failures)
+@dataclass(frozen=True)
+class Results:
+    """The results of a GPU, each parsed once: with the node's others at work, and alone."""
+
+    folder: Path
+    together: list[Json]
+    alone: list[Json]
+
+
+def read(folder: Path) -> Results:
+    """What lies in a GPU's folder; raises OSError and ValueError, which name the file."""
+    results = Results(folder, read_results(folder / TOGETHER) or read_results(folder), read_results(folder / ALONE))
+    if not results.together and not results.alone:
+        raise ValueError(f"{folder} holds no result")
+    return results
 
 
 def read_results(folder: Path) -> list[Json]:
@@ -346,12 +357,11 @@ def read_results(folder: Path) -> list[Json]:
     return found
 
 
-def _collect(folder: Path) -> Gpu:
-    together, alone = read_results(folder / TOGETHER) or read_results(folder), read_results(folder / ALONE)
-    if not together and not alone:
-        raise ValueError(f"{folder} holds no result")
-    gpu = of_results([*together, *alone], folder.name)
-    gpu.metrics = {**_metrics(together), **{name + ALONE_OF: one for name, one in _metrics(alone).items()}}
+def _collect(results: Results) -> Gpu:
+    folder, all_of_them = results.folder, [*results.together, *results.alone]
+    gpu = Gpu(identity_of(all_of_them[0], folder.name), _metrics(results.together), telemetry_of(all_of_them),
+              [failure for data in all_of_them for failure in wrong_values(data)])
+    gpu.metrics.update({name + ALONE_OF: one for name, one in _metrics(results.alone).items()})
     for later in sorted(folder.glob(AGAIN)):
         beside, with_others, with_none = map(read_results, (later, later / TOGETHER, later / ALONE))
         # Each is confirmed as it was measured first; where the two ways are not kept apart, by what there is.
@@ -365,12 +375,20 @@ def _collect(folder: Path) -> Gpu:
     return gpu
 
 
+def of_results(results: Results) -> Gpu:
+    """The GPU that these results are of, with what `again-*` beside them holds.
+
+    Raises OSError where a file cannot be read, and ValueError where one is no result.
+    """
+    try:
+        return _collect(results)
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise ValueError(f"{results.folder} holds a result that does not follow the schema") from error
+
+
 def collect(folder: Path) -> Gpu:
     """The GPU whose results lie in a folder: beside each other, or in the folders that hipscope_fleet.layout names.
 
     Raises OSError where a file cannot be read, and ValueError where one is no result or there is none.
     """
-    try:
-        return _collect(folder)
-    except (KeyError, TypeError, IndexError, AttributeError) as error:
-        raise ValueError(f"{folder} holds a result that does not follow the schema") from error
+    return of_results(read(folder))

@@ -70,10 +70,11 @@ def _code() -> str:
 def read_gpu(place: Place) -> Read:
     """Reads the results of one GPU."""
     try:
-        gpu = metrics.collect(place.folder)
+        results = metrics.read(place.folder)
+        gpu = metrics.of_results(results)
         # On a node a GPU is known by its slot; a UUID may be told twice, or not at all.
         gpu.identity = replace(gpu.identity, key=f"{place.node}/{layout.gpu_name(place.slot)}", host=place.node)
-        return Read(place, gpu, tuple(curves.collect(place.folder)))
+        return Read(place, gpu, tuple(curves.collect(results)))
     except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         said = error.strerror if isinstance(error, OSError) else str(error)
         return Read(place, None, (), f"its results cannot be read: {said}")
