@@ -335,8 +335,7 @@ class _Judge:
         if freedom:
             usual = statistics.median(self.squares[time.place[:2]])
             variance = (total + many.SWEEP_FREEDOM * usual) / (freedom + many.SWEEP_FREEDOM)
-            spread = math.sqrt(variance * sum(1 / len(side) for side in time.sides))
-            return max(spread, many.LEAST_SPREAD), freedom + many.SWEEP_FREEDOM
+            return many.of_medians(variance, time.sides), freedom + many.SWEEP_FREEDOM
         near = self.near.of(time.place)
         if near is None:
             return None
@@ -378,7 +377,10 @@ class _Judge:
         members = {place: times for place, times in members.items() if len(times) >= FEWEST_ROWS}
         medians = {place: statistics.median(map(self.difference, times)) for place, times in members.items()}
         between = many.scatter(list(medians.values())) if len(medians) >= many.FEWEST else 0.0
-        chances = {place: many.chance(medians[place] / self._error(times, between), many.SINGLE_FREEDOM)
+        runs = {place: self._runs(times) for place, times in members.items()} if self.several else {}
+        usual = statistics.median(many.variance(sides) for sides in runs.values()) if runs else 0.0
+        chances = {place: self._chance_of_runs(medians[place], runs[place], usual) if runs else
+                   many.chance(medians[place] / self._error(times, between), many.SINGLE_FREEDOM)
                    for place, times in members.items()}
         threshold = many.threshold(chances.values())
         for place, median in medians.items():
@@ -392,6 +394,23 @@ class _Judge:
                 verdict = CARD
             self.found.sweeps.append(SweepChange(*place, len(members[place]), change, in_cycles, verdict))
         self.found.sweeps.sort(key=lambda one: -abs(one.change))
+
+    @staticmethod
+    def _runs(times: Sequence[_Time]) -> tuple[list[float], list[float]]:
+        """By what factor each run of both sides is slower, by the median of the rows that all of them have."""
+        counts = [max(len(time.sides[side]) for time in times) for side in (0, 1)]
+        logarithms = [[*map(math.log, (*time.sides[0], *time.sides[1]))] for time in times
+                      if [len(side) for side in time.sides] == counts]
+        off = [[one - statistics.fmean(row) for one in row] for row in logarithms]
+        each = [math.exp(statistics.median(run)) for run in zip(*off)]
+        return each[:counts[0]], each[counts[0]:]
+
+    @staticmethod
+    def _chance_of_runs(difference: float, sides: tuple[list[float], list[float]], usual: float) -> float:
+        """How often a sweep that has not changed differs so, by what its runs, and those of others, differ by."""
+        total, freedom = many.within(sides)
+        variance = (total + many.SWEEP_FREEDOM * usual) / (freedom + many.SWEEP_FREEDOM)
+        return many.chance(difference / many.of_medians(variance, sides), freedom + many.SWEEP_FREEDOM)
 
     def _error(self, times: Sequence[_Time], between: float) -> float:
         """The error of a sweep's median: of its rows' scatter, and of what sweeps differ by as a whole."""

@@ -87,3 +87,15 @@ def within(sides: Sequence[Sequence[float]]) -> tuple[float, int]:
         total += math.fsum((one - middle) ** 2 for one in logarithms)
         freedom += len(side) - 1
     return total, freedom
+
+
+def variance(sides: Sequence[Sequence[float]]) -> float:
+    """What runs differ by within sides, of which one has several."""
+    total, freedom = within(sides)
+    return total / freedom if freedom else 0.0
+
+
+def of_medians(of_run: float, sides: Sequence[Sequence[float]]) -> float:
+    """The standard deviation of what the sides' medians differ by, of a run's variance."""
+    runs = sum(1 / len(side) for side in sides)
+    return max(math.sqrt(of_run * runs), LEAST_SPREAD * math.sqrt(runs / 2))

@@ -9,6 +9,7 @@ import random
 import statistics
 import subprocess
 import sys
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -404,3 +405,65 @@ def test_another_card_by_where_its_units_lie(tmp_path: Path, said: Any) -> None:
                                        ["x", "--old", "y", "--new", "z"]])
 def test_two_sides_are_needed(said: Any, arguments: list[str]) -> None:
     assert said(*arguments) == (2, "", "compare.py: give OLD and NEW, or --old and --new with one run or more each.\n")
+
+
+@pytest.fixture(scope="module")
+def one_card(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four quick runs, A to D, of one H200 and one build, one after the other: lds_banks, ilp_tlp, cache_sharing."""
+    folder = tmp_path_factory.mktemp("one_card")
+    with tarfile.open(Path(__file__).parent / "data" / "one_card.tar.xz") as archive:
+        for member in archive.getmembers():
+            file = archive.extractfile(member)
+            assert file is not None
+            (folder / member.name).parent.mkdir(exist_ok=True)
+            (folder / member.name).write_bytes(file.read())
+    return folder
+
+
+@pytest.fixture
+def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Takes the runs for valid, which takes long to see."""
+    from hipscope_report import load
+
+    monkeypatch.setattr(load, "check", lambda *_: None)
+
+
+@pytest.mark.parametrize("old, new", [("A", "B"), ("A", "D"), ("C", "D"), ("AB", "CD"), ("AC", "BD"), ("AD", "BC")])
+def test_real_runs_of_one_card_differ_in_nothing(one_card: Path, unchecked: None, said: Any, tmp_path: Path,
+                                                 old: str, new: str) -> None:
+    out = tmp_path / "out.json"
+    status, text, _ = said("--old", *(one_card / one for one in old), "--new", *(one_card / one for one in new),
+                           "--json", out)
+    assert (status, text) == (0, "4751 compared: 0 worse, 0 better, 0 changed, 4751 same.\n")
+    found = json.loads(out.read_text())
+    assert {one["verdict"] for one in found["sweeps"]} == {"same"}
+    # Not because nothing differs: by the threshold alone so many would have changed.
+    assert sum(abs(one["change"] or 0) > 0.02 for one in found["changes"]) >= 10
+
+
+def made_slower(run: Path, to: Path, place: tuple[str, str, str | None]) -> Path:
+    """The run with 3 % on the times of a sweep, or of one row of it."""
+    experiment, sweep_name, label = place
+    for file in run.iterdir():
+        data = json.loads(file.read_text())
+        for sweep in data["sweeps"] if file.stem == experiment else ():
+            for row in sweep["rows"]:
+                if sweep["name"] == sweep_name and label in (None, row["label"]):
+                    for time in row["measurements"].values():
+                        time["samples"] = [1.03 * one for one in time["samples"]]
+                        time["median"] *= 1.03
+        to.mkdir(exist_ok=True)
+        (to / file.name).write_text(json.dumps(data))
+    return to
+
+
+@pytest.mark.parametrize("place", [("lds_banks", "chase-4", None), ("lds_banks", "published", None),
+                                   ("ilp_tlp", "fp64-fma-grid", None), ("ilp_tlp", "peak", "FP32 FMA")])
+def test_three_per_cent_are_found_among_real_runs(one_card: Path, unchecked: None, said: Any, tmp_path: Path,
+                                                  place: tuple[str, str, str | None]) -> None:
+    new = [made_slower(one_card / one, tmp_path / one, place) for one in "CD"]
+    status, text, _ = said("--old", one_card / "A", one_card / "B", "--new", *new)
+    worse = [line.split() for line in text.splitlines() if line.endswith(" worse")]
+    found = sum(line[:2] == list(place[:2]) for line in worse)
+    # One discovery in a hundred may be false.
+    assert status == 1 and found >= 1 and len(worse) - found <= 0.01 * found + 2, [line[:3] for line in worse]
