@@ -8,7 +8,6 @@
 #endif
 
 #include <cstdint>
-#include <cstring>
 
 #include "hipscope/half.h"
 
@@ -22,14 +21,9 @@ inline float half_to_float(std::uint16_t bits) {
   constexpr std::uint16_t infinity = 0x7C00;
   const std::uint32_t magnitude = bits & ~sign_bit;
   // The exponent counts from -15 instead of -127: 2^112 makes up for it, subnormals included.
-  std::uint32_t word = magnitude << 13U;
-  float value = 0;
-  std::memcpy(&value, &word, sizeof(value));
-  value *= 0x1p112F;
+  float value = __builtin_bit_cast(float, magnitude << 13U) * 0x1p112F;
   if (magnitude >= infinity) {
-    std::memcpy(&word, &value, sizeof(word));
-    word |= 0x7F800000U;
-    std::memcpy(&value, &word, sizeof(value));
+    value = __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, value) | 0x7F800000U);
   }
   return (bits & sign_bit) != 0 ? -value : value;
 }

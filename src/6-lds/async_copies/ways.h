@@ -161,7 +161,12 @@ class LoadAndStore : public Piece<Bytes> {
 
   const unsigned* array_;
   Slots slots_;
+#if defined(HIPSCOPE_BACKEND_HOST)
+  // g++ 16 does not see that what is stored has been loaded under the same condition.
+  Access<Width> value_[InFlight][accesses] = {};
+#else
   Access<Width> value_[InFlight][accesses];
+#endif
 };
 
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
