@@ -62,6 +62,7 @@ TEST(HgemmTiles, ColumnsAndPartsAreWhatMeasurementsFound) {
   expect_split(16, 4096, 4096, {16, 128}, 4);
   expect_split(4096, 16, 4096, {64, 64}, 2);
   expect_split(4096, 256, 4096, {64, 128}, 1);
+  expect_split(64, 64, 16384, {64, 64}, 32);
 }
 
 // They wait for each other; and each has a step at least.
@@ -97,6 +98,9 @@ TEST(HgemmTiles, SplittingCostsWhatStepsMustSave) {
       cycles_of_split(tile, 2, 64, 64, 4096, 132),
       32 * cycles_of_step(tile) + begin_and_end_of_a_tile + cycles_to_add_parts(tile, 2, 64, 64));
   EXPECT_LT(cycles_to_add_parts(tile, 2, 16, 16), cycles_to_add_parts(tile, 2, 64, 64));
+  // Many blocks share what memory gives: of 128 each takes longer than of 32, parts apart.
+  EXPECT_EQ(cycles_to_add_parts(tile, 8, 256, 64), cycles_to_add_parts(tile, 8, 64, 64));
+  EXPECT_GT(cycles_to_add_parts(tile, 8, 256, 256), cycles_to_add_parts(tile, 8, 64, 64));
   EXPECT_GT(cycles_of_split(tile, 2, 64, 64, 128, 132), cycles_of_split(tile, 1, 64, 64, 128, 132));
 }
 

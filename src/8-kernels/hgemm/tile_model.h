@@ -79,10 +79,14 @@ struct SplitChoice {
 /// of the others, then all read them, a part of the tile each. Numbers by measurement.
 constexpr double cycles_to_add_parts(TileSize tile, unsigned parts, unsigned m, unsigned n) {
   constexpr double wait = 4000;
-  constexpr double bytes_per_cycle = 12;
   constexpr double per_part = 60;
-  const double elements = double{1} * std::min(tile.rows, m) * std::min(tile.columns, n);
-  return wait + per_part * parts + 2 * sizeof(float) * elements / bytes_per_cycle;
+  constexpr double bytes_per_cycle = 50;        // of an SM
+  constexpr double all_bytes_per_cycle = 1600;  // of all SMs
+  const double bytes =
+      2 * sizeof(float) * double{1} * std::min(tile.rows, m) * std::min(tile.columns, n);
+  const double blocks = tiles_of(tile, m, n) * parts;
+  return wait + per_part * parts +
+         std::max(bytes / bytes_per_cycle, blocks * bytes / all_bytes_per_cycle);
 }
 
 /// All blocks of split tiles must be on the device at once: there is one round of them.
