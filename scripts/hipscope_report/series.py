@@ -171,7 +171,8 @@ def inferred_marks(data: dict[str, Any], sweep: dict[str, Any]) -> list[Mark]:
     """Inferred capacities, for a curve of latency over footprint."""
     if sweep["axis"]["unit"] != "bytes" or sweep["headline"] != "latency":
         return []
-    cache = "constant cache" if sweep["name"] == "constant" else "cache"
+    own = sweep["name"] in ("constant", "texture", "scalar")
+    cache = f"{sweep['name']} cache" if own else "cache"
     return [
         Mark(inference["value"], f"{match[1]}: {formats.binary_number(inference['value'], 'B')}")
         for inference in data["inferences"]
