@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <set>
 
 #include "telemetry_sources.h"
 
@@ -101,7 +100,7 @@ class Library {
   int status_;
 };
 
-class Nvml final : public TelemetrySource {
+class Nvml final : public RefusableSource {
  public:
   Nvml(std::unique_ptr<Library> library, Handle device, std::string mig_uuid)
       : library_(std::move(library)), device_(device), mig_uuid_(std::move(mig_uuid)) {}
@@ -173,8 +172,6 @@ class Nvml final : public TelemetrySource {
     return names;
   }
 
-  [[nodiscard]] std::string missing() const override { return say_refused(refused_); }
-
  private:
   static constexpr unsigned text_bytes = 96;  // as much as the longest of them, the UUID, needs
 
@@ -182,7 +179,7 @@ class Nvml final : public TelemetrySource {
   bool ask(const char* what, const char* name, Arguments... arguments) {
     const int status = library_->call(name, device_, arguments...);
     if (status == no_permission) {
-      refused_.insert(what);
+      refuse(what);
     }
     return status == success;
   }
@@ -244,7 +241,6 @@ class Nvml final : public TelemetrySource {
   std::unique_ptr<Library> library_;
   Handle device_;
   std::string mig_uuid_;
-  std::set<std::string> refused_;
 };
 
 }  // namespace

@@ -40,13 +40,22 @@ inline std::optional<double> within(const SensorRange& range, double value) {
   return value >= range.lowest && value <= range.highest ? std::optional(value) : std::nullopt;
 }
 
-/// The sentence on what a source was refused, by name; "" where it was refused nothing.
-inline std::string say_refused(const std::set<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) {
-    text += (text.empty() ? "no permission: " : ", ") + name;
+/// A source that keeps by name what it was refused, each once.
+class RefusableSource : public TelemetrySource {
+ public:
+  [[nodiscard]] std::string missing() const final {
+    std::string text;
+    for (const std::string& name : refused_) {
+      text += (text.empty() ? "no permission: " : ", ") + name;
+    }
+    return text;
   }
-  return text;
-}
+
+ protected:
+  void refuse(const char* what) { refused_.insert(what); }
+
+ private:
+  std::set<std::string> refused_;
+};
 
 }  // namespace hipscope::detail

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <set>
 #include <sstream>
 #include <utility>
 
@@ -68,7 +67,7 @@ int generation_of(double speed_gts) {
   return generation;
 }
 
-class AmdSysfs final : public TelemetrySource {
+class AmdSysfs final : public RefusableSource {
  public:
   AmdSysfs(fs::path folder, bool is_energy_known, const std::string& amd_smi)
       : folder_(std::move(folder)), is_energy_known_(is_energy_known) {
@@ -153,14 +152,12 @@ class AmdSysfs final : public TelemetrySource {
     return reasons(read_metrics());
   }
 
-  [[nodiscard]] std::string missing() const override { return say_refused(refused_); }
-
  private:
   static constexpr int most_sensors = 8;
 
   void note(const char* what, const FileText& file) {
     if (file.is_refused) {
-      refused_.insert(what);
+      refuse(what);
     }
   }
 
@@ -256,7 +253,6 @@ class AmdSysfs final : public TelemetrySource {
   bool is_energy_known_;
   std::optional<ThrottleResidency> residency_;
   std::unique_ptr<AmdSmi> amd_smi_;
-  std::set<std::string> refused_;
 };
 
 }  // namespace
