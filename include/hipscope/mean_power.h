@@ -138,6 +138,52 @@ inline std::optional<MeanPower> mean_of(const std::optional<MeanPower>& before,
       .by_counter = before->by_counter && after->by_counter};
 }
 
+/// Of several boards together.
+inline MeanPower sum_of(std::span<const MeanPower> boards) {
+  MeanPower sum = {.watts = 0, .error = 0, .by_counter = true};
+  for (const MeanPower& board : boards) {
+    sum.watts += board.watts;
+    sum.error = std::hypot(sum.error, board.error);
+    sum.by_counter = sum.by_counter && board.by_counter;
+  }
+  return sum;
+}
+
+/// Loads that were measured in turns, each of which has all of them in the same order: their means.
+/// Their error is what remains of the turns when what a turn did to all of them alike is taken off,
+/// as part of the power and of all loads together, so that a few turns tell it. Of one turn or one
+/// load it is the mean's of the errors.
+inline std::vector<MeanPower> mean_of_turns(const std::vector<std::vector<MeanPower>>& turns) {
+  const std::size_t loads = turns.empty() ? 0 : turns.front().size();
+  const auto count = static_cast<double>(turns.size());
+  std::vector<MeanPower> means(loads, {.watts = 0, .error = 0, .by_counter = true});
+  for (const auto& turn : turns) {
+    for (std::size_t i = 0; i < loads; ++i) {
+      means[i].watts += turn[i].watts / count;
+      means[i].error = std::hypot(means[i].error, turn[i].error / count);
+      means[i].by_counter = means[i].by_counter && turn[i].by_counter;
+    }
+  }
+  if (turns.size() < 2 || loads < 2) {
+    return means;
+  }
+  double squares = 0;
+  for (const auto& turn : turns) {
+    double of_turn = 0;
+    for (std::size_t i = 0; i < loads; ++i) {
+      of_turn += turn[i].watts / means[i].watts / static_cast<double>(loads);
+    }
+    for (std::size_t i = 0; i < loads; ++i) {
+      squares += std::pow(turn[i].watts / means[i].watts - of_turn, 2);
+    }
+  }
+  const double freedom = (count - 1) * static_cast<double>(loads - 1);
+  for (MeanPower& mean : means) {
+    mean.error = mean.watts * std::sqrt(squares / freedom / count);
+  }
+  return means;
+}
+
 /// Energy for one of something, and how far it may be off to either side.
 struct NetEnergy {
   double joules = 0;
@@ -146,6 +192,16 @@ struct NetEnergy {
   /// That it is more than twice what it may be off.
   [[nodiscard]] bool is_resolved() const { return joules > 2 * error; }
 };
+
+/// What one of a load takes more than one of `other`, at rates that may differ by a little: what
+/// both have in common, `base`, is paid per second.
+inline NetEnergy difference(const MeanPower& load, double per_second, const MeanPower& other,
+                            double other_per_second, const MeanPower& base) {
+  const double of_base = 1 / other_per_second - 1 / per_second;
+  return {.joules = load.watts / per_second - other.watts / other_per_second + of_base * base.watts,
+          .error = std::hypot(load.error / per_second, other.error / other_per_second,
+                              of_base * base.error)};
+}
 
 /// What one of `per_second` takes: `load` less `base`.
 inline NetEnergy net_energy(const MeanPower& load, const MeanPower& base, double per_second) {

@@ -131,3 +131,17 @@ def test_a_process_that_is_killed_is_an_error_of_that_device(binary):
         _, errors = process.communicate(timeout=LONGEST_RUN_S)
     assert process.returncode == 143
     assert "ended by signal 9" in errors
+
+
+def test_the_energy_of_a_link_takes_two_devices(tmp_path):
+    energy = Binary("energy", tmp_path)
+    arguments = ("--filter", "^peer$", *QUICK, "--json", "result.json")
+    alone = energy.run(*arguments)
+    assert alone.returncode == 0 and "there is one device: a link between two was not measured" in alone.stdout
+    for first in "0", "1":
+        both = energy.run("--device", first, *arguments, environment={"HIPSCOPE_HOST_DEVICES": "2"})
+        assert both.returncode == 0, both.stderr
+        sweep, = json.loads((tmp_path / "result.json").read_text())["sweeps"]
+        assert any(f"device {first} copies to device {1 - int(first)}" in note for note in sweep["notes"])
+        assert [row["label"].rpartition(", ")[2] for row in sweep["rows"]] == 3 * ["zeros", "random bits"]
+        assert all(checked > 0 and wrong == 0 for row in sweep["rows"] for _, checked, wrong in row["checks"])

@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "energy_findings.h"
@@ -18,7 +20,9 @@ const energy::Things fmas = {"FP32 vector FMA", "FP64 vector FMA"};
 const energy::Things matrix = {"FP16 matrix FMA"};
 const energy::Things bytes = {"LDS", "L2"};
 
-void conclude(MadeResults& made) { energy::conclude(made.results(), fmas, matrix, bytes); }
+const energy::Things peers = {"peer link, memory to memory"};
+
+void conclude(MadeResults& made) { energy::conclude(made.results(), fmas, matrix, bytes, peers); }
 
 // One thing's row: what it takes over the idle board and over one that spins, with errors.
 void add_row(MadeResults& made, const std::string& sweep, double x, double energy, double error,
@@ -89,25 +93,71 @@ TEST(EnergyTest, ALaunchHasAnEnergyOrIsNotResolved) {
   }
 }
 
-TEST(EnergyTest, ARegistersByteIsTheDifferenceOfTwoFmas) {
-  MadeResults made("energy");
-  add_row(made, "registers", 1, 5, 0.1, 3, 0.03);
-  add_row(made, "registers", 2, 6, 0.1, 3.8, 0.04);
-  conclude(made);
-  const Inference found = made.inference("energy per byte from registers");
-  ASSERT_TRUE(found.value.has_value());
-  EXPECT_NEAR(*found.value, 0.1, 1e-9);
-  EXPECT_NEAR(found.interval->high - found.interval->low, 4 * 0.05 / 8, 1e-9);
+// What an FMA with operands from other registers takes more, with its error.
+void add_difference(MadeResults& made, energy::Operands over, double x, double joules,
+                    double error) {
+  const std::string name = energy::difference_name(over);
+  made.curve("registers", name, std::vector<CurvePoint>{{.x = x, .y = joules}});
+  made.curve("registers", name + " error", std::vector<CurvePoint>{{.x = x, .y = error}});
+}
+
+DeviceDescription device_with(const std::string& architecture) {
+  DeviceDescription device = fake::describe();
+  device.architecture = architecture;
+  return device;
+}
+
+using energy::Operands;
+
+TEST(EnergyTest, ARegistersByteIsWhatOperandsTakeMoreThanFromNearBy) {
+  const double x = energy::row_of(Operands::two_others, Data::random);
+  for (const auto& [architecture, expected] : {std::pair{"sm_90", 0.2}, std::pair{"gfx90a", 0.3}}) {
+    MadeResults made("energy", device_with(architecture));
+    add_difference(made, Operands::one_other, x, 0.8, 0.08);
+    add_difference(made, Operands::shared, x, 2.4, 0.08);
+    for (const Operands over : {Operands::one_other, Operands::shared}) {
+      add_difference(made, over, energy::row_of(Operands::two_others, Data::zeros), 0.4, 0.08);
+      add_difference(made, over, energy::row_of(energy::other_bits_row, Data::random), 3.2, 0.08);
+    }
+    conclude(made);
+    const Inference found = made.inference("energy per byte from registers");
+    ASSERT_TRUE(found.value.has_value()) << architecture;
+    EXPECT_NEAR(*found.value, expected, 1e-9);
+    const bool is_nvidia = device_with(architecture).architecture == "sm_90";
+    const double error = 0.08 / (is_nvidia ? 4 : 8);
+    EXPECT_NEAR(found.interval->high - found.interval->low, 4 * error, 1e-9);
+    ASSERT_EQ(found.evidence.size(), 3U);
+    EXPECT_EQ(found.evidence[1], is_nvidia ? "zeros: 0.1 +- 0.02 pJ" : "zeros: 0.05 +- 0.01 pJ");
+  }
 }
 
 TEST(EnergyTest, ARegistersByteMayBeLostInTheNoise) {
-  MadeResults made("energy");
-  add_row(made, "registers", 1, 5, 0.1, 3, 0.3);
-  add_row(made, "registers", 2, 6, 0.1, 3.1, 0.3);
+  MadeResults made("energy", device_with("sm_90"));
+  const double x = energy::row_of(Operands::two_others, Data::random);
+  add_difference(made, Operands::one_other, x, 0.1, 0.3);
   conclude(made);
   const Inference found = made.inference("energy per byte from registers");
   EXPECT_FALSE(found.name.empty());
   EXPECT_FALSE(found.value.has_value());
+  EXPECT_NE(found.statement.find("under 0.15 pJ"), std::string::npos) << found.statement;
+}
+
+TEST(EnergyTest, ALinksByteIsCountedFromBothIdleBoards) {
+  MadeResults made("energy");
+  const auto add = [&](Data data, double joules, double error) {
+    const double x = energy::row_of(0, data);
+    made.curve("peer", "energy", std::vector<CurvePoint>{{.x = x, .y = joules}});
+    made.curve("peer", "error", std::vector<CurvePoint>{{.x = x, .y = error}});
+  };
+  add(Data::zeros, 150, 10);
+  add(Data::random, 240, 20);
+  conclude(made);
+  const Inference found = made.inference("energy per byte, peer link, memory to memory");
+  EXPECT_EQ(found.value, 240);
+  EXPECT_EQ(found.interval->low, 200);
+  EXPECT_EQ(found.statement, "with random bits, net of both idle boards");
+  EXPECT_EQ(found.evidence,
+            (std::vector<std::string>{"zeros: 150 +- 10 pJ", "random bits: 240 +- 20 pJ"}));
 }
 
 TEST(EnergyTest, TheSumsDeviationIsRelativeToWhatWasMeasured) {

@@ -122,5 +122,69 @@ TEST(MeanPowerTest, WhatIsLessThanTwiceItsErrorIsNotResolved) {
   EXPECT_FALSE(net_energy({.watts = 60, .error = 3}, base, 1e13).is_resolved());
 }
 
+// Turns of three loads of 200, 300 and 400 W, each with what `off` says of the turn and the load.
+std::vector<std::vector<MeanPower>> turns_of(int count,
+                                             const std::function<double(int, int)>& off) {
+  std::vector<std::vector<MeanPower>> turns(static_cast<std::size_t>(count));
+  for (int turn = 0; turn < count; ++turn) {
+    for (int load = 0; load < 3; ++load) {
+      turns[static_cast<std::size_t>(turn)].push_back(
+          {.watts = (200 + 100 * load) * (1 + off(turn, load)), .error = 30, .by_counter = true});
+    }
+  }
+  return turns;
+}
+
+TEST(MeanPowerTest, WhatATurnDoesToAllLoadsAlikeIsNotInTheError) {
+  const auto means = mean_of_turns(turns_of(3, [](int turn, int) { return 0.05 * (turn - 1); }));
+  ASSERT_EQ(means.size(), 3U);
+  EXPECT_NEAR(means[2].watts, 400, 1e-9);
+  EXPECT_LT(means[2].error, 1e-9);
+}
+
+TEST(MeanPowerTest, TheErrorOfTurnsIsWhatTheyLeave) {
+  std::mt19937 random(7);
+  std::normal_distribution<double> noise(0, 0.02);
+  double squares = 0;
+  double claimed = 0;
+  constexpr int trials = 400;
+  for (int trial = 0; trial < trials; ++trial) {
+    const auto means = mean_of_turns(turns_of(3, [&](int, int) { return noise(random); }));
+    squares += std::pow(means[1].watts - 300, 2) / trials;
+    claimed += std::pow(means[1].error, 2) / trials;
+  }
+  EXPECT_NEAR(std::sqrt(squares), 300 * 0.02 / std::sqrt(3), 0.4);
+  EXPECT_NEAR(std::sqrt(claimed), std::sqrt(squares), 0.4);
+}
+
+TEST(MeanPowerTest, OfOneTurnTheErrorIsTheWindows) {
+  const auto means = mean_of_turns(turns_of(1, [](int, int) { return 0; }));
+  EXPECT_EQ(means[0].watts, 200);
+  EXPECT_EQ(means[0].error, 30);
+  EXPECT_TRUE(mean_of_turns({}).empty());
+}
+
+TEST(MeanPowerTest, ADifferenceLeavesOutWhatBothHaveInCommon) {
+  const MeanPower base = {.watts = 200, .error = 50};
+  const NetEnergy same =
+      difference({.watts = 440, .error = 3}, 4, {.watts = 400, .error = 4}, 4, base);
+  EXPECT_DOUBLE_EQ(same.joules, 10);
+  EXPECT_DOUBLE_EQ(same.error, 1.25);
+  // 200 W beyond the base at a rate of 4, 100 W at a rate of 2: the same for each.
+  const NetEnergy slower =
+      difference({.watts = 400, .error = 0}, 4, {.watts = 300, .error = 0}, 2, base);
+  EXPECT_DOUBLE_EQ(slower.joules, 0);
+  EXPECT_DOUBLE_EQ(slower.error, 12.5);
+}
+
+TEST(MeanPowerTest, BoardsTogetherTakeTheSumOfTheirPower) {
+  const std::vector<MeanPower> boards = {{.watts = 100, .error = 3, .by_counter = true},
+                                         {.watts = 250, .error = 4, .by_counter = false}};
+  const MeanPower sum = sum_of(boards);
+  EXPECT_EQ(sum.watts, 350);
+  EXPECT_EQ(sum.error, 5);
+  EXPECT_FALSE(sum.by_counter);
+}
+
 }  // namespace
 }  // namespace hipscope

@@ -51,6 +51,8 @@ class RepeatedData {
     return static_cast<const uint4*>(static_cast<const void*>(words_.data()));
   }
 
+  [[nodiscard]] unsigned word(std::size_t i) const { return piece_[i % piece_.size()]; }
+
   /// Of the first `count` words, modulo 2^32.
   [[nodiscard]] unsigned sum(std::uint64_t count) const {
     const unsigned of_piece = std::accumulate(piece_.begin(), piece_.end(), 0U);

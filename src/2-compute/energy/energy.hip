@@ -16,6 +16,9 @@
 // reads together, from both alone.
 #include <hipscope/hipscope.h>
 
+#include <algorithm>
+#include <cmath>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,7 +28,9 @@
 #include "meter.h"
 #include "mixed.h"
 #include "multiply.h"
+#include "peer.h"
 #include "reads.h"
+#include "registers.h"
 
 namespace energy {
 namespace {
@@ -44,17 +49,23 @@ struct Sizes {
   std::shared_ptr<Board> board;
 };
 
-Meter meter_of(Sweep& sweep, const Sizes& sizes) {
+Lengths lengths_of(const Sizes& sizes) {
   constexpr double milli = 1e-3;
   constexpr double micro = 1e-6;
+  return {.warm_up = milli * static_cast<double>(sizes.warm_up),
+          .window = milli * static_cast<double>(sizes.window),
+          .launch = micro * static_cast<double>(sizes.launch)};
+}
+
+std::shared_ptr<board::Sensors> own_sensors(Sweep& sweep, const Sizes& sizes) {
   if (!sizes.board->sensors) {
     sizes.board->sensors = std::make_shared<board::Sensors>(sweep.telemetry());
   }
-  return {sweep,
-          {.warm_up = milli * static_cast<double>(sizes.warm_up),
-           .window = milli * static_cast<double>(sizes.window),
-           .launch = micro * static_cast<double>(sizes.launch)},
-          sizes.board->sensors};
+  return sizes.board->sensors;
+}
+
+Meter meter_of(Sweep& sweep, const Sizes& sizes) {
+  return {sweep, lengths_of(sizes), {own_sensors(sweep, sizes)}};
 }
 
 std::string label_of(const std::string& thing, Data data) { return thing + ", " + name_of(data); }
@@ -120,15 +131,39 @@ void measure_instructions(Sweep& sweep, const Sizes& sizes,
   rows.finish();
 }
 
+// Where two of an FMA's operands come from. All loads are measured in turns, and what one takes
+// more than another is of the same turns: so the bases, and what drifts, are in none of it.
 void measure_registers(Sweep& sweep, const Sizes& sizes) {
-  sweep.axis({.name = "operands"});
-  sweep.headline("added energy");
-  sweep.note("the same FMAs; two of their operands come from elsewhere, or from registers");
+  sweep.axis({.name = "two of three operands"});
+  sweep.headline("energy");
   Meter meter = meter_of(sweep, sizes);
-  Rows rows(sweep, meter, sizes.board->latest);
-  measure_operands<false>(sweep, meter, rows, "one register", 1);
-  measure_operands<true>(sweep, meter, rows, "three registers", 2);
-  rows.finish();
+  Rows all(sweep, meter, sizes.board->latest);
+  const auto rows = operand_rows(sweep);
+  std::vector<std::function<void()>> loads;
+  std::vector<double> fmas_of_launch;
+  for (const auto& row : rows) {
+    const unsigned rounds = meter.rounds_for([&](unsigned wanted) { row->run(wanted); });
+    fmas_of_launch.push_back(row->fmas(rounds));
+    loads.push_back([&row, rounds] { row->run(rounds); });
+  }
+  const std::vector<Load> seen = meter.measure_in_turns(loads);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    all.add(rows[i]->point(), seen[i], fmas(fmas_of_launch[i]));
+  }
+  const Bases bases = all.finish();
+  const auto rate = [&](std::size_t i) { return fmas_of_launch[i] * seen[i].launches_per_second; };
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const Operands from : {Operands::shared, Operands::same, Operands::one_other}) {
+      const std::size_t other = index_of(rows, from, rows[i]->data());
+      const bool is_known = seen[i].power && seen[other].power && bases.spinning;
+      Point point = rows[i]->point();
+      add_difference(
+          point, from,
+          is_known ? std::optional(hipscope::difference(*seen[i].power, rate(i), *seen[other].power,
+                                                        rate(other), *bases.spinning))
+                   : std::nullopt);
+    }
+  }
 }
 
 // The levels that bytes come from, in the order of their rows.
@@ -178,6 +213,53 @@ void measure_bytes(Sweep& sweep, const Sizes& sizes) {
     }
   }
   rows.finish();
+}
+
+// What is copied between two devices, in the order of the rows, and within one to hold it against.
+const Things& peer_copies_of() {
+  static const Things all = {"peer link, memory to memory", "peer link, L2 to L2",
+                             "copy within one device"};
+  return all;
+}
+constexpr std::size_t from_l2 = 1;
+constexpr std::size_t within = 2;
+
+void measure_peer(Sweep& sweep, const Sizes& sizes) {
+  sweep.axis({.name = "copy and data"});
+  sweep.headline("energy");
+  const Pair pair = pair_with(sweep.device().index);
+  if (!pair.other) {
+    sweep.note("there is one device: a link between two was not measured");
+    return;
+  }
+  sweep.note("power of both boards, and energy beyond both idle; device " +
+             std::to_string(pair.here) + " copies to device " + std::to_string(*pair.other));
+  if (!pair.is_direct) {
+    sweep.note("neither names the other's memory: these copies go through the host");
+  }
+  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 28;
+  constexpr std::uint64_t least_l2 = std::uint64_t{1} << 20;
+  const std::uint64_t bytes = std::min(sizes.footprint / tile_bytes * tile_bytes, most_bytes);
+  sweep.require_memory(2 * bytes, "--footprint");
+  const std::uint64_t of_l2 =
+      std::min(bytes, std::max(sweep.device().l2_bytes / 8, least_l2)) / tile_bytes * tile_bytes;
+  const std::vector<std::shared_ptr<board::Sensors>> boards = {
+      own_sensors(sweep, sizes), sensors_of(*pair.other, sweep.device().architecture)};
+  Meter meter(sweep, lengths_of(sizes), boards);
+  if (!meter.has_sensors()) {
+    sweep.note("energies are left out: " + meter.why_not());
+  }
+  const auto idle = [&] { return meter.has_sensors() ? meter.measure_idle() : Load{}; };
+  const Load before = idle();
+  std::vector<PeerRow> rows;
+  for (std::size_t thing = 0; thing < peer_copies_of().size(); ++thing) {
+    for (const Data data : {Data::zeros, Data::random}) {
+      auto point = sweep.point(label_of(peer_copies_of()[thing], data), row_of(thing, data));
+      rows.push_back(measure_peer_copy(sweep, meter, point, pair, thing == within, data,
+                                       thing == from_l2 ? of_l2 : bytes));
+    }
+  }
+  finish_peer_rows(sweep, rows, before, idle());
 }
 
 // The sum check. Parts and the whole are measured side by side, with random bits. The FMAs are
@@ -264,11 +346,14 @@ int run(int argc, char** argv) {
                    [=](Sweep& sweep) { measure_registers(sweep, sizes); });
   experiment.sweep("bytes", "energy per byte from each level",
                    [=](Sweep& sweep) { measure_bytes(sweep, sizes); });
+  experiment.sweep("peer", "energy per byte to another device",
+                   [=](Sweep& sweep) { measure_peer(sweep, sizes); });
   experiment.sweep("sum", "whether energies add up",
                    [=](Sweep& sweep) { measure_sum(sweep, sizes); });
   experiment.conclude([](hipscope::Results& results) {
     conclude(results, names_of(vector_instructions(results.device()), "FMA"),
-             names_of(matrix_instructions(results.device()), "matrix FMA"), levels());
+             names_of(matrix_instructions(results.device()), "matrix FMA"), levels(),
+             peer_copies_of());
   });
   return experiment.run(argc, argv);
 }

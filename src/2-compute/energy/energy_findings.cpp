@@ -47,9 +47,10 @@ std::string with_error(const NetEnergy& energy, const std::string& unit) {
              : "not resolved, under " + number(2 * energy.error, 2) + " " + unit;
 }
 
-// One thing's energy: of random bits where they were measured, else of what was.
+// One thing's energy: of random bits where they were measured, else of what was. `base` is what is
+// taken off.
 void infer_energy(hipscope::Results& results, const std::string& sweep, std::size_t number_of_thing,
-                  const std::string& name) {
+                  const std::string& name, const std::string& base) {
   std::optional<NetEnergy> shown;
   Data of = Data::zeros;
   std::vector<std::string> evidence;
@@ -81,7 +82,7 @@ void infer_energy(hipscope::Results& results, const std::string& sweep, std::siz
   if (shown->is_resolved()) {
     inference.value = shown->joules;
     inference.confidence = confidence_of_two_errors;
-    inference.statement = std::string("with ") + name_of(of) + ", net of the idle board";
+    inference.statement = std::string("with ") + name_of(of) + ", net of " + base;
     inference.interval = {.low = shown->joules - 2 * shown->error,
                           .high = shown->joules + 2 * shown->error};
   }
@@ -124,28 +125,49 @@ void infer_launch(hipscope::Results& results) {
   results.infer(inference);
 }
 
-// Of an FMA with two operands more in registers than another.
+// What FMAs with two operands from other registers each time take more than those with fewer.
+// NVIDIA reads one register less, 4 bytes, where one of the two is the same, which a cache keeps;
+// where both are, FMAs come faster, and what is paid per second would be in the difference. AMD has
+// no such cache, but a scalar register for all lanes: 8 bytes less. Random bits, the same
+// everywhere, are the value; zeros are beside it.
 void infer_register(hipscope::Results& results) {
-  const auto one = energy_at(results, "registers", 1, "added energy", "added error");
-  const auto three = energy_at(results, "registers", 2, "added energy", "added error");
-  if (!one || !three || !one->is_resolved() || !three->is_resolved()) {
+  const bool has_operand_cache = results.device().architecture.starts_with("sm_");
+  const double bytes = (has_operand_cache ? 1 : 2) * sizeof(float);
+  const std::string name =
+      difference_name(has_operand_cache ? Operands::one_other : Operands::shared);
+  const auto more = [&](double x) -> std::optional<NetEnergy> {
+    const auto joules = value_at(results, "registers", name, x);
+    const auto error = value_at(results, "registers", name + " error", x);
+    return joules && error
+               ? std::optional(NetEnergy{.joules = *joules / bytes, .error = *error / bytes})
+               : std::nullopt;
+  };
+  const auto energy = more(row_of(Operands::two_others, Data::random));
+  if (!energy) {
     return;
   }
-  constexpr double bytes = 2 * sizeof(float);
-  const NetEnergy energy = {.joules = (three->joules - one->joules) / bytes,
-                            .error = std::hypot(one->error, three->error) / bytes};
   hipscope::Inference inference{
       .name = "energy per byte from registers",
       .unit = "pJ",
-      .statement = with_error(energy, "pJ"),
-      .evidence = {"an FMA of one register: " + with_error(*one, "pJ") +
-                   ", of three: " + with_error(*three, "pJ") + ", both over a board that spins"}};
-  if (energy.is_resolved()) {
-    inference.value = energy.joules;
+      .statement = with_error(*energy, "pJ"),
+      .evidence = {"random bits, the same in all registers: " + with_error(*energy, "pJ")}};
+  if (const auto zeros = more(row_of(Operands::two_others, Data::zeros))) {
+    inference.evidence.push_back("zeros: " + with_error(*zeros, "pJ"));
+  }
+  if (const auto most = more(row_of(other_bits_row, Data::random))) {
+    inference.evidence.push_back("bits that change each time, the multiplier's share in it: " +
+                                 with_error(*most, "pJ"));
+  }
+  if (energy->is_resolved()) {
+    inference.value = energy->joules;
     inference.confidence = confidence_of_two_errors;
-    inference.statement = "what two operands of an FMA more take, by their 8 bytes";
-    inference.interval = {.low = energy.joules - 2 * energy.error,
-                          .high = energy.joules + 2 * energy.error};
+    inference.statement = has_operand_cache
+                              ? "what one more operand of an FMA takes that is read from another "
+                                "register each time, by its 4 bytes"
+                              : "what two operands of an FMA from vector registers take more than "
+                                "from a scalar one, by their 8 bytes";
+    inference.interval = {.low = energy->joules - 2 * energy->error,
+                          .high = energy->joules + 2 * energy->error};
   }
   results.infer(inference);
 }
@@ -170,21 +192,23 @@ double deviation_of(double predicted_watts, double measured_watts) {
 }
 
 void conclude(hipscope::Results& results, const Things& fmas, const Things& matrix,
-              const Things& bytes) {
+              const Things& bytes, const Things& peers) {
   infer_power(results, idle_row, "idle power", "nothing runs, the context is open");
   infer_power(results, spinning_row, "launch power",
               "one wave on each SIMD counts: what is paid before any work is done");
   infer_launch(results);
   const auto infer_all = [&](const std::string& sweep, const Things& things,
-                             const std::string& prefix) {
+                             const std::string& prefix,
+                             const std::string& base = "the idle board") {
     for (std::size_t i = 0; i < things.size(); ++i) {
-      infer_energy(results, sweep, i, prefix + things[i]);
+      infer_energy(results, sweep, i, prefix + things[i], base);
     }
   };
   infer_all("fma", fmas, "energy per ");
   infer_all("matrix", matrix, "energy per ");
   infer_register(results);
   infer_all("bytes", bytes, "energy per byte from ");
+  infer_all("peer", peers, "energy per byte, ", "both idle boards");
   infer_sum(results);
 }
 

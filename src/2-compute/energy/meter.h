@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -40,10 +41,11 @@ struct Lengths {
   double launch = 0;
 };
 
-/// What was seen in a window.
+/// What was seen in a window. Of several boards power is their sum; the rest is the first one's.
 struct Load {
   double launches_per_second = unknown;
   std::optional<MeanPower> power{};
+  std::vector<MeanPower> boards{};
   double degrees = unknown;
   double shader_mhz = unknown;
   double held_back = unknown;  ///< share of the readings that told why the clock was not higher
@@ -58,14 +60,19 @@ struct Bases {
 /// Measures windows, and what they begin from.
 class Meter {
  public:
-  Meter(Sweep& sweep, const Lengths& lengths, std::shared_ptr<board::Sensors> sensors)
+  /// `sensors`: of this device's board first.
+  Meter(Sweep& sweep, const Lengths& lengths, std::vector<std::shared_ptr<board::Sensors>> sensors)
       : lengths_(lengths),
         sensors_(std::move(sensors)),
         is_hardware_(sweep.is_hardware()),
         units_(static_cast<unsigned>(sweep.device().compute_units)) {}
 
-  [[nodiscard]] bool has_sensors() const { return sensors_->tell_power(); }
-  [[nodiscard]] std::string why_not() const { return sensors_->why_not(); }
+  /// Of all boards.
+  [[nodiscard]] bool has_sensors() const { return first_silent() == sensors_.end(); }
+  [[nodiscard]] std::string why_not() const {
+    const auto silent = first_silent();
+    return silent == sensors_.end() ? "" : (*silent)->why_not();
+  }
 
   /// As many rounds as make a launch of `run(rounds)` take its time; one on the host backend.
   template <typename Run>
@@ -99,16 +106,48 @@ class Meter {
                   hipscope::keep_busy(seconds, enqueue, [] {}).launches_per_second()};
     }
     hipscope::keep_busy(warm_up(), enqueue, [] {});
-    readings_.clear();
+    forget_readings();
     const auto busy = hipscope::keep_busy(lengths_.window, enqueue, [&] { read_if_due(); });
     return seen(busy.launches_per_second());
   }
 
-  /// The board with nothing to do.
+  /// Several loads in turns, so that a chip that warms up or cools down meets all of them alike.
+  std::vector<Load> measure_in_turns(const std::vector<std::function<void()>>& loads) {
+    const std::size_t turns = has_sensors() ? 3 : 1;
+    std::vector<std::vector<MeanPower>> power(turns);
+    std::vector<Load> means(
+        loads.size(),
+        Load{.launches_per_second = 0, .degrees = 0, .shader_mhz = 0, .held_back = 0});
+    for (auto& of_turn : power) {
+      for (std::size_t i = 0; i < loads.size(); ++i) {
+        const Load load = measure(loads[i]);
+        const auto add = [&](double Load::*value) {
+          means[i].*value += load.*value / static_cast<double>(turns);
+        };
+        add(&Load::launches_per_second);
+        add(&Load::degrees);
+        add(&Load::shader_mhz);
+        add(&Load::held_back);
+        if (load.power) {
+          of_turn.push_back(*load.power);
+        }
+      }
+    }
+    const auto is_whole = [&](const auto& of_turn) { return of_turn.size() == loads.size(); };
+    if (std::all_of(power.begin(), power.end(), is_whole)) {
+      const std::vector<MeanPower> watts = hipscope::mean_of_turns(power);
+      for (std::size_t i = 0; i < loads.size(); ++i) {
+        means[i].power = watts[i];
+      }
+    }
+    return means;
+  }
+
+  /// The boards with nothing to do.
   Load measure_idle() {
     hipscope::check(hipDeviceSynchronize());
     wait(warm_up());
-    readings_.clear();
+    forget_readings();
     const double end = board::seconds_now() + lengths_.window;
     while (board::seconds_now() < end) {
       read_if_due();
@@ -139,21 +178,34 @@ class Meter {
  private:
   static constexpr double reading_interval = 0.005;
 
+  using Readings = std::vector<board::Reading>;
+
+  [[nodiscard]] std::vector<std::shared_ptr<board::Sensors>>::const_iterator first_silent() const {
+    return std::find_if(sensors_.begin(), sensors_.end(),
+                        [](const auto& board) { return !board->tell_power(); });
+  }
+
   // Samples of power are averages over up to a second: only then are they of this work alone.
   [[nodiscard]] double warm_up() const {
     constexpr double longest_average = 1;
-    return sensors_->count_energy() ? lengths_.warm_up
-                                    : std::max(lengths_.warm_up, longest_average);
+    const bool all_count = std::all_of(sensors_.begin(), sensors_.end(),
+                                       [](const auto& board) { return board->count_energy(); });
+    return all_count ? lengths_.warm_up : std::max(lengths_.warm_up, longest_average);
   }
 
   static void wait(double seconds) {
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   }
 
+  void forget_readings() { readings_.assign(sensors_.size(), {}); }
+
   void read_if_due() {
-    if (readings_.empty() ||
-        board::seconds_now() - readings_.back().power.seconds >= reading_interval) {
-      readings_.push_back(sensors_->read());
+    for (std::size_t board = 0; board < sensors_.size(); ++board) {
+      Readings& readings = readings_[board];
+      if (readings.empty() ||
+          board::seconds_now() - readings.back().power.seconds >= reading_interval) {
+        readings.push_back(sensors_[board]->read());
+      }
     }
   }
 
@@ -161,7 +213,7 @@ class Meter {
   [[nodiscard]] double mean(const Get& get) const {
     double sum = 0;
     std::size_t count = 0;
-    for (const board::Reading& reading : readings_) {
+    for (const board::Reading& reading : readings_.front()) {
       if (const std::optional<double> value = get(reading)) {
         sum += *value;
         ++count;
@@ -170,14 +222,27 @@ class Meter {
     return count > 0 ? sum / static_cast<double>(count) : unknown;
   }
 
-  [[nodiscard]] Load seen(double launches_per_second) const {
-    std::vector<hipscope::PowerReading> power;
-    for (const board::Reading& reading : readings_) {
-      power.push_back(reading.power);
+  [[nodiscard]] std::vector<MeanPower> boards() const {
+    std::vector<MeanPower> boards;
+    for (const Readings& readings : readings_) {
+      std::vector<hipscope::PowerReading> power;
+      for (const board::Reading& reading : readings) {
+        power.push_back(reading.power);
+      }
+      if (const auto watts = hipscope::mean_power(power)) {
+        boards.push_back(*watts);
+      }
     }
+    return boards;
+  }
+
+  [[nodiscard]] Load seen(double launches_per_second) const {
+    const std::vector<MeanPower> power = boards();
     return {
         .launches_per_second = launches_per_second,
-        .power = hipscope::mean_power(power),
+        .power =
+            power.size() == sensors_.size() ? std::optional(hipscope::sum_of(power)) : std::nullopt,
+        .boards = power,
         .degrees = mean([](const board::Reading& reading) { return reading.all.temperature_c; }),
         .shader_mhz = mean([](const board::Reading& reading) { return reading.all.shader_mhz; }),
         .held_back = mean([](const board::Reading& reading) {
@@ -186,10 +251,10 @@ class Meter {
   }
 
   Lengths lengths_;
-  std::shared_ptr<board::Sensors> sensors_;
+  std::vector<std::shared_ptr<board::Sensors>> sensors_;
   bool is_hardware_;
   unsigned units_;
-  std::vector<board::Reading> readings_;
+  std::vector<Readings> readings_;  // of each board
 };
 
 /// Of what a row's energy is, so much per launch; its rate is shown in units of `rate_scale` per

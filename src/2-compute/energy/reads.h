@@ -1,5 +1,5 @@
-// Bytes from each level: registers, LDS, L1, L2, memory, and over the link to the host. The kernels
-// do as little else as can be.
+// Bytes from LDS, L1, L2, memory, and over the link to the host. The kernels do as little else as
+// can be.
 #pragma once
 
 #include <hipscope/cache_hint.h>
@@ -7,97 +7,17 @@
 #include <hipscope/lds.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <string>
 #include <vector>
 
-#include "../matrix_rate/packed.h"
 #include "data.h"
 #include "meter.h"
 
 namespace energy {
 
 using hipscope::Hint;
-
-// --- Registers --------------------------------------------------------------------------------
-
-inline constexpr unsigned operand_block = 256;
-inline constexpr unsigned operand_chains = 8;
-inline constexpr unsigned operand_steps = 4;  // of each chain in a round
-
-// x -> 1 - factor x, as in fma_loop: a chain that keeps its memory.
-inline constexpr float negative_factor = -(1.0F - 0x1p-20F);
-inline constexpr float addend = 1.0F;
-
-__host__ __device__ inline float first_value(unsigned thread, unsigned chain) {
-  constexpr unsigned start_values = 61;
-  return static_cast<float>((thread + 7 * chain) % start_values + 1) * 0x1p-6F;
-}
-
-// The same FMAs of the same values: factor and addend in registers of the lane's own, or the factor
-// in one of the wave's (NVIDIA: constant memory or a uniform register) and the addend in the
-// instruction.
-template <bool InRegisters>
-__global__ void __launch_bounds__(operand_block)
-    operand_kernel(float* output, const float* operands, float factor, unsigned rounds) {
-  float x[operand_chains];
-#pragma unroll
-  for (unsigned chain = 0; chain < operand_chains; ++chain) {
-    x[chain] = first_value(threadIdx.x, chain);
-  }
-  const float own_factor = InRegisters ? operands[threadIdx.x] : factor;
-  const float own_addend = InRegisters ? operands[operand_block + threadIdx.x] : addend;
-#pragma unroll 1
-  for (unsigned round = 0; round < rounds; ++round) {
-#pragma unroll
-    for (unsigned step = 0; step < operand_steps; ++step) {
-#pragma unroll
-      for (unsigned chain = 0; chain < operand_chains; ++chain) {
-        x[chain] = fmaf(x[chain], own_factor, own_addend);
-        matrix_rate::keep_apart(x[chain]);
-      }
-    }
-  }
-#pragma unroll
-  for (unsigned chain = 0; chain < operand_chains; ++chain) {
-    output[(blockIdx.x * operand_chains + chain) * operand_block + threadIdx.x] = x[chain];
-  }
-}
-
-template <bool InRegisters>
-void measure_operands(Sweep& sweep, Meter& meter, Rows& rows, const std::string& label, double x) {
-  constexpr unsigned blocks_per_unit = 4;
-  const auto units = static_cast<unsigned>(sweep.device().compute_units);
-  const unsigned blocks = sweep.is_hardware() ? blocks_per_unit * units : 2;
-  std::vector<float> given(operand_block, negative_factor);
-  given.resize(std::size_t{2} * operand_block, addend);
-  const DeviceBuffer<float> operands{std::span<const float>(given)};
-  DeviceBuffer<float> output(std::size_t{blocks} * operand_chains * operand_block);
-  const auto run = [&](unsigned rounds) {
-    hipscope::launch(operand_kernel<InRegisters>,
-                     {.grid = dim3(blocks), .block = dim3(operand_block)}, output.data(),
-                     operands.data(), negative_factor, rounds);
-  };
-  auto point = sweep.point(label, x);
-  constexpr unsigned counted_rounds = 3;
-  run(counted_rounds);
-  const std::vector<float> made = output.to_host();
-  std::uint64_t wrong = 0;
-  for (std::size_t i = 0; i < made.size(); ++i) {
-    float expected = first_value(static_cast<unsigned>(i % operand_block),
-                                 static_cast<unsigned>(i / operand_block % operand_chains));
-    for (unsigned step = 0; step < counted_rounds * operand_steps; ++step) {
-      expected = std::fma(expected, negative_factor, addend);
-    }
-    wrong += made[i] == expected ? 0 : 1;
-  }
-  point.verify("end of every chain", wrong, made.size());
-  const unsigned rounds = meter.rounds_for(run);
-  const Load load = meter.measure([&] { run(rounds); });
-  rows.add(point, load, fmas(double(made.size()) * operand_steps * rounds));
-}
 
 // --- LDS --------------------------------------------------------------------------------------
 
