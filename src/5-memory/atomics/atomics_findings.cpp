@@ -40,7 +40,7 @@ std::vector<double> last_rates(const std::vector<CurvePoint>& rates) {
   }
   constexpr std::size_t enough = 4;
   const auto lowest = std::min_element(last.begin(), last.end());
-  if (last.size() >= enough && lowest + 1 != last.end() && *lowest < (1 - same) * last.back()) {
+  if (last.size() >= enough && *lowest < (1 - same) * last.back()) {
     last.erase(lowest);
   }
   std::sort(last.begin(), last.end());
