@@ -291,12 +291,9 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_unit)
 }
 
 template <typename Shape>
-void enqueue(const Product& product, unsigned blocks) {
-  static const auto even = gemm::with_room(small_tiles_kernel<Shape, true>, Shape::lds_bytes);
-  static const auto odd = gemm::with_room(small_tiles_kernel<Shape, false>, Shape::lds_bytes);
-  static const bool has_clusters = gemm::uses_clusters(even);
-  const unsigned cluster = gemm::blocks_of_cluster(has_clusters, blocks);
-  gemm::enqueue_tiles<Shape>(is_even(product) ? even : odd, cluster, product, blocks);
+void enqueue(const Product& product, gemm::Split split) {
+  gemm::enqueue_either<Shape, small_tiles_kernel<Shape, true>, small_tiles_kernel<Shape, false>>(
+      product, split, is_even(product));
 }
 
 /// The tile of this rung.
@@ -305,6 +302,10 @@ using Tile = Shape<32, 32, 16, 32, 1, 3, 2>;
 #else
 using Tile = Shape<64, 64, 16, 32, 1, 4, 2>;
 #endif
+
+inline gemm::Split split_of(const Extents& extents) {
+  return gemm::blocks_that_fit<Tile, small_tiles_kernel<Tile, true>>(extents);
+}
 
 }  // namespace small_tiles
 
@@ -323,12 +324,12 @@ inline Stage small_tiles_stage() {
           .kernel = reinterpret_cast<const void*>(small_tiles::small_tiles_kernel<Tile, true>),
           .enqueue =
               [](const Stage&, const Product& product) {
-                small_tiles::enqueue<Tile>(product, gemm::blocks_that_fit<Tile>(product.extents));
+                small_tiles::enqueue<Tile>(product, small_tiles::split_of(product.extents));
               },
           .workspace_bytes =
               [](const Extents& extents) {
-                return gemm::bytes_of_shared_tiles<double, Tile>(
-                    extents, gemm::blocks_that_fit<Tile>(extents));
+                return gemm::bytes_of_shared_tiles<double, Tile>(extents,
+                                                                 small_tiles::split_of(extents));
               },
           .is_on = has_matrix_instruction};
 }

@@ -24,7 +24,6 @@ namespace dgemm {
 namespace tile_by_size {
 
 using SizedKernel = gemm::SizedKernel<double>;
-constexpr unsigned most_blocks = 32;  // of a tile
 
 /// The tile with most rows. (On the host backend one of two slices of k.)
 #if defined(HIPSCOPE_BACKEND_HOST)
@@ -35,39 +34,8 @@ using Widest = small_tiles::Shape<128, 64, 32, 32, 1, 4, 1>;
 
 template <typename Shape>
 SizedKernel kernel_of(double step_cycles, double least_step_cycles, double end_cycles) {
-  return {.option = {.rows = Shape::rows,
-                     .columns = Shape::columns,
-                     .depth = Shape::depth,
-                     .resident = Shape::blocks_per_unit,
-                     .step_cycles = step_cycles,
-                     .least_step_cycles = least_step_cycles,
-                     .end_cycles = end_cycles,
-                     .most_blocks = most_blocks},
-          .enqueue = small_tiles::enqueue<Shape>,
-          .workspace_bytes = gemm::bytes_of_shared_tiles<double, Shape>};
-}
-
-/// Rung 4.16, which deals out all steps.
-inline void enqueue_large(const Product& product, unsigned) {
-  static const Stage stage = eight_k_stage();
-  stage.enqueue(stage, product);
-}
-inline std::uint64_t bytes_of_large(const Extents& extents, unsigned) {
-  static const Stage stage = eight_k_stage();
-  return stage.workspace_bytes(extents);
-}
-inline SizedKernel large_tiles() {
-  return {.option = {.rows = pipeline_side,
-                     .columns = pipeline_side,
-                     .depth = pipeline_depth,
-                     .resident = 1,
-                     .step_cycles = 2090,
-                     .least_step_cycles = 2090,
-                     .end_cycles = 8000,
-                     .most_blocks = 1,
-                     .deals_out_steps = true},
-          .enqueue = enqueue_large,
-          .workspace_bytes = bytes_of_large};
+  return gemm::sized_kernel<Shape>(small_tiles::enqueue<Shape>, step_cycles, least_step_cycles,
+                                   end_cycles);
 }
 
 inline const std::vector<SizedKernel>& kernels() {
@@ -83,27 +51,24 @@ inline const std::vector<SizedKernel>& kernels() {
     kernel_of<Shape<64, 128, 32, 64, 1, 4, 2> >(1045, 1214, 3395),
     kernel_of<Widest>(1020, 1065, 5201),
 #endif
-    large_tiles()
+    gemm::dealing_kernel<double, eight_k_stage>(2090, 8000)
   };
   return all;
 }
 
 inline gemm::DeviceCosts costs() {
-  const unsigned units = gemm::compute_units();
-  // The H200's 132: of clusters of four and more times fit 120.
-  const unsigned for_clusters = units * 10 / 11;
-  return {.units = {units, units, for_clusters, for_clusters},
+  using small_tiles::Tile;
+  const bool has_clusters = gemm::uses_clusters(small_tiles::small_tiles_kernel<Tile, true>);
+  return {.units = gemm::units_for_clusters(has_clusters),
           .value_bytes = sizeof(double),
           .start_cycles = 2495,
           .copy_cycles = 12,
           .bytes_per_cycle = 3671,
+          .bytes_from_memory = 2350,
           .meeting_cycles = 2062,
-          .summed_per_cycle = 27};
-}
-
-inline gemm::TileChoice choice_for(const Extents& extents) {
-  static gemm::Chooser<double> chooser(kernels(), costs());
-  return chooser.choice_for(extents);
+          .summed_per_cycle = 27,
+          .memory_meeting_cycles = 2062,
+          .memory_summed_per_cycle = 30};
 }
 
 }  // namespace tile_by_size
@@ -111,15 +76,7 @@ inline gemm::TileChoice choice_for(const Extents& extents) {
 inline Stage tile_by_size_stage() {
   Stage stage = eight_k_stage();  // what is shown is what large products take
   stage.technique = "matrix instructions, a tile and a split for each size";
-  stage.enqueue = [](const Stage&, const Product& product) {
-    const gemm::TileChoice choice = tile_by_size::choice_for(product.extents);
-    tile_by_size::kernels()[choice.option].enqueue(product, choice.blocks);
-  };
-  stage.workspace_bytes = [](const Extents& extents) {
-    const gemm::TileChoice choice = tile_by_size::choice_for(extents);
-    return tile_by_size::kernels()[choice.option].workspace_bytes(extents, choice.blocks);
-  };
-  return stage;
+  return gemm::by_choice<double, tile_by_size::kernels, tile_by_size::costs>(stage);
 }
 
 #endif

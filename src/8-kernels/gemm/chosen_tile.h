@@ -16,8 +16,8 @@ namespace gemm {
 template <typename Value>
 struct SizedKernel {
   TileOption option;
-  void (*enqueue)(const Product<Value>& product, unsigned blocks);
-  std::uint64_t (*workspace_bytes)(const Extents& extents, unsigned blocks);
+  void (*enqueue)(const Product<Value>& product, Split split);
+  std::uint64_t (*workspace_bytes)(const Extents& extents, Split split);
 };
 
 /// CUs of the device that is used.
@@ -47,7 +47,7 @@ class Chooser {
   TileChoice choice_for(const Extents& extents) {
     constexpr unsigned whole = 16 / sizeof(Value);
     const bool is_aligned = extents.lda % whole == 0 && extents.ldb % whole == 0;
-    if (choice_.blocks == 0 || extents.m != size_.m || extents.n != size_.n ||
+    if (choice_.cycles == 0 || extents.m != size_.m || extents.n != size_.n ||
         extents.k != size_.k || is_aligned != size_.is_aligned) {
       size_ = {extents.m, extents.n, extents.k, is_aligned};
       choice_ = choose_tile(options_, size_, device_);
@@ -68,37 +68,33 @@ unsigned tiles_over(const Extents& extents) {
   return blocks_of(extents.m, Shape::rows) * blocks_of(extents.n, Shape::columns);
 }
 
-/// How many of the `blocks` blocks of a tile are in a cluster.
-inline unsigned blocks_of_cluster(bool has_clusters, unsigned blocks) {
-  return has_clusters ? std::min(blocks, most_blocks_of_a_cluster) : 1;
-}
-
 /// Marks of parts of tiles, in whole 256 bytes.
 inline std::uint64_t bytes_of_marks(unsigned parts) {
   return (std::uint64_t{parts} + 63) / 64 * 64 * sizeof(unsigned);
 }
 
 /// What blocks need that share tiles, where their sums go through memory: marks, and behind them
-/// sums. Enough for clusters of any size.
+/// sums.
 template <typename Value, typename Shape>
-std::uint64_t bytes_of_shared_tiles(const Extents& extents, unsigned blocks) {
-  const std::uint64_t shares = std::uint64_t{tiles_over<Shape>(extents)} * blocks;
-  return bytes_of_marks(static_cast<unsigned>(shares)) +
-         (blocks > 1 ? shares * (Shape::rows * Shape::columns) * sizeof(Value) : 0);
+std::uint64_t bytes_of_shared_tiles(const Extents& extents, Split split) {
+  const std::uint64_t tiles = tiles_over<Shape>(extents);
+  return bytes_of_marks(static_cast<unsigned>(tiles * split.cluster)) +
+         (split.clusters > 1
+              ? tiles * split.clusters * (Shape::rows * Shape::columns) * sizeof(Value)
+              : 0);
 }
 
-/// Enqueues a kernel on `blocks` blocks for each tile of `Shape`.
+/// Enqueues a kernel on as many blocks for each tile of `Shape`.
 template <typename Shape, typename Value, typename SplitKernel>
-void enqueue_tiles(SplitKernel kernel, unsigned cluster, const Product<Value>& product,
-                   unsigned blocks) {
+void enqueue_tiles(SplitKernel kernel, const Product<Value>& product, Split split) {
   const unsigned tiles = tiles_over<Shape>(product.extents);
   const SharedTiles<Value> shared = {
-      .cluster = cluster,
-      .clusters = blocks / cluster,
+      .cluster = split.cluster,
+      .clusters = split.clusters,
       .sums = reinterpret_cast<Value*>(static_cast<unsigned char*>(product.workspace) +
-                                       bytes_of_marks(tiles * blocks)),
+                                       bytes_of_marks(tiles * split.cluster)),
       .arrived = static_cast<unsigned*>(product.workspace)};
-  launch_clusters(kernel, tiles * shared.clusters, cluster, Shape::threads, Shape::lds_bytes,
+  launch_clusters(kernel, tiles * split.clusters, split.cluster, Shape::threads, Shape::lds_bytes,
                   product.extents, product.alpha, product.a, product.b, product.beta, product.c,
                   shared);
 }
@@ -112,9 +108,18 @@ SplitKernel with_room(SplitKernel kernel, unsigned lds_bytes) {
   return kernel;
 }
 
-/// As many blocks for a tile, a power of two, as there is room for on the CUs and as k has steps.
-template <typename Shape>
-unsigned blocks_that_fit(const Extents& extents) {
+/// Enqueues the kernel for matrices whose rows are whole pieces of 16 bytes, or that for any.
+template <typename Shape, auto for_whole_rows, auto for_any, typename Value>
+void enqueue_either(const Product<Value>& product, Split split, bool has_whole_rows) {
+  static const auto whole = with_room(for_whole_rows, Shape::lds_bytes);
+  static const auto any = with_room(for_any, Shape::lds_bytes);
+  enqueue_tiles<Shape>(has_whole_rows ? whole : any, product, split);
+}
+
+/// As many blocks for a tile, a power of two, as there is room for on the CUs and as k has steps: a
+/// cluster of them, where the kernel uses clusters.
+template <typename Shape, auto kernel>
+Split blocks_that_fit(const Extents& extents) {
   const unsigned room = compute_units() * Shape::blocks_per_unit;
   const unsigned tiles = tiles_over<Shape>(extents);
   unsigned blocks = 1;
@@ -122,7 +127,69 @@ unsigned blocks_that_fit(const Extents& extents) {
          blocks * 2 * Shape::depth <= extents.k) {
     blocks *= 2;
   }
-  return blocks;
+  static const bool has_clusters = uses_clusters(kernel);
+  return has_clusters ? Split{blocks, 1} : Split{1, blocks};
+}
+
+/// A kernel as the choice knows it, of the numbers that were measured for its tile.
+template <typename Shape, typename Value>
+SizedKernel<Value> sized_kernel(void (*enqueue)(const Product<Value>&, Split), double step_cycles,
+                                double least_step_cycles, double end_cycles) {
+  return {.option = {.rows = Shape::rows,
+                     .columns = Shape::columns,
+                     .depth = Shape::depth,
+                     .resident = Shape::blocks_per_unit,
+                     .step_cycles = step_cycles,
+                     .least_step_cycles = least_step_cycles,
+                     .end_cycles = end_cycles},
+          .enqueue = enqueue,
+          .workspace_bytes = bytes_of_shared_tiles<Value, Shape>};
+}
+
+/// A rung that deals out all steps, as one of the kernels.
+template <typename Value, Stage<Value> (*rung)()>
+SizedKernel<Value> dealing_kernel(double step_cycles, double end_cycles) {
+  static const Stage<Value> stage = rung();
+  return {.option = {.rows = stage.tiles.block_rows,
+                     .columns = stage.tiles.block_columns,
+                     .depth = stage.tiles.depth,
+                     .resident = 1,
+                     .step_cycles = step_cycles,
+                     .least_step_cycles = step_cycles,
+                     .end_cycles = end_cycles,
+                     .deals_out_steps = true},
+          .enqueue = [](const Product<Value>& product, Split) { stage.enqueue(stage, product); },
+          .workspace_bytes = [](const Extents& extents,
+                                Split) { return stage.workspace_bytes(extents); }};
+}
+
+/// The rung `stage`, but by the kernel that the model takes for each product.
+template <typename Value, const std::vector<SizedKernel<Value>>& (*kernels)(),
+          DeviceCosts (*costs)()>
+Stage<Value> by_choice(Stage<Value> stage) {
+  struct Choice {
+    static TileChoice of(const Extents& extents) {
+      static Chooser<Value> chooser(kernels(), costs());
+      return chooser.choice_for(extents);
+    }
+  };
+  stage.enqueue = [](const Stage<Value>&, const Product<Value>& product) {
+    const TileChoice choice = Choice::of(product.extents);
+    kernels()[choice.option].enqueue(product, choice.split);
+  };
+  stage.workspace_bytes = [](const Extents& extents) {
+    const TileChoice choice = Choice::of(extents);
+    return kernels()[choice.option].workspace_bytes(extents, choice.split);
+  };
+  return stage;
+}
+
+/// Of the H200's 132 CUs, times of clusters of four and more fit 120.
+inline DeviceUnits units_for_clusters(bool has_clusters) {
+  const unsigned units = compute_units();
+  const unsigned for_clusters = units * 10 / 11;
+  return {.of_cluster = {units, units, for_clusters, for_clusters},
+          .largest_cluster = has_clusters ? most_blocks_of_a_cluster : 1};
 }
 
 }  // namespace gemm

@@ -7,8 +7,6 @@ namespace gemm {
 
 namespace {
 
-constexpr unsigned most_blocks_of_a_cluster = 8;
-
 double over(double value, double by) { return std::ceil(value / by); }
 
 double tiles_of(const TileOption& option, const ProductSize& size) {
@@ -32,10 +30,15 @@ double bytes_cycles_of(const TileOption& option, double steps, const DeviceCosts
   return steps * values * device.value_bytes / device.bytes_per_cycle;
 }
 
-// CUs that blocks of a tile can be on if `blocks` of them share it.
-double units_of(unsigned blocks, const DeviceCosts& device) {
-  const unsigned* units = device.units;
-  for (unsigned cluster = std::min(blocks, most_blocks_of_a_cluster); cluster > 1; cluster /= 2) {
+double memory_cycles_of(const ProductSize& size, const DeviceCosts& device) {
+  const double values = 1.0 * size.m * size.k + 1.0 * size.k * size.n + 1.0 * size.m * size.n;
+  return values * device.value_bytes / device.bytes_from_memory;
+}
+
+// CUs that blocks can be on in such clusters.
+double units_of(unsigned cluster, const DeviceCosts& device) {
+  const unsigned* units = device.units.of_cluster;
+  for (; cluster > 1; cluster /= 2) {
     ++units;
   }
   return *units;
@@ -48,44 +51,84 @@ double dealt_out_cycles_of(const TileOption& option, const ProductSize& size,
   const double steps = tiles * steps_of(option, size);
   const double busy = std::clamp(steps / fewest_steps, 1.0, units_of(1, device));
   return device.start_cycles +
-         std::max(steps / busy * step_cycles_of(option, size, device),
-                  bytes_cycles_of(option, steps, device)) +
+         std::max({steps / busy * step_cycles_of(option, size, device),
+                   bytes_cycles_of(option, steps, device), memory_cycles_of(size, device)}) +
          option.end_cycles * std::max(1.0, busy / tiles);
 }
 
-}  // namespace
-
-double cycles_of(const TileOption& option, unsigned blocks, const ProductSize& size,
-                 const DeviceCosts& device) {
-  if (option.deals_out_steps) {
-    return dealt_out_cycles_of(option, size, device);
+double sharing_cycles_of(const TileOption& option, Split split, double blocks_of_unit,
+                         const DeviceCosts& device) {
+  const double sums = 1.0 * option.rows * option.columns * device.value_bytes;
+  double cycles = 0;
+  if (split.cluster > 1) {
+    cycles += device.meeting_cycles + blocks_of_unit * sums / device.summed_per_cycle;
   }
-  const double steps = over(steps_of(option, size), blocks);
-  const double all_blocks = tiles_of(option, size) * blocks;
-  const double of_unit = over(all_blocks, units_of(blocks, device));
-  const double rounds = over(of_unit, option.resident);
-  const double computing = steps * std::max(of_unit * step_cycles_of(option, size, device),
-                                            rounds * option.least_step_cycles);
-  double cycles = device.start_cycles +
-                  std::max(computing, bytes_cycles_of(option, all_blocks * steps, device)) +
-                  of_unit * option.end_cycles;
-  if (blocks > 1) {
-    const double sums = 1.0 * option.rows * option.columns * device.value_bytes;
-    const double meetings = blocks > most_blocks_of_a_cluster ? 2 : 1;
-    cycles += meetings * device.meeting_cycles + of_unit * sums / device.summed_per_cycle;
+  if (split.clusters > 1) {
+    cycles += device.memory_meeting_cycles +
+              split.clusters * sums / split.cluster / device.memory_summed_per_cycle;
   }
   return cycles;
 }
 
+}  // namespace
+
+double cycles_of(const TileOption& option, Split split, const ProductSize& size,
+                 const DeviceCosts& device) {
+  if (option.deals_out_steps) {
+    return dealt_out_cycles_of(option, size, device);
+  }
+  const double blocks = 1.0 * split.cluster * split.clusters;
+  const double steps = over(steps_of(option, size), blocks);
+  const double all_blocks = tiles_of(option, size) * blocks;
+  const double of_unit = over(all_blocks, units_of(split.cluster, device));
+  const double rounds = over(of_unit, option.resident);
+  const double computing = steps * std::max(of_unit * step_cycles_of(option, size, device),
+                                            rounds * option.least_step_cycles);
+  return device.start_cycles +
+         std::max({computing, bytes_cycles_of(option, all_blocks * steps, device),
+                   memory_cycles_of(size, device)}) +
+         of_unit * option.end_cycles + sharing_cycles_of(option, split, of_unit, device);
+}
+
+std::vector<Split> splits_of(const TileOption& option, const ProductSize& size,
+                             const DeviceCosts& device) {
+  if (option.deals_out_steps) {
+    return {Split{}};
+  }
+  const double steps = steps_of(option, size);
+  const double tiles = tiles_of(option, size);
+  std::vector<Split> splits;
+  for (unsigned cluster = 1; cluster <= device.units.largest_cluster; cluster *= 2) {
+    const double units = units_of(cluster, device);
+    const auto add = [&](double clusters) {
+      if (clusters >= 1 && clusters * cluster <= steps &&
+          (splits.empty() || splits.back().cluster != cluster ||
+           splits.back().clusters != clusters)) {
+        splits.push_back({cluster, static_cast<unsigned>(clusters)});
+      }
+    };
+    for (double clusters = 1; clusters * cluster * tiles <= option.resident * units;
+         clusters *= 2) {
+      add(clusters);
+    }
+    for (unsigned of_unit = 1; of_unit <= option.resident; ++of_unit) {
+      add(std::floor(of_unit * units / (tiles * cluster)));
+    }
+  }
+  if (splits.empty()) {
+    splits.emplace_back();
+  }
+  return splits;
+}
+
 TileChoice choose_tile(const std::vector<TileOption>& options, const ProductSize& size,
                        const DeviceCosts& device) {
-  TileChoice best{};
+  TileChoice best;
   for (unsigned i = 0; i < options.size(); ++i) {
-    const double steps = steps_of(options[i], size);
-    for (unsigned blocks = 1; blocks <= options[i].most_blocks && blocks <= steps; blocks *= 2) {
-      const double cycles = cycles_of(options[i], blocks, size, device);
-      if (best.blocks == 0 || cycles < best.cycles) {
-        best = {i, blocks, cycles};
+    for (const Split split : splits_of(options[i], size, device)) {
+      const double cycles = cycles_of(options[i], split, size, device);
+      if (best.cycles == 0 || cycles < best.cycles) {
+        best = {i, split, cycles};
       }
     }
   }

@@ -10,15 +10,22 @@
 //           Where rows do not begin at multiples of 16 bytes, a step takes its copies' time at
 //           least, which go value by value.
 //   bytes   what all steps read, over what L2 gives: small tiles read more for the same FMAs
-//   end     of each block's sums to C; and where a tile has several blocks, until they have met,
-//   and
-//           what each reads of the others' sums
-// Of steps and bytes the greater counts. Plain C++, no GPU headers.
+//   memory  what the matrices have, over what memory gives: the floor of flat products
+//   end     of each block's sums to C; where a tile has several blocks, what its clusters' blocks
+//           read of each other; and where it has several clusters, what of their sums goes through
+//           memory, which the last of them reads one after the other
+// Of steps, bytes and memory the greatest counts. Plain C++, no GPU headers.
 #pragma once
 
 #include <vector>
 
 namespace gemm {
+
+/// How many blocks share a tile: `clusters` times as many as a cluster has.
+struct Split {
+  unsigned cluster = 1;
+  unsigned clusters = 1;
+};
 
 struct ProductSize {
   unsigned m;
@@ -36,37 +43,48 @@ struct TileOption {
   double step_cycles;        ///< of a CU that is full, for a step of one block
   double least_step_cycles;  ///< of a CU that is not, for a step of its blocks
   double end_cycles;         ///< of a block: its sums to C
-  unsigned most_blocks;      ///< of a tile
   /// Its blocks deal out the steps of all tiles among themselves: no round is partly empty, but
-  /// each ends as often as its tile has blocks.
+  /// each ends as often as its tile has blocks, and none shares a tile in another way.
   bool deals_out_steps = false;
+};
+
+/// CUs that clusters of 1, 2, 4 and 8 blocks can have a block on each: a cluster lies within a
+/// group of CUs (NVIDIA: GPC), whose CUs need not be a multiple of its blocks.
+struct DeviceUnits {
+  unsigned of_cluster[4];
+  unsigned largest_cluster;  ///< 1: it has none
 };
 
 /// The device, as the model knows it.
 struct DeviceCosts {
-  /// CUs that clusters of 1, 2, 4 and 8 blocks can have a block on each: a cluster lies within a
-  /// group of CUs (NVIDIA: GPC), whose CUs need not be a multiple of its blocks.
-  unsigned units[4];
-  unsigned value_bytes;     ///< of an element
-  double start_cycles;      ///< launch and first loads
-  double copy_cycles;       ///< of 32 lanes' copies of a value each
-  double bytes_per_cycle;   ///< that L2 gives all CUs together
-  double meeting_cycles;    ///< until the blocks of a tile have waited for each other
-  double summed_per_cycle;  ///< bytes of others' sums that a CU reads
+  DeviceUnits units;
+  unsigned value_bytes;            ///< of an element
+  double start_cycles;             ///< launch and first loads
+  double copy_cycles;              ///< of 32 lanes' copies of a value each
+  double bytes_per_cycle;          ///< that L2 gives all CUs together
+  double bytes_from_memory;        ///< per cycle
+  double meeting_cycles;           ///< until the blocks of a cluster have waited for each other
+  double summed_per_cycle;         ///< bytes of others' sums that a CU reads
+  double memory_meeting_cycles;    ///< until a tile's last cluster knows that it is the last
+  double memory_summed_per_cycle;  ///< bytes of other clusters' sums that a CU reads
 };
 
 struct TileChoice {
-  unsigned option;  ///< which of the kernels
-  unsigned blocks;  ///< of each tile
-  double cycles;    ///< that the model says it takes
+  unsigned option = 0;  ///< which of the kernels
+  Split split{};
+  double cycles = 0;  ///< that the model says it takes; 0: there is no choice
 };
 
 /// Of a product by one kernel and so many blocks for each tile.
-double cycles_of(const TileOption& option, unsigned blocks, const ProductSize& size,
+double cycles_of(const TileOption& option, Split split, const ProductSize& size,
                  const DeviceCosts& device);
 
-/// The least of all kernels, each with 1, 2, 4 ... blocks for a tile, as many as it may have and as
-/// there are steps. Of equals the first.
+/// The splits worth a look: 1, 2, 4 ... blocks, and as many as fill each CU with one block, two ...
+/// up to all that it has room for; in clusters of each size.
+std::vector<Split> splits_of(const TileOption& option, const ProductSize& size,
+                             const DeviceCosts& device);
+
+/// The least of all kernels with all their splits. Of equals the first.
 TileChoice choose_tile(const std::vector<TileOption>& options, const ProductSize& size,
                        const DeviceCosts& device);
 

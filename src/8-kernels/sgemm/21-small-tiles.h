@@ -81,6 +81,15 @@ __device__ void copy(float* to, const float* from, unsigned left, unsigned index
 #endif
 }
 
+/// Waits until all but the `on_their_way` last tiles are in LDS, for all threads of the block.
+template <unsigned on_their_way>
+__device__ void wait_for_copies() {
+#if defined(HIPSCOPE_SGEMM_COPIES_TO_LDS)
+  asm volatile("cp.async.wait_group %0;" ::"n"(on_their_way) : "memory");
+#endif
+  __syncthreads();
+}
+
 /// A block's copies, tile by tile of k. A's tile is transposed on its way, a value at a time, 8 k
 /// of 4 rows by 32 lanes: that is 32 bytes of each row, and in LDS each lane has another bank. B's
 /// rows come by 16 bytes where they are aligned, else a value at a time as well, 32 neighbours by
@@ -135,15 +144,6 @@ class Copies {
     asm volatile("cp.async.commit_group;");
 #endif
     buffer_ = buffer_ + 1 == Shape::buffers ? 0 : buffer_ + 1;
-  }
-
-  /// Waits until all but the `on_their_way` last tiles are in LDS, for all threads of the block.
-  template <unsigned on_their_way>
-  __device__ static void wait() {
-#if defined(HIPSCOPE_SGEMM_COPIES_TO_LDS)
-    asm volatile("cp.async.wait_group %0;" ::"n"(on_their_way) : "memory");
-#endif
-    __syncthreads();
   }
 
  private:
@@ -257,7 +257,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_unit)
   for (unsigned i = 0; i + 1 < Shape::buffers; ++i) {
     copies.begin();
   }
-  copies.template wait<Shape::buffers - 2>();
+  wait_for_copies<Shape::buffers - 2>();
   const float* const a_first =
       lds + ThisPart::slice() * slice_depth * Shape::a_pitch + ThisPart::place().row;
   const float* const b_first = lds + Shape::buffers * Shape::a_values +
@@ -274,7 +274,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_unit)
       copies.begin();
     }
     if constexpr (k + 1 == slice_depth) {
-      copies.template wait<Shape::buffers - 2>();
+      wait_for_copies<Shape::buffers - 2>();
       buffer = buffer + 1 == Shape::buffers ? 0 : buffer + 1;
       a_next = a_now = a_first + buffer * Shape::a_values;
       b_next = b_now = b_first + buffer * Shape::b_values;
@@ -294,7 +294,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_unit)
     one_k.template operator()<7>();
   }
   static_assert(slice_depth == 8);
-  copies.template wait<0>();
+  wait_for_copies<0>();
   gemm::let_next_kernel_begin();
   if (Shape::slices == 1 && shared.cluster * shared.clusters == 1) {
     const bool aligned_c = gemm::has_aligned_rows(c, extents);
@@ -335,16 +335,17 @@ inline bool is_aligned(const Product& product) {
 }
 
 template <typename Shape>
-void enqueue(const Product& product, unsigned blocks) {
-  static const auto aligned = gemm::with_room(small_tiles_kernel<Shape, true>, Shape::lds_bytes);
-  static const auto any = gemm::with_room(small_tiles_kernel<Shape, false>, Shape::lds_bytes);
-  static const bool has_clusters = gemm::uses_clusters(aligned);
-  const unsigned cluster = gemm::blocks_of_cluster(has_clusters, blocks);
-  gemm::enqueue_tiles<Shape>(is_aligned(product) ? aligned : any, cluster, product, blocks);
+void enqueue(const Product& product, gemm::Split split) {
+  gemm::enqueue_either<Shape, small_tiles_kernel<Shape, true>, small_tiles_kernel<Shape, false>>(
+      product, split, is_aligned(product));
 }
 
 /// The tile of this rung.
 using Tile = Shape<64, 64, 8, 4, 1, 4, 4>;
+
+inline gemm::Split split_of(const Extents& extents) {
+  return gemm::blocks_that_fit<Tile, small_tiles_kernel<Tile, true>>(extents);
+}
 
 }  // namespace small_tiles
 
@@ -362,12 +363,12 @@ inline Stage small_tiles_stage() {
           .kernel = reinterpret_cast<const void*>(small_tiles::small_tiles_kernel<Tile, true>),
           .enqueue =
               [](const Stage&, const Product& product) {
-                small_tiles::enqueue<Tile>(product, gemm::blocks_that_fit<Tile>(product.extents));
+                small_tiles::enqueue<Tile>(product, small_tiles::split_of(product.extents));
               },
           .workspace_bytes =
               [](const Extents& extents) {
-                return gemm::bytes_of_shared_tiles<float, Tile>(
-                    extents, gemm::blocks_that_fit<Tile>(extents));
+                return gemm::bytes_of_shared_tiles<float, Tile>(extents,
+                                                                small_tiles::split_of(extents));
               }};
 }
 

@@ -55,6 +55,7 @@
 #include "19-split-along-k.h"
 #include "20-split-along-k-8x8.h"
 #include "21-small-tiles.h"
+#include "21.1-rows-as-they-lie.h"
 #include "22-tile-by-size.h"
 #include "sgemm_findings.h"
 #include "stage.h"
@@ -96,7 +97,7 @@ inline std::vector<Stage> all_stages() {
         asynchronous_copies_stage(), eight_by_sixteen_stage(), fmas_in_columns_stage(),
         split_along_k_stage(), split_along_k_8x8_stage(),
 #if !defined(HIPSCOPE_BACKEND_AMD)
-        small_tiles_stage(), tile_by_size_stage(),
+        small_tiles_stage(), rows_as_they_lie_stage(), tile_by_size_stage(),
 #endif
   };
 }
