@@ -17,6 +17,8 @@ const DeviceCosts device = {.units = {.of_cluster = {100, 100, 90, 80}, .largest
                             .copy_cycles = 10,
                             .bytes_per_cycle = 4000,
                             .bytes_from_memory = 2000,
+                            .memory_cycles = 100,
+                            .uneven_blocks = 0.5,
                             .meeting_cycles = 500,
                             .summed_per_cycle = 100,
                             .memory_meeting_cycles = 700,
@@ -27,14 +29,16 @@ const TileOption small = {.rows = 32,
                           .resident = 4,
                           .step_cycles = 100,
                           .least_step_cycles = 200,
-                          .end_cycles = 50};
+                          .end_cycles = 50,
+                          .bytes_on_way = 10000};
 const TileOption large = {.rows = 64,
                           .columns = 64,
                           .depth = 10,
                           .resident = 2,
                           .step_cycles = 200,
                           .least_step_cycles = 300,
-                          .end_cycles = 100};
+                          .end_cycles = 100,
+                          .bytes_on_way = 10000};
 const TileOption dealt = {.rows = 128,
                           .columns = 128,
                           .depth = 10,
@@ -42,6 +46,7 @@ const TileOption dealt = {.rows = 128,
                           .step_cycles = 700,
                           .least_step_cycles = 700,
                           .end_cycles = 5000,
+                          .bytes_on_way = 10000,
                           .deals_out_steps = true};
 
 constexpr Split alone = {1, 1};
@@ -96,6 +101,19 @@ TEST(TileChoiceTest, WhatTheMatricesHaveMayTakeLonger) {
                    1000 + (640.0 * 100 * 2 + 640 * 640) * 4 / 10 + 4 * 50);
   EXPECT_DOUBLE_EQ(cycles_of(dealt, alone, {640, 640, 100}, slow),
                    1000 + (640.0 * 100 * 2 + 640 * 640) * 4 / 10 + 5000 * 2.5);
+}
+
+TEST(TileChoiceTest, FewBlocksHaveLittleOnItsWay) {
+  TileOption slow = small;
+  slow.bytes_on_way = 50;
+  // 16 tiles: 16 x 50 bytes each 100 cycles; by four blocks each four times as many.
+  const double bytes = (128 * 1000 * 2 + 128 * 128) * 4.0;
+  EXPECT_DOUBLE_EQ(cycles_of(slow, alone, {128, 128, 1000}, device), 1000 + bytes / 8 + 50);
+  EXPECT_DOUBLE_EQ(cycles_of(slow, {1, 4}, {128, 128, 1000}, device),
+                   1000 + bytes / 32 + 50 + 700 + 4 * 4096 / 64.0);
+  // More than there is room for count no more: 400 blocks of 500.
+  EXPECT_DOUBLE_EQ(cycles_of(slow, alone, {500 * 32, 32, 1000}, device),
+                   1000 + (500 * 32 * 1000 + 1000 * 32 + 500 * 32 * 32) * 4.0 / 200 + 5 * 50);
 }
 
 TEST(TileChoiceTest, CopiesOfSingleValuesMayTakeLonger) {

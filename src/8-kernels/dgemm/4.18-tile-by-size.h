@@ -33,25 +33,28 @@ using Widest = small_tiles::Shape<128, 64, 32, 32, 1, 4, 1>;
 #endif
 
 template <typename Shape>
-SizedKernel kernel_of(double step_cycles, double least_step_cycles, double end_cycles) {
-  return gemm::sized_kernel<Shape>(small_tiles::enqueue<Shape>, step_cycles, least_step_cycles,
-                                   end_cycles);
+SizedKernel kernel_of(const gemm::TileCycles& cycles) {
+  return gemm::sized_kernel<Shape>(small_tiles::enqueue<Shape>, cycles);
 }
 
 inline const std::vector<SizedKernel>& kernels() {
   using small_tiles::Shape;
   static const std::vector<SizedKernel> all = {
 #if defined(HIPSCOPE_BACKEND_HOST)
-    kernel_of<small_tiles::Tile>(188, 342, 790),
-    kernel_of<Widest>(600, 1000, 500),
+    kernel_of<small_tiles::Tile>({171, 239, 758}),
+    kernel_of<Widest>({600, 1000, 500}),
 #else
-    kernel_of<Shape<32, 32, 16, 16, 1, 4, 4> >(188, 342, 790),
-    kernel_of<small_tiles::Tile>(555, 632, 2099),
-    kernel_of<Shape<96, 64, 48, 32, 1, 4, 2> >(780, 875, 2977),
-    kernel_of<Shape<64, 128, 32, 64, 1, 4, 2> >(1045, 1214, 3395),
-    kernel_of<Widest>(1020, 1065, 5201),
+    kernel_of<Shape<32, 32, 16, 16, 1, 4, 4> >({171, 239, 758}),
+    kernel_of<Shape<64, 32, 32, 16, 1, 4, 4> >({261, 364, 1206}),
+    kernel_of<small_tiles::Tile>({589, 692, 989}),
+    kernel_of<Shape<64, 128, 32, 64, 1, 4, 2> >({1137, 1275, 3564}),
+    kernel_of<Widest>({1173, 551, 3414}),
+    // For sides of 16:
+    kernel_of<Shape<16, 64, 16, 16, 1, 4, 5> >({223, 436, 1157}),
+    kernel_of<Shape<64, 16, 16, 16, 1, 3, 3, 32> >({384, 540, 1173}),
+    kernel_of<Shape<16, 32, 16, 16, 2, 4, 4> >({279, 205, 1653}),
 #endif
-    gemm::dealing_kernel<double, eight_k_stage>(2090, 8000)
+    gemm::dealing_kernel<double, eight_k_stage>(2331, 7788)
   };
   return all;
 }
@@ -61,14 +64,16 @@ inline gemm::DeviceCosts costs() {
   const bool has_clusters = gemm::uses_clusters(small_tiles::small_tiles_kernel<Tile, true>);
   return {.units = gemm::units_for_clusters(has_clusters),
           .value_bytes = sizeof(double),
-          .start_cycles = 2495,
-          .copy_cycles = 12,
-          .bytes_per_cycle = 3671,
-          .bytes_from_memory = 2350,
-          .meeting_cycles = 2062,
-          .summed_per_cycle = 27,
-          .memory_meeting_cycles = 2062,
-          .memory_summed_per_cycle = 30};
+          .start_cycles = 3410,
+          .copy_cycles = 10.1,
+          .bytes_per_cycle = 3502,
+          .bytes_from_memory = 2578,
+          .memory_cycles = 1423,
+          .uneven_blocks = 0.18,
+          .meeting_cycles = 1173,
+          .summed_per_cycle = 16,
+          .memory_meeting_cycles = 3635,
+          .memory_summed_per_cycle = 6.1};
 }
 
 }  // namespace tile_by_size

@@ -131,17 +131,26 @@ Split blocks_that_fit(const Extents& extents) {
   return has_clusters ? Split{blocks, 1} : Split{1, blocks};
 }
 
-/// A kernel as the choice knows it, of the numbers that were measured for its tile.
+/// What was measured of a tile; see TileOption.
+struct TileCycles {
+  double step;
+  double least_step;
+  double end;
+};
+
+/// A kernel as the choice knows it.
 template <typename Shape, typename Value>
-SizedKernel<Value> sized_kernel(void (*enqueue)(const Product<Value>&, Split), double step_cycles,
-                                double least_step_cycles, double end_cycles) {
+SizedKernel<Value> sized_kernel(void (*enqueue)(const Product<Value>&, Split),
+                                const TileCycles& cycles) {
   return {.option = {.rows = Shape::rows,
                      .columns = Shape::columns,
                      .depth = Shape::depth,
                      .resident = Shape::blocks_per_unit,
-                     .step_cycles = step_cycles,
-                     .least_step_cycles = least_step_cycles,
-                     .end_cycles = end_cycles},
+                     .step_cycles = cycles.step,
+                     .least_step_cycles = cycles.least_step,
+                     .end_cycles = cycles.end,
+                     .bytes_on_way = (Shape::buffers - 1.0) * Shape::depth *
+                                     (Shape::rows + Shape::columns) * sizeof(Value)},
           .enqueue = enqueue,
           .workspace_bytes = bytes_of_shared_tiles<Value, Shape>};
 }
@@ -149,6 +158,7 @@ SizedKernel<Value> sized_kernel(void (*enqueue)(const Product<Value>&, Split), d
 /// A rung that deals out all steps, as one of the kernels.
 template <typename Value, Stage<Value> (*rung)()>
 SizedKernel<Value> dealing_kernel(double step_cycles, double end_cycles) {
+  constexpr double steps_on_way = 3;
   static const Stage<Value> stage = rung();
   return {.option = {.rows = stage.tiles.block_rows,
                      .columns = stage.tiles.block_columns,
@@ -157,6 +167,9 @@ SizedKernel<Value> dealing_kernel(double step_cycles, double end_cycles) {
                      .step_cycles = step_cycles,
                      .least_step_cycles = step_cycles,
                      .end_cycles = end_cycles,
+                     .bytes_on_way = steps_on_way * stage.tiles.depth *
+                                     (stage.tiles.block_rows + stage.tiles.block_columns) *
+                                     sizeof(Value),
                      .deals_out_steps = true},
           .enqueue = [](const Product<Value>& product, Split) { stage.enqueue(stage, product); },
           .workspace_bytes = [](const Extents& extents,

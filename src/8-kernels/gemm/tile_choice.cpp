@@ -30,9 +30,13 @@ double bytes_cycles_of(const TileOption& option, double steps, const DeviceCosts
   return steps * values * device.value_bytes / device.bytes_per_cycle;
 }
 
-double memory_cycles_of(const ProductSize& size, const DeviceCosts& device) {
+double memory_cycles_of(const TileOption& option, double blocks, const ProductSize& size,
+                        const DeviceCosts& device) {
   const double values = 1.0 * size.m * size.k + 1.0 * size.k * size.n + 1.0 * size.m * size.n;
-  return values * device.value_bytes / device.bytes_from_memory;
+  const double at_once = std::min(blocks, 1.0 * option.resident * device.units.of_cluster[0]);
+  const double bytes_per_cycle =
+      std::min(device.bytes_from_memory, at_once * option.bytes_on_way / device.memory_cycles);
+  return values * device.value_bytes / bytes_per_cycle;
 }
 
 // CUs that blocks can be on in such clusters.
@@ -52,7 +56,8 @@ double dealt_out_cycles_of(const TileOption& option, const ProductSize& size,
   const double busy = std::clamp(steps / fewest_steps, 1.0, units_of(1, device));
   return device.start_cycles +
          std::max({steps / busy * step_cycles_of(option, size, device),
-                   bytes_cycles_of(option, steps, device), memory_cycles_of(size, device)}) +
+                   bytes_cycles_of(option, steps, device),
+                   memory_cycles_of(option, busy, size, device)}) +
          option.end_cycles * std::max(1.0, busy / tiles);
 }
 
@@ -82,11 +87,13 @@ double cycles_of(const TileOption& option, Split split, const ProductSize& size,
   const double all_blocks = tiles_of(option, size) * blocks;
   const double of_unit = over(all_blocks, units_of(split.cluster, device));
   const double rounds = over(of_unit, option.resident);
-  const double computing = steps * std::max(of_unit * step_cycles_of(option, size, device),
+  const double busiest = std::max(
+      of_unit, std::min(of_unit + device.uneven_blocks, static_cast<double>(option.resident)));
+  const double computing = steps * std::max(busiest * step_cycles_of(option, size, device),
                                             rounds * option.least_step_cycles);
   return device.start_cycles +
          std::max({computing, bytes_cycles_of(option, all_blocks * steps, device),
-                   memory_cycles_of(size, device)}) +
+                   memory_cycles_of(option, all_blocks, size, device)}) +
          of_unit * option.end_cycles + sharing_cycles_of(option, split, of_unit, device);
 }
 
@@ -95,6 +102,7 @@ std::vector<Split> splits_of(const TileOption& option, const ProductSize& size,
   if (option.deals_out_steps) {
     return {Split{}};
   }
+  constexpr double most_rounds = 2;
   const double steps = steps_of(option, size);
   const double tiles = tiles_of(option, size);
   std::vector<Split> splits;
@@ -107,7 +115,7 @@ std::vector<Split> splits_of(const TileOption& option, const ProductSize& size,
         splits.push_back({cluster, static_cast<unsigned>(clusters)});
       }
     };
-    for (double clusters = 1; clusters * cluster * tiles <= option.resident * units;
+    for (double clusters = 1; clusters * cluster * tiles <= most_rounds * option.resident * units;
          clusters *= 2) {
       add(clusters);
     }

@@ -7,10 +7,13 @@
 //           step's loads, barrier and FMAs wait for each other, and takes `least_step_cycles` for a
 //           step of as many as it has room for. Blocks over CUs are rounded up: a last block more
 //           for some CUs is a round in which the others idle, which many small tiles make short.
+//           And where CUs have room to spare, blocks are not spread evenly: they come while the
+//           last of the kernel before still run, to wherever there is room.
 //           Where rows do not begin at multiples of 16 bytes, a step takes its copies' time at
 //           least, which go value by value.
 //   bytes   what all steps read, over what L2 gives: small tiles read more for the same FMAs
-//   memory  what the matrices have, over what memory gives: the floor of flat products
+//   memory  what the matrices have, over what memory gives, which is no more than what is on its
+//           way to all blocks in the time that it takes: the floor of flat products
 //   end     of each block's sums to C; where a tile has several blocks, what its clusters' blocks
 //           read of each other; and where it has several clusters, what of their sums goes through
 //           memory, which the last of them reads one after the other
@@ -43,6 +46,7 @@ struct TileOption {
   double step_cycles;        ///< of a CU that is full, for a step of one block
   double least_step_cycles;  ///< of a CU that is not, for a step of its blocks
   double end_cycles;         ///< of a block: its sums to C
+  double bytes_on_way;       ///< to a block at a time
   /// Its blocks deal out the steps of all tiles among themselves: no round is partly empty, but
   /// each ends as often as its tile has blocks, and none shares a tile in another way.
   bool deals_out_steps = false;
@@ -63,6 +67,8 @@ struct DeviceCosts {
   double copy_cycles;              ///< of 32 lanes' copies of a value each
   double bytes_per_cycle;          ///< that L2 gives all CUs together
   double bytes_from_memory;        ///< per cycle
+  double memory_cycles;            ///< that bytes are on their way
+  double uneven_blocks;            ///< that the busiest CU has above its share
   double meeting_cycles;           ///< until the blocks of a cluster have waited for each other
   double summed_per_cycle;         ///< bytes of others' sums that a CU reads
   double memory_meeting_cycles;    ///< until a tile's last cluster knows that it is the last
@@ -79,8 +85,8 @@ struct TileChoice {
 double cycles_of(const TileOption& option, Split split, const ProductSize& size,
                  const DeviceCosts& device);
 
-/// The splits worth a look: 1, 2, 4 ... blocks, and as many as fill each CU with one block, two ...
-/// up to all that it has room for; in clusters of each size.
+/// The splits worth a look, in clusters of each size: 1, 2, 4 ... clusters, up to two rounds of
+/// blocks; and as many as fill each CU with one block, two ... up to all that it has room for.
 std::vector<Split> splits_of(const TileOption& option, const ProductSize& size,
                              const DeviceCosts& device);
 
