@@ -78,6 +78,15 @@ TEST(TileChoiceTest, ClustersCannotBeOnAllCus) {
                    1000 + 10 * 2 * 200 + 2 * 100 + 500 + 2 * 16384 / 100.0);
 }
 
+TEST(TileChoiceTest, BlocksThatLeaveRoomAreNotSpreadEvenly) {
+  // 300 tiles, three for each CU of four, and half a block more for some; of clusters of two, a
+  // quarter; of all that there is room for, none.
+  EXPECT_DOUBLE_EQ(cycles_of(small, alone, {30 * 32, 10 * 32, 100}, device),
+                   1000 + 10 * 3.5 * 100 + 3 * 50);
+  EXPECT_DOUBLE_EQ(cycles_of(small, {2, 1}, {15 * 32, 10 * 32, 200}, device),
+                   1000 + 10 * 3.25 * 100 + 3 * 50 + 500 + 3 * 4096 / 100.0);
+}
+
 TEST(TileChoiceTest, AFullCuTakesABlockAfterTheOther) {
   // 400 tiles, 4 for each CU.
   EXPECT_DOUBLE_EQ(cycles_of(small, alone, {640, 640, 100}, device), 1000 + 10 * 4 * 100 + 4 * 50);

@@ -41,20 +41,20 @@ inline const std::vector<SizedKernel>& kernels() {
   using small_tiles::Shape;
   static const std::vector<SizedKernel> all = {
 #if defined(HIPSCOPE_BACKEND_HOST)
-    kernel_of<small_tiles::Tile>({171, 239, 758}),
+    kernel_of<small_tiles::Tile>({61, 249, 1150}),
     kernel_of<Widest>({600, 1000, 500}),
 #else
-    kernel_of<Shape<32, 32, 16, 16, 1, 4, 4> >({171, 239, 758}),
-    kernel_of<Shape<64, 32, 32, 16, 1, 4, 4> >({261, 364, 1206}),
-    kernel_of<small_tiles::Tile>({589, 692, 989}),
-    kernel_of<Shape<64, 128, 32, 64, 1, 4, 2> >({1137, 1275, 3564}),
-    kernel_of<Widest>({1173, 551, 3414}),
+    kernel_of<Shape<32, 32, 16, 16, 1, 4, 4> >({61, 249, 1150}),
+    kernel_of<Shape<64, 32, 32, 16, 1, 4, 4> >({268, 459, 1204}),
+    kernel_of<small_tiles::Tile>({565, 550, 1776}),
+    kernel_of<Shape<64, 128, 32, 64, 1, 4, 2> >({1115, 354, 5544}),
+    kernel_of<Widest>({1173, 551, 4427}),
     // For sides of 16:
-    kernel_of<Shape<16, 64, 16, 16, 1, 4, 5> >({223, 436, 1157}),
-    kernel_of<Shape<64, 16, 16, 16, 1, 3, 3, 32> >({384, 540, 1173}),
-    kernel_of<Shape<16, 32, 16, 16, 2, 4, 4> >({279, 205, 1653}),
+    kernel_of<Shape<16, 64, 16, 16, 1, 4, 5> >({231, 274, 831}),
+    kernel_of<Shape<64, 16, 16, 16, 1, 3, 3, 32> >({217, 581, 981}),
+    kernel_of<Shape<16, 32, 16, 16, 2, 4, 4> >({219, 250, 1721}),
 #endif
-    gemm::dealing_kernel<double, eight_k_stage>(2331, 7788)
+    gemm::dealing_kernel<double, eight_k_stage>(2317, 8307)
   };
   return all;
 }
@@ -64,16 +64,16 @@ inline gemm::DeviceCosts costs() {
   const bool has_clusters = gemm::uses_clusters(small_tiles::small_tiles_kernel<Tile, true>);
   return {.units = gemm::units_for_clusters(has_clusters),
           .value_bytes = sizeof(double),
-          .start_cycles = 3410,
-          .copy_cycles = 10.1,
+          .start_cycles = 3669,
+          .copy_cycles = 11.8,
           .bytes_per_cycle = 3502,
-          .bytes_from_memory = 2578,
-          .memory_cycles = 1423,
-          .uneven_blocks = 0.18,
-          .meeting_cycles = 1173,
-          .summed_per_cycle = 16,
-          .memory_meeting_cycles = 3635,
-          .memory_summed_per_cycle = 6.1};
+          .bytes_from_memory = 1889,
+          .memory_cycles = 1000,
+          .uneven_blocks = 0.45,
+          .meeting_cycles = 1137,
+          .summed_per_cycle = 18,
+          .memory_meeting_cycles = 2706,
+          .memory_summed_per_cycle = 12.9};
 }
 
 }  // namespace tile_by_size

@@ -87,8 +87,9 @@ double cycles_of(const TileOption& option, Split split, const ProductSize& size,
   const double all_blocks = tiles_of(option, size) * blocks;
   const double of_unit = over(all_blocks, units_of(split.cluster, device));
   const double rounds = over(of_unit, option.resident);
-  const double busiest = std::max(
-      of_unit, std::min(of_unit + device.uneven_blocks, static_cast<double>(option.resident)));
+  const double uneven = device.uneven_blocks / split.cluster;
+  const double busiest =
+      std::max(of_unit, std::min(of_unit + uneven, static_cast<double>(option.resident)));
   const double computing = steps * std::max(busiest * step_cycles_of(option, size, device),
                                             rounds * option.least_step_cycles);
   return device.start_cycles +

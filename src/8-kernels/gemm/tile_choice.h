@@ -8,7 +8,8 @@
 //           step of as many as it has room for. Blocks over CUs are rounded up: a last block more
 //           for some CUs is a round in which the others idle, which many small tiles make short.
 //           And where CUs have room to spare, blocks are not spread evenly: they come while the
-//           last of the kernel before still run, to wherever there is room.
+//           last of the kernel before still run, to wherever there is room. (Those of a cluster are
+//           on different CUs.)
 //           Where rows do not begin at multiples of 16 bytes, a step takes its copies' time at
 //           least, which go value by value.
 //   bytes   what all steps read, over what L2 gives: small tiles read more for the same FMAs
@@ -68,7 +69,7 @@ struct DeviceCosts {
   double bytes_per_cycle;          ///< that L2 gives all CUs together
   double bytes_from_memory;        ///< per cycle
   double memory_cycles;            ///< that bytes are on their way
-  double uneven_blocks;            ///< that the busiest CU has above its share
+  double uneven_blocks;            ///< that the busiest CU has above its share of lone blocks
   double meeting_cycles;           ///< until the blocks of a cluster have waited for each other
   double summed_per_cycle;         ///< bytes of others' sums that a CU reads
   double memory_meeting_cycles;    ///< until a tile's last cluster knows that it is the last

@@ -46,17 +46,17 @@ inline const std::vector<SizedKernel>& kernels() {
   using Least = lying::Shape<16, 16, 8, 2, 4, 8, 8, 4, 3>;
 #endif
   static const std::vector<SizedKernel> all = {
-    sized_kernel<Small>(small::enqueue<Small>, {306, 305, 1081}),
-    sized_kernel<small::Tile>(small::enqueue<small::Tile>, {425, 531, 1530}),
-    sized_kernel<lying::Tile>(lying::enqueue<lying::Tile>, {843, 820, 2440}),
+    sized_kernel<Small>(small::enqueue<Small>, {309, 380, 1026}),
+    sized_kernel<small::Tile>(small::enqueue<small::Tile>, {410, 524, 1614}),
+    sized_kernel<lying::Tile>(lying::enqueue<lying::Tile>, {761, 999, 2623}),
 #if !defined(HIPSCOPE_BACKEND_HOST)
-    sized_kernel<Wide>(small::enqueue<Wide>, {1410, 1567, 4468}),
-    sized_kernel<Widest>(small::enqueue<Widest>, {1495, 1120, 5753}),
-    sized_kernel<Narrow>(lying::enqueue<Narrow>, {492, 679, 1324}),
-    sized_kernel<Tall>(lying::enqueue<Tall>, {1068, 905, 2060}),
-    sized_kernel<Least>(lying::enqueue<Least>, {357, 405, 2009}),
+    sized_kernel<Wide>(small::enqueue<Wide>, {1411, 1735, 4505}),
+    sized_kernel<Widest>(small::enqueue<Widest>, {1495, 1120, 5590}),
+    sized_kernel<Narrow>(lying::enqueue<Narrow>, {492, 679, 1568}),
+    sized_kernel<Tall>(lying::enqueue<Tall>, {1043, 1277, 2297}),
+    sized_kernel<Least>(lying::enqueue<Least>, {340, 472, 2433}),
 #endif
-    gemm::dealing_kernel<float, split_along_k_stage>(2648, 12011)
+    gemm::dealing_kernel<float, split_along_k_stage>(2662, 12274)
   };
   return all;
 }
@@ -66,16 +66,16 @@ inline gemm::DeviceCosts costs() {
   const bool has_clusters = gemm::uses_clusters(small_tiles::small_tiles_kernel<Tile, true>);
   return {.units = gemm::units_for_clusters(has_clusters),
           .value_bytes = sizeof(float),
-          .start_cycles = 4467,
-          .copy_cycles = 9.3,
+          .start_cycles = 3573,
+          .copy_cycles = 11.5,
           .bytes_per_cycle = 2710,
-          .bytes_from_memory = 1937,
-          .memory_cycles = 1120,
-          .uneven_blocks = 0.24,
-          .meeting_cycles = 211,
-          .summed_per_cycle = 50,
-          .memory_meeting_cycles = 4993,
-          .memory_summed_per_cycle = 12.2};
+          .bytes_from_memory = 1744,
+          .memory_cycles = 1421,
+          .uneven_blocks = 0.45,
+          .meeting_cycles = 909,
+          .summed_per_cycle = 42,
+          .memory_meeting_cycles = 2929,
+          .memory_summed_per_cycle = 13.9};
 }
 
 }  // namespace tile_by_size
