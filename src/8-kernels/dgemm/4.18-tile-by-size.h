@@ -1,15 +1,12 @@
 // A tile, and a number of blocks for it, for each size.
 //
-// Against 4.17: five tiles, and rung 4.16 for large products; and 1, 2, 4 ... blocks for a tile, up
-// to 32. Which of them, says the model of ../gemm/tile_choice.h with the numbers below: what a step
-// takes with a full SM, what at least, and a block's end. They come from an H200, by kernels of
-// each tile and split at 20 sizes, to which the model is fitted; it is right within 8 % of most
-// times, and is not asked for more than which is least.
-// On the H200 60.65 TFLOP/s at 4096, where it takes 4.16; 0.99 to 1.05 times cuBLAS from 1536 on,
-// 0.77 to 1.35 times from 128 to 1024 (from 256 on under it), 0.92 to 1.41 times at odd sizes.
+// Against 4.17: eight tiles, three of them for sides of 16, and rung 4.16 for large products; and
+// for a tile as many blocks as fit, in clusters of 1, 2, 4 or 8. Which of them, says the model of
+// ../gemm/tile_choice.h with the numbers below: what a step takes with a full SM, what at least,
+// and a block's end. They come from an H200, by kernels of each tile and split at 25 sizes, to
+// which the model is fitted; it is not asked for more than which is least.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "../gemm/chosen_tile.h"

@@ -1,15 +1,12 @@
 // A tile, and a number of blocks for it, for each size.
 //
-// Against 21: five tiles, and rung 19 for large products; and 1, 2, 4 ... blocks for a tile, up to
-// 32. Which of them, says the model of ../gemm/tile_choice.h with the numbers below: what a step
-// takes with a full SM, what at least, and a block's end. They come from an H200, by kernels of
-// each tile and split at 20 sizes, to which the model is fitted; it is right within 8 % of most
-// times, and is not asked for more than which is least.
-// On the H200 1.01 to 1.73 times cuBLAS from 128 to 1024, 1.02 to 1.25 times from 1536 to 8192,
-// 0.95 to 1.14 times at odd sizes; 0.69 to 1.65 times where sides are of 16, 64 or 256.
+// Against 21.1: eight tiles, of 21 and of 21.1, and rung 19 for large products; and for a tile as
+// many blocks as fit, in clusters of 1, 2, 4 or 8. Which of them, says the model of
+// ../gemm/tile_choice.h with the numbers below: what a step takes with a full SM, what at least,
+// and a block's end. They come from an H200, by kernels of each tile and split at 25 sizes, to
+// which the model is fitted; it is not asked for more than which is least.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "../gemm/chosen_tile.h"
@@ -26,13 +23,6 @@ namespace tile_by_size {
 
 using SizedKernel = gemm::SizedKernel<float>;
 
-/// The widest tile.
-#if defined(HIPSCOPE_BACKEND_HOST)
-using Widest = small_tiles::Tile;
-#else
-using Widest = small_tiles::Shape<64, 128, 8, 8, 2, 4, 1>;
-#endif
-
 /// On the host backend, which takes its time, a few.
 inline const std::vector<SizedKernel>& kernels() {
   using gemm::sized_kernel;
@@ -40,6 +30,7 @@ inline const std::vector<SizedKernel>& kernels() {
   namespace lying = rows_as_they_lie;
   using Small = small::Shape<32, 32, 4, 4, 2, 4, 6>;
 #if !defined(HIPSCOPE_BACKEND_HOST)
+  using Widest = small::Shape<64, 128, 8, 8, 2, 4, 1>;
   using Wide = small::Shape<32, 128, 8, 16, 4, 3, 2>;
   using Narrow = lying::Shape<16, 64, 4, 4, 8, 4, 8, 4, 4>;
   using Tall = lying::Shape<64, 16, 16, 4, 8, 4, 16, 3, 3>;
