@@ -178,6 +178,9 @@ TEST(TileChoiceTest, SplitsArePowersOfTwoAndWhatFillsTheCus) {
     EXPECT_TRUE(has(splits, expected)) << expected.cluster << " x " << expected.clusters;
   }
   EXPECT_FALSE(has(splits, {1, 26}));
+  // Powers of two up to two rounds.
+  EXPECT_TRUE(has(splits, {1, 32}));
+  EXPECT_FALSE(has(splits, {1, 64}));
   EXPECT_FALSE(has(splits, {8, 3}));  // of 80 CUs
 }
 
