@@ -292,10 +292,6 @@ void measure_unrolls(Sweep& sweep, unsigned threads, std::uint64_t fmas, Curve& 
 
 // Looks closer at where sweep unroll-N has found the end of full speed.
 void measure_edge(Sweep& sweep, unsigned threads, std::uint64_t fmas, const Curve& coarse) {
-  sweep.axis({.name = "loop", .unit = "bytes", .scale = hipscope::Scale::logarithmic});
-  sweep.headline("FMA rate");
-  sweep.note("each " + std::to_string(chunk_fmas) +
-             " FMAs are followed by a count and a branch, which the bytes hold");
   std::vector<unsigned> lengths = fma_loop::edge_chunks(coarse, chunk_bytes, most_chunks);
   if (!sweep.is_hardware()) {
     lengths = {1, 2, 3};  // there is nothing to find
@@ -303,7 +299,12 @@ void measure_edge(Sweep& sweep, unsigned threads, std::uint64_t fmas, const Curv
   if (lengths.empty()) {
     sweep.note("sweep " + fma_loop::unroll_name(threads) +
                " was left out or shows no end that chunks reach: there is nothing to refine");
+    return;
   }
+  sweep.axis({.name = "loop", .unit = "bytes", .scale = hipscope::Scale::logarithmic});
+  sweep.headline("FMA rate");
+  sweep.note("each " + std::to_string(chunk_fmas) +
+             " FMAs are followed by a count and a branch, which the bytes hold");
   for (const unsigned chunks : lengths) {
     const unsigned bytes = chunks * chunk_bytes + loop_overhead_bytes;
     auto point = sweep.point(std::to_string(bytes), bytes);

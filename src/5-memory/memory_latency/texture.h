@@ -94,11 +94,11 @@ static __global__ void __launch_bounds__(largest_block)
 
 // `kernel` fetches texels.
 inline void measure_texture(Sweep& sweep, const Sizes& sizes, Kernel kernel) {
-  set_footprint_axis(sweep, line_bytes);
   if (!has_textures(sweep)) {
     sweep.note("not on this device: it has no image instructions");
     return;
   }
+  set_footprint_axis(sweep, line_bytes);
   const auto largest = std::min<std::uint64_t>(sizes.footprint, largest_of_a_kind);
   sweep.require_memory(largest, "--footprint");
   const DeviceBuffer<std::uint64_t> words(largest / word_bytes);
