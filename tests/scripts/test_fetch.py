@@ -53,7 +53,7 @@ class User:
 
     def configure(self, *options: str) -> subprocess.CompletedProcess[str]:
         """Configures in the folder `build`."""
-        return subprocess.run(["cmake", "-S", str(self.folder), "-B", str(self.folder / "build"), *options],
+        return subprocess.run(["cmake", "-G", "Ninja", "-S", str(self.folder), "-B", str(self.folder / "build"), *options],
                               capture_output=True, text=True, check=False)
 
 

@@ -196,7 +196,8 @@ EXPECTED = {
 }
 
 
-@pytest.fixture(scope="module", params=EXPECTED)
+@pytest.fixture(scope="module", params=[
+    pytest.param(target, marks=[] if target == "gfx90a" else pytest.mark.slow) for target in EXPECTED])
 def measured(request: pytest.FixtureRequest) -> dict[str, Any]:
     """The limits of one real target."""
     if HIPCC is None:

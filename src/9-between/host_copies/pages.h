@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "host_memory.h"
 #include "transfer.h"
@@ -67,12 +68,17 @@ inline void measure_managed(Sweep& sweep, std::uint64_t bytes) {
 }
 
 inline void measure_numa(Sweep& sweep, std::uint64_t bytes) {
+  const std::vector<unsigned> nodes = nodes_with_memory();
+  if (nodes.empty()) {
+    sweep.note("the system does not tell which of its nodes have memory");
+    return;
+  }
   sweep.axis({.name = "NUMA node"});
   sweep.headline("to device");
   sweep.require_memory(bytes, "--bytes");
   Transfer to_device(sweep, Direction::to_device, bytes);
   Transfer to_host(sweep, Direction::to_host, bytes);
-  for (const unsigned node : nodes_with_memory()) {
+  for (const unsigned node : nodes) {
     const NodeMemory host(bytes, node);
     if (!host.is_bound()) {
       sweep.note("the system does not let this process place memory on node " +
