@@ -3,7 +3,7 @@
 // wait in a register from the sum to the velocity: fewer registers, 18 more loads.
 //
 // L, gfx90a: 96 VGPRs, 94 SGPRs, 5 waves per SIMD.
-// On the H200 1.106 times the rate of 02, 100 registers, 16 waves per SM as before.
+// On the H200 1.107 times the rate of 02, 100 registers, 16 waves per SM as before.
 #pragma once
 
 #include <hip/hip_runtime.h>
