@@ -138,7 +138,7 @@ inline std::optional<MeanPower> mean_of(const std::optional<MeanPower>& before,
       .by_counter = before->by_counter && after->by_counter};
 }
 
-/// Of several boards together.
+/// The power of several boards together, whose errors are independent.
 inline MeanPower sum_of(std::span<const MeanPower> boards) {
   MeanPower sum = {.watts = 0, .error = 0, .by_counter = true};
   for (const MeanPower& board : boards) {
@@ -149,10 +149,10 @@ inline MeanPower sum_of(std::span<const MeanPower> boards) {
   return sum;
 }
 
-/// Loads that were measured in turns, each of which has all of them in the same order: their means.
-/// Their error is what remains of the turns when what a turn did to all of them alike is taken off,
-/// as part of the power and of all loads together, so that a few turns tell it. Of one turn or one
-/// load it is the mean's of the errors.
+/// The mean power of each of several loads that were measured in turns: turns[turn][load], each
+/// turn with all of them. Their error is what remains of the turns when what a turn did to all
+/// loads alike is taken off: one part of the power for all of them, so that a few turns tell it.
+/// Of a single turn or a single load the error follows from those of the measurements.
 inline std::vector<MeanPower> mean_of_turns(const std::vector<std::vector<MeanPower>>& turns) {
   const std::size_t loads = turns.empty() ? 0 : turns.front().size();
   const auto count = static_cast<double>(turns.size());
@@ -193,8 +193,8 @@ struct NetEnergy {
   [[nodiscard]] bool is_resolved() const { return joules > 2 * error; }
 };
 
-/// What one of a load takes more than one of `other`, at rates that may differ by a little: what
-/// both have in common, `base`, is paid per second.
+/// What one of `load`'s takes more than one of `other`'s, at so many per second of each, which may
+/// differ by a little: what both have in common, `base`, is paid per second.
 inline NetEnergy difference(const MeanPower& load, double per_second, const MeanPower& other,
                             double other_per_second, const MeanPower& base) {
   const double of_base = 1 / other_per_second - 1 / per_second;

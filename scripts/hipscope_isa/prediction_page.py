@@ -24,7 +24,8 @@ PUBLISHED_PATH = REPOSITORY / "results" / "published" / "published.csv"
 DOCUMENTS = ("docs/compiled-amd-code.md", "docs/zh-CN/compiled-amd-code.md")
 BEGIN, END = "<!-- isa_report.py: predictions -->", "<!-- isa_report.py: end of predictions -->"
 CHINESE = {
-    "kernel": "内核", "predicted as": "预测方式", "bound": "上界", "in turn": "轮流", "kernels": "内核数", "published by": "公布者", "published / predicted, median": "公布值除以预测值，中位数",
+    "kernel": "内核", "predicted as": "预测方式", "bound": "上界", "in turn": "轮流", "kernels": "内核数",
+    "published by": "公布者", "published / predicted, median": "公布值除以预测值，中位数",
     "half of them": "其中一半", "all": "全部", "vector": "向量", "matrix": "矩阵", "memory": "内存", "alone": "独占",
     "no such instruction": "无此指令",
 }
@@ -238,7 +239,8 @@ def page(entries: Sequence[Entry], made_by_line: str) -> str:
         "measurement when there is one: `scripts/report.py` puts the prediction beside the results of such a card.",
         "A step is one iteration of the main loop for a block. The times are a core's cycles for it: what the instructions "
         "take on the SIMDs and on the matrix unit, the bytes through LDS, L1, L2 and memory, and **alone**, what a block "
-        "takes by itself with its latencies and barriers, over the blocks that fit. The greatest decides; **in turn**, vector, matrix and LDS are added first. The share also "
+        "takes by itself with its latencies and barriers, over the blocks that fit. The greatest decides; "
+        "**in turn**, vector, matrix and LDS are added first. The share also "
         "counts the last, partly empty round of blocks. llvm-mca is its estimate for one wave, where the step is one loop.",
         *_calibration_part(entries),
     ]

@@ -73,7 +73,8 @@ def _judged(case: Product | Stream, entry: Entry, gpu: Gpu) -> Entry:
     peak = gpu.memory_gbs if of_memory else gpu.peak_tflops(case.peak)
     return {**entry, "gpu": {"name": gpu.name, "cores": gpu.cores, "clock_mhz": gpu.clock_mhz},
             "value": case.value, "unit": "GB/s" if of_memory else "TFLOP/s",
-            "peak": "memory" if of_memory else case.peak, "predicted": round(said.share * peak, 3), "times": {unit: round(time, 1) for unit, time in said.times.items()}, "bound": said.bound,
+            "peak": "memory" if of_memory else case.peak, "predicted": round(said.share * peak, 3),
+            "times": {unit: round(time, 1) for unit, time in said.times.items()}, "bound": said.bound,
             "predicted_share": round(said.share, PLACES), "share_in_turn": round(said.share_in_turn, PLACES),
             "blocks_per_core": said.resident,
             "waves_per_simd": round(said.waves_per_simd, 2), "rounds": round(said.rounds, PLACES)}

@@ -84,7 +84,8 @@ def section(result: Result, file: Path = FILE) -> list[str]:
     return [
         "## Predicted, and measured",
         f"Predicted from what {markdown.text(entries[0]['compiler'])} made of the kernels, before anything ran "
-        "(`scripts/isa_report.py --predict`): a bound, by the unit that decides, and the same with SIMDs and LDS in turn. Arithmetic is for this device's compute "
+        "(`scripts/isa_report.py --predict`): a bound, by the unit that decides, and the same with SIMDs and "
+        "LDS in turn. Arithmetic is for this device's compute "
         f"units and clock, memory for that of {markdown.text(gpu['name'])}.",
         markdown.table(["row", "predicted share", "decided by", "predicted", "predicted, in turn", "measured",
                         "measured / predicted", "measured / in turn"], rows),

@@ -63,14 +63,15 @@ struct RowProductArguments {
   int ldc = 0;
 };
 
-/// Whether a RowProduct may be of this format.
+/// Whether the build's library has a RowProduct of this format.
 bool has_row_products_of(MatrixFormat format);
 
 /// Products of matrices that lie row by row, of FP16, BF16 or E4M3, of which B lies column by
 /// column.
 class RowProduct {
  public:
-  /// C is FP32 or like A and B, of E4M3 FP16. Throws DeviceError.
+  /// C is FP32 or like A and B, of E4M3 FP16. How it is summed is asked for only of E4M3. Throws
+  /// DeviceError.
   RowProduct(MatrixFormat format, bool result_is_fp32, MatrixSums sums);
   ~RowProduct();
   RowProduct(const RowProduct&) = delete;

@@ -51,6 +51,7 @@ class RepeatedData {
     return static_cast<const uint4*>(static_cast<const void*>(words_.data()));
   }
 
+  /// Word `i` of them, as the host knows it.
   [[nodiscard]] unsigned word(std::size_t i) const { return piece_[i % piece_.size()]; }
 
   /// Of the first `count` words, modulo 2^32.

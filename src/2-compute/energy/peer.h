@@ -41,13 +41,14 @@ inline std::shared_ptr<board::Sensors> sensors_of(int device, const std::string&
   return {board, &board->sensors};
 }
 
-/// A device and the next one, if there is one, and whether copies between them need the host.
+/// A device and another one, if there is one, and whether copies go between them without the host.
 struct Pair {
   int here = 0;
   std::optional<int> other{};
   bool is_direct = false;
 };
 
+/// `here` and the first other device; opens the memory of each to the other where that can be done.
 inline Pair pair_with(int here) {
   if (peer_copies::device_total() < 2) {
     return {.here = here};
@@ -58,14 +59,15 @@ inline Pair pair_with(int here) {
           .is_direct = peer_copies::open_peer(here, other) && peer_copies::open_peer(other, here)};
 }
 
-/// A row that is measured, until the boards were idle again.
+/// A row that was measured, kept until the boards have been idle again.
 struct PeerRow {
   Point point;
   Load load;
   double bytes_per_second;
 };
 
-/// Copies so many bytes of such data again and again, to the other device or within this one.
+/// Copies so many bytes of such data again and again, to the other device or within this one,
+/// checks every word, and returns the row, to which finish_peer_rows adds its values.
 inline PeerRow measure_peer_copy(Sweep& sweep, Meter& meter, Point point, const Pair& pair,
                                  bool is_within, Data data, std::uint64_t bytes) {
   const RepeatedData source(data, bytes, sweep.seed());
@@ -93,7 +95,8 @@ inline PeerRow measure_peer_copy(Sweep& sweep, Meter& meter, Point point, const 
   return {point, load, static_cast<double>(bytes) * rounds * load.launches_per_second};
 }
 
-/// What is known when both boards' idle power was measured before and after.
+/// Adds to the rows what needs the idle power of both boards, which was measured before and after:
+/// energy per byte, and power; and notes that idle power.
 inline void finish_peer_rows(Sweep& sweep, const std::vector<PeerRow>& rows,
                              const Load& idle_before, const Load& idle_after) {
   const auto idle = hipscope::mean_of(idle_before.power, idle_after.power);

@@ -239,6 +239,8 @@ inline std::size_t index_of(const std::vector<std::unique_ptr<OperandRow>>& rows
   return static_cast<std::size_t>(found - rows.begin());
 }
 
+/// Adds to a row what its FMA takes more than the one whose operands come `from` there, in pJ, and
+/// the error; unknown where nothing is known.
 inline void add_difference(Point& point, Operands from, const std::optional<NetEnergy>& energy) {
   const std::string name = difference_name(from);
   point.value(name, energy ? energy->joules / pico : unknown, "pJ");

@@ -370,7 +370,6 @@ static __global__ void __launch_bounds__(Tile::threads)
 #endif
 }
 
-/// A block for each tile or part of one, or one for each SM.
 constexpr unsigned most_blocks = 1024;  ///< that can be on any device at once, one per SM
 constexpr std::size_t arrived_bytes = most_blocks * sizeof(unsigned);
 
@@ -389,7 +388,8 @@ inline std::uint64_t columns_and_parts_workspace(const Extents& e) {
   return arrived_bytes + bytes_of_parts(e, choice) + tile_by_model_workspace(e);
 }
 
-/// Of operands with whole rows. Where it `overlaps`, the kernel begins before the one before ends.
+/// Of operands with whole rows: a block for each tile or part of one, or one for each SM. Where it
+/// `overlaps`, the kernel begins before the one before ends.
 template <typename Tile, typename Value, typename Result>
 void enqueue_split_tile(const gemm::Product<Value, Result>& product, const Parts& parts,
                         bool overlaps) {

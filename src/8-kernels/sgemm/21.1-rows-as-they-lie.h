@@ -1,8 +1,8 @@
 // Tiles whose rows lie in LDS as in memory, in shapes for tall and flat products.
 //
 // Against 21, whose least tile, 32 x 32, is twice as wide as a side of 16: tiles of 16 x 128 and
-// 128 x 16 have nothing to spare there. Such a product is bound by what it reads: 16 x 4096 x 4096
-// has 8 FMAs for each byte of B, and reads those once. So nothing is to stand between memory and
+// 64 x 16 have nothing to spare there. Such a product is bound by what it reads: 16 x 4096 x 4096
+// has 4 FMAs for each byte of B, and reads those once. So nothing is to stand between memory and
 // LDS: A's values are not turned on their way, one at a time, but come 16 bytes at a time as B's
 // do, as many as are left of a row. A thread then loads four k of one of its rows at once, which
 // are as many loads from LDS as of four rows for one k. And blocks are many and their buffers
