@@ -428,7 +428,8 @@ def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(load, "check", lambda *_: None)
 
 
-@pytest.mark.parametrize("old, new", [("A", "B"), ("A", "D"), ("C", "D"), ("AB", "CD"), ("AC", "BD"), ("AD", "BC")])
+@pytest.mark.parametrize("old, new", [
+    ("A", "B"), ("A", "C"), ("A", "D"), ("B", "C"), ("B", "D"), ("C", "D"), ("AB", "CD"), ("AC", "BD"), ("AD", "BC")])
 def test_real_runs_of_one_card_differ_in_nothing(one_card: Path, unchecked: None, said: Any, tmp_path: Path,
                                                  old: str, new: str) -> None:
     out = tmp_path / "out.json"
@@ -464,6 +465,9 @@ def test_three_per_cent_are_found_among_real_runs(one_card: Path, unchecked: Non
     new = [made_slower(one_card / one, tmp_path / one, place) for one in "CD"]
     status, text, _ = said("--old", one_card / "A", one_card / "B", "--new", *new)
     worse = [line.split() for line in text.splitlines() if line.endswith(" worse")]
-    found = sum(line[:2] == list(place[:2]) for line in worse)
-    # One discovery in a hundred may be false.
-    assert status == 1 and found >= 1 and len(worse) - found <= 0.01 * found + 2, [line[:3] for line in worse]
+    wanted = " ".join(part for part in place if part)
+    false = {tuple(line[:3]) for line in worse if not " ".join(line).startswith(wanted + " ")}
+    found = len({tuple(line[:3]) for line in worse}) - len(false)
+    # Two rows of l2-handover differ between these runs by more than two a side tell, and come along with enough others.
+    assert status == 1 and found >= 1
+    assert {line[:2] for line in false} <= {("cache_sharing", "l2-handover")} and len(false) <= 2, false

@@ -225,13 +225,13 @@ constexpr std::size_t from_l2 = 1;
 constexpr std::size_t within = 2;
 
 void measure_peer(Sweep& sweep, const Sizes& sizes) {
-  sweep.axis({.name = "copy and data"});
-  sweep.headline("energy");
   const Pair pair = pair_with(sweep.device().index);
   if (!pair.other) {
     sweep.note("there is one device: a link between two was not measured");
     return;
   }
+  sweep.axis({.name = "copy and data"});
+  sweep.headline("energy");
   sweep.note("power of both boards, and energy beyond both idle; device " +
              std::to_string(pair.here) + " copies to device " + std::to_string(*pair.other));
   if (!pair.is_direct) {
