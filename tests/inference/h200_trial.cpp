@@ -45,7 +45,8 @@ TEST(H200Trial, Latency) {
 TEST(H200Trial, Bandwidth) {
   MadeResults made = measured("memory_bandwidth");
   memory_bandwidth::conclude(made.results());
-  EXPECT_NEAR(made.inference("cache level 2 read bandwidth").value.value_or(0), 10300, 500);
+  // 10350 and 10890 GB/s of two cards; other suites have 10300 to 12000.
+  EXPECT_NEAR(made.inference("cache level 2 read bandwidth").value.value_or(0), 10650, 650);
   EXPECT_TRUE(made.inference("cache level 1 read bandwidth").value);
 }
 
