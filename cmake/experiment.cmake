@@ -65,8 +65,6 @@ function(hipscope_add_binary name source architectures)
     # The compiler warns that its later steps, which read what the first one has made, ignore the bound.
     target_compile_options(${name} PRIVATE
       --save-temps=obj --gpu-max-threads-per-block=${hipscope_unstated_bound})
-    # Their host code only checks what the kernels did: least time to compile.
-    target_compile_options(${name} PRIVATE "SHELL:-Xarch_host -O0")
     # Nor do they know what a source says of warnings: register_pressure has a kernel with a wish for waves
     # that clang 22 says it cannot meet.
     target_compile_options(${name} PRIVATE -Wno-error=pass-failed)
