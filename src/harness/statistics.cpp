@@ -189,17 +189,19 @@ double slope_confidence(const LineFit& line, double tolerance) {
   if (line.points <= parameters) {
     return 0;
   }
-  const auto freedom = static_cast<double>(line.points - parameters);
+  const std::size_t degrees = line.points - parameters;
+  const auto freedom = static_cast<double>(degrees);
   const double deviations = tolerance / std::max(line.relative_slope_error, 1e-9);
   // Student's distribution between -t and t, with t = tan(angle) * sqrt(freedom): Abramowitz and
   // Stegun, 26.7.3 and 26.7.4.
   const double angle = std::atan(deviations / std::sqrt(freedom));
-  const bool is_odd = (line.points - parameters) % 2 != 0;
+  const bool is_odd = degrees % 2 != 0;
   double term = is_odd ? std::cos(angle) : 1;
   double sum = 0;
-  for (double i = is_odd ? 1 : 0; i <= freedom - 2; i += 2) {
+  for (std::size_t i = is_odd ? 1 : 0; i + 2 <= degrees; i += 2) {
+    const auto done = static_cast<double>(i);
     sum += term;
-    term *= std::cos(angle) * std::cos(angle) * (i + 1) / (i + 2);
+    term *= std::cos(angle) * std::cos(angle) * (done + 1) / (done + 2);
   }
   const double chance = is_odd ? (angle + std::sin(angle) * sum) * 2 / M_PI : std::sin(angle) * sum;
   constexpr double doubt = 4;
