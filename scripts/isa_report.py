@@ -44,9 +44,9 @@ def parse_arguments() -> argparse.Namespace:
     instead.add_argument("--check", action="store_true", help="only check the result files that are there")
     instead.add_argument("--predict", action="store_true",
                          help="compile the kernels of chapter 8 and predict which share of its peak each can reach on "
-                         "gfx900, gfx908, gfx90a, gfx942 and gfx1100, as far as the compiler supports them, by what its "
-                         "code asks of each unit; nothing is run. Writes predictions.json and predictions.md in DIR "
-                         "and nothing else; what is there by other compilers stays")
+                         "gfx900, gfx908, gfx90a, gfx942 and gfx1100, as far as the compiler supports them, by what "
+                         "its code asks of each unit; nothing is run. Writes predictions.json and predictions.md in "
+                         "DIR and nothing else; what is there by other compilers stays")
     instead.add_argument("--pages", action="store_true",
                          help="compile nothing: only make the pages anew from the result files that are there")
     return parser.parse_args()
@@ -61,7 +61,7 @@ def bad_usage(sentence: str) -> NoReturn:
 
 def check(folder: Path) -> int:
     """Checks every result file against the schema and says how many are good."""
-    from hipscope_isa import predictions, results
+    from hipscope_isa import kept_predictions, results
     from hipscope_report import load
 
     if not folder.is_dir():
@@ -72,8 +72,8 @@ def check(folder: Path) -> int:
         readers.append(partial(results.read_limits, folder))
     if (folder / results.OCCUPANCY_FILE).exists():
         readers.append(partial(results.read_occupancy, folder))
-    if (folder / predictions.FILE).exists():
-        readers.append(partial(predictions.read, folder))
+    if (folder / kept_predictions.FILE).exists():
+        readers.append(partial(kept_predictions.read, folder))
     return load.count_valid("isa_report.py", readers)
 
 
@@ -226,8 +226,8 @@ def write_documents(entries: list[Any]) -> None:
 
 def report(arguments: argparse.Namespace) -> int:
     """Compiles and writes everything."""
-    from hipscope_isa import (occupancy, prediction_page, predictions, processes, register_limits, register_stages,
-                              results)
+    from hipscope_isa import (kept_predictions, occupancy, prediction_page, processes, register_limits,
+                              register_stages, results)
 
     began = time.monotonic()
     aside = results.make_folder(arguments.out)
@@ -247,7 +247,7 @@ def report(arguments: argparse.Namespace) -> int:
         sections = ["## The stages of register_pressure", stages] if stages else []
         sections += ["## Waves that fit with so many registers", occupancy.text(occupied)] if occupied else []
         sections += ["## Registers that a kernel may name", register_limits.markdown(limits)] if limits else []
-        predicted = predictions.read(arguments.out)
+        predicted = kept_predictions.read(arguments.out)
         sections += prediction_page.index_section(predicted)
         files = page.make_pages(found, sections)
         if predicted:
@@ -267,7 +267,8 @@ def report(arguments: argparse.Namespace) -> int:
     finally:
         results.remove_folder(aside)
     kernels = sum(len(result["kernels"]) for result in found.values())
-    print(f"{arguments.out / 'README.md'}: {kernels} kernels, {len({result['target'] for result in found.values()})} targets, "
+    targets = {result["target"] for result in found.values()}
+    print(f"{arguments.out / 'README.md'}: {kernels} kernels, {len(targets)} targets, "
           f"{time.monotonic() - began:.1f} s")
     return 0
 
@@ -291,7 +292,7 @@ def predict_all(arguments: argparse.Namespace, processes: Any, scratch: Path) ->
             if not targets:
                 bad_usage(f"predictions are for {', '.join(known)}.")
             work = [(experiment, gpu) for experiment in chosen for target in targets
-                    if (gpu := gpus.gpu_of(target)) and predictions.cases_of(experiment.name, gpu)]
+                    if (gpu := gpus.gpu_of(target)) and prediction_cases.cases_of(experiment.name, gpu)]
             progress = Progress(len(work))
 
             def predict(pair: tuple[Any, Any]) -> Any:
@@ -314,16 +315,16 @@ def predict_all(arguments: argparse.Namespace, processes: Any, scratch: Path) ->
 
 def predict_shares(arguments: argparse.Namespace) -> int:
     """Compiles, predicts and writes the predictions alone."""
-    from hipscope_isa import page, prediction_page, predictions, processes, results
+    from hipscope_isa import kept_predictions, page, prediction_page, processes, results
 
     began = time.monotonic()
     aside = results.make_folder(arguments.out)
     try:
         with tempfile.TemporaryDirectory(prefix="hipscope-isa-") as scratch:
             new, done = predict_all(arguments, processes.Processes(), Path(scratch))
-        entries = predictions.with_kept(arguments.out, new, done)
+        entries = kept_predictions.with_kept(arguments.out, new, done)
         results.replace_files(arguments.out, aside, {
-            predictions.FILE: f"{results.compact_json(entries)}\n".encode("utf-8"),
+            kept_predictions.FILE: f"{results.compact_json(entries)}\n".encode("utf-8"),
             prediction_page.PAGE: prediction_page.page(entries, page.MADE_BY).encode("utf-8"),
         })
         if arguments.out.resolve() == ROOT / "results" / "isa":

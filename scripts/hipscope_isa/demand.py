@@ -18,13 +18,13 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from .assembly import Function
 from .gpus import Gpu
 from .instructions import category, count_fmas
 from .loops import Loop, find_loops
+from .prediction import Demand, Phase
 
 VECTOR_KINDS = (
     ("to_agpr", r"v_accvgpr_write\w*"),
@@ -47,36 +47,6 @@ _MOST_LEFT = {"vmcnt": 63, "lgkmcnt": 63, "vscnt": 63}
 
 class UnknownStep(ValueError):
     """The code is not what the case says of it."""
-
-
-@dataclass
-class Phase:
-    """From one barrier to the next: cycles of the units for one wave, and of the wave when it has them alone."""
-
-    wave: float = 0
-    vector: float = 0
-    matrix: float = 0
-    lds: float = 0
-    l1: float = 0
-
-
-@dataclass
-class Demand:
-    """A step of one wave; bytes are of all its lanes."""
-
-    instructions: int = 0
-    vector_instructions: int = 0
-    fmas: int = 0
-    flops: float = 0
-    waits: int = 0
-    lds_bytes: int = 0
-    loaded_bytes: int = 0
-    stored_bytes: int = 0
-    phases: list[Phase] = field(default_factory=list)
-
-    def fma_share(self) -> float:
-        """FMAs of the vector and matrix instructions; one that is two halves or packed counts once."""
-        return self.fmas / self.vector_instructions if self.vector_instructions else 0.0
 
 
 def access_bytes(name: str) -> int:
@@ -302,13 +272,3 @@ def _repeat(outer: Loop, inner: Sequence[tuple[Loop, int]]) -> list[str]:
             loop, times = inner[number]
             code.extend([one.text for one in loop.instructions] * times)
     return code
-
-
-def summary(demand: Demand) -> dict[str, Any]:
-    """As the file of predictions holds it."""
-    return {
-        "instructions": demand.instructions, "vector_instructions": demand.vector_instructions,
-        "fmas": demand.fmas, "flops": demand.flops, "waits": demand.waits, "lds_bytes": demand.lds_bytes,
-        "loaded_bytes": demand.loaded_bytes, "stored_bytes": demand.stored_bytes,
-        "phases": [[phase.wave, phase.vector, phase.matrix, phase.lds, phase.l1] for phase in demand.phases],
-    }

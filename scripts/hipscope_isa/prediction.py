@@ -23,13 +23,42 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from .demand import Demand
 from .gpus import Gpu
 
 # The unit is named by what it is in a step's time.
 UNITS = ("vector", "matrix", "LDS", "L1", "L2", "memory", "alone")
+
+
+@dataclass
+class Phase:
+    """From one barrier to the next: cycles of the units for one wave, and of the wave when it has them alone."""
+
+    wave: float = 0
+    vector: float = 0
+    matrix: float = 0
+    lds: float = 0
+    l1: float = 0
+
+
+@dataclass
+class Demand:
+    """A step of one wave; bytes are of all its lanes."""
+
+    instructions: int = 0
+    vector_instructions: int = 0
+    fmas: int = 0
+    flops: float = 0
+    waits: int = 0
+    lds_bytes: int = 0
+    loaded_bytes: int = 0
+    stored_bytes: int = 0
+    phases: list[Phase] = field(default_factory=list)
+
+    def fma_share(self) -> float:
+        """FMAs of the vector and matrix instructions; one that is two halves or packed counts once."""
+        return self.fmas / self.vector_instructions if self.vector_instructions else 0.0
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,11 @@ of the experiment's results, so that a prediction and a measurement meet by name
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+from .gpus import Gpu
 
 # M = N = K, as measured where nothing else is asked for.
 PRODUCT_SIZE = 4096
@@ -207,3 +210,16 @@ CASES: tuple[Product | Stream, ...] = (*SGEMM, *DGEMM, *HGEMM, *STREAMS, *OF_MI2
 def experiments() -> list[str]:
     """Those with cases, in their order."""
     return list(dict.fromkeys(case.experiment for case in CASES))
+
+
+def cases_of(experiment: str, gpu: Gpu) -> list[Product | Stream]:
+    """Those that the GPU has the instructions for."""
+    return [case for case in CASES if case.experiment == experiment
+            and (not case.targets or gpu.target in case.targets)
+            and (isinstance(case, Stream) or case.peak in gpu.peaks)]
+
+
+def case_of(entry: Mapping[str, Any]) -> Product | Stream | None:
+    """The one that an entry of the file of predictions is of."""
+    return next((case for case in CASES if (case.experiment, case.sweep, case.row) == (
+        entry["experiment"], entry["sweep"], entry["row"])), None)

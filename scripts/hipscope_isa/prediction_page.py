@@ -14,9 +14,9 @@ from hipscope_report import formats, markdown
 from .experiments import REPOSITORY
 from .folders import target_order
 from .gpus import GPUS, gpu_of
+from .kept_predictions import Entry, key_of
 from .prediction import UNITS
-from .prediction_cases import CASES, PRODUCT_SIZE, Product, Stream
-from .predictions import Entry, case_of, key_of
+from .prediction_cases import CASES, PRODUCT_SIZE, Product, Stream, case_of
 
 PAGE = "predictions.md"
 PUBLISHED_PATH = REPOSITORY / "results" / "published" / "published.csv"
@@ -125,7 +125,8 @@ def document_tables(entries: Sequence[Entry]) -> str:
                              f"{min(values):.2f} ... {max(values):.2f}"])
     parts = [markdown.table(["kernel", *gpus], rows)]
     if held:
-        parts.append(markdown.table(["published by", "predicted as", "kernels", "published / predicted, median", "half of them", "all"], held))
+        parts.append(markdown.table(["published by", "predicted as", "kernels", "published / predicted, median",
+                                     "half of them", "all"], held))
     return "\n\n".join(parts)
 
 
@@ -167,8 +168,8 @@ def _code_cells(entry: Entry) -> list[str]:
     ]
 
 
-CODE_HEADER = ["FMA share", "LDS bytes/FMA", "memory bytes/FMA", "VGPRs + AGPRs", "LDS bytes", "waves per SIMD", "waits",
-               "llvm-mca"]
+CODE_HEADER = ["FMA share", "LDS bytes/FMA", "memory bytes/FMA", "VGPRs + AGPRs", "LDS bytes", "waves per SIMD",
+               "waits", "llvm-mca"]
 
 
 def _code_table(entries: Sequence[Entry]) -> str:
@@ -187,9 +188,10 @@ def _time_table(entries: Sequence[Entry]) -> str:
 def calibration_table(pairs: Sequence[tuple[Entry, float]]) -> str:
     """Predicted beside published."""
     rows = [[markdown.text(entry["row"]), entry["bound"], _percent(share),
-             *(part for key in KEYS for part in (_percent(entry[key]), f"{share / entry[key]:.2f}"))] for entry, share in pairs]
-    return markdown.table(["kernel", "decided by", "published", "predicted", "published / predicted", "predicted, in turn",
-                           "published / predicted, in turn"], rows)
+             *(part for key in KEYS for part in (_percent(entry[key]), f"{share / entry[key]:.2f}"))]
+            for entry, share in pairs]
+    return markdown.table(["kernel", "decided by", "published", "predicted", "published / predicted",
+                           "predicted, in turn", "published / predicted, in turn"], rows)
 
 
 def _spread(values: Sequence[float]) -> str:
@@ -203,9 +205,10 @@ def _calibration_part(entries: Sequence[Entry]) -> list[str]:
     parts = []
     for is_product, sentence in (
             (True, "fileaccent published the rates of his kernels on an MI100 (gfx908, products of "
-                   f"{PRODUCT_SIZE}, at 1472 MHz). Of those that stand here with the same work, compiled by clang 15, as shares "
-                   "of the vector peak:"),
-            (False, "fsword73 published rates of kernels that move bytes, on an MI25 (gfx900). As shares of the memory's peak:")):
+                   f"{PRODUCT_SIZE}, at 1472 MHz). Of those that stand here with the same work, compiled by clang 15, "
+                   "as shares of the vector peak:"),
+            (False, "fsword73 published rates of kernels that move bytes, on an MI25 (gfx900). As shares of the "
+                    "memory's peak:")):
         pairs = calibration(entries, is_product)
         if len(pairs) > 1:
             bound, in_turn = (_spread(ratios(pairs, key)) for key in KEYS)
@@ -213,10 +216,10 @@ def _calibration_part(entries: Sequence[Entry]) -> list[str]:
     if not parts:
         return []
     return ["## The only thing to hold it against", *parts,
-            "What was published stays under the bound everywhere. With SIMDs and LDS in turn the model comes near the MI100. No "
-            "number in it was fitted, but that the two are added was chosen in sight of these figures: whether it holds "
-            "elsewhere, a measurement will tell. Of what memory keeps of its peak the model knows nothing, and of matrix "
-            "instructions nothing was published of a kernel that is here."]
+            "What was published stays under the bound everywhere. With SIMDs and LDS in turn the model comes near the "
+            "MI100. No number in it was fitted, but that the two are added was chosen in sight of these figures: "
+            "whether it holds elsewhere, a measurement will tell. Of what memory keeps of its peak the model knows "
+            "nothing, and of matrix instructions nothing was published of a kernel that is here."]
 
 
 def index_section(entries: Sequence[Entry]) -> list[str]:
@@ -225,8 +228,8 @@ def index_section(entries: Sequence[Entry]) -> list[str]:
         return []
     targets = ", ".join(dict.fromkeys(key_of(entry)[0] for entry in entries))
     return ["## Predicted shares of peak",
-            f"[{len(entries)} kernels of chapter 8 and their kin]({PAGE}), for {targets}: which share of its peak each can "
-            "reach by what its code asks of each unit. Predicted, not measured."]
+            f"[{len(entries)} kernels of chapter 8 and their kin]({PAGE}), for {targets}: which share of its peak "
+            "each can reach by what its code asks of each unit. Predicted, not measured."]
 
 
 def page(entries: Sequence[Entry], made_by_line: str) -> str:
@@ -234,18 +237,20 @@ def page(entries: Sequence[Entry], made_by_line: str) -> str:
     parts = [
         "# Predicted shares of peak",
         "[What the compiled AMD code says](README.md). **None of this was measured**: nothing ran on an AMD GPU. What "
-        "a kernel's compiled code asks of each unit, over what the vendor says that the unit gives, predicts a bound on its "
-        "share of the peak (scripts/hipscope_isa/prediction.py, with the sources in gpus.py), to be held against a "
-        "measurement when there is one: `scripts/report.py` puts the prediction beside the results of such a card.",
-        "A step is one iteration of the main loop for a block. The times are a core's cycles for it: what the instructions "
-        "take on the SIMDs and on the matrix unit, the bytes through LDS, L1, L2 and memory, and **alone**, what a block "
-        "takes by itself with its latencies and barriers, over the blocks that fit. The greatest decides; "
-        "**in turn**, vector, matrix and LDS are added first. The share also "
-        "counts the last, partly empty round of blocks. llvm-mca is its estimate for one wave, where the step is one loop.",
+        "a kernel's compiled code asks of each unit, over what the vendor says that the unit gives, predicts a bound "
+        "on its share of the peak (scripts/hipscope_isa/prediction.py, with the sources in gpus.py), to be held "
+        "against a measurement when there is one: `scripts/report.py` puts the prediction beside the results of such "
+        "a card.",
+        "A step is one iteration of the main loop for a block. The times are a core's cycles for it: what the "
+        "instructions take on the SIMDs and on the matrix unit, the bytes through LDS, L1, L2 and memory, and "
+        "**alone**, what a block takes by itself with its latencies and barriers, over the blocks that fit. The "
+        "greatest decides; **in turn**, vector, matrix and LDS are added first. The share also counts the last, "
+        "partly empty round of blocks. llvm-mca is its estimate for one wave, where the step is one loop.",
         *_calibration_part(entries),
     ]
     for gpu in GPUS:
-        for folder in sorted({key_of(entry)[0] for entry in entries if entry["target"] == gpu.target}, key=target_order):
+        folders = {key_of(entry)[0] for entry in entries if entry["target"] == gpu.target}
+        for folder in sorted(folders, key=target_order):
             found = [entry for entry in entries if key_of(entry)[0] == folder]
             parts += [f"## {folder}: {gpu.name}", f"Compiler: {markdown.text(found[0]['compiler'])}.",
                       "The code, a step of one wave:", _code_table(found),

@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
-import json
-import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from . import formats, load, markdown
+from hipscope_isa import kept_predictions
+from hipscope_isa.folders import clang_major
+from hipscope_isa.kept_predictions import Entry
+
+from . import formats, markdown
 from .load import Result
 
-FOLDER = Path(__file__).resolve().parent.parent.parent / "results" / "isa"
-FILE = FOLDER / "predictions.json"
-SCHEMA = FOLDER.parent / "isa-predictions-schema.json"
-
-Entry = dict[str, Any]
+# Once for all results of a folder: each entry is held against the schema and the model.
+_read = cache(kept_predictions.read)
 
 
 def _clang(entry: Entry) -> int:
-    return int(re.findall(r"clang version (\d+)", entry["compiler"])[0])
+    return int(clang_major(entry["compiler"]))
 
 
-def _read(file: Path) -> list[Entry]:
-    """Raises load.BadResult."""
-    if not file.exists():
-        return []
-    entries = load.read_json(file)
-    load.check(file, entries, json.loads(SCHEMA.read_text(encoding="utf-8")))
-    return entries
-
-
-def _of(result: Result, file: Path) -> list[Entry]:
+def _of(result: Result, folder: Path) -> list[Entry]:
     """Those of the experiment for the device's target, by the newest compiler that has any."""
     target = result.data["device"]["architecture"].partition(":")[0]
     if not target.startswith("gfx"):
         return []
-    found = [entry for entry in _read(file) if (entry["target"], entry["experiment"]) == (target, result.name)]
+    found = [entry for entry in _read(folder) if (entry["target"], entry["experiment"]) == (target, result.name)]
     newest = max(map(_clang, found), default=0)
     return [entry for entry in found if _clang(entry) == newest]
 
@@ -65,10 +56,10 @@ def _measured(data: dict[str, Any], entry: Entry) -> float | None:
     return None
 
 
-def section(result: Result, file: Path = FILE) -> list[str]:
-    """A table of the rows that something is predicted of; nothing where there is none."""
+def section(result: Result, folder: Path = kept_predictions.FOLDER) -> list[str]:
+    """A table of the rows that something is predicted of, nothing where there is none; raises load.BadResult."""
     rows = []
-    entries = _of(result, file)
+    entries = _of(result, folder)
     for entry in entries:
         measured = _measured(result.data, entry)
         if measured is None:
@@ -76,7 +67,8 @@ def section(result: Result, file: Path = FILE) -> list[str]:
         value = predicted_value(entry, result.data)
         in_turn = value * entry["share_in_turn"] / entry["predicted_share"]
         rows.append([markdown.text(entry["row"]), f"{100 * entry['predicted_share']:.1f} % of {entry['peak']}",
-                     entry["bound"], *(f"{formats.significant(rate)} {entry['unit']}" for rate in (value, in_turn, measured)),
+                     entry["bound"],
+                     *(f"{formats.significant(rate)} {entry['unit']}" for rate in (value, in_turn, measured)),
                      f"{measured / value:.2f}", f"{measured / in_turn:.2f}"])
     if not rows:
         return []

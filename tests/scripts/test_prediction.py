@@ -1,10 +1,11 @@
-"""prediction.py and what belongs to it: loops made by hand in which each unit decides in turn, and published figures."""
+"""prediction.py and what belongs to it: loops made by hand in which each unit decides in turn, published figures."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ import synthetic
 from test_isa_report import Workshop, one_sentence
 
 sys.path.insert(0, str(synthetic.SCRIPTS))
-from hipscope_isa import demand, page, prediction, prediction_cases, prediction_page, predictions  # noqa: E402
+from hipscope_isa import (  # noqa: E402
+    demand, kept_predictions, page, prediction, prediction_cases, prediction_page, predictions)
 from hipscope_isa.assembly import Function, Instruction  # noqa: E402
 from hipscope_isa.gpus import GPUS, Gpu, gpu_of  # noqa: E402
 from hipscope_report import load, predicted  # noqa: E402
@@ -55,10 +57,12 @@ def test_bytes_of_an_access(name: str, count: int) -> None:
 
 
 @pytest.mark.parametrize("target, text, cycles", [
-    ("gfx908", FMA, 4), ("gfx908", "v_fma_f64 v[0:1], v[2:3], v[4:5], v[0:1]", 8), ("gfx908", "v_rcp_f32_e32 v0, v1", 16),
-    ("gfx908", "v_mul_lo_u32 v0, v1, v2", 16), ("gfx908", "v_accvgpr_write_b32 a0, v1", 8),
-    ("gfx908", "v_accvgpr_read_b32 v1, a0", 4), ("gfx908", "v_lshlrev_b64 v[0:1], 2, v[2:3]", 8),
-    ("gfx90a", "v_pk_fma_f32 v[0:1], v[2:3], v[4:5], v[0:1]", 4), ("gfx90a", "v_fma_f64 v[0:1], v[2:3], v[4:5], v[0:1]", 4),
+    ("gfx908", FMA, 4), ("gfx908", "v_fma_f64 v[0:1], v[2:3], v[4:5], v[0:1]", 8),
+    ("gfx908", "v_rcp_f32_e32 v0, v1", 16), ("gfx908", "v_mul_lo_u32 v0, v1, v2", 16),
+    ("gfx908", "v_accvgpr_write_b32 a0, v1", 8), ("gfx908", "v_accvgpr_read_b32 v1, a0", 4),
+    ("gfx908", "v_lshlrev_b64 v[0:1], 2, v[2:3]", 8),
+    ("gfx90a", "v_pk_fma_f32 v[0:1], v[2:3], v[4:5], v[0:1]", 4),
+    ("gfx90a", "v_fma_f64 v[0:1], v[2:3], v[4:5], v[0:1]", 4),
     ("gfx1100", "v_dual_fmac_f32 v0, v1, v2 :: v_dual_fmac_f32 v3, v4, v5", 1),
     ("gfx1100", "v_fma_f64 v[0:1], v[2:3], v[4:5], v[0:1]", 16), ("gfx1100", "v_exp_f32_e32 v0, v1", 4),
 ])
@@ -262,14 +266,16 @@ def function(lines: list[str]) -> Function:
     return made
 
 
-NESTED = function(["s_mov_b32 s0, 0", "outer:", LOAD, "copy:", "ds_write_b32 v0, v1", "s_cbranch_scc1 copy", "s_barrier",
-                   "inner:", LDS_READ, *[FMA] * 16, "s_cbranch_scc1 inner", "s_barrier", "s_cbranch_scc1 outer", "s_endpgm"])
+NESTED = function(["s_mov_b32 s0, 0", "outer:", LOAD, "copy:", "ds_write_b32 v0, v1", "s_cbranch_scc1 copy",
+                   "s_barrier", "inner:", LDS_READ, *[FMA] * 16, "s_cbranch_scc1 inner", "s_barrier",
+                   "s_cbranch_scc1 outer", "s_endpgm"])
 
 
 def test_the_inner_loop_runs_as_often_as_the_multiply_adds_say() -> None:
     step = demand.product_step(NESTED, MI100, macs=64, copies=(3,))
     assert (step.label, step.trips, step.steps) == ("inner", 4, 1)
-    assert [step.code.count(text) for text in (FMA, LDS_READ, "ds_write_b32 v0, v1", LOAD, "s_barrier")] == [64, 4, 3, 1, 2]
+    counts = [step.code.count(text) for text in (FMA, LDS_READ, "ds_write_b32 v0, v1", LOAD, "s_barrier")]
+    assert counts == [64, 4, 3, 1, 2]
     assert step.code.index("ds_write_b32 v0, v1") < step.code.index(FMA)
     assert len(demand.demand_of(step.code, MI100, 300).phases) == 3
 
@@ -316,7 +322,8 @@ def test_the_rows_are_those_of_the_results() -> None:
 def test_published_shares_are_those_of_the_sources() -> None:
     shares = prediction_page.published_shares()
     # 12.2719 TFLOP/s of 120 CUs x 128 operations x 1472 MHz; 22 Gpixel/s of 16 bytes of 484 GB/s.
-    assert shares["gfx908", "sgemm", "7.4 two LDS buffers, early loads, padding 8"] == pytest.approx(12.2719 / 22.61, rel=1e-4)
+    row = "7.4 two LDS buffers, early loads, padding 8"
+    assert shares["gfx908", "sgemm", row] == pytest.approx(12.2719 / 22.61, rel=1e-4)
     assert shares["gfx900", "batchnorm", "14a three passes"] == pytest.approx(22 * 16 / 484)
     assert {target for target, _, _ in shares} == {"gfx900", "gfx908"}
     assert len(shares) > 20
@@ -324,7 +331,7 @@ def test_published_shares_are_those_of_the_sources() -> None:
 
 def committed() -> list[dict[str, Any]]:
     """What is in the repository; reading it holds each to what the model says now."""
-    return predictions.read(COMMITTED)
+    return kept_predictions.read(COMMITTED)
 
 
 def test_what_is_kept_is_what_the_model_says() -> None:
@@ -332,10 +339,10 @@ def test_what_is_kept_is_what_the_model_says() -> None:
     targets = {entry["target"] for entry in entries}
     assert {"gfx900", "gfx908", "gfx90a", "gfx942", "gfx1100"} == targets
     assert (COMMITTED / prediction_page.PAGE).read_text(encoding="utf-8") == prediction_page.page(entries, page.MADE_BY)
+    there = {(entry["target"], entry["experiment"], entry["row"]) for entry in entries}
     missing = [(of.target, case.row) for of in GPUS for case in prediction_cases.CASES
-               if of.target not in ("gfx900", "gfx908") and case in predictions.cases_of(case.experiment, of)
-               and not any((entry["target"], entry["experiment"], entry["row"]) == (of.target, case.experiment, case.row)
-                           for entry in entries)]
+               if of.target not in ("gfx900", "gfx908") and case in prediction_cases.cases_of(case.experiment, of)
+               and (of.target, case.experiment, case.row) not in there]
     assert not missing
 
 
@@ -346,19 +353,37 @@ def test_no_published_figure_is_above_its_bound() -> None:
         assert max(prediction_page.ratios(pairs, "predicted_share")) < 1
 
 
-@pytest.mark.parametrize("change", [{"predicted_share": 0.99}, {"vgprs": 200}, {"row": "none such"}, {"target": "gfx1030"}])
+def edited(folder: Path, entry: dict[str, Any], change: dict[str, Any]) -> Path:
+    """A folder whose file of predictions has one entry, changed."""
+    (folder / kept_predictions.FILE).write_text(json.dumps([{**entry, **change}]))
+    return folder
+
+
+@pytest.mark.parametrize("change", [{"predicted_share": 0.99}, {"vgprs": 200}, {"row": "none such"},
+                                    {"target": "gfx1030"}, {"experiment": "hgemm"}])
 def test_a_file_that_the_model_does_not_say_is_refused(tmp_path: Path, change: dict[str, Any]) -> None:
-    entries = committed()
-    (tmp_path / predictions.FILE).write_text(json.dumps([{**entries[0], **change}]))
     with pytest.raises(load.BadResult):
-        predictions.read(tmp_path)
+        kept_predictions.read(edited(tmp_path, committed()[0], change))
+
+
+def test_instructions_that_the_gpu_does_not_have_are_refused(tmp_path: Path) -> None:
+    entry = next(entry for entry in committed() if entry["peak"].startswith("matrix"))
+    with pytest.raises(load.BadResult, match="nothing is predicted of"):
+        kept_predictions.read(edited(tmp_path, entry, {"target": "gfx900"}))
+
+
+def test_a_demand_of_nothing_is_refused(tmp_path: Path) -> None:
+    entry = next(entry for entry in committed() if entry["row"] == "14a three passes")
+    nothing = {key: 0 for key in entry["demand"]} | {"phases": [[0] * 5]}
+    with pytest.raises(load.BadResult, match="the model says nothing"):
+        kept_predictions.read(edited(tmp_path, entry, {"demand": nothing}))
 
 
 def test_new_predictions_take_the_place_of_old_ones_of_the_same_folder_and_experiment(tmp_path: Path) -> None:
     entries = committed()
-    (tmp_path / predictions.FILE).write_text(json.dumps(entries))
+    (tmp_path / kept_predictions.FILE).write_text(json.dumps(entries))
     new = [entry for entry in entries if (entry["target"], entry["experiment"]) == ("gfx942", "sgemm")][:1]
-    left = predictions.with_kept(tmp_path, new, [("gfx942-clang22", "sgemm")])
+    left = kept_predictions.with_kept(tmp_path, new, [("gfx942-clang22", "sgemm")])
     assert [entry for entry in left if (entry["target"], entry["experiment"]) == ("gfx942", "sgemm")] == new
     others = [entry for entry in entries if (entry["target"], entry["experiment"]) != ("gfx942", "sgemm")]
     assert len(left) == len(others) + 1
@@ -399,7 +424,7 @@ def workshop(tmp_path: Path) -> Workshop:
     made.name_experiments("src/8-kernels/batchnorm/batchnorm.hip", "src/1-a/first.hip")
     made.add("llvm-cxxfilt", "#!/bin/sh\nsed -E 's/.*busy_kernel.*/"
              "hipscope::batch_norm::over_8_threads_16_bytes::kernel(int)/'\n")
-    shutil.copy(predictions.SCHEMA_PATH, made.root / "results")
+    shutil.copy(kept_predictions.SCHEMA_PATH, made.root / "results")
     shutil.copytree(prediction_page.PUBLISHED_PATH.parent, made.root / "results" / "published")
     return made
 
@@ -441,7 +466,8 @@ def measured(entry: dict[str, Any], value: float, **device: Any) -> load.Result:
     row = {**synthetic.row(entry["row"], 1.0, 1e-3, None), "values": [
         {"name": entry["value"], "value": value, "unit": entry["unit"]}]}
     data = synthetic.result(entry["experiment"], backend="amd")
-    data["device"] |= {"architecture": f"{entry['target']}:sramecc+:xnack-", "compute_units": entry["gpu"]["cores"], **device}
+    data["device"] |= {"architecture": f"{entry['target']}:sramecc+:xnack-",
+                       "compute_units": entry["gpu"]["cores"], **device}
     data["clock"]["shader_mhz"] = entry["gpu"]["clock_mhz"]
     data["sweeps"] = [synthetic.sweep(entry["sweep"], [row])]
     return load.Result(entry["experiment"], Path(f"{entry['experiment']}.json"), data)
@@ -471,7 +497,8 @@ def test_a_larger_card_of_the_same_target_is_predicted_more() -> None:
     assert predicted.predicted_value(entry, result.data) == pytest.approx(entry["predicted"] * 110 / 104)
     # HIP may count the CUs of RDNA one by one.
     entry = an_entry("gfx1100", "sgemm", "TFLOP/s")
-    assert predicted.predicted_value(entry, measured(entry, 1.0, compute_units=96).data) == pytest.approx(entry["predicted"])
+    result = measured(entry, 1.0, compute_units=96)
+    assert predicted.predicted_value(entry, result.data) == pytest.approx(entry["predicted"])
 
 
 def test_the_documents_say_what_the_predictions_do() -> None:
@@ -494,7 +521,22 @@ def test_others_have_no_such_section() -> None:
 
 def test_without_predictions_there_is_no_section(tmp_path: Path) -> None:
     entry = an_entry("gfx942", "sgemm", "TFLOP/s")
-    assert predicted.section(measured(entry, 1.0), tmp_path / "none.json") == []
+    assert predicted.section(measured(entry, 1.0), tmp_path) == []
+
+
+def test_a_report_refuses_a_file_that_was_edited(tmp_path: Path) -> None:
+    entry = an_entry("gfx942", "sgemm", "TFLOP/s")
+    assert predicted.section(measured(entry, 1.0), edited(tmp_path, entry, {}))
+    folder = tmp_path / "edited"
+    folder.mkdir()
+    with pytest.raises(load.BadResult, match="the model says predicted_share"):
+        predicted.section(measured(entry, 1.0), edited(folder, entry, {"predicted_share": 0.99}))
+
+
+def test_a_report_needs_no_reader_of_machine_code() -> None:
+    # setup.sh installs none of what that needs where only results are measured and reported.
+    program = "import sys; sys.modules['yaml'] = None; from hipscope_report import predicted"
+    subprocess.run([sys.executable, "-c", program], cwd=synthetic.SCRIPTS, check=True)
 
 
 def test_the_page_of_a_made_result_has_it(tmp_path: Path) -> None:
