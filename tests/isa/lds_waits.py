@@ -16,8 +16,11 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-_LABEL = re.compile(r"([\w.$@]+):")
-_FUNCTION = re.compile(r"^\s*\.type\s+([\w.$]+),@function", re.MULTILINE)
+_FUNCTION = re.compile(r"\n[ \t]*\.type[ \t]+([\w.$]+),@function")
+_END_OF_FUNCTION = re.compile(r"\n[ \t]*\.(?:section|size|amdhsa_kernel)")
+# Labels, and the instructions that this is about: a tenth of all, of which none else changes what is under way.
+_OF_INTEREST = re.compile(r"\n(?:([\w.$@]+):|[ \t]+((?:ds_|lds_|s_wait|s_barrier|s_branch|s_cbranch|s_endpgm|s_setpc|"
+                          r"s_add_\w*u32 .*\.Lpost_getpc)[^;\n]*))")
 _LDS = re.compile(r"(?:ds|lds)_\w+")
 # Atomics too: other waves see what they leave. (ds_bpermute and its like touch no memory.)
 _LDS_STORE = re.compile(r"ds_(?:write|store|add|sub|rsub|inc|dec|min|max|and|or|xor|mskor|cmpst|cmpstore|wrxchg|"
@@ -32,32 +35,34 @@ NONE = 64  # no counter tells so many
 
 @dataclass
 class Function:
-    """A function's instructions, by which labels they stand, and the lines of the file."""
+    """A function's instructions of interest, where they stand in the text, and before which labels stand."""
 
     name: str
     code: list[str] = field(default_factory=list)
-    lines: list[int] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
     labels: dict[str, int] = field(default_factory=dict)
 
 
 def read_functions(text: str) -> list[Function]:
-    """All functions of a compiler's assembly."""
-    names = set(_FUNCTION.findall(text))
+    """The functions with a barrier of a compiler's assembly."""
     functions: list[Function] = []
-    inside = False
-    for number, line in enumerate(text.splitlines(), 1):
-        label = _LABEL.match(line)
-        code = line.partition(";")[0].strip()
-        if label and label[1] in names:
-            functions.append(Function(label[1]))
-            inside = True
-        elif inside and code.startswith((".section", ".size", ".amdhsa_kernel")):
-            inside = False
-        elif inside and label:
-            functions[-1].labels[label[1]] = len(functions[-1].code)
-        elif inside and code and not code.startswith("."):
-            functions[-1].code.append(" ".join(code.split()))
-            functions[-1].lines.append(number)
+    for name in _FUNCTION.findall("\n" + text):
+        begin = text.find(f"\n{name}:")
+        if begin < 0:
+            continue
+        begin += len(name) + 2
+        end = _END_OF_FUNCTION.search(text, begin)
+        stop = end.start() if end else len(text)
+        if text.find("s_barrier", begin, stop) < 0:
+            continue
+        function = Function(name)
+        for found in _OF_INTEREST.finditer(text, begin, stop):
+            if found[1]:
+                function.labels[found[1]] = len(function.code)
+            else:
+                function.code.append(" ".join(found[2].split()))
+                function.places.append(found.start(2))
+        functions.append(function)
     return functions
 
 
@@ -79,8 +84,8 @@ def followers(function: Function, place: int) -> list[int]:
     name, _, target = code[place].partition(" ")
     following = [] if name in ("s_branch", "s_endpgm", "s_setpc_b64") else [place + 1]
     if name == "s_setpc_b64":
-        jumps = [match[1] for text in code[max(0, place - 3):place] if (match := _LONG_JUMP.match(text))]
-        target = jumps[-1] if jumps else ""
+        jump = _LONG_JUMP.match(code[place - 1]) if place else None
+        target = jump[1] if jump else ""
     if name.startswith(("s_branch", "s_cbranch", "s_setpc")) and target in function.labels:
         following.append(function.labels[target])
     return [next_place for next_place in following if next_place < len(code)]
@@ -113,10 +118,10 @@ def main() -> int:
     bad = 0
     for file in files:
         text = file.read_text(encoding="utf-8")
-        for function in read_functions(text) if "s_barrier" in text else []:
-            for place in barriers_with_stores(function) if function.code else []:
-                print(f"{file}:{function.lines[place]}: {function.name} comes to the barrier with stores to LDS "
-                      "under way")
+        for function in read_functions(text):
+            for place in barriers_with_stores(function):
+                line = text.count("\n", 0, function.places[place]) + 1
+                print(f"{file}:{line}: {function.name} comes to the barrier with stores to LDS under way")
                 bad += 1
     return 1 if bad else 0
 

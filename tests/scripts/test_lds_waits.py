@@ -92,16 +92,19 @@ def test_what_is_not(tmp_path: Path, code: str) -> None:
     assert len(done.stdout.splitlines()) == 1 and "second" in done.stdout
 
 
-def test_functions_are_read_whole() -> None:
+def test_all_that_matters_of_a_function_is_read() -> None:
     spec = importlib.util.spec_from_file_location("lds_waits", CHECKER)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["lds_waits"] = module
     spec.loader.exec_module(module)
-    functions = module.read_functions(kernel("s_nop 0\n.LBB0_1:\ns_barrier") + kernel("s_nop 1", "second"))
+    functions = module.read_functions(
+        kernel("s_nop 0\n.LBB0_1:\ns_barrier") + kernel("s_nop 1", "without") +
+        kernel("ds_write_b32 v1, v2 ; a comment\n  v_nop\ns_cbranch_scc0   .LBB2_1\ns_barrier", "last"))
     assert [(function.name, function.code) for function in functions] == [
-        ("tile", ["s_nop 0", "s_barrier", "s_endpgm"]), ("second", ["s_nop 1", "s_endpgm"])]
-    assert functions[0].labels == {".LBB0_1": 1}
+        ("tile", ["s_barrier", "s_endpgm"]),
+        ("last", ["ds_write_b32 v1, v2", "s_cbranch_scc0 .LBB2_1", "s_barrier", "s_endpgm"])]
+    assert functions[0].labels == {".LBB0_1": 0}
 
 
 def test_bad_usage() -> None:
