@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from hipscope_report import formats
 
-from .changes import SAME, Change, Comparison, SweepChange
+from .comparison import SAME, Change, Comparison, SweepChange
 
 HEADER = ("experiment", "sweep", "row", "what", "old", "new", "change", "cycles", "noise", "")
 SWEEP_HEADER = ("whole sweeps", "", "times", "change", "cycles", "")
