@@ -80,15 +80,15 @@ def _sweep(content: Content, measured: Sequence[tuple[Source, Json, Json]]) -> s
             + html_text.details(f"Table <small>{rows} row{'s' if rows > 1 else ''}</small>", tables) + "</figure>")
 
 
-def _sweeps(content: Content, results: Sequence[tuple[Source, Result]]) -> str:
-    """All sweeps in the order of the first device, then those that only others have."""
+def sweeps_of(results: Sequence[tuple[Source, Result]]) -> list[list[tuple[Source, Json, Json]]]:
+    """All sweeps in the order of the first device, then those that only others have; of each all that measured it."""
     found: dict[tuple[str, int], list[tuple[Source, Json, Json]]] = {}
     for source, result in results:
         seen: dict[str, int] = {}
         for sweep in result.data["sweeps"]:
             number = seen[sweep["name"]] = seen.get(sweep["name"], 0) + 1
             found.setdefault((sweep["name"], number), []).append((source, result.data, sweep))
-    return "\n".join(_sweep(content, measured) for measured in found.values())
+    return list(found.values())
 
 
 def _verification(results: Sequence[tuple[Source, Result]]) -> str:
@@ -193,8 +193,9 @@ def section(content: Content, name: str) -> str:
     if results:
         questions = dict.fromkeys(result.data["question"] for _, result in results)
         parts += [f"<p class=question>{html_text.text(question)}</p>" for question in questions]
+        sweeps = "\n".join(_sweep(content, measured) for measured in sweeps_of(results))
         parts += [_verification(results), _inferences(results),
-                  f"<div class=figures>\n{_sweeps(content, results)}\n</div>"]
+                  f"<div class=figures>\n{sweeps}\n</div>"]
         sources = dict.fromkeys(source for _, result in results for source in result.data["sources"])
         run = "\n".join(_run(source, result) for source, result in results)
         if sources:

@@ -20,7 +20,7 @@ from hipscope_report.series import BYTE_UNITS, wants_decades
 
 from . import html_text, scales
 from .chapters import in_chapters
-from .experiment_section import Content, anchor
+from .experiment_section import Content, anchor, sweeps_of
 from .lines import Plot, make_plots
 from .scales import Scale
 from .sources import Source
@@ -149,17 +149,6 @@ def _drawing(plot: Plot, groups: Sequence[Group], number_of: dict[int, tuple[int
             "across": across, "up": up, "lines": drawn, "published": published}
 
 
-def _sweeps(results: Sequence[tuple[Source, Result]]) -> list[list[tuple[Source, Json, Json]]]:
-    """All sweeps in the order of the first device, then those that only others have."""
-    found: dict[tuple[str, int], list[tuple[Source, Json, Json]]] = {}
-    for source, result in results:
-        seen: dict[str, int] = {}
-        for sweep in result.data["sweeps"]:
-            number = seen[sweep["name"]] = seen.get(sweep["name"], 0) + 1
-            found.setdefault((sweep["name"], number), []).append((source, result.data, sweep))
-    return list(found.values())
-
-
 def _middle(values: Sequence[float], unit: str) -> str:
     """The median of a group, with the least and the most where they differ."""
     said = html_text.with_unit(statistics.median(values), unit)
@@ -210,7 +199,7 @@ def _section(content: Content, groups: Sequence[Group], name: str, number_of: di
     results = [(device, result) for group in groups for device in group.devices
                if (result := device.result(name)) is not None]
     data, figures = [], []
-    for measured in _sweeps(results):
+    for measured in sweeps_of(results):
         first = measured[0][2]
         plots = [_drawing(plot, groups, number_of) for plot in make_plots(measured, content.published)]
         heading = html_text.text(first["title"] or first["name"])
