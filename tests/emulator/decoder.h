@@ -13,7 +13,4 @@ namespace emulator {
 /// that is not known is decoded as one that stops the emulator when it is executed.
 std::vector<Instruction> decode(std::string_view disassembly);
 
-/// An operand as disassembled. Throws std::runtime_error.
-Operand parse_operand(std::string_view text);
-
 }  // namespace emulator

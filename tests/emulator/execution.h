@@ -20,10 +20,6 @@ bool release_barrier(Block& block);
 /// LDS of a block, at most, in bytes.
 inline constexpr unsigned largest_lds = 65536;
 
-/// A new wave as the hardware begins one. `arguments` and `packet` are addresses of what the kernel
-/// reads at its start.
-std::unique_ptr<Wave> make_wave(Block& block, unsigned index, Qword arguments, Qword packet);
-
 /// Executes the wave's next instruction, and reports what it should not have done.
 void step(Wave& wave);
 

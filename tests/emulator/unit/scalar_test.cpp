@@ -1,7 +1,7 @@
 // The scalar unit, against values worked out by hand.
 #include <gtest/gtest.h>
 
-#include "decoder.h"
+#include "parse_operand.h"
 #include "test_kernel.h"
 
 namespace emulator {

@@ -9,6 +9,8 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "new_wave.h"
+
 namespace emulator {
 namespace {
 

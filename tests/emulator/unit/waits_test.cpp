@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "decoder.h"
+#include "parse_operand.h"
 #include "test_kernel.h"
 
 namespace emulator {
