@@ -6,7 +6,8 @@ Usage: lds_waits.py FILE...
 The barrier lets the other waves load what was stored, so the compiler has to wait before it. clang 22.1.8 leaves
 out the wait where a loop begins with the barrier, loads from LDS, and ends with the stores: what it takes for needless
 at the first turn it drops for all (mended by https://github.com/llvm/llvm-project/pull/220357). Followed are all
-ways through a function; where two meet, the stores of either are under way. Exit status: 0 good, 1 not, 2 bad usage.
+ways through a function; where two meet, the stores of either are under way. A load from memory whose data go to LDS
+is such a store, too, for which no compiler waits: it is written as assembly. Exit status: 0 good, 1 not, 2 bad usage.
 """
 
 from __future__ import annotations
@@ -21,15 +22,36 @@ _END_OF_FUNCTION = re.compile(r"\n[ \t]*\.(?:section|size|amdhsa_kernel)")
 # Labels, and the instructions that this is about: a tenth of all, of which none else changes what is under way.
 _OF_INTEREST = re.compile(r"\n(?:([\w.$@]+):|[ \t]+((?:ds_|lds_|s_wait|s_barrier|s_branch|s_cbranch|s_endpgm|s_setpc|"
                           r"s_add_\w*u32 .*\.Lpost_getpc)[^;\n]*))")
-_LDS = re.compile(r"(?:ds|lds)_\w+")
-# Atomics too: other waves see what they leave. (ds_bpermute and its like touch no memory.)
-_LDS_STORE = re.compile(r"ds_(?:write|store|add|sub|rsub|inc|dec|min|max|and|or|xor|mskor|cmpst|cmpstore|wrxchg|"
-                        r"storexchg|wrap|append|consume|pk_add|condxchg)\w*")
-_WAIT = re.compile(r"s_waitcnt\b.*\blgkmcnt\((\d+)\)|s_wait_(?:loadcnt_|storecnt_)?dscnt (0x[0-9a-f]+|\d+)")
+# In a function with loads to LDS, accesses to memory beside these.
+_OF_INTEREST_OR_MEMORY = re.compile(_OF_INTEREST.pattern.replace("(?:ds_|", "(?:ds_|global_|flat_|buffer_|scratch_|", 1))
+_NUMBER = r"(0x[0-9a-f]+|\d+)"
+
+
+@dataclass(frozen=True)
+class Way:
+    """One to store to LDS: its instructions, all that its counter counts, in order, and the waits for that."""
+
+    stores: re.Pattern[str]
+    counted: re.Pattern[str]
+    wait: re.Pattern[str]
+
+
+WAYS = (
+    # Atomics too: other waves see what they leave. (ds_bpermute and its like touch no memory.)
+    Way(re.compile(r"ds_(?:write|store|add|sub|rsub|inc|dec|min|max|and|or|xor|mskor|cmpst|cmpstore|wrxchg|storexchg|"
+                   r"wrap|append|consume|pk_add|condxchg)\w*"),
+        re.compile(r"(?:ds|lds)_\w+"),
+        re.compile(rf"s_waitcnt\b.*\blgkmcnt\({_NUMBER}\)|s_wait_(?:loadcnt_|storecnt_)?dscnt {_NUMBER}")),
+    # Of what the counter of loads counts, loads alone are: whether stores are, depends on the GPU.
+    Way(re.compile(r"(?:global|buffer)_load_(?:lds_\w+|\w+ .* lds$)"),
+        re.compile(r"(?:global|flat|buffer|scratch)_load_\w+"),
+        re.compile(rf"s_waitcnt\b.*\bvmcnt\({_NUMBER}\)")),
+)
 _BARRIER = re.compile(r"s_barrier(?:_signal\w*)?(?: .*)?")
+_LOAD_TO_LDS = re.compile(r"_load_(?:lds_|\w+ [^;\n]* lds\b)")
 _LONG_JUMP = re.compile(r"s_add_\w*u32 .*\((\.\w+)-\.Lpost_getpc\d+\)")
 
-# How many LDS accesses have begun since the last store that may be under way; NONE when none is.
+# How many accesses have begun since the last store that may be under way; NONE when none is.
 NONE = 64  # no counter tells so many
 
 
@@ -56,7 +78,8 @@ def read_functions(text: str) -> list[Function]:
         if text.find("s_barrier", begin, stop) < 0:
             continue
         function = Function(name)
-        for found in _OF_INTEREST.finditer(text, begin, stop):
+        of_interest = _OF_INTEREST_OR_MEMORY if _LOAD_TO_LDS.search(text, begin, stop) else _OF_INTEREST
+        for found in of_interest.finditer(text, begin, stop):
             if found[1]:
                 function.labels[found[1]] = len(function.code)
             else:
@@ -66,14 +89,14 @@ def read_functions(text: str) -> list[Function]:
     return functions
 
 
-def after(instruction: str, since: int) -> int:
-    """What `since` is behind an instruction: LDS accesses of a wave end in order."""
-    if _LDS_STORE.match(instruction):
+def after(instruction: str, since: int, way: Way) -> int:
+    """What `since` is behind an instruction: what one counter counts ends in order."""
+    if way.stores.match(instruction):
         return 0
-    if _LDS.match(instruction):
+    if way.counted.match(instruction):
         return min(since + 1, NONE)
-    wait = _WAIT.search(instruction)
-    if wait and int(wait[1] or wait[2], 0) <= since:
+    wait = way.wait.search(instruction)
+    if wait and int(next(filter(None, wait.groups())), 0) <= since:
         return NONE
     return since
 
@@ -91,15 +114,17 @@ def followers(function: Function, place: int) -> list[int]:
     return [next_place for next_place in following if next_place < len(code)]
 
 
-def barriers_with_stores(function: Function) -> list[int]:
-    """The places of the barriers to which a wave may come with stores to LDS under way."""
+def barriers_with_stores(function: Function, way: Way) -> list[int]:
+    """The places of the barriers to which a wave may come with such stores to LDS under way."""
+    if not any(map(way.stores.match, function.code)):
+        return []
     least: dict[int, int] = {}
     waiting = [(0, NONE)]
     while waiting:
         place, since = waiting.pop()
         while since < least.get(place, NONE + 1):
             least[place] = since
-            since = after(function.code[place], since)
+            since = after(function.code[place], since, way)
             first, *others = [*followers(function, place), -1]
             waiting.extend((other, since) for other in others if other >= 0)
             if first < 0:
@@ -119,7 +144,7 @@ def main() -> int:
     for file in files:
         text = file.read_text(encoding="utf-8")
         for function in read_functions(text):
-            for place in barriers_with_stores(function):
+            for place in sorted({place for way in WAYS for place in barriers_with_stores(function, way)}):
                 line = text.count("\n", 0, function.places[place]) + 1
                 print(f"{file}:{line}: {function.name} comes to the barrier with stores to LDS under way")
                 bad += 1

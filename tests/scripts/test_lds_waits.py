@@ -68,6 +68,9 @@ def test_the_wait_that_a_loop_forgets(tmp_path: Path) -> None:
     "ds_bpermute_b32 v1, v2, v3\ns_barrier",  # touches no memory
     "s_barrier\nds_write_b32 v1, v2",
     "s_cbranch_scc0 .LBB0_1\nds_write_b32 v1, v2\ns_endpgm\n.LBB0_1:\ns_barrier",
+    "global_load_dword v3, v[1:2], off\nbuffer_load_dword v4, v1, s[0:3], 0 offen\ns_barrier",  # to registers
+    "global_load_dword v[1:2], off lds\ns_waitcnt vmcnt(0)\ns_barrier",
+    "global_load_lds_dword v[1:2], off offset:256\nglobal_load_dword v3, v[1:2], off\ns_waitcnt vmcnt(1)\ns_barrier",
 ])
 def test_what_is_waited_for(tmp_path: Path, code: str) -> None:
     done = check(tmp_path, kernel(code))
@@ -82,6 +85,11 @@ def test_what_is_waited_for(tmp_path: Path, code: str) -> None:
     "ds_store_b64 v1, v[2:3]\ns_wait_loadcnt 0x0\ns_barrier_signal -1\ns_barrier_wait -1",
     "ds_store_b32 v1, v2\ns_wait_dscnt 0x1\ns_barrier_signal -1\ns_barrier_wait -1",
     "s_cbranch_scc0 .LBB0_1\nds_write_b32 v1, v2\n.LBB0_1:\ns_barrier",
+    # Loads from memory to LDS.
+    "global_load_lds_dword v[1:2], off\ns_barrier",
+    "global_load_dword v[1:2], off offset:256 lds\ns_waitcnt lgkmcnt(0)\ns_barrier",
+    "buffer_load_dword v1, s[0:3], 0 offen lds\ns_waitcnt vmcnt(1)\ns_barrier",
+    "global_load_lds_dwordx4 v[1:2], off\nglobal_store_dword v[1:2], v3, off\ns_waitcnt vmcnt(1)\ns_barrier",
     # By a jump over more than 128 KiB.
     "ds_write_b32 v1, v2\ns_getpc_b64 s[0:1]\n.Lpost_getpc0:\ns_add_u32 s0, s0, (.LBB0_1-.Lpost_getpc0)&4294967295\n"
     "s_addc_u32 s1, s1, (.LBB0_1-.Lpost_getpc0)>>32\ns_setpc_b64 s[0:1]\ns_endpgm\n.LBB0_1:\ns_barrier",
