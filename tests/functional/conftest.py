@@ -8,6 +8,7 @@ asked of every binary and seldom differs between them, and runs everything once;
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import signal
@@ -28,6 +29,12 @@ EXPERIMENTS = (BUILD / "experiments.txt").read_text().split()
 
 # No single run of a scaled-down experiment takes nearly as long, even under a sanitizer.
 LONGEST_RUN_S = 300
+
+
+@functools.cache
+def asked(path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A run that only tells of the binary, once for all tests that ask the same."""
+    return subprocess.run([path, *arguments], capture_output=True, text=True, check=False, timeout=LONGEST_RUN_S)
 
 
 @dataclass(frozen=True)
@@ -57,16 +64,16 @@ class Binary:
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def sweeps(self) -> list[str]:
-        return [line.split()[0] for line in self.run("--list").stdout.splitlines()]
+        return [line.split()[0] for line in asked(self.path, "--list").stdout.splitlines()]
 
     def sizes(self) -> list[str]:
         """The names of the sizes that it takes as options."""
-        text = self.run("--help").stdout.partition("\nSizes (")[2]
+        text = asked(self.path, "--help").stdout.partition("\nSizes (")[2]
         return re.findall(r"^ +--([a-z0-9-]+) N\b", text, flags=re.MULTILINE)
 
     def smallest(self, size: str) -> str:
         """The smallest value of a size, as the binary says when it refuses 0."""
-        refused = self.run(f"--{size}", "0").stderr
+        refused = asked(self.path, f"--{size}", "0").stderr
         found = re.search(r"is not in the range (\d+) to", refused)
         assert found, refused
         return found[1]

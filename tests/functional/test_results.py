@@ -18,6 +18,8 @@ sys.path.insert(0, str(SOURCE / "scripts"))
 from hipscope_report import versions  # noqa: E402  # pylint: disable=wrong-import-position
 
 SCHEMA = json.loads((SOURCE / "results" / "schema.json").read_text())
+jsonschema.Draft202012Validator.check_schema(SCHEMA)
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 WAVE_SIZE = int(os.environ["HIPSCOPE_HOST_WAVE_SIZE"])
 SEED = 98765
 FIRST_SEED = 1 if IS_FULL or WAVE_SIZE == 32 else SEED
@@ -100,8 +102,7 @@ def test_default_run_is_quiet_on_stderr(finished):
 
 
 def test_json_follows_its_schema(finished):
-    jsonschema.Draft202012Validator.check_schema(SCHEMA)
-    jsonschema.validate(finished.written, SCHEMA, cls=jsonschema.Draft202012Validator)
+    VALIDATOR.validate(finished.written)
 
 
 def test_every_check_passed_and_there_is_one(finished):
@@ -204,7 +205,7 @@ def test_a_sweep_alone_differs_in_times_only(finished, alone):
 def test_once_is_one_sample_each(alone):
     for result in alone.values():
         if result.document["sweeps"]:  # one that is not for this device shows a note alone
-            jsonschema.validate(result.written, SCHEMA, cls=jsonschema.Draft202012Validator)
+            VALIDATOR.validate(result.written)
         assert result.document["options"]["preset"] == "once"
         assert all(len(measurement["samples"]) == 1
                    for row in rows_of(result.document) for measurement in row["measurements"])
