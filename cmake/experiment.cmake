@@ -12,8 +12,9 @@ target_link_libraries(hipscope_findings PUBLIC hipscope_harness)
 hipscope_precompile_headers(hipscope_findings)
 
 # An experiment is one source file: hipscope_add_experiment(src/<n>-<chapter>/<name>.hip) makes the
-# binary bin/<name>, linked with LIBRARIES and with its findings, <name>_findings.cpp, if it has any. With BOTH_WAVE_SIZES the amd backend also makes
-# bin/<name>.wave64 for GPUs that run waves of 32 and of 64 lanes (RDNA, whose default is 32).
+# binary bin/<name>, linked with LIBRARIES and with its findings, <name>_findings.cpp, if it has any. With
+# BOTH_WAVE_SIZES the amd backend also makes bin/<name>.wave64 for GPUs that run waves of 32 and of 64 lanes
+# (RDNA, whose default is 32).
 function(hipscope_add_experiment source)
   cmake_parse_arguments(PARSE_ARGV 1 argument "BOTH_WAVE_SIZES" "" "LIBRARIES")
   get_filename_component(name ${source} NAME_WE)

@@ -17,7 +17,8 @@ require_regex() {
 # user has built.
 require_own() {
   { : >>"$1"; } 2>/dev/null ||
-    usage_error "$1 cannot be written: it is read-only, or another user has built there. Take another folder with --build-dir."
+    usage_error "$1 cannot be written: it is read-only, or another user has built there. Take another folder \
+with --build-dir."
 }
 
 # require_cmake: ends the script where there is no CMake that knows the presets.

@@ -21,8 +21,8 @@
 # Each experiment leaves <experiment>.json; a result that is there already stays until the new one is
 # whole. Of all results in the folder README.md is made, with a page per experiment (where no report can
 # be made, its tables as <experiment>.txt), plots, and the hardware card, card.md and card.json: what
-# they say of the GPU's parameters; and report.html, one page that needs nothing beside it and has the other GPUs' results that are in
-# results/ and the published figures in the same plots.
+# they say of the GPU's parameters; and report.html, one page that needs nothing beside it and has the
+# other GPUs' results that are in results/ and the published figures in the same plots.
 # With no GPU the experiments run on the CPU, which checks them but measures nothing of a GPU, and
 # are besides compiled for AMD when hipcc is there, with a report on the machine code in results/isa
 # (with --out, in DIR/isa).
@@ -121,8 +121,9 @@ ask_for_device() {
   if ((status)); then
     printf '%s: %s --devices ended with status %d.\n' "${0##*/}" "$first" "$status" >&2
     # HIP 5 ends a program that has no code for one of the GPUs.
-    ((status != 134)) || printf '%s\n' \
-      'If one of the GPUs here is not to be measured, as graphics within the processor, HIP_VISIBLE_DEVICES=0 hides all but the first.' >&2
+    ((status != 134)) || printf '%s %s\n' \
+      'If one of the GPUs here is not to be measured, as graphics within the processor,' \
+      'HIP_VISIBLE_DEVICES=0 hides all but the first.' >&2
     exit 1
   fi
   device_count=$(wc -l <<<"$lines")
@@ -230,7 +231,8 @@ run_experiments() {
   mkdir -p "$out" 2>/dev/null || usage_error "the folder $out cannot be made."
   scratch=$(mktemp -d "$out/.running.XXXXXX" 2>/dev/null) || usage_error "the folder $out cannot be written to."
   printf 'Running on %s' "$description"
-  [[ -n $device ]] || ((device_count == 1)) || printf ' (the first of %d devices; --device N takes another, fleet.py all)' "$device_count"
+  [[ -n $device ]] || ((device_count == 1)) ||
+    printf ' (the first of %d devices; --device N takes another, fleet.py all)' "$device_count"
   printf '\n'
   for name in "${experiments[@]}"; do
     number=$((number + 1))

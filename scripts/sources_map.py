@@ -127,7 +127,8 @@ def wrong_figures(text: str, results: dict[str, Json], published: list[Figure]) 
             figures = [key(figure) for row in sweep["rows"] for figure in row["published"]]
             beside.update(figures)
             if figures and (experiment, sweep["name"]) not in sweeps:
-                wrong.append(f"{experiment}, sweep {sweep['name']}, has published figures, and the map does not name it")
+                wrong.append(f"{experiment}, sweep {sweep['name']}, has published figures, and the map does not "
+                             "name it")
         known = Counter(key(figure) for figure in ours)
         wrong += [f"{experiment}: a published figure stands beside {count} rows: {figure[0]}, {figure[1]} {figure[2]}"
                   for figure, count in beside.items() if count > known[figure]]

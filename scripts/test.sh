@@ -123,9 +123,9 @@ count_junit() {
   count $((tests - wrong - left_out)) "$wrong" "$left_out"
 }
 
-# build NAME [OPTION...]: configures and builds in build/NAME, with warnings as errors; the preset is `preset`. No preset of a GPU is one
-# that run_all.sh measures with: for tests not all host code is optimized, and AMD's compiler keeps the
-# assembly, so that the ISA tests need not compile everything again.
+# build NAME [OPTION...]: configures and builds in build/NAME, with warnings as errors; the preset is
+# `preset`. No preset of a GPU is one that run_all.sh measures with: for tests not all host code is
+# optimized, and AMD's compiler keeps the assembly, so that the ISA tests need not compile everything again.
 build() {
   configure "$@" && logged "build-$1" cmake --build "build/$1" -j "$(nproc)"
 }

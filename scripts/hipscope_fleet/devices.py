@@ -34,7 +34,8 @@ def _ask(binary: Path, option: str, scratch: Path, meanwhile: Callable[[], None]
     output, log = scratch / "asked.txt", scratch / "asked.err"
     outcome = run_all([Command([str(binary), option], log, dict(os.environ), output)], LISTING_LIMIT_S, meanwhile)[0]
     if outcome.timed_out:
-        raise FleetError(f"{binary} {option} did not answer within {LISTING_LIMIT_S:g} s; a GPU or its driver hangs.", 3)
+        raise FleetError(
+            f"{binary} {option} did not answer within {LISTING_LIMIT_S:g} s; a GPU or its driver hangs.", 3)
     if outcome.trouble:
         raise FleetError(f"{binary} {outcome.trouble}.")
     if outcome.status not in (0, NO_DEVICE):

@@ -220,8 +220,8 @@ class NodeRun:
         """How a run ended, and a sentence where it ended badly."""
         name = step.experiment
         if outcome.status is None:
-            return STUCK, (f"{name} did not end within {limit_s:g} s and cannot be killed; process {outcome.pid} is left "
-                           "behind, in the driver")
+            return STUCK, (f"{name} did not end within {limit_s:g} s and cannot be killed; process {outcome.pid} is "
+                           "left behind, in the driver")
         if outcome.timed_out:
             return HUNG, f"{name} did not end within {limit_s:g} s and was killed"
         if outcome.trouble:

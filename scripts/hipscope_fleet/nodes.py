@@ -137,7 +137,8 @@ def _compare_counts(nodes: Sequence[Node] | Any, expected: Mapping[str, int | No
         return
     for node in finished:
         if len(node.slots) < usual and expected.get(node.name) is None:
-            node.worsen(SUSPECT, f"has {layout.counted(len(node.slots), 'GPU')}, and {often} of {len(finished)} nodes have {usual}")
+            node.worsen(SUSPECT, f"has {layout.counted(len(node.slots), 'GPU')}, "
+                                 f"and {often} of {len(finished)} nodes have {usual}")
 
 
 def places(folder: Path, nodes: Mapping[str, Node]) -> Iterator[Place]:

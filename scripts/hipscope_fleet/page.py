@@ -120,7 +120,8 @@ def _counts(fleet: Fleet) -> str:
     for state in STATES:
         gpus, names = fleet.count(state), len(fleet.nodes_that(state))
         if gpus or names or state in (PASS, FAIL):
-            boxes.append(f'<div class="{state}"><dt>{state}<dd><b>{gpus}</b> GPUs, {layout.counted(names, "node")}</div>')
+            boxes.append(f'<div class="{state}"><dt>{state}<dd><b>{gpus}</b> GPUs, '
+                         f'{layout.counted(names, "node")}</div>')
     return f"<dl class=counts>{''.join(boxes)}</dl>"
 
 
@@ -169,6 +170,7 @@ def make(fleet: Fleet, all_curves: Iterable[tuple[Axis, Found]]) -> str:
               "form-action 'none'")
     options = "".join(f"<option value={number}>{text(name)} ({count})"
                       for number, (name, count) in enumerate(fleet.cohorts.items()))
+    gpus, nodes = layout.counted(len(fleet.cards), "GPU"), layout.counted(len(fleet.nodes), "node")
     return f"""<!DOCTYPE html>
 <html lang=en>
 <head>
@@ -176,11 +178,11 @@ def make(fleet: Fleet, all_curves: Iterable[tuple[Axis, Found]]) -> str:
 <meta http-equiv=Content-Security-Policy content="{policy}">
 <meta name=viewport content="width=device-width, initial-scale=1">
 <meta name=color-scheme content="light dark">
-<title>hipscope: fleet of {layout.counted(len(fleet.cards), "GPU")}</title>
+<title>hipscope: fleet of {gpus}</title>
 <style>{style}</style>
 </head>
 <body>
-<header><p class=brand>hipscope</p><h1>Fleet of {layout.counted(len(fleet.cards), "GPU")} in {layout.counted(len(fleet.nodes), "node")}</h1>
+<header><p class=brand>hipscope</p><h1>Fleet of {gpus} in {nodes}</h1>
 <p class=note>made {text(fleet.made)}</p></header>
 <main>
 {_counts(fleet)}

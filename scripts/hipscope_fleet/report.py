@@ -135,7 +135,8 @@ def gather(folder: Path, known: Mapping[str, Node], gpus: Mapping[tuple[str, int
     groups = cohorts.form(list(gpus.values()), baseline)
     notes = [*_doubled(cards), *_unexpected(known), *_unjudged(groups), *cohorts.notes(groups, baseline)]
     healthy = [card.gpu for card in cards if card.gpu and card.state == PASS]
-    return Fleet(dict(known), cards, notes, cohorts.baseline_of(healthy), {cohort.name: len(cohort.members) for cohort in groups}, layout.now())
+    sizes = {cohort.name: len(cohort.members) for cohort in groups}
+    return Fleet(dict(known), cards, notes, cohorts.baseline_of(healthy), sizes, layout.now())
 
 
 def _doubled(cards: Sequence[Card]) -> list[str]:
@@ -154,8 +155,8 @@ def _unexpected(known: Mapping[str, Node]) -> list[str]:
 
 def _unjudged(groups: Sequence[cohorts.Cohort]) -> list[str]:
     """The cohorts that are too small."""
-    return [f"{cohort.name}: {layout.counted(len(cohort.members), 'GPU')}, too few to tell how fast is normal; it takes "
-            f"{cohorts.FEWEST} of a kind, or a --baseline" for cohort in groups if not cohort.normal]
+    return [f"{cohort.name}: {layout.counted(len(cohort.members), 'GPU')}, too few to tell how fast is normal; "
+            f"it takes {cohorts.FEWEST} of a kind, or a --baseline" for cohort in groups if not cohort.normal]
 
 
 def rounded(value: float | None) -> float | None:
@@ -246,7 +247,8 @@ def _said(fleet: Fleet, out: Path) -> str:
     """The report in a few lines, the nodes that fail by name."""
     counts = Counter(card.state for card in fleet.cards)
     lines = [f"{layout.counted(len(fleet.cards), 'GPU')} of {layout.counted(len(fleet.nodes), 'node')}: "
-             + ", ".join(f"{counts[state]} {state}" for state in nodes.STATES if counts[state] or state in (PASS, FAIL))]
+             + ", ".join(f"{counts[state]} {state}" for state in nodes.STATES
+                         if counts[state] or state in (PASS, FAIL))]
     for state in (FAIL, SUSPECT):
         for name in fleet.nodes_that(state)[:20]:
             lines.append(f"{state}: {name}: {'; '.join(fleet.nodes[name].reasons[:4])}")

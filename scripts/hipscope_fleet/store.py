@@ -105,8 +105,10 @@ class Store:
                 self.aside.unlink(missing_ok=True)
             raise FleetError(f"{path} cannot be written: {getattr(error, 'strerror', None) or error}.", 3) from error
         self.metric_ids: dict[tuple[str, ...], int] = {
-            tuple(row[1:]): row[0] for row in self.base.execute("select id, name, kind, better, unit, part from metric")}
-        self.axis_ids: dict[Axis, int] = {_axis(text): each for each, text in self.base.execute("select id, text from axis")}
+            tuple(row[1:]): row[0]
+            for row in self.base.execute("select id, name, kind, better, unit, part from metric")}
+        self.axis_ids: dict[Axis, int] = {
+            _axis(text): each for each, text in self.base.execute("select id, text from axis")}
 
     def _open_copy(self) -> sqlite3.Connection | None:
         """What an earlier report left, if it is whole and of this code."""
@@ -185,7 +187,8 @@ class Store:
         number = self.base.execute("insert into gpu (node, slot, signature, record) values (?, ?, ?, ?)",
                                    (place.node, place.slot, place.signature, record)).lastrowid
         self.base.executemany("insert into figure values (?, ?, ?, ?)", [
-            (number, self._metric_id(name, metric), metric.value, metric.noise) for name, metric in gpu.metrics.items()])
+            (number, self._metric_id(name, metric), metric.value, metric.noise)
+            for name, metric in gpu.metrics.items()])
         self.base.executemany("insert or replace into curve values (?, ?, ?)", [
             (number, self._axis_id(curve.axis), array.array("f", [
                 NOT_A_NUMBER if value is None else value for value in curve.values]).tobytes()) for curve in found])
@@ -198,7 +201,8 @@ class Store:
             os.chmod(self.aside, 0o644)
             os.replace(self.aside, self.path)
         except (OSError, sqlite3.Error) as error:
-            raise FleetError(f"{self.path} cannot be written: {getattr(error, 'strerror', None) or error}.", 3) from error
+            reason = getattr(error, "strerror", None) or error
+            raise FleetError(f"{self.path} cannot be written: {reason}.", 3) from error
 
     def discard(self) -> None:
         """Leaves the earlier database as it was."""

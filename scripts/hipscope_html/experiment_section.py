@@ -45,7 +45,8 @@ def anchor(name: str) -> str:
 def _legend(plot: Plot) -> str:
     items = []
     for line in plot.lines:
-        items.append(f'<li class="{line.source.mark} {plot.kind(line)}"><svg class=key viewBox="0 0 28 10" aria-hidden=true>'
+        items.append(f'<li class="{line.source.mark} {plot.kind(line)}">'
+                     '<svg class=key viewBox="0 0 28 10" aria-hidden=true>'
                      f'<path class="l p" d="M1 5L14 5L27 5"/></svg>{html_text.text(line.name)}')
     return f"<ul class=legend>{''.join(items)}</ul>"
 

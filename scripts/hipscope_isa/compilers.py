@@ -146,7 +146,8 @@ def page(results: Results, made_by: str) -> str:
             f"## {pair.target}",
             f"{pair.old}: {_compilers(results, pair.old)}. {pair.new}: {_compilers(results, pair.new)}. "
             f"Registers (VGPRs and AGPRs) count as changed by more than {100 * REGISTERS_CHANGED:.0f} % and at least "
-            f"{REGISTERS_PORTION}, the hot loop's FMA share by more than {100 * SHARE_CHANGED:.0f} hundredths, waves by one.",
+            f"{REGISTERS_PORTION}, the hot loop's FMA share by more than {100 * SHARE_CHANGED:.0f} hundredths, waves "
+            "by one.",
             summary(results, pair), "What has changed has an arrow, from the older compiler to the newer one.",
         ]
         for name in _experiments(results, pair):

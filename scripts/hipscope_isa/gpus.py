@@ -7,9 +7,9 @@ All rates are per clock and core. Sources:
 - AMD, microarchitecture of MI100, MI250 and MI300 (rocm.docs.amd.com, reference/gpu-arch), product pages of MI25 and
   RX 7900 XTX: floating-point operations per clock and CU by format, clocks, bandwidth of memory.
 - AMD, ROCm Compute Profiler, the peaks of its analysis (github.com/ROCm/rocprofiler-compute, analysis_configs,
-  system-speed-of-light of gfx90a and gfx942): per clock LDS 128 bytes and the vector L1 64 (gfx942: 128) of each CU, L2 64
-  bytes (gfx942: 128) of each channel; its documentation (L2 cache) has 32 channels for MI100 and MI200, AMD's CDNA 3
-  white paper 16 for each of 8 XCDs. Of gfx900 and gfx908 as of gfx90a.
+  system-speed-of-light of gfx90a and gfx942): per clock LDS 128 bytes and the vector L1 64 (gfx942: 128) of each CU,
+  L2 64 bytes (gfx942: 128) of each channel; its documentation (L2 cache) has 32 channels for MI100 and MI200, AMD's
+  CDNA 3 white paper 16 for each of 8 XCDs. Of gfx900 and gfx908 as of gfx90a.
 - LLVM, SISchedule.td: which vector instructions are of quarter and half rate, and how long a
   v_accvgpr_write takes.
 - Latencies are assumed: on CDNA those that fsword73 published for gfx900 (results/published/published.csv: LDS 63,

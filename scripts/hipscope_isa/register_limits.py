@@ -269,7 +269,8 @@ def _kernel_table(limits: Sequence[Mapping[str, Any]], published: Mapping[Any, i
         scalar = claimed["s", THREADS[-1]]
         reserved = ", ".join(f"s{index}" for index in scalar["reserved"])
         rows.append([
-            made_by(limit["target"], limit["compiler"]), *(_name("v", claimed["v", threads]["highest"]) for threads in THREADS),
+            made_by(limit["target"], limit["compiler"]),
+            *(_name("v", claimed["v", threads]["highest"]) for threads in THREADS),
             _name("v", published.get(("vgpr_limit", f"{THREADS[-1]}-thread block", limit["target"]))),
             _name("s", scalar["highest"]) + (f" (but {reserved})" if reserved else ""),
         ])

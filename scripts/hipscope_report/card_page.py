@@ -13,8 +13,8 @@ from .sweep_table import Markup
 Json = dict[str, Any]
 
 TITLES = {
-    "timing": "Timing", "execution": "Execution", "memory": "Memory", "lds": "LDS (shared memory)", "registers": "Registers",
-    "rates": "Arithmetic: rates and latencies", "energy": "Energy and power",
+    "timing": "Timing", "execution": "Execution", "memory": "Memory", "lds": "LDS (shared memory)",
+    "registers": "Registers", "rates": "Arithmetic: rates and latencies", "energy": "Energy and power",
     "launch": "Launch", "kernels": "Whole kernels", OTHER: "Other",
 }
 COLUMNS = {

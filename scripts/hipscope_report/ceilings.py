@@ -12,9 +12,9 @@ from .load import Result
 
 EXPLANATION = (
     "Horizontal: what arithmetic reaches in each format, by matrix instructions where there are any. Slanted: what "
-    "memory, caches and LDS give, times the FLOPs for each byte. A point is a whole kernel, at the FLOPs that its result "
-    "takes over the bytes that it must read and write at least once: how far under the memory's line or its format's it "
-    "lies is what it leaves."
+    "memory, caches and LDS give, times the FLOPs for each byte. A point is a whole kernel, at the FLOPs that its "
+    "result takes over the bytes that it must read and write at least once: how far under the memory's line or its "
+    "format's it lies is what it leaves."
 )
 # From one FLOP for 16 bytes to where every format is limited by arithmetic.
 LEAST_INTENSITY, GREATEST_INTENSITY = 2.0**-4, 2.0**13

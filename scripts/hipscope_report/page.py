@@ -184,7 +184,8 @@ def make_page(results: list[Result]) -> Page:
     parts = [f"# {markdown.text(device['name']) or 'Results'}"]
     if shared.is_host(results):
         parts.append(
-            f"{CPU_TIMES} It checks what they compute; nothing here was measured on a GPU, so there is no hardware card."
+            f"{CPU_TIMES} It checks what they compute; nothing here was measured on a GPU, so there is no hardware "
+            "card."
         )
     picture = roofline.plot(ceilings.roofline_of(results), device["name"])
     roofline_part = []

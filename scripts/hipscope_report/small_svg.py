@@ -114,9 +114,10 @@ def _markers_as_paths(root: ElementTree.Element) -> None:
                     "id": name, "overflow": "visible", "markerUnits": "userSpaceOnUse"})
                 ElementTree.SubElement(marker, f"{{{SVG}}}use", {LINK: link or "", "class": style or ""})
                 if curve is None or _points(curve.get("d", "")) != points:
+                    clip = {"clip-path": group.get("clip-path", "")} if "clip-path" in group.attrib else {}
                     curve = ElementTree.Element(f"{{{SVG}}}path", {
                         "d": "L".join(f"{_shortest(x)} {_shortest(y)}" for x, y in points).join(("M", "")),
-                        "fill": "none", **({"clip-path": group.get("clip-path", "")} if "clip-path" in group.attrib else {})})
+                        "fill": "none", **clip})
                     parent.insert(list(parent).index(group), curve)
                 curve.set("style", f"marker:url(#{name})")
                 parent[list(parent).index(group)] = marker

@@ -70,7 +70,10 @@ def _row(row: Json, sweep: Json) -> Json:
 
 
 def expanded(data: Json) -> Json:
-    """A valid result of any version with the members of version 1, and those that later ones added; raises Inconsistent."""
+    """A valid result of any version with the members of version 1, and those that later ones added.
+
+    Raises Inconsistent.
+    """
     if data["schema_version"] == 1:
         return data
     sweeps = [{**{key: item for key, item in sweep.items() if key not in ("units", "checks")},

@@ -79,7 +79,8 @@ class Binary:
         return found[1]
 
 
-# What the harness does for all binaries alike is asked of one of few sweeps, one of many sizes and one of several files.
+# What the harness does for all binaries alike is asked of one of few sweeps, one of many sizes and one of several
+# files.
 FEW = [name for name in EXPERIMENTS if name in ("launch_latency", "memory_bandwidth", "sgemm")]
 
 only_full = pytest.mark.skipif(not IS_FULL, reason="left to scripts/test.sh --full")

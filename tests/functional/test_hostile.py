@@ -36,15 +36,17 @@ ANY_VALUES = [
 SIZES = ["1", "2", "2^64", "2^63", "2^", "^2", "64Ki", "64K", "17179869184Gi", "0^0", "1^18446744073709551616", "+1"]
 NUMBERS = ["1", "0.001", "100", "1e3", "1e-6", ".5", "1.", "1.0.0"]
 EXPRESSIONS = [
-    ".", "^.", "[", "(", ")", "*", "a{2,1}", "a{", r"\8", r"(.)\1", "[z-a]", "[[:no:]]", "(?<=a)", "(" * 400 + ")" * 400,
-    "(" * 50000 + ")" * 50000, "a?" * 20000, "(.?){9000}", "((.{0,30}){0,30}){0,30}", "((((.*)*)*)*)*q",
+    ".", "^.", "[", "(", ")", "*", "a{2,1}", "a{", r"\8", r"(.)\1", "[z-a]", "[[:no:]]", "(?<=a)",
+    "(" * 400 + ")" * 400, "(" * 50000 + ")" * 50000, "a?" * 20000, "(.?){9000}", "((.{0,30}){0,30}){0,30}",
+    "((((.*)*)*)*)*q",
     "(.*)*(.*)*(.*)*(.*)*q", "(.|.)*" * 100 + "q", "|" * 900, "\n", "ü+",
 ]
 PATHS = [
-    "result.json", "old.json", "ü 漢🙂.json", "two\nlines.json", "./-", "folder", "folder/", "folder/../new.json", "none/new.json",
-    "old.json/new.json", "link_to_nothing", "link_to_itself", "a" * 250, "b/" * 3000, "/", ".", "..",
+    "result.json", "old.json", "ü 漢🙂.json", "two\nlines.json", "./-", "folder", "folder/", "folder/../new.json",
+    "none/new.json", "old.json/new.json", "link_to_nothing", "link_to_itself", "a" * 250, "b/" * 3000, "/", ".", "..",
 ]
-FLAGS = ["--csv", "--quick", "--full", "--once", "--list", "--devices", "--version", "--help", "--bogus", "-x", "file", "-j"]
+FLAGS = ["--csv", "--quick", "--full", "--once", "--list", "--devices", "--version", "--help", "--bogus", "-x", "file",
+         "-j"]
 
 
 def options_of(binary: Binary) -> dict[str, list[str]]:
@@ -236,8 +238,9 @@ def test_less_memory_than_the_device_promises_is_status_3(name, size, tmp_path):
     megabyte = 1 << 20
     limits = {}
     if IS_SANITIZED:  # a sanitizer's own memory is beyond every limit
+        options = os.environ.get("ASAN_OPTIONS", "")
         limits["environment"] = {
-            "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":max_allocation_size_mb=64:allocator_may_return_null=1"}
+            "ASAN_OPTIONS": options + ":max_allocation_size_mb=64:allocator_may_return_null=1"}
     else:
         limits["preexec_fn"] = lambda: resource.setrlimit(resource.RLIMIT_AS, (256 * megabyte, 256 * megabyte))
     result = binary.run(*size.split(), "--filter", "store|stream", "--json", "result.json", timeout=LONGEST_S, **limits)

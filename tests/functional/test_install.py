@@ -55,7 +55,8 @@ def test_nothing_of_the_build_folder_is_searched_for_libraries(tree: Path) -> No
     for binary in (tree / "bin").iterdir():
         dynamic = run("readelf", "-d", binary).stdout
         (searched,) = re.findall(r"\((?:RPATH|RUNPATH)\).*\[(.*)\]", dynamic)
-        # After the tree's own folder hipcc names that of its runtime. No entry may be empty: that is the current folder.
+        # After the tree's own folder hipcc names that of its runtime. No entry may be empty: that is the current
+        # folder.
         first, *others = searched.split(":")
         assert first == "$ORIGIN/../lib", binary.name
         assert all(folder.startswith("/") and not Path(folder).is_relative_to(BUILD) for folder in others), binary.name
@@ -80,7 +81,8 @@ def test_run_all_runs_the_tree(tree: Path) -> None:
 @pytest.mark.skipif(BACKEND != "host", reason="it takes a device")
 def test_measures_a_node_of_a_fleet(tree: Path, tmp_path: Path) -> None:
     fleet = tree / "scripts" / "fleet.py"
-    done = run(fleet, "run", "--out", tmp_path / "fleet", "--node", "n1", "--only", "^lds_latency$", "--made-up-gpus", "2")
+    done = run(fleet, "run", "--out", tmp_path / "fleet", "--node", "n1", "--only", "^lds_latency$",
+               "--made-up-gpus", "2")
     assert done.returncode == 0, done.stdout + done.stderr
     done = run(fleet, "report", tmp_path / "fleet")
     assert done.returncode == 0 and done.stdout.startswith("2 GPUs of 1 node: "), done.stdout + done.stderr

@@ -98,7 +98,8 @@ def test_help_shows_the_bounds_of_every_number(binary):
         refused = binary.run(f"--{size}", "0").stderr
         lowest, highest = re.search(r"range (\d+) to (\d+)", refused).groups()
         assert re.search(rf"--{size} N [^()]*(\([^()]*\)[^()]*)*\({lowest} to {highest}; default ", text), size
-    for option, bounds in (("--min-time", "1e-06 to 3600"), ("--noise", "0.001 to 100"), ("--clock-mhz", "1 to 100000")):
+    for option, bounds in (
+            ("--min-time", "1e-06 to 3600"), ("--noise", "0.001 to 100"), ("--clock-mhz", "1 to 100000")):
         assert re.search(rf"{option} [A-Z]+ [^()]*\({bounds}", text), option
 
 

@@ -23,7 +23,8 @@ _END_OF_FUNCTION = re.compile(r"\n[ \t]*\.(?:section|size|amdhsa_kernel)")
 _OF_INTEREST = re.compile(r"\n(?:([\w.$@]+):|[ \t]+((?:ds_|lds_|s_wait|s_barrier|s_branch|s_cbranch|s_endpgm|s_setpc|"
                           r"s_add_\w*u32 .*\.Lpost_getpc)[^;\n]*))")
 # In a function with loads to LDS, accesses to memory beside these.
-_OF_INTEREST_OR_MEMORY = re.compile(_OF_INTEREST.pattern.replace("(?:ds_|", "(?:ds_|global_|flat_|buffer_|scratch_|", 1))
+_OF_INTEREST_OR_MEMORY = re.compile(
+    _OF_INTEREST.pattern.replace("(?:ds_|", "(?:ds_|global_|flat_|buffer_|scratch_|", 1))
 _NUMBER = r"(0x[0-9a-f]+|\d+)"
 
 

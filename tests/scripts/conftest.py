@@ -20,7 +20,8 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 def pytest_configure(config: pytest.Config) -> None:
     """Makes the mark known that scripts/test.sh leaves out without --full."""
-    config.addinivalue_line("markers", "slow: takes ten seconds of a core or more, or its file a minute, or is another test once more with another number; left to test.sh --full")
+    config.addinivalue_line("markers", "slow: takes ten seconds of a core or more, or its file a minute, or is another "
+                            "test once more with another number; left to test.sh --full")
 
 
 FAKE_BINARY = """#!/usr/bin/env bash

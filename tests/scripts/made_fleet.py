@@ -79,9 +79,9 @@ def record(node: str, gpus: int) -> dict[str, Any]:
     """The file of a node that has measured all."""
     runs = [{"phase": phase, "experiment": experiment, "status": "good", "exit": 0, "seconds": 1.0, "message": ""}
             for phase, experiment in TEMPLATES]
-    return {"schema_version": layout.VERSION, "node": node, "tier": "smoke", "only": "", "began": "2026-01-01T00:00:00Z",
-            "interruptions": 0, "status": layout.FINISHED, "ended": "2026-01-01T00:00:30Z", "message": "", "job": "1",
-            "backend": "nvidia", "gpus": [
+    return {"schema_version": layout.VERSION, "node": node, "tier": "smoke", "only": "",
+            "began": "2026-01-01T00:00:00Z", "interruptions": 0, "status": layout.FINISHED,
+            "ended": "2026-01-01T00:00:30Z", "message": "", "job": "1", "backend": "nvidia", "gpus": [
                 {"index": slot, "folder": layout.gpu_name(slot), "description": "NVIDIA H200", "state": "good",
                  "message": "", "runs": runs} for slot in range(gpus)]}
 

@@ -172,8 +172,8 @@ def no_reader() -> Any:
     ("compare.py", lambda folder: [folder, folder, "--all"], 2),
     ("report.py", lambda folder: ["--check", folder], 1),
     ("sass_report.py", lambda folder: ["--out", folder / "page", Path(__file__).parent / "data" / "loops.sass"], None),
-    ("ncu_report.py", lambda folder: ["--out", folder / "page", "--csv", Path(__file__).parent / "data" / "profile.csv"],
-     None),
+    ("ncu_report.py",
+     lambda folder: ["--out", folder / "page", "--csv", Path(__file__).parent / "data" / "profile.csv"], None),
 ])
 def test_output_that_nobody_takes_is_one_sentence(
         tmp_path: Path, make: Callable[[], Any], reason: str, program: str,

@@ -53,7 +53,8 @@ class User:
 
     def configure(self, *options: str) -> subprocess.CompletedProcess[str]:
         """Configures in the folder `build`."""
-        return subprocess.run(["cmake", "-G", "Ninja", "-S", str(self.folder), "-B", str(self.folder / "build"), *options],
+        folders = ["-S", str(self.folder), "-B", str(self.folder / "build")]
+        return subprocess.run(["cmake", "-G", "Ninja", *folders, *options],
                               capture_output=True, text=True, check=False)
 
 
@@ -78,7 +79,8 @@ def test_a_download_may_be_forbidden(user: User) -> None:
     assert done.returncode == 1 and "downloading" not in done.stdout
     said = " ".join(done.stderr.split())
     assert "no_such_lib is not installed, and HIPSCOPE_FETCH is OFF. Debian and Ubuntu: libnosuch-dev" in said
-    assert f"no_such_header is not installed, and HIPSCOPE_FETCH is OFF. Debian and Ubuntu: libone-dev; its archive: file://{user.origin}/one.h" in said
+    assert ("no_such_header is not installed, and HIPSCOPE_FETCH is OFF. Debian and Ubuntu: libone-dev; "
+            f"its archive: file://{user.origin}/one.h") in said
     assert "-DHIPSCOPE_ARCHIVES=FOLDER" in said and "-DFETCHCONTENT_SOURCE_DIR_<NAME>=FOLDER" in said
 
 
@@ -98,7 +100,8 @@ def test_another_file_than_expected_is_refused(user: User) -> None:
         done = user.configure()
         assert done.returncode == 1
         said = " ".join(done.stderr.split())
-        assert re.search(f"no_such_lib was downloaded, but is another file than expected: SHA256 [0-9a-f]+, not {'0' * 64}", said)
+        assert re.search("no_such_lib was downloaded, but is another file than expected: "
+                         f"SHA256 [0-9a-f]+, not {'0' * 64}", said)
 
 
 @pytest.mark.parametrize("in_environment", [False, True])

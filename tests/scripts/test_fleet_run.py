@@ -51,7 +51,8 @@ case $what in
 esac
 cp "$here/$name.json" "$json"
 if [[ $what == errs ]]; then
-  sed -i 's/"status": *"passed"/"status": "failed"/; s/"failures": *\\[\\]/"failures": ["sizes: 3 of 1024 wrong"]/' "$json"
+  sed -i 's/"status": *"passed"/"status": "failed"/
+          s/"failures": *\\[\\]/"failures": ["sizes: 3 of 1024 wrong"]/' "$json"
   exit 1
 fi
 """

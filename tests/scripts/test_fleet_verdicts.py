@@ -15,7 +15,8 @@ sys.path.insert(0, str(synthetic.SCRIPTS))
 
 import fleet as fleet_script  # noqa: E402  # pylint: disable=wrong-import-position
 from hipscope_fleet import cohorts, metrics, simulate, verdicts  # noqa: E402  # pylint: disable=wrong-import-position
-from hipscope_fleet.metrics import Gpu, Identity, Metric, Telemetry  # noqa: E402  # pylint: disable=wrong-import-position
+from hipscope_fleet.metrics import (  # noqa: E402  # pylint: disable=wrong-import-position
+    Gpu, Identity, Metric, Telemetry)
 
 GROUPS = {"FP32 FMA": "compute", "matrix FP16": "matrix", "LDS latency": "lds", "memory latency": "memory"}
 

@@ -423,7 +423,8 @@ def repository(folder: Path) -> Path:
     """A copy of the scripts, with results/ of two GPUs and a CPU; the script."""
     shutil.copytree(synthetic.SCRIPTS, folder / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
     results = folder / "results"
-    for name in ("schema.json", "schema-2.json", "schema-1.json", "card-schema.json", "isa-schema.json", "published/published.csv"):
+    for name in ("schema.json", "schema-2.json", "schema-1.json", "card-schema.json", "isa-schema.json",
+                 "published/published.csv"):
         (results / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(synthetic.REPOSITORY / "results" / name, results / name)
     (results / "isa").mkdir()

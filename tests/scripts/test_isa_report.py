@@ -607,7 +607,8 @@ def test_report(workshop: Workshop) -> None:
     assert (
         "| kernel | VGPRs | SGPRs | scratch bytes | block | waves | code bytes | instructions | FMAs | loops "
         "| hot loop: instructions | FMA | FMA share | bytes | at | llvm-mca |\n") in of_target
-    assert "| busy_kernel | 7 | 11 | 0 | 1024 | 10 | 440 | 71 | 22 | 2 | 19 | 16 | 84.2 % | 140 | 224 | 19.0 |\n" in of_target
+    assert ("| busy_kernel | 7 | 11 | 0 | 1024 | 10 | 440 | 71 | 22 | 2 | 19 | 16 | 84.2 % | 140 | 224 | 19.0 |\n"
+            ) in of_target
     assert "| waiting_kernel | 3 | 14 | 0 | 1024 | 10 | 152 | 33 | 0 | 1 | " in of_target
     shares = (workshop.out / "fma-shares.md").read_text()
     assert ("| FMA share of the hot loop | gfx900-clang99 | gfx90a-clang99 |\n| --- | ---: | ---: |\n"
@@ -762,7 +763,8 @@ def test_a_bad_result_file(workshop: Workshop) -> None:
 
 
 @pytest.mark.parametrize("number, status", [
-    (signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow), pytest.param(signal.SIGHUP, 129, marks=pytest.mark.slow),
+    (signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow),
+    pytest.param(signal.SIGHUP, 129, marks=pytest.mark.slow),
 ])
 def test_interrupt(workshop: Workshop, number: signal.Signals, status: int) -> None:
     assert workshop.run("--targets", "gfx900").returncode == 0

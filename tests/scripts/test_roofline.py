@@ -35,8 +35,8 @@ def peaks(*rows: tuple[str, float]) -> list[dict[str, Any]]:
 
 
 def ladder(name: str, value: str, unit: str, **rows: float) -> list[dict[str, Any]]:
-    return [sweep("stages", [with_value(label.replace("_", " "), value, number, unit) for label, number in rows.items()],
-                  headline=value, axis={"name": name, "unit": "", "scale": "linear"})]
+    made = [with_value(label.replace("_", " "), value, number, unit) for label, number in rows.items()]
+    return [sweep("stages", made, headline=value, axis={"name": name, "unit": "", "scale": "linear"})]
 
 
 def put(folder: Path, experiment: str, **changes: Any) -> None:

@@ -76,7 +76,8 @@ def test_results_keep_their_mode_and_their_links(sandbox: Sandbox, tmp_path: Pat
     assert leftovers(sandbox.results) == []
 
 
-@pytest.mark.parametrize("what", ["loop", pytest.param("folder", marks=pytest.mark.slow), pytest.param("nowhere", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("what", ["loop", pytest.param("folder", marks=pytest.mark.slow),
+                                  pytest.param("nowhere", marks=pytest.mark.slow)])
 def test_a_result_that_cannot_be_put_in_place(sandbox: Sandbox, what: str) -> None:
     sandbox.results.mkdir(parents=True)
     place = sandbox.results / "copy_rate.json"
@@ -353,7 +354,8 @@ def running() -> list[str]:
     return lines
 
 
-@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number, status", [
+    (signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)])
 def test_interrupt(sandbox: Sandbox, number: signal.Signals, status: int) -> None:
     assert sandbox.run().returncode == 0
     before = {name: (sandbox.results / name).read_bytes() for name in
@@ -532,7 +534,8 @@ def test_report_on_the_compiled_code_of_some(sandbox: Sandbox, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("isa_status, status, said", [
-    pytest.param(77, 0, "nothing, as said above", marks=pytest.mark.slow), (1, 1, "failed"), pytest.param(2, 1, "failed", marks=pytest.mark.slow),
+    pytest.param(77, 0, "nothing, as said above", marks=pytest.mark.slow), (1, 1, "failed"),
+    pytest.param(2, 1, "failed", marks=pytest.mark.slow),
 ])
 def test_report_on_the_compiled_code_that_fails(sandbox: Sandbox, tmp_path: Path, isa_status: int,
                                                 status: int, said: str) -> None:
@@ -565,5 +568,5 @@ def test_a_build_folder_of_another_user_is_one_sentence(sandbox: Sandbox, name: 
     (sandbox.build / name).mkdir()
     done = sandbox.run_all("--backend", "nvidia", "--no-setup")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == (f"run_all.sh: {sandbox.build / name} cannot be written: it is read-only, or another user has built there. "
-                           "Take another folder with --build-dir.\n")
+    assert done.stderr == (f"run_all.sh: {sandbox.build / name} cannot be written: it is read-only, or another user "
+                           "has built there. Take another folder with --build-dir.\n")

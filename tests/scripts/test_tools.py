@@ -257,7 +257,8 @@ def test_setup_as_a_plain_user_says_what_works_without(tools: Path, sudo: str | 
     done = run("setup.sh", tools)
     assert done.returncode == 1
     assert "missing: hipcc" in done.stdout and "needed to build" not in done.stdout
-    assert "setup.sh: installing needs root, and sudo does not give it here. Without that CMake downloads" in done.stderr
+    assert ("setup.sh: installing needs root, and sudo does not give it here. Without that CMake downloads"
+            ) in done.stderr
     assert done.stderr.count("\n") == 1
     assert calls(tools) == ""
 
