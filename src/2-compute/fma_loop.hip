@@ -290,17 +290,9 @@ void measure_unrolls(Sweep& sweep, unsigned threads, std::uint64_t fmas, Curve& 
   (measure_unroll<Fmas>(sweep, threads, fmas, curve), ...);
 }
 
-// Looks closer at where sweep unroll-N has found the end of full speed.
-void measure_edge(Sweep& sweep, unsigned threads, std::uint64_t fmas, const Curve& coarse) {
-  std::vector<unsigned> lengths = fma_loop::edge_chunks(coarse, chunk_bytes, most_chunks);
-  if (!sweep.is_hardware()) {
-    lengths = {1, 2, 3};  // there is nothing to find
-  }
-  if (lengths.empty()) {
-    sweep.note("sweep " + fma_loop::unroll_name(threads) +
-               " was left out or shows no end that chunks reach: there is nothing to refine");
-    return;
-  }
+// The loop of so many chunks, for each of `lengths`.
+void measure_lengths(Sweep& sweep, unsigned threads, std::uint64_t fmas,
+                     std::span<const unsigned> lengths) {
   sweep.axis({.name = "loop", .unit = "bytes", .scale = hipscope::Scale::logarithmic});
   sweep.headline("FMA rate");
   sweep.note("each " + std::to_string(chunk_fmas) +
@@ -313,6 +305,34 @@ void measure_edge(Sweep& sweep, unsigned threads, std::uint64_t fmas, const Curv
              rounds);
     });
   }
+}
+
+// Is the loop of chunks as fast as one of its length that is compiled? And under a checker, where
+// no end shows for sweeps edge-N to look at, it is the one sweep that runs this loop: with few
+// chunks more than once around, and with all there are.
+void measure_chunks(Sweep& sweep, std::uint64_t fmas) {
+  constexpr unsigned most_on_host = 4;
+  const unsigned most = sweep.is_hardware() ? most_chunks : most_on_host;
+  std::vector<unsigned> lengths;
+  for (unsigned chunks = 1; chunks < most; chunks *= 2) {
+    lengths.push_back(chunks);
+  }
+  lengths.push_back(most);
+  measure_lengths(sweep, fma_loop::edge_threads.back(), fmas, lengths);
+}
+
+// Looks closer at where sweep unroll-N has found the end of full speed.
+void measure_edge(Sweep& sweep, unsigned threads, std::uint64_t fmas, const Curve& coarse) {
+  std::vector<unsigned> lengths = fma_loop::edge_chunks(coarse, chunk_bytes, most_chunks);
+  if (!sweep.is_hardware()) {
+    lengths = {1, 2, 3};  // there is nothing to find
+  }
+  if (lengths.empty()) {
+    sweep.note("sweep " + fma_loop::unroll_name(threads) +
+               " was left out or shows no end that chunks reach: there is nothing to refine");
+    return;
+  }
+  measure_lengths(sweep, threads, fmas, lengths);
 }
 
 // Up to 256 KiB on NVIDIA and 128 KiB on AMD: more than any known instruction cache next to a CU.
@@ -382,6 +402,10 @@ int main(int argc, char** argv) {
                        measure_unrolls(sweep, threads, fmas, coarse[threads], UnrollFactors{});
                      });
   }
+  experiment.sweep("chunks",
+                   "the loop of sweeps edge-N at any length, " +
+                       std::to_string(fma_loop::edge_threads.back()) + " threads",
+                   [=](Sweep& sweep) { measure_chunks(sweep, fmas); });
   for (const unsigned threads : fma_loop::edge_threads) {
     experiment.sweep(
         fma_loop::edge_name(threads),
