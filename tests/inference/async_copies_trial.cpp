@@ -57,10 +57,12 @@ std::optional<double> first_faster(const std::vector<Copy>& copies) {
   return first;
 }
 
+const Seeds copy_seeds(75);
+
 TEST(AsyncCopiesTrial, TheSizeOfOneCopy) {
   Tally& answers = tally("bytes from which a copy past the registers is faster");
   for (unsigned i = 0; i < 1000; ++i) {
-    Random random(seed(75, i));
+    Random random(copy_seeds(i));
     const Disturbance& disturbance = one_of(random, all_disturbances());
     const double latency = between_octaves(random, 200, 900);
     const bool are_slower = i % 2 == 0;  // throughout
@@ -96,11 +98,14 @@ void add_rates(MadeResults& made, const std::string& way, const std::function<do
              sampled_rates(flights(), rate, disturbance, random));
 }
 
+const Seeds copies_seeds(76);
+const Seeds nothing_seeds(77);
+
 TEST(AsyncCopiesTrial, ManyCopies) {
   Tally& gains = tally("rate to LDS past the registers over through them");
   Tally& in_flight = tally("bytes in flight per CU to LDS");
   for (unsigned i = 0; i < 500; ++i) {
-    Random random(seed(76, i));
+    Random random(copies_seeds(i));
     const Disturbance& disturbance = one_of(random, all_disturbances());
     MadeResults made("async_copies");
     double best_loaded = 0;
@@ -126,7 +131,7 @@ TEST(AsyncCopiesTrial, ManyCopies) {
     in_flight.add({.value = enough}, made.inference(in_flight.inference + ", memory"));
   }
   for (unsigned i = 0; i < 500; ++i) {
-    Random random(seed(77, i));
+    Random random(nothing_seeds(i));
     const Curve law = non_structure(flights(), 4000, true, random).curve;
     MadeResults made("async_copies");
     add_rates(

@@ -44,10 +44,13 @@ Curve last_octaves(const Curve& curve) {
   return last;
 }
 
+const Seeds word_seeds(70);
+const Seeds nothing_seeds(71);
+
 TEST(AtomicsTrial, AWordOfL2) {
   Tally& answers = tally("additions at one word of L2");
   for (unsigned i = 0; i < 500; ++i) {
-    Random random(seed(70, i));
+    Random random(word_seeds(i));
     const std::vector<double> units = some_units(random);
     const double each = between_octaves(random, 0.2, 3);
     const double most = each * between_octaves(random, 0.8, units.back() / 12);
@@ -59,7 +62,7 @@ TEST(AtomicsTrial, AWordOfL2) {
                 word_by(sampled_rates(units, rate, one_of(random, all_disturbances()), random)));
   }
   for (unsigned i = 0; i < 500; ++i) {
-    Random random(seed(71, i));
+    Random random(nothing_seeds(i));
     const std::vector<double> units = some_units(random);
     const Curve law = non_structure(units, 1, true, random).curve;
     const Curve last = last_octaves(law);
@@ -85,11 +88,13 @@ constexpr double add_int = 1;
 constexpr double add_float = 4;
 constexpr double add_int_returned = 21;
 
+const Seeds lds_seeds(72);
+
 TEST(AtomicsTrial, AdditionsInLds) {
   Tally& rates = tally("additions in LDS");
   Tally& floats = tally("FP32 addition in LDS over INT32's");
   for (unsigned i = 0; i < 1000; ++i) {
-    Random random(seed(72, i));
+    Random random(lds_seeds(i));
     const Disturbance& disturbance = one_of(random, all_disturbances());
     const double rate = between_octaves(random, 4, 64);
     const double in_a_line = rate * (happens(random, 0.8) ? 1 : 0.5);

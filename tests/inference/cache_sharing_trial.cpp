@@ -22,10 +22,12 @@ using cache_sharing::Path;
 
 // --- Paths and LDS ------------------------------------------------------------------------------
 
+const Seeds path_seeds(83);
+
 TEST(CacheSharingTrial, Paths) {
   Tally& answers = tally("cache shared by two paths");
   for (unsigned i = 0; i < 1000; ++i) {
-    Random random(seed(83, i));
+    Random random(path_seeds(i));
     const Disturbance& disturbance = one_of(random, all_disturbances());
     const double hit = between(random, 30, 120);
     const double miss = hit * between_octaves(random, 1.15, 8);
@@ -61,11 +63,14 @@ std::vector<double> footprints_of_lds() {
   return all;
 }
 
+const Seeds lds_seeds(84);
+const Seeds no_lds_seeds(85);
+
 TEST(CacheSharingTrial, BesideLds) {
   Tally& answers = tally("vector cache left beside the largest LDS");
   const std::vector<double> xs = footprints_of_lds();
   for (unsigned i = 0; i < 500; ++i) {
-    Random random(seed(84, i));
+    Random random(lds_seeds(i));
     const Disturbance& disturbance = one_of(random, all_disturbances());
     const double all = one_of(random, std::vector<double>{16384, 32768, 131072, 196608, 262144});
     const double left = happens(random, 0.5) ? all : std::max(16384.0, all / 8);
@@ -87,7 +92,7 @@ TEST(CacheSharingTrial, BesideLds) {
     answers.add({.value = left}, made.inference(answers.inference));
   }
   for (unsigned i = 0; i < 500; ++i) {
-    Random random(seed(85, i));
+    Random random(no_lds_seeds(i));
     MadeResults made("cache_sharing");
     made.curve("lds", "without LDS", nothing(xs, random));
     made.curve("lds", "with LDS", nothing(xs, random));
@@ -97,11 +102,14 @@ TEST(CacheSharingTrial, BesideLds) {
   expect_goals(answers, {.right = 0.6});
 }
 
+const Seeds constant_unit_seeds(86);
+const Seeds no_constant_unit_seeds(87);
+
 TEST(CacheSharingTrial, UnitsOfConstantCaches) {
   Tally& answers = tally("constant cache sector");
   const std::vector<double> blocks = {16, 32, 64, 128, 256, 512, 1024};
   for (unsigned i = 0; i < 500; ++i) {
-    Random random(seed(86, i));
+    Random random(constant_unit_seeds(i));
     const Disturbance& disturbance = one_of(random, all_disturbances());
     const double unit = one_of(random, std::vector<double>{32, 64, 128});
     const double second = unit * one_of(random, std::vector<double>{1, 2, 4});
@@ -118,7 +126,7 @@ TEST(CacheSharingTrial, UnitsOfConstantCaches) {
     answers.add({.value = unit}, made.inference("constant cache level 1 sector"));
   }
   for (unsigned i = 0; i < 500; ++i) {
-    Random random(seed(87, i));
+    Random random(no_constant_unit_seeds(i));
     MadeResults made("cache_sharing");
     made.curve("constant-unit", "second load", nothing(blocks, random));
     cache_sharing::conclude(made.results());
@@ -139,10 +147,12 @@ Curve one_launch(const std::vector<double>& xs, const std::function<double(doubl
 
 // --- CUs ----------------------------------------------------------------------------------------
 
+const Seeds sharer_seeds(88);
+
 TEST(CacheSharingTrial, WhoSharesACache) {
   Tally& answers = tally("CUs that share a cache");
   for (unsigned i = 0; i < 300; ++i) {
-    Random random(seed(88, i));
+    Random random(sharer_seeds(i));
     const Disturbance& disturbance = one_of(random, all_disturbances());
     const bool is_nothing = i >= 200;
     const std::size_t size = one_of(random, std::vector<std::size_t>{1, 2, 3, 4});
@@ -184,10 +194,12 @@ TEST(CacheSharingTrial, WhoSharesACache) {
   expect_goals(answers, {.right = 0.6});
 }
 
+const Seeds part_seeds(89);
+
 TEST(CacheSharingTrial, PartsOfL2) {
   Tally& answers = tally("parts of L2 by distance");
   for (unsigned i = 0; i < 300; ++i) {
-    Random random(seed(89, i));
+    Random random(part_seeds(i));
     const Disturbance& disturbance = one_of(random, all_disturbances());
     const bool is_nothing = i >= 150;
     const std::size_t parts = is_nothing ? 1 : one_of(random, std::vector<std::size_t>{2, 4, 8});
@@ -223,10 +235,12 @@ TEST(CacheSharingTrial, PartsOfL2) {
   expect_goals(answers, {.right = 0.4});
 }
 
+const Seeds finder_seeds(90);
+
 TEST(CacheSharingTrial, WhoFindsWhatAnotherHasRead) {
   Tally& answers = tally("CUs that find in L2 what one CU has read");
   for (unsigned i = 0; i < 1000; ++i) {
-    Random random(seed(90, i));
+    Random random(finder_seeds(i));
     const Disturbance& disturbance = one_of(random, all_disturbances());
     const bool is_nothing = i >= 500;
     const double units = one_of(random, std::vector<double>{32, 64, 132});

@@ -25,8 +25,6 @@ constexpr double capacity_tolerance = 0.125;
 constexpr double latency_tolerance = 0.05;
 constexpr double penalty_tolerance = 0.1;
 
-constexpr unsigned loads_trial_number = 60;
-
 Cache random_cache(Random& random, double bytes, double latency) {
   Cache cache{.bytes = bytes, .latency = latency};
   cache.line = one_of(random, std::vector<double>{64, 128});
@@ -173,12 +171,14 @@ std::vector<Inference> by_hits(const ModeCurves& modes) {
   return found;
 }
 
+const Seeds level_seeds(1);
+const Seeds load_seeds(60);
+
 TEST(LevelsTrial, CapacityAndLatencyOfCaches) {
-  constexpr unsigned trial_number = 1;
   constexpr unsigned machines = 400;
   for (unsigned i = 0; i < machines; ++i) {
     for (const Disturbance& disturbance : disturbances()) {
-      Random random(seed(trial_number, i));
+      Random random(level_seeds(i));
       const Machine machine = random_machine(random);
       const auto per_octave = one_of(random, std::vector<unsigned>{8, 8, 4, 3});
       const double largest = one_of(random, std::vector<double>{2048 * mib, 512 * mib});
@@ -188,7 +188,7 @@ TEST(LevelsTrial, CapacityAndLatencyOfCaches) {
       const double l2_bytes = driver_knows ? machine.caches.at(1).bytes : 0;
       const MadeResults made = concluded(measured, l2_bytes);
       // Single loads of the same machine; draws of their own, so that the walks stay as they are.
-      Random loads_random(seed(loads_trial_number, i));
+      Random loads_random(load_seeds(i));
       measured.modes =
           mode_curves(machine, footprints(kib, largest, per_octave), disturbance, loads_random);
       const MadeResults both = concluded(measured, l2_bytes);
@@ -247,11 +247,13 @@ TEST(LevelsTrial, CapacityAndLatencyOfCaches) {
   }
 }
 
+const Seeds nothing_seeds(2);
+const Seeds nothing_loads_seeds(61);
+
 TEST(LevelsTrial, NothingIsInvented) {
-  constexpr unsigned trial_number = 2;
   constexpr unsigned curves = 500;
   for (unsigned i = 0; i < curves; ++i) {
-    Random random(seed(trial_number, i));
+    Random random(nothing_seeds(i));
     const auto per_octave = one_of(random, std::vector<unsigned>{8, 8, 4, 3});
     const std::vector<double> all = footprints(kib, 2048 * mib, 64);
     const Curve curve = non_structure(all, 100, false, random).curve;
@@ -262,7 +264,7 @@ TEST(LevelsTrial, NothingIsInvented) {
     };
     const Disturbance& disturbance = one_of(random, disturbances());
     Measured measured = measure(latency, disturbance, per_octave, 2048 * mib, random);
-    Random loads_random(seed(loads_trial_number + 1, i));
+    Random loads_random(nothing_loads_seeds(i));
     const double deviation = between_octaves(loads_random, 0.003, 0.2);
     const auto loads_at = [&](double bytes) {
       return std::vector<LoadsOfLevel>{{1, latency(bytes), deviation}};

@@ -45,13 +45,14 @@ Curve second_loads(const Neighbourhood& law) {
   return curve;
 }
 
+const Seeds sector_seeds(5);
+
 TEST(LineTrial, Sector) {
-  constexpr unsigned trial_number = 5;
   constexpr unsigned caches = 400;
   Tally& answers = tally("sector");
   for (unsigned i = 0; i < caches; ++i) {
     for (const Disturbance& disturbance : disturbances()) {
-      Random random(seed(trial_number, i));
+      Random random(sector_seeds(i));
       const Neighbourhood law = random_neighbourhood(random);
       MadeResults made("cache_line");
       for (const char* value : {"second load", "across the middle"}) {
@@ -64,12 +65,13 @@ TEST(LineTrial, Sector) {
   expect_goals(answers, {.right = 0.8});
 }
 
+const Seeds nothing_seeds(6);
+
 TEST(LineTrial, NoSectorIsInvented) {
-  constexpr unsigned trial_number = 6;
   constexpr unsigned curves = 500;
   Tally& answers = tally("sector, of nothing");
   for (unsigned i = 0; i < curves; ++i) {
-    Random random(seed(trial_number, i));
+    Random random(nothing_seeds(i));
     MadeResults made("cache_line");
     const Disturbance& disturbance = one_of(random, disturbances());
     for (const char* value : {"second load", "across the middle"}) {

@@ -118,10 +118,13 @@ Inference units_by(const Gpu& gpu, bool all_blocks, double step, const Disturban
   return made.inference("compute units");
 }
 
+const Seeds unit_seeds(20);
+const Seeds no_unit_seeds(21);
+
 TEST(StaircaseTrial, ComputeUnits) {
   Tally& answers = tally("compute units");
   for (unsigned i = 0; i < 2000; ++i) {
-    Random random(seed(20, i));
+    Random random(unit_seeds(i));
     const bool are_unequal = happens(random, 0.2);
     Gpu gpu{.engines = one_of(random, are_unequal ? unequal_engines() : equal_engines()),
             .most_on_one = are_unequal && happens(random, 0.5) ? in_turns : balanced,
@@ -136,7 +139,7 @@ TEST(StaircaseTrial, ComputeUnits) {
     answers.add({.value = units}, found);
   }
   for (unsigned i = 0; i < 500; ++i) {
-    Random random(seed(21, i));
+    Random random(no_unit_seeds(i));
     const unsigned units = units_of(one_of(random, equal_engines()));
     MadeResults made("cu_staircase", device_of(units));
     for (const unsigned threads : cu_staircase::staircase_blocks) {
@@ -169,10 +172,13 @@ double waiting_cycles(double blocks, double places, double slope) {
   return 65536 * (1 + slope * std::min(1.0, blocks / places)) * std::ceil(blocks / places);
 }
 
+const Seeds resident_seeds(22);
+const Seeds no_resident_seeds(23);
+
 TEST(StaircaseTrial, ResidentBlocks) {
   Tally& answers = tally("resident blocks");
   for (unsigned i = 0; i < 200; ++i) {
-    Random random(seed(22, i));
+    Random random(resident_seeds(i));
     const Disturbance& disturbance = one_of(random, all_disturbances());
     const bool are_unequal = happens(random, 0.2);
     Gpu gpu{.engines = one_of(random, are_unequal ? unequal_engines() : equal_engines()),
@@ -208,7 +214,7 @@ TEST(StaircaseTrial, ResidentBlocks) {
     }
   }
   for (unsigned i = 0; i < 500; ++i) {
-    Random random(seed(23, i));
+    Random random(no_resident_seeds(i));
     const unsigned units = units_of(one_of(random, equal_engines()));
     MadeResults made("cu_staircase", device_of(units));
     const auto places = static_cast<unsigned>(between(random, 2, 33));
@@ -261,10 +267,13 @@ struct Loop {
   }
 };
 
+const Seeds loop_seeds(24);
+const Seeds no_loop_seeds(25);
+
 TEST(StaircaseTrial, InstructionCache) {
   Tally& answers = tally("largest loop at full speed");
   for (unsigned i = 0; i < 1000; ++i) {
-    Random random(seed(24, i));
+    Random random(loop_seeds(i));
     const Disturbance& disturbance = one_of(random, all_disturbances());
     Loop loop{.bytes_per_fma = one_of(random, std::vector<double>{4, 8, 16}),
               .latency = one_of(random, std::vector<double>{4, 8}),
@@ -295,7 +304,7 @@ TEST(StaircaseTrial, InstructionCache) {
     answers.add({.value = is_right ? *found.value : loop.cache}, found);
   }
   for (unsigned i = 0; i < 500; ++i) {
-    Random random(seed(25, i));
+    Random random(no_loop_seeds(i));
     MadeResults made("fma_loop");
     for (const std::string sweep : {"unroll-64", "unroll-256"}) {
       add_loops(made, sweep, 16, nothing(loop_lengths(16), random));
@@ -347,12 +356,15 @@ Inference banks_by(unsigned lanes, const Curve& chase, const Curve& loads) {
   return made.inference("LDS banks");
 }
 
+const Seeds bank_seeds(26);
+const Seeds no_bank_seeds(27);
+
 TEST(StaircaseTrial, LdsBanks) {
   // Old results have no strides past 64 dwords.
   Tally& answers = tally("LDS banks");
   Tally& of_short_strides = tally("LDS banks, strides up to 64");
   for (unsigned i = 0; i < 1000; ++i) {
-    Random random(seed(26, i));
+    Random random(bank_seeds(i));
     const Disturbance& disturbance = one_of(random, all_disturbances());
     Lds lds{.lanes = one_of(random, std::vector<unsigned>{32, 64}),
             .banks = one_of(random, std::vector<unsigned>{16, 32, 32, 64, 64, 128}),
@@ -370,7 +382,7 @@ TEST(StaircaseTrial, LdsBanks) {
         .add({.value = lds.banks}, banks_by(lds.lanes, chase, curve(0)));
   }
   for (unsigned i = 0; i < 500; ++i) {
-    Random random(seed(27, i));
+    Random random(no_bank_seeds(i));
     const std::vector<double> xs = strides(happens(random, 0.7));
     const Curve chase = nothing(xs, random);
     answers.add({}, banks_by(64, chase, nothing(xs, random)));
@@ -412,10 +424,13 @@ Curve reciprocal(Curve times) {
   return times;
 }
 
+const Seeds wave_seeds(28);
+const Seeds no_wave_seeds(29);
+
 TEST(StaircaseTrial, WaveSize) {
   Tally& answers = tally("wave size by divergence");
   for (unsigned i = 0; i < 1000; ++i) {
-    Random random(seed(28, i));
+    Random random(wave_seeds(i));
     const Disturbance& disturbance = one_of(random, all_disturbances());
     const double lanes = one_of(random, std::vector<double>{32, 64});
     const double both = between(random, 1.8, 2.2);
@@ -427,7 +442,7 @@ TEST(StaircaseTrial, WaveSize) {
     answers.add({.value = lanes}, wave_by(granularity, happens(random, 0.7) ? paths : Curve{}));
   }
   for (unsigned i = 0; i < 500; ++i) {
-    Random random(seed(29, i));
+    Random random(no_wave_seeds(i));
     const Curve granularity = nothing(granularities(), random);
     answers.add({}, wave_by(granularity, reciprocal(nothing(path_counts(), random))));
   }
@@ -458,12 +473,15 @@ Inference interleave_by(const DeviceDescription& device, const Curve& power,
   return made.inference("channel interleave");
 }
 
+const Seeds channel_seeds(30);
+const Seeds no_channel_seeds(31);
+
 TEST(StaircaseTrial, ChannelInterleave) {
   Tally& answers = tally("channel interleave");
   const std::vector<double> strides = powers(128, 1 << 20);
   constexpr double sector_bytes = 64;
   for (unsigned i = 0; i < 1000; ++i) {
-    Random random(seed(30, i));
+    Random random(channel_seeds(i));
     const Disturbance& disturbance = one_of(random, all_disturbances());
     const double interleave = one_of(random, std::vector<double>{256, 512, 1024, 2048, 4096});
     const double channels = one_of(random, std::vector<double>{8, 16, 32, 64});
@@ -491,7 +509,7 @@ TEST(StaircaseTrial, ChannelInterleave) {
     answers.add({.value = interleave}, interleave_by(device, power, neighbour));
   }
   for (unsigned i = 0; i < 500; ++i) {
-    Random random(seed(31, i));
+    Random random(no_channel_seeds(i));
     const Curve power = nothing(strides, random);
     // What slows both alike is no channel's doing.
     Curve neighbour = power;
@@ -520,10 +538,13 @@ Inference granularity_by(int lanes, const Curve& costs) {
   return made.inference("access granularity of loads from memory");
 }
 
+const Seeds access_seeds(32);
+const Seeds no_access_seeds(33);
+
 TEST(StaircaseTrial, AccessGranularity) {
   Tally& answers = tally("access granularity");
   for (unsigned i = 0; i < 1000; ++i) {
-    Random random(seed(32, i));
+    Random random(access_seeds(i));
     const unsigned lanes = one_of(random, std::vector<unsigned>{32, 64});
     const double bytes = one_of(random, std::vector<double>{32, 64, 128});
     const double least = between(random, 0, 1) * lanes * 4 / bytes;
@@ -541,7 +562,7 @@ TEST(StaircaseTrial, AccessGranularity) {
                                         one_of(random, all_disturbances()), random)));
   }
   for (unsigned i = 0; i < 500; ++i) {
-    Random random(seed(33, i));
+    Random random(no_access_seeds(i));
     answers.add({}, granularity_by(64, nothing(access_strides(), random)));
   }
   expect_goals(answers, {.right = 0.3});
@@ -557,12 +578,15 @@ Inference latency_by(const Curve& chains, const Curve& waves) {
   return made.inference("FMA latency");
 }
 
+const Seeds latency_seeds(34);
+const Seeds no_latency_seeds(35);
+
 TEST(StaircaseTrial, InstructionLatency) {
   Tally& answers = tally("instruction latency");
   const std::vector<double> chains = counted(1, 8);
   const std::vector<double> waves = {1, 2, 3, 4, 8, 12, 16, 20, 24, 28, 32, 40, 48, 64};
   for (unsigned i = 0; i < 1000; ++i) {
-    Random random(seed(34, i));
+    Random random(latency_seeds(i));
     const Disturbance& disturbance = one_of(random, all_disturbances());
     const double latency = between(random, 2, 20);
     const double interval = one_of(random, std::vector<double>{1, 2, 4});
@@ -576,7 +600,7 @@ TEST(StaircaseTrial, InstructionLatency) {
                 latency_by(by_chains, by_waves));
   }
   for (unsigned i = 0; i < 500; ++i) {
-    Random random(seed(35, i));
+    Random random(no_latency_seeds(i));
     const Curve by_chains = nothing(chains, random);
     const Inference found = latency_by(by_chains, nothing(waves, random));
     // Two constants that agree are a latency, which nothing else limits.
@@ -586,6 +610,9 @@ TEST(StaircaseTrial, InstructionLatency) {
 }
 
 // --- Registers ----------------------------------------------------------------------------------
+
+const Seeds register_seeds(36);
+const Seeds no_register_seeds(37);
 
 TEST(StaircaseTrial, RegisterBudget) {
   Tally& answers = tally("register budget");
@@ -608,7 +635,7 @@ TEST(StaircaseTrial, RegisterBudget) {
     return made.inference("register budget per thread, blocks of 256");
   };
   for (unsigned i = 0; i < 1000; ++i) {
-    Random random(seed(36, i));
+    Random random(register_seeds(i));
     // In some the rate falls before the compiler needs scratch.
     const double budget = one_of(random, std::vector<double>{64, 128, 192, 248, 252, 256});
     const double step = between(random, 1.3, 4);
@@ -621,7 +648,7 @@ TEST(StaircaseTrial, RegisterBudget) {
                          happens(random, 0.9) ? budget : 320));
   }
   for (unsigned i = 0; i < 500; ++i) {
-    Random random(seed(37, i));
+    Random random(no_register_seeds(i));
     answers.add({}, conclude(nothing(values, random), 512));
   }
   expect_goals(answers, {.right = 0.6});
@@ -629,10 +656,12 @@ TEST(StaircaseTrial, RegisterBudget) {
 
 // --- Lines and rates ----------------------------------------------------------------------------
 
+const Seeds fma_seeds(38);
+
 TEST(StaircaseTrial, FmaLatency) {
   Tally& answers = tally("FMA latency by the loop's length");
   for (unsigned i = 0; i < 500; ++i) {
-    Random random(seed(38, i));
+    Random random(fma_seeds(i));
     const Loop loop{.bytes_per_fma = 8,
                     .latency = between(random, 2, 12),
                     .end = between(random, 1, 40),
@@ -649,11 +678,13 @@ TEST(StaircaseTrial, FmaLatency) {
   expect_goals(answers, {.right = 0.8});
 }
 
+const Seeds launch_seeds(39);
+
 TEST(StaircaseTrial, LaunchInterval) {
   Tally& answers = tally("interval of launches");
   const std::vector<double> kernels = powers(1, 256);
   for (unsigned i = 0; i < 500; ++i) {
-    Random random(seed(39, i));
+    Random random(launch_seeds(i));
     const Disturbance& disturbance = one_of(random, all_disturbances());
     const double interval = between(random, 0.3e-6, 8e-6);
     const double first = between(random, 2e-6, 20e-6);
@@ -677,6 +708,9 @@ Inference wave_by_steps(const Curve& cycles) {
   return made.inference("wave size");
 }
 
+const Seeds step_seeds(40);
+const Seeds no_step_seeds(41);
+
 TEST(StaircaseTrial, WaveSizeBySteps) {
   Tally& answers = tally("wave size by the block's steps");
   std::vector<double> sizes;
@@ -684,7 +718,7 @@ TEST(StaircaseTrial, WaveSizeBySteps) {
     sizes.push_back(threads);
   }
   for (unsigned i = 0; i < 500; ++i) {
-    Random random(seed(40, i));
+    Random random(step_seeds(i));
     const double lanes = one_of(random, std::vector<double>{32, 64});
     const double fixed = between(random, 4, 20);
     answers.add({.value = lanes},
@@ -693,7 +727,7 @@ TEST(StaircaseTrial, WaveSizeBySteps) {
                     one_of(random, all_disturbances()), random)));
   }
   for (unsigned i = 0; i < 500; ++i) {
-    Random random(seed(41, i));
+    Random random(no_step_seeds(i));
     answers.add({}, wave_by_steps(nothing(sizes, random)));
   }
   expect_goals(answers, {.right = 0.2});
@@ -715,12 +749,14 @@ Inference block_rate_by(const Curve& times) {
   return made.inference("block rate");
 }
 
+const Seeds rate_seeds(42);
+
 TEST(StaircaseTrial, BlockRate) {
   Tally& answers = tally("block rate");
   const std::vector<double> sizes = powers(1, 1024);
   constexpr double threads = 1 << 26;
   for (unsigned i = 0; i < 500; ++i) {
-    Random random(seed(42, i));
+    Random random(rate_seeds(i));
     const double per_second = between(random, 0.2e9, 2e9);
     const double threads_per_second = per_second * between(random, 50, 5000);
     const Curve times = measured(

@@ -39,11 +39,14 @@ Curve served(const std::vector<double>& counts, double limit, double missed, Ran
   return curve;
 }
 
+const Seeds kernel_seeds(78);
+const Seeds no_queue_seeds(79);
+
 TEST(StreamsTrial, HowManyAtOnce) {
   Tally& kernels = tally("kernels at once");
   Tally& queues = tally("hardware queues");
   for (unsigned i = 0; i < 500; ++i) {
-    Random random(seed(78, i));
+    Random random(kernel_seeds(i));
     const Disturbance& disturbance = one_of(random, all_disturbances());
     const double limit = one_of(random, std::vector<double>{2, 4, 8, 16, 32, 128});
     // Some sweeps end before the limit, and some soon after it.
@@ -72,7 +75,7 @@ TEST(StreamsTrial, HowManyAtOnce) {
     queues.add(truth, made.inference(queues.inference));
   }
   for (unsigned i = 0; i < 500; ++i) {
-    Random random(seed(79, i));
+    Random random(no_queue_seeds(i));
     const std::vector<double> counts = counts_up_to(44);
     const Curve spans = nothing(counts, random);
     // All at once, or one after the other without any time lost, or as it happens.
@@ -101,11 +104,13 @@ TEST(StreamsTrial, HowManyAtOnce) {
 // What is told in percent is right within so many.
 Truth in_percent(double value) { return {.value = value, .tolerance = 15 / value}; }
 
+const Seeds wait_seeds(80);
+
 TEST(StreamsTrial, WhoWaits) {
   Tally& small = tally("small kernel beside a large one begins at");
   Tally& high = tally("small kernel of high priority begins at");
   for (unsigned i = 0; i < 500; ++i) {
-    Random random(seed(80, i));
+    Random random(wait_seeds(i));
     const Disturbance& disturbance = one_of(random, all_disturbances());
     const bool waits = happens(random, 0.5);
     const double begins = waits ? between(random, 80, 95) : between(random, 6, 22);
@@ -144,10 +149,12 @@ TEST(StreamsTrial, WhoWaits) {
   expect_goals(high, {.right = 0.7});
 }
 
+const Seeds copy_seeds(81);
+
 TEST(StreamsTrial, CopiesUnderKernels) {
   Tally& answers = tally("copy under a kernel");
   for (unsigned i = 0; i < 1000; ++i) {
-    Random random(seed(81, i));
+    Random random(copy_seeds(i));
     const Disturbance& disturbance = one_of(random, all_disturbances());
     std::vector<double> share;
     const double all = one_of(random, std::vector<double>{0.02, 0.5, 1, 1});
@@ -178,11 +185,13 @@ TEST(StreamsTrial, CopiesUnderKernels) {
   expect_goals(answers, {.right = 0.7});
 }
 
+const Seeds launch_seeds(82);
+
 TEST(StreamsTrial, WaitsAndLaunches) {
   Tally& waits = tally("wait for another stream's event");
   Tally& launches = tally("launches by one thread of the host");
   for (unsigned i = 0; i < 1000; ++i) {
-    Random random(seed(82, i));
+    Random random(launch_seeds(i));
     const Disturbance& disturbance = one_of(random, all_disturbances());
     const double one = between_octaves(random, 1, 6);
     const bool is_none = i % 2 == 0;

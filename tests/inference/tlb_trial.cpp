@@ -60,15 +60,16 @@ Curve paged_over_dense(const Tlb& tlb, double page_bytes) {
   return curve;
 }
 
+const Seeds reach_seeds(7);
+
 TEST(TlbTrial, Reach) {
-  constexpr unsigned trial_number = 7;
   constexpr unsigned tlbs = 200;
   Tally& answers = tally("TLB reach");
   for (unsigned i = 0; i < tlbs; ++i) {
     for (Disturbance disturbance : disturbances()) {
       // A ratio of two latencies that were measured one after the other does not drift.
       disturbance.drift = 0;
-      Random random(seed(trial_number, i));
+      Random random(reach_seeds(i));
       const Tlb tlb = random_tlb(random);
       MadeResults made("memory_latency");
       made.curve("tlb-2m", "paged over dense",
@@ -102,12 +103,13 @@ TEST(TlbTrial, Reach) {
   expect_goals(tally("TLB miss penalty"), {.right = 0.3});
 }
 
+const Seeds nothing_seeds(8);
+
 TEST(TlbTrial, NoReachIsInvented) {
-  constexpr unsigned trial_number = 8;
   constexpr unsigned curves = 500;
   Tally& answers = tally("TLB reach, of nothing");
   for (unsigned i = 0; i < curves; ++i) {
-    Random random(seed(trial_number, i));
+    Random random(nothing_seeds(i));
     MadeResults made("memory_latency");
     const Disturbance& disturbance = one_of(random, disturbances());
     for (const char* sweep : {"tlb-2m", "tlb-64k"}) {

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <set>
 #include <sstream>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace hipscope::trial {
@@ -20,6 +23,11 @@ std::vector<std::unique_ptr<Tally>>& tallies() {
 unsigned& chosen_lot() {
   static unsigned chosen = lot::test;
   return chosen;
+}
+
+std::set<unsigned>& trial_numbers() {
+  static std::set<unsigned> all;
+  return all;
 }
 
 bool is_right(const Truth& truth, double value) {
@@ -118,10 +126,16 @@ void expect_goals(const Tally& tally, const Goals& goals) {
 
 void set_lot(unsigned lot) { chosen_lot() = lot; }
 
-std::uint64_t seed(unsigned trial, unsigned index) {
+Seeds::Seeds(unsigned trial) : trial_(trial) {
+  if (!trial_numbers().insert(trial).second) {
+    throw std::logic_error("two trials have the number " + std::to_string(trial));
+  }
+}
+
+std::uint64_t Seeds::operator()(unsigned index) const {
   constexpr std::uint64_t curves_per_trial = 1U << 20U;
   constexpr std::uint64_t seeds_of_lot = std::uint64_t{1} << 40U;
-  return chosen_lot() * seeds_of_lot + trial * curves_per_trial + index;
+  return chosen_lot() * seeds_of_lot + trial_ * curves_per_trial + index;
 }
 
 std::string tables() {

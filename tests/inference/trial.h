@@ -81,8 +81,20 @@ inline constexpr unsigned held_out = 6;
 }  // namespace lot
 void set_lot(unsigned lot);
 
-/// The seed of a trial's `index`-th curve. Each trial has a number of its own.
-std::uint64_t seed(unsigned trial, unsigned index);
+/// The seeds of a trial's curves, by the trial's own number: two trials of the same number would
+/// make their curves of the same draws. It stands outside of any function, so that every process of
+/// the tests, even the one that lists them, knows all numbers; a second one of the same is refused
+/// by std::logic_error, which ends it.
+class Seeds {
+ public:
+  explicit Seeds(unsigned trial);
+
+  /// Of the `index`-th curve.
+  std::uint64_t operator()(unsigned index) const;
+
+ private:
+  unsigned trial_;
+};
 
 /// All tallies as two tables, in Markdown: what became of the cases, and how confidence and truth
 /// agree.
