@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "hipscope/confidence.h"
 #include "hipscope/format.h"
 #include "hipscope/inference.h"
 
@@ -147,10 +148,9 @@ std::optional<Units> count_units(const hipscope::Results& results) {
       best = {.units = units, .outliers = misfit.points, .is_confirmed = agreeing > 0};
     }
   }
-  constexpr double unsure = 0.5;
   constexpr std::size_t few = 100;  // one outlier of so many points may well be the one that counts
   const bool may_be_missed = few * best.outliers > curve.size() && !best.is_confirmed;
-  best.confidence = std::min(step->confidence, may_be_missed ? unsure : 1.0);
+  best.confidence = hipscope::sure_if(!may_be_missed, step->confidence);
   return best;
 }
 
@@ -211,10 +211,9 @@ std::optional<Residency> whole_blocks(const hipscope::FirstStep& step, double co
     return Residency{.blocks = fewest, .confidence = step.confidence / (most - fewest + 1)};
   }
   // The last point before the step may have been disturbed; then the step is one point early.
-  constexpr double unsure = 0.5;
   const double one_point = step.next_x - step.last_flat_x;
   if (fewest * compute_units - step.last_flat_x <= one_point) {
-    return Residency{.blocks = fewest, .confidence = std::min(unsure, step.confidence)};
+    return Residency{.blocks = fewest, .confidence = std::min(hipscope::unsure, step.confidence)};
   }
   return std::nullopt;
 }
@@ -238,10 +237,9 @@ void infer_residency(hipscope::Results& results, unsigned threads, int occupancy
   const auto found = step ? whole_blocks(*step, compute_units) : std::nullopt;
   // A step at the very end may be a disturbance, unless it is where the runtime expects it.
   if (found && (lasting || found->blocks == occupancy)) {
-    constexpr double unsure = 0.5;
     inference.value = found->blocks;
-    inference.confidence =
-        std::min({found->confidence, units ? units->confidence : 1.0, lasting ? 1.0 : unsure});
+    inference.confidence = hipscope::sure_if(
+        lasting.has_value(), std::min(found->confidence, units ? units->confidence : 1.0));
     inference.statement =
         number(*inference.value * threads, 5) + " threads are in place on one CU at once";
     inference.evidence = {"flat up to " + number(step->last_flat_x, 6) + " blocks, " +

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "hipscope/confidence.h"
 #include "hipscope/format.h"
 #include "hipscope/inference.h"
 
@@ -86,8 +87,6 @@ std::optional<hipscope::LevelEnd> edge_of(const hipscope::Results& results, unsi
   return std::nullopt;
 }
 
-constexpr double unsure = 0.5;
-
 // What sweep edge-N, if it was measured, says of the end that unroll-N shows. Where it finds no
 // clear one, what misses first may have begun to before.
 void tell_finer(const hipscope::Results& results, unsigned threads, hipscope::Inference& longest) {
@@ -99,7 +98,7 @@ void tell_finer(const hipscope::Results& results, unsigned threads, hipscope::In
                         " bytes is the longest at full speed, by lengths as fine as " +
                         number(edge->risen_x - edge->last_x, 5) + " bytes";
   } else if (!results.curve(edge_name(threads), "cycles per FMA").empty()) {
-    longest.confidence = std::min(longest.confidence, unsure);
+    longest.confidence = std::min(longest.confidence, hipscope::unsure);
     longest.evidence.emplace_back("finer lengths show no clear end there");
   }
 }
@@ -136,7 +135,7 @@ void infer_longest_loop(hipscope::Results& results, unsigned threads) {
       inference.evidence.push_back(hipscope::outliers_text(end->outliers, curve.size()));
     }
     if (others == Others::disagree) {
-      inference.confidence = std::min(inference.confidence, unsure);
+      inference.confidence = std::min(inference.confidence, hipscope::unsure);
       inference.evidence.emplace_back("a block of another size slows down elsewhere");
     }
   }
@@ -187,7 +186,7 @@ void infer_instruction_cache(hipscope::Results& results) {
       return other.value < agreement * surest->value && agreement * other.value > surest->value;
     });
     if (!agree || found.size() < measured) {
-      inference.confidence = std::min(inference.confidence, unsure);
+      inference.confidence = std::min(inference.confidence, hipscope::unsure);
       inference.evidence.emplace_back("blocks of another size do not say the same");
     }
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "hipscope/confidence.h"
 #include "hipscope/format.h"
 #include "hipscope/statistics.h"
 
@@ -83,9 +84,6 @@ constexpr double add_int = 1;
 constexpr double add_float = 4;
 constexpr double add_int_returned = 21;
 
-// What nothing else agrees with may be a disturbance.
-constexpr double alone = 0.5;
-
 void infer_lds_rate(hipscope::Results& results) {
   const auto rate = row_of(results.curve("lds", "spread"), add_int);
   const auto crowded = row_of(results.curve("lds", "one address"), add_int);
@@ -102,7 +100,7 @@ void infer_lds_rate(hipscope::Results& results) {
   results.infer({.name = "additions in LDS",
                  .value = rate->y,
                  .unit = "lanes/cycle",
-                 .confidence = is_alone ? std::min(alone, sure) : sure,
+                 .confidence = hipscope::sure_if(!is_alone, sure),
                  .statement = "a CU's LDS adds for so many lanes per cycle, each at its own word",
                  .evidence = {"a block of 1024 threads; at one word: " + number(crowded->y) +
                               " lanes/cycle"}});
@@ -136,7 +134,7 @@ void infer_float_addition(hipscope::Results& results) {
     const auto reals = row_of(rates, add_float);
     const bool agrees = integers && reals && reals->y > 0 &&
                         (integers->y / reals->y >= at_least_of_loop) == (ratio >= at_least_of_loop);
-    inference.confidence = agrees ? inference.confidence : std::min(alone, inference.confidence);
+    inference.confidence = hipscope::sure_if(agrees, inference.confidence);
     inference.statement = ratio <= at_most_of_one
                               ? "LDS adds floats itself, as it does integers"
                               : "LDS does not add floats itself: a loop of compare-and-swap does";

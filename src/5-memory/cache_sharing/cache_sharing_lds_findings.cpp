@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "hipscope/confidence.h"
 #include "hipscope/format.h"
 #include "hipscope/statistics.h"
 
@@ -88,10 +89,9 @@ void infer_lds(Results& results) {
     constexpr double kibibyte = 1024;
     const double ratio = left->last_x / all->last_x;
     constexpr double same = 0.8;
-    constexpr double unsure = 0.5;
     inference.value = left->last_x;
     const auto count = static_cast<double>(without.size());
-    inference.confidence = left->is_clear ? count / (count + 1) : unsure;
+    inference.confidence = left->is_clear ? count / (count + 1) : hipscope::unsure;
     inference.statement = ratio < same ? "LDS is a part of it: they share one memory"
                                        : "LDS takes nothing of it: they are apart";
     inference.evidence = {"without LDS it holds about " + number(all->last_x / kibibyte, 5) +

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "hipscope/confidence.h"
 #include "hipscope/format.h"
 #include "hipscope/inference.h"
 #include "hipscope/statistics.h"
@@ -40,7 +41,7 @@ std::vector<std::string> end_evidence(const Level& level, const hipscope::Capaci
 // Where no law of replacement explains how loads begin to miss, the flat part may be a mixture, and
 // there may be a level behind it that is nowhere flat.
 double most_confidence(const hipscope::Capacity& end) {
-  return end.confidence < smallest_confidence ? 0.5 : 1;
+  return end.confidence < smallest_confidence ? hipscope::unsure : 1;
 }
 
 void infer_latency(Results& results, const std::string& name, const Level& level,
@@ -167,11 +168,10 @@ void join_hits(Inference& capacity, const hipscope::CapacityByHits& hits) {
                          .high = std::max(hits.high, *capacity.value)};
     capacity.statement += "; the share of single loads that hit agrees";
   } else {
-    constexpr double most = 0.5;
     capacity.evidence.push_back("by the laws of replacement " + in_bytes(*capacity.value) + " in " +
                                 in_bytes(capacity.interval->low) + " to " +
                                 in_bytes(capacity.interval->high));
-    capacity.confidence = most * hits.confidence;
+    capacity.confidence = hipscope::unsure * hits.confidence;
     capacity.interval = {.low = std::min(hits.low, capacity.interval->low),
                          .high = std::max(hits.high, capacity.interval->high)};
     capacity.statement =

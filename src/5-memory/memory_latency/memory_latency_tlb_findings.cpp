@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "hipscope/confidence.h"
 #include "hipscope/format.h"
 #include "hipscope/inference.h"
 #include "hipscope/statistics.h"
@@ -169,7 +170,7 @@ void infer_cold_tlb(Results& results, double reach_pages) {
   if (reach_pages > 0 && cold.x >= least_beyond * reach_pages &&
       cold.y >= clearly_slower * warm.y) {
     inference.value = cold.y;
-    inference.confidence = cold.x >= well_beyond * reach_pages ? 0.9 : 0.5;
+    inference.confidence = cold.x >= well_beyond * reach_pages ? 0.9 : hipscope::unsure;
     inference.statement = number(cold.y - warm.y, 3) + " cycles more than with a warm TLB, over " +
                           number(cold.x / reach_pages, 2) + " times the pages that TLBs reach";
   }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "hipscope/confidence.h"
 #include "hipscope/format.h"
 #include "hipscope/inference.h"
 
@@ -157,15 +158,14 @@ void infer_gain(Results& results, const std::string& from, const std::string& wh
   }
   const WayCurve& loaded = best_of(through);
   const WayCurve& copied = best_of(past);
-  const double at_most = std::min(loaded.points.size(), copied.points.size()) > 1 ? 0.9 : 0.5;
-  // The highest of several is too high by about what they spread.
-  constexpr double doubt_per_spread = 6;
+  const double at_most =
+      std::min(loaded.points.size(), copied.points.size()) > 1 ? 0.9 : hipscope::unsure;
   const double spread =
       std::max(highest_point(loaded).relative_spread, highest_point(copied).relative_spread);
   results.infer({.name = "rate to LDS past the registers over through them, " + where,
                  .value = highest(copied) / highest(loaded),
                  .unit = "times the rate",
-                 .confidence = std::max(0.0, at_most * (1 - doubt_per_spread * spread)),
+                 .confidence = at_most * hipscope::sureness_of_best(spread),
                  .statement = "all CUs, each way with what suits it best",
                  .evidence = {copied.way + " " + number(highest(copied), 5) + ", " + loaded.way +
                               " " + number(highest(loaded), 5) + " GB/s"}});
@@ -193,7 +193,6 @@ Curve envelope(const Curve& points) {
 // limit must be farther from it than they err.
 double saturation_confidence(const Curve& points, double x, double rate, double share) {
   constexpr double shortfall = 0.75;
-  constexpr double disturbed = 0.5;
   constexpr std::ptrdiff_t fewest_beside = 2;
   const Curve best = envelope(points);
   const auto before =
@@ -206,12 +205,12 @@ double saturation_confidence(const Curve& points, double x, double rate, double 
   }
   double margin = 1;
   double error = 0;
-  double at_most = 1;
+  bool is_undisturbed = true;
   for (std::size_t i = 0; i < best.size(); ++i) {
     const double part = best[i].y / rate;
     if (i > 0 && best[i].x <= x &&
         part < shortfall * std::min(1.0, best[i - 1].y / rate * best[i].x / best[i - 1].x)) {
-      at_most = disturbed;
+      is_undisturbed = false;
     }
     margin = best[i].x < x    ? std::min(margin, 1 - part / share)
              : best[i].x == x ? std::min(margin, part / share - 1)
@@ -220,7 +219,7 @@ double saturation_confidence(const Curve& points, double x, double rate, double 
       error = std::max(error, error_per_spread * best[i].relative_spread);
     }
   }
-  return std::min(at_most, std::max(0.0, 1 - error / std::max(margin, 1e-9)));
+  return hipscope::sure_if(is_undisturbed, std::max(0.0, 1 - error / std::max(margin, 1e-9)));
 }
 
 // How many bytes must be in flight for the rate of the best way past the registers, of all CUs.

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "hipscope/confidence.h"
 #include "hipscope/format.h"
 #include "hipscope/statistics.h"
 
@@ -45,15 +46,6 @@ std::vector<Cost> costs_at_end(const hipscope::Results& results, const std::stri
   return costs;
 }
 
-// The cheapest of several is so by chance, too: it is too cheap by about what they spread.
-double sureness(double relative_spread) {
-  constexpr double doubt_per_spread = 6;
-  return 1 - std::min(1.0, doubt_per_spread * relative_spread);
-}
-
-// What is told beside a disturbed point has no more confidence.
-constexpr double disturbed = 0.5;
-
 // Points that are as far apart cannot both be right.
 constexpr double allowed = 1.1;
 
@@ -84,16 +76,17 @@ void infer_cheapest(hipscope::Results& results, const std::string& sweep, const 
     return;
   }
   std::vector<std::string> evidence;
-  double at_most = 1;
+  bool is_undisturbed = true;
   for (const Cost& cost : costs) {
     evidence.push_back(cost.way + ": " + number(cost.nanoseconds) + " ns");
-    at_most =
-        least_cost(results, sweep, cost.way) < costs[0].nanoseconds / allowed ? disturbed : at_most;
+    is_undisturbed =
+        is_undisturbed && least_cost(results, sweep, cost.way) >= costs[0].nanoseconds / allowed;
   }
   results.infer({.name = name,
                  .value = costs[0].nanoseconds,
                  .unit = "ns",
-                 .confidence = std::min(at_most, sureness(costs[0].relative_spread)),
+                 .confidence = hipscope::sure_if(
+                     is_undisturbed, hipscope::sureness_of_best(costs[0].relative_spread)),
                  .statement = "the cheapest barrier over " + where + ": " + costs[0].way,
                  .evidence = evidence});
 }
@@ -194,20 +187,21 @@ void infer_launches(hipscope::Results& results) {
   const bool falls = std::any_of(launches.begin(), launches.end(), [&](const CurvePoint& point) {
     return point.x > launch->x && launch->y > allowed * point.y;
   });
-  const double at_most =
-      falls || least_cost(results, "blocks", costs[0].way) < barrier / allowed ? disturbed : 1;
-  results.infer({.name = "grid barriers in the time of a launch",
-                 .value = launch->y / barrier,
-                 .unit = "barriers",
-                 .confidence = std::min(at_most, sureness(spread)),
-                 .statement = launch->y > barrier
-                                  ? "a barrier over one block per CU costs less than the next "
-                                    "launch of a stream"
-                                  : "the next launch of a stream costs no more than a barrier over "
-                                    "one block per CU",
-                 .evidence = {"launch: " + number(launch->y) + " ns",
-                              "node of a graph: " + number(node->y) + " ns",
-                              costs[0].way + ": " + number(barrier) + " ns"}});
+  const bool is_undisturbed =
+      !falls && least_cost(results, "blocks", costs[0].way) >= barrier / allowed;
+  results.infer(
+      {.name = "grid barriers in the time of a launch",
+       .value = launch->y / barrier,
+       .unit = "barriers",
+       .confidence = hipscope::sure_if(is_undisturbed, hipscope::sureness_of_best(spread)),
+       .statement = launch->y > barrier
+                        ? "a barrier over one block per CU costs less than the next "
+                          "launch of a stream"
+                        : "the next launch of a stream costs no more than a barrier over "
+                          "one block per CU",
+       .evidence = {"launch: " + number(launch->y) + " ns",
+                    "node of a graph: " + number(node->y) + " ns",
+                    costs[0].way + ": " + number(barrier) + " ns"}});
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "hipscope/confidence.h"
 #include "hipscope/format.h"
 
 namespace host_copies {
@@ -89,7 +90,7 @@ void infer_direction(hipscope::Results& results, const std::string& sweep,
   results.infer({.name = direction + " n/2",
                  .value = half,
                  .unit = "bytes",
-                 .confidence = half && is_flat ? (fits ? 0.9 : 0.5) : 0,
+                 .confidence = half && is_flat ? (fits ? 0.9 : hipscope::unsure) : 0,
                  .statement = half ? "a copy of this size has half of the best rate"
                                    : "the smallest copy already has half of the best rate",
                  .evidence = {"latency times bandwidth is " + number(expected) + " bytes"}});

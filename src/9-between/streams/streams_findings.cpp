@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "hipscope/confidence.h"
 #include "hipscope/format.h"
 #include "hipscope/inference.h"
 #include "hipscope/statistics.h"
@@ -178,8 +179,7 @@ double sureness(std::initializer_list<CurvePoint> points) {
   for (const CurvePoint& point : points) {
     spread = std::max(spread, point.relative_spread);
   }
-  constexpr double doubt_per_spread = 6;
-  return 1 - std::min(1.0, doubt_per_spread * spread);
+  return hipscope::sureness_of_best(spread);
 }
 
 std::string in_microseconds(const CurvePoint& time) { return number(micro * time.y) + " us"; }
@@ -252,14 +252,13 @@ void infer_copies(hipscope::Results& results) {
   constexpr double none = 10;
   // What ran side by side saves as much time; where it does not, one of the two was disturbed.
   constexpr double agree_within = 15;
-  constexpr double disturbed = 0.5;
   const auto saved = at(results.curve("copies", "time saved"), least->x);
-  const double at_most = saved && std::abs(saved->y - least->y) < agree_within ? 1 : disturbed;
+  const bool agrees = saved && std::abs(saved->y - least->y) < agree_within;
   hipscope::Inference inference{
       .name = "copy under a kernel",
       .value = least->y,
       .unit = "% of the shorter",
-      .confidence = std::min(at_most, sureness({*least})),
+      .confidence = hipscope::sure_if(agrees, sureness({*least})),
       .statement = least->y > whole  ? "copies by an engine run while kernels run"
                    : least->y < none ? "copies wait for kernels"
                                      : "copies run beside kernels in part"};
