@@ -85,6 +85,7 @@ CACHE_KINDS: dict[str, dict[str, Entry]] = {
     },
     "constant cache level {n}": {
         "capacity": Entry("constant cache level {n} capacity", ("memory_latency",)),
+        "line": Entry("constant cache level {n} line", ("cache_sharing",), EXACT),
         "sector": Entry("constant cache level {n} sector", ("cache_sharing",), EXACT),
         "latency": Entry("constant cache level {n} latency", ("memory_latency",)),
     },

@@ -9,6 +9,9 @@
 #include <vector>
 
 #include "cache_sharing_findings.h"
+#include "cache_simulator.h"
+#include "hipscope/statistics.h"
+#include "leaving.h"
 #include "made_results.h"
 #include "samples.h"
 #include "staircase_curves.h"
@@ -131,6 +134,140 @@ TEST(CacheSharingTrial, UnitsOfConstantCaches) {
     made.curve("constant-unit", "second load", nothing(blocks, random));
     cache_sharing::conclude(made.results());
     answers.add({}, made.inference("constant cache level 1 sector"));
+  }
+  expect_goals(answers, {.right = 0.5});
+}
+
+// What sweep constant-line measures of one cache, by the law of its lines and not by a law of its
+// curve: nodes are kept, a word of each chunk is read, and latencies are disturbed before the sweep
+// makes shares of them.
+class ConstantLines {
+ public:
+  ConstantLines(const Cache& cache, double miss, double most_bytes, const Disturbance& disturbance,
+                Random& random)
+      : cache_(cache),
+        miss_(miss),
+        most_bytes_(most_bytes),
+        disturbance_(disturbance),
+        random_(random) {
+    constexpr std::size_t nodes = 16;
+    constexpr double spacing = 64;
+    for (std::size_t node = 0; node < nodes; ++node) {
+      kept_.push_back(line_of(static_cast<double>(node) * spacing));
+    }
+    std::shuffle(kept_.begin(), kept_.end(), random_);
+  }
+
+  // The footprint of chunks of so many bytes; NaN where none of the range evicts enough.
+  double footprint(double chunk) {
+    constexpr double smallest_line = 32;
+    const double most = std::min(65536.0, most_bytes_) / word_bytes;
+    const double most_chunks = std::floor(std::min(most, most_bytes_ / chunk));
+    const double missed = after(most_bytes_ / smallest_line, smallest_line);
+    const double hit = after(1, chunk);
+    return chunk * memory::leaving_nodes(1, most_chunks, 9, [&](double nodes) {
+             std::vector<double> shares;
+             for (int draw = 0; draw < 3; ++draw) {
+               shares.push_back((after(std::round(nodes), chunk) - hit) / (missed - hit));
+             }
+             return summarize(shares).median;
+           });
+  }
+
+ private:
+  [[nodiscard]] std::size_t line_of(double offset) const {
+    return static_cast<std::size_t>(offset / cache_.line);
+  }
+
+  // The share of what was kept that a word of each of so many chunks evicts.
+  double evicted(double chunks, double chunk) {
+    constexpr double begin = 2048;
+    std::vector<std::size_t> others;
+    for (double i = 0; i < chunks; ++i) {
+      const std::size_t line = line_of(begin + (i + between(random_, 0, 1)) * chunk);
+      if (others.empty() || others.back() != line) {
+        others.push_back(line);  // once more is a hit and changes nothing
+      }
+    }
+    return evicted_share(cache_, kept_, others, random_);
+  }
+
+  // The latency of what was kept after that: the median of fewer launches than the sweep has.
+  double after(double chunks, double chunk) {
+    std::vector<double> shares;
+    for (int launch = 0; launch < 3; ++launch) {
+      shares.push_back(evicted(chunks, chunk));
+    }
+    const double share = summarize(shares).median;
+    const double latency = cache_.latency + share * (miss_ - cache_.latency);
+    constexpr double launches = 232;  // of a sweep: a clock drifts from the first to the last
+    const double clock = 1 + disturbance_.drift * ++launches_ / launches;
+    const double noise = std::normal_distribution<double>(1, disturbance_.noise)(random_);
+    const bool is_outlier = happens(random_, disturbance_.outlier_share);
+    return latency * clock * noise * (is_outlier ? disturbance_.outlier_factor : 1);
+  }
+
+  static constexpr double word_bytes = 8;
+  Cache cache_;
+  double miss_;
+  double most_bytes_;
+  const Disturbance& disturbance_;
+  Random& random_;
+  std::vector<std::size_t> kept_{};
+  double launches_ = 0;
+};
+
+const Seeds constant_line_seeds(91);
+const Seeds no_constant_line_seeds(92);
+
+TEST(CacheSharingTrial, LinesOfConstantCaches) {
+  Tally& answers = tally("constant cache line");
+  const std::vector<double> chunks = {8, 16, 32, 64, 128, 256, 512, 1024};
+  Curve misses;
+  for (const double chunk : chunks) {
+    misses.push_back({.x = chunk, .y = 100});
+  }
+  for (unsigned i = 0; i < 300; ++i) {
+    Random random(constant_line_seeds(i));
+    const Disturbance& disturbance = one_of(random, all_disturbances());
+    Cache cache;
+    cache.bytes = one_of(random, std::vector<double>{2048, 2048, 4096, 8192, 16384, 32768});
+    cache.line = one_of(random, std::vector<double>{32, 64, 64, 128, 256});
+    cache.ways = one_of(random, std::vector<unsigned>{2, 4, 8});
+    cache.replacement = one_of(
+        random, std::vector<Replacement>{Replacement::lru, Replacement::lru, Replacement::tree_plru,
+                                         Replacement::random, Replacement::not_most_recent});
+    cache.sets = one_of(random, std::vector<Sets>{Sets::in_turn, Sets::in_turn, Sets::hashed});
+    cache.latency = between(random, 25, 60);
+    const double miss = cache.latency * between(random, 1.5, 4);
+    const double sector = cache.line / one_of(random, std::vector<double>{1, 1, 2, 4});
+    const double most_bytes = one_of(random, std::vector<double>{63488, 524288});
+    ConstantLines lines(cache, miss, most_bytes, disturbance, random);
+    Curve footprints;
+    for (const double chunk : chunks) {
+      const double bytes = lines.footprint(chunk);
+      if (!std::isnan(bytes)) {
+        footprints.push_back({.x = chunk, .y = bytes});
+      }
+    }
+    MadeResults made("cache_sharing");
+    made.curve("constant-line", "footprint", footprints);
+    made.curve("constant-line", "miss", misses);
+    made.curve(
+        "constant-unit", "second load",
+        sampled(
+            {16, 32, 64, 128, 256, 512, 1024},
+            [=](double x) { return x <= sector ? cache.latency : miss; }, disturbance, random));
+    cache_sharing::conclude(made.results());
+    answers.add({.value = cache.line}, made.inference("constant cache level 1 line"));
+  }
+  for (unsigned i = 0; i < 500; ++i) {
+    Random random(no_constant_line_seeds(i));
+    MadeResults made("cache_sharing");
+    made.curve("constant-line", "footprint", nothing(chunks, random));
+    made.curve("constant-line", "miss", misses);
+    cache_sharing::conclude(made.results());
+    answers.add({}, made.inference("constant cache level 1 line"));
   }
   expect_goals(answers, {.right = 0.5});
 }

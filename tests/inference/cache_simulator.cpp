@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -200,6 +201,13 @@ double resident_share(const Cache& cache, double footprint, unsigned laps) {
 
 namespace {
 
+// Where a line lies if lines lie anywhere.
+std::size_t hashed(std::size_t line) {
+  std::uint64_t bits = line * 0x9E3779B97F4A7C15U;
+  bits = (bits ^ (bits >> 29U)) * 0xBF58476D1CE4E5B9U;
+  return bits ^ (bits >> 32U);
+}
+
 // The share of loads that each level serves, memory last.
 std::vector<double> served(const Machine& machine, double footprint) {
   std::vector<double> shares;
@@ -220,6 +228,22 @@ std::vector<double> served(const Machine& machine, double footprint) {
 }
 
 }  // namespace
+
+double evicted_share(const Cache& cache, const std::vector<std::size_t>& kept,
+                     const std::vector<std::size_t>& others, Random& random) {
+  const auto count = static_cast<std::size_t>(cache.bytes / cache.line / cache.ways);
+  std::vector<Set> sets(count, Set(cache.replacement, cache.ways, random));
+  const auto access = [&](std::size_t line) {
+    return sets[(cache.sets == Sets::in_turn ? line : hashed(line)) % count].access(line);
+  };
+  for (int lap = 0; lap < 2; ++lap) {
+    std::for_each(kept.begin(), kept.end(), access);
+  }
+  std::for_each(others.begin(), others.end(), access);
+  const auto misses =
+      std::count_if(kept.begin(), kept.end(), [&](auto line) { return !access(line); });
+  return static_cast<double>(misses) / static_cast<double>(kept.size());
+}
 
 double latency_at(const Machine& machine, double footprint, Random& random) {
   const std::vector<double> shares = served(machine, footprint);

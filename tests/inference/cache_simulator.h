@@ -59,6 +59,11 @@ double miss_share(const Cache& cache, double footprint);
 /// cache full of other lines.
 double resident_share(const Cache& cache, double footprint, unsigned laps);
 
+/// The share of `kept` lines that are missed in turn, after two laps through them and one access to
+/// each of `others`, from a cache full of other lines still.
+double evicted_share(const Cache& cache, const std::vector<std::size_t>& kept,
+                     const std::vector<std::size_t>& others, Random& random);
+
 /// Latency over footprint, and the rate over footprint if what each level serves takes turns.
 double latency_at(const Machine& machine, double footprint, Random& random);
 double bandwidth_at(const Machine& machine, double footprint);

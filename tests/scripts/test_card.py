@@ -106,7 +106,7 @@ def add_full(folder: Path) -> None:
         inference("cache level 2 line", 128.0, "bytes"), inference("cache level 2 sector", 32.0, "bytes"),
         inference("fetched by a cache level 2 miss", 64.0, "bytes"))
     add(folder, "cache_sharing",
-        inference("constant cache level 1 sector", 64.0, "bytes"),
+        inference("constant cache level 1 line", 64.0, "bytes"), inference("constant cache level 1 sector", 64.0, "bytes"),
         inference("first cache of vector loads, latency", 35.0),
         inference("cache shared by vector and texture", 100.0, "% evicted"),
         inference("vector cache left beside the largest LDS", 28672.0, "bytes"),
@@ -256,7 +256,7 @@ def test_full_card(tmp_path: Path) -> None:
     assert ("| cache level 1 | 192 KiB | 128 bytes | 32 bytes | 35.10 cycles (20.00 ns) | 31 TB/s |\n"
             "| cache level 2 | 31 MiB, **disagrees** | 128 bytes | 32 bytes | 262 cycles (149.3 ns) "
             "| 10.40 TB/s |\n"
-            "| constant cache level 1 | 2 KiB | - | 64 bytes | 25 cycles (14.25 ns) | - |\n") in page
+            "| constant cache level 1 | 2 KiB | 64 bytes | 64 bytes | 25 cycles (14.25 ns) | - |\n") in page
     for row in (
         "| memory latency | 702 cycles (400.0 ns) | 90 % | - | [memory_latency](memory_latency.md) |",
         "| memory read bandwidth | 4.680 TB/s | 90 % | - | [memory_bandwidth](memory_bandwidth.md) |",

@@ -122,6 +122,63 @@ TEST(CacheSharingTest, OneUnitOrNone) {
   EXPECT_EQ(none.inference("constant cache level 2 sector").name, "");
 }
 
+// Chunks of which one word each is read; up to `line` bytes 1200 of them evict what was kept.
+Curve chunk_footprints(double line, double noise, unsigned seed = 1) {
+  return made_curve(
+      doubling(8, 1024), [=](double chunk) { return 1200 * std::max(1.0, chunk / line); }, noise,
+      seed);
+}
+
+Inference constant_line(const Curve& footprints, double sector = 0) {
+  MadeResults made("cache_sharing");
+  made.curve("constant-line", "footprint", footprints);
+  made.curve("constant-line", "miss",
+             made_curve(
+                 doubling(8, 1024), [](double) { return 95.0; }, 0));
+  if (sector > 0) {
+    made.curve("constant-unit", "second load", second_loads(sector, 4 * sector, 0));
+  }
+  cache_sharing::conclude(made.results());
+  return made.inference("constant cache level 1 line");
+}
+
+TEST(CacheSharingTest, AConstantCacheKeepsLines) {
+  for (const double line : {32.0, 64.0, 128.0, 256.0}) {
+    for (unsigned seed = 1; seed <= 20; ++seed) {
+      const auto found = constant_line(chunk_footprints(line, 0.04, seed), 32);
+      ASSERT_EQ(found.value, line) << seed;
+      EXPECT_GT(found.confidence, 0.5);
+      EXPECT_LE(found.interval->low, line);
+      EXPECT_GE(found.interval->high, line);
+    }
+  }
+  // Of sectors of which a line holds several the line is told.
+  EXPECT_EQ(constant_line(chunk_footprints(128, 0), 64).value, 128);
+  EXPECT_DOUBLE_EQ(constant_line(chunk_footprints(128, 0), 64).interval->high, 128);
+}
+
+TEST(CacheSharingTest, ALineHoldsWholeSectors) {
+  const auto alone = constant_line(chunk_footprints(32, 0));
+  const auto contradicted = constant_line(chunk_footprints(32, 0), 64);
+  EXPECT_GT(alone.confidence, 0.9);
+  EXPECT_EQ(contradicted.confidence, 0.5);
+}
+
+TEST(CacheSharingTest, NoLineWhereFootprintsShowNone) {
+  // Flat, in proportion from the first on, or of too few chunks that evict anything.
+  for (const double line : {4096.0, 8.0, 1024.0}) {
+    const auto found = constant_line(chunk_footprints(line, 0));
+    EXPECT_EQ(found.name, "constant cache level 1 line") << line;
+    EXPECT_FALSE(found.value) << line;
+  }
+  EXPECT_FALSE(constant_line({}).value);
+  EXPECT_EQ(constant_line({}).name, "constant cache level 1 line");
+  MadeResults left_out("cache_sharing");
+  left_out.curve("pairs", "alone", {});
+  cache_sharing::conclude(left_out.results());
+  EXPECT_EQ(left_out.inference("constant cache level 1 line").name, "");
+}
+
 std::vector<double> footprints() {
   std::vector<double> all;
   for (double octave = 4096; octave <= 512 * 1024; octave *= 2) {

@@ -8,11 +8,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "../leaving.h"
 #include "chase.h"
 
 namespace cache_line {
@@ -68,40 +68,30 @@ inline NodeLatency node_latency(const Path& path, const Arena& arena, double nod
   return latency;
 }
 
-// Loads have left the level when their mean latency has gone this share of the way from hit to
-// miss: when about a third of them miss. An H200's level 2 consists of two partitions, and what
-// leaves the near one is 0.6 of the way.
-inline constexpr double leaving_share = 0.3;
-
-// The number of nodes at which loads leave the level, by bisection on a logarithmic scale; NaN if
-// they leave it nowhere in the range.
+// The number of nodes at which loads leave the level, of several chains each; NaN if they leave it
+// nowhere in the range.
 inline double leaving_nodes(hipscope::Sweep& sweep, const Path& path, const Arena& arena,
                             unsigned chunk_bytes, double most_nodes, Checks& checks,
                             NodeLatency& latency) {
   constexpr double fewest_nodes = 64;
   constexpr unsigned chains = 3;
-  const unsigned halvings = sweep.is_hardware() ? 9 : 3;
-  double inside = fewest_nodes;
-  double outside = most_nodes;
-  for (unsigned i = 0; i < halvings; ++i) {
-    const double middle = std::sqrt(inside * outside);
-    std::vector<double> shares;
-    for (unsigned chain = 0; chain < chains; ++chain) {
-      const auto salt = static_cast<unsigned>(sweep.seed()) + chains * i + chain;
-      latency = node_latency(path, arena, middle, chunk_bytes, salt, checks);
-      shares.push_back(latency.share);
-    }
-    (hipscope::summarize(shares).median < leaving_share ? inside : outside) = middle;
-  }
-  const bool found = inside > fewest_nodes && outside < most_nodes;
-  return found ? std::sqrt(inside * outside) : std::numeric_limits<double>::quiet_NaN();
+  auto salt = static_cast<unsigned>(sweep.seed());
+  return memory::leaving_nodes(
+      fewest_nodes, most_nodes, sweep.is_hardware() ? 9 : 3, [&](double nodes) {
+        std::vector<double> shares;
+        for (unsigned chain = 0; chain < chains; ++chain) {
+          latency = node_latency(path, arena, nodes, chunk_bytes, salt++, checks);
+          shares.push_back(latency.share);
+        }
+        return hipscope::summarize(shares).median;
+      });
 }
 
 inline void measure_line(hipscope::Sweep& sweep, const Path& path, const LineSearch& search) {
   sweep.axis({.name = "chunk", .unit = "bytes", .scale = hipscope::Scale::logarithmic});
   sweep.headline("footprint");
   sweep.note("footprint: one node per chunk, and the latency of a load " +
-             hipscope::number(leaving_share) + " of the way from a hit to a miss");
+             hipscope::number(memory::leaving_share) + " of the way from a hit to a miss");
   sweep.require_memory(2 * search.span, "--span");
   const Arena arena(search.span);
   prefer_level_1_cache(path);

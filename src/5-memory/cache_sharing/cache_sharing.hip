@@ -7,6 +7,7 @@
 //                                   loads (AMD: scalar loads) on one CU, each against each
 //   lds            pairs.h          the vector cache in a block without LDS and in one with most
 //   constant-unit  constant_unit.h  in which pieces the caches of constants fetch
+//   constant-line  constant_line.h  in which pieces the first of them keeps what it has fetched
 //   units-*        units.h          which CUs share a cache of constant, or of vector loads
 //   l2-lines       level_2.h        the same lines of L2 from every CU: near and far parts
 //   l2-handover    level_2.h        does one CU find in L2 what another has read?
@@ -24,6 +25,7 @@
 
 #include "cache_sharing_findings.h"
 #include "chase.h"
+#include "constant_line.h"
 #include "constant_unit.h"
 #include "level_2.h"
 #include "node_ring.h"
@@ -248,6 +250,8 @@ int run(int argc, char** argv) {
       [](Sweep& sweep, const Sizes& all) { measure_lds(sweep, all, phases_kernel); });
   add("constant-unit", "two loads of an aligned block of constants",
       [](Sweep& sweep, const Sizes& all) { measure_constant_unit(sweep, all, phases_kernel); });
+  add("constant-line", "constants of chunks that evict what was kept",
+      [](Sweep& sweep, const Sizes& all) { measure_constant_line(sweep, all, phases_kernel); });
   add("units-constant", "constant loads of each CU while another one walks",
       [](Sweep& sweep, const Sizes& all) {
         measure_units(sweep, all, neighbour_kernel, Path::constant);

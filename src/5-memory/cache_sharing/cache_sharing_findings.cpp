@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cache_sharing_lds_findings.h"
+#include "hipscope/confidence.h"
 #include "hipscope/format.h"
 #include "hipscope/inference.h"
 #include "hipscope/statistics.h"
@@ -122,14 +123,13 @@ void infer_pairs(Results& results) {
   }
 }
 
-// --- Fetch units of constant caches -------------------------------------------------------------
+// --- Fetch units and lines of constant caches ---------------------------------------------------
 
-void infer_constant_units(Results& results) {
+// What a miss of the first level fetches, where that is told.
+std::optional<double> infer_constant_units(Results& results) {
   Curve curve = results.curve("constant-unit", "second load");
-  if (curve.empty()) {
-    return;
-  }
-  for (unsigned level = 1; level <= 2; ++level) {
+  std::optional<double> of_first;
+  for (unsigned level = 1; level <= 2 && !curve.empty(); ++level) {
     Inference inference{.name = "constant cache level " + std::to_string(level) + " sector",
                         .unit = "bytes",
                         .statement = "the curve shows no further unit"};
@@ -154,10 +154,48 @@ void infer_constant_units(Results& results) {
     }
     results.infer(inference);
     if (!unit) {
-      return;
+      return of_first;
     }
+    of_first = of_first.value_or(unit->bytes);
     std::erase_if(curve, [&](const auto& point) { return point.x <= unit->bytes; });
   }
+  return of_first;
+}
+
+// A line holds whole sectors: one that is smaller than what a miss fetches contradicts that.
+void infer_constant_line(Results& results, const std::optional<double>& sector) {
+  if (results.curve("constant-line", "miss").empty()) {
+    return;
+  }
+  const Curve curve = results.curve("constant-line", "footprint");
+  Inference inference{
+      .name = "constant cache level 1 line",
+      .unit = "bytes",
+      .statement = "the footprints do not show from which distance on words take a line each"};
+  const auto line = hipscope::fit_line_size(curve);
+  // Of so few points even what is none fits some line a little better than the next.
+  constexpr double smallest_confidence = 0.3;
+  if (line && line->confidence >= smallest_confidence) {
+    inference.value = line->bytes;
+    inference.confidence = hipscope::sure_if(!sector || line->bytes >= *sector, line->confidence);
+    inference.statement = "one word takes " + number(line->bytes, 4) + " bytes of the cache";
+    inference.evidence = {
+        "chunks of up to that many bytes evict by " + number(std::round(line->flat_reach), 6) +
+            " bytes of them what was kept, larger ones by " + number(line->growth) +
+            " octaves more per octave",
+        "a miss fetches " +
+            (sector ? number(*sector, 4) + " bytes" : std::string("it is not known how much"))};
+    inference.interval = {.low = line->bytes, .high = line->bytes};
+    for (const auto& point : curve) {
+      // What a chunk beyond the line says of it alone.
+      const double said = point.x * line->flat_reach / point.y;
+      if (point.x > line->bytes) {
+        inference.interval->low = std::min(inference.interval->low, said);
+        inference.interval->high = std::max(inference.interval->high, said);
+      }
+    }
+  }
+  results.infer(inference);
 }
 
 // --- Groups of CUs ------------------------------------------------------------------------------
@@ -364,7 +402,7 @@ std::string line_name(unsigned line) { return "line " + std::to_string(line); }
 
 void conclude(hipscope::Results& results) {
   infer_pairs(results);
-  infer_constant_units(results);
+  infer_constant_line(results, infer_constant_units(results));
   infer_lds(results);
   infer_sharers(results, "constant");
   infer_sharers(results, "vector");

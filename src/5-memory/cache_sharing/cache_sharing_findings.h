@@ -41,11 +41,11 @@ inline constexpr std::size_t no_group = ~std::size_t{0};
 std::vector<std::size_t> groups_by_likeness(const std::vector<std::vector<double>>& things);
 
 /// What loads of two paths evict of one another (sweep pairs: "alone", "after") and how long a hit
-/// takes on each; in which units constant caches fetch (constant-unit: "second load"); what LDS
-/// takes of the vector cache (lds: "without LDS", "with LDS"); which CUs share a cache (units-*:
-/// "first of its group", "beside itself", "quiet"); the parts of L2 (l2-lines: line_name) and who
-/// finds in it what another CU has read (l2-handover: "own", "handed over", "cold"). What was not
-/// measured is left out.
+/// takes on each; in which units constant caches fetch (constant-unit: "second load") and the first
+/// of them keeps (constant-line: "footprint", "miss"); what LDS takes of the vector cache (lds:
+/// "without LDS", "with LDS"); which CUs share a cache (units-*: "first of its group", "beside
+/// itself", "quiet"); the parts of L2 (l2-lines: line_name) and who finds in it what another CU has
+/// read (l2-handover: "own", "handed over", "cold"). What was not measured is left out.
 void conclude(hipscope::Results& results);
 
 }  // namespace cache_sharing

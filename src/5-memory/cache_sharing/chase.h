@@ -42,15 +42,21 @@ inline double median_of(const std::vector<double>& values) {
   return hipscope::summarize(values).median;
 }
 
-// The median cycles per step of the last walk. `prepare` is called before every launch.
-template <typename Prepare>
-double run_phases(const Sweep& sweep, Point& point, const Sizes& sizes, PhasesKernel kernel,
-                  const NodeRing& kept, const NodeRing& evictor, const Phases& phases,
-                  const std::string& what, Prepare prepare, std::uint32_t lds_bytes = 0) {
-  DeviceBuffer<Outcome> outcome(1);
+// Launches, and how many of them ended elsewhere than they should.
+struct Checks {
   std::uint64_t wrong = 0;
+  std::uint64_t checked = 0;
+};
+
+// The median cycles per step of the last walk, of so many launches. `prepare` is called before
+// each.
+template <typename Prepare>
+double run_checked(std::uint64_t repeats, PhasesKernel kernel, const NodeRing& kept,
+                   const NodeRing& evictor, const Phases& phases, Checks& checks, Prepare prepare,
+                   std::uint32_t lds_bytes = 0) {
+  DeviceBuffer<Outcome> outcome(1);
   std::vector<double> cycles;
-  for (std::uint64_t i = 0; i < sizes.repeats; ++i) {
+  for (std::uint64_t i = 0; i < repeats; ++i) {
     outcome.poison();
     prepare();
     hipscope::launch(kernel, {.grid = dim3(1), .block = dim3(1), .lds_bytes = lds_bytes}, phases,
@@ -59,11 +65,23 @@ double run_phases(const Sweep& sweep, Point& point, const Sizes& sizes, PhasesKe
     const bool good = made.filled == kept.place_after(phases.fill_steps) &&
                       made.evicted == evictor.place_after(phases.evict_steps) &&
                       made.looked == kept.place_after(phases.look_steps);
-    wrong += good ? 0 : 1;
+    checks.wrong += good ? 0 : 1;
+    ++checks.checked;
     cycles.push_back(static_cast<double>(made.cycles) / phases.look_steps);
   }
-  point.verify(what + ", ends of the walks", wrong, sizes.repeats);
-  return sweep.counted(median_of(cycles));
+  return median_of(cycles);
+}
+
+// The same as a point's: its check is the point's, too, and where nothing is counted it is NaN.
+template <typename Prepare>
+double run_phases(const Sweep& sweep, Point& point, const Sizes& sizes, PhasesKernel kernel,
+                  const NodeRing& kept, const NodeRing& evictor, const Phases& phases,
+                  const std::string& what, Prepare prepare, std::uint32_t lds_bytes = 0) {
+  Checks checks;
+  const double cycles =
+      run_checked(sizes.repeats, kernel, kept, evictor, phases, checks, prepare, lds_bytes);
+  point.verify(what + ", ends of the walks", checks.wrong, checks.checked);
+  return sweep.counted(cycles);
 }
 
 // As much of the memory that NVIDIA's SMs share between L1 and LDS as can be for LDS: then the
