@@ -222,6 +222,14 @@ std::regex filter_expression(const std::string& filter) {
   }
 }
 
+/// CLI11 2.5 and later breaks a footer's lines anew, and in the middle of those that it has.
+template <typename Formatter>
+void keep_lines_of_footer([[maybe_unused]] Formatter& formatter) {
+  if constexpr (requires { formatter.enable_footer_formatting(false); }) {
+    formatter.enable_footer_formatting(false);
+  }
+}
+
 std::string sources_text(const Purpose& purpose) {
   std::string text = "sources:";
   for (const std::string& source : purpose.sources) {
@@ -267,6 +275,7 @@ ParsedCommandLine parse_command_line(ExperimentRecord& experiment, int argc, cha
   app.footer(sources_text(experiment.purpose) +
              "\nexit status: 0 good, 1 a verification failed, 2 bad usage, 3 device or output "
              "error,\n77 no device, 130 and 143 after SIGINT and SIGTERM");
+  keep_lines_of_footer(*app.get_formatter());
   add_common_options(app, options, noise_percent, presets);
   add_size_options(app, experiment);
   try {

@@ -163,7 +163,7 @@ def test_full_standard_output_is_status_3(binary):
 
 def test_file_over_its_limit_is_status_3(binary):
     (binary.folder / "result.json").write_text("old")
-    limit = 2048
+    limit = 1024  # the least JSON of all is of 2047 bytes, that of peer_copies
     result = binary.run(
         *short_run(binary), "--json", "result.json",
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))

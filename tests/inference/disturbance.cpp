@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "normal_noise.h"
+
 namespace hipscope::trial {
 
 double between(Random& random, double low, double high) {
@@ -27,7 +29,7 @@ const std::vector<Disturbance>& disturbances() {
 }
 
 Curve disturbed(Curve curve, const Disturbance& disturbance, Random& random) {
-  std::normal_distribution<double> error(1, disturbance.noise);
+  NormalNoise error(1, disturbance.noise);
   const auto last = static_cast<double>(std::max<std::size_t>(2, curve.size()) - 1);
   for (std::size_t i = 0; i < curve.size(); ++i) {
     const double drift = 1 + disturbance.drift * static_cast<double>(i) / last;

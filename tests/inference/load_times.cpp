@@ -5,6 +5,7 @@
 #include <random>
 
 #include "latency_modes.h"
+#include "normal_noise.h"
 
 namespace hipscope::trial {
 
@@ -34,7 +35,7 @@ ModeCurves mode_curves(const std::vector<double>& xs,
                        const std::function<std::vector<LoadsOfLevel>(double)>& loads_at,
                        const Disturbance& disturbance, Random& random) {
   const auto loads = one_of(random, std::vector<int>{4032, 2016});
-  std::normal_distribution<double> error(1, disturbance.noise);
+  NormalNoise error(1, disturbance.noise);
   std::vector<LatencyHistogram> histograms;
   for (const double x : xs) {
     const double drift = 1 + disturbance.drift * static_cast<double>(histograms.size()) /

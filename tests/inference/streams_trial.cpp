@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "made_results.h"
+#include "normal_noise.h"
 #include "samples.h"
 #include "staircase_curves.h"
 #include "streams_findings.h"
@@ -167,7 +168,7 @@ TEST(StreamsTrial, CopiesUnderKernels) {
     for (unsigned kind = 0; kind < 4; ++kind) {
       const double disturbed_by =
           happens(random, disturbance.outlier_share) ? between(random, 0, 1) : 1;
-      std::normal_distribution<double> error(0, disturbance.noise);
+      NormalNoise error(0, disturbance.noise);
       const double x = kind + 1;
       const double spread = 1.35 * disturbance.noise * between(random, 1, 4);
       overlap.push_back(

@@ -8,6 +8,7 @@
 
 #include "hipscope/inference.h"
 #include "made_curve.h"
+#include "normal_noise.h"
 
 namespace hipscope {
 namespace {
@@ -33,7 +34,7 @@ std::vector<double> segments(unsigned bytes, unsigned lanes) {
 std::vector<CurvePoint> costs(unsigned bytes, unsigned lanes, double least, double noise,
                               unsigned seed = 1) {
   std::mt19937 random(seed);
-  std::normal_distribution<double> error(1, noise);
+  NormalNoise error(1, noise);
   const std::vector<double> counts = segments(bytes, lanes);
   std::vector<CurvePoint> made;
   for (std::size_t i = 0; i < strides.size(); ++i) {

@@ -9,6 +9,7 @@
 #include "cache_sharing_findings.h"
 #include "made_curve.h"
 #include "made_results.h"
+#include "normal_noise.h"
 
 namespace hipscope {
 namespace {
@@ -226,7 +227,7 @@ TEST(CacheSharingTest, LdsTakesOfTheVectorCacheOrNot) {
 // Latencies on `count` CUs of which each `size` in a row share a cache.
 std::vector<std::vector<double>> disturbances(std::size_t count, std::size_t size, double noise) {
   std::mt19937 random(7);
-  std::normal_distribution<double> error(1, noise);
+  NormalNoise error(1, noise);
   std::vector<std::vector<double>> all(count, std::vector<double>(count));
   for (std::size_t a = 0; a < count; ++a) {
     for (std::size_t b = 0; b < count; ++b) {
@@ -277,7 +278,7 @@ TEST(CacheSharingTest, UnitsThatShareAreCounted) {
 // What each CU sees of 16 lines: those at home in its own part are near.
 std::vector<std::vector<double>> distances(std::size_t units, std::size_t parts, double noise) {
   std::mt19937 random(11);
-  std::normal_distribution<double> error(1, noise);
+  NormalNoise error(1, noise);
   std::vector<std::vector<double>> all(units);
   for (std::size_t unit = 0; unit < units; ++unit) {
     for (std::size_t line = 0; line < cache_sharing::line_count; ++line) {
@@ -340,7 +341,7 @@ TEST(CacheSharingTest, PartsOfL2AreCounted) {
 // Of 64 CUs the first `near` find what one has read at 280 cycles, `far` more at 520.
 Inference handover(std::size_t near, std::size_t far, double cold, double noise = 0) {
   std::mt19937 random(5);
-  std::normal_distribution<double> error(1, noise);
+  NormalNoise error(1, noise);
   Curve own;
   Curve handed;
   Curve none;

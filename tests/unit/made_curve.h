@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hipscope/inference.h"
+#include "normal_noise.h"
 
 namespace hipscope {
 
@@ -14,7 +15,7 @@ inline std::vector<CurvePoint> made_curve(const std::vector<double>& xs,
                                           const std::function<double(double)>& y, double noise = 0,
                                           unsigned seed = 1) {
   std::mt19937 random(seed);
-  std::normal_distribution<double> error(1, noise);
+  NormalNoise error(1, noise);
   std::vector<CurvePoint> made;
   for (const double x : xs) {
     made.push_back({.x = x, .y = y(x) * error(random)});

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "made_results.h"
+#include "normal_noise.h"
 #include "streams_findings.h"
 
 namespace hipscope {
@@ -55,7 +56,7 @@ struct Disturbance {
 void add_queues(MadeResults& made, double queues, double most,
                 const Disturbance& disturbance = {}) {
   std::mt19937 random(disturbance.seed);
-  std::normal_distribution<double> error(1, disturbance.noise);
+  NormalNoise error(1, disturbance.noise);
   std::bernoulli_distribution missed(disturbance.missed);
   std::vector<CurvePoint> served;
   std::vector<CurvePoint> spans;
