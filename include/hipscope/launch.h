@@ -32,6 +32,23 @@ void launch(void (*kernel)(Parameters...), const LaunchShape& shape, Arguments&&
   check(hipGetLastError(), shape.file, shape.line);
 }
 
+/// Lets blocks of a kernel take so many bytes of dynamic LDS, which CUDA wants to be asked for
+/// where they are more than 48 KiB; nothing to ask for on AMD. Throws DeviceError where there are
+/// not so many.
+inline void allow_lds([[maybe_unused]] const void* kernel, [[maybe_unused]] std::uint32_t bytes) {
+#if !defined(HIPSCOPE_BACKEND_AMD)
+  check(hipFuncSetAttribute(kernel, hipFuncAttributeMaxDynamicSharedMemorySize,
+                            static_cast<int>(bytes)));
+#endif
+}
+
+/// The same; returns the kernel.
+template <typename... Parameters>
+auto allow_lds(void (*kernel)(Parameters...), std::uint32_t bytes) {
+  allow_lds(reinterpret_cast<const void*>(kernel), bytes);
+  return kernel;
+}
+
 /// On NVIDIA, whose SMs share one memory between L1 and LDS, gives `kernel` as much of it as can be
 /// for L1; nothing to choose on AMD. Throws DeviceError.
 template <typename... Parameters>

@@ -312,21 +312,11 @@ void measure_lanes(Sweep& sweep, std::uint64_t rounds) {
 #endif
 }
 
-// The most LDS that a block may have; a CUDA kernel must ask for it.
-std::uint64_t largest_lds_bytes(const Sweep& sweep) {
-  const std::uint64_t bytes = sweep.device().largest_lds_bytes_per_block;
-#if defined(HIPSCOPE_BACKEND_NVIDIA)
-  hipscope::check(
-      hipFuncSetAttribute(reinterpret_cast<const void*>(chain_kernel<Chase<Walk::net, 1>>),
-                          hipFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
-#endif
-  return bytes;
-}
-
 void measure_footprint(Sweep& sweep, std::uint64_t rounds) {
   sweep.axis({.name = "footprint", .unit = "bytes", .scale = hipscope::Scale::logarithmic});
   sweep.headline("latency");
-  const std::uint64_t most_bytes = largest_lds_bytes(sweep);
+  const std::uint64_t most_bytes = sweep.device().largest_lds_bytes_per_block;
+  hipscope::allow_lds(chain_kernel<Chase<Walk::net, 1>>, static_cast<std::uint32_t>(most_bytes));
   sweep.note("net, 4 bytes; a block may have " + std::to_string(most_bytes) + " bytes");
   // Two sizes per octave.
   for (std::uint64_t bytes = 256; bytes <= most_bytes; bytes += std::bit_floor(bytes) / 2) {

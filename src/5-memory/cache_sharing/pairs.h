@@ -87,11 +87,7 @@ inline void measure_lds(Sweep& sweep, const Sizes& sizes, PhasesKernel kernel) {
   const auto lds = static_cast<std::uint32_t>(sweep.device().largest_lds_bytes_per_block);
   sweep.note("with LDS: in a block that has " + std::to_string(lds) + " bytes of it");
   sweep.require_memory(sizes.evict, "--evict");
-#if !defined(HIPSCOPE_BACKEND_AMD)
-  hipscope::check(hipFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                                      hipFuncAttributeMaxDynamicSharedMemorySize,
-                                      static_cast<int>(lds)));
-#endif
+  hipscope::allow_lds(kernel, lds);
   const NodeRing nothing = kept_ring(Path::vector, sweep.seed());
   constexpr std::uint64_t smallest = 4096;
   for (std::uint64_t octave = smallest; octave <= std::max<std::uint64_t>(smallest, sizes.evict);

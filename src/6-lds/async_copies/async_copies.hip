@@ -135,7 +135,7 @@ void measure_chain(const Sweep& sweep, Point& point, const Words& words, bool is
   DeviceBuffer<unsigned> results(lanes + 1);
   WaveTimes times(1);
   WaveTimes unused(1);
-  allow_lds<Way>(chain_kernel<Way>, 1);
+  hipscope::allow_lds(chain_kernel<Way>, lds_bytes<Way>(1));
   const auto run = [&](WaveTimes& to, unsigned count, bool all) {
     launch(chain_kernel<Way>,
            {.grid = dim3(1), .block = dim3(lanes), .lds_bytes = lds_bytes<Way>(1)}, array, mask,
@@ -182,7 +182,7 @@ void measure_rate(const Sweep& sweep, Point& point, const Words& words, const Lo
   WaveTimes times(waves);
   WaveTimes unused(waves);
   unsigned first = 0;
-  allow_lds<Way>(rate_kernel<Way>, block_waves);
+  hipscope::allow_lds(rate_kernel<Way>, lds_bytes<Way>(block_waves));
   const auto run = [&](WaveTimes& to, bool all) {
     launch(rate_kernel<Way>,
            {.grid = dim3(load.blocks),

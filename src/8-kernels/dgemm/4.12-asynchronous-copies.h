@@ -180,22 +180,23 @@ __global__ void __launch_bounds__(pipeline_threads, 1)
 
 inline Stage asynchronous_copies_stage() {
   constexpr unsigned lds_bytes = Copies<CopiedPart::TileOfA, true>::lds_bytes;
-  return {.technique = "asynchronous copies",
-          .tiles = {.block_rows = pipeline_side,
-                    .block_columns = pipeline_side,
-                    .depth = pipeline_depth,
-                    .threads = pipeline_threads,
-                    .thread_rows = CopiedPart::rows,
-                    .thread_columns = 2 * CopiedPart::pairs},
-          .unit = Unit::vector,
-          .dynamic_lds_bytes = lds_bytes,
-          .any_size = true,
-          .kernel = reinterpret_cast<const void*>(asynchronous_copies_kernel<true>),
-          .enqueue = [](const Stage& stage, const Product& product) {
-            static const auto even = with_room_for_lds(asynchronous_copies_kernel<true>, lds_bytes);
-            static const auto odd = with_room_for_lds(asynchronous_copies_kernel<false>, lds_bytes);
-            enqueue_whole(is_even(product) ? even : odd, stage, product);
-          }};
+  return {
+      .technique = "asynchronous copies",
+      .tiles = {.block_rows = pipeline_side,
+                .block_columns = pipeline_side,
+                .depth = pipeline_depth,
+                .threads = pipeline_threads,
+                .thread_rows = CopiedPart::rows,
+                .thread_columns = 2 * CopiedPart::pairs},
+      .unit = Unit::vector,
+      .dynamic_lds_bytes = lds_bytes,
+      .any_size = true,
+      .kernel = reinterpret_cast<const void*>(asynchronous_copies_kernel<true>),
+      .enqueue = [](const Stage& stage, const Product& product) {
+        static const auto even = hipscope::allow_lds(asynchronous_copies_kernel<true>, lds_bytes);
+        static const auto odd = hipscope::allow_lds(asynchronous_copies_kernel<false>, lds_bytes);
+        enqueue_whole(is_even(product) ? even : odd, stage, product);
+      }};
 }
 
 #endif

@@ -237,9 +237,9 @@ inline Stage asynchronous_copies_split_stage() {
           .enqueue =
               [](const Stage& stage, const Product& product) {
                 static const auto even =
-                    with_room_for_lds(asynchronous_copies_split_kernel<true>, lds_bytes);
+                    hipscope::allow_lds(asynchronous_copies_split_kernel<true>, lds_bytes);
                 static const auto odd =
-                    with_room_for_lds(asynchronous_copies_split_kernel<false>, lds_bytes);
+                    hipscope::allow_lds(asynchronous_copies_split_kernel<false>, lds_bytes);
                 enqueue_split(is_even(product) ? even : odd, stage, product);
               },
           .workspace_bytes = [](const Extents&) { return bytes_of_split_tiles(pipeline_side); }};

@@ -196,25 +196,26 @@ __global__ void __launch_bounds__(pipeline_threads, 1)
 
 inline Stage matrix_instructions_stage() {
   constexpr unsigned lds_bytes = Copies<CopiedMatrixPart::TileOfA, true>::lds_bytes;
-  return {
-      .technique = "matrix instructions, asynchronous copies",
-      .tiles = {.block_rows = pipeline_side,
-                .block_columns = pipeline_side,
-                .depth = pipeline_depth,
-                .threads = pipeline_threads,
-                .thread_rows = group_rows,
-                .thread_columns = group_columns},
-      .unit = Unit::matrix,
-      .dynamic_lds_bytes = lds_bytes,
-      .any_size = true,
-      .kernel = reinterpret_cast<const void*>(matrix_instructions_kernel<true>),
-      .enqueue =
-          [](const Stage& stage, const Product& product) {
-            static const auto even = with_room_for_lds(matrix_instructions_kernel<true>, lds_bytes);
-            static const auto odd = with_room_for_lds(matrix_instructions_kernel<false>, lds_bytes);
-            enqueue_whole(is_even(product) ? even : odd, stage, product);
-          },
-      .is_on = has_matrix_instruction};
+  return {.technique = "matrix instructions, asynchronous copies",
+          .tiles = {.block_rows = pipeline_side,
+                    .block_columns = pipeline_side,
+                    .depth = pipeline_depth,
+                    .threads = pipeline_threads,
+                    .thread_rows = group_rows,
+                    .thread_columns = group_columns},
+          .unit = Unit::matrix,
+          .dynamic_lds_bytes = lds_bytes,
+          .any_size = true,
+          .kernel = reinterpret_cast<const void*>(matrix_instructions_kernel<true>),
+          .enqueue =
+              [](const Stage& stage, const Product& product) {
+                static const auto even =
+                    hipscope::allow_lds(matrix_instructions_kernel<true>, lds_bytes);
+                static const auto odd =
+                    hipscope::allow_lds(matrix_instructions_kernel<false>, lds_bytes);
+                enqueue_whole(is_even(product) ? even : odd, stage, product);
+              },
+          .is_on = has_matrix_instruction};
 }
 
 #endif

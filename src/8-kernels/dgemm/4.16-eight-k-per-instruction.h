@@ -248,8 +248,8 @@ inline Stage eight_k_stage() {
           .kernel = reinterpret_cast<const void*>(eight_k_kernel<true>),
           .enqueue =
               [](const Stage& stage, const Product& product) {
-                static const auto even = with_room_for_lds(eight_k_kernel<true>, lds_bytes);
-                static const auto odd = with_room_for_lds(eight_k_kernel<false>, lds_bytes);
+                static const auto even = hipscope::allow_lds(eight_k_kernel<true>, lds_bytes);
+                static const auto odd = hipscope::allow_lds(eight_k_kernel<false>, lds_bytes);
                 enqueue_split(is_even(product) ? even : odd, stage, product);
               },
           .workspace_bytes = [](const Extents&) { return bytes_of_split_tiles(pipeline_side); },

@@ -166,15 +166,6 @@ class Copies {
   unsigned buffer_ = 0;
 };
 
-/// A kernel with room for its LDS, which is more than a launch takes without being asked for.
-template <typename Kernel>
-Kernel with_room_for_lds(Kernel kernel, unsigned bytes) {
-  hipscope::check(hipFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                                      hipFuncAttributeMaxDynamicSharedMemorySize,
-                                      static_cast<int>(bytes)));
-  return kernel;
-}
-
 /// Whether all pairs of values begin at multiples of 16 bytes.
 inline bool is_even(const Product& product) {
   const Extents& extents = product.extents;

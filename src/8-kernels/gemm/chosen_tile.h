@@ -99,20 +99,11 @@ void enqueue_tiles(SplitKernel kernel, const Product<Value>& product, Split spli
                   shared);
 }
 
-/// A kernel with room for its LDS, which is more than a launch takes without being asked for.
-template <typename SplitKernel>
-SplitKernel with_room(SplitKernel kernel, unsigned lds_bytes) {
-  hipscope::check(hipFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                                      hipFuncAttributeMaxDynamicSharedMemorySize,
-                                      static_cast<int>(lds_bytes)));
-  return kernel;
-}
-
 /// Enqueues the kernel for matrices whose rows are whole pieces of 16 bytes, or that for any.
 template <typename Shape, auto for_whole_rows, auto for_any, typename Value>
 void enqueue_either(const Product<Value>& product, Split split, bool has_whole_rows) {
-  static const auto whole = with_room(for_whole_rows, Shape::lds_bytes);
-  static const auto any = with_room(for_any, Shape::lds_bytes);
+  static const auto whole = hipscope::allow_lds(for_whole_rows, Shape::lds_bytes);
+  static const auto any = hipscope::allow_lds(for_any, Shape::lds_bytes);
   enqueue_tiles<Shape>(has_whole_rows ? whole : any, product, split);
 }
 
