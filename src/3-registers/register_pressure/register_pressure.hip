@@ -4,33 +4,31 @@
 // 31 numbers per cell and writes 26: it keeps so much alive that registers decide how many waves
 // fit on a CU (NVIDIA: SM). The step is that of AMD's lab note "Register pressure in AMD CDNA2
 // GPUs" (L). Each rung is a file of this folder, and a diff of two shows what one changes:
-//   01 to 05  L's own: phi squared by pow; phi * phi; f0, which needs no velocity u, updated before
-//   u
-//             is computed; __restrict__ on g14, and on g7 too
+//   01 to 05  L's own: phi squared by pow; phi * phi; f0, which needs no velocity u, updated
+//             before u is computed; __restrict__ on g14, and on g7 too
 //   06, 07    a launch bound of 256: without one the compiler plans for blocks of 1024 threads; and
 //             __restrict__ on all 31 pointers
 //   08 to 10  more waves are asked for than fit by themselves, so that values are spilled; three
 //             forces and three velocities wait in LDS, by hand; the same with nothing to spill
 //   11, 12    the arguments in one object, passed by value; or in constant memory
-//   13 to 15  populations are numbers of one array: loops, unrolled, and not; what was read is kept
-//   in
-//             an array that is indexed at run time, on the stack
+//   13 to 15  populations are numbers of one array: loops, unrolled, and not; what was read is
+//             kept in an array that is indexed at run time, on the stack
 // The step is bound by memory: it is held against a copy of as many bytes (copy.h), and against a
 // kernel that makes the same reads and writes (streams.h). stages.h has the launches, lattice.h the
 // grid and the check of every cell, reference.h the host's step. How full the CUs were is measured,
-// not only computed: each rung's kernel<true> says when each of its waves was where (recorder.h).
+// not only computed (occupancy.h): each rung's kernel<true> says when each of its waves was where
+// (recorder.h).
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include "copy.h"
 #include "lattice.h"
+#include "occupancy.h"
 #include "register_pressure_findings.h"
 #include "stages.h"
-#include "wave_spans.h"
 
 using hipscope::number;
 using hipscope::Point;
@@ -39,8 +37,6 @@ using namespace hipscope::register_pressure;  // NOLINT(google-build-using-names
                                               // experiment
 
 namespace {
-
-constexpr double not_measured = std::numeric_limits<double>::quiet_NaN();
 
 // --- Measuring --------------------------------------------------------------------------------
 
@@ -88,78 +84,6 @@ void require_memory(const Sweep& sweep, const Sizes& sizes) {
 // On the host backend a fiber is a thread, and a small grid must still have several blocks.
 Blocks blocks_on(const Sweep& sweep, unsigned threads = block_threads) {
   return sweep.is_hardware() ? blocks_of(threads) : Blocks{.threads = dim3(16, 2, 2)};
-}
-
-int resident_blocks(const Step& step, const Blocks& blocks) {
-  int resident = 0;
-  hipscope::check(hipOccupancyMaxActiveBlocksPerMultiprocessor(
-      &resident, step.kernel, static_cast<int>(blocks.size()), blocks.lds_bytes));
-  return resident;
-}
-
-// Bound by registers, and on AMD by the block that the compiler was told to plan for.
-unsigned largest_block(const Step& step) {
-  hipFuncAttributes attributes{};
-  hipscope::check(hipFuncGetAttributes(&attributes, step.kernel));
-  return static_cast<unsigned>(attributes.maxThreadsPerBlock);
-}
-
-unsigned waves_of_block(const Sweep& sweep, const Blocks& blocks) {
-  const auto lanes = static_cast<unsigned>(sweep.device().wave_size);
-  return (blocks.size() + lanes - 1) / lanes;
-}
-
-double resident_waves(const Sweep& sweep, const Step& step, const Blocks& blocks) {
-  return double(resident_blocks(step, blocks)) * waves_of_block(sweep, blocks);
-}
-
-// Waves in percent of those that a CU keeps track of.
-double occupancy(const Sweep& sweep, double waves) {
-  const auto most = static_cast<double>(sweep.device().maximum_threads_per_compute_unit) /
-                    sweep.device().wave_size;
-  return 100 * waves / most;
-}
-
-// What the compiler made of a kernel, as the runtime reports it.
-void add_resources(const Sweep& sweep, Point& point, const Stage& stage, const Blocks& blocks) {
-  hipFuncAttributes attributes{};
-  hipscope::check(hipFuncGetAttributes(&attributes, stage.step.kernel));
-  const auto reported = [&](auto value) {
-    return sweep.is_hardware() ? static_cast<double>(value) : not_measured;
-  };
-  point.value("registers", reported(attributes.numRegs), "per thread");
-  point.value("scratch", reported(attributes.localSizeBytes), "bytes/thread");
-  point.value("LDS", reported(attributes.sharedSizeBytes), "bytes/block");
-  const double waves = resident_waves(sweep, stage.step, blocks);
-  point.value("resident", reported(waves), "waves/CU");
-  point.value("occupancy", reported(occupancy(sweep, waves)), "%");
-}
-
-// How full the CUs were in a step, from when each of its waves was where; and that the kernel that
-// tells does the same as the one that does not.
-void add_achieved_occupancy(Sweep& sweep, Point& point, Lattice& lattice, const Stage& stage,
-                            const Blocks& blocks, Work work) {
-  const Grid grid = lattice.grid();
-  const dim3 in_grid = shape_of(grid, blocks).grid;
-  const std::size_t waves =
-      std::size_t{in_grid.x} * in_grid.y * in_grid.z * waves_of_block(sweep, blocks);
-  hipscope::DeviceBuffer<WaveSpan> spans(waves);
-  spans.clear();
-  verify(point, lattice, work, 1,
-         "recorded: ", [&] { stage.recorded.run(lattice, blocks, spans.data()); });
-  const std::vector<WaveSpan> recorded = spans.to_host();
-  const auto told = [](const WaveSpan& span) { return span.end > 0 && span.end >= span.start; };
-  const auto first_lanes = first_lanes_in(grid, blocks, sweep.device().wave_size);
-  const auto all =
-      static_cast<std::uint64_t>(std::count_if(recorded.begin(), recorded.end(), told));
-  point.verify("recorded: every wave", all > first_lanes ? all - first_lanes : first_lanes - all,
-               first_lanes);
-  const double achieved = occupancy(sweep, average_resident_waves(recorded));
-  point.value("achieved", sweep.is_hardware() ? achieved : not_measured, "%");
-  if (resident_waves(sweep, stage.recorded, blocks) != resident_waves(sweep, stage.step, blocks)) {
-    sweep.note(stage.name + ": of the kernel that records " +
-               number(resident_waves(sweep, stage.recorded, blocks), 4) + " waves per CU fit");
-  }
 }
 
 void verify_stage(Point& point, Lattice& lattice, const Stage& stage, const Blocks& blocks,
@@ -218,35 +142,6 @@ void measure_stages(Sweep& sweep, const Sizes& sizes) {
   auto fold_point = sweep.point("fold of the halo", ++x);
   verify_stage(fold_point, lattice, unbounded_stage(), blocks, Work::model, 2);
   fold_point.measure([&] { lattice.fold(); });
-}
-
-// The most LDS that a block of the kernel may take. On NVIDIA it has to be asked for, and takes
-// from L1, which is to be of the same size for all.
-std::uint32_t allow_all_lds(const Sweep& sweep, [[maybe_unused]] const void* kernel) {
-  const auto bytes = static_cast<std::uint32_t>(sweep.device().largest_lds_bytes_per_block);
-#if defined(HIPSCOPE_BACKEND_NVIDIA)
-  hipscope::check(hipFuncSetAttribute(kernel, hipFuncAttributeMaxDynamicSharedMemorySize,
-                                      static_cast<int>(bytes)));
-  hipscope::check(hipFuncSetAttribute(kernel, hipFuncAttributePreferredSharedMemoryCarveout, 100));
-#endif
-  return bytes;
-}
-
-// L1 has again what the driver gives it, for the sweeps behind.
-void give_back_lds([[maybe_unused]] const void* kernel) {
-#if defined(HIPSCOPE_BACKEND_NVIDIA)
-  hipscope::check(hipFuncSetAttribute(kernel, hipFuncAttributePreferredSharedMemoryCarveout,
-                                      cudaSharedmemCarveoutDefault));
-#endif
-}
-
-// LDS that a block must take, out of `most`, so that no more than `wanted` are in place.
-std::uint32_t lds_for(const Stage& stage, Blocks blocks, int wanted, std::uint32_t most) {
-  constexpr std::uint32_t step = 512;
-  while (resident_blocks(stage.step, blocks) > wanted && blocks.lds_bytes + step <= most) {
-    blocks.lds_bytes += step;
-  }
-  return blocks.lds_bytes;
 }
 
 // The same kernel with fewer waves on each CU: small blocks, which take LDS that they do not use.
