@@ -342,36 +342,6 @@ void measure_data(Sweep& sweep, std::uint64_t fmas, std::uint64_t warm_milliseco
   }
 }
 
-// What single products show; see probes.h. Integers are not rounded.
-void measure_adds(Sweep& sweep) {
-  sweep.axis({.name = "instruction"});
-  sweep.headline("bits kept");
-  sweep.note("rounding: what is added for so many quarters of the last place, in last places");
-  double row = 0;
-  for (const Instruction* instruction : leading_instructions(sweep.device())) {
-    ++row;
-    if (instruction->sum.is_integer()) {
-      continue;
-    }
-    auto point = sweep.point(instruction->title(), row);
-    Probe probe(*instruction, wave_size(sweep));
-    const double kept = bits_kept(probe, *instruction);
-    point.value("bits kept", kept, "bits");
-    point.value("added at once", products_at_once(probe, *instruction, kept), "products");
-    const auto rounds_to = [&](bool odd, int quarters) {
-      return rounded(probe, *instruction, kept, odd, quarters);
-    };
-    point.value("1/4", rounds_to(false, 1), "");
-    point.value("2/4, even", rounds_to(false, 2), "");
-    point.value("2/4, odd", rounds_to(true, 2), "");
-    point.value("3/4", rounds_to(false, 3), "");
-    point.value("-3/4", rounds_to(false, -3), "");
-    point.value("subnormal factors", subnormal_factor(probe, *instruction), "");
-    point.value("subnormal sums", subnormal_sum(probe, *instruction), "");
-    point.verify("every element one of the possible sums", probe.wrong(), probe.checked());
-  }
-}
-
 int run(int argc, char** argv) {
   if (const auto status = probe_if_asked(argc, argv)) {
     return *status;
@@ -403,7 +373,8 @@ int run(int argc, char** argv) {
                    [=](Sweep& sweep) { measure_data(sweep, fmas, warm_up); });
   experiment.sweep("library", "products of large square matrices by the vendor's library",
                    [=](Sweep& sweep) { measure_library(sweep, side); });
-  experiment.sweep("adds", "how a sum is made, by single products", measure_adds);
+  experiment.sweep("adds", "how a sum is made, by single products",
+                   [](Sweep& sweep) { measure_adds(sweep, leading_instructions(sweep.device())); });
   experiment.conclude([](hipscope::Results& results) {
     std::vector<RowName> all;
     for (const Instruction& instruction : instructions_of(results.device())) {

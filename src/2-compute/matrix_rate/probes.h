@@ -1,6 +1,6 @@
 // How an instruction adds: single products and sums that come out one way or another. Each probe
 // makes one instruction of which all elements of D are alike: C has one value everywhere, A has the
-// same row everywhere, and B the same column.
+// same row everywhere, and B the same column. Sweep adds, at the end, has all of them.
 //
 // The idea of such probes is that of M. Fasi, N. J. Higham, M. Mikaitis and S. Pranesh, "Numerical
 // behavior of NVIDIA tensor cores", PeerJ Computer Science 7:e330, 2021.
@@ -178,6 +178,38 @@ inline double subnormal_factor(Probe& probe, const Instruction& instruction) {
 inline double subnormal_sum(Probe& probe, const Instruction& instruction) {
   const double smallest = std::scalbn(1.0, instruction.sum.least_subnormal_exponent());
   return probe.sum_of_factors(smallest, 0, 0, {0, smallest}) == 0 ? 0 : 1;
+}
+
+/// Sweep adds: what each instruction shows of itself. Integers are not rounded.
+inline void measure_adds(hipscope::Sweep& sweep,
+                         const std::vector<const Instruction*>& instructions) {
+  sweep.axis({.name = "instruction"});
+  sweep.headline("bits kept");
+  sweep.note("rounding: what is added for so many quarters of the last place, in last places");
+  const auto wave_size = static_cast<unsigned>(sweep.device().wave_size);
+  double row = 0;
+  for (const Instruction* instruction : instructions) {
+    ++row;
+    if (instruction->sum.is_integer()) {
+      continue;
+    }
+    auto point = sweep.point(instruction->title(), row);
+    Probe probe(*instruction, wave_size);
+    const double kept = bits_kept(probe, *instruction);
+    point.value("bits kept", kept, "bits");
+    point.value("added at once", products_at_once(probe, *instruction, kept), "products");
+    const auto rounds_to = [&](bool odd, int quarters) {
+      return rounded(probe, *instruction, kept, odd, quarters);
+    };
+    point.value("1/4", rounds_to(false, 1), "");
+    point.value("2/4, even", rounds_to(false, 2), "");
+    point.value("2/4, odd", rounds_to(true, 2), "");
+    point.value("3/4", rounds_to(false, 3), "");
+    point.value("-3/4", rounds_to(false, -3), "");
+    point.value("subnormal factors", subnormal_factor(probe, *instruction), "");
+    point.value("subnormal sums", subnormal_sum(probe, *instruction), "");
+    point.verify("every element one of the possible sums", probe.wrong(), probe.checked());
+  }
 }
 
 }  // namespace matrix_rate

@@ -253,10 +253,6 @@ void measure_rows(MeasureRow measure_row) {
   });
 }
 
-std::string block_on_each(const Crew& crew) {
-  return "a block of " + std::to_string(crew.threads) + " threads on each CU";
-}
-
 void measure_l2(Sweep& sweep, std::uint64_t rounds, std::uint64_t threads) {
   const Crew crew = whole_device(sweep, threads);
   sweep.axis({.name = "operation"});

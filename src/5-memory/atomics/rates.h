@@ -27,6 +27,11 @@ inline Crew whole_device(const hipscope::Sweep& sweep, std::uint64_t threads) {
           .wave_size = wave_size};
 }
 
+/// As notes of sweeps say it.
+inline std::string block_on_each(const Crew& crew) {
+  return "a block of " + std::to_string(crew.threads) + " threads on each CU";
+}
+
 /// Where lanes do not meet, an atomic is so much faster that it takes more of them to time it.
 inline unsigned rounds_for(const hipscope::Sweep& sweep, Pattern pattern, std::uint64_t rounds) {
   constexpr unsigned more = 16;

@@ -222,16 +222,6 @@ unsigned resident(const std::vector<Barrier>& barriers, const Sizes& sizes) {
   return blocks;
 }
 
-// 1, 2, 4 ... and `last`.
-std::vector<unsigned> powers_up_to(unsigned last) {
-  std::vector<unsigned> values;
-  for (unsigned value = 1; value < last; value *= 2) {
-    values.push_back(value);
-  }
-  values.push_back(last);
-  return values;
-}
-
 void measure_blocks(Sweep& sweep, const Sizes& sizes) {
   set_axis(sweep, {.name = "blocks", .scale = hipscope::Scale::logarithmic},
            "no more blocks than CUs; step: the cheapest barrier");
