@@ -19,6 +19,8 @@
 # time, so that the kernel never ends, and fails in itself on some of them. It leaves them out, and
 # checks them in a second run, which may end at the limit (a quarter of the others') or by such a
 # failure: that is said, but does not count.
+# No tool sees the vendors' libraries, whose kernels are not ours to mend: the binaries are told not to
+# call them.
 # initcheck runs without the poison that else fills fresh device memory and would hide every read of
 # what no kernel has written. Whole buffers are copied back to see that nothing was written beside a
 # result, so initcheck looks at kernels only, not at copies to the host.
@@ -49,7 +51,7 @@ declare -A sizes=(
   [fma_loop]="--fmas 512"
   [cu_staircase]="--fmas 16 --source-rounds 1 --hold 100"
   [ilp_tlp]="--rounds 1 --peak-rounds 1"
-  [matrix_rate]="--rounds 1 --fmas 1 --side 64 --warm 1 --filter chains|adds|library"
+  [matrix_rate]="--rounds 1 --fmas 1 --side 64 --warm 1 --filter chains|adds"
   [energy]="--warm 1 --window 1 --launch 1 --footprint 64Ki --filter power|fma|registers|bytes|sum"
   [soak]="--milliseconds 1 --launch 1 --footprint 64Ki"
   [vgpr_limit]="--fmas 2^20 --blocks-per-cu 2 --hops 3"
@@ -85,7 +87,8 @@ declare -A waiting_kernels=(
   [reduction]="early_ticket_kernel"
   [batchnorm]="channel_resident6kernel channel_staying6kernel channel_in_lds6kernel channel_asked_ahead6kernel"
   [sgemm]="split_along_k"
-  [dgemm]="split"
+  [dgemm]="split eight_k_kernel"
+  [hgemm]="columns_and_parts"
   [grid_sync]="rounds_kernel exchange_kernel"
 )
 
@@ -203,14 +206,15 @@ check_tables() {
 
 # start_run EXPERIMENT TOOL PART: starts it; PART is `main`, or `waiting` for racecheck's second run.
 start_run() {
-  local name=$1 tool=$2 part=$3 seconds=$limit kernel tool_options=() environment=()
+  local name=$1 tool=$2 part=$3 seconds=$limit kernel tool_options=()
+  local environment=(HIPSCOPE_LIBRARIES=no)
   local run_options=(--once) size_options log=$logs/$name.$tool.log
   case $tool in
     # Bytes between buffers, so that an access past the end of one does not hit the next.
     memcheck) tool_options=(--padding 256) ;;
     initcheck)
       tool_options=(--check-api-memory-access no)
-      environment=(HIPSCOPE_POISON=no)
+      environment+=(HIPSCOPE_POISON=no)
       ;;
     racecheck)
       for kernel in ${waiting_kernels[$name]-}; do

@@ -1,6 +1,8 @@
 // See hipscope/vendor/batch_norm.h.
 #include "hipscope/vendor/batch_norm.h"
 
+#include "hipscope/vendor/wanted.h"
+
 // What CMake has found: the library's types and functions under names that do not say whose they
 // are.
 #include HIPSCOPE_BATCH_NORM_LIBRARY
@@ -35,7 +37,7 @@ void BatchNorm::enqueue(const float* input, const float* gamma, const float* bet
                             beta, own.epsilon);
 }
 
-std::string batch_norm_library() { return library::name(); }
+std::string batch_norm_library() { return libraries_are_wanted() ? library::name() : ""; }
 
 std::string batch_norm_needs() { return library::needs; }
 

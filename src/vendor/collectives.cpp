@@ -1,6 +1,8 @@
 // See hipscope/vendor/collectives.h.
 #include "hipscope/vendor/collectives.h"
 
+#include "hipscope/vendor/wanted.h"
+
 // What CMake has found: `library::name`, `library::Communicators`.
 #include HIPSCOPE_COLLECTIVES_LIBRARY
 
@@ -20,6 +22,6 @@ void Collectives::enqueue(Collective operation, const std::vector<Party>& partie
   implementation_->communicators.enqueue(operation, parties, count);
 }
 
-std::string collectives_library() { return library::name(); }
+std::string collectives_library() { return libraries_are_wanted() ? library::name() : ""; }
 
 }  // namespace hipscope::vendor

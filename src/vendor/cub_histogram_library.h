@@ -19,7 +19,7 @@ inline void histogram(unsigned char* workspace, std::size_t& bytes, const unsign
                                             highest, static_cast<int>(count)));
 }
 
-std::string histogram_library() {
+inline std::string histogram_library_name() {
   return "CUB " + std::to_string(CUB_MAJOR_VERSION) + "." + std::to_string(CUB_MINOR_VERSION) +
          "." + std::to_string(CUB_SUBMINOR_VERSION);
 }

@@ -16,7 +16,7 @@ void sum(unsigned char* workspace, std::size_t& bytes, const Value* values, Valu
   check(cub::DeviceReduce::Sum(workspace, bytes, values, total, count));
 }
 
-std::string sum_library() {
+inline std::string sum_library_name() {
   return "CUB " + std::to_string(CUB_MAJOR_VERSION) + "." + std::to_string(CUB_MINOR_VERSION) +
          "." + std::to_string(CUB_SUBMINOR_VERSION);
 }

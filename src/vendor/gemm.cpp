@@ -1,6 +1,8 @@
 // See hipscope/vendor/gemm.h.
 #include "hipscope/vendor/gemm.h"
 
+#include "hipscope/vendor/wanted.h"
+
 // What CMake has found: the library's types and functions under names that do not say whose they
 // are.
 #include HIPSCOPE_GEMM_LIBRARY
@@ -30,7 +32,7 @@ void Gemm::enqueue(const GemmArguments<Half>& arguments) {
   library::multiply(implementation_->handle, arguments);
 }
 
-std::string gemm_library() { return library::name(); }
+std::string gemm_library() { return libraries_are_wanted() ? library::name() : ""; }
 
 bool gemm_may_end_the_process() { return library::may_end_the_process; }
 

@@ -1,14 +1,15 @@
 // See hipscope/vendor/histogram.h. The library's templates are compiled here, apart from the
 // experiments, whose machine code holds their own kernels only.
 
-// What CMake has found: `vendor::histogram` and `vendor::histogram_library`. It comes first, since
-// CUB does not bear the macros of hip_runtime.h.
+// What CMake has found: `vendor::histogram` and `vendor::histogram_library_name`. It comes first,
+// since CUB does not bear the macros of hip_runtime.h.
 #include HIPSCOPE_HISTOGRAM_LIBRARY
 
 #include <algorithm>
 
 #include "hipscope/buffer.h"
 #include "hipscope/vendor/histogram.h"
+#include "hipscope/vendor/wanted.h"
 
 namespace hipscope::vendor {
 
@@ -29,5 +30,7 @@ void Histogram::enqueue(const unsigned char* samples, unsigned* counts) {
   std::size_t bytes = workspace_->size();
   histogram(workspace_->data(), bytes, samples, counts, count_);
 }
+
+std::string histogram_library() { return libraries_are_wanted() ? histogram_library_name() : ""; }
 
 }  // namespace hipscope::vendor

@@ -1,6 +1,8 @@
 // See hipscope/vendor/matrix.h.
 #include "hipscope/vendor/matrix.h"
 
+#include "hipscope/vendor/wanted.h"
+
 // What CMake has found: the library's types and functions under names that do not say whose they
 // are.
 #include HIPSCOPE_MATRIX_LIBRARY
@@ -42,7 +44,9 @@ void RowProduct::enqueue(const RowProductArguments& arguments, void* workspace) 
   implementation_->product.enqueue(arguments, workspace);
 }
 
-std::string matrix_library() { return matrix_library_of_build::name(); }
+std::string matrix_library() {
+  return libraries_are_wanted() ? matrix_library_of_build::name() : "";
+}
 
 bool matrix_may_end_the_process() { return matrix_library_of_build::may_end_the_process; }
 

@@ -13,6 +13,6 @@ inline void histogram(unsigned char*, std::size_t&, const unsigned char*, unsign
                     histogram_libraries);
 }
 
-std::string histogram_library() { return ""; }
+inline std::string histogram_library_name() { return ""; }
 
 }  // namespace hipscope::vendor

@@ -13,6 +13,6 @@ void sum(unsigned char*, std::size_t&, const Value*, Value*, std::size_t) {
   throw DeviceError(std::string("this build has no library for sums: ") + sum_libraries);
 }
 
-std::string sum_library() { return ""; }
+inline std::string sum_library_name() { return ""; }
 
 }  // namespace hipscope::vendor

@@ -20,7 +20,7 @@ inline void histogram(unsigned char* workspace, std::size_t& bytes, const unsign
                                 levels, lowest, highest));
 }
 
-std::string histogram_library() {
+inline std::string histogram_library_name() {
   return "rocPRIM " + std::to_string(ROCPRIM_VERSION_MAJOR) + "." +
          std::to_string(ROCPRIM_VERSION_MINOR) + "." + std::to_string(ROCPRIM_VERSION_PATCH);
 }

@@ -18,7 +18,7 @@ void sum(unsigned char* workspace, std::size_t& bytes, const Value* values, Valu
   check(rocprim::reduce(workspace, bytes, values, total, Value{0}, count, rocprim::plus<Value>()));
 }
 
-std::string sum_library() {
+inline std::string sum_library_name() {
   return "rocPRIM " + std::to_string(ROCPRIM_VERSION_MAJOR) + "." +
          std::to_string(ROCPRIM_VERSION_MINOR) + "." + std::to_string(ROCPRIM_VERSION_PATCH);
 }

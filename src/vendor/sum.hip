@@ -1,14 +1,15 @@
 // See hipscope/vendor/sum.h. The library's templates are compiled here, apart from the experiments,
 // whose machine code holds their own kernels only.
 
-// What CMake has found: `vendor::sum` and `vendor::sum_library`. It comes first, since CUB does not
-// bear the macros of hip_runtime.h.
+// What CMake has found: `vendor::sum` and `vendor::sum_library_name`. It comes first, since CUB
+// does not bear the macros of hip_runtime.h.
 #include HIPSCOPE_SUM_LIBRARY
 
 #include <algorithm>
 
 #include "hipscope/buffer.h"
 #include "hipscope/vendor/sum.h"
+#include "hipscope/vendor/wanted.h"
 
 namespace hipscope::vendor {
 
@@ -36,5 +37,7 @@ void Sum<Value>::enqueue(const Value* values, Value* total) {
 
 template class Sum<float>;
 template class Sum<int>;
+
+std::string sum_library() { return libraries_are_wanted() ? sum_library_name() : ""; }
 
 }  // namespace hipscope::vendor

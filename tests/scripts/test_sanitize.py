@@ -33,7 +33,7 @@ while (($#)); do
   shift
 done
 key=$(basename "$1").$tool.$part
-echo "poison=${HIPSCOPE_POISON-} $call" >"$here/$key.call"
+echo "poison=${HIPSCOPE_POISON-} libraries=${HIPSCOPE_LIBRARIES-} $call" >"$here/$key.call"
 if [[ -e $here/$key.hangs ]]; then
   trap 'touch "$here/$key.terminated"; exit 143' TERM
   touch "$here/$key.started"
@@ -137,9 +137,9 @@ def test_all_clean(bench: Bench) -> None:
 def test_options_of_the_tools(bench: Bench) -> None:
     assert bench.run("--device", "1").returncode == 0
     assert "--padding " in bench.call("fma_loop.memcheck.main")
-    assert bench.call("fma_loop.initcheck.main").startswith("poison=no ")
+    assert bench.call("fma_loop.initcheck.main").startswith("poison=no libraries=no ")
     assert "--check-api-memory-access no " in bench.call("fma_loop.initcheck.main")
-    assert bench.call("fma_loop.memcheck.main").startswith("poison= ")
+    assert bench.call("fma_loop.memcheck.main").startswith("poison= libraries=no ")
     assert bench.call("fma_loop.memcheck.main").endswith(" --device 1 --fmas 512\n")
 
 

@@ -33,6 +33,15 @@ TEST(ProbeTest, TheFailureIsThatOfTheLibraryThatIsLinked) {
   EXPECT_EQ(gemm::failure_of_library(), "ended by signal 6");
 }
 
+TEST(ProbeTest, WhoWantsNoLibraryHasNone) {
+  setenv("HIPSCOPE_LIBRARIES", "no", 1);
+  EXPECT_EQ(hipscope::vendor::gemm_library(), "");
+  setenv("HIPSCOPE_LIBRARIES", "yes", 1);
+  EXPECT_EQ(hipscope::vendor::gemm_library(), "fake library");
+  unsetenv("HIPSCOPE_LIBRARIES");
+  EXPECT_EQ(hipscope::vendor::gemm_library(), "fake library");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {

@@ -8,12 +8,14 @@
 //
 // Part 2, sweep stages: ours, for any size and many blocks, with all matrices row by row;
 // files 4.01 and on. Each file is one rung and says what changed against the one before, and why
-// that should help. How they are checked and measured: ../gemm/ladder.h. Sweep operands asks what
-// holds FP64 FMAs back that wait for nothing.
+// that should help. How they are checked and measured: ../gemm/ladder.h. Sweep tiles checks each
+// tile of the last rung by itself; sweep operands asks what holds FP64 FMAs back that wait for
+// nothing.
 #include <hipscope/hipscope.h>
 
 #include <string>
 
+#include "../gemm/check_tiles.h"
 #include "../gemm/ladder.h"
 #include "bank_conflicts.h"
 #include "dgemm_findings.h"
@@ -66,6 +68,13 @@ int main(int argc, char** argv) {
                                            .stages = dgemm::all_stages(),
                                            .fmas_per_cycle = fmas_per_cycle,
                                            .odd_sizes = 8});
+#if !defined(HIPSCOPE_BACKEND_AMD)
+  experiment.sweep(
+      "tiles", "every tile of the last rung, with its splits, checked", [](hipscope::Sweep& sweep) {
+        gemm::check_tiles<double>(sweep, dgemm::tile_by_size_stage(),
+                                  dgemm::tile_by_size::kernels(), dgemm::tile_by_size::costs());
+      });
+#endif
   experiment.conclude([&](hipscope::Results& results) {
     dgemm::conclude(results);
     ladder.conclude(results);

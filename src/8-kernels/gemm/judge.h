@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "busy_units.h"
 #include "cases.h"
 #include "library.h"
 #include "problem.h"
@@ -30,6 +31,23 @@ Verdict judge(Library<Value, Result>& library, Problem<Value, Result>& problem,
               Factors<Value> factors) {
   problem.reset(factors.beta);
   library.enqueue(problem.product(factors.alpha, factors.beta));
+  return problem.judge(factors.alpha, factors.beta);
+}
+
+/// Judges a stage whose blocks hand sums to one another through its workspace: what that has is of
+/// a product of NaN, and half of the blocks come late.
+template <typename Value, typename Result>
+Verdict judge_late_blocks(const Stage<Value, Result>& stage, Problem<Value, Result>& problem,
+                          Factors<Value> factors, BusyUnits& busy) {
+  problem.poison_operands();
+  const Prepared<Value, Result> prepared(stage, problem.product(factors.alpha, factors.beta));
+  prepared.enqueue();
+  problem.fill_operands();
+  problem.reset(factors.beta);
+  prepared.renew();
+  busy.begin();
+  prepared.enqueue();
+  prepared.finish();
   return problem.judge(factors.alpha, factors.beta);
 }
 

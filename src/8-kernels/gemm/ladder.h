@@ -7,7 +7,8 @@
 //   against-library  the last stages and the library, measured in turn
 //   awkward          every stage where nothing is a multiple of its tile: single rows and columns,
 //                    k = 0, alpha = 0 with NaN in A and B, beta = 0 with NaN in C, rows with gaps;
-//                    checked, not measured
+//                    stages that hand sums from block to block also with blocks that come late
+//                    (busy_units.h); checked, not measured
 // The peak that shares refer to is FMAs per cycle of all CUs (NVIDIA: SMs) at the clock of each
 // measurement.
 #pragma once
@@ -19,6 +20,7 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -330,6 +332,10 @@ class Ladder {
     note_missing(sweep);
     const std::vector<AwkwardProblem<Value>> problems =
         awkward_problems<Value>(sweep, static_cast<unsigned>(largest_awkward_));
+    std::optional<BusyUnits> busy;
+    if (sweep.is_hardware()) {
+      busy.emplace(sweep.device());
+    }
     for (std::size_t i = 0; i < stages().size(); ++i) {
       if (!is_here(sweep, stages()[i])) {
         continue;
@@ -337,12 +343,18 @@ class Ladder {
       auto point = sweep.point(label_of(stages()[i]), static_cast<double>(i + 1));
       double largest = 0;
       for (const auto& [what, values, problem] : problems) {
-        const Verdict verdict = judge(stages()[i], *problem, what.factors);
-        point.verify(std::to_string(what.m) + " x " + std::to_string(what.n) + " x " +
-                         std::to_string(what.k) +
-                         (values == Values::random ? ", random" : ", integers"),
-                     verdict.wrong, verdict.checked);
-        largest = std::max(largest, verdict.error);
+        const std::string name = std::to_string(what.m) + " x " + std::to_string(what.n) + " x " +
+                                 std::to_string(what.k) +
+                                 (values == Values::random ? ", random" : ", integers");
+        const auto check = [&](const std::string& checked, const Verdict& verdict) {
+          point.verify(checked, verdict.wrong, verdict.checked);
+          largest = std::max(largest, verdict.error);
+        };
+        check(name, judge(stages()[i], *problem, what.factors));
+        if (busy && stages()[i].workspace_bytes != nullptr && what.factors.alpha != 0) {
+          check(name + ", half of the blocks late",
+                judge_late_blocks(stages()[i], *problem, what.factors, *busy));
+        }
       }
       point.value("cases", static_cast<double>(problems.size()), "");
       point.value("largest error", largest, "eps");

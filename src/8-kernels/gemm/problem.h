@@ -67,24 +67,19 @@ class Problem {
                  .ldb = (has_b_by_columns<Value> ? k : n) + gaps.b,
                  .ldc = n + gaps.c},
         values_(values),
+        key_(hipscope::key_of(seed)),
         a_(elements(m, extents_.lda)),
         b_(elements(has_b_by_columns<Value> ? n : k, extents_.ldb)),
         before_(elements(m, extents_.ldc)),
         c_(elements(m, extents_.ldc)),
         product_(elements(m, n)),
         magnitude_(elements(m, n)) {
-    const unsigned key = hipscope::key_of(seed);
     // sgemm's copies of 16 bytes to LDS may begin in the last values of a row of B and take only
     // those; compute-sanitizer's initcheck counts the gap behind them as read.
     b_.poison();
-    fill(a_, m, k, extents_.lda, hipscope::random_bits(key));
-    if constexpr (has_b_by_columns<Value>) {
-      fill(b_, n, k, extents_.ldb, hipscope::random_bits(key + 1));
-    } else {
-      fill(b_, k, n, extents_.ldb, hipscope::random_bits(key + 1));
-    }
+    fill_operands();
     before_.poison();  // what lies beside its rows is compared too
-    fill(before_, m, n, extents_.ldc, hipscope::random_bits(key + 2));
+    fill(before_, m, n, extents_.ldc, hipscope::random_bits(key_ + 2));
     hipscope::launch(reference_kernel<Value>,
                      {.grid = dim3(blocks_of(n, reference_side), blocks_of(m, reference_side)),
                       .block = dim3(reference_threads)},
@@ -117,6 +112,17 @@ class Problem {
   void poison_operands() {
     a_.poison();
     b_.poison();
+  }
+
+  /// Gives A and B their values, as they are at first.
+  void fill_operands() {
+    const auto [m, n, k, lda, ldb, ldc] = extents_;
+    fill(a_, m, k, lda, hipscope::random_bits(key_));
+    if constexpr (has_b_by_columns<Value>) {
+      fill(b_, n, k, ldb, hipscope::random_bits(key_ + 1));
+    } else {
+      fill(b_, k, n, ldb, hipscope::random_bits(key_ + 1));
+    }
   }
 
   /// Judges what is in C after a product of these factors.
@@ -198,6 +204,7 @@ class Problem {
 
   Extents extents_;
   Values values_;
+  unsigned key_;  // of all values
   hipscope::DeviceBuffer<Value> a_;
   hipscope::DeviceBuffer<Value> b_;
   hipscope::DeviceBuffer<Result> before_;
@@ -219,11 +226,19 @@ class Prepared {
     }
     if (!stage.any_size && !is_whole()) {
       pad();
+      copy_matrices();
     }
     if (stage.workspace_bytes != nullptr) {
       workspace_.emplace(stage.workspace_bytes(product_.extents));
       workspace_->clear();
       product_.workspace = workspace_->data();
+    }
+  }
+
+  /// Takes what the matrices hold by now; the workspace stays as the stage has left it.
+  void renew() const {
+    if (c_) {
+      copy_matrices();
     }
   }
 
@@ -271,6 +286,14 @@ class Prepared {
     a_.emplace(elements(to.m, to.lda));
     b_.emplace(elements(has_b_by_columns<Value> ? to.n : to.k, to.ldb));
     c_.emplace(elements(to.m, to.ldc));
+    product_.a = a_->data();
+    product_.b = b_->data();
+    product_.c = c_->data();
+  }
+
+  void copy_matrices() const {
+    const Extents& from = original_.extents;
+    const Extents& to = product_.extents;
     copy(a_->data(), to.m, to.k, to.lda, original_.a, from.m, from.k, from.lda);
     if constexpr (has_b_by_columns<Value>) {
       copy(b_->data(), to.n, to.k, to.ldb, original_.b, from.n, from.k, from.ldb);
@@ -278,9 +301,6 @@ class Prepared {
       copy(b_->data(), to.k, to.n, to.ldb, original_.b, from.k, from.n, from.ldb);
     }
     copy(c_->data(), to.m, to.n, to.ldc, original_.c, from.m, from.n, from.ldc);
-    product_.a = a_->data();
-    product_.b = b_->data();
-    product_.c = c_->data();
   }
 
   template <typename Element>

@@ -4,12 +4,14 @@
 // fileaccent's ladder (sgemm-exercise), in its order and each of them right, then stages of our
 // own: a file each, which says what changed against which other and why that should help. Read them
 // in the order of their numbers, 01 to 22; stages.h lists them. How they are checked and measured,
-// and the sweeps: ../gemm/ladder.h. Sweep limit asks what holds the fastest of them: limit.h.
+// and the sweeps: ../gemm/ladder.h. Sweep tiles checks each tile of the last one by itself; sweep
+// limit asks what holds the fastest of them: limit.h.
 #include <hipscope/hipscope.h>
 
 #include <string>
 #include <vector>
 
+#include "../gemm/check_tiles.h"
 #include "../gemm/ladder.h"
 #include "limit.h"
 #include "sgemm_findings.h"
@@ -79,6 +81,13 @@ int main(int argc, char** argv) {
                                     fmas_per_cycle(sweep.device().architecture, gemm::Unit::vector),
                                     static_cast<unsigned>(limit_k));
       });
+#if !defined(HIPSCOPE_BACKEND_AMD)
+  experiment.sweep(
+      "tiles", "every tile of the last rung, with its splits, checked", [](hipscope::Sweep& sweep) {
+        gemm::check_tiles<float>(sweep, sgemm::tile_by_size_stage(), sgemm::tile_by_size::kernels(),
+                                 sgemm::tile_by_size::costs());
+      });
+#endif
   experiment.conclude([&](hipscope::Results& results) {
     ladder.conclude(results);
     sgemm::conclude(results, rungs_of(ladder.stages()));

@@ -1,0 +1,72 @@
+// CUs that are busy for a while, so that the blocks of a kernel behind do not come at once.
+//
+// Blocks that share a tile have as many steps each and begin together: who leaves out the wait for
+// the others' sums mostly finds them all the same. Behind a kernel that has half of the CUs for
+// itself, half of the blocks come when the others have long ended.
+#pragma once
+
+#include <hipscope/hipscope.h>
+#include <hipscope/timer.h>
+
+namespace gemm {
+
+/// Has its CU until so many ticks of the timer are over. A turn takes more than one tick, so that
+/// their count ends a wait by a timer that stands still.
+static __global__ void __launch_bounds__(32) busy_kernel(unsigned* begun, long long ticks) {
+  if (threadIdx.x == 0) {
+    atomicAdd(begun, 1U);
+    const long long begin = hipscope::timer_ticks();
+    long long now = begin;
+    for (long long turn = 0; turn < ticks && now - begin < ticks; ++turn) {
+      now = hipscope::timer_ticks();
+    }
+  }
+}
+
+/// Half of a device's CUs, kept from what the default stream is given.
+class BusyUnits {
+ public:
+  explicit BusyUnits(const hipscope::DeviceDescription& device)
+      : blocks_((static_cast<unsigned>(device.compute_units) + 1) / 2),
+        lds_bytes_(static_cast<unsigned>(device.largest_lds_bytes_per_block)),
+        begun_(1) {
+    using hipscope::check;
+    constexpr int normal_priority = 0;
+    check(hipStreamCreateWithPriority(&stream_, hipStreamNonBlocking, normal_priority));
+    // All LDS of a CU, so that no other block fits beside it.
+    check(hipFuncSetAttribute(reinterpret_cast<const void*>(busy_kernel),
+                              hipFuncAttributeMaxDynamicSharedMemorySize,
+                              static_cast<int>(lds_bytes_)));
+  }
+  ~BusyUnits() { static_cast<void>(hipStreamDestroy(stream_)); }
+  BusyUnits(const BusyUnits&) = delete;
+  BusyUnits& operator=(const BusyUnits&) = delete;
+
+  /// Returns when they are busy, for about 300 us; before that waits for all that was enqueued.
+  void begin() {
+    hipscope::check(hipDeviceSynchronize());
+    begun_.clear();
+    hipscope::check(hipDeviceSynchronize());
+    hipscope::launch(
+        busy_kernel,
+        {.grid = dim3(blocks_), .block = dim3(32), .lds_bytes = lds_bytes_, .stream = stream_},
+        begun_.data(), ticks);
+    // Copies of the default stream do not wait for the kernel, nor it for them.
+    while (begun_.to_host()[0] < blocks_) {
+    }
+  }
+
+ private:
+#if defined(HIPSCOPE_BACKEND_AMD)
+  static constexpr long long ticks = 30'000;  // of 10 ns
+#else
+  static constexpr long long ticks = 300'000;  // of 1 ns
+#endif
+
+  unsigned blocks_;
+  unsigned lds_bytes_;
+  hipscope::DeviceBuffer<unsigned> begun_;
+  hipStream_t stream_ = nullptr;
+};
+
+}  // namespace gemm
