@@ -54,7 +54,8 @@ void check_tiles(hipscope::Sweep& sweep, const Stage<Value>& rung,
   const Split splits[] = {{1, 1}, {2, 1}, {4, 1}, {8, 1}, {1, 3}, {2, 2}};
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const TileOption& option = kernels[i].option;
-    auto point = sweep.point(std::to_string(option.rows) + " x " + std::to_string(option.columns) +
+    auto point = sweep.point(std::to_string(i + 1) + ": " + std::to_string(option.rows) + " x " +
+                                 std::to_string(option.columns) +
                                  (option.deals_out_steps ? ", steps dealt out" : ""),
                              static_cast<double>(i + 1));
     double largest = 0;
