@@ -22,6 +22,13 @@ inline std::string in_bytes(double bytes) {
                               : hipscope::number(bytes / (1024 * mib), 5) + " GiB";
 }
 
+/// A level as evidence.
+inline std::string level_text(const hipscope::Level& level) {
+  return hipscope::number(level.y, 4) + " cycles from " + in_bytes(level.first_x) + " on, over " +
+         std::to_string(level.points) + " points within " +
+         hipscope::number(100 * level.spread, 2) + " %";
+}
+
 /// What is told with less is wrong more often than not: it is evidence and no value.
 inline constexpr double smallest_confidence = 0.3;
 
