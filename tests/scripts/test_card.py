@@ -106,7 +106,8 @@ def add_full(folder: Path) -> None:
         inference("cache level 2 line", 128.0, "bytes"), inference("cache level 2 sector", 32.0, "bytes"),
         inference("fetched by a cache level 2 miss", 64.0, "bytes"))
     add(folder, "cache_sharing",
-        inference("constant cache level 1 line", 64.0, "bytes"), inference("constant cache level 1 sector", 64.0, "bytes"),
+        inference("constant cache level 1 line", 64.0, "bytes"),
+        inference("constant cache level 1 sector", 64.0, "bytes"),
         inference("first cache of vector loads, latency", 35.0),
         inference("cache shared by vector and texture", 100.0, "% evicted"),
         inference("vector cache left beside the largest LDS", 28672.0, "bytes"),
