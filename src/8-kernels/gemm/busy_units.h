@@ -34,9 +34,7 @@ class BusyUnits {
     constexpr int normal_priority = 0;
     check(hipStreamCreateWithPriority(&stream_, hipStreamNonBlocking, normal_priority));
     // All LDS of a CU, so that no other block fits beside it.
-    check(hipFuncSetAttribute(reinterpret_cast<const void*>(busy_kernel),
-                              hipFuncAttributeMaxDynamicSharedMemorySize,
-                              static_cast<int>(lds_bytes_)));
+    hipscope::allow_lds(busy_kernel, lds_bytes_);
   }
   ~BusyUnits() { static_cast<void>(hipStreamDestroy(stream_)); }
   BusyUnits(const BusyUnits&) = delete;
