@@ -55,7 +55,8 @@ int main(int argc, char** argv) {
                                                    .stages = hgemm::all_stages(),
                                                    .fmas_per_cycle = fmas_per_cycle,
                                                    .odd_sizes = 20});
-  experiment.sweep("formats", "the last stages with bfloat16, and with C in FP32",
+  experiment.sweep("formats",
+                   "the last stages with bfloat16, with floats of 8 bits, and with C in FP32",
                    [&](hipscope::Sweep& sweep) {
                      hgemm::measure_formats(sweep, ladder.size(), ladder.largest_awkward());
                    });
