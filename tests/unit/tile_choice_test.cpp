@@ -15,14 +15,16 @@ const DeviceCosts device = {.units = {.of_cluster = {100, 100, 90, 80}, .largest
                             .value_bytes = 4,
                             .start_cycles = 1000,
                             .copy_cycles = 10,
+                            .copy_slots = 1,
                             .bytes_per_cycle = 4000,
                             .bytes_from_memory = 2000,
                             .memory_cycles = 100,
-                            .uneven_blocks = 0.5,
                             .meeting_cycles = 500,
                             .summed_per_cycle = 100,
                             .memory_meeting_cycles = 700,
-                            .memory_summed_per_cycle = 64};
+                            .memory_summed_per_cycle = 64,
+                            .aligning_cycles = 3000,
+                            .aligned_per_cycle = 50};
 const TileOption small = {.rows = 32,
                           .columns = 32,
                           .depth = 10,
@@ -78,13 +80,12 @@ TEST(TileChoiceTest, ClustersCannotBeOnAllCus) {
                    1000 + 10 * 2 * 200 + 2 * 100 + 500 + 2 * 16384 / 100.0);
 }
 
-TEST(TileChoiceTest, BlocksThatLeaveRoomAreNotSpreadEvenly) {
-  // 300 tiles, three for each CU of four, and half a block more for some; of clusters of two, a
-  // quarter; of all that there is room for, none.
+TEST(TileChoiceTest, BlocksThatLeaveRoomAreSpreadEvenly) {
+  // 300 tiles, three for each CU, which has room for four.
   EXPECT_DOUBLE_EQ(cycles_of(small, alone, {30 * 32, 10 * 32, 100}, device),
-                   1000 + 10 * 3.5 * 100 + 3 * 50);
+                   1000 + 10 * 3 * 100 + 3 * 50);
   EXPECT_DOUBLE_EQ(cycles_of(small, {2, 1}, {15 * 32, 10 * 32, 200}, device),
-                   1000 + 10 * 3.25 * 100 + 3 * 50 + 500 + 3 * 4096 / 100.0);
+                   1000 + 10 * 3 * 100 + 3 * 50 + 500 + 3 * 4096 / 100.0);
 }
 
 TEST(TileChoiceTest, AFullCuTakesABlockAfterTheOther) {
@@ -129,6 +130,26 @@ TEST(TileChoiceTest, CopiesOfSingleValuesMayTakeLonger) {
   // 20 copies of 32 values for each step.
   EXPECT_DOUBLE_EQ(cycles_of(small, alone, {640, 640, 100, false}, device),
                    1000 + 10 * 4 * 200 + 4 * 50);
+}
+
+TEST(TileChoiceTest, CopiesOfSingleValuesTakeSlotsOfTheFmas) {
+  DeviceCosts fast = device;
+  fast.copy_cycles = 2;
+  // A step of 100 cycles and 20 for as many copies.
+  EXPECT_DOUBLE_EQ(cycles_of(small, alone, {640, 640, 100, false}, fast),
+                   1000 + 10 * 4 * 120 + 4 * 50);
+}
+
+TEST(TileChoiceTest, AKernelThatAlignsBFirstTakesItsTime) {
+  TileOption aligning = dealt;
+  aligning.aligns_b = true;
+  const ProductSize odd = {100 * 128, 128, 100, false};
+  const double without = cycles_of(dealt, alone, odd, device);
+  // 128 x 100 values of 4 bytes, read and written.
+  EXPECT_DOUBLE_EQ(cycles_of(aligning, alone, odd, device), without + 3000 + 2 * 12800 * 4 / 50.0);
+  const ProductSize whole = {100 * 128, 128, 100};
+  EXPECT_DOUBLE_EQ(cycles_of(aligning, alone, whole, device),
+                   cycles_of(dealt, alone, whole, device));
 }
 
 TEST(TileChoiceTest, StepsThatAreDealtOutLeaveNoRoundEmpty) {

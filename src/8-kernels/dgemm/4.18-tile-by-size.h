@@ -41,17 +41,17 @@ inline const std::vector<SizedKernel>& kernels() {
     kernel_of<small_tiles::Tile>({61, 249, 1150}),
     kernel_of<Widest>({600, 1000, 500}),
 #else
-    kernel_of<Shape<32, 32, 16, 16, 1, 4, 4> >({61, 249, 1150}),
-    kernel_of<Shape<64, 32, 32, 16, 1, 4, 4> >({268, 459, 1204}),
-    kernel_of<small_tiles::Tile>({565, 550, 1776}),
-    kernel_of<Shape<64, 128, 32, 64, 1, 4, 2> >({1115, 354, 5544}),
-    kernel_of<Widest>({1173, 551, 4427}),
+    kernel_of<Shape<32, 32, 16, 16, 1, 4, 4> >({61, 230, 825}),
+    kernel_of<Shape<64, 32, 32, 16, 1, 4, 4> >({267, 361, 1203}),
+    kernel_of<small_tiles::Tile>({680, 556, 3683}),
+    kernel_of<Shape<64, 128, 32, 64, 1, 4, 2> >({1165, 1360, 4646}),
+    kernel_of<Widest>({1192, 552, 3403}),
     // For sides of 16:
-    kernel_of<Shape<16, 64, 16, 16, 1, 4, 5> >({231, 274, 831}),
-    kernel_of<Shape<64, 16, 16, 16, 1, 3, 3, 32> >({217, 581, 981}),
-    kernel_of<Shape<16, 32, 16, 16, 2, 4, 4> >({219, 250, 1721}),
+    kernel_of<Shape<16, 64, 16, 16, 1, 4, 5> >({247, 274, 894}),
+    kernel_of<Shape<64, 16, 16, 16, 1, 3, 3, 32> >({217, 920, 882}),
+    kernel_of<Shape<16, 32, 16, 16, 2, 4, 4> >({427, 250, 1036}),
 #endif
-    gemm::dealing_kernel<double, eight_k_stage>(2317, 8307)
+    gemm::dealing_kernel<double, eight_k_stage>(2321, 10050)
   };
   return all;
 }
@@ -61,15 +61,15 @@ inline gemm::DeviceCosts costs() {
   const bool has_clusters = gemm::uses_clusters(small_tiles::small_tiles_kernel<Tile, true>);
   return {.units = gemm::units_for_clusters(has_clusters),
           .value_bytes = sizeof(double),
-          .start_cycles = 3669,
-          .copy_cycles = 11.8,
-          .bytes_per_cycle = 3502,
-          .bytes_from_memory = 1889,
-          .memory_cycles = 1000,
-          .uneven_blocks = 0.45,
-          .meeting_cycles = 1137,
-          .summed_per_cycle = 18,
-          .memory_meeting_cycles = 2706,
+          .start_cycles = 3361,
+          .copy_cycles = 12.5,
+          .copy_slots = 2.30,
+          .bytes_per_cycle = 3342,
+          .bytes_from_memory = 2406,
+          .memory_cycles = 1919,
+          .meeting_cycles = 1035,
+          .summed_per_cycle = 20.2,
+          .memory_meeting_cycles = 3091,
           .memory_summed_per_cycle = 12.9};
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "split_sums.h"
@@ -84,7 +85,48 @@ std::uint64_t bytes_of_shared_tiles(const Extents& extents, Split split) {
               : 0);
 }
 
-/// Enqueues a kernel on as many blocks for each tile of `Shape`.
+/// Of the H200's 132 CUs, times of clusters of four and more fit 120.
+inline DeviceUnits units_for_clusters(bool has_clusters) {
+  const unsigned units = compute_units();
+  const unsigned for_clusters = units * 10 / 11;
+  return {.of_cluster = {units, units, for_clusters, for_clusters},
+          .largest_cluster = has_clusters ? most_blocks_of_a_cluster : 1};
+}
+
+/// LDS for a block that needs so many bytes, with which no more than `blocks` of them fit on a CU.
+/// Where kernels overlap, blocks come while the last of the kernel before are still there, to
+/// wherever there is room: two to one CU and none to another, and everybody waits for the two.
+inline unsigned lds_bytes_for([[maybe_unused]] unsigned blocks, unsigned needed) {
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+  struct Lds {
+    int of_unit = 0;
+    int of_block = 0;
+    int kept_of_block = 0;  // by the driver
+  };
+  static const Lds lds = [] {
+    int device = 0;
+    hipscope::check(hipGetDevice(&device));
+    Lds found;
+    for (const auto& [value, attribute] :
+         {std::pair{&found.of_unit, cudaDevAttrMaxSharedMemoryPerMultiprocessor},
+          std::pair{&found.of_block, cudaDevAttrMaxSharedMemoryPerBlockOptin},
+          std::pair{&found.kept_of_block, cudaDevAttrReservedSharedMemoryPerBlock}}) {
+      hipscope::check(cudaDeviceGetAttribute(value, attribute, device));
+    }
+    return found;
+  }();
+  constexpr unsigned step = 128;  // a multiple of what LDS is given out by
+  const auto share = static_cast<unsigned>(lds.of_unit) / (blocks + 1);
+  const auto kept = static_cast<unsigned>(lds.kept_of_block);
+  const unsigned bytes = share > kept ? ((share - kept) / step + 1) * step : 0;
+  return std::max(needed, std::min(bytes, static_cast<unsigned>(lds.of_block)));
+#else
+  return needed;
+#endif
+}
+
+/// Enqueues a kernel on as many blocks for each tile of `Shape`, no more of them on
+/// a CU than its share where several kernels may have blocks there.
 template <typename Shape, typename Value, typename SplitKernel>
 void enqueue_tiles(SplitKernel kernel, const Product<Value>& product, Split split) {
   const unsigned tiles = tiles_over<Shape>(product.extents);
@@ -94,7 +136,12 @@ void enqueue_tiles(SplitKernel kernel, const Product<Value>& product, Split spli
       .sums = reinterpret_cast<Value*>(static_cast<unsigned char*>(product.workspace) +
                                        bytes_of_marks(tiles * split.cluster)),
       .arrived = static_cast<unsigned*>(product.workspace)};
-  launch_clusters(kernel, tiles * split.clusters, split.cluster, Shape::threads, Shape::lds_bytes,
+  const unsigned units = units_of(split.cluster, units_for_clusters(true));
+  const unsigned of_unit = blocks_of(std::uint64_t{tiles} * split.cluster * split.clusters, units);
+  static const bool overlap = uses_clusters(kernel);
+  const bool have_room_to_spare = overlap && of_unit < Shape::blocks_per_unit;
+  launch_clusters(kernel, tiles * split.clusters, split.cluster, Shape::threads,
+                  have_room_to_spare ? lds_bytes_for(of_unit, Shape::lds_bytes) : Shape::lds_bytes,
                   product.extents, product.alpha, product.a, product.b, product.beta, product.c,
                   shared);
 }
@@ -102,8 +149,8 @@ void enqueue_tiles(SplitKernel kernel, const Product<Value>& product, Split spli
 /// Enqueues the kernel for matrices whose rows are whole pieces of 16 bytes, or that for any.
 template <typename Shape, auto for_whole_rows, auto for_any, typename Value>
 void enqueue_either(const Product<Value>& product, Split split, bool has_whole_rows) {
-  static const auto whole = hipscope::allow_lds(for_whole_rows, Shape::lds_bytes);
-  static const auto any = hipscope::allow_lds(for_any, Shape::lds_bytes);
+  static const auto whole = hipscope::allow_lds(for_whole_rows, lds_bytes_for(1, Shape::lds_bytes));
+  static const auto any = hipscope::allow_lds(for_any, lds_bytes_for(1, Shape::lds_bytes));
   enqueue_tiles<Shape>(has_whole_rows ? whole : any, product, split);
 }
 
@@ -148,7 +195,7 @@ SizedKernel<Value> sized_kernel(void (*enqueue)(const Product<Value>&, Split),
 
 /// A rung that deals out all steps, as one of the kernels.
 template <typename Value, Stage<Value> (*rung)()>
-SizedKernel<Value> dealing_kernel(double step_cycles, double end_cycles) {
+SizedKernel<Value> dealing_kernel(double step_cycles, double end_cycles, bool aligns_b = false) {
   constexpr double steps_on_way = 3;
   static const Stage<Value> stage = rung();
   return {.option = {.rows = stage.tiles.block_rows,
@@ -161,7 +208,8 @@ SizedKernel<Value> dealing_kernel(double step_cycles, double end_cycles) {
                      .bytes_on_way = steps_on_way * stage.tiles.depth *
                                      (stage.tiles.block_rows + stage.tiles.block_columns) *
                                      sizeof(Value),
-                     .deals_out_steps = true},
+                     .deals_out_steps = true,
+                     .aligns_b = aligns_b},
           .enqueue = [](const Product<Value>& product, Split) { stage.enqueue(stage, product); },
           .workspace_bytes = [](const Extents& extents,
                                 Split) { return stage.workspace_bytes(extents); }};
@@ -186,14 +234,6 @@ Stage<Value> by_choice(Stage<Value> stage) {
     return kernels()[choice.option].workspace_bytes(extents, choice.split);
   };
   return stage;
-}
-
-/// Of the H200's 132 CUs, times of clusters of four and more fit 120.
-inline DeviceUnits units_for_clusters(bool has_clusters) {
-  const unsigned units = compute_units();
-  const unsigned for_clusters = units * 10 / 11;
-  return {.of_cluster = {units, units, for_clusters, for_clusters},
-          .largest_cluster = has_clusters ? most_blocks_of_a_cluster : 1};
 }
 
 }  // namespace gemm

@@ -20,8 +20,9 @@ double steps_of(const TileOption& option, const ProductSize& size) {
 double step_cycles_of(const TileOption& option, const ProductSize& size,
                       const DeviceCosts& device) {
   constexpr double lanes = 32;
-  const double copies = 1.0 * option.depth * (option.rows + option.columns) / lanes;
-  return std::max(option.step_cycles, size.is_aligned ? 0 : copies * device.copy_cycles);
+  const double copies =
+      size.is_aligned ? 0 : 1.0 * option.depth * (option.rows + option.columns) / lanes;
+  return std::max(option.step_cycles + copies * device.copy_slots, copies * device.copy_cycles);
 }
 
 // Of all that `steps` steps of the kernel read.
@@ -39,22 +40,17 @@ double memory_cycles_of(const TileOption& option, double blocks, const ProductSi
   return values * device.value_bytes / bytes_per_cycle;
 }
 
-// CUs that blocks can be on in such clusters.
-double units_of(unsigned cluster, const DeviceCosts& device) {
-  const unsigned* units = device.units.of_cluster;
-  for (; cluster > 1; cluster /= 2) {
-    ++units;
-  }
-  return *units;
-}
-
 double dealt_out_cycles_of(const TileOption& option, const ProductSize& size,
                            const DeviceCosts& device) {
   constexpr double fewest_steps = 4;  // of a block
   const double tiles = tiles_of(option, size);
   const double steps = tiles * steps_of(option, size);
-  const double busy = std::clamp(steps / fewest_steps, 1.0, units_of(1, device));
-  return device.start_cycles +
+  const double busy = std::clamp(steps / fewest_steps, 1.0, 1.0 * units_of(1, device.units));
+  const double aligned_bytes = 2.0 * size.k * size.n * device.value_bytes;
+  const double aligning = size.is_aligned || !option.aligns_b
+                              ? 0
+                              : device.aligning_cycles + aligned_bytes / device.aligned_per_cycle;
+  return device.start_cycles + aligning +
          std::max({steps / busy * step_cycles_of(option, size, device),
                    bytes_cycles_of(option, steps, device),
                    memory_cycles_of(option, busy, size, device)}) +
@@ -77,6 +73,14 @@ double sharing_cycles_of(const TileOption& option, Split split, double blocks_of
 
 }  // namespace
 
+unsigned units_of(unsigned cluster, const DeviceUnits& units) {
+  const unsigned* of_cluster = units.of_cluster;
+  for (; cluster > 1; cluster /= 2) {
+    ++of_cluster;
+  }
+  return *of_cluster;
+}
+
 double cycles_of(const TileOption& option, Split split, const ProductSize& size,
                  const DeviceCosts& device) {
   if (option.deals_out_steps) {
@@ -85,12 +89,9 @@ double cycles_of(const TileOption& option, Split split, const ProductSize& size,
   const double blocks = 1.0 * split.cluster * split.clusters;
   const double steps = over(steps_of(option, size), blocks);
   const double all_blocks = tiles_of(option, size) * blocks;
-  const double of_unit = over(all_blocks, units_of(split.cluster, device));
+  const double of_unit = over(all_blocks, units_of(split.cluster, device.units));
   const double rounds = over(of_unit, option.resident);
-  const double uneven = device.uneven_blocks / split.cluster;
-  const double busiest =
-      std::max(of_unit, std::min(of_unit + uneven, static_cast<double>(option.resident)));
-  const double computing = steps * std::max(busiest * step_cycles_of(option, size, device),
+  const double computing = steps * std::max(of_unit * step_cycles_of(option, size, device),
                                             rounds * option.least_step_cycles);
   return device.start_cycles +
          std::max({computing, bytes_cycles_of(option, all_blocks * steps, device),
@@ -108,7 +109,7 @@ std::vector<Split> splits_of(const TileOption& option, const ProductSize& size,
   const double tiles = tiles_of(option, size);
   std::vector<Split> splits;
   for (unsigned cluster = 1; cluster <= device.units.largest_cluster; cluster *= 2) {
-    const double units = units_of(cluster, device);
+    const double units = units_of(cluster, device.units);
     const auto add = [&](double clusters) {
       if (clusters >= 1 && clusters * cluster <= steps &&
           (splits.empty() || splits.back().cluster != cluster ||

@@ -7,11 +7,10 @@
 //           step's loads, barrier and FMAs wait for each other, and takes `least_step_cycles` for a
 //           step of as many as it has room for. Blocks over CUs are rounded up: a last block more
 //           for some CUs is a round in which the others idle, which many small tiles make short.
-//           And where CUs have room to spare, blocks are not spread evenly: they come while the
-//           last of the kernel before still run, to wherever there is room. (Those of a cluster are
-//           on different CUs.)
-//           Where rows do not begin at multiples of 16 bytes, a step takes its copies' time at
-//           least, which go value by value.
+//           (That no CU has more than its share is for the launch to see to: chosen_tile.h.)
+//           Where rows do not begin at multiples of 16 bytes, copies go value by value: they take
+//           slots of the step's FMAs, and a step takes their time at least. A kernel that copies B
+//           first, to aligned rows, takes what that takes.
 //   bytes   what all steps read, over what L2 gives: small tiles read more for the same FMAs
 //   memory  what the matrices have, over what memory gives, which is no more than what is on its
 //           way to all blocks in the time that it takes: the floor of flat products
@@ -51,6 +50,7 @@ struct TileOption {
   /// Its blocks deal out the steps of all tiles among themselves: no round is partly empty, but
   /// each ends as often as its tile has blocks, and none shares a tile in another way.
   bool deals_out_steps = false;
+  bool aligns_b = false;  ///< by a kernel of its own, where rows are not aligned
 };
 
 /// CUs that clusters of 1, 2, 4 and 8 blocks can have a block on each: a cluster lies within a
@@ -66,14 +66,16 @@ struct DeviceCosts {
   unsigned value_bytes;            ///< of an element
   double start_cycles;             ///< launch and first loads
   double copy_cycles;              ///< of 32 lanes' copies of a value each
+  double copy_slots;               ///< that they take of the step's FMAs, in cycles
   double bytes_per_cycle;          ///< that L2 gives all CUs together
   double bytes_from_memory;        ///< per cycle
   double memory_cycles;            ///< that bytes are on their way
-  double uneven_blocks;            ///< that the busiest CU has above its share of lone blocks
   double meeting_cycles;           ///< until the blocks of a cluster have waited for each other
   double summed_per_cycle;         ///< bytes of others' sums that a CU reads
   double memory_meeting_cycles;    ///< until a tile's last cluster knows that it is the last
   double memory_summed_per_cycle;  ///< bytes of other clusters' sums that a CU reads
+  double aligning_cycles = 0;      ///< of a kernel that aligns B's rows, beside its bytes
+  double aligned_per_cycle = 1;    ///< bytes that it reads and writes
 };
 
 struct TileChoice {
@@ -81,6 +83,9 @@ struct TileChoice {
   Split split{};
   double cycles = 0;  ///< that the model says it takes; 0: there is no choice
 };
+
+/// CUs that blocks can be on in clusters of so many.
+unsigned units_of(unsigned cluster, const DeviceUnits& units);
 
 /// Of a product by one kernel and so many blocks for each tile.
 double cycles_of(const TileOption& option, Split split, const ProductSize& size,

@@ -37,17 +37,17 @@ inline const std::vector<SizedKernel>& kernels() {
   using Least = lying::Shape<16, 16, 8, 2, 4, 8, 8, 4, 3>;
 #endif
   static const std::vector<SizedKernel> all = {
-    sized_kernel<Small>(small::enqueue<Small>, {309, 380, 1026}),
-    sized_kernel<small::Tile>(small::enqueue<small::Tile>, {410, 524, 1614}),
-    sized_kernel<lying::Tile>(lying::enqueue<lying::Tile>, {761, 999, 2623}),
+    sized_kernel<Small>(small::enqueue<Small>, {322, 376, 479}),
+    sized_kernel<small::Tile>(small::enqueue<small::Tile>, {423, 521, 1328}),
+    sized_kernel<lying::Tile>(lying::enqueue<lying::Tile>, {949, 995, 1458}),
 #if !defined(HIPSCOPE_BACKEND_HOST)
-    sized_kernel<Wide>(small::enqueue<Wide>, {1411, 1735, 4505}),
-    sized_kernel<Widest>(small::enqueue<Widest>, {1495, 1120, 5590}),
-    sized_kernel<Narrow>(lying::enqueue<Narrow>, {492, 679, 1568}),
-    sized_kernel<Tall>(lying::enqueue<Tall>, {1043, 1277, 2297}),
-    sized_kernel<Least>(lying::enqueue<Least>, {340, 472, 2433}),
+    sized_kernel<Wide>(small::enqueue<Wide>, {1418, 1626, 4986}),
+    sized_kernel<Widest>(small::enqueue<Widest>, {1493, 909, 5218}),
+    sized_kernel<Narrow>(lying::enqueue<Narrow>, {500, 623, 867}),
+    sized_kernel<Tall>(lying::enqueue<Tall>, {1114, 1286, 1167}),
+    sized_kernel<Least>(lying::enqueue<Least>, {359, 348, 998}),
 #endif
-    gemm::dealing_kernel<float, split_along_k_stage>(2662, 12274)
+    gemm::dealing_kernel<float, split_along_k_stage>(2557, 6736, true)
   };
   return all;
 }
@@ -57,16 +57,18 @@ inline gemm::DeviceCosts costs() {
   const bool has_clusters = gemm::uses_clusters(small_tiles::small_tiles_kernel<Tile, true>);
   return {.units = gemm::units_for_clusters(has_clusters),
           .value_bytes = sizeof(float),
-          .start_cycles = 3573,
-          .copy_cycles = 11.5,
-          .bytes_per_cycle = 2710,
-          .bytes_from_memory = 1744,
-          .memory_cycles = 1421,
-          .uneven_blocks = 0.45,
-          .meeting_cycles = 909,
-          .summed_per_cycle = 42,
-          .memory_meeting_cycles = 2929,
-          .memory_summed_per_cycle = 13.9};
+          .start_cycles = 4789,
+          .copy_cycles = 10.3,
+          .copy_slots = 0.57,
+          .bytes_per_cycle = 2110,
+          .bytes_from_memory = 1903,
+          .memory_cycles = 1088,
+          .meeting_cycles = 363,
+          .summed_per_cycle = 1000,
+          .memory_meeting_cycles = 2943,
+          .memory_summed_per_cycle = 15.4,
+          .aligning_cycles = 32733,
+          .aligned_per_cycle = 688};
 }
 
 }  // namespace tile_by_size
