@@ -22,13 +22,14 @@ const DeviceCosts device = {.units = {.of_cluster = {100, 100, 90, 80}, .largest
                             .meeting_cycles = 500,
                             .summed_per_cycle = 100,
                             .memory_meeting_cycles = 700,
-                            .memory_summed_per_cycle = 64,
+                            .memory_round_cycles = 64,
                             .aligning_cycles = 3000,
                             .aligned_per_cycle = 50};
 const TileOption small = {.rows = 32,
                           .columns = 32,
                           .depth = 10,
                           .resident = 4,
+                          .threads = 64,
                           .step_cycles = 100,
                           .least_step_cycles = 200,
                           .end_cycles = 50,
@@ -37,6 +38,7 @@ const TileOption large = {.rows = 64,
                           .columns = 64,
                           .depth = 10,
                           .resident = 2,
+                          .threads = 256,
                           .step_cycles = 200,
                           .least_step_cycles = 300,
                           .end_cycles = 100,
@@ -45,6 +47,7 @@ const TileOption dealt = {.rows = 128,
                           .columns = 128,
                           .depth = 10,
                           .resident = 1,
+                          .threads = 256,
                           .step_cycles = 700,
                           .least_step_cycles = 700,
                           .end_cycles = 5000,
@@ -65,12 +68,13 @@ TEST(TileChoiceTest, BlocksOfAClusterShareStepsAndMeet) {
 }
 
 TEST(TileChoiceTest, ClustersMeetInMemoryAndTheLastAddsUp) {
-  // 100 steps by 12 blocks of their own, 9 at most.
+  // 100 steps by 12 blocks of their own, 9 at most. Each of 64 threads has four of 256 pieces, of
+  // which those of four clusters come at a time.
   EXPECT_DOUBLE_EQ(cycles_of(small, {1, 12}, {32, 32, 1000}, device),
-                   1000 + 9 * 200 + 50 + 700 + 12 * 4096 / 64.0);
+                   1000 + 9 * 200 + 50 + 700 + 4 * 3 * 64);
   // By three clusters of four the same, of which each block adds up a fourth.
   EXPECT_DOUBLE_EQ(cycles_of(small, {4, 3}, {32, 32, 1000}, device),
-                   1000 + 9 * 200 + 50 + (500 + 4096 / 100.0) + (700 + 3 * 1024 / 64.0));
+                   1000 + 9 * 200 + 50 + (500 + 4096 / 100.0) + (700 + 64));
 }
 
 TEST(TileChoiceTest, ClustersCannotBeOnAllCus) {
@@ -120,7 +124,7 @@ TEST(TileChoiceTest, FewBlocksHaveLittleOnItsWay) {
   const double bytes = (128 * 1000 * 2 + 128 * 128) * 4.0;
   EXPECT_DOUBLE_EQ(cycles_of(slow, alone, {128, 128, 1000}, device), 1000 + bytes / 8 + 50);
   EXPECT_DOUBLE_EQ(cycles_of(slow, {1, 4}, {128, 128, 1000}, device),
-                   1000 + bytes / 32 + 50 + 700 + 4 * 4096 / 64.0);
+                   1000 + bytes / 32 + 50 + 700 + 4 * 1 * 64);
   // More than there is room for count no more: 400 blocks of 500.
   EXPECT_DOUBLE_EQ(cycles_of(slow, alone, {500 * 32, 32, 1000}, device),
                    1000 + (500 * 32 * 1000 + 1000 * 32 + 500 * 32 * 32) * 4.0 / 200 + 5 * 50);

@@ -65,8 +65,11 @@ double sharing_cycles_of(const TileOption& option, Split split, double blocks_of
     cycles += device.meeting_cycles + blocks_of_unit * sums / device.summed_per_cycle;
   }
   if (split.clusters > 1) {
+    constexpr double piece = 16;
+    constexpr double clusters_at_once = 4;
+    const double pieces = over(sums / piece, 1.0 * split.cluster * option.threads);
     cycles += device.memory_meeting_cycles +
-              split.clusters * sums / split.cluster / device.memory_summed_per_cycle;
+              pieces * over(split.clusters, clusters_at_once) * device.memory_round_cycles;
   }
   return cycles;
 }

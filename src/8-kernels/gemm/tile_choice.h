@@ -15,8 +15,9 @@
 //   memory  what the matrices have, over what memory gives, which is no more than what is on its
 //           way to all blocks in the time that it takes: the floor of flat products
 //   end     of each block's sums to C; where a tile has several blocks, what its clusters' blocks
-//           read of each other; and where it has several clusters, what of their sums goes through
-//           memory, which the last of them reads one after the other
+//           read of each other; and where it has several clusters, their sums' way through memory:
+//           the last of them waits for four clusters' at a time, as often as its threads have
+//           pieces of 16 bytes
 // Of steps, bytes and memory the greatest counts. Plain C++, no GPU headers.
 #pragma once
 
@@ -43,6 +44,7 @@ struct TileOption {
   unsigned columns;
   unsigned depth;            ///< of k in a step
   unsigned resident;         ///< blocks that a CU has room for
+  unsigned threads;          ///< of a block
   double step_cycles;        ///< of a CU that is full, for a step of one block
   double least_step_cycles;  ///< of a CU that is not, for a step of its blocks
   double end_cycles;         ///< of a block: its sums to C
@@ -63,19 +65,19 @@ struct DeviceUnits {
 /// The device, as the model knows it.
 struct DeviceCosts {
   DeviceUnits units;
-  unsigned value_bytes;            ///< of an element
-  double start_cycles;             ///< launch and first loads
-  double copy_cycles;              ///< of 32 lanes' copies of a value each
-  double copy_slots;               ///< that they take of the step's FMAs, in cycles
-  double bytes_per_cycle;          ///< that L2 gives all CUs together
-  double bytes_from_memory;        ///< per cycle
-  double memory_cycles;            ///< that bytes are on their way
-  double meeting_cycles;           ///< until the blocks of a cluster have waited for each other
-  double summed_per_cycle;         ///< bytes of others' sums that a CU reads
-  double memory_meeting_cycles;    ///< until a tile's last cluster knows that it is the last
-  double memory_summed_per_cycle;  ///< bytes of other clusters' sums that a CU reads
-  double aligning_cycles = 0;      ///< of a kernel that aligns B's rows, beside its bytes
-  double aligned_per_cycle = 1;    ///< bytes that it reads and writes
+  unsigned value_bytes;          ///< of an element
+  double start_cycles;           ///< launch and first loads
+  double copy_cycles;            ///< of 32 lanes' copies of a value each
+  double copy_slots;             ///< that they take of the step's FMAs, in cycles
+  double bytes_per_cycle;        ///< that L2 gives all CUs together
+  double bytes_from_memory;      ///< per cycle
+  double memory_cycles;          ///< that bytes are on their way
+  double meeting_cycles;         ///< until the blocks of a cluster have waited for each other
+  double summed_per_cycle;       ///< bytes of others' sums that a CU reads
+  double memory_meeting_cycles;  ///< until a tile's last cluster knows that it is the last
+  double memory_round_cycles;    ///< until sums of up to four clusters have come
+  double aligning_cycles = 0;    ///< of a kernel that aligns B's rows, beside its bytes
+  double aligned_per_cycle = 1;  ///< bytes that it reads and writes
 };
 
 struct TileChoice {
