@@ -137,11 +137,13 @@ void enqueue_tiles(SplitKernel kernel, const Product<Value>& product, Split spli
                                        bytes_of_marks(tiles * split.cluster)),
       .arrived = static_cast<unsigned*>(product.workspace)};
   const unsigned units = units_of(split.cluster, units_for_clusters(true));
-  const unsigned of_unit = blocks_of(std::uint64_t{tiles} * split.cluster * split.clusters, units);
+  const unsigned blocks = tiles * split.cluster * split.clusters;
+  const unsigned of_unit = blocks_of(blocks, units);
   static const bool overlap = uses_clusters(kernel);
-  const bool have_room_to_spare = overlap && of_unit < Shape::blocks_per_unit;
+  // So few that they and those of the kernel before find a CU each want nothing.
+  const bool may_meet = overlap && 2 * blocks > units && of_unit < Shape::blocks_per_unit;
   launch_clusters(kernel, tiles * split.clusters, split.cluster, Shape::threads,
-                  have_room_to_spare ? lds_bytes_for(of_unit, Shape::lds_bytes) : Shape::lds_bytes,
+                  may_meet ? lds_bytes_for(of_unit, Shape::lds_bytes) : Shape::lds_bytes,
                   product.extents, product.alpha, product.a, product.b, product.beta, product.c,
                   shared);
 }
