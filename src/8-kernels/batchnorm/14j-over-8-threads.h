@@ -1,6 +1,6 @@
 // Over 8 threads. Against 14i: 16 images for each thread, blocks of 512 threads.
 //
-// On the H200 480 Gpixel/s, 90.4 % of the copy.
+// On the H200 479 Gpixel/s, 90.7 % of the copy.
 #pragma once
 
 #include "accesses.h"

@@ -1,6 +1,6 @@
 // Over 16 threads. Against 14j: 8 images for each thread, blocks of 1024 threads.
 //
-// On the H200 481 Gpixel/s, 90.5 % of the copy.
+// On the H200 481 Gpixel/s, 90.9 % of the copy.
 #pragma once
 
 #include "accesses.h"

@@ -2,7 +2,7 @@
 // and no more. An integer sum for each block, so that no load can be left out. Blocks of 256, one
 // for each tile.
 //
-// On the H200 237 us for 1 GiB, 4526 GB/s.
+// On the H200 232 us for 1 GiB, 4624 GB/s.
 #pragma once
 
 #include "device_code.h"
