@@ -1,6 +1,6 @@
 // Against 4.06: a thread's columns are 16 apart, so that 16 lanes read 16 neighbours, each from
 // banks of its own.
-// On the H200 16.11 TFLOP/s, 1.24 times 4.06; 48.3 % of the peak, of 50 that LDS allows.
+// On the H200 16.12 TFLOP/s, 1.24 times 4.06; 48.3 % of the peak, of 50 that LDS allows.
 #pragma once
 
 #include "stage.h"

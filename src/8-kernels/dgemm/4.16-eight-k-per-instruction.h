@@ -2,8 +2,8 @@
 // sums that are read from the registers and written back half as often, which is power as well: at
 // large sizes the card holds the clock down by it. Both k that a lane loads side by side go into
 // one instruction. The operands of 8 k fit twice into 255 registers, but for 8 bytes.
-// On the H200 60.25 TFLOP/s at 1872 MHz, where 4.15 had 1879: 95.3 % of the peak, 4.15 has 93.3 %.
-// In turn with cuBLAS 1.007 times its rate, 4.15 0.982 times.
+// On the H200 53.41 TFLOP/s at 1658 MHz, where 4.15 had 1540: 95.5 % of the peak, 4.15 has 93.5 %.
+// In turn with cuBLAS 1.009 times its rate, 4.15 0.986 times.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 //
 // Against 03: the text says what the compilers do for the other form as well, which keep no more
 // than that in registers either; one k at a time instead of four.
-// On the H200 12.96 TFLOP/s, 0.98 of 03.
+// On the H200 12.98 TFLOP/s, 0.98 of 03.
 #pragma once
 
 #include "device_code.h"

@@ -7,7 +7,7 @@
 // come after the loop, which so has nothing to decide. As by fileaccent, 10368 bytes of LDS are
 // asked for at launch and not used. Corrected: fileaccent has no barrier between the first tile's
 // stores and its use, and takes the last tile from the second buffer whether it is there or not.
-// On the H200 3.55 TFLOP/s, 520 bytes of local memory; with the bound of 256 48.50, 1.37 times
+// On the H200 3.53 TFLOP/s, 520 bytes of local memory; with the bound of 256 48.49, 1.36 times
 // 03.5.
 #pragma once
 
