@@ -75,7 +75,7 @@ inline void measure_footprint_l1(Sweep& sweep, std::uint64_t traffic) {
 }
 
 // 32 KiB in flight per CU: an H200's L2 gives nearly the most with that (sweep l2: 10.4 TB/s, with
-// 64 KiB 11.1; with two blocks per CU 10.0, and 9.7 with 128 KiB), and its memory 94 to 97 % of
+// 64 KiB 10.6; with two blocks per CU 10.3, and 9.7 with 128 KiB), and its memory 95 to 96 % of
 // what it gives with 128 KiB (sweeps occupancy-*), however the 32 KiB are split.
 inline constexpr Crew footprint_crew = {.threads = 1024};
 inline constexpr unsigned footprint_loads = 2;
