@@ -8,34 +8,11 @@
 #include "capacity_laws.h"
 #include "hipscope/inference.h"
 #include "hipscope/statistics.h"
+#include "inference_rising.h"
 
 namespace hipscope {
 
 namespace {
-
-// The nearest curve that never falls, by pooling neighbours.
-std::vector<double> never_falling(std::span<const CurvePoint> curve) {
-  struct Pool {
-    double mean;
-    double points;
-  };
-  std::vector<Pool> pools;
-  for (const CurvePoint& point : curve) {
-    pools.push_back({point.y, 1});
-    while (pools.size() > 1 && pools[pools.size() - 2].mean >= pools.back().mean) {
-      const Pool last = pools.back();
-      pools.pop_back();
-      Pool& pool = pools.back();
-      pool.mean = (pool.mean * pool.points + last.mean * last.points) / (pool.points + last.points);
-      pool.points += last.points;
-    }
-  }
-  std::vector<double> rising;
-  for (const Pool& pool : pools) {
-    rising.insert(rising.end(), static_cast<std::size_t>(pool.points), pool.mean);
-  }
-  return rising;
-}
 
 // Where a rising curve comes to a share, and the points on both sides.
 struct Crossing {
@@ -121,7 +98,7 @@ std::optional<Capacity> fit_capacity(std::span<const CurvePoint> misses) {
   if (misses.size() < fewest_points) {
     return std::nullopt;
   }
-  const std::vector<double> rising = never_falling(misses);
+  const std::vector<double> rising = never_falling(misses, Middle::mean);
   constexpr double half = 0.5;
   if (rising.front() >= half || rising.back() <= half) {
     return std::nullopt;

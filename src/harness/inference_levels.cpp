@@ -7,6 +7,7 @@
 
 #include "hipscope/inference.h"
 #include "hipscope/statistics.h"
+#include "inference_rising.h"
 
 namespace hipscope {
 
@@ -242,6 +243,70 @@ bool is_staircase(const Logarithmic& curve, const std::vector<Run>& runs) {
          spread <= largest_spread * std::max(least_noise, curve.noise);
 }
 
+// Whether nearly all points lie within the noise of a curve that never falls: a staircase goes up
+// alone, what walks at random goes down as well.
+bool never_falls(const Logarithmic& curve) {
+  constexpr double share = 0.8;  // of the points; of normal noise, within 1.28
+  constexpr double farthest = 1.6;
+  std::vector<CurvePoint> points;
+  for (std::size_t i = 0; i < curve.y.size(); ++i) {
+    points.push_back({.x = curve.octaves[i], .y = curve.y[i]});
+  }
+  std::vector<double> distances = never_falling(points, Middle::median);
+  for (std::size_t i = 0; i < distances.size(); ++i) {
+    distances[i] = std::abs(curve.measured[i] - distances[i]);
+  }
+  const auto most = static_cast<std::size_t>(share * static_cast<double>(distances.size() - 1));
+  std::nth_element(distances.begin(), distances.begin() + static_cast<std::ptrdiff_t>(most),
+                   distances.end());
+  return distances[most] <= farthest * std::max(least_noise, curve.noise);
+}
+
+// The y of the cubic of the octaves that is nearest to a curve, by squares.
+std::vector<double> nearest_cubic(const Logarithmic& curve) {
+  constexpr int degree = 3;
+  std::vector<double> cubic(curve.y.size(), 0);
+  std::vector<std::vector<double>> powers;  // each at right angles to those before, of length 1
+  for (int power = 0; power <= degree; ++power) {
+    const double middle = (curve.octaves.front() + curve.octaves.back()) / 2;
+    std::vector<double> values;
+    for (const double octave : curve.octaves) {
+      values.push_back(std::pow(octave - middle, power));
+    }
+    const auto less = [](std::vector<double>& from, double times, const std::vector<double>& what) {
+      for (std::size_t i = 0; i < from.size(); ++i) {
+        from[i] -= times * what[i];
+      }
+    };
+    const auto product = [](const std::vector<double>& a, const std::vector<double>& b) {
+      return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+    };
+    for (const std::vector<double>& lower : powers) {
+      less(values, product(values, lower), lower);
+    }
+    const double length = std::sqrt(product(values, values));
+    less(values, 1 - 1 / length, std::vector<double>(values));
+    less(cubic, -product(curve.y, values), values);
+    powers.push_back(values);
+  }
+  return cubic;
+}
+
+// Whether a cubic goes through the curve as near as its noise lets anything: then that is a slope,
+// in which noise has made some flat places. One staircase in 300 is taken for one.
+bool is_smooth(const Logarithmic& curve) {
+  constexpr std::size_t free = 4;         // of a cubic
+  constexpr double largest_square = 9;    // an outlier counts as three deviations
+  constexpr double largest_misfit = 2.4;  // of noise alone: 1
+  const std::vector<double> cubic = nearest_cubic(curve);
+  double misfit = 0;
+  for (std::size_t i = 0; i < cubic.size(); ++i) {
+    const double distance = (curve.measured[i] - cubic[i]) / std::max(least_noise, curve.noise);
+    misfit += std::min(distance * distance, largest_square);
+  }
+  return misfit <= largest_misfit * static_cast<double>(cubic.size() - free);
+}
+
 // A straight line from 0 at `none` to 1 at `all`.
 double ramp(double value, double none, double all) {
   return std::clamp((value - none) / (all - none), 0.0, 1.0);
@@ -383,7 +448,8 @@ std::vector<Level> find_levels(std::span<const CurvePoint> curve, double smalles
   keep_steps_only(smooth, smallest_rise, runs);
   join_slopes(smooth, runs);
   widen(smooth, smallest_rise, runs);
-  if (runs.size() > 1 && !is_staircase(smooth, runs)) {
+  if (runs.size() > 1 &&
+      (!is_staircase(smooth, runs) || !never_falls(smooth) || is_smooth(smooth))) {
     runs = {{.begin = runs.front().begin, .end = runs.back().end}};
   }
   std::vector<Level> levels;

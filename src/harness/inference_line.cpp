@@ -101,6 +101,22 @@ ReachFit fit_reach(std::span<const CurvePoint> reach, double line) {
   return {.growth = fit.slope, .residual = root_mean_square(residuals)};
 }
 
+// Root mean square distance of y from a straight line of x, in octaves: how badly a curve is a
+// slope that only looks level at its small x.
+double misfit_of_slope(std::span<const CurvePoint> reach) {
+  std::vector<double> xs;
+  for (const CurvePoint& point : reach) {
+    xs.push_back(point.x);
+  }
+  const LineFit slope = fit_robust_line(xs, values(reach));
+  std::vector<double> residuals;
+  for (const CurvePoint& point : reach) {
+    const double modelled = slope.intercept + slope.slope * point.x;
+    residuals.push_back(modelled > 0 ? std::log2(point.y / modelled) : 1);
+  }
+  return root_mean_square(residuals);
+}
+
 }  // namespace
 
 std::optional<FetchUnit> find_fetch_unit(std::span<const CurvePoint> neighbours) {
@@ -180,7 +196,8 @@ std::optional<LineSize> fit_line_size(std::span<const CurvePoint> reach) {
   }
   const auto choice = choose(candidates);
   if (!choice || choice->residual > largest_residual || choice->index + 1 < fewest_points ||
-      choice->index + 1 + fewest_points > reach.size()) {
+      choice->index + 1 + fewest_points > reach.size() ||
+      misfit_of_slope(reach) <= choice->residual) {
     return std::nullopt;
   }
   const double line = reach[choice->index].x;

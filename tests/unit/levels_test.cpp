@@ -9,6 +9,7 @@
 
 #include "hipscope/inference.h"
 #include "made_curve.h"
+#include "normal_noise.h"
 
 namespace hipscope {
 namespace {
@@ -443,6 +444,43 @@ TEST(FindLevels, AHumpIsNoLevel) {
   const auto levels = find_levels(made, smallest_ratio);
   expect_levels(levels, vega, 610, 0);
   EXPECT_LT(levels[1].confidence, 0.8);
+}
+
+// Of so many curves of nothing, those in which a level seems to end.
+template <class MakeCurve>
+int with_an_end(const MakeCurve& make_curve) {
+  int found = 0;
+  for (unsigned seed = 1; seed <= 300; ++seed) {
+    const auto levels = find_levels(make_curve(seed), smallest_ratio);
+    found += levels.size() > 1 ? 1 : 0;
+  }
+  return found;
+}
+
+// Noise makes flat places in a slope, whose length fits some powers and grids.
+TEST(FindLevels, ASlopeInNoiseHasNoLevels) {
+  for (const auto& [power, noise] : {std::pair{0.2, 0.01}, std::pair{0.5, 0.05}}) {
+    const auto slope = [power = power, noise = noise](unsigned seed) {
+      return curve([=](double footprint) { return 100 * std::pow(footprint / kib, power); }, noise,
+                   seed);
+    };
+    EXPECT_LE(with_an_end(slope), 1) << power;
+  }
+}
+
+TEST(FindLevels, AWalkAtRandomHasNoLevels) {
+  const auto walk = [](unsigned seed) {
+    std::mt19937 random(seed);
+    NormalNoise step(0, 0.1);
+    auto made = curve([](double) { return 100; });
+    double walked = 0;
+    for (CurvePoint& point : made) {
+      walked += step(random);
+      point.y *= std::exp(walked);
+    }
+    return made;
+  };
+  EXPECT_LE(with_an_end(walk), 3);
 }
 
 TEST(FindLevels, NeedsThreePointsThatRiseInX) {

@@ -243,6 +243,14 @@ TEST(FitLineSize, AFlatCurveIsNone) {
   }
 }
 
+TEST(FitLineSize, ASlopeThatOnlyLooksLevelAtItsStartIsNone) {
+  const auto slope = [](double chunk) { return 1000 + 13.5 * chunk; };
+  EXPECT_FALSE(fit_line_size(curve(8, 1024, slope)));
+  for (unsigned seed = 1; seed <= seeds; ++seed) {
+    EXPECT_FALSE(fit_line_size(curve(8, 1024, slope, 0.01, seed)));
+  }
+}
+
 TEST(FitLineSize, ACurveThatRisesFromItsStartIsNone) {
   EXPECT_FALSE(fit_line_size(curve(32, 1024, reach(32, 400e3))));
   EXPECT_FALSE(fit_line_size(curve(32, 1024, reach(8, 400e3))));
