@@ -9,6 +9,7 @@
 //   format.h        numbers as text
 // What only some need they include by themselves:
 //   timed_rounds.h  kernels that repeat one body and take its time by the cycle counter
+//   pause.h         a pause of a wave that watches a clock
 //   timer.h         the timer of a constant rate, in a kernel
 //   compute_unit.h  which compute unit a thread runs on
 //   lds.h           loads and stores of LDS, each as one instruction of a chosen width

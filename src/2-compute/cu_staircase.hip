@@ -11,6 +11,7 @@
 // fixed time and do not compete for anything else: one thread watches the clock, the others wait at
 // a barrier. Their time is flat until every place of the GPU is taken.
 #include <hipscope/hipscope.h>
+#include <hipscope/pause.h>
 
 #include <algorithm>
 #include <cmath>
@@ -83,25 +84,17 @@ __global__ void __launch_bounds__(largest_block) source_kernel(float* sums, unsi
   sums[x] = sum;
 }
 
-// Gives the issue slots to others for a while. Without it the clock-watching loops of 24 waves on
-// one SM of an H200 delay the blocks that come after them by half the hold time.
-__device__ void pause() {
-#if defined(__CUDA_ARCH__)
-  __nanosleep(200);
-#elif defined(__HIP_DEVICE_COMPILE__)
-  __builtin_amdgcn_s_sleep(4);  // 4 x 64 cycles
-#endif
-}
-
 // Holds its place for `hold` cycles of its own CU's counter, whatever else runs there, and stores
 // how long it was; the other threads wait at the barrier. A turn of the loop takes more than one
-// cycle, so its count ends a wait by a counter that stands still.
+// cycle, so its count ends a wait by a counter that stands still. Without the pause the
+// clock-watching loops of 24 waves on one SM of an H200 delay the blocks that come after them by
+// half the hold time.
 __global__ void __launch_bounds__(largest_block) waiting_kernel(long long* held, long long hold) {
   if (threadIdx.x == 0) {
     CycleClock<> clock;
     clock.start();
     for (long long turn = 0; turn < hold && clock.elapsed() < hold; ++turn) {
-      pause();
+      hipscope::pause();
       clock.stop();
     }
     held[blockIdx.x] = clock.elapsed();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <hipscope/hipscope.h>
+#include <hipscope/pause.h>
 #include <hipscope/timer.h>
 
 namespace gemm {
@@ -18,6 +19,7 @@ static __global__ void __launch_bounds__(32) busy_kernel(unsigned* begun, long l
     const long long begin = hipscope::timer_ticks();
     long long now = begin;
     for (long long turn = 0; turn < ticks && now - begin < ticks; ++turn) {
+      hipscope::pause();
       now = hipscope::timer_ticks();
     }
   }

@@ -13,6 +13,7 @@
 // What ran beside what is told by the kernels: each block stores when it began and ended, by the
 // device's timer of a constant rate.
 #include <hipscope/hipscope.h>
+#include <hipscope/pause.h>
 #include <hipscope/timer.h>
 
 #include <algorithm>
@@ -35,15 +36,6 @@ constexpr int normal_priority = 0;
 
 // --- Kernels ----------------------------------------------------------------------------------
 
-// Gives the issue slots to others for a while.
-__device__ void pause() {
-#if defined(__CUDA_ARCH__)
-  __nanosleep(200);
-#elif defined(__HIP_DEVICE_COMPILE__)
-  __builtin_amdgcn_s_sleep(4);  // 4 x 64 cycles
-#endif
-}
-
 // Each block holds its place for `hold` ticks of the timer: one thread watches it, the others wait
 // at the barrier. A turn of the loop takes more than one tick, so its count ends a wait by a timer
 // that stands still.
@@ -52,7 +44,7 @@ __global__ void __launch_bounds__(large_block) hold_kernel(Marks marks, long lon
     const long long begin = hipscope::timer_ticks();
     long long end = begin;
     for (long long turn = 0; turn < hold && end - begin < hold; ++turn) {
-      pause();
+      hipscope::pause();
       end = hipscope::timer_ticks();
     }
     marks.stamps[blockIdx.x] = {.begin = begin, .end = end};
