@@ -40,6 +40,8 @@ class Place {
     const On on(device);
     check(hipMalloc(reinterpret_cast<void**>(&data_), words * sizeof(unsigned)));
     check(hipMemset(data_, hipscope::poison_byte, words * sizeof(unsigned)));
+    // The stream does not wait for the default one, in which the poison may still be on its way.
+    check(hipDeviceSynchronize());
     check(hipStreamCreateWithFlags(&stream_, hipStreamNonBlocking));
   }
   ~Place() {
