@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import array
 import base64
-import hashlib
 import json
 import math
 import statistics
@@ -16,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hipscope_html.content_policy import content_policy
 from hipscope_html.html_text import table, text
 
 from . import layout
@@ -34,11 +34,6 @@ BANDS = (0.01, 0.25, 0.5, 0.75, 0.99)
 NOT_A_NUMBER = float("nan")
 
 Found = list[tuple[str, int, "array.array[float]"]]
-
-
-def _hash(content: str) -> str:
-    """The content's hash, as a Content-Security-Policy takes it."""
-    return "'sha256-" + base64.b64encode(hashlib.sha256(content.encode("utf-8")).digest()).decode("ascii") + "'"
 
 
 def _packed(kind: str, values: Iterable[float]) -> str:
@@ -166,8 +161,6 @@ def make(fleet: Fleet, all_curves: Iterable[tuple[Axis, Found]]) -> str:
     """The page."""
     style = (FOLDER / "fleet.css").read_text(encoding="utf-8")
     script = (FOLDER / "fleet.js").read_text(encoding="utf-8")
-    policy = (f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; "
-              "form-action 'none'")
     options = "".join(f"<option value={number}>{text(name)} ({count})"
                       for number, (name, count) in enumerate(fleet.cohorts.items()))
     gpus, nodes = layout.counted(len(fleet.cards), "GPU"), layout.counted(len(fleet.nodes), "node")
@@ -175,7 +168,7 @@ def make(fleet: Fleet, all_curves: Iterable[tuple[Axis, Found]]) -> str:
 <html lang=en>
 <head>
 <meta charset=utf-8>
-<meta http-equiv=Content-Security-Policy content="{policy}">
+<meta http-equiv=Content-Security-Policy content="{content_policy(style, script)}">
 <meta name=viewport content="width=device-width, initial-scale=1">
 <meta name=color-scheme content="light dark">
 <title>hipscope: fleet of {gpus}</title>

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
 from . import card_section, html_text, many, roofline_section
 from .chapters import in_chapters
+from .content_policy import content_policy
 from .experiment_section import Content, anchor, section
 from .sources import Source
 
@@ -21,11 +20,6 @@ DARK = ("#5ab4ec", "#ff8f4d", "#35c79c", "#e79bca", "#e3b341", "#a5a8ff", "#bdbd
 MARKERS = ("M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z", "M-3.5-3.5h7v7h-7z", "M0-4.6L4.4 3.4h-8.8z", "M0-5L5 0L0 5L-5 0z",
            "M0 4.6L4.4-3.4h-8.8z")
 SMALL = 0.55
-
-
-def _hash(text: str) -> str:
-    """The content's hash, as a Content-Security-Policy takes it."""
-    return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii") + "'"
 
 
 def _colours(sources: Sequence[Source], palette: Sequence[str]) -> str:
@@ -129,13 +123,11 @@ def _body(content: Content) -> str:
 
 def _whole(title: str, style: str, script: str, body: str) -> str:
     """The file: nothing is loaded, and nothing runs or is styled but what stands here."""
-    policy = (f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; "
-              "form-action 'none'")
     return f"""<!DOCTYPE html>
 <html lang=en>
 <head>
 <meta charset=utf-8>
-<meta http-equiv=Content-Security-Policy content="{policy}">
+<meta http-equiv=Content-Security-Policy content="{content_policy(style, script)}">
 <meta name=viewport content="width=device-width, initial-scale=1">
 <meta name=color-scheme content="light dark">
 <title>hipscope: {html_text.text(title)}</title>
