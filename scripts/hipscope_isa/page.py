@@ -138,25 +138,29 @@ def _no_model(results: list[Result]) -> list[str]:
     return ["llvm-mca says nothing here: it is not there, or it has no scheduling model of this target."]
 
 
+# Of several kernels together, as _total_cells has them.
+TOTAL_COLUMNS = ("kernels", "loops", "most VGPRs", "kernels with scratch", "highest FMA share")
+
+
+def _total_cells(kernels: list[dict[str, Any]]) -> list[str]:
+    """What a row says of several kernels together."""
+    hot = [loop for kernel in kernels if (loop := hot_loop(kernel)) and loop["fmas"]]
+    return [str(len(kernels)), str(sum(len(kernel["loops"]) for kernel in kernels)),
+            str(max((kernel["vgprs"] for kernel in kernels), default=0)),
+            str(sum(kernel["scratch_bytes"] > 0 for kernel in kernels)),
+            _percent(max(loop["fma_share"] for loop in hot)) if hot else NOT_THERE]
+
+
 def target_page(folder: str, results: list[Result]) -> str:
     """All that one compiler made for one target."""
     rows = []
     for result in results:
-        kernels = result["kernels"]
-        hot = [loop for kernel in kernels if (loop := hot_loop(kernel)) and loop["fmas"]]
-        rows.append([
-            f"[{result['experiment']}](#{result['experiment']})", str(len(kernels)),
-            str(sum(len(kernel["loops"]) for kernel in kernels)),
-            str(max((kernel["vgprs"] for kernel in kernels), default=0)),
-            str(sum(kernel["scratch_bytes"] > 0 for kernel in kernels)),
-            _percent(max(loop["fma_share"] for loop in hot)) if hot else NOT_THERE,
-        ])
+        rows.append([f"[{result['experiment']}](#{result['experiment']})", *_total_cells(result["kernels"])])
     parts = [
         f"# {folder}: what the compiler made of the experiments",
         f"Target: {_distinct(results, 'target')}. Compiler: {_distinct(results, 'compiler')}. "
         f"Flags: {_distinct(results, 'flags')}. Nothing was run.",
-        markdown.table(["experiment", "kernels", "loops", "most VGPRs", "kernels with scratch",
-                        "highest FMA share"], rows),
+        markdown.table(["experiment", *TOTAL_COLUMNS], rows),
         *_no_model(results),
         "## How to read the tables",
         "\n".join(f"- {line}" for line in HOW_TO_READ),
@@ -182,18 +186,9 @@ def _target_table(results: Results) -> str:
     for target in _targets(results):
         found = _of_target(results, target)
         kernels = [kernel for result in found for kernel in result["kernels"]]
-        hot = [loop for kernel in kernels if (loop := hot_loop(kernel)) and loop["fmas"]]
-        rows.append([
-            f"[{target}]({target}/README.md)", str(len(found)), str(len(kernels)),
-            str(sum(len(kernel["loops"]) for kernel in kernels)),
-            str(max((kernel["vgprs"] for kernel in kernels), default=0)),
-            str(sum(kernel["scratch_bytes"] > 0 for kernel in kernels)),
-            _percent(max(loop["fma_share"] for loop in hot)) if hot else NOT_THERE,
-            _distinct(found, "compiler"),
-        ])
-    header = ["target", "experiments", "kernels", "loops", "most VGPRs", "kernels with scratch",
-              "highest FMA share", "compiler"]
-    return markdown.table(header, rows)
+        rows.append([f"[{target}]({target}/README.md)", str(len(found)), *_total_cells(kernels),
+                     _distinct(found, "compiler")])
+    return markdown.table(["target", "experiments", *TOTAL_COLUMNS, "compiler"], rows)
 
 
 def fma_shares(results: Results, experiment: str) -> dict[str, dict[str, float]]:
