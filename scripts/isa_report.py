@@ -16,6 +16,8 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
@@ -138,6 +140,35 @@ class Progress:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
+@contextmanager
+def pool_of(jobs: int, processes: Any) -> Iterator[Any]:
+    """So many threads for the work; when any of it fails, or at an interrupt, `processes` stop and no more begins."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            yield pool
+        except BaseException:
+            # What waits must not start, and what runs must not be waited for.
+            processes.stop()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def make_each(pool: Any, make: Callable[[Any], Any], work: Sequence[Any], name_of: Callable[[Any], str]) -> list[Any]:
+    """What `make` makes of each piece of work, in their order; says on a terminal the name of what is done."""
+    progress = Progress(len(work))
+
+    def make_one(piece: Any) -> Any:
+        made = make(piece)
+        progress.step(name_of(piece))
+        return made
+
+    all_made = list(pool.map(make_one, work))
+    progress.end()
+    return all_made
+
+
 def kept_results(folder: Path, made: set[str], only: str) -> dict[tuple[str, str], Any]:
     """What is there already by other compilers and for other targets than those that are `made` now.
 
@@ -180,37 +211,22 @@ def compile_all(arguments: argparse.Namespace, processes: Any, scratch: Path
 
     Also returns the targets' register limits and their occupancy, when an experiment about them is chosen.
     """
-    from concurrent.futures import ThreadPoolExecutor
-
     from hipscope_isa import analysis, folders, occupancy, toolchain
 
     chosen = choose_experiments(arguments.only)
     asked_targets(arguments.targets)
     tools = toolchain.find_toolchain(processes)
-    with ThreadPoolExecutor(arguments.jobs) as pool:
-        try:
-            targets = supported_targets(pool.map, tools, arguments.targets, scratch)
-            work = [(experiment, target) for experiment in chosen for target in targets]
-            progress = Progress(len(work))
-
-            def analyse(pair: tuple[Any, str]) -> Any:
-                result = analysis.analyse(tools, *pair, scratch)
-                progress.step(f"{pair[0].name} for {pair[1]}")
-                return result
-
-            made = list(pool.map(analyse, work))
-            progress.end()
-            names = {experiment.name for experiment in chosen}
-            limited = targets if {"vgpr_limit", "sgpr_limit"} & names else []
-            limits = list(pool.map(lambda target: register_limits_of(tools, target), limited))
-            ruled = [key for target in targets for key in occupancy.wanted(target)]
-            occupied = list(pool.map(lambda key: occupancy_of(tools, key),
-                                     ruled if "register_pressure" in names else []))
-        except BaseException:
-            # What waits must not start, and what runs must not be waited for.
-            processes.stop()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    with pool_of(arguments.jobs, processes) as pool:
+        targets = supported_targets(pool.map, tools, arguments.targets, scratch)
+        work = [(experiment, target) for experiment in chosen for target in targets]
+        made = make_each(pool, lambda pair: analysis.analyse(tools, *pair, scratch), work,
+                         lambda pair: f"{pair[0].name} for {pair[1]}")
+        names = {experiment.name for experiment in chosen}
+        limited = targets if {"vgpr_limit", "sgpr_limit"} & names else []
+        limits = list(pool.map(lambda target: register_limits_of(tools, target), limited))
+        ruled = [key for target in targets for key in occupancy.wanted(target)]
+        occupied = list(pool.map(lambda key: occupancy_of(tools, key),
+                                 ruled if "register_pressure" in names else []))
     folder = {target: folders.made_by(target, tools.version) for target in targets}
     new = {(folder[result["target"]], result["experiment"]): result for result in made}
     return {**kept_results(arguments.out, set(folder.values()), arguments.only), **new}, limits, occupied
@@ -275,8 +291,6 @@ def report(arguments: argparse.Namespace) -> int:
 
 def predict_all(arguments: argparse.Namespace, processes: Any, scratch: Path) -> tuple[list[Any], set[tuple[str, str]]]:
     """The predictions of every chosen experiment for every target; also the folders and experiments of them."""
-    from concurrent.futures import ThreadPoolExecutor
-
     from hipscope_isa import folders, gpus, prediction_cases, predictions, toolchain
 
     named = prediction_cases.experiments()
@@ -284,28 +298,16 @@ def predict_all(arguments: argparse.Namespace, processes: Any, scratch: Path) ->
     if not chosen:
         bad_usage(f"of no experiment that matches '{arguments.only}' anything is predicted.")
     tools = toolchain.find_toolchain(processes)
-    with ThreadPoolExecutor(arguments.jobs) as pool:
-        try:
-            known = [gpu.target for gpu in gpus.GPUS]
-            targets = [target for target in supported_targets(pool.map, tools, arguments.targets or "all", scratch)
-                       if target in known]
-            if not targets:
-                bad_usage(f"predictions are for {', '.join(known)}.")
-            work = [(experiment, gpu) for experiment in chosen for target in targets
-                    if (gpu := gpus.gpu_of(target)) and prediction_cases.cases_of(experiment.name, gpu)]
-            progress = Progress(len(work))
-
-            def predict(pair: tuple[Any, Any]) -> Any:
-                made = predictions.of_experiment(tools, *pair, scratch)
-                progress.step(f"{pair[0].name} for {pair[1].target}")
-                return made
-
-            made = list(pool.map(predict, work))
-            progress.end()
-        except BaseException:
-            processes.stop()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    with pool_of(arguments.jobs, processes) as pool:
+        known = [gpu.target for gpu in gpus.GPUS]
+        targets = [target for target in supported_targets(pool.map, tools, arguments.targets or "all", scratch)
+                   if target in known]
+        if not targets:
+            bad_usage(f"predictions are for {', '.join(known)}.")
+        work = [(experiment, gpu) for experiment in chosen for target in targets
+                if (gpu := gpus.gpu_of(target)) and prediction_cases.cases_of(experiment.name, gpu)]
+        made = make_each(pool, lambda pair: predictions.of_experiment(tools, *pair, scratch), work,
+                         lambda pair: f"{pair[0].name} for {pair[1].target}")
     for _, refused in made:
         for sentence in refused:
             print(f"Not predicted: {sentence}")
