@@ -16,6 +16,7 @@
 //   wait_for_lds.h  the wait for LDS that a kernel asks for by itself
 //   cache_hint.h    loads and stores that tell the caches what to do
 //   divisor.h       division by a number that the host knows
+//   powers_of_two.h values for an axis that doubles
 //   keep_busy.h     launches one after the other for a while, as slow sensors need it
 //   mean_power.h    power from readings of slow sensors, and how exactly
 //   inference.h     ways to read a curve: levels, steps, fits (for <experiment>_findings.cpp)

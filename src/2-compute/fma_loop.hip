@@ -11,6 +11,7 @@
 // Times are by events around a launch of 10^6 FMAs per thread, which takes milliseconds: the
 // launch's 3 us are a tenth of a percent and are not taken off.
 #include <hipscope/hipscope.h>
+#include <hipscope/powers_of_two.h>
 
 #include <array>
 #include <map>
@@ -313,12 +314,7 @@ void measure_lengths(Sweep& sweep, unsigned threads, std::uint64_t fmas,
 void measure_chunks(Sweep& sweep, std::uint64_t fmas) {
   constexpr unsigned most_on_host = 4;
   const unsigned most = sweep.is_hardware() ? most_chunks : most_on_host;
-  std::vector<unsigned> lengths;
-  for (unsigned chunks = 1; chunks < most; chunks *= 2) {
-    lengths.push_back(chunks);
-  }
-  lengths.push_back(most);
-  measure_lengths(sweep, fma_loop::edge_threads.back(), fmas, lengths);
+  measure_lengths(sweep, fma_loop::edge_threads.back(), fmas, hipscope::powers_of_two_up_to(most));
 }
 
 // Looks closer at where sweep unroll-N has found the end of full speed.

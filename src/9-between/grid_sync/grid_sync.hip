@@ -15,6 +15,7 @@
 // tried here: launches are cooperative, which the runtime refuses for too many blocks, and no
 // larger than the occupancy calculator says; and who waits gives up after some seconds.
 #include <hipscope/hipscope.h>
+#include <hipscope/powers_of_two.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -36,6 +37,7 @@ namespace {
 
 using hipscope::launch;
 using hipscope::Point;
+using hipscope::powers_of_two_up_to;
 using hipscope::Sweep;
 
 constexpr unsigned largest_block = 1024;
@@ -225,7 +227,7 @@ unsigned resident(const std::vector<Barrier>& barriers, const Sizes& sizes) {
 void measure_blocks(Sweep& sweep, const Sizes& sizes) {
   set_axis(sweep, {.name = "blocks", .scale = hipscope::Scale::logarithmic},
            "no more blocks than CUs; step: the cheapest barrier");
-  for (const unsigned blocks : powers_up_to(compute_units(sweep))) {
+  for (const unsigned blocks : powers_of_two_up_to(compute_units(sweep))) {
     measure_barriers(sweep, blocks, {blocks, sizes.threads, square_root(blocks)}, all_barriers(),
                      sizes.rounds);
   }
@@ -234,7 +236,7 @@ void measure_blocks(Sweep& sweep, const Sizes& sizes) {
 void measure_per_cu(Sweep& sweep, const Sizes& sizes) {
   set_axis(sweep, {.name = "blocks per CU", .scale = hipscope::Scale::logarithmic},
            "on all CUs, up to what they hold; step: the cheapest barrier");
-  for (const unsigned per_cu : powers_up_to(resident(all_barriers(), sizes))) {
+  for (const unsigned per_cu : powers_of_two_up_to(resident(all_barriers(), sizes))) {
     const unsigned blocks = per_cu * compute_units(sweep);
     measure_barriers(sweep, per_cu, {blocks, sizes.threads, square_root(blocks)}, all_barriers(),
                      sizes.rounds);
@@ -247,7 +249,7 @@ void measure_groups(Sweep& sweep, const Sizes& sizes) {
   const std::vector<Barrier> barriers = {barrier<Tree>("tree"),
                                          barrier<TreeBothWays>("tree both ways")};
   const unsigned blocks = resident(barriers, sizes) * compute_units(sweep);
-  for (const unsigned groups : powers_up_to(blocks)) {
+  for (const unsigned groups : powers_of_two_up_to(blocks)) {
     measure_barriers(sweep, groups, {blocks, sizes.threads, groups}, barriers, sizes.rounds);
   }
 }
@@ -273,7 +275,7 @@ Barrier cluster_barrier(const std::string& name, unsigned size, unsigned peers) 
 
 void measure_cluster_sizes(Sweep& sweep, const Sizes& sizes, unsigned most_blocks) {
   constexpr unsigned largest_cluster = 16;
-  for (const unsigned size : powers_up_to(largest_cluster)) {
+  for (const unsigned size : powers_of_two_up_to(largest_cluster)) {
     ClusterLaunch cluster({.grid = dim3(size), .block = dim3(sizes.threads)}, size);
     const unsigned clusters =
         std::min({cluster.resident(rounds_kernel<ClusterAndCounter>),

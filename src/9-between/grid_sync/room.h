@@ -4,7 +4,6 @@
 #include <hipscope/hipscope.h>
 
 #include <cstddef>
-#include <vector>
 
 #include "barriers.h"
 
@@ -27,16 +26,6 @@ inline unsigned square_root(unsigned blocks) {
     ++root;
   }
   return root;
-}
-
-/// 1, 2, 4 ... and `last`.
-inline std::vector<unsigned> powers_up_to(unsigned last) {
-  std::vector<unsigned> values;
-  for (unsigned value = 1; value < last; value *= 2) {
-    values.push_back(value);
-  }
-  values.push_back(last);
-  return values;
 }
 
 class Room {
