@@ -9,6 +9,7 @@
 
 #include "cache_simulator.h"
 #include "fma_loop_findings.h"
+#include "loop_lengths.h"
 #include "made_results.h"
 #include "staircase_curves.h"
 #include "trial.h"
@@ -17,7 +18,6 @@ namespace hipscope::trial {
 namespace {
 
 constexpr double kib = 1024;
-constexpr double loop_bytes = 48;
 constexpr double capacity_tolerance = 0.125;
 
 // How a GPU's instructions lie in memory: NVIDIA's and AMD's, as fma_loop has them.
@@ -32,16 +32,6 @@ const std::vector<Code>& codes() {
       {.bytes_per_fma = 16, .chunk_bytes = 1056, .most_chunks = 248},
       {.bytes_per_fma = 8, .chunk_bytes = 524, .most_chunks = 192}};
   return all;
-}
-
-std::vector<double> coarse_lengths(double bytes_per_fma) {
-  std::vector<double> xs;
-  for (const double fmas :
-       {1,    2,    4,    8,    16,   32,   64,   100,  128,  192,  256,  384,  512,   768,  1024,
-        1536, 2048, 3072, 3584, 4000, 4096, 4608, 6144, 7168, 8000, 8192, 9216, 12288, 16384}) {
-    xs.push_back(fmas * bytes_per_fma + loop_bytes);
-  }
-  return xs;
 }
 
 std::vector<double> fine_lengths(const Code& code, const Curve& coarse) {
@@ -86,10 +76,9 @@ Machine random_machine(Random& random) {
 void add_sweeps(MadeResults& made, unsigned threads, const Code& code, const Machine& machine,
                 const Disturbance& disturbance, Random& random) {
   const Curve coarse = measured(
-      coarse_lengths(code.bytes_per_fma),
+      loop_lengths(code.bytes_per_fma),
       [&](double x) {
-        const double fmas = (x - loop_bytes) / code.bytes_per_fma;
-        return (machine.latency + machine.end / fmas) * machine.loss(x);
+        return (machine.latency + machine.end / fmas_of(x, code.bytes_per_fma)) * machine.loss(x);
       },
       disturbance, random);
   made.curve(fma_loop::unroll_name(threads), "cycles per FMA", coarse);
@@ -139,7 +128,7 @@ TEST(InstructionCacheTrial, BothPasses) {
     const Code& code = one_of(random, codes());
     MadeResults made("fma_loop");
     for (const unsigned threads : fma_loop::edge_threads) {
-      const Curve coarse = nothing(coarse_lengths(code.bytes_per_fma), random);
+      const Curve coarse = nothing(loop_lengths(code.bytes_per_fma), random);
       made.curve(fma_loop::unroll_name(threads), "cycles per FMA", coarse);
       std::vector<double> lengths = fine_lengths(code, coarse);
       if (lengths.empty()) {

@@ -82,4 +82,19 @@ std::vector<double> counted(double first, double last) {
   return xs;
 }
 
+std::vector<double> powers(double first, double last) {
+  std::vector<double> xs;
+  for (double x = first; x <= last; x *= 2) {
+    xs.push_back(x);
+  }
+  return xs;
+}
+
+Curve reciprocal(Curve times) {
+  for (CurvePoint& point : times) {
+    point.y = 1e6 / point.y;
+  }
+  return times;
+}
+
 }  // namespace hipscope::trial

@@ -28,4 +28,10 @@ Curve nothing(const std::vector<double>& xs, Random& random);
 /// first, first + 1 ... last.
 std::vector<double> counted(double first, double last);
 
+/// first, twice that ... up to `last`.
+std::vector<double> powers(double first, double last);
+
+/// 10^6 / y: the rates of so many times.
+Curve reciprocal(Curve times);
+
 }  // namespace hipscope::trial
