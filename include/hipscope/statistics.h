@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 namespace hipscope {
 
@@ -33,6 +34,9 @@ double quantile(std::span<const double> sorted, double fraction);
 /// The order statistics of `samples`, which need not be sorted.
 /// Throws std::invalid_argument when `samples` is empty or holds a NaN.
 Summary summarize(std::span<const double> samples);
+
+/// The median of `samples`, which need not be sorted. Throws as summarize does.
+inline double median_of(const std::vector<double>& samples) { return summarize(samples).median; }
 
 /// The geometric mean of `values`. Throws std::invalid_argument when `values` is empty or holds a
 /// value that is not positive.

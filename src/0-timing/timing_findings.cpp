@@ -11,12 +11,11 @@
 namespace timing {
 
 using hipscope::CurvePoint;
+using hipscope::median_of;
 using hipscope::number;
 using Curve = std::vector<CurvePoint>;
 
 namespace {
-
-double median_of(std::vector<double> values) { return hipscope::summarize(values).median; }
 
 double relative_spread(const std::vector<double>& values) {
   return hipscope::summarize(values).relative_spread();

@@ -11,8 +11,6 @@ namespace {
 
 constexpr std::size_t fewest_flat_points = 3;
 
-double median_of(const std::vector<double>& values) { return summarize(values).median; }
-
 bool all_positive(std::span<const CurvePoint> curve) {
   return std::all_of(curve.begin(), curve.end(), [](const CurvePoint& p) { return p.y > 0; });
 }

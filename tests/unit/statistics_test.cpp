@@ -49,6 +49,12 @@ TEST(Summarize, TakesSamplesInAnyOrder) {
   EXPECT_DOUBLE_EQ(summary.relative_spread(), 2.0 / 3);
 }
 
+TEST(MedianOf, TakesSamplesInAnyOrder) {
+  EXPECT_DOUBLE_EQ(median_of({5, 1, 3}), 3);
+  EXPECT_DOUBLE_EQ(median_of({4, 1, 3, 2}), 2.5);
+  EXPECT_THROW(static_cast<void>(median_of({})), std::invalid_argument);
+}
+
 TEST(Summarize, SpreadOfAZeroMedianIsZero) {
   const std::vector<double> samples = {-1, 0, 1};
   EXPECT_EQ(summarize(samples).relative_spread(), 0);

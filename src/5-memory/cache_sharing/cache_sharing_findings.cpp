@@ -18,14 +18,13 @@
 namespace cache_sharing {
 
 using hipscope::Inference;
+using hipscope::median_of;
 using hipscope::number;
 using hipscope::Results;
 
 namespace {
 
 using Curve = std::vector<hipscope::CurvePoint>;
-
-double median_of(const std::vector<double>& values) { return hipscope::summarize(values).median; }
 
 std::map<double, double> by_row(const Curve& curve) {
   std::map<double, double> rows;

@@ -11,14 +11,13 @@
 namespace cache_sharing {
 
 using hipscope::Inference;
+using hipscope::median_of;
 using hipscope::number;
 using hipscope::Results;
 
 namespace {
 
 using Curve = std::vector<hipscope::CurvePoint>;
-
-double median_of(const std::vector<double>& values) { return hipscope::summarize(values).median; }
 
 // Where a cache ends.
 struct CacheEnd {

@@ -11,6 +11,7 @@
 
 namespace cache_sharing {
 
+using hipscope::median_of;
 using hipscope::Point;
 
 struct Sizes {
@@ -37,10 +38,6 @@ struct Outcome {
 };
 
 using PhasesKernel = void (*)(Phases, Outcome*);
-
-inline double median_of(const std::vector<double>& values) {
-  return hipscope::summarize(values).median;
-}
 
 // Launches, and how many of them ended elsewhere than they should.
 struct Checks {
