@@ -92,10 +92,12 @@ declare -A waiting_kernels=(
   [grid_sync]="rounds_kernel exchange_kernel"
 )
 
-# Sweeps that would take racecheck many minutes, and whose kernels run in others too.
-declare -A long_under_racecheck=(
+# Sweeps that would take racecheck many minutes, and whose kernels run in others too; or in which it fails in
+# itself, and of whose kernels all wait for one another: clusters.
+declare -A not_under_racecheck=(
   [sgemm]="(awkward|tiles)"
   [dgemm]="(awkward|tiles)"
+  [grid_sync]="clusters(-all)?"
 )
 
 tools_wanted=
@@ -224,7 +226,7 @@ start_run() {
           tool_options+=(--kernel-name-exclude "kernel_substring=$kernel")
         fi
       done
-      [[ -z ${long_under_racecheck[$name]-} ]] || run_options+=(--filter "^(?!${long_under_racecheck[$name]}\$)")
+      [[ -z ${not_under_racecheck[$name]-} ]] || run_options+=(--filter "^(?!${not_under_racecheck[$name]}\$)")
       ;;
   esac
   if [[ $part == waiting ]]; then
