@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs the tests, of every kind those that find mistakes soonest: some 9 minutes on two cores, cold.
+# Runs the tests, of every kind those that find mistakes soonest: some 7 minutes on two cores, cold.
 #
 # Usage: test.sh [--full] [--no-setup] [--launcher CMD [--build DIR]]
 #
-#   --full          all tests that this machine can run, as continuous integration does: some 45 minutes
+#   --full          all tests that this machine can run, as continuous integration does: some 40 minutes
 #   --no-setup      does not look for missing packages, and installs none
 #   --launcher CMD  in place of all that: runs the experiments in small sizes, each as CMD BINARY OPTIONS..., as
 #                   the tests run them in the emulator of tests/emulator, and judges the same: another

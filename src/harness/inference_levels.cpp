@@ -3,11 +3,10 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <numeric>
 
 #include "hipscope/inference.h"
 #include "hipscope/statistics.h"
-#include "inference_rising.h"
+#include "inference_logarithmic.h"
 
 namespace hipscope {
 
@@ -15,48 +14,12 @@ namespace {
 
 constexpr std::size_t fewest_points = 3;
 constexpr double fewest_octaves = 0.4;
-constexpr double least_noise = 0.008;             // of levels that are not quite even
-constexpr double deviations_per_median = 1.4826;  // standard deviations, of normal noise
 
 // The points [begin, end) of a curve.
 struct Run {
   std::size_t begin = 0;
   std::size_t end = 0;
 };
-
-// A curve on logarithmic axes. Each y is the median of up to five neighbours: steps stay where they
-// are, and what stands out alone or in twos is gone.
-struct Logarithmic {
-  std::vector<double> octaves{};
-  std::vector<double> y{};         // natural logarithms
-  std::vector<double> measured{};  // the same before the medians
-  double noise = 0;                // standard deviation of the points as measured
-};
-
-// From second differences, which a step, a slope or an outlier hardly touches in the median.
-double noise_of(std::span<const double> y) {
-  std::vector<double> bends;
-  for (std::size_t i = 1; i + 1 < y.size(); ++i) {
-    bends.push_back(std::abs(y[i - 1] - 2 * y[i] + y[i + 1]));
-  }
-  return bends.empty() ? 0 : deviations_per_median * summarize(bends).median / std::sqrt(6.0);
-}
-
-Logarithmic logarithmic(std::span<const CurvePoint> curve) {
-  Logarithmic made;
-  std::vector<double>& all = made.measured;
-  for (const CurvePoint& point : curve) {
-    made.octaves.push_back(std::log2(point.x));
-    all.push_back(std::log(point.y));
-  }
-  made.noise = noise_of(all);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const std::size_t middle = std::clamp<std::size_t>(i, 1, all.size() - 2);
-    const std::size_t reach = std::min({std::size_t{2}, middle, all.size() - 1 - middle});
-    made.y.push_back(summarize(std::span(all).subspan(middle - reach, 2 * reach + 1)).median);
-  }
-  return made;
-}
 
 bool is_usable(std::span<const CurvePoint> curve) {
   const auto is_positive = [](const CurvePoint& point) { return point.x > 0 && point.y > 0; };
@@ -75,7 +38,7 @@ double octaves_of(const Logarithmic& curve, const Run& run) {
 std::vector<Run> flat_runs(const Logarithmic& curve) {
   constexpr double price_of_run = 6;
   constexpr double price_of_point = 2.5;
-  const double noise = std::max(least_noise, curve.noise);
+  const double noise = curve.noise_of_levels;
   const std::size_t count = curve.y.size();
   std::vector<double> sums(count + 1, 0);
   std::vector<double> squares(count + 1, 0);
@@ -239,72 +202,7 @@ bool is_staircase(const Logarithmic& curve, const std::vector<Run>& runs) {
     }
   }
   const double spread = deviations_per_median * summarize(distances).median;
-  return drift <= largest_share * rise &&
-         spread <= largest_spread * std::max(least_noise, curve.noise);
-}
-
-// Whether nearly all points lie within the noise of a curve that never falls: a staircase goes up
-// alone, what walks at random goes down as well.
-bool never_falls(const Logarithmic& curve) {
-  constexpr double share = 0.8;  // of the points; of normal noise, within 1.28
-  constexpr double farthest = 1.6;
-  std::vector<CurvePoint> points;
-  for (std::size_t i = 0; i < curve.y.size(); ++i) {
-    points.push_back({.x = curve.octaves[i], .y = curve.y[i]});
-  }
-  std::vector<double> distances = never_falling(points, Middle::median);
-  for (std::size_t i = 0; i < distances.size(); ++i) {
-    distances[i] = std::abs(curve.measured[i] - distances[i]);
-  }
-  const auto most = static_cast<std::size_t>(share * static_cast<double>(distances.size() - 1));
-  std::nth_element(distances.begin(), distances.begin() + static_cast<std::ptrdiff_t>(most),
-                   distances.end());
-  return distances[most] <= farthest * std::max(least_noise, curve.noise);
-}
-
-// The y of the cubic of the octaves that is nearest to a curve, by squares.
-std::vector<double> nearest_cubic(const Logarithmic& curve) {
-  constexpr int degree = 3;
-  std::vector<double> cubic(curve.y.size(), 0);
-  std::vector<std::vector<double>> powers;  // each at right angles to those before, of length 1
-  for (int power = 0; power <= degree; ++power) {
-    const double middle = (curve.octaves.front() + curve.octaves.back()) / 2;
-    std::vector<double> values;
-    for (const double octave : curve.octaves) {
-      values.push_back(std::pow(octave - middle, power));
-    }
-    const auto less = [](std::vector<double>& from, double times, const std::vector<double>& what) {
-      for (std::size_t i = 0; i < from.size(); ++i) {
-        from[i] -= times * what[i];
-      }
-    };
-    const auto product = [](const std::vector<double>& a, const std::vector<double>& b) {
-      return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
-    };
-    for (const std::vector<double>& lower : powers) {
-      less(values, product(values, lower), lower);
-    }
-    const double length = std::sqrt(product(values, values));
-    less(values, 1 - 1 / length, std::vector<double>(values));
-    less(cubic, -product(curve.y, values), values);
-    powers.push_back(values);
-  }
-  return cubic;
-}
-
-// Whether a cubic goes through the curve as near as its noise lets anything: then that is a slope,
-// in which noise has made some flat places. One staircase in 300 is taken for one.
-bool is_smooth(const Logarithmic& curve) {
-  constexpr std::size_t free = 4;         // of a cubic
-  constexpr double largest_square = 9;    // an outlier counts as three deviations
-  constexpr double largest_misfit = 2.4;  // of noise alone: 1
-  const std::vector<double> cubic = nearest_cubic(curve);
-  double misfit = 0;
-  for (std::size_t i = 0; i < cubic.size(); ++i) {
-    const double distance = (curve.measured[i] - cubic[i]) / std::max(least_noise, curve.noise);
-    misfit += std::min(distance * distance, largest_square);
-  }
-  return misfit <= largest_misfit * static_cast<double>(cubic.size() - free);
+  return drift <= largest_share * rise && spread <= largest_spread * curve.noise_of_levels;
 }
 
 // A straight line from 0 at `none` to 1 at `all`.
