@@ -196,7 +196,12 @@ def test_a_sweep_alone_differs_in_times_only(finished, alone):
         for sweep, first in zip(document["sweeps"], together):
             assert {**sweep, "rows": None} == {**first, "rows": None}
             # A sweep may end where its time has doubled, so one of the two may have more rows.
-            for row, first_row in zip(sweep["rows"], first["rows"]):
+            pairs = list(zip(sweep["rows"], first["rows"]))
+            if (finished.binary.name, name) == ("timing", "drift"):
+                # Its rows are octaves of time, and in some of them a process that is held up launches nothing.
+                others = {row["label"]: row for row in first["rows"]}
+                pairs = [(row, others[row["label"]]) for row in sweep["rows"] if row["label"] in others]
+            for row, first_row in pairs:
                 assert row_without_times(row) == row_without_times(first_row), name
 
 
