@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "chain_reference.h"
+#include "fma_loop_bytes.h"
 #include "fma_loop_chain.h"
 #include "fma_loop_chunks.h"
 #include "fma_loop_findings.h"
@@ -29,6 +30,7 @@ using fma_loop::chunk_fmas;
 using fma_loop::chunked_kernel;
 using fma_loop::ends_after;
 using fma_loop::fma_chain;
+using fma_loop::loop_overhead_bytes;
 using fma_loop::most_chunks;
 using fma_loop::Numbers;
 using fma_loop::numbers;
@@ -149,30 +151,11 @@ __global__ void __launch_bounds__(largest_block)
   output[threadIdx.x] = x;
 }
 
-// What a loop of counted_kernel is made of in memory: FMAs, and count, compare and branch. On AMD
-// tests/isa/fma_loop.check holds the compiler to it; NVIDIA's instructions have 16 bytes since
-// Volta, and nvcc 13 makes the same three for sm_90.
-constexpr unsigned loop_instructions = 3;
-#if defined(HIPSCOPE_BACKEND_AMD)
-constexpr unsigned bytes_per_fma = 8;
-constexpr unsigned bytes_per_loop_instruction = 4;
-#else
-constexpr unsigned bytes_per_fma = 16;
-constexpr unsigned bytes_per_loop_instruction = 16;
-#endif
-constexpr unsigned loop_overhead_bytes = loop_instructions * bytes_per_loop_instruction;
-// A chunk counts, compares and branches; on NVIDIA one instruction counts and compares.
-#if defined(HIPSCOPE_BACKEND_AMD)
-constexpr unsigned chunk_instructions = 3;
-#else
-constexpr unsigned chunk_instructions = 2;
-#endif
-constexpr unsigned chunk_bytes =
-    chunk_fmas * bytes_per_fma + chunk_instructions * bytes_per_loop_instruction;
-
 // --- Sweeps -----------------------------------------------------------------------------------
 
 using Curve = std::vector<hipscope::CurvePoint>;
+
+constexpr unsigned chunk_bytes = fma_loop::bytes_of_chunk(chunk_fmas);
 
 constexpr std::array<unsigned, 4> source_threads = {256, 512, 768, 1024};
 constexpr std::array<unsigned, 11> more_threads = {32,  64,  128, 256, 384, 512,
@@ -270,10 +253,10 @@ void measure_unroll(Sweep& sweep, unsigned threads, std::uint64_t fmas, Curve& c
   if (!sweep.is_hardware() && Fmas > longest_on_host) {
     return;
   }
-  constexpr unsigned bytes = Fmas * bytes_per_fma + loop_overhead_bytes;
+  constexpr unsigned bytes = Fmas * fma_loop::bytes_per_fma + loop_overhead_bytes;
   auto point = sweep.point(std::to_string(bytes), bytes);
   point.value("FMAs in the loop", Fmas, "FMAs");
-  point.value("FMA share", 100.0 * Fmas / (Fmas + loop_instructions), "%");
+  point.value("FMA share", 100.0 * Fmas / (Fmas + fma_loop::loop_instructions), "%");
   curve.push_back(
       {.x = bytes, .y = measure_counted(point, counted_kernel<Fmas>, Fmas, threads, fmas)});
 }
