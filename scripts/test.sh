@@ -12,7 +12,7 @@
 #   --help          prints this
 #
 # What only --full has: AddressSanitizer and UndefinedBehaviorSanitizer, which treble the time to compile;
-# clang-tidy; NVIDIA's compiler; ROCm 7; AMD targets besides gfx90a, AMD's host code, and AMD's machine code
+# run_all.sh whole; clang-tidy; NVIDIA's compiler; ROCm 7; AMD targets besides gfx90a, AMD's host code, and AMD's machine code
 # executed in the emulator; of the binaries, runs that measure, sweeps alone, hostile input, a fleet under Slurm,
 # and what is asked of every one and not of a few; of the scripts, damaged and hostile files, and what takes a
 # browser.
@@ -192,6 +192,22 @@ test_host() {
   fi
   begin_group "$name"
   build_and_test "$preset"
+}
+
+# What run_all.sh measures with, optimized as there: a compiler's mistake, or an order of additions that it was not
+# free to change, is seen in no other build.
+test_run_all() {
+  local preset=host name=run_all folder=build/run_all/results log=$logs/run_all.log status=0 right
+  begin_group "run_all.sh on the CPU, optimized"
+  if ! build "$name" -DHIPSCOPE_TESTS=OFF; then
+    count 0 1 0
+    return
+  fi
+  run_child "$here/run_all.sh" --no-setup --no-build --backend host --build-dir "build/$name" --out "$folder" \
+    >"$log" 2>&1 || status=$?
+  ((status == 0)) || cat "$log"
+  right=$(grep -cE '^\[[0-9]+/[0-9]+\] .* ok$' "$log") || true
+  count "$right" $((status ? 1 : 0)) 0
 }
 
 test_tidy() {
@@ -428,11 +444,13 @@ test_isa_results
 test_host
 test_amd
 if $full; then
+  test_run_all
   test_emulator
   test_rocm7
   test_tidy
   test_nvidia
 else
+  skip_group "run_all.sh on the CPU, optimized" "left to --full"
   skip_group "AMD: machine code in the emulator" "left to --full"
   skip_group "AMD: compilation and ISA with ROCm 7" "left to --full"
   skip_group "clang-tidy" "left to --full"
