@@ -1,4 +1,5 @@
-// The timer of a device whose rate never changes: 100 MHz on AMD, nanoseconds on NVIDIA.
+// The timer of a device whose rate never changes: 100 MHz on most of AMD's, nanoseconds on
+// NVIDIA.
 #pragma once
 
 #include <hip/hip_runtime.h>

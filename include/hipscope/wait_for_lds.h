@@ -1,7 +1,17 @@
-// The wait for LDS that a kernel asks for by itself.
+// The waits that a kernel asks for by itself, for what AMD loads from LDS or memory.
 #pragma once
 
 #include <hip/hip_runtime.h>
+
+// What an asm statement ends with that loads from memory or from LDS: the wait for that. RDNA 4 has
+// counters of their own, and other names for them.
+#if defined(__GFX12__)
+#define HIPSCOPE_WAIT_FOR_MEMORY "s_wait_loadcnt 0x0"
+#define HIPSCOPE_WAIT_FOR_LDS "s_wait_dscnt 0x0"
+#else
+#define HIPSCOPE_WAIT_FOR_MEMORY "s_waitcnt vmcnt(0)"
+#define HIPSCOPE_WAIT_FOR_LDS "s_waitcnt lgkmcnt(0)"
+#endif
 
 namespace hipscope {
 
@@ -18,7 +28,7 @@ __device__ inline void wait_for_lds() {
 #elif defined(__GFX11__)
   __builtin_amdgcn_s_waitcnt(0xFC07);  // the same; its bits lie elsewhere
 #elif defined(__GFX12__)
-  asm volatile("s_wait_dscnt 0x0" ::: "memory");  // clang 22 has no builtin for it
+  asm volatile(HIPSCOPE_WAIT_FOR_LDS ::: "memory");  // clang 22 has no builtin for it
 #endif
 }
 

@@ -160,12 +160,20 @@ struct Places {
   unsigned most;
 };
 
+// From L2, so that the wait is long and costs the CU next to nothing.
+__device__ unsigned load_from_l2(const unsigned* word) {
+#if defined(__HIP_DEVICE_COMPILE__)
+  return __hip_atomic_load(word, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+#else
+  return *static_cast<const volatile unsigned*>(word);
+#endif
+}
+
 // Values that are alive while the block waits for `hops` loads, each from where the one before it
-// says. Loads from volatile memory come from L2, so the wait is long and costs the CU next to
-// nothing. All lanes of a block follow one chain. `places` is null in timed launches.
+// says. All lanes of a block follow one chain. `places` is null in timed launches.
 template <int Values>
 __global__ void __launch_bounds__(waiting_threads, 1)
-    waiting_kernel(const float* input, const volatile unsigned* next, unsigned hops, Places* places,
+    waiting_kernel(const float* input, const unsigned* next, unsigned hops, Places* places,
                    unsigned* output) {
   const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
   float value[Values];
@@ -175,7 +183,7 @@ __global__ void __launch_bounds__(waiting_threads, 1)
   }
   unsigned node = first_node(blockIdx.x);
   for (unsigned hop = 0; hop < hops; ++hop) {
-    node = next[node];
+    node = load_from_l2(next + node);
   }
   if (places != nullptr && threadIdx.x == 0) {
     atomicSub(&places->taken, 1U);

@@ -2,6 +2,7 @@
 // source's open question 10. Compiled only; nothing here is run.
 #include <hip/hip_runtime.h>
 #include <hipscope/lds.h>
+#include <hipscope/wait_for_lds.h>
 
 namespace {
 
@@ -14,7 +15,7 @@ __device__ float load_without_waiting(unsigned address) {
   return value;
 }
 
-__device__ void wait_for_loads() { asm volatile("s_waitcnt lgkmcnt(0)"); }
+__device__ void wait_for_loads() { asm volatile(HIPSCOPE_WAIT_FOR_LDS); }
 
 __device__ unsigned address_of(const float* lds) {
   return hipscope::lds_address(reinterpret_cast<const unsigned*>(lds));
@@ -63,8 +64,7 @@ extern "C" __global__ void __launch_bounds__(threads)
   float b;
   asm volatile(
       "ds_read_b32 %0, %2\n\t"
-      "ds_read_b32 %1, %3\n\t"
-      "s_waitcnt lgkmcnt(0)"
+      "ds_read_b32 %1, %3\n\t" HIPSCOPE_WAIT_FOR_LDS
       : "=&v"(a), "=&v"(b)
       : "v"(address_of(lds + threadIdx.x % 64)), "v"(address_of(lds + threadIdx.x % 32))
       : "memory");

@@ -4,8 +4,8 @@ import re
 
 from synthetic import REPOSITORY
 
-COUNTER = re.compile(r"\b(clock64|__clock64|__clock|__clock_u64|__builtin_readcyclecounter|"
-                     r"__builtin_amdgcn_s_memtime)\s*\(|s_memtime|SHADER_CYCLES|%clock")
+COUNTER = re.compile(r"(?<![\w.:>])clock\(\)(?! const)|\b(clock64|__clock64|__clock|__clock_u64|"
+                     r"__builtin_readcyclecounter|__builtin_amdgcn_s_memtime)\s*\(|s_memtime|SHADER_CYCLES|%clock")
 READER = "include/hipscope/cycle_counter.h"
 
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <hipscope/hipscope.h>
+#include <hipscope/wait_for_lds.h>
 
 #include <cstdint>
 #include <string>
@@ -31,8 +32,7 @@ __device__ inline Place store_and_load([[maybe_unused]] Place place, std::uint64
 #elif defined(__HIP_DEVICE_COMPILE__)
   asm volatile(
       "global_store_dwordx2 %1, %2, off\n\t"
-      "global_load_dwordx2 %0, %1, off\n\t"
-      "s_waitcnt vmcnt(0)"
+      "global_load_dwordx2 %0, %1, off\n\t" HIPSCOPE_WAIT_FOR_MEMORY
       : "=&v"(loaded.store_to)
       : "v"(place.store_to), "v"(value)
       : "memory");

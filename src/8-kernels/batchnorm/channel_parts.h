@@ -8,6 +8,7 @@
 #include <hipscope/hipscope.h>
 
 #include <string>
+#include <string_view>
 
 #include "../message.h"
 #include "accesses.h"
@@ -185,6 +186,13 @@ inline unsigned room_for(const Sweep& sweep, const Footprint& footprint) {
          static_cast<unsigned>(sweep.device().compute_units);
 }
 
+// The XCDs that a GPU has at most. Workgroups are dealt to them in turn, whichever has room (AMD's
+// guide "Instinct MI300X workload optimization"): the last that others wait for may all be one
+// XCD's.
+inline unsigned most_xcds(std::string_view architecture) {
+  return architecture.starts_with("gfx94") || architecture.starts_with("gfx950") ? 8 : 1;
+}
+
 // Why blocks that wait for each other cannot run; empty if they can.
 inline std::string refusal(const Sweep& sweep, const Runs& runs, const Group& group,
                            const Footprint& footprint) {
@@ -197,9 +205,11 @@ inline std::string refusal(const Sweep& sweep, const Runs& runs, const Group& gr
     return "a channel takes " + std::to_string(siblings) + " blocks, more than " +
            std::to_string(most_siblings);
   }
-  if (blocks_run_together && siblings > room_for(sweep, footprint)) {
+  const unsigned xcds = most_xcds(sweep.device().architecture);
+  if (blocks_run_together && siblings > room_for(sweep, footprint) / xcds) {
     return "a channel takes " + std::to_string(siblings) +
-           " blocks, which this device does not run at the same time";
+           " blocks, which this device does not run at the same time" +
+           (xcds > 1 ? " on one XCD" : "");
   }
   return "";
 }

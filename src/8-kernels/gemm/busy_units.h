@@ -58,7 +58,7 @@ class BusyUnits {
 
  private:
 #if defined(HIPSCOPE_BACKEND_AMD)
-  static constexpr long long ticks = 30'000;  // of 10 ns
+  static constexpr long long ticks = 30'000;  // of 10 ns, as most have
 #else
   static constexpr long long ticks = 300'000;  // of 1 ns
 #endif

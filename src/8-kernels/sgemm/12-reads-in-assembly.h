@@ -9,6 +9,7 @@
 #pragma once
 
 #include <hipscope/lds.h>
+#include <hipscope/wait_for_lds.h>
 
 #include "device_code.h"
 #include "stage.h"
@@ -35,8 +36,7 @@ __device__ void read_two_k_in_assembly(float (&a)[4][2], float (&b)[2][4], const
       "ds_read_b64 %2, %6 offset:%9\n\t"
       "ds_read_b64 %3, %6 offset:%10\n\t"
       "ds_read_b128 %4, %7\n\t"
-      "ds_read_b128 %5, %7 offset:%11\n\t"
-      "s_waitcnt lgkmcnt(0)"
+      "ds_read_b128 %5, %7 offset:%11\n\t" HIPSCOPE_WAIT_FOR_LDS
       : "=&v"(a0), "=&v"(a1), "=&v"(a2), "=&v"(a3), "=&v"(b0), "=&v"(b1)
       : "v"(hipscope::lds_address(reinterpret_cast<const unsigned*>(a_from))),
         "v"(hipscope::lds_address(reinterpret_cast<const unsigned*>(b_from))),
