@@ -158,8 +158,8 @@ struct LineSize {
 /// That is constant up to chunks of a line and then grows in proportion to the chunk, or a little
 /// more slowly where sets fill unevenly: a node takes a whole line however far apart nodes lie.
 /// Takes the x that fits best as the line. Empty when none stands out by a quarter or fits within a
-/// quarter of an octave, when the growth is not 0.6 ... 1.2, and with fewer than two points on
-/// either side.
+/// quarter of an octave, when the growth is not 0.6 ... 1.2, when a straight line on logarithmic
+/// axes fits as well, and with fewer than two points on either side.
 std::optional<LineSize> fit_line_size(std::span<const CurvePoint> reach);
 
 /// An access costs max(least_cost, cost_per_segment * segments of `bytes`).
@@ -265,12 +265,13 @@ struct Level {
 /// octaves. What rises otherwise is one level with a large spread, and a level above its successor
 /// is no level. Where the levels' own drift is more than a fifth of all that the curve rises, or
 /// they spread much farther than neighbouring points do, as random walks do, there is but one
-/// level. A curve without a step is one level without an end. One that never gets flat has no
-/// level. One that rises at last and gets flat nowhere after has an end without a next level. The
-/// confidence of an end is the product of how clearly the step stands out of the level's own
-/// spread, 1 - spread / (ratio - 1), of points / (points + 1), and of sqrt(last_x / next_x), which
-/// is small where the rise is gradual. That of the capacity says how often it was right in the
-/// trial (tests/inference).
+/// level; so there is where the curve never falls for long and a cubic of the octaves goes through
+/// it as near as noise lets anything: a slope. A curve without a step is one level without an end.
+/// One that never gets flat has no level. One that rises at last and gets flat nowhere after has an
+/// end without a next level. The confidence of an end is the product of how clearly the step stands
+/// out of the level's own spread, 1 - spread / (ratio - 1), of points / (points + 1), and of
+/// sqrt(last_x / next_x), which is small where the rise is gradual. That of the capacity says how
+/// often it was right in the trial (tests/inference).
 std::vector<Level> find_levels(std::span<const CurvePoint> curve, double smallest_ratio);
 
 /// What the cost of a stride says about the banks of an LDS.

@@ -215,4 +215,52 @@ double documented_rate(const std::string& architecture) {
   return 0;
 }
 
+// Gives the operands of FloatFmaOfRegisters to each lane: adding 0 * x, which no compiler may leave
+// out, changes no value and makes it one of the lane's own.
+template <typename Operation>
+__device__ void load_operands([[maybe_unused]] Operands& given,
+                              [[maybe_unused]] typename Operation::Value x) {
+  if constexpr (std::is_same_v<Operation, FloatFmaOfRegisters>) {
+    given.factor = fmaf(x, 0.0F, given.factor);
+    given.one = fmaf(x, 0.0F, given.one);
+  }
+}
+
+// One step. clang would put two into one: the FP32 steps of two chains in a packed instruction
+// (v_pk_fma_f32). An empty assembly statement, which for all that clang knows changes its operand,
+// keeps them apart.
+template <typename Operation>
+__device__ typename Operation::Value separate_step(typename Operation::Value x, Operands given) {
+  x = Operation::step(x, given);
+#if defined(__HIP_DEVICE_COMPILE__)
+  if constexpr (std::is_arithmetic_v<typename Operation::Value>) {
+    asm("" : "+v"(x));
+  }
+#endif
+  return x;
+}
+
+// Makes the integers of the next step others than those of the last, for all that clang knows. Of
+// 1024 multiplications by the same value clang 22 compares each with all before it, in search of
+// one that could be saved: three quarters of the time that this file took to compile. It costs up
+// to four scalar moves in a loop of 2048 instructions.
+template <typename Operation>
+__device__ void renew_operands([[maybe_unused]] Operands& given) {
+#if defined(__HIP_DEVICE_COMPILE__) && __clang_major__ >= 22
+  if constexpr (std::is_integral_v<typename Operation::Value>) {
+    asm("" : "+s"(given.multiplier), "+s"(given.addend));
+  }
+#endif
+}
+
+// The value, once it is there. Left to itself clang 22 puts the wait for it into the loop that is
+// timed.
+template <typename Bits>
+__device__ Bits loaded(Bits value) {
+#if defined(__HIP_DEVICE_COMPILE__)
+  asm volatile("" : "+v"(value));
+#endif
+  return value;
+}
+
 }  // namespace ilp_tlp

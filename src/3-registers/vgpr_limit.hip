@@ -28,6 +28,7 @@
 
 #include "footprint.h"
 #include "hop_chains.h"
+#include "load_from_l2.h"
 #include "vgpr_limit_findings.h"
 
 using hipscope::DeviceBuffer;
@@ -160,17 +161,8 @@ struct Places {
   unsigned most;
 };
 
-// From L2, so that the wait is long and costs the CU next to nothing.
-__device__ unsigned load_from_l2(const unsigned* word) {
-#if defined(__HIP_DEVICE_COMPILE__)
-  return __hip_atomic_load(word, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
-#else
-  return *static_cast<const volatile unsigned*>(word);
-#endif
-}
-
 // Values that are alive while the block waits for `hops` loads, each from where the one before it
-// says. All lanes of a block follow one chain. `places` is null in timed launches.
+// says, in L2. All lanes of a block follow one chain. `places` is null in timed launches.
 template <int Values>
 __global__ void __launch_bounds__(waiting_threads, 1)
     waiting_kernel(const float* input, const unsigned* next, unsigned hops, Places* places,

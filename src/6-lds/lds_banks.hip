@@ -36,20 +36,7 @@ using hipscope::lds_store;
 using hipscope::LdsWords;
 using hipscope::Sweep;
 using hipscope::WaveTime;
-using lds_banks::Access;
-using lds_banks::Amount;
-using lds_banks::body_steps;
-using lds_banks::content;
-using lds_banks::Copies;
-using lds_banks::copies;
-using lds_banks::dword_bytes;
-using lds_banks::lanes_of;
-using lds_banks::measure_access;
-using lds_banks::next_copy;
-using lds_banks::offsets_of;
-using lds_banks::run_timed;
-using lds_banks::throughput;
-using lds_banks::Words;
+using namespace lds_banks;
 
 namespace {
 

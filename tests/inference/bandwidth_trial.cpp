@@ -78,6 +78,15 @@ TEST(BandwidthTrial, OfCaches) {
                  disturbed(curve_of(past_l1, quarter_octaves(512 * kib, 4096 * mib),
                                     between(random, 0, 0.1), random),
                            of_rates(disturbance), random));
+      // Some GPUs read a few MiB faster in another way than over footprints.
+      if (happens(random, 0.5)) {
+        Curve ways;
+        for (unsigned way = 1; way <= 15; ++way) {
+          ways.push_back(
+              {.x = double(way), .y = middle * (way % 4 == 0 ? 1 : between(random, 0.5, 1))});
+        }
+        made.curve("l2", "bandwidth", disturbed(ways, of_rates(disturbance), random));
+      }
       memory_bandwidth::conclude(made.results());
       tally("level 1 bandwidth, " + disturbance.name)
           .add({.value = fast, .tolerance = tolerance},

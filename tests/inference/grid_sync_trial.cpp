@@ -71,7 +71,7 @@ TEST(GridSyncTrial, BarriersAndLaunches) {
   Tally& fixed = tally("grid barrier, fixed part");
   Tally& per_block = tally("grid barrier, per block");
   Tally& launches = tally("grid barriers in the time of a launch");
-  for (unsigned i = 0; i < 500; ++i) {
+  for (unsigned i = 0; i < 1000; ++i) {
     Random random(barrier_seeds(i));
     const Disturbance& disturbance = one_of(random, all_disturbances());
     const Blocks blocks = some_blocks(random);

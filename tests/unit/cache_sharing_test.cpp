@@ -371,7 +371,11 @@ TEST(CacheSharingTest, WhoFindsWhatAnotherHasRead) {
 
 TEST(CacheSharingTest, AFewThatWereDisturbedFindItAsWell) {
   EXPECT_EQ(handover(60, 0, 660).value, 64);
-  EXPECT_FALSE(handover(40, 0, 660).value);  // no L2 of 40 of 64 CUs has its like
+  const auto odd = handover(40, 0, 660);  // no L2 of 40 of 64 CUs has its like
+  EXPECT_FALSE(odd.value);
+  EXPECT_EQ(odd.confidence, 0);
+  EXPECT_TRUE(odd.statement.starts_with("those that find it, 40 of them")) << odd.statement;
+  EXPECT_FALSE(handover(0, 0, 660).value);  // not even the CU that has read it
 }
 
 TEST(CacheSharingTest, ALonePointBetweenTwoStepsIsNoUnit) {

@@ -365,17 +365,17 @@ void infer_handover(Results& results) {
     }
     inference.value = static_cast<double>(finders.size());
     inference.confidence = (1 - static_cast<double>(unclear) / count) * count / (count + 1);
+    inference.statement = others.empty() ? "all CUs share one L2"
+                                         : "the others load it from behind L2: L2s of their own";
     // L2s are alike: as many CUs belong to each, and else some were disturbed.
     const double caches = count / std::max(1.0, *inference.value);
     constexpr double whole = 0.1;
-    if (!finders.empty() && std::abs(caches - std::round(caches)) > whole) {
+    if (finders.empty() || std::abs(caches - std::round(caches)) > whole) {
       inference.value.reset();
       inference.confidence = 0;
       inference.statement = "those that find it, " + std::to_string(finders.size()) +
                             " of them, are no whole part of all CUs";
     }
-    inference.statement = others.empty() ? "all CUs share one L2"
-                                         : "the others load it from behind L2: L2s of their own";
     inference.evidence = {"what a CU has read itself " + number(hit, 4) + " cycles, cold " +
                           number(miss, 4)};
     if (!finders.empty()) {

@@ -120,8 +120,10 @@ void infer_cache(hipscope::Results& results, const std::string& sweep, const std
   Inference inference{
       .name = name, .unit = gigabytes, .statement = "the curve shows no level that ends"};
   constexpr std::size_t fewest_points = 8;
+  double fall_from = 0;
   if (curve.size() >= fewest_points) {
     if (const auto fall = last_fall(curve, first, last)) {
+      fall_from = fall->last_x;
       inference.value = fall->best;
       inference.confidence = fall->confidence;
       inference.statement = "all CUs together, the best up to " + footprint_label(fall->last_x) +
@@ -144,7 +146,14 @@ void infer_cache(hipscope::Results& results, const std::string& sweep, const std
       inference.evidence.push_back("sweep l2, each line once per pass: " + number(ways[1], 4) +
                                    " by the second best of " + std::to_string(ways.size()) +
                                    " ways to read a few MiB");
-      inference.value = std::max(*inference.value, ways[1]);
+      if (ways[1] > *inference.value) {
+        inference.value = ways[1];
+        inference.confidence = std::min(inference.confidence, ways[1] / ways[0]);
+        inference.statement =
+            "all CUs together, a few MiB in the second best of the ways to read them; over the "
+            "footprint it falls from " +
+            footprint_label(fall_from) + " on";
+      }
     }
   }
   results.infer(inference);
@@ -210,8 +219,12 @@ void infer_in_flight(hipscope::Results& results) {
   for (const char* sweep : {"occupancy-1", "occupancy-2", "occupancy-4", "occupancy-8"}) {
     const auto in_flight = results.curve(sweep, "in flight per CU");
     const auto bandwidth = results.curve(sweep, "bandwidth");
-    for (std::size_t i = 0; i < in_flight.size(); ++i) {
-      curve.push_back({.x = in_flight[i].y, .y = bandwidth[i].y});
+    // A row that lacks one of the two is in neither pair.
+    for (const auto& point : in_flight) {
+      const auto same = std::ranges::find(bandwidth, point.x, &hipscope::CurvePoint::x);
+      if (same != bandwidth.end()) {
+        curve.push_back({.x = point.y, .y = same->y});
+      }
     }
   }
   if (curve.empty()) {

@@ -55,6 +55,36 @@ std::vector<hipscope::FirstStep> clear_rises(const Curve& curve) {
   return {};
 }
 
+// Why a rise may be a second TLB's: what a miss in the first costs is often too little to be a rise
+// of its own, but lifts the plateau from its first third to its last. Empty where it does not.
+std::string why_not_first(const Curve& curve, double last_flat) {
+  std::vector<double> plateau;
+  std::vector<double> changes;
+  for (const hipscope::CurvePoint& point : curve) {
+    if (point.x <= last_flat) {
+      if (!plateau.empty()) {
+        changes.push_back(std::abs(point.y / plateau.back() - 1));
+      }
+      plateau.push_back(point.y);
+    }
+  }
+  constexpr std::size_t fewest_points = 9;
+  if (plateau.size() < fewest_points) {
+    return {};
+  }
+  const auto third = static_cast<std::ptrdiff_t>(plateau.size() / 3);
+  const double first = hipscope::summarize({plateau.begin(), plateau.begin() + third}).median;
+  const double last = hipscope::summarize({plateau.end() - third, plateau.end()}).median;
+  constexpr double least = 0.01;
+  constexpr double clearly = 3;
+  const double usual_change = hipscope::summarize(changes).median;
+  if (last / first - 1 < std::max(least, clearly * usual_change)) {
+    return {};
+  }
+  return "a smaller one ends somewhere before the next: pages go from " + number(first, 4) +
+         " to " + number(last, 4) + " times as long as dense lines, too little to tell where";
+}
+
 // What a miss in a TLB adds to a load, between its reach and `end`, where the next one's ends.
 struct TlbPenalty {
   double cycles = 0;
@@ -208,9 +238,19 @@ void infer_tlb(Results& results) {
     }
     results.infer(reach);
   }
+  const std::string why = why_not_first(large, last_flat);
+  if (!rises.empty() && !why.empty()) {
+    results.infer(
+        {.name = "TLB level 1 reach", .unit = "bytes", .statement = why, .evidence = {range}});
+  }
+  // Which of the rises of pages of 64 KiB is whose is not known else.
+  const bool is_first = why.empty();
+  auto small = small_rises.begin();
   for (std::size_t i = 0; i < rises.size(); ++i) {
-    const hipscope::FirstStep& rise = rises[i];
-    Inference reach{.name = "TLB level " + std::to_string(i + 1) + " reach",
+    hipscope::FirstStep rise = rises[i];
+    rise.confidence = hipscope::sure_if(is_first, rise.confidence);
+    const std::string level = "TLB level " + std::to_string(is_first ? i + 1 : i + 2);
+    Inference reach{.name = level + " reach",
                     .unit = "bytes",
                     .confidence = rise.confidence,
                     .evidence = {range, "then " + number(rise.ratio, 4) +
@@ -224,23 +264,30 @@ void infer_tlb(Results& results) {
     };
     set_reach(rise, large_page);
     std::optional<hipscope::FirstStep> same;
-    for (const hipscope::FirstStep& small : small_rises) {
+    for (; is_first && small != small_rises.end(); ++small) {
       reach.evidence.push_back("one page per 64 KiB: a rise at " +
-                               in_bytes(small.last_flat_x * small_page));
+                               in_bytes(small->last_flat_x * small_page));
       // Pages of 64 KiB share an entry that covers more: so many more of them fit.
-      const double per_entry = small.last_flat_x / rise.last_flat_x;
+      const double per_entry = small->last_flat_x / rise.last_flat_x;
       constexpr double agreement = 1.5;
-      if (per_entry > 1 / agreement && per_entry < large_page / small_page / agreement) {
+      if (per_entry < 1 / agreement) {
+        continue;
+      }
+      if (per_entry < large_page / small_page / agreement) {
         reach.evidence.push_back(per_entry < agreement
                                      ? "as many pages of 64 KiB: an entry covers no more than that"
                                      : "an entry covers " + in_bytes(per_entry * small_page));
-        set_reach(small, small_page);
-        same = small;
-        break;
+        set_reach(*small, small_page);
+        same = *small;
       }
+      // The next one is the next TLB's; one that is too far away, too.
+      if (per_entry < large_page / small_page * agreement) {
+        ++small;
+      }
+      break;
     }
     infer_if_sure(results, reach);
-    infer_tlb_level(results, "TLB level " + std::to_string(i + 1), rise, same,
+    infer_tlb_level(results, level, rise, same,
                     i + 1 < rises.size() ? rises[i + 1].last_flat_x : large.back().x);
   }
   infer_cold_tlb(results, rises.empty() ? 0 : rises.back().last_flat_x);

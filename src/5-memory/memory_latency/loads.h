@@ -1,0 +1,74 @@
+// The kinds of load that memory_latency times.
+#pragma once
+
+#include <hip/hip_runtime.h>
+
+#include <cstdint>
+
+#include "texture.h"
+
+namespace memory_latency {
+
+enum class Load {
+  global,     // the plain load of device memory
+  generic,    // what `p = *p` becomes: it must find out first which memory the address lies in
+  l2,         // past the CU's own caches
+  atomic,     // done where the line is at home, not in a copy
+  read_only,  // NVIDIA's load of data that no thread writes while the kernel runs (texture path)
+  scalar,     // one load for the whole wave: AMD's s_load, NVIDIA's load from the constant bank
+  texture,    // a fetch of a texel; an address is the number of a word then
+};
+
+// A pointer that was loaded may point anywhere, for all that a compiler knows. That it points to
+// device memory, or to constant memory, is what the address spaces and the assembly say.
+template <Load kind>
+__device__ std::uint64_t load(std::uint64_t address,
+                              [[maybe_unused]] unsigned long long texture = 0) {
+  if constexpr (kind == Load::texture) {
+    return texel(texture, address);
+  } else if constexpr (kind == Load::atomic) {
+    // It changes nothing, for no node holds a 1. (Of adding 0 clang 15 makes a load.)
+#if defined(__HIP_DEVICE_COMPILE__)
+    // As atomicCAS, which does not know that the address is one of device memory.
+    using Global = __attribute__((address_space(1))) std::uint64_t;
+    std::uint64_t value = 1;
+    __hip_atomic_compare_exchange_strong(reinterpret_cast<Global*>(address), &value,
+                                         std::uint64_t{1}, __ATOMIC_RELAXED, __ATOMIC_RELAXED,
+                                         __HIP_MEMORY_SCOPE_AGENT);
+    return value;
+#else
+    return atomicCAS(reinterpret_cast<unsigned long long*>(address), 1ULL, 1ULL);
+#endif
+  } else if constexpr (kind == Load::generic) {
+    return *reinterpret_cast<const std::uint64_t*>(address);
+  } else {
+#if defined(__CUDA_ARCH__)
+    std::uint64_t next = 0;
+    if constexpr (kind == Load::global) {
+      asm volatile("ld.global.u64 %0, [%1];" : "=l"(next) : "l"(address));
+    } else if constexpr (kind == Load::l2) {
+      asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(next) : "l"(address));
+    } else if constexpr (kind == Load::read_only) {
+      asm volatile("ld.global.nc.u64 %0, [%1];" : "=l"(next) : "l"(address));
+    } else {
+      asm volatile("ld.const.u64 %0, [%1];" : "=l"(next) : "l"(address));
+    }
+    return next;
+#elif defined(__HIP_DEVICE_COMPILE__)
+    using Global = const __attribute__((address_space(1))) std::uint64_t;
+    using Constant = const __attribute__((address_space(4))) std::uint64_t;
+    if constexpr (kind == Load::l2) {
+      return __hip_atomic_load(reinterpret_cast<Global*>(address), __ATOMIC_RELAXED,
+                               __HIP_MEMORY_SCOPE_AGENT);
+    } else if constexpr (kind == Load::scalar) {
+      return *reinterpret_cast<Constant*>(address);
+    } else {
+      return *reinterpret_cast<Global*>(address);
+    }
+#else
+    return *reinterpret_cast<const std::uint64_t*>(address);
+#endif
+  }
+}
+
+}  // namespace memory_latency
