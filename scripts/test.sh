@@ -12,10 +12,10 @@
 #   --help          prints this
 #
 # What only --full has: AddressSanitizer and UndefinedBehaviorSanitizer, which treble the time to compile;
-# run_all.sh whole; clang-tidy; NVIDIA's compiler; ROCm 7; AMD targets besides gfx90a, AMD's host code, and AMD's machine code
-# executed in the emulator; of the binaries, runs that measure, sweeps alone, hostile input, a fleet under Slurm,
-# and what is asked of every one and not of a few; of the scripts, damaged and hostile files, and what takes a
-# browser.
+# run_all.sh whole; clang-tidy; NVIDIA's compiler; ROCm 7; AMD targets besides gfx90a, AMD's host code, and
+# AMD's machine code executed in the emulator; of the binaries, runs that measure, sweeps alone, hostile input,
+# a fleet under Slurm, and what is asked of every one and not of a few; of the scripts, damaged and hostile
+# files, and what takes a browser.
 #
 # The last line is the sum over all groups, "N passed, N failed, N skipped"; the exit status is 1
 # when a test failed. Build folders and logs lie in build/ and are used again by the next run.
