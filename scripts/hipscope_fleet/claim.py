@@ -61,7 +61,7 @@ class Claim:
     def _create(self) -> bool:
         """Makes the file; False where there is one."""
         try:
-            handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+            handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         except FileExistsError:
             return False
         except OSError as error:

@@ -20,6 +20,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from hipscope_report.whole_file import mode_of
+
 from . import curves, layout, metrics
 from .curves import Axis, Curve
 from .layout import FleetError
@@ -198,7 +200,7 @@ class Store:
         try:
             self.base.commit()
             self.base.close()
-            os.chmod(self.aside, 0o644)
+            os.chmod(self.aside, mode_of(self.path))
             os.replace(self.aside, self.path)
         except (OSError, sqlite3.Error) as error:
             reason = getattr(error, "strerror", None) or error

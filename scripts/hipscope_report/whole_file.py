@@ -33,7 +33,7 @@ def write_whole(path: Path, content: bytes) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _mode_of(path: Path) -> int:
+def mode_of(path: Path) -> int:
     """The permissions of the file that is there, else those of a new one."""
     try:
         return stat.S_IMODE(path.stat().st_mode) & 0o777
@@ -45,7 +45,7 @@ def _mode_of(path: Path) -> int:
 
 def write_aside(path: Path, content: bytes) -> None:
     """Does what write_whole says for a file that is neither special nor a link, with nothing held back."""
-    mode = _mode_of(path)
+    mode = mode_of(path)
     handle, aside = tempfile.mkstemp(dir=path.parent, prefix=".report-")
     try:
         with os.fdopen(handle, "wb") as file:
