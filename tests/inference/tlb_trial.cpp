@@ -62,6 +62,42 @@ Curve paged_over_dense(const Tlb& tlb, double page_bytes) {
 }
 
 const Seeds reach_seeds(7);
+const Seeds small_cost_seeds(93);
+
+// A first TLB whose misses cost little, since they hit in the second: what is found of the second
+// is no answer to where the first ends.
+void add_firsts_that_cost_little(Tally& answers, Tally& seconds) {
+  constexpr unsigned tlbs = 100;
+  for (unsigned i = 0; i < tlbs; ++i) {
+    for (Disturbance disturbance : disturbances()) {
+      disturbance.drift = 0;
+      Random random(small_cost_seeds(i));
+      Tlb first = random_tlb(random);
+      first.entries = std::round(between_octaves(random, 16, 512));
+      first.cost = between_octaves(random, 0.02, 0.1);
+      Tlb second = first;
+      second.entries = std::round(first.entries * between_octaves(random, 8, 128));
+      second.cost = between_octaves(random, 0.2, 1.5);
+      MadeResults made("memory_latency");
+      for (const auto& [sweep, page] : {std::pair{"tlb-2m", large_page}, {"tlb-64k", small_page}}) {
+        Curve curve = paged_over_dense(first, page);
+        const Curve further = paged_over_dense(second, page);
+        for (std::size_t point = 0; point < curve.size(); ++point) {
+          curve[point].y += further[point].y - 1;
+        }
+        made.curve(sweep, "paged over dense", disturbed(curve, disturbance, random));
+      }
+      memory_latency::conclude(made.results());
+      answers.add({.value = first.entries * first.entry_bytes, .tolerance = tolerance},
+                  made.inference("TLB level 1 reach"));
+      // Of entries for less, pages of 2 MiB reach more than these cover.
+      if (second.entry_bytes == large_page) {
+        seconds.add({.value = second.entries * second.entry_bytes, .tolerance = tolerance},
+                    made.inference("TLB level 2 reach"));
+      }
+    }
+  }
+}
 
 TEST(TlbTrial, Reach) {
   constexpr unsigned tlbs = 200;
@@ -98,50 +134,14 @@ TEST(TlbTrial, Reach) {
                   made.inference("TLB level 1 reach"));
     }
   }
+  // A GPU may be of either kind: an answer's confidence is held to both together.
+  Tally& seconds = tally("TLB reach, of the second behind it");
+  add_firsts_that_cost_little(answers, seconds);
+  expect_goals(answers, {.right = 0.3});
+  expect_goals(seconds, {.right = 0.2});
   // Of entries that cover all of a page nothing tells the number.
   expect_goals(tally("TLB entries"), {.right = 0.1});
   expect_goals(tally("TLB miss penalty"), {.right = 0.3});
-}
-
-const Seeds small_cost_seeds(93);
-
-// A first TLB whose misses cost little, since they hit in the second: what is found of the second
-// is no answer to where the first ends.
-TEST(TlbTrial, ReachOfAFirstThatCostsLittle) {
-  constexpr unsigned tlbs = 100;
-  Tally& answers = tally("TLB reach");
-  Tally& seconds = tally("TLB reach, of the second behind it");
-  for (unsigned i = 0; i < tlbs; ++i) {
-    for (Disturbance disturbance : disturbances()) {
-      disturbance.drift = 0;
-      Random random(small_cost_seeds(i));
-      Tlb first = random_tlb(random);
-      first.entries = std::round(between_octaves(random, 16, 512));
-      first.cost = between_octaves(random, 0.02, 0.1);
-      Tlb second = first;
-      second.entries = std::round(first.entries * between_octaves(random, 8, 128));
-      second.cost = between_octaves(random, 0.2, 1.5);
-      MadeResults made("memory_latency");
-      for (const auto& [sweep, page] : {std::pair{"tlb-2m", large_page}, {"tlb-64k", small_page}}) {
-        Curve curve = paged_over_dense(first, page);
-        const Curve further = paged_over_dense(second, page);
-        for (std::size_t point = 0; point < curve.size(); ++point) {
-          curve[point].y += further[point].y - 1;
-        }
-        made.curve(sweep, "paged over dense", disturbed(curve, disturbance, random));
-      }
-      memory_latency::conclude(made.results());
-      answers.add({.value = first.entries * first.entry_bytes, .tolerance = tolerance},
-                  made.inference("TLB level 1 reach"));
-      // Of entries for less, pages of 2 MiB reach more than these cover.
-      if (second.entry_bytes == large_page) {
-        seconds.add({.value = second.entries * second.entry_bytes, .tolerance = tolerance},
-                    made.inference("TLB level 2 reach"));
-      }
-    }
-  }
-  expect_goals(answers, {.right = 0.3});
-  expect_goals(seconds, {.right = 0.2});
 }
 
 const Seeds nothing_seeds(8);
