@@ -90,6 +90,16 @@ struct Problem {
     const std::size_t bytes = matrix_workspace_bytes;
     check(cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
                                                &bytes, sizeof(bytes)));
+    // A product in parts along k may leave its partial sums in the type of D: what is asked for is
+    // one of sums in FP32, and partial sums of 16 bits are off by more than these can be.
+    std::int32_t type = 0;
+    check(cublasLtMatrixLayoutGetAttribute(d.get(), CUBLASLT_MATRIX_LAYOUT_TYPE, &type,
+                                           sizeof(type), nullptr));
+    if (type == CUDA_R_16F || type == CUDA_R_16BF) {
+      const std::uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+      check(cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+                                                 &reductions, sizeof(reductions)));
+    }
     int found = 0;
     check(cublasLtMatmulAlgoGetHeuristic(handle, product, a.get(), b.get(), d.get(), d.get(), wish,
                                          1, &way, &found));

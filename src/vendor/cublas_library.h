@@ -31,8 +31,10 @@ inline Handle create_handle(GemmMath math) {
   cublasHandle_t raw = nullptr;
   check(cublasCreate(&raw));
   Handle handle(raw);
-  check(cublasSetMathMode(raw,
-                          math == GemmMath::pedantic ? CUBLAS_PEDANTIC_MATH : CUBLAS_DEFAULT_MATH));
+  // By default partial sums of a product of halves may be halves, too.
+  constexpr auto default_math = static_cast<cublasMath_t>(
+      CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
+  check(cublasSetMathMode(raw, math == GemmMath::pedantic ? CUBLAS_PEDANTIC_MATH : default_math));
   return handle;
 }
 

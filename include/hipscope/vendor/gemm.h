@@ -19,7 +19,8 @@ bool gemm_may_end_the_process();
 /// What the build looked for, for a sentence that says that it is not there.
 inline constexpr const char* gemm_libraries = "cuBLAS, rocBLAS";
 
-/// What the library may do to be faster. Neither lets FP32 products be rounded (TF32).
+/// What the library may do to be faster. Neither lets FP32 products be rounded (TF32), nor cuBLAS
+/// round the partial sums of products of halves.
 enum class GemmMath {
   standard,  ///< the library's default, matrix instructions included
   pedantic,  ///< cuBLAS: arithmetic as prescribed, without matrix instructions (rocBLAS: standard)
