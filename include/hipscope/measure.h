@@ -47,13 +47,14 @@ struct Measurement {
   StopReason stop = StopReason::quiet;
   std::vector<Sample> samples{};
   double given_mhz = 0;     ///< the clock for all cycles, from --clock-mhz; 0: not given
-  double fallback_mhz = 0;  ///< the clock for samples with none of their own; 0: there is none
+  double fallback_mhz = 0;  ///< the clock where no sample has one of its own; 0: there is none
 
   /// Order statistics of the samples' times, in seconds.
   [[nodiscard]] Summary seconds() const;
 
   /// The median time in shader clock cycles: each sample's time by `given_mhz` if that is given, by
-  /// its own measured clock, or by `fallback_mhz`. NaN when there is none (the host backend).
+  /// its own measured clock, by the median of the others' where it has none, or by `fallback_mhz`
+  /// where none has. NaN when there is none (the host backend).
   [[nodiscard]] double cycles() const;
 };
 

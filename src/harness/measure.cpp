@@ -41,9 +41,16 @@ Summary Measurement::seconds() const {
 }
 
 double Measurement::cycles() const {
+  std::vector<double> measured;
+  for (const Sample& sample : samples) {
+    if (sample.shader_mhz > 0) {
+      measured.push_back(sample.shader_mhz);
+    }
+  }
+  const double others_mhz = measured.empty() ? fallback_mhz : summarize(measured).median;
   std::vector<double> cycles;
   for (const Sample& sample : samples) {
-    const double measured_mhz = sample.shader_mhz > 0 ? sample.shader_mhz : fallback_mhz;
+    const double measured_mhz = sample.shader_mhz > 0 ? sample.shader_mhz : others_mhz;
     const double mhz = given_mhz > 0 ? given_mhz : measured_mhz;
     if (!(mhz > 0)) {
       return std::numeric_limits<double>::quiet_NaN();

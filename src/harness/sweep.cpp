@@ -56,7 +56,7 @@ double warm_up_seconds(detail::Preset preset) {
   return 0.1;
 }
 
-// The clock for cycles where a sample has none of its own.
+// The clock for cycles where no sample of a measurement has one of its own.
 double fallback_mhz(const detail::Run& run) {
   return run.device->is_hardware() ? run.device->description().maximum_shader_mhz : 0;
 }
