@@ -421,7 +421,7 @@ if [[ -n $build && ! -d $build/bin ]]; then
 fi
 build=${build:+$(realpath "$build")}
 cd "$root"
-mkdir -p "$logs"
+mkdir -p "$logs" 2>/dev/null || usage_error "the folder $logs cannot be made."
 # The functional tests read it.
 HIPSCOPE_TIER=$($full && printf full || printf short)
 export HIPSCOPE_TIER

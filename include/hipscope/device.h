@@ -18,7 +18,7 @@ struct DeviceDescription {
   std::string name{};
   std::string architecture{};  ///< "gfx90a", "sm_90", "host"
   int index = 0;
-  int compute_units = 0;  ///< CUs (NVIDIA: SMs)
+  int compute_units = 0;  ///< CUs (NVIDIA: SMs; RDNA: WGPs, pairs of CUs, as HIP counts)
   int wave_size = 0;      ///< lanes of a wave (NVIDIA: threads of a warp)
   double maximum_shader_mhz = 0;
   double memory_mhz = 0;

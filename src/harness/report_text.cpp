@@ -321,12 +321,22 @@ std::string format_bytes(double bytes) {
   return fmt::format("{} {}", format_number(bytes), units[unit]);
 }
 
+namespace {
+
+// "110 CUs"; of RDNA HIP counts WGPs, each a pair of CUs.
+std::string compute_units_text(const DeviceDescription& device) {
+  const bool is_rdna = device.architecture.starts_with("gfx1");
+  return fmt::format("{} {}", device.compute_units, is_rdna ? "WGPs" : "CUs");
+}
+
+}  // namespace
+
 std::string heading(const Run& run) {
   const DeviceDescription& device = run.device->description();
   std::string text = fmt::format("{}: {}\n", run.experiment.name, run.experiment.purpose.question);
-  text += fmt::format("device {}: {} ({}), {} CUs, waves of {}, {} free of {}", device.index,
-                      device.name, device.architecture, device.compute_units, device.wave_size,
-                      format_bytes(static_cast<double>(device.free_memory_bytes)),
+  text += fmt::format("device {}: {} ({}), {}, waves of {}, {} free of {}", device.index,
+                      device.name, device.architecture, compute_units_text(device),
+                      device.wave_size, format_bytes(static_cast<double>(device.free_memory_bytes)),
                       format_bytes(static_cast<double>(device.memory_bytes)));
   if (device.maximum_shader_mhz > 0) {
     text += fmt::format(", at most {:.0f} MHz", device.maximum_shader_mhz);
@@ -424,8 +434,8 @@ std::string device_line(const DeviceDescription& device) {
   if (slug.empty()) {
     slug = as_folder_name(device.architecture);
   }
-  return fmt::format("{}\t{}\t{} ({}), {} CUs, {}\n", device.index, slug, device.name,
-                     device.architecture, device.compute_units,
+  return fmt::format("{}\t{}\t{} ({}), {}, {}\n", device.index, slug, device.name,
+                     device.architecture, compute_units_text(device),
                      format_bytes(static_cast<double>(device.memory_bytes)));
 }
 

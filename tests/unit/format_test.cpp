@@ -54,10 +54,10 @@ TEST(DeviceLine, HasIndexFolderNameAndDescription) {
   device.name = "AMD Radeon (TM) RX--6600!";
   device.architecture = "gfx1032";
   device.index = 3;
-  device.compute_units = 28;
+  device.compute_units = 14;
   device.memory_bytes = std::uint64_t{8} << 30;
   EXPECT_EQ(detail::device_line(device),
-            "3\tamd-radeon-tm-rx-6600\tAMD Radeon (TM) RX--6600! (gfx1032), 28 CUs, 8 GiB\n");
+            "3\tamd-radeon-tm-rx-6600\tAMD Radeon (TM) RX--6600! (gfx1032), 14 WGPs, 8 GiB\n");
 }
 
 // As ROCm says of a GPU where libdrm's file of names is not installed.
