@@ -13,8 +13,8 @@ hipscope_precompile_headers(hipscope_findings)
 
 # An experiment is one source file: hipscope_add_experiment(src/<n>-<chapter>/<name>.hip) makes the
 # binary bin/<name>, linked with LIBRARIES and with its findings, <name>_findings.cpp, if it has any. With
-# BOTH_WAVE_SIZES the amd backend also makes bin/<name>.wave64 for GPUs that run waves of 32 and of 64 lanes
-# (RDNA, whose default is 32).
+# BOTH_WAVE_SIZES the amd backend also makes bin/<name>.wave64 for those of its GPUs that run waves of 32 and of
+# 64 lanes (RDNA, whose default is 32), if there are any.
 function(hipscope_add_experiment source)
   cmake_parse_arguments(PARSE_ARGV 1 argument "BOTH_WAVE_SIZES" "" "LIBRARIES")
   get_filename_component(name ${source} NAME_WE)
@@ -26,7 +26,7 @@ function(hipscope_add_experiment source)
   endif()
   hipscope_add_binary(${name} ${source} "")
   target_link_libraries(${name} PRIVATE ${argument_LIBRARIES})
-  if(argument_BOTH_WAVE_SIZES AND HIPSCOPE_BACKEND STREQUAL "amd")
+  if(argument_BOTH_WAVE_SIZES AND HIPSCOPE_BACKEND STREQUAL "amd" AND HIPSCOPE_AMD_WAVE64_TARGETS)
     hipscope_add_binary(${name}.wave64 ${source} "${HIPSCOPE_AMD_WAVE64_TARGETS}")
     target_compile_options(${name}.wave64 PRIVATE -mwavefrontsize64)
   endif()

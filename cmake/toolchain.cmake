@@ -38,23 +38,26 @@ endif()
 
 if(HIPSCOPE_BACKEND STREQUAL "amd")
   # The GPUs that are there; with none, one of each family that Debian 12's hipcc compiles for.
+  include(cmake/amd_targets.cmake)
   set(default_targets "")
   if(NOT HIPSCOPE_AMD_TARGETS)
-    include(cmake/amd_targets.cmake)
     hipscope_detect_amd_targets(default_targets)
   endif()
-  if(NOT default_targets)
+  set(further_wave64_targets "")
+  if(NOT default_targets AND NOT HIPSCOPE_AMD_TARGETS)
     set(default_targets gfx900 gfx906 gfx908 gfx90a gfx1030)
+    set(further_wave64_targets gfx1032)
   endif()
   set(HIPSCOPE_AMD_TARGETS "${default_targets}" CACHE STRING "GPU architectures to compile for")
-  # HIP's own headers refuse waves of 64 on some RDNA targets, gfx1030 among them, but not on this.
-  set(HIPSCOPE_AMD_WAVE64_TARGETS "gfx1032" CACHE STRING
-      "RDNA architectures to compile for with waves of 64 lanes")
   # As in backend.cmake, for the time of the build.
   set(environment ${CMAKE_COMMAND} -E env HIP_PLATFORM=amd HCC_AMDGPU_TARGET=gfx900)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${environment})
   set(CMAKE_CXX_LINKER_LAUNCHER ${environment})
   find_package(hip CONFIG REQUIRED)
+  hipscope_find_wave64_targets(default_wave64_targets "${HIPSCOPE_AMD_TARGETS}")
+  list(APPEND default_wave64_targets ${further_wave64_targets})
+  set(HIPSCOPE_AMD_WAVE64_TARGETS "${default_wave64_targets}" CACHE STRING
+      "RDNA architectures to compile for with waves of 64 lanes")
   add_library(hipscope_hip INTERFACE)
   target_link_libraries(hipscope_hip INTERFACE hip::device)
   set(hipscope_device_targets "${HIPSCOPE_AMD_TARGETS}")

@@ -121,3 +121,30 @@ def test_a_gpu_that_the_compiler_does_not_know_is_said(machine: Machine) -> None
 def test_an_override_is_what_the_runtime_takes_the_gpu_for(machine: Machine, override: str, found: str) -> None:
     machine.enumerator_says("gfx000", "gfx1036")
     assert machine.found(HSA_OVERRIDE_GFX_VERSION=override) == found
+
+
+WIDE_SCRIPT = """include({module})
+set(hip_INCLUDE_DIRS {headers})
+hipscope_find_wave64_targets(found "{targets}")
+message(NOTICE "found: ${{found}}")
+"""
+REFUSAL = "#if (__gfx1012__ || __gfx1030__) && __AMDGCN_WAVEFRONT_SIZE == 64\n#error no waves of 64\n#endif\n"
+
+
+@pytest.mark.parametrize("header, targets, wide", [
+    ("", "gfx900;gfx90a;gfx942", ""),
+    ("", "gfx90a;gfx1030;gfx1100;gfx1201", "gfx1030;gfx1100;gfx1201"),
+    (REFUSAL, "gfx1030;gfx1032;gfx1036", "gfx1032;gfx1036"),
+    (REFUSAL, "gfx1030", ""),
+])
+def test_waves_of_64_are_for_the_rdna_targets_that_hip_allows_them_for(
+        tmp_path: Path, header: str, targets: str, wide: str) -> None:
+    """Older HIP refuses them for some."""
+    (tmp_path / "hip").mkdir()
+    (tmp_path / "hip" / "hip_runtime.h").write_text(header)
+    script = tmp_path / "find.cmake"
+    script.write_text(WIDE_SCRIPT.format(
+        module=synthetic.REPOSITORY / "cmake" / "amd_targets.cmake", headers=tmp_path, targets=targets))
+    done = subprocess.run(["cmake", "-P", str(script)], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.rpartition("found: ")[2].strip() == wide
