@@ -1,0 +1,79 @@
+"""disturbed.sh: run_all.sh beside bursts of another process."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+import pytest
+import synthetic
+from conftest import LONGEST_S, Sandbox
+
+DISTURBER = """#!/bin/bash
+case "$*" in
+  --devices) printf '0\\tfake-gpu\\tFake GPU, 8 CUs\\n' ;;
+  "--quick --filter ^footprint-read$") printf 'burst\\n' >>"{log}"; exit {status} ;;
+  *) exit 2 ;;
+esac
+"""
+
+
+def run(sandbox: Sandbox, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs the script over the sandbox's binaries."""
+    return subprocess.run(
+        [str(synthetic.REPOSITORY / "scripts" / "disturbed.sh"), *arguments], cwd=sandbox.root,
+        timeout=LONGEST_S, capture_output=True, text=True, check=False)
+
+
+def add_disturber(sandbox: Sandbox, status: int = 0) -> None:
+    """A memory_bandwidth that notes its bursts."""
+    disturber = sandbox.bin / "memory_bandwidth"
+    disturber.write_text(DISTURBER.format(log=sandbox.root / "bursts", status=status))
+    disturber.chmod(0o755)
+
+
+def usual(sandbox: Sandbox) -> list[str]:
+    """The options of a run."""
+    return ["--build-dir", str(sandbox.build), "--out", str(sandbox.root / "beside"), "--backend", "nvidia",
+            "--only", "^copy_rate$"]
+
+
+def test_bursts_lie_beside_the_experiments(sandbox: Sandbox) -> None:
+    add_disturber(sandbox)
+    done = run(sandbox, *usual(sandbox))
+    assert done.returncode == 0, done.stderr
+    assert (sandbox.root / "beside" / "copy_rate.json").exists()
+    said = re.search(r"^Disturbed by (\d+) bursts in \d+ s\.$", done.stdout, re.MULTILINE)
+    assert said
+    bursts = (sandbox.root / "bursts").read_text().count("burst")
+    assert 1 <= int(said[1]) <= bursts
+
+
+@pytest.mark.slow
+def test_no_burst_is_a_failure(sandbox: Sandbox) -> None:
+    add_disturber(sandbox, status=3)
+    done = run(sandbox, *usual(sandbox))
+    assert done.returncode == 1
+    assert "Disturbed by 0 bursts" in done.stdout
+
+
+@pytest.mark.slow
+def test_the_status_of_run_all_is_passed_on(sandbox: Sandbox) -> None:
+    add_disturber(sandbox)
+    (sandbox.bin / "copy_rate.status").write_text("1\n")
+    done = run(sandbox, *usual(sandbox))
+    assert done.returncode == 1
+    assert "copy_rate: FAILED (verification)" in done.stdout
+
+
+@pytest.mark.parametrize("arguments, said", [
+    ([], "disturbed.sh: it needs --build-dir and --out; see --help.\n"),
+    (["--out", "x"], "disturbed.sh: it needs --build-dir and --out; see --help.\n"),
+    (["--out"], "disturbed.sh: --out needs a value; see --help.\n"),
+    (["--out", "x", "--build-dir", "nowhere"], "disturbed.sh: there is no nowhere/bin/memory_bandwidth.\n"),
+])
+def test_bad_usage(sandbox: Sandbox, arguments: list[str], said: str) -> None:
+    done = run(sandbox, *arguments)
+    assert done.returncode == 2
+    assert done.stderr == said
+    assert not (sandbox.root / "x").exists()
