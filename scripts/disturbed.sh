@@ -22,26 +22,25 @@ source "$here/common.sh"
 build_dir=
 out=
 device=()
-passed_on=()
+for_run_all=("$@")
 while (($#)); do
   case $1 in
-    --build-dir | --out | --device)
+    --build-dir)
       need_value "$1" $#
-      case $1 in
-        --build-dir) build_dir=$2 ;;
-        --out) out=$2 ;;
-        --device)
-          device=(--device "$2")
-          passed_on+=(--device "$2")
-          ;;
-      esac
-      shift
+      build_dir=$2
+      ;;
+    --out)
+      need_value "$1" $#
+      out=$2
+      ;;
+    --device)
+      need_value "$1" $#
+      device=(--device "$2")
       ;;
     --help | -h)
       show_help "$0"
       exit 0
       ;;
-    *) passed_on+=("$1") ;;
   esac
   shift
 done
@@ -64,7 +63,7 @@ disturb &
 
 status=0
 began=$SECONDS
-"$here/run_all.sh" --no-build --no-setup --build-dir "$build_dir" --out "$out" "${passed_on[@]}" || status=$?
+"$here/run_all.sh" --no-build --no-setup "${for_run_all[@]}" || status=$?
 bursts=$(wc -c 2>/dev/null <"$scratch/bursts" || printf 0)
 printf 'Disturbed by %d bursts in %d s.\n' "$bursts" "$((SECONDS - began))"
 ((bursts)) || status=$((status ? status : 1))
