@@ -52,13 +52,13 @@ function(hipscope_name_target name major minor stepping)
   set(${name} gfx${major}${minor_digit}${stepping_digit} PARENT_SCOPE)
 endfunction()
 
-# Whether the compiler, and the device libraries that it finds, are for this GPU.
+# Whether the compiler, and the device libraries that it finds, are for this GPU with these options.
 function(hipscope_compiles_for target result)
   set(source ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/hipscope_probe.hip)
   file(WRITE ${source} "__attribute__((global)) void probe() {}\n")
   execute_process(
     COMMAND ${CMAKE_COMMAND} -E env HIP_PLATFORM=amd HCC_AMDGPU_TARGET=gfx900
-            ${CMAKE_CXX_COMPILER} -x hip --cuda-device-only -nogpuinc --offload-arch=${target} -S ${source}
+            ${CMAKE_CXX_COMPILER} -x hip --cuda-device-only --offload-arch=${target} ${ARGN} -S ${source}
             -o ${source}.s
     RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
   set(${result} FALSE PARENT_SCOPE)
@@ -87,7 +87,7 @@ function(hipscope_detect_amd_targets found)
   list(REMOVE_DUPLICATES all)
   set(known "")
   foreach(target ${all})
-    hipscope_compiles_for(${target} knows_it)
+    hipscope_compiles_for(${target} knows_it -nogpuinc)
     if(knows_it)
       list(APPEND known ${target})
     else()
@@ -102,18 +102,19 @@ function(hipscope_detect_amd_targets found)
 endfunction()
 
 # hipscope_find_wave64_targets(<found> <targets>): those of <targets> that can have waves of 64 lanes besides
-# their own of 32: RDNA's, but for a few that the headers of older HIP refuse so (5.2: gfx1030, not gfx1032).
+# their own of 32. That is RDNA's, but for a few that the headers of older HIP refuse so (5.2: gfx1030, not
+# gfx1032); gfx1250 cannot.
 function(hipscope_find_wave64_targets found targets)
-  set(wide ${targets})
-  list(TRANSFORM wide REPLACE ":.*" "")
-  list(FILTER wide INCLUDE REGEX "^gfx1[0-9]")
-  list(REMOVE_DUPLICATES wide)
-  find_file(HIPSCOPE_HIP_RUNTIME_HEADER hip/hip_runtime.h HINTS ${hip_INCLUDE_DIRS} ${hip_INCLUDE_DIR})
-  mark_as_advanced(HIPSCOPE_HIP_RUNTIME_HEADER)
-  if(HIPSCOPE_HIP_RUNTIME_HEADER)
-    file(STRINGS ${HIPSCOPE_HIP_RUNTIME_HEADER} refusal REGEX "__AMDGCN_WAVEFRONT_SIZE == 64")
-    string(REGEX MATCHALL "gfx[0-9a-f]+" refused "${refusal}")
-    list(REMOVE_ITEM wide ${refused} "")
-  endif()
+  list(TRANSFORM targets REPLACE ":.*" "")
+  list(FILTER targets INCLUDE REGEX "^gfx1[0-9]")
+  list(REMOVE_DUPLICATES targets)
+  list(TRANSFORM hip_INCLUDE_DIRS PREPEND -I OUTPUT_VARIABLE includes)
+  set(wide "")
+  foreach(target ${targets})
+    hipscope_compiles_for(${target} is_wide -mwavefrontsize64 ${includes} -include hip/hip_runtime.h)
+    if(is_wide)
+      list(APPEND wide ${target})
+    endif()
+  endforeach()
   set(${found} "${wide}" PARENT_SCOPE)
 endfunction()

@@ -37,8 +37,8 @@ if(HIPSCOPE_SANITIZE)
 endif()
 
 if(HIPSCOPE_BACKEND STREQUAL "amd")
-  # The GPUs that are there; with none, one of each family that Debian 12's hipcc compiles for.
   include(cmake/amd_targets.cmake)
+  # The GPUs that are there; with none, one of each family that Debian 12's hipcc compiles for.
   set(default_targets "")
   if(NOT HIPSCOPE_AMD_TARGETS)
     hipscope_detect_amd_targets(default_targets)
@@ -54,8 +54,10 @@ if(HIPSCOPE_BACKEND STREQUAL "amd")
   set(CMAKE_CXX_COMPILER_LAUNCHER ${environment})
   set(CMAKE_CXX_LINKER_LAUNCHER ${environment})
   find_package(hip CONFIG REQUIRED)
-  hipscope_find_wave64_targets(default_wave64_targets "${HIPSCOPE_AMD_TARGETS}")
-  list(APPEND default_wave64_targets ${further_wave64_targets})
+  if(NOT DEFINED HIPSCOPE_AMD_WAVE64_TARGETS)
+    hipscope_find_wave64_targets(default_wave64_targets "${HIPSCOPE_AMD_TARGETS}")
+    list(APPEND default_wave64_targets ${further_wave64_targets})
+  endif()
   set(HIPSCOPE_AMD_WAVE64_TARGETS "${default_wave64_targets}" CACHE STRING
       "RDNA architectures to compile for with waves of 64 lanes")
   add_library(hipscope_hip INTERFACE)

@@ -325,7 +325,9 @@ namespace {
 
 // "110 CUs"; of RDNA HIP counts WGPs, each a pair of CUs.
 std::string compute_units_text(const DeviceDescription& device) {
-  const bool is_rdna = device.architecture.starts_with("gfx1");
+  constexpr std::array rdna = {"gfx10", "gfx11", "gfx120"};
+  const bool is_rdna = std::ranges::any_of(
+      rdna, [&](const char* prefix) { return device.architecture.starts_with(prefix); });
   return fmt::format("{} {}", device.compute_units, is_rdna ? "WGPs" : "CUs");
 }
 

@@ -46,19 +46,19 @@ class Machine:
         (self.folder / "nodes" / str(number) / "properties").write_text(
             f"cpu_cores_count 16\nsimd_count 4\ngfx_target_version {version}\nlocation_id 0\n")
 
-    def detect(self, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Runs the detection."""
+    def detect(self, body: str = SCRIPT, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Runs the detection, or another script over the module."""
         script = self.folder / "detect.cmake"
-        script.write_text(SCRIPT.format(module=synthetic.REPOSITORY / "cmake" / "amd_targets.cmake"))
+        script.write_text(body.format(module=synthetic.REPOSITORY / "cmake" / "amd_targets.cmake"))
         return subprocess.run(
             ["cmake", f"-DCMAKE_CXX_COMPILER={self.bin}/hipcc", "-P", str(script)], cwd=self.folder,
             env={"PATH": os.environ["PATH"], "HIPSCOPE_KFD": str(self.folder / "kfd"),
                  "HIPSCOPE_KFD_NODES": str(self.folder / "nodes"), **environment},
             capture_output=True, text=True, check=False)
 
-    def found(self, **environment: str) -> str:
+    def found(self, body: str = SCRIPT, **environment: str) -> str:
         """The detected targets."""
-        done = self.detect(**environment)
+        done = self.detect(body, **environment)
         assert done.returncode == 0, done.stderr
         return done.stderr.rpartition("found: ")[2].strip()
 
@@ -124,27 +124,22 @@ def test_an_override_is_what_the_runtime_takes_the_gpu_for(machine: Machine, ove
 
 
 WIDE_SCRIPT = """include({module})
-set(hip_INCLUDE_DIRS {headers})
-hipscope_find_wave64_targets(found "{targets}")
+set(hip_INCLUDE_DIRS /opt/rocm/include)
+hipscope_find_wave64_targets(found "TARGETS")
 message(NOTICE "found: ${{found}}")
 """
-REFUSAL = "#if (__gfx1012__ || __gfx1030__) && __AMDGCN_WAVEFRONT_SIZE == 64\n#error no waves of 64\n#endif\n"
 
 
-@pytest.mark.parametrize("header, targets, wide", [
-    ("", "gfx900;gfx90a;gfx942", ""),
-    ("", "gfx90a;gfx1030;gfx1100;gfx1201", "gfx1030;gfx1100;gfx1201"),
-    (REFUSAL, "gfx1030;gfx1032;gfx1036", "gfx1032;gfx1036"),
-    (REFUSAL, "gfx1030", ""),
+@pytest.mark.parametrize("refused, targets, wide", [
+    ("none", "gfx900;gfx90a:xnack-;gfx942", ""),
+    ("none", "gfx90a;gfx1030;gfx1100;gfx1201", "gfx1030;gfx1100;gfx1201"),
+    ("gfx1012|gfx1030", "gfx1030;gfx1032;gfx1036;gfx1032", "gfx1032;gfx1036"),
+    ("gfx1030", "gfx1030", ""),
+    ("gfx1250", "gfx1201;gfx1250", "gfx1201"),
 ])
-def test_waves_of_64_are_for_the_rdna_targets_that_hip_allows_them_for(
-        tmp_path: Path, header: str, targets: str, wide: str) -> None:
-    """Older HIP refuses them for some."""
-    (tmp_path / "hip").mkdir()
-    (tmp_path / "hip" / "hip_runtime.h").write_text(header)
-    script = tmp_path / "find.cmake"
-    script.write_text(WIDE_SCRIPT.format(
-        module=synthetic.REPOSITORY / "cmake" / "amd_targets.cmake", headers=tmp_path, targets=targets))
-    done = subprocess.run(["cmake", "-P", str(script)], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stderr.rpartition("found: ")[2].strip() == wide
+def test_waves_of_64_are_for_the_targets_that_the_compiler_and_hip_allow_them_for(
+        machine: Machine, refused: str, targets: str, wide: str) -> None:
+    machine.program("hipcc", f"""[[ " $* " == *" -mwavefrontsize64 "* ]] || exit 2
+[[ " $* " == *" -I/opt/rocm/include -include hip/hip_runtime.h "* ]] || exit 2
+for argument in "$@"; do [[ $argument != --offload-arch=@({refused}) ]] || exit 1; done""")
+    assert machine.found(WIDE_SCRIPT.replace("TARGETS", targets)) == wide

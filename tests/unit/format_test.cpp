@@ -60,6 +60,19 @@ TEST(DeviceLine, HasIndexFolderNameAndDescription) {
             "3\tamd-radeon-tm-rx-6600\tAMD Radeon (TM) RX--6600! (gfx1032), 14 WGPs, 8 GiB\n");
 }
 
+TEST(DeviceLine, CallsAPairOfCusOfRdnaAWgp) {
+  DeviceDescription device;
+  device.compute_units = 32;
+  for (const char* architecture : {"gfx1010", "gfx1100", "gfx1201"}) {
+    device.architecture = architecture;
+    EXPECT_NE(detail::device_line(device).find(", 32 WGPs, "), std::string::npos) << architecture;
+  }
+  for (const char* architecture : {"gfx90a:xnack-", "gfx942", "gfx1250", "sm_90", "host"}) {
+    device.architecture = architecture;
+    EXPECT_NE(detail::device_line(device).find(", 32 CUs, "), std::string::npos) << architecture;
+  }
+}
+
 // As ROCm says of a GPU where libdrm's file of names is not installed.
 TEST(DeviceLine, WithoutANameTakesTheArchitecture) {
   DeviceDescription device;
