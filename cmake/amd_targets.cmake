@@ -13,7 +13,7 @@ function(hipscope_ask_agent_enumerator names)
   if(HIPSCOPE_AGENT_ENUMERATOR)
     execute_process(COMMAND ${HIPSCOPE_AGENT_ENUMERATOR} OUTPUT_VARIABLE said ERROR_QUIET)
   endif()
-  # Features behind a colon are what the runtime chooses; without them the code is for either choice. What
+  # Features after a colon are what the runtime chooses; without them the code is for either choice. What
   # ends in "-generic" is no GPU but what several could run.
   string(REGEX MATCHALL "gfx[^\n ]*" said "${said}")
   list(TRANSFORM said REPLACE ":.*" "")

@@ -3,33 +3,40 @@
 set(hipscope_unstated_bound 960)
 
 # What experiments conclude from their curves: plain C++, in one library for them and the unit tests.
-# Its sources are the <name>_findings.cpp and <name>_<part>_findings.cpp beside each <name>.hip, added as
-# the experiments are.
+# Its sources are the *findings.cpp of each experiment's folder, added as the experiments are.
 add_library(hipscope_findings STATIC)
 target_compile_options(hipscope_findings PRIVATE
   ${hipscope_warnings} ${hipscope_plain_cxx} ${hipscope_light_optimization})
 target_link_libraries(hipscope_findings PUBLIC hipscope_harness)
+# Another folder's header is included by its path from src/; no experiment's folder is on the include path.
+target_include_directories(hipscope_findings PUBLIC ${PROJECT_SOURCE_DIR}/src)
 hipscope_precompile_headers(hipscope_findings)
 
-# An experiment is one source file: hipscope_add_experiment(src/<n>-<chapter>/<name>.hip) makes the
-# binary bin/<name>, linked with LIBRARIES and with its findings, <name>_findings.cpp, if it has any. With
-# BOTH_WAVE_SIZES the amd backend also makes bin/<name>.wave64 for those of its GPUs that run waves of 32 and of
-# 64 lanes (RDNA, whose default is 32), if there are any.
+# An experiment is one folder: hipscope_add_experiment(src/<n>-<chapter>/<name>/<name>.hip) makes the
+# binary bin/<name>, linked with LIBRARIES and with its findings; its tests are found in the folder.
+# BOTH_WAVE_SIZES: the amd backend also makes bin/<name>.wave64 for those of its GPUs that run waves of 32 and of
+# 64 lanes (RDNA, whose default is 32), if there are any. WARPGROUP_INSTRUCTIONS: it uses wgmma, where there is one.
 function(hipscope_add_experiment source)
-  cmake_parse_arguments(PARSE_ARGV 1 argument "BOTH_WAVE_SIZES" "" "LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 argument "BOTH_WAVE_SIZES;WARPGROUP_INSTRUCTIONS" "" "LIBRARIES")
   get_filename_component(name ${source} NAME_WE)
   get_filename_component(folder ${PROJECT_SOURCE_DIR}/${source} DIRECTORY)
-  file(GLOB findings CONFIGURE_DEPENDS ${folder}/${name}_findings.cpp ${folder}/${name}_*_findings.cpp)
-  if(findings)
-    target_sources(hipscope_findings PRIVATE ${findings})
-    target_include_directories(hipscope_findings PUBLIC ${folder})
-  endif()
+  file(GLOB findings CONFIGURE_DEPENDS ${folder}/*findings.cpp)
+  target_sources(hipscope_findings PRIVATE ${findings})
   hipscope_add_binary(${name} ${source} "")
   target_link_libraries(${name} PRIVATE ${argument_LIBRARIES})
-  if(argument_BOTH_WAVE_SIZES AND HIPSCOPE_BACKEND STREQUAL "amd" AND HIPSCOPE_AMD_WAVE64_TARGETS)
-    hipscope_add_binary(${name}.wave64 ${source} "${HIPSCOPE_AMD_WAVE64_TARGETS}")
-    target_compile_options(${name}.wave64 PRIVATE -mwavefrontsize64)
+  if(argument_WARPGROUP_INSTRUCTIONS)
+    hipscope_use_warpgroup_instructions(${name})
   endif()
+  set(isa_targets "")
+  if(argument_BOTH_WAVE_SIZES)
+    set(isa_targets gfx1032w64)
+    if(HIPSCOPE_BACKEND STREQUAL "amd" AND HIPSCOPE_AMD_WAVE64_TARGETS)
+      hipscope_add_binary(${name}.wave64 ${source} "${HIPSCOPE_AMD_WAVE64_TARGETS}")
+      target_compile_options(${name}.wave64 PRIVATE -mwavefrontsize64)
+    endif()
+  endif()
+  set_property(GLOBAL APPEND PROPERTY hipscope_experiment_sources ${source})
+  set_property(GLOBAL PROPERTY hipscope_isa_targets_of_${name} ${isa_targets})
 endfunction()
 
 # Compiles `target` for sm_90a instead of sm_90, whose code alone has wgmma: it runs on GPUs of compute
@@ -71,12 +78,14 @@ function(hipscope_add_binary name source architectures)
     target_compile_options(${name} PRIVATE -Wno-error=pass-failed)
   endif()
   set_property(GLOBAL APPEND PROPERTY hipscope_experiments ${name})
+  string(REGEX MATCH "[0-9]+-[^/]+" chapter ${source})
+  set_property(GLOBAL APPEND PROPERTY hipscope_experiment_list ${chapter}/${name})
 endfunction()
 
-# For the scripts: the names of the experiments, one a line in reading order, and the GPUs that the variants
-# for waves of 64 lanes were compiled for.
+# For the scripts: the experiments as <n>-<chapter>/<name>, one a line in reading order, and the GPUs that the
+# variants for waves of 64 lanes were compiled for.
 function(hipscope_write_experiment_list)
-  get_property(experiments GLOBAL PROPERTY hipscope_experiments)
+  get_property(experiments GLOBAL PROPERTY hipscope_experiment_list)
   list(JOIN experiments "\n" text)
   file(WRITE ${CMAKE_BINARY_DIR}/experiments.txt "${text}\n")
   list(JOIN HIPSCOPE_AMD_WAVE64_TARGETS "\n" text)

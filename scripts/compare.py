@@ -48,16 +48,21 @@ class Refused(Exception):
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(
-        description="Say what changed between runs by more than their noise.", epilog=NOISE,
-        formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("runs", metavar="OLD NEW", type=Path, nargs="*",
-                        help="two folders of results, or two result files: the second is judged")
+        description="Say what changed between runs by more than their noise.",
+        epilog=NOISE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "runs",
+        metavar="OLD NEW",
+        type=Path,
+        nargs="*",
+        help="two folders of results, or two result files: the second is judged",
+    )
     parser.add_argument("--old", metavar="RUN", type=Path, nargs="+", default=[], help="several runs, in place of OLD")
     parser.add_argument("--new", metavar="RUN", type=Path, nargs="+", default=[], help="several runs, in place of NEW")
-    parser.add_argument("--threshold", metavar="PERCENT", default="2",
-                        help="the least change that counts (default: 2)")
-    parser.add_argument("--only", metavar="REGEX", default="",
-                        help="only what matches, of EXPERIMENT/SWEEP/ROW/WHAT")
+    parser.add_argument("--threshold", metavar="PERCENT", default="2", help="the least change that counts (default: 2)")
+    parser.add_argument("--only", metavar="REGEX", default="", help="only what matches, of EXPERIMENT/SWEEP/ROW/WHAT")
     parser.add_argument("--all", action="store_true", help="list what has not changed, too")
     parser.add_argument("--json", metavar="FILE", type=Path, help="write all that was compared to this file")
     return parser.parse_args(arguments)
@@ -93,7 +98,7 @@ def sides_of(arguments: argparse.Namespace) -> tuple[list[Path], list[Path]]:
 
 def read(old: Sequence[Path], new: Sequence[Path]) -> list[list[list[Any]]]:
     """The results of both sides' runs, which are of one kind and have an experiment in common; raises Refused."""
-    from hipscope_report import load
+    from hipscope.results import load
 
     for path in (*old, *new):
         if path.is_dir() != old[0].is_dir():
@@ -115,7 +120,7 @@ def read(old: Sequence[Path], new: Sequence[Path]) -> list[list[list[Any]]]:
 
 def write_json(path: Path, content: Any) -> None:
     """Writes a JSON file whole or not at all; raises Refused."""
-    from hipscope_report.whole_file import write_whole
+    from hipscope.results.whole_file import write_whole
 
     try:
         write_whole(path, (json.dumps(content, indent=1, allow_nan=False) + "\n").encode("ascii"))
@@ -125,15 +130,16 @@ def write_json(path: Path, content: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compares, prints and writes; raises Refused."""
-    from hipscope_compare import changes, table
+    from hipscope.compare import changes, table
 
     threshold, pattern = threshold_of(arguments.threshold), pattern_of(arguments.only)
     old, new = read(*sides_of(arguments))
     found = changes.compare(old, new, threshold)
     found.changes = [change for change in found.changes if pattern.search(change.path)]
     found.sweeps = [one for one in found.sweeps if pattern.search(f"{one.experiment}/{one.sweep}")]
-    found.only_old, found.only_new = ([name for name in names if pattern.search(name)]
-                                      for names in (found.only_old, found.only_new))
+    found.only_old, found.only_new = (
+        [name for name in names if pattern.search(name)] for names in (found.only_old, found.only_new)
+    )
     if arguments.only and not found.changes:
         raise Refused(f"nothing that both have matches --only {arguments.only!r}.")
     if arguments.json:
@@ -157,11 +163,12 @@ def main(arguments: list[str] | None = None) -> int:
     except Refused as error:
         return refuse(str(error))
     except ModuleNotFoundError as error:
-        return refuse(f"this Python has no module {error.name}; run it with the one that "
-                      "scripts/find_python.sh prints.")
+        return refuse(
+            f"this Python has no module {error.name}; run it with the one that scripts/find_python.sh prints."
+        )
 
 
 if __name__ == "__main__":
-    from hipscope_report import ending
+    from hipscope.results import ending
 
     sys.exit(ending.run("compare.py", main, output_failed=BAD))

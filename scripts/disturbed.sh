@@ -7,7 +7,7 @@
 #   --out DIR        the results go here, never to results/<device>
 #   --help           prints this; all other options are run_all.sh's (--only REGEX, --quick, --device N, ...)
 #
-# A burst is sweep footprint-read of memory_bandwidth with --quick; pauses of 0.2 to 0.8 s lie between them. The
+# A burst is sweep footprint-read of memory_bandwidth with --quick, with pauses of 0.2 to 0.8 s between them. The
 # two processes take turns on a GPU, which stretches times by events, and leaves caches empty. What changed:
 #
 #   scripts/compare.py results/<device> DIR --only inferred

@@ -82,6 +82,7 @@ choose_experiments() {
   [[ -r $list ]] || usage_error "there is no $list; build first."
   experiments=()
   while read -r name; do
+    name=${name##*/}
     [[ $name =~ ^[a-z][a-z0-9_]*(\.[a-z0-9_]+)?$ ]] || usage_error "$list names no experiment: '$name'."
     if grep -Eq -e "$only" <<<"$name"; then
       experiments+=("$name")

@@ -19,9 +19,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from hipscope_fleet import expected, layout, node
-from hipscope_fleet.layout import FleetError
-from hipscope_fleet.tiers import TIERS
+from hipscope.fleet import expected, layout, node
+from hipscope.fleet.layout import FleetError
+from hipscope.fleet.tiers import TIERS
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -85,51 +85,105 @@ class _Parser(argparse.ArgumentParser):
 
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     """The command line."""
-    parser = _Parser(prog="fleet.py", description=__doc__, epilog=STATUS,
-                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = _Parser(
+        prog="fleet.py", description=__doc__, epilog=STATUS, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     actions = parser.add_subparsers(dest="action", required=True, metavar="run|report|simulate")
 
-    run = actions.add_parser("run", help="measure this node's GPUs", epilog=STATUS,
-                             formatter_class=argparse.RawDescriptionHelpFormatter)
+    run = actions.add_parser(
+        "run", help="measure this node's GPUs", epilog=STATUS, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     run.add_argument("--out", metavar="DIR", type=Path, help="the fleet's folder, which all nodes see")
-    run.add_argument("--tier", choices=TIERS, default="smoke",
-                     help="smoke takes about 30 s, standard 3 min, soak as long as its experiment soak besides "
-                     "(default: smoke)")
+    run.add_argument(
+        "--tier",
+        choices=TIERS,
+        default="smoke",
+        help="smoke takes about 30 s, standard 3 min, soak as long as its experiment soak besides (default: smoke)",
+    )
     binaries = run.add_mutually_exclusive_group()
     binaries.add_argument("--bin", metavar="DIR", type=Path, help="the folder of the binaries")
     binaries.add_argument("--build-dir", metavar="DIR", type=Path, help="the build folder, whose bin/ has them")
-    run.add_argument("--timeout", metavar="S", type=_seconds,
-                     help="the most seconds that one experiment may take on one GPU (default: by tier)")
-    run.add_argument("--only", metavar="REGEX", type=_regex, default="",
-                     help="only those of the tier's experiments whose name matches")
-    run.add_argument("--node", metavar="NAME", type=_node_name,
-                     help="this node's name (default: $HIPSCOPE_NODE, $SLURMD_NODENAME, the host's name)")
-    run.add_argument("--confirm", metavar="FILE", type=Path,
-                     help="measure again, three times, what this file of `report` lists of this node")
-    run.add_argument("--prolog", action="store_true",
-                     help="for a prolog or health check: print one line; without --out nothing is kept")
-    run.add_argument("--baseline", metavar="FILE", type=Path,
-                     help="with --prolog: a fleet.json to judge this node's GPUs by")
-    run.add_argument("--made-up-gpus", metavar="N", type=_count,
-                     help="binaries of the host backend only: take the CPU for so many GPUs, for tests")
+    run.add_argument(
+        "--timeout",
+        metavar="S",
+        type=_seconds,
+        help="the most seconds that one experiment may take on one GPU (default: by tier)",
+    )
+    run.add_argument(
+        "--only",
+        metavar="REGEX",
+        type=_regex,
+        default="",
+        help="only those of the tier's experiments whose name matches",
+    )
+    run.add_argument(
+        "--node",
+        metavar="NAME",
+        type=_node_name,
+        help="this node's name (default: $HIPSCOPE_NODE, $SLURMD_NODENAME, the host's name)",
+    )
+    run.add_argument(
+        "--confirm",
+        metavar="FILE",
+        type=Path,
+        help="measure again, three times, what this file of `report` lists of this node",
+    )
+    run.add_argument(
+        "--prolog",
+        action="store_true",
+        help="for a prolog or health check: print one line; without --out nothing is kept",
+    )
+    run.add_argument(
+        "--baseline", metavar="FILE", type=Path, help="with --prolog: a fleet.json to judge this node's GPUs by"
+    )
+    run.add_argument(
+        "--made-up-gpus",
+        metavar="N",
+        type=_count,
+        help="binaries of the host backend only: take the CPU for so many GPUs, for tests",
+    )
 
-    report = actions.add_parser("report", help="judge all nodes' GPUs, make the page and the lists", epilog=STATUS,
-                                formatter_class=argparse.RawDescriptionHelpFormatter)
+    report = actions.add_parser(
+        "report",
+        help="judge all nodes' GPUs, make the page and the lists",
+        epilog=STATUS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     report.add_argument("folder", metavar="DIR", type=Path, help="the fleet's folder")
-    report.add_argument("--expect", metavar="FILE", type=Path,
-                        help="the nodes that must report, one a line (node[001-064] is 64), each with its number of "
-                        "GPUs behind it if that is to be checked")
-    report.add_argument("--baseline", metavar="FILE", type=Path,
-                        help="a fleet.json of healthy GPUs, for fleets too small to tell their own spread")
+    report.add_argument(
+        "--expect",
+        metavar="FILE",
+        type=Path,
+        help="the nodes that must report, one a line (node[001-064] is 64), each with its number of "
+        "GPUs behind it if that is to be checked",
+    )
+    report.add_argument(
+        "--baseline",
+        metavar="FILE",
+        type=Path,
+        help="a fleet.json of healthy GPUs, for fleets too small to tell their own spread",
+    )
     report.add_argument("--out", metavar="DIR", type=Path, help="where to write (default: the fleet's folder)")
-    report.add_argument("--jobs", metavar="N", type=_count, default=os.cpu_count() or 1,
-                        help="processes that read results (default: one per core)")
+    report.add_argument(
+        "--jobs",
+        metavar="N",
+        type=_count,
+        default=os.cpu_count() or 1,
+        help="processes that read results (default: one per core)",
+    )
 
-    simulate = actions.add_parser("simulate", help="print how often a slow GPU is found and a good one accused, in "
-                                  "simulated fleets: by report and by two rules in use")
+    simulate = actions.add_parser(
+        "simulate",
+        help="print how often a slow GPU is found and a good one accused, in "
+        "simulated fleets: by report and by two rules in use",
+    )
     simulate.add_argument("--sizes", metavar="N", type=_gpus, nargs="+", help="GPUs in a fleet (default: 8 to 10000)")
-    simulate.add_argument("--gpus", metavar="N", type=_gpus,
-                          help="GPUs in each cell of the table, at least: more take longer (default: 5000)")
+    simulate.add_argument(
+        "--gpus",
+        metavar="N",
+        type=_gpus,
+        help="GPUs in each cell of the table, at least: more take longer (default: 5000)",
+    )
     parsed = parser.parse_args(arguments)
     if parsed.action == "run":
         if parsed.out is None and not parsed.prolog:
@@ -161,11 +215,18 @@ def find_binaries(arguments: argparse.Namespace) -> Path:
         folder = ROOT / "bin"
     else:
         try:
-            backend = subprocess.run([str(HERE / "detect_backend.sh")], capture_output=True, text=True, check=True,
-                                     timeout=DETECTION_LIMIT_S, stdin=subprocess.DEVNULL).stdout.strip()
+            backend = subprocess.run(
+                [str(HERE / "detect_backend.sh")],
+                capture_output=True,
+                text=True,
+                check=True,
+                timeout=DETECTION_LIMIT_S,
+                stdin=subprocess.DEVNULL,
+            ).stdout.strip()
         except (OSError, subprocess.SubprocessError) as error:
-            raise FleetError("which backend this node has cannot be told; name the folder of the binaries by "
-                             "--bin.") from error
+            raise FleetError(
+                "which backend this node has cannot be told; name the folder of the binaries by --bin."
+            ) from error
         folder = ROOT / "build" / backend / "bin"
     if not folder.is_dir():
         raise FleetError(f"there is no folder of binaries {folder}; build, or name one by --bin.")
@@ -182,9 +243,20 @@ def run_node(arguments: argparse.Namespace, out: Path) -> tuple[int, dict[str, A
             print(f"{name}: nothing of this node is to be measured again")
             return 0, {}
     phases = (layout.TOGETHER,) if arguments.prolog else (layout.TOGETHER, layout.ALONE)
-    return node.run(node.Job(
-        binaries=find_binaries(arguments), out=out, node=name, tier=arguments.tier, limit_s=arguments.timeout,
-        only=arguments.only, made_up=arguments.made_up_gpus, again=again, phases=phases, quiet=arguments.prolog))
+    return node.run(
+        node.Job(
+            binaries=find_binaries(arguments),
+            out=out,
+            node=name,
+            tier=arguments.tier,
+            limit_s=arguments.timeout,
+            only=arguments.only,
+            made_up=arguments.made_up_gpus,
+            again=again,
+            phases=phases,
+            quiet=arguments.prolog,
+        )
+    )
 
 
 def prolog(arguments: argparse.Namespace) -> int:
@@ -193,13 +265,13 @@ def prolog(arguments: argparse.Namespace) -> int:
         with tempfile.TemporaryDirectory(prefix="hipscope-prolog-", ignore_cleanup_errors=True) as scratch:
             out = arguments.out or Path(scratch)
             if arguments.baseline:
-                from hipscope_fleet import report
+                from hipscope.fleet import gather
 
-                report.read_baseline(arguments.baseline)
+                gather.read_baseline(arguments.baseline)
             status, record = run_node(arguments, out)
             said = node.summary(record)
             if arguments.baseline and status == 0:
-                slow = report.judge_node(out, record["node"], arguments.baseline)
+                slow = gather.judge_node(out, record["node"], arguments.baseline)
                 if slow:
                     status, said = 1, "FAIL: " + "; ".join(slow)
     except FleetError as error:
@@ -226,16 +298,17 @@ def main(arguments: list[str] | None = None) -> int:
     parsed = parse_arguments(arguments)
     try:
         if parsed.action == "simulate":
-            from hipscope_fleet import simulate
+            from hipscope.fleet import simulate
 
             for line in simulate.run(parsed.sizes or simulate.SIZES, parsed.gpus or simulate.GPUS_PER_CELL):
                 print(line, flush=True)
             return 0
         if parsed.action == "report":
-            from hipscope_fleet import report
+            from hipscope.fleet import report
 
-            return report.report(report.Request(parsed.folder, parsed.out or parsed.folder, parsed.expect,
-                                                parsed.baseline, parsed.jobs))
+            return report.report(
+                report.Request(parsed.folder, parsed.out or parsed.folder, parsed.expect, parsed.baseline, parsed.jobs)
+            )
         end_on_signals()
         return prolog(parsed) if parsed.prolog else run_node(parsed, parsed.out)[0]
     except FleetError as error:
@@ -248,7 +321,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 if __name__ == "__main__":
     if sys.argv[1:2] in (["report"], ["simulate"]):
-        from hipscope_report import ending
+        from hipscope.results import ending
 
         sys.exit(ending.run("fleet.py", main, output_failed=3))
     sys.exit(main())

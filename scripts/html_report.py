@@ -22,24 +22,39 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
         description="Make report.html: the curves of all devices in the same plots, the published figures "
         "beside them, tables, inferences and hardware cards. It needs no network and no server."
     )
-    parser.add_argument("--out", metavar="FILE", type=Path,
-                        help="the page (default: report.html in the first FOLDER, or in results/)")
-    parser.add_argument("--others", action="store_true",
-                        help="also every other GPU that has results in results/; a bad one is said and left out")
-    parser.add_argument("--published", metavar="FILE", type=Path, default=RESULTS / "published" / "published.csv",
-                        help="the published figures (default: results/published/published.csv)")
+    parser.add_argument(
+        "--out", metavar="FILE", type=Path, help="the page (default: report.html in the first FOLDER, or in results/)"
+    )
+    parser.add_argument(
+        "--others",
+        action="store_true",
+        help="also every other GPU that has results in results/; a bad one is said and left out",
+    )
+    parser.add_argument(
+        "--published",
+        metavar="FILE",
+        type=Path,
+        default=RESULTS / "published" / "published.csv",
+        help="the published figures (default: results/published/published.csv)",
+    )
     compiled = parser.add_mutually_exclusive_group()
-    compiled.add_argument("--isa", metavar="FOLDER", type=Path,
-                          help="reports on compiled code (default: results/isa, if it is there)")
+    compiled.add_argument(
+        "--isa", metavar="FOLDER", type=Path, help="reports on compiled code (default: results/isa, if it is there)"
+    )
     compiled.add_argument("--no-isa", action="store_true", help="leave out what the compiled code shows")
-    parser.add_argument("folders", metavar="FOLDER", type=Path, nargs="*",
-                        help="results of one device (default: all in results/; a CPU's only when there are no others)")
+    parser.add_argument(
+        "folders",
+        metavar="FOLDER",
+        type=Path,
+        nargs="*",
+        help="results of one device (default: all in results/; a CPU's only when there are no others)",
+    )
     return parser.parse_args(arguments)
 
 
 def read_named(folders: list[Path], schema: dict[int, dict[str, Any]]) -> list[tuple[Path, list[Any]]]:
     """The results of every folder, each once; raises BadResult."""
-    from hipscope_report import load
+    from hipscope.results import load
 
     unique = {folder.resolve(): folder for folder in reversed(folders)}
     return [(folder, load.load_folder(folder, schema)) for folder in reversed(unique.values())]
@@ -47,8 +62,9 @@ def read_named(folders: list[Path], schema: dict[int, dict[str, Any]]) -> list[t
 
 def read_others(named: list[Path], schema: dict[int, dict[str, Any]]) -> list[tuple[Path, list[Any]]]:
     """The other devices' results in results/, GPUs only; says which cannot be read."""
-    from hipscope_html import sources
-    from hipscope_report import load, shared
+    from hipscope.html import sources
+    from hipscope.report import shared
+    from hipscope.results import load
 
     there = {folder.resolve() for folder in named}
     found = []
@@ -65,8 +81,9 @@ def read_others(named: list[Path], schema: dict[int, dict[str, Any]]) -> list[tu
 
 def read_all(schema: dict[int, dict[str, Any]]) -> list[tuple[Path, list[Any]]]:
     """All devices' results in results/; the CPU's only when there are no others; raises BadResult."""
-    from hipscope_html import sources
-    from hipscope_report import load, shared
+    from hipscope.html import sources
+    from hipscope.report import shared
+    from hipscope.results import load
 
     folders = read_named(sources.device_folders(RESULTS), schema)
     if not folders:
@@ -74,10 +91,10 @@ def read_all(schema: dict[int, dict[str, Any]]) -> list[tuple[Path, list[Any]]]:
     return [one for one in folders if not shared.is_host(one[1])] or folders
 
 
-def read_compiled(arguments: argparse.Namespace) -> dict[str, Any]:
+def read_compiled(arguments: argparse.Namespace) -> Any:
     """The reports on compiled code that the command line asks for; raises BadResult."""
-    from hipscope_isa import results as isa
-    from hipscope_report import formats, load
+    from hipscope.compiled_code import results as isa
+    from hipscope.results import formats, load
 
     folder = arguments.isa or RESULTS / "isa"
     if arguments.isa and not folder.is_dir():
@@ -87,9 +104,9 @@ def read_compiled(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def report(arguments: argparse.Namespace) -> int:
     """Reads everything, makes the page, and only then writes it."""
-    from hipscope_html import experiment_section, page, sources
-    from hipscope_report import formats, load
-    from hipscope_report.whole_file import write_whole
+    from hipscope.html import experiment_section, page, sources
+    from hipscope.results import formats, load
+    from hipscope.results.whole_file import write_whole
 
     out = arguments.out or (arguments.folders[0] if arguments.folders else RESULTS) / PAGE
     try:
@@ -116,12 +133,15 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         return report(parsed)
     except ModuleNotFoundError as error:
-        print(f"html_report.py: this Python has no module {error.name}; run it with the one that "
-              "scripts/find_python.sh prints.", file=sys.stderr)
+        print(
+            f"html_report.py: this Python has no module {error.name}; run it with the one that "
+            "scripts/find_python.sh prints.",
+            file=sys.stderr,
+        )
         return 1
 
 
 if __name__ == "__main__":
-    from hipscope_report import ending
+    from hipscope.results import ending
 
     sys.exit(ending.run("html_report.py", main, output_failed=1))

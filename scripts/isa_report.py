@@ -30,8 +30,8 @@ INTERRUPTED = 128 + signal.SIGINT
 def parse_arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(
-        description="Compile the experiments for AMD GPUs and report on their kernels and loops: a JSON "
-        "file per experiment, target and compiler, a page per target and compiler, and an index with plots."
+        description="Compile the experiments for AMD GPUs and report on their kernels: a JSON file and a "
+        "page per target and compiler, and an index."
     )
     parser.add_argument("--out", metavar="DIR", type=Path, default=ROOT / "results" / "isa",
                         help="where to write (default: results/isa)")
@@ -56,15 +56,15 @@ def parse_arguments() -> argparse.Namespace:
 
 def bad_usage(sentence: str) -> NoReturn:
     """Ends the program."""
-    from hipscope_isa.errors import BAD_USAGE, IsaError
+    from hipscope.compiled_code.errors import BAD_USAGE, IsaError
 
     raise IsaError(sentence, BAD_USAGE)
 
 
 def check(folder: Path) -> int:
     """Checks every result file against the schema and says how many are good."""
-    from hipscope_isa import kept_predictions, results
-    from hipscope_report import load
+    from hipscope.compiled_code import kept_predictions, results
+    from hipscope.results import load
 
     if not folder.is_dir():
         bad_usage(f"there is no folder {folder}.")
@@ -81,7 +81,7 @@ def check(folder: Path) -> int:
 
 def choose_experiments(only: str) -> list[Any]:
     """The experiments whose name matches."""
-    from hipscope_isa.experiments import read_experiments
+    from hipscope.compiled_code.experiments import read_experiments
 
     try:
         pattern = re.compile(only)
@@ -95,7 +95,7 @@ def choose_experiments(only: str) -> list[Any]:
 
 def asked_targets(text: str | None) -> list[str]:
     """The targets to try."""
-    from hipscope_isa import folders, toolchain
+    from hipscope.compiled_code import folders, toolchain
 
     if text is None:
         return list(toolchain.DEFAULT_TARGETS)
@@ -174,19 +174,18 @@ def kept_results(folder: Path, made: set[str], only: str) -> dict[tuple[str, str
 
     When only some experiments are asked for, what is there of others too.
     """
-    from hipscope_isa import experiments, results
+    from hipscope.compiled_code import experiments, results
 
     names = {experiment.name for experiment in experiments.read_experiments()}
-    found = results.result_files(folder)
     schema = results.load_schema()
-    kept = [path for path in found if path.parent.name not in made or (only and path.stem in names)]
-    return {(path.parent.name, path.stem): results.read_result(path, schema) for path in kept}
+    return {(path.stem, name): result for path in results.result_files(folder) if path.stem not in made or only
+            for name, result in results.read_result(path, schema).items() if path.stem not in made or name in names}
 
 
 def register_limits_of(tools: Any, target: str) -> dict[str, Any]:
     """The registers that kernels for this target may name, as the compiler says."""
-    from hipscope_isa import register_limits
-    from hipscope_isa.errors import IsaError
+    from hipscope.compiled_code import register_limits
+    from hipscope.compiled_code.errors import IsaError
 
     try:
         return register_limits.measure(tools.hipcc, target, tools.processes.run)
@@ -196,8 +195,8 @@ def register_limits_of(tools: Any, target: str) -> dict[str, Any]:
 
 def occupancy_of(tools: Any, key: tuple[str, int]) -> dict[str, Any]:
     """The waves that fit with so many registers, as the compiler says and the rules."""
-    from hipscope_isa import occupancy, register_limits
-    from hipscope_isa.errors import IsaError
+    from hipscope.compiled_code import occupancy, register_limits
+    from hipscope.compiled_code.errors import IsaError
 
     try:
         return occupancy.measure(tools.hipcc, *key, tools.processes.run)
@@ -211,7 +210,7 @@ def compile_all(arguments: argparse.Namespace, processes: Any, scratch: Path
 
     Also returns the targets' register limits and their occupancy, when an experiment about them is chosen.
     """
-    from hipscope_isa import analysis, folders, occupancy, toolchain
+    from hipscope.compiled_code import analysis, folders, occupancy, toolchain
 
     chosen = choose_experiments(arguments.only)
     asked_targets(arguments.targets)
@@ -234,7 +233,7 @@ def compile_all(arguments: argparse.Namespace, processes: Any, scratch: Path
 
 def write_documents(entries: list[Any]) -> None:
     """The predictions' part of the documents."""
-    from hipscope_isa import prediction_page
+    from hipscope.compiled_code import prediction_page
 
     for name, text in prediction_page.documents(entries).items():
         (ROOT / name).write_text(text, encoding="utf-8")
@@ -242,8 +241,8 @@ def write_documents(entries: list[Any]) -> None:
 
 def report(arguments: argparse.Namespace) -> int:
     """Compiles and writes everything."""
-    from hipscope_isa import (kept_predictions, occupancy, prediction_page, processes, register_limits,
-                              register_stages, results)
+    from hipscope.compiled_code import (experiments, kept_predictions, occupancy, prediction_page, processes,
+                                        register_limits, register_stages, results)
 
     began = time.monotonic()
     aside = results.make_folder(arguments.out)
@@ -255,10 +254,12 @@ def report(arguments: argparse.Namespace) -> int:
                 found, new_limits, new_occupancy = compile_all(arguments, processes.Processes(), Path(scratch))
         if not found:
             bad_usage(f"there is no result file in {arguments.out}.")
-        from hipscope_isa import compilers, page
+        from hipscope.compiled_code import page
 
         limits = results.with_kept_limits(arguments.out, new_limits)
         occupied = results.with_kept_occupancy(arguments.out, new_occupancy)
+        order = [experiment.name for experiment in experiments.read_experiments()]
+        found = dict(sorted(found.items(), key=lambda item: order.index(item[0][1]) if item[0][1] in order else -1))
         stages = register_stages.text(found)
         sections = ["## The stages of register_pressure", stages] if stages else []
         sections += ["## Waves that fit with so many registers", occupancy.text(occupied)] if occupied else []
@@ -272,13 +273,9 @@ def report(arguments: argparse.Namespace) -> int:
             files[results.LIMITS_FILE] = f"{results.compact_json(limits)}\n".encode("utf-8")
         if occupied:
             files[results.OCCUPANCY_FILE] = f"{results.compact_json(occupied)}\n".encode("utf-8")
-        schema = results.load_schema()
-        for (folder, experiment), result in found.items():
-            files[f"{folder}/{experiment}.json"] = results.file_text(result, schema).encode("utf-8")
+        files |= results.files_of(found, order)
         results.write_files(arguments.out, aside, files)
         if arguments.out.resolve() == ROOT / "results" / "isa":
-            for name, text in compilers.documents(found).items():
-                (ROOT / name).write_text(text, encoding="utf-8")
             write_documents(predicted)
     finally:
         results.remove_folder(aside)
@@ -291,7 +288,7 @@ def report(arguments: argparse.Namespace) -> int:
 
 def predict_all(arguments: argparse.Namespace, processes: Any, scratch: Path) -> tuple[list[Any], set[tuple[str, str]]]:
     """The predictions of every chosen experiment for every target; also the folders and experiments of them."""
-    from hipscope_isa import folders, gpus, prediction_cases, predictions, toolchain
+    from hipscope.compiled_code import folders, gpus, prediction_cases, predictions, toolchain
 
     named = prediction_cases.experiments()
     chosen = [experiment for experiment in choose_experiments(arguments.only) if experiment.name in named]
@@ -317,7 +314,7 @@ def predict_all(arguments: argparse.Namespace, processes: Any, scratch: Path) ->
 
 def predict_shares(arguments: argparse.Namespace) -> int:
     """Compiles, predicts and writes the predictions alone."""
-    from hipscope_isa import kept_predictions, page, prediction_page, processes, results
+    from hipscope.compiled_code import kept_predictions, page, prediction_page, processes, results
 
     began = time.monotonic()
     aside = results.make_folder(arguments.out)
@@ -353,8 +350,8 @@ def main() -> int:
     signal.signal(signal.SIGTERM, terminate)
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as nohup asks for
         signal.signal(signal.SIGHUP, terminate)
-    from hipscope_isa.errors import IsaError
-    from hipscope_report.load import BadResult
+    from hipscope.compiled_code.errors import IsaError
+    from hipscope.results.load import BadResult
 
     try:
         if arguments.check:

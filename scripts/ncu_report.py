@@ -17,8 +17,9 @@ import statistics
 import subprocess
 import sys
 from pathlib import Path
+from typing import NoReturn
 
-from hipscope_report.whole_file import write_whole
+from hipscope.results.whole_file import write_whole
 
 FMA_PIPE = "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active"
 FP64_PIPE = "sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active"
@@ -29,13 +30,27 @@ ISSUE_SLOTS = "smsp__issue_active.avg.pct_of_peak_sustained_active"
 LOCAL_MEMORY = "l1tex__t_bytes_pipe_lsu_mem_local_op_ld.sum"
 # What a wave waits for, by ncu's name for it (Nsight Compute's Kernel Profiling Guide).
 REASONS = {
-    "barrier": "a barrier", "dispatch_stall": "registers", "lg_throttle": "room in the queue of memory",
-    "long_scoreboard": "memory", "math_pipe_throttle": "the pipe", "mio_throttle": "room in the queue of LDS",
-    "not_selected": "another wave's turn", "short_scoreboard": "LDS", "wait": "a fixed time",
+    "barrier": "a barrier",
+    "dispatch_stall": "registers",
+    "lg_throttle": "room in the queue of memory",
+    "long_scoreboard": "memory",
+    "math_pipe_throttle": "the pipe",
+    "mio_throttle": "room in the queue of LDS",
+    "not_selected": "another wave's turn",
+    "short_scoreboard": "LDS",
+    "wait": "a fixed time",
 }
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
-METRICS = [FMA_PIPE, FP64_PIPE, LDS_PIPE, LDS_PASSES, LDS_CONFLICTS, ISSUE_SLOTS, LOCAL_MEMORY,
-           *(STALL.format(reason) for reason in REASONS)]
+METRICS = [
+    FMA_PIPE,
+    FP64_PIPE,
+    LDS_PIPE,
+    LDS_PASSES,
+    LDS_CONFLICTS,
+    ISSUE_SLOTS,
+    LOCAL_MEMORY,
+    *(STALL.format(reason) for reason in REASONS),
+]
 # How many reasons a row names, and from how many waves per issued instruction on.
 MOST_REASONS = 3
 FEWEST_WAITING = 0.25
@@ -47,7 +62,7 @@ class Unreadable(Exception):
     """A sentence on what is wrong with a profile."""
 
 
-def fail(status: int, sentence: str) -> None:
+def fail(status: int, sentence: str) -> NoReturn:
     """Ends the program."""
     print(f"ncu_report.py: {sentence}", file=sys.stderr)
     sys.exit(status)
@@ -64,8 +79,9 @@ def parse(text: str) -> Kernels:
     Unreadable."""
     begin = text.find('"ID","Process ID"')
     if begin < 0:
-        raise Unreadable("has no table of ncu --csv; what ncu said of it: "
-                         + (text.strip().splitlines() or ["nothing"])[-1])
+        raise Unreadable(
+            "has no table of ncu --csv; what ncu said of it: " + (text.strip().splitlines() or ["nothing"])[-1]
+        )
     kernels: Kernels = {}
     for row in csv.DictReader(text[begin:].splitlines()):
         try:
@@ -109,13 +125,22 @@ def page_of(title: str, kernels: Kernels) -> str:
     """The page as Markdown, without the columns that no kernel has a figure for."""
     rows = {name: cells_of(values) for name, values in kernels.items()}
     columns = [column for column in next(iter(rows.values())) if any(cells[column] for cells in rows.values())]
-    return "\n".join([
-        f"# Profile of {title}", "",
-        "By ncu, medians of each kernel's launches. A pipe's % are of the most that it can do; where one is near "
-        "100 it bounds the kernel. Where none is, look at what waves wait for.", "",
-        f"| {' | '.join(['kernel', *columns])} |", "| --- |" + " ---: |" * (len(columns) - 1) + " --- |",
-        *(f"| `{name}` | {' | '.join(cells[column] or '-' for column in columns)} |" for name, cells in rows.items()),
-        ""])
+    return "\n".join(
+        [
+            f"# Profile of {title}",
+            "",
+            "By ncu, medians of each kernel's launches. A pipe's % are of the most that it can do; where one is near "
+            "100 it bounds the kernel. Where none is, look at what waves wait for.",
+            "",
+            f"| {' | '.join(['kernel', *columns])} |",
+            "| --- |" + " ---: |" * (len(columns) - 1) + " --- |",
+            *(
+                f"| `{name}` | {' | '.join(cells[column] or '-' for column in columns)} |"
+                for name, cells in rows.items()
+            ),
+            "",
+        ]
+    )
 
 
 def find_ncu() -> str | None:
@@ -131,9 +156,26 @@ def profile(command: list[str], kernels: str, launches: int) -> str:
         fail(77, "there is no ncu; Nsight Compute, of the CUDA toolkit, has it.")
     if shutil.which(command[0]) is None:
         fail(1, f"{command[0]} cannot be run.")
-    done = subprocess.run([tool, "--csv", "--clock-control", "none", "--kernel-name", f"regex:{kernels}",
-                           "--launch-count", str(launches), "--metrics", ",".join(METRICS),
-                           command[0], "--once", *command[1:]], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [
+            tool,
+            "--csv",
+            "--clock-control",
+            "none",
+            "--kernel-name",
+            f"regex:{kernels}",
+            "--launch-count",
+            str(launches),
+            "--metrics",
+            ",".join(METRICS),
+            command[0],
+            "--once",
+            *command[1:],
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     return done.stdout
 
 
@@ -156,15 +198,25 @@ def main() -> int:
     """Makes or reads the profile, then writes the page."""
     parser = argparse.ArgumentParser(
         description="Profile a built experiment with ncu: which pipe is busy, and what do waves wait for?",
-        epilog="Example: ncu_report.py --out ncu.md --kernels '^tile_' build/nvidia/bin/sgemm --filter '^stages$'")
+        epilog="Example: ncu_report.py --out ncu.md --kernels '^tile_' build/nvidia/bin/sgemm --filter '^stages$'",
+    )
     parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="the page to write")
     parser.add_argument("--csv", metavar="FILE", type=Path, help="read what ncu --csv wrote, and run nothing")
-    parser.add_argument("--kernels", metavar="REGEX", default=".",
-                        help="only kernels whose name, less template arguments, matches (default: all)")
-    parser.add_argument("--launches", metavar="N", type=count, default=100,
-                        help="profile at most so many launches (default: 100)")
-    parser.add_argument("command", metavar="BINARY [OPTION...]", nargs=argparse.REMAINDER,
-                        help="a built experiment with its options; it gets --once as well")
+    parser.add_argument(
+        "--kernels",
+        metavar="REGEX",
+        default=".",
+        help="only kernels whose name, less template arguments, matches (default: all)",
+    )
+    parser.add_argument(
+        "--launches", metavar="N", type=count, default=100, help="profile at most so many launches (default: 100)"
+    )
+    parser.add_argument(
+        "command",
+        metavar="BINARY [OPTION...]",
+        nargs=argparse.REMAINDER,
+        help="a built experiment with its options; it gets --once as well",
+    )
     arguments = parser.parse_args()
     if bool(arguments.csv) == bool(arguments.command):
         parser.error("give either a binary or --csv FILE")
@@ -182,6 +234,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    from hipscope_report import ending
+    from hipscope.results import ending
 
     sys.exit(ending.run("ncu_report.py", main, output_failed=3))

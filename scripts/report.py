@@ -8,6 +8,7 @@ is bad (and then nothing is written), 2 bad usage.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -21,9 +22,12 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
         "removed, and <experiment>.txt, whose tables the page has. Nothing is inferred of a CPU, so of its "
         "results there is no card, and an older one is removed."
     )
+    parser.add_argument("--check", action="store_true", help="only check result files and cards (or folders of them)")
     parser.add_argument(
-        "--check", action="store_true",
-        help="only check result files and cards (or folders of them)",
+        "--plots-of",
+        metavar="FOLDER",
+        type=Path,
+        help="draw only the plots that the Markdown files below this folder show, and the first of each experiment",
     )
     parser.add_argument("paths", metavar="RESULTS_DIR", type=Path, nargs="+")
     return parser.parse_args(arguments)
@@ -31,20 +35,28 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
 
 def check(paths: list[Path]) -> int:
     """Checks every file against its schema and says how many are good."""
-    from hipscope_report import load
+    from hipscope.results import load
 
     schema, others = load.load_schema(), load.load_other_schemas()
     files = [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
     return load.count_valid("report.py", [partial(load.check_file, file, schema, others) for file in files])
 
 
-def report(folders: list[Path]) -> int:
+def shown_in(folder: Path) -> frozenset[str]:
+    """The names of the plots that the Markdown files below a folder show."""
+    texts = [path.read_text(encoding="utf-8") for path in folder.rglob("*.md")]
+    return frozenset(name for text in texts for name in re.findall(r"/plots/([\w.-]+\.svg)", text))
+
+
+def report(folders: list[Path], plots_of: Path | None) -> int:
     """Reads all folders, makes all pages, and only then writes any."""
-    from hipscope_report import formats, load, output, page
+    from hipscope.report import output, page
+    from hipscope.results import formats, load
 
     schema = load.load_schema()
     try:
-        pages = [(folder, page.make_page(load.load_folder(folder, schema))) for folder in folders]
+        shown = shown_in(plots_of) if plots_of else None
+        pages = [(folder, page.make_page(load.load_folder(folder, schema), shown)) for folder in folders]
         for folder, made in pages:
             output.write_page(folder, made)
             if not made.card:
@@ -62,7 +74,7 @@ def main(command_line: list[str] | None = None) -> int:
     """Checks or reports, as the command line says."""
     arguments = parse_arguments(command_line)
     try:
-        return check(arguments.paths) if arguments.check else report(arguments.paths)
+        return check(arguments.paths) if arguments.check else report(arguments.paths, arguments.plots_of)
     except ModuleNotFoundError as error:
         print(
             f"report.py: this Python has no module {error.name}; run it with the one that "
@@ -73,6 +85,6 @@ def main(command_line: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    from hipscope_report import ending
+    from hipscope.results import ending
 
     sys.exit(ending.run("report.py", main, output_failed=1))

@@ -115,7 +115,7 @@ logged() {
 
 # experiments [FOLDER]: those of a build that are asked for.
 experiments() {
-  grep -E "$only" "$build/${1:-cmake}/experiments.txt" || true
+  sed 's#.*/##' "$build/${1:-cmake}/experiments.txt" | grep -E "$only" || true
 }
 
 # run_tests FOLDER OPTION...: those tests of a build that ctest's options choose; adds to the sums.

@@ -152,7 +152,7 @@ put_in_place() (
       exit 1
     fi >&2
     [[ ! -e $target ]] || chmod --reference="$target" -- "$file" || exit
-    # Whole in that folder first, which may lie on another disk.
+    # Whole in that folder first, which may be on another disk.
     if ! { mv -fT -- "$file" "$target.new" && mv -fT -- "$target.new" "$target"; }; then
       rm -f -- "$target.new"
       exit 1

@@ -6,14 +6,14 @@
 #   --tools REGEX    only tools whose name matches, of memcheck, racecheck, initcheck and synccheck
 #   --only REGEX     only experiments whose name matches
 #   --device N       the device with this index (see the binaries' --devices)
-#   -j N             so many runs at once on that device (default: 4)
+#   -j N             N runs at once on that device (default: 4)
 #   --limit SECONDS  the longest that a run may take (default: 300)
 #   --build-dir DIR  build here instead of build/nvidia
 #   --no-build       run the binaries as they are
 #   --no-setup       do not look for missing packages, and install none
 #   --help           prints this
 #
-# The sizes are in a table in this script. What a tool said is in DIR/sanitize/<experiment>.<tool>.log.
+# The sizes are those of --tiny. What a tool said is in DIR/sanitize/<experiment>.<tool>.log.
 #
 # A few kernels have blocks that wait for one another. racecheck may not run such blocks at the same
 # time, so that the kernel never ends, and fails in itself on some of them. It leaves them out, and
@@ -40,65 +40,16 @@ source "$here/experiments.sh"
 
 all_tools=(memcheck racecheck initcheck synccheck)
 
-# What makes each experiment short. Counts of blocks, loops and bytes need only be large enough for
-# every branch of a kernel: several blocks, a partial last one, more than one round of a loop. One wave
-# in lds_banks: the waves of a block store the same values to the same places there, on purpose, and
-# racecheck does not know that.
-declare -A sizes=(
-  [timing]="--samples 64 --values 4097 --idle 1 --load 20"
-  [thread_rate]="--threads 2^16 --work-threads 2^14 --blocks 64"
-  [launch_latency]="--blocks 1024"
-  [fma_loop]="--fmas 512"
-  [cu_staircase]="--fmas 16 --source-rounds 1 --hold 100"
-  [ilp_tlp]="--rounds 1 --peak-rounds 1"
-  [matrix_rate]="--rounds 1 --fmas 1 --side 64 --warm 1 --filter chains|adds"
-  [energy]="--warm 1 --window 1 --launch 1 --footprint 64Ki --filter power|fma|registers|bytes|sum"
-  [soak]="--milliseconds 1 --launch 1 --footprint 64Ki"
-  [vgpr_limit]="--fmas 2^20 --blocks-per-cu 2 --hops 3"
-  [sgpr_limit]="--operations 2^16"
-  [register_pressure]="--nx 24 --ny 16 --nz 16 --steps 2 --largest-awkward 600"
-  [wave_divergence]="--iterations 4 --path-iterations 2 --body-iterations 2"
-  [memory_latency]="--footprint 1Mi --steps 64 --points 1 --pages 16"
-  [cache_line]="--groups 32 --loads 64 --span 1"
-  [cache_sharing]="--evict 4096 --flush 64Ki --repeats 1"
-  [store_divergence]="--footprint 1Mi --l2-footprint 1Mi --l2-accesses 1024"
-  [nchw_index]="--images 8 --small-images 4"
-  [memory_channels]="--footprint 4Mi --places 2^11 --l2-footprint 512Ki --l2-accesses 2^12"
-  [memory_bandwidth]="--array 256Ki --footprint 128Ki --l2-bytes 64Ki"
-  [atomics]="--rounds 1 --threads 64 --values 4099 --floats 3001 --samples 70003"
-  [lds_latency]="--rounds 1"
-  [lds_banks]="--rounds 1 --threads 32"
-  [async_copies]="--footprint 64Ki --unit-bytes 64Ki --steps 16 --filter (latency|unit)-l2"
-  [math_functions]="--steps 6 --points 256"
-  [reduction]="--values 20001 --largest 2^14"
-  [padding]="--images 3 --channels 35 --largest-awkward 257"
-  [batchnorm]="--images 128 --channels 4 --height 8 --width 8 --largest-awkward 2^17"
-  [sgemm]="--m 136 --n 72 --k 40 --largest 128 --largest-odd 61 --largest-shapes 72 --largest-awkward 67 --limit-k 64"
-  [dgemm]="--m 136 --n 72 --k 40 --largest 128 --largest-odd 61 --largest-shapes 72 --largest-awkward 67"
-  [hgemm]="--m 392 --n 264 --k 136 --largest 256 --largest-odd 131 --largest-shapes 72 --largest-awkward 67"
-  [host_copies]="--bytes 64Ki --managed 64Ki --steps 16"
-  [streams]="--hold 20 --large-hold 20 --bytes 65552 --fmas 65 --passes 2 --chain 5"
-  [peer_copies]="--bytes 64Ki --copies 2 --steps 16"
-  [grid_sync]="--threads 64 --rounds 2 --per-cu 1"
-)
-
-# The kernels whose blocks wait for one another, by parts of their mangled names. hgemm's end under
-# racecheck; asked for some of its kernels only, it fails in itself on all of them.
-declare -A waiting_kernels=(
-  [reduction]="early_ticket_kernel"
-  [batchnorm]="channel_resident6kernel channel_staying6kernel channel_in_lds6kernel channel_asked_ahead6kernel"
-  [sgemm]="split_along_k"
-  [dgemm]="split"
-  [grid_sync]="rounds_kernel exchange_kernel"
-)
-
-# Sweeps that would take racecheck many minutes, and whose kernels run in others too; or in which it fails in
-# itself, and of whose kernels all wait for one another: clusters.
-declare -A not_under_racecheck=(
-  [sgemm]="(awkward|tiles)"
-  [dgemm]="(awkward|tiles)"
-  [grid_sync]="clusters(-all)?"
-)
+# checkers NAME TOPIC: the second field of each line on this topic of an experiment's checkers.txt,
+# "TOPIC | WHAT | why":
+# "waits under racecheck", parts of the mangled names of kernels whose blocks wait for one another; "not under
+# racecheck", sweeps (a regular expression).
+checkers() {
+  local file
+  for file in "$root"/src/*/"$1"/checkers.txt; do
+    [[ ! -e $file ]] || sed -n "s/^$2 | \(.*\) | .*/\1/p" "$file"
+  done
+}
 
 tools_wanted=
 device=
@@ -194,14 +145,13 @@ require_device() {
   esac
 }
 
-# Ends the script when the tables above do not fit the experiments.
-check_tables() {
+# Ends the script when an experiment's checkers.txt names a kernel that it does not have.
+check_kernels() {
   local name part
   for name in "${experiments[@]}"; do
-    [[ -n ${sizes[$name]-} ]] || usage_error "there are no sizes for $name; add them to the table in $0."
-    for part in ${waiting_kernels[$name]-}; do
+    for part in $(checkers "$name" "waits under racecheck"); do
       grep -aq -e "$part" "$build_dir/bin/$name" ||
-        usage_error "no kernel of $name has '$part' in its name; mend the table in $0."
+        usage_error "no kernel of $name has '$part' in its name; mend its checkers.txt."
     done
   done
 }
@@ -210,7 +160,7 @@ check_tables() {
 start_run() {
   local name=$1 tool=$2 part=$3 seconds=$limit kernel tool_options=()
   local environment=(HIPSCOPE_LIBRARIES=no)
-  local run_options=(--once) size_options log=$logs/$name.$tool.log
+  local run_options=(--tiny) skipped log=$logs/$name.$tool.log
   case $tool in
     # Bytes between buffers, so that an access past the end of one does not hit the next.
     memcheck) tool_options=(--padding 256) ;;
@@ -219,28 +169,28 @@ start_run() {
       environment+=(HIPSCOPE_POISON=no)
       ;;
     racecheck)
-      for kernel in ${waiting_kernels[$name]-}; do
+      for kernel in $(checkers "$name" "waits under racecheck"); do
         if [[ $part == waiting ]]; then
           tool_options+=(--kernel-name "kernel_substring=$kernel")
         else
           tool_options+=(--kernel-name-exclude "kernel_substring=$kernel")
         fi
       done
-      [[ -z ${not_under_racecheck[$name]-} ]] || run_options+=(--filter "^(?!${not_under_racecheck[$name]}\$)")
+      skipped=$(checkers "$name" "not under racecheck")
+      [[ -z $skipped ]] || run_options+=(--filter "^(?!$skipped\$)")
       ;;
   esac
   if [[ $part == waiting ]]; then
     seconds=$(((limit + 3) / 4))
     log=$logs/$name.$tool.waiting.log
   fi
-  read -ra size_options <<<"${sizes[$name]}"
   [[ -z $device ]] || run_options+=(--device "$device")
   rm -f "$log"
   # A process group of its own, which timeout keeps, so that one signal ends all of it.
   set -m
   timeout -k 5 "$seconds" env "${environment[@]}" "$sanitizer" --tool "$tool" --print-limit 10000 \
     --log-file "$log" "${tool_options[@]}" \
-    "$build_dir/bin/$name" "${run_options[@]}" "${size_options[@]}" >"${log%.log}.out" 2>&1 </dev/null 3>&- &
+    "$build_dir/bin/$name" "${run_options[@]}" >"${log%.log}.out" 2>&1 </dev/null 3>&- &
   set +m
   run_of_process[$!]="$name $tool $part"
   began[$!]=$(now)
@@ -316,7 +266,7 @@ run_all_tools() {
   for tool in "${tools[@]}"; do
     for name in "${experiments[@]}"; do
       queue_run "$name" "$tool" main
-      if [[ $tool == racecheck && -n ${waiting_kernels[$name]-} ]]; then
+      if [[ $tool == racecheck && -n $(checkers "$name" "waits under racecheck") ]]; then
         queue_run "$name" "$tool" waiting
       fi
     done
@@ -341,7 +291,7 @@ print_table() {
   for name in "${experiments[@]}"; do
     [[ -z ${waiting_outcome[$name]-} ]] ||
       printf 'racecheck of the kernels of %s whose blocks wait (%s), which its column leaves out: %s\n' \
-        "$name" "${waiting_kernels[$name]}" "${waiting_outcome[$name]}"
+        "$name" "$(checkers "$name" "waits under racecheck" | paste -sd " ")" "${waiting_outcome[$name]}"
   done
 }
 
@@ -382,7 +332,7 @@ else
   choose_experiments
 fi
 require_device
-check_tables
+check_kernels
 logs=$build_dir/sanitize
 mkdir -p "$logs" 2>/dev/null || usage_error "the folder $logs cannot be made."
 run_all_tools

@@ -18,7 +18,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from hipscope_report.whole_file import write_whole
+from hipscope.results.whole_file import write_whole
 
 # /*0010*/  @!P0 FFMA.FTZ R0, R1, R2, R3 ;
 INSTRUCTION = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)([^;]*);")
@@ -198,6 +198,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    from hipscope_report import ending
+    from hipscope.results import ending
 
     sys.exit(ending.run("sass_report.py", main, output_failed=3))

@@ -21,7 +21,7 @@ build_packages=(g++ cmake ninja-build libcli11-dev nlohmann-json3-dev libfmt-dev
 report_packages=(python3 python3-matplotlib python3-jsonschema)
 host_packages=(libboost-context-dev python3-yaml)
 test_packages=(libgtest-dev libgmock-dev python3-pytest python3-pytest-xdist python3-selenium
-  clang-format clang-tidy shellcheck)
+  clang-format clang-tidy shellcheck mypy)
 # What opens the page that html_report.py makes. Ubuntu has no packages of it, only a snap.
 browser_packages=(chromium chromium-driver)
 # What starts fleet.py on the nodes of most sites: the test starts daemons of its own, in a scratch folder.
@@ -69,6 +69,8 @@ look_up() {
   if [[ $purpose == tests ]]; then
     # It has FileCheck, which the ISA tests use.
     wanted+=("${test_packages[@]}" "llvm-$(llvm_version)-tools")
+    # It has ruff, which the distribution has not.
+    is_any_there ruff npm || wanted+=(npm)
     for package in "${browser_packages[@]}" "${slurm_packages[@]}"; do
       if is_installed "$package" || is_available "$package"; then
         wanted+=("$package")

@@ -18,8 +18,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from hipscope_report import ending, load
-from hipscope_report.formats import number, significant, time_unit
+from hipscope.results import ending, load
+from hipscope.results.formats import number, significant, time_unit
 
 ROOT = Path(__file__).resolve().parent.parent
 MAPS = (ROOT / "docs" / "sources.md", ROOT / "docs" / "zh-CN" / "sources.md")
@@ -58,11 +58,11 @@ def find_rows(results: dict[str, Json], named: list[str]) -> tuple[Json, list[Js
     sweep = next((one for one in results[experiment]["sweeps"] if one["name"] == sweep_name), None)
     if sweep is None:
         raise ValueError(f"{experiment} has no sweep '{sweep_name}'")
-    rows = [next((row for row in sweep["rows"] if row["label"] == label), None) for label in labels]
-    for label, row in zip(labels, rows):
-        if row is None:
+    by_label = {row["label"]: row for row in reversed(sweep["rows"])}
+    for label in labels:
+        if label not in by_label:
             raise ValueError(f"{experiment}, sweep {sweep_name}, has no row '{label}'")
-    return sweep, rows
+    return sweep, [by_label[label] for label in labels]
 
 
 def span(texts: list[str]) -> str:
@@ -73,8 +73,8 @@ def span(texts: list[str]) -> str:
 def measured(sweep: Json, rows: list[Json]) -> str:
     """What the headline says of the rows, with its unit."""
     headline = sweep["headline"]
-    values = [next((value for value in row["values"] if value["name"] == headline), None) for row in rows]
-    if all(values):
+    values = [value for row in rows for value in row["values"] if value["name"] == headline]
+    if len(values) == len(rows):
         return f"{span([number(value['value']) for value in values])} {values[0]['unit']}".strip()
     times = [next(one["median"] for one in row["measurements"] if one["name"] == headline) for row in rows]
     scale, unit = time_unit(times)
@@ -87,8 +87,13 @@ def shown(rows: list[Json]) -> str:
     for row in rows:
         for figure in row["published"]:
             texts.setdefault((figure["gpu"], figure["unit"]), []).append(number(figure["value"]))
-    return "; ".join(f"{gpu.removeprefix('Radeon Instinct ').removeprefix('Instinct ')}: {span(values)} {unit}".strip()
-                     for (gpu, unit), values in texts.items()) or "-"
+    return (
+        "; ".join(
+            f"{gpu.removeprefix('Radeon Instinct ').removeprefix('Instinct ')}: {span(values)} {unit}".strip()
+            for (gpu, unit), values in texts.items()
+        )
+        or "-"
+    )
 
 
 def filled(text: str, results: dict[str, Json]) -> str:
@@ -127,16 +132,22 @@ def wrong_figures(text: str, results: dict[str, Json], published: list[Figure]) 
             figures = [key(figure) for row in sweep["rows"] for figure in row["published"]]
             beside.update(figures)
             if figures and (experiment, sweep["name"]) not in sweeps:
-                wrong.append(f"{experiment}, sweep {sweep['name']}, has published figures, and the map does not "
-                             "name it")
+                wrong.append(
+                    f"{experiment}, sweep {sweep['name']}, has published figures, and the map does not name it"
+                )
         known = Counter(key(figure) for figure in ours)
-        wrong += [f"{experiment}: a published figure stands beside {count} rows: {figure[0]}, {figure[1]} {figure[2]}"
-                  for figure, count in beside.items() if count > known[figure]]
+        wrong += [
+            f"{experiment}: a published figure stands beside {count} rows: {figure[0]}, {figure[1]} {figure[2]}"
+            for figure, count in beside.items()
+            if count > known[figure]
+        ]
         for series in sorted({figure["series"] for figure in ours}):
             used = any(beside[key(figure)] for figure in ours if figure["series"] == series)
             if used == ((experiment, series) in told):
-                wrong.append(f"{experiment}, published series '{series}': " +
-                             ("used, and listed as unused" if used else "beside no row, and the map gives no reason"))
+                wrong.append(
+                    f"{experiment}, published series '{series}': "
+                    + ("used, and listed as unused" if used else "beside no row, and the map gives no reason")
+                )
     return wrong
 
 

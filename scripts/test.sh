@@ -18,7 +18,7 @@
 # files, and what takes a browser.
 #
 # The last line is the sum over all groups, "N passed, N failed, N skipped"; the exit status is 1
-# when a test failed. Build folders and logs lie in build/ and are used again by the next run.
+# when a test failed. Build folders and logs are in build/ and are used again by the next run.
 set -euo pipefail
 export LC_ALL=C
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -181,6 +181,35 @@ test_format() {
   local sources
   list_sources
   each_file clang-format clang-format --dry-run -Werror -- "${sources[@]}"
+}
+
+test_python() {
+  local python log=$logs/python.log status=0 tool
+  begin_group "Python (ruff, mypy)"
+  for tool in ruff mypy; do
+    status=0
+    case $tool in
+      ruff) run_child "$here/ruff.sh" >"$log" 2>&1 || status=$? ;;
+      mypy)
+        if python=$("$here/find_python.sh" mypy); then
+          run_child "$python" -m mypy >"$log" 2>&1 || status=$?
+        else
+          status=77
+        fi
+        ;;
+    esac
+    case $status in
+      0) count 1 0 0 ;;
+      77)
+        skips+=("$group: there is no $tool")
+        count 0 0 1
+        ;;
+      *)
+        cat "$log"
+        count 0 1 0
+        ;;
+    esac
+  done
 }
 
 test_host() {
@@ -371,7 +400,7 @@ count_checked() {
 
 test_isa_results() {
   local python said
-  if ! compgen -G 'results/isa/gfx*/*.json' >/dev/null; then
+  if ! compgen -G 'results/isa/gfx*.json' >/dev/null; then
     skip_group "reports on compiled code against the schema" "there is none"
     return
   fi
@@ -438,6 +467,7 @@ if $setup; then
 fi
 test_shell_scripts
 test_format
+test_python
 test_scripts
 test_results
 test_isa_results

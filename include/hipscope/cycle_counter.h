@@ -34,27 +34,27 @@ __host__ __device__ constexpr bool is_narrow(unsigned bits) { return bits > 0 &&
 /// The counter of the calling thread's CU, as it is.
 __device__ inline long long cycle_count() { return clock64(); }
 
-/// Cycles from one reading of a counter of so many bits to a later one, if they are fewer than it
+/// Cycles from one reading of a counter of `bits` bits to a later one, if they are fewer than it
 /// can count.
 __host__ __device__ constexpr long long cycles_between(long long start, long long end,
                                                        unsigned bits = native_counter_bits) {
   return is_narrow(bits) ? (end - start) & ((1LL << bits) - 1) : end - start;
 }
 
-/// So few cycles that a reading of a counter of so many bits, taken so long before or after another
+/// Whether a reading of a counter of `bits` bits, taken that many cycles before or after another
 /// one, still tells which.
 inline bool is_within_half_round(long long cycles, unsigned bits) {
   return !is_narrow(bits) || cycles < 1LL << (bits - 1);
 }
 
 /// Cycles from `origin` to `reading`, which may be the earlier one, if they are fewer than half of
-/// what a counter of so many bits can count.
+/// what a counter of `bits` bits can count.
 inline long long cycles_from(long long origin, long long reading, unsigned bits) {
   const long long forward = cycles_between(origin, reading, bits);
   return is_within_half_round(forward, bits) ? forward : forward - (1LL << bits);
 }
 
-/// Cycles from one reading of a counter of so many bits to a later one, however often it began
+/// Cycles from one reading of a counter of `bits` bits to a later one, however often it began
 /// again in between: those that are closest to `expected`. Nothing where they are farther from it
 /// than the share `tolerance`, or where others would be within that too.
 inline std::optional<double> cycles_near(double expected, double tolerance, long long start,

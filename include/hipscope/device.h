@@ -56,7 +56,7 @@ class Device {
   /// Free device memory in bytes, now.
   [[nodiscard]] virtual std::uint64_t free_memory() const = 0;
 
-  /// Keeps the memory busy for so many seconds, so that the clocks of a GPU that was idle rise.
+  /// Keeps the memory busy for `seconds`, so that the clocks of a GPU that was idle rise.
   /// Throws DeviceError.
   virtual void warm_up(double seconds) = 0;
 

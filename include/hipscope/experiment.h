@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "hipscope/comparison.h"
 #include "hipscope/device.h"
 #include "hipscope/measure.h"
 #include "hipscope/telemetry.h"
@@ -35,11 +36,12 @@ struct Purpose {
   std::vector<std::string> sources;  ///< "fsword73/... 2.1 (examples 1a to 1d)", ...
 };
 
-/// A size with its default on each kind of run. `host` is the scaled-down one of the host backend.
+/// A size with its default on each kind of run.
 struct SizeDefaults {
   std::uint64_t gpu = 0;
   std::uint64_t quick = 0;
-  std::uint64_t host = 0;
+  std::uint64_t host = 0;  ///< of the host backend, scaled down
+  std::uint64_t tiny = 0;  ///< of --tiny, for checkers; 0: as `host`
   std::uint64_t minimum = 1;
   std::uint64_t maximum = 0;
   /// A size in bytes that a GPU's defaults should not exceed in relation to its memory: they are at
@@ -84,6 +86,34 @@ class Point {
   /// Records a check of computed values: `wrong` of `checked` differ from the reference.
   /// A check of nothing (`checked` 0) counts as failed, since it cannot fail otherwise.
   void verify(const std::string& what, std::uint64_t wrong, std::uint64_t checked);
+
+  /// The same of a comparison; a failure then also tells the first wrong elements and the largest
+  /// error.
+  void verify(const std::string& what, const Comparison& comparison);
+
+  /// Compares one computed value with what it should be.
+  template <typename Value, typename Expected>
+  void check_value(const std::string& what, const Value& computed, const Expected& expected) {
+    using Common = std::common_type_t<Value, Expected>;
+    Comparison comparison;
+    comparison.compare(0, static_cast<Common>(expected), static_cast<Common>(computed));
+    verify(what, comparison);
+  }
+
+  /// Compares each element of `computed`, a container on the host, with `expected(i)`, at most
+  /// `tolerance` apart.
+  template <typename Computed, typename Expected>
+  void check(const std::string& what, const Computed& computed, const Expected& expected,
+             double tolerance = 0) {
+    Comparison comparison;
+    std::uint64_t i = 0;
+    for (const auto& value : computed) {
+      comparison.compare(i, static_cast<std::decay_t<decltype(value)>>(expected(i)), value,
+                         tolerance);
+      ++i;
+    }
+    verify(what, comparison);
+  }
 
   /// What the driver says of the device.
   [[nodiscard]] const DeviceDescription& device() const;
@@ -214,6 +244,9 @@ class Results {
   detail::Run& run_;
 };
 
+/// Whether a run with --tiny measures a sweep.
+enum class InTiny { measured, left_out };
+
 /// An experiment: declare, then run.
 class Experiment {
  public:
@@ -226,9 +259,10 @@ class Experiment {
   /// Declares a size option, `flag` such as "--threads".
   Size size(const std::string& flag, const std::string& meaning, const SizeDefaults& defaults);
 
-  /// Declares a sweep; `name` is what --list shows and --filter matches.
-  void sweep(const std::string& name, const std::string& title,
-             std::function<void(Sweep&)> measure);
+  /// Declares a sweep; `name` is what --list shows and --filter matches. With --tiny it is left out
+  /// where `in_tiny` says so: its kernels run in other sweeps too, or it has none of ours.
+  void sweep(const std::string& name, const std::string& title, std::function<void(Sweep&)> measure,
+             InTiny in_tiny = InTiny::measured);
 
   /// Declares what is inferred after the sweeps; not called on the host backend.
   void conclude(std::function<void(Results&)> infer);

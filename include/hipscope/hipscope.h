@@ -19,6 +19,7 @@
 //   powers_of_two.h values for an axis that doubles
 //   keep_busy.h     launches one after the other for a while, as slow sensors need it
 //   mean_power.h    power from readings of slow sensors, and how exactly
+//   matrix/         matrix instructions: a table for each family, operands, launches and checks
 //   inference.h     ways to read a curve: levels, steps, fits (for <experiment>_findings.cpp)
 //   vendor/         the vendors' libraries, as references beside kernels
 // experiment.h is made of two more: device.h, the device as the harness sees it, and measure.h,

@@ -13,7 +13,7 @@
 
 namespace hipscope {
 
-/// A launch as the dispatcher sees it: so many blocks of so many threads took so long.
+/// A launch as the dispatcher sees it: its blocks, their threads, and the time that it took.
 struct LaunchTime {
   double blocks = 0;
   double threads = 0;
@@ -83,21 +83,6 @@ struct LastDrop {
 /// it may rise on from there. Empty also when the curve has been down there before.
 std::optional<LastDrop> find_last_drop(std::span<const CurvePoint> curve, double smallest_ratio);
 
-/// The period of a staircase.
-struct StepPeriod {
-  double period = 0;      ///< distance between steps, in the unit of x
-  std::size_t steps = 0;  ///< steps that the curve shows
-  double confidence = 0;  ///< the share of steps that lie on a multiple of the period
-};
-
-/// The period of the steps in a curve that is flat between them and sampled at equal distances
-/// dx: the greatest common divisor of the last x before each rise, or of most rises where they are
-/// so many that it is no chance. A rise is a change of more than `threshold` (relative) and of
-/// several times the curve's own noise, that lasts for two points at least. Empty with fewer than
-/// three steps, with unequal distances, or when the common divisor is dx itself, which the sampling
-/// cannot tell from no period.
-std::optional<StepPeriod> find_step_period(std::span<const CurvePoint> curve, double threshold);
-
 /// Where a curve, which may fall at first, leaves its lowest level for good: from there on every y
 /// is more than `smallest_ratio` (such as 1.05) times the level, and further above it than noise
 /// goes. The level is the median of the last three to eight points before, whichever tell it best;
@@ -156,46 +141,11 @@ struct LineSize {
 
 /// The line by capacity: with one node in each chunk of x bytes a cache holds the nodes of y bytes.
 /// That is constant up to chunks of a line and then grows in proportion to the chunk, or a little
-/// more slowly where sets fill unevenly: a node takes a whole line however far apart nodes lie.
+/// more slowly where sets fill unevenly: a node takes a whole line however far apart nodes are.
 /// Takes the x that fits best as the line. Empty when none stands out by a quarter or fits within a
 /// quarter of an octave, when the growth is not 0.6 ... 1.2, when a straight line on logarithmic
 /// axes fits as well, and with fewer than two points on either side.
 std::optional<LineSize> fit_line_size(std::span<const CurvePoint> reach);
-
-/// An access costs max(least_cost, cost_per_segment * segments of `bytes`).
-struct AccessGranularity {
-  double bytes = 0;
-  double cost_per_segment = 0;           ///< in the unit of the costs
-  double least_cost = 0;                 ///< what the access with the fewest segments costs
-  double largest_relative_residual = 0;  ///< over all accesses
-  double confidence = 0;                 ///< 0 ... 1: how much better than the next candidate
-};
-
-/// The segment size, a power of two from 16 to 256 bytes, in proportion to whose count the cost of
-/// a wave's access grows. `costs` is the cost over the stride x, rising: lane i of `lanes` accesses
-/// dword i * x. A size is judged by the strides of up to twice itself: beyond the size its count
-/// stays while those of larger ones still grow, and further on other costs come on top (lines,
-/// pages). Empty when none explains every cost there within 15 %, when its segments decide fewer
-/// than half of them, when the cost does not double up to the size or goes on rising from there to
-/// twice of it, and when two sizes explain them as well.
-std::optional<AccessGranularity> find_access_granularity(std::span<const CurvePoint> costs,
-                                                         unsigned lanes);
-
-/// Memory channels that take turns every so many bytes.
-struct ChannelInterleave {
-  double bytes = 0;          ///< until the next channel's turn
-  std::size_t halvings = 0;  ///< strides in a row that each halve the rate
-  double lowest_ratio = 0;
-  double confidence = 0;  ///< 0 ... 1: how exactly the rate halves
-};
-
-/// The interleave of channels that take turns in plain order. `power` is the rate of accesses at
-/// strides that double from point to point, `neighbour` the rate at a stride next to each, which
-/// meets as many pages but other channels. Up to the interleave both are the same; each doubling
-/// beyond it leaves half of the channels, until one is left. Empty when the ratio of the two does
-/// not fall so: hashed addresses, another law, or fewer than two halvings.
-std::optional<ChannelInterleave> find_channel_interleave(std::span<const CurvePoint> power,
-                                                         std::span<const CurvePoint> neighbour);
 
 /// How much a cache holds. What misses first depends on how it replaces: the value is that of the
 /// laws of replacement that explain the curve, low and high are the least and the most that any of
@@ -259,7 +209,7 @@ struct Level {
 
 /// The levels of a curve that rises in steps, such as latency over footprint. x is rising and
 /// positive, and distances are counted in octaves. The curve is cut into flat runs, of at least 3
-/// points and 0.4 octaves, and what lies between, so that least is left unexplained; from the end
+/// points and 0.4 octaves, and what is between, so that least is left unexplained; from the end
 /// of a level to the beginning of the next one, y rises by at least `smallest_ratio` (such as 1.12)
 /// and by four times the noise, by twice what both levels drift themselves, and within seven
 /// octaves. What rises otherwise is one level with a large spread, and a level above its successor
@@ -273,41 +223,6 @@ struct Level {
 /// sqrt(last_x / next_x), which is small where the rise is gradual. That of the capacity says how
 /// often it was right in the trial (tests/inference).
 std::vector<Level> find_levels(std::span<const CurvePoint> curve, double smallest_ratio);
-
-/// What the cost of a stride says about the banks of an LDS.
-struct BankFit {
-  /// Empty: more than one number of banks explains the curve.
-  std::optional<unsigned> banks{};
-  std::vector<unsigned> alike{};  ///< the numbers of banks that explain the curve about as well
-  double base = 0;                ///< where no bank must serve more than one dword
-  double cost_per_way = 0;        ///< for each dword more that a bank must serve, in the unit of y
-  double explained = 0;           ///< share of the curve's variation, 0 ... 1
-  double confidence = 0;          ///< 0 ... 1: that share, and how much less the next best explains
-  std::size_t outliers = 0;       ///< points that were left out
-};
-
-/// Fits base + cost_per_way * (ways - 1) to `all`: x is a stride in dwords, y the cost of an
-/// access in which lane i of `lanes` asks for dword i * x. The ways are the most dwords that one of
-/// B banks must serve; B is the power of two from 4 to 128 that leaves the least unexplained. A
-/// wave may be served whole, in halves or in quarters: up to strides of 64 dwords 64 banks that
-/// serve halves and 128 that serve a wave of 64 are alike, and only a stride of 128 tells them
-/// apart. Strides with the same power of two in them must cost the same; points that do not, a
-/// tenth at most, are outliers. `cost_per_way` and `base` are for the best of several that are
-/// alike. Empty when even the best leaves more than a tenth of the variation unexplained, when the
-/// curve rises by less than a twentieth (flat), and with fewer than eight points or one that is no
-/// stride.
-std::optional<BankFit> fit_banks(std::span<const CurvePoint> all, unsigned lanes);
-
-/// The one lowest point of a curve that falls to it and rises from it.
-struct Valley {
-  double x = 0;
-  double ratio = 0;       ///< the lower of its two neighbours over it
-  double confidence = 0;  ///< 0 ... 1: how much lower it is than they, 1 - 1 / ratio
-};
-
-/// Finds it. Empty when a neighbour is not `smallest_ratio` (such as 1.3) times as high, when the
-/// lowest point is the first or the last, and when the curve goes up and down otherwise.
-std::optional<Valley> find_valley(std::span<const CurvePoint> curve, double smallest_ratio);
 
 /// How much of x is enough for nearly the highest y.
 struct Saturation {

@@ -32,9 +32,8 @@ void launch(void (*kernel)(Parameters...), const LaunchShape& shape, Arguments&&
   check(hipGetLastError(), shape.file, shape.line);
 }
 
-/// Lets blocks of a kernel take so many bytes of dynamic LDS, which CUDA wants to be asked for
-/// where they are more than 48 KiB; nothing to ask for on AMD. Throws DeviceError where there are
-/// not so many.
+/// Lets blocks of a kernel take `bytes` bytes of dynamic LDS, which CUDA wants to be asked for
+/// above 48 KiB; nothing to ask for on AMD. Throws DeviceError where LDS has fewer.
 inline void allow_lds([[maybe_unused]] const void* kernel, [[maybe_unused]] std::uint32_t bytes) {
 #if !defined(HIPSCOPE_BACKEND_AMD)
   check(hipFuncSetAttribute(kernel, hipFuncAttributeMaxDynamicSharedMemorySize,

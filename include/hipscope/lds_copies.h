@@ -71,11 +71,11 @@ __device__ inline void end_group() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
-/// Waits for all of this thread's groups but the last `under_way`.
-template <unsigned under_way>
+/// Waits for all of this thread's groups but the last `in_flight`.
+template <unsigned in_flight>
 __device__ inline void wait_for_groups() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.wait_group %0;" ::"n"(under_way) : "memory");
+  asm volatile("cp.async.wait_group %0;" ::"n"(in_flight) : "memory");
 #endif
 }
 
@@ -221,7 +221,7 @@ __device__ inline Buffer buffer_of(const void* array) {
           dwords};
 }
 
-/// As load_to_lds, from so many bytes behind the beginning of the array.
+/// As load_to_lds, from an offset in bytes from the beginning of the array.
 template <unsigned count>
 __device__ inline void load_buffer_to_lds(unsigned lds, Buffer buffer, unsigned from) {
   static_assert(count == 1 || count == 4);
@@ -252,11 +252,11 @@ __device__ inline void load_wide_to_lds([[maybe_unused]] unsigned lds,
 
 /// Until all loads from LDS of this wave have their values.
 __device__ inline void wait_for_lds_loads() { asm volatile("s_waitcnt lgkmcnt(0)" ::: "memory"); }
-/// Waits for all of this wave's loads but the last `under_way`, as far as the counter goes.
-template <unsigned under_way>
+/// Waits for all of this wave's loads but the last `in_flight`, as far as the counter goes.
+template <unsigned in_flight>
 __device__ inline void wait_for_loads() {
   constexpr unsigned most = 63;
-  asm volatile("s_waitcnt vmcnt(%0)" ::"n"(under_way < most ? under_way : most) : "memory");
+  asm volatile("s_waitcnt vmcnt(%0)" ::"n"(in_flight < most ? in_flight : most) : "memory");
 }
 
 #endif

@@ -193,8 +193,8 @@ struct NetEnergy {
   [[nodiscard]] bool is_resolved() const { return joules > 2 * error; }
 };
 
-/// What one of `load`'s takes more than one of `other`'s, at so many per second of each, which may
-/// differ by a little: what both have in common, `base`, is paid per second.
+/// What one of `load`'s takes more than one of `other`'s. Their rates per second may differ by a
+/// little: what both have in common, `base`, is paid per second.
 inline NetEnergy difference(const MeanPower& load, double per_second, const MeanPower& other,
                             double other_per_second, const MeanPower& base) {
   const double of_base = 1 / other_per_second - 1 / per_second;

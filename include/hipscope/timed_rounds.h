@@ -1,4 +1,4 @@
-// Kernels that repeat one body in rounds and take the time of it by their CU's cycle counter.
+// Kernels that repeat one body in rounds and time it by their CU's cycle counter.
 #pragma once
 
 #include <hip/hip_runtime.h>
@@ -16,8 +16,7 @@
 
 namespace hipscope {
 
-/// When a wave began and ended, by its CU's cycle counter: a reading, and that with what has
-/// elapsed.
+/// When a wave began and ended, by its CU's cycle counter: a reading, and that plus what elapsed.
 struct WaveTime {
   long long start;
   long long end;
@@ -42,7 +41,7 @@ inline constexpr unsigned warm_up_rounds = 1;
 /// Calls `body` warm_up_rounds times, then `rounds` times and returns the time of that. Both go
 /// through the same code, so that the compiler can move nothing from before the first into the
 /// timed one. `Together`: the block's waves begin together, at a barrier; `finish` comes before it,
-/// for a body that leaves something under way which the barrier is to wait for.
+/// for a body that leaves something in flight which the barrier is to wait for.
 template <bool Together, typename Body, typename Finish>
 __device__ WaveTime time_rounds(unsigned rounds, Body body, Finish finish) {
   CycleClock clock;
@@ -69,7 +68,7 @@ __device__ WaveTime time_rounds(unsigned rounds, Body body) {
   return time_rounds<Together>(rounds, body, [] {});
 }
 
-/// The times of the last launches of a kernel, in each of which so many waves store theirs.
+/// The times of the last launches of a kernel, in each of which that many waves store theirs.
 class WaveTimes {
  public:
   static constexpr unsigned kept_launches = 8;
@@ -118,8 +117,8 @@ class WaveTimes {
   DeviceBuffer<WaveTime> times_;
 };
 
-/// Runs the warm-up alone and then all, once each, into poisoned results: `run` enqueues so many
-/// rounds, `expected` gives what must come out after so many with the warm-up, for the whole block
+/// Runs the warm-up alone and then all, once each, into poisoned results: `run` enqueues a number
+/// of rounds, `expected` gives what must come out after those and the warm-up, for the whole block
 /// or for each wave alike.
 template <typename Run, typename Expected>
 void verify_rounds(Point& point, const std::string& what, std::uint64_t rounds,
@@ -127,13 +126,9 @@ void verify_rounds(Point& point, const std::string& what, std::uint64_t rounds,
   for (const std::uint64_t repeats : {std::uint64_t{0}, rounds}) {
     results.poison();
     run(repeats);
-    const std::vector<unsigned> computed = results.to_host();
     const std::vector<unsigned> right = expected(warm_up_rounds + repeats);
-    std::uint64_t wrong = 0;
-    for (std::size_t i = 0; i < computed.size(); ++i) {
-      wrong += computed[i] == right[i % right.size()] ? 0 : 1;
-    }
-    point.verify(repeats == 0 ? what + " after the warm-up" : what, wrong, computed.size());
+    point.check(repeats == 0 ? what + " after the warm-up" : what, results.to_host(),
+                [&](std::uint64_t i) { return right[i % right.size()]; });
   }
 }
 

@@ -26,7 +26,7 @@ __device__ inline void wait_for_lds() {
 #if defined(__GFX9__) || defined(__GFX10__)
   __builtin_amdgcn_s_waitcnt(0xC07F);  // lgkmcnt(0), the others at their most
 #elif defined(__GFX11__)
-  __builtin_amdgcn_s_waitcnt(0xFC07);  // the same; its bits lie elsewhere
+  __builtin_amdgcn_s_waitcnt(0xFC07);  // the same; its bits are elsewhere
 #elif defined(__GFX12__)
   asm volatile(HIPSCOPE_WAIT_FOR_LDS ::: "memory");  // clang 22 has no builtin for it
 #endif

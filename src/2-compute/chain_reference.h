@@ -18,7 +18,7 @@ inline Operands operands_of(std::uint64_t number) {
   return {static_cast<float>(number) / static_cast<float>(number + 1), far_below_one};
 }
 
-/// The sum after so many FMAs, each rounded once as devices do it. It creeps up to the chain's
+/// The sum after `fmas` FMAs, each rounded once as devices do it. It creeps up to the chain's
 /// fixed point and there stays for good, which is where this stops.
 inline float exact_sum(std::uint64_t number, std::uint64_t fmas) {
   const Operands given = operands_of(number);

@@ -22,8 +22,7 @@ namespace hipscope::detail {
 namespace {
 
 // The gate is looked at no more often than this, whatever the timer does. A look goes over the bus
-// to the host's memory: so many take longer than the gate's time limit, and not much more than
-// that.
+// to the host's memory: this many take a little longer than the gate's time limit.
 constexpr unsigned most_looks = 1U << 22;
 
 // Reads both counters, waits for `hold_ticks`, reads them again, and waits until `gate`, if there

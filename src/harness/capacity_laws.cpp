@@ -18,7 +18,7 @@ double in_turn(double ratio, double ways) {
   return lines <= ways ? 0 : lines >= ways + 1 ? 1 : (lines - ways) * (ways + 1) / lines;
 }
 
-// The same with lines in any set: the chance that beside a line as many others lie in its set as
+// The same with lines in any set: the chance that a line shares its set with as many others as
 // there are ways (Poisson).
 double at_random(double ratio, int ways) {
   const double mean = ratio * ways;

@@ -7,8 +7,8 @@
 
 namespace hipscope {
 
-/// The share of misses of a walk through a footprint of so many times the capacity, lap after lap
-/// in the same order.
+/// The share of misses of a walk, lap after lap in the same order, by its footprint over the
+/// capacity.
 class CapacityLaw {
  public:
   /// `miss_share` of footprint over capacity, which rises from 0 to 1.

@@ -15,7 +15,7 @@ void require_code_for(std::string_view architecture, std::string_view backend,
   if (backend != "amd" || targets.find("-generic") != std::string_view::npos) {
     return;
   }
-  // Features behind a colon: a build that names none runs with each; one that does is not judged.
+  // Features after a colon: a build that names none runs with each; one that does is not judged.
   const std::string_view name = architecture.substr(0, architecture.find(':'));
   std::string listed(targets);
   std::replace(listed.begin(), listed.end(), ';', ' ');

@@ -37,7 +37,7 @@ enum ExitStatus {
 using detail::Run;
 
 int list_sweeps(const detail::ExperimentRecord& experiment, const detail::Options& options) {
-  const auto sweeps = select_sweeps(experiment, options.filter);
+  const auto sweeps = select_sweeps(experiment, options);
   std::size_t width = 0;
   for (const detail::SweepDeclaration* sweep : sweeps) {
     width = std::max(width, sweep->name.size());
@@ -127,8 +127,7 @@ int run_on_device(detail::ExperimentRecord& experiment, const detail::Options& o
   detail::require_code_for(describe_device(index).architecture, detail::build_info.backend,
                            detail::build_info.targets);
   const std::unique_ptr<Device> device = open_device(index);
-  resolve_sizes(experiment, options.preset, device->is_hardware(),
-                device->description().memory_bytes);
+  resolve_sizes(experiment, options, device->is_hardware(), device->description().memory_bytes);
   Run run{.experiment = experiment,
           .options = options,
           .device = device.get(),
@@ -162,11 +161,11 @@ int run_on_device(detail::ExperimentRecord& experiment, const detail::Options& o
 int run_experiment(detail::ExperimentRecord& experiment, const detail::Options& options,
                    const std::vector<std::string>& arguments) {
   // A wrong size is wrong on every device, so it is told before one is looked for.
-  resolve_sizes(experiment, options.preset, true, std::numeric_limits<std::uint64_t>::max());
+  resolve_sizes(experiment, options, true, std::numeric_limits<std::uint64_t>::max());
   if (options.list_sweeps) {
     return list_sweeps(experiment, options);
   }
-  const Selection selected = select_sweeps(experiment, options.filter);
+  const Selection selected = select_sweeps(experiment, options);
   if (!options.json_path.empty()) {
     detail::require_writable(options.json_path);
   }
@@ -204,8 +203,9 @@ Size Experiment::size(const std::string& flag, const std::string& meaning,
 }
 
 void Experiment::sweep(const std::string& name, const std::string& title,
-                       std::function<void(Sweep&)> measure) {
-  record_->sweeps.push_back({.name = name, .title = title, .measure = std::move(measure)});
+                       std::function<void(Sweep&)> measure, InTiny in_tiny) {
+  record_->sweeps.push_back(
+      {.name = name, .title = title, .measure = std::move(measure), .in_tiny = in_tiny});
 }
 
 void Experiment::conclude(std::function<void(Results&)> infer) {

@@ -84,73 +84,6 @@ std::optional<TwoLimits> fit_two_limits(std::span<const LimitedTime> points) {
   return best;
 }
 
-// How far the two points after point i lie above the two up to it, relative to y there: a single
-// point that stands out is no rise.
-double lasting_rise(std::span<const CurvePoint> curve, std::size_t i) {
-  const double before = i > 0 ? std::max(curve[i - 1].y, curve[i].y) : curve[i].y;
-  const double after =
-      i + 2 < curve.size() ? std::min(curve[i + 1].y, curve[i + 2].y) : curve[i + 1].y;
-  return (after - before) / curve[i].y;
-}
-
-// The last x before each rise. The noise is estimated by the median of the absolute changes: most
-// neighbours lie on the same step.
-std::vector<double> positions_of_rises(std::span<const CurvePoint> curve, double threshold) {
-  std::vector<double> magnitudes;
-  magnitudes.reserve(curve.size());
-  for (std::size_t i = 0; i + 1 < curve.size(); ++i) {
-    magnitudes.push_back(std::abs(curve[i + 1].y - curve[i].y) / curve[i].y);
-  }
-  constexpr double sigma_per_median_deviation = 1.4826;  // of a normal distribution
-  constexpr double certain_sigmas = 4;
-  const double limit = std::max(
-      threshold, certain_sigmas * sigma_per_median_deviation * summarize(magnitudes).median);
-  std::vector<double> rises;
-  for (std::size_t i = 0; i + 1 < curve.size(); ++i) {
-    if (lasting_rise(curve, i) > limit) {
-      rises.push_back(curve[i].x);
-    }
-  }
-  return rises;
-}
-
-bool is_equally_spaced(std::span<const CurvePoint> curve, double distance) {
-  for (std::size_t i = 0; i + 1 < curve.size(); ++i) {
-    if (curve[i + 1].x - curve[i].x != distance) {
-      return false;
-    }
-  }
-  return distance > 0;
-}
-
-std::size_t count_on_multiples(std::span<const double> rises, double period) {
-  return static_cast<std::size_t>(std::count_if(
-      rises.begin(), rises.end(), [&](double rise) { return std::fmod(rise, period) == 0; }));
-}
-
-// How likely so many of `tries` or more succeed, each with this probability.
-double chance_of_at_least(std::size_t successes, std::size_t tries, double probability) {
-  double chance = 0;
-  double one = std::pow(1 - probability, static_cast<double>(tries));  // of exactly i
-  for (std::size_t i = 0; i <= tries; ++i) {
-    chance += i >= successes ? one : 0;
-    one *= static_cast<double>(tries - i) / static_cast<double>(i + 1) * probability /
-           (1 - probability);
-  }
-  return chance;
-}
-
-// Whether the rises lie on multiples of so many sampling distances: nearly all, or most of so many
-// that no chance puts them there.
-bool have_period(std::size_t on_multiples, std::size_t rises, int distances) {
-  constexpr double nearly_all = 0.9;
-  constexpr double most = 0.8;
-  constexpr double no_chance = 1e-4;
-  const double share = static_cast<double>(on_multiples) / static_cast<double>(rises);
-  return share >= nearly_all ||
-         (share >= most && chance_of_at_least(on_multiples, rises, 1.0 / distances) < no_chance);
-}
-
 }  // namespace
 
 double LaunchRates::seconds(double blocks, double threads) const {
@@ -175,33 +108,6 @@ std::optional<LaunchRates> fit_launch_rates(std::span<const LaunchTime> launches
     rates.thread_rate = 1 / *limits->second;
   }
   return rates;
-}
-
-std::optional<StepPeriod> find_step_period(std::span<const CurvePoint> curve, double threshold) {
-  constexpr std::size_t fewest_steps = 3;
-  if (curve.size() < 2 * fewest_steps || !is_equally_spaced(curve, curve[1].x - curve[0].x)) {
-    return std::nullopt;
-  }
-  const double distance = curve[1].x - curve[0].x;
-  const std::vector<double> rises = positions_of_rises(curve, threshold);
-  if (rises.size() < fewest_steps) {
-    return std::nullopt;
-  }
-  const double range = rises.back() - rises.front();
-  const auto most_distances = static_cast<int>(range / (fewest_steps - 1) / distance);
-  for (int distances = most_distances; distances >= 2; --distances) {
-    const double period = distances * distance;
-    const std::size_t on_multiples = count_on_multiples(rises, period);
-    if (!have_period(on_multiples, rises.size(), distances)) {
-      continue;
-    }
-    // A period that skips most of its own multiples is a coincidence, not a staircase.
-    const double expected_steps = range / period + 1;
-    const double coverage = std::min(1.0, static_cast<double>(rises.size()) / expected_steps);
-    const double share = static_cast<double>(on_multiples) / static_cast<double>(rises.size());
-    return StepPeriod{.period = period, .steps = rises.size(), .confidence = share * coverage};
-  }
-  return std::nullopt;
 }
 
 std::optional<IssueFit> fit_issue(std::span<const CurvePoint> rounds) {

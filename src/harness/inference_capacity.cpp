@@ -44,7 +44,7 @@ double stretched(double share) {
          (std::sqrt(1 + even_up_to) - std::sqrt(even_up_to));
 }
 
-// The area between a curve and a law, in octaves: a sharp step that lies an octave off has 1.
+// The area between a curve and a law, in octaves: a sharp step that is an octave off has 1.
 double area_between(std::span<const CurvePoint> curve, const std::vector<double>& rising,
                     const CapacityLaw& law, double capacity) {
   const auto difference_at = [&](std::size_t i) {

@@ -32,9 +32,9 @@ double octaves_of(const Logarithmic& curve, const Run& run) {
   return curve.octaves[run.end - 1] - curve.octaves[run.begin];
 }
 
-// Cuts the curve into flat runs and what lies between them, so that least is left unexplained: the
+// Cuts the curve into flat runs and what is between them, so that least is left unexplained: the
 // squared distance of a run's points from their mean, in units of the noise, and a price for each
-// run and for each point that lies in none.
+// run and for each point that is in none.
 std::vector<Run> flat_runs(const Logarithmic& curve) {
   constexpr double price_of_run = 6;
   constexpr double price_of_point = 2.5;
@@ -277,7 +277,7 @@ LevelEnd end_of(std::span<const CurvePoint> curve, const Level& level, const Run
   return end;
 }
 
-// The end of the last level, where at least two points after it lie on a rise that gets flat
+// The end of the last level, where at least two points after it are on a rise that gets flat
 // nowhere.
 std::optional<LevelEnd> end_in_rise(std::span<const CurvePoint> curve, const Logarithmic& smooth,
                                     const Level& level, const Run& run, double smallest_rise) {
@@ -365,7 +365,7 @@ std::vector<Level> find_levels(std::span<const CurvePoint> curve, double smalles
   if (!levels.empty()) {
     levels.back().end = end_in_rise(curve, smooth, levels.back(), runs.back(), smallest_rise);
   }
-  // In noise a level may be two that lie close together.
+  // In noise a level may be two that are close together.
   constexpr double per_noise = 10;
   for (Level& level : levels) {
     level.confidence *= 1 - std::min(1.0, per_noise * smooth.noise);
@@ -378,7 +378,7 @@ std::vector<FirstStep> find_clear_rises(std::span<const CurvePoint> curve, doubl
   if (!is_usable(curve)) {
     return rises;
   }
-  // From the right: what lies beyond a rise does not belong to the one before it.
+  // From the right: what is beyond a rise does not belong to the one before it.
   for (std::size_t last = curve.size(); last-- > 0;) {
     if (const auto rise = clear_rise(curve, last, smallest_ratio)) {
       rises.push_back(*rise);

@@ -24,7 +24,7 @@ struct Logarithmic {
 /// Of three points at least, whose x rise and whose y are positive.
 Logarithmic logarithmic(std::span<const CurvePoint> curve);
 
-/// Whether nearly all points lie within the noise of a curve that never falls: a staircase goes up
+/// Whether nearly all points are within the noise of a curve that never falls: a staircase goes up
 /// alone, what walks at random goes down as well.
 bool never_falls(const Logarithmic& curve);
 

@@ -15,7 +15,7 @@ bool all_positive(std::span<const CurvePoint> curve) {
   return std::all_of(curve.begin(), curve.end(), [](const CurvePoint& p) { return p.y > 0; });
 }
 
-// A curve cut in two after point `last`: a level, and what lies above it.
+// A curve cut in two after point `last`: a level, and what is above it.
 struct Cut {
   std::size_t last = 0;
   double level = 0;             // median of the points before
@@ -73,7 +73,7 @@ std::vector<double> some_above(std::span<const CurvePoint> curve, std::size_t be
   return values;
 }
 
-// Whether most of `values` lie within a quarter of the rise from `level` to their own median.
+// Whether most of `values` are within a quarter of the rise from `level` to their own median.
 bool is_level(const std::vector<double>& values, double level) {
   const double median = median_of(values);
   const double allowed = (median - level) / 4;
@@ -90,8 +90,8 @@ std::optional<FirstStep> find_step(std::span<const CurvePoint> curve, double sma
   if (!cut) {
     return std::nullopt;
   }
-  constexpr std::size_t most_outliers = 4;      // one of so many points before
-  constexpr std::size_t most_fallen_back = 25;  // one of so many points after
+  constexpr std::size_t most_outliers = 4;      // one of this many points before
+  constexpr std::size_t most_fallen_back = 25;  // one of this many points after
   const std::size_t before_count = cut->last + 1;
   const std::size_t after_count = curve.size() - before_count;
   if (most_outliers * cut->outliers > before_count ||
@@ -137,7 +137,7 @@ std::optional<FirstStep> find_step(std::span<const CurvePoint> curve, double sma
 
 constexpr double sigma_per_median_deviation = 1.4826;  // of a normal distribution
 
-// The relative noise of a curve: how far points lie from the middle of their neighbours. Most have
+// The relative noise of a curve: how far points are from the middle of their neighbours. Most have
 // nothing else that moves them from there.
 double noise_of(std::span<const CurvePoint> curve) {
   std::vector<double> distances;
@@ -235,7 +235,7 @@ bool ends_after(std::span<const CurvePoint> curve, std::size_t last, const Plate
 }
 
 // The end of the lowest level after `last`, by those of the points before that tell it best: some
-// may lie where the curve still falls to its level.
+// may be where the curve still falls to its level.
 std::optional<FirstStep> plateau_end_after(std::span<const CurvePoint> curve, std::size_t last,
                                            double smallest_ratio, double noise) {
   constexpr std::size_t most_points = 8;

@@ -20,7 +20,7 @@ namespace {
 constexpr double default_noise_percent = 0.5;
 constexpr std::uint64_t most_retries = 1000;
 
-/// Between which numbers an option's value lies.
+/// The range of an option's value.
 struct Bounds {
   double lowest;
   double highest;
@@ -115,12 +115,13 @@ CLI::Validator device_list() {
 
 /// Which of the presets' flags were given.
 struct PresetFlags {
+  bool tiny = false;
   bool once = false;
   bool quick = false;
   bool full = false;
 
   [[nodiscard]] Preset preset() const {
-    if (once) {
+    if (once || tiny) {
       return Preset::once;
     }
     return quick ? Preset::quick : full ? Preset::full : Preset::standard;
@@ -160,10 +161,14 @@ void add_common_options(CLI::App& app, Options& options, double& noise_percent,
                                            default_noise_percent))
                     ->type_name("PERCENT")
                     ->check(number_between(percent_bounds));
-  app.add_flag(
-         "--once", presets.once,
-         "as --quick, but run everything only once, with no warm-up: for checkers and profilers")
-      ->excludes(quick, full, minimum_seconds, noise);
+  auto* once =
+      app.add_flag("--once", presets.once,
+                   "as --quick, but run everything only once, with no warm-up: for profilers")
+          ->excludes(quick, full, minimum_seconds, noise);
+  app.add_flag("--tiny", presets.tiny,
+               "as --once, with sizes that take a checker or an emulator seconds, and without "
+               "sweeps whose kernels others run, too")
+      ->excludes(quick, full, minimum_seconds, noise, once);
   app.add_option(
          "--clock-mhz", options.clock_mhz,
          fmt::format("compute cycles with this shader clock ({} to {}), not the measured one",
@@ -191,12 +196,18 @@ void add_common_options(CLI::App& app, Options& options, double& noise_percent,
   app.set_version_flag("--version", version_text());
 }
 
+std::uint64_t tiny_size(const SizeDefaults& defaults) {
+  return defaults.tiny > 0 ? defaults.tiny : defaults.host;
+}
+
 void add_size_options(CLI::App& app, ExperimentRecord& experiment) {
   for (SizeOption& size : experiment.sizes) {
-    app.add_option(size.flag, size.given,
-                   fmt::format("{} ({} to {}; default {}; --quick {}; on the host backend {})",
-                               size.meaning, size.defaults.minimum, size.defaults.maximum,
-                               size.defaults.gpu, size.defaults.quick, size.defaults.host))
+    app.add_option(
+           size.flag, size.given,
+           fmt::format("{} ({} to {}; default {}; --quick {}; on the host backend {}; --tiny {})",
+                       size.meaning, size.defaults.minimum, size.defaults.maximum,
+                       size.defaults.gpu, size.defaults.quick, size.defaults.host,
+                       tiny_size(size.defaults)))
         ->type_name("N")
         ->check(not_empty())
         ->group("Sizes (such as 4096, 2^20 or 64Ki)");
@@ -295,15 +306,18 @@ ParsedCommandLine parse_command_line(ExperimentRecord& experiment, int argc, cha
   }
   options.noise = noise_percent / 100;
   options.preset = presets.preset();
+  options.tiny = presets.tiny;
   return parsed;
 }
 
-void resolve_sizes(ExperimentRecord& experiment, Preset preset, bool is_hardware,
+void resolve_sizes(ExperimentRecord& experiment, const Options& options, bool is_hardware,
                    std::uint64_t memory_bytes) {
   for (const SizeOption& size : experiment.sizes) {
     const SizeDefaults& defaults = size.defaults;
     if (size.given.empty()) {
-      *size.value = is_hardware ? default_on_gpu(defaults, preset, memory_bytes) : defaults.host;
+      *size.value = options.tiny  ? tiny_size(defaults)
+                    : is_hardware ? default_on_gpu(defaults, options.preset, memory_bytes)
+                                  : defaults.host;
       continue;
     }
     const std::optional<std::uint64_t> value = parse_size(size.given);
@@ -320,11 +334,13 @@ void resolve_sizes(ExperimentRecord& experiment, Preset preset, bool is_hardware
 }
 
 std::vector<const SweepDeclaration*> select_sweeps(const ExperimentRecord& experiment,
-                                                   const std::string& filter) {
+                                                   const Options& options) {
+  const std::string& filter = options.filter;
   const std::regex expression = filter_expression(filter);
   std::vector<const SweepDeclaration*> selected;
   for (const SweepDeclaration& sweep : experiment.sweeps) {
-    if (filter.empty() || std::regex_search(sweep.name, expression)) {
+    const bool wanted = !options.tiny || sweep.in_tiny == InTiny::measured;
+    if (filter.empty() ? wanted : std::regex_search(sweep.name, expression)) {
       selected.push_back(&sweep);
     }
   }

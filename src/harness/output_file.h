@@ -23,7 +23,7 @@ void print_output(const std::string& text, std::FILE* stream = stdout);
 void print_error(const std::string& name, const std::string& sentence);
 
 /// Throws UsageError unless a file could be written at `path`: its folder exists and can be
-/// written to, and `path` is not a folder; or `path` is standard output. Leaves nothing behind.
+/// written to, and `path` is not a folder; or `path` is standard output. Leaves no file there.
 void require_writable(const std::string& path);
 
 /// Writes `text` to a new file beside `path` and renames it to `path` when it is whole and on the

@@ -30,6 +30,7 @@ struct Check {
   std::string what{};
   std::uint64_t checked = 0;
   std::uint64_t wrong = 0;
+  std::string details{};  ///< of what is wrong; may be empty
 
   [[nodiscard]] bool passed() const { return checked > 0 && wrong == 0; }
 };
@@ -69,6 +70,7 @@ struct Options {
   std::string json_path{};
   bool csv = false;
   Preset preset = Preset::standard;
+  bool tiny = false;
   double minimum_seconds = 0;
   double noise = 0;      ///< a fraction
   double clock_mhz = 0;  ///< 0: not given
@@ -95,6 +97,7 @@ struct SweepDeclaration {
   std::string name{};
   std::string title{};
   std::function<void(Sweep&)> measure{};
+  InTiny in_tiny = InTiny::measured;
 };
 
 /// An experiment as declared.

@@ -371,7 +371,7 @@ Json inference_json(const Inference& inference) {
   return json;
 }
 
-// The JSON with one row of a sweep per line; what lies above the rows has a line per member.
+// The JSON with one row of a sweep per line; what is above the rows has a line per member.
 // NOLINTNEXTLINE(misc-no-recursion): no deeper than the rows
 std::string text_of(const Json& json, int depth) {
   constexpr int depth_of_rows = 4;

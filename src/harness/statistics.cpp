@@ -89,7 +89,7 @@ struct Weighted {
   double weight = 0;
 };
 
-// Half of the weight lies on either side of it.
+// Half of the weight is on either side of it.
 double weighted_median(std::vector<Weighted> all) {
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
   double left = 0;

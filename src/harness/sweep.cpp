@@ -236,6 +236,13 @@ void Point::verify(const std::string& what, std::uint64_t wrong, std::uint64_t c
   row_.checks.push_back({.what = what, .checked = checked, .wrong = wrong});
 }
 
+void Point::verify(const std::string& what, const Comparison& comparison) {
+  row_.checks.push_back({.what = what,
+                         .checked = comparison.checked(),
+                         .wrong = comparison.wrong(),
+                         .details = comparison.details()});
+}
+
 const DeviceDescription& Point::device() const { return run_.device->description(); }
 
 void Sweep::axis(const Axis& axis) { record_.axis = axis; }
@@ -353,8 +360,9 @@ std::vector<std::string> Run::failures() const {
     for (const auto& row : sweep->rows) {
       for (const Check& check : row->checks) {
         if (!check.passed()) {
-          failures.push_back(fmt::format("{}, {}: {}: {} of {} wrong", sweep->name, row->label,
-                                         check.what, check.wrong, check.checked));
+          failures.push_back(fmt::format("{}, {}: {}: {} of {} wrong{}{}", sweep->name, row->label,
+                                         check.what, check.wrong, check.checked,
+                                         check.details.empty() ? "" : "; ", check.details));
         }
       }
     }

@@ -189,7 +189,7 @@ class Nvml final : public RefusableSource {
     return ask(what, name, buffer.data(), text_bytes) ? std::string(buffer.data()) : "";
   }
 
-  // What a function of the device and `first` stores as an Integer, in the unit that is so many.
+  // What a function of the device and `first` stores as an Integer, in the unit that is that many.
   template <typename Integer, typename... First>
   std::optional<double> number(const char* what, const SensorRange& range, double unit,
                                const char* name, First... first) {

@@ -1,9 +1,9 @@
 #include <hipscope/buffer.h>
 #include <hipscope/cycle_counter.h>
 #include <hipscope/launch.h>
-#include <hipscope/vendor/batch_norm.h>
-#include <hipscope/vendor/gemm.h>
-#include <hipscope/vendor/sum.h>
+#include <hipscope/libraries/batch_norm.h>
+#include <hipscope/libraries/gemm.h>
+#include <hipscope/libraries/sum.h>
 
 #include "work.h"
 

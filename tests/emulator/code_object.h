@@ -48,7 +48,7 @@ struct Symbol {
 
 struct CodeObject {
   std::string target;
-  std::uint8_t* base = nullptr;  // where it lies
+  std::uint8_t* base = nullptr;  // where it starts
   std::vector<Instruction> program;
   std::unordered_map<Qword, int> at;  // an address in the code object: the index in `program`
   std::map<std::string, Kernel> kernels;

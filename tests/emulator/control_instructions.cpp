@@ -19,7 +19,7 @@ constexpr Handler branch(Condition /*condition*/) {
 
 void nothing(Wave& /*wave*/, const Instruction& /*instruction*/) {}
 
-Qword address_behind(const Wave& wave, const Instruction& instruction) {
+Qword address_after(const Wave& wave, const Instruction& instruction) {
   return reinterpret_cast<Qword>(wave.block->launch.object.base) + instruction.address +
          instruction.size;
 }
@@ -70,7 +70,7 @@ void wait(Wave& wave, const Instruction& instruction) {
 void meet(Wave& wave, const Instruction& instruction) {
   if (wave.pending.has_lds()) {
     wave.report(Mistake::lds_before_barrier, instruction,
-                [] { return "LDS accesses are under way at the barrier"; });
+                [] { return "LDS accesses are in flight at the barrier"; });
   }
   wave.is_at_barrier = true;
 }
@@ -131,7 +131,7 @@ void add_branches(InstructionSet& set) {
   define("s_cbranch_execnz", branch([](const Wave& wave) { return wave.exec() != 0; }));
   set["s_getpc_b64"] = {Unit::scalar, Layout::destination_first,
                         [](Wave& wave, const Instruction& instruction) {
-                          set_scalar_of_64(wave, instruction, address_behind(wave, instruction));
+                          set_scalar_of_64(wave, instruction, address_after(wave, instruction));
                         }};
   set["s_setpc_b64"] = {Unit::scalar, Layout::sources,
                         [](Wave& wave, const Instruction& instruction) {
@@ -140,7 +140,7 @@ void add_branches(InstructionSet& set) {
   set["s_swappc_b64"] = {Unit::scalar, Layout::destination_first,
                          [](Wave& wave, const Instruction& instruction) {
                            const Qword to = scalar_source_of_64(wave, instruction, 0);
-                           set_scalar_of_64(wave, instruction, address_behind(wave, instruction));
+                           set_scalar_of_64(wave, instruction, address_after(wave, instruction));
                            jump(wave, instruction, to);
                          }};
 }

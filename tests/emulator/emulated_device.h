@@ -59,7 +59,7 @@ class Device {
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
-  /// Behind the other work, or in the graph that a stream captures.
+  /// After the other work, or in the graph that a stream captures.
   void enqueue(std::function<void()> work) {
     (captured ? *captured : queue).push_back(std::move(work));
   }

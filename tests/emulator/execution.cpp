@@ -18,20 +18,20 @@ constexpr Qword plain_turn = 1500;
 constexpr Qword shuffled_turn = 60;
 constexpr Qword shuffled_block_turn = 400;
 // In random order, one of a block's waves is held now and then, as if it waited long for memory: do
-// the others wait for it where they must? In one of so many turns of the block, and behind one of
-// so many barriers, where it would be ahead of nobody; for at most so many turns.
+// the others wait for it where they must? In one of this many turns of the block, and after one of
+// this many barriers, where it would be ahead of nobody; for at most this many turns.
 constexpr Qword turns_per_hold = 32;
 constexpr Qword barriers_per_hold = 4;
 constexpr Qword longest_hold = 64;
-// A round in which a wave sleeps counts as so many.
+// A round in which a wave sleeps counts as this many.
 constexpr Qword cost_of_sleep = 30;
-// A store that is not seen yet is, in one of so many turns of a block.
+// A store that is not seen yet is, in one of this many turns of a block.
 constexpr Qword turns_per_late_store = 128;
-// When no block has ended for so many turns of blocks, none will.
+// When no block has ended for this many turns of blocks, none will.
 constexpr Qword fruitless_shuffled_turns = 400'000;
 constexpr Qword fruitless_plain_turns = 4000;
 
-// Memory of a launch that kernels read, with nothing behind it that they may read.
+// Memory of a launch that kernels read, with nothing after it that they may read.
 class Segment {
  public:
   Segment(Memory& memory, std::size_t size) : memory_(memory) {
@@ -322,7 +322,7 @@ void step(Wave& wave) {
   constexpr unsigned destination_use = 3;
   const std::vector<Instruction>& program = wave.block->launch.object.program;
   if (static_cast<std::size_t>(wave.next) >= program.size()) {
-    throw Stopped("a wave runs on behind the code: " + wave.block->launch.kernel.name);
+    throw Stopped("a wave runs on past the code: " + wave.block->launch.kernel.name);
   }
   const Instruction& instruction = program[static_cast<std::size_t>(wave.next)];
   ++wave.time;

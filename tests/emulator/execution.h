@@ -9,7 +9,7 @@ namespace emulator {
 /// Executes the launch to its end. Throws Stopped where it has none.
 void execute(Launch& launch);
 
-/// Blocks of so many threads and so much dynamic LDS that a CU holds at once.
+/// Blocks of `threads` threads and this much dynamic LDS that a CU holds at once.
 unsigned blocks_per_unit(const CodeObject& object, const Kernel& kernel, unsigned threads,
                          unsigned dynamic_lds);
 

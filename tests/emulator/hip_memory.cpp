@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t page = 4096;
 
-// What was asked for lies between pages that nobody may touch.
+// What was asked for is between pages that nobody may touch.
 void* allocate(std::size_t size) {
   const std::size_t whole = (size + page - 1) / page * page;
   void* mapped = mmap(nullptr, whole + 2 * page, PROT_NONE,

@@ -54,7 +54,7 @@ struct Operand {
   bool absolute = false;
   bool sign_extend = false;
   bool is_float = false;    // an inline constant such as 0.5
-  bool is_literal = false;  // 32 bits behind the instruction
+  bool is_literal = false;  // 32 bits after the instruction
   double floating = 0;
   std::int64_t integer = 0;
 

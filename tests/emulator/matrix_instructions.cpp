@@ -1,4 +1,4 @@
-// Matrix instructions (MFMA). Where an element lies is as AMD's matrix instruction calculator
+// Matrix instructions (MFMA). Where an element is held is as AMD's matrix instruction calculator
 // prints it.
 #include <bit>
 #include <cmath>

@@ -8,7 +8,7 @@
 namespace emulator {
 namespace {
 
-// So many stores wait to be seen before the oldest half is.
+// This many stores wait to be seen before the oldest half is.
 constexpr std::size_t most_late_stores = 2048;
 
 void* host_pointer(Qword address) {

@@ -24,8 +24,15 @@ LONGEST_RUN_S = 600
 def run(options: argparse.Namespace, index: int) -> subprocess.CompletedProcess[str]:
     words = f"{options.words} drop={options.kernel}:{options.instruction}:{index}"
     environment = {**os.environ, "LD_LIBRARY_PATH": str(options.build / "tests/emulator"), "HIPSCOPE_EMULATOR": words}
-    return subprocess.run([options.build / "bin" / options.binary, "--once", *options.rest], env=environment,
-                          capture_output=True, text=True, errors="replace", timeout=LONGEST_RUN_S, check=False)
+    return subprocess.run(
+        [options.build / "bin" / options.binary, "--once", *options.rest],
+        env=environment,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=LONGEST_RUN_S,
+        check=False,
+    )
 
 
 def reports(result: subprocess.CompletedProcess[str]) -> set[str]:

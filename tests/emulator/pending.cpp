@@ -7,8 +7,8 @@
 namespace emulator {
 namespace {
 
-// So many accesses a counter of six bits can tell; behind them the hardware waits.
-constexpr std::size_t most_under_way = 64;
+// What a counter of six bits can tell; at one more access the hardware waits.
+constexpr std::size_t most_in_flight = 64;
 
 constexpr unsigned destination_use = 3;
 
@@ -28,7 +28,7 @@ void Pending::push(Wave& wave, std::vector<Access>& queue, Access access) {
     (access.is_scalar ? scalar_[reg] : vector_[reg]) = access.number;
   }
   queue.push_back(access);
-  if (queue.size() > most_under_way) {
+  if (queue.size() > most_in_flight) {
     retire(wave, queue, 0);
   }
 }
@@ -85,12 +85,12 @@ void Pending::wait(Wave& wave, unsigned vector_memory, unsigned lds_and_scalar) 
   }
   // LDS accesses end in order among themselves, scalar loads in any, which only 0 waits for.
   const auto is_lds = [](const Access& access) { return access.kind == Kind::lds; };
-  auto under_way = static_cast<std::size_t>(
+  auto in_flight = static_cast<std::size_t>(
       std::count_if(lds_and_scalar_.begin(), lds_and_scalar_.end(), is_lds));
-  for (std::size_t position = 0; position < lds_and_scalar_.size() && under_way > lds_and_scalar;) {
+  for (std::size_t position = 0; position < lds_and_scalar_.size() && in_flight > lds_and_scalar;) {
     if (is_lds(lds_and_scalar_[position])) {
       retire(wave, lds_and_scalar_, position);
-      --under_way;
+      --in_flight;
     } else {
       ++position;
     }
@@ -102,7 +102,7 @@ bool Pending::has_lds() const {
                      [](const Access& access) { return access.kind == Kind::lds; });
 }
 
-// A load may have the destination of one under way that is sure to end before it.
+// A load may have the destination of one in flight that is sure to end before it.
 bool Pending::ends_in_order(const Instruction& instruction, Qword number) const {
   const auto is_it = [&](const Access& access) { return access.number == number; };
   if (instruction.unit == Unit::vector_memory) {

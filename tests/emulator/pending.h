@@ -1,4 +1,4 @@
-// What a wave has under way: loads, stores and LDS accesses that s_waitcnt waits for.
+// What a wave has in flight: loads, stores and LDS accesses that s_waitcnt waits for.
 #pragma once
 
 #include <array>
@@ -16,9 +16,9 @@ class Pending {
 
   /// The instruction has begun, in the counters of its unit.
   void begin(Wave& wave, const Instruction& instruction);
-  /// s_waitcnt: until no more than these are under way.
+  /// s_waitcnt: until no more than these are in flight.
   void wait(Wave& wave, unsigned vector_memory, unsigned lds_and_scalar);
-  /// That an LDS access is under way.
+  /// That an LDS access is in flight.
   bool has_lds() const;
 
   /// Reports each register of the operand that is used before what loads it has been waited for.

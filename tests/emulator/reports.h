@@ -13,12 +13,12 @@ namespace emulator {
 enum class Mistake {
   missing_wait,           // a register is used before s_waitcnt has waited for what loads it
   lds_race,               // two waves use one place of LDS, one stores, and no barrier is between
-  lds_before_barrier,     // a wave reaches s_barrier with LDS accesses under way
+  lds_before_barrier,     // a wave reaches s_barrier with LDS accesses in flight
   lanes_collide,          // two lanes of one instruction store different values to one place
   out_of_bounds,          // memory that no allocation holds
-  lds_out_of_bounds,      // LDS behind what the block has
+  lds_out_of_bounds,      // LDS past what the block has
   lds_misaligned,         // LDS at an address that is no multiple of the access
-  scratch_out_of_bounds,  // scratch behind what the wave has
+  scratch_out_of_bounds,  // scratch past what the wave has
   hazard,                 // too few instructions between two that need some
 };
 

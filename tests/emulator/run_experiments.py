@@ -1,9 +1,15 @@
 #!/usr/bin/env python3
-"""Runs every experiment's AMD binary in the emulator, or through any other launcher, and judges the runs.
+"""Runs every experiment's AMD binary with --tiny in the emulator, or through any other launcher, and judges the runs.
 
-Each line of experiments.txt is some runs. A run is good when the binary ends with status 0, has checked
-something, no check failed, and the emulator reports nothing but what expected_reports.txt has. The last line is
-the sum, "N passed, N failed, N skipped"; the exit status is 1 when a run was not good.
+A run is good when the binary ends with status 0, has checked something, no check failed, and the emulator reports
+nothing but what the experiment's checkers.txt expects. The last line is the sum, "N passed, N failed, N skipped";
+the exit status is 1 when a run was not good.
+
+Lines of checkers.txt, beside the experiment's source (scripts/sanitize.sh reads those of racecheck):
+
+  not in the emulator | the whole experiment | why
+  shuffled            | sweeps (a regular expression) that alone are run shuffled | why
+  MISTAKE             | part of a kernel's symbol | why the emulator's report of that mistake is meant to be
 """
 
 from __future__ import annotations
@@ -23,8 +29,12 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 
-# What the emulator is asked for, by the name of a way; the target comes before it.
-WAYS = {"plain": "", "shuffled": "shuffle late-stores stale-l1", "still": "still-counter"}
+SOURCES = HERE.parent.parent / "src"
+# The runs of each experiment: a target, and how. What the compiler makes for one target differs from another's in
+# instructions, registers and addresses, and not in what waves may do to each other. "shuffle" runs blocks and waves
+# in short turns and random order, with stores that others see late and L1 lines that stay stale; "still-counter" has
+# a cycle counter that does not advance, of which no kernel may know when to end.
+WAYS = ("target=gfx90a", "target=gfx90a shuffle late-stores stale-l1", "target=gfx908 still-counter", "target=gfx906")
 
 # Nothing takes nearly as long, however loaded the machine is.
 LONGEST_RUN_S = 3000
@@ -66,34 +76,36 @@ class Outcome:
     seconds: float
 
 
-def fields(path: Path, count: int) -> list[list[str]]:
-    """The lines of a list, cut at "|", which the last field may have."""
-    lines = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
-    cut = [[field.strip() for field in line.split("|", count - 1)] for line in lines]
-    for line, parts in zip(lines, cut):
-        if len(parts) != count or not all(parts[:-1]):
-            sys.exit(f"{path.name}: not {count} fields between '|': {line}")
+def read_checkers(path: Path) -> list[list[str]]:
+    """The lines of a checkers.txt, cut at " | "; none when there is no such file."""
+    lines = path.read_text().splitlines() if path.exists() else []
+    cut = [[field.strip() for field in line.split(" | ")] for line in lines if line and not line.startswith("#")]
+    for parts in cut:
+        if len(parts) != 3 or not all(parts):
+            sys.exit(f"{path}: not 3 fields between '|': {' | '.join(parts)}")
     return cut
 
 
-def read_runs(path: Path, in_emulator: bool) -> list[Run]:
-    """All runs of the list. Through another launcher, which has its own target and order, each once."""
-    runs: dict[Run, None] = {}
-    for experiment, targets, ways, options in fields(path, 4):
-        if targets == "none":  # the options are the reason
+def read_experiments(sources: Path, in_emulator: bool) -> tuple[list[Run], list[Expected]]:
+    """All runs, and the reports that are no mistakes. Through another launcher, which has its own target and order,
+    each experiment runs once. The longest ones, whole kernels, stand near the end of the folders, and begin first."""
+    runs, expected = [], []
+    for folder in sorted(sources.glob("[0-9]-*/*/"), reverse=True):
+        if not (folder / f"{folder.name}.hip").exists():
             continue
-        if wrong := [way for way in ways.split() if way not in WAYS]:
-            sys.exit(f"{path.name}: '{wrong[0]}' is no way to run: {', '.join(WAYS)}")
-        first, *others = targets.split()
-        wanted = [(first, way) for way in ways.split()] + [(target, "plain") for target in others]
-        for target, way in wanted if in_emulator else [("", "")]:
-            words = f"target={target} {WAYS[way]}".strip() if in_emulator else ""
-            runs[Run(experiment, tuple(shlex.split(options)), words)] = None
-    return list(runs)
-
-
-def read_expected(path: Path) -> list[Expected]:
-    return [Expected(*line) for line in fields(path, 4)]
+        lines = read_checkers(folder / "checkers.txt")
+        topics = {topic: what for topic, what, _ in lines}
+        expected += [
+            Expected(folder.name, *line)
+            for line in lines
+            if line[0] not in ("not in the emulator", "shuffled") and "racecheck" not in line[0]
+        ]
+        if "not in the emulator" in topics:
+            continue
+        for words in WAYS if in_emulator else ("",):
+            filtered = ("--filter", topics["shuffled"]) if "shuffled" in topics and "shuffle" in words else ()
+            runs.append(Run(folder.name, filtered, words))
+    return runs, expected
 
 
 def judge(run: Run, status: int, stdout: str, stderr: str, expected: list[Expected]) -> Outcome:
@@ -124,11 +136,18 @@ def execute(run: Run, build: Path, launcher: list[str], expected: list[Expected]
     environment = dict(os.environ)
     if run.words:
         environment |= {"LD_LIBRARY_PATH": str(build / "tests/emulator"), "HIPSCOPE_EMULATOR": run.words}
-    command = [*launcher, str(build / "bin" / run.experiment), "--once", *run.options]
+    command = [*launcher, str(build / "bin" / run.experiment), "--tiny", *run.options]
     began = time.monotonic()
     try:
-        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              errors="replace", timeout=LONGEST_RUN_S, check=False)
+        done = subprocess.run(
+            command,
+            env=environment,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=LONGEST_RUN_S,
+            check=False,
+        )
     except (OSError, subprocess.TimeoutExpired) as failure:
         return Outcome(run, [str(failure)], set(), 0, time.monotonic() - began)
     outcome = judge(run, done.returncode, done.stdout, done.stderr, expected)
@@ -143,8 +162,11 @@ def needless(expected: list[Expected], outcomes: list[Outcome], listed: list[Run
     ran = {outcome.run for outcome in outcomes}
     complete = {run.experiment for run in listed} - {run.experiment for run in listed if run not in ran}
     used = set().union(*(outcome.used for outcome in outcomes))
-    return [f"{entry.experiment}: {entry.mistake} in {entry.kernel} is expected, and is not reported"
-            for entry in expected if entry.experiment in complete and entry not in used]
+    return [
+        f"{entry.experiment}: {entry.mistake} in {entry.kernel} is expected, and is not reported"
+        for entry in expected
+        if entry.experiment in complete and entry not in used
+    ]
 
 
 def arguments(command_line: list[str] | None = None) -> argparse.Namespace:
@@ -155,8 +177,7 @@ def arguments(command_line: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--words", default="", help="runs in the emulator whose words it matches", metavar="REGEX")
     parser.add_argument("--list", action="store_true", help="only says what would be run")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="runs at once", metavar="N")
-    parser.add_argument("--experiments", type=Path, default=HERE / "experiments.txt", help=argparse.SUPPRESS)
-    parser.add_argument("--expected", type=Path, default=HERE / "expected_reports.txt", help=argparse.SUPPRESS)
+    parser.add_argument("--sources", type=Path, default=SOURCES, help=argparse.SUPPRESS)
     return parser.parse_args(command_line)
 
 
@@ -164,9 +185,8 @@ def main() -> int:
     options = arguments()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     launcher = shlex.split(options.launcher or "")
-    listed = read_runs(options.experiments, in_emulator=not launcher)
+    listed, expected = read_experiments(options.sources, in_emulator=not launcher)
     runs = [run for run in listed if re.search(options.only, run.experiment) and re.search(options.words, run.words)]
-    expected = read_expected(options.expected)
     if options.list:
         print(*runs, sep="\n")
         return 0
@@ -180,8 +200,13 @@ def main() -> int:
         for future in concurrent.futures.as_completed(waiting):
             outcome = future.result()
             outcomes.append(outcome)
-            print(f"{'FAILED' if outcome.wrong else 'good'}: {outcome.run}: {outcome.seconds:.1f} s, "
-                  f"{outcome.instructions} wave instructions", *outcome.wrong, sep="\n    ", flush=True)
+            print(
+                f"{'FAILED' if outcome.wrong else 'good'}: {outcome.run}: {outcome.seconds:.1f} s, "
+                f"{outcome.instructions} wave instructions",
+                *outcome.wrong,
+                sep="\n    ",
+                flush=True,
+            )
     unused = needless(expected, outcomes, listed) if not launcher else []
     print(*unused, sep="\n", end="\n" if unused else "")
     used = resource.getrusage(resource.RUSAGE_CHILDREN)

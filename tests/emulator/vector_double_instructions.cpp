@@ -116,7 +116,7 @@ constexpr Handler widened(Operation /*operation*/) {
   };
 }
 
-// Behind these exponents every double is 0 or infinite, and int does not overflow.
+// Past these exponents every double is 0 or infinite, and int does not overflow.
 constexpr int largest_exponent = 5000;
 
 void add_exponents(InstructionSet& set) {

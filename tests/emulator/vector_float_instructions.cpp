@@ -108,7 +108,7 @@ void add_roundings(InstructionSet& set) {
   define(set, "v_ceil_f32", floats([](float a) { return std::ceil(a); }));
 }
 
-// Behind these exponents every float is 0 or infinite, and int does not overflow.
+// Past these exponents every float is 0 or infinite, and int does not overflow.
 constexpr int largest_exponent = 2000;
 
 void load_exponent(Wave& wave, const Instruction& instruction) {
@@ -171,7 +171,7 @@ void finish_division(Wave& wave, const Instruction& instruction) {
     const float sum = as_float(c[lane]);
     float value = std::fma(as_float(a[lane]), as_float(b[lane]), sum);
     if (has_lane(wave.vcc(), lane)) {
-      // Rounded once, behind the scale.
+      // Rounded once, after the scale.
       const double exact =
           std::fma(double{as_float(a[lane])}, double{as_float(b[lane])}, double{sum});
       value = static_cast<float>(std::ldexp(exact, result_scale(sum)));

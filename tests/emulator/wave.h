@@ -63,7 +63,7 @@ struct Block {
 
 using VectorRegister = std::array<Dword, wave_size>;
 
-/// A load to LDS that is under way: a dword for each lane.
+/// A load to LDS that is in flight: a dword for each lane.
 struct LdsArrival {
   Qword number;  // of the instruction
   const Instruction* instruction;

@@ -25,7 +25,7 @@ BUILD = Path(os.environ["HIPSCOPE_BUILD"]).resolve()
 SOURCE = Path(os.environ["HIPSCOPE_SOURCE"]).resolve()
 BACKEND = os.environ["HIPSCOPE_BACKEND"]
 IS_FULL = os.environ.get("HIPSCOPE_TIER") != "short"
-EXPERIMENTS = (BUILD / "experiments.txt").read_text().split()
+EXPERIMENTS = [Path(line).name for line in (BUILD / "experiments.txt").read_text().split()]
 
 # No single run of a scaled-down experiment takes nearly as long, even under a sanitizer.
 LONGEST_RUN_S = 300
@@ -56,12 +56,14 @@ class Binary:
     def run(self, *arguments: str, **options) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, **options.pop("environment", {})}
         settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": LONGEST_RUN_S, **options}
-        return subprocess.run([self.path, *arguments], cwd=self.folder, env=environment, text=True,
-                              check=False, **settings)
+        return subprocess.run(
+            [self.path, *arguments], cwd=self.folder, env=environment, text=True, check=False, **settings
+        )
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
-        return subprocess.Popen([self.path, *arguments], cwd=self.folder, text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return subprocess.Popen(
+            [self.path, *arguments], cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
 
     def sweeps(self) -> list[str]:
         return [line.split()[0] for line in asked(self.path, "--list").stdout.splitlines()]

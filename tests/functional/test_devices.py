@@ -10,7 +10,6 @@ import signal
 import subprocess
 
 import pytest
-
 from conftest import BACKEND, LONGEST_RUN_S, Binary
 
 pytestmark = pytest.mark.skipif(BACKEND != "host", reason="another backend has the devices that it has")
@@ -78,22 +77,33 @@ def test_each_file_is_looked_at_before_anything_runs(binary):
 def test_what_a_device_says_on_stderr_is_labelled_and_the_status_is_its(binary):
     result = binary.run("--device", "0,1", "--blocks", "0", environment=THREE)
     assert result.returncode == 2 and result.stdout == "", "a wrong size is wrong on every device"
-    full = binary.run("--device", "0,1", *QUICK, "--json", "result.json", environment=THREE,
-                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)))
+    full = binary.run(
+        "--device",
+        "0,1",
+        *QUICK,
+        "--json",
+        "result.json",
+        environment=THREE,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),
+    )
     assert full.returncode == 3
     assert [line.partition(": cannot write")[0] for line in full.stderr.splitlines()] == [
-        f"[{device}] {binary.name}" for device in (0, 1)]
+        f"[{device}] {binary.name}" for device in (0, 1)
+    ]
 
 
-@pytest.mark.parametrize("arguments, sentence", [
-    (["--device", "3"], "there is no device 3, the last one is 2"),
-    (["--device", "0,3"], "there is no device 3, the last one is 2"),
-    (["--device", "1,1"], "device 1 is there twice"),
-    (["--device", "0,"], "is neither an index"),
-    (["--device", "some"], "is neither an index"),
-    (["--together"], "--together requires --device"),
-    (["--device", "all", "--json", "-"], "several need a file's name"),
-])
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (["--device", "3"], "there is no device 3, the last one is 2"),
+        (["--device", "0,3"], "there is no device 3, the last one is 2"),
+        (["--device", "1,1"], "device 1 is there twice"),
+        (["--device", "0,"], "is neither an index"),
+        (["--device", "some"], "is neither an index"),
+        (["--together"], "--together requires --device"),
+        (["--device", "all", "--json", "-"], "several need a file's name"),
+    ],
+)
 def test_what_cannot_be_meant_is_refused(binary, arguments, sentence):
     result = binary.run(*arguments, environment=THREE)
     assert result.returncode == 2
@@ -103,9 +113,14 @@ def test_what_cannot_be_meant_is_refused(binary, arguments, sentence):
 
 @pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_all_of_them(binary, number, status):
-    with subprocess.Popen([binary.path, "--device", "all", "--together", "--min-time", "60", "--json", "result.json"],
-                          cwd=binary.folder, env={**os.environ, **THREE}, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        [binary.path, "--device", "all", "--together", "--min-time", "60", "--json", "result.json"],
+        cwd=binary.folder,
+        env={**os.environ, **THREE},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
         seen = set()
         while len(seen) < 3:  # until each has begun
             seen.add(process.stdout.readline().partition("]")[0])
@@ -117,14 +132,20 @@ def test_a_signal_ends_all_of_them(binary, number, status):
 
 
 def test_a_process_that_is_killed_is_an_error_of_that_device(binary):
-    with subprocess.Popen([binary.path, "--device", "0,1", "--together", "--min-time", "60"],
-                          cwd=binary.folder, env={**os.environ, **THREE}, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        [binary.path, "--device", "0,1", "--together", "--min-time", "60"],
+        cwd=binary.folder,
+        env={**os.environ, **THREE},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
         seen = set()
         while len(seen) < 2:
             seen.add(process.stdout.readline().partition("]")[0])
-        children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], text=True, check=True,
-                                  stdout=subprocess.PIPE).stdout.split()
+        children = subprocess.run(
+            ["ps", "-o", "pid=", "--ppid", str(process.pid)], text=True, check=True, stdout=subprocess.PIPE
+        ).stdout.split()
         assert len(children) == 2
         os.kill(int(children[0]), signal.SIGKILL)
         os.kill(int(children[1]), signal.SIGTERM)
@@ -141,7 +162,7 @@ def test_the_energy_of_a_link_takes_two_devices(tmp_path):
     for first in "0", "1":
         both = energy.run("--device", first, *arguments, environment={"HIPSCOPE_HOST_DEVICES": "2"})
         assert both.returncode == 0, both.stderr
-        sweep, = json.loads((tmp_path / "result.json").read_text())["sweeps"]
+        (sweep,) = json.loads((tmp_path / "result.json").read_text())["sweeps"]
         assert any(f"device {first} copies to device {1 - int(first)}" in note for note in sweep["notes"])
         assert [row["label"].rpartition(", ")[2] for row in sweep["rows"]] == 3 * ["zeros", "random bits"]
         assert all(checked > 0 and wrong == 0 for row in sweep["rows"] for _, checked, wrong in row["checks"])

@@ -29,24 +29,99 @@ LONGEST_S = 300
 # --- Options ---------------------------------------------------------------------------------------
 
 ANY_VALUES = [
-    "", " ", "-", "--", "0", "-0", "-1", "1e309", "nan", "inf", "-inf", "0x10", "1e-400", "1_000", "٣", "½",
-    "ü漢🙂", "two\nlines", "\t", "\x1b[31m", "%s%n", "$(id)", "'\"", "\\", "1,2", "=", "a" * 5000, "9" * 100000,
-    "18446744073709551616", "--json", "--help=no",
+    "",
+    " ",
+    "-",
+    "--",
+    "0",
+    "-0",
+    "-1",
+    "1e309",
+    "nan",
+    "inf",
+    "-inf",
+    "0x10",
+    "1e-400",
+    "1_000",
+    "٣",
+    "½",
+    "ü漢🙂",
+    "two\nlines",
+    "\t",
+    "\x1b[31m",
+    "%s%n",
+    "$(id)",
+    "'\"",
+    "\\",
+    "1,2",
+    "=",
+    "a" * 5000,
+    "9" * 100000,
+    "18446744073709551616",
+    "--json",
+    "--help=no",
 ]
 SIZES = ["1", "2", "2^64", "2^63", "2^", "^2", "64Ki", "64K", "17179869184Gi", "0^0", "1^18446744073709551616", "+1"]
 NUMBERS = ["1", "0.001", "100", "1e3", "1e-6", ".5", "1.", "1.0.0"]
 EXPRESSIONS = [
-    ".", "^.", "[", "(", ")", "*", "a{2,1}", "a{", r"\8", r"(.)\1", "[z-a]", "[[:no:]]", "(?<=a)",
-    "(" * 400 + ")" * 400, "(" * 50000 + ")" * 50000, "a?" * 20000, "(.?){9000}", "((.{0,30}){0,30}){0,30}",
+    ".",
+    "^.",
+    "[",
+    "(",
+    ")",
+    "*",
+    "a{2,1}",
+    "a{",
+    r"\8",
+    r"(.)\1",
+    "[z-a]",
+    "[[:no:]]",
+    "(?<=a)",
+    "(" * 400 + ")" * 400,
+    "(" * 50000 + ")" * 50000,
+    "a?" * 20000,
+    "(.?){9000}",
+    "((.{0,30}){0,30}){0,30}",
     "((((.*)*)*)*)*q",
-    "(.*)*(.*)*(.*)*(.*)*q", "(.|.)*" * 100 + "q", "|" * 900, "\n", "ü+",
+    "(.*)*(.*)*(.*)*(.*)*q",
+    "(.|.)*" * 100 + "q",
+    "|" * 900,
+    "\n",
+    "ü+",
 ]
 PATHS = [
-    "result.json", "old.json", "ü 漢🙂.json", "two\nlines.json", "./-", "folder", "folder/", "folder/../new.json",
-    "none/new.json", "old.json/new.json", "link_to_nothing", "link_to_itself", "a" * 250, "b/" * 3000, "/", ".", "..",
+    "result.json",
+    "old.json",
+    "ü 漢🙂.json",
+    "two\nlines.json",
+    "./-",
+    "folder",
+    "folder/",
+    "folder/../new.json",
+    "none/new.json",
+    "old.json/new.json",
+    "link_to_nothing",
+    "link_to_itself",
+    "a" * 250,
+    "b/" * 3000,
+    "/",
+    ".",
+    "..",
 ]
-FLAGS = ["--csv", "--quick", "--full", "--once", "--list", "--devices", "--version", "--help", "--bogus", "-x", "file",
-         "-j"]
+FLAGS = [
+    "--csv",
+    "--quick",
+    "--full",
+    "--once",
+    "--list",
+    "--devices",
+    "--version",
+    "--help",
+    "--bogus",
+    "-x",
+    "file",
+    "-j",
+]
 
 
 def options_of(binary: Binary) -> dict[str, list[str]]:
@@ -185,8 +260,14 @@ def test_an_interrupt_at_any_moment(name, tmp_path):
 
 def test_a_reader_of_the_first_line(tmp_path):
     binary = Binary("launch_latency", tmp_path)
-    done = subprocess.run(["bash", "-c", '"$0" --json result.json | head -n 1; exit "${PIPESTATUS[0]}"', binary.path],
-                          cwd=tmp_path, capture_output=True, text=True, timeout=LONGEST_S, check=False)
+    done = subprocess.run(
+        ["bash", "-c", '"$0" --json result.json | head -n 1; exit "${PIPESTATUS[0]}"', binary.path],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=LONGEST_S,
+        check=False,
+    )
     assert len(done.stdout.splitlines()) == 1
     # It may have printed all before the reader went.
     if done.returncode == 0:
@@ -200,28 +281,41 @@ def test_a_reader_of_the_first_line(tmp_path):
 
 # Sizes that are in their range and need more than the 4 GiB of the host backend.
 TOO_LARGE = {
-    "thread_rate": "--work-threads 2000000000", "cache_line": "--span 2048", "store_divergence": "--footprint 4Gi",
-    "memory_bandwidth": "--array 8Gi", "reduction": "--values 2^34", "batchnorm": "--channels 2^20",
-    "sgemm": "--largest 32768", "dgemm": "--largest 32768",
+    "thread_rate": "--work-threads 2000000000",
+    "cache_line": "--span 2048",
+    "store_divergence": "--footprint 4Gi",
+    "memory_bandwidth": "--array 8Gi",
+    "reduction": "--values 2^34",
+    "batchnorm": "--channels 2^20",
+    "sgemm": "--largest 32768",
+    "dgemm": "--largest 32768",
 }
 
 
-@pytest.mark.parametrize("name, size", [
-    *TOO_LARGE.items(), ("store_divergence", "--l2-footprint 4Gi"), ("reduction", "--largest 2^34"),
-    ("sgemm", "--largest-odd 32768"), ("sgemm", "--largest-awkward 32768"),
-])
+@pytest.mark.parametrize(
+    "name, size",
+    [
+        *TOO_LARGE.items(),
+        ("store_divergence", "--l2-footprint 4Gi"),
+        ("reduction", "--largest 2^34"),
+        ("sgemm", "--largest-odd 32768"),
+        ("sgemm", "--largest-awkward 32768"),
+    ],
+)
 def test_more_memory_than_there_is_is_status_2(name, size, tmp_path):
     binary = Binary(name, tmp_path)
     option = size.split()[0]
-    sweeps = {"--largest": "sizes", "--l2-footprint": "l2", "--largest-odd": "odd",
-              "--largest-awkward": "awkward"}.get(option, ".")
+    sweeps = {"--largest": "sizes", "--l2-footprint": "l2", "--largest-odd": "odd", "--largest-awkward": "awkward"}.get(
+        option, "."
+    )
     result = binary.run(*size.split(), "--filter", sweeps, "--json", "result.json", timeout=LONGEST_S)
     assert result.returncode == 2, result.stderr
     assert_one_sentence(result, binary)
     # Where several sizes make one tensor the first of them is named.
     named = "--images" if name == "batchnorm" else option
-    assert re.search(rf": {named} needs [0-9.]+ GiB of device memory, more than the [0-9.]+ GiB that is free$",
-                     result.stderr), result.stderr
+    assert re.search(
+        rf": {named} needs [0-9.]+ GiB of device memory, more than the [0-9.]+ GiB that is free$", result.stderr
+    ), result.stderr
     assert os.listdir(tmp_path) == []
 
 
@@ -239,8 +333,7 @@ def test_less_memory_than_the_device_promises_is_status_3(name, size, tmp_path):
     limits = {}
     if IS_SANITIZED:  # a sanitizer's own memory is beyond every limit
         options = os.environ.get("ASAN_OPTIONS", "")
-        limits["environment"] = {
-            "ASAN_OPTIONS": options + ":max_allocation_size_mb=64:allocator_may_return_null=1"}
+        limits["environment"] = {"ASAN_OPTIONS": options + ":max_allocation_size_mb=64:allocator_may_return_null=1"}
     else:
         limits["preexec_fn"] = lambda: resource.setrlimit(resource.RLIMIT_AS, (256 * megabyte, 256 * megabyte))
     result = binary.run(*size.split(), "--filter", "store|stream", "--json", "result.json", timeout=LONGEST_S, **limits)

@@ -19,16 +19,27 @@ OF_THE_MACHINE = re.compile(r"(ld-linux|linux-vdso|lib(c|m|dl|rt|pthread|util|re
 def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
     """Runs it from / with what a node's plain user has in the environment."""
     kept = {name: os.environ[name] for name in ("HOME", "HIPSCOPE_HOST_WAVE_SIZE") if name in os.environ}
-    return subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, cwd="/",
-                          env={"PATH": "/usr/bin:/bin", **kept}, timeout=LONGEST_RUN_S)
+    return subprocess.run(
+        list(map(str, command)),
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd="/",
+        env={"PATH": "/usr/bin:/bin", **kept},
+        timeout=LONGEST_RUN_S,
+    )
 
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An installed tree, somewhere else than it was installed."""
     folder = tmp_path_factory.mktemp("install")
-    made = subprocess.run(["cmake", "--install", str(BUILD), "--prefix", str(folder / "hipscope")],
-                          capture_output=True, text=True, check=False)
+    made = subprocess.run(
+        ["cmake", "--install", str(BUILD), "--prefix", str(folder / "hipscope")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert made.returncode == 0, made.stderr
     return (folder / "hipscope").rename(folder / "moved here")
 
@@ -81,8 +92,9 @@ def test_run_all_runs_the_tree(tree: Path) -> None:
 @pytest.mark.skipif(BACKEND != "host", reason="it takes a device")
 def test_measures_a_node_of_a_fleet(tree: Path, tmp_path: Path) -> None:
     fleet = tree / "scripts" / "fleet.py"
-    done = run(fleet, "run", "--out", tmp_path / "fleet", "--node", "n1", "--only", "^lds_latency$",
-               "--made-up-gpus", "2")
+    done = run(
+        fleet, "run", "--out", tmp_path / "fleet", "--node", "n1", "--only", "^lds_latency$", "--made-up-gpus", "2"
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     done = run(fleet, "report", tmp_path / "fleet")
     assert done.returncode == 0 and done.stdout.startswith("2 GPUs of 1 node: "), done.stdout + done.stderr

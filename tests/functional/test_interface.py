@@ -9,9 +9,9 @@ import signal
 import stat
 
 import pytest
-from conftest import LONGEST_RUN_S, SOURCE, Binary, assert_one_sentence
+from conftest import LONGEST_RUN_S, Binary, assert_one_sentence
 
-# Each point of such a run takes an hour, so it is under way when a signal comes.
+# Each point of such a run takes an hour, so it still runs when a signal comes.
 LONG_RUN = ("--min-time", "3600")
 
 
@@ -27,24 +27,39 @@ def test_help_names_every_option_and_size(binary):
     result = binary.run("--help")
     assert result.returncode == 0
     assert result.stderr == ""
-    for option in ("--device", "--devices", "--json", "--csv", "--quick", "--full", "--once", "--min-time",
-                   "--noise", "--clock-mhz", "--seed", "--list", "--filter", "--version"):
+    for option in (
+        "--device",
+        "--devices",
+        "--json",
+        "--csv",
+        "--quick",
+        "--full",
+        "--once",
+        "--tiny",
+        "--min-time",
+        "--noise",
+        "--clock-mhz",
+        "--seed",
+        "--list",
+        "--filter",
+        "--version",
+    ):
         assert re.search(rf"{option}\b", result.stdout), option
 
 
-def test_sizes_for_the_sanitizer_are_in_their_ranges(binary):
-    table = (SOURCE / "scripts" / "sanitize.sh").read_text()
-    sizes = re.search(rf'^  \[{binary.name.split(".")[0]}\]="(--[^"]+)"$', table, re.MULTILINE)
-    assert sizes
-    result = binary.run("--devices", *sizes[1].split())
-    assert result.returncode == 0, result.stderr
+def test_tiny_sizes_are_in_their_ranges(binary):
+    text = " ".join(binary.run("--help").stdout.split())
+    sizes = re.findall(r"\((\d+) to (\d+); default \d+; --quick \d+; on the host backend \d+; --tiny (\d+)\)", text)
+    assert len(sizes) == len(binary.sizes())
+    assert all(int(least) <= int(tiny) <= int(most) for least, most, tiny in sizes), sizes
 
 
 def test_version_is_one_line(binary):
     result = binary.run("--version")
     assert result.returncode == 0
-    assert re.fullmatch(r"hipscope \d+\.\d+\.\d+ \(([0-9a-f]+(-dirty)?|unknown)\), backend host, .+\n",
-                        result.stdout), result.stdout
+    assert re.fullmatch(
+        r"hipscope \d+\.\d+\.\d+ \(([0-9a-f]+(-dirty)?|unknown)\), backend host, .+\n", result.stdout
+    ), result.stdout
 
 
 def test_devices_lists_the_host(binary):
@@ -54,11 +69,25 @@ def test_devices_lists_the_host(binary):
 
 
 BAD_OPTIONS = [
-    ["--bogus"], ["file"], ["--device", "-1"], ["--device", "99"], ["--device", "x"],
-    ["--quick", "--full"], ["--noise", "0"], ["--noise", "nan"], ["--min-time", "soon"],
-    ["--clock-mhz", "-5"], ["--seed", "x"], ["--seed", "-1"], ["--filter", "["],
-    ["--filter", "no such sweep"], ["--filter", ""], ["--json", ""], ["--json"],
-    ["--json", "/nonexistent/x.json"], ["--json", "."],
+    ["--bogus"],
+    ["file"],
+    ["--device", "-1"],
+    ["--device", "99"],
+    ["--device", "x"],
+    ["--quick", "--full"],
+    ["--noise", "0"],
+    ["--noise", "nan"],
+    ["--min-time", "soon"],
+    ["--clock-mhz", "-5"],
+    ["--seed", "x"],
+    ["--seed", "-1"],
+    ["--filter", "["],
+    ["--filter", "no such sweep"],
+    ["--filter", ""],
+    ["--json", ""],
+    ["--json"],
+    ["--json", "/nonexistent/x.json"],
+    ["--json", "."],
 ]
 BAD_SIZES = ["0", "-1", "abc", "1.5", "", "2^70", "18446744073709551615"]
 
@@ -99,7 +128,10 @@ def test_help_shows_the_bounds_of_every_number(binary):
         lowest, highest = re.search(r"range (\d+) to (\d+)", refused).groups()
         assert re.search(rf"--{size} N [^()]*(\([^()]*\)[^()]*)*\({lowest} to {highest}; default ", text), size
     for option, bounds in (
-            ("--min-time", "1e-06 to 3600"), ("--noise", "0.001 to 100"), ("--clock-mhz", "1 to 100000")):
+        ("--min-time", "1e-06 to 3600"),
+        ("--noise", "0.001 to 100"),
+        ("--clock-mhz", "1 to 100000"),
+    ):
         assert re.search(rf"{option} [A-Z]+ [^()]*\({bounds}", text), option
 
 
@@ -127,8 +159,10 @@ def test_signal_leaves_nothing(binary, number, status):
         process.kill()
     assert process.returncode == status
     # The heading has several lines, and the signal may come before the last of them.
-    assert errors in (f"{binary.prefix}interrupted, nothing was written\n",
-                      f"{binary.prefix}interrupted while its output was written\n")
+    assert errors in (
+        f"{binary.prefix}interrupted, nothing was written\n",
+        f"{binary.prefix}interrupted while its output was written\n",
+    )
     assert os.listdir(binary.folder) == []
 
 
@@ -167,8 +201,11 @@ def test_file_over_its_limit_is_status_3(binary):
     (binary.folder / "result.json").write_text("old")
     limit = 1024  # the least JSON of all is of 2047 bytes, that of peer_copies
     result = binary.run(
-        *short_run(binary), "--json", "result.json",
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        *short_run(binary),
+        "--json",
+        "result.json",
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+    )
     assert result.returncode == 3
     assert_one_sentence(result, binary)
     assert (binary.folder / "result.json").read_text() == "old"

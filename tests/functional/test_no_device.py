@@ -50,8 +50,7 @@ def test_bad_option_is_status_2(binary):
 
 
 @pytest.mark.skipif(DEVICE_IS_THERE, reason="there is a device")
-@pytest.mark.parametrize("arguments", [["--json", "result.json"], ["--quick"], ["--devices"]],
-                         ids=" ".join)
+@pytest.mark.parametrize("arguments", [["--json", "result.json"], ["--quick"], ["--devices"]], ids=" ".join)
 def test_without_a_device_the_status_is_77(binary, arguments):
     result = binary.run(*arguments)
     assert result.returncode == 77

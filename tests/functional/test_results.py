@@ -7,15 +7,12 @@ import json
 import os
 import re
 import statistics
-import sys
 
 import jsonschema
 import pytest
 from conftest import EXPERIMENTS, IS_FULL, SOURCE, Binary, only_full
 
-sys.path.insert(0, str(SOURCE / "scripts"))
-
-from hipscope_report import versions  # noqa: E402  # pylint: disable=wrong-import-position
+from hipscope.results import versions
 
 SCHEMA = json.loads((SOURCE / "results" / "schema.json").read_text())
 jsonschema.Draft202012Validator.check_schema(SCHEMA)
@@ -75,8 +72,17 @@ def rows_of(document):
 def without_times(document):
     """What is the same in every run: the document less its preset, its filter, its sweeps, and what is made from
     times."""
-    kept = ("schema_version", "experiment", "question", "sources", "status", "hipscope", "build", "scaled",
-            "inferences")
+    kept = (
+        "schema_version",
+        "experiment",
+        "question",
+        "sources",
+        "status",
+        "hipscope",
+        "build",
+        "scaled",
+        "inferences",
+    )
     return {key: document[key] for key in kept} | {
         "options": {**document["options"], "preset": None, "filter": None},
         "device": {**document["device"], "free_memory_bytes": None},
@@ -87,12 +93,12 @@ def without_times(document):
 def row_without_times(row):
     return {
         **row,
-        "measurements": [(entry["name"], entry["method"], entry["unit"])
-                         for entry in row["measurements"]],
+        "measurements": [(entry["name"], entry["method"], entry["unit"]) for entry in row["measurements"]],
         "values": [(value["name"], value["unit"]) for value in row["values"]],
         # One time per sample.
-        "checks": [{**check, "checked": None} if check["what"] == "times of all waves" else check
-                   for check in row["checks"]],
+        "checks": [
+            {**check, "checked": None} if check["what"] == "times of all waves" else check for check in row["checks"]
+        ],
     }
 
 
@@ -132,15 +138,13 @@ def test_every_sweep_ran_once_in_order(finished):
     listed = finished.binary.sweeps()
     assert len(set(listed)) == len(listed)
     # A sweep that is not for this device shows a note in place of its table.
-    only_notes = [name for name in listed
-                  if name not in ran and f"\n{name}: " in finished.stdout]
+    only_notes = [name for name in listed if name not in ran and f"\n{name}: " in finished.stdout]
     assert ran == [name for name in listed if name not in only_notes]
 
 
 def test_headlines_and_labels_name_something(finished):
     for sweep in finished.document["sweeps"]:
-        names = {entry["name"] for row in sweep["rows"]
-                 for entry in row["values"] + row["measurements"]}
+        names = {entry["name"] for row in sweep["rows"] for entry in row["values"] + row["measurements"]}
         assert sweep["headline"] in names, sweep["name"]
         assert sweep["axis"]["name"], sweep["name"]
         labels = [row["label"] for row in sweep["rows"]]
@@ -171,8 +175,11 @@ def test_summaries_are_of_the_samples(finished):
 def test_numbers_have_the_digits_that_the_schema_says(finished):
     for sweep in finished.written["sweeps"]:
         for row in sweep["rows"]:
-            numbers = [sample for one in row.get("measurements", {}).values()
-                       for sample in (one["median"], one["relative_spread"], *one["samples"])]
+            numbers = [
+                sample
+                for one in row.get("measurements", {}).values()
+                for sample in (one["median"], one["relative_spread"], *one["samples"])
+            ]
             values = row.get("values", [])
             values = values if isinstance(values, list) else values.values()
             numbers += [value for value in values if isinstance(value, float)]
@@ -212,8 +219,9 @@ def test_once_is_one_sample_each(alone):
         if result.document["sweeps"]:  # one that is not for this device shows a note alone
             VALIDATOR.validate(result.written)
         assert result.document["options"]["preset"] == "once"
-        assert all(len(measurement["samples"]) == 1
-                   for row in rows_of(result.document) for measurement in row["measurements"])
+        assert all(
+            len(measurement["samples"]) == 1 for row in rows_of(result.document) for measurement in row["measurements"]
+        )
 
 
 @only_full
@@ -232,7 +240,7 @@ def test_help_names_every_size_of_the_document(finished):
         # Newer CLI11 breaks the text into lines, which are indented further than options are.
         line = re.search(rf"--{size} N\s+(.*?)(?=\n {{,15}}--|\n\n|\Z)", text, flags=re.DOTALL)
         assert line, size
-        assert f"on the host backend {value})" in " ".join(line[1].split())
+        assert f"on the host backend {value};" in " ".join(line[1].split())
 
 
 @only_full

@@ -25,10 +25,17 @@ def test_odd_sizes_differ_and_are_no_larger_than_asked_for(largest, sizes, tmp_p
     assert [line.split(",")[0] for line in result.stdout.splitlines()[2:]] == sizes
 
 
-@pytest.mark.parametrize("name, largest, count", [
-    ("register_pressure", "1", 1), ("register_pressure", "4096", 6), ("padding", "257", 7), ("padding", "8191", 8),
-    ("batchnorm", "255", 3), ("batchnorm", "2^15", 10),
-])
+@pytest.mark.parametrize(
+    "name, largest, count",
+    [
+        ("register_pressure", "1", 1),
+        ("register_pressure", "4096", 6),
+        ("padding", "257", 7),
+        ("padding", "8191", 8),
+        ("batchnorm", "255", 3),
+        ("batchnorm", "2^15", 10),
+    ],
+)
 def test_the_largest_awkward_size_is_the_last_that_runs(name, largest, count, tmp_path):
     result = Binary(name, tmp_path).run("--once", "--csv", "--filter", "awkward", "--largest-awkward", largest)
     assert result.returncode == 0, result.stderr

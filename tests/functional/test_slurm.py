@@ -123,8 +123,9 @@ class Cluster:
         (folder / "state").mkdir()
         (folder / "munge.key").write_bytes(os.urandom(1024))
         (folder / "munge.key").chmod(0o400)
-        (folder / "slurm.conf").write_text(CONFIGURATION.format(
-            ports=free_ports(3), folder=folder, host=socket.gethostname()), encoding="utf-8")
+        (folder / "slurm.conf").write_text(
+            CONFIGURATION.format(ports=free_ports(3), folder=folder, host=socket.gethostname()), encoding="utf-8"
+        )
         self.environment = {**os.environ, "SLURM_CONF": str(folder / "slurm.conf")}
         self.bin.mkdir()
         (self.bin / "real").write_text(str(BUILD / "bin"))
@@ -141,28 +142,72 @@ class Cluster:
         """Starts a daemon that stays this process's child."""
         with open(self.folder / f"{name}.log", "wb") as log:
             self.daemons[name] = subprocess.Popen(
-                list(map(str, command)), stdout=log, stderr=log, stdin=subprocess.DEVNULL, env=self.environment)
+                list(map(str, command)), stdout=log, stderr=log, stdin=subprocess.DEVNULL, env=self.environment
+            )
 
     def start(self) -> None:
         """Starts all and waits until the nodes are idle."""
         place = self.folder
-        self.start_daemon("munged", "munged", "--force", "--foreground", "--key-file", place / "munge.key", "--socket",
-                          place / "munge.socket", "--pid-file", place / "munged.pid", "--log-file", place / "munge.log",
-                          "--seed-file", place / "munge.seed")
+        self.start_daemon(
+            "munged",
+            "munged",
+            "--force",
+            "--foreground",
+            "--key-file",
+            place / "munge.key",
+            "--socket",
+            place / "munge.socket",
+            "--pid-file",
+            place / "munged.pid",
+            "--log-file",
+            place / "munge.log",
+            "--seed-file",
+            place / "munge.seed",
+        )
         wait_until((place / "munge.socket").exists, "munged's socket")
         self.start_daemon("slurmctld", "slurmctld", "-D")
         for node in ("n1", "n2"):
             self.start_daemon(node, "slurmd", "-D", "-N", node)
-        wait_until(lambda: subprocess.run(["sinfo", "-h", "-o", "%T %D"], env=self.environment, capture_output=True,
-                                          text=True, check=False).stdout == "idle 2\n", "two idle nodes")
+        wait_until(
+            lambda: (
+                subprocess.run(
+                    ["sinfo", "-h", "-o", "%T %D"], env=self.environment, capture_output=True, text=True, check=False
+                ).stdout
+                == "idle 2\n"
+            ),
+            "two idle nodes",
+        )
 
     def srun(self, nodes: str, out: Path, *arguments: str, options: tuple[str, ...] = ()) -> subprocess.Popen[str]:
         """Starts fleet.py on nodes, as docs/fleet.md says."""
         count = str(nodes.count(",") + 1)
         job = subprocess.Popen(
-            ["srun", "-N", count, "-w", nodes, "--ntasks-per-node=1", *options, sys.executable, "-S", str(FLEET), "run",
-             "--out", str(out), "--bin", str(self.bin), "--only", ONLY, *arguments],
-            env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            [
+                "srun",
+                "-N",
+                count,
+                "-w",
+                nodes,
+                "--ntasks-per-node=1",
+                *options,
+                sys.executable,
+                "-S",
+                str(FLEET),
+                "run",
+                "--out",
+                str(out),
+                "--bin",
+                str(self.bin),
+                "--only",
+                ONLY,
+                *arguments,
+            ],
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         self.jobs.append(job)
         return job
 
@@ -234,13 +279,20 @@ def test_faults_are_found_by_name(cluster: Cluster) -> None:
     assert "n1: done in " in out and "all checks passed" in out
 
     (cluster.folder / "nodes.txt").write_text("n[1-3]\n")
-    done = subprocess.run([sys.executable, "-S", str(FLEET), "report", str(shared), "--expect",
-                           str(cluster.folder / "nodes.txt")], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-S", str(FLEET), "report", str(shared), "--expect", str(cluster.folder / "nodes.txt")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 1 and not done.stderr, done.stderr
     data = json.loads((shared / "fleet.json").read_text())
     bad = {(gpu["node"], gpu["slot"]): (gpu["state"], gpu["cause"]) for gpu in data["gpus"] if gpu["state"] != "pass"}
-    assert bad == {("n1", 3): ("suspect", "memory path"), ("n2", 1): ("fail", bad["n2", 1][1]),
-                   ("n2", 4): ("fail", "wrong values")}
+    assert bad == {
+        ("n1", 3): ("suspect", "memory path"),
+        ("n2", 1): ("fail", bad["n2", 1][1]),
+        ("n2", 4): ("fail", "wrong values"),
+    }
     assert bad["n2", 1][1].startswith("hung")
     slow = next(gpu for gpu in data["gpus"] if (gpu["node"], gpu["slot"]) == ("n1", 3))
     assert all(0.02 < finding["deficit"] < 0.04 for finding in slow["findings"])
@@ -257,8 +309,9 @@ def test_a_node_that_dies_fails_by_name(cluster: Cluster) -> None:
     record = shared / "nodes" / "n1" / "node.json"
     wait_until(lambda: record.exists() and json.loads(record.read_text())["status"] == "finished", "the end of n1")
     job.terminate()
-    done = subprocess.run([sys.executable, "-S", str(FLEET), "report", str(shared)], capture_output=True, text=True,
-                          check=False)
+    done = subprocess.run(
+        [sys.executable, "-S", str(FLEET), "report", str(shared)], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 1
     said = next(line for line in done.stdout.splitlines() if line.startswith("fail: "))
     assert said.startswith("fail: n2: began at ") and "did not end, last heard of after together lds_latency" in said

@@ -105,7 +105,7 @@ TEST(WavesOfOneUnit, OfACounterThatStandsStillTakeNothing) {
   EXPECT_EQ(cycles_of({{.start = 7, .end = 7}, {.start = 7, .end = 7}}, 0), 0);
 }
 
-// A counter of so many bits that advances by `step` from reading to reading.
+// A counter of `bits` bits that advances by `step` from reading to reading.
 template <unsigned Bits>
 struct MadeCounter {
   static constexpr unsigned bits = Bits;

@@ -58,8 +58,8 @@ TEST(Half, FmaOfTwoRoundsOnce) {
 }
 
 TEST(Half, FmaOfTwoDoesNotRoundTwice) {
-  // The product is 2^-11 - 2^-31, so the sum lies just under the middle of two halves. As a float
-  // it would lie on the middle, and go up to the even one.
+  // The product is 2^-11 - 2^-31, so the sum is just under the middle of two halves. As a float
+  // it would be the middle, and go up to the even one.
   const __half2 x = __float2half2_rn(1 + 0x1p-10F);
   const __half2 y = __float2half2_rn(0x1p-11F - 0x1p-21F);
   const __half2 z = __float2half2_rn(1 + 0x1p-10F);

@@ -22,7 +22,7 @@ class AddressSanitizer : public testing::Test {
   }
 };
 
-TEST_F(AddressSanitizer, StopsAStoreBehindABuffer) {
+TEST_F(AddressSanitizer, StopsAStorePastABuffer) {
   DeviceBuffer<float> buffer(10);
   EXPECT_EQ(launch(store_at, 1, 1, buffer.data(), 9U), hipSuccess);
   EXPECT_DEATH(static_cast<void>(launch(store_at, 1, 1, buffer.data(), 10U)),

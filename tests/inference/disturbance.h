@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -51,5 +52,46 @@ struct NonStructure {
 /// of about `level` at first; rising, or as likely falling where `may_fall`.
 NonStructure non_structure(const std::vector<double>& xs, double level, bool may_fall,
                            Random& random);
+
+/// Every noise of 0.1, 1 and 5 %: alone, with outliers of twice and of 1.4 times as long, and with
+/// a drift up and down.
+const std::vector<Disturbance>& all_disturbances();
+
+/// y(x) at each of `xs`, disturbed; one curve in four also by a burst.
+Curve measured(const std::vector<double>& xs, const std::function<double(double)>& y,
+               const Disturbance& disturbance, Random& random);
+
+/// Slows down neighbours, at most five and at most a twelfth of all, by 1.8. Not the last three
+/// points: there it would be a step.
+Curve with_burst(Curve curve, Random& random);
+
+/// Curves at `xs` in which there is nothing: a non_structure, noise or a wave; any of them
+/// disturbed.
+Curve nothing(const std::vector<double>& xs, Random& random);
+
+/// first, first + 1 ... last.
+std::vector<double> counted(double first, double last);
+
+/// first, twice that ... up to `last`.
+std::vector<double> powers(double first, double last);
+
+/// 10^6 / y: the rates of so many times.
+Curve reciprocal(Curve times);
+
+/// y(x) at each of `xs`, disturbed as by measured(); the samples of a point are spread by one to
+/// four times the noise, but those of an outlier say nothing of it.
+Curve sampled(const std::vector<double>& xs, const std::function<double(double)>& y,
+              const Disturbance& disturbance, Random& random);
+
+/// The same of rates: what takes longer is less.
+Curve sampled_rates(const std::vector<double>& xs, const std::function<double(double)>& rate,
+                    const Disturbance& disturbance, Random& random);
+
+/// How a law without structure is to be judged by those who look for something even: as the thing
+/// itself, as nothing, or, between the two, not at all.
+enum class Judged { as_even, as_nothing, not_at_all };
+
+/// By how far the points of a curve lie from what is looked for, relative to it.
+Judged judged(double distance);
 
 }  // namespace hipscope::trial

@@ -1,14 +1,22 @@
 // What is concluded of an H200 from the curves that were measured on one (results/nvidia-h200),
 // beside what NVIDIA says of it: 256 KiB of L1 and shared memory in each SM, an L2 of 60 MiB in two
-// partitions, lines of 128 bytes in sectors of 32; and the 10.3 TB/s that RRZE-HPC/gpu-benches
+// partitions, lines of 128 bytes in sectors of 32; 132 SMs, warps of 32, 32 banks of 4 bytes, 65536
+// registers and 2048 threads on an SM; and the 10.3 TB/s that RRZE-HPC/gpu-benches
 // reads from its L2.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
-#include "cache_line_findings.h"
-#include "memory_bandwidth_findings.h"
-#include "memory_latency_findings.h"
+#include "2-compute/cu_staircase/findings.h"
+#include "2-compute/fma_loop/findings.h"
+#include "3-registers/vgpr_limit/findings.h"
+#include "4-divergence/wave_divergence/findings.h"
+#include "5-memory/cache_line/findings.h"
+#include "5-memory/memory_bandwidth/findings.h"
+#include "5-memory/memory_latency/findings.h"
+#include "5-memory/store_divergence/findings.h"
+#include "6-lds/lds_banks/findings.h"
 #include "result_file.h"
 
 namespace hipscope::trial {
@@ -56,6 +64,56 @@ TEST(H200Trial, Lines) {
   EXPECT_EQ(made.inference("cache level 1 sector").value, 32);
   EXPECT_EQ(made.inference("cache level 1 line").value, 128);
   EXPECT_EQ(made.inference("cache level 2 line").value, 128);
+}
+
+void expect(const MadeResults& made, const std::string& name, double value,
+            double least_confidence = 0.9) {
+  const Inference inference = made.inference(name);
+  EXPECT_EQ(inference.value, value) << name;
+  EXPECT_GE(inference.confidence, least_confidence) << name;
+}
+
+TEST(H200Trial, CountsAreWhatNvidiaSays) {
+  MadeResults staircase = measured("cu_staircase");
+  const auto places_of = [](unsigned threads) {
+    return static_cast<int>(std::min(32U, 2048 / threads));
+  };
+  cu_staircase::conclude(staircase.results(), places_of);
+  expect(staircase, "compute units", 132);
+  for (const unsigned threads : cu_staircase::residency_blocks) {
+    expect(staircase, "resident blocks of " + std::to_string(threads) + " threads",
+           places_of(threads), 0.5);
+  }
+  MadeResults banks = measured("lds_banks");
+  lds_banks::conclude(banks.results());
+  expect(banks, "LDS banks", 32);
+  expect(banks, "LDS bank width", 4);
+  MadeResults divergence = measured("wave_divergence");
+  wave_divergence::conclude(divergence.results());
+  expect(divergence, "wave size", 32);
+  MadeResults registers = measured("vgpr_limit");
+  vgpr_limit::conclude(registers.results());
+  expect(registers, "registers of a CU", 65536);
+  expect(registers, "register budget per thread, blocks of 1024", 64);
+  MadeResults accesses = measured("store_divergence");
+  store_divergence::conclude(accesses.results());
+  expect(accesses, "access granularity of loads within L2", 32);
+}
+
+TEST(H200Trial, TheInstructionCacheIsTheSameForTwoBlocks) {
+  MadeResults loops = measured("fma_loop");
+  fma_loop::conclude(loops.results());
+  for (const std::string threads : {"64", "256"}) {
+    const Inference longest =
+        loops.inference("largest loop at full speed, " + threads + " threads");
+    // Of 128 KiB, by chunks of 1 KiB and the line of the way back.
+    EXPECT_NEAR(longest.value.value_or(0), 128 * 1024, 3 * 1024) << threads;
+    EXPECT_GE(longest.confidence, 0.9) << threads;
+  }
+  const Inference capacity = loops.inference("instruction cache capacity");
+  ASSERT_TRUE(capacity.interval);
+  EXPECT_LE(capacity.interval->low, 128 * 1024);
+  EXPECT_GE(capacity.interval->high, 128 * 1024);
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "5-memory/memory_latency/findings.h"
 #include "made_results.h"
-#include "memory_latency_findings.h"
 #include "trial.h"
 
 namespace hipscope::trial {

@@ -23,6 +23,7 @@ DeviceDescription read_device(const Json& json) {
   device.memory_bus_bits = json.at("memory_bus_bits");
   device.memory_bytes = json.at("memory_bytes");
   device.l2_bytes = json.at("l2_bytes");
+  device.registers_per_block = json.at("registers_per_block");
   return device;
 }
 

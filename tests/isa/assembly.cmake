@@ -2,7 +2,7 @@
 # HIPSCOPE_KEEP_ASSEMBLY has left. Both give the same text. The target gfx1032w64 is gfx1032 with waves
 # of 64 lanes.
 
-# Compiles SOURCE for TARGET with HIPCC, FLAGS and INCLUDE, and writes OUTPUT.
+# Compiles SOURCE for TARGET with HIPCC, FLAGS and ROOT, the project's folder, and writes OUTPUT.
 function(compile_assembly source target output)
   compile_for_device(${source} ${target} ${output} -S)
 endfunction()
@@ -17,7 +17,7 @@ function(compile_for_device source target output)
   execute_process(
     COMMAND ${CMAKE_COMMAND} -E env HIP_PLATFORM=amd HCC_AMDGPU_TARGET=${architecture}
             ${HIPCC} -x hip --cuda-device-only ${ARGN} ${FLAGS} --offload-arch=${architecture}
-            -I ${INCLUDE}
+            -I ${ROOT}/include -I ${ROOT}/src
             ${source} -o ${output}
     ERROR_VARIABLE errors RESULT_VARIABLE status)
   if(NOT status EQUAL 0)

@@ -1,11 +1,10 @@
-# Holds ASSEMBLY, made for TARGET, against CHECKS with LLVM's FileCheck.
-# What no line of CHECKS matches must still use no scratch, spill nothing and state no launch
-# bounds: so a kernel that CHECKS does not know fails. Kernels that are to spill stand, with the
-# reason, in SCRATCH_LIST: where it is not given, in the file beside CHECKS that ends in .scratch. There the
-# target goes by SCRATCH_TARGET, if given. No kernel may call a function.
-# With UNSTATED_BOUND, CHECKS need not know every kernel: that many threads is what the compiler takes for
-# those that state no bound, and none may have it.
-# Lines of CHECKS speak of one target (GFX90A:), of a generation (GFX9:, GFX11:) or of all (CHECK:).
+# Holds ASSEMBLY, made for TARGET by clang CLANG (its major version), against CHECKS with LLVM's FileCheck.
+# Every kernel, also one that no line of CHECKS names, must use no scratch, spill nothing, call no function and state
+# its launch bound: UNSTATED_BOUND threads is what the compiler takes for a kernel that states none, and no kernel
+# states. Kernels that are to spill stand, with the reason, in SCRATCH_LIST: where it is not given, in the file beside
+# CHECKS that ends in .scratch. gfx90a is gfx90a22 there for any clang but 15.
+# Lines of CHECKS speak of one target (GFX90A:), of a generation (GFX9:, GFX10:, GFX11:, GFX12:), of one compiler
+# (CLANG15:) or of all (CHECK:).
 cmake_minimum_required(VERSION 3.24)
 if(NOT FILECHECK)
   message(FATAL_ERROR "LLVM's FileCheck is not there (Debian: package llvm-15-tools)")
@@ -14,24 +13,25 @@ include(${CMAKE_CURRENT_LIST_DIR}/scratch_list.cmake)
 if(NOT SCRATCH_LIST)
   string(REGEX REPLACE "\\.check$" ".scratch" SCRATCH_LIST ${CHECKS})
 endif()
-if(NOT SCRATCH_TARGET)
-  set(SCRATCH_TARGET ${TARGET})
+set(scratch_target ${TARGET})
+if("${TARGET}" STREQUAL "gfx90a" AND NOT CLANG EQUAL 15)
+  set(scratch_target gfx90a22)
 endif()
 set(checked ${ASSEMBLY})
 if(EXISTS ${SCRATCH_LIST})
-  get_filename_component(name ${SCRATCH_LIST} NAME_WE)
+  get_filename_component(name ${ASSEMBLY} NAME_WE)
   set(checked ${FOLDER}/${name}.${TARGET}.checked.s)
-  apply_scratch_list(${SCRATCH_LIST} ${SCRATCH_TARGET} ${ASSEMBLY} ${checked})
+  apply_scratch_list(${SCRATCH_LIST} ${scratch_target} ${ASSEMBLY} ${checked})
 endif()
 
-# Between the matches of a CHECK-COUNT, FileCheck does not look for what must not be there. So as many
-# lines of their own stand in its place; of a CHECK-NEXT-COUNT, which FileCheck does not have, too.
+# Between the matches of a CHECK-COUNT, FileCheck does not look for what must not be there. So that many lines of
+# their own stand in its place.
 function(expand_counts checks output)
   file(READ ${checks} text)
   set(text "\n${text}\n")
-  while(text MATCHES "\n([A-Z0-9]+(-NEXT)?)-COUNT-([0-9]+)(:[^\n]*)\n")
+  while(text MATCHES "\n([A-Z0-9]+)-COUNT-([0-9]+)(:[^\n]*)\n")
     set(counted "${CMAKE_MATCH_0}")
-    string(REPEAT "\n${CMAKE_MATCH_1}${CMAKE_MATCH_4}" ${CMAKE_MATCH_3} lines)
+    string(REPEAT "\n${CMAKE_MATCH_1}${CMAKE_MATCH_3}" ${CMAKE_MATCH_2} lines)
     string(REPLACE "${counted}" "${lines}\n" text "${text}")
   endwhile()
   file(WRITE ${output} "${text}")
@@ -44,10 +44,6 @@ expand_counts(${CHECKS} ${expanded})
 # What must not be there is looked for in all of the text: plain words, where words do, take no time.
 string(TOUPPER ${TARGET} prefix)
 string(REGEX REPLACE "..(W64)?$" "" generation ${prefix})
-set(no_bound "max_flat_workgroup_size")
-if(UNSTATED_BOUND)
-  set(no_bound "max_flat_workgroup_size: ${UNSTATED_BOUND}{{$}}")
-endif()
 # RDNA 3's cycle counter has 20 bits, read as such; RDNA 4 has a wait for each kind of access.
 set(of_generation "")
 if(generation STREQUAL "GFX11")
@@ -57,12 +53,12 @@ elseif(generation STREQUAL "GFX12")
 endif()
 execute_process(
   COMMAND ${FILECHECK} ${expanded} --input-file=${checked} --dump-input=fail
-          --check-prefixes=CHECK,${prefix},${generation} --allow-unused-prefixes
+          --check-prefixes=CHECK,${prefix},${generation},CLANG${CLANG} --allow-unused-prefixes
           "--implicit-check-not=ScratchSize: {{[1-9]}}"
           "--implicit-check-not=_spill_count: {{ *[1-9]}}"
           --implicit-check-not=scratch_load_ --implicit-check-not=scratch_store_
           --implicit-check-not=buffer_load_ --implicit-check-not=buffer_store_
-          "--implicit-check-not=${no_bound}"
+          "--implicit-check-not=max_flat_workgroup_size: ${UNSTATED_BOUND}{{$}}"
           "--implicit-check-not=s_swappc_b64" ${of_generation}
   RESULT_VARIABLE status)
 if(NOT status EQUAL 0)

@@ -7,8 +7,10 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 import synthetic
@@ -17,11 +19,13 @@ import synthetic
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
-
 def pytest_configure(config: pytest.Config) -> None:
     """Makes the mark known that scripts/test.sh leaves out without --full."""
-    config.addinivalue_line("markers", "slow: takes ten seconds of a core or more, or its file a minute, or is another "
-                            "test once more with another number; left to test.sh --full")
+    config.addinivalue_line(
+        "markers",
+        "slow: takes ten seconds of a core or more, or its file a minute, or is another "
+        "test once more with another number; left to test.sh --full",
+    )
 
 
 FAKE_BINARY = """#!/usr/bin/env bash
@@ -91,7 +95,7 @@ class Sandbox:
         """Adds an experiment that ends with `status`."""
         self.bin.mkdir(parents=True, exist_ok=True)
         with open(self.build / "experiments.txt", "a", encoding="utf-8") as file:
-            file.write(f"{name}\n")
+            file.write(f"5-memory/{name}\n")
         binary = self.bin / name
         binary.write_text(FAKE_BINARY, encoding="utf-8")
         binary.chmod(0o755)
@@ -108,14 +112,17 @@ class Sandbox:
         """Starts run_all.sh in the sandbox."""
         return subprocess.Popen(
             [str(self.root / "scripts" / "run_all.sh"), *arguments],
-            cwd=self.root, env={**os.environ, **(environment or {})}, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+            cwd=self.root,
+            env={**os.environ, **(environment or {})},
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
             # Tests started in the background inherit an ignored SIGINT, which bash cannot trap.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
 
-    def run_all(self, *arguments: str, environment: dict[str, str] | None = None
-                ) -> subprocess.CompletedProcess[str]:
+    def run_all(self, *arguments: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         """Runs run_all.sh in the sandbox."""
         process = self.start(*arguments, environment=environment)
         out, err = process.communicate(timeout=LONGEST_S)
@@ -132,11 +139,36 @@ def sandbox(tmp_path: Path) -> Sandbox:
     root = tmp_path / "repository"
     shutil.copytree(synthetic.SCRIPTS, root / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
     (root / "results" / "published").mkdir(parents=True)
-    for file in ("schema.json", "schema-2.json", "schema-1.json", "card-schema.json", "isa-schema.json",
-                 "fleet-schema.json", "node-schema.json", "published/published.csv"):
+    for file in (
+        "schema.json",
+        "schema-2.json",
+        "schema-1.json",
+        "card-schema.json",
+        "isa-schema.json",
+        "fleet-schema.json",
+        "node-schema.json",
+        "published/published.csv",
+    ):
         shutil.copy(synthetic.REPOSITORY / "results" / file, root / "results" / file)
     made = Sandbox(root)
     for name in ("copy_rate", "load_latency", "thread_rate"):
         made.add(name)
     made.set_devices("0\tfake-gpu\tFake GPU, 8 CUs\n1\tother-gpu\tOther GPU\n")
     return made
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Chromium without a window, or a skip."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="this Python has no selenium (python3-selenium)")
+    driver, chromium = shutil.which("chromedriver"), shutil.which("chromium")
+    if not driver or not chromium:
+        pytest.skip("there is no chromium with chromedriver (Debian: chromium, chromium-driver)")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for argument in ("--headless=new", "--disable-dev-shm-usage", *(["--no-sandbox"] if os.geteuid() == 0 else [])):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    started = webdriver.Chrome(options=options, service=webdriver.chrome.service.Service(driver))
+    yield started
+    started.quit()

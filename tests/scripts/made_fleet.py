@@ -15,8 +15,8 @@ from typing import Any
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(REPOSITORY / "scripts"))
 
-from hipscope_fleet import layout  # noqa: E402
-from hipscope_fleet.tiers import SMOKE, Step  # noqa: E402
+from hipscope.fleet import layout  # noqa: E402
+from hipscope.fleet.tiers import SMOKE, Step  # noqa: E402
 
 RESULTS = REPOSITORY / "results" / "nvidia-h200"
 SAMPLES = 9
@@ -44,8 +44,11 @@ def template(step: Step) -> dict[str, Any]:
     return data
 
 
-TEMPLATES = {(phase, step.experiment): json.dumps(template(step))
-             for phase, steps in ((layout.TOGETHER, SMOKE.together), (layout.ALONE, SMOKE.alone)) for step in steps}
+TEMPLATES = {
+    (phase, step.experiment): json.dumps(template(step))
+    for phase, steps in ((layout.TOGETHER, SMOKE.together), (layout.ALONE, SMOKE.alone))
+    for step in steps
+}
 
 
 def _scale(sweep: dict[str, Any], factor: float) -> None:
@@ -77,13 +80,34 @@ def result(phase: str, experiment: str, numbers: random.Random, node: str, slot:
 
 def record(node: str, gpus: int) -> dict[str, Any]:
     """The file of a node that has measured all."""
-    runs = [{"phase": phase, "experiment": experiment, "status": "good", "exit": 0, "seconds": 1.0, "message": ""}
-            for phase, experiment in TEMPLATES]
-    return {"schema_version": layout.VERSION, "node": node, "tier": "smoke", "only": "",
-            "began": "2026-01-01T00:00:00Z", "interruptions": 0, "status": layout.FINISHED,
-            "ended": "2026-01-01T00:00:30Z", "message": "", "job": "1", "backend": "nvidia", "gpus": [
-                {"index": slot, "folder": layout.gpu_name(slot), "description": "NVIDIA H200", "state": "good",
-                 "message": "", "runs": runs} for slot in range(gpus)]}
+    runs = [
+        {"phase": phase, "experiment": experiment, "status": "good", "exit": 0, "seconds": 1.0, "message": ""}
+        for phase, experiment in TEMPLATES
+    ]
+    return {
+        "schema_version": layout.VERSION,
+        "node": node,
+        "tier": "smoke",
+        "only": "",
+        "began": "2026-01-01T00:00:00Z",
+        "interruptions": 0,
+        "status": layout.FINISHED,
+        "ended": "2026-01-01T00:00:30Z",
+        "message": "",
+        "job": "1",
+        "backend": "nvidia",
+        "gpus": [
+            {
+                "index": slot,
+                "folder": layout.gpu_name(slot),
+                "description": "NVIDIA H200",
+                "state": "good",
+                "message": "",
+                "runs": runs,
+            }
+            for slot in range(gpus)
+        ],
+    }
 
 
 def write_gpu(folder: Path, node: str, slot: int, numbers: random.Random, slow: float = 0.0, again: int = 0) -> None:
@@ -108,6 +132,10 @@ def write_fleet(folder: Path, nodes: int, gpus: int, slow: dict[tuple[str, int],
 
 if __name__ == "__main__":
     count = int(sys.argv[2])
-    write_fleet(Path(sys.argv[1]), count, int(sys.argv[3]),
-                {("node0001", 1): 0.03, (f"node{count:04d}", 0): 0.05, (f"node{count // 2 + 1:04d}", 2): 0.02})
+    write_fleet(
+        Path(sys.argv[1]),
+        count,
+        int(sys.argv[3]),
+        {("node0001", 1): 0.03, (f"node{count:04d}", 0): 0.05, (f"node{count // 2 + 1:04d}", 2): 0.02},
+    )
     Path(sys.argv[1], "nodes.txt").write_text(f"node[0001-{count:04d}]\n")

@@ -63,5 +63,5 @@ class Page(HTMLParser):
 
     def one(self, identifier: str) -> Element:
         """The element of this id."""
-        found, = [one for one in self.elements if one.attributes.get("id") == identifier]
+        (found,) = [one for one in self.elements if one.attributes.get("id") == identifier]
         return found

@@ -14,18 +14,29 @@ SCRIPTS = REPOSITORY / "scripts"
 def measurement(name: str, median: float, **changes: Any) -> dict[str, Any]:
     """A measurement of three samples around `median` seconds."""
     return {
-        "name": name, "method": "device events", "unit": "s", "batch": 1, "stop": "quiet",
-        "median": median, "minimum": median * 0.99, "maximum": median * 1.02,
-        "first_quartile": median * 0.995, "third_quartile": median * 1.01,
-        "relative_spread": 0.015, "samples": [median * 0.99, median, median * 1.02],
-        "shader_mhz": [1500.0, 1500.0, None], "throttled": [], **changes,
+        "name": name,
+        "method": "device events",
+        "unit": "s",
+        "batch": 1,
+        "stop": "quiet",
+        "median": median,
+        "minimum": median * 0.99,
+        "maximum": median * 1.02,
+        "first_quartile": median * 0.995,
+        "third_quartile": median * 1.01,
+        "relative_spread": 0.015,
+        "samples": [median * 0.99, median, median * 1.02],
+        "shader_mhz": [1500.0, 1500.0, None],
+        "throttled": [],
+        **changes,
     }
 
 
 def row(label: str, x: float, seconds: float, value: float | None, unit: str = "GB/s") -> dict[str, Any]:
     """A row with one measurement "time" and one value "rate"."""
     return {
-        "label": label, "x": x,
+        "label": label,
+        "x": x,
         "measurements": [measurement("time", seconds)],
         "values": [{"name": "rate", "value": value, "unit": unit}],
         "checks": [{"what": "every element", "checked": 1024, "wrong": 0}],
@@ -35,45 +46,100 @@ def row(label: str, x: float, seconds: float, value: float | None, unit: str = "
 
 def published(value: float, **changes: Any) -> dict[str, Any]:
     """A published figure of "rate"."""
-    return {"gpu": "MI25", "metric": "rate", "value": value, "unit": "GB/s",
-            "source": "somebody's page", "note": "", **changes}
+    return {
+        "gpu": "MI25",
+        "metric": "rate",
+        "value": value,
+        "unit": "GB/s",
+        "source": "somebody's page",
+        "note": "",
+        **changes,
+    }
 
 
 def sweep(name: str, rows: list[dict[str, Any]], **changes: Any) -> dict[str, Any]:
     """A sweep over "size" in bytes."""
-    return {"name": name, "title": f"The sweep {name}", "headline": "rate", "notes": [], "rows": rows,
-            "axis": {"name": "size", "unit": "B", "scale": "logarithmic"}, **changes}
+    return {
+        "name": name,
+        "title": f"The sweep {name}",
+        "headline": "rate",
+        "notes": [],
+        "rows": rows,
+        "axis": {"name": "size", "unit": "B", "scale": "logarithmic"},
+        **changes,
+    }
 
 
 def result(experiment: str = "copy_rate", backend: str = "nvidia", **changes: Any) -> dict[str, Any]:
     """A whole, valid result."""
     rows = [row(f"{2**k} KiB", 2.0 ** (k + 10), 1e-5 * 2**k, 100.0 * (k + 1)) for k in range(6)]
     return {
-        "schema_version": 1, "experiment": experiment, "question": "How fast is a copy?",
-        "sources": ["a book, chapter 2"], "status": "passed",
+        "schema_version": 1,
+        "experiment": experiment,
+        "question": "How fast is a copy?",
+        "sources": ["a book, chapter 2"],
+        "status": "passed",
         "hipscope": {"version": "0.1.0", "git_revision": "abcdef012345"},
         "build": {"backend": backend, "compiler": "gcc 12", "flags": "-O3", "targets": "sm_90"},
-        "date": "2025-01-02T03:04:05Z", "duration_s": 1.5,
+        "date": "2025-01-02T03:04:05Z",
+        "duration_s": 1.5,
         "device": {
-            "index": 0, "name": "Test GPU", "architecture": "sm_90", "compute_units": 132,
-            "wave_size": 32, "maximum_shader_mhz": 1980.0, "memory_mhz": 3201.0,
-            "memory_bus_bits": 5120, "memory_bytes": 2**37, "free_memory_bytes": 2**36,
-            "l2_bytes": 50 * 2**20, "lds_bytes_per_block": 49152, "registers_per_block": 65536,
-            "maximum_threads_per_block": 1024, "maximum_threads_per_compute_unit": 2048,
-            "driver": "580.1", "runtime": "13.0",
+            "index": 0,
+            "name": "Test GPU",
+            "architecture": "sm_90",
+            "compute_units": 132,
+            "wave_size": 32,
+            "maximum_shader_mhz": 1980.0,
+            "memory_mhz": 3201.0,
+            "memory_bus_bits": 5120,
+            "memory_bytes": 2**37,
+            "free_memory_bytes": 2**36,
+            "l2_bytes": 50 * 2**20,
+            "lds_bytes_per_block": 49152,
+            "registers_per_block": 65536,
+            "maximum_threads_per_block": 1024,
+            "maximum_threads_per_compute_unit": 2048,
+            "driver": "580.1",
+            "runtime": "13.0",
         },
-        "options": {"preset": "default", "minimum_seconds": 0.1, "noise": 0.01, "clock_mhz": None,
-                    "seed": 1, "filter": None, "sizes": {"--bytes": 1048576}},
+        "options": {
+            "preset": "default",
+            "minimum_seconds": 0.1,
+            "noise": 0.01,
+            "clock_mhz": None,
+            "seed": 1,
+            "filter": None,
+            "sizes": {"--bytes": 1048576},
+        },
         "scaled": False,
-        "clock": {"shader_mhz": 1755.0, "highest_shader_mhz": 1980.0, "source": "measured",
-                  "samples": 120, "throttled_samples": 3},
+        "clock": {
+            "shader_mhz": 1755.0,
+            "highest_shader_mhz": 1980.0,
+            "source": "measured",
+            "samples": 120,
+            "throttled_samples": 3,
+        },
         "overheads": [{"name": "counter read", "value": 12.5, "unit": "ns"}],
         "sweeps": [sweep("sizes", rows)],
         "inferences": [
-            {"name": "cache size", "value": 50.0, "unit": "MiB", "confidence": 0.9,
-             "statement": "The cache holds 50 MiB.", "evidence": ["a step at 50 MiB"], "driver": 50.0},
-            {"name": "line size", "value": None, "unit": "B", "confidence": 0.0,
-             "statement": "The curves do not show it.", "evidence": [], "driver": None},
+            {
+                "name": "cache size",
+                "value": 50.0,
+                "unit": "MiB",
+                "confidence": 0.9,
+                "statement": "The cache holds 50 MiB.",
+                "evidence": ["a step at 50 MiB"],
+                "driver": 50.0,
+            },
+            {
+                "name": "line size",
+                "value": None,
+                "unit": "B",
+                "confidence": 0.0,
+                "statement": "The curves do not show it.",
+                "evidence": [],
+                "driver": None,
+            },
         ],
         "verification": {"checks": 6, "failures": []},
         **changes,
@@ -82,13 +148,22 @@ def result(experiment: str = "copy_rate", backend: str = "nvidia", **changes: An
 
 def compact(data: dict[str, Any]) -> dict[str, Any]:
     """The result as version 2 of the schema has it, with nothing left out that has a default."""
+
     def of_row(row: dict[str, Any], names: list[str]) -> dict[str, Any]:
         return {
-            "label": row["label"], "x": row["x"],
-            "measurements": {one["name"]: {
-                **{key: one[key] for key in ("method", "batch", "stop", "relative_spread", "shader_mhz", "throttled")},
-                "median": one["median"] * 1e9, "samples": [sample * 1e9 for sample in one["samples"]],
-            } for one in row["measurements"]},
+            "label": row["label"],
+            "x": row["x"],
+            "measurements": {
+                one["name"]: {
+                    **{
+                        key: one[key]
+                        for key in ("method", "batch", "stop", "relative_spread", "shader_mhz", "throttled")
+                    },
+                    "median": one["median"] * 1e9,
+                    "samples": [sample * 1e9 for sample in one["samples"]],
+                }
+                for one in row["measurements"]
+            },
             "values": {one["name"]: [one["value"], one["unit"]] for one in row["values"]},
             "checks": [[names.index(one["what"]), one["checked"], one["wrong"]] for one in row["checks"]],
             "published": row["published"],
@@ -102,16 +177,32 @@ def compact(data: dict[str, Any]) -> dict[str, Any]:
 
 
 IDENTITY = {
-    "uuid": "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f", "pci_address": "0000:1b:00.0", "serial": "1652023000001",
-    "vbios": "96.00.89.00.01", "partition": "MIG", "power_cap_w": 700, "ecc": "on",
-    "link": {"generation": 5, "speed_gts": 32, "width": 16, "maximum_generation": 5, "maximum_speed_gts": 32,
-             "maximum_width": 16},
+    "uuid": "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f",
+    "pci_address": "0000:1b:00.0",
+    "serial": "1652023000001",
+    "vbios": "96.00.89.00.01",
+    "partition": "MIG",
+    "power_cap_w": 700,
+    "ecc": "on",
+    "link": {
+        "generation": 5,
+        "speed_gts": 32,
+        "width": 16,
+        "maximum_generation": 5,
+        "maximum_speed_gts": 32,
+        "maximum_width": 16,
+    },
     "host": "node17",
 }
 TELEMETRY = {
-    "source": "NVML 13.580", "before": {"power_w": 120.5, "temperature_c": 31, "ecc_corrected": 2},
-    "during": {"samples": 3, "power_w": {"min": 300, "mean": 512.5, "max": 690.25},
-               "shader_mhz": {"min": 1755, "mean": 1900, "max": 1980}, "throttle_reasons": ["power cap"]},
+    "source": "NVML 13.580",
+    "before": {"power_w": 120.5, "temperature_c": 31, "ecc_corrected": 2},
+    "during": {
+        "samples": 3,
+        "power_w": {"min": 300, "mean": 512.5, "max": 690.25},
+        "shader_mhz": {"min": 1755, "mean": 1900, "max": 1980},
+        "throttle_reasons": ["power cap"],
+    },
     "after": {"power_w": 240, "temperature_c": 44, "ecc_corrected": 3, "throttle_reasons": ["thermal"]},
     "delta": {"ecc_corrected": 1},
 }
@@ -120,8 +211,13 @@ TELEMETRY = {
 def told(data: dict[str, Any]) -> dict[str, Any]:
     """A result of version 2 as version 3 of the schema has it, where all is told."""
     sweeps = [{**one, "telemetry": copy.deepcopy(TELEMETRY)} for one in data["sweeps"]]
-    return {**data, "schema_version": 3, "device": {**data["device"], **copy.deepcopy(IDENTITY)}, "sweeps": sweeps,
-            "telemetry": {"source": "NVML 13.580", "why_not": None}}
+    return {
+        **data,
+        "schema_version": 3,
+        "device": {**data["device"], **copy.deepcopy(IDENTITY)},
+        "sweeps": sweeps,
+        "telemetry": {"source": "NVML 13.580", "why_not": None},
+    }
 
 
 def write(folder: Path, data: dict[str, Any], stem: str | None = None) -> Path:

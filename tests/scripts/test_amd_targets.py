@@ -33,8 +33,11 @@ class Machine:
 
     def compiler_knows(self, pattern: str) -> None:
         """Lets hipcc compile for the targets of a shell pattern."""
-        self.program("hipcc", f"for argument in \"$@\"; do [[ $argument != --offload-arch=* || "
-                              f"${{argument#*=}} == @({pattern}) ]] || exit 1; done")
+        self.program(
+            "hipcc",
+            f'for argument in "$@"; do [[ $argument != --offload-arch=* || '
+            f"${{argument#*=}} == @({pattern}) ]] || exit 1; done",
+        )
 
     def enumerator_says(self, *names: str) -> None:
         """What rocm_agent_enumerator prints."""
@@ -44,17 +47,26 @@ class Machine:
         """What the kernel's driver says of a CPU (0) or GPU."""
         (self.folder / "nodes" / str(number)).mkdir()
         (self.folder / "nodes" / str(number) / "properties").write_text(
-            f"cpu_cores_count 16\nsimd_count 4\ngfx_target_version {version}\nlocation_id 0\n")
+            f"cpu_cores_count 16\nsimd_count 4\ngfx_target_version {version}\nlocation_id 0\n"
+        )
 
     def detect(self, body: str = SCRIPT, **environment: str) -> subprocess.CompletedProcess[str]:
         """Runs the detection, or another script over the module."""
         script = self.folder / "detect.cmake"
         script.write_text(body.format(module=synthetic.REPOSITORY / "cmake" / "amd_targets.cmake"))
         return subprocess.run(
-            ["cmake", f"-DCMAKE_CXX_COMPILER={self.bin}/hipcc", "-P", str(script)], cwd=self.folder,
-            env={"PATH": os.environ["PATH"], "HIPSCOPE_KFD": str(self.folder / "kfd"),
-                 "HIPSCOPE_KFD_NODES": str(self.folder / "nodes"), **environment},
-            capture_output=True, text=True, check=False)
+            ["cmake", f"-DCMAKE_CXX_COMPILER={self.bin}/hipcc", "-P", str(script)],
+            cwd=self.folder,
+            env={
+                "PATH": os.environ["PATH"],
+                "HIPSCOPE_KFD": str(self.folder / "kfd"),
+                "HIPSCOPE_KFD_NODES": str(self.folder / "nodes"),
+                **environment,
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+        )
 
     def found(self, body: str = SCRIPT, **environment: str) -> str:
         """The detected targets."""
@@ -69,13 +81,16 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
-@pytest.mark.parametrize("said, found", [
-    (["gfx000", "gfx90a"], "gfx90a"),
-    (["gfx000", "gfx000", "gfx942", "gfx942", "gfx942"], "gfx942"),
-    (["gfx000", "gfx1100", "gfx1036"], "gfx1100;gfx1036"),
-    (["gfx90a:sramecc+:xnack-", "gfx90a:sramecc+:xnack+"], "gfx90a"),
-    (["gfx1100", "gfx11-generic", "gfx942", "gfx9-4-generic"], "gfx1100;gfx942"),
-])
+@pytest.mark.parametrize(
+    "said, found",
+    [
+        (["gfx000", "gfx90a"], "gfx90a"),
+        (["gfx000", "gfx000", "gfx942", "gfx942", "gfx942"], "gfx942"),
+        (["gfx000", "gfx1100", "gfx1036"], "gfx1100;gfx1036"),
+        (["gfx90a:sramecc+:xnack-", "gfx90a:sramecc+:xnack+"], "gfx90a"),
+        (["gfx1100", "gfx11-generic", "gfx942", "gfx9-4-generic"], "gfx1100;gfx942"),
+    ],
+)
 def test_what_the_enumerator_says(machine: Machine, said: list[str], found: str) -> None:
     machine.enumerator_says(*said)
     assert machine.found() == found
@@ -115,9 +130,9 @@ def test_a_gpu_that_the_compiler_does_not_know_is_said(machine: Machine) -> None
     assert "compiles for none of the GPUs that are here (gfx1201): it takes a newer ROCm" in said
 
 
-@pytest.mark.parametrize("override, found", [
-    ("10.3.0", "gfx1030"), ("9.0.10", "gfx90a"), ("nonsense", "gfx1036"), ("9.0.16", "gfx1036"),
-])
+@pytest.mark.parametrize(
+    "override, found", [("10.3.0", "gfx1030"), ("9.0.10", "gfx90a"), ("nonsense", "gfx1036"), ("9.0.16", "gfx1036")]
+)
 def test_an_override_is_what_the_runtime_takes_the_gpu_for(machine: Machine, override: str, found: str) -> None:
     machine.enumerator_says("gfx000", "gfx1036")
     assert machine.found(HSA_OVERRIDE_GFX_VERSION=override) == found
@@ -130,16 +145,23 @@ message(NOTICE "found: ${{found}}")
 """
 
 
-@pytest.mark.parametrize("refused, targets, wide", [
-    ("none", "gfx900;gfx90a:xnack-;gfx942", ""),
-    ("none", "gfx90a;gfx1030;gfx1100;gfx1201", "gfx1030;gfx1100;gfx1201"),
-    ("gfx1012|gfx1030", "gfx1030;gfx1032;gfx1036;gfx1032", "gfx1032;gfx1036"),
-    ("gfx1030", "gfx1030", ""),
-    ("gfx1250", "gfx1201;gfx1250", "gfx1201"),
-])
+@pytest.mark.parametrize(
+    "refused, targets, wide",
+    [
+        ("none", "gfx900;gfx90a:xnack-;gfx942", ""),
+        ("none", "gfx90a;gfx1030;gfx1100;gfx1201", "gfx1030;gfx1100;gfx1201"),
+        ("gfx1012|gfx1030", "gfx1030;gfx1032;gfx1036;gfx1032", "gfx1032;gfx1036"),
+        ("gfx1030", "gfx1030", ""),
+        ("gfx1250", "gfx1201;gfx1250", "gfx1201"),
+    ],
+)
 def test_waves_of_64_are_for_the_targets_that_the_compiler_and_hip_allow_them_for(
-        machine: Machine, refused: str, targets: str, wide: str) -> None:
-    machine.program("hipcc", f"""[[ " $* " == *" -mwavefrontsize64 "* ]] || exit 2
+    machine: Machine, refused: str, targets: str, wide: str
+) -> None:
+    machine.program(
+        "hipcc",
+        f"""[[ " $* " == *" -mwavefrontsize64 "* ]] || exit 2
 [[ " $* " == *" -I/opt/rocm/include -include hip/hip_runtime.h "* ]] || exit 2
-for argument in "$@"; do [[ $argument != --offload-arch=@({refused}) ]] || exit 1; done""")
+for argument in "$@"; do [[ $argument != --offload-arch=@({refused}) ]] || exit 1; done""",
+    )
     assert machine.found(WIDE_SCRIPT.replace("TARGETS", targets)) == wide

@@ -14,13 +14,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import compare
 import pytest
 import synthetic
 
-sys.path.insert(0, str(synthetic.SCRIPTS))
-
-import compare  # noqa: E402  # pylint: disable=wrong-import-position
-from hipscope_compare import noise  # noqa: E402  # pylint: disable=wrong-import-position
+from hipscope.compare import noise
 
 Json = dict[str, Any]
 
@@ -56,20 +54,31 @@ def test_the_same_is_the_same(tmp_path: Path, said: Any) -> None:
     assert (status, out, err) == (0, "9 compared: 0 worse, 0 better, 0 changed, 9 same.\n", "")
 
 
-@pytest.mark.parametrize("factor, status, verdict, change", [
-    (1.1, 1, "worse", "+10.0 %"), (0.9, 0, "better", "-10.0 %"), (0.0, 0, "better", "-100.0 %"),
-])
+@pytest.mark.parametrize(
+    "factor, status, verdict, change",
+    [(1.1, 1, "worse", "+10.0 %"), (0.9, 0, "better", "-10.0 %"), (0.0, 0, "better", "-100.0 %")],
+)
 def test_a_change(tmp_path: Path, said: Any, factor: float, status: int, verdict: str, change: str) -> None:
     data = synthetic.result()
     done, out, _ = said(*two(tmp_path, data, scaled(data, factor)))
     assert done == status
-    line, = [line for line in out.splitlines() if line.startswith("copy_rate ")]
+    (line,) = [line for line in out.splitlines() if line.startswith("copy_rate ")]
     new = {1.1: "22.00 us", 0.9: "18.00 us", 0.0: "0 us"}[factor]
     # Three samples from 0.99 to 1.02 of each median.
     spread = {1.1: "4.5 %", 0.9: "4.0 %", 0.0: "3.0 %"}[factor]
     assert line.split("  ")[0] == "copy_rate" and line.endswith(verdict)
     assert [cell.strip() for cell in line.split("  ") if cell.strip()] == [
-        "copy_rate", "sizes", "2 KiB", "time", "20.00 us", new, change, change, spread, verdict]
+        "copy_rate",
+        "sizes",
+        "2 KiB",
+        "time",
+        "20.00 us",
+        new,
+        change,
+        change,
+        spread,
+        verdict,
+    ]
 
 
 def test_noise_and_threshold_both_count(tmp_path: Path, said: Any) -> None:
@@ -89,7 +98,7 @@ def test_from_zero(tmp_path: Path, said: Any) -> None:
     data = synthetic.result()
     status, out, _ = said(*two(tmp_path, scaled(data, 0.0), data), "--json", tmp_path / "out.json")
     assert status == 1 and "from 0" in out
-    worse, = [one for one in json.loads((tmp_path / "out.json").read_text())["changes"] if one["verdict"] == "worse"]
+    (worse,) = [one for one in json.loads((tmp_path / "out.json").read_text())["changes"] if one["verdict"] == "worse"]
     assert (worse["old"], worse["change"], worse["noise"]) == (0.0, None, None)
 
 
@@ -111,7 +120,8 @@ def test_a_change_of_twice_the_spread_is_found(samples: int) -> None:
     for _ in range(500):
         old, new = ([middle + 0.002 * numbers.gauss(0, 1) for _ in range(samples)] for middle in (1, 1.05))
         found += noise.relative_change(statistics.median(old), statistics.median(new)) > (
-            noise.relative_noise(old, new) or 0)
+            noise.relative_noise(old, new) or 0
+        )
     assert found == 500
 
 
@@ -125,16 +135,32 @@ def with_value(unit: str, value: float | None, measured: bool = True) -> Json:
     return data
 
 
-@pytest.mark.parametrize("unit, old, new, measured, status, verdict", [
-    ("per thread", 64, 65, True, 0, "changed"), ("bytes/thread", 0, 16, True, 0, "changed"),
-    ("per thread", 64, 64, True, 0, None), ("per thread", 64, None, True, 0, "changed"),
-    # Beside a time it says what that says; alone it is all there is.
-    ("cycles", 100.0, 110.0, True, 0, None), ("cycles", 100.0, 110.0, False, 1, "worse"),
-    ("cycles", 100.0, 90.0, False, 0, "better"), ("cycles", 100.0, 101.0, False, 0, None),
-    ("GB/s", 100.0, 50.0, True, 0, None), ("GB/s", 100.0, 50.0, False, 0, None),
-])
-def test_values(tmp_path: Path, said: Any, unit: str, old: float, new: float | None, measured: bool,
-                status: int, verdict: str | None) -> None:
+@pytest.mark.parametrize(
+    "unit, old, new, measured, status, verdict",
+    [
+        ("per thread", 64, 65, True, 0, "changed"),
+        ("bytes/thread", 0, 16, True, 0, "changed"),
+        ("per thread", 64, 64, True, 0, None),
+        ("per thread", 64, None, True, 0, "changed"),
+        # Beside a time it says what that says; alone it is all there is.
+        ("cycles", 100.0, 110.0, True, 0, None),
+        ("cycles", 100.0, 110.0, False, 1, "worse"),
+        ("cycles", 100.0, 90.0, False, 0, "better"),
+        ("cycles", 100.0, 101.0, False, 0, None),
+        ("GB/s", 100.0, 50.0, True, 0, None),
+        ("GB/s", 100.0, 50.0, False, 0, None),
+    ],
+)
+def test_values(
+    tmp_path: Path,
+    said: Any,
+    unit: str,
+    old: float,
+    new: float | None,
+    measured: bool,
+    status: int,
+    verdict: str | None,
+) -> None:
     files = two(tmp_path, with_value(unit, old, measured), with_value(unit, new, measured))
     done, out, _ = said(*files)
     assert done == status
@@ -168,7 +194,10 @@ def test_sorted_by_size(tmp_path: Path, said: Any) -> None:
         row["measurements"][0]["samples"] = [factor * one for one in row["measurements"][0]["samples"]]
     _, out, _ = said(*two(tmp_path, old, new))
     assert [line.rsplit(None, 1)[1] for line in out.splitlines() if line.startswith("copy_rate")] == [
-        "better", "worse", "worse"]
+        "better",
+        "worse",
+        "worse",
+    ]
     assert out.index("2 KiB") < out.index("4 KiB") < out.index("1 KiB")
 
 
@@ -180,17 +209,22 @@ def test_conditions(tmp_path: Path, said: Any) -> None:
     new["clock"]["shader_mhz"] = 1600.0
     _, out, _ = said(*two(tmp_path, old, new))
     assert out.splitlines()[:5] == [
-        "WARNING: device name: Test GPU -> Other GPU", "Differs: device driver: 580.1 -> 590.2",
-        "Differs: compiler: gcc 12 -> gcc 13", "WARNING: size --bytes: 1048576 -> 2",
-        "WARNING: shader clock: 1755 MHz -> 1600 MHz"]
+        "WARNING: device name: Test GPU -> Other GPU",
+        "Differs: device driver: 580.1 -> 590.2",
+        "Differs: compiler: gcc 12 -> gcc 13",
+        "WARNING: size --bytes: 1048576 -> 2",
+        "WARNING: shader clock: 1755 MHz -> 1600 MHz",
+    ]
 
 
 def test_single_samples_are_warned_of(tmp_path: Path, said: Any) -> None:
     old, new = synthetic.result(), synthetic.result()
     new["options"]["preset"] = "once"
     _, out, _ = said(*two(tmp_path, old, new))
-    assert out.splitlines()[:2] == ["Differs: option preset: default -> once",
-                                    "WARNING: --once takes one sample, of which no noise is known"]
+    assert out.splitlines()[:2] == [
+        "Differs: option preset: default -> once",
+        "WARNING: --once takes one sample, of which no noise is known",
+    ]
     _, out, _ = said(*two(tmp_path / "same", new, new))
     assert out.startswith("WARNING: --once takes")
 
@@ -220,8 +254,7 @@ def test_all_only_and_json(tmp_path: Path, said: Any) -> None:
     files = two(tmp_path, data, scaled(data, 2))
     status, out, _ = said(*files, "--all", "--only", "sizes/[12] KiB/time", "--json", tmp_path / "out.json")
     assert status == 1
-    assert [line.rsplit(None, 1)[1] for line in out.splitlines() if line.startswith("copy_rate")] == [
-        "worse", "same"]
+    assert [line.rsplit(None, 1)[1] for line in out.splitlines() if line.startswith("copy_rate")] == ["worse", "same"]
     found = json.loads((tmp_path / "out.json").read_text())
     assert found["counts"] == {"worse": 1, "better": 0, "changed": 0, "same": 1}
     assert found["changes"][0]["change"] == pytest.approx(1.0)
@@ -237,11 +270,17 @@ def test_a_file_that_says_nothing_hostile_to_a_terminal(tmp_path: Path, said: An
     assert "\x1b" not in out and "\u202e" not in out and "a[31m b" in out
 
 
-@pytest.mark.parametrize("arguments, part", [
-    (["--threshold", "much"], "--threshold"), (["--threshold", "-1"], "--threshold"),
-    (["--threshold", "nan"], "--threshold"), (["--only", "("], "regular expression"),
-    (["--only", "nothing of that name"], "nothing of that name"), (["--json", "/dev/null/x.json"], "/dev/null/x.json"),
-])
+@pytest.mark.parametrize(
+    "arguments, part",
+    [
+        (["--threshold", "much"], "--threshold"),
+        (["--threshold", "-1"], "--threshold"),
+        (["--threshold", "nan"], "--threshold"),
+        (["--only", "("], "regular expression"),
+        (["--only", "nothing of that name"], "nothing of that name"),
+        (["--json", "/dev/null/x.json"], "/dev/null/x.json"),
+    ],
+)
 def test_bad_options(tmp_path: Path, said: Any, arguments: list[str], part: str) -> None:
     status, out, err = said(*arguments, *two(tmp_path, synthetic.result(), synthetic.result()))
     assert (status, out) == (2, "")
@@ -253,9 +292,12 @@ def test_bad_input(tmp_path: Path, said: Any) -> None:
     other = synthetic.write(tmp_path / "other", synthetic.result("other"))
     (tmp_path / "bad.json").write_text("{")
     for first, second, part in (
-        (old, other, "no experiment in common: copy_rate against other"), (old.parent, other.parent, "in common"),
-        (old.parent, old, "not of one kind"), (old, tmp_path / "bad.json", "bad.json is not a whole JSON file"),
-        (tmp_path / "missing", old, "missing cannot be read"), (old.parent, tmp_path, "bad.json is not a whole"),
+        (old, other, "no experiment in common: copy_rate against other"),
+        (old.parent, other.parent, "in common"),
+        (old.parent, old, "not of one kind"),
+        (old, tmp_path / "bad.json", "bad.json is not a whole JSON file"),
+        (tmp_path / "missing", old, "missing cannot be read"),
+        (old.parent, tmp_path, "bad.json is not a whole"),
     ):
         status, out, err = said(first, second, "--json", tmp_path / "out.json")
         assert (status, out) == (2, "") and part in err and err.count("\n") == 1, (first, second, err)
@@ -264,8 +306,9 @@ def test_bad_input(tmp_path: Path, said: Any) -> None:
 
 def test_command_line(tmp_path: Path) -> None:
     def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([sys.executable, synthetic.SCRIPTS / "compare.py", *arguments],
-                              capture_output=True, text=True, check=False)
+        return subprocess.run(
+            [sys.executable, synthetic.SCRIPTS / "compare.py", *arguments], capture_output=True, text=True, check=False
+        )
 
     data = synthetic.result()
     old, new = two(tmp_path, data, scaled(data, 2))
@@ -275,8 +318,12 @@ def test_command_line(tmp_path: Path) -> None:
     assert os.listdir(tmp_path / "old") == ["copy_rate.json"]
 
 
-def run_of(numbers: random.Random, uuid: str = "", scale: Callable[[str, int], float] = lambda sweep, row: 1.0,
-           clock: float = 1500.0) -> list[Json]:
+def run_of(
+    numbers: random.Random,
+    uuid: str = "",
+    scale: Callable[[str, int], float] = lambda sweep, row: 1.0,
+    clock: float = 1500.0,
+) -> list[Json]:
     """A run of three experiments with ten sweeps of 20 rows each, whose times vary from run to run by long tails."""
     found = []
     for number in range(3):
@@ -300,7 +347,7 @@ def run_of(numbers: random.Random, uuid: str = "", scale: Callable[[str, int], f
 @pytest.fixture
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Writes runs, and takes a device block with a UUID whether or not the schema knows one yet."""
-    from hipscope_report import load
+    from hipscope.results import load
 
     monkeypatch.setattr(load, "check", lambda *_: None)
 
@@ -329,8 +376,9 @@ def test_two_runs_of_one_build_differ_in_nothing(runs: Any, said: Any) -> None:
 
 def test_what_changed_among_noise_is_found(runs: Any, said: Any) -> None:
     numbers = random.Random(2)
-    status, out, _ = said(runs("old", numbers),
-                          runs("new", numbers, scale=lambda sweep, row: 4.0 if (sweep, row) == ("s3", 7) else 1.0))
+    status, out, _ = said(
+        runs("old", numbers), runs("new", numbers, scale=lambda sweep, row: 4.0 if (sweep, row) == ("s3", 7) else 1.0)
+    )
     worse = [line for line in out.splitlines() if line.endswith("worse")]
     assert status == 1 and len(worse) == 3 and all("row 7" in line for line in worse)
 
@@ -355,7 +403,7 @@ def test_a_sweep_as_a_whole(runs: Any, said: Any, tmp_path: Path) -> None:
     old = runs("old", numbers)
     new = runs("new", numbers, scale=lambda sweep, row: 1.2 if sweep == "s3" else 1.0)
     status, out, _ = said(old, new, "--json", tmp_path / "out.json", "--only", "experiment_1/")
-    line, = [line.split() for line in out.splitlines() if line.startswith("experiment_1") and "row" not in line]
+    (line,) = [line.split() for line in out.splitlines() if line.startswith("experiment_1") and "row" not in line]
     assert status == 1 and line[:3] == ["experiment_1", "s3", "20"] and line[-1] == "worse"
     found = json.loads((tmp_path / "out.json").read_text())["sweeps"]
     assert [one["sweep"] for one in found if one["verdict"] == "worse"] == ["s3"]
@@ -389,8 +437,9 @@ def test_another_card_by_where_its_units_lie(tmp_path: Path, said: Any) -> None:
     def card(name: str, moved: set[int], model: str = "Test GPU") -> Path:
         rows = [synthetic.row(str(unit), unit, 1e-4, 1.0) for unit in range(20)]
         for row in rows:
-            row["values"] = [{"name": "latency", "value": 290.0 * (1.03 if row["x"] in moved else 1.0),
-                              "unit": "cycles"}]
+            row["values"] = [
+                {"name": "latency", "value": 290.0 * (1.03 if row["x"] in moved else 1.0), "unit": "cycles"}
+            ]
         data = synthetic.result("memory_latency", sweeps=[synthetic.sweep("units", rows)])
         data["device"]["name"] = model
         return synthetic.write(tmp_path / name, data)
@@ -401,8 +450,9 @@ def test_another_card_by_where_its_units_lie(tmp_path: Path, said: Any) -> None:
     assert "another card" not in said(first, card("model", {8, 9}, "Other GPU"))[1]
 
 
-@pytest.mark.parametrize("arguments", [["x"], ["x", "y", "z"], ["--old", "x"], ["x", "y", "--old", "z"],
-                                       ["x", "--old", "y", "--new", "z"]])
+@pytest.mark.parametrize(
+    "arguments", [["x"], ["x", "y", "z"], ["--old", "x"], ["x", "y", "--old", "z"], ["x", "--old", "y", "--new", "z"]]
+)
 def test_two_sides_are_needed(said: Any, arguments: list[str]) -> None:
     assert said(*arguments) == (2, "", "compare.py: give OLD and NEW, or --old and --new with one run or more each.\n")
 
@@ -423,18 +473,22 @@ def one_card(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Takes the runs for valid, which takes long to see."""
-    from hipscope_report import load
+    from hipscope.results import load
 
     monkeypatch.setattr(load, "check", lambda *_: None)
 
 
-@pytest.mark.parametrize("old, new", [
-    ("A", "B"), ("A", "C"), ("A", "D"), ("B", "C"), ("B", "D"), ("C", "D"), ("AB", "CD"), ("AC", "BD"), ("AD", "BC")])
-def test_real_runs_of_one_card_differ_in_nothing(one_card: Path, unchecked: None, said: Any, tmp_path: Path,
-                                                 old: str, new: str) -> None:
+@pytest.mark.parametrize(
+    "old, new",
+    [("A", "B"), ("A", "C"), ("A", "D"), ("B", "C"), ("B", "D"), ("C", "D"), ("AB", "CD"), ("AC", "BD"), ("AD", "BC")],
+)
+def test_real_runs_of_one_card_differ_in_nothing(
+    one_card: Path, unchecked: None, said: Any, tmp_path: Path, old: str, new: str
+) -> None:
     out = tmp_path / "out.json"
-    status, text, _ = said("--old", *(one_card / one for one in old), "--new", *(one_card / one for one in new),
-                           "--json", out)
+    status, text, _ = said(
+        "--old", *(one_card / one for one in old), "--new", *(one_card / one for one in new), "--json", out
+    )
     assert (status, text) == (0, "4751 compared: 0 worse, 0 better, 0 changed, 4751 same.\n")
     found = json.loads(out.read_text())
     assert {one["verdict"] for one in found["sweeps"]} == {"same"}
@@ -458,10 +512,18 @@ def made_slower(run: Path, to: Path, place: tuple[str, str, str | None]) -> Path
     return to
 
 
-@pytest.mark.parametrize("place", [("lds_banks", "chase-4", None), ("lds_banks", "published", None),
-                                   ("ilp_tlp", "fp64-fma-grid", None), ("ilp_tlp", "peak", "FP32 FMA")])
-def test_three_per_cent_are_found_among_real_runs(one_card: Path, unchecked: None, said: Any, tmp_path: Path,
-                                                  place: tuple[str, str, str | None]) -> None:
+@pytest.mark.parametrize(
+    "place",
+    [
+        ("lds_banks", "chase-4", None),
+        ("lds_banks", "published", None),
+        ("ilp_tlp", "fp64-fma-grid", None),
+        ("ilp_tlp", "peak", "FP32 FMA"),
+    ],
+)
+def test_three_per_cent_are_found_among_real_runs(
+    one_card: Path, unchecked: None, said: Any, tmp_path: Path, place: tuple[str, str, str | None]
+) -> None:
     new = [made_slower(one_card / one, tmp_path / one, place) for one in "CD"]
     status, text, _ = said("--old", one_card / "A", one_card / "B", "--new", *new)
     worse = [line.split() for line in text.splitlines() if line.endswith(" worse")]

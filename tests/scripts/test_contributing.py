@@ -24,16 +24,38 @@ def example() -> str:
 
 def test_the_example_compiles_without_a_warning() -> None:
     # The loops' pragmas are for other compilers.
-    command = ["c++", "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wshadow", "-Wno-unknown-pragmas", "-Werror",
-               "-DHIPSCOPE_BACKEND_HOST", "-I", "include", "-I", "backends/host/include", "-x", "c++", "-"]
+    command = [
+        "c++",
+        "-std=c++20",
+        "-fsyntax-only",
+        "-Wall",
+        "-Wextra",
+        "-Wshadow",
+        "-Wno-unknown-pragmas",
+        "-Werror",
+        "-DHIPSCOPE_BACKEND_HOST",
+        "-I",
+        "include",
+        "-I",
+        "backends/host/include",
+        "-x",
+        "c++",
+        "-",
+    ]
     done = subprocess.run(command, input=example(), cwd=REPOSITORY, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.skipif(shutil.which("clang-format") is None, reason="there is no clang-format")
 def test_the_example_is_laid_out_as_the_sources_are() -> None:
-    done = subprocess.run(["clang-format", "--dry-run", "-Werror", f"--assume-filename=src/{NEW}.cpp"],
-                          input=example(), cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["clang-format", "--dry-run", "-Werror", f"--assume-filename=src/{NEW}.cpp"],
+        input=example(),
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -47,10 +69,13 @@ def test_links_and_paths_lead_somewhere() -> None:
 
 
 def test_sections_that_are_linked_are_there() -> None:
-    for file, anchor in re.findall(r"\]\(([\w.]*)#([^)]+)\)", TEXT):
+    for file, anchor in re.findall(r"\]\(([\w./-]*)#([^)]+)\)", TEXT):
         text = (REPOSITORY / (file or "CONTRIBUTING.md")).read_text(encoding="utf-8")
-        headings = [re.sub(r"[^\w -]", "", line.lstrip("# ")).lower().replace(" ", "-")
-                    for line in text.splitlines() if line.startswith("#")]
+        headings = [
+            re.sub(r"[^\w -]", "", line.lstrip("# ")).lower().replace(" ", "-")
+            for line in text.splitlines()
+            if line.startswith("#")
+        ]
         assert anchor in headings, anchor
 
 

@@ -24,13 +24,27 @@ def program(path: Path, *lines: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("architectures", "named"), [
-    ("90", "90"), ("80;90", "80;90"), ("90a-real", "90a-real"), ("native", "80;90"),
-    ("all", "75;80;86;89;90;100;103;120"), ("all-major", "75;80;90;100;120")])
+@pytest.mark.parametrize(
+    ("architectures", "named"),
+    [
+        ("90", "90"),
+        ("80;90", "80;90"),
+        ("90a-real", "90a-real"),
+        ("native", "80;90"),
+        ("all", "75;80;86;89;90;100;103;120"),
+        ("all-major", "75;80;90;100;120"),
+    ],
+)
 def test_architectures(tmp_path: Path, architectures: str, named: str) -> None:
     script = tmp_path / "script.cmake"
-    script.write_text(SCRIPT.format(module=synthetic.REPOSITORY / "cmake" / "cuda_architectures.cmake",
-                                    architectures=architectures, compiler=program(tmp_path / "nvcc", *KNOWN),
-                                    tool=program(tmp_path / "nvidia-smi", "8.0", "9.0", "8.0")), encoding="utf-8")
+    script.write_text(
+        SCRIPT.format(
+            module=synthetic.REPOSITORY / "cmake" / "cuda_architectures.cmake",
+            architectures=architectures,
+            compiler=program(tmp_path / "nvcc", *KNOWN),
+            tool=program(tmp_path / "nvidia-smi", "8.0", "9.0", "8.0"),
+        ),
+        encoding="utf-8",
+    )
     done = subprocess.run(["cmake", "-P", script], check=True, capture_output=True, text=True)
     assert f"named: {named}\n" in done.stderr

@@ -4,8 +4,10 @@ import re
 
 from synthetic import REPOSITORY
 
-COUNTER = re.compile(r"(?<![\w.:>])clock\(\)(?! const)|\b(clock64|__clock64|__clock|__clock_u64|"
-                     r"__builtin_readcyclecounter|__builtin_amdgcn_s_memtime)\s*\(|s_memtime|SHADER_CYCLES|%clock")
+COUNTER = re.compile(
+    r"(?<![\w.:>])clock\(\)(?! const)|\b(clock64|__clock64|__clock|__clock_u64|"
+    r"__builtin_readcyclecounter|__builtin_amdgcn_s_memtime)\s*\(|s_memtime|SHADER_CYCLES|%clock"
+)
 READER = "include/hipscope/cycle_counter.h"
 
 
@@ -19,8 +21,12 @@ def readings(path):
 def kernel_sources():
     """Everything that may hold device code."""
     folders = ("include", "src", "tests/device")
-    return [path for folder in folders for path in sorted((REPOSITORY / folder).rglob("*"))
-            if path.suffix in (".h", ".hip", ".hpp")]
+    return [
+        path
+        for folder in folders
+        for path in sorted((REPOSITORY / folder).rglob("*"))
+        if path.suffix in (".h", ".hip", ".hpp")
+    ]
 
 
 def test_the_counter_is_read_in_one_place():

@@ -21,8 +21,13 @@ esac
 def run(sandbox: Sandbox, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Runs the script over the sandbox's binaries."""
     return subprocess.run(
-        [str(synthetic.REPOSITORY / "scripts" / "disturbed.sh"), *arguments], cwd=sandbox.root,
-        timeout=LONGEST_S, capture_output=True, text=True, check=False)
+        [str(synthetic.REPOSITORY / "scripts" / "disturbed.sh"), *arguments],
+        cwd=sandbox.root,
+        timeout=LONGEST_S,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def add_disturber(sandbox: Sandbox, status: int = 0) -> None:
@@ -34,8 +39,16 @@ def add_disturber(sandbox: Sandbox, status: int = 0) -> None:
 
 def usual(sandbox: Sandbox) -> list[str]:
     """The options of a run."""
-    return ["--build-dir", str(sandbox.build), "--out", str(sandbox.root / "beside"), "--backend", "nvidia",
-            "--only", "^copy_rate$"]
+    return [
+        "--build-dir",
+        str(sandbox.build),
+        "--out",
+        str(sandbox.root / "beside"),
+        "--backend",
+        "nvidia",
+        "--only",
+        "^copy_rate$",
+    ]
 
 
 def test_bursts_lie_beside_the_experiments(sandbox: Sandbox) -> None:
@@ -66,12 +79,15 @@ def test_the_status_of_run_all_is_passed_on(sandbox: Sandbox) -> None:
     assert "copy_rate: FAILED (verification)" in done.stdout
 
 
-@pytest.mark.parametrize("arguments, said", [
-    ([], "disturbed.sh: it needs --build-dir and --out; see --help.\n"),
-    (["--out", "x"], "disturbed.sh: it needs --build-dir and --out; see --help.\n"),
-    (["--out"], "disturbed.sh: --out needs a value; see --help.\n"),
-    (["--out", "x", "--build-dir", "nowhere"], "disturbed.sh: there is no nowhere/bin/memory_bandwidth.\n"),
-])
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        ([], "disturbed.sh: it needs --build-dir and --out; see --help.\n"),
+        (["--out", "x"], "disturbed.sh: it needs --build-dir and --out; see --help.\n"),
+        (["--out"], "disturbed.sh: --out needs a value; see --help.\n"),
+        (["--out", "x", "--build-dir", "nowhere"], "disturbed.sh: there is no nowhere/bin/memory_bandwidth.\n"),
+    ],
+)
 def test_bad_usage(sandbox: Sandbox, arguments: list[str], said: str) -> None:
     done = run(sandbox, *arguments)
     assert done.returncode == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -15,8 +16,10 @@ import synthetic
 ROOT = synthetic.SCRIPTS.parent
 DOCUMENTS = sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("results/**/*.md")})
 # What is written first, and what is made from it.
-TRANSLATED = {ROOT / "README.md": ROOT / "README.zh-CN.md",
-              **{page: ROOT / "docs" / "zh-CN" / page.name for page in sorted(ROOT.glob("docs/*.md"))}}
+TRANSLATED = {
+    ROOT / "README.md": ROOT / "README.zh-CN.md",
+    **{page: ROOT / "docs" / "zh-CN" / page.name for page in sorted(ROOT.glob("docs/*.md"))},
+}
 LINK = re.compile(r"\]\(([^()\s]*(?:\([^()\s]*\)[^()\s]*)*)\)")
 
 
@@ -84,13 +87,31 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
     root.mkdir()
     (tmp_path / "beside.md").write_text("")
     (root / "other.md").write_text("# Its `name`: what (it) is?\n\n## Twice\n\n## Twice\n\n```\n# code\n```\n")
-    good = ("other.md", "other.md#its-name-what-it-is", "other.md#twice", "other.md#twice-1", "#here", ".",
-            "https://example.org/x#y")
-    bad = ("absent.md", "Other.md", "other.md#absent", "other.md#twice-2", "other.md#code", "#there",
-           "../beside.md", "/other.md", ".#here", "")
+    good = (
+        "other.md",
+        "other.md#its-name-what-it-is",
+        "other.md#twice",
+        "other.md#twice-1",
+        "#here",
+        ".",
+        "https://example.org/x#y",
+    )
+    bad = (
+        "absent.md",
+        "Other.md",
+        "other.md#absent",
+        "other.md#twice-2",
+        "other.md#code",
+        "#there",
+        "../beside.md",
+        "/other.md",
+        ".#here",
+        "",
+    )
     page = root / "page.md"
-    page.write_text("# Here\n\n`[code](absent)`\n\n```\n[code](absent)\n```\n"
-                    + "".join(f"![a]({link})\n" for link in good + bad))
+    page.write_text(
+        "# Here\n\n`[code](absent)`\n\n```\n[code](absent)\n```\n" + "".join(f"![a]({link})\n" for link in good + bad)
+    )
     assert wrong_links(page, root) == list(bad)
 
 
@@ -100,12 +121,47 @@ def commands(text: str) -> list[tuple[str, str]]:
 
 
 def test_sweeps_that_are_named_are_there() -> None:
-    found = commands((ROOT / "README.md").read_text(encoding="utf-8"))
+    found = commands((ROOT / "docs" / "which-experiment.md").read_text(encoding="utf-8"))
     assert len(found) > 15
     for experiment, choice in found:
         path = ROOT / "results" / "nvidia-h200" / f"{experiment}.json"
         result = json.loads(path.read_text(encoding="utf-8"))
         assert any(re.search(choice, sweep["name"]) for sweep in result["sweeps"]), (experiment, choice)
+
+
+def experiments() -> list[str]:
+    """The experiments in the order of CMakeLists.txt."""
+    text = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
+    return re.findall(r"^hipscope_add_e\w+\((?:\S*/)?(\w+)(?:\.hip)?[ )]", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", ["README.md", "README.zh-CN.md"])
+def test_every_experiment_has_a_row_and_a_section(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    rows = re.findall(r"^\| \[`(\w+)`\]\(([^)#]+)#([^)]+)\) \|", text, re.MULTILINE)
+    assert sorted(name for name, _, _ in rows) == sorted(experiments())
+    for name, file, anchor in rows:
+        assert anchor.startswith(name) and anchor in anchors((ROOT / file).read_text(encoding="utf-8"))
+
+
+def first_table(text: str) -> list[str]:
+    """The lines of a document's first table, without its head."""
+    lines = text.split("\n")
+    first = next(number for number, line in enumerate(lines) if line.startswith("|"))
+    return list(itertools.takewhile(lambda line: line.startswith("|"), lines[first + 2 :]))
+
+
+@pytest.mark.parametrize("page", ["README.md", "README.zh-CN.md"])
+def test_the_excerpt_is_the_cards(page: str) -> None:
+    card = (ROOT / "results" / "nvidia-h200" / "card.md").read_text(encoding="utf-8").split("\n")
+    rows = first_table((ROOT / page).read_text(encoding="utf-8"))
+    assert len(rows) > 5
+    assert [row for row in rows if not any(line.startswith(row) for line in card)] == []
+
+
+def test_the_readme_is_short() -> None:
+    for page in ("README.md", "README.zh-CN.md"):
+        assert len((ROOT / page).read_text(encoding="utf-8").split("\n")) < 200
 
 
 def of_table(text: str) -> list[list[str]]:
@@ -144,8 +200,9 @@ def differences(original: str, translation: str) -> list[str]:
     """Where a translation's skeleton is another one than its original's."""
     first, second = skeleton(original), skeleton(translation)
     found = [f"{what}: {a} - {b}" for what in first for a, b in zip(first[what], second[what]) if a != b]
-    return found + [f"{what}: {len(first[what])} - {len(second[what])}" for what in first
-                    if len(first[what]) != len(second[what])]
+    return found + [
+        f"{what}: {len(first[what])} - {len(second[what])}" for what in first if len(first[what]) != len(second[what])
+    ]
 
 
 @pytest.mark.parametrize("original", TRANSLATED, ids=lambda one: str(one.relative_to(ROOT)))
@@ -161,14 +218,24 @@ def test_each_language_leads_to_the_other(original: Path) -> None:
         assert os.path.relpath(other, page.parent) in top
 
 
-@pytest.mark.parametrize(("old", "new", "what"), [
-    ("| a | 1.5 |", "| a | 1.4 |", "numbers of table rows"), ("| b | 7 |\n", "", "numbers of table rows"),
-    ("## Two `x`", "## Two `y`", "headings"), ("## Two", "### Two", "headings"),
-    ("int i = 1;", "int i = 2;", "code blocks"), ("plot.svg", "other.svg", "pictures"),
-    ("see `run`", "see run", "code"), ("of 12.5 %", "of 12.4 %", "numbers of the text")])
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ("| a | 1.5 |", "| a | 1.4 |", "numbers of table rows"),
+        ("| b | 7 |\n", "", "numbers of table rows"),
+        ("## Two `x`", "## Two `y`", "headings"),
+        ("## Two", "### Two", "headings"),
+        ("int i = 1;", "int i = 2;", "code blocks"),
+        ("plot.svg", "other.svg", "pictures"),
+        ("see `run`", "see run", "code"),
+        ("of 12.5 %", "of 12.4 %", "numbers of the text"),
+    ],
+)
 def test_a_translation_that_drifts_is_found(old: str, new: str, what: str) -> None:
-    original = ("# One\n\n## Two `x`\n\n| a | 1.5 |\n| b | 7 |\n\n```\nint i = 1;  // said\n```\n\n"
-                "![p](plot.svg) see `run`, of 12.5 %\n")
+    original = (
+        "# One\n\n## Two `x`\n\n| a | 1.5 |\n| b | 7 |\n\n```\nint i = 1;  // said\n```\n\n"
+        "![p](plot.svg) see `run`, of 12.5 %\n"
+    )
     said_otherwise = original.replace("// said", "// told").replace("One", "Eins").replace("| a |", "| A |")
     assert differences(original, said_otherwise) == []
     assert old in original

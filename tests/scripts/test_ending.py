@@ -34,11 +34,14 @@ def start(program: str, *arguments: object, **streams: Any) -> subprocess.Popen[
     """Starts a program that can be interrupted, and whose output is buffered as it is for a user."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     return subprocess.Popen(
-        [sys.executable, str(SCRIPTS / program), *map(str, arguments)], text=True, stdin=subprocess.DEVNULL,
+        [sys.executable, str(SCRIPTS / program), *map(str, arguments)],
+        text=True,
+        stdin=subprocess.DEVNULL,
         env=environment,
         # Tests started in the background inherit an ignored SIGINT.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams})
+        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams},
+    )
 
 
 def results(folder: Path) -> Path:
@@ -97,7 +100,7 @@ WRITES_FOR_LONG = """
 import os, sys
 sys.path.insert(0, sys.argv[1])
 from pathlib import Path
-from hipscope_report import ending, whole_file
+from hipscope.results import ending, whole_file
 replace = os.replace
 def slow(old, new):
     os.kill(os.getpid(), int(sys.argv[3]))
@@ -115,10 +118,15 @@ def test_an_interrupt_waits_until_the_file_is_whole(tmp_path: Path, number: sign
     (tmp_path / "file").write_text("old")
     process = subprocess.Popen(
         [sys.executable, "-c", WRITES_FOR_LONG, str(SCRIPTS), str(tmp_path / "file"), str(int(number))],
-        text=True, stderr=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        text=True,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     _, errors = process.communicate(timeout=300)
     assert (process.returncode, errors) == (
-        STATUSES[number], "program: interrupted; every file is as it was or whole.\n")
+        STATUSES[number],
+        "program: interrupted; every file is as it was or whole.\n",
+    )
     assert snapshot(tmp_path) == {"file": b"new"}
 
 
@@ -151,7 +159,8 @@ def test_what_nohup_ignores_stays_ignored(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("old")
     process = subprocess.Popen(
         [sys.executable, "-c", WRITES_FOR_LONG, str(SCRIPTS), str(tmp_path / "file"), str(int(signal.SIGHUP))],
-        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+    )
     assert process.wait(60) == 0
 
 
@@ -168,16 +177,31 @@ def no_reader() -> Any:
 
 
 @pytest.mark.parametrize("make, reason", [(full_disk, "No space left on device"), (no_reader, "Broken pipe")])
-@pytest.mark.parametrize("program, arguments, status", [
-    ("compare.py", lambda folder: [folder, folder, "--all"], 2),
-    ("report.py", lambda folder: ["--check", folder], 1),
-    ("sass_report.py", lambda folder: ["--out", folder / "page", Path(__file__).parent / "data" / "loops.sass"], None),
-    ("ncu_report.py",
-     lambda folder: ["--out", folder / "page", "--csv", Path(__file__).parent / "data" / "profile.csv"], None),
-])
+@pytest.mark.parametrize(
+    "program, arguments, status",
+    [
+        ("compare.py", lambda folder: [folder, folder, "--all"], 2),
+        ("report.py", lambda folder: ["--check", folder], 1),
+        (
+            "sass_report.py",
+            lambda folder: ["--out", folder / "page", Path(__file__).parent / "data" / "loops.sass"],
+            None,
+        ),
+        (
+            "ncu_report.py",
+            lambda folder: ["--out", folder / "page", "--csv", Path(__file__).parent / "data" / "profile.csv"],
+            None,
+        ),
+    ],
+)
 def test_output_that_nobody_takes_is_one_sentence(
-        tmp_path: Path, make: Callable[[], Any], reason: str, program: str,
-        arguments: Callable[[Path], list[object]], status: int | None) -> None:
+    tmp_path: Path,
+    make: Callable[[], Any],
+    reason: str,
+    program: str,
+    arguments: Callable[[Path], list[object]],
+    status: int | None,
+) -> None:
     folder = results(tmp_path / "results")
     with make() as output:
         process = start(program, *arguments(folder), stdout=output)
@@ -185,8 +209,7 @@ def test_output_that_nobody_takes_is_one_sentence(
     if status is None:  # it prints nothing
         assert (process.returncode, errors) == (0, "")
     else:
-        assert (process.returncode, errors) == (
-            status, f"{program}: standard output cannot be written: {reason}.\n")
+        assert (process.returncode, errors) == (status, f"{program}: standard output cannot be written: {reason}.\n")
 
 
 def test_a_full_disk_keeps_the_old_page(tmp_path: Path) -> None:
@@ -196,8 +219,11 @@ def test_a_full_disk_keeps_the_old_page(tmp_path: Path) -> None:
     limit = 2048  # bytes of a file
     done = subprocess.run(
         [sys.executable, str(SCRIPTS / "html_report.py"), *map(str, commands(folder)["html_report.py"])],
-        capture_output=True, text=True, check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+    )
     assert done.returncode == 1
     assert done.stderr == f"html_report.py: {folder}/report.html cannot be written: File too large.\n"
     assert snapshot(folder) == before

@@ -44,18 +44,25 @@ class User:
 
     def write(self, archive_hash: str = "") -> None:
         """Writes the project; a hash in place of the archive's own."""
+
         def sha256(path: Path) -> str:
             return hashlib.sha256(path.read_bytes()).hexdigest()
+
         archive, header = self.origin / "v1.0.tar.gz", self.origin / "one.h"
-        (self.folder / "CMakeLists.txt").write_text(PROJECT.format(
-            fetch=synthetic.REPOSITORY / "cmake" / "fetch.cmake", url=archive.as_uri(), header_url=header.as_uri(),
-            archive_hash=archive_hash or sha256(archive), header_hash=sha256(header)))
+        (self.folder / "CMakeLists.txt").write_text(
+            PROJECT.format(
+                fetch=synthetic.REPOSITORY / "cmake" / "fetch.cmake",
+                url=archive.as_uri(),
+                header_url=header.as_uri(),
+                archive_hash=archive_hash or sha256(archive),
+                header_hash=sha256(header),
+            )
+        )
 
     def configure(self, *options: str) -> subprocess.CompletedProcess[str]:
         """Configures in the folder `build`."""
         folders = ["-S", str(self.folder), "-B", str(self.folder / "build")]
-        return subprocess.run(["cmake", "-G", "Ninja", *folders, *options],
-                              capture_output=True, text=True, check=False)
+        return subprocess.run(["cmake", "-G", "Ninja", *folders, *options], capture_output=True, text=True, check=False)
 
 
 @pytest.fixture
@@ -79,8 +86,10 @@ def test_a_download_may_be_forbidden(user: User) -> None:
     assert done.returncode == 1 and "downloading" not in done.stdout
     said = " ".join(done.stderr.split())
     assert "no_such_lib is not installed, and HIPSCOPE_FETCH is OFF. Debian and Ubuntu: libnosuch-dev" in said
-    assert ("no_such_header is not installed, and HIPSCOPE_FETCH is OFF. Debian and Ubuntu: libone-dev; "
-            f"its archive: file://{user.origin}/one.h") in said
+    assert (
+        "no_such_header is not installed, and HIPSCOPE_FETCH is OFF. Debian and Ubuntu: libone-dev; "
+        f"its archive: file://{user.origin}/one.h"
+    ) in said
     assert "-DHIPSCOPE_ARCHIVES=FOLDER" in said and "-DFETCHCONTENT_SOURCE_DIR_<NAME>=FOLDER" in said
 
 
@@ -100,13 +109,15 @@ def test_another_file_than_expected_is_refused(user: User) -> None:
         done = user.configure()
         assert done.returncode == 1
         said = " ".join(done.stderr.split())
-        assert re.search("no_such_lib was downloaded, but is another file than expected: "
-                         f"SHA256 [0-9a-f]+, not {'0' * 64}", said)
+        assert re.search(
+            f"no_such_lib was downloaded, but is another file than expected: SHA256 [0-9a-f]+, not {'0' * 64}", said
+        )
 
 
 @pytest.mark.parametrize("in_environment", [False, True])
-def test_archives_of_a_folder_under_any_names(user: User, monkeypatch: pytest.MonkeyPatch,
-                                              in_environment: bool) -> None:
+def test_archives_of_a_folder_under_any_names(
+    user: User, monkeypatch: pytest.MonkeyPatch, in_environment: bool
+) -> None:
     folder = user.folder / "archives"
     user.origin.rename(folder)
     (folder / "v1.0.tar.gz").rename(folder / "no-such-lib.tgz")
@@ -124,8 +135,11 @@ def test_archives_of_a_folder_under_any_names(user: User, monkeypatch: pytest.Mo
 
 
 def test_sources_that_are_unpacked_already(user: User) -> None:
-    done = user.configure("-DHIPSCOPE_FETCH=OFF", f"-DFETCHCONTENT_SOURCE_DIR_NO_SUCH_LIB={user.sources}",
-                          f"-DFETCHCONTENT_SOURCE_DIR_NO_SUCH_HEADER={user.origin}")
+    done = user.configure(
+        "-DHIPSCOPE_FETCH=OFF",
+        f"-DFETCHCONTENT_SOURCE_DIR_NO_SUCH_LIB={user.sources}",
+        f"-DFETCHCONTENT_SOURCE_DIR_NO_SUCH_HEADER={user.origin}",
+    )
     assert done.returncode == 0, done.stderr
     assert "read: one two" in done.stdout
 

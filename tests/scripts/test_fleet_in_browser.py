@@ -8,8 +8,7 @@ from typing import Any
 import made_fleet
 import pytest
 from test_fleet_report import report
-from test_html_in_browser import (  # noqa: F401  # pylint: disable=unused-import
-    DESKTOP, PHONE, browser, complaints, show)
+from test_html_in_browser import DESKTOP, PHONE, complaints, show
 
 pytestmark = pytest.mark.slow
 
@@ -34,7 +33,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [DESKTOP, PHONE])
-def test_no_error_and_no_overflow(browser: Any, page: Path, size: tuple[int, int], scheme: str) -> None:  # noqa: F811
+def test_no_error_and_no_overflow(browser: Any, page: Path, size: tuple[int, int], scheme: str) -> None:
     show(browser, page, size, scheme)
     width, inner = browser.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
     assert inner == size[0] and width <= size[0]
@@ -47,13 +46,15 @@ def test_no_error_and_no_overflow(browser: Any, page: Path, size: tuple[int, int
     assert complaints(browser) == []
 
 
-def move(browser: Any, kind: str, x: float, y: float) -> None:  # noqa: F811
+def move(browser: Any, kind: str, x: float, y: float) -> None:
     """The mouse, at a place of the window."""
-    browser.execute_cdp_cmd("Input.dispatchMouseEvent", {
-        "type": kind, "x": x, "y": y, "button": "none" if kind == "mouseMoved" else "left", "clickCount": 1})
+    browser.execute_cdp_cmd(
+        "Input.dispatchMouseEvent",
+        {"type": kind, "x": x, "y": y, "button": "none" if kind == "mouseMoved" else "left", "clickCount": 1},
+    )
 
 
-def test_a_dot_tells_its_gpu_and_is_marked(browser: Any, page: Path) -> None:  # noqa: F811
+def test_a_dot_tells_its_gpu_and_is_marked(browser: Any, page: Path) -> None:
     show(browser, page, DESKTOP, "light")
     browser.execute_script("document.querySelector('canvas').scrollIntoView({block: 'center'})")
     browser.execute_async_script("requestAnimationFrame(() => setTimeout(arguments[0], 100))")

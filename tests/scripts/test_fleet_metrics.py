@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import copy
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import synthetic
 
-sys.path.insert(0, str(synthetic.SCRIPTS))
-
-from hipscope_fleet import metrics  # noqa: E402  # pylint: disable=wrong-import-position
+from hipscope.fleet import metrics
 
 Json = dict[str, Any]
 
@@ -49,7 +46,7 @@ def test_without_a_clock_the_time_counts(tmp_path: Path) -> None:
     data = peak()
     data["sweeps"][0]["rows"][0]["measurements"][0]["shader_mhz"] = [None] * 3
     synthetic.write(tmp_path, data)
-    metric, = metrics.collect(tmp_path).metrics.values()
+    (metric,) = metrics.collect(tmp_path).metrics.values()
     assert (metric.value, metric.unit, metric.kind) == (1e-3, "s", metrics.CYCLES)
 
 
@@ -69,9 +66,17 @@ def test_a_fleets_folder(tmp_path: Path) -> None:
 
 def test_identity(tmp_path: Path) -> None:
     data = stream()
-    data["device"].update(uuid="GPU-1", pci_address="0000:17:00.0", vbios="96.00", partition="MIG off",
-                          power_cap_w=700.0, ecc="on", host="node7", serial=17,
-                          link={"width": 8, "speed_gts": 32.0, "maximum_width": 16})
+    data["device"].update(
+        uuid="GPU-1",
+        pci_address="0000:17:00.0",
+        vbios="96.00",
+        partition="MIG off",
+        power_cap_w=700.0,
+        ecc="on",
+        host="node7",
+        serial=17,
+        link={"width": 8, "speed_gts": 32.0, "maximum_width": 16},
+    )
     synthetic.write(tmp_path, data)
     one = metrics.collect(tmp_path).identity
     assert (one.key, one.host, one.slot, one.firmware) == ("GPU-1", "node7", "0000:17:00.0", "96.00")
@@ -85,9 +90,12 @@ def test_telemetry(tmp_path: Path) -> None:
     data = stream()
     assert metrics.telemetry_of([data]).highest_c is None
     data["sweeps"][0]["telemetry"] = {
-        "source": "NVML", "before": {"temperature_c": 40, "throttle_reasons": ["power cap"]},
+        "source": "NVML",
+        "before": {"temperature_c": 40, "throttle_reasons": ["power cap"]},
         "during": {"samples": 3, "temperature_c": {"min": 50, "mean": 60, "max": 88}, "throttle_reasons": ["thermal"]},
-        "after": {"temperature_c": 80, "power_w": 650.5}, "delta": {"ecc_corrected": 2, "rows_remapped": 1}}
+        "after": {"temperature_c": 80, "power_w": 650.5},
+        "delta": {"ecc_corrected": 2, "rows_remapped": 1},
+    }
     synthetic.write(tmp_path, data)
     found = metrics.collect(tmp_path).telemetry
     assert found.throttle_reasons == ("thermal", "power cap") and (found.highest_c, found.highest_w) == (88, 650.5)
@@ -97,14 +105,14 @@ def test_telemetry(tmp_path: Path) -> None:
 def test_soak(tmp_path: Path) -> None:
     rows = [synthetic.row(str(second), second, 1e-3 * (1.1 if second >= 30 else 1.0), None) for second in range(40)]
     synthetic.write(tmp_path, synthetic.result("soak", sweeps=[synthetic.sweep("GEMM", rows)]))
-    (name, metric), = metrics.collect(tmp_path).metrics.items()
+    ((name, metric),) = metrics.collect(tmp_path).metrics.items()
     assert name == "soak, GEMM: late over early" and metric.value == pytest.approx(1.1)
     # By its rate, where it has one and no time.
     for row in rows:
         row["measurements"] = []
         row["values"][0]["value"] = 90.0 if row["x"] >= 30 else 100.0
     synthetic.write(tmp_path, synthetic.result("soak", sweeps=[synthetic.sweep("GEMM", rows)]))
-    metric, = metrics.collect(tmp_path).metrics.values()
+    (metric,) = metrics.collect(tmp_path).metrics.values()
     assert metric.value == pytest.approx(1 / 0.9)
 
 

@@ -8,20 +8,17 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import jsonschema
+import made_fleet
 import pytest
 import synthetic
 from conftest import LONGEST_S
 
-sys.path.insert(0, str(synthetic.SCRIPTS))
-
-import made_fleet  # noqa: E402  # pylint: disable=wrong-import-position
-from hipscope_fleet import curves, expected, layout, nodes, store  # noqa: E402  # pylint: disable=wrong-import-position
-from hipscope_report import load  # noqa: E402  # pylint: disable=wrong-import-position
+from hipscope.fleet import curves, expected, layout, nodes, store
+from hipscope.results import load
 
 FLEET = synthetic.SCRIPTS / "fleet.py"
 SCHEMA = json.loads((synthetic.REPOSITORY / "results" / "fleet-schema.json").read_text(encoding="utf-8"))
@@ -30,8 +27,13 @@ SLOW = {("node0001", 1): 0.03, ("node0038", 0): 0.05, ("node0020", 2): 0.02}
 
 def report(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Makes the report, without any packages beside the standard library."""
-    return subprocess.run([sys.executable, "-S", str(FLEET), "report", str(folder), *arguments], capture_output=True,
-                          text=True, check=False, timeout=LONGEST_S)
+    return subprocess.run(
+        [sys.executable, "-S", str(FLEET), "report", str(folder), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LONGEST_S,
+    )
 
 
 def read(folder: Path) -> dict[str, Any]:
@@ -102,7 +104,7 @@ def test_text_and_series(large: Path) -> None:
 def test_the_page_has_every_gpu_once(large: Path) -> None:
     page = (large / "fleet.html").read_text()
     assert "src=" not in page and "href=" not in page
-    data = json.loads(re.search(r'id=data>(.*?)</script>', page, re.S)[1])  # type: ignore[index]
+    data = json.loads(re.search(r"id=data>(.*?)</script>", page, re.S)[1])  # type: ignore[index]
     assert len(data["uuid"]) == 304 and len(data["nodes"]) == 38
     assert len(data["metrics"]) == page.count("<figure class=strip>") > 20
     # Of many curves a band is drawn, and lines of those that do not pass.
@@ -124,8 +126,11 @@ def test_all_that_is_kept_follows_its_schema(large: Path) -> None:
 
 def test_a_second_report_reads_only_what_is_new(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
-    monkeypatch.setattr(store, "read_all", lambda places, jobs: (
-        [seen.append(place.node) for place in places], map(store.read_gpu, places))[1])
+    monkeypatch.setattr(
+        store,
+        "read_all",
+        lambda places, jobs: ([seen.append(place.node) for place in places], map(store.read_gpu, places))[1],
+    )
     known = nodes.read_nodes(large, None)
     base = store.Store(large / store.FILE)
     try:
@@ -229,23 +234,32 @@ def test_a_database_that_is_damaged_is_made_anew(small: Path) -> None:
         assert len(read(small)["gpus"]) == 12
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
-    (["nowhere"], "nowhere/nodes cannot be read: No such file or directory"),
-    (["small", "--expect", "nowhere"], "nowhere cannot be read: No such file or directory"),
-    (["small", "--expect", "empty"], "empty names no node"),
-    (["small", "--expect", "range"], "range, line 2: 'n[3-1]' is no range of nodes"),
-    (["small", "--expect", "words"], "words, line 1: a line is a node's name and, behind it, its number of GPUs"),
-    (["small", "--baseline", "empty"], "empty is not a whole JSON file"),
-    (["small", "--baseline", "other"], "other is no fleet.json that this version can take for a baseline"),
-    (["small", "--out", "empty/x"], "the folder empty/x cannot be made: Not a directory"),
-    (["small", "--jobs", "0"], "'0' is no number from 1 to 128"),
-    ([], "the following arguments are required: DIR"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere"], "nowhere/nodes cannot be read: No such file or directory"),
+        (["small", "--expect", "nowhere"], "nowhere cannot be read: No such file or directory"),
+        (["small", "--expect", "empty"], "empty names no node"),
+        (["small", "--expect", "range"], "range, line 2: 'n[3-1]' is no range of nodes"),
+        (["small", "--expect", "words"], "words, line 1: a line is a node's name and, behind it, its number of GPUs"),
+        (["small", "--baseline", "empty"], "empty is not a whole JSON file"),
+        (["small", "--baseline", "other"], "other is no fleet.json that this version can take for a baseline"),
+        (["small", "--out", "empty/x"], "the folder empty/x cannot be made: Not a directory"),
+        (["small", "--jobs", "0"], "'0' is no number from 1 to 128"),
+        ([], "the following arguments are required: DIR"),
+    ],
+)
 def test_bad_usage_is_one_sentence(small: Path, arguments: list[str], said: str) -> None:
     for name, text in (("empty", "# none\n"), ("range", "a\nn[3-1]\n"), ("words", "a b\n"), ("other", "{}")):
         (small.parent / name).write_text(text)
-    done = subprocess.run([sys.executable, "-S", str(FLEET), "report", *arguments], capture_output=True, text=True,
-                          check=False, timeout=LONGEST_S, cwd=small.parent)
+    done = subprocess.run(
+        [sys.executable, "-S", str(FLEET), "report", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LONGEST_S,
+        cwd=small.parent,
+    )
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1, done.stderr
     assert said in done.stderr and not (small / "fleet.json").exists()
 

@@ -14,15 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import made_fleet
 import pytest
 import synthetic
 from conftest import LONGEST_S, wait_for
 
-sys.path.insert(0, str(synthetic.SCRIPTS))
-
-import made_fleet  # noqa: E402  # pylint: disable=wrong-import-position
-from hipscope_fleet import devices, layout  # noqa: E402  # pylint: disable=wrong-import-position
-from hipscope_fleet.tiers import TIERS  # noqa: E402  # pylint: disable=wrong-import-position
+from hipscope.fleet import devices, layout
+from hipscope.fleet.tiers import TIERS
 
 FLEET = synthetic.SCRIPTS / "fleet.py"
 # What it does to the GPU of an index is said by a file experiment.index beside it.
@@ -86,9 +84,15 @@ class Site:
         """Starts fleet.py run without any packages beside the standard library."""
         clean = {key: value for key, value in os.environ.items() if not key.endswith("VISIBLE_DEVICES")}
         return subprocess.Popen(
-            [sys.executable, "-S", str(FLEET), "run", "--bin", str(self.bin), *arguments], text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, cwd=self.bin.parent,
-            env={**clean, **(environment or {})}, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+            [sys.executable, "-S", str(FLEET), "run", "--bin", str(self.bin), *arguments],
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            cwd=self.bin.parent,
+            env={**clean, **(environment or {})},
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
 
     def run(self, *arguments: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         """Runs it to its end."""
@@ -135,8 +139,11 @@ def gone(pid_file: Path) -> bool:
 def test_measures_together_and_alone(site: Site) -> None:
     done = site.measure()
     assert done.returncode == 0, done.stderr
-    assert site.results() == [f"gpu-{gpu}/{phase}.json" for gpu in (0, 1) for phase in (
-        "alone/memory_bandwidth", "together/fma_loop", "together/memory_bandwidth")]
+    assert site.results() == [
+        f"gpu-{gpu}/{phase}.json"
+        for gpu in (0, 1)
+        for phase in ("alone/memory_bandwidth", "together/fma_loop", "together/memory_bandwidth")
+    ]
     record = site.record()
     assert record["status"] == "finished" and [gpu["state"] for gpu in record["gpus"]] == ["good", "good"]
     assert not list(site.out.glob("nodes/n1/running*")) and not list(site.out.glob("nodes/n1/**/.report-*"))
@@ -167,12 +174,15 @@ def test_a_gpu_that_hangs_takes_nothing_with_it(site: Site, how: str) -> None:
     assert gone(site.bin / "sleeper")
 
 
-@pytest.mark.parametrize(("how", "state", "message"), [
-    ("errs", "wrong", "fma_loop: sizes: 3 of 1024 wrong"),
-    ("breaks", "broken", "fma_loop ended with status 3: device error: out of memory"),
-    ("crashes", "broken", "fma_loop was ended by signal 11"),
-    ("says-nothing", "broken", "fma_loop ended with status 0 and without a whole result"),
-])
+@pytest.mark.parametrize(
+    ("how", "state", "message"),
+    [
+        ("errs", "wrong", "fma_loop: sizes: 3 of 1024 wrong"),
+        ("breaks", "broken", "fma_loop ended with status 3: device error: out of memory"),
+        ("crashes", "broken", "fma_loop was ended by signal 11"),
+        ("says-nothing", "broken", "fma_loop ended with status 0 and without a whole result"),
+    ],
+)
 def test_what_goes_wrong_is_told(site: Site, how: str, state: str, message: str) -> None:
     site.tell("fma_loop.1", how)
     assert site.measure().returncode == 1
@@ -240,11 +250,33 @@ def test_a_run_that_died_leaves_room(site: Site) -> None:
 
 def test_a_full_disk_is_one_sentence(site: Site) -> None:
     site.out.mkdir()
-    command = f"mount -t tmpfs -o size=24k tmpfs {site.out} && exec \"$@\""
-    words = ["unshare", "-m", "sh", "-c", command, "sh", sys.executable, "-S", str(FLEET), "run", "--bin",
-             str(site.bin), "--out", str(site.out), "--node", "n1", "--only", "fma_loop|lds|latency|copies"]
-    if not shutil.which("unshare") or subprocess.run(words[:5] + [command.replace("exec \"$@\"", "true")],
-                                                     capture_output=True, check=False).returncode:
+    command = f'mount -t tmpfs -o size=24k tmpfs {site.out} && exec "$@"'
+    words = [
+        "unshare",
+        "-m",
+        "sh",
+        "-c",
+        command,
+        "sh",
+        sys.executable,
+        "-S",
+        str(FLEET),
+        "run",
+        "--bin",
+        str(site.bin),
+        "--out",
+        str(site.out),
+        "--node",
+        "n1",
+        "--only",
+        "fma_loop|lds|latency|copies",
+    ]
+    if (
+        not shutil.which("unshare")
+        or subprocess.run(
+            [*words[:5], command.replace('exec "$@"', "true")], capture_output=True, check=False
+        ).returncode
+    ):
         pytest.skip("a small file system cannot be mounted here, which takes root")
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=LONGEST_S)
     assert done.returncode == 3 and len(done.stderr.splitlines()) == 1
@@ -264,7 +296,9 @@ def test_prolog_says_one_line(site: Site, tmp_path: Path) -> None:
     site.set_gpus(0)
     none = site.run("--prolog", environment=environment)
     assert (none.returncode, none.stdout) == (
-        77, "hipscope smoke: cannot be measured: the binaries find no GPU on this node.\n")
+        77,
+        "hipscope smoke: cannot be measured: the binaries find no GPU on this node.\n",
+    )
     assert not list(scratch.iterdir()) and not site.out.exists()
 
 
@@ -275,9 +309,17 @@ def test_prolog_judges_by_a_baseline(site: Site, tmp_path: Path) -> None:
     assert done.returncode == 0
     for slow, status, said in ((0.0, 0, "2 GPUs pass"), (0.06, 1, "FAIL: gpu-0: memory path; gpu-1: memory path")):
         for step in TIERS["smoke"].together:
-            site.tell(f"{step.experiment}.json", made_fleet.result(
-                layout.TOGETHER, step.experiment, random.Random(3), "n1", 0,
-                slow if step.experiment == "memory_bandwidth" else 0.0))
+            site.tell(
+                f"{step.experiment}.json",
+                made_fleet.result(
+                    layout.TOGETHER,
+                    step.experiment,
+                    random.Random(3),
+                    "n1",
+                    0,
+                    slow if step.experiment == "memory_bandwidth" else 0.0,
+                ),
+            )
         done = site.run("--prolog", "--baseline", str(good / "fleet.json"))
         assert (done.returncode, done.stdout, done.stderr) == (status, f"hipscope smoke: {said}\n", "")
     # A baseline that cannot be read is told before anything is measured.
@@ -293,8 +335,11 @@ def test_measures_again_what_is_listed(site: Site) -> None:
     done = site.measure("--confirm", str(site.bin / "confirm.txt"))
     assert done.returncode == 0, done.stderr
     again = [result for result in site.results() if "again" in result]
-    assert again == [f"gpu-1/again-{time}/{phase}.json" for time in (1, 2, 3) for phase in (
-        "alone/memory_bandwidth", "together/fma_loop", "together/memory_bandwidth")]
+    assert again == [
+        f"gpu-1/again-{time}/{phase}.json"
+        for time in (1, 2, 3)
+        for phase in ("alone/memory_bandwidth", "together/fma_loop", "together/memory_bandwidth")
+    ]
     assert site.record("confirm.json")["status"] == "finished"
     assert "again" not in json.dumps(site.record())
     none = site.run("--out", "shared", "--node", "n3", "--confirm", str(site.bin / "confirm.txt"))
@@ -313,22 +358,25 @@ def test_made_up_gpus_are_for_the_host_backend(site: Site) -> None:
     assert len(site.record()["gpus"]) == 3
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
-    ([], "run needs --out DIR, the folder that all nodes see"),
-    (["--out", "x", "--tier", "huge"], "invalid choice: 'huge'"),
-    (["--out", "x", "--timeout", "0"], "'0' is no number of seconds above 0"),
-    (["--out", "x", "--timeout", "nan"], "'nan' is no number of seconds above 0"),
-    (["--out", "x", "--only", "("], "'(' is not a valid regular expression"),
-    (["--out", "x", "--only", "nothing"], "--only nothing leaves nothing of the tier smoke"),
-    (["--out", "x", "--node", "../y"], "'../y' is no node's name"),
-    (["--out", "x", "--made-up-gpus", "0"], "'0' is no number from 1 to 128"),
-    (["--out", "x", "--baseline", "y"], "--baseline is for report, or for run with --prolog"),
-    (["--out", "bin/version"], "the folder bin/version/nodes/"),
-    (["--out", "x", "--bin", "nowhere"], "there is no folder of binaries nowhere"),
-    (["--out", "x", "--bin", "."], "there is no binary "),
-    (["--out", "x", "--confirm", "nowhere"], "nowhere cannot be read: No such file or directory"),
-    (["--out", "x", "--confirm", "bin/devices"], "a line is a node's name and the index of a GPU"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "run needs --out DIR, the folder that all nodes see"),
+        (["--out", "x", "--tier", "huge"], "invalid choice: 'huge'"),
+        (["--out", "x", "--timeout", "0"], "'0' is no number of seconds above 0"),
+        (["--out", "x", "--timeout", "nan"], "'nan' is no number of seconds above 0"),
+        (["--out", "x", "--only", "("], "'(' is not a valid regular expression"),
+        (["--out", "x", "--only", "nothing"], "--only nothing leaves nothing of the tier smoke"),
+        (["--out", "x", "--node", "../y"], "'../y' is no node's name"),
+        (["--out", "x", "--made-up-gpus", "0"], "'0' is no number from 1 to 128"),
+        (["--out", "x", "--baseline", "y"], "--baseline is for report, or for run with --prolog"),
+        (["--out", "bin/version"], "the folder bin/version/nodes/"),
+        (["--out", "x", "--bin", "nowhere"], "there is no folder of binaries nowhere"),
+        (["--out", "x", "--bin", "."], "there is no binary "),
+        (["--out", "x", "--confirm", "nowhere"], "nowhere cannot be read: No such file or directory"),
+        (["--out", "x", "--confirm", "bin/devices"], "a line is a node's name and the index of a GPU"),
+    ],
+)
 def test_bad_usage_is_one_sentence(site: Site, arguments: list[str], said: str) -> None:
     done = site.run(*arguments)
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1, done.stderr

@@ -5,24 +5,20 @@ from __future__ import annotations
 import dataclasses
 import json
 import random
-import sys
 from typing import Any
 
+import fleet as fleet_script
 import pytest
-import synthetic
 
-sys.path.insert(0, str(synthetic.SCRIPTS))
-
-import fleet as fleet_script  # noqa: E402  # pylint: disable=wrong-import-position
-from hipscope_fleet import cohorts, metrics, simulate, verdicts  # noqa: E402  # pylint: disable=wrong-import-position
-from hipscope_fleet.metrics import (  # noqa: E402  # pylint: disable=wrong-import-position
-    Gpu, Identity, Metric, Telemetry)
+from hipscope.fleet import cohorts, metrics, simulate, verdicts
+from hipscope.fleet.metrics import Gpu, Identity, Metric, Telemetry
 
 GROUPS = {"FP32 FMA": "compute", "matrix FP16": "matrix", "LDS latency": "lds", "memory latency": "memory"}
 
 
 def gpu(index: int, numbers: random.Random, **worse: float) -> Gpu:
     """A GPU; `worse` are parts by which a metric is worse: cycles, clock, memory, link, late."""
+
     def about(value: float, part: str, sign: int = 1) -> float:
         return value * (1 + sign * worse.get(part, 0.0)) * (1 + numbers.gauss(0, 0.001))
 
@@ -34,8 +30,17 @@ def gpu(index: int, numbers: random.Random, **worse: float) -> Gpu:
     made["memory read"] = Metric(about(4600, "memory", -1), "bytes", "higher", 0.002, "GB/s", "memory")
     made["copy to the device"] = Metric(about(55, "link", -1), "copy", "higher", 0.003, "GB/s", "link")
     made["soak, GEMM: late over early"] = Metric(about(1, "late"), "soak", "lower", 0.003, "", "cooling")
-    return Gpu(Identity(f"GPU-{index}", host=f"node{index // 8}", slot=str(index % 8), model="Test GPU",
-                        driver="580", power_cap="700"), made)
+    return Gpu(
+        Identity(
+            f"GPU-{index}",
+            host=f"node{index // 8}",
+            slot=str(index % 8),
+            model="Test GPU",
+            driver="580",
+            power_cap="700",
+        ),
+        made,
+    )
 
 
 def fleet(count: int = 64, **worse: float) -> list[Gpu]:
@@ -69,11 +74,17 @@ def test_good_ones_pass() -> None:
     assert statuses(fleet()) == {"pass": [f"GPU-{index}" for index in range(64)]}
 
 
-@pytest.mark.parametrize("worse, cause", [
-    ({"memory": 0.03}, "memory path"), ({"link": 0.5}, "link, copies only"), ({"clock": 0.2}, "low clock (no throttle"),
-    ({"cycles": 0.03, "memory": 0.03, "link": 0.03}, "everything"), ({"late": 0.2}, "cooling, late in the soak only"),
-    ({"clock": 0.1, "memory": 0.05}, "memory path; low clock"),
-])
+@pytest.mark.parametrize(
+    "worse, cause",
+    [
+        ({"memory": 0.03}, "memory path"),
+        ({"link": 0.5}, "link, copies only"),
+        ({"clock": 0.2}, "low clock (no throttle"),
+        ({"cycles": 0.03, "memory": 0.03, "link": 0.03}, "everything"),
+        ({"late": 0.2}, "cooling, late in the soak only"),
+        ({"clock": 0.1, "memory": 0.05}, "memory path; low clock"),
+    ],
+)
 def test_the_slow_one_and_why(worse: dict[str, float], cause: str) -> None:
     gpus = fleet(**worse)
     found = verdicts.judge(gpus)
@@ -86,9 +97,14 @@ def test_the_slow_one_and_why(worse: dict[str, float], cause: str) -> None:
     assert "confirmed" in verdict.sentences[0] and verdict.findings[0].confirmed
 
 
-@pytest.mark.parametrize("worse", [
-    {"memory": 0.007}, {"clock": 0.03}, {"late": 0.03},  # far beyond chance, and yet within what they may differ by
-])
+@pytest.mark.parametrize(
+    "worse",
+    [
+        {"memory": 0.007},
+        {"clock": 0.03},
+        {"late": 0.03},  # far beyond chance, and yet within what they may differ by
+    ],
+)
 def test_small_differences_are_none(worse: dict[str, float]) -> None:
     assert set(statuses(fleet(**worse))) == {"pass"}
 
@@ -221,19 +237,25 @@ def test_upper_tail() -> None:
     assert cohorts.upper_tail(-1, 5) == 1.0
 
 
-@pytest.mark.parametrize("size, spread, deficit, least", [
-    (8, 0.005, 0.05, 0.95), (32, 0.002, 0.03, 0.95), (128, 0.01, 0.1, 0.95), (1000, 0.002, 0.02, 0.95),
-])
+@pytest.mark.parametrize(
+    "size, spread, deficit, least",
+    [(8, 0.005, 0.05, 0.95), (32, 0.002, 0.03, 0.95), (128, 0.01, 0.1, 0.95), (1000, 0.002, 0.02, 0.95)],
+)
 def test_simulated_fleets(size: int, spread: float, deficit: float, least: float) -> None:
     counts = simulate.cell(size, simulate.World(spread), simulate.any_metric(deficit), 1000, simulate.SEED)
     assert counts[simulate.OURS].found_part >= least and counts[simulate.OURS].accused_part <= 0.001
     assert simulate.is_better(counts, [counts])
 
 
-@pytest.mark.parametrize("world", [
-    simulate.World(0.03), simulate.World(0.01, gradient=0.03), simulate.World(0.01, disturbed=0.01),
-    simulate.World(0.01, missing=0.3),
-])
+@pytest.mark.parametrize(
+    "world",
+    [
+        simulate.World(0.03),
+        simulate.World(0.01, gradient=0.03),
+        simulate.World(0.01, disturbed=0.01),
+        simulate.World(0.01, missing=0.3),
+    ],
+)
 def test_good_simulated_fleets(world: simulate.World) -> None:
     """Whatever is with a fleet, good GPUs are not accused."""
     numbers, accused = random.Random(8), 0

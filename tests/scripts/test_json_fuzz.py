@@ -6,22 +6,19 @@ import copy
 import json
 import random
 import re
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import compare
+import html_report
 import pytest
+import report
 import synthetic
 from pages import Page
 
-sys.path.insert(0, str(synthetic.SCRIPTS))
-
-import compare  # noqa: E402  # pylint: disable=wrong-import-position
-import html_report  # noqa: E402  # pylint: disable=wrong-import-position
-import report  # noqa: E402  # pylint: disable=wrong-import-position
-from hipscope_report import formats  # noqa: E402  # pylint: disable=wrong-import-position
+from hipscope.results import formats
 
 pytestmark = pytest.mark.slow
 
@@ -31,11 +28,30 @@ CUTS = 40
 PLACES = 30
 STEM = "copy_rate"
 HOSTILE = (
-    "<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "' onload='alert(1)", "../../../escaped",
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "' onload='alert(1)",
+    "../../../escaped",
     "/escaped",
-    "a\nb\r\n# heading\n- item", "\u202eright to left\u200f", "]]><!--", "</style></script></svg>", "\0\x1b[31m\x07",
-    "![x](javascript:alert(1)) [y](//host)", "`code` | **b** | _c_ $x$ ~~d~~", "&lt;script&gt; &#60;b&#62;", "x" * 5000,
-    "\ud800 lone surrogate", "", " ", "\u00a0", "<!DOCTYPE", "{{7*7}} ${7} %s %(x)s \\", "=cmd()", "C:\\con", ".", "..",
+    "a\nb\r\n# heading\n- item",
+    "\u202eright to left\u200f",
+    "]]><!--",
+    "</style></script></svg>",
+    "\0\x1b[31m\x07",
+    "![x](javascript:alert(1)) [y](//host)",
+    "`code` | **b** | _c_ $x$ ~~d~~",
+    "&lt;script&gt; &#60;b&#62;",
+    "x" * 5000,
+    "\ud800 lone surrogate",
+    "",
+    " ",
+    "\u00a0",
+    "<!DOCTYPE",
+    "{{7*7}} ${7} %s %(x)s \\",
+    "=cmd()",
+    "C:\\con",
+    ".",
+    "..",
 )
 Place = tuple[Any, ...]
 PUBLISHED = synthetic.published(55.0, note="a note")
@@ -51,8 +67,9 @@ def small() -> dict[str, Any]:
     rows[0]["published"] = [copy.deepcopy(PUBLISHED)]
     bars = [synthetic.row(name, x, 1e-3, 5.0 + x) for x, name in enumerate(("naive", "tiled"))]
     axis = {"name": "stage", "unit": "", "scale": "linear"}
-    data = synthetic.result(sweeps=[
-        synthetic.sweep("sizes", rows, notes=["a note"]), synthetic.sweep("stages", bars, axis=axis)])
+    data = synthetic.result(
+        sweeps=[synthetic.sweep("sizes", rows, notes=["a note"]), synthetic.sweep("stages", bars, axis=axis)]
+    )
     data["verification"]["failures"] = ["one"]
     return data
 
@@ -83,8 +100,9 @@ class Bench:
         """All that there is."""
         return {str(path.relative_to(self.root)) for path in self.root.rglob("*")}
 
-    def run(self, tool: Callable[[list[str]], int], name: str, arguments: list[str], file: Path,
-            writes: set[str]) -> int:
+    def run(
+        self, tool: Callable[[list[str]], int], name: str, arguments: list[str], file: Path, writes: set[str]
+    ) -> int:
         """Runs a tool on the file; `writes` are what it may leave when it succeeds. Its status."""
         before = self.files()
         status = tool(arguments)
@@ -109,8 +127,9 @@ class Bench:
         """What all tools end with on this file."""
         folder = file.parent
         place = str(folder.relative_to(self.root))
-        pages = {f"{place}/{name}"
-                 for name in ("README.md", f"{STEM}.md", "card.json", "card.md", "plots", "report.html")}
+        pages = {
+            f"{place}/{name}" for name in ("README.md", f"{STEM}.md", "card.json", "card.md", "plots", "report.html")
+        }
         plots = {f"{place}/plots/{STEM}-{name}.svg" for name in ("sizes", "stages")}
         statuses = []
         if with_report:
@@ -119,8 +138,9 @@ class Bench:
         statuses.append(self.run(html_report.main, "html_report.py", arguments, file, pages))
         for sides in ((self.good, file), (file, self.good)):
             out = folder / "compared.json"
-            status = self.run(compare.main, "compare.py", [*map(str, sides), "--json", str(out)], file,
-                              {f"{place}/compared.json"})
+            status = self.run(
+                compare.main, "compare.py", [*map(str, sides), "--json", str(out)], file, {f"{place}/compared.json"}
+            )
             if status < 2:
                 json.loads(out.read_text(encoding="ascii"), parse_constant=pytest.fail)
                 out.unlink()
@@ -171,17 +191,45 @@ def test_truncated(bench: Bench) -> None:
         bench.refused(text[:length])
 
 
-@pytest.mark.parametrize("name", ["empty", "null", "number", "string", "list", "object", "byte order mark", "UTF-16",
-                                  "not UTF-8", "zeros", "deep list", "deep object", "two values", "a comment"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "empty",
+        "null",
+        "number",
+        "string",
+        "list",
+        "object",
+        "byte order mark",
+        "UTF-16",
+        "not UTF-8",
+        "zeros",
+        "deep list",
+        "deep object",
+        "two values",
+        "a comment",
+    ],
+)
 def test_no_result(bench: Bench, name: str) -> None:
     whole = json.dumps(small()).encode("utf-8")
-    bench.refused({
-        "empty": b"", "null": b"null", "number": b"1e5", "string": b'"x"', "list": b"[]", "object": b"{}",
-        "byte order mark": b"\xef\xbb\xbf" + whole, "UTF-16": whole.decode("utf-8").encode("utf-16"),
-        "not UTF-8": whole.replace(b"Test GPU", b"Test \xff\xfe"), "zeros": b"\0" * 1000,
-        "deep list": b"[" * 100000 + b"]" * 100000, "deep object": b'{"a":' * 100000 + b"1" + b"}" * 100000,
-        "two values": whole + whole, "a comment": b"// no\n" + whole,
-    }[name])
+    bench.refused(
+        {
+            "empty": b"",
+            "null": b"null",
+            "number": b"1e5",
+            "string": b'"x"',
+            "list": b"[]",
+            "object": b"{}",
+            "byte order mark": b"\xef\xbb\xbf" + whole,
+            "UTF-16": whole.decode("utf-8").encode("utf-16"),
+            "not UTF-8": whole.replace(b"Test GPU", b"Test \xff\xfe"),
+            "zeros": b"\0" * 1000,
+            "deep list": b"[" * 100000 + b"]" * 100000,
+            "deep object": b'{"a":' * 100000 + b"1" + b"}" * 100000,
+            "two values": whole + whole,
+            "a comment": b"// no\n" + whole,
+        }[name]
+    )
 
 
 def test_a_member_twice(bench: Bench) -> None:
@@ -211,25 +259,35 @@ def test_another_type(bench: Bench, value: Any) -> None:
         file = synthetic.write(bench.folder(), replaced(path, value), STEM)
         status = bench.try_all(file, with_report=False)
         # What one tool takes, all take.
-        assert status[0] == 0 and 2 not in status[1:] or status == [1, 2, 2], (path, status)
+        assert (status[0] == 0 and 2 not in status[1:]) or status == [1, 2, 2], (path, status)
         valid += status[0] == 0
         if status[0] or valid <= 1:
-            assert status[0] == bench.run(
-                report.main, "report.py", [str(file.parent)], file, expected(file, bench)), path
+            assert status[0] == bench.run(report.main, "report.py", [str(file.parent)], file, expected(file, bench)), (
+                path
+            )
 
 
 def expected(file: Path, bench: Bench) -> set[str]:
     """What report.py writes beside a file; the names of plots are of small letters, digits and dashes."""
     place = str(file.parent.relative_to(bench.root))
-    names = ("README.md", f"{STEM}.md", "card.json", "card.md", "plots", *(f"plots/{STEM}-{one}.svg" for one in (
-        "sizes", "stages", "sweep", "text", "7")))
+    names = (
+        "README.md",
+        f"{STEM}.md",
+        "card.json",
+        "card.md",
+        "plots",
+        *(f"plots/{STEM}-{one}.svg" for one in ("sizes", "stages", "sweep", "text", "7")),
+    )
     return {f"{place}/{name}" for name in names}
 
 
 def test_a_member_left_out_or_added(bench: Bench) -> None:
     whole = small()
-    objects = [path for path in places(whole) if isinstance(at(whole, path), dict) and at(whole, path)
-               and path[-1:] != ("sizes",)]
+    objects = [
+        path
+        for path in places(whole)
+        if isinstance(at(whole, path), dict) and at(whole, path) and path[-1:] != ("sizes",)
+    ]
     for path in random.Random(SEED).sample(objects, 25):
         for key in (sorted(at(whole, path))[0], None):
             data = small()
@@ -266,11 +324,15 @@ def assert_harmless(folder: Path, hostile: str) -> None:
     text = "".join((folder / name).read_text(encoding="utf-8") for name in ("README.md", f"{STEM}.md", "card.md"))
     assert set(re.findall(r"<[^>\s]*>?", text)) <= {"<details>", "</details>", "<summary>", "</summary>"}, hostile
     links = re.findall(r"(?<!\\)\]\(([^)]*)\)", text)
-    assert [link for link in links if not re.fullmatch(
-        r"plots/copy_rate-[a-z0-9-]+\.svg|(README|copy_rate|card)\.md|(copy_rate|card)\.json", link)] == [], hostile
+    assert [
+        link
+        for link in links
+        if not re.fullmatch(r"plots/copy_rate-[a-z0-9-]+\.svg|(README|copy_rate|card)\.md|(copy_rate|card)\.json", link)
+    ] == [], hostile
     page = Page((folder / "report.html").read_text(encoding="utf-8"))
-    known, plain = (Page((folder.parent.parent / name / "report.html").read_text(encoding="utf-8"))
-                    for name in ("tame", "good"))
+    known, plain = (
+        Page((folder.parent.parent / name / "report.html").read_text(encoding="utf-8")) for name in ("tame", "good")
+    )
     kinds = [{(one.tag, *sorted(one.attributes)) for one in made.elements} for made in (page, known, plain)]
     assert kinds[0] - kinds[1] - kinds[2] == set(), hostile
     assert page.all("script")[0].text == known.all("script")[0].text
@@ -312,16 +374,20 @@ def test_hostile_text_in_one_place(bench: Bench) -> None:
         if isinstance(at(whole, path), str):
             file = synthetic.write(bench.folder(), replaced(path, HOSTILE[1]), STEM)
             status = bench.try_all(file, with_report=False)
-            fixed = path[-1] in ("experiment", "backend", "date", "preset", "scale", "method", "stop", "status") or (
-                path[-2:] == ("clock", "source")) or ("measurements" in path and path[-1] == "unit")
+            fixed = (
+                path[-1] in ("experiment", "backend", "date", "preset", "scale", "method", "stop", "status")
+                or (path[-2:] == ("clock", "source"))
+                or ("measurements" in path and path[-1] == "unit")
+            )
             assert (status[0] == 1) == fixed, (path, status)
             if not fixed:
                 page = (file.parent / "report.html").read_text(encoding="utf-8")
-                assert "<img" not in page and 'x onerror' not in page.replace("x onerror=alert(1)&gt;", ""), path
+                assert "<img" not in page and "x onerror" not in page.replace("x onerror=alert(1)&gt;", ""), path
 
 
-@pytest.mark.parametrize("name", ["<script>alert(1)<", "a\nb", "\u202ex", "'\"&", "-rf", " ", "x" * 200, "$(id)", "*",
-                                  "\udcff"], ids=ascii)
+@pytest.mark.parametrize(
+    "name", ["<script>alert(1)<", "a\nb", "\u202ex", "'\"&", "-rf", " ", "x" * 200, "$(id)", "*", "\udcff"], ids=ascii
+)
 def test_hostile_folders(bench: Bench, name: str) -> None:
     folder = bench.folder(name)
     synthetic.write(folder, small())
@@ -337,9 +403,22 @@ def test_hostile_folders(bench: Bench, name: str) -> None:
     assert bench.try_all(folder / f"{STEM}.json") == [1, 1, 2, 2]
 
 
-@pytest.mark.parametrize("name", ["<b>.json", "a\nb.json", "\u202e.json", "..json", "copy_rate\n.json", "A.json",
-                                  "copy_rate.<b>.json", "copy_rate.a b.json", "x" * 200 + ".json",
-                                  "\udcff.json"], ids=ascii)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "<b>.json",
+        "a\nb.json",
+        "\u202e.json",
+        "..json",
+        "copy_rate\n.json",
+        "A.json",
+        "copy_rate.<b>.json",
+        "copy_rate.a b.json",
+        "x" * 200 + ".json",
+        "\udcff.json",
+    ],
+    ids=ascii,
+)
 def test_hostile_files(bench: Bench, name: str) -> None:
     folder = bench.folder()
     (folder / name).write_text(json.dumps(small()))

@@ -14,9 +14,13 @@ PROFILE = Path(__file__).parent / "data" / "profile.csv"
 
 
 def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, str(SCRIPTS / "ncu_report.py"), *map(str, arguments)],
-                          capture_output=True, text=True, check=False,
-                          env={"PATH": "/usr/bin:/bin", "CUDA_PATH": "/nonexistent", **environment})
+    return subprocess.run(
+        [sys.executable, str(SCRIPTS / "ncu_report.py"), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": "/usr/bin:/bin", "CUDA_PATH": "/nonexistent", **environment},
+    )
 
 
 def table(page: Path) -> list[list[str]]:
@@ -30,17 +34,35 @@ def test_a_row_has_the_medians_of_a_kernels_launches(tmp_path: Path) -> None:
     assert (tmp_path / "ncu.md").read_text().startswith("# Profile of profile\n")
     header, _, *rows = table(tmp_path / "ncu.md")
     # No kernel has a figure of the FP64 pipe, of the LDS pipe or of issue slots.
-    assert header == ["kernel", "launches", "FMA pipe, %", "bank conflicts, % of LDS passes", "local memory read, GB",
-                      "waves that wait, per issued instruction, for"]
-    assert rows == [["`tile_kernel<2, 1>`", "2", "41.0", "25.0", "3", "memory 7.5, a barrier 0.3"],
-                    ["`empty_kernel`", "1", "0.0", "-", "-", "nothing"]]
+    assert header == [
+        "kernel",
+        "launches",
+        "FMA pipe, %",
+        "bank conflicts, % of LDS passes",
+        "local memory read, GB",
+        "waves that wait, per issued instruction, for",
+    ]
+    assert rows == [
+        ["`tile_kernel<2, 1>`", "2", "41.0", "25.0", "3", "memory 7.5, a barrier 0.3"],
+        ["`empty_kernel`", "1", "0.0", "-", "-", "nothing"],
+    ]
 
 
 def test_the_experiment_runs_once_under_the_profiler(tmp_path: Path) -> None:
     fake(tmp_path, "ncu", f'echo "$@" >{tmp_path}/call; cat {PROFILE}')
     fake(tmp_path, "sgemm", "exit 1")
-    done = run("--out", tmp_path / "ncu.md", "--kernels", "^tile_", "--launches", "7", tmp_path / "sgemm",
-               "--filter", "^stages$", PATH=f"{tmp_path}:/usr/bin:/bin")
+    done = run(
+        "--out",
+        tmp_path / "ncu.md",
+        "--kernels",
+        "^tile_",
+        "--launches",
+        "7",
+        tmp_path / "sgemm",
+        "--filter",
+        "^stages$",
+        PATH=f"{tmp_path}:/usr/bin:/bin",
+    )
     assert (done.returncode, done.stderr) == (0, "")
     call = (tmp_path / "call").read_text()
     assert call.startswith("--csv --clock-control none --kernel-name regex:^tile_ --launch-count 7 --metrics sm__")
@@ -55,15 +77,18 @@ def rewritten(folder: Path, old: str, new: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("old, new, part", [
-    ('"40.00"', '"n/a"', "has a row that is none of ncu --csv."),
-    (',"40.00"', "", "has a row that is none of ncu --csv."),
-    ('"Metric Value"', '"Value"', "has a row that is none of ncu --csv."),
-    ('"ID","Process', '"Process', "has no table of ncu --csv; what ncu said of it: "),
-    (PROFILE.read_text(), "==ERROR== No kernels\n", "what ncu said of it: ==ERROR== No kernels."),
-    (PROFILE.read_text(), "", "what ncu said of it: nothing."),
-    (PROFILE.read_text(), '"ID","Process ID","Kernel Name"\n', "has no kernel."),
-])
+@pytest.mark.parametrize(
+    "old, new, part",
+    [
+        ('"40.00"', '"n/a"', "has a row that is none of ncu --csv."),
+        (',"40.00"', "", "has a row that is none of ncu --csv."),
+        ('"Metric Value"', '"Value"', "has a row that is none of ncu --csv."),
+        ('"ID","Process', '"Process', "has no table of ncu --csv; what ncu said of it: "),
+        (PROFILE.read_text(), "==ERROR== No kernels\n", "what ncu said of it: ==ERROR== No kernels."),
+        (PROFILE.read_text(), "", "what ncu said of it: nothing."),
+        (PROFILE.read_text(), '"ID","Process ID","Kernel Name"\n', "has no kernel."),
+    ],
+)
 def test_what_is_no_profile_is_one_sentence_and_no_page(tmp_path: Path, old: str, new: str, part: str) -> None:
     done = run("--csv", rewritten(tmp_path, old, new), "--out", tmp_path / "ncu.md")
     assert done.returncode == 1 and part in done.stderr
@@ -91,8 +116,10 @@ def test_what_is_missing_is_one_sentence(tmp_path: Path) -> None:
         assert not page.exists()
 
 
-@pytest.mark.parametrize("arguments", [
-    [], ["--out", "x"], ["--out", "x", "--csv", "y", "z"], ["--out", "x", "--launches", "0", "z"], ["--bogus"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["--out", "x"], ["--out", "x", "--csv", "y", "z"], ["--out", "x", "--launches", "0", "z"], ["--bogus"]],
+)
 def test_bad_usage_is_status_2(arguments: list[str]) -> None:
     done = run(*arguments)
     assert done.returncode == 2 and done.stdout == ""

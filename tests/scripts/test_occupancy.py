@@ -7,17 +7,13 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-import synthetic
-
-sys.path.insert(0, str(synthetic.SCRIPTS))
-from hipscope_isa import occupancy, results  # noqa: E402
-from hipscope_report import load  # noqa: E402
+from hipscope.compiled_code import occupancy, results
+from hipscope.results import load
 
 HIPCC = shutil.which("hipcc") or shutil.which("/opt/rocm/bin/hipcc")
 KEYS = sorted(occupancy.RULES)

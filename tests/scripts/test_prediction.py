@@ -12,14 +12,20 @@ from typing import Any
 
 import pytest
 import synthetic
+from hipscope.compiled_code import (
+    demand,
+    kept_predictions,
+    page,
+    prediction,
+    prediction_cases,
+    prediction_page,
+    predictions,
+)
+from hipscope.compiled_code.assembly import Function, Instruction
+from hipscope.compiled_code.gpus import GPUS, Gpu, gpu_of
+from hipscope.report import predicted
+from hipscope.results import load
 from test_isa_report import Workshop, one_sentence
-
-sys.path.insert(0, str(synthetic.SCRIPTS))
-from hipscope_isa import (  # noqa: E402
-    demand, kept_predictions, page, prediction, prediction_cases, prediction_page, predictions)
-from hipscope_isa.assembly import Function, Instruction  # noqa: E402
-from hipscope_isa.gpus import GPUS, Gpu, gpu_of  # noqa: E402
-from hipscope_report import load, predicted  # noqa: E402
 
 COMMITTED = synthetic.REPOSITORY / "results" / "isa"
 FMA = "v_fmac_f32_e32 v1, v2, v3"
@@ -423,7 +429,7 @@ def workshop(tmp_path: Path) -> Workshop:
     made = Workshop(tmp_path)
     made.name_experiments("src/8-kernels/batchnorm/batchnorm.hip", "src/1-a/first.hip")
     made.add("llvm-cxxfilt", "#!/bin/sh\nsed -E 's/.*busy_kernel.*/"
-             "hipscope::batch_norm::over_8_threads_16_bytes::kernel(int)/'\n")
+             "hipscope::batch_norm::one_pass_kernel<8u, 16u, 4u, hipscope::batch_norm::MeanFirst>(int)/'\n")
     shutil.copy(kept_predictions.SCHEMA_PATH, made.root / "results")
     shutil.copytree(prediction_page.PUBLISHED_PATH.parent, made.root / "results" / "published")
     return made
@@ -535,12 +541,12 @@ def test_a_report_refuses_a_file_that_was_edited(tmp_path: Path) -> None:
 
 def test_a_report_needs_no_reader_of_machine_code() -> None:
     # setup.sh installs none of what that needs where only results are measured and reported.
-    program = "import sys; sys.modules['yaml'] = None; from hipscope_report import predicted"
+    program = "import sys; sys.modules['yaml'] = None; from hipscope.report import predicted"
     subprocess.run([sys.executable, "-c", program], cwd=synthetic.SCRIPTS, check=True)
 
 
 def test_the_page_of_a_made_result_has_it(tmp_path: Path) -> None:
-    from hipscope_report import page as report_page
+    from hipscope.report import page as report_page
 
     entry = an_entry("gfx942", "sgemm", "TFLOP/s")
     synthetic.write(tmp_path, measured(entry, entry["predicted"]).data)

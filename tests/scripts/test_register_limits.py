@@ -5,16 +5,12 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-import synthetic
-
-sys.path.insert(0, str(synthetic.SCRIPTS))
-from hipscope_isa import register_limits  # noqa: E402
+from hipscope.compiled_code import register_limits
 
 HIPCC = shutil.which("hipcc") or shutil.which("/opt/rocm/bin/hipcc")
 

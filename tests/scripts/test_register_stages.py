@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import pytest
 import synthetic
-
-sys.path.insert(0, str(synthetic.SCRIPTS))
-from hipscope_isa import errors, register_stages, results  # noqa: E402
+from hipscope.compiled_code import errors, register_stages, results
 
 FOLDER = synthetic.SCRIPTS.parent / "results" / "isa"
 
@@ -17,7 +14,8 @@ FOLDER = synthetic.SCRIPTS.parent / "results" / "isa"
 def kernel(stage: str, vgprs: int) -> dict[str, Any]:
     """A stage's kernel as analysis.py describes it, as far as the table goes."""
     numbers = {key: 0 for _, key, _ in register_stages.COLUMNS}
-    return {"symbol": register_stages.PREFIX + register_stages.STAGES[stage] + "vS3_", **numbers, "vgprs": vgprs}
+    name = f"{register_stages.PREFIX}{register_stages.STAGES[stage]}::kernel<false>"
+    return {"name": name, **numbers, "vgprs": vgprs}
 
 
 def all_kernels() -> dict[str, dict[str, Any]]:
@@ -40,7 +38,7 @@ def test_published_figures_stand_beside_the_stage_and_the_target_that_they_are_o
 @pytest.mark.parametrize("stage", register_stages.STAGES)
 def test_a_stage_without_its_kernel_is_an_error(stage: str) -> None:
     kernels = all_kernels()
-    kernels[stage]["symbol"] = kernels[stage]["symbol"].replace("kernel", "renamed")
+    kernels[stage]["name"] = kernels[stage]["name"].replace("kernel", "renamed")
     with pytest.raises(errors.IsaError, match=f"gfx906: the stage '{stage}' of register_pressure has no kernel"):
         register_stages.text({("gfx906", "register_pressure"): {"kernels": list(kernels.values())}})
 
@@ -51,11 +49,10 @@ def test_of_other_experiments_there_is_no_table() -> None:
 
 @pytest.mark.parametrize("target", ["gfx900", "gfx906", "gfx908", "gfx90a", "gfx1030"])
 def test_every_stage_has_its_kernel(target: str) -> None:
-    path = FOLDER / f"{target}-clang15" / "register_pressure.json"
-    result = results.read_result(path, results.load_schema())
+    result = results.read_result(FOLDER / f"{target}-clang15.json", results.load_schema())["register_pressure"]
     found = [register_stages.kernel_of(result, stage) for stage in register_stages.STAGES]
     assert None not in found
-    assert len({one["symbol"] for one in found}) == len(register_stages.STAGES)
+    assert len({one["name"] for one in found}) == len(register_stages.STAGES)
     # What states no launch bound is compiled for 1024 threads: the source's stages.
     assert [stage for stage, one in zip(register_stages.STAGES, found) if one["threads_per_block"] == 1024] == [
         stage for stage in register_stages.STAGES if (stage, "gfx90a", "VGPRs") in register_stages.published()]
@@ -64,7 +61,7 @@ def test_every_stage_has_its_kernel(target: str) -> None:
 @pytest.mark.parametrize("folder, vgprs", [("gfx90a-clang15", [102, 100, 96, 96, 96]),
                                             ("gfx90a-clang22", [102, 100, 100, 94, 98])])
 def test_the_first_steps_are_what_the_documents_say(folder: str, vgprs: list[int]) -> None:
-    result = results.read_result(FOLDER / folder / "register_pressure.json", results.load_schema())
+    result = results.read_result(FOLDER / f"{folder}.json", results.load_schema())["register_pressure"]
     stages = list(register_stages.STAGES)[:5]
     assert [register_stages.kernel_of(result, stage)["vgprs"] for stage in stages] == vgprs
     text = ", ".join(map(str, vgprs))

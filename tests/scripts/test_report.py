@@ -21,8 +21,7 @@ HOSTILE = "../../x <script>alert(1)</script> | `code` **b** [a](javascript:b) $\
 def report(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """Runs report.py."""
     return subprocess.run(
-        [sys.executable, synthetic.SCRIPTS / "report.py", *arguments],
-        capture_output=True, text=True, check=False,
+        [sys.executable, synthetic.SCRIPTS / "report.py", *arguments], capture_output=True, text=True, check=False
     )
 
 
@@ -30,8 +29,10 @@ def page_of(folder: Path) -> str:
     """The index and the experiments' pages, made without a complaint."""
     done = report(folder)
     assert (done.returncode, done.stderr) == (0, "")
-    pages = [folder / "README.md", *sorted(path.with_suffix(".md") for path in folder.glob("*.json")
-                                           if path.name != "card.json")]
+    pages = [
+        folder / "README.md",
+        *sorted(path.with_suffix(".md") for path in folder.glob("*.json") if path.name != "card.json"),
+    ]
     return "\n".join(page.read_text(encoding="utf-8") for page in pages)
 
 
@@ -48,22 +49,37 @@ def test_capacities_are_marked_in_curves_of_latency(tmp_path: Path) -> None:
     axis = {"name": "footprint", "unit": "bytes", "scale": "logarithmic"}
     for row in rows:
         row["values"][0]["name"] = "latency"
-    capacity = {"name": "cache level 1 capacity", "value": 2.0**14, "unit": "bytes", "confidence": 0.9,
-                "statement": "It holds that.", "evidence": [], "driver": None}
-    inferences = [capacity, {**capacity, "name": "cache level 2 capacity", "value": 2.0**30},
-                  {**capacity, "name": "constant cache level 1 capacity", "value": 2.0**11}]
+    capacity = {
+        "name": "cache level 1 capacity",
+        "value": 2.0**14,
+        "unit": "bytes",
+        "confidence": 0.9,
+        "statement": "It holds that.",
+        "evidence": [],
+        "driver": None,
+    }
+    inferences = [
+        capacity,
+        {**capacity, "name": "cache level 2 capacity", "value": 2.0**30},
+        {**capacity, "name": "constant cache level 1 capacity", "value": 2.0**11},
+    ]
     sweeps = [synthetic.sweep(name, rows, axis=axis, headline="latency") for name in ("footprint", "constant")]
     sweeps.append(synthetic.sweep("time", rows, axis=axis, headline="time"))
     synthetic.write(tmp_path, synthetic.result(sweeps=sweeps, inferences=inferences))
     page_of(tmp_path)
-    marks = {path.stem: re.findall(r'id="inferred-(\d+)"', path.read_text(encoding="utf-8"))
-             for path in (tmp_path / "plots").iterdir()}
+    marks = {
+        path.stem: re.findall(r'id="inferred-(\d+)"', path.read_text(encoding="utf-8"))
+        for path in (tmp_path / "plots").iterdir()
+    }
     assert marks == {"copy_rate-footprint": ["16384"], "copy_rate-constant": ["2048"], "copy_rate-time": []}
 
 
 def test_table(tmp_path: Path) -> None:
-    rows = [synthetic.row("1 KiB", 1024, 12.3e-6, 100.0), synthetic.row("2 KiB", 2048, 1.5e-3, None),
-            synthetic.row("4 KiB", 4096, 200e-6, 0.12341)]
+    rows = [
+        synthetic.row("1 KiB", 1024, 12.3e-6, 100.0),
+        synthetic.row("2 KiB", 2048, 1.5e-3, None),
+        synthetic.row("4 KiB", 4096, 200e-6, 0.12341),
+    ]
     rows[0]["published"] = [synthetic.published(50.5), synthetic.published(7.0, metric="time", unit="ms")]
     rows[1]["checks"][0]["wrong"] = 3
     rows[2]["measurements"][0]["throttled"] = [1]
@@ -81,10 +97,10 @@ def test_table(tmp_path: Path) -> None:
     assert "† Some samples ran at a clock more than 2 % under the highest seen." in page
 
 
-@pytest.mark.parametrize("seconds, unit, shown", [
-    (2e-9, "ns", "2.000"), (3.456e-6, "us", "3.456"), (0.0125, "ms", "12.50"), (2.5, "s", "2.500"),
-    (0.0, "s", "0"),
-])
+@pytest.mark.parametrize(
+    "seconds, unit, shown",
+    [(2e-9, "ns", "2.000"), (3.456e-6, "us", "3.456"), (0.0125, "ms", "12.50"), (2.5, "s", "2.500"), (0.0, "s", "0")],
+)
 def test_time_units(tmp_path: Path, seconds: float, unit: str, shown: str) -> None:
     rows = [synthetic.row("a", 1, seconds, 1.0)]
     synthetic.write(tmp_path, synthetic.result(sweeps=[synthetic.sweep("s", rows)]))
@@ -97,11 +113,21 @@ def test_page(tmp_path: Path) -> None:
     synthetic.write(tmp_path, synthetic.result())
     page = page_of(tmp_path)
     for part in (
-        "# Test GPU\n", "| Compute units (SMs) | 132 |", "| Memory | 131072 MiB |", "| L2 cache | 50 MiB |",
-        "**How fast is a copy?**", "3 of 120 samples throttled", "Clock: 1755 MHz, measured",
-        "counter read 12.50 ns", "**cache size: 50 MiB** (confidence 90 %; the driver says 50 MiB).",
-        "- a step at 50 MiB", "**line size: not found** (confidence 0 %).", "- a book, chapter 2",
-        "![rate over size](plots/copy_rate-sizes.svg)", "| [copy_rate](copy_rate.md) |", "passed (6 checks)",
+        "# Test GPU\n",
+        "| Compute units (SMs) | 132 |",
+        "| Memory | 131072 MiB |",
+        "| L2 cache | 50 MiB |",
+        "**How fast is a copy?**",
+        "3 of 120 samples throttled",
+        "Clock: 1755 MHz, measured",
+        "counter read 12.50 ns",
+        "**cache size: 50 MiB** (confidence 90 %; the driver says 50 MiB).",
+        "- a step at 50 MiB",
+        "**line size: not found** (confidence 0 %).",
+        "- a book, chapter 2",
+        "![rate over size](plots/copy_rate-sizes.svg)",
+        "| [copy_rate](copy_rate.md) |",
+        "passed (6 checks)",
     ):
         assert part in page
     assert "CPU times" not in page and "FAILED" not in page and "<details>" not in page
@@ -128,11 +154,13 @@ def test_plot_is_xml_with_the_published_series(tmp_path: Path) -> None:
 
 
 def test_a_plot_is_small_and_has_its_texts_as_they_were(tmp_path: Path) -> None:
-    names = ("1.23456 x  2", 'a "b" & <c> 5.000', "M 1.00 L 2.00 z", "naïve 'style=\"x\"' id=\"y\"")
+    names = ("1.23456 x  2", 'a "b" & <c> 5.000', "M 1.00 L 2.00 z", 'naïve \'style="x"\' id="y"')
     rows = [synthetic.row(name, x, 1.0, 5.0) for x, name in enumerate(names)]
     curve = [synthetic.row(str(x), x, 1.0, 1.0 + x % 7) for x in range(1, 101)]
-    sweeps = [synthetic.sweep("bars", rows, axis={"name": "stage", "unit": "", "scale": "linear"}),
-              synthetic.sweep("curve", curve)]
+    sweeps = [
+        synthetic.sweep("bars", rows, axis={"name": "stage", "unit": "", "scale": "linear"}),
+        synthetic.sweep("curve", curve),
+    ]
     synthetic.write(tmp_path, synthetic.result(sweeps=sweeps))
     page_of(tmp_path)
     text = (tmp_path / "plots" / "copy_rate-bars.svg").read_text(encoding="utf-8")
@@ -152,13 +180,16 @@ def test_a_plot_is_small_and_has_its_texts_as_they_were(tmp_path: Path) -> None:
 def test_what_is_measured_of_others_is_drawn_beside_the_headline(tmp_path: Path) -> None:
     rows = [synthetic.row(str(x), x, 1.0, 2.0 * x) for x in (1, 2, 4)]
     for number, row in enumerate(rows):
-        row["values"] += [{"name": "library rate", "value": 3.0 if number else None, "unit": "GB/s"},
-                          {"name": "other rate", "value": 3.0, "unit": "FLOP/s"},
-                          {"name": "rate of others", "value": 3.0, "unit": "GB/s"}]
+        row["values"] += [
+            {"name": "library rate", "value": 3.0 if number else None, "unit": "GB/s"},
+            {"name": "other rate", "value": 3.0, "unit": "FLOP/s"},
+            {"name": "rate of others", "value": 3.0, "unit": "GB/s"},
+        ]
     bars = [{**row, "label": f"{row['label']} kernel"} for row in rows]
     axis = {"name": "stage", "unit": "", "scale": "linear"}
-    synthetic.write(tmp_path, synthetic.result(
-        sweeps=[synthetic.sweep("s", rows), synthetic.sweep("bars", bars, axis=axis)]))
+    synthetic.write(
+        tmp_path, synthetic.result(sweeps=[synthetic.sweep("s", rows), synthetic.sweep("bars", bars, axis=axis)])
+    )
     page_of(tmp_path)
     text = (tmp_path / "plots" / "copy_rate-s.svg").read_text()
     assert ">library</text>" in text and ">other</text>" not in text and "of others" not in text
@@ -169,8 +200,11 @@ def test_what_is_measured_of_others_is_drawn_beside_the_headline(tmp_path: Path)
 
 def pairs(count: int, rate: Callable[[int, int], float | None]) -> dict[str, object]:
     """A sweep over all pairs of so many devices."""
-    rows = [synthetic.row(f"{start} -> {end}", count * start + end, 1e-3, rate(start, end))
-            for start in range(count) for end in range(count)]
+    rows = [
+        synthetic.row(f"{start} -> {end}", count * start + end, 1e-3, rate(start, end))
+        for start in range(count)
+        for end in range(count)
+    ]
     return synthetic.sweep("engine", rows, axis={"name": "pair", "unit": "", "scale": "linear"})
 
 
@@ -256,8 +290,11 @@ def test_awkward_numbers_make_a_plot(tmp_path: Path) -> None:
         synthetic.sweep("one x twice", [synthetic.row(str(x), x, 1.0, 2 * x) for x in (1, 2, 4, 8, 4)]),
         synthetic.sweep("same x", [synthetic.row(f"{x}x1", 64, 1.0, x) for x in range(1, 5)]),
         synthetic.sweep("huge", [synthetic.row(str(x), 2.0**x, 1e9 * x, 1e98 * x) for x in (1, 40)]),
-        synthetic.sweep("names", [synthetic.row(name, 1, 1.0, 2.0) for name in ("naive", "2-D", "tiled")],
-                        axis={"name": "stage", "unit": "", "scale": "linear"}),
+        synthetic.sweep(
+            "names",
+            [synthetic.row(name, 1, 1.0, 2.0) for name in ("naive", "2-D", "tiled")],
+            axis={"name": "stage", "unit": "", "scale": "linear"},
+        ),
     ]
     synthetic.write(tmp_path, synthetic.result(sweeps=sweeps))
     page_of(tmp_path)
@@ -265,8 +302,10 @@ def test_awkward_numbers_make_a_plot(tmp_path: Path) -> None:
 
 
 def test_numbers_that_no_axis_reaches_stand_in_the_table_alone(tmp_path: Path) -> None:
-    sweeps = [synthetic.sweep(f"s {y}", [synthetic.row(str(x), x, 1.0, y) for x in (1, 2)])
-              for y in (1e101, -1e308, 1e-101, 5e-324)]
+    sweeps = [
+        synthetic.sweep(f"s {y}", [synthetic.row(str(x), x, 1.0, y) for x in (1, 2)])
+        for y in (1e101, -1e308, 1e-101, 5e-324)
+    ]
     rows = [synthetic.row(str(x), x, 1.0, y) for x, y in ((1, 10.0), (2, 1e308), (4, 40.0))]
     rows[0]["published"] = [synthetic.published(1e308)]
     sweeps.append(synthetic.sweep("one of three", rows))
@@ -278,8 +317,9 @@ def test_numbers_that_no_axis_reaches_stand_in_the_table_alone(tmp_path: Path) -
 
 def test_a_row_without_the_headline_has_no_bar(tmp_path: Path) -> None:
     axis = {"name": "stage", "unit": "", "scale": "linear"}
-    rows = [synthetic.row(name, x, 1.0, None if name == "fold" else x)
-            for x, name in enumerate(("copy", "fold", "last"), 1)]
+    rows = [
+        synthetic.row(name, x, 1.0, None if name == "fold" else x) for x, name in enumerate(("copy", "fold", "last"), 1)
+    ]
     synthetic.write(tmp_path, synthetic.result(sweeps=[synthetic.sweep("s", rows, axis=axis)]))
     page_of(tmp_path)
     text = (tmp_path / "plots" / "copy_rate-s.svg").read_text()
@@ -287,10 +327,11 @@ def test_a_row_without_the_headline_has_no_bar(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("scale, decades", [("logarithmic", True), ("linear", False)])
-def test_bars_of_a_logarithmic_sweep_have_a_logarithmic_axis(
-        tmp_path: Path, scale: str, decades: bool) -> None:
-    rows = [synthetic.row(name, x, 1.0, value)
-            for x, (name, value) in enumerate((("exp", 30.0), ("sin", 40.0), ("large sin", 4000.0)), 1)]
+def test_bars_of_a_logarithmic_sweep_have_a_logarithmic_axis(tmp_path: Path, scale: str, decades: bool) -> None:
+    rows = [
+        synthetic.row(name, x, 1.0, value)
+        for x, (name, value) in enumerate((("exp", 30.0), ("sin", 40.0), ("large sin", 4000.0)), 1)
+    ]
     sweep = synthetic.sweep("s", rows, axis={"name": "function", "unit": "", "scale": scale})
     synthetic.write(tmp_path, synthetic.result(sweeps=[sweep]))
     page_of(tmp_path)
@@ -339,13 +380,21 @@ def test_the_index_is_a_few_screens_and_each_experiment_has_a_page(tmp_path: Pat
         assert "| 399 |" in page and "| 399 |" not in index
 
 
-@pytest.mark.parametrize("unit, headline, best", [
-    ("GB/s", "rate", "rate 600.0 GB/s (32 KiB)"), ("cycles", "rate", "rate 100.0 cycles (1 KiB)"),
-    ("ns/row", "rate", "rate 100.0 ns/row (1 KiB)"), ("waves/CU", "rate", "-"), ("%", "rate", "-"),
-    ("GB/s", "time", "time 10.00 us (1 KiB)"), ("GB/s", "none", "-"),
-])
+@pytest.mark.parametrize(
+    "unit, headline, best",
+    [
+        ("GB/s", "rate", "rate 600.0 GB/s (32 KiB)"),
+        ("cycles", "rate", "rate 100.0 cycles (1 KiB)"),
+        ("ns/row", "rate", "rate 100.0 ns/row (1 KiB)"),
+        ("waves/CU", "rate", "-"),
+        ("%", "rate", "-"),
+        ("GB/s", "time", "time 10.00 us (1 KiB)"),
+        ("GB/s", "none", "-"),
+    ],
+)
 def test_the_best_row_is_the_largest_rate_or_the_shortest_time(
-        tmp_path: Path, unit: str, headline: str, best: str) -> None:
+    tmp_path: Path, unit: str, headline: str, best: str
+) -> None:
     data = synthetic.result()
     data["sweeps"][0]["headline"] = headline
     for row in data["sweeps"][0]["rows"]:
@@ -362,8 +411,17 @@ def test_old_pages_and_tables_go_and_others_stay(tmp_path: Path) -> None:
         (tmp_path / name).write_text("mine")
     (tmp_path / "latin.md").write_bytes(b"\xff")
     page_of(tmp_path)
-    assert sorted(os.listdir(tmp_path)) == ["README.md", "card.json", "card.md", "copy_rate.json", "copy_rate.md",
-                                            "latin.md", "notes.md", "notes.txt", "plots"]
+    assert sorted(os.listdir(tmp_path)) == [
+        "README.md",
+        "card.json",
+        "card.md",
+        "copy_rate.json",
+        "copy_rate.md",
+        "latin.md",
+        "notes.md",
+        "notes.txt",
+        "plots",
+    ]
 
 
 def test_old_plots_go(tmp_path: Path) -> None:
@@ -372,6 +430,19 @@ def test_old_plots_go(tmp_path: Path) -> None:
     (tmp_path / "plots" / "copy_rate-renamed.svg").touch()
     page_of(tmp_path)
     assert os.listdir(tmp_path / "plots") == ["copy_rate-sizes.svg"]
+
+
+def test_only_the_plots_that_documents_show_and_each_first(tmp_path: Path) -> None:
+    folder, documents = tmp_path / "results", tmp_path / "docs"
+    rows = [synthetic.row(str(x), x, 1e-3 / x, float(x)) for x in range(1, 5)]
+    for name in ("copy_a", "copy_b"):
+        synthetic.write(folder, synthetic.result(name, sweeps=[synthetic.sweep(part, rows) for part in "xyz"]))
+    documents.mkdir()
+    (documents / "chapter.md").write_text("![rate](../results/plots/copy_b-z.svg)\n", encoding="utf-8")
+    assert report("--plots-of", documents, folder).returncode == 0
+    assert sorted(os.listdir(folder / "plots")) == ["copy_a-x.svg", "copy_b-x.svg", "copy_b-z.svg"]
+    page = (folder / "copy_b.md").read_text(encoding="utf-8")
+    assert page.count("](plots/") == 2 and all(f"\n## The sweep {part}\n" in page for part in "xyz")
 
 
 def test_long_tables_are_folded(tmp_path: Path) -> None:
@@ -388,8 +459,10 @@ def test_of_a_very_long_curve_a_page_has_the_rows_that_tell_its_shape(tmp_path: 
     page = page_of(tmp_path)
     shown = [int(x) for x in re.findall(r"^\| (\d+) \|", page, flags=re.MULTILINE)]
     assert {1, 97, 98, 153, 154, 300} <= set(shown) and 40 <= len(shown) <= 70
-    assert f"<summary>{len(shown)} of the 300 rows, those at the largest steps among them; the result file has all<" \
+    assert (
+        f"<summary>{len(shown)} of the 300 rows, those at the largest steps among them; the result file has all<"
         in page
+    )
 
 
 def test_host_times_are_called_cpu_times(tmp_path: Path) -> None:
@@ -424,7 +497,13 @@ def test_hostile_names(tmp_path: Path) -> None:
     plots = sorted(os.listdir(folder / "plots"))
     assert len(plots) == 2 and all(re.fullmatch(r"copy_rate-[a-z0-9-]+\.svg", name) for name in plots)
     assert sorted(os.listdir(folder)) == [
-        "README.md", "card.json", "card.md", "copy_rate.json", "copy_rate.md", "plots"]
+        "README.md",
+        "card.json",
+        "card.md",
+        "copy_rate.json",
+        "copy_rate.md",
+        "plots",
+    ]
     assert os.listdir(tmp_path) == ["deep"] and os.listdir(tmp_path / "deep") == ["results"]
     for name in plots:
         tree = ElementTree.fromstring((folder / "plots" / name).read_text())
@@ -464,12 +543,22 @@ def broken(change: str) -> str:
     return "" if change == "empty" else json.dumps(data)
 
 
-@pytest.mark.parametrize("change, part", [
-    ("truncated", "not a whole JSON file"), ("NaN", "NaN"), ("infinite", "too large"),
-    ("many digits", "too large"), ("wrong type", "device.compute_units"), ("missing", "clock"),
-    ("added", "extra"), ("deep", "not a whole JSON file"), ("list", "[]"), ("empty", "not a whole JSON"),
-    ("no rows", "sweeps.0.rows"),
-])
+@pytest.mark.parametrize(
+    "change, part",
+    [
+        ("truncated", "not a whole JSON file"),
+        ("NaN", "NaN"),
+        ("infinite", "too large"),
+        ("many digits", "too large"),
+        ("wrong type", "device.compute_units"),
+        ("missing", "clock"),
+        ("added", "extra"),
+        ("deep", "not a whole JSON file"),
+        ("list", "[]"),
+        ("empty", "not a whole JSON"),
+        ("no rows", "sweeps.0.rows"),
+    ],
+)
 def test_bad_file_leaves_everything_as_it_was(tmp_path: Path, change: str, part: str) -> None:
     good, bad = tmp_path / "good", tmp_path / "bad"
     synthetic.write(good, synthetic.result())

@@ -15,8 +15,14 @@ SKIPPED, BAD_USAGE = 77, 2
 def rocm7(*arguments: str, programs: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Runs it; `programs` come before those of the system."""
     path = f"{programs}:{os.environ['PATH']}" if programs else os.environ["PATH"]
-    return subprocess.run([str(SCRIPTS / "rocm7.sh"), *arguments], env={**os.environ, "PATH": path},
-                          capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(
+        [str(SCRIPTS / "rocm7.sh"), *arguments],
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
 
 
 def fake(folder: Path, name: str, status: int) -> None:
@@ -60,8 +66,7 @@ def test_no_mounts_are_told(tmp_path: Path) -> None:
 def test_a_system_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     fake(tmp_path / "bin", "unshare", 0)
     fake(tmp_path / "bin", "debootstrap", 1)
-    done = rocm7("--chroot", str(tmp_path / "system"), "--build", str(tmp_path / "build"),
-                 programs=tmp_path / "bin")
+    done = rocm7("--chroot", str(tmp_path / "system"), "--build", str(tmp_path / "build"), programs=tmp_path / "bin")
     assert done.returncode == SKIPPED
     assert done.stdout.splitlines()[-1].startswith("skipped: ") and "could not be made" in done.stdout
     assert not (tmp_path / "system").exists()

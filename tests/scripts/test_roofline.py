@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import html_report
 import pytest
 from pages import Page
-from synthetic import SCRIPTS, result, row, sweep, write
+from synthetic import result, row, sweep, write
 
-sys.path.insert(0, str(SCRIPTS))
-
-import html_report  # noqa: E402  # pylint: disable=wrong-import-position
-from hipscope_report import ceilings, load, page  # noqa: E402  # pylint: disable=wrong-import-position
+from hipscope.report import ceilings, page
+from hipscope.results import load
 
 
 def with_value(label: str, name: str, value: float, unit: str) -> dict[str, Any]:
@@ -25,8 +23,15 @@ def with_value(label: str, name: str, value: float, unit: str) -> dict[str, Any]
 
 
 def inference(name: str, value: float | None, unit: str) -> dict[str, Any]:
-    return {"name": name, "value": value, "unit": unit, "confidence": 1.0, "statement": "so it is", "evidence": [],
-            "driver": None}
+    return {
+        "name": name,
+        "value": value,
+        "unit": unit,
+        "confidence": 1.0,
+        "statement": "so it is",
+        "evidence": [],
+        "driver": None,
+    }
 
 
 def peaks(*rows: tuple[str, float]) -> list[dict[str, Any]]:
@@ -51,19 +56,39 @@ def whole_folder(tmp_path: Path) -> Path:
 def put_all(tmp_path: Path) -> Path:
     """Results with all that a roofline is made of."""
     put(tmp_path, "ilp_tlp", sweeps=peaks(("FP32 FMA", 60.0), ("FP32 ADD", 30.0)))
-    put(tmp_path, "matrix_rate",
-        sweeps=peaks(("FP16 mma.sync m16n8k16", 600.0), ("FP16 wgmma m64n256k16", 900.0),
-                     ("FP16, FP16 sums wgmma m64n256k16", 910.0), ("FP16 sparse wgmma.sp", 1800.0),
-                     ("INT8 wgmma", 1900.0), ("FP16 packed FMA of pairs", 100.0)),
-        inferences=[inference(f"{name} matrix rate", 1.0, "FMAs/cycle/CU")
-                    for name in ("FP16", "FP16, FP16 sums", "FP16 sparse", "INT8")])
-    put(tmp_path, "memory_bandwidth", inferences=[inference("memory read bandwidth", 4000.0, "GB/s"),
-                                                  inference("cache level 1 read bandwidth", None, "GB/s"),
-                                                  inference("memory copy bandwidth", 3800.0, "GB/s")])
+    put(
+        tmp_path,
+        "matrix_rate",
+        sweeps=peaks(
+            ("FP16 mma.sync m16n8k16", 600.0),
+            ("FP16 wgmma m64n256k16", 900.0),
+            ("FP16, FP16 sums wgmma m64n256k16", 910.0),
+            ("FP16 sparse wgmma.sp", 1800.0),
+            ("INT8 wgmma", 1900.0),
+            ("FP16 packed FMA of pairs", 100.0),
+        ),
+        inferences=[
+            inference(f"{name} matrix rate", 1.0, "FMAs/cycle/CU")
+            for name in ("FP16", "FP16, FP16 sums", "FP16 sparse", "INT8")
+        ],
+    )
+    put(
+        tmp_path,
+        "memory_bandwidth",
+        inferences=[
+            inference("memory read bandwidth", 4000.0, "GB/s"),
+            inference("cache level 1 read bandwidth", None, "GB/s"),
+            inference("memory copy bandwidth", 3800.0, "GB/s"),
+        ],
+    )
     put(tmp_path, "lds_banks", inferences=[inference("LDS read bandwidth", 128.0, "bytes/cycle/CU")])
     sizes = result()["options"] | {"sizes": {"m": 4096, "n": 4096, "k": 4096}}
-    put(tmp_path, "sgemm", options=sizes,
-        sweeps=ladder("stage", "rate", "TFLOP/s", library=55.0, naive=4.0, register_tile=50.0))
+    put(
+        tmp_path,
+        "sgemm",
+        options=sizes,
+        sweeps=ladder("stage", "rate", "TFLOP/s", library=55.0, naive=4.0, register_tile=50.0),
+    )
     put(tmp_path, "reduction", sweeps=ladder("stage", "bandwidth", "GB/s", read=4000.0, vector_load=3900.0))
     return tmp_path
 
@@ -75,7 +100,10 @@ def roofline_of(folder: Path) -> ceilings.Roofline:
 def test_ceilings_are_the_best_of_each_dense_format(folder: Path) -> None:
     found = roofline_of(folder)
     assert {one.name: one.rate for one in found.arithmetic} == {
-        "FP32 FMA, vector": 60e12, "FP16, matrix": 900e12, "FP16, FP16 sums, matrix": 910e12}
+        "FP32 FMA, vector": 60e12,
+        "FP16, matrix": 900e12,
+        "FP16, FP16 sums, matrix": 910e12,
+    }
     clock = result()["clock"]["shader_mhz"]
     assert {one.name: one.rate for one in found.memory} == {"memory": 4e12, "LDS": 128 * 132 * clock * 1e6}
 
@@ -130,19 +158,23 @@ def test_devices_share_the_page_s_roofline(folder: Path, tmp_path: Path) -> None
     for one, name in ((folder, "A"), (other, "B"), (without, "C")):
         rename(one, name)
     page_of_all = html_of(folder, other, without)
-    plot, = [one for one in page_of_all.all("svg", "plot") if page_of_all.one("roofline") in one.around]
-    curves = [one for one in page_of_all.all("g", "curve") if plot in one.around]
+    (data,) = [one for one in page_of_all.all("script") if one.attributes.get("data-name") == "roofline"]
+    found = json.loads(data.text)
+    names, (figure,) = found["names"], found["figures"]
     # Every line and point of a device goes with its switch.
-    assert {"d0", "d1"} == {mark for one in curves for mark in one.classes if mark[0] == "d"}
-    drawn = {one.attributes["data-name"]: one.attributes["data-said"] for one in curves}
+    assert {"d0", "d1"} == {mark for mark, *_ in figure["lines"]}
+    drawn = {
+        names[name]: {figure["x"][row]: value for row, value in enumerate(values) if value is not None}
+        for _, _, name, values in figure["lines"]
+    }
     assert "A: FP16, matrix" in drawn and "B: memory" in drawn
     # The memory's line ends where the fastest arithmetic is, at 910 / 4 FLOPs per byte.
-    assert drawn["A: memory"] == "0.06250\t0.2500\n227.5\t910"
-    assert drawn["A: sgemm, 4096"] == "682.7\t50"
+    assert drawn["A: memory"] == {0.0625: 0.25, 227.5: 910.0}
+    assert {round(x, 1): y for x, y in drawn["A: sgemm, 4096"].items()} == {682.7: 50.0}
     table = page_of_all.one("roofline").text
     for text in ("FP16, matrix", "900 TFLOP/s", "4 TB/s", "50 TFLOP/s at 682.7 FLOPs per byte"):
         assert text in table, text
-    assert "C" not in [one.attributes["data-name"][0] for one in curves]
+    assert "C" not in {name[0] for name in drawn}
 
 
 def test_a_page_without_a_roofline_has_no_section(tmp_path: Path) -> None:

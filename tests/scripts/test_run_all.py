@@ -76,8 +76,9 @@ def test_results_keep_their_mode_and_their_links(sandbox: Sandbox, tmp_path: Pat
     assert leftovers(sandbox.results) == []
 
 
-@pytest.mark.parametrize("what", ["loop", pytest.param("folder", marks=pytest.mark.slow),
-                                  pytest.param("nowhere", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "what", ["loop", pytest.param("folder", marks=pytest.mark.slow), pytest.param("nowhere", marks=pytest.mark.slow)]
+)
 def test_a_result_that_cannot_be_put_in_place(sandbox: Sandbox, what: str) -> None:
     sandbox.results.mkdir(parents=True)
     place = sandbox.results / "copy_rate.json"
@@ -102,18 +103,21 @@ def test_failures_do_not_stop_the_rest(sandbox: Sandbox) -> None:
     assert has_line(done.stdout, 2, "load_latency", "error 139 (ended by signal 11)")
     assert has_line(done.stdout, 3, "thread_rate", "ok")
     assert done.stdout.endswith(
-        "Failed:\n  copy_rate: FAILED (verification)\n"
-        "  load_latency: error 139 (ended by signal 11)\n"
+        "Failed:\n  copy_rate: FAILED (verification)\n  load_latency: error 139 (ended by signal 11)\n"
     )
     assert (sandbox.results / "copy_rate.json").exists()
     assert not (sandbox.results / "load_latency.json").exists()
     assert leftovers(sandbox.results) == []
 
 
-@pytest.mark.parametrize("status, outcome", [
-    (2, "error 2 (bad usage)"), pytest.param(3, "error 3 (device or runtime)", marks=pytest.mark.slow),
-    pytest.param(42, "error 42", marks=pytest.mark.slow),
-])
+@pytest.mark.parametrize(
+    "status, outcome",
+    [
+        (2, "error 2 (bad usage)"),
+        pytest.param(3, "error 3 (device or runtime)", marks=pytest.mark.slow),
+        pytest.param(42, "error 42", marks=pytest.mark.slow),
+    ],
+)
 def test_an_error_keeps_the_old_result(sandbox: Sandbox, status: int, outcome: str) -> None:
     assert sandbox.run().returncode == 0
     before = (sandbox.results / "thread_rate.json").read_bytes()
@@ -142,8 +146,10 @@ def test_no_report_of_a_card_alone(sandbox: Sandbox) -> None:
         (sandbox.bin / f"{name}.status").write_text("77\n")
     done = sandbox.run()
     assert done.returncode == 0
-    assert ("Report: none: there is no result\nHardware card: not written\nComparison: none: there is no result\n"
-            in done.stdout)
+    assert (
+        "Report: none: there is no result\nHardware card: not written\nComparison: none: there is no result\n"
+        in done.stdout
+    )
 
 
 def test_missing_binary_is_an_error(sandbox: Sandbox) -> None:
@@ -181,7 +187,14 @@ def test_out_and_options_reach_the_binary(sandbox: Sandbox, tmp_path: Path) -> N
     done = sandbox.run("--out", str(out), "--quick", "--device", "1", "--only", "copy")
     assert done.returncode == 0, done.stderr
     assert sorted(os.listdir(out)) == [
-        "README.md", "card.json", "card.md", "copy_rate.json", "copy_rate.md", "plots", "report.html"]
+        "README.md",
+        "card.json",
+        "card.md",
+        "copy_rate.json",
+        "copy_rate.md",
+        "plots",
+        "report.html",
+    ]
     assert f"Hardware card: {out}/card.md\nComparison: {out}/report.html\n" in done.stdout
     call = (sandbox.bin / "copy_rate.calls").read_text().splitlines()[-1]
     assert call.endswith("copy_rate.json --quick --device 1")
@@ -212,7 +225,8 @@ def test_comparison_that_fails(sandbox: Sandbox) -> None:
 
 def test_no_python_no_report(sandbox: Sandbox) -> None:
     (sandbox.root / "scripts" / "find_python.sh").write_text(
-        "#!/bin/sh\necho 'find_python.sh: nothing here can import '\"$*. Install it.\" >&2\nexit 1\n")
+        "#!/bin/sh\necho 'find_python.sh: nothing here can import '\"$*. Install it.\" >&2\nexit 1\n"
+    )
     done = sandbox.run()
     assert done.returncode == 0, done.stderr
     assert "Report: skipped: nothing here can import matplotlib jsonschema. Install it.\n" in done.stdout
@@ -251,8 +265,9 @@ def test_a_runtime_that_aborts_over_another_gpu(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("given", [False, True])
-def test_results_that_cannot_be_written_are_said_before_the_build(sandbox: Sandbox, tmp_path: Path, given: bool
-                                                                  ) -> None:
+def test_results_that_cannot_be_written_are_said_before_the_build(
+    sandbox: Sandbox, tmp_path: Path, given: bool
+) -> None:
     shutil.rmtree(sandbox.root / "results")
     taken = tmp_path / "taken" if given else sandbox.root / "results"
     taken.touch()
@@ -308,20 +323,23 @@ def test_variant_of_an_experiment(sandbox: Sandbox) -> None:
     assert "# thread_rate (wave64)" in (sandbox.results / "thread_rate.wave64.md").read_text()
 
 
-@pytest.mark.parametrize("arguments, part", [
-    (["--frobnicate"], "--frobnicate"),
-    (["--only", "("], "regular expression"),
-    (["--only", "nothing_of_this_name"], "nothing_of_this_name"),
-    (["--only"], "--only needs a value"),
-    (["--only", ""], "--only needs a value"),
-    (["--device", "first"], "--device"),
-    (["--device", "-1"], "--device"),
-    (["--device", "7"], "no device 7"),
-    (["--backend", "vulkan"], "--backend"),
-    (["--build-dir", "/nonexistent/folder"], "/nonexistent/folder"),
-    (["--quick", "--full"], "--quick"),
-    (["--out", "/dev/null/folder"], "/dev/null/folder"),
-])
+@pytest.mark.parametrize(
+    "arguments, part",
+    [
+        (["--frobnicate"], "--frobnicate"),
+        (["--only", "("], "regular expression"),
+        (["--only", "nothing_of_this_name"], "nothing_of_this_name"),
+        (["--only"], "--only needs a value"),
+        (["--only", ""], "--only needs a value"),
+        (["--device", "first"], "--device"),
+        (["--device", "-1"], "--device"),
+        (["--device", "7"], "no device 7"),
+        (["--backend", "vulkan"], "--backend"),
+        (["--build-dir", "/nonexistent/folder"], "/nonexistent/folder"),
+        (["--quick", "--full"], "--quick"),
+        (["--out", "/dev/null/folder"], "/dev/null/folder"),
+    ],
+)
 def test_bad_usage(sandbox: Sandbox, arguments: list[str], part: str) -> None:
     done = sandbox.run(*arguments)
     assert done.returncode == 2
@@ -354,12 +372,15 @@ def running() -> list[str]:
     return lines
 
 
-@pytest.mark.parametrize("number, status", [
-    (signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "number, status", [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)]
+)
 def test_interrupt(sandbox: Sandbox, number: signal.Signals, status: int) -> None:
     assert sandbox.run().returncode == 0
-    before = {name: (sandbox.results / name).read_bytes() for name in
-              ("load_latency.json", "load_latency.md", "thread_rate.json", "README.md")}
+    before = {
+        name: (sandbox.results / name).read_bytes()
+        for name in ("load_latency.json", "load_latency.md", "thread_rate.json", "README.md")
+    }
     (sandbox.bin / "load_latency.hangs").touch()
     process = sandbox.start("--no-build", "--build-dir", str(sandbox.build))
     wait_for(sandbox.bin / "load_latency.started")
@@ -402,8 +423,11 @@ def test_build(sandbox: Sandbox, tmp_path: Path, status: int) -> None:
         assert "[1/3]" not in done.stdout
     else:
         assert done.returncode == 0
-        assert re.fullmatch(rf"cmake --build {sandbox.build} -j \d+ "
-                            "--target copy_rate load_latency thread_rate", made[1])
+        assert re.fullmatch(
+            rf"cmake --build {sandbox.build} -j \d+ "
+            "--target copy_rate load_latency thread_rate",
+            made[1],
+        )
         assert "a line of the build's log" not in done.stdout + done.stderr
         assert "[3/3]" in done.stdout
 
@@ -415,18 +439,22 @@ def test_build_of_some_keeps_the_folder_as_configured(sandbox: Sandbox, tmp_path
     (tools / "cmake").write_text(FAKE_CMAKE.format(calls=calls, status=0))
     (tools / "cmake").chmod(0o755)
     (sandbox.build / "CMakeCache.txt").touch()
-    done = sandbox.run_all("--no-setup", "--backend", "nvidia", "--only", "rate",
-                           environment={"PATH": f"{tools}:{os.environ['PATH']}"})
+    done = sandbox.run_all(
+        "--no-setup", "--backend", "nvidia", "--only", "rate", environment={"PATH": f"{tools}:{os.environ['PATH']}"}
+    )
     assert done.returncode == 0, done.stderr
     configured, built = calls.read_text().splitlines()
     assert configured == f"cmake -S {sandbox.root} --preset nvidia -B {sandbox.build}"
     assert built.endswith(" --target copy_rate thread_rate")
 
 
-@pytest.mark.parametrize("version, sentence", [
-    ("3.23.4", "cmake 3.23 is too old: it takes 3.24 or newer; without root: python3 -m pip install --user cmake"),
-    ("", "there is no cmake here: it takes 3.24 or newer; without root: python3 -m pip install --user cmake"),
-])
+@pytest.mark.parametrize(
+    "version, sentence",
+    [
+        ("3.23.4", "cmake 3.23 is too old: it takes 3.24 or newer; without root: python3 -m pip install --user cmake"),
+        ("", "there is no cmake here: it takes 3.24 or newer; without root: python3 -m pip install --user cmake"),
+    ],
+)
 def test_no_cmake_of_today_is_one_sentence(sandbox: Sandbox, tmp_path: Path, version: str, sentence: str) -> None:
     tools = tmp_path / "tools"
     tools.mkdir()
@@ -434,8 +462,9 @@ def test_no_cmake_of_today_is_one_sentence(sandbox: Sandbox, tmp_path: Path, ver
     if version:
         (tools / "cmake").write_text(FAKE_CMAKE.format(calls=tmp_path / "calls", status=0))
         (tools / "cmake").chmod(0o755)
-    done = sandbox.run_all("--no-setup", "--backend", "nvidia",
-                           environment={"PATH": path, "FAKE_CMAKE_VERSION": version})
+    done = sandbox.run_all(
+        "--no-setup", "--backend", "nvidia", environment={"PATH": path, "FAKE_CMAKE_VERSION": version}
+    )
     assert done.returncode == 1
     assert sentence in done.stderr and done.stderr.count("\n") == 1
     assert not (tmp_path / "calls").exists()
@@ -466,11 +495,12 @@ def test_backend_of_what_was_just_installed(sandbox: Sandbox, tmp_path: Path) ->
     for name in ("bash", "chmod", "date", "dirname", "env", "mkdir", "nproc", "rm", "sed", "sleep", "tail"):
         (tools / name).symlink_to(shutil.which(name) or "")
     setup = sandbox.root / "scripts" / "setup.sh"
-    setup.write_text(f"#!/usr/bin/env bash\necho \"$*\" >>{tmp_path}/setup.calls\n"
-                     f"[[ $* == *--check* ]] && exit 1\n"
-                     f"echo '#!/bin/sh' >{rocm}/hipcc; chmod +x {rocm}/hipcc\n")
-    done = sandbox.run_all(environment={
-        "PATH": str(tools), "ROCM_PATH": str(rocm.parent), "HIPSCOPE_KFD": str(kfd)})
+    setup.write_text(
+        f'#!/usr/bin/env bash\necho "$*" >>{tmp_path}/setup.calls\n'
+        f"[[ $* == *--check* ]] && exit 1\n"
+        f"echo '#!/bin/sh' >{rocm}/hipcc; chmod +x {rocm}/hipcc\n"
+    )
+    done = sandbox.run_all(environment={"PATH": str(tools), "ROCM_PATH": str(rocm.parent), "HIPSCOPE_KFD": str(kfd)})
     assert (tmp_path / "setup.calls").read_text() == "--for host --check\n--for host\n"
     assert done.stdout.startswith("Building for amd "), done.stdout + done.stderr
 
@@ -482,8 +512,7 @@ sys.exit({status})
 """
 
 
-def host_with_compiler(sandbox: Sandbox, folder: Path, isa_status: int = 0, hipcc: bool = True
-                       ) -> dict[str, str]:
+def host_with_compiler(sandbox: Sandbox, folder: Path, isa_status: int = 0, hipcc: bool = True) -> dict[str, str]:
     """No GPU, but (with `hipcc`) AMD's compiler, whose build and report are faked; the environment."""
     folder.mkdir()
     tools = {"cmake": FAKE_CMAKE.format(calls=folder / "calls", status=0)}
@@ -509,11 +538,11 @@ def without(program: str, folder: Path) -> str:
     return str(links)
 
 
-def run_on_host(sandbox: Sandbox, environment: dict[str, str], *arguments: str
-                ) -> subprocess.CompletedProcess[str]:
+def run_on_host(sandbox: Sandbox, environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
     """Builds and runs with no GPU."""
-    return sandbox.run_all("--no-setup", "--backend", "host", "--build-dir", str(sandbox.build), *arguments,
-                           environment=environment)
+    return sandbox.run_all(
+        "--no-setup", "--backend", "host", "--build-dir", str(sandbox.build), *arguments, environment=environment
+    )
 
 
 def test_host_reports_on_the_compiled_code(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -533,12 +562,17 @@ def test_report_on_the_compiled_code_of_some(sandbox: Sandbox, tmp_path: Path) -
     assert f"Compiled for AMD, not run: {out}/isa/README.md\n" in done.stdout
 
 
-@pytest.mark.parametrize("isa_status, status, said", [
-    pytest.param(77, 0, "nothing, as said above", marks=pytest.mark.slow), (1, 1, "failed"),
-    pytest.param(2, 1, "failed", marks=pytest.mark.slow),
-])
-def test_report_on_the_compiled_code_that_fails(sandbox: Sandbox, tmp_path: Path, isa_status: int,
-                                                status: int, said: str) -> None:
+@pytest.mark.parametrize(
+    "isa_status, status, said",
+    [
+        pytest.param(77, 0, "nothing, as said above", marks=pytest.mark.slow),
+        (1, 1, "failed"),
+        pytest.param(2, 1, "failed", marks=pytest.mark.slow),
+    ],
+)
+def test_report_on_the_compiled_code_that_fails(
+    sandbox: Sandbox, tmp_path: Path, isa_status: int, status: int, said: str
+) -> None:
     done = run_on_host(sandbox, host_with_compiler(sandbox, tmp_path / "tools", isa_status))
     assert done.returncode == status
     assert f"Compiled for AMD, not run: {said}\n" in done.stdout
@@ -568,5 +602,7 @@ def test_a_build_folder_of_another_user_is_one_sentence(sandbox: Sandbox, name: 
     (sandbox.build / name).mkdir()
     done = sandbox.run_all("--backend", "nvidia", "--no-setup")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == (f"run_all.sh: {sandbox.build / name} cannot be written: it is read-only, or another user "
-                           "has built there. Take another folder with --build-dir.\n")
+    assert done.stderr == (
+        f"run_all.sh: {sandbox.build / name} cannot be written: it is read-only, or another user "
+        "has built there. Take another folder with --build-dir.\n"
+    )

@@ -3,49 +3,78 @@
 from __future__ import annotations
 
 import copy
-import sys
 from typing import Any
 
 import pytest
-import synthetic
-
-sys.path.insert(0, str(synthetic.SCRIPTS))
-
-import sources_map  # noqa: E402
+import sources_map
 
 # Every variant of the five works, as they number them: V's examples, S's kernels, D's sections, L's steps and
 # R's three curves.
 VARIANTS = (
-    *("1a 1b 1c 1d 2a 2b 2c 2d 2e 3a 3b 4a 5a 6a 6b 6c 6d 7a 7b 7c 8a 9a 9b 10a 11a 12a 13a 13b 14a 14b 14c 14d"
-      .split()),
-    *(f"S {kernel}" for kernel in ("1 2 3 3.1 3.2 3.3 3.4 3.5 3.6 4 5 6 7 7.1 7.2 7.3 7.4 7.5 7.6 7.7 7.8 8.1 8.2 8.3 "
-                                   "8.4 9 9.1 10").split()),
+    *(
+        "1a 1b 1c 1d 2a 2b 2c 2d 2e 3a 3b 4a 5a 6a 6b 6c 6d 7a 7b 7c 8a 9a 9b 10a 11a 12a 13a 13b"
+        " 14a 14b 14c 14d".split()
+    ),
+    *(
+        f"S {kernel}"
+        for kernel in (
+            "1 2 3 3.1 3.2 3.3 3.4 3.5 3.6 4 5 6 7 7.1 7.2 7.3 7.4 7.5 7.6 7.7 7.8 8.1 8.2 8.3 8.4 9 9.1 10"
+        ).split()
+    ),
     *(f"D 3.5.{section}" for section in range(3, 9)),
     *(f"L {step}" for step in range(1, 6)),
-    *(f"R {curve}" for curve in range(1, 4)))
+    *(f"R {curve}" for curve in range(1, 4)),
+)
 
-LINE = ("| 1a | 2.1.1 | `thread_rate` `null-1d` `64x1x1` `1024x1x1` | same work | MI25: 16 ... 64 threads/cycle "
-        "| 53.80 ... 761 threads/cycle | blocks |")
+LINE = (
+    "| 1a | 2.1.1 | `thread_rate` `null-1d` `64x1x1` `1024x1x1` | same work | MI25: 16 ... 64 threads/cycle "
+    "| 53.80 ... 761 threads/cycle | blocks |"
+)
 UNUSED = "| `thread_rate` | `2d` | measured on another card only |"
 
 
 def row(label: str, value: float, published: float | None = None) -> dict[str, Any]:
-    figures = [] if published is None else [
-        {"gpu": "Radeon Instinct MI25", "metric": "thread rate", "value": published, "unit": "threads/cycle",
-         "source": "V", "note": ""}]
-    return {"label": label, "measurements": [{"name": "time", "median": 0.002}],
-            "values": [{"name": "thread rate", "value": value, "unit": "threads/cycle"}], "published": figures}
+    figures = (
+        []
+        if published is None
+        else [
+            {
+                "gpu": "Radeon Instinct MI25",
+                "metric": "thread rate",
+                "value": published,
+                "unit": "threads/cycle",
+                "source": "V",
+                "note": "",
+            }
+        ]
+    )
+    return {
+        "label": label,
+        "measurements": [{"name": "time", "median": 0.002}],
+        "values": [{"name": "thread rate", "value": value, "unit": "threads/cycle"}],
+        "published": figures,
+    }
 
 
 def results() -> dict[str, Any]:
-    sweep = {"name": "null-1d", "headline": "thread rate",
-             "rows": [row("64x1x1", 53.8, 16.0), row("1024x1x1", 761.0, 64.0)]}
+    sweep = {
+        "name": "null-1d",
+        "headline": "thread rate",
+        "rows": [row("64x1x1", 53.8, 16.0), row("1024x1x1", 761.0, 64.0)],
+    }
     return {"thread_rate": {"experiment": "thread_rate", "sweeps": [sweep]}}
 
 
 def figure(series: str, value: str) -> dict[str, str]:
-    return {"experiment": "thread_rate", "series": series, "gpu": "Radeon Instinct MI25", "metric": "thread rate",
-            "value": value, "unit": "threads/cycle", "note": ""}
+    return {
+        "experiment": "thread_rate",
+        "series": series,
+        "gpu": "Radeon Instinct MI25",
+        "metric": "thread rate",
+        "value": value,
+        "unit": "threads/cycle",
+        "note": "",
+    }
 
 
 PUBLISHED = [figure("1d", "16"), figure("1d", "64"), figure("2d", "58")]
@@ -66,12 +95,19 @@ def test_a_headline_that_is_a_time_has_a_unit() -> None:
     assert "| 2.000 ... 2.000 ms |" in sources_map.filled(LINE, made)
 
 
-@pytest.mark.parametrize(("old", "new", "what"), [
-    ("53.80", "53.79", "not those of the results"), ("MI25: 16", "MI25: 17", "not those of the results"),
-    ("`1024x1x1`", "`512x1x1`", "has no row '512x1x1'"), ("`null-1d`", "`null-2d`", "has no sweep 'null-2d'"),
-    ("`thread_rate` `null", "`threads` `null", "there is no result of threads"),
-    (UNUSED, "", "series '2d': beside no row"), ("measured on another card only", "none", "series '2d': beside no row"),
-    ("`2d`", "`1d`", "series '1d': used, and listed as unused")])
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ("53.80", "53.79", "not those of the results"),
+        ("MI25: 16", "MI25: 17", "not those of the results"),
+        ("`1024x1x1`", "`512x1x1`", "has no row '512x1x1'"),
+        ("`null-1d`", "`null-2d`", "has no sweep 'null-2d'"),
+        ("`thread_rate` `null", "`threads` `null", "there is no result of threads"),
+        (UNUSED, "", "series '2d': beside no row"),
+        ("measured on another card only", "none", "series '2d': beside no row"),
+        ("`2d`", "`1d`", "series '1d': used, and listed as unused"),
+    ],
+)
 def test_a_map_that_is_wrong_is_found(old: str, new: str, what: str) -> None:
     text = f"{LINE}\n\n{UNUSED}\n"
     assert old in text

@@ -34,13 +34,16 @@ def fake(folder: Path, name: str, body: str = "") -> None:
     (folder / name).chmod(0o755)
 
 
-def run(script: str, path: Path | str, *arguments: str, **environment: str
-        ) -> subprocess.CompletedProcess[str]:
+def run(script: str, path: Path | str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Runs a script with this PATH, with no toolkit but those on it."""
     nowhere = {"ROCM_PATH": "/nonexistent", "CUDA_PATH": "/nonexistent", "HIPSCOPE_KFD": "/nonexistent"}
     return subprocess.run(
-        [str(SCRIPTS / script), *arguments], capture_output=True, text=True, check=False,
-        env={"PATH": str(path), **nowhere, **environment}, stdin=subprocess.DEVNULL,
+        [str(SCRIPTS / script), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": str(path), **nowhere, **environment},
+        stdin=subprocess.DEVNULL,
     )
 
 
@@ -144,19 +147,28 @@ def test_find_python_refuses_what_is_no_module(tools: Path) -> None:
 
 def test_find_python_ignores_files_of_the_current_folder(tools: Path, tmp_path: Path) -> None:
     (tmp_path / "no_such_module.py").touch()
-    done = subprocess.run([str(SCRIPTS / "find_python.sh"), "no_such_module"], cwd=tmp_path,
-                          env={"PATH": str(tools)}, capture_output=True, check=False)
+    done = subprocess.run(
+        [str(SCRIPTS / "find_python.sh"), "no_such_module"],
+        cwd=tmp_path,
+        env={"PATH": str(tools)},
+        capture_output=True,
+        check=False,
+    )
     assert done.returncode == 1
 
 
 def debian(tools: Path, installed: str, unknown: str = "none") -> None:
     """Fakes Debian's tools: `installed` and `unknown` are shell patterns of package names."""
     fake(tools, "dpkg-query", f"case ${{!#}} in {installed}) printf installed ;; *) exit 1 ;; esac")
-    fake(tools, "apt-cache", f"""case $1:$2 in
+    fake(
+        tools,
+        "apt-cache",
+        f"""case $1:$2 in
       policy:{unknown}) printf '%s:\\n  Candidate: (none)\\n' "$2" ;;
       policy:*) printf '%s:\\n  Candidate: 1.0\\n' "$2" ;;
       depends:hipcc) printf 'hipcc\\n  Depends: clang-17\\n  Depends: llvm-17\\n' ;;
-    esac""")
+    esac""",
+    )
     fake(tools, "apt-get", 'printf "apt-get %s\\n" "$*" >>"${0%/*}/apt-get.calls"')
     fake(tools, "sudo", '[[ $1 != -n ]] || shift; "$@"')
     fake(tools, "id", "echo 1000")
@@ -210,14 +222,17 @@ def test_setup_wants_no_browser_where_there_is_none(tools: Path) -> None:
 
 def test_setup_for_one_backend(tools: Path) -> None:
     debian(tools, "nothing")
-    missing = {purpose: run("setup.sh", tools, "--check", "--for", purpose).stdout
-               for purpose in ("amd", "nvidia", "host", "tests")}
+    missing = {
+        purpose: run("setup.sh", tools, "--check", "--for", purpose).stdout
+        for purpose in ("amd", "nvidia", "host", "tests")
+    }
     for package, purposes in {
         "ninja-build": {"amd", "nvidia", "host", "tests"},
         "hipcc": {"amd", "host", "tests"},
         "libboost-context-dev": {"host", "tests"},
         "libgtest-dev": {"tests"},
         "python3-selenium": {"tests"},
+        "mypy": {"tests"},
         "chromium-driver": {"tests"},
         "slurm-wlm": {"tests"},
         "python3-yaml": {"host", "tests"},
@@ -257,8 +272,9 @@ def test_setup_as_a_plain_user_says_what_works_without(tools: Path, sudo: str | 
     done = run("setup.sh", tools)
     assert done.returncode == 1
     assert "missing: hipcc" in done.stdout and "needed to build" not in done.stdout
-    assert ("setup.sh: installing needs root, and sudo does not give it here. Without that CMake downloads"
-            ) in done.stderr
+    assert (
+        "setup.sh: installing needs root, and sudo does not give it here. Without that CMake downloads"
+    ) in done.stderr
     assert done.stderr.count("\n") == 1
     assert calls(tools) == ""
 

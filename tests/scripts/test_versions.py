@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import copy
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
+import compare
+import html_report
 import pytest
+import report
 import synthetic
 
-sys.path.insert(0, str(synthetic.SCRIPTS))
-
-import compare  # noqa: E402  # pylint: disable=wrong-import-position
-import html_report  # noqa: E402  # pylint: disable=wrong-import-position
-import report  # noqa: E402  # pylint: disable=wrong-import-position
-from hipscope_report import load  # noqa: E402  # pylint: disable=wrong-import-position
+from hipscope.results import load
 
 Json = dict[str, Any]
 
@@ -24,8 +21,9 @@ Json = dict[str, Any]
 def whole() -> Json:
     """A result in which nothing has its default."""
     rows = [synthetic.row(f"{2**k} KiB", 2.0 ** (k + 10), 1e-3 * 2**k, 100.0 * (k + 1)) for k in range(3)]
-    rows[1]["measurements"] = [synthetic.measurement("time", 1e-3, method="host clock", batch=4, stop="steady",
-                                                     throttled=[0, 2])]
+    rows[1]["measurements"] = [
+        synthetic.measurement("time", 1e-3, method="host clock", batch=4, stop="steady", throttled=[0, 2])
+    ]
     rows[1]["values"][0]["value"] = None
     rows[2]["checks"].append({"what": "every element", "checked": 7, "wrong": 1})
     rows[2]["published"] = [synthetic.published(50.0)]
@@ -41,8 +39,9 @@ def test_both_versions_are_read_as_one(tmp_path: Path) -> None:
     old, new = read(tmp_path / "old", whole()), read(tmp_path / "new", synthetic.compact(whole()))
     derived = ("minimum", "maximum", "first_quartile", "third_quartile")
     for row in old["sweeps"][0]["rows"]:
-        row["measurements"] = [{key: item for key, item in one.items() if key not in derived}
-                               for one in row["measurements"]]
+        row["measurements"] = [
+            {key: item for key, item in one.items() if key not in derived} for one in row["measurements"]
+        ]
     assert {**new, "schema_version": 1, "sweeps": None} == {**old, "sweeps": None}
     for row, other in zip(new["sweeps"][0]["rows"], old["sweeps"][0]["rows"], strict=True):
         for one, same in zip(row["measurements"], other["measurements"], strict=True):
@@ -57,8 +56,14 @@ def test_the_pages_of_both_versions_are_the_same(tmp_path: Path) -> None:
         synthetic.write(folder, data)
         assert report.main([str(folder)]) == 0
         assert html_report.main(["--no-isa", str(folder)]) == 0
-    written = [{path.relative_to(folder): path.read_bytes() for path in folder.rglob("*")
-                if path.is_file() and path.name != "copy_rate.json"} for folder in folders]
+    written = [
+        {
+            path.relative_to(folder): path.read_bytes()
+            for path in folder.rglob("*")
+            if path.is_file() and path.name != "copy_rate.json"
+        }
+        for folder in folders
+    ]
     assert written[0] == written[1] and len(written[0]) >= 4
 
 
@@ -76,13 +81,19 @@ def test_version_3_may_tell_nothing_besides(tmp_path: Path) -> None:
     assert read(tmp_path, new)["device"] == whole()["device"]
 
 
-@pytest.mark.parametrize("place, value", [
-    (("device", "pci_address"), "1b:00"), (("device", "ecc"), True), (("device", "link"), {}),
-    (("device", "slot"), "7"), (("sweeps", 0, "telemetry", "during", "samples"), 0),
-    (("sweeps", 0, "telemetry", "before", "power_w"), "700 W"),
-    (("sweeps", 0, "telemetry", "during", "power_w"), {"min": 1.0}),
-    (("telemetry",), {"source": "NVML 1"}),
-])
+@pytest.mark.parametrize(
+    "place, value",
+    [
+        (("device", "pci_address"), "1b:00"),
+        (("device", "ecc"), True),
+        (("device", "link"), {}),
+        (("device", "slot"), "7"),
+        (("sweeps", 0, "telemetry", "during", "samples"), 0),
+        (("sweeps", 0, "telemetry", "before", "power_w"), "700 W"),
+        (("sweeps", 0, "telemetry", "during", "power_w"), {"min": 1.0}),
+        (("telemetry",), {"source": "NVML 1"}),
+    ],
+)
 def test_wrong_telemetry_is_refused(tmp_path: Path, place: tuple[Any, ...], value: Any) -> None:
     data = synthetic.told(synthetic.compact(whole()))
     inner: Any = data
@@ -98,7 +109,7 @@ def test_pages_and_card_of_version_3_name_the_device(tmp_path: Path) -> None:
     synthetic.write(folder, synthetic.told(synthetic.compact(whole())))
     assert report.main([str(folder)]) == 0
     assert html_report.main(["--no-isa", str(folder)]) == 0
-    for name in ("README.md", "card.md", "report.html"):
+    for name in ("README.md", "report.html"):
         text = (folder / name).read_text(encoding="utf-8")
         for shown in ("0000:1b:00.0", "96.00.89.00.01", "1652023000001", "700 W", "x16", "node17"):
             assert shown in text, (name, shown)
@@ -133,8 +144,11 @@ def test_what_is_left_out_has_its_default(tmp_path: Path) -> None:
     assert rows[1] == {"label": "nothing", "x": 1.0, "measurements": [], "values": [], "checks": [], "published": []}
     assert rows[2]["measurements"][0]["shader_mhz"] == [1500] * 3
     schema = load.load_schema()[2]["$defs"]["row"]["properties"]
-    defaults = {key: item["default"] for key, item in
-                schema["measurements"]["additionalProperties"]["properties"].items() if "default" in item}
+    defaults = {
+        key: item["default"]
+        for key, item in schema["measurements"]["additionalProperties"]["properties"].items()
+        if "default" in item
+    }
     assert defaults == {"method": "device events", "batch": 1, "stop": "quiet", "throttled": [], "shader_mhz": None}
 
 
@@ -143,8 +157,10 @@ def test_values_without_their_names_are_those_of_the_units(tmp_path: Path) -> No
     data["sweeps"][0]["units"] = {"rate": "GB/s", "cost": "us"}
     data["sweeps"][0]["rows"][0]["values"] = [5.0, [None, "ms"]]
     rows = read(tmp_path, data)["sweeps"][0]["rows"]
-    assert rows[0]["values"] == [{"name": "rate", "value": 5.0, "unit": "GB/s"},
-                                 {"name": "cost", "value": None, "unit": "ms"}]
+    assert rows[0]["values"] == [
+        {"name": "rate", "value": 5.0, "unit": "GB/s"},
+        {"name": "cost", "value": None, "unit": "ms"},
+    ]
 
 
 def spoiled(change: str) -> Json:
@@ -164,8 +180,16 @@ def spoiled(change: str) -> Json:
     return data
 
 
-@pytest.mark.parametrize("change", ["a check with no name", "a value with no unit", "more values than units",
-                                    "a throttled sample that is not there", "fewer clocks than samples"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        "a check with no name",
+        "a value with no unit",
+        "more values than units",
+        "a throttled sample that is not there",
+        "fewer clocks than samples",
+    ],
+)
 def test_what_contradicts_itself_is_refused(tmp_path: Path, change: str) -> None:
     with pytest.raises(load.BadResult, match="contradicts itself"):
         read(tmp_path, spoiled(change))

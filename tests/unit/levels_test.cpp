@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <random>
 #include <string>
 
 #include "hipscope/inference.h"
 #include "made_curve.h"
-#include "normal_noise.h"
 
 namespace hipscope {
 namespace {
@@ -114,37 +112,6 @@ TEST(FindLevels, FindsThemWithFewPoints) {
                 0);
 }
 
-TEST(FindLevels, FindsThemThroughNoise) {
-  for (const double noise : {0.002, 0.01, 0.02}) {
-    for (unsigned seed = 1; seed <= 50; ++seed) {
-      SCOPED_TRACE("noise " + std::to_string(noise) + ", seed " + std::to_string(seed));
-      // One point more or less at the edge, 1/8 octave.
-      expect_levels(find_levels(curve(sharp(vega, 610), noise, seed), smallest_ratio), vega, 610,
-                    0.13);
-      expect_levels(find_levels(curve(sharp(rdna, 700), noise, seed), smallest_ratio), rdna, 700,
-                    0.13);
-    }
-  }
-}
-
-TEST(FindLevels, NoiseLowersTheConfidence) {
-  const auto clean = find_levels(curve(sharp(vega, 610)), smallest_ratio);
-  const auto noisy = find_levels(curve(sharp(vega, 610), 0.02), smallest_ratio);
-  ASSERT_EQ(noisy.size(), 3U);
-  EXPECT_LT(noisy[0].confidence, clean[0].confidence);
-  EXPECT_LT(noisy[0].end->confidence, clean[0].end->confidence);
-  EXPECT_GT(noisy[0].spread, 0.02);
-}
-
-// A small step in the same noise is less certain than a large one.
-TEST(FindLevels, ASmallStepIsLessCertain) {
-  const auto large = find_levels(curve(sharp({{1 * mib, 100}}, 300), 0.01), smallest_ratio);
-  const auto small = find_levels(curve(sharp({{1 * mib, 100}}, 125), 0.01), smallest_ratio);
-  ASSERT_EQ(large.size(), 2U);
-  ASSERT_EQ(small.size(), 2U);
-  EXPECT_LT(small[0].end->confidence, large[0].end->confidence - 0.05);
-}
-
 TEST(FindLevels, GradualTransitionsAreBracketed) {
   const std::vector<Cache> caches = {{256 * kib, 38}, {32 * mib, 270}};
   const auto levels = find_levels(curve(gradual(caches, 650)), smallest_ratio);
@@ -158,148 +125,7 @@ TEST(FindLevels, GradualTransitionsAreBracketed) {
   }
 }
 
-// The published curve of an H100 PCIe by RRZE-HPC/gpu-benches' gpu-latency, to the figures that can
-// be read off it: near and far L2 are two levels, and memory drifts upwards by the TLB.
-std::vector<CurvePoint> h100() {
-  std::vector<CurvePoint> points;
-  for (double x = 2 * kib; x < 216 * kib; x *= 1.1) {
-    points.push_back({.x = x, .y = 34});
-  }
-  for (const auto& [x, y] :
-       {std::pair{216.0, 34.0}, {239.0, 134.0}, {264.0, 206.0}, {290.0, 240.0}, {320.0, 257.0}}) {
-    points.push_back({.x = x * kib, .y = y});
-  }
-  for (double x = 350 * kib; x < 20 * mib; x *= 1.1) {
-    points.push_back({.x = x, .y = 265});
-  }
-  for (const auto& [x, y] : {std::pair{20.5, 268.0},
-                             {22.5, 275.0},
-                             {24.8, 320.0},
-                             {27.3, 403.0},
-                             {30.0, 461.0},
-                             {33.0, 470.0},
-                             {36.3, 475.0},
-                             {40.0, 475.0},
-                             {44.0, 475.0},
-                             {48.3, 476.0},
-                             {53.0, 500.0},
-                             {57.0, 563.0},
-                             {62.0, 626.0},
-                             {68.0, 650.0}}) {
-    points.push_back({.x = x * mib, .y = y});
-  }
-  for (double x = 75 * mib; x < 1.5 * gib; x *= 1.1) {
-    points.push_back({.x = x, .y = 650 + 8 * std::log2(x / (75 * mib)) / std::log2(20.0)});
-  }
-  return points;
-}
-
-void expect_h100(const std::vector<Level>& levels) {
-  ASSERT_EQ(levels.size(), 4U);
-  EXPECT_NEAR(levels[0].y, 34, 1);
-  EXPECT_EQ(levels[0].end->last_x, 216 * kib);
-  EXPECT_NEAR(levels[1].y, 265, 5);
-  EXPECT_NEAR(levels[1].end->last_x, 21 * mib, 3 * mib);
-  EXPECT_NEAR(levels[2].y, 475, 7);
-  EXPECT_NEAR(levels[2].end->last_x, 50 * mib, 6 * mib);
-  EXPECT_NEAR(levels[3].y, 652, 10);
-  EXPECT_FALSE(levels[3].end);
-}
-
-TEST(FindLevels, ReadsAnH100) {
-  const auto levels = find_levels(h100(), smallest_ratio);
-  expect_h100(levels);
-  EXPECT_LE(levels[0].end->next_x, 350 * kib);
-  // The plateau of far L2 is short.
-  for (const Level& level : levels) {
-    EXPECT_GT(level.confidence, 0.5);
-  }
-}
-
-TEST(FindLevels, ReadsAnH100ThroughNoise) {
-  for (unsigned seed = 1; seed <= 50; ++seed) {
-    std::mt19937 random(seed);
-    std::normal_distribution<double> error(1, 0.005);
-    auto points = h100();
-    for (CurvePoint& point : points) {
-      point.y *= error(random);
-    }
-    SCOPED_TRACE(seed);
-    expect_h100(find_levels(points, smallest_ratio));
-  }
-}
-
-// An H200 by this project's chase, warmed by the block that chases: four levels, though the step
-// from near to far L2 rests at 338 cycles for a while.
-std::vector<CurvePoint> h200() {
-  std::vector<CurvePoint> points;
-  for (const double x : footprints(kib, 240 * kib)) {
-    points.push_back({.x = x, .y = 32.02});
-  }
-  for (const auto& [x, y] : {std::pair{242.0, 37.0},
-                             {248.0, 64.2},
-                             {256.0, 91.5},
-                             {288.0, 165.0},
-                             {320.0, 210.0},
-                             {352.0, 245.0},
-                             {384.0, 262.0},
-                             {416.0, 273.0}}) {
-    points.push_back({.x = x * kib, .y = y});
-  }
-  for (const double x : footprints(512 * kib, 26 * mib)) {
-    points.push_back({.x = x, .y = 281});
-  }
-  for (const auto& [x, y] : {std::pair{27.0, 280.0},
-                             {27.5, 304.0},
-                             {28.0, 339.0},
-                             {29.0, 338.0},
-                             {30.0, 336.0},
-                             {32.0, 411.0},
-                             {34.0, 490.0},
-                             {36.0, 522.7},
-                             {40.0, 523.5},
-                             {44.0, 527.4},
-                             {48.0, 524.2},
-                             {52.0, 521.6},
-                             {56.0, 522.8},
-                             {58.0, 555.0},
-                             {60.0, 577.0},
-                             {62.0, 652.0}}) {
-    points.push_back({.x = x * mib, .y = y});
-  }
-  for (const double x : footprints(64 * mib, 2 * gib)) {
-    points.push_back({.x = x, .y = x < 66 * mib ? 652.0 : 683.0});
-  }
-  return points;
-}
-
-TEST(FindLevels, ReadsAnH200) {
-  const auto levels = find_levels(h200(), smallest_ratio);
-  ASSERT_EQ(levels.size(), 4U);
-  EXPECT_NEAR(levels[0].y, 32, 0.1);
-  EXPECT_EQ(levels[0].end->last_x, 240 * kib);
-  EXPECT_EQ(levels[0].end->risen_x, 242 * kib);
-  EXPECT_NEAR(levels[1].y, 281, 1);
-  EXPECT_EQ(levels[1].end->last_x, 27 * mib);
-  EXPECT_NEAR(levels[2].y, 523, 2);
-  EXPECT_EQ(levels[2].end->last_x, 56 * mib);
-  EXPECT_NEAR(levels[3].y, 683, 1);
-  EXPECT_FALSE(levels[3].end);
-  for (const Level& level : levels) {
-    EXPECT_GT(level.confidence, 0.5);
-  }
-  // L1 is of 256 KiB, of L2's 60 MiB half are near.
-  for (const auto& [level, bytes] : {std::pair{0, 256 * kib}, {1, 30 * mib}, {2, 60 * mib}}) {
-    ASSERT_TRUE(levels[level].end->capacity);
-    const Capacity& capacity = *levels[level].end->capacity;
-    EXPECT_NEAR(capacity.value, bytes, bytes / 8);
-    EXPECT_LE(capacity.low, bytes);
-    EXPECT_GE(capacity.high, bytes);
-    EXPECT_GT(capacity.confidence, 0.3);
-  }
-}
-
-// The same card warmed by all of its SMs: no far level, and none may be invented.
+// An H200 that was warmed by all of its SMs: no far level, and none may be invented.
 TEST(FindLevels, InventsNoLevelInARiseThatWavers) {
   std::vector<CurvePoint> points;
   for (double x = kib; x < 240 * kib; x *= 1.19) {
@@ -446,43 +272,6 @@ TEST(FindLevels, AHumpIsNoLevel) {
   EXPECT_LT(levels[1].confidence, 0.8);
 }
 
-// Of so many curves of nothing, those in which a level seems to end.
-template <class MakeCurve>
-int with_an_end(const MakeCurve& make_curve) {
-  int found = 0;
-  for (unsigned seed = 1; seed <= 300; ++seed) {
-    const auto levels = find_levels(make_curve(seed), smallest_ratio);
-    found += levels.size() > 1 ? 1 : 0;
-  }
-  return found;
-}
-
-// Noise makes flat places in a slope, whose length fits some powers and grids.
-TEST(FindLevels, ASlopeInNoiseHasNoLevels) {
-  for (const auto& [power, noise] : {std::pair{0.2, 0.01}, std::pair{0.5, 0.05}}) {
-    const auto slope = [power = power, noise = noise](unsigned seed) {
-      return curve([=](double footprint) { return 100 * std::pow(footprint / kib, power); }, noise,
-                   seed);
-    };
-    EXPECT_LE(with_an_end(slope), 1) << power;
-  }
-}
-
-TEST(FindLevels, AWalkAtRandomHasNoLevels) {
-  const auto walk = [](unsigned seed) {
-    std::mt19937 random(seed);
-    NormalNoise step(0, 0.1);
-    auto made = curve([](double) { return 100; });
-    double walked = 0;
-    for (CurvePoint& point : made) {
-      walked += step(random);
-      point.y *= std::exp(walked);
-    }
-    return made;
-  };
-  EXPECT_LE(with_an_end(walk), 3);
-}
-
 TEST(FindLevels, NeedsThreePointsThatRiseInX) {
   EXPECT_TRUE(find_levels({}, smallest_ratio).empty());
   EXPECT_TRUE(find_levels(std::vector<CurvePoint>{{1, 1}, {2, 1}}, smallest_ratio).empty());
@@ -492,55 +281,7 @@ TEST(FindLevels, NeedsThreePointsThatRiseInX) {
             1U);
 }
 
-// An H200: latency of one line per page of 2 MiB over that of dense lines, over pages. By default
-// (with two seeds) and up to 8 GiB.
-const std::vector<CurvePoint> tlb_seed_1 = {
-    {4, 0.9823},    {5, 0.9844},    {6, 0.9860},    {7, 0.9842},    {8, 0.9816},    {10, 0.9837},
-    {12, 0.9876},   {14, 0.9869},   {16, 0.9872},   {20, 0.9910},   {24, 0.9875},   {28, 0.9897},
-    {32, 0.9919},   {40, 0.9918},   {48, 0.9932},   {56, 0.9907},   {64, 0.9915},   {80, 0.9893},
-    {96, 0.9892},   {112, 0.9891},  {128, 0.9899},  {160, 0.9949},  {192, 0.9994},  {224, 1.001},
-    {256, 1.006},   {320, 1.013},   {384, 1.014},   {448, 1.016},   {512, 1.013},   {640, 1.020},
-    {768, 1.021},   {896, 1.024},   {1024, 1.017},  {1280, 1.021},  {1536, 1.023},  {1792, 1.025},
-    {2048, 1.026},  {2560, 1.030},  {3072, 1.033},  {3584, 1.031},  {4096, 1.030},  {5120, 1.033},
-    {6144, 1.034},  {7168, 1.032},  {8192, 1.034},  {10240, 1.034}, {12288, 1.035}, {14336, 1.036},
-    {16384, 1.036}, {20480, 1.034}, {24576, 1.035}, {28672, 1.035}, {32768, 1.038}, {40960, 1.109},
-    {49152, 1.149}, {57344, 1.184}};
-const std::vector<CurvePoint> tlb_seed_9 = {
-    {4, 0.9838},    {5, 0.9794},    {6, 0.9823},    {7, 0.9849},    {8, 0.9846},    {10, 0.9880},
-    {12, 0.9854},   {14, 0.9847},   {16, 0.9847},   {20, 0.9871},   {24, 0.9862},   {28, 0.9863},
-    {32, 0.9856},   {40, 0.9863},   {48, 0.9864},   {56, 0.9841},   {64, 0.9831},   {80, 0.9829},
-    {96, 0.9837},   {112, 0.9835},  {128, 0.9820},  {160, 0.9935},  {192, 1.002},   {224, 1.004},
-    {256, 1.004},   {320, 1.014},   {384, 1.014},   {448, 1.017},   {512, 1.014},   {640, 1.019},
-    {768, 1.021},   {896, 1.023},   {1024, 1.019},  {1280, 1.023},  {1536, 1.026},  {1792, 1.027},
-    {2048, 1.028},  {2560, 1.032},  {3072, 1.034},  {3584, 1.032},  {4096, 1.031},  {5120, 1.033},
-    {6144, 1.033},  {7168, 1.032},  {8192, 1.034},  {10240, 1.033}, {12288, 1.033}, {14336, 1.033},
-    {16384, 1.032}, {20480, 1.035}, {24576, 1.034}, {28672, 1.034}, {32768, 1.033}, {40960, 1.111},
-    {49152, 1.156}, {57344, 1.183}};
-const std::vector<CurvePoint> tlb_quick = {
-    {4, 1.005},    {6, 1.003},    {8, 1.004},   {12, 1.001},  {16, 1.000},   {24, 0.9990},
-    {32, 1.004},   {48, 1.003},   {64, 1.005},  {96, 1.002},  {128, 1.001},  {192, 1.018},
-    {256, 1.023},  {384, 1.031},  {512, 1.031}, {768, 1.035}, {1024, 1.035}, {1536, 1.038},
-    {2048, 1.038}, {3072, 1.032}, {4096, 1.034}};
-
 constexpr double clear_ratio = 1.05;
-
-TEST(FindClearRises, ReadsTheReachOfAnH200sTlb) {
-  for (const auto& pages : {tlb_seed_1, tlb_seed_9}) {
-    const auto rises = find_clear_rises(pages, clear_ratio);
-    ASSERT_EQ(rises.size(), 1U);
-    EXPECT_EQ(rises[0].last_flat_x, 32768);
-    EXPECT_EQ(rises[0].next_x, 40960);
-    EXPECT_GT(rises[0].ratio, clear_ratio);
-    EXPECT_GT(rises[0].confidence, 0.7);
-  }
-}
-
-TEST(FindClearRises, ASmallStepIsNoClearOne) {
-  EXPECT_TRUE(find_clear_rises(tlb_quick, clear_ratio).empty());
-  const std::vector<CurvePoint> up_to_the_reach(tlb_seed_9.begin(), tlb_seed_9.end() - 3);
-  EXPECT_EQ(up_to_the_reach.back().x, 32768);
-  EXPECT_TRUE(find_clear_rises(up_to_the_reach, clear_ratio).empty());
-}
 
 // Misses begin at the reach: half of all lookups an octave on.
 std::function<double(double)> tlb(double reach, double cost) {
@@ -646,23 +387,6 @@ TEST(FindLevels, SmallStepsAreKept) {
     ASSERT_EQ(levels.size(), 3U) << step;
     EXPECT_NEAR(levels[0].end->capacity->value, 16 * kib, 2 * kib);
     EXPECT_NEAR(levels[1].end->capacity->value, mib, mib / 8);
-  }
-}
-
-TEST(FindLevels, WalksHaveNoSteps) {
-  for (unsigned seed = 1; seed <= 50; ++seed) {
-    std::mt19937 random(seed);
-    std::normal_distribution<double> step(0, 0.05);
-    auto walk = curve([](double) { return 300.0; });
-    double sum = 0;
-    for (CurvePoint& point : walk) {
-      sum += step(random);
-      point.y *= std::exp(sum);
-    }
-    for (const Level& level : find_levels(walk, smallest_ratio)) {
-      EXPECT_FALSE(level.end && level.end->capacity && level.end->capacity->confidence > 0.5)
-          << seed;
-    }
   }
 }
 

@@ -152,6 +152,8 @@ TEST_F(OptionsTest, SizesDependOnThePresetAndTheDevice) {
   EXPECT_EQ(size_in_sweep_, 4096U);
   run({"--quick"});
   EXPECT_EQ(size_in_sweep_, 512U);
+  run({"--tiny"});
+  EXPECT_EQ(size_in_sweep_, 16U) << "that of the host backend, where no other is said";
   run({"--once"});
   EXPECT_EQ(size_in_sweep_, 512U);
   run({"--full"});
@@ -211,9 +213,10 @@ TEST_F(OptionsTest, HelpNamesEveryOption) {
   EXPECT_NE(outcome.output.find("output error,\n77 no device"), std::string::npos);
   for (const char* part :
        {"What is it?", "a source", "--device", "--devices", "--json", "--csv", "--quick", "--full",
-        "--min-time", "--noise", "--clock-mhz", "--seed", "--list", "--filter", "--version",
-        "--blocks",
-        "number of blocks (2 to 1099511627776; default 4096; --quick 512; on the host backend 16)",
+        "--tiny", "--min-time", "--noise", "--clock-mhz", "--seed", "--list", "--filter",
+        "--version", "--blocks",
+        "number of blocks (2 to 1099511627776; default 4096; --quick 512; on the host backend 16; "
+        "--tiny 16)",
         "exit status"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part;
   }
@@ -275,6 +278,30 @@ TEST(StoppingRuleOf, PresetsTradeTimeForNoise) {
   EXPECT_LT(standard.maximum_seconds, full.maximum_seconds);
   EXPECT_LT(quick.minimum_samples, standard.minimum_samples);
   EXPECT_LT(standard.minimum_samples, full.minimum_samples);
+}
+
+TEST_F(OptionsTest, TinyHasItsOwnSizesAndLeavesSweepsOut) {
+  const Size size =
+      experiment_.size("--few", "of something",
+                       {.gpu = 4096, .quick = 512, .host = 16, .tiny = 3, .maximum = 1U << 20});
+  std::uint64_t seen = 0;
+  bool ran = false;
+  experiment_.sweep("sizes", "its sizes", [&](Sweep& sweep) {
+    seen = size;
+    sweep.point("1", 1).verify("nothing to do", 0, 1);
+  });
+  experiment_.sweep(
+      "again", "the same kernels",
+      [&](Sweep& sweep) {
+        ran = true;
+        sweep.point("1", 1).verify("nothing to do", 0, 1);
+      },
+      InTiny::left_out);
+  run({"--tiny"});
+  EXPECT_EQ(seen, 3U);
+  EXPECT_FALSE(ran);
+  run({"--tiny", "--filter", "again"});
+  EXPECT_TRUE(ran) << "what is asked for by name is measured";
 }
 
 TEST(StoppingRuleOf, OnceIsOneSampleOnAnyDevice) {

@@ -10,8 +10,8 @@
 namespace hip_host {
 
 /// Runs a body on a stack of its own. The fiber outlives the body: when the body returns, the fiber
-/// lies idle on its stack and the next resume() starts the body again. Stacks are thereby made once
-/// and used for all blocks of all launches.
+/// idles on its stack and the next resume() starts the body again. So stacks are made once and used
+/// for all blocks of all launches.
 ///
 /// A fiber is never destroyed: nobody could free what a kernel holds on a suspended stack.
 class LaneFiber {

@@ -18,7 +18,7 @@ inline constexpr int kPoisonByte = 0xFF;
 class LocalDataShare {
  public:
   /// Takes the size of the dynamic LDS. Throws std::bad_alloc, and std::runtime_error if the LDS
-  /// variables do not lie where only they lie (see static_lds in the source).
+  /// variables do not have their place to themselves (see static_lds in the source).
   explicit LocalDataShare(std::size_t dynamic_bytes);
   ~LocalDataShare();
 

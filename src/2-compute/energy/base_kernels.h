@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstdint>
-#include <vector>
 
 namespace energy {
 
@@ -45,7 +44,7 @@ class SpinningBlocks {
                      rounds);
   }
 
-  /// After a launch of so many rounds.
+  /// After a launch of `rounds` rounds.
   void verify(hipscope::Point& point, unsigned rounds) {
     output_.poison();
     run(rounds);
@@ -56,12 +55,8 @@ class SpinningBlocks {
         expected[first] = spun(expected[first], round);
       }
     }
-    const std::vector<unsigned> made = output_.to_host();
-    std::uint64_t wrong = 0;
-    for (std::size_t i = 0; i < made.size(); ++i) {
-      wrong += made[i] == expected[i % threads_ % first_counts] ? 0 : 1;
-    }
-    point.verify("every count", wrong, made.size());
+    point.check("every count", output_.to_host(),
+                [&](std::uint64_t i) { return expected[i % threads_ % first_counts]; });
   }
 
  private:

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "energy_findings.h"
+#include "findings.h"
 
 namespace energy {
 

@@ -19,9 +19,9 @@
 #include <utility>
 #include <vector>
 
-#include "../board_sensors.h"
+#include "2-compute/board_sensors.h"
 #include "base_kernels.h"
-#include "energy_findings.h"
+#include "findings.h"
 
 namespace energy {
 

@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "../matrix_rate/packed.h"
 #include "data.h"
+#include "hipscope/matrix/packed.h"
 #include "meter.h"
 
 namespace energy {
@@ -113,7 +113,7 @@ class Fragments {
 
   [[nodiscard]] std::span<const float> all() const { return words_; }
 
-  /// The sum of a lane after so many rounds, to the last bit: an FMA is rounded once everywhere.
+  /// The sum of a lane after `rounds` rounds, to the last bit: an FMA is rounded once everywhere.
   float sum(unsigned lane, unsigned row, unsigned column, unsigned rounds) {
     float sum = 0;
     for (unsigned round = 0; round < rounds; ++round) {
@@ -150,14 +150,11 @@ Load measure_product(Sweep& sweep, Meter& meter, Point& point, MixedWork& of_lau
   };
   constexpr unsigned counted_rounds = 3;
   run(counted_rounds);
-  const std::vector<float> made = sums.to_host();
-  std::uint64_t wrong = 0;
-  for (std::size_t i = 0; i < made.size(); ++i) {
-    const auto lane = static_cast<unsigned>(i % mixed_block);
+  point.check("every sum", sums.to_host(), [&](std::uint64_t i) {
     const auto place = static_cast<unsigned>(i % sums_of_block / mixed_block);
-    wrong += made[i] == fragments.sum(lane, place / side, place % side, counted_rounds) ? 0 : 1;
-  }
-  point.verify("every sum", wrong, made.size());
+    return fragments.sum(static_cast<unsigned>(i % mixed_block), place / side, place % side,
+                         counted_rounds);
+  });
   const unsigned rounds = meter.rounds_for(run);
   const double lane_rounds = double(blocks) * mixed_block * k_steps * rounds;
   of_launch = {.fmas = lane_rounds * side * side,

@@ -1,5 +1,4 @@
-// Launches of FMAs and of matrix instructions, with every CU full: matrix_rate's instructions, its
-// operands and its check of every sum, in a kernel that takes no time.
+// Launches of FMAs and of matrix instructions, with every CU full, in kernels that take no time.
 #pragma once
 
 #include <hipscope/hipscope.h>
@@ -8,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "../matrix_rate/instructions.h"
-#include "../matrix_rate/launcher.h"
+#include "hipscope/matrix/instructions.h"
+#include "hipscope/matrix/launcher.h"
 #include "meter.h"
 
 namespace energy {
@@ -95,22 +94,6 @@ __global__ void __launch_bounds__((matrix_rate::most_threads<Code, Chains>))
   }
 }
 
-// As many sums as matrix_rate's peak has: up to four hide what a matrix instruction waits for, and
-// neighbours among a vector instruction's share operands.
-template <typename Code>
-constexpr unsigned chains_of() {
-  constexpr bool is_vector = std::string_view(Code::family) == matrix_rate::vector_family;
-  if constexpr (is_vector && matrix_rate::has_registers_for<Code, 8>) {
-    return 8;
-  } else if constexpr (matrix_rate::has_registers_for<Code, 4>) {
-    return 4;
-  } else if constexpr (matrix_rate::has_registers_for<Code, 2>) {
-    return 2;
-  } else {
-    return 1;
-  }
-}
-
 // Dense ones, and of wgmma the widest alone: a product of matrices has no use for narrower ones.
 template <typename Code>
 constexpr bool is_worth_it() {
@@ -126,7 +109,7 @@ constexpr bool is_worth_it() {
 template <typename Code>
 Instruction with_kernel() {
   Instruction instruction = matrix_rate::describe<Code>();
-  constexpr unsigned chains = chains_of<Code>();
+  constexpr unsigned chains = matrix_rate::peak_chains<Code>;
   matrix_rate::Kernel kernel = nullptr;
   if constexpr (matrix_rate::is_of_groups<Code>) {
     kernel = multiply_group_kernel<Code, chains>;

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "../../9-between/peer_copies/devices.h"
-#include "../board_sensors.h"
+#include "2-compute/board_sensors.h"
+#include "9-transfers-and-sync/peer_copies/devices.h"
 #include "data.h"
 #include "meter.h"
 
@@ -66,7 +66,7 @@ struct PeerRow {
   double bytes_per_second;
 };
 
-/// Copies so many bytes of such data again and again, to the other device or within this one,
+/// Copies `bytes` bytes of such data again and again, to the other device or within this one,
 /// checks every word, and returns the row, to which finish_peer_rows adds its values.
 inline PeerRow measure_peer_copy(Sweep& sweep, Meter& meter, Point point, const Pair& pair,
                                  bool is_within, Data data, std::uint64_t bytes) {
@@ -87,11 +87,7 @@ inline PeerRow measure_peer_copy(Sweep& sweep, Meter& meter, Point point, const 
     const peer_copies::On on(destination.device());
     hipscope::check(hipMemcpy(arrived.data(), destination.data(), bytes, hipMemcpyDeviceToHost));
   }
-  std::uint64_t wrong = 0;
-  for (std::size_t i = 0; i < arrived.size(); ++i) {
-    wrong += arrived[i] == source.word(i) ? 0 : 1;
-  }
-  point.verify("every word", wrong, arrived.size());
+  point.check("every word", arrived, [&](std::uint64_t i) { return source.word(i); });
   return {point, load, static_cast<double>(bytes) * rounds * load.launches_per_second};
 }
 

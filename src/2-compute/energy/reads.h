@@ -212,11 +212,7 @@ inline Load measure_link(Sweep& sweep, Meter& meter, Point& point, bool to_devic
   const std::vector<unsigned> copied =
       to_device ? device.to_host()
                 : std::vector<unsigned>(host.words().begin(), host.words().end());
-  std::uint64_t wrong = 0;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    wrong += copied[i] == words[i] ? 0 : 1;
-  }
-  point.verify("every word", wrong, words.size());
+  point.check("every word", copied, [&](std::uint64_t i) { return words[i]; });
   bytes_of_launch = static_cast<double>(bytes);
   return load;
 }

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "../matrix_rate/packed.h"
+#include "hipscope/matrix/packed.h"
 #include "meter.h"
 
 namespace energy {
@@ -149,8 +149,8 @@ class OperandRow {
         output_(std::size_t{blocks_} * operand_chains * operand_block) {
     // With zeros an end tells nothing of the steps before it.
     const auto other = OperandValues::different(hipscope::key_of(sweep.seed()));
-    point_.verify("end of every chain, of other operands", wrong_ends(other), output_.size());
-    point_.verify("end of every chain", wrong_ends(values_), output_.size());
+    check_ends("end of every chain, of other operands", other);
+    check_ends("end of every chain", values_);
   }
 
   void run(unsigned rounds) { run(values_, rounds); }
@@ -183,7 +183,7 @@ class OperandRow {
   }
 
   // Leaves `values` on the device.
-  std::uint64_t wrong_ends(const OperandValues& values) {
+  void check_ends(const std::string& what, const OperandValues& values) {
     constexpr unsigned counted_rounds = 3;
     hipscope::check(hipMemcpy(operands_.data(), values.own.data(),
                               values.own.size() * sizeof(float), hipMemcpyHostToDevice));
@@ -193,12 +193,8 @@ class OperandRow {
     for (unsigned i = 0; i < operand_chains * operand_block; ++i) {
       expected.push_back(values.end(from_, i % operand_block, i / operand_block, counted_rounds));
     }
-    std::uint64_t wrong = 0;
-    std::size_t i = 0;
-    for (const float made : output_.to_host()) {
-      wrong += made == expected[i++ % expected.size()] ? 0 : 1;
-    }
-    return wrong;
+    point_.check(what, output_.to_host(),
+                 [&](std::uint64_t i) { return expected[i % expected.size()]; });
   }
 
   Point point_;

@@ -1,4 +1,4 @@
-// FMAs per cycle and CU (NVIDIA: SM) that vendors state. Plain C++.
+// FMAs per cycle and CU (NVIDIA: SM): those that vendors state, beside those that were measured.
 //
 // NVIDIA, "NVIDIA H100 Tensor Core GPU Architecture" (white paper, table 2): 989.4 TFLOP/s of dense
 // FP16 by 132 SMs at 1830 MHz are 2048 FMAs per cycle and SM, 494.7 of TF32 1024, 1978.9 of FP8 and
@@ -11,6 +11,9 @@
 // 195 by 64 CUs at 2970 MHz (RX 9070 XT).
 #pragma once
 
+#include <hipscope/hipscope.h>
+
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -85,6 +88,19 @@ inline double documented_rate(const std::string& architecture, std::string_view 
     }
   }
   return 0;
+}
+
+inline const double unknown = std::numeric_limits<double>::quiet_NaN();
+
+/// What that many FMAs of each CU come to, in cycles and in seconds.
+inline void add_rates(hipscope::Point& point, const hipscope::Measurement& time,
+                      double fmas_of_unit, double units, const std::string& format) {
+  const double rate = fmas_of_unit / time.cycles();
+  const double documented = documented_rate(point.device().architecture, format);
+  point.value("rate", rate, "FMAs/cycle/CU");
+  point.value("share of documented", documented > 0 ? 100 * rate / documented : unknown, "%");
+  point.value("peak", 2e-12 * fmas_of_unit * units / time.seconds().median, "TFLOP/s or TOP/s");
+  point.value("clock", 1e-6 * time.cycles() / time.seconds().median, "MHz");
 }
 
 }  // namespace matrix_rate

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <hipscope/hipscope.h>
-#include <hipscope/vendor/matrix.h>
-#include <hipscope/vendor/probe.h>
+#include <hipscope/libraries/matrix.h>
+#include <hipscope/libraries/probe.h>
 
 #include <array>
 #include <optional>
@@ -15,8 +15,7 @@
 #include <vector>
 
 #include "documented.h"
-#include "launcher.h"
-#include "operands.h"
+#include "hipscope/matrix/operands.h"
 
 namespace matrix_rate {
 
@@ -49,7 +48,7 @@ inline constexpr LibraryFormat library_formats[] = {
      int8, int8, int32}};
 
 /// How a factor is filled: by the signs of a product of a column of signs by a row of them, so that
-/// every element of the product of two such matrices is known; or by any of so many codes.
+/// every element of the product of two such matrices is known; or by any of `filling_codes` codes.
 enum class Filling { signs, codes };
 inline constexpr unsigned filling_codes = 4096;
 

@@ -1,7 +1,7 @@
 // How fast does a GPU multiply matrices, in each number format that it has an instruction for, and
 // how does it add?
 //
-// A matrix instruction computes D = A B + D for small matrices that lie in the registers of a wave
+// A matrix instruction computes D = A B + D for small matrices in the registers of a wave
 // (NVIDIA: warp) or, with wgmma, in LDS (NVIDIA: shared memory). As with any instruction there are
 // two numbers: its latency, seen by a chain of instructions that each add to the last one's sums,
 // and its rate, which takes independent sums, several waves, or both. The first sweeps take them
@@ -15,15 +15,17 @@
 #include <hipscope/timed_rounds.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "instructions.h"
-#include "launcher.h"
+#include "documented.h"
+#include "findings.h"
+#include "hipscope/matrix/instructions.h"
+#include "hipscope/matrix/launcher.h"
 #include "library.h"
-#include "matrix_rate_findings.h"
 #include "probes.h"
 
 using hipscope::Sweep;
@@ -285,6 +287,16 @@ void measure_groups(Sweep& sweep, std::uint64_t rounds) {
   }
 }
 
+// Runs a kernel for `seconds`.
+void warm(Launcher& launcher, std::uint64_t rounds, double seconds) {
+  const auto begin = std::chrono::steady_clock::now();
+  while (std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() <
+         seconds) {
+    launcher.run(rounds);
+    hipscope::check(hipDeviceSynchronize());
+  }
+}
+
 // Every CU full. Up to four chains hide what a matrix instruction waits for; a vector instruction
 // has as many as there are, since neighbours that share operands read them from the registers once.
 void measure_full(Sweep& sweep, const Instruction& instruction, const std::string& label, double x,
@@ -366,13 +378,18 @@ int run(int argc, char** argv) {
                       {.gpu = 8192, .quick = 4096, .host = 64, .minimum = 16, .maximum = 16384});
   experiment.sweep("chains", "one group of lanes, with more and more independent sums",
                    [=](Sweep& sweep) { measure_chains(sweep, rounds); });
-  experiment.sweep("groups", "more and more groups of lanes on one CU",
-                   [=](Sweep& sweep) { measure_groups(sweep, rounds); });
-  experiment.sweep("peak", "every CU full", [=](Sweep& sweep) { measure_peak(sweep, fmas); });
-  experiment.sweep("data", "every CU full, with operands that take more and more power",
-                   [=](Sweep& sweep) { measure_data(sweep, fmas, warm_up); });
-  experiment.sweep("library", "products of large square matrices by the vendor's library",
-                   [=](Sweep& sweep) { measure_library(sweep, side); });
+  experiment.sweep(
+      "groups", "more and more groups of lanes on one CU",
+      [=](Sweep& sweep) { measure_groups(sweep, rounds); }, hipscope::InTiny::left_out);
+  experiment.sweep(
+      "peak", "every CU full", [=](Sweep& sweep) { measure_peak(sweep, fmas); },
+      hipscope::InTiny::left_out);
+  experiment.sweep(
+      "data", "every CU full, with operands that take more and more power",
+      [=](Sweep& sweep) { measure_data(sweep, fmas, warm_up); }, hipscope::InTiny::left_out);
+  experiment.sweep(
+      "library", "products of large square matrices by the vendor's library",
+      [=](Sweep& sweep) { measure_library(sweep, side); }, hipscope::InTiny::left_out);
   experiment.sweep("adds", "how a sum is made, by single products",
                    [](Sweep& sweep) { measure_adds(sweep, leading_instructions(sweep.device())); });
   experiment.conclude([](hipscope::Results& results) {

@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-#include "operands.h"
+#include "hipscope/matrix/operands.h"
 
 namespace matrix_rate {
 
@@ -155,8 +155,8 @@ inline double products_at_once(Probe& probe, const Instruction& instruction, dou
 }
 
 /// What c + x comes to, in units of the last place of c that counts; c is a power of two, or one
-/// unit more, and x so many quarters of a unit. Of fewer bits than the format of the sum has, if
-/// the instruction keeps no more.
+/// unit more, and x a number of quarters of a unit. Of fewer bits than the format of the sum has,
+/// if the instruction keeps no more.
 inline double rounded(Probe& probe, const Instruction& instruction, double kept, bool odd,
                       int quarters) {
   const double width = std::fmin(instruction.sum.mantissa_bits, kept);  // NaN: not known

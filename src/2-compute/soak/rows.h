@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "../board_sensors.h"
+#include "2-compute/board_sensors.h"
 
 namespace soak {
 

@@ -21,10 +21,10 @@
 #include <string_view>
 #include <vector>
 
-#include "../matrix_rate/instructions.h"
-#include "../matrix_rate/launcher.h"
+#include "findings.h"
+#include "hipscope/matrix/instructions.h"
+#include "hipscope/matrix/launcher.h"
 #include "rows.h"
-#include "soak_findings.h"
 
 namespace soak {
 namespace {
@@ -121,7 +121,7 @@ __global__ void __launch_bounds__((matrix_rate::most_threads<Code, Chains>))
 }
 
 constexpr unsigned stream_block = 1024;
-constexpr unsigned stream_loads = 4;  // of 16 bytes, by each thread, under way at once
+constexpr unsigned stream_loads = 4;  // of 16 bytes, by each thread, in flight at once
 
 // Every thread adds up what it reads; all together read the data once in each round.
 __global__ void __launch_bounds__(stream_block, 1)
@@ -158,16 +158,12 @@ __global__ void __launch_bounds__(stream_block, 1)
 
 // --- The two kinds of work --------------------------------------------------------------------
 
-// Halves with sums in single precision, where there is such an instruction, else FMAs: each with
-// as many chains as matrix_rate's peak has.
+// Halves with sums in single precision, where there is such an instruction, else FMAs.
 template <typename Code>
 void add_if_wanted(std::vector<Instruction>& list) {
   constexpr std::string_view format = Code::format;
   if constexpr (format == "FP16" || format == "FP32 vector") {
-    constexpr unsigned wanted = format == "FP16" ? 4 : 8;
-    constexpr unsigned chains = matrix_rate::has_registers_for<Code, wanted> ? wanted
-                                : matrix_rate::has_registers_for<Code, 2>    ? 2
-                                                                             : 1;
+    constexpr unsigned chains = matrix_rate::peak_chains<Code>;
     Instruction instruction = matrix_rate::describe<Code>();
     matrix_rate::Kernel kernel = nullptr;
     if constexpr (matrix_rate::is_of_groups<Code>) {

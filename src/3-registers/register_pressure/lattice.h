@@ -19,13 +19,13 @@ namespace hipscope::register_pressure {
 constexpr int moving_populations = flow_populations - 1;
 constexpr int array_count = cell_values + moving_populations;
 
-/// Where number `what` of a cell lies: its array, of which there are two halves when it moves.
+/// Where number `what` of a cell is: its array, of which there are two halves when it moves.
 __host__ __device__ constexpr bool moves(int what) { return what > first_g; }
 __host__ __device__ constexpr int array_of(int what, int half) {
   return moves(what) ? first_g + 1 + 2 * (what - first_g - 1) + half : what;
 }
 
-/// How the arrays lie in memory, in elements.
+/// How the arrays are laid out in memory, in elements.
 struct Layout {
   int nx, ny, nz;
   int row = 0;
@@ -33,7 +33,7 @@ struct Layout {
   int lead = 0;                ///< before cell (0, 0, 0) of each array
   std::int64_t per_array = 0;  ///< from an array to the next
 
-  /// Rows begin on a line of 128 bytes; the halo lies between them.
+  /// Rows begin on a line of 128 bytes; the halo is between them.
   static Layout of(const Extents& extents) {
     constexpr int line = 128 / sizeof(double);
     const auto to_lines = [](int elements) { return (elements + line - 1) / line * line; };
@@ -306,26 +306,26 @@ void verify(Point& point, Lattice& lattice, Work work, unsigned steps, const std
             const Step& step) {
   lattice.start();
   Box<double> before = lattice.take();
-  std::uint64_t wrong = 0;
+  const std::uint64_t box_cells = before.extents().cells();
+  Comparison values(box_cells);
+  Comparison phase;
   std::uint64_t unlike = 0;
-  std::uint64_t lost = 0;
   for (unsigned i = 0; i < steps; ++i) {
     step();
     lattice.fold();
     lattice.swap_halves();
     const Box<Rounded> expected = expected_after(work, before, lattice.model());
     const Box<double> after = lattice.take();
-    wrong += count_wrong(after, expected);
+    compare_values(values, after, expected);
+    compare_phase(phase, after, expected);
     unlike += lattice.count_unlike();
-    lost += count_lost_phase(after, expected);
     before = after;
   }
-  const std::uint64_t box_cells = before.extents().cells();
   const std::uint64_t cells = lattice.layout().cells();
-  point.verify(name + "each step of a box by the host", wrong, steps * cell_values * box_cells);
+  point.verify(name + "each step of a box by the host", values);
   point.verify(name + "all cells, against that box", unlike, steps * cell_values * cells);
   if (work == Work::model) {
-    point.verify(name + "sum of f is phi, after each step", lost, steps * box_cells);
+    point.verify(name + "sum of f is phi, after each step", phase);
   }
   point.verify(name + "nothing written beside the grid", lattice.count_touched(),
                lattice.forbidden());

@@ -12,7 +12,7 @@
 // with p = c.u and b = c.F. f and g0 stay where they are, g1 to g18 go to the neighbour in
 // direction c. phi stays as it is: with the sum of f equal to phi at first, it is so after any
 // number of steps. (With 4.5 p^2, 3 p b and 3 w rho p the sum of g would stay too. L has the
-// factors above, and so have all rungs.)
+// factors above, and so have all stages.)
 #pragma once
 
 #include <hip/hip_runtime.h>
@@ -97,7 +97,7 @@ static __constant__ const int direction_table[flow_populations][3] = {
 __device__ inline const int* direction_of(int i) { return direction_table[i]; }
 
 /// The grid as a kernel takes it. Indices count elements from cell (0, 0, 0), and may be negative:
-/// around the cells lies a halo, into which g is pushed.
+/// around the cells is a halo, into which g is pushed.
 struct Grid {
   int nx, ny, nz;
   int row;      ///< from a cell to its neighbour in y

@@ -106,7 +106,7 @@ inline std::uint32_t allow_all_lds(const Sweep& sweep, [[maybe_unused]] const vo
   return bytes;
 }
 
-/// L1 has again what the driver gives it, for the sweeps behind.
+/// L1 has again what the driver gives it, for the sweeps after it.
 inline void give_back_lds([[maybe_unused]] const void* kernel) {
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
   check(hipFuncSetAttribute(kernel, hipFuncAttributePreferredSharedMemoryCarveout,

@@ -11,13 +11,14 @@
 #include <random>
 #include <vector>
 
+#include "hipscope/comparison.h"
 #include "model.h"
 
 namespace hipscope::register_pressure {
 
 // --- Numbers that know how wrong they may be ---------------------------------------------------
 
-/// A computed number. With every difference taken as a sum of magnitudes, `depth` roundings lie on
+/// A computed number. With every difference taken as a sum of magnitudes, `depth` roundings are on
 /// the longest way to it: so it is at most depth * eps / 2 * magnitude off, to first order
 /// (Higham, Accuracy and Stability of Numerical Algorithms, 3.1).
 struct Rounded {
@@ -30,7 +31,7 @@ struct Rounded {
   Rounded(double exact) : value(exact), magnitude(std::abs(exact)) {}
   Rounded(double v, double m, unsigned d) : value(v), magnitude(m), depth(d) {}
 
-  /// How far two evaluations of it may lie apart. Twice the bound for each, since a kernel may
+  /// How far two evaluations of it may be apart. Twice the bound for each, since a kernel may
   /// compute it in another order and so with other roundings.
   [[nodiscard]] double tolerance() const {
     return 2 * depth * std::numeric_limits<double>::epsilon() * magnitude;
@@ -266,19 +267,19 @@ inline Box<Rounded> reference_streams(const Box<double>& before) {
 
 // --- Comparing ----------------------------------------------------------------------------------
 
-/// How many values of `after` are not as expected.
-inline std::uint64_t count_wrong(const Box<double>& after, const Box<Rounded>& expected) {
-  std::uint64_t wrong = 0;
+/// Every value of `after`: field by field, and in each cell by cell.
+inline void compare_values(Comparison& values, const Box<double>& after,
+                           const Box<Rounded>& expected) {
   for (std::size_t i = 0; i < after.values().size(); ++i) {
     const Rounded& right = expected.values()[i];
-    wrong += std::abs(after.values()[i] - right.value) <= right.tolerance() ? 0 : 1;
+    values.compare(i, right.value, after.values()[i], right.tolerance());
   }
-  return wrong;
 }
 
-/// How many cells have an f whose sum is not phi, after a step that should have made `expected`.
-inline std::uint64_t count_lost_phase(const Box<double>& after, const Box<Rounded>& expected) {
-  std::uint64_t lost = 0;
+/// In every cell what is left of the sum of all f without phi, after a step that should have made
+/// `expected`.
+inline void compare_phase(Comparison& cells, const Box<double>& after,
+                          const Box<Rounded>& expected) {
   for (std::size_t cell = 0; cell < after.extents().cells(); ++cell) {
     double left = -after.at(phi_field, cell);
     double tolerance = 0;
@@ -286,9 +287,8 @@ inline std::uint64_t count_lost_phase(const Box<double>& after, const Box<Rounde
       left += after.at(what, cell);
       tolerance += expected.at(what, cell).tolerance();
     }
-    lost += std::abs(left) <= tolerance ? 0 : 1;
+    cells.compare(cell, 0.0, left, tolerance);
   }
-  return lost;
 }
 
 }  // namespace hipscope::register_pressure

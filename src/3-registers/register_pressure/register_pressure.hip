@@ -3,7 +3,7 @@
 // A step of a two-phase lattice-Boltzmann model (model.h) takes 31 pointers and 22 scalars, reads
 // 31 numbers per cell and writes 26: it keeps so much alive that registers decide how many waves
 // fit on a CU (NVIDIA: SM). The step is that of AMD's lab note "Register pressure in AMD CDNA2
-// GPUs" (L). Each rung is a file of this folder, and a diff of two shows what one changes:
+// GPUs" (L). Each stage is a file of this folder, and a diff of two shows what one changes:
 //   01 to 05  L's own: phi squared by pow; phi * phi; f0, which needs no velocity u, updated
 //             before u is computed; __restrict__ on g14, and on g7 too
 //   06, 07    a launch bound of 256: without one the compiler plans for blocks of 1024 threads; and
@@ -16,7 +16,7 @@
 // The step is bound by memory: it is held against a copy of as many bytes (copy.h), and against a
 // kernel that makes the same reads and writes (streams.h). stages.h has the launches, lattice.h the
 // grid and the check of every cell, reference.h the host's step. How full the CUs were is measured,
-// not only computed (occupancy.h): each rung's kernel<true> says when each of its waves was where
+// not only computed (occupancy.h): each stage's kernel<true> says when each of its waves was where
 // (recorder.h).
 #include <hipscope/hipscope.h>
 
@@ -25,9 +25,9 @@
 #include <vector>
 
 #include "copy.h"
+#include "findings.h"
 #include "lattice.h"
 #include "occupancy.h"
-#include "register_pressure_findings.h"
 #include "stages.h"
 
 using hipscope::number;

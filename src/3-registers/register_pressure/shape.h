@@ -1,4 +1,4 @@
-// What the rungs of register_pressure have in common: the arguments of a step, and its block.
+// What the stages of register_pressure have in common: the arguments of a step, and its block.
 //
 // A step takes 31 pointers, each to cell (0, 0, 0) of an array, g1 to g18 to two halves, of which
 // `current` is read and `next` written, as are f1 to f6 in `current`; the last cell's coordinates
@@ -8,7 +8,7 @@
 
 namespace hipscope::register_pressure {
 
-/// Threads of a block in the rungs that state a bound.
+/// Threads of a block in the stages that state a bound.
 constexpr unsigned block_threads = 256;
 
 /// One wave per SIMD more than the kernel has by itself: 6 on gfx90a, 3 where a SIMD has 256 VGPRs

@@ -24,8 +24,8 @@
 #include "13-loops-unrolled.h"
 #include "14-loops.h"
 #include "15-array-on-the-stack.h"
+#include "findings.h"
 #include "lattice.h"
-#include "register_pressure_findings.h"
 #include "streams.h"
 
 namespace hipscope::register_pressure {
@@ -38,7 +38,7 @@ struct Blocks {
   [[nodiscard]] unsigned size() const { return threads.x * threads.y * threads.z; }
 };
 
-/// Blocks of so many threads, flat enough that a wave reads whole lines.
+/// Blocks of that many threads, flat enough that a wave reads whole lines.
 inline Blocks blocks_of(unsigned threads) {
   const unsigned x = threads < 64 ? threads : 64;
   return {.threads = dim3(x, threads / x)};
@@ -68,7 +68,7 @@ inline LaunchShape shape_of(const Grid& grid, const Blocks& blocks) {
       .lds_bytes = blocks.lds_bytes};
 }
 
-/// How many waves of so many lanes have a cell for their first one.
+/// How many waves of that many lanes have a cell for their first one.
 inline std::uint64_t first_lanes_in(const Grid& grid, const Blocks& blocks, int lanes) {
   std::uint64_t in_blocks[3] = {};  // first lanes whose coordinate is in the grid, of all blocks
   std::uint64_t found = 0;
@@ -156,7 +156,7 @@ inline Step constant_step(decltype(&constant_memory::kernel<false>) kernel) {
           }};
 }
 
-/// A kernel that goes over populations by numbers: all of f lie in one array, and all that move.
+/// A kernel that goes over populations by numbers: all of f are in one array, and all that move.
 inline Step loop_step(decltype(&loops::kernel<false>) kernel) {
   return {.kernel = reinterpret_cast<const void*>(kernel),
           .run = [=](const Lattice& lattice, const Blocks& blocks, WaveSpan* spans) {
@@ -188,29 +188,29 @@ inline Stage rolled_stage() {
 /// All stages. Set the constant arguments before the first runs.
 inline std::vector<Stage> ladder() {
   return {
-      {baseline_name, separate_step(baseline::kernel<false>),
-       separate_step(baseline::kernel<true>)},
-      {no_pow_name, separate_step(no_pow::kernel<false>), separate_step(no_pow::kernel<true>)},
+      {"baseline", separate_step(baseline::kernel<false>), separate_step(baseline::kernel<true>)},
+      {"no pow", separate_step(no_pow::kernel<false>), separate_step(no_pow::kernel<true>)},
       unbounded_stage(),
-      {restrict_one_name, separate_step(restrict_on_g14::kernel<false>),
+      {"restrict on g14", separate_step(restrict_on_g14::kernel<false>),
        separate_step(restrict_on_g14::kernel<true>)},
-      {restrict_two_name, separate_step(restrict_on_g14_and_g7::kernel<false>),
+      {"restrict on g14 and g7", separate_step(restrict_on_g14_and_g7::kernel<false>),
        separate_step(restrict_on_g14_and_g7::kernel<true>)},
       bounded_stage(),
       restrict_all_stage(),
-      {more_waves_name, separate_step(more_waves::kernel<false>),
+      {"bound, more waves", separate_step(more_waves::kernel<false>),
        separate_step(more_waves::kernel<true>)},
-      {parked_name, separate_step(more_waves_lds::kernel<false>),
+      {"bound, more waves, LDS", separate_step(more_waves_lds::kernel<false>),
        separate_step(more_waves_lds::kernel<true>)},
-      {parked_bounded_name, separate_step(parked_in_lds::kernel<false>),
+      {"bound, LDS", separate_step(parked_in_lds::kernel<false>),
        separate_step(parked_in_lds::kernel<true>)},
-      {object_name, object_step(one_object::kernel<false>), object_step(one_object::kernel<true>)},
-      {constant_name, constant_step(constant_memory::kernel<false>),
+      {"arguments in one object", object_step(one_object::kernel<false>),
+       object_step(one_object::kernel<true>)},
+      {"arguments in constant memory", constant_step(constant_memory::kernel<false>),
        constant_step(constant_memory::kernel<true>)},
-      {unrolled_name, loop_step(loops_unrolled::kernel<false>),
+      {"loops, unrolled", loop_step(loops_unrolled::kernel<false>),
        loop_step(loops_unrolled::kernel<true>)},
       rolled_stage(),
-      {stack_name, loop_step(array_on_the_stack::kernel<false>),
+      {"loops, array on the stack", loop_step(array_on_the_stack::kernel<false>),
        loop_step(array_on_the_stack::kernel<true>)},
   };
 }

@@ -20,8 +20,8 @@
 #include <string>
 #include <vector>
 
-#include "atomics_findings.h"
 #include "cures.h"
+#include "findings.h"
 #include "histogram/ladder.h"
 #include "operations.h"
 #include "order.h"
@@ -363,12 +363,20 @@ int run(int argc, char** argv) {
                                         .host = smallest_block,
                                         .minimum = smallest_block,
                                         .maximum = largest_block});
-  const auto values = experiment.size(
-      "--values", "values that are summed by sweep cures",
-      {.gpu = 1U << 23, .quick = 1U << 20, .host = 2000, .minimum = 1, .maximum = 1U << 28});
-  const auto floats = experiment.size(
-      "--floats", "floats that are summed by sweep order",
-      {.gpu = 1U << 20, .quick = 1U << 17, .host = 1000, .minimum = 1, .maximum = 1U << 20});
+  const auto values = experiment.size("--values", "values that are summed by sweep cures",
+                                      {.gpu = 1U << 23,
+                                       .quick = 1U << 20,
+                                       .host = 2000,
+                                       .tiny = 1999,
+                                       .minimum = 1,
+                                       .maximum = 1U << 28});
+  const auto floats = experiment.size("--floats", "floats that are summed by sweep order",
+                                      {.gpu = 1U << 20,
+                                       .quick = 1U << 17,
+                                       .host = 1000,
+                                       .tiny = 999,
+                                       .minimum = 1,
+                                       .maximum = 1U << 20});
   const auto samples = experiment.size(
       "--samples", "samples of sweep histogram",
       {.gpu = 1U << 27, .quick = 1U << 24, .host = 5003, .minimum = 1, .maximum = 1U << 30});

@@ -185,7 +185,7 @@ class CureTable {
     auto point = sweep_.point(name, x);
     total_.poison();
     run();
-    point.verify("the sum", total_.to_host()[0] == expected_ ? 0 : 1, 1);
+    point.check_value("the sum", total_.to_host()[0], expected_);
     const double seconds = point.measure(run).seconds().median;
     point.value("rate", 1e-9 * static_cast<double>(host_values_.size()) / seconds, "G/s");
   }

@@ -130,7 +130,7 @@ class Expectation {
       for (const unsigned tally : outcome.tallies) {
         sum += tally;
       }
-      point.verify(what + ": what they return", sum == sum_of_returned(outcome.words) ? 0 : 1, 1);
+      point.check_value(what + ": what they return", sum, sum_of_returned(outcome.words));
     }
   }
 

@@ -23,8 +23,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "cache_line_findings.h"
 #include "chase.h"
+#include "findings.h"
 #include "line_capacity.h"
 #include "published_walk.h"
 #include "sector.h"
@@ -139,12 +139,12 @@ int run(int argc, char** argv) {
                    "it?",
        .sources = {"fsword73/HIP-Performance-Optmization-on-VEGA64, 2.6.2 and 2.7.1 (examples 6b, "
                    "7a, 7b)"}});
-  const auto groups =
-      experiment.size("--groups", "pairs of loads in sweeps sector-l1 and sector-l2",
-                      {.gpu = 2048, .quick = 1024, .host = 32, .minimum = 1, .maximum = 1U << 16});
-  const auto loads =
-      experiment.size("--loads", "loads of sweep stride",
-                      {.gpu = 8192, .quick = 4096, .host = 64, .minimum = 1, .maximum = 1U << 20});
+  const auto groups = experiment.size(
+      "--groups", "pairs of loads in sweeps sector-l1 and sector-l2",
+      {.gpu = 2048, .quick = 1024, .host = 32, .tiny = 31, .minimum = 1, .maximum = 1U << 16});
+  const auto loads = experiment.size(
+      "--loads", "loads of sweep stride",
+      {.gpu = 8192, .quick = 4096, .host = 64, .tiny = 61, .minimum = 1, .maximum = 1U << 20});
   const auto span =
       experiment.size("--span", "largest footprint in sweep line-l2, in MiB",
                       {.gpu = 2048, .quick = 512, .host = 1, .minimum = 1, .maximum = 2048});

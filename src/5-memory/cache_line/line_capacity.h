@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "../leaving.h"
+#include "5-memory/leaving.h"
 #include "chase.h"
 
 namespace cache_line {

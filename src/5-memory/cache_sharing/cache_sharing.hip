@@ -23,10 +23,10 @@
 #include <cstdint>
 #include <string>
 
-#include "cache_sharing_findings.h"
 #include "chase.h"
 #include "constant_line.h"
 #include "constant_unit.h"
+#include "findings.h"
 #include "level_2.h"
 #include "loads.h"
 #include "node_ring.h"

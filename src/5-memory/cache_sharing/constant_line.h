@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "../leaving.h"
+#include "5-memory/leaving.h"
 #include "chase.h"
 #include "pairs.h"
 

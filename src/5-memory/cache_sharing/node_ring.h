@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-#include "cache_sharing_findings.h"
+#include "findings.h"
 
 namespace cache_sharing {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "memory_bandwidth_findings.h"
+#include "findings.h"
 
 namespace hipscope::bandwidth {
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "memory_bandwidth_findings.h"
+#include "findings.h"
 #include "walk.h"
 
 namespace memory_bandwidth {

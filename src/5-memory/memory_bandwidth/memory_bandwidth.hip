@@ -23,9 +23,9 @@
 
 #include "bandwidth_functions.h"
 #include "bytes_in_flight.h"
+#include "findings.h"
 #include "footprints.h"
 #include "l2_ways.h"
-#include "memory_bandwidth_findings.h"
 #include "sectors.h"
 #include "tile.h"
 

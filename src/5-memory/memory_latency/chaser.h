@@ -163,11 +163,10 @@ class Chaser {
     }
     const WalkResult& result = results.front();
     const std::uint64_t steps = std::uint64_t{walk.settling_steps} + walk.timed_steps;
-    point.verify(what + "end of the chase",
-                 result.end == visited_address(walk.nodes, steps) ? 0 : 1, 1);
+    point.check_value(what + "end of the chase", result.end, visited_address(walk.nodes, steps));
     if (walk.compute_unit == any_unit && !is_scalar_) {
-      point.verify(what + "sum of the nodes in the warm-up",
-                   result.warm_sum == sum_of(walk.nodes) ? 0 : 1, 1);
+      point.check_value(what + "sum of the nodes in the warm-up", result.warm_sum,
+                        sum_of(walk.nodes));
     }
   }
 

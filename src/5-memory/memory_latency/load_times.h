@@ -97,8 +97,8 @@ class RandomWalker {
                        result_.data(), times_.data(), walk);
       const RandomWalkResult result = result_.to_host()[0];
       const std::string name = "walk " + std::to_string(draw + 1) + ", ";
-      point.verify(name + "end", result.end == end_of(walk) ? 0 : 1, 1);
-      point.verify(name + "sum in the warm-up", result.warm_sum == laps * sum ? 0 : 1, 1);
+      point.check_value(name + "end", result.end, end_of(walk));
+      point.check_value(name + "sum in the warm-up", result.warm_sum, laps * sum);
       const std::vector<unsigned> times = times_.to_host();
       for (unsigned step = std::min(untimed_loads, loads_ / 2); step < loads_; ++step) {
         const double net =

@@ -37,11 +37,11 @@
 #include "chaser.h"
 #include "constant_memory.h"
 #include "events.h"
+#include "findings.h"
 #include "footprints.h"
 #include "lines_and_units.h"
 #include "load_times.h"
 #include "loads.h"
-#include "memory_latency_findings.h"
 #include "published_chases.h"
 #include "store_to_load.h"
 #include "texture.h"
@@ -269,12 +269,12 @@ int run(int argc, char** argv) {
            .maximum = mib}),
       .steps = experiment.size(
           "--steps", "timed steps of a chase, rounded up to 32",
-          {.gpu = 4096, .quick = 2048, .host = 128, .minimum = 1, .maximum = 1U << 24}),
+          {.gpu = 4096, .quick = 2048, .host = 128, .tiny = 32, .minimum = 1, .maximum = 1U << 24}),
       .points = experiment.size("--points", "footprints per octave",
                                 {.gpu = 8, .quick = 4, .host = 2, .minimum = 1, .maximum = 64}),
       .pages = experiment.size(
           "--pages", "most pages of the TLB's sweeps, as far as they fit into memory",
-          {.gpu = 65536, .quick = 2048, .host = 8, .minimum = 4, .maximum = 1U << 24})};
+          {.gpu = 65536, .quick = 2048, .host = 8, .tiny = 9, .minimum = 4, .maximum = 1U << 24})};
   Curve coarse;  // what sweep `footprint` has found, for `edges` to look closer at
   const auto add = [&](const std::string& name, const std::string& title, auto measure) {
     experiment.sweep(name, title, [&sizes, measure](Sweep& sweep) { measure(sweep, sizes); });

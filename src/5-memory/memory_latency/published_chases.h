@@ -57,7 +57,7 @@ void measure_chain(hipscope::Point point, std::vector<int> values, int loads, in
   for (int i = 1; i < loads; ++i) {
     expected = values[static_cast<std::size_t>(index(expected, i))];
   }
-  point.verify("end of the chain", end.to_host()[0] == expected ? 0 : 1, 1);
+  point.check_value("end of the chain", end.to_host()[0], expected);
   std::fill(values.begin(), values.end(), constant);
   const hipscope::DeviceBuffer<int> same{std::span<const int>(values)};
   const auto time = point.measure([&] { run(same.data(), end.data(), loads); });

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "chaser.h"
+#include "findings.h"
 #include "footprints.h"
-#include "memory_latency_findings.h"
 #include "visiting_order.h"
 
 namespace memory_latency {

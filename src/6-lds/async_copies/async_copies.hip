@@ -1,17 +1,17 @@
 // What does it bring to copy from memory to LDS past the registers, and how many copies must be
-// under way?
+// in flight?
 //
-// A tile that a block shares comes to LDS (NVIDIA: shared memory) by a load to registers and a
-// store from there, or without: by loads whose data go to LDS (AMD's gfx9), by copies of each lane
+// A tile that a block shares gets into LDS (NVIDIA: shared memory) through registers, by a load and
+// a store, or past them: by loads whose data go to LDS (AMD's gfx9), by copies of each lane
 // (cp.async; NVIDIA from sm_80 on), by a copy unit that one lane asks for a piece (bulk and tensor
-// copies; sm_90). A wave brings pieces of an array, in every way that the device has:
-//   latency-*  one piece after another, each of which says where the next is: asked for, waited
-//              for, and its first word loaded from LDS
-//   unit-*     one block alone, which has several pieces under way in each of its waves
+// copies; sm_90). A wave copies pieces of an array, in every way that the device has:
+//   latency-*  a chain of pieces, each of which says where the next is: copied, waited for, and its
+//              first word loaded from LDS
+//   unit-*     one block alone, with several pieces in flight in each of its waves
 //   device-*   the same with a block on each CU
 //   code       the registers of those kernels, as the compiler says
-// each from L2 and from memory. Every word of an array is told from its place; of all pieces that a
-// kernel brings, all words are looked at once, and in each that is timed one per lane.
+// each from L2 and from memory. A word's place gives its value: every word that a kernel copies is
+// checked once, and in timed runs one per lane.
 #include <hipscope/hipscope.h>
 #include <hipscope/timed_rounds.h>
 
@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-#include "async_copies_findings.h"
+#include "findings.h"
 #include "ways.h"
 #include "words.h"
 
@@ -39,8 +39,8 @@ using hipscope::WaveTimes;
 
 // --- Kernels ----------------------------------------------------------------------------------
 
-// One wave, `steps` pieces of an array of mask + 1, each `stride` after the last one, which only
-// its own first word tells.
+// One wave, `steps` pieces of an array of mask + 1. The next is `stride` on, which only the first
+// word of the piece before tells.
 template <typename Way>
 __global__ void __launch_bounds__(block_threads)
     chain_kernel(const __grid_constant__ typename Way::Array array, unsigned mask, unsigned first,
@@ -72,8 +72,8 @@ __global__ void __launch_bounds__(block_threads)
   }
 }
 
-// Each wave brings in_flight pieces in each of `turns` turns, `stride` from one to the next: as
-// soon as one has been looked at, the next is asked for.
+// Each wave copies in_flight pieces in each of `turns` turns, `stride` from one to the next: once
+// one has been read, the next is asked for.
 template <typename Way>
 __global__ void __launch_bounds__(block_threads)
     rate_kernel(const __grid_constant__ typename Way::Array array, unsigned mask, unsigned first,
@@ -121,8 +121,8 @@ __global__ void __launch_bounds__(block_threads)
 
 // --- Measuring --------------------------------------------------------------------------------
 
-// `is_l2`: the words are so few that L2 holds them. Each chain goes on where the last one has
-// ended, at `first`: else it would find in L2 what that one has brought.
+// `is_l2`: L2 holds the words. Each chain starts where the last one ended, at `first`: else it
+// would find in L2 what that one has brought.
 template <typename Way>
 void measure_chain(const Sweep& sweep, Point& point, const Words& words, bool is_l2, unsigned steps,
                    unsigned& first) {
@@ -297,8 +297,8 @@ void measure_rates(Sweep& sweep, const Sizes& sizes, bool is_l2, bool is_unit) {
   sweep.headline("bandwidth");
   note_ways(sweep, "bandwidth");
   sweep.note("a block of " + std::to_string(block_threads) +
-             " threads, so many pieces of so many bytes in each wave; load and store: only where a "
-             "lane has registers for it");
+             " threads, N pieces of M bytes in each wave; load and store: only where a lane has "
+             "registers for it");
   constexpr unsigned share = 4;
   const std::uint64_t l2_bytes = l2_share(sweep, sizes.footprint, share);
   const Words words(
@@ -349,7 +349,7 @@ int run(int argc, char** argv) {
   hipscope::Experiment experiment(
       "async_copies",
       {.question = "What does it bring to copy from memory to LDS past the registers, and how many "
-                   "copies must be under way?",
+                   "copies must be in flight?",
        .sources = {"hipscope's own"}});
   const auto footprint =
       experiment.size("--footprint", "bytes of the array in memory, rounded down to a power of two",
@@ -373,17 +373,22 @@ int run(int argc, char** argv) {
                  .unit_bytes = std::bit_floor(std::uint64_t{unit_bytes}),
                  .steps = static_cast<unsigned>(steps)};
   };
-  // Memory first: before the first sample of all the device is warmed up, which leaves nothing in
-  // L2.
+  // Memory first: the device is warmed up before the first sample, which leaves nothing in L2.
   for (const bool is_l2 : {false, true}) {
     const std::string from = is_l2 ? "l2" : "memory";
     const std::string where = is_l2 ? "L2" : "memory";
-    experiment.sweep("latency-" + from, "one copy after another by one wave, from " + where,
-                     [=](Sweep& sweep) { measure_latency(sweep, sizes(), is_l2); });
-    experiment.sweep("unit-" + from, "one block on one CU, from " + where,
-                     [=](Sweep& sweep) { measure_rates(sweep, sizes(), is_l2, true); });
-    experiment.sweep("device-" + from, "a block on each CU, from " + where,
-                     [=](Sweep& sweep) { measure_rates(sweep, sizes(), is_l2, false); });
+    // The same kernels with other addresses and more blocks.
+    const auto in_tiny = is_l2 ? hipscope::InTiny::measured : hipscope::InTiny::left_out;
+    experiment.sweep(
+        "latency-" + from, "one copy after another by one wave, from " + where,
+        [=](Sweep& sweep) { measure_latency(sweep, sizes(), is_l2); }, in_tiny);
+    experiment.sweep(
+        "unit-" + from, "one block on one CU, from " + where,
+        [=](Sweep& sweep) { measure_rates(sweep, sizes(), is_l2, true); }, in_tiny);
+    experiment.sweep(
+        "device-" + from, "a block on each CU, from " + where,
+        [=](Sweep& sweep) { measure_rates(sweep, sizes(), is_l2, false); },
+        hipscope::InTiny::left_out);
   }
   experiment.sweep("code", "registers of a thread", tell_registers);
   experiment.conclude(conclude);

@@ -1,5 +1,4 @@
-// Where in its block's LDS a wave has the slots for the pieces that it brings there, and how its
-// lanes wait for one another.
+// Where a wave's slots for pieces are in its block's LDS, and how its lanes wait for one another.
 #pragma once
 
 #include <hipscope/hipscope.h>
@@ -36,12 +35,11 @@ __device__ inline unsigned same_for_all_lanes(unsigned value) {
   return value;
 }
 
-/// What the lanes of a wave have stored to LDS, each of them may load; and none stores anew before
-/// all have loaded.
+/// After this each lane of the wave may load what the others stored to LDS, or store anew what they
+/// have loaded.
 __device__ inline void wave_barrier() {
 #if defined(__HIP_DEVICE_COMPILE__)
-  // The lanes go together, and LDS does in order what the wave asks for: only clang must keep to
-  // it.
+  // The lanes run in lockstep, and LDS is in order for a wave: only clang must keep that order.
   __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");
   __builtin_amdgcn_wave_barrier();
 #elif !defined(HIPSCOPE_BACKEND_AMD)
@@ -65,7 +63,7 @@ struct Slots {
   }
 };
 
-/// A wave's slots, and behind those of all waves their barriers.
+/// A wave's slots, and after those of all waves their barriers.
 template <typename Way>
 __device__ Slots slots_of_wave(Line* lds) {
   const unsigned waves = blockDim.x / lanes();
@@ -79,7 +77,7 @@ __device__ Slots slots_of_wave(Line* lds) {
           .lane = threadIdx.x % lanes()};
 }
 
-/// LDS of a block of so many waves.
+/// LDS of a block of that many waves.
 template <typename Way>
 std::uint32_t lds_bytes(unsigned waves) {
   return waves * Way::in_flight * (Way::pitch + Way::barrier_bytes);

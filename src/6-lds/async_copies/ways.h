@@ -1,10 +1,10 @@
-// The ways of a wave to bring a piece of an array to LDS. Each is a class of the bytes of a piece
-// and of how many slots for pieces the wave has there:
+// The ways of a wave to copy a piece of an array to LDS. Each is a class template of the bytes of a
+// piece and of how many slots for pieces the wave has there:
 //   begin(slot, piece)            asks for a piece
 //   finish<younger>(slot, turn)   waits until it is in LDS, for all lanes of the wave; `younger`
-//                                 pieces that were asked for after it may still be under way
+//                                 pieces that were asked for after it may still be in flight
 //   release()                     before the slot is filled anew: all lanes have read it
-// and says its name, which devices have it, and what it takes for an array.
+// It also says its name, which devices have it, and what it takes for an array.
 #pragma once
 
 #include <hipscope/cache_hint.h>
@@ -19,7 +19,7 @@
 #include "slots.h"
 
 #if !defined(HIPSCOPE_BACKEND_NVIDIA) && !defined(__grid_constant__)
-#define __grid_constant__  // CUDA's word for a parameter that a tensor copy reads where it lies
+#define __grid_constant__  // CUDA's word for a parameter that a tensor copy reads in place
 #endif
 
 namespace async_copies {
@@ -40,7 +40,8 @@ struct Piece {
 template <unsigned Width>
 using Access = std::conditional_t<Width == 4, unsigned, uint4>;
 
-/// As what of cp.async passes L1 by; on AMD, where that would say more to L2, like loads to LDS.
+/// Past L1, as cp.async of 16 bytes; on AMD, where that would change L2's policy too, like loads to
+/// LDS.
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
 inline constexpr hipscope::Hint hint = hipscope::Hint::past_l1;
 #else
@@ -53,7 +54,7 @@ class LoadAndStore : public Piece<Bytes> {
  public:
   using Array = const unsigned*;
   static constexpr unsigned in_flight = InFlight;
-  // Dwords of a lane under way, and for many small loads as many of addresses, or it would spill.
+  // Dwords of a lane in flight, and for many small loads as many of addresses, or it would spill.
   static constexpr bool fits = Bytes * InFlight / 32 / (Width == 4 ? 2 : 4) <= 128;
   static std::string name() { return "load and store " + std::to_string(Width); }
   static bool is_on(const DeviceDescription&) { return true; }
@@ -71,7 +72,7 @@ class LoadAndStore : public Piece<Bytes> {
       }
     }
 #if defined(__HIP_DEVICE_COMPILE__)
-    // Or clang stores some before it loads others, to spare registers.
+    // Else clang stores some before it loads others, to save registers.
     asm volatile("" ::: "memory");
     __builtin_amdgcn_sched_barrier(0);
 #endif
@@ -79,7 +80,7 @@ class LoadAndStore : public Piece<Bytes> {
 
   template <unsigned younger>
   __device__ void finish(unsigned slot, unsigned) {
-    wave_barrier();  // no load sinks to behind another one's store
+    wave_barrier();  // no load sinks below another one's store
 #pragma unroll
     for (unsigned i = 0; i < accesses; ++i) {
       if (is_there(i)) {
@@ -208,7 +209,7 @@ class CountedCopy : public Piece<Bytes> {
   Slots slots_;
 };
 
-/// cp.async.bulk: so many bytes from here to there.
+/// cp.async.bulk: one copy of `Bytes`.
 template <unsigned Bytes, unsigned InFlight>
 class BulkCopy : public CountedCopy<Bytes, InFlight> {
  public:

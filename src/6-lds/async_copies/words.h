@@ -1,4 +1,4 @@
-// The words that async_copies brings to LDS, each of which its place tells, and a look at them
+// The words that async_copies copies to LDS, each of which follows from its place, and their check
 // there.
 #pragma once
 
@@ -32,7 +32,7 @@ static __global__ void __launch_bounds__(block_threads)
   }
 }
 
-/// That a word of a piece in LDS is right.
+/// Whether a word of a piece in LDS is right.
 template <typename Way>
 __device__ bool is_right(const Slots& slots, unsigned slot, unsigned piece, unsigned word,
                          unsigned key) {
@@ -90,7 +90,7 @@ inline std::uint64_t l2_share(const Sweep& sweep, std::uint64_t most, unsigned s
   return std::min(most, std::max(least, std::bit_floor(l2_bytes / share)));
 }
 
-/// Words that were looked at and not found right, of so many; `right` are the lanes' counts.
+/// How many of the `looked_at` words were wrong; `right` are the lanes' counts of right ones.
 inline std::uint64_t wrong_words(const std::vector<unsigned>& right, std::uint64_t looked_at) {
   const auto sum = std::accumulate(right.begin(), right.end(), std::uint64_t{0});
   return sum > looked_at ? looked_at : looked_at - sum;

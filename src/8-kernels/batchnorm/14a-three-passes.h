@@ -1,17 +1,18 @@
-// V's example 14a. One thread per activation goes three times over its images: mean, variance,
-// result. Plain loops, one value after the other; neighbouring lanes have neighbouring activations.
+// The source's example 14a (fsword73's VEGA64 repository, 2.14). One thread per activation goes
+// three times over its images: mean, variance, result. Plain loops, one value after the other;
+// neighbouring lanes have neighbouring activations.
 //
 // What it is to show: memory is asked for the same values three times, 802816 floats apart, so that
-// L1 has none of them left. V measured 22 Gpixel/s on an MI25.
-// Work: V's. gamma and beta are one number each for all activations, and blocks must fill an image.
+// L1 has none of them left. The source measured 22 Gpixel/s on an MI25.
+// Work: the source's. gamma and beta are one number each for all activations, and blocks must fill
+// an image.
 //
 // On the H200 245 Gpixel/s, 46.3 % of the copy.
 #pragma once
 
 #include "accesses.h"
-#include "reference.h"
 
-namespace hipscope::batch_norm::v_three_passes {
+namespace hipscope::batch_norm::source_three_passes {
 
 constexpr unsigned threads = 256;
 
@@ -37,10 +38,4 @@ static __global__ void __launch_bounds__(threads)
   }
 }
 
-inline void run(const Arrays& arrays) {
-  launch(kernel, {.grid = dim3(arrays.populations / threads), .block = dim3(threads)},
-         arrays.input.data(), arrays.output.data(), static_cast<int>(arrays.tensor.images),
-         static_cast<int>(arrays.populations), gamma_for_all, beta_for_all);
-}
-
-}  // namespace hipscope::batch_norm::v_three_passes
+}  // namespace hipscope::batch_norm::source_three_passes

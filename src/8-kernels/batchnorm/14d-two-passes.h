@@ -1,17 +1,16 @@
-// V's example 14d. Against 14a: sum and sum of squares come from one loop, and the variance from
-// them, so that the input is read twice, not three times.
+// The source's example 14d. Against 14a: sum and sum of squares come from one loop, and the
+// variance from them, so that the input is read twice, not three times.
 //
-// V measured 30 Gpixel/s on an MI25, against 22 with three passes.
-// Work: V's, with one correction: a variance that rounding has left below 0 counts as 0 (V's root
-// makes it a NaN, and with it all 128 results).
+// The source measured 30 Gpixel/s on an MI25, against 22 with three passes.
+// Work: the source's, with one correction: a variance that rounding has left below 0 counts as 0
+// (the source's root makes it a NaN, and with it all 128 results).
 //
 // On the H200 315 Gpixel/s, 59.6 % of the copy.
 #pragma once
 
 #include "accesses.h"
-#include "reference.h"
 
-namespace hipscope::batch_norm::v_two_passes {
+namespace hipscope::batch_norm::source_two_passes {
 
 constexpr unsigned threads = 256;
 
@@ -35,10 +34,4 @@ static __global__ void __launch_bounds__(threads)
   }
 }
 
-inline void run(const Arrays& arrays) {
-  launch(kernel, {.grid = dim3(arrays.populations / threads), .block = dim3(threads)},
-         arrays.input.data(), arrays.output.data(), static_cast<int>(arrays.tensor.images),
-         static_cast<int>(arrays.populations), gamma_for_all, beta_for_all);
-}
-
-}  // namespace hipscope::batch_norm::v_two_passes
+}  // namespace hipscope::batch_norm::source_two_passes

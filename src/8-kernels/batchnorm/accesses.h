@@ -1,21 +1,31 @@
-// What the kernels of batchnorm say in one line each: epsilon, loads that stay together, floats of
-// an access. Device code.
+// What the kernels of batchnorm say in one line each: epsilon, an access of several floats, loads
+// that stay together. Device code.
 #pragma once
 
 #include <hip/hip_runtime.h>
 
 #include <cstdint>
 
+#include "data.h"
+
 namespace hipscope::batch_norm {
 
-constexpr float epsilon = 1e-6F;  // V's; keeps a variance of 0 from dividing by 0
+constexpr float epsilon = 1e-6F;  // the source's; keeps a variance of 0 from dividing by 0
+
+/// How the variance is summed up.
+enum class Moments {
+  none,     // not at all: a copy
+  squares,  // sum and sum of squares: cancels where the mean is large against the deviation
+  shifted,  // the same of value - first value of all: nothing is large any more
+  welford,  // one value after the other: mean and squared deviations so far (Welford 1962)
+  centred,  // the mean first, then the squared deviations from it: wants the values twice
+};
 
 /// What a value is multiplied by once the mean is off.
 __device__ inline float scale_of(float gamma, float variance) {
   return gamma * (1.0F / sqrtf(variance + epsilon));
 }
 
-/// An access of one, two or four floats.
 template <unsigned Width>
 struct FloatVector;
 template <>
@@ -31,19 +41,48 @@ struct FloatVector<4> {
   using Type = float4;
 };
 
-/// Float `i` of an access of one, two or four.
+/// An access of one, two or four floats.
+template <unsigned Width>
+using Access = typename FloatVector<Width>::Type;
+
+/// Float `i` of an access.
 template <typename Access>
 __device__ float& component(Access& access, unsigned i) {
   return static_cast<float*>(static_cast<void*>(&access))[i];
 }
 
-/// All loads before this are under way before anything after it waits for the first. Left to
+/// All loads before this are in flight before anything after it waits for the first. Left to
 /// itself, clang loads a few at a time where that saves registers.
 __device__ inline void end_of_loads() {
 #if defined(__HIP_DEVICE_COMPILE__)
   __builtin_amdgcn_sched_barrier(0);
 #endif
 }
+
+/// take(load(i), i) for i from 0 to count - 1, with `Batch` loads in flight at a time.
+template <unsigned Batch, typename Load, typename Take>
+__device__ void in_batches(unsigned count, const Load& load, const Take& take) {
+  unsigned i = 0;
+#pragma unroll 1
+  for (; i + Batch <= count; i += Batch) {
+    decltype(load(i)) x[Batch];
+#pragma unroll
+    for (unsigned k = 0; k < Batch; ++k) {
+      x[k] = load(i + k);
+    }
+    end_of_loads();
+#pragma unroll
+    for (unsigned k = 0; k < Batch; ++k) {
+      take(x[k], i + k);
+    }
+  }
+#pragma unroll 1
+  for (; i < count; ++i) {
+    take(load(i), i);
+  }
+}
+
+constexpr unsigned largest_wave = 64;
 
 /// Which part of its activations a thread takes, of `Lanes` threads each. Where that is the same
 /// for all lanes of a wave, AMD's compiler is told so: addresses of rows then are scalar, and cost
@@ -52,12 +91,19 @@ template <unsigned Lanes>
 __device__ unsigned part_of_thread() {
   const unsigned part = threadIdx.x / Lanes;
 #if defined(__HIP_DEVICE_COMPILE__)
-  constexpr unsigned largest_wave = 64;
   if constexpr (Lanes % largest_wave == 0) {
     return __builtin_amdgcn_readfirstlane(part);
   }
 #endif
   return part;
+}
+
+/// Float `column` of the row that begins at float `row`, as AMD's compiler does best with it: from
+/// the row's address, which may be scalar, or for wider accesses from one sum of 64 bits.
+template <unsigned Lanes, unsigned Width, typename Float>
+__device__ Float* at(Float* tensor, std::size_t row, unsigned column) {
+  constexpr bool may_be_scalar = Width == 1 || Lanes % largest_wave == 0;
+  return may_be_scalar ? tensor + row + column : tensor + (row + column);
 }
 
 /// The second launch bound of a kernel whose threads keep `floats` in registers. For NVIDIA's
@@ -76,10 +122,6 @@ constexpr unsigned second_bound([[maybe_unused]] unsigned threads,
       by_registers < threads_per_unit / threads ? by_registers : threads_per_unit / threads;
   return most > 0 ? most : 1;
 #endif
-}
-
-constexpr unsigned blocks_for(std::uint64_t threads, unsigned block) {
-  return static_cast<unsigned>((threads + block - 1) / block);
 }
 
 }  // namespace hipscope::batch_norm

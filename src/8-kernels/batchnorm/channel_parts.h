@@ -1,25 +1,20 @@
-// What the kernels of spatial batch normalization share beside their arithmetic: where a channel's
-// values lie, sums over a wave and a block, and how several blocks share a channel. In NCHW order a
-// channel's values are one run of height * width floats in every image; at V's size 128 runs of
-// 3136 bytes, 401 KB: more than the registers of a compute unit.
+// What the kernels of spatial batch normalization share: where a channel's values are, sums over a
+// wave and a block, and how several blocks share a channel. In NCHW order a channel's values are
+// one run of height * width floats in every image; at the source's size 128 runs of 3136 bytes,
+// 401 KB: more than the registers of a compute unit. Device code.
 #pragma once
 
 #include <hipscope/divisor.h>
 #include <hipscope/hipscope.h>
 
-#include <string>
-#include <string_view>
-
-#include "../message.h"
+#include "8-kernels/message.h"
 #include "accesses.h"
-#include "reference.h"
-#include "stage.h"
 
 namespace hipscope::batch_norm {
 
-// --- Where values lie --------------------------------------------------------------------------
+// --- Where values are --------------------------------------------------------------------------
 
-// A tensor in accesses of 1 or 4 floats.
+/// A tensor in accesses of 1 or 4 floats.
 struct Runs {
   unsigned channels;
   unsigned count;  // accesses of a channel
@@ -27,42 +22,39 @@ struct Runs {
   Divisor by_run;
 };
 
-inline Runs runs_of(const Tensor& tensor, unsigned width) {
-  const unsigned run = tensor.plane / width;
-  return {.channels = tensor.channels,
-          .count = tensor.images * run,
-          .run = run,
-          .by_run = divisor_of(run)};
-}
-
-// Why no stage takes the tensor; empty if they do.
-inline std::string refusal(const Runs& runs) {
-  const bool fits = std::uint64_t{runs.channels} * runs.count >> 32 == 0;
-  return fits ? "" : "the tensor has 2^32 accesses or more";
-}
-
-// Where access `i` of a channel lies. 32 bits: half the registers of an address.
+/// Where access `i` of a channel is. 32 bits: half the registers of an address.
 __device__ inline unsigned place_of(const Runs& runs, unsigned channel, unsigned i) {
   const unsigned n = divide(i, runs.by_run);
   return (n * runs.channels + channel) * runs.run + (i - n * runs.run);
 }
 
 template <unsigned Width>
-using Access = typename FloatVector<Width>::Type;
-
-template <unsigned Width>
 __device__ Access<Width> load_access(const float* input, unsigned place) {
   return reinterpret_cast<const Access<Width>*>(input)[place];
 }
 
-// The widest access that every run in an image begins and ends with.
-inline unsigned width_of(const Tensor& tensor) { return tensor.plane % 4 == 0 ? 4 : 1; }
+/// What becomes of a channel's values.
+struct Transform {
+  float mean;
+  float scale;
+  float shift;
+};
+
+template <unsigned Width>
+__device__ void store_transformed(float* output, unsigned place, Access<Width> x,
+                                  const Transform& transform) {
+#pragma unroll
+  for (unsigned w = 0; w < Width; ++w) {
+    component(x, w) = fmaf(component(x, w) - transform.mean, transform.scale, transform.shift);
+  }
+  reinterpret_cast<Access<Width>*>(output)[place] = x;
+}
 
 // --- Sums --------------------------------------------------------------------------------------
 
 constexpr unsigned most_waves = 32;  // of a block: 1024 threads in waves of 32
 
-// NVIDIA's warpSize is no constant for the compiler: it divides by it, and loops.
+/// NVIDIA's warpSize is no constant for the compiler: it divides by it, and loops.
 __device__ inline unsigned wave_lanes() {
 #if defined(__CUDA_ARCH__)
   return 32;
@@ -71,7 +63,7 @@ __device__ inline unsigned wave_lanes() {
 #endif
 }
 
-// The sum over the wave, all of whose lanes are active, in each of them.
+/// The sum over the wave, all of whose lanes are active, in each of them.
 __device__ inline float sum_of_wave(float value) {
   for (unsigned distance = wave_lanes() / 2; distance > 0; distance /= 2) {
 #if defined(__CUDA_ARCH__)
@@ -87,7 +79,7 @@ __device__ inline float sum_of_wave(float value) {
 
 __device__ inline bool is_in_first_wave() { return threadIdx.x < wave_lanes(); }
 
-// The sum over a block, in every thread. `wave_sums` is LDS that nothing else uses.
+/// The sum over a block, in every thread. `wave_sums` is LDS that nothing else uses.
 __device__ inline float sum_of_block(float value, float (&wave_sums)[most_waves]) {
   value = sum_of_wave(value);
   if (threadIdx.x % wave_lanes() == 0) {
@@ -105,47 +97,66 @@ constexpr unsigned wave_additions = 6;  // of a wave of 64
 
 // --- Several blocks for a channel --------------------------------------------------------------
 
-struct Transform {
-  float mean;
-  float scale;
-  float shift;
-};
-
-struct Statistics {
-  float mean;
-  float variance;  // divided by the number of values (biased), as batch normalization has it
-};
-
-// How channels are shared: each by `siblings` blocks, block b of them with accesses b * share
-// to (b + 1) * share - 1, the last with what is left.
+/// How channels are shared: each by `siblings` blocks, block b of them with accesses b * share
+/// to (b + 1) * share - 1, the last with what is left.
 struct Group {
   unsigned siblings;
   Divisor by_siblings;
   unsigned share;
 };
 
-// Blocks meet in one wave of each, a lane for every sibling.
+__device__ inline unsigned accesses_of(const Runs& runs, const Group& group, unsigned block) {
+  return block < group.siblings ? min(group.share, runs.count - block * group.share) : 0;
+}
+
+/// Blocks meet in one wave of each, a lane for every sibling.
 constexpr unsigned most_siblings = 32;
 
-// What a block knows of its part: mean, and sum of squared deviations from it.
+/// What blocks that wait for each other share in memory.
+struct Exchange {
+  unsigned* tickets;
+  unsigned groups;               // that start; each takes every so-manieth channel
+  unsigned long long* messages;  // one for each part of each channel
+  unsigned parity;               // of the launch
+};
+
+/// On the host backend blocks run one after another, and waiting would not end. There a stage is
+/// launched twice: the second launch finds the messages of the first.
+#if defined(HIPSCOPE_BACKEND_HOST)
+constexpr bool blocks_run_together = false;
+#else
+constexpr bool blocks_run_together = true;
+#endif
+
+/// The block's number. Siblings wait for each other, which must not wait for ever. A block takes
+/// its number from a counter when it starts, not from the grid, whose blocks may start in any
+/// order. Look at the group with the lowest numbers that is not finished. As long as one of its
+/// numbers is not taken, no higher one is, so the only blocks that run are siblings, fewer than a
+/// group has. The device has room for a whole group (the host made sure), so it starts another
+/// block, and that one takes the next number. Once all have started they meet, for nothing else
+/// keeps a block waiting.
+__device__ inline unsigned take_number(const Exchange& exchange, const Group& group) {
+  __shared__ unsigned taken;
+  if (threadIdx.x == 0) {
+    taken = atomicAdd(exchange.tickets, 1U);
+    if (taken + 1 == exchange.groups * group.siblings) {
+      // Nobody takes one after the last: ready for the next launch.
+      atomicExch(exchange.tickets, 0U);
+    }
+  }
+  __syncthreads();
+  return taken;
+}
+
+/// What a block knows of its part: mean, and sum of squared deviations from it.
 struct Part {
   float mean;
   float spread;
 };
 
-// Statistics of the whole from the parts that the lanes of a wave have (Chan, Golub and LeVeque
-// 1979; a lane without a part has 0 values).
-__device__ inline Statistics merge_in_wave(const Part& part, float values, float all_values) {
-  const float mean = sum_of_wave(part.mean * values) / all_values;
-  const float difference = part.mean - mean;
-  const float spread =
-      sum_of_wave(values > 0 ? fmaf(values * difference, difference, part.spread) : 0);
-  return {.mean = mean, .variance = spread / all_values};
-}
-
-// A part as one word of 64 bits, so that it is there as a whole or not at all, and needs no fence.
-// A sum of squares has no sign: its sign bit says which launch the word is from, an odd or an even
-// one. So nothing must be cleared between launches: every launch writes every word once.
+/// A part as one word of 64 bits, so that it is there as a whole or not at all, and needs no fence.
+/// A sum of squares has no sign: its sign bit says which launch the word is from, an odd or an even
+/// one. So nothing must be cleared between launches: every launch writes every word once.
 __device__ inline unsigned long long message_of(const Part& part, unsigned parity) {
   const unsigned spread = (__float_as_uint(part.spread) & 0x7fffffffU) | parity << 31;
   return static_cast<unsigned long long>(spread) << 32 | __float_as_uint(part.mean);
@@ -156,62 +167,74 @@ __device__ inline Part part_of(unsigned long long message) {
           .spread = __uint_as_float(static_cast<unsigned>(message >> 32) & 0x7fffffffU)};
 }
 
-// What the blocks of a launch share in memory.
-struct Exchange {
-  unsigned* tickets;
-  unsigned groups;               // that start; each takes every so-manieth channel
-  unsigned long long* messages;  // one for each part of each channel
-  unsigned parity;               // of the launch
-};
-
-// On the host backend blocks run one after another, and waiting would not end. There a stage is
-// launched twice: the second launch finds the messages of the first.
-#if defined(HIPSCOPE_BACKEND_HOST)
-constexpr bool blocks_run_together = false;
-#else
-constexpr bool blocks_run_together = true;
-#endif
-
-// Channels cut into as few parts as blocks of so many accesses allow.
-inline Group group_of(const Runs& runs, unsigned accesses_of_block) {
-  const unsigned fewest = (runs.count + accesses_of_block - 1) / accesses_of_block;
-  const unsigned share = (runs.count + fewest - 1) / fewest;
-  const unsigned siblings = (runs.count + share - 1) / share;
-  return {.siblings = siblings, .by_siblings = divisor_of(siblings), .share = share};
+/// Writes this block's part into memory, and waits for those of its siblings: lane i of the first
+/// wave gets sibling i's.
+__device__ inline Part exchange_parts(Part part, const Exchange& exchange, unsigned siblings,
+                                      unsigned channel, unsigned block) {
+  if (is_in_first_wave() && siblings > 1) {
+    unsigned long long* messages = exchange.messages + channel * siblings;
+    if (threadIdx.x == 0) {
+      store_message(messages + block, message_of(part, exchange.parity));
+    }
+    const unsigned sibling = threadIdx.x < siblings ? threadIdx.x : 0;
+    unsigned long long message = 0;
+    do {
+      message = load_message(messages + sibling);
+    } while (blocks_run_together && !__all(message >> 63 == exchange.parity));
+    part = part_of(message);
+  }
+  return part;
 }
 
-// So many blocks the device runs at the same time.
-inline unsigned room_for(const Sweep& sweep, const Footprint& footprint) {
-  return static_cast<unsigned>(footprint.resident_blocks) *
-         static_cast<unsigned>(sweep.device().compute_units);
+/// What becomes of the channel's values, in every thread, where lane i of the first wave has
+/// sibling i's part (Chan, Golub and LeVeque 1979; a lane without a part has 0 values).
+template <unsigned Width>
+__device__ Transform merge_parts(const Part& part, const Runs& runs, const Group& group,
+                                 float gamma, float beta) {
+  __shared__ Transform transform;
+  if (is_in_first_wave()) {
+    const auto values = static_cast<float>(accesses_of(runs, group, threadIdx.x) * Width);
+    const auto all_values = static_cast<float>(runs.count * Width);
+    const float mean = sum_of_wave(part.mean * values) / all_values;
+    const float difference = part.mean - mean;
+    const float spread =
+        sum_of_wave(values > 0 ? fmaf(values * difference, difference, part.spread) : 0);
+    if (threadIdx.x == 0) {
+      transform = {.mean = mean, .scale = scale_of(gamma, spread / all_values), .shift = beta};
+    }
+  }
+  __syncthreads();
+  return transform;
 }
 
-// The XCDs that a GPU has at most. Workgroups are dealt to them in turn, whichever has room (AMD's
-// guide "Instinct MI300X workload optimization"): the last that others wait for may all be one
-// XCD's.
-inline unsigned most_xcds(std::string_view architecture) {
-  return architecture.starts_with("gfx94") || architecture.starts_with("gfx950") ? 8 : 1;
-}
+// --- A block's part in registers ---------------------------------------------------------------
 
-// Why blocks that wait for each other cannot run; empty if they can.
-inline std::string refusal(const Sweep& sweep, const Runs& runs, const Group& group,
-                           const Footprint& footprint) {
-  const unsigned siblings = group.siblings;
-  const std::string of_any_stage = refusal(runs);
-  if (!of_any_stage.empty()) {
-    return of_any_stage;
+/// Mean and squared deviations of a block's `accesses`, of which thread t keeps t, t + Block, ...
+template <unsigned Width, unsigned Block, unsigned Values>
+__device__ Part part_in_registers(Access<Width> (&x)[Values], unsigned accesses) {
+  __shared__ float sums[2][most_waves];
+  float sum = 0;
+#pragma unroll
+  for (unsigned k = 0; k < Values; ++k) {
+    const bool counts = threadIdx.x + k * Block < accesses;
+#pragma unroll
+    for (unsigned w = 0; w < Width; ++w) {
+      sum += counts ? component(x[k], w) : 0;
+    }
   }
-  if (siblings > most_siblings) {
-    return "a channel takes " + std::to_string(siblings) + " blocks, more than " +
-           std::to_string(most_siblings);
+  Part part{};
+  part.mean = sum_of_block(sum, sums[0]) / static_cast<float>(accesses * Width);
+#pragma unroll
+  for (unsigned k = 0; k < Values; ++k) {
+    const bool counts = threadIdx.x + k * Block < accesses;
+#pragma unroll
+    for (unsigned w = 0; w < Width; ++w) {
+      const float difference = counts ? component(x[k], w) - part.mean : 0;
+      part.spread = fmaf(difference, difference, part.spread);
+    }
   }
-  const unsigned xcds = most_xcds(sweep.device().architecture);
-  if (blocks_run_together && siblings > room_for(sweep, footprint) / xcds) {
-    return "a channel takes " + std::to_string(siblings) +
-           " blocks, which this device does not run at the same time" +
-           (xcds > 1 ? " on one XCD" : "");
-  }
-  return "";
+  part.spread = sum_of_block(part.spread, sums[1]);
+  return part;
 }
 
 }  // namespace hipscope::batch_norm

@@ -1,5 +1,5 @@
-// The stages that normalize each channel over the images and their planes: which rungs there are,
-// what is known of their arithmetic, and which tensors they take.
+// The stages that normalize each channel over the images and their planes: what is known of their
+// arithmetic, which tensors they take, and how they are launched.
 #pragma once
 
 #include <hipscope/divisor.h>
@@ -8,224 +8,233 @@
 #include <algorithm>
 #include <memory>
 #include <string>
-#include <tuple>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "15a-channel-three-passes.h"
 #include "15b-channel-two-passes.h"
-#include "15c-channel-two-passes-backwards.h"
-#include "15d-channel-resident.h"
-#include "15e-channel-resident-blocks-that-stay.h"
-#include "15f-channel-cluster.h"
-#include "15g-channel-in-lds.h"
-#include "15h-channel-asked-ahead.h"
-#include "channel_parts.h"
+#include "15c-channel-resident.h"
+#include "15d-channel-blocks-that-stay.h"
+#include "15e-channel-cluster.h"
+#include "15f-channel-in-lds.h"
 #include "stage.h"
 
 namespace hipscope::batch_norm {
+
+/// The widest access that every run in an image begins and ends with.
+inline unsigned width_of(const Tensor& tensor) { return tensor.plane % 4 == 0 ? 4 : 1; }
+
+inline Runs runs_of(const Tensor& tensor, unsigned width) {
+  const unsigned run = tensor.plane / width;
+  return {.channels = tensor.channels,
+          .count = tensor.images * run,
+          .run = run,
+          .by_run = divisor_of(run)};
+}
+
+/// Why no stage takes the tensor; empty if they do.
+inline std::string refusal(const Runs& runs) {
+  const bool fits = std::uint64_t{runs.channels} * runs.count >> 32 == 0;
+  return fits ? "" : "the tensor has 2^32 accesses or more";
+}
 
 // --- One block for a channel -------------------------------------------------------------------
 
 using ChannelKernel = void (*)(const float*, const float*, const float*, float*, Runs);
 
 inline Stage channel_stage(const Sweep& sweep, Arrays& arrays, const std::string& name,
-                           ChannelKernel kernel, void (*run)(const Arrays&), Moments moments,
-                           unsigned reads) {
-  constexpr unsigned block = channel_three_passes::threads;
-  const unsigned of_thread = values_of(arrays.tensor, Scope::spatial) / block + 4;
-  Stage stage;
-  stage.name = name;
-  stage.arithmetic = {
-      .moments = moments, .additions = of_thread + wave_additions + most_waves, .is_exact = false};
-  stage.is_exact_on_integers = true;
-  stage.reads = reads;
-  stage.footprint = footprint_of(sweep, kernel, block);
-  stage.why_not = refusal(runs_of(arrays.tensor, width_of(arrays.tensor)));
-  if (stage.why_not.empty()) {
-    stage.run = [run, &arrays] { run(arrays); };
-  }
-  return stage;
+                           ChannelKernel kernel, Moments moments, unsigned reads) {
+  const Runs runs = runs_of(arrays.tensor, width_of(arrays.tensor));
+  const unsigned of_thread = values_of(arrays.tensor, Scope::spatial) / channel_threads + 4;
+  return {.name = name,
+          .arithmetic = {.moments = moments, .additions = of_thread + wave_additions + most_waves},
+          .is_exact_on_integers = true,
+          .reads = reads,
+          .footprint = footprint_of(sweep, kernel, channel_threads),
+          .why_not = refusal(runs),
+          .run = [=, &arrays] {
+            launch(kernel, {.grid = dim3(runs.channels), .block = dim3(channel_threads)},
+                   arrays.input.data(), arrays.gamma.data(), arrays.beta.data(),
+                   arrays.output.data(), runs);
+          }};
 }
 
 template <unsigned Width>
 std::vector<Stage> streaming_channel_stages(const Sweep& sweep, Arrays& arrays) {
-  return {channel_stage(sweep, arrays, "three passes", channel_three_passes::kernel<Width>,
-                        channel_three_passes::run<Width>, Moments::centred, 3),
-          channel_stage(sweep, arrays, "two passes", channel_two_passes::kernel<Width>,
-                        channel_two_passes::run<Width>, Moments::shifted, 2),
+  return {channel_stage(sweep, arrays, "three passes", channel_three_passes_kernel<Width>,
+                        Moments::centred, 3),
+          channel_stage(sweep, arrays, "two passes", channel_two_passes_kernel<Width, false>,
+                        Moments::shifted, 2),
           channel_stage(sweep, arrays, "two passes, backwards",
-                        channel_two_passes_backwards::kernel<Width>,
-                        channel_two_passes_backwards::run<Width>, Moments::shifted, 2)};
+                        channel_two_passes_kernel<Width, true>, Moments::shifted, 2)};
 }
 
-// --- Several blocks for a channel, that wait for each other --------------------------------------
+// --- Several blocks for a channel, that wait for each other ------------------------------------
 
 using ResidentKernel = void (*)(const float*, const float*, const float*, float*, Runs, Group,
                                 Exchange);
+using InLdsKernel = void (*)(const float*, const float*, const float*, float*, Runs, Group,
+                             Exchange, AskAhead);
 
-/// A kernel that keeps `values` accesses of `width` floats in each of `block` threads, and whether
-/// its blocks stay.
+/// What a block keeps: in each thread `values` accesses of `width` floats, `in_lds` of them in LDS.
 struct Resident {
-  ResidentKernel kernel;
   unsigned width;
   unsigned values;
   unsigned block;
-  bool stays;
+  bool stays = false;  // blocks go on to further channels
+  unsigned in_lds = 0;
+  unsigned asked = 0;  // channels that L2 is asked for at once; 0: for none
 };
 
-/// What lies in memory between launches: the counter is 0, and all words are from the last one.
+/// Channels cut into as few parts as blocks of so many accesses allow.
+inline Group group_of(const Runs& runs, unsigned accesses_of_block) {
+  const unsigned fewest = (runs.count + accesses_of_block - 1) / accesses_of_block;
+  const unsigned share = (runs.count + fewest - 1) / fewest;
+  const unsigned siblings = (runs.count + share - 1) / share;
+  return {.siblings = siblings, .by_siblings = divisor_of(siblings), .share = share};
+}
+
+/// Blocks that the device runs at the same time.
+inline unsigned room_for(const Sweep& sweep, const Footprint& footprint) {
+  return static_cast<unsigned>(footprint.resident_blocks) *
+         static_cast<unsigned>(sweep.device().compute_units);
+}
+
+/// The XCDs that a GPU has at most. Workgroups go to them in turn, whichever has room (AMD's
+/// guide "Instinct MI300X workload optimization"): the last that others wait for may all be one
+/// XCD's.
+inline unsigned most_xcds(std::string_view architecture) {
+  return architecture.starts_with("gfx94") || architecture.starts_with("gfx950") ? 8 : 1;
+}
+
+/// Why blocks that wait for each other cannot run; empty if they can.
+inline std::string refusal(const Sweep& sweep, const Runs& runs, const Group& group,
+                           const Footprint& footprint) {
+  const std::string of_any_stage = refusal(runs);
+  if (!of_any_stage.empty()) {
+    return of_any_stage;
+  }
+  const std::string wanted = "a channel takes " + std::to_string(group.siblings) + " blocks, ";
+  if (group.siblings > most_siblings) {
+    return wanted + "more than " + std::to_string(most_siblings);
+  }
+  const unsigned xcds = most_xcds(sweep.device().architecture);
+  if (blocks_run_together && group.siblings > room_for(sweep, footprint) / xcds) {
+    return wanted + "which this device does not run at the same time" +
+           (xcds > 1 ? " on one XCD" : "");
+  }
+  return "";
+}
+
+/// Why a kernel whose blocks take so much LDS cannot run; empty if it can, and then it has been
+/// allowed to take it, which NVIDIA asks for.
+template <typename... Parameters>
+std::string refusal_of_lds(const Sweep& sweep, void (*kernel)(Parameters...), unsigned lds_bytes) {
+  hipFuncAttributes attributes{};
+  check(hipFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
+  const std::uint64_t most = sweep.device().largest_lds_bytes_per_block;
+  if (lds_bytes + attributes.sharedSizeBytes > most) {
+    return "a block takes " + std::to_string(lds_bytes + attributes.sharedSizeBytes) +
+           " bytes of LDS, where this device has " + std::to_string(most);
+  }
+  allow_lds(kernel, lds_bytes);
+  return "";
+}
+
+/// What is in memory between launches: the counter is 0, and all words are from the last one.
 struct ExchangeState {
   DeviceBuffer<unsigned> tickets{1};
   DeviceBuffer<unsigned long long> messages;
   unsigned parity = 0;
 };
 
-inline Stage resident_stage_of(const Sweep& sweep, Arrays& arrays, const std::string& name,
-                               const Resident& resident) {
-  const Runs runs = runs_of(arrays.tensor, resident.width);
-  const Group group = group_of(runs, resident.values * resident.block);
-  const unsigned siblings = group.siblings;
+template <typename Kernel>  // ResidentKernel or InLdsKernel
+Stage resident_stage(const Sweep& sweep, Arrays& arrays, const std::string& name, Kernel kernel,
+                     const Resident& kept) {
+  const auto lds_bytes = static_cast<unsigned>(kept.in_lds * kept.block * sizeof(float4));
   Stage stage;
   stage.name = name;
+  if (arrays.tensor.plane % kept.width != 0) {
+    stage.why_not = "a run is no whole number of accesses of 16 bytes";
+  } else if (lds_bytes > 0) {
+    stage.why_not = refusal_of_lds(sweep, kernel, lds_bytes);
+  }
+  if (!stage.why_not.empty()) {
+    return stage;
+  }
+  const Runs runs = runs_of(arrays.tensor, kept.width);
+  const Group group = group_of(runs, kept.values * kept.block);
   stage.arithmetic = {
       .moments = Moments::centred,
-      .additions = resident.values * resident.width + wave_additions + most_waves + wave_additions,
-      .is_exact = false};
-  stage.is_exact_on_integers = siblings == 1 || group.share * resident.width % 2 == 0;
-  stage.footprint = footprint_of(sweep, resident.kernel, resident.block);
+      .additions = kept.values * kept.width + wave_additions + most_waves + wave_additions};
+  stage.is_exact_on_integers = group.siblings == 1 || group.share * kept.width % 2 == 0;
+  stage.footprint = footprint_of(sweep, kernel, kept.block, lds_bytes);
   stage.why_not = refusal(sweep, runs, group, stage.footprint);
   if (!stage.why_not.empty()) {
     return stage;
   }
-  const unsigned room = room_for(sweep, stage.footprint) / siblings;
-  const unsigned groups = resident.stays ? std::clamp(room, 1U, runs.channels) : runs.channels;
+  const unsigned room = room_for(sweep, stage.footprint) / group.siblings;
+  const unsigned groups = kept.stays ? std::clamp(room, 1U, runs.channels) : runs.channels;
+  [[maybe_unused]] const AskAhead ahead = {.columns = kept.asked * arrays.tensor.plane,
+                                           .readers = kept.asked * group.siblings,
+                                           .first = kept.asked > 0 ? room / kept.asked : 0,
+                                           .images = arrays.tensor.images,
+                                           .image = arrays.tensor.channels * arrays.tensor.plane};
+  const LaunchShape shape = {
+      .grid = dim3(groups * group.siblings), .block = dim3(kept.block), .lds_bytes = lds_bytes};
   const auto state = std::make_shared<ExchangeState>(ExchangeState{
-      .messages = DeviceBuffer<unsigned long long>(std::size_t{runs.channels} * siblings)});
+      .messages = DeviceBuffer<unsigned long long>(std::size_t{runs.channels} * group.siblings)});
   state->tickets.clear();
   state->messages.clear();
-  stage.run = [state, groups, siblings, runs, group, resident, &arrays] {
+  stage.run = [=, &arrays] {
     state->parity ^= 1U;
+    const Exchange exchange = {.tickets = state->tickets.data(),
+                               .groups = groups,
+                               .messages = state->messages.data(),
+                               .parity = state->parity};
+    const auto launch_with = [&](const auto&... further) {
+      launch(kernel, shape, arrays.input.data(), arrays.gamma.data(), arrays.beta.data(),
+             arrays.output.data(), runs, group, exchange, further...);
+    };
     for (unsigned launches = blocks_run_together ? 1 : 2; launches > 0; --launches) {
-      launch(resident.kernel, {.grid = dim3(groups * siblings), .block = dim3(resident.block)},
-             arrays.input.data(), arrays.gamma.data(), arrays.beta.data(), arrays.output.data(),
-             runs, group,
-             Exchange{.tickets = state->tickets.data(),
-                      .groups = groups,
-                      .messages = state->messages.data(),
-                      .parity = state->parity});
+      if constexpr (std::is_same_v<Kernel, InLdsKernel>) {
+        launch_with(ahead);
+      } else {
+        launch_with();
+      }
     }
   };
   return stage;
 }
 
 /// `Values` accesses of 16 bytes per thread; where runs are no whole number of these, 16 of 4
-/// bytes.
+/// bytes. The same with blocks that stay.
 template <unsigned Values, unsigned Block>
-Stage resident_stage(const Sweep& sweep, Arrays& arrays, const std::string& name) {
-  return resident_stage_of(
-      sweep, arrays, name,
-      width_of(arrays.tensor) == 4
-          ? Resident{channel_resident::kernel<4, Values, Block>, 4, Values, Block, false}
-          : Resident{channel_resident::kernel<1, 16, 512>, 1, 16, 512, false});
+std::vector<Stage> resident_stages(const Sweep& sweep, Arrays& arrays, const std::string& name,
+                                   const std::string& name_staying) {
+  if (width_of(arrays.tensor) == 4) {
+    return {resident_stage<ResidentKernel>(
+                sweep, arrays, name, channel_resident_kernel<4, Values, Block>, {4, Values, Block}),
+            resident_stage<ResidentKernel>(sweep, arrays, name_staying,
+                                           channel_staying_kernel<4, Values, Block>,
+                                           {4, Values, Block, true})};
+  }
+  return {resident_stage<ResidentKernel>(sweep, arrays, name, channel_resident_kernel<1, 16, 512>,
+                                         {1, 16, 512}),
+          resident_stage<ResidentKernel>(sweep, arrays, name_staying,
+                                         channel_staying_kernel<1, 16, 512>, {1, 16, 512, true})};
 }
-
-template <unsigned Values, unsigned Block>
-Stage staying_stage(const Sweep& sweep, Arrays& arrays, const std::string& name) {
-  return resident_stage_of(
-      sweep, arrays, name,
-      width_of(arrays.tensor) == 4
-          ? Resident{channel_staying::kernel<4, Values, Block>, 4, Values, Block, true}
-          : Resident{channel_staying::kernel<1, 16, 512>, 1, 16, 512, true});
-}
-
-// --- With LDS ------------------------------------------------------------------------------------
 
 #if !defined(HIPSCOPE_BACKEND_AMD)
-/// `further(channels, siblings)` are the kernel's last arguments, in a tuple, where the device has
-/// room for the blocks of so many channels.
-template <typename Kernel, typename Further>
-Stage in_lds_stage_of(const Sweep& sweep, Arrays& arrays, const std::string& name, Kernel kernel,
-                      const InLdsShape& shape, const Further& further) {
-  constexpr unsigned width = 4;
-  const unsigned values = shape.in_lds + shape.in_registers;
-  const auto lds_bytes = static_cast<unsigned>(shape.in_lds * shape.block * sizeof(float4));
-  Stage stage;
-  stage.name = name;
-  stage.why_not = width_of(arrays.tensor) == width
-                      ? refusal_of_lds(sweep, kernel, lds_bytes)
-                      : "a run is no whole number of accesses of 16 bytes";
-  if (!stage.why_not.empty()) {
-    return stage;
-  }
-  const Runs runs = runs_of(arrays.tensor, width);
-  const Group group = group_of(runs, values * shape.block);
-  const unsigned siblings = group.siblings;
-  stage.arithmetic = {.moments = Moments::centred,
-                      .additions = values * width + wave_additions + most_waves + wave_additions,
-                      .is_exact = false};
-  stage.is_exact_on_integers = siblings == 1 || group.share * width % 2 == 0;
-  stage.footprint = footprint_of(sweep, kernel, shape.block, lds_bytes);
-  stage.why_not = refusal(sweep, runs, group, stage.footprint);
-  if (!stage.why_not.empty()) {
-    return stage;
-  }
-  const auto state = std::make_shared<ExchangeState>(ExchangeState{
-      .messages = DeviceBuffer<unsigned long long>(std::size_t{runs.channels} * siblings)});
-  state->tickets.clear();
-  state->messages.clear();
-  const auto last = further(room_for(sweep, stage.footprint) / siblings, siblings);
-  const LaunchShape launch_shape = {
-      .grid = dim3(runs.channels * siblings), .block = dim3(shape.block), .lds_bytes = lds_bytes};
-  stage.run = [kernel, state, runs, group, last, launch_shape, &arrays] {
-    state->parity ^= 1U;
-    const Exchange exchange = {.tickets = state->tickets.data(),
-                               .groups = runs.channels,
-                               .messages = state->messages.data(),
-                               .parity = state->parity};
-    for (unsigned launches = blocks_run_together ? 1 : 2; launches > 0; --launches) {
-      std::apply(
-          [&](const auto&... each) {
-            launch(kernel, launch_shape, arrays.input.data(), arrays.gamma.data(),
-                   arrays.beta.data(), arrays.output.data(), runs, group, exchange, each...);
-          },
-          last);
-    }
-  };
-  return stage;
-}
-
+/// `asked` channels are asked for at once; 0: none.
 template <unsigned InLds, unsigned InRegisters, unsigned Block, unsigned Blocks>
-Stage in_lds_stage(const Sweep& sweep, Arrays& arrays, const std::string& name) {
-  return in_lds_stage_of(
-      sweep, arrays, name, channel_in_lds::kernel<InLds, InRegisters, Block, Blocks>,
-      {InLds, InRegisters, Block, Blocks}, [](unsigned, unsigned) { return std::tuple<>(); });
-}
-
-/// So many channels are asked for at once.
-template <unsigned InLds, unsigned InRegisters, unsigned Block, unsigned Blocks>
-Stage asked_ahead_stage(const Sweep& sweep, Arrays& arrays, const std::string& name,
-                        unsigned channels) {
-  const Tensor tensor = arrays.tensor;
-  return in_lds_stage_of(
-      sweep, arrays, name, channel_asked_ahead::kernel<InLds, InRegisters, Block, Blocks>,
-      {InLds, InRegisters, Block, Blocks}, [=](unsigned room, unsigned siblings) {
-        return std::tuple(AskAhead{.columns = channels * tensor.plane,
-                                   .readers = channels * siblings,
-                                   .first = room / channels,
-                                   .images = tensor.images,
-                                   .image = tensor.channels * tensor.plane});
-      });
-}
-
-inline std::vector<Stage> lds_stages(const Sweep& sweep, Arrays& arrays) {
-  // Their members are, which nvcc does not tell the compiler of the host.
-  [[maybe_unused]] constexpr InLdsShape in_lds = channel_in_lds::best_shape;
-  [[maybe_unused]] constexpr InLdsShape asked = channel_asked_ahead::best_shape;
-  constexpr unsigned channels = 4;
-  return {in_lds_stage<in_lds.in_lds, in_lds.in_registers, in_lds.block, in_lds.blocks>(
-              sweep, arrays, "resident, in LDS too"),
-          asked_ahead_stage<asked.in_lds, asked.in_registers, asked.block, asked.blocks>(
-              sweep, arrays, "resident, in LDS too, asked for ahead", channels)};
+Stage in_lds_stage(const Sweep& sweep, Arrays& arrays, const std::string& name, unsigned asked) {
+  const auto kernel = asked > 0 ? channel_in_lds_kernel<InLds, InRegisters, Block, Blocks, true>
+                                : channel_in_lds_kernel<InLds, InRegisters, Block, Blocks, false>;
+  return resident_stage<InLdsKernel>(
+      sweep, arrays, name, kernel,
+      {.width = 4, .values = InLds + InRegisters, .block = Block, .in_lds = InLds, .asked = asked});
 }
 #endif
 
@@ -236,10 +245,7 @@ inline Stage cluster_stage([[maybe_unused]] const Sweep& sweep, [[maybe_unused]]
   stage.name = "resident, cluster";
   stage.why_not = "not on this device";
 #if defined(__CUDACC__)
-  using channel_cluster::accesses_of_thread;
-  using channel_cluster::cluster_blocks;
-  using channel_cluster::threads;
-  const auto cluster = channel_cluster::kernel<4, accesses_of_thread, threads>;
+  const auto kernel = channel_cluster_kernel<4, cluster_values, cluster_threads>;
   const unsigned width = width_of(arrays.tensor);
   const Runs runs = runs_of(arrays.tensor, width);
   // Every block of a cluster has a part, and none more than fits.
@@ -247,29 +253,25 @@ inline Stage cluster_stage([[maybe_unused]] const Sweep& sweep, [[maybe_unused]]
   const Group group = {
       .siblings = cluster_blocks, .by_siblings = divisor_of(cluster_blocks), .share = share};
   hipFuncAttributes attributes{};
-  check(hipFuncGetAttributes(&attributes, reinterpret_cast<const void*>(cluster)));
+  check(hipFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
   constexpr int first_with_clusters = 90;
   if (attributes.binaryVersion < first_with_clusters) {
     return stage;
   }
-  if (width != 4 || share > accesses_of_thread * threads ||
+  if (width != 4 || share > cluster_values * cluster_threads ||
       share * (cluster_blocks - 1) >= runs.count) {
     stage.why_not = "a channel is no eight parts of 4 to " +
-                    std::to_string(4 * accesses_of_thread * threads) + " floats";
+                    std::to_string(4 * cluster_values * cluster_threads) + " floats";
     return stage;
   }
   stage.why_not = refusal(runs);
-  if (!stage.why_not.empty()) {
-    return stage;
-  }
   stage.arithmetic = {
       .moments = Moments::centred,
-      .additions = accesses_of_thread * 4 + wave_additions + most_waves + wave_additions,
-      .is_exact = false};
+      .additions = cluster_values * 4 + wave_additions + most_waves + wave_additions};
   stage.is_exact_on_integers = true;
-  stage.footprint = footprint_of(sweep, cluster, threads);
-  stage.run = [cluster, runs, group, &arrays] {
-    launch(cluster, {.grid = dim3(runs.channels * cluster_blocks), .block = dim3(threads)},
+  stage.footprint = footprint_of(sweep, kernel, cluster_threads);
+  stage.run = [=, &arrays] {
+    launch(kernel, {.grid = dim3(runs.channels * cluster_blocks), .block = dim3(cluster_threads)},
            arrays.input.data(), arrays.gamma.data(), arrays.beta.data(), arrays.output.data(), runs,
            group);
   };
@@ -279,21 +281,25 @@ inline Stage cluster_stage([[maybe_unused]] const Sweep& sweep, [[maybe_unused]]
 
 // --- All -----------------------------------------------------------------------------------------
 
+/// The resident ones are the best on an H200 (sweep spatial-shapes), within 1 %. Four blocks hold a
+/// channel of the source's size, with 2 % of their places left.
 inline std::vector<Stage> channel_stages(const Sweep& sweep, Arrays& arrays) {
-  // The best on an H200 (sweep spatial-shapes). Four blocks hold a channel of V's size, with 2 % of
-  // their places left.
-  constexpr unsigned values = 25;  // of 16 bytes per thread
-  constexpr unsigned block = 256;
   std::vector<Stage> stages = width_of(arrays.tensor) == 4
                                   ? streaming_channel_stages<4>(sweep, arrays)
                                   : streaming_channel_stages<1>(sweep, arrays);
-  stages.push_back(resident_stage<values, block>(sweep, arrays, "resident"));
-  stages.push_back(staying_stage<values, block>(sweep, arrays, "resident, blocks that stay"));
-  stages.push_back(cluster_stage(sweep, arrays));
-#if !defined(HIPSCOPE_BACKEND_AMD)
-  for (const Stage& stage : lds_stages(sweep, arrays)) {
-    stages.push_back(stage);
+  for (Stage& stage :
+       resident_stages<25, 256>(sweep, arrays, "resident", "resident, blocks that stay")) {
+    stages.push_back(std::move(stage));
   }
+  stages.push_back(cluster_stage(sweep, arrays));
+  [[maybe_unused]] const std::string in_lds = "resident, in LDS too";
+  [[maybe_unused]] const std::string asked = in_lds + ", asked for ahead";
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+  stages.push_back(in_lds_stage<8, 25, 256, 2>(sweep, arrays, in_lds, 0));
+  stages.push_back(in_lds_stage<9, 5, 256, 5>(sweep, arrays, asked, 4));
+#elif defined(HIPSCOPE_BACKEND_HOST)  // whose LDS is smaller
+  stages.push_back(in_lds_stage<4, 3, 128, 1>(sweep, arrays, in_lds, 0));
+  stages.push_back(in_lds_stage<4, 3, 128, 1>(sweep, arrays, asked, 4));
 #endif
   return stages;
 }
@@ -302,8 +308,10 @@ inline std::vector<Stage> channel_shape_stages(const Sweep& sweep, Arrays& array
   std::vector<Stage> stages;
   const auto add = [&]<unsigned Block, unsigned Values>() {
     const std::string name = std::to_string(Block) + "x" + std::to_string(Values);
-    stages.push_back(resident_stage<Values, Block>(sweep, arrays, name));
-    stages.push_back(staying_stage<Values, Block>(sweep, arrays, name + ", blocks that stay"));
+    for (Stage& stage :
+         resident_stages<Values, Block>(sweep, arrays, name, name + ", blocks that stay")) {
+      stages.push_back(std::move(stage));
+    }
   };
   add.operator()<512, 4>();
   add.operator()<256, 7>();
@@ -318,10 +326,9 @@ inline std::vector<Stage> channel_shape_stages(const Sweep& sweep, Arrays& array
     constexpr unsigned threads = 256;
     const std::string name = std::to_string(threads) + "x" + std::to_string(InRegisters) + " and " +
                              std::to_string(InLds) + " in LDS";
-    stages.push_back(in_lds_stage<InLds, InRegisters, threads, Blocks>(sweep, arrays, name));
-    for (const unsigned channels : {4U, 8U}) {
-      stages.push_back(asked_ahead_stage<InLds, InRegisters, threads, Blocks>(
-          sweep, arrays, name + ", asked for: " + std::to_string(channels), channels));
+    for (const unsigned asked : {0U, 4U, 8U}) {
+      stages.push_back(in_lds_stage<InLds, InRegisters, threads, Blocks>(
+          sweep, arrays, asked > 0 ? name + ", asked for: " + std::to_string(asked) : name, asked));
     }
   };
   add_in_lds.operator()<9, 5, 5>();

@@ -4,13 +4,40 @@
 #pragma once
 
 #include <hipscope/hipscope.h>
-#include <hipscope/vendor/batch_norm.h>
-#include <hipscope/vendor/probe.h>
+#include <hipscope/libraries/batch_norm.h>
+#include <hipscope/libraries/probe.h>
 
+#include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "stage.h"
+
+namespace hipscope::batch_norm {
+
+using Mode = vendor::BatchNormMode;
+
+/// The vendor's stage. The order of its additions is not known: taken for a sum of squares of at
+/// most 1024 in a row.
+inline Stage library_stage(Arrays& arrays, Mode mode, const vendor::BatchNormShape& shape) {
+  constexpr unsigned additions_in_a_row = 1024;
+  const char* name = mode == Mode::per_activation ? ", per activation"
+                     : mode == Mode::spatial      ? ", spatial"
+                                                  : ", spatial persistent";
+  const auto library = std::make_shared<vendor::BatchNorm>(shape, mode, double{epsilon});
+  return {.name = vendor::batch_norm_library() + name,
+          .arithmetic = {.moments = Moments::squares,
+                         .additions =
+                             std::min(additions_in_a_row, values_of(arrays.tensor, arrays.scope))},
+          .reads = 0,
+          .run = [library, &arrays] {
+            library->enqueue(arrays.input.data(), arrays.gamma.data(), arrays.beta.data(),
+                             arrays.output.data());
+          }};
+}
+
+}  // namespace hipscope::batch_norm
 
 namespace batchnorm {
 

@@ -70,18 +70,10 @@ static __global__ void __launch_bounds__(checking_block)
   }
 }
 
-/// How a part of the values is summed up.
-enum class Moments {
-  squares,  // sum and sum of squares: cancels where the mean is large against the deviation
-  shifted,  // the same of value - first value of all: nothing is large any more
-  welford,  // one value after the other: mean and squared deviations so far (Welford 1962)
-  centred,  // the mean first, then the squared deviations from it: wants the values twice
-};
-
 /// What is known of a stage's arithmetic.
 struct Arithmetic {
   Moments moments;
-  unsigned additions;          // the most that a value goes through on its way into a sum
+  unsigned additions = 0;      // the most that a value goes through on its way into a sum
   bool is_exact = false;       // nothing is rounded in the sums of these data
   bool has_fast_root = false;  // rsqrtf, which may be off by two units in the last place
   bool has_one_gamma = false;  // and one beta, for all
@@ -102,9 +94,10 @@ struct Expectation {
   double bound;  // of the difference from it
 };
 
-/// What must become of `x`, and how far FP32 may be from it. With u = 2^-24 and L additions a sum
-/// of n values v is off by no more than L u n mean|v| (Higham, "Accuracy and Stability of Numerical
-/// Algorithms", 4.2), and mean|v| <= rms(v), the root of mean(v)^2 + variance. So
+/// What must become of `x`, and how far FP32 may be from it: nothing in a copy. With u = 2^-24 and
+/// L additions a sum of n values v is off by no more than L u n mean|v| (Higham, "Accuracy and
+/// Stability of Numerical Algorithms", 4.2), and mean|v| <= rms(v), the root of mean(v)^2 +
+/// variance. So
 ///   mean:      (L + 2) u rms, with rms that of what is summed, and the rounding of the result
 ///   variance, sum of squares: (L + 2) u rms^2 and 2 |mean| times the mean's error
 ///   variance, deviations: (L + 8) u variance, and as the deviations are taken from means that are
@@ -112,6 +105,9 @@ struct Expectation {
 /// and then the root's range follows from the variance's, which may reach 0.
 __host__ __device__ inline Expectation expect(const Exact& exact, const Arithmetic& arithmetic,
                                               double x, double gamma, double beta) {
+  if (arithmetic.moments == Moments::none) {
+    return {.value = x, .bound = 0};
+  }
   constexpr double u = 0x1p-24;
   const double sum_error = arithmetic.is_exact ? 0 : (arithmetic.additions + 2) * u;
   const bool is_shifted = arithmetic.moments == Moments::shifted;
@@ -179,21 +175,6 @@ static __global__ void __launch_bounds__(checking_block)
   atomicMax(&totals->largest_share, mine.largest_share);
 }
 
-static __global__ void __launch_bounds__(checking_block)
-    count_copied_kernel(const float* output, Data data, Tensor tensor, std::uint64_t elements,
-                        Totals* totals) {
-  const std::uint64_t threads = std::uint64_t{gridDim.x} * checking_block;
-  const unsigned activations = activations_of(tensor);
-  unsigned long long right = 0;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * checking_block + threadIdx.x; i < elements;
-       i += threads) {
-    const auto n = static_cast<unsigned>(i / activations);
-    const auto a = static_cast<unsigned>(i - std::uint64_t{n} * activations);
-    right += output[i] == input_value(data, tensor, n, a) ? 1 : 0;
-  }
-  atomicAdd(&totals->right, right);
-}
-
 // --- Arrays, filled and checked ---------------------------------------------------------------
 
 /// Of one output, the largest of all elements.
@@ -253,34 +234,17 @@ class Arrays {
     launch(check_kernel, checking_shape(), output.data(), exact_.data(), data_, tensor, scope,
            arithmetic, elements, totals_.data());
     const Totals totals = totals_.to_host()[0];
-    point.verify(what + ", every element", elements - totals.right, elements);
-    std::uint64_t wrong = 0;
+    verify_every_element(point, what + ", every element", arithmetic, elements - totals.right);
+    Comparison comparison;
     for (const Sample& sample : samples_) {
       const Expectation expected =
           expect(sample.exact, arithmetic, sample.x, gamma_of(arithmetic, key_, sample.population),
                  beta_of(arithmetic, key_, sample.population));
-      const double error = fabs(element(sample.index) - expected.value);
-      wrong += error <= expected.bound ? 0 : 1;
+      comparison.compare(sample.index, expected.value, element(sample.index), expected.bound);
     }
-    point.verify(what + ", some elements by the host", wrong, samples_.size());
+    point.verify(what + ", some elements by the host", comparison);
     return {.error = std::bit_cast<float>(totals.largest_error),
             .share_of_bound = std::bit_cast<float>(totals.largest_share)};
-  }
-
-  /// The same for a copy.
-  template <typename Run>
-  void verify_copy(Point& point, const Run& run) {
-    output.poison();
-    run();
-    totals_.clear();
-    launch(count_copied_kernel, checking_shape(), output.data(), data_, tensor, elements,
-           totals_.data());
-    point.verify("every element", elements - totals_.to_host()[0].right, elements);
-    std::uint64_t wrong = 0;
-    for (const Sample& sample : samples_) {
-      wrong += element(sample.index) == sample.x ? 0 : 1;
-    }
-    point.verify("some elements by the host", wrong, samples_.size());
   }
 
   Tensor tensor;
@@ -303,6 +267,31 @@ class Arrays {
 
   [[nodiscard]] LaunchShape checking_shape() const {
     return {.grid = dim3(blocks_), .block = dim3(checking_block)};
+  }
+
+  // Of which the device found `wrong` to be so: then the host looks which.
+  void verify_every_element(Point& point, const std::string& what, const Arithmetic& arithmetic,
+                            std::uint64_t wrong) const {
+    Comparison comparison;
+    if (wrong > 0) {
+      const auto got = output.to_host();
+      const auto exact = exact_.to_host();
+      const unsigned activations = activations_of(tensor);
+      for (std::uint64_t i = 0; i < elements; ++i) {
+        const auto n = static_cast<unsigned>(i / activations);
+        const auto a = static_cast<unsigned>(i % activations);
+        const unsigned population = scope == Scope::spatial ? a / tensor.plane : a;
+        const Expectation expected =
+            expect(exact[population], arithmetic, input_value(data_, tensor, n, a),
+                   gamma_of(arithmetic, key_, population), beta_of(arithmetic, key_, population));
+        comparison.compare(i, expected.value, double{got[i]}, expected.bound);
+      }
+    }
+    if (comparison.wrong() > 0) {
+      point.verify(what, comparison);
+    } else {
+      point.verify(what, wrong, elements);
+    }
   }
 
   [[nodiscard]] double element(std::uint64_t index) const {

@@ -34,21 +34,6 @@ Footprint footprint_of(const Sweep& sweep, void (*kernel)(Parameters...), unsign
           .resident_blocks = blocks};
 }
 
-/// Why a kernel whose blocks take so much LDS cannot run; empty if it can, and then it has been
-/// allowed to take it, which NVIDIA asks for.
-template <typename... Parameters>
-std::string refusal_of_lds(const Sweep& sweep, void (*kernel)(Parameters...), unsigned lds_bytes) {
-  hipFuncAttributes attributes{};
-  check(hipFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
-  const std::uint64_t most = sweep.device().largest_lds_bytes_per_block;
-  if (lds_bytes + attributes.sharedSizeBytes > most) {
-    return "a block takes " + std::to_string(lds_bytes + attributes.sharedSizeBytes) +
-           " bytes of LDS, where this device has " + std::to_string(most);
-  }
-  allow_lds(kernel, lds_bytes);
-  return "";
-}
-
 /// One way to normalize, ready to run on its arrays.
 struct Stage {
   std::string name{};
@@ -56,10 +41,13 @@ struct Stage {
   bool is_exact_on_integers = false;  // where a population has an even number of values
   unsigned reads = 1;                 // of the input, as the stage asks for them; 0: not known
   Footprint footprint{};
-  std::function<void()> run{};  // nothing: it cannot, `why_not` says why
-  std::string why_not{};
-  std::string published_series{};  // in published.csv; empty: none
+  std::string why_not{};        // empty: it can run
+  std::function<void()> run{};  // where it can
 };
+
+constexpr unsigned blocks_for(std::uint64_t threads, unsigned block) {
+  return static_cast<unsigned>((threads + block - 1) / block);
+}
 
 /// Verifies the stage on integers, on narrow values, on constants if it sums up squares, and on
 /// random numbers, which are left in the input.

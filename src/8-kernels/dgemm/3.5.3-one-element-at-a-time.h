@@ -1,10 +1,10 @@
-// D 3.5.3: a thread computes the 16 elements of its 4 x 4 tile one after the other, each a loop
-// over k of its own, whose sum stays in a register.
+// The DCU textbook, section 3.5.3: a thread computes the 16 elements of its 4 x 4 tile one after
+// the other, each a loop over k of its own, whose sum stays in a register.
 //
-// One block of 256 threads for 64 x 64; lane by lane the tiles go down C's rows. A and B lie with m
-// and n along memory: A's element (i, k) at k * m + i. Each FMA loads both of its factors: every
-// element of A is loaded by 16 threads, by each of them once for each of its four columns.
-// On the H200 10.60 GFLOP/s, by its clock.
+// One block of 256 threads for 64 x 64; lane by lane the tiles go down C's rows. A and B are stored
+// with m and n along memory: A's element (i, k) at k * m + i. Each FMA loads both of its factors:
+// every element of A is loaded by 16 threads, by each of them once for each of its four columns. On
+// the H200 10.60 GFLOP/s, by its clock.
 #pragma once
 
 #include "one_block_step.h"

@@ -1,11 +1,12 @@
-// D 3.5.6, against 3.5.5: 8 k of A and of B go to LDS first, two values of each per thread, side by
-// side. Each element is then loaded from memory once, not by 16 threads; from LDS a thread loads
-// what it loaded from memory before, one k ahead. The lanes of a wave read A at every fourth value:
-// of 16 lanes four want the same banks. While a tile comes from memory nothing is multiplied. D has
-// room for two tiles of each in LDS here already, and uses half of it: so does this.
+// The DCU textbook, section 3.5.6, against 3.5.5: 8 k of A and of B go to LDS first, two values of
+// each per thread, side by side. Each element is then loaded from memory once, not by 16 threads;
+// from LDS a thread loads what it loaded from memory before, one k ahead. The lanes of a wave read
+// A at every fourth value: of 16 lanes four want the same banks. While a tile comes from memory
+// nothing is multiplied. The textbook has room for two tiles of each in LDS here already, and uses
+// half of it: so does this.
 //
-// Corrected: D has the barrier before a tile is read, but none before it is overwritten. A wave
-// that is ahead then writes the next tile over what another still reads.
+// Corrected: the textbook has the barrier before a tile is read, but none before it is overwritten.
+// A wave that is ahead then writes the next tile over what another still reads.
 // On the H200 48.49 GFLOP/s, 1.65 times 3.5.5.
 #pragma once
 
@@ -19,7 +20,7 @@ static __global__ void __launch_bounds__(one_block_threads)
   constexpr unsigned side = 64;
   constexpr unsigned depth = 8;
   constexpr unsigned begin_of_b = side * depth;
-  constexpr unsigned all = 4 * side * depth;  // D's; half of it is used
+  constexpr unsigned all = 4 * side * depth;  // the textbook's; half of it is used
   __shared__ double lds[all];
   const unsigned copied_k = threadIdx.x / 32;
   const unsigned copied = threadIdx.x % 32 * 2;

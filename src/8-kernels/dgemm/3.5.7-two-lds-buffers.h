@@ -1,9 +1,10 @@
-// D 3.5.7, against 3.5.6: both halves of LDS. While one tile is multiplied, the next is on its way
-// from memory, and goes to the other half before the last of the 8 k: one barrier per tile.
-// Behind the barrier the next tile's first k is loaded before this one's last is multiplied.
+// The DCU textbook, section 3.5.7, against 3.5.6: both halves of LDS. While one tile is multiplied,
+// the next is in flight from memory, and goes to the other half before the last of the 8 k: one
+// barrier per tile. After the barrier the next tile's first k is loaded before this one's last is
+// multiplied.
 //
-// Corrected: D's last turn loads one tile past the end of A and B. Here it loads the last one
-// again, which nobody reads either: the loads stay as many.
+// Corrected: the textbook's last turn loads one tile past the end of A and B. Here it loads the
+// last one again, which nobody reads either: the loads stay as many.
 // On the H200 54.11 GFLOP/s, 1.12 times 3.5.6.
 #pragma once
 
@@ -74,9 +75,9 @@ static __global__ void __launch_bounds__(one_block_threads)
     a1 = a[1];
     b0 = b[0];
     b1 = b[1];
-    const bool is_another_behind = k + 2 * static_cast<int>(depth) < size_k;
-    a += is_another_behind ? depth * size_m : 0;  // the correction
-    b += is_another_behind ? depth * size_n : 0;
+    const bool is_another_after = k + 2 * static_cast<int>(depth) < size_k;
+    a += is_another_after ? depth * size_m : 0;  // the correction
+    b += is_another_after ? depth * size_n : 0;
 #pragma unroll
     for (int step = 0; step < 6; ++step) {
       a_from += side;

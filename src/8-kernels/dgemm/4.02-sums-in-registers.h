@@ -61,15 +61,7 @@ static __global__ void __launch_bounds__(256)
 }
 
 inline Stage sums_in_registers_stage() {
-  Stage stage = gemm::stage_of<double, sums_in_registers_kernel>("sums in registers, depth 8", "",
-                                                                 {.block_rows = 64,
-                                                                  .block_columns = 64,
-                                                                  .depth = 1,
-                                                                  .threads = 256,
-                                                                  .thread_rows = 4,
-                                                                  .thread_columns = 4});
-  stage.k_multiple = 8;
-  return stage;
+  return stage_of_64<sums_in_registers_kernel>("sums in registers, depth 8", 1, 8);
 }
 
 }  // namespace dgemm

@@ -1,5 +1,5 @@
 // Against 4.02: two sets of operands, of 4 k each (8 would not fit twice). While one set is
-// multiplied the other is on its way. Two steps per turn, so that which set is which is known when
+// multiplied the other is in flight. Two steps per turn, so that which set is which is known when
 // it compiles. Behind the end nothing is loaded: the last turn loads its own k again.
 // On the H200 10.52 TFLOP/s, 1.52 times 4.02.
 #pragma once
@@ -70,15 +70,7 @@ static __global__ void __launch_bounds__(256)
 }
 
 inline Stage register_prefetch_stage() {
-  Stage stage = gemm::stage_of<double, register_prefetch_kernel>("register prefetch", "",
-                                                                 {.block_rows = 64,
-                                                                  .block_columns = 64,
-                                                                  .depth = 1,
-                                                                  .threads = 256,
-                                                                  .thread_rows = 4,
-                                                                  .thread_columns = 4});
-  stage.k_multiple = 8;
-  return stage;
+  return stage_of_64<register_prefetch_kernel>("register prefetch", 1, 8);
 }
 
 }  // namespace dgemm

@@ -77,16 +77,6 @@ static __global__ void __launch_bounds__(256)
   }
 }
 
-inline Stage lds_staging_stage() {
-  Stage stage = gemm::stage_of<double, lds_staging_kernel>("LDS staging", "",
-                                                           {.block_rows = 64,
-                                                            .block_columns = 64,
-                                                            .depth = 8,
-                                                            .threads = 256,
-                                                            .thread_rows = 4,
-                                                            .thread_columns = 4});
-  stage.k_multiple = 8;
-  return stage;
-}
+inline Stage lds_staging_stage() { return stage_of_64<lds_staging_kernel>("LDS staging", 8, 8); }
 
 }  // namespace dgemm

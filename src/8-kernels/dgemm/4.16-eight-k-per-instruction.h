@@ -6,79 +6,45 @@
 // In turn with cuBLAS 1.009 times its rate, 4.15 0.986 times.
 #pragma once
 
-#include <cstdint>
-#include <string>
-
-#include "copies.h"
+#include "4.14-matrix-instructions.h"
 #include "matrix_instruction.h"
+#include "pipeline.h"
 #include "stage.h"
-#include "tiles.h"
 
 namespace dgemm {
 
 #if !defined(HIPSCOPE_BACKEND_AMD)
 
-/// 32 x 64 per group of lanes: as 4 x 4 instructions of 8 rows and 16 columns.
-class WideMatrixPart {
+class EightKPart : public MatrixLanes {
  public:
-  /// Four lanes read 64 bytes of a row, four others of the next: the pairs of every other row are
-  /// exchanged (by XOR), so that both do not want the same half of the banks.
-  struct TileOfA {
-    static constexpr unsigned pitch = pipeline_depth;
-    __device__ static constexpr unsigned place_of_pair(unsigned row, unsigned pair) {
-      return (pair ^ (row % 2 * 4)) * 2;
-    }
-  };
-  static constexpr unsigned rows = 8;
-  static constexpr unsigned pairs = 4;
-
-  /// The thread's first element: its rows are 2 t and 2 t + 1, its pair of columns 2 g.
-  __device__ static Place place() {
-    const unsigned lane = threadIdx.x % 32;
-    return {lane % 4 * 2, lane / 4 * 2};
-  }
-  __device__ static constexpr unsigned row_of(unsigned i) { return i / 2 * 8 + i % 2; }
-
   template <typename Copies>
   __device__ void multiply(Copies& copies, Place first, unsigned steps) {
-    // Of A it reads row g and k 2 t, then 8 k further; of B k 2 t and columns 2 g.
-    const unsigned lane = threadIdx.x % 32;
-    const unsigned a_row = first.row - place().row + lane / 4;
-    const unsigned a_offset = a_row * TileOfA::pitch + TileOfA::place_of_pair(a_row, lane % 4);
-    const unsigned b_offset = first.column + lane % 4 * 2 * Copies::b_pitch;
+    const unsigned of_a = a_offset(first);
+    const unsigned of_b = b_offset(first);
     unsigned buffer = 0;
     const double* a = copies.a_tile(0);
-    const double* b = copies.b_tile(0) + b_offset;
-    load<0, Copies::b_pitch>(a, a_offset, b);
+    const double* b = copies.b_tile(0) + of_b;
+    load<0>(a, of_a, b);
 #pragma unroll 1
     for (unsigned step = 0; step < steps; ++step) {
-      load<1, Copies::b_pitch>(a, a_offset, b);
+      load<1>(a, of_a, b);
       copies.begin();
       multiply_add<0>();
       copies.wait();
       buffer = buffer + 1 == pipeline_buffers ? 0 : buffer + 1;
       a = copies.a_tile(buffer);
-      b = copies.b_tile(buffer) + b_offset;
-      load<0, Copies::b_pitch>(a, a_offset, b);
+      b = copies.b_tile(buffer) + of_b;
+      load<0>(a, of_a, b);
       multiply_add<1>();
     }
-    // From the instructions' sums to pairs of columns.
-#pragma unroll
-    for (unsigned i = 0; i < rows; ++i) {
-#pragma unroll
-      for (unsigned j = 0; j < pairs; ++j) {
-        sums[i][j][0] = of_instruction_[i / 2][j][i % 2];
-        sums[i][j][1] = of_instruction_[i / 2][j][2 + i % 2];
-      }
-    }
+    take(of_instruction_);
   }
-
-  double sums[rows][pairs][2];
 
  private:
   // The operands of the first or second 8 k: a lane has k 2 t and 2 t + 1 of them.
-  template <unsigned half, unsigned b_pitch>
-  __device__ void load(const double* a, unsigned a_offset, const double* b) {
+  template <unsigned half>
+  __device__ void load(const double* a, unsigned of_a, const double* b) {
+    constexpr unsigned b_pitch = PipelineTile<EightKPart>::b_pitch;
 #pragma unroll
     for (unsigned j = 0; j < pairs; ++j) {
       b_[half][j][0] = load_two(b + half * 8 * b_pitch + j * 16);
@@ -87,7 +53,7 @@ class WideMatrixPart {
 #pragma unroll
     for (unsigned i = 0; i < rows / 2; ++i) {
       // Four pairs further is a bit of the offset, exchanged or not.
-      a_[half][i] = load_two(a + (a_offset ^ (half * 8)) + i * 8 * TileOfA::pitch);
+      a_[half][i] = load_two(a + (of_a ^ (half * 8)) + i * 8 * a_pitch);
     }
   }
 
@@ -108,152 +74,10 @@ class WideMatrixPart {
   double2 b_[2][pairs][2];
 };
 
-/// The thread's first element in its block's tile.
-__device__ inline Place place_in_tile(const WideMatrixPart&) {
-  constexpr unsigned groups_of_rows = pipeline_side / group_rows;
-  const unsigned group = threadIdx.x / 32;
-  const Place place = WideMatrixPart::place();
-  return {group % groups_of_rows * group_rows + place.row,
-          group / groups_of_rows * group_columns + place.column};
-}
-
-/// Stores a thread's part of C, two columns at a time where C's rows allow it.
-__device__ inline void store_part(const WideMatrixPart& part, Extents extents, Place tile,
-                                  double alpha, double beta, double* c) {
-  const Place place = place_in_tile(part);
-  const bool is_aligned = extents.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(c) % 16 == 0;
-#pragma unroll
-  for (unsigned i = 0; i < WideMatrixPart::rows; ++i) {
-    const unsigned row = tile.row + place.row + WideMatrixPart::row_of(i);
-    if (row < extents.m) {
-      double* const c_row = c + std::size_t{row} * extents.ldc;
-#pragma unroll
-      for (unsigned j = 0; j < WideMatrixPart::pairs; ++j) {
-        const unsigned column = tile.column + place.column + j * 16;
-        const double(&pair)[2] = part.sums[i][j];
-        if (is_aligned && column + 2 <= extents.n) {
-          auto* const two = reinterpret_cast<double2*>(c_row + column);
-          const double2 before = beta == 0 ? make_double2(0, 0) : *two;
-          *two = beta == 0 ? make_double2(alpha * pair[0], alpha * pair[1])
-                           : make_double2(alpha * pair[0] + beta * before.x,
-                                          alpha * pair[1] + beta * before.y);
-        } else {
-#pragma unroll
-          for (unsigned piece = 0; piece < 2; ++piece) {
-            if (column + piece < extents.n) {
-              store_result(c_row + column + piece, alpha, pair[piece], beta);
-            }
-          }
-        }
-      }
-    }
-  }
-}
-
-/// Hands a thread's sums over.
-__device__ inline void hand_over(const WideMatrixPart& part, SplitTiles split) {
-  double* const to =
-      split.sums + std::size_t{blockIdx.x} * pipeline_side * pipeline_side + threadIdx.x;
-#pragma unroll
-  for (unsigned i = 0; i < WideMatrixPart::rows * WideMatrixPart::pairs * 2; ++i) {
-    to[i * pipeline_threads] =
-        part.sums[i / (WideMatrixPart::pairs * 2)][i / 2 % WideMatrixPart::pairs][i % 2];
-  }
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    atomicExch(&split.ready[blockIdx.x], 1U);
-  }
-}
-
-/// Adds the sums of all blocks before this one that have steps of the tile that begins at step
-/// `tile_begin`, down to its first. They have handed them over before they did anything else; and
-/// they run, or have run: split blocks come first in the grid, one for each CU at most, and lower
-/// numbers begin no later.
-__device__ inline void take_over(WideMatrixPart& part, SplitTiles split, unsigned steps,
-                                 unsigned tile_begin) {
-  unsigned block = blockIdx.x;
-  while (first_step(block, split, steps) > tile_begin) {
-    --block;
-    if (threadIdx.x == 0) {
-      while (atomicCAS(&split.ready[block], 1U, 0U) == 0) {
-      }
-      __threadfence();
-    }
-    __syncthreads();
-    const double* const from =
-        split.sums + std::size_t{block} * pipeline_side * pipeline_side + threadIdx.x;
-#pragma unroll
-    for (unsigned i = 0; i < WideMatrixPart::rows * WideMatrixPart::pairs * 2; ++i) {
-      part.sums[i / (WideMatrixPart::pairs * 2)][i / 2 % WideMatrixPart::pairs][i % 2] +=
-          from[i * pipeline_threads];
-    }
-  }
-}
-
-/// m and n are not 0. From its last step to its first, so that what another block waits for
-/// comes first.
-template <bool is_even>
-__global__ void __launch_bounds__(pipeline_threads, 1)
-    eight_k_kernel(Extents extents, double alpha, const double* __restrict__ a,
-                   const double* __restrict__ b, double beta, double* __restrict__ c,
-                   SplitTiles split) {
-  HIP_DYNAMIC_SHARED(double2, lds)
-  const unsigned steps = steps_of(extents.k, pipeline_depth);
-  const unsigned begin = first_step(blockIdx.x, split, steps);
-  unsigned end = first_step(blockIdx.x + 1, split, steps);
-#pragma unroll 1
-  while (end > begin) {
-    const unsigned tile = (end - 1) / steps;
-    const unsigned tile_begin = tile * steps;
-    const unsigned first = begin > tile_begin ? begin : tile_begin;
-    const Place place = place_of_tile(tile, extents, pipeline_side);
-    WideMatrixPart part;
-    Copies<WideMatrixPart::TileOfA, is_even> copies(extents, a, b, reinterpret_cast<double*>(lds),
-                                                    place, (first - tile_begin) * pipeline_depth);
-#pragma unroll
-    for (unsigned i = 0; i + 1 < pipeline_buffers; ++i) {
-      copies.begin();
-    }
-    copies.wait();
-    part.multiply(copies, place_in_tile(part), end - first);
-    // What is still on its way would be written over the next tile.
-    copies.template wait<0>();
-    const bool is_mine = end == tile_begin + steps;
-    if (is_mine) {
-      take_over(part, split, steps, tile_begin);
-    } else {
-      hand_over(part, split);
-    }
-    if (is_mine) {
-      store_part(part, extents, place, alpha, beta, c);
-    }
-    end = first;
-  }
-}
-
 inline Stage eight_k_stage() {
-  constexpr unsigned lds_bytes = Copies<WideMatrixPart::TileOfA, true>::lds_bytes;
-  return {.technique = "matrix instructions of eight k",
-          .tiles = {.block_rows = pipeline_side,
-                    .block_columns = pipeline_side,
-                    .depth = pipeline_depth,
-                    .threads = pipeline_threads,
-                    .thread_rows = group_rows,
-                    .thread_columns = group_columns},
-          .unit = Unit::matrix,
-          .dynamic_lds_bytes = lds_bytes,
-          .any_size = true,
-          .is_contender = true,
-          .kernel = reinterpret_cast<const void*>(eight_k_kernel<true>),
-          .enqueue =
-              [](const Stage& stage, const Product& product) {
-                static const auto even = hipscope::allow_lds(eight_k_kernel<true>, lds_bytes);
-                static const auto odd = hipscope::allow_lds(eight_k_kernel<false>, lds_bytes);
-                enqueue_split(is_even(product) ? even : odd, stage, product);
-              },
-          .workspace_bytes = [](const Extents&) { return bytes_of_split_tiles(pipeline_side); },
-          .is_on = has_matrix_instruction};
+  Stage stage = pipeline_stage<EightKPart, true>("matrix instructions of eight k", Unit::matrix);
+  stage.is_on = has_matrix_instruction;
+  return stage;
 }
 
 #endif

@@ -11,12 +11,12 @@
 
 #include <cstdint>
 
-#include "../gemm/chosen_tile.h"
-#include "../gemm/split_sums.h"
-#include "copies.h"
+#include "4.14-matrix-instructions.h"
+#include "8-kernels/gemm/split_sums.h"
+#include "8-kernels/gemm/tile_by_size.h"
 #include "matrix_instruction.h"
+#include "pipeline.h"
 #include "stage.h"
-#include "tiles.h"
 
 namespace dgemm {
 
@@ -42,99 +42,15 @@ struct Shape {
   static constexpr unsigned groups = groups_of_rows * (columns / group_columns);
   static constexpr unsigned threads = 32 * groups * slices;
   static constexpr unsigned depth = slice_depth * slices;
+  static constexpr unsigned a_pitch = depth;
   static constexpr unsigned b_pitch = columns + 2;
-  static constexpr unsigned a_values = rows * depth;  // of one buffer
-  static constexpr unsigned b_values = depth * b_pitch;
-  static constexpr unsigned tile_values = buffers * (a_values + b_values);
+  static constexpr unsigned tile_values = buffers * (rows * a_pitch + depth * b_pitch);
   static constexpr unsigned sums = slices * rows * b_pitch;
   static constexpr unsigned lds_bytes =
       (tile_values > sums ? tile_values : sums) * static_cast<unsigned>(sizeof(double));
-};
-
-/// Where in a row of A's tile a pair of values lies. Four lanes read 64 bytes of a row, four others
-/// of the next: the pairs of every other row are exchanged (by XOR), so that both do not want the
-/// same half of the banks.
-__device__ constexpr unsigned place_of_pair(unsigned row, unsigned pair) {
-  return (pair ^ (row % 2 * 4)) * 2;
-}
-
-/// A block's copies, tile by tile of k.
-template <typename Shape, bool is_even>
-class Copies {
- public:
-  __device__ Copies(Extents extents, const double* a, const double* b, double* lds, Place tile,
-                    unsigned first_k, unsigned end_k)
-      : a_pitch_in_memory_(extents.lda),
-        b_pitch_in_memory_(extents.ldb),
-        left_(end_k > first_k ? end_k - first_k : 0) {
-    const unsigned row = threadIdx.x / a_pairs;
-    const unsigned pair = threadIdx.x % a_pairs;
-    a_ = a + std::size_t{tile.row + row} * extents.lda + first_k + pair * 2;
-    a_to_ = lds + row * Shape::depth + place_of_pair(row, pair);
-    rows_left_ = tile.row + row < extents.m ? extents.m - tile.row - row : 0;
-    const unsigned k = threadIdx.x / b_pairs;
-    const unsigned column = threadIdx.x % b_pairs * 2;
-    b_ = b + std::size_t{first_k + k} * extents.ldb + tile.column + column;
-    b_to_ = lds + Shape::buffers * Shape::a_values + k * Shape::b_pitch + column;
-    columns_left_ = tile.column + column < extents.n ? extents.n - tile.column - column : 0;
+  __device__ static constexpr unsigned place_of_pair(unsigned row, unsigned pair) {
+    return MatrixLanes::place_of_pair(row, pair);
   }
-
-  /// Begins to copy the next tile; beyond the matrices, zeros.
-  __device__ void begin() {
-    const unsigned a_k = threadIdx.x % a_pairs * 2;
-#pragma unroll
-    for (unsigned i = 0; i < a_copies; ++i) {
-      const bool is_there = i * a_rows < rows_left_;
-      copy_pair<is_even>(a_to_ + buffer_ * Shape::a_values + i * a_rows * Shape::depth,
-                         a_ + std::size_t{i * a_rows} * a_pitch_in_memory_, is_there && a_k < left_,
-                         is_there && a_k + 1 < left_);
-    }
-    const unsigned b_k = threadIdx.x / b_pairs;
-#pragma unroll
-    for (unsigned i = 0; i < b_copies; ++i) {
-      const bool is_there = b_k + i * b_rows < left_;
-      copy_pair<is_even>(b_to_ + buffer_ * Shape::b_values + i * b_rows * Shape::b_pitch,
-                         b_ + std::size_t{i * b_rows} * b_pitch_in_memory_,
-                         is_there && columns_left_ > 0, is_there && columns_left_ > 1);
-    }
-    a_ += Shape::depth;
-    b_ += std::size_t{Shape::depth} * b_pitch_in_memory_;
-    left_ = left_ > Shape::depth ? left_ - Shape::depth : 0;
-    buffer_ = buffer_ + 1 == Shape::buffers ? 0 : buffer_ + 1;
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.commit_group;");
-#endif
-  }
-
-  /// Waits until all but the `on_their_way` last tiles are in LDS, for all threads of the block.
-  template <unsigned on_their_way>
-  __device__ static void wait() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.wait_group %0;" ::"n"(on_their_way) : "memory");
-#endif
-    __syncthreads();
-  }
-
- private:
-  static constexpr unsigned a_pairs = Shape::depth / 2;         // in a row
-  static constexpr unsigned a_rows = Shape::threads / a_pairs;  // at once
-  static constexpr unsigned a_copies = Shape::rows / a_rows;
-  static constexpr unsigned b_pairs = Shape::columns / 2;
-  static constexpr unsigned b_rows = Shape::threads / b_pairs;
-  static constexpr unsigned b_copies = Shape::depth / b_rows;
-  static_assert(Shape::rows % a_rows == 0 && Shape::threads % b_pairs == 0 &&
-                Shape::depth % b_rows == 0 && a_rows % 2 == 0);
-
-  unsigned a_pitch_in_memory_;
-  unsigned b_pitch_in_memory_;
-  unsigned left_;
-  const double* a_;
-  const double* b_;
-  double* a_to_;
-  double* b_to_;
-  unsigned rows_left_;
-  unsigned columns_left_;
-  unsigned buffer_ = 0;
 };
 
 /// What 32 lanes multiply: instructions of 8 rows and 16 columns.
@@ -165,7 +81,8 @@ class Part {
       b_[set][j][1] = load_two(b_lane + Shape::b_pitch + j * 16);
     }
     const unsigned row = lane / 4;  // of 8; groups begin at multiples of 8
-    const double* const a_lane = a + row * Shape::depth + place_of_pair(row, half * 4 + lane % 4);
+    const double* const a_lane =
+        a + row * Shape::depth + Shape::place_of_pair(row, half * 4 + lane % 4);
 #pragma unroll
     for (unsigned i = 0; i < rows; ++i) {
       a_[set][i] = load_two(a_lane + i * 8 * Shape::depth);
@@ -192,17 +109,6 @@ class Part {
   double2 b_[2][columns][2];  // of two columns, and of two k
 };
 
-__device__ inline Place place_of(unsigned tile, Extents extents, unsigned block_rows,
-                                 unsigned block_columns) {
-  constexpr unsigned group = 8;
-  const unsigned rows = (extents.m + block_rows - 1) / block_rows;
-  const unsigned columns = (extents.n + block_columns - 1) / block_columns;
-  const unsigned first = tile / (group * columns) * group;
-  const unsigned height = rows - first < group ? rows - first : group;
-  const unsigned in_group = tile % (group * columns);
-  return {(first + in_group % height) * block_rows, in_group / height * block_columns};
-}
-
 template <typename Shape, bool is_even>
 __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_unit)
     small_tiles_kernel(Extents extents, double alpha, const double* __restrict__ a,
@@ -212,22 +118,19 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_unit)
   double* const lds = reinterpret_cast<double*>(lds_pairs);
   using ThisPart = Part<Shape>;
   const gemm::Rank rank = gemm::rank_of(shared);
-  const Place place = place_of(rank.tile, extents, Shape::rows, Shape::columns);
+  const Place place = place_of_tile<8>(rank.tile, extents, Shape::rows, Shape::columns);
   const unsigned steps = (extents.k + Shape::depth - 1) / Shape::depth;
   const auto [begin, end] = gemm::steps_of(shared, rank, steps);
   const unsigned end_k = end * Shape::depth < extents.k ? end * Shape::depth : extents.k;
   Copies<Shape, is_even> copies(extents, a, b, lds, place, begin * Shape::depth, end_k);
   ThisPart part;
   gemm::wait_for_kernel_before();
-#pragma unroll
-  for (unsigned i = 0; i + 1 < Shape::buffers; ++i) {
-    copies.begin();
-  }
-  copies.template wait<Shape::buffers - 2>();
+  copies.begin_first();
+  copies.wait();
   // place_of_pair in a slice: 16 k, 8 pairs, further; what is exchanged is a bit below that.
   const double* const a_first =
       lds + ThisPart::place_of_group().row * Shape::depth + ThisPart::slice() * Shape::slice_depth;
-  const double* const b_first = lds + Shape::buffers * Shape::a_values +
+  const double* const b_first = lds + Shape::buffers * copies.a_values +
                                 ThisPart::slice() * Shape::slice_depth * Shape::b_pitch +
                                 ThisPart::place_of_group().column;
   const double* a_now = a_first;
@@ -240,10 +143,10 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_unit)
         copies.begin();
       }
       if constexpr (half * 8 + 8 == Shape::slice_depth) {
-        copies.template wait<Shape::buffers - 2>();
+        copies.wait();
         buffer = buffer + 1 == Shape::buffers ? 0 : buffer + 1;
-        a_now = a_first + buffer * Shape::a_values;
-        b_now = b_first + buffer * Shape::b_values;
+        a_now = a_first + buffer * copies.a_values;
+        b_now = b_first + buffer * copies.b_values;
         part.template load<0>(a_now, b_now);
       } else {
         part.template load<half + 1>(a_now, b_now);
@@ -296,7 +199,7 @@ void enqueue(const Product& product, gemm::Split split) {
       product, split, is_even(product));
 }
 
-/// The tile of this rung.
+/// The tile of this stage.
 #if defined(HIPSCOPE_BACKEND_HOST)
 using Tile = Shape<32, 32, 16, 32, 1, 3, 2>;
 #else

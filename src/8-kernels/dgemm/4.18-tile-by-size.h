@@ -1,6 +1,6 @@
 // A tile, and a number of blocks for it, for each size.
 //
-// Against 4.17: eight tiles, three of them for sides of 16, and rung 4.16 for large products; and
+// Against 4.17: eight tiles, three of them for sides of 16, and stage 4.16 for large products; and
 // for a tile as many blocks as fit, in clusters of 1, 2, 4 or 8. Which of them, says the model of
 // ../gemm/tile_choice.h with the numbers below: what a step takes with a full SM, what at least,
 // and a block's end. They come from an H200, by kernels of each tile and split at 39 sizes, to
@@ -9,9 +9,9 @@
 
 #include <vector>
 
-#include "../gemm/chosen_tile.h"
 #include "4.16-eight-k-per-instruction.h"
 #include "4.17-small-tiles.h"
+#include "8-kernels/gemm/tile_by_size.h"
 #include "stage.h"
 
 namespace dgemm {
@@ -51,7 +51,7 @@ inline const std::vector<SizedKernel>& kernels() {
     kernel_of<Shape<64, 16, 16, 16, 1, 3, 3, 32> >({214, 1076, 781}),
     kernel_of<Shape<16, 32, 16, 16, 2, 4, 4> >({442, 251, 1180}),
 #endif
-    gemm::dealing_kernel<double, eight_k_stage>(2331, 10639)
+    gemm::stream_k_kernel<double, eight_k_stage>(2331, 10639)
   };
   return all;
 }

@@ -1,24 +1,24 @@
 // How does a matrix product in FP64 get from one block's operands in memory to the FP64 peak, and
 // to that of matrix instructions?
 //
-// Part 1, sweep one-block: the six steps of D, the DCU programming textbook, section 3.5, as D
-// wrote them and at D's size: M = N = 64, K = 128, one block of 256 threads. Files 3.5.3 to 3.5.8,
-// named after D's sections; what had to be corrected stands in each. Sweep bank-conflicts measures
+// Part 1, sweep one-block: the six steps of the DCU programming textbook, section 3.5, as it
+// wrote them and at its size: M = N = 64, K = 128, one block of 256 threads. Files 3.5.3 to 3.5.8,
+// named after its sections; what had to be corrected stands in each. Sweep bank-conflicts measures
 // what the last of them saves.
 //
 // Part 2, sweep stages: ours, for any size and many blocks, with all matrices row by row;
-// files 4.01 and on. Each file is one rung and says what changed against the one before, and why
+// files 4.01 and on. Each file says what changed against the one before, and why
 // that should help. How they are checked and measured: ../gemm/ladder.h. Sweep tiles checks each
-// tile of the last rung by itself; sweep operands asks what holds FP64 FMAs back that wait for
+// tile of the last stage by itself; sweep operands asks what holds FP64 FMAs back that wait for
 // nothing.
 #include <hipscope/hipscope.h>
 
 #include <string>
 
-#include "../gemm/check_tiles.h"
-#include "../gemm/ladder.h"
+#include "8-kernels/gemm/ladder.h"
+#include "8-kernels/gemm/tile_by_size.h"
 #include "bank_conflicts.h"
-#include "dgemm_findings.h"
+#include "findings.h"
 #include "one_block.h"
 #include "operands.h"
 #include "stages.h"
@@ -69,11 +69,12 @@ int main(int argc, char** argv) {
                                            .fmas_per_cycle = fmas_per_cycle,
                                            .odd_sizes = 8});
 #if !defined(HIPSCOPE_BACKEND_AMD)
-  experiment.sweep(
-      "tiles", "every tile of the last rung, with its splits, checked", [](hipscope::Sweep& sweep) {
-        gemm::check_tiles<double>(sweep, dgemm::tile_by_size_stage(),
-                                  dgemm::tile_by_size::kernels(), dgemm::tile_by_size::costs());
-      });
+  experiment.sweep("tiles", "every tile of the last stage, with its splits, checked",
+                   [](hipscope::Sweep& sweep) {
+                     gemm::check_tiles<double>(sweep, dgemm::tile_by_size_stage(),
+                                               dgemm::tile_by_size::kernels(),
+                                               dgemm::tile_by_size::costs());
+                   });
 #endif
   experiment.conclude([&](hipscope::Results& results) {
     dgemm::conclude(results);

@@ -1,13 +1,12 @@
 // NVIDIA's FP64 matrix instruction (sm_80 and later), and what it does where there is none.
 //
-// mma.sync.m16n8k4 multiplies 16 x 4 by 4 x 8 values that lie in the registers of a warp. A lane
+// mma.sync.m16n8k4 multiplies 16 x 4 by 4 x 8 values in the registers of a warp. A lane
 // has two values of the first matrix, in rows g and g + 8 (g = lane / 4) of column t (t = lane %
 // 4), one of the second, in row t of column g, and four sums: PTX's manual has the picture. (sm_80
 // has the instruction as 8 x 8 x 4 only.)
 #pragma once
 
-#include "copies.h"
-#include "stage.h"
+#include <hipscope/hipscope.h>
 
 namespace dgemm {
 

@@ -1,6 +1,6 @@
-// Sweep one-block: D's six steps at D's size, each as D wrote it but for the corrections that its
-// file names, and one of ours. M = N = 64, K = 128, one block of 256 threads. (Values are random in
-// [-1, 1), where D has integers below 128.)
+// Sweep one-block: the DCU textbook's six steps at its size, each as the textbook wrote it but for
+// the corrections that its file names, and one of ours. M = N = 64, K = 128, one block of 256
+// threads. (Values are random in [-1, 1), where the textbook has integers below 128.)
 #pragma once
 
 #include <hipscope/hipscope.h>
@@ -10,23 +10,21 @@
 #include <utility>
 #include <vector>
 
-#include "../gemm/problem.h"
 #include "3.5.3-one-element-at-a-time.h"
 #include "3.5.4-registers.h"
 #include "3.5.5-prefetch.h"
 #include "3.5.6-lds.h"
 #include "3.5.7-two-lds-buffers.h"
 #include "3.5.8-fewer-bank-conflicts.h"
-#include "3.5.8a-no-bank-conflicts.h"
+#include "8-kernels/gemm/problem.h"
 #include "bank_conflicts.h"
-#include "dgemm_findings.h"
 #include "one_block_step.h"
 
 namespace dgemm {
 
 struct OneBlockStep {
-  std::string label;      ///< begins with the number of D's section; ours with the technique
-  std::string published;  ///< the series of D's figure; empty: ours
+  std::string label;  ///< begins with the number of the textbook's section; ours with the technique
+  std::string published;  ///< the series of the textbook's figure; empty: ours
   OneBlockKernel kernel;
   double loads_from_memory;    ///< per FMA, C's own not counted
   double loads_from_lds;       ///< per FMA
@@ -46,9 +44,9 @@ inline std::vector<OneBlockStep> one_block_steps() {
           {"3.5.6 LDS", "LDS staging", lds_kernel, from_tile, both_reused, together},
           {"3.5.7 two LDS buffers", "LDS double buffer", two_lds_buffers_kernel, from_tile,
            both_reused, together},
-          {"3.5.8 fewer bank conflicts", "fewer bank conflicts", fewer_bank_conflicts_kernel,
+          {"3.5.8 fewer bank conflicts", "fewer bank conflicts", spread_kernel<Spread::pairs>,
            from_tile, both_reused, conflict_degree<Spread::pairs>()},
-          {"no bank conflicts", "", no_bank_conflicts_kernel, from_tile, both_reused,
+          {"no bank conflicts", "", spread_kernel<Spread::apart>, from_tile, both_reused,
            conflict_degree<Spread::apart>()}};
 }
 
@@ -97,10 +95,10 @@ inline void measure_one_block(hipscope::Sweep& sweep) {
   sweep.axis({.name = "step"});
   sweep.headline("rate");
   sweep.note("M = N = 64, K = 128, one block of 256 threads; A with m, B with n along memory");
-  sweep.note("alpha = 2, beta = 3; a row begins with D's section");
+  sweep.note("alpha = 2, beta = 3; a row begins with the textbook's section");
   sweep.note(
       "rates by the host's clock, from before the launch to after the synchronization, C restored "
-      "before each, as D's; by the device's with beta = -1, with which C stays finite");
+      "before each, as the textbook's; by the device's with beta = -1, with which C stays finite");
   OneBlock block(sweep.seed());
   double x = 0;
   double first_on_host = 0;
@@ -109,8 +107,7 @@ inline void measure_one_block(hipscope::Sweep& sweep) {
     auto point = sweep.point(step.label, ++x, step.published, "64x64x128");
     for (const auto& [alpha, beta] : {std::pair(2.0, 3.0), std::pair(1.5, -0.5)}) {
       const gemm::Verdict verdict = block.judge(step, alpha, beta);
-      point.verify("every element, beta = " + hipscope::number(beta), verdict.wrong,
-                   verdict.checked);
+      verify(point, "every element, beta = " + hipscope::number(beta), verdict);
     }
     block.reset();
     hipscope::check(hipDeviceSynchronize());

@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "../gemm/exact.h"
+#include "8-kernels/gemm/exact.h"
 #include "stage.h"
 
 namespace dgemm {
@@ -149,11 +149,8 @@ void measure_operands_of(hipscope::Sweep& sweep, const std::string& label, doubl
   run();
   const std::vector<double> computed = output.to_host();
   const std::vector<double> expected = expected_rows<operands>(input, argument, passes);
-  std::uint64_t wrong = 0;
-  for (std::size_t i = 0; i < computed.size(); ++i) {
-    wrong += computed[i] == expected[i % expected.size()] ? 0 : 1;
-  }
-  point.verify("rows of every thread's sums", wrong, computed.size());
+  point.check("rows of every thread's sums", computed,
+              [&](std::uint64_t i) { return expected[i % expected.size()]; });
   const auto time = point.measure(run);
   const double fmas = double{operand_threads} * fmas_per_pass * passes;
   point.value("FMA rate", fmas / time.cycles(), "FMA/cycle/CU");

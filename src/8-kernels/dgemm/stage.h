@@ -3,11 +3,12 @@
 
 #include <string>
 
-#include "../gemm/stage.h"
+#include "8-kernels/gemm/stage.h"
 
 namespace dgemm {
 
 using gemm::blocks_of;
+using gemm::compute_units;
 using gemm::Extents;
 using gemm::Tiles;
 using gemm::Unit;
@@ -35,6 +36,20 @@ __device__ inline void multiply_add_in_order(double& sum, double a, double b) {
 /// C = alpha sum + beta C. Where beta is 0, C is not read: it may hold anything, NaN as well.
 __device__ inline void store_result(double* c, double alpha, double sum, double beta) {
   *c = beta == 0 ? alpha * sum : alpha * sum + beta * *c;
+}
+
+/// A stage of blocks of 64 x 64 by 256 threads with 4 x 4 elements each.
+template <auto kernel>
+Stage stage_of_64(const std::string& technique, unsigned depth, unsigned k_multiple) {
+  Stage stage = gemm::stage_of<double, kernel>(technique, "",
+                                               {.block_rows = 64,
+                                                .block_columns = 64,
+                                                .depth = depth,
+                                                .threads = 256,
+                                                .thread_rows = 4,
+                                                .thread_columns = 4});
+  stage.k_multiple = k_multiple;
+  return stage;
 }
 
 /// Two values by one access; the address is a multiple of 16 bytes.

@@ -1,4 +1,4 @@
-// The ladder of part 2: all its rungs in order, a file each.
+// The ladder of part 2: all its stages in order.
 #pragma once
 
 #include <vector>
@@ -8,16 +8,11 @@
 #include "4.03-register-prefetch.h"
 #include "4.04-lds-staging.h"
 #include "4.05-lds-double-buffer.h"
-#include "4.06-fewer-bank-conflicts.h"
-#include "4.07-no-bank-conflicts.h"
 #include "4.08-eight-by-eight.h"
 #include "4.09-split-along-k.h"
 #include "4.10-mfma.h"
-#include "4.11-mfma-split.h"
 #include "4.12-asynchronous-copies.h"
-#include "4.13-asynchronous-copies-split.h"
 #include "4.14-matrix-instructions.h"
-#include "4.15-matrix-instructions-split.h"
 #include "4.16-eight-k-per-instruction.h"
 #include "4.17-small-tiles.h"
 #include "4.18-tile-by-size.h"
@@ -30,8 +25,10 @@ namespace dgemm {
 inline std::vector<Stage> all_stages() {
   return {
     two_loads_stage(), sums_in_registers_stage(), register_prefetch_stage(), lds_staging_stage(),
-        lds_double_buffer_stage(), fewer_conflicts_stage(), no_conflicts_stage(),
-        register_tile_stage(), split_tile_stage(), mfma_stage(), mfma_split_stage(),
+        lds_double_buffer_stage<Spread::together>("LDS double buffer"),
+        lds_double_buffer_stage<Spread::pairs>("fewer bank conflicts"),
+        lds_double_buffer_stage<Spread::apart>("no bank conflicts"), register_tile_stage(),
+        split_tile_stage(), mfma_stage(), mfma_split_stage(),
 #if !defined(HIPSCOPE_BACKEND_AMD)
         asynchronous_copies_stage(), asynchronous_copies_split_stage(), matrix_instructions_stage(),
         matrix_instructions_split_stage(), eight_k_stage(), small_tiles_stage(),

@@ -1,4 +1,4 @@
-// CUs that are busy for a while, so that the blocks of a kernel behind do not come at once.
+// CUs that are busy for a while, so that the blocks of the next kernel do not come at once.
 //
 // Blocks that share a tile have as many steps each and begin together: who leaves out the wait for
 // the others' sums mostly finds them all the same. Behind a kernel that has half of the CUs for

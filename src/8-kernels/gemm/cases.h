@@ -1,7 +1,12 @@
-// At which sizes and with which factors matrix products are measured and checked.
+// The sizes and factors at which matrix products are measured and checked.
 #pragma once
 
+#include <hipscope/hipscope.h>
+
 #include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "problem.h"
@@ -20,7 +25,7 @@ inline constexpr Factors<Value> measured_factors = {.alpha = 1, .beta = 0};
 template <typename Value>
 inline constexpr Factors<Value> other_factors = {.alpha = 1.5, .beta = -0.5};
 
-/// 256, 384, 512, 768, 1024 ...: half an octave each; where none lies between, `largest` alone.
+/// 256, 384, 512, 768, 1024 ...: half an octave each; where none is between, `largest` alone.
 inline std::vector<unsigned> sizes_between(unsigned smallest, unsigned largest) {
   std::vector<unsigned> sizes;
   for (unsigned power = 2; power <= largest; power *= 2) {
@@ -103,6 +108,41 @@ std::vector<AwkwardCase<Value>> awkward_cases(unsigned above) {
           // Tiles that are split along k among blocks, of several rows and columns.
           {190, 63, 150, other, {}},
           {190, 127, 151, measured, odd_gaps}};
+}
+
+template <typename Value>
+struct AwkwardProblem {
+  AwkwardCase<Value> what;
+  Values values;
+  std::unique_ptr<Problem<Value>> problem;
+};
+
+/// All of them at once, checked by every stage; asks for their memory first.
+template <typename Value>
+std::vector<AwkwardProblem<Value>> awkward_problems(const hipscope::Sweep& sweep, unsigned above) {
+  std::vector<AwkwardProblem<Value>> problems;
+  const auto cases = awkward_cases<Value>(above);
+  std::uint64_t bytes = 0;
+  for (const AwkwardCase<Value>& awkward : cases) {
+    bytes += bytes_of_problem<Value>(awkward.m, awkward.n, awkward.k);
+  }
+  sweep.require_memory((sweep.is_hardware() ? 2 : 1) * bytes, "--largest-awkward");
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const AwkwardCase<Value>& awkward = cases[i];
+    for (const Values values : {Values::random, Values::integers}) {
+      // The host backend takes its time: there the cases have one and the other in turn.
+      if (!sweep.is_hardware() && (values == Values::random) != (i % 2 == 0)) {
+        continue;
+      }
+      auto problem = std::make_unique<Problem<Value>>(awkward.m, awkward.n, awkward.k, values,
+                                                      sweep.seed(), awkward.gaps);
+      if (awkward.factors.alpha == 0) {
+        problem->poison_operands();
+      }
+      problems.push_back({awkward, values, std::move(problem)});
+    }
+  }
+  return problems;
 }
 
 }  // namespace gemm

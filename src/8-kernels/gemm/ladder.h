@@ -25,9 +25,7 @@
 #include <utility>
 #include <vector>
 
-#include "awkward.h"
 #include "cases.h"
-#include "in_turn.h"
 #include "judge.h"
 #include "ladder_findings.h"
 #include "library.h"
@@ -58,19 +56,20 @@ class Ladder {
   Ladder(hipscope::Experiment& experiment, LadderDescription<Value> description)
       : description_(std::move(description)),
         m_(experiment.size("--m", "rows of A and C in sweeps stages and against-library",
-                           {.gpu = 4096, .quick = 1024, .host = 68, .maximum = most})),
+                           {.gpu = 4096, .quick = 1024, .host = 68, .tiny = 136, .maximum = most})),
         n_(experiment.size("--n", "columns of B and C there",
-                           {.gpu = 4096, .quick = 1024, .host = 76, .maximum = most})),
+                           {.gpu = 4096, .quick = 1024, .host = 76, .tiny = 264, .maximum = most})),
         k_(experiment.size("--k", "columns of A and rows of B there",
-                           {.gpu = 4096, .quick = 1024, .host = 20, .maximum = most})),
-        largest_(experiment.size("--largest", "the largest M = N = K of sweep sizes",
-                                 {.gpu = 8192, .quick = 1536, .host = 64, .maximum = most})),
+                           {.gpu = 4096, .quick = 1024, .host = 20, .tiny = 136, .maximum = most})),
+        largest_(experiment.size(
+            "--largest", "the largest M = N = K of sweep sizes",
+            {.gpu = 8192, .quick = 1536, .host = 64, .tiny = 128, .maximum = most})),
         largest_odd_(experiment.size("--largest-odd",
                                      "that of sweep odd, whose smallest is about a sixth of it",
                                      {.gpu = 5999, .quick = 1999, .host = 67, .maximum = most})),
         largest_shapes_(experiment.size(
             "--largest-shapes", "the long sides of sweep shapes; K is up to four times that",
-            {.gpu = 4096, .quick = 1024, .host = 40, .maximum = most / 4})),
+            {.gpu = 4096, .quick = 1024, .host = 40, .tiny = 20, .maximum = most / 4})),
         largest_awkward_(experiment.size(
             "--largest-awkward",
             "the largest extents of sweep awkward, where they are not under 260",
@@ -189,7 +188,7 @@ class Ladder {
       auto point = sweep.point("library, " + way.name, ++x, is_default ? "rocBLAS" : "",
                                is_default ? published_x : "");
       Library<Value> library(way);
-      verify(point, library, problem);
+      verify_both(point, library, problem);
       const auto product =
           problem.product(measured_factors<Value>.alpha, measured_factors<Value>.beta);
       const auto time = point.measure([&] { library.enqueue(product); });
@@ -229,10 +228,9 @@ class Ladder {
       auto point = sweep.point(label_of(stage), static_cast<double>(i + 1),
                                is_published ? series : "", published_x);
       if (std::exchange(is_first, false)) {
-        const Verdict reference = problem.judge_reference();
-        point.verify("three rows of the reference", reference.wrong, reference.checked);
+        verify(point, "three rows of the reference", problem.judge_reference());
       }
-      verify(point, stage, problem);
+      verify_both(point, stage, problem);
       before = measure_stage(sweep, point, stage, problem, library, before);
     }
   }
@@ -254,55 +252,55 @@ class Ladder {
 
   // --- Sweeps over sizes
 
-  void measure_size(Sweep& sweep, unsigned size) const {
-    auto point = sweep.point(std::to_string(size), size);
-    Problem<Value> problem(size, size, size, Values::random, sweep.seed());
-    measure_in_turn<Value, Value>(sweep, point, contenders(sweep), problem);
-  }
-
-  void measure_sizes(Sweep& sweep) const {
-    const auto largest = static_cast<unsigned>(largest_);
-    sweep.axis({.name = "M = N = K", .scale = hipscope::Scale::logarithmic});
-    sweep.headline("rate");
-    note_library<Value>(sweep, description_.arithmetic);
-    sweep.require_memory(bytes_of_problem<Value>(largest, largest, largest), "--largest");
-    for (const unsigned size : sizes_between(sweep.is_hardware() ? 128 : 32, largest)) {
-      measure_size(sweep, size);
-    }
-  }
-
-  void measure_odd(Sweep& sweep) const {
-    const unsigned count = sweep.is_hardware() ? description_.odd_sizes : 2;
-    const auto sizes = odd_sizes(count, static_cast<unsigned>(largest_odd_));
-    const unsigned largest = sizes.back();
-    sweep.axis({.name = "M = N = K"});
-    sweep.headline("ratio to the library");
-    note_library<Value>(sweep, description_.arithmetic);
-    sweep.require_memory(bytes_of_problem<Value>(largest, largest, largest), "--largest-odd");
-    for (const unsigned size : sizes) {
-      measure_size(sweep, size);
-    }
-  }
-
-  void measure_shapes(Sweep& sweep) const {
-    const auto shapes =
-        flat_shapes(static_cast<unsigned>(largest_shapes_), sweep.is_hardware() ? 3 : 1);
-    sweep.axis({.name = "M x N x K"});
-    sweep.headline("ratio to the library");
+  // Of cubes a row is named by its side, which is its x as well. `option` says what to make smaller
+  // where memory does not suffice.
+  void measure_at(Sweep& sweep, const std::vector<FlatShape>& shapes, bool are_cubes,
+                  const std::string& option) const {
     note_library<Value>(sweep, description_.arithmetic);
     std::uint64_t bytes = 0;
     for (const FlatShape& shape : shapes) {
       bytes = std::max(bytes, bytes_of_problem<Value>(shape.m, shape.n, shape.k));
     }
-    sweep.require_memory(bytes, "--largest-shapes");
+    sweep.require_memory(bytes, option);
     double x = 0;
-    for (const FlatShape& shape : shapes) {
-      auto point = sweep.point(std::to_string(shape.m) + " x " + std::to_string(shape.n) + " x " +
-                                   std::to_string(shape.k),
-                               ++x);
-      Problem<Value> problem(shape.m, shape.n, shape.k, Values::random, sweep.seed());
+    for (const auto& [m, n, k] : shapes) {
+      x = are_cubes ? m : x + 1;
+      auto point = sweep.point(are_cubes ? std::to_string(m) : name_of_size(m, n, k), x);
+      Problem<Value> problem(m, n, k, Values::random, sweep.seed());
       measure_in_turn<Value, Value>(sweep, point, contenders(sweep), problem);
     }
+  }
+
+  static std::vector<FlatShape> cubes(const std::vector<unsigned>& sides) {
+    std::vector<FlatShape> shapes;
+    for (const unsigned side : sides) {
+      shapes.push_back({side, side, side});
+    }
+    return shapes;
+  }
+
+  void measure_sizes(Sweep& sweep) const {
+    sweep.axis({.name = "M = N = K", .scale = hipscope::Scale::logarithmic});
+    sweep.headline("rate");
+    const unsigned smallest = sweep.is_hardware() ? 128 : 32;
+    measure_at(sweep, cubes(sizes_between(smallest, static_cast<unsigned>(largest_))), true,
+               "--largest");
+  }
+
+  void measure_odd(Sweep& sweep) const {
+    sweep.axis({.name = "M = N = K"});
+    sweep.headline("ratio to the library");
+    const unsigned count = sweep.is_hardware() ? description_.odd_sizes : 2;
+    measure_at(sweep, cubes(odd_sizes(count, static_cast<unsigned>(largest_odd_))), true,
+               "--largest-odd");
+  }
+
+  void measure_shapes(Sweep& sweep) const {
+    sweep.axis({.name = "M x N x K"});
+    sweep.headline("ratio to the library");
+    const unsigned count = sweep.is_hardware() ? 3 : 1;
+    measure_at(sweep, flat_shapes(static_cast<unsigned>(largest_shapes_), count), false,
+               "--largest-shapes");
   }
 
   void measure_against_library(Sweep& sweep) const {
@@ -343,11 +341,10 @@ class Ladder {
       auto point = sweep.point(label_of(stages()[i]), static_cast<double>(i + 1));
       double largest = 0;
       for (const auto& [what, values, problem] : problems) {
-        const std::string name = std::to_string(what.m) + " x " + std::to_string(what.n) + " x " +
-                                 std::to_string(what.k) +
+        const std::string name = name_of_size(what.m, what.n, what.k) +
                                  (values == Values::random ? ", random" : ", integers");
         const auto check = [&](const std::string& checked, const Verdict& verdict) {
-          point.verify(checked, verdict.wrong, verdict.checked);
+          verify(point, checked, verdict);
           largest = std::max(largest, verdict.error);
         };
         check(name, judge(stages()[i], *problem, what.factors));

@@ -8,7 +8,7 @@
 
 namespace gemm {
 
-/// A row of sweep stages. The rows stand at 1, 2, 3 ...; the library's behind the last.
+/// A row of sweep stages. The rows stand at 1, 2, 3 ...; the library's after the last.
 struct LadderRow {
   std::string label;
   bool by_matrix_instructions = false;

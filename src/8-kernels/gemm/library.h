@@ -2,9 +2,9 @@
 #pragma once
 
 #include <hipscope/hipscope.h>
-#include <hipscope/vendor/gemm.h>
-#include <hipscope/vendor/matrix.h>
-#include <hipscope/vendor/probe.h>
+#include <hipscope/libraries/gemm.h>
+#include <hipscope/libraries/matrix.h>
+#include <hipscope/libraries/probe.h>
 
 #include <memory>
 #include <optional>

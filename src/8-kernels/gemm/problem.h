@@ -12,9 +12,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "exact.h"
@@ -27,8 +27,17 @@ namespace gemm {
 struct Verdict {
   std::uint64_t wrong = 0;
   std::uint64_t checked = 0;
-  double error = 0;  ///< the largest, in units of eps (|alpha| sum |a b| + |beta c|)
+  double error = 0;                 ///< the largest, in units of eps (|alpha| sum |a b| + |beta c|)
+  hipscope::Comparison elements{};  ///< if any are wrong, all of them, for what a failure tells
 };
+
+inline void verify(hipscope::Point& point, const std::string& what, const Verdict& verdict) {
+  if (verdict.wrong > 0 && verdict.elements.wrong() == verdict.wrong) {
+    point.verify(what, verdict.elements);
+  } else {
+    point.verify(what, verdict.wrong, verdict.checked);
+  }
+}
 
 /// How much longer rows are in memory than their matrices.
 struct Gaps {
@@ -75,10 +84,10 @@ class Problem {
         product_(elements(m, n)),
         magnitude_(elements(m, n)) {
     // sgemm's copies of 16 bytes to LDS may begin in the last values of a row of B and take only
-    // those; compute-sanitizer's initcheck counts the gap behind them as read.
+    // those; compute-sanitizer's initcheck counts the gap after them as read.
     b_.poison();
     fill_operands();
-    before_.poison();  // what lies beside its rows is compared too
+    before_.poison();  // what is beside its rows is compared too
     fill(before_, m, n, extents_.ldc, hipscope::random_bits(key_ + 2));
     hipscope::launch(reference_kernel<Value>,
                      {.grid = dim3(blocks_of(n, reference_side), blocks_of(m, reference_side)),
@@ -127,23 +136,27 @@ class Problem {
 
   /// Judges what is in C after a product of these factors.
   [[nodiscard]] Verdict judge(Factor<Value> alpha, Factor<Value> beta) const {
-    hipscope::DeviceBuffer<Comparison> comparison(1);
-    comparison.clear();
-    const double tolerance = values_ == Values::integers ? 0.0 : extents_.k + 2.0;
-    hipscope::launch(compare_kernel<Value, Result>, row_shape(extents_.m, extents_.ldc), extents_,
-                     product_.data(), magnitude_.data(), alpha, beta, before_.data(), c_.data(),
-                     tolerance, comparison.data());
-    const Comparison found = comparison.to_host()[0];
     const std::uint64_t all = std::uint64_t{extents_.m} * extents_.ldc;
-    float error = 0;
-    std::memcpy(&error, &found.largest_error, sizeof(error));
-    return {.wrong = all - found.right - found.clean, .checked = all, .error = error};
+    const Findings found = compare(alpha, beta, nullptr);
+    Verdict verdict = {.wrong = all - found.right - found.clean, .checked = all};
+    verdict.error = __builtin_bit_cast(float, found.largest_error);
+    if (verdict.wrong > 0) {
+      hipscope::DeviceBuffer<WrongElement> elements(all);
+      elements.clear();
+      compare(alpha, beta, elements.data());
+      verdict.elements = hipscope::Comparison(extents_.ldc);
+      std::uint64_t place = 0;
+      for (const auto& [expected, got] : elements.to_host()) {
+        verdict.elements.compare(place++, expected, got);
+      }
+    }
+    return verdict;
   }
 
   /// Rows of the reference against the host's own.
   [[nodiscard]] Verdict judge_reference() const {
     const std::vector<Value> b = b_.to_host();
-    Verdict verdict;
+    Verdict verdict{.elements = hipscope::Comparison(extents_.n)};
     for (const unsigned row : {0U, extents_.m / 2, extents_.m - 1}) {
       std::vector<long double> sums(extents_.n, 0.0);
       std::vector<long double> magnitudes(extents_.n, 0.0);
@@ -164,6 +177,16 @@ class Problem {
   }
 
  private:
+  Findings compare(Factor<Value> alpha, Factor<Value> beta, WrongElement* elements) const {
+    hipscope::DeviceBuffer<Findings> findings(1);
+    findings.clear();
+    const double tolerance = values_ == Values::integers ? 0.0 : extents_.k + 2.0;
+    hipscope::launch(compare_kernel<Value, Result>, row_shape(extents_.m, extents_.ldc), extents_,
+                     product_.data(), magnitude_.data(), alpha, beta, before_.data(), c_.data(),
+                     tolerance, findings.data(), elements);
+    return findings.to_host()[0];
+  }
+
   template <typename Element>
   void fill(const hipscope::DeviceBuffer<Element>& matrix, unsigned rows, unsigned columns,
             unsigned pitch, unsigned key) const {
@@ -193,6 +216,9 @@ class Problem {
           std::abs(computed_magnitudes[column] - magnitudes[column]) <=
               roundings * (host_rounding + magnitude_rounding);
       verdict.wrong += right ? 0 : 1;
+      const double got = to_double(computed[column]);
+      verdict.elements.compare(first + column, right ? got : static_cast<double>(sums[column]),
+                               got);
     }
     verdict.checked += extents_.n;
   }

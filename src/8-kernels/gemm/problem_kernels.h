@@ -20,7 +20,7 @@ enum class Values {
   integers,  ///< -2 ... 2
 };
 
-/// Fills the matrix; what lies between its rows stays poisoned.
+/// Fills the matrix; what is between its rows stays poisoned.
 template <typename Value>
 __global__ void __launch_bounds__(reference_threads)
     fill_kernel(Value* matrix, unsigned rows, unsigned columns, unsigned pitch, unsigned key,
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(reference_threads)
 }
 
 /// What the comparison of a result with its reference finds.
-struct Comparison {
+struct Findings {
   unsigned long long right;  ///< elements of C
   unsigned long long clean;  ///< elements between C's rows that are as they were
   unsigned largest_error;    ///< bits of a float: in units of eps (|alpha| sum |a b| + |beta c|)
@@ -113,13 +113,20 @@ __device__ double stored_error(double wanted) {
   return Exact<Result>::stored_rounding * fmax(fabs(wanted), Exact<Result>::smallest_normal);
 }
 
+/// A wrong element; both 0 for one that is right.
+struct WrongElement {
+  double expected;
+  double got;
+};
+
 /// Compares C, of which `before` was the content, row by row. With `tolerance` 0 it must be exact.
+/// Where `elements` are given it tells each of them.
 template <typename Value, typename Result>
 __global__ void __launch_bounds__(reference_threads)
     compare_kernel(Extents extents, const typename Exact<Value>::Type* product,
                    const double* magnitude, Factor<Value> alpha, Factor<Value> beta,
-                   const Result* before, const Result* c, double tolerance,
-                   Comparison* comparison) {
+                   const Result* before, const Result* c, double tolerance, Findings* findings,
+                   WrongElement* elements) {
   unsigned long long right = 0;
   unsigned long long clean = 0;
   double largest = 0;
@@ -142,14 +149,21 @@ __global__ void __launch_bounds__(reference_threads)
                                   : beyond <= tolerance * scale;
       }
       right += is_right ? 1 : 0;
+      if (elements != nullptr && !is_right) {
+        elements[place] = {to_double(wanted), to_double(c[place])};
+      }
       largest = beyond > largest * scale && scale > 0 ? beyond / scale : largest;
     } else if (column < extents.ldc) {
-      clean += have_same_bits(c[place], before[place]) ? 1 : 0;
+      const bool is_clean = have_same_bits(c[place], before[place]);
+      clean += is_clean ? 1 : 0;
+      if (elements != nullptr && !is_clean) {
+        elements[place] = {to_double(before[place]), to_double(c[place])};
+      }
     }
   }
-  atomicAdd(&comparison->right, right);
-  atomicAdd(&comparison->clean, clean);
-  atomicMax(&comparison->largest_error, __float_as_uint(static_cast<float>(largest)));
+  atomicAdd(&findings->right, right);
+  atomicAdd(&findings->clean, clean);
+  atomicMax(&findings->largest_error, __float_as_uint(static_cast<float>(largest)));
 }
 
 /// The grid of the kernels above: threads go along a row, blocks take rows in turn.

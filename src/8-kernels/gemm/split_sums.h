@@ -2,7 +2,7 @@
 //
 // In the same kernel, and always in the same order, so that a result has the same bits each time:
 //   on sm_90 the blocks of a tile are a cluster, or several. Each block leaves its sums in its LDS;
-//     behind a barrier of the cluster each adds an equal part of the tile, which it reads from the
+//     after a barrier of the cluster each adds an equal part of the tile, which it reads from the
 //     LDS of all of them. Elsewhere a block is a cluster of its own.
 //   the clusters of a tile leave their sums in memory, and whichever comes last to a part adds it
 //     up. None waits, so they need not run at the same time.
@@ -12,16 +12,13 @@
 
 #include <cstdint>
 
+#include "clusters.h"
 #include "stage.h"
 
 namespace gemm {
 
 /// A cluster has no more blocks on every GPU that has clusters.
 inline constexpr unsigned most_blocks_of_a_cluster = 8;
-
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-#define HIPSCOPE_GEMM_CLUSTERS
-#endif
 
 /// How many blocks share a tile, and what their clusters need for it.
 template <typename Value>
@@ -80,7 +77,7 @@ __device__ bool has_aligned_rows(const Value* c, const Extents& extents) {
   return extents.ldc % Piece<Value>::size == 0 && reinterpret_cast<std::uintptr_t>(c) % 16 == 0;
 }
 
-/// C = alpha sum + beta C for what lies within C. With beta = 0 C is not read.
+/// C = alpha sum + beta C for what is within C. With beta = 0 C is not read.
 template <typename Value>
 __device__ void store_results(Value* c, const Extents& extents, bool is_aligned, unsigned row,
                               unsigned column, const Piece<Value>& sums, Value alpha, Value beta) {
@@ -108,7 +105,7 @@ __device__ void store_results(Value* c, const Extents& extents, bool is_aligned,
   }
 }
 
-/// What of a tile lies in LDS when its block has multiplied: `slices` times sums of all its
+/// What of a tile is in LDS when its block has multiplied: `slices` times sums of all its
 /// elements, row by row.
 struct SumsInLds {
   unsigned rows;
@@ -126,15 +123,6 @@ __device__ Piece<Value> sum_of_slices(const Value* sums, unsigned row, unsigned 
     add_piece(sum, load_piece(sums + (slice * shape.rows + row) * shape.pitch + column));
   }
   return sum;
-}
-
-/// Waits for all threads of the cluster.
-__device__ inline void cluster_barrier() {
-#if defined(HIPSCOPE_GEMM_CLUSTERS)
-  asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
-#else
-  __syncthreads();
-#endif
 }
 
 /// What another block of the cluster has at this place of its LDS.
@@ -205,7 +193,7 @@ __device__ void add_and_store(Value* sums, const SharedTiles<Value>& shared, Ran
   if (shared.clusters == 1) {
     return;
   }
-  // Where sums were: 16 bytes of LDS of its own would lie before all tiles, and copies of 16 bytes
+  // Where sums were: 16 bytes of LDS of its own would be before all tiles, and copies of 16 bytes
   // to places that are not aligned as in memory take longer.
   auto* const is_last = reinterpret_cast<unsigned*>(sums);
   __threadfence();
@@ -231,62 +219,6 @@ __device__ void add_and_store(Value* sums, const SharedTiles<Value>& shared, Ran
     store_results(c, extents, is_aligned, first_row + i / row_pieces,
                   first_column + i % row_pieces * size, sum, alpha, beta);
   }
-}
-
-/// Whether a kernel was compiled for clusters.
-template <typename... Parameters>
-bool uses_clusters([[maybe_unused]] void (*kernel)(Parameters...)) {
-#if defined(HIPSCOPE_BACKEND_NVIDIA)
-  constexpr int since = 90;
-  hipFuncAttributes attributes{};
-  hipscope::check(hipFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
-  return attributes.ptxVersion >= since;
-#else
-  return false;
-#endif
-}
-
-/// What a kernel has to wait for before it touches memory, where it may be launched before the one
-/// ahead of it in the stream has ended; and where it says that the next may be.
-__device__ inline void wait_for_kernel_before() {
-#if defined(HIPSCOPE_GEMM_CLUSTERS)
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-__device__ inline void let_next_kernel_begin() {
-#if defined(HIPSCOPE_GEMM_CLUSTERS)
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-
-/// Enqueues a kernel on so many clusters: as such, where it uses them. Blocks come onto the device
-/// while the last of the kernel ahead are still there, as far as there is room.
-template <typename... Parameters, typename... Arguments>
-void launch_clusters(void (*kernel)(Parameters...), unsigned clusters, unsigned cluster,
-                     unsigned threads, unsigned lds_bytes, Arguments&&... arguments) {
-#if defined(HIPSCOPE_BACKEND_NVIDIA)
-  static const bool has_clusters = uses_clusters(kernel);  // all of one signature, or none
-  if (has_clusters) {
-    cudaLaunchAttribute attributes[2]{};
-    attributes[0].id = cudaLaunchAttributeClusterDimension;
-    attributes[0].val.clusterDim.x = cluster;
-    attributes[0].val.clusterDim.y = 1;
-    attributes[0].val.clusterDim.z = 1;
-    attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[1].val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(clusters * cluster);
-    config.blockDim = dim3(threads);
-    config.dynamicSmemBytes = lds_bytes;
-    config.attrs = attributes;
-    config.numAttrs = 2;
-    hipscope::check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...));
-    return;
-  }
-#endif
-  hipscope::launch(
-      kernel, {.grid = dim3(clusters * cluster), .block = dim3(threads), .lds_bytes = lds_bytes},
-      std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace gemm

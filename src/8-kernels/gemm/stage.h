@@ -17,13 +17,13 @@ using hipscope::E4M3;
 using hipscope::Factor;
 using hipscope::Half;
 
-/// Of floats of 8 bits B lies column by column: matrix instructions want k along the memory of both
-/// factors, and can turn only those of 16 bits.
+/// Of floats of 8 bits B is stored column by column: matrix instructions want k along the memory of
+/// both factors, and can turn only those of 16 bits.
 template <typename Value>
 inline constexpr bool has_b_by_columns = std::is_same_v<Value, E4M3>;
 
-/// The sizes of C = alpha A B + beta C. All matrices lie row by row, with so many elements from one
-/// row to the next (of B, where it lies by columns, from one column to the next).
+/// The sizes of C = alpha A B + beta C. All matrices are stored row by row, with so many elements
+/// from one row to the next (of B, where it is stored by columns, from one column to the next).
 struct Extents {
   unsigned m;  ///< rows of A and C
   unsigned n;  ///< columns of B and C
@@ -61,7 +61,7 @@ using Kernel = void (*)(Extents, Factor<Value>, const Value*, const Value*, Fact
 struct Tiles {
   unsigned block_rows;
   unsigned block_columns;
-  unsigned depth;  ///< how much of k lies in LDS at once; 1: no LDS
+  unsigned depth;  ///< how much of k is in LDS at once; 1: no LDS
   unsigned threads;
   unsigned thread_rows;
   unsigned thread_columns;
@@ -101,6 +101,18 @@ struct Stage {
   bool (*is_on)(const hipscope::DeviceDescription&) = nullptr;
 };
 
+/// CUs of the device that is used.
+inline unsigned compute_units() {
+  static const int units = [] {
+    int device = 0;
+    int found = 0;
+    hipscope::check(hipGetDevice(&device));
+    hipscope::check(hipDeviceGetAttribute(&found, hipDeviceAttributeMultiprocessorCount, device));
+    return found;
+  }();
+  return static_cast<unsigned>(units);
+}
+
 inline unsigned blocks_of(std::uint64_t count, unsigned block) {
   return static_cast<unsigned>((count + block - 1) / block);
 }
@@ -129,6 +141,11 @@ Stage<Value, Result> stage_of(const std::string& technique, const std::string& s
           .tiles = tiles,
           .kernel = reinterpret_cast<const void*>(kernel),
           .enqueue = enqueue<Value, kernel, Result>};
+}
+
+/// "16 x 16 x 64"
+inline std::string name_of_size(unsigned m, unsigned n, unsigned k) {
+  return std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(k);
 }
 
 /// How a stage's row is named.

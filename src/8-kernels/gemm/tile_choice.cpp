@@ -40,8 +40,8 @@ double memory_cycles_of(const TileOption& option, double blocks, const ProductSi
   return values * device.value_bytes / bytes_per_cycle;
 }
 
-double dealt_out_cycles_of(const TileOption& option, const ProductSize& size,
-                           const DeviceCosts& device) {
+double stream_k_cycles_of(const TileOption& option, const ProductSize& size,
+                          const DeviceCosts& device) {
   constexpr double fewest_steps = 4;  // of a block
   const double tiles = tiles_of(option, size);
   const double steps = tiles * steps_of(option, size);
@@ -86,8 +86,8 @@ unsigned units_of(unsigned cluster, const DeviceUnits& units) {
 
 double cycles_of(const TileOption& option, Split split, const ProductSize& size,
                  const DeviceCosts& device) {
-  if (option.deals_out_steps) {
-    return dealt_out_cycles_of(option, size, device);
+  if (option.stream_k) {
+    return stream_k_cycles_of(option, size, device);
   }
   const double blocks = 1.0 * split.cluster * split.clusters;
   const double steps = over(steps_of(option, size), blocks);
@@ -104,7 +104,7 @@ double cycles_of(const TileOption& option, Split split, const ProductSize& size,
 
 std::vector<Split> splits_of(const TileOption& option, const ProductSize& size,
                              const DeviceCosts& device) {
-  if (option.deals_out_steps) {
+  if (option.stream_k) {
     return {Split{}};
   }
   constexpr double most_rounds = 2;

@@ -7,7 +7,7 @@
 //           step's loads, barrier and FMAs wait for each other, and takes `least_step_cycles` for a
 //           step of as many as it has room for. Blocks over CUs are rounded up: a last block more
 //           for some CUs is a round in which the others idle, which many small tiles make short.
-//           (That no CU has more than its share is for the launch to see to: chosen_tile.h.)
+//           (That no CU has more than its share is for the launch to see to: tile_by_size.h.)
 //           Where rows do not begin at multiples of 16 bytes, copies go value by value: they take
 //           slots of the step's FMAs, and a step takes their time at least. A kernel that copies B
 //           first, to aligned rows, takes what that takes.
@@ -36,6 +36,7 @@ struct ProductSize {
   unsigned n;
   unsigned k;
   bool is_aligned = true;  ///< all rows begin at multiples of 16 bytes
+  bool operator==(const ProductSize&) const = default;
 };
 
 /// A kernel, as the model knows it.
@@ -49,13 +50,13 @@ struct TileOption {
   double least_step_cycles;  ///< of a CU that is not, for a step of its blocks
   double end_cycles;         ///< of a block: its sums to C
   double bytes_on_way;       ///< to a block at a time
-  /// Its blocks deal out the steps of all tiles among themselves: no round is partly empty, but
-  /// each ends as often as its tile has blocks, and none shares a tile in another way.
-  bool deals_out_steps = false;
+  /// Its blocks share the steps of all tiles (stream-K): no round is partly empty, but each ends as
+  /// often as its tile has blocks, and none shares a tile in another way.
+  bool stream_k = false;
   bool aligns_b = false;  ///< by a kernel of its own, where rows are not aligned
 };
 
-/// CUs that clusters of 1, 2, 4 and 8 blocks can have a block on each: a cluster lies within a
+/// CUs that clusters of 1, 2, 4 and 8 blocks can have a block on each: a cluster is within a
 /// group of CUs (NVIDIA: GPC), whose CUs need not be a multiple of its blocks.
 struct DeviceUnits {
   unsigned of_cluster[4];

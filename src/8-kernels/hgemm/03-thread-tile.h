@@ -1,7 +1,7 @@
 // 8 x 8 elements per thread: tiles of 128 x 128, 16 deep.
 //
 // Against 02: for each k a thread loads 8 values of A and 8 of B, 32 bytes, for 64 FMAs: half a
-// byte of LDS per FMA. A lies transposed there, so that a thread's 8 rows are side by side and come
+// byte of LDS per FMA. A is transposed there, so that a thread's 8 rows are side by side and come
 // with one load of 16 bytes.
 // On the H200 33.4 TFLOP/s, 3.63 x 02, half of what FP32 FMAs could do; the library is 24 times as
 // fast.

@@ -1,4 +1,4 @@
-// A wave multiplies matrices that lie in its registers: matrix instructions, with operands as they
+// A wave multiplies matrices in its registers: matrix instructions, with operands as they
 // come from memory.
 //
 // Against 04: a wave has 64 rows of C and as many columns as lanes, 64 sums per lane. For each
@@ -19,19 +19,15 @@ static __global__ void __launch_bounds__(256)
                               const Half* __restrict__ b, float beta, Half* __restrict__ c) {
   constexpr unsigned block_rows = 128;
   constexpr unsigned block_columns = 128;
-  constexpr unsigned wave_rows = 64;
-  constexpr unsigned wave_columns = Code::lanes;
-  constexpr unsigned down = wave_rows / Code::m;
-  constexpr unsigned across = wave_columns / Code::n;
   const unsigned lane = threadIdx.x % Code::lanes;
-  const unsigned wave = threadIdx.x / Code::lanes;
-  const unsigned row = blockIdx.y * block_rows + wave % 2 * wave_rows;
-  const unsigned column = blockIdx.x * block_columns + wave / 2 * wave_columns;
-  typename Code::Sum sums[down][across] = {};
+  using Wave = WaveTile<Code>;
+  Wave wave;
+  const unsigned row = blockIdx.y * block_rows + Wave::first_row();
+  const unsigned column = blockIdx.x * block_columns + Wave::first_column();
   for (unsigned k = 0; k < extents.k; k += Code::k) {
-    typename Code::A left[down];
+    typename Code::A left[Wave::down];
 #pragma unroll
-    for (unsigned i = 0; i < down; ++i) {
+    for (unsigned i = 0; i < Wave::down; ++i) {
 #pragma unroll
       for (unsigned r = 0; r < Code::A::count; ++r) {
         const matrix_rate::Place at = Code::a_place(lane, 2 * r);
@@ -39,9 +35,9 @@ static __global__ void __launch_bounds__(256)
             pair_at(a + std::size_t{row + i * Code::m + at.row} * extents.lda + k + at.column);
       }
     }
-    typename Code::B right[across];
+    typename Code::B right[Wave::across];
 #pragma unroll
-    for (unsigned j = 0; j < across; ++j) {
+    for (unsigned j = 0; j < Wave::across; ++j) {
 #pragma unroll
       for (unsigned r = 0; r < Code::B::count; ++r) {
         const matrix_rate::Place at = Code::b_place(lane, 2 * r);
@@ -50,43 +46,17 @@ static __global__ void __launch_bounds__(256)
         right[j].value[r] = pair_of(of_b[0], of_b[extents.ldb]);
       }
     }
-#pragma unroll
-    for (unsigned i = 0; i < down; ++i) {
-#pragma unroll
-      for (unsigned j = 0; j < across; ++j) {
-        Code::multiply_add(sums[i][j], left[i], right[j]);
-      }
-    }
+    wave.multiply_add(left, right);
   }
-#pragma unroll
-  for (unsigned i = 0; i < down; ++i) {
-#pragma unroll
-    for (unsigned j = 0; j < across; ++j) {
-#pragma unroll
-      for (unsigned e = 0; e < Code::sum_elements; ++e) {
-        const matrix_rate::Place at = Code::sum_place(lane, e);
-        store_result(c + std::size_t{row + i * Code::m + at.row} * extents.ldc + column +
-                         j * Code::n + at.column,
-                     alpha, sums[i][j].value[e], beta);
-      }
-    }
-  }
+  wave.store(c + std::size_t{blockIdx.y * block_rows} * extents.ldc + blockIdx.x * block_columns,
+             extents.ldc, alpha, beta);
 }
 
 inline std::vector<Stage> matrix_from_memory_stages() {
   return stages_by_instruction([](auto instruction) {
     using Code = typename decltype(instruction)::Type;
-    Stage stage = stage_of<Half, matrix_from_memory_kernel<Code>>(
-        name_of<Code>() + ", operands from memory", "",
-        {.block_rows = 128,
-         .block_columns = 128,
-         .depth = 1,
-         .threads = 256,
-         .thread_rows = 64,
-         .thread_columns = Code::lanes});
-    stage.unit = gemm::Unit::matrix;
+    Stage stage = matrix_stage<Code, matrix_from_memory_kernel<Code>>(", operands from memory", 1);
     stage.k_multiple = Code::k;
-    stage.is_on = has_instruction<Code>;
     return stage;
   });
 }

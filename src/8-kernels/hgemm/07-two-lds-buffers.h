@@ -1,10 +1,12 @@
-// Two buffers in LDS, and the next tiles under way while these are multiplied.
+// Two buffers in LDS, and the next tiles in flight while these are multiplied.
 //
 // Against 06: loads of the next tiles are issued before the products and stored to the other buffer
 // after them, so that memory's latency passes meanwhile, and one barrier per tile in place of two
 // is enough. A load costs registers until it is stored: 16 per thread.
 // On the H200 151 TFLOP/s, 1.09 x 06.
 #pragma once
+
+#include <hipscope/scheduling_barrier.h>
 
 #include "matrix_instructions.h"
 #include "stage.h"
@@ -19,10 +21,6 @@ static __global__ void __launch_bounds__(256)
   constexpr unsigned block_columns = 128;
   constexpr unsigned depth = 32;
   constexpr unsigned pitch = depth + 8;
-  constexpr unsigned wave_rows = 64;
-  constexpr unsigned wave_columns = Code::lanes;
-  constexpr unsigned down = wave_rows / Code::m;
-  constexpr unsigned across = wave_columns / Code::n;
   alignas(16) __shared__ Value a_tile[2][block_rows][pitch];
   alignas(16) __shared__ Value b_tile[2][block_columns][pitch];
   // Of A a thread copies 16 bytes of two rows; of B 16 bytes of two rows that are neighbours.
@@ -32,10 +30,6 @@ static __global__ void __launch_bounds__(256)
   const unsigned b_column = threadIdx.x / 16 * 8;
   a += std::size_t{blockIdx.y * block_rows + a_row} * extents.lda + a_k;
   b += std::size_t{b_k} * extents.ldb + blockIdx.x * block_columns + b_column;
-  const unsigned lane = threadIdx.x % Code::lanes;
-  const unsigned wave = threadIdx.x / Code::lanes;
-  const unsigned row = wave % 2 * wave_rows;
-  const unsigned column = wave / 2 * wave_columns;
   // Of A a thread has rows a_row and a_row + 64 of the tile, of B rows b_k and b_k + 1.
   const std::size_t half_of_a = std::size_t{64} * extents.lda;
   const auto store = [&](unsigned buffer, const Piece& upper, const Piece& lower, const Piece& even,
@@ -44,7 +38,7 @@ static __global__ void __launch_bounds__(256)
     piece_at(&a_tile[buffer][a_row + 64][a_k]) = lower;
     store_pairs(&b_tile[buffer][b_column][b_k], pitch, even, odd);
   };
-  typename Code::Sum sums[down][across] = {};
+  WaveTile<Code> wave;
   store(0, piece_at(a), piece_at(a + half_of_a), piece_at(b), piece_at(b + extents.ldb));
   __syncthreads();
   for (unsigned first_k = 0; first_k < extents.k; first_k += depth) {
@@ -64,69 +58,26 @@ static __global__ void __launch_bounds__(256)
     }
 #pragma unroll
     for (unsigned k = 0; k < depth; k += Code::k) {
-      typename Code::A left[down];
-#pragma unroll
-      for (unsigned i = 0; i < down; ++i) {
-#pragma unroll
-        for (unsigned r = 0; r < Code::A::count; ++r) {
-          const matrix_rate::Place at = Code::a_place(lane, 2 * r);
-          left[i].value[r] = pair_at(&a_tile[buffer][row + i * Code::m + at.row][k + at.column]);
-        }
-      }
-      typename Code::B right[across];
-#pragma unroll
-      for (unsigned j = 0; j < across; ++j) {
-#pragma unroll
-        for (unsigned r = 0; r < Code::B::count; ++r) {
-          const matrix_rate::Place at = Code::b_place(lane, 2 * r);
-          right[j].value[r] =
-              pair_at(&b_tile[buffer][column + j * Code::n + at.column][k + at.row]);
-        }
-      }
-#pragma unroll
-      for (unsigned i = 0; i < down; ++i) {
-#pragma unroll
-        for (unsigned j = 0; j < across; ++j) {
-          Code::multiply_add(sums[i][j], left[i], right[j]);
-        }
-      }
+      wave.multiply_add(a_tile[buffer], b_tile[buffer], k);
     }
     // The other buffer was read before the last barrier. In the last turn these are zeros that
-    // nobody reads: with a condition here clang moves the products behind the stores.
-    keep_order();
+    // nobody reads: with a condition here clang moves the products after the stores. And for
+    // gfx1201 clang 22 would move the stores ahead of the products, and the wait for their values
+    // with them.
+    hipscope::scheduling_barrier();
     store(1 - buffer, upper, lower, even, odd);
     __syncthreads();
   }
-  c += std::size_t{blockIdx.y * block_rows + row} * extents.ldc + blockIdx.x * block_columns +
-       column;
-#pragma unroll
-  for (unsigned i = 0; i < down; ++i) {
-#pragma unroll
-    for (unsigned j = 0; j < across; ++j) {
-#pragma unroll
-      for (unsigned e = 0; e < Code::sum_elements; ++e) {
-        const matrix_rate::Place at = Code::sum_place(lane, e);
-        store_result(c + std::size_t{i * Code::m + at.row} * extents.ldc + j * Code::n + at.column,
-                     alpha, sums[i][j].value[e], beta);
-      }
-    }
-  }
+  wave.store(c + std::size_t{blockIdx.y * block_rows} * extents.ldc + blockIdx.x * block_columns,
+             extents.ldc, alpha, beta);
 }
 
 template <typename Value = Half, typename Result = Value>
 std::vector<gemm::Stage<Value, Result>> two_lds_buffers_stages() {
   return stages_by_instruction<Value>([](auto instruction) {
     using Code = typename decltype(instruction)::Type;
-    auto stage = gemm::stage_of<Value, two_lds_buffers_kernel<Code, Value, Result>, Result>(
-        name_of<Code>() + ", two LDS buffers", "",
-        {.block_rows = 128,
-         .block_columns = 128,
-         .depth = 32,
-         .threads = 256,
-         .thread_rows = 64,
-         .thread_columns = Code::lanes});
-    stage.unit = gemm::Unit::matrix;
-    stage.is_on = has_instruction<Code>;
+    auto stage = matrix_stage<Code, two_lds_buffers_kernel<Code, Value, Result>, Value, Result>(
+        ", two LDS buffers", 32);
     stage.is_contender = true;  // the last one for devices of several kinds
     return stage;
   });

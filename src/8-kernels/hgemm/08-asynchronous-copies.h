@@ -2,9 +2,9 @@
 // them; NVIDIA, from compute capability 8.0 on.
 //
 // Against 07: cp.async leaves no load to wait for and no register to hold it, so that three tiles
-// can be under way. ldmatrix reads 8 x 8 elements, rows of 16 bytes, and gives each lane its pair,
-// four such at once; on request transposed: B lies row by row as in memory, nobody builds pairs.
-// On the H200 286 TFLOP/s, 1.90 x 07.
+// can be in flight. ldmatrix reads 8 x 8 elements, rows of 16 bytes, and gives each lane its pair,
+// four such at once; on request transposed: B is stored row by row as in memory, nobody builds
+// pairs. On the H200 286 TFLOP/s, 1.90 x 07.
 #pragma once
 
 #include <hipscope/lds_copies.h>
@@ -51,10 +51,6 @@ static __global__ void __launch_bounds__(256)
   constexpr unsigned a_pitch = depth + 8;
   constexpr unsigned b_pitch = block_columns + 8;
   constexpr unsigned buffers = 4;
-  constexpr unsigned wave_rows = 64;
-  constexpr unsigned wave_columns = 32;
-  constexpr unsigned down = wave_rows / Mma::m;
-  constexpr unsigned across = wave_columns / Mma::n;
   using ATile = Half[block_rows][a_pitch];
   using BTile = Half[depth][b_pitch];
   extern __shared__ unsigned char lds[];
@@ -68,9 +64,9 @@ static __global__ void __launch_bounds__(256)
   a += std::size_t{blockIdx.y * block_rows + a_row} * extents.lda + a_k;
   b += std::size_t{b_k} * extents.ldb + blockIdx.x * block_columns + b_column;
   const unsigned lane = threadIdx.x % Mma::lanes;
-  const unsigned wave = threadIdx.x / Mma::lanes;
-  const unsigned row = wave % 2 * wave_rows;
-  const unsigned column = wave / 2 * wave_columns;
+  using Wave = WaveTile<Mma>;
+  const unsigned row = Wave::first_row();
+  const unsigned column = Wave::first_column();
   const unsigned tiles = extents.k / depth;
   const auto copy = [&](unsigned tile) {
     if (tile < tiles) {
@@ -84,7 +80,7 @@ static __global__ void __launch_bounds__(256)
     }
     end_group();  // an empty one too, so that groups count tiles
   };
-  Mma::Sum sums[down][across] = {};
+  Wave wave;
 #pragma unroll
   for (unsigned tile = 0; tile < buffers - 1; ++tile) {
     copy(tile);
@@ -98,52 +94,31 @@ static __global__ void __launch_bounds__(256)
     const unsigned buffer = tile % buffers;
 #pragma unroll
     for (unsigned k = 0; k < depth; k += Mma::k) {
-      Mma::A left[down];
+      Mma::A left[Wave::down];
 #pragma unroll
-      for (unsigned i = 0; i < down; ++i) {
+      for (unsigned i = 0; i < Wave::down; ++i) {
         load_matrices(left[i].value,
                       &a_tile[buffer][row + i * Mma::m + lane % 16][k + lane / 16 * 8]);
       }
-      Mma::B right[across];
+      Mma::B right[Wave::across];
 #pragma unroll
-      for (unsigned j = 0; j < across; j += 2) {
+      for (unsigned j = 0; j < Wave::across; j += 2) {
         unsigned two[4];  // of B's two operands, side by side
         load_transposed(two, &b_tile[buffer][k + lane % 16][column + j * Mma::n + lane / 16 * 8]);
         right[j] = {{two[0], two[1]}};
         right[j + 1] = {{two[2], two[3]}};
       }
-#pragma unroll
-      for (unsigned i = 0; i < down; ++i) {
-#pragma unroll
-        for (unsigned j = 0; j < across; ++j) {
-          Mma::multiply_add(sums[i][j], left[i], right[j]);
-        }
-      }
+      wave.multiply_add(left, right);
     }
   }
-  c += std::size_t{blockIdx.y * block_rows + row} * extents.ldc + blockIdx.x * block_columns +
-       column;
-#pragma unroll
-  for (unsigned i = 0; i < down; ++i) {
-#pragma unroll
-    for (unsigned j = 0; j < across; ++j) {
-#pragma unroll
-      for (unsigned e = 0; e < Mma::sum_elements; ++e) {
-        const matrix_rate::Place at = Mma::sum_place(lane, e);
-        store_result(c + std::size_t{i * Mma::m + at.row} * extents.ldc + j * Mma::n + at.column,
-                     alpha, sums[i][j].value[e], beta);
-      }
-    }
-  }
+  wave.store(c + std::size_t{blockIdx.y * block_rows} * extents.ldc + blockIdx.x * block_columns,
+             extents.ldc, alpha, beta);
 }
 
 inline void enqueue_asynchronous_copies(const Stage& stage, const Product& product) {
-  static const bool has_room = [&] {
-    hipscope::check(hipFuncSetAttribute(stage.kernel, hipFuncAttributeMaxDynamicSharedMemorySize,
-                                        static_cast<int>(stage.dynamic_lds_bytes)));
-    return true;
-  }();
-  static_cast<void>(has_room);
+  static const auto ready =
+      hipscope::allow_lds(asynchronous_copies_kernel, stage.dynamic_lds_bytes);
+  static_cast<void>(ready);
   gemm::enqueue<Half, asynchronous_copies_kernel>(stage, product);
 }
 

@@ -4,13 +4,13 @@
 // Against 08: no lane computes an address or holds an operand. One thread asks for a tile of A and
 // one of B; a barrier that counts bytes says when they are there, another when their place is free.
 // Two groups of four warps each multiply 64 x 64 by 64 x 128 with four instructions. Four places
-// for tiles: the next are under way while one is used.
+// for tiles: the next are in flight while one is used.
 // On the H200 533 TFLOP/s, 1.86 x 08, 0.68 x cuBLAS.
 #pragma once
 
 #include "hopper.h"
 #include "stage.h"
-#include "wgmma.h"
+#include "tile_places.h"
 
 namespace hgemm {
 
@@ -21,110 +21,53 @@ static __global__ void __launch_bounds__(384)
                          const __grid_constant__ TensorMap b_map, Extents extents, float alpha,
                          float beta, Half* c) {
 #if defined(HGEMM_IN_HOPPER_CODE)
-  constexpr unsigned block_rows = 128;
-  constexpr unsigned block_columns = 128;
-  constexpr unsigned depth = 64;
-  constexpr unsigned places = 4;
-  constexpr unsigned group_threads = 128;
-  constexpr unsigned row_bytes = depth * sizeof(Half);  // of a box: 64 values
-  constexpr unsigned a_bytes = block_rows * row_bytes;
-  constexpr unsigned b_bytes = block_columns * row_bytes;
+  using Places = TilePlaces<128>;
   extern __shared__ unsigned char lds[];
-  // The swizzle goes by addresses: tiles begin at multiples of 1024 bytes.
-  unsigned char* const a_tiles = lds + (1024 - lds_address(lds) % 1024) % 1024;
-  unsigned char* const b_tiles = a_tiles + places * a_bytes;
-  __shared__ std::uint64_t full[places];
-  __shared__ std::uint64_t empty[places];
+  __shared__ std::uint64_t full[Places::count];
+  __shared__ std::uint64_t empty[Places::count];
+  Places places(lds, full, empty);
   if (threadIdx.x == 0) {
-    for (unsigned place = 0; place < places; ++place) {
-      init_barrier(&full[place], 1);
-      init_barrier(&empty[place], 2);  // groups that multiply
-    }
-    publish_barriers();
+    places.init(2);
   }
   __syncthreads();
-  const unsigned group = threadIdx.x / group_threads;
-  const unsigned first_row = blockIdx.y * block_rows;
-  const unsigned first_column = blockIdx.x * block_columns;
-  const unsigned tiles = extents.k / depth;
+  const unsigned group = threadIdx.x / Places::group_threads;
+  const unsigned first_row = blockIdx.y * Places::block_rows;
+  const unsigned first_column = blockIdx.x * 128;
+  const unsigned tiles = extents.k / Places::depth;
   if (group == 2) {
-    if (threadIdx.x % group_threads == 0) {
+    if (threadIdx.x % Places::group_threads == 0) {
       for (unsigned tile = 0; tile < tiles; ++tile) {
-        const unsigned place = tile % places;
-        wait_for(&empty[place], tile / places % 2 ^ 1U);
-        arrive_expecting(&full[place], a_bytes + b_bytes);
-        copy_box(a_tiles + place * a_bytes, &a_map, tile * depth, first_row, &full[place]);
-        for (unsigned half = 0; half < 2; ++half) {
-          copy_box(b_tiles + place * b_bytes + half * b_bytes / 2, &b_map, first_column + half * 64,
-                   tile * depth, &full[place]);
+        places.expect(tile);
+        places.copy_a(tile, a_map, tile * Places::depth, first_row);
+        for (unsigned box = 0; box < Places::boxes; ++box) {
+          places.copy_b(tile, b_map, box, first_column, tile * Places::depth);
         }
       }
     }
     return;
   }
-  float sums[block_columns / 2];
+  float sums[128 / 2];
   for (unsigned tile = 0; tile < tiles; ++tile) {
-    const unsigned place = tile % places;
-    wait_for(&full[place], tile / places % 2);
-    begin_products();
-    const unsigned char* const a = a_tiles + place * a_bytes + group * 64 * row_bytes;
-    const unsigned char* const b = b_tiles + place * b_bytes;
-#pragma unroll
-    for (unsigned step = 0; step < 4; ++step) {  // of 16 along k
-      multiply(sums, descriptor_of(a + step * 32, 0),
-               descriptor_of(b + step * 16 * row_bytes, b_bytes / 2), tile + step > 0);
-    }
-    commit_products();
+    places.begin_multiply(sums, tile, group, tile == 0);
     wait_for_products<0>();
-    if (threadIdx.x % group_threads == 0) {
-      arrive(&empty[place]);
+    if (threadIdx.x % Places::group_threads == 0) {
+      places.leave(tile);
     }
   }
-  const unsigned lane = threadIdx.x % 32;
-  const unsigned row = first_row + group * 64 + threadIdx.x % group_threads / 32 * 16 + lane / 4;
-  const unsigned column = first_column + lane % 4 * 2;
-#pragma unroll
-  for (unsigned i = 0; i < block_columns / 2; ++i) {
-    store_result(c + std::size_t{row + i / 2 % 2 * 8} * extents.ldc + column + i / 4 * 8 + i % 2,
-                 alpha, sums[i], beta);
-  }
+  store_by_lanes(sums, alpha, beta,
+                 c + std::size_t{first_row + group * 64} * extents.ldc + first_column, extents.ldc);
 #endif
-}
-
-inline void enqueue_tensor_copies(const Stage& stage, const Product& product) {
-  static const bool has_room = [&] {
-    hipscope::check(hipFuncSetAttribute(stage.kernel, hipFuncAttributeMaxDynamicSharedMemorySize,
-                                        static_cast<int>(stage.dynamic_lds_bytes)));
-    return true;
-  }();
-  static_cast<void>(has_room);
-  const Extents& e = product.extents;
-  hipscope::launch(tensor_copies_kernel,
-                   {.grid = grid_of(stage.tiles, e),
-                    .block = dim3(stage.tiles.threads),
-                    .lds_bytes = stage.dynamic_lds_bytes},
-                   map_of(product.a, e.m, e.k, e.lda, 128, 64),
-                   map_of(product.b, e.k, e.n, e.ldb, 64, 64), e, product.alpha, product.beta,
-                   product.c);
 }
 
 #endif
 
 inline Stage tensor_copies_stage() {
-  Stage stage{.technique = "tensor copies, products of four warps",
-              .tiles = {.block_rows = 128,
-                        .block_columns = 128,
-                        .depth = 64,
-                        .threads = 384,
-                        .thread_rows = 64,
-                        .thread_columns = 128},
-              .unit = gemm::Unit::matrix,
-              .dynamic_lds_bytes = 4 * (128 + 128) * 64 * sizeof(Half) + 1024};
+  Stage stage = hopper_stage("tensor copies, products of four warps", 128, 128, 384);
 #if defined(HGEMM_HAS_HOPPER)
+  stage.dynamic_lds_bytes = TilePlaces<128>::lds_bytes;
   stage.kernel = reinterpret_cast<const void*>(tensor_copies_kernel);
-  stage.enqueue = enqueue_tensor_copies;
+  stage.enqueue = enqueue_tensor_copies<tensor_copies_kernel, 128>;
 #endif
-  stage.is_on = has_hopper_kernels;
   return stage;
 }
 

@@ -20,32 +20,49 @@
 
 #include "12-persistent-blocks.h"
 #include "hopper.h"
+#include "parts.h"
 #include "stage.h"
 #include "tile_model.h"
+#include "tile_places.h"
 #include "wgmma.h"
+#include "whole_rows.h"
 
 namespace hgemm {
 
 #if defined(HGEMM_HAS_HOPPER)
 
 /// What a block has of C, and of its operands in LDS.
-template <unsigned tile_rows, unsigned tile_columns>
-struct TileShape {
+/// `columns_first` and `may_be_shared` are stage 15's.
+template <typename Value, unsigned tile_rows, unsigned tile_columns, bool may_be_shared = false,
+          bool columns_first = false, bool each_step_in_fp32 = false>
+struct ModelTile {
   static constexpr unsigned rows = tile_rows;
   static constexpr unsigned columns = tile_columns;
-  static constexpr unsigned depth = 64;
-  static constexpr unsigned groups = rows / 64;           ///< of four warps, which multiply
-  static constexpr unsigned threads = groups * 128 + 32;  ///< and a warp that copies
-  static constexpr unsigned row_bytes = depth * 2;        ///< of a box: 64 values of 16 bits
-  static constexpr unsigned boxes = (columns + 63) / 64;  ///< of a tile of B, 64 columns each
+  static constexpr bool by_columns = columns_first;  ///< a group has 64 columns and all rows
+  static constexpr Operands operands = by_columns ? Operands::columns_first : Operands::rows_first;
+  static constexpr unsigned groups = (by_columns ? columns : rows) / 64;  ///< of four warps
+  static constexpr unsigned group_threads = 128;
+  static constexpr unsigned threads = groups * group_threads + 32;  ///< and a warp that copies
+  /// Blocks may share it, each with its part of k.
+  static constexpr bool is_shared = may_be_shared;
+  /// Of tiles, before the next column.
+  static constexpr unsigned rows_at_once = is_shared ? 2048 / rows : 8;
+  static constexpr unsigned sums = (by_columns ? rows : columns) / 2;  ///< of a thread
+  static constexpr unsigned row_bytes = 128;                           ///< of a box
+  static constexpr unsigned depth = row_bytes / sizeof(Value);
+  /// B is stored column by column, k along its rows, as A does.
+  static constexpr bool b_along_k = gemm::has_b_by_columns<Value>;
+  static constexpr unsigned boxes = b_along_k ? 1 : (columns + 63) / 64;  ///< of a tile of B
+  /// The sums of each step are added up outside the instruction, which keeps fewer bits.
+  static constexpr bool adds_steps = each_step_in_fp32;
   static constexpr unsigned a_bytes = rows * row_bytes;
-  static constexpr unsigned b_bytes = boxes * 64 * row_bytes;
-  // C on its way to memory: so many columns at once, in boxes that hold nothing else. (Of B what a
-  // box has too much is not read; boxes of 32 columns, in rows of 64 bytes, made wgmma slower.)
-  static constexpr unsigned c_box_rows = 64;
-  static constexpr unsigned c_box_columns = columns % 64 == 0 ? 64 : 32;
-  static constexpr unsigned stored_columns = columns == 256 ? 128 : columns;
-  static constexpr unsigned c_bytes = 64 * stored_columns * 2;  ///< of a group
+  // Of B what a box has too much is not read; boxes of 32 columns made wgmma slower.
+  static constexpr unsigned b_bytes = (b_along_k ? columns : boxes * 64) * row_bytes;
+  // A group's part of C on its way to memory: so many columns at once, in boxes.
+  static constexpr unsigned c_box_rows = by_columns ? rows : 64;
+  static constexpr unsigned c_box_columns = by_columns || columns % 64 == 0 ? 64 : 32;
+  static constexpr unsigned stored_columns = by_columns ? 64 : columns == 256 ? 128 : columns;
+  static constexpr unsigned c_bytes = c_box_rows * stored_columns * 2;
   // LDS: 227 KiB less what barriers take; tiles begin at multiples of 1024 bytes.
   static constexpr unsigned room = 226 * 1024 - 1024;
   static constexpr unsigned places = std::min(8U, (room - groups * c_bytes) / (a_bytes + b_bytes));
@@ -59,7 +76,7 @@ enum class Store {
   by_lanes,   ///< by the lanes that have them
 };
 
-/// Where a value of a group's part of C lies in LDS, as the swizzle of tensor copies wants it.
+/// Where a value of a group's part of C is in LDS, as the swizzle of tensor copies wants it.
 template <typename Tile>
 __device__ unsigned place_in_c(unsigned row, unsigned column) {
   constexpr unsigned pieces = Tile::c_box_columns / 8;  // of 16 bytes in a row of a box
@@ -90,31 +107,52 @@ __device__ void store_rows(const unsigned char* c_tile, unsigned warp, unsigned 
   }
 }
 
-/// One sum, or two neighbours: floats at once, where they may be.
-template <typename Result>
-__device__ void store_two(Result* c, bool has_second, float alpha, float first, float second,
-                          float beta) {
-  if constexpr (std::is_same_v<Result, float>) {
-    if (has_second && beta == 0 && reinterpret_cast<std::uintptr_t>(c) % sizeof(float2) == 0) {
-      *reinterpret_cast<float2*>(c) = {alpha * first, alpha * second};
-      return;
+/// `part` of a group's sums, rounded, to its place in LDS.
+template <typename Tile, typename Result>
+__device__ void put_into_lds(unsigned char* c_tile, const float (&sums)[Tile::sums], unsigned part,
+                             unsigned warp, unsigned lane, float alpha) {
+  constexpr unsigned times = (Tile::by_columns ? Tile::rows : Tile::stored_columns) / 16;
+#pragma unroll
+  for (unsigned i = 0; i < times; ++i) {  // four matrices of 8 x 8
+    const unsigned first = (part * times + i) * 8;
+    const auto pair = [&](unsigned j) {
+      return two_of<Result>(alpha * sums[first + j], alpha * sums[first + j + 1]);
+    };
+    if constexpr (Tile::by_columns) {
+      const unsigned row = i * 16 + lane / 16 * 8 + lane % 8;
+      store_transposed(c_tile + place_in_c<Tile>(row, warp * 16 + lane / 8 % 2 * 8), pair(0),
+                       pair(2), pair(4), pair(6));
+    } else {
+      store_matrices(c_tile + place_in_c<Tile>(warp * 16 + lane % 16, i * 16 + lane / 16 * 8),
+                     pair(0), pair(2), pair(4), pair(6));
     }
   }
-  store_result(c, alpha, first, beta);
-  if (has_second) {
-    store_result(c + 1, alpha, second, beta);
-  }
+}
+
+/// Adds the products of a step's part, 32 bytes along k, to a group's sums.
+template <typename Tile, typename Value>
+__device__ void multiply_part(float (&sums)[Tile::sums], const unsigned char* a,
+                              const unsigned char* b, unsigned group, unsigned part, bool add) {
+  constexpr unsigned group_bytes = 64 * Tile::row_bytes;  // 64 rows of A, or columns of B
+  constexpr unsigned part_bytes = Tile::b_along_k ? 32 : 16 * Tile::row_bytes;  // of B
+  const unsigned of_group = group * group_bytes;
+  const std::uint64_t rows = descriptor_of(a + (Tile::by_columns ? 0 : of_group) + part * 32, 0);
+  const std::uint64_t columns =
+      descriptor_of(b + (Tile::by_columns ? of_group : 0) + part * part_bytes,
+                    Tile::by_columns || Tile::b_along_k ? 0 : Tile::b_bytes / Tile::boxes);
+  multiply<Value, Tile::operands>(sums, Tile::by_columns ? columns : rows,
+                                  Tile::by_columns ? rows : columns, add);
 }
 
 template <typename Tile, typename Value, typename Result>
 static __global__ void __launch_bounds__(Tile::threads)
-    tile_by_model_kernel(const __grid_constant__ TensorMap a_map,
-                         const __grid_constant__ TensorMap b_map,
-                         const __grid_constant__ TensorMap c_map, TileOrder order, Extents extents,
-                         float alpha, float beta, Store store, Result* c) {
+    model_tiles_kernel(const __grid_constant__ TensorMap a_map,
+                       const __grid_constant__ TensorMap b_map,
+                       const __grid_constant__ TensorMap c_map, TileOrder order, Parts parts,
+                       Extents extents, float alpha, float beta, Store store, Result* c) {
 #if defined(HGEMM_IN_HOPPER_CODE)
   constexpr unsigned places = Tile::places;
-  constexpr unsigned group_threads = 128;
+  constexpr unsigned group_threads = Tile::group_threads;
   extern __shared__ unsigned char lds[];
   // The swizzle goes by addresses: tiles begin at multiples of 1024 bytes.
   unsigned char* const a_tiles = lds + (1024 - lds_address(lds) % 1024) % 1024;
@@ -124,6 +162,8 @@ static __global__ void __launch_bounds__(Tile::threads)
   const unsigned group = threadIdx.x / group_threads;
   const unsigned in_group = threadIdx.x % group_threads;
   const unsigned steps = (extents.k + Tile::depth - 1) / Tile::depth;
+  const unsigned tiles = order.rows * order.columns;
+  const unsigned parts_count = Tile::is_shared ? parts.count : 1;
   unsigned count = 0;  // of steps, over all tiles
   if (group == Tile::groups && in_group == 0) {
     prefetch_map(&a_map);
@@ -139,17 +179,24 @@ static __global__ void __launch_bounds__(Tile::threads)
   wait_for_kernel_before();
   if (group == Tile::groups) {
     if (in_group == 0) {
-      for (unsigned t = blockIdx.x; t < order.rows * order.columns; t += gridDim.x) {
-        const uint2 tile = tile_at(order, t);
-        for (unsigned step = 0; step < steps; ++step, ++count) {
+      for (unsigned t = blockIdx.x; t < tiles * parts_count; t += gridDim.x) {
+        const uint2 tile = tile_at<Tile::rows_at_once>(order, t % tiles);
+        const unsigned part = t / tiles;
+        const unsigned end = steps * (part + 1) / parts_count;
+        for (unsigned step = steps * part / parts_count; step < end; ++step, ++count) {
           const unsigned place = count % places;
           wait_for(&empty[place], count / places % 2 ^ 1U);
           arrive_expecting(&full[place], Tile::a_bytes + Tile::b_bytes);
           copy_box(a_tiles + place * Tile::a_bytes, &a_map, step * Tile::depth, tile.x * Tile::rows,
                    &full[place]);
-          for (unsigned box = 0; box < Tile::boxes; ++box) {
-            copy_box(b_tiles + place * Tile::b_bytes + box * Tile::b_bytes / Tile::boxes, &b_map,
-                     tile.y * Tile::columns + box * 64, step * Tile::depth, &full[place]);
+          unsigned char* const b = b_tiles + place * Tile::b_bytes;
+          if constexpr (Tile::b_along_k) {
+            copy_box(b, &b_map, step * Tile::depth, tile.y * Tile::columns, &full[place]);
+          } else {
+            for (unsigned box = 0; box < Tile::boxes; ++box) {
+              copy_box(b + box * Tile::b_bytes / Tile::boxes, &b_map,
+                       tile.y * Tile::columns + box * 64, step * Tile::depth, &full[place]);
+            }
           }
         }
       }
@@ -159,76 +206,97 @@ static __global__ void __launch_bounds__(Tile::threads)
   unsigned char* const c_tile = b_tiles + places * Tile::b_bytes + group * Tile::c_bytes;
   const unsigned lane = threadIdx.x % 32;
   const unsigned warp = in_group / 32;
-  float sums[Tile::columns / 2];
-  for (unsigned t = blockIdx.x; t < order.rows * order.columns; t += gridDim.x) {
-    const uint2 tile = tile_at(order, t);
-    const unsigned first_row = tile.x * Tile::rows + group * 64;
-    const unsigned first_column = tile.y * Tile::columns;
-    for (unsigned step = 0; step < steps; ++step, ++count) {
+  float sums[Tile::sums];
+  [[maybe_unused]] float totals[Tile::adds_steps ? Tile::sums : 1];
+  for (unsigned t = blockIdx.x; t < tiles * parts_count; t += gridDim.x) {
+    const uint2 tile = tile_at<Tile::rows_at_once>(order, t % tiles);
+    const unsigned part = t / tiles;
+    const unsigned tile_row = tile.x * Tile::rows;
+    const unsigned tile_column = tile.y * Tile::columns;
+    const unsigned begin = steps * part / parts_count;
+    const unsigned end = steps * (part + 1) / parts_count;
+    for (unsigned step = begin; step < end; ++step, ++count) {
       const unsigned place = count % places;
       wait_for(&full[place], count / places % 2);
       begin_products();
-      const unsigned char* const a = a_tiles + place * Tile::a_bytes + group * 64 * Tile::row_bytes;
+      const unsigned char* const a = a_tiles + place * Tile::a_bytes;
       const unsigned char* const b = b_tiles + place * Tile::b_bytes;
 #pragma unroll
-      for (unsigned part = 0; part < 4; ++part) {  // of 16 along k
-        multiply<Value>(sums, descriptor_of(a + part * 32, 0),
-                        descriptor_of(b + part * 16 * Tile::row_bytes, Tile::b_bytes / Tile::boxes),
-                        step + part > 0);
+      for (unsigned i = 0; i < 4; ++i) {  // of 32 bytes along k
+        multiply_part<Tile, Value>(sums, a, b, group, i,
+                                   i > 0 || (step > begin && !Tile::adds_steps));
       }
       commit_products();
-      wait_for_products<1>();
-      if (step > 0 && in_group == 0) {
+      if constexpr (Tile::adds_steps) {
+        wait_for_products<0>();
+        if (in_group == 0) {
+          arrive(&empty[place]);
+        }
+#pragma unroll
+        for (unsigned i = 0; i < Tile::sums; ++i) {
+          totals[i] = step > begin ? totals[i] + sums[i] : sums[i];
+        }
+      } else {
+        wait_for_products<1>();
+        if (step > begin && in_group == 0) {
+          arrive(&empty[(count - 1) % places]);
+        }
+      }
+    }
+    if constexpr (Tile::adds_steps) {
+#pragma unroll
+      for (unsigned i = 0; i < Tile::sums; ++i) {
+        sums[i] = totals[i];
+      }
+    } else {
+      wait_for_products<0>();
+      if (in_group == 0) {
         arrive(&empty[(count - 1) % places]);
       }
     }
-    wait_for_products<0>();
-    if (in_group == 0) {
-      arrive(&empty[(count - 1) % places]);
+    if constexpr (Tile::is_shared) {
+      if (parts.count > 1) {
+        add_parts<Tile>(sums, parts, t % tiles, part, extents, tile_row, tile_column, alpha, beta,
+                        c);
+        continue;
+      }
     }
     if (store == Store::by_lanes) {
 #pragma unroll
-      for (unsigned i = 0; i < Tile::columns / 2; i += 2) {
-        const unsigned row = first_row + warp * 16 + lane / 4 + i / 2 % 2 * 8;
-        const unsigned column = first_column + lane % 4 * 2 + i / 4 * 8;
-        if (row < extents.m && column < extents.n) {
-          store_two(c + std::size_t{row} * extents.ldc + column, column + 1 < extents.n, alpha,
-                    sums[i], sums[i + 1], beta);
-        }
+      for (unsigned quad = 0; quad < Tile::sums / 4; ++quad) {
+        store_sums<Tile>(
+            c, extents, place_of_sums<Tile>(tile_row, tile_column, group, warp, lane, quad),
+            {sums[4 * quad], sums[4 * quad + 1], sums[4 * quad + 2], sums[4 * quad + 3]}, alpha,
+            beta);
       }
       continue;
     }
-    if constexpr (std::is_same_v<Value, Result>) {
+    if constexpr (sizeof(Result) == 2) {
+      constexpr unsigned stored_parts = Tile::by_columns ? 1 : Tile::columns / Tile::stored_columns;
+      const unsigned first_row = tile_row + (Tile::by_columns ? 0 : group * 64);
+      const unsigned first_column = tile_column + (Tile::by_columns ? group * 64 : 0);
 #pragma unroll
-      for (unsigned part = 0; part < Tile::columns / Tile::stored_columns; ++part) {
-        const unsigned part_column = first_column + part * Tile::stored_columns;
+      for (unsigned stored = 0; stored < stored_parts; ++stored) {
+        const unsigned column = first_column + stored * Tile::stored_columns;
         if (store == Store::by_copies && in_group == 0) {
           wait_until_stores_have_read();
         }
         barrier_of(group + 1, group_threads);
-#pragma unroll
-        for (unsigned i = 0; i < Tile::stored_columns / 16; ++i) {  // four matrices of 8 x 8
-          const unsigned first = (part * Tile::stored_columns / 16 + i) * 8;
-          const auto pair = [&](unsigned j) {
-            return two_of<Value>(alpha * sums[first + j], alpha * sums[first + j + 1]);
-          };
-          store_matrices(c_tile + place_in_c<Tile>(warp * 16 + lane % 16, i * 16 + lane / 16 * 8),
-                         pair(0), pair(2), pair(4), pair(6));
-        }
+        put_into_lds<Tile, Result>(c_tile, sums, stored, warp, lane, alpha);
         if (store == Store::by_copies) {
           show_lds_to_copies();
         }
         barrier_of(group + 1, group_threads);
         if (store == Store::by_rows) {
-          if (first_row < extents.m && part_column < extents.n) {
+          if (first_row < extents.m && column < extents.n) {
             store_rows<Tile>(c_tile, warp, lane, extents.m - first_row,
-                             min(Tile::stored_columns, extents.n - part_column), extents.ldc,
-                             c + std::size_t{first_row} * extents.ldc + part_column);
+                             min(Tile::stored_columns, extents.n - column), extents.ldc,
+                             c + std::size_t{first_row} * extents.ldc + column);
           }
         } else if (in_group == 0) {
           for (unsigned box = 0; box < Tile::stored_columns / Tile::c_box_columns; ++box) {
-            store_box(&c_map, c_tile + box * 64 * Tile::c_box_columns * 2,
-                      part_column + box * Tile::c_box_columns, first_row);
+            store_box(&c_map, c_tile + box * Tile::c_box_rows * Tile::c_box_columns * 2,
+                      column + box * Tile::c_box_columns, first_row);
           }
         }
       }
@@ -240,149 +308,72 @@ static __global__ void __launch_bounds__(Tile::threads)
 #endif
 }
 
-constexpr unsigned pack_threads = 256;
-constexpr unsigned rows_per_block = 8;
-
-// Two neighbours per thread, of eight rows, whose loads run at the same time.
-template <typename Value>
-static __global__ void __launch_bounds__(pack_threads)
-    pack_kernel(unsigned* __restrict__ to, unsigned to_pairs, const Value* __restrict__ from,
-                unsigned rows, unsigned columns, unsigned from_pitch) {
-  const unsigned pair = blockIdx.x * pack_threads + threadIdx.x;
-  const unsigned first_row = blockIdx.y * rows_per_block;
-  if (pair < to_pairs) {
-#pragma unroll
-    for (unsigned i = 0; i < rows_per_block; ++i) {
-      if (first_row + i < rows) {
-        const Value* const at = from + std::size_t{first_row + i} * from_pitch + 2 * pair;
-        const unsigned low = 2 * pair < columns ? at[0].bits : 0;
-        const unsigned high = 2 * pair + 1 < columns ? at[1].bits : 0;
-        to[std::size_t{first_row + i} * to_pairs + pair] = low | high << 16U;
-      }
-    }
-  }
-}
-
-// Rows for tensor copies: 16 bytes are 8 values, of which a copy to memory always stores all.
-inline unsigned whole_pitch(std::uint64_t columns) {
-  return static_cast<unsigned>((columns + 7) / 8 * 8);
-}
-template <typename Value>
-bool has_whole_rows(const Value* matrix, unsigned columns, unsigned pitch) {
-  return columns % 8 == 0 && pitch % 8 == 0 && reinterpret_cast<std::uintptr_t>(matrix) % 16 == 0;
-}
-
-// The matrix, or a copy of it in the workspace, which then begins behind it.
-template <typename Value>
-const Value* with_whole_rows(const Value* matrix, unsigned rows, unsigned columns, unsigned& pitch,
-                             Value*& workspace) {
-  if (has_whole_rows(matrix, columns, pitch) || rows == 0 || columns == 0) {
-    return matrix;
-  }
-  Value* const copy = workspace;
-  const unsigned from_pitch = pitch;
-  pitch = whole_pitch(columns);
-  workspace += std::size_t{rows} * pitch;
-  hipscope::launch(
-      pack_kernel<Value>,
-      {.grid = dim3(blocks_of(pitch / 2, pack_threads), blocks_of(rows, rows_per_block)),
-       .block = dim3(pack_threads)},
-      reinterpret_cast<unsigned*>(copy), pitch / 2, matrix, rows, columns, from_pitch);
-  return copy;
-}
-
-// With k = 0 both operands are zeros in the workspace, 8 deep.
-inline std::uint64_t tile_by_model_workspace(const Extents& e) {
-  const std::uint64_t k = std::max(8U, e.k);
-  return sizeof(Half) * (e.m * std::uint64_t{whole_pitch(k)} + k * whole_pitch(e.n));
-}
-
-/// Of operands with whole rows. Where it `overlaps`, the kernel begins before the one before ends.
+/// Of operands with whole rows: a block for each tile or part of one, or one for each SM. The
+/// kernel begins before the one before it ends.
 template <typename Tile, typename Value, typename Result>
-void enqueue_tile_shape(const gemm::Product<Value, Result>& product, bool overlaps) {
-  constexpr auto kernel = tile_by_model_kernel<Tile, Value, Result>;
-  static const bool has_room = [] {
-    hipscope::check(hipFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                                        hipFuncAttributeMaxDynamicSharedMemorySize,
-                                        Tile::lds_bytes));
-    return true;
-  }();
-  static_cast<void>(has_room);
+void enqueue_model_tile(const gemm::Product<Value, Result>& product, const Parts& parts) {
+  static const auto kernel =
+      hipscope::allow_lds(model_tiles_kernel<Tile, Value, Result>, Tile::lds_bytes);
   const Extents& e = product.extents;
   const TileOrder order = {.rows = blocks_of(e.m, Tile::rows),
                            .columns = blocks_of(e.n, Tile::columns)};
-  const TensorMap a_map = map_of(product.a, e.m, e.k, e.lda, Tile::rows, 64);
+  const TensorMap a_map = map_of(product.a, e.m, e.k, e.lda, Tile::rows, Tile::depth);
+  const TensorMap b_map = Tile::b_along_k
+                              ? map_of(product.b, e.n, e.k, e.ldb, Tile::columns, Tile::depth)
+                              : map_of(product.b, e.k, e.n, e.ldb, Tile::depth, 64);
   TensorMap c_map = a_map;  // of any matrix, where no copy stores
   Store store = Store::by_lanes;
-  if constexpr (std::is_same_v<Value, Result>) {
+  if constexpr (sizeof(Result) == 2) {
     if (product.beta == 0) {
       store = Store::by_rows;
       if (has_whole_rows(product.c, e.n, e.ldc)) {
         store = Store::by_copies;
-        c_map = map_of(product.c, e.m, e.n, e.ldc, 64, Tile::c_box_columns);
+        c_map = map_of(product.c, e.m, e.n, e.ldc, Tile::c_box_rows, Tile::c_box_columns);
       }
     }
   }
-  launch_clusters(kernel,
-                  {.grid = dim3(std::min(order.rows * order.columns, compute_units())),
-                   .block = dim3(Tile::threads),
-                   .lds_bytes = Tile::lds_bytes},
-                  dim3(1), overlaps, a_map, map_of(product.b, e.k, e.n, e.ldb, 64, 64), c_map,
-                  order, e, product.alpha, product.beta, store, product.c);
+  launch_clusters(
+      kernel,
+      {.grid = dim3(std::min(order.rows * order.columns * parts.count, compute_units())),
+       .block = dim3(Tile::threads),
+       .lds_bytes = Tile::lds_bytes},
+      dim3(1), true, a_map, b_map, c_map, order, parts, e, product.alpha, product.beta, store,
+      product.c);
 }
 
 template <typename Value, typename Result>
-using EnqueueTile = void (*)(const gemm::Product<Value, Result>&, bool overlaps);
+using EnqueueTile = void (*)(const gemm::Product<Value, Result>&, const Parts&);
 
-/// In the order of `tile_sizes`.
-template <typename Value, typename Result, std::size_t... i>
+/// For each tile of a table of them.
+template <typename Value, typename Result, const auto& sizes, bool is_shared, std::size_t... i>
 constexpr std::array<EnqueueTile<Value, Result>, sizeof...(i)> enqueues_of(
     std::index_sequence<i...>) {
-  return {
-      enqueue_tile_shape<TileShape<tile_sizes[i].rows, tile_sizes[i].columns>, Value, Result>...};
+  return {enqueue_model_tile<
+      ModelTile<Value, sizes[i].rows, sizes[i].columns, is_shared, sizes[i].by_columns>, Value,
+      Result>...};
 }
 
-template <typename Value, typename Result>
-void enqueue_tile_by_model(const gemm::Stage<Value, Result>&,
-                           const gemm::Product<Value, Result>& original) {
+inline void enqueue_tile_by_model(const Stage&, const Product& product) {
   static constexpr auto enqueues =
-      enqueues_of<Value, Result>(std::make_index_sequence<std::size(tile_sizes)>());
-  gemm::Product<Value, Result> product = original;
-  Extents& e = product.extents;
-  auto* workspace = static_cast<Value*>(product.workspace);
-  if (e.k == 0) {
-    e.k = e.lda = 8;
-    e.ldb = whole_pitch(e.n);
-    product.a = workspace;
-    product.b = workspace + std::size_t{e.m} * e.lda;
-  }
-  product.a = with_whole_rows(product.a, e.m, e.k, e.lda, workspace);
-  product.b = with_whole_rows(product.b, e.k, e.n, e.ldb, workspace);
-  enqueues[best_tile(e.m, e.n, e.k, compute_units())](product, true);
+      enqueues_of<Half, Half, tile_sizes, false>(std::make_index_sequence<std::size(tile_sizes)>());
+  const Extents& e = product.extents;
+  enqueues[best_tile(e.m, e.n, std::max(8U, e.k), compute_units())](
+      with_whole_rows(product, product.workspace, pack<Half>), {});
 }
 
 #endif
 
-template <typename Value = Half, typename Result = Value>
-gemm::Stage<Value, Result> tile_by_model_stage() {
-  gemm::Stage<Value, Result> stage{.technique = "a tile by what LDS gives, launches overlap",
-                                   .tiles = {.block_rows = 128,
-                                             .block_columns = 256,
-                                             .depth = 64,
-                                             .threads = 288,
-                                             .thread_rows = 64,
-                                             .thread_columns = 256},
-                                   .unit = gemm::Unit::matrix,
-                                   .any_size = true,
-                                   .is_contender = true};
+inline Stage tile_by_model_stage() {
+  Stage stage = hopper_stage("a tile by what LDS gives, launches overlap", 128, 256, 288);
+  stage.any_size = true;
+  stage.is_contender = true;
 #if defined(HGEMM_HAS_HOPPER)
-  using Tile = TileShape<128, 256>;
+  using Tile = ModelTile<Half, 128, 256>;
   stage.dynamic_lds_bytes = Tile::lds_bytes;
-  stage.kernel = reinterpret_cast<const void*>(tile_by_model_kernel<Tile, Value, Result>);
-  stage.enqueue = enqueue_tile_by_model<Value, Result>;
-  stage.workspace_bytes = tile_by_model_workspace;
+  stage.kernel = reinterpret_cast<const void*>(model_tiles_kernel<Tile, Half, Half>);
+  stage.enqueue = enqueue_tile_by_model;
+  stage.workspace_bytes = whole_rows_workspace;
 #endif
-  stage.is_on = has_hopper_kernels;
   return stage;
 }
 

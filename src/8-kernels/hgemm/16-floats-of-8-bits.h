@@ -1,21 +1,21 @@
 // Floats of 8 bits (E4M3): the same tiles hold twice as many, and the instruction multiplies them
 // at twice the rate.
 //
-// Against 15: 128 bytes of a row are 128 values of k. B lies column by column, with k along its
-// memory as along A's (the library's "TN"): wgmma turns an operand of 16 bits on its way, and none
-// of 8. C is FP16 or FP32.
-// The registers of the sums hold FP32, but the instruction keeps 13 bits of what it adds (chapter 2
-// measures it): a long sum loses what is small beside it. That is the first of two kernels, as fast
-// as can be; the second one takes the sums of every 128 of k out of the instruction, and adds them
-// in FP32. For that its tile is half as large: a lane has each sum twice.
-// On the H200, 4096^3, C in FP16: 97.3 us, 0.98 x cuBLASLt with fast sums; with sums in FP32
-// 144.2 us, 0.71 x cuBLASLt's default.
+// Against 15: 128 bytes of a row are 128 values of k. B is stored column by column, with k along
+// its memory as along A's (the library's "TN"): wgmma turns an operand of 16 bits on its way, and
+// none of 8. C is FP16 or FP32. The registers of the sums hold FP32, but the instruction keeps 13
+// bits of what it adds (chapter 2 measures it): a long sum loses what is small beside it. That is
+// the first of two kernels, as fast as can be; the second one takes the sums of every 128 of k out
+// of the instruction, and adds them in FP32. For that its tile is half as large: a lane has each
+// sum twice. On the H200, 4096^3, C in FP16: 97.3 us, 0.98 x cuBLASLt with fast sums; with sums in
+// FP32 144.2 us, 0.71 x cuBLASLt's default.
 #pragma once
 
 #include <vector>
 
 #include "15-columns-and-parts.h"
 #include "stage.h"
+#include "tile_places.h"
 
 namespace hgemm {
 
@@ -36,27 +36,19 @@ static __global__ void __launch_bounds__(256)
   store_result(c + std::size_t{row} * extents.ldc + column, alpha, sum, beta);
 }
 
-/// By the tiles of rung 15, of which each block has whole ones.
+/// By the tiles of stage 15, of which each block has whole ones.
 template <bool adds_steps, typename Result>
 gemm::Stage<E4M3, Result> tiles_of_8_bits_stage(const char* technique) {
   constexpr unsigned columns = adds_steps ? 128 : 256;
-  gemm::Stage<E4M3, Result> stage{.technique = technique,
-                                  .tiles = {.block_rows = 128,
-                                            .block_columns = columns,
-                                            .depth = 128,
-                                            .threads = 288,
-                                            .thread_rows = 64,
-                                            .thread_columns = columns},
-                                  .unit = gemm::Unit::matrix};
+  auto stage = hopper_stage<E4M3, Result>(technique, 128, columns, 288);
 #if defined(HGEMM_HAS_HOPPER)
-  using Tile = SplitTile<E4M3, 128, columns, false, adds_steps>;
+  using Tile = ModelTile<E4M3, 128, columns, true, false, adds_steps>;
   stage.dynamic_lds_bytes = Tile::lds_bytes;
-  stage.kernel = reinterpret_cast<const void*>(columns_and_parts_kernel<Tile, E4M3, Result>);
+  stage.kernel = reinterpret_cast<const void*>(model_tiles_kernel<Tile, E4M3, Result>);
   stage.enqueue = [](const gemm::Stage<E4M3, Result>&, const gemm::Product<E4M3, Result>& product) {
-    enqueue_split_tile<Tile>(product, {.count = 1, .sums = nullptr, .arrived = nullptr}, true);
+    enqueue_model_tile<Tile>(product, {.count = 1, .sums = nullptr, .arrived = nullptr});
   };
 #endif
-  stage.is_on = has_hopper_kernels;
   return stage;
 }
 

@@ -1,4 +1,4 @@
-// The last rungs with other formats: bfloat16 in place of halves, C in FP32, and floats of 8 bits.
+// The last stages with other formats: bfloat16 in place of halves, C in FP32, and floats of 8 bits.
 #pragma once
 
 #include <hipscope/hipscope.h>
@@ -9,17 +9,16 @@
 #include <type_traits>
 #include <vector>
 
-#include "../gemm/cases.h"
-#include "../gemm/in_turn.h"
-#include "../gemm/judge.h"
-#include "../gemm/problem.h"
 #include "07-two-lds-buffers.h"
 #include "15-columns-and-parts.h"
 #include "16-floats-of-8-bits.h"
+#include "8-kernels/gemm/cases.h"
+#include "8-kernels/gemm/judge.h"
+#include "8-kernels/gemm/problem.h"
 
 namespace hgemm {
 
-/// The rungs that are there for any format and that the device has.
+/// The stages that are there for any format and that the device has.
 template <typename Value, typename Result>
 std::vector<gemm::Stage<Value, Result>> stages_of_format(const hipscope::Sweep& sweep) {
   std::vector<gemm::Stage<Value, Result>> all;
@@ -60,9 +59,7 @@ void check_awkward(const hipscope::Sweep& sweep, hipscope::Point& point,
     }
     for (const auto& stage : stages) {
       const gemm::Verdict verdict = gemm::judge(stage, problem, what.factors);
-      point.verify(stage.technique + ", " + std::to_string(what.m) + " x " +
-                       std::to_string(what.n) + " x " + std::to_string(what.k),
-                   verdict.wrong, verdict.checked);
+      verify(point, stage.technique + ", " + gemm::name_of_size(what.m, what.n, what.k), verdict);
     }
   }
 }
@@ -80,7 +77,7 @@ void measure_format(hipscope::Sweep& sweep, const std::string& name, double x,
   gemm::Problem<Value, Result> problem(size.m, size.n, size.k, gemm::Values::random, sweep.seed());
   for (const auto& stage : stages) {
     const gemm::Verdict verdict = gemm::judge(stage, problem, gemm::other_factors<Value>);
-    point.verify(stage.technique + ", alpha = 1.5, beta = -0.5", verdict.wrong, verdict.checked);
+    verify(point, stage.technique + ", alpha = 1.5, beta = -0.5", verdict);
   }
   check_awkward(sweep, point, stages, above);
   gemm::measure_in_turn(sweep, point, stages, problem);
@@ -92,7 +89,8 @@ inline void measure_formats(hipscope::Sweep& sweep, const gemm::Extents& size, u
   sweep.headline("rate");
   sweep.note("M=" + std::to_string(size.m) + " N=" + std::to_string(size.n) +
              " K=" + std::to_string(size.k) + "; sums, alpha and beta are FP32");
-  sweep.note("of FP8, B lies column by column, and sums have the bits that the instruction keeps");
+  sweep.note(
+      "of FP8, B is stored column by column, and sums have the bits that the instruction keeps");
   gemm::note_library<BFloat16, float>(sweep, "with FP32 sums");
   sweep.require_memory(gemm::bytes_of_problem<Half, float>(size.m, size.n, size.k), "--m");
   double x = 0;

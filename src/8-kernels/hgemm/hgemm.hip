@@ -11,7 +11,7 @@
 
 #include <string>
 
-#include "../gemm/ladder.h"
+#include "8-kernels/gemm/ladder.h"
 #include "formats.h"
 #include "stages.h"
 

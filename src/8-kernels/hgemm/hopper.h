@@ -1,4 +1,4 @@
-// What NVIDIA's compute capability 9.0 has for rungs 09 and on, a line each: tensor copies (TMA),
+// What NVIDIA's compute capability 9.0 has for stages 09 and on, a line each: tensor copies (TMA),
 // barriers that count bytes, matrix instructions of four warps (wgmma). PTX's manual,
 // chapters 9.7.9 and 9.7.15, has them all.
 #pragma once
@@ -9,7 +9,8 @@
 
 #include <cstdint>
 #include <type_traits>
-#include <utility>
+
+#include "8-kernels/gemm/clusters.h"
 
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
 #include <cuda.h>
@@ -34,6 +35,10 @@ inline bool has_hopper_kernels([[maybe_unused]] const hipscope::DeviceDescriptio
 #define HGEMM_IN_HOPPER_CODE 1
 #endif
 
+using gemm::cluster_barrier;
+using gemm::launch_clusters;
+using gemm::let_next_kernel_begin;
+using gemm::wait_for_kernel_before;
 using hipscope::arrive_expecting;
 using hipscope::copy_box;
 using hipscope::init_barrier;
@@ -54,39 +59,6 @@ TensorMap map_of(const Value* matrix, unsigned rows, unsigned columns, unsigned 
       sizeof(Value) == 2 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_UINT8, matrix,
       rows, columns, pitch, {.rows = box_rows, .columns = box_columns},
       box_columns * sizeof(Value) == 64 ? CU_TENSOR_MAP_SWIZZLE_64B : CU_TENSOR_MAP_SWIZZLE_128B);
-}
-
-/// Enqueues a kernel in clusters of such a shape. Where it `overlaps`, its blocks may begin as
-/// soon as all of the kernel before have said that they may, and that kernel's results are there
-/// only after `wait_for_kernel_before`. Throws DeviceError.
-template <typename... Parameters, typename... Arguments>
-void launch_clusters(void (*kernel)(Parameters...), const hipscope::LaunchShape& shape,
-                     dim3 cluster, bool overlaps, Arguments&&... arguments) {
-  cudaLaunchAttribute attributes[2] = {};
-  attributes[0].id = cudaLaunchAttributeClusterDimension;
-  attributes[0].val.clusterDim = {cluster.x, cluster.y, cluster.z};
-  attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[1].val.programmaticStreamSerializationAllowed = overlaps ? 1 : 0;
-  cudaLaunchConfig_t configuration = {};
-  configuration.gridDim = shape.grid;
-  configuration.blockDim = shape.block;
-  configuration.dynamicSmemBytes = shape.lds_bytes;
-  configuration.stream = shape.stream;
-  configuration.attrs = attributes;
-  configuration.numAttrs = 2;
-  hipscope::check(
-      cudaLaunchKernelEx(&configuration, kernel,
-                         static_cast<Parameters>(std::forward<Arguments>(arguments))...),
-      shape.file, shape.line);
-}
-
-/// SMs of the current device. Throws DeviceError.
-inline unsigned compute_units() {
-  int device = 0;
-  int count = 0;
-  hipscope::check(hipGetDevice(&device));
-  hipscope::check(hipDeviceGetAttribute(&count, hipDeviceAttributeMultiprocessorCount, device));
-  return static_cast<unsigned>(count);
 }
 
 // --- Device side
@@ -172,13 +144,6 @@ __device__ inline void store_transposed(void* row, unsigned first, unsigned seco
 __device__ inline void barrier_of(unsigned number, unsigned threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
 }
-__device__ inline void cluster_barrier() {
-  asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
-}
-/// The next kernel of the stream may begin where it was launched to overlap.
-__device__ inline void let_next_kernel_begin() {
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-}
 /// Counts this block, all of whose threads have been at a barrier: what they stored before is there
 /// for whoever sees the count.
 __device__ inline void arrive_for_all(unsigned* arrived) {
@@ -192,12 +157,6 @@ __device__ inline void wait_for_arrivals(const unsigned* arrived, unsigned count
     asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(arrived) : "memory");
   } while (now < count);
 }
-/// Until the kernel before has ended and its stores are visible; at once if this one was not
-/// launched to overlap.
-__device__ inline void wait_for_kernel_before() {
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-}
-
 __device__ inline unsigned block_of_cluster() {
   unsigned block = 0;
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(block));
@@ -227,7 +186,7 @@ __device__ inline void begin_products() { asm volatile("wgmma.fence.sync.aligned
 __device__ inline void commit_products() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
-/// Until no more than so many groups of products are under way.
+/// Until no more than so many groups of products are in flight.
 template <unsigned groups>
 __device__ void wait_for_products() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(groups) : "memory");

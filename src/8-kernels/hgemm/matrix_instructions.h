@@ -1,15 +1,16 @@
-// Which matrix instruction a device has for values of 16 bits with sums in FP32. Rungs 05 to 07 are
-// kernels for any of them: chapter 2's types say which element of its operands a lane holds, and
-// multiply.
+// Which matrix instruction a device has for values of 16 bits with sums in FP32. Stages 05 to 07
+// are kernels for any of them: hipscope/matrix's types say which element of its operands a lane
+// holds, and multiply.
 #pragma once
 
 #include <cstdlib>
+#include <string>
 #include <type_traits>
 #include <vector>
 
-#include "../../2-compute/matrix_rate/mfma/halves.h"
-#include "../../2-compute/matrix_rate/mma_sync/halves.h"
-#include "../../2-compute/matrix_rate/wmma.h"
+#include "hipscope/matrix/mfma.h"
+#include "hipscope/matrix/mma_sync.h"
+#include "hipscope/matrix/wmma.h"
 #include "stage.h"
 
 namespace hgemm {
@@ -101,16 +102,6 @@ __device__ Piece& piece_at(Value* at) {
   return *reinterpret_cast<Piece*>(at);
 }
 
-/// Nothing is scheduled across this: for gfx1201 clang 22 moves stores to LDS ahead of products
-/// that do not need them, and the wait for what they store with them.
-__device__ inline void keep_order() {
-#if defined(__has_builtin)
-#if __has_builtin(__builtin_amdgcn_sched_barrier)
-  __builtin_amdgcn_sched_barrier(0);
-#endif
-#endif
-}
-
 /// Two halves as one register of an operand holds them.
 __device__ inline unsigned pair_of(Half low, Half high) {
   return low.bits | static_cast<unsigned>(high.bits) << 16;
@@ -120,7 +111,7 @@ template <typename Value>
 __device__ unsigned pair_at(const Value* at) {
   return *reinterpret_cast<const unsigned*>(at);
 }
-/// Eight columns of two rows, to where the pairs of a column lie side by side, columns `pitch`
+/// Eight columns of two rows, to where the pairs of a column are side by side, columns `pitch`
 /// halves apart.
 template <typename Value>
 __device__ void store_pairs(Value* at, unsigned pitch, const Piece& even, const Piece& odd) {
@@ -132,6 +123,91 @@ __device__ void store_pairs(Value* at, unsigned pitch, const Piece& even, const 
   store(2, even.y, odd.y);
   store(4, even.z, odd.z);
   store(6, even.w, odd.w);
+}
+
+/// What a wave has of a block's 128 x 128: `rows` x as many columns as it has lanes.
+template <typename Code>
+struct WaveTile {
+  static constexpr unsigned rows = 64;
+  static constexpr unsigned columns = Code::lanes;
+  static constexpr unsigned down = rows / Code::m;
+  static constexpr unsigned across = columns / Code::n;
+
+  /// The wave's first row and column in its block.
+  __device__ static unsigned first_row() { return threadIdx.x / Code::lanes % 2 * rows; }
+  __device__ static unsigned first_column() { return threadIdx.x / Code::lanes / 2 * columns; }
+
+  __device__ void multiply_add(const typename Code::A (&left)[down],
+                               const typename Code::B (&right)[across]) {
+#pragma unroll
+    for (unsigned i = 0; i < down; ++i) {
+#pragma unroll
+      for (unsigned j = 0; j < across; ++j) {
+        Code::multiply_add(sums[i][j], left[i], right[j]);
+      }
+    }
+  }
+
+  /// Of tiles in LDS, both with k along their rows.
+  template <typename Value, unsigned a_rows, unsigned b_rows, unsigned pitch>
+  __device__ void multiply_add(const Value (&a)[a_rows][pitch], const Value (&b)[b_rows][pitch],
+                               unsigned k) {
+    const unsigned lane = threadIdx.x % Code::lanes;
+    typename Code::A left[down];
+#pragma unroll
+    for (unsigned i = 0; i < down; ++i) {
+#pragma unroll
+      for (unsigned r = 0; r < Code::A::count; ++r) {
+        const matrix_rate::Place at = Code::a_place(lane, 2 * r);
+        left[i].value[r] = pair_at(&a[first_row() + i * Code::m + at.row][k + at.column]);
+      }
+    }
+    typename Code::B right[across];
+#pragma unroll
+    for (unsigned j = 0; j < across; ++j) {
+#pragma unroll
+      for (unsigned r = 0; r < Code::B::count; ++r) {
+        const matrix_rate::Place at = Code::b_place(lane, 2 * r);
+        right[j].value[r] = pair_at(&b[first_column() + j * Code::n + at.column][k + at.row]);
+      }
+    }
+    multiply_add(left, right);
+  }
+
+  /// `c` is where the block's tile begins.
+  template <typename Result>
+  __device__ void store(Result* c, unsigned pitch, float alpha, float beta) const {
+    c += std::size_t{first_row()} * pitch + first_column();
+#pragma unroll
+    for (unsigned i = 0; i < down; ++i) {
+#pragma unroll
+      for (unsigned j = 0; j < across; ++j) {
+#pragma unroll
+        for (unsigned e = 0; e < Code::sum_elements; ++e) {
+          const matrix_rate::Place at = Code::sum_place(threadIdx.x % Code::lanes, e);
+          store_result(c + std::size_t{i * Code::m + at.row} * pitch + j * Code::n + at.column,
+                       alpha, sums[i][j].value[e], beta);
+        }
+      }
+    }
+  }
+
+  typename Code::Sum sums[down][across] = {};
+};
+
+/// A stage by such an instruction.
+template <typename Code, auto kernel, typename Value = Half, typename Result = Value>
+gemm::Stage<Value, Result> matrix_stage(const std::string& what, unsigned depth) {
+  auto stage = gemm::stage_of<Value, kernel, Result>(name_of<Code>() + what, "",
+                                                     {.block_rows = 128,
+                                                      .block_columns = 128,
+                                                      .depth = depth,
+                                                      .threads = 256,
+                                                      .thread_rows = 64,
+                                                      .thread_columns = Code::lanes});
+  stage.unit = gemm::Unit::matrix;
+  stage.is_on = has_instruction<Code>;
+  return stage;
 }
 
 }  // namespace hgemm

@@ -1,11 +1,11 @@
-// Blocks that share a tile of C, each with its part of k, as rung 15 has them: their sums meet in
+// Blocks that share a tile of C, each with its part of k, as stage 15 has them: their sums meet in
 // the workspace.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
-#include "14-tile-by-model.h"
 #include "hopper.h"
 #include "stage.h"
 #include "tile_model.h"
@@ -16,13 +16,29 @@ namespace hgemm {
 
 /// How blocks share tiles.
 struct Parts {
-  unsigned count;     ///< of a tile; 1: nothing is shared
-  float4* sums;       ///< of a tile after the other, of a part after the other
-  unsigned* arrived;  ///< blocks at each tile: 0 before and after
+  unsigned count = 1;           ///< of a tile; 1: nothing is shared
+  float4* sums = nullptr;       ///< of a tile after the other, of a part after the other
+  unsigned* arrived = nullptr;  ///< blocks at each tile: 0 before and after
 };
 
-/// A thread's place in C: four sums that lie together are in two columns of row `row` and in those
-/// of row `row` + 8; by columns the other way round.
+/// One sum, or two neighbours: floats at once, where they may be.
+template <typename Result>
+__device__ void store_two(Result* c, bool has_second, float alpha, float first, float second,
+                          float beta) {
+  if constexpr (std::is_same_v<Result, float>) {
+    if (has_second && beta == 0 && reinterpret_cast<std::uintptr_t>(c) % sizeof(float2) == 0) {
+      *reinterpret_cast<float2*>(c) = {alpha * first, alpha * second};
+      return;
+    }
+  }
+  store_result(c, alpha, first, beta);
+  if (has_second) {
+    store_result(c + 1, alpha, second, beta);
+  }
+}
+
+/// A thread's place in C: four sums that belong together are in two columns of row `row` and in
+/// those of row `row` + 8; by columns the other way round.
 struct SumsPlace {
   unsigned row;
   unsigned column;
@@ -68,7 +84,7 @@ __device__ void add_parts(const float (&sums)[Tile::sums], const Parts& parts, u
                           unsigned first_column, float alpha, float beta, Result* c) {
   constexpr unsigned quads = Tile::sums / 4;  // of a thread
   constexpr unsigned warps = Tile::groups * 4;
-  constexpr unsigned parts_at_once = 16;  // loads under way
+  constexpr unsigned parts_at_once = 16;  // loads in flight
   constexpr unsigned quads_of_tile = Tile::groups * quads * Tile::group_threads;
   const unsigned lane = threadIdx.x % 32;
   const unsigned my_warp = threadIdx.x / 32;

@@ -1,14 +1,15 @@
-// What a rung of this ladder is: halves in, sums in FP32, halves out; the last ones also take
+// What a stage of this ladder is: halves in, sums in FP32, halves out; the last ones also take
 // bfloat16, or floats of 8 bits, and give floats.
 #pragma once
 
 #include <hipscope/half_values.h>
 
-#include "../gemm/stage.h"
+#include "8-kernels/gemm/stage.h"
 
 namespace hgemm {
 
 using gemm::blocks_of;
+using gemm::compute_units;
 using gemm::Extents;
 using gemm::grid_of;
 using gemm::stage_of;

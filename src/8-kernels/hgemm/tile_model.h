@@ -11,11 +11,11 @@ namespace hgemm {
 struct TileSize {
   unsigned rows;
   unsigned columns;
-  /// Four warps have 64 columns and all rows, instead of 64 rows and all columns (rung 15).
+  /// Four warps have 64 columns and all rows, instead of 64 rows and all columns (stage 15).
   bool by_columns = false;
 };
 
-/// The tiles that rung 14 has kernels for.
+/// The tiles that stage 14 has kernels for.
 inline constexpr TileSize tile_sizes[] = {{128, 256}, {128, 192}, {128, 128},
                                           {192, 96},  {64, 128},  {64, 64}};
 
@@ -64,7 +64,7 @@ constexpr std::size_t best_tile(unsigned m, unsigned n, unsigned k, unsigned sms
   return best;
 }
 
-/// The tiles that rung 15 has kernels for.
+/// The tiles that stage 15 has kernels for.
 inline constexpr TileSize split_tile_sizes[] = {{128, 256},       {128, 192},      {128, 128},
                                                 {144, 128, true}, {96, 192, true}, {64, 128, false},
                                                 {80, 64, true},   {64, 64, false}, {16, 128, true}};

@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "extents.h"
-#include "padding_findings.h"
+#include "findings.h"
 #include "reference.h"
 #include "stages.h"
 #include "streams.h"

@@ -30,18 +30,7 @@ static __global__ void __launch_bounds__(read_threads, 1)
   uint4 vector_sum{};
   read_tile_of(vector_sum, vectors + first);
   unsigned sum = (vector_sum.x + vector_sum.y) + (vector_sum.z + vector_sum.w);
-
-  __shared__ unsigned wave_sums[largest_block / smallest_wave];
-  const unsigned lane = threadIdx.x % wave_lanes();
-  const unsigned wave = threadIdx.x / wave_lanes();
-  sum = wave_sum(sum);
-  if (lane == 0) {
-    wave_sums[wave] = sum;
-  }
-  __syncthreads();
-  if (wave == 0) {
-    sum = wave_sum(lane < read_threads / wave_lanes() ? wave_sums[lane] : 0);
-  }
+  sum = block_sum<read_threads>(sum);
   if (threadIdx.x == 0) {
     sums[blockIdx.x] = sum;
   }

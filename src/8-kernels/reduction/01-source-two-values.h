@@ -1,15 +1,15 @@
-// V 2.12, example 12a: 2 values per step. Blocks of 256, one value per thread; the grid is as many
-// blocks as there are values for.
+// fsword73's VEGA64 repository (the source), 2.12, example 12a: 2 values per step. Blocks of 256,
+// one value per thread; the grid is as many blocks as there are values for.
 //
 // Every step reads both its values from LDS and writes their sum back, and ends at a barrier: 8 of
-// them, and one before the first step. V's block ends with its own sum, and stores it only if it is
-// over 9999, so that the compiler cannot leave the work out; which of V's two loops runs is an
-// argument. V's kernel holds both loops, here each is a kernel of its own.
+// them, and one before the first step. Its block ends with its own sum, and stores it only if it is
+// over 9999, so that the compiler cannot leave the work out; which of its two loops runs is an
+// argument. The source's kernel holds both loops, here each is a kernel of its own.
 //
-// Corrected: the sums have an array of their own. In V's the block would store its sum over a value
-// that another block has yet to read (V's values are zeros, so that it never does).
+// Corrected: the sums have an array of their own. In the source's the block would store its sum
+// over a value that another block has yet to read (its values are zeros, so that it never does).
 //
-// On the H200 1137 us for 2^28 values; 233 us, if they were only read (rung 0).
+// On the H200 1137 us for 2^28 values; 233 us, if they were only read (00).
 #pragma once
 
 #include "source_rows.h"

@@ -1,15 +1,15 @@
-// V 2.12, example 12a: 4 values per step. Blocks of 256, one value per thread; the grid is as many
-// blocks as there are values for.
+// fsword73's VEGA64 repository (the source), 2.12, example 12a: 4 values per step. Blocks of 256,
+// one value per thread; the grid is as many blocks as there are values for.
 //
-// Against rung 1: half as many steps, so half as many times does a value go through LDS. V found it
-// 1.7 times as fast on an MI25, with 1 barrier for 9.
+// Against 01: half as many steps, so half as many times does a value go through LDS. The source
+// found it 1.7 times as fast on an MI25, with 1 barrier for 9.
 //
-// Corrected: the barrier after each step, which V left out here: without it a wave of 32 lanes
-// reads what another has yet to write. On V's GPU, with waves of 64, the threads of all steps are
-// one wave, which needs none; so V's gain holds 4 barriers that are paid for here. And as in rung 1
+// Corrected: the barrier after each step, which the source left out here: without it a wave of 32
+// lanes reads what another has yet to write. On its GPU, with waves of 64, the threads of all steps
+// are one wave, which needs none; so its gain holds 4 barriers that are paid for here. And as in 01
 // the sums have an array of their own.
 //
-// On the H200 1007 us: 1.13 times as fast as rung 1.
+// On the H200 1007 us: 1.13 times as fast as 01.
 #pragma once
 
 #include "source_rows.h"

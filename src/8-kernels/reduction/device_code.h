@@ -1,6 +1,6 @@
-// What the rungs of reduction.hip share and none of them is about: the sum of a wave, loads that
-// stay together, and an array as vectors of 16 bytes. `Value` is float or unsigned, whose sums
-// wrap.
+// What the stages of reduction.hip share and none of them is about: the sum of a wave and of a
+// block, loads that stay together, and an array as vectors of 16 bytes. `Value` is float or
+// unsigned, whose sums wrap.
 #pragma once
 
 #include <hip/hip_runtime.h>
@@ -72,14 +72,51 @@ __device__ Value wave_sum(Value sum) {
 #endif
 }
 
+// The sum over the block, in all lanes of its first wave.
+template <unsigned Threads, typename Value>
+__device__ Value block_sum(Value sum) {
+  __shared__ Value wave_sums[largest_block / smallest_wave];
+  const unsigned lane = threadIdx.x % wave_lanes();
+  const unsigned wave = threadIdx.x / wave_lanes();
+  sum = wave_sum(sum);
+  if (lane == 0) {
+    wave_sums[wave] = sum;
+  }
+  __syncthreads();
+  if (wave == 0) {
+    sum = wave_sum(lane < Threads / wave_lanes() ? wave_sums[lane] : Value{});
+  }
+  return sum;
+}
+
 // --- Loads ------------------------------------------------------------------------------------
 
-// All loads before this are under way before anything after it waits for the first. Left to itself,
+// All loads before this are in flight before anything after it waits for the first. Left to itself,
 // clang loads a few at a time where that saves registers.
 __device__ inline void end_of_loads() {
 #if defined(__HIP_DEVICE_COMPILE__)
   __builtin_amdgcn_sched_barrier(0);
 #endif
+}
+
+// The sum of a thread's values: `Loads` of its block's tile, of which those from `count` on do not
+// count; the last one is loaded in their place, so that no load depends on a branch.
+template <unsigned Threads, unsigned Loads, typename Value>
+__device__ Value sum_of_loads(const Value* values, std::uint64_t count) {
+  const std::uint64_t first = std::uint64_t{blockIdx.x} * (Threads * Loads) + threadIdx.x;
+  Value loaded[Loads];
+#pragma unroll
+  for (unsigned i = 0; i < Loads; ++i) {
+    const std::uint64_t at = first + i * Threads;
+    loaded[i] = values[at < count ? at : count - 1];
+  }
+  end_of_loads();
+  Value sum{};
+#pragma unroll
+  for (unsigned i = 0; i < Loads; ++i) {
+    sum += first + i * Threads < count ? loaded[i] : Value{};
+  }
+  return sum;
 }
 
 // --- Vectors ----------------------------------------------------------------------------------
@@ -96,7 +133,7 @@ __device__ void add(Access& sum, const Access& other) {
 }
 
 // Adds the first 2 * `Half` vectors up, into the first one. (As a loop of its own the tree is not
-// unrolled for gfx900 with 16 vectors, which then lie in scratch.)
+// unrolled for gfx900 with 16 vectors, which then are in scratch.)
 template <unsigned Half, typename Access>
 __device__ void add_halves(Access* vectors) {
   if constexpr (Half > 0) {
@@ -108,7 +145,7 @@ __device__ void add_halves(Access* vectors) {
   }
 }
 
-// An array as vectors on their own boundaries, and what is left over before and behind them.
+// An array as vectors on their own boundaries, and what is left over before and after them.
 template <typename Value>
 struct Vectors {
   const Vector<Value>* vectors;
@@ -145,6 +182,48 @@ __device__ Value sum_ends(const Vectors<Value>& input) {
     sum += input.tail[threadIdx.x];
   }
   return sum;
+}
+
+// Adds `Loads` vectors to `sum`: all loads first, then a tree. Those from `end` on do not count;
+// they are loaded from `at`, which is before it, so that no load depends on a branch.
+template <unsigned Threads, unsigned Loads, bool Whole, typename Access>
+__device__ void add_tile(Access& sum, const Access* vectors, std::uint64_t at,
+                         [[maybe_unused]] std::uint64_t end) {
+  Access loaded[Loads];
+#pragma unroll
+  for (unsigned i = 0; i < Loads; ++i) {
+    const std::uint64_t place = at + i * Threads;
+    loaded[i] = vectors[Whole || place < end ? place : at];
+  }
+  end_of_loads();
+#pragma unroll
+  for (unsigned i = 0; i < Loads; ++i) {
+    if (!Whole && at + i * Threads >= end) {
+      loaded[i] = Access{};
+    }
+  }
+  add_halves<Loads / 2>(loaded);
+  add(sum, loaded[0]);
+}
+
+// Sums tile `first` of `Loads` vectors per thread, then the one `step` further, and so on; the last
+// tile may be a part.
+template <unsigned Threads, unsigned Loads, typename Value>
+__device__ Value sum_tiles(const Vectors<Value>& input, unsigned first, unsigned step) {
+  constexpr unsigned tile_vectors = Threads * Loads;
+  const auto whole_tiles = static_cast<unsigned>(input.count / tile_vectors);
+  Vector<Value> sum{};
+  unsigned tile = first;
+#pragma unroll 1
+  for (; tile < whole_tiles; tile += step) {
+    add_tile<Threads, Loads, true>(sum, input.vectors,
+                                   std::uint64_t{tile} * tile_vectors + threadIdx.x, input.count);
+  }
+  const std::uint64_t at = std::uint64_t{tile} * tile_vectors + threadIdx.x;
+  if (tile == whole_tiles && at < input.count) {
+    add_tile<Threads, Loads, false>(sum, input.vectors, at, input.count);
+  }
+  return (sum.x + sum.y) + (sum.z + sum.w);
 }
 
 }  // namespace hipscope::reduction

@@ -1,21 +1,21 @@
 // How fast can many values be summed, and what does each way to do it cost?
 //
-// Every value must be read once, so a kernel that only reads is the limit. The rungs, a file each:
-//   01, 02 12a 2, 4 values per step  V's kernels: one value per thread; a block's tree in LDS adds
-//   up
-//                                    so many per step, and ends with the block's sum
-//   03 ... 05 2, 4, 8 values per step   ours, which like all that follow leave the one total
-//   04.1, 04.2                      4 values per step with the barriers of 2, or the round trips
-//   06 first add on load            two values per thread: the first addition before the tree
-//   07 wave shuffle                 the tree goes through registers, LDS only joins the waves
-//   08 vector load                  16 bytes per thread in one load
-//   09 eight vector loads           under way at once: 128 bytes per thread
-//   10 grid stride                  no more blocks than fit at once; each goes on by a whole grid
-//   11 single pass, atomic add      the blocks add their sums to the total, which starts as 0
-//   12 single pass, last block      the block that finishes last adds up the sums of all
-//   13 single pass, early ticket    each block draws its ticket before it loads; the last waits
-// Up to `grid stride` a second launch of the same kernel sums the blocks' sums, and further ones
-// until one is left. V is fsword73/HIP-Performance-Optmization-on-VEGA64, section 2.12.
+// Every value must be read once, so a kernel that only reads is the limit (00). The question is
+// fsword73's (HIP-Performance-Optmization-on-VEGA64, 2.12; below, the source). The stages, a file
+// for each idea:
+//   01, 02      the source's kernels, 12a: one value per thread; a block's tree in LDS adds up 2 or
+//               4 per step, and ends with the block's sum
+//   03          2, 4, 8 values per step: ours, which like all that follow leave the one total
+//   03.1, 03.2  4 values per step with the barriers of 2, or the round trips
+//   04          two values per thread: the first addition before the tree
+//   05          the tree goes through registers, LDS only joins the waves
+//   06          16 bytes per thread in one load; eight of them in flight at once; no more blocks
+//               than fit at once, each goes on by a whole grid
+//   07          one pass: the blocks add their sums to the total, which starts as 0
+//   08          the block that finishes last adds up the sums of all
+//   09          each block draws its ticket before it loads; the last waits
+// Up to 06 a second launch of the same kernel sums the blocks' sums, and further ones until one is
+// left.
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
@@ -26,8 +26,8 @@
 
 #include "data.h"
 #include "exactness.h"
+#include "findings.h"
 #include "measuring.h"
-#include "reduction_findings.h"
 #include "source_rows.h"
 #include "stages.h"
 #include "vendor.h"
@@ -170,11 +170,11 @@ void measure_block_size(Sweep& sweep, Array<float>& array) {
   auto point = sweep.point(std::to_string(Threads), Threads);
   const Checked<float> exact = with_reference(point, array);
   const double two =
-      measure_tree(sweep, point, exact, "2 values ", two_values_stage<float, Threads>());
+      measure_tree(sweep, point, exact, "2 values ", values_per_step_stage<float, 2, Threads>());
   const double four =
-      measure_tree(sweep, point, exact, "4 values ", four_values_stage<float, Threads>());
+      measure_tree(sweep, point, exact, "4 values ", values_per_step_stage<float, 4, Threads>());
   const double eight =
-      measure_tree(sweep, point, exact, "8 values ", eight_values_stage<float, Threads>());
+      measure_tree(sweep, point, exact, "8 values ", values_per_step_stage<float, 8, Threads>());
   point.value("speed-up of 4 on 2", two / four, "times");
   point.value("speed-up of 8 on 4", four / eight, "times");
 }
@@ -207,10 +207,10 @@ void measure_barriers(Sweep& sweep, std::uint64_t count) {
     point.value("barriers", stage.barriers, "per block");
     point.value("round trips", round_trips, "per block");
   };
-  row("2 values: 8 barriers, 8 round trips", 1, 8, two_values_stage<float>());
+  row("2 values: 8 barriers, 8 round trips", 1, 8, values_per_step_stage<float, 2>());
   row("4 values: 8 barriers, 4 round trips", 2, 4, four_values_eight_barriers_stage<float>());
   row("4 values: 4 barriers, 8 round trips", 3, 8, four_values_eight_round_trips_stage<float>());
-  row("4 values: 4 barriers, 4 round trips", 4, 4, four_values_stage<float>());
+  row("4 values: 4 barriers, 4 round trips", 4, 4, values_per_step_stage<float, 4>());
 }
 
 // --- Sweep: shapes ----------------------------------------------------------------------------
@@ -231,18 +231,18 @@ void measure_shape(Sweep& sweep, const Checked<float>& exact, double& row) {
         std::to_string(Threads) + " x " + std::to_string(Loads) +
             (tiles > 0 ? ", tiles per block: " + std::to_string(tiles) : ", blocks that fit"),
         ++row);
-    const Deal deal = {.tiles_per_block = tiles};
+    const Spread spread = {.tiles_per_block = tiles};
     measure_finish(sweep, point, exact, "last block",
-                   last_block_stage<float, Threads, Loads>(deal));
+                   last_block_stage<float, Threads, Loads>(spread));
     measure_finish(sweep, point, exact, "early ticket",
-                   early_ticket_stage<float, Threads, Loads>(deal));
+                   early_ticket_stage<float, Threads, Loads>(spread));
   }
 }
 
 void measure_shapes(Sweep& sweep, std::uint64_t count) {
   sweep.axis({.name = "shape"});
   sweep.headline("early ticket");
-  sweep.note("single pass; threads x loads of 16 bytes under way in each");
+  sweep.note("single pass; threads x loads of 16 bytes in flight in each");
   require_values(sweep, count, "--values");
   Array<float> array(sweep, Data::small_integers, count);
   auto point = sweep.point("read", 0);

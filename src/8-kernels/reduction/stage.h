@@ -1,4 +1,4 @@
-// How the rungs of reduction.hip become stages: how many blocks sum an array, in how many
+// How the kernels of reduction.hip become stages: how many blocks sum an array, in how many
 // launches, and how many additions in a row a value then goes through.
 #pragma once
 
@@ -48,7 +48,7 @@ struct Stage {
   std::function<int()> blocks_per_unit;
 };
 
-// What lies between two launches of a kernel.
+// What is between two launches of a kernel.
 struct Pass {
   std::uint64_t count;  // values that it sums
   unsigned blocks;
@@ -102,10 +102,10 @@ int resident_blocks(Kernel kernel, unsigned threads) {
   return blocks;
 }
 
-// --- Rungs that load single values ------------------------------------------------------------
+// --- Stages that load single values ------------------------------------------------------------
 
 template <typename Value>
-struct ScalarRung {
+struct ScalarStage {
   std::string name;
   void (*kernel)(const Value*, std::uint64_t, Value*);
   unsigned threads;   // of a block
@@ -115,23 +115,23 @@ struct ScalarRung {
 };
 
 template <typename Value>
-Stage<Value> scalar_stage(const ScalarRung<Value>& rung) {
+Stage<Value> scalar_stage(const ScalarStage<Value>& shape) {
   const auto blocks_for = [=](std::uint64_t count) {
-    return static_cast<unsigned>(divide_up(count, std::uint64_t{rung.threads} * rung.loads));
+    return static_cast<unsigned>(divide_up(count, std::uint64_t{shape.threads} * shape.loads));
   };
   const auto run = [=](const Value* values, const Pass& pass, Value* sums) {
-    launch(rung.kernel, {.grid = dim3(pass.blocks), .block = dim3(rung.threads)}, values,
+    launch(shape.kernel, {.grid = dim3(pass.blocks), .block = dim3(shape.threads)}, values,
            pass.count, sums);
   };
-  return {.name = rung.name,
+  return {.name = shape.name,
           .prepare =
               [=](const Sweep&, const Array<Value>& array) {
                 return job_of(array, passes_over(array.count(), blocks_for), run,
-                              [=](const Pass&) { return rung.depth + rung.loads; });
+                              [=](const Pass&) { return shape.depth + shape.loads; });
               },
-          .barriers = rung.barriers,
-          .bytes_at_once = rung.threads * rung.loads * unsigned{sizeof(Value)},
-          .blocks_per_unit = [=] { return resident_blocks(rung.kernel, rung.threads); }};
+          .barriers = shape.barriers,
+          .bytes_at_once = shape.threads * shape.loads * unsigned{sizeof(Value)},
+          .blocks_per_unit = [=] { return resident_blocks(shape.kernel, shape.threads); }};
 }
 
 // Steps of a tree that adds up `fan` of `threads` values in each, and the additions in a row.
@@ -149,18 +149,18 @@ inline TreeShape tree_shape(unsigned threads, unsigned fan) {
   return shape;
 }
 
-// --- Rungs that load vectors ------------------------------------------------------------------
+// --- Stages that load vectors ------------------------------------------------------------------
 
-// How the tiles of an array are dealt out: so many to each block, or to as many blocks as fit at
-// once.
-struct Deal {
+// How the tiles of an array are spread over blocks: a number for each, or over as many blocks as
+// fit at once.
+struct Spread {
   unsigned tiles_per_block;  // 0: as many blocks as fit, each with as many tiles as the others
   // Of a block, if not 0, where so few make so many rounds of blocks that it matters little how
   // full the last one is.
   unsigned most_tiles = 0;
 };
 constexpr unsigned many_rounds = 12;
-constexpr Deal to_resident_blocks = {.tiles_per_block = 0};
+constexpr Spread to_resident_blocks = {.tiles_per_block = 0};
 
 // What becomes of the blocks' sums.
 enum class Finish {
@@ -171,15 +171,15 @@ enum class Finish {
 };
 
 template <typename Value>
-struct VectorRung {
+struct VectorStage {
   std::string name;
-  // `blocks` is an argument, since HIP finds gridDim by a division. The first rungs leave the total
-  // alone, and only the last ones use the counter.
+  // `blocks` is an argument, since HIP finds gridDim by a division. The first stages leave the
+  // total alone, and only the last ones use the counter.
   void (*kernel)(Vectors<Value> input, unsigned blocks, Value* sums, Value* total,
                  unsigned* counter);
   unsigned threads;  // of a block
   unsigned loads;    // of a thread, from a tile
-  Deal deal;
+  Spread spread;
   Finish finish;
 
   [[nodiscard]] std::uint64_t tile() const {  // in values
@@ -189,9 +189,9 @@ struct VectorRung {
   [[nodiscard]] unsigned blocks_for(std::uint64_t count, std::uint64_t resident) const {
     const std::uint64_t tiles = std::max<std::uint64_t>(1, divide_up(count, tile()));
     std::uint64_t each =
-        deal.tiles_per_block > 0 ? deal.tiles_per_block : divide_up(tiles, resident);
-    if (deal.most_tiles > 0 && each >= std::uint64_t{many_rounds} * deal.most_tiles) {
-      each = deal.most_tiles;
+        spread.tiles_per_block > 0 ? spread.tiles_per_block : divide_up(tiles, resident);
+    if (spread.most_tiles > 0 && each >= std::uint64_t{many_rounds} * spread.most_tiles) {
+      each = spread.most_tiles;
     }
     return static_cast<unsigned>(divide_up(tiles, each));
   }
@@ -211,21 +211,21 @@ struct VectorRung {
 
 // Additions in a row that the blocks' sums then go through.
 template <typename Value>
-double depth_of_finish(const VectorRung<Value>& rung, unsigned blocks) {
-  if (rung.finish == Finish::add) {
+double depth_of_finish(const VectorStage<Value>& shape, unsigned blocks) {
+  if (shape.finish == Finish::add) {
     return blocks;
   }
-  return rung.finish == Finish::last_block
-             ? rung.depth(blocks, 1)
-             : static_cast<double>(divide_up(blocks, rung.threads)) + log2_of(rung.threads);
+  return shape.finish == Finish::last_block
+             ? shape.depth(blocks, 1)
+             : static_cast<double>(divide_up(blocks, shape.threads)) + log2_of(shape.threads);
 }
 
 template <typename Value>
-Job<Value> single_pass_job(const VectorRung<Value>& rung, const Array<Value>& array,
+Job<Value> single_pass_job(const VectorStage<Value>& shape, const Array<Value>& array,
                            unsigned blocks) {
   const Pass pass = {.count = array.count(), .blocks = blocks, .sums = 0};
-  const bool marks = rung.finish == Finish::early_ticket;  // beside each sum
-  const bool adds = rung.finish == Finish::add;
+  const bool marks = shape.finish == Finish::early_ticket;  // beside each sum
+  const bool adds = shape.finish == Finish::add;
   const auto counter = std::make_shared<DeviceBuffer<unsigned>>(1);
   counter->clear();
   const auto sums = std::make_shared<DeviceBuffer<Value>>(blocks * (marks ? 2 : 1));
@@ -240,9 +240,9 @@ Job<Value> single_pass_job(const VectorRung<Value>& rung, const Array<Value>& ar
     if (zero) {
       zero(total);
     }
-    rung.run(values, pass, sums->data(), total, counter->data());
+    shape.run(values, pass, sums->data(), total, counter->data());
   };
-  job.depth = rung.depth(pass.count, blocks) + depth_of_finish(rung, blocks);
+  job.depth = shape.depth(pass.count, blocks) + depth_of_finish(shape, blocks);
   job.launches = adds ? 2 : 1;
   job.blocks = blocks;
   job.bytes = static_cast<double>(pass.count + (adds ? 0 : sums->size())) * sizeof(Value);
@@ -250,26 +250,26 @@ Job<Value> single_pass_job(const VectorRung<Value>& rung, const Array<Value>& ar
 }
 
 template <typename Value>
-Stage<Value> vector_stage(const VectorRung<Value>& rung) {
+Stage<Value> vector_stage(const VectorStage<Value>& shape) {
   const auto prepare = [=](const Sweep& sweep, const Array<Value>& array) {
-    const auto resident = static_cast<std::uint64_t>(resident_blocks(rung.kernel, rung.threads)) *
+    const auto resident = static_cast<std::uint64_t>(resident_blocks(shape.kernel, shape.threads)) *
                           static_cast<std::uint64_t>(sweep.device().compute_units);
-    const auto blocks_for = [=](std::uint64_t count) { return rung.blocks_for(count, resident); };
-    if (rung.finish != Finish::store) {
-      return single_pass_job(rung, array, blocks_for(array.count()));
+    const auto blocks_for = [=](std::uint64_t count) { return shape.blocks_for(count, resident); };
+    if (shape.finish != Finish::store) {
+      return single_pass_job(shape, array, blocks_for(array.count()));
     }
     return job_of(
         array, passes_over(array.count(), blocks_for),
         [=](const Value* values, const Pass& pass, Value* sums) {
-          rung.run(values, pass, sums, nullptr, nullptr);
+          shape.run(values, pass, sums, nullptr, nullptr);
         },
-        [=](const Pass& pass) { return rung.depth(pass.count, pass.blocks); });
+        [=](const Pass& pass) { return shape.depth(pass.count, pass.blocks); });
   };
-  return {.name = rung.name,
+  return {.name = shape.name,
           .prepare = prepare,
-          .barriers = rung.finish == Finish::last_block ? 2U : 1U,
-          .bytes_at_once = static_cast<unsigned>(rung.tile() * sizeof(Value)),
-          .blocks_per_unit = [=] { return resident_blocks(rung.kernel, rung.threads); }};
+          .barriers = shape.finish == Finish::last_block ? 2U : 1U,
+          .bytes_at_once = static_cast<unsigned>(shape.tile() * sizeof(Value)),
+          .blocks_per_unit = [=] { return resident_blocks(shape.kernel, shape.threads); }};
 }
 
 }  // namespace hipscope::reduction

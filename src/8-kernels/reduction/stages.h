@@ -1,4 +1,4 @@
-// The ladder: every rung as a stage.
+// The ladder: every stage.
 #pragma once
 
 #include <vector>
@@ -6,33 +6,30 @@
 #include "00-read.h"
 #include "01-source-two-values.h"
 #include "02-source-four-values.h"
-#include "03-two-values.h"
-#include "04-four-values.h"
-#include "04.1-four-values-eight-barriers.h"
-#include "04.2-four-values-eight-round-trips.h"
-#include "05-eight-values.h"
-#include "06-first-add-on-load.h"
-#include "07-wave-shuffle.h"
-#include "08-vector-load.h"
-#include "09-eight-vector-loads.h"
-#include "10-grid-stride.h"
-#include "11-atomic-add.h"
-#include "12-last-block.h"
-#include "13-early-ticket.h"
+#include "03-values-per-step.h"
+#include "03.1-four-values-eight-barriers.h"
+#include "03.2-four-values-eight-round-trips.h"
+#include "04-first-add-on-load.h"
+#include "05-wave-shuffle.h"
+#include "06-vector-loads.h"
+#include "07-atomic-add.h"
+#include "08-last-block.h"
+#include "09-early-ticket.h"
 #include "stage.h"
 
 namespace hipscope::reduction {
 
-// V's own two, which end with the blocks' sums.
+// The source's own two, which end with the blocks' sums.
 inline std::vector<SourceRow> source_rows() { return {source_two_values(), source_four_values()}; }
 
 template <typename Value>
 std::vector<Stage<Value>> stages() {
-  return {
-      two_values_stage<Value>(),         four_values_stage<Value>(),  eight_values_stage<Value>(),
-      first_add_on_load_stage<Value>(),  wave_shuffle_stage<Value>(), vector_load_stage<Value>(),
-      eight_vector_loads_stage<Value>(), grid_stride_stage<Value>(),  atomic_add_stage<Value>(),
-      last_block_stage<Value>(),         early_ticket_stage<Value>()};
+  return {values_per_step_stage<Value, 2>(), values_per_step_stage<Value, 4>(),
+          values_per_step_stage<Value, 8>(), first_add_on_load_stage<Value>(),
+          wave_shuffle_stage<Value>(),       vector_load_stage<Value>(),
+          eight_vector_loads_stage<Value>(), grid_stride_stage<Value>(),
+          atomic_add_stage<Value>(),         last_block_stage<Value>(),
+          early_ticket_stage<Value>()};
 }
 
 // The fastest whose total is the same every time.

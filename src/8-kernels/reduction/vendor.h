@@ -2,7 +2,7 @@
 #pragma once
 
 #include <hipscope/hipscope.h>
-#include <hipscope/vendor/sum.h>
+#include <hipscope/libraries/sum.h>
 
 #include <algorithm>
 #include <memory>

@@ -13,34 +13,19 @@
 namespace sgemm {
 
 static __global__ void __launch_bounds__(assumed_threads)
-    one_thread_per_element_kernel(Extents extents, float alpha, const float* __restrict__ a,
+    one_thread_per_element_kernel(Sizes size, float alpha, const float* __restrict__ a,
                                   const float* __restrict__ b, float beta, float* __restrict__ c) {
-  const int m = static_cast<int>(extents.m);
-  const int n = static_cast<int>(extents.n);
-  const int lda = static_cast<int>(extents.lda);
-  const int ldb = static_cast<int>(extents.ldb);
-  const int ldc = static_cast<int>(extents.ldc);
   const int element = static_cast<int>(threadIdx.x + blockIdx.x * blockDim.x);
-  if (element >= m * n) {
+  if (element >= size.m * size.n) {
     return;
   }
-  const int row = element / n;
-  const int column = element % n;
+  const int row = element / size.n;
+  const int column = element % size.n;
   float sum = 0;
-  for (int k = 0; k < static_cast<int>(extents.k); ++k) {
-    sum += a[row * lda + k] * b[k * ldb + column];
+  for (int k = 0; k < size.k; ++k) {
+    sum += a[row * size.lda + k] * b[k * size.ldb + column];
   }
-  store_result(c + row * ldc + column, alpha, sum, beta);
-}
-
-inline Stage one_thread_per_element_stage() {
-  return stage_of<one_thread_per_element_kernel, Grid::one_row>("one thread per element", "1",
-                                                                {.block_rows = 1,
-                                                                 .block_columns = 32,
-                                                                 .depth = 1,
-                                                                 .threads = 32,
-                                                                 .thread_rows = 1,
-                                                                 .thread_columns = 1});
+  store_result(c + row * size.ldc + column, alpha, sum, beta);
 }
 
 }  // namespace sgemm

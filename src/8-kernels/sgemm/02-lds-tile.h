@@ -13,27 +13,22 @@
 namespace sgemm {
 
 static __global__ void __launch_bounds__(assumed_threads)
-    lds_tile_kernel(TileSizes tile, Extents extents, float alpha, const float* __restrict__ a,
+    lds_tile_kernel(TileSizes tile, Sizes size, float alpha, const float* __restrict__ a,
                     const float* __restrict__ b, float beta, float* __restrict__ c) {
   HIP_DYNAMIC_SHARED(float4, lds)
   float* const a_tile = reinterpret_cast<float*>(lds);
   float* const b_tile = a_tile + tile.rows * tile.depth;
-  const int n = static_cast<int>(extents.n);
-  const int depth = static_cast<int>(extents.k);
-  const int lda = static_cast<int>(extents.lda);
-  const int ldb = static_cast<int>(extents.ldb);
-  const int ldc = static_cast<int>(extents.ldc);
-  const int a_end = static_cast<int>(extents.m) * lda;
-  const int b_end = depth * ldb;
-  const int tiles_in_row = (n + tile.columns - 1) / tile.columns;
+  const int a_end = size.m * size.lda;
+  const int b_end = size.k * size.ldb;
+  const int tiles_in_row = (size.n + tile.columns - 1) / tile.columns;
   const int first_row = static_cast<int>(blockIdx.x) / tiles_in_row * tile.rows;
   const int first_column = static_cast<int>(blockIdx.x) % tiles_in_row * tile.columns;
   const int row = static_cast<int>(threadIdx.x) / tile.columns;
   const int column = static_cast<int>(threadIdx.x) % tile.columns;
   float sum = 0;
-  for (int first_k = 0; first_k < depth; first_k += tile.depth) {
-    const int a_place = (first_row + row) * lda + first_k + column;
-    const int b_place = (first_k + row) * ldb + first_column + column;
+  for (int first_k = 0; first_k < size.k; first_k += tile.depth) {
+    const int a_place = (first_row + row) * size.lda + first_k + column;
+    const int b_place = (first_k + row) * size.ldb + first_column + column;
     a_tile[row * tile.depth + column] = a_place < a_end ? a[a_place] : 0.0F;
     b_tile[row * tile.columns + column] = b_place < b_end ? b[b_place] : 0.0F;
     __syncthreads();
@@ -42,18 +37,7 @@ static __global__ void __launch_bounds__(assumed_threads)
     }
     __syncthreads();  // nobody may overwrite what another still reads
   }
-  store_result(c + (first_row + row) * ldc + first_column + column, alpha, sum, beta);
-}
-
-inline Stage lds_tile_stage() {
-  return stage_of<lds_tile_kernel, Grid::one_row>("tiles of 16 x 16 in LDS", "2",
-                                                  {.block_rows = 16,
-                                                   .block_columns = 16,
-                                                   .depth = 16,
-                                                   .threads = 256,
-                                                   .thread_rows = 1,
-                                                   .thread_columns = 1},
-                                                  16 * 16 + 16 * 16);
+  store_result(c + (first_row + row) * size.ldc + first_column + column, alpha, sum, beta);
 }
 
 }  // namespace sgemm

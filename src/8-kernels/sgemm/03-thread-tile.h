@@ -16,19 +16,15 @@
 namespace sgemm {
 
 static __global__ void __launch_bounds__(assumed_threads)
-    thread_tile_kernel(TileSizes tile, Extents extents, float alpha, const float* __restrict__ a,
+    thread_tile_kernel(TileSizes tile, Sizes size, float alpha, const float* __restrict__ a,
                        const float* __restrict__ b, float beta, float* __restrict__ c) {
   constexpr int side = 4;  // of a thread's elements
   HIP_DYNAMIC_SHARED(float4, lds)
   float* const a_tile = reinterpret_cast<float*>(lds);
   float* const b_tile = a_tile + tile.rows * tile.depth;
-  const int depth = static_cast<int>(extents.k);
-  const int lda = static_cast<int>(extents.lda);
-  const int ldb = static_cast<int>(extents.ldb);
-  const int ldc = static_cast<int>(extents.ldc);
-  const int a_end = static_cast<int>(extents.m) * lda;
-  const int b_end = depth * ldb;
-  const int c_end = static_cast<int>(extents.m) * ldc;
+  const int a_end = size.m * size.lda;
+  const int b_end = size.k * size.ldb;
+  const int c_end = size.m * size.ldc;
   const int threads = static_cast<int>(blockDim.x);
   const int thread = static_cast<int>(threadIdx.x);
   const int block_row = static_cast<int>(blockIdx.y) * tile.rows;
@@ -37,18 +33,18 @@ static __global__ void __launch_bounds__(assumed_threads)
   const int first_row = thread / threads_in_row * side;
   const int first_column = thread % threads_in_row * side;
   float sums[side][side] = {};
-  for (int first_k = 0; first_k < depth; first_k += tile.depth) {
+  for (int first_k = 0; first_k < size.k; first_k += tile.depth) {
     const int a_values = (tile.rows * tile.depth + threads - 1) / threads;
     for (int i = 0; i < a_values; ++i) {
       const int value = thread * a_values + i;
-      const int place = (block_row + value / tile.depth) * lda + first_k + value % tile.depth;
+      const int place = (block_row + value / tile.depth) * size.lda + first_k + value % tile.depth;
       a_tile[value] = place < a_end ? a[place] : 0.0F;
     }
     const int b_values = (tile.depth * tile.columns + threads - 1) / threads;
     for (int i = 0; i < b_values; ++i) {
       const int value = thread * b_values + i;
       const int place =
-          (first_k + value / tile.columns) * ldb + block_column + value % tile.columns;
+          (first_k + value / tile.columns) * size.ldb + block_column + value % tile.columns;
       b_tile[value] = place < b_end ? b[place] : 0.0F;
     }
     __syncthreads();
@@ -66,16 +62,12 @@ static __global__ void __launch_bounds__(assumed_threads)
   }
   for (int i = 0; i < side; ++i) {
     for (int j = 0; j < side; ++j) {
-      const int place = (block_row + first_row + i) * ldc + block_column + first_column + j;
+      const int place = (block_row + first_row + i) * size.ldc + block_column + first_column + j;
       if (place < c_end) {
         store_result(c + place, alpha, sums[i][j], beta);
       }
     }
   }
-}
-
-inline Stage thread_tile_stage() {
-  return stage_of<thread_tile_kernel>("4 x 4 per thread", "3", tiles_64, 64 * 16 + 16 * 64);
 }
 
 }  // namespace sgemm

@@ -1,4 +1,4 @@
-// A lies transposed in LDS, [k][row], so that both fragments are loads of 16 bytes.
+// A is transposed in LDS, [k][row], so that both fragments are loads of 16 bytes.
 //
 // Against 03.2: two loads of 16 bytes for A's fragment in place of eight of 4; the copy to LDS is
 // four stores of 4 bytes to rows `rows + padding` apart. (B begins where A by rows would have
@@ -14,7 +14,7 @@ namespace sgemm {
 
 template <unsigned planned_threads>
 __global__ void __launch_bounds__(planned_threads)
-    a_transposed_kernel(TileSizes tile, Extents extents, float alpha, const float* __restrict__ a,
+    a_transposed_kernel(TileSizes tile, Sizes size, float alpha, const float* __restrict__ a,
                         const float* __restrict__ b, float beta, float* __restrict__ c) {
   constexpr int side = 8;  // of a thread's elements
   constexpr int padding = 4;
@@ -23,9 +23,6 @@ __global__ void __launch_bounds__(planned_threads)
   const int b_pitch = tile.columns + padding;
   float* const a_tile = reinterpret_cast<float*>(lds);
   float* const b_tile = a_tile + tile.rows * (tile.depth + padding);
-  const int lda = static_cast<int>(extents.lda);
-  const int ldb = static_cast<int>(extents.ldb);
-  const int ldc = static_cast<int>(extents.ldc);
   const int thread = static_cast<int>(threadIdx.x);
   const int block_row = static_cast<int>(blockIdx.x) * tile.rows;
   const int block_column = static_cast<int>(blockIdx.y) * tile.columns;
@@ -35,9 +32,9 @@ __global__ void __launch_bounds__(planned_threads)
   const int b_copy_column = (thread & 31) << 2;
   const int first_row = (thread >> 4) * side;
   const int first_column = (thread & 15) * side;
-  const int a_place = (block_row + a_copy_row) * lda + a_copy_k;
-  const int b_place = b_copy_k * ldb + block_column + b_copy_column;
-  const int tiles = (static_cast<int>(extents.k) + tile.depth - 1) / tile.depth;
+  const int a_place = (block_row + a_copy_row) * size.lda + a_copy_k;
+  const int b_place = b_copy_k * size.ldb + block_column + b_copy_column;
+  const int tiles = (size.k + tile.depth - 1) / tile.depth;
   float sums[side][side] = {};
   for (int index = 0; index < tiles; ++index) {
     const float4 of_a = load_four(a + a_place + index * tile.depth);
@@ -46,7 +43,7 @@ __global__ void __launch_bounds__(planned_threads)
     a_tile[(a_copy_k + 2) * a_pitch + a_copy_row] = of_a.z;
     a_tile[(a_copy_k + 3) * a_pitch + a_copy_row] = of_a.w;
     store_four(b_tile + b_copy_k * b_pitch + b_copy_column,
-               load_four(b + b_place + index * tile.depth * ldb));
+               load_four(b + b_place + index * tile.depth * size.ldb));
     __syncthreads();
     for (int k = 0; k < tile.depth; ++k) {
       float a_fragment[2][4];
@@ -63,20 +60,11 @@ __global__ void __launch_bounds__(planned_threads)
     }
     __syncthreads();
   }
-  c += (block_row + first_row) * ldc + block_column + first_column;
+  c += (block_row + first_row) * size.ldc + block_column + first_column;
 #pragma unroll
   for (int i = 0; i < side; ++i) {
-    const float left[4] = {sums[i][0], sums[i][1], sums[i][2], sums[i][3]};
-    const float right[4] = {sums[i][4], sums[i][5], sums[i][6], sums[i][7]};
-    store_results(c + i * ldc, alpha, left, beta);
-    store_results(c + i * ldc + 4, alpha, right, beta);
+    store_results(c + i * size.ldc, alpha, sums[i], beta);
   }
-}
-
-template <unsigned planned_threads>
-Stage a_transposed_stage() {
-  return stage_of<a_transposed_kernel<planned_threads>, Grid::x_over_rows>(
-      "8 x 8, A transposed", "3.3", tiles_128, 128 * (8 + 4) + 8 * (128 + 4));
 }
 
 }  // namespace sgemm

@@ -12,7 +12,7 @@ namespace sgemm {
 
 template <unsigned planned_threads>
 __global__ void __launch_bounds__(planned_threads)
-    halves_copy_kernel(TileSizes tile, Extents extents, float alpha, const float* __restrict__ a,
+    halves_copy_kernel(TileSizes tile, Sizes size, float alpha, const float* __restrict__ a,
                        const float* __restrict__ b, float beta, float* __restrict__ c) {
   constexpr int side = 8;  // of a thread's elements
   constexpr int padding = 4;
@@ -21,9 +21,6 @@ __global__ void __launch_bounds__(planned_threads)
   const int b_pitch = tile.columns + padding;
   float* const a_tile = reinterpret_cast<float*>(lds);
   float* const b_tile = a_tile + a_pitch * tile.depth;
-  const int lda = static_cast<int>(extents.lda);
-  const int ldb = static_cast<int>(extents.ldb);
-  const int ldc = static_cast<int>(extents.ldc);
   const int thread = static_cast<int>(threadIdx.x);
   const int block_row = static_cast<int>(blockIdx.x) * tile.rows;
   const int block_column = static_cast<int>(blockIdx.y) * tile.columns;
@@ -32,9 +29,9 @@ __global__ void __launch_bounds__(planned_threads)
   const int b_copy_column = (thread & 15) << 3;
   const int first_row = (thread >> 4) * side;
   const int first_column = (thread & 15) * side;
-  const int a_place = (block_row + a_copy_row) * lda;
-  const int b_place = b_copy_k * ldb + block_column + b_copy_column;
-  const int tiles = (static_cast<int>(extents.k) + tile.depth - 1) / tile.depth;
+  const int a_place = (block_row + a_copy_row) * size.lda;
+  const int b_place = b_copy_k * size.ldb + block_column + b_copy_column;
+  const int tiles = (size.k + tile.depth - 1) / tile.depth;
   float sums[side][side] = {};
   for (int index = 0; index < tiles; ++index) {
     if (thread < 128) {
@@ -50,9 +47,9 @@ __global__ void __launch_bounds__(planned_threads)
       a_tile[7 * a_pitch + a_copy_row] = second.w;
     } else {
       store_four(b_tile + b_copy_k * b_pitch + b_copy_column,
-                 load_four(b + b_place + index * tile.depth * ldb));
+                 load_four(b + b_place + index * tile.depth * size.ldb));
       store_four(b_tile + b_copy_k * b_pitch + b_copy_column + 4,
-                 load_four(b + b_place + index * tile.depth * ldb + 4));
+                 load_four(b + b_place + index * tile.depth * size.ldb + 4));
     }
     __syncthreads();
     for (int k = 0; k < tile.depth; ++k) {
@@ -70,20 +67,11 @@ __global__ void __launch_bounds__(planned_threads)
     }
     __syncthreads();
   }
-  c += (block_row + first_row) * ldc + block_column + first_column;
+  c += (block_row + first_row) * size.ldc + block_column + first_column;
 #pragma unroll
   for (int i = 0; i < side; ++i) {
-    const float left[4] = {sums[i][0], sums[i][1], sums[i][2], sums[i][3]};
-    const float right[4] = {sums[i][4], sums[i][5], sums[i][6], sums[i][7]};
-    store_results(c + i * ldc, alpha, left, beta);
-    store_results(c + i * ldc + 4, alpha, right, beta);
+    store_results(c + i * size.ldc, alpha, sums[i], beta);
   }
-}
-
-template <unsigned planned_threads>
-Stage halves_copy_stage() {
-  return stage_of<halves_copy_kernel<planned_threads>, Grid::x_over_rows>(
-      "8 x 8, half of the threads copy A", "3.4", tiles_128, (128 + 4) * 8 + 8 * (128 + 4));
 }
 
 }  // namespace sgemm

@@ -4,10 +4,10 @@
 // Against 03.3: device memory's latency passes under the FMAs, and one barrier is enough instead of
 // two. Corrected: fileaccent loads in one asm statement and waits in another, between which the
 // compiler may do with the registers as it likes, and stores the first value, into the buffer that
-// is in use, before it has waited. Here they are ordinary loads, which hold_loads keeps early, and
-// nothing is stored before the FMAs. For the compiler's sake, as 07.4 explains, the last tile is
-// loaded once more in place of a branch around the loads, and A and B may be written to. (The first
-// tile is loaded, and B stored, value by value, as by fileaccent.)
+// is in use, before it has waited. Here they are ordinary loads, which memory_scheduling_barrier
+// keeps early, and nothing is stored before the FMAs. For the compiler's sake, as 07.4 explains,
+// the last tile is loaded once more in place of a branch around the loads, and A and B may be
+// written to. (The first tile is loaded, and B stored, value by value, as by fileaccent.)
 // On the H200 5.91 TFLOP/s, 144 bytes of local memory; with the bound of 256 35.53, 1.09 times
 // 03.3.
 #pragma once
@@ -19,7 +19,7 @@ namespace sgemm {
 
 template <unsigned planned_threads>
 __global__ void __launch_bounds__(planned_threads)
-    two_lds_buffers_of_128_kernel(TileSizes tile, Extents extents, float alpha, const float* a,
+    two_lds_buffers_of_128_kernel(TileSizes tile, Sizes size, float alpha, const float* a,
                                   const float* b, float beta, float* c) {
   constexpr int side = 8;  // of a thread's elements
   constexpr int padding = 4;
@@ -28,9 +28,6 @@ __global__ void __launch_bounds__(planned_threads)
   const int b_pitch = tile.columns + padding;
   float* const a_tile = reinterpret_cast<float*>(lds);
   float* const b_tile = a_tile + 2 * a_pitch * tile.depth;
-  const int lda = static_cast<int>(extents.lda);
-  const int ldb = static_cast<int>(extents.ldb);
-  const int ldc = static_cast<int>(extents.ldc);
   const int thread = static_cast<int>(threadIdx.x);
   const int block_row = static_cast<int>(blockIdx.x) * tile.rows;
   const int block_column = static_cast<int>(blockIdx.y) * tile.columns;
@@ -40,9 +37,9 @@ __global__ void __launch_bounds__(planned_threads)
   const int b_copy_column = (thread & 31) << 2;
   const int first_row = (thread >> 4) * side;
   const int first_column = (thread & 15) * side;
-  const int a_place = (block_row + a_copy_row) * lda + a_copy_k;
-  const int b_place = b_copy_k * ldb + block_column + b_copy_column;
-  const int tiles = (static_cast<int>(extents.k) + tile.depth - 1) / tile.depth;
+  const int a_place = (block_row + a_copy_row) * size.lda + a_copy_k;
+  const int b_place = b_copy_k * size.ldb + block_column + b_copy_column;
+  const int tiles = (size.k + tile.depth - 1) / tile.depth;
   const int a_size = a_pitch * tile.depth;
   const int b_size = b_pitch * tile.depth;
   int a_buffer = 0;
@@ -67,8 +64,8 @@ __global__ void __launch_bounds__(planned_threads)
     __syncthreads();
     const int next = index + 1 < tiles ? index + 1 : index;
     of_a = load_four(a + a_place + next * tile.depth);
-    of_b = load_four(b + b_place + next * tile.depth * ldb);
-    hold_loads();
+    of_b = load_four(b + b_place + next * tile.depth * size.ldb);
+    memory_scheduling_barrier();
     for (int k = 0; k < tile.depth; ++k) {
       float a_fragment[2][4];
       float b_fragment[2][4];
@@ -82,7 +79,7 @@ __global__ void __launch_bounds__(planned_threads)
         }
       }
     }
-    hold_loads();
+    memory_scheduling_barrier();
     a_buffer ^= a_size;
     b_buffer ^= b_size;
     ++index;
@@ -90,20 +87,11 @@ __global__ void __launch_bounds__(planned_threads)
       store_tiles();
     }
   } while (index < tiles);
-  c += (block_row + first_row) * ldc + block_column + first_column;
+  c += (block_row + first_row) * size.ldc + block_column + first_column;
 #pragma unroll
   for (int i = 0; i < side; ++i) {
-    const float left[4] = {sums[i][0], sums[i][1], sums[i][2], sums[i][3]};
-    const float right[4] = {sums[i][4], sums[i][5], sums[i][6], sums[i][7]};
-    store_results(c + i * ldc, alpha, left, beta);
-    store_results(c + i * ldc + 4, alpha, right, beta);
+    store_results(c + i * size.ldc, alpha, sums[i], beta);
   }
-}
-
-template <unsigned planned_threads>
-Stage two_lds_buffers_of_128_stage() {
-  return stage_of<two_lds_buffers_of_128_kernel<planned_threads>, Grid::x_over_rows>(
-      "8 x 8, two LDS buffers", "3.5", tiles_128, 2 * ((128 + 4) * 8 + 8 * (128 + 4)));
 }
 
 }  // namespace sgemm

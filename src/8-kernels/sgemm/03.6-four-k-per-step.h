@@ -1,5 +1,5 @@
 // 128 x 128 with a depth of 16 and four k per step, by 2 x 2 waves of 8 x 8 lanes; values are
-// copied one by one, and A lies transposed. 256 threads; neighbouring blocks share rows of A.
+// copied one by one, and A is transposed. 256 threads; neighbouring blocks share rows of A.
 //
 // Against 03.3: half the barriers per k, and for four k a thread holds 8 x 4 values of A and 4 x 8
 // of B beside its 64 sums: 128 registers before any address. Each of a tile's 16 values per thread
@@ -15,9 +15,8 @@ namespace sgemm {
 
 template <unsigned planned_threads>
 __global__ void __launch_bounds__(planned_threads)
-    four_k_per_step_kernel(TileSizes tile, Extents extents, float alpha,
-                           const float* __restrict__ a, const float* __restrict__ b, float beta,
-                           float* __restrict__ c) {
+    four_k_per_step_kernel(TileSizes tile, Sizes size, float alpha, const float* __restrict__ a,
+                           const float* __restrict__ b, float beta, float* __restrict__ c) {
   constexpr int side = 8;  // of a thread's elements
   constexpr int step = 4;
   constexpr int padding = 4;
@@ -26,13 +25,9 @@ __global__ void __launch_bounds__(planned_threads)
   const int b_pitch = tile.columns + padding;
   float* const a_tile = reinterpret_cast<float*>(lds);
   float* const b_tile = a_tile + a_pitch * tile.depth;
-  const int depth = static_cast<int>(extents.k);
-  const int lda = static_cast<int>(extents.lda);
-  const int ldb = static_cast<int>(extents.ldb);
-  const int ldc = static_cast<int>(extents.ldc);
-  const int a_end = static_cast<int>(extents.m) * lda;
-  const int b_end = depth * ldb;
-  const int c_end = static_cast<int>(extents.m) * ldc;
+  const int a_end = size.m * size.lda;
+  const int b_end = size.k * size.ldb;
+  const int c_end = size.m * size.ldc;
   const int threads = static_cast<int>(blockDim.x);
   const int thread = static_cast<int>(threadIdx.x);
   const int block_row = static_cast<int>(blockIdx.y) * tile.rows;
@@ -42,19 +37,19 @@ __global__ void __launch_bounds__(planned_threads)
   const int first_row = (wave / 2 * 8 + lane / 8) * side;
   const int first_column = (wave % 2 * 8 + lane % 8) * side;
   float sums[side][side] = {};
-  for (int first_k = 0; first_k < depth; first_k += tile.depth) {
+  for (int first_k = 0; first_k < size.k; first_k += tile.depth) {
     const int a_values = (tile.rows * tile.depth + threads - 1) / threads;
     for (int i = 0; i < a_values; ++i) {
       const int row = (thread * a_values + i) / tile.depth;
       const int k = (thread * a_values + i) % tile.depth;
-      const int place = (block_row + row) * lda + first_k + k;
+      const int place = (block_row + row) * size.lda + first_k + k;
       a_tile[k * a_pitch + row] = place < a_end ? a[place] : 0.0F;
     }
     const int b_values = (tile.depth * tile.columns + threads - 1) / threads;
     for (int i = 0; i < b_values; ++i) {
       const int k = (thread * b_values + i) / tile.columns;
       const int column = (thread * b_values + i) % tile.columns;
-      const int place = (first_k + k) * ldb + block_column + column;
+      const int place = (first_k + k) * size.ldb + block_column + column;
       b_tile[k * b_pitch + column] = place < b_end ? b[place] : 0.0F;
     }
     __syncthreads();
@@ -83,20 +78,12 @@ __global__ void __launch_bounds__(planned_threads)
   }
   for (int i = 0; i < side; ++i) {
     for (int j = 0; j < side; ++j) {
-      const int place = (block_row + first_row + i) * ldc + block_column + first_column + j;
+      const int place = (block_row + first_row + i) * size.ldc + block_column + first_column + j;
       if (place < c_end) {
         store_result(c + place, alpha, sums[i][j], beta);
       }
     }
   }
-}
-
-template <unsigned planned_threads>
-Stage four_k_per_step_stage() {
-  Tiles tiles = tiles_128;
-  tiles.depth = 16;
-  return stage_of<four_k_per_step_kernel<planned_threads>>("8 x 8, four k per step", "3.6", tiles,
-                                                           (128 + 4) * 16 + 16 * (128 + 4));
 }
 
 }  // namespace sgemm

@@ -3,7 +3,7 @@
 // Against 05: the operands of the next four k are loaded into the other half of two arrays after
 // the FMAs with this half; the next tile is copied to the other LDS buffer, with one barrier per
 // tile; the tile's extents are known when it compiles. Registers have no addresses, so an array
-// that is indexed by a variable must lie in memory: scratch (NVIDIA: local memory), 256 bytes of it
+// that is indexed by a variable must be in memory: scratch (NVIDIA: local memory), 256 bytes of it
 // for each thread, read and written for every four k. Of fileaccent's stages only 1 and 10 are
 // slower. The cure is one word: unroll the loop by two, and each index is known. Kept as it is by
 // `unroll 1`: some compilers unroll it by themselves and find that the variable is a constant. As
@@ -18,7 +18,7 @@
 namespace sgemm {
 
 static __global__ void __launch_bounds__(assumed_threads)
-    buffers_by_variable_kernel(Extents extents, float alpha, const float* __restrict__ a,
+    buffers_by_variable_kernel(Sizes size, float alpha, const float* __restrict__ a,
                                const float* __restrict__ b, float beta, float* __restrict__ c) {
   constexpr int tile_rows = 64;
   constexpr int tile_columns = 64;
@@ -27,9 +27,6 @@ static __global__ void __launch_bounds__(assumed_threads)
   constexpr int padding = 4;
   alignas(16) __shared__ float a_tile[2][tile_rows][depth + padding];
   alignas(16) __shared__ float b_tile[2][depth][tile_columns + padding];
-  const int lda = static_cast<int>(extents.lda);
-  const int ldb = static_cast<int>(extents.ldb);
-  const int ldc = static_cast<int>(extents.ldc);
   const int threads = static_cast<int>(blockDim.x);
   const int thread = static_cast<int>(threadIdx.x);
   const int block_row = static_cast<int>(blockIdx.y) * tile_rows;
@@ -42,9 +39,9 @@ static __global__ void __launch_bounds__(assumed_threads)
   const int b_value = thread * ((depth * tile_columns + threads - 1) / threads);
   const int b_copy_k = b_value / tile_columns;
   const int b_copy_column = b_value % tile_columns;
-  const int a_place = (block_row + a_copy_row) * lda + a_copy_k;
-  const int b_place = b_copy_k * ldb + block_column + b_copy_column;
-  const int tiles = (static_cast<int>(extents.k) + depth - 1) / depth;
+  const int a_place = (block_row + a_copy_row) * size.lda + a_copy_k;
+  const int b_place = b_copy_k * size.ldb + block_column + b_copy_column;
+  const int tiles = (size.k + depth - 1) / depth;
   float sums[side][side] = {};
   float a_fragment[2][side][side];
   float b_fragment[2][side][side];
@@ -53,7 +50,7 @@ static __global__ void __launch_bounds__(assumed_threads)
   const auto copy_tiles = [&](int index) {
     store_four(&a_tile[buffer][a_copy_row][a_copy_k], load_four(a + a_place + index * depth));
     store_four(&b_tile[buffer][b_copy_k][b_copy_column],
-               load_four(b + b_place + index * depth * ldb));
+               load_four(b + b_place + index * depth * size.ldb));
   };
   const auto load_half = [&](int step) {
     for (int i = 0; i < side; ++i) {
@@ -95,17 +92,12 @@ static __global__ void __launch_bounds__(assumed_threads)
       copy_tiles(index);
     }
   } while (index < tiles);
-  c += (block_row + first_row) * ldc + block_column + first_column;
+  c += (block_row + first_row) * size.ldc + block_column + first_column;
   for (int i = 0; i < side; ++i) {
     for (int j = 0; j < side; ++j) {
-      store_result(c + i * ldc + j, alpha, sums[i][j], beta);
+      store_result(c + i * size.ldc + j, alpha, sums[i][j], beta);
     }
   }
-}
-
-inline Stage buffers_by_variable_stage() {
-  return stage_of<buffers_by_variable_kernel>("double buffers chosen by a variable", "6", tiles_64,
-                                              2 * (64 * (16 + 4) + 16 * (64 + 4)));
 }
 
 }  // namespace sgemm

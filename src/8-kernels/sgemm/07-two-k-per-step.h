@@ -13,7 +13,7 @@
 namespace sgemm {
 
 static __global__ void __launch_bounds__(assumed_threads)
-    two_k_per_step_kernel(Extents extents, float alpha, const float* __restrict__ a,
+    two_k_per_step_kernel(Sizes size, float alpha, const float* __restrict__ a,
                           const float* __restrict__ b, float beta, float* __restrict__ c) {
   constexpr int tile_rows = 64;
   constexpr int tile_columns = 64;
@@ -22,9 +22,6 @@ static __global__ void __launch_bounds__(assumed_threads)
   constexpr int padding = 4;
   alignas(16) __shared__ float a_tile[tile_rows][depth + padding];
   alignas(16) __shared__ float b_tile[depth][tile_columns + padding];
-  const int lda = static_cast<int>(extents.lda);
-  const int ldb = static_cast<int>(extents.ldb);
-  const int ldc = static_cast<int>(extents.ldc);
   const int thread = static_cast<int>(threadIdx.x);
   const int block_row = static_cast<int>(blockIdx.x) * tile_rows;
   const int block_column = static_cast<int>(blockIdx.y) * tile_columns;
@@ -34,13 +31,13 @@ static __global__ void __launch_bounds__(assumed_threads)
   const int b_copy_column = (thread & 15) << 2;
   const int first_row = (thread >> 4) * side;
   const int first_column = (thread & 15) * side;
-  const int a_place = (block_row + a_copy_row) * lda + a_copy_k;
-  const int b_place = b_copy_k * ldb + block_column + b_copy_column;
-  const int tiles = (static_cast<int>(extents.k) + depth - 1) / depth;
+  const int a_place = (block_row + a_copy_row) * size.lda + a_copy_k;
+  const int b_place = b_copy_k * size.ldb + block_column + b_copy_column;
+  const int tiles = (size.k + depth - 1) / depth;
   float sums[side][side] = {};
   for (int index = 0; index < tiles; ++index) {
     store_four(&a_tile[a_copy_row][a_copy_k], load_four(a + a_place + index * depth));
-    store_four(&b_tile[b_copy_k][b_copy_column], load_four(b + b_place + index * depth * ldb));
+    store_four(&b_tile[b_copy_k][b_copy_column], load_four(b + b_place + index * depth * size.ldb));
     __syncthreads();
     for (int step = 0; step < depth; step += 2) {
       float a_fragment[side][2];
@@ -61,15 +58,10 @@ static __global__ void __launch_bounds__(assumed_threads)
     }
     __syncthreads();
   }
-  c += (block_row + first_row) * ldc + block_column + first_column;
+  c += (block_row + first_row) * size.ldc + block_column + first_column;
   for (int i = 0; i < side; ++i) {
-    store_results(c + i * ldc, alpha, sums[i], beta);
+    store_results(c + i * size.ldc, alpha, sums[i], beta);
   }
-}
-
-inline Stage two_k_per_step_stage() {
-  return stage_of<two_k_per_step_kernel, Grid::x_over_rows>("two k per step", "7", tiles_64,
-                                                            64 * (16 + 4) + 16 * (64 + 4));
 }
 
 }  // namespace sgemm

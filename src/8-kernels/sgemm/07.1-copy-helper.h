@@ -47,7 +47,7 @@ __device__ inline void copy_matrix(float* to, const float* from, int rows, int c
 }
 
 static __global__ void __launch_bounds__(assumed_threads)
-    copy_helper_kernel(TileSizes tile, Extents extents, float alpha, const float* __restrict__ a,
+    copy_helper_kernel(TileSizes tile, Sizes size, float alpha, const float* __restrict__ a,
                        const float* __restrict__ b, float beta, float* __restrict__ c) {
   constexpr int side = 4;  // of a thread's elements
   constexpr int padding = 4;
@@ -56,9 +56,6 @@ static __global__ void __launch_bounds__(assumed_threads)
   const int b_pitch = tile.columns + padding;
   float* const a_tile = reinterpret_cast<float*>(lds);
   float* const b_tile = a_tile + tile.rows * a_pitch;
-  const int lda = static_cast<int>(extents.lda);
-  const int ldb = static_cast<int>(extents.ldb);
-  const int ldc = static_cast<int>(extents.ldc);
   const int threads = static_cast<int>(blockDim.x);
   const int thread = static_cast<int>(threadIdx.x);
   const int block_row = static_cast<int>(blockIdx.y) * tile.rows;
@@ -66,22 +63,22 @@ static __global__ void __launch_bounds__(assumed_threads)
   const int threads_in_row = (tile.columns + side - 1) / side;
   const int first_row = thread / threads_in_row * side;
   const int first_column = thread % threads_in_row * side;
-  const int tiles = (static_cast<int>(extents.k) + tile.depth - 1) / tile.depth;
+  const int tiles = (size.k + tile.depth - 1) / tile.depth;
   float sums[side][side] = {};
   for (int index = 0; index < tiles; ++index) {
     const int a_values = (tile.rows * tile.depth + threads - 1) / threads;
     const int a_copy_row = thread * a_values / tile.depth;
     const int a_copy_k = thread * a_values % tile.depth;
     copy_matrix(a_tile + a_copy_row * a_pitch + a_copy_k,
-                a + (block_row + a_copy_row) * lda + index * tile.depth + a_copy_k,
-                (a_values + tile.depth - 1) / tile.depth, a_values % tile.depth, a_pitch, lda);
+                a + (block_row + a_copy_row) * size.lda + index * tile.depth + a_copy_k,
+                (a_values + tile.depth - 1) / tile.depth, a_values % tile.depth, a_pitch, size.lda);
     const int b_values = (tile.depth * tile.columns + threads - 1) / threads;
     const int b_copy_k = thread * b_values / tile.columns;
     const int b_copy_column = thread * b_values % tile.columns;
     copy_matrix(b_tile + b_copy_k * b_pitch + b_copy_column,
-                b + (index * tile.depth + b_copy_k) * ldb + block_column + b_copy_column,
+                b + (index * tile.depth + b_copy_k) * size.ldb + block_column + b_copy_column,
                 (b_values + tile.columns - 1) / tile.columns, b_values % tile.columns, b_pitch,
-                ldb);
+                size.ldb);
     __syncthreads();
     for (int step = 0; step < tile.depth; step += 2) {
       alignas(16) float a_fragment[side][2];
@@ -98,15 +95,10 @@ static __global__ void __launch_bounds__(assumed_threads)
     }
     __syncthreads();
   }
-  c += (block_row + first_row) * ldc + block_column + first_column;
+  c += (block_row + first_row) * size.ldc + block_column + first_column;
   for (int i = 0; i < side; ++i) {
-    store_results(c + i * ldc, alpha, sums[i], beta);
+    store_results(c + i * size.ldc, alpha, sums[i], beta);
   }
-}
-
-inline Stage copy_helper_stage() {
-  return stage_of<copy_helper_kernel>("helper for any copy, tile at run time", "7.1", tiles_64,
-                                      64 * (16 + 4) + 16 * (64 + 4));
 }
 
 }  // namespace sgemm

@@ -14,7 +14,7 @@
 namespace sgemm {
 
 static __global__ void __launch_bounds__(assumed_threads)
-    placed_reads_kernel(Extents extents, float alpha, const float* __restrict__ a,
+    placed_reads_kernel(Sizes size, float alpha, const float* __restrict__ a,
                         const float* __restrict__ b, float beta, float* __restrict__ c) {
   constexpr int tile_rows = 64;
   constexpr int tile_columns = 64;
@@ -26,9 +26,6 @@ static __global__ void __launch_bounds__(assumed_threads)
   HIP_DYNAMIC_SHARED(float4, lds)
   float* const a_tile = reinterpret_cast<float*>(lds);
   float* const b_tile = a_tile + tile_rows * a_pitch;
-  const int lda = static_cast<int>(extents.lda);
-  const int ldb = static_cast<int>(extents.ldb);
-  const int ldc = static_cast<int>(extents.ldc);
   const int thread = static_cast<int>(threadIdx.x);
   const int block_row = static_cast<int>(blockIdx.y) * tile_rows;
   const int block_column = static_cast<int>(blockIdx.x) * tile_columns;
@@ -38,9 +35,9 @@ static __global__ void __launch_bounds__(assumed_threads)
   const int b_copy_column = (thread & 15) << 2;
   const int first_row = (thread >> 4) * side;
   const int first_column = (thread & 15) * side;
-  const int a_place = (block_row + a_copy_row) * lda + a_copy_k;
-  const int b_place = b_copy_k * ldb + block_column + b_copy_column;
-  const int tiles = (static_cast<int>(extents.k) + depth - 1) / depth;
+  const int a_place = (block_row + a_copy_row) * size.lda + a_copy_k;
+  const int b_place = b_copy_k * size.ldb + block_column + b_copy_column;
+  const int tiles = (size.k + depth - 1) / depth;
   const float* const a_mine = a_tile + first_row * a_pitch;
   const float* const b_mine = b_tile + first_column;
   float a_fragment[side][2];
@@ -54,7 +51,7 @@ static __global__ void __launch_bounds__(assumed_threads)
   for (int index = 0; index < tiles; ++index) {
     store_four(a_tile + a_copy_row * a_pitch + a_copy_k, load_four(a + a_place + index * depth));
     store_four(b_tile + b_copy_k * b_pitch + b_copy_column,
-               load_four(b + b_place + index * depth * ldb));
+               load_four(b + b_place + index * depth * size.ldb));
     __syncthreads();
     load(a_fragment[0], a_mine);
     load(b_fragment[0], b_mine);
@@ -81,16 +78,11 @@ static __global__ void __launch_bounds__(assumed_threads)
     }
     __syncthreads();
   }
-  c += (block_row + first_row) * ldc + block_column + first_column;
+  c += (block_row + first_row) * size.ldc + block_column + first_column;
 #pragma unroll
   for (int i = 0; i < side; ++i) {
-    store_results(c + i * ldc, alpha, sums[i], beta);
+    store_results(c + i * size.ldc, alpha, sums[i], beta);
   }
-}
-
-inline Stage placed_reads_stage() {
-  return stage_of<placed_reads_kernel>("unrolled, LDS loads placed by hand", "7.3", tiles_64,
-                                       64 * (16 + 4) + 16 * (64 + 4));
 }
 
 }  // namespace sgemm

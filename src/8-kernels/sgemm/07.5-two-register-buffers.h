@@ -14,8 +14,8 @@
 namespace sgemm {
 
 static __global__ void __launch_bounds__(256)
-    two_register_buffers_kernel(Extents extents, float alpha, const float* a, const float* b,
-                                float beta, float* c) {
+    two_register_buffers_kernel(Sizes size, float alpha, const float* a, const float* b, float beta,
+                                float* c) {
   constexpr int tile_rows = 64;
   constexpr int tile_columns = 64;
   constexpr int depth = 16;
@@ -28,9 +28,6 @@ static __global__ void __launch_bounds__(256)
   HIP_DYNAMIC_SHARED(float4, lds)
   float* const a_tile = reinterpret_cast<float*>(lds);
   float* const b_tile = a_tile + 2 * a_size;
-  const int lda = static_cast<int>(extents.lda);
-  const int ldb = static_cast<int>(extents.ldb);
-  const int ldc = static_cast<int>(extents.ldc);
   const int thread = static_cast<int>(threadIdx.x);
   const int block_row = static_cast<int>(blockIdx.y) * tile_rows;
   const int block_column = static_cast<int>(blockIdx.x) * tile_columns;
@@ -40,9 +37,9 @@ static __global__ void __launch_bounds__(256)
   const int b_copy_column = (thread & 15) << 2;
   const int first_row = (thread >> 4) * side;
   const int first_column = (thread & 15) * side;
-  const int a_place = (block_row + a_copy_row) * lda + a_copy_k;
-  const int b_place = b_copy_k * ldb + block_column + b_copy_column;
-  const int tiles = (static_cast<int>(extents.k) + depth - 1) / depth;
+  const int a_place = (block_row + a_copy_row) * size.lda + a_copy_k;
+  const int b_place = b_copy_k * size.ldb + block_column + b_copy_column;
+  const int tiles = (size.k + depth - 1) / depth;
   int a_buffer = 0;
   int b_buffer = 0;
   float4 of_a = load_four(a + a_place);
@@ -63,8 +60,8 @@ static __global__ void __launch_bounds__(256)
     __syncthreads();
     const int next = index + 1 < tiles ? index + 1 : index;
     of_a = load_four(a + a_place + next * depth);
-    of_b = load_four(b + b_place + next * depth * ldb);
-    hold_loads();
+    of_b = load_four(b + b_place + next * depth * size.ldb);
+    memory_scheduling_barrier();
     const float* const a_mine = a_tile + a_buffer + first_row * a_pitch;
     const float* const b_mine = b_tile + b_buffer + first_column;
     for (int i = 0; i < side; ++i) {
@@ -105,23 +102,18 @@ static __global__ void __launch_bounds__(256)
       multiply_add_row(3, 1);
       half ^= 1;
     }
-    hold_loads();
+    memory_scheduling_barrier();
     a_buffer ^= a_size;
     b_buffer ^= b_size;
     ++index;
     store_four(a_tile + a_buffer + a_copy_row * a_pitch + a_copy_k, of_a);
     store_four(b_tile + b_buffer + b_copy_k * b_pitch + b_copy_column, of_b);
   } while (index < tiles);
-  c += (block_row + first_row) * ldc + block_column + first_column;
+  c += (block_row + first_row) * size.ldc + block_column + first_column;
 #pragma unroll
   for (int i = 0; i < side; ++i) {
-    store_results(c + i * ldc, alpha, sums[i], beta);
+    store_results(c + i * size.ldc, alpha, sums[i], beta);
   }
-}
-
-inline Stage two_register_buffers_stage() {
-  return stage_of<two_register_buffers_kernel>("two register buffers too, launch bounds", "7.5",
-                                               tiles_64, 2 * (64 * (16 + 8) + 16 * (64 + 8)));
 }
 
 }  // namespace sgemm

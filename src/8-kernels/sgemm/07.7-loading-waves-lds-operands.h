@@ -12,7 +12,7 @@
 namespace sgemm {
 
 static __global__ void __launch_bounds__(assumed_threads)
-    loading_waves_lds_operands_kernel(Extents extents, float alpha, const float* __restrict__ a,
+    loading_waves_lds_operands_kernel(Sizes size, float alpha, const float* __restrict__ a,
                                       const float* __restrict__ b, float beta,
                                       float* __restrict__ c) {
   constexpr int tile_rows = 64;
@@ -27,9 +27,6 @@ static __global__ void __launch_bounds__(assumed_threads)
   HIP_DYNAMIC_SHARED(float4, lds)
   float* const a_tile = reinterpret_cast<float*>(lds);
   float* const b_tile = a_tile + 2 * a_size;
-  const int lda = static_cast<int>(extents.lda);
-  const int ldb = static_cast<int>(extents.ldb);
-  const int ldc = static_cast<int>(extents.ldc);
   const int thread = static_cast<int>(threadIdx.x);
   const bool computes = threadIdx.y == 0;
   const int block_row = static_cast<int>(blockIdx.y) * tile_rows;
@@ -42,16 +39,16 @@ static __global__ void __launch_bounds__(assumed_threads)
   const int lane = thread % static_cast<int>(wave_lanes);
   const int first_row = (wave * 4 + lane / 16) * side;
   const int first_column = lane % 16 * side;
-  const int a_place = (block_row + a_copy_row) * lda + a_copy_k;
-  const int b_place = b_copy_k * ldb + block_column + b_copy_column;
-  const int tiles = (static_cast<int>(extents.k) + depth - 1) / depth;
+  const int a_place = (block_row + a_copy_row) * size.lda + a_copy_k;
+  const int b_place = b_copy_k * size.ldb + block_column + b_copy_column;
+  const int tiles = (size.k + depth - 1) / depth;
   int a_buffer = 0;
   int b_buffer = 0;
   const auto copy_tiles = [&](int index, int a_to, int b_to) {
     store_four(a_tile + a_to + a_copy_row * a_pitch + a_copy_k,
                load_four(a + a_place + index * depth));
     store_four(b_tile + b_to + b_copy_k * b_pitch + b_copy_column,
-               load_four(b + b_place + index * depth * ldb));
+               load_four(b + b_place + index * depth * size.ldb));
   };
   float sums[side][side] = {};
   int index = 0;
@@ -80,18 +77,11 @@ static __global__ void __launch_bounds__(assumed_threads)
     ++index;
   } while (index < tiles);
   if (computes) {
-    c += (block_row + first_row) * ldc + block_column + first_column;
+    c += (block_row + first_row) * size.ldc + block_column + first_column;
     for (int i = 0; i < side; ++i) {
-      store_results(c + i * ldc, alpha, sums[i], beta);
+      store_results(c + i * size.ldc, alpha, sums[i], beta);
     }
   }
-}
-
-inline Stage loading_waves_lds_operands_stage() {
-  Tiles tiles = tiles_64;
-  tiles.threads = 512;
-  return stage_of<loading_waves_lds_operands_kernel, Grid::x_over_columns, 2>(
-      "half of the waves load, operands in LDS", "7.7", tiles, 2 * (64 * (16 + 4) + 16 * (64 + 4)));
 }
 
 }  // namespace sgemm

@@ -1,4 +1,4 @@
-// The waves' 64 lanes lie as 8 x 8 over the block's tile, 2 x 2 waves; two k per step.
+// The waves' 64 lanes stand as 8 x 8 in the block's tile, 2 x 2 waves; two k per step.
 //
 // Against 04 and 05, whose rows of 16 threads make waves of 4 x 16: lanes that load the same value
 // share its load, and a wave of 8 x 8 needs 32 + 32 different values per k where one of 4 x 16
@@ -12,9 +12,16 @@
 
 namespace sgemm {
 
-static __global__ void __launch_bounds__(assumed_threads)
-    waves_8x8_kernel(TileSizes tile, Extents extents, float alpha, const float* __restrict__ a,
-                     const float* __restrict__ b, float beta, float* __restrict__ c) {
+/// Where a lane of a wave stands in the block, in thread tiles.
+struct Lanes8x8 {
+  __device__ static int row(int wave, int lane) { return wave / 2 * 8 + lane / 8; }
+  __device__ static int column(int wave, int lane) { return wave % 2 * 8 + lane % 8; }
+};
+
+template <typename Lanes>
+__global__ void __launch_bounds__(assumed_threads)
+    waves_kernel(TileSizes tile, Sizes size, float alpha, const float* __restrict__ a,
+                 const float* __restrict__ b, float beta, float* __restrict__ c) {
   constexpr int side = 4;  // of a thread's elements
   constexpr int padding = 4;
   HIP_DYNAMIC_SHARED(float4, lds)
@@ -22,30 +29,28 @@ static __global__ void __launch_bounds__(assumed_threads)
   const int b_pitch = tile.columns + padding;
   float* const a_tile = reinterpret_cast<float*>(lds);
   float* const b_tile = a_tile + tile.rows * a_pitch;
-  const int lda = static_cast<int>(extents.lda);
-  const int ldb = static_cast<int>(extents.ldb);
-  const int ldc = static_cast<int>(extents.ldc);
   const int threads = static_cast<int>(blockDim.x);
   const int thread = static_cast<int>(threadIdx.x);
   const int block_row = static_cast<int>(blockIdx.y) * tile.rows;
   const int block_column = static_cast<int>(blockIdx.x) * tile.columns;
   const int wave = thread / static_cast<int>(wave_lanes);
   const int lane = thread % static_cast<int>(wave_lanes);
-  const int first_row = (wave / 2 * 8 + lane / 8) * side;
-  const int first_column = (wave % 2 * 8 + lane % 8) * side;
-  const int tiles = (static_cast<int>(extents.k) + tile.depth - 1) / tile.depth;
+  const int first_row = Lanes::row(wave, lane) * side;
+  const int first_column = Lanes::column(wave, lane) * side;
+  const int tiles = (size.k + tile.depth - 1) / tile.depth;
   float sums[side][side] = {};
   for (int index = 0; index < tiles; ++index) {
     const int a_value = thread * ((tile.rows * tile.depth + threads - 1) / threads);
     const int a_copy_row = a_value / tile.depth;
     const int a_copy_k = a_value % tile.depth;
     store_four(a_tile + a_copy_row * a_pitch + a_copy_k,
-               load_four(a + (block_row + a_copy_row) * lda + index * tile.depth + a_copy_k));
+               load_four(a + (block_row + a_copy_row) * size.lda + index * tile.depth + a_copy_k));
     const int b_value = thread * ((tile.depth * tile.columns + threads - 1) / threads);
     const int b_copy_k = b_value / tile.columns;
     const int b_copy_column = b_value % tile.columns;
-    store_four(b_tile + b_copy_k * b_pitch + b_copy_column,
-               load_four(b + (index * tile.depth + b_copy_k) * ldb + block_column + b_copy_column));
+    store_four(
+        b_tile + b_copy_k * b_pitch + b_copy_column,
+        load_four(b + (index * tile.depth + b_copy_k) * size.ldb + block_column + b_copy_column));
     __syncthreads();
     for (int step = 0; step < tile.depth; step += 2) {
       float a_fragment[side][2];
@@ -68,15 +73,10 @@ static __global__ void __launch_bounds__(assumed_threads)
     }
     __syncthreads();
   }
-  c += (block_row + first_row) * ldc + block_column + first_column;
+  c += (block_row + first_row) * size.ldc + block_column + first_column;
   for (int i = 0; i < side; ++i) {
-    store_results(c + i * ldc, alpha, sums[i], beta);
+    store_results(c + i * size.ldc, alpha, sums[i], beta);
   }
-}
-
-inline Stage waves_8x8_stage() {
-  return stage_of<waves_8x8_kernel>("waves of 8 x 8 lanes", "8.1", tiles_64,
-                                    64 * (16 + 4) + 16 * (64 + 4));
 }
 
 }  // namespace sgemm

@@ -13,7 +13,7 @@
 namespace sgemm {
 
 static __global__ void __launch_bounds__(assumed_threads)
-    b_transposed_kernel(TileSizes tile, Extents extents, float alpha, const float* __restrict__ a,
+    b_transposed_kernel(TileSizes tile, Sizes size, float alpha, const float* __restrict__ a,
                         const float* __restrict__ b, float beta, float* __restrict__ c) {
   constexpr int side = 4;  // of a thread's elements
   constexpr int padding = 4;
@@ -22,9 +22,6 @@ static __global__ void __launch_bounds__(assumed_threads)
   const int b_pitch = tile.depth + padding;
   float* const a_tile = reinterpret_cast<float*>(lds);
   float* const b_tile = a_tile + tile.rows * a_pitch;
-  const int lda = static_cast<int>(extents.lda);
-  const int ldb = static_cast<int>(extents.ldb);
-  const int ldc = static_cast<int>(extents.ldc);
   const int threads = static_cast<int>(blockDim.x);
   const int thread = static_cast<int>(threadIdx.x);
   const int block_row = static_cast<int>(blockIdx.y) * tile.rows;
@@ -33,19 +30,19 @@ static __global__ void __launch_bounds__(assumed_threads)
   const int lane = thread % static_cast<int>(wave_lanes);
   const int first_row = (wave / 2 * 8 + lane / 8) * side;
   const int first_column = (wave % 2 * 8 + lane % 8) * side;
-  const int tiles = (static_cast<int>(extents.k) + tile.depth - 1) / tile.depth;
+  const int tiles = (size.k + tile.depth - 1) / tile.depth;
   float sums[side][side] = {};
   for (int index = 0; index < tiles; ++index) {
     const int a_value = thread * ((tile.rows * tile.depth + threads - 1) / threads);
     const int a_copy_row = a_value / tile.depth;
     const int a_copy_k = a_value % tile.depth;
     store_four(a_tile + a_copy_row * a_pitch + a_copy_k,
-               load_four(a + (block_row + a_copy_row) * lda + index * tile.depth + a_copy_k));
+               load_four(a + (block_row + a_copy_row) * size.lda + index * tile.depth + a_copy_k));
     const int b_value = thread * ((tile.depth * tile.columns + threads - 1) / threads);
     const int b_copy_k = b_value / tile.columns;
     const int b_copy_column = b_value % tile.columns;
     const float4 of_b =
-        load_four(b + (index * tile.depth + b_copy_k) * ldb + block_column + b_copy_column);
+        load_four(b + (index * tile.depth + b_copy_k) * size.ldb + block_column + b_copy_column);
     float* const b_to = b_tile + b_copy_column * b_pitch + b_copy_k;
     b_to[0] = of_b.x;
     b_to[b_pitch] = of_b.y;
@@ -75,15 +72,10 @@ static __global__ void __launch_bounds__(assumed_threads)
     }
     __syncthreads();
   }
-  c += (block_row + first_row) * ldc + block_column + first_column;
+  c += (block_row + first_row) * size.ldc + block_column + first_column;
   for (int i = 0; i < side; ++i) {
-    store_results(c + i * ldc, alpha, sums[i], beta);
+    store_results(c + i * size.ldc, alpha, sums[i], beta);
   }
-}
-
-inline Stage b_transposed_stage() {
-  return stage_of<b_transposed_kernel>("8 x 8 lanes, B transposed", "8.3", tiles_64,
-                                       64 * (16 + 4) + 64 * (16 + 4));
 }
 
 }  // namespace sgemm

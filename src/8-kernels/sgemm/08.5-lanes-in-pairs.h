@@ -7,76 +7,13 @@
 // On the H200 28.77 TFLOP/s, 1.07 times 08.4.
 #pragma once
 
-#include "device_code.h"
-#include "stage.h"
+#include "08.1-waves-8x8.h"
 
 namespace sgemm {
 
-static __global__ void __launch_bounds__(assumed_threads)
-    lanes_in_pairs_kernel(TileSizes tile, Extents extents, float alpha, const float* __restrict__ a,
-                          const float* __restrict__ b, float beta, float* __restrict__ c) {
-  constexpr int side = 4;  // of a thread's elements
-  constexpr int padding = 4;
-  HIP_DYNAMIC_SHARED(float4, lds)
-  const int a_pitch = tile.depth + padding;
-  const int b_pitch = tile.columns + padding;
-  float* const a_tile = reinterpret_cast<float*>(lds);
-  float* const b_tile = a_tile + tile.rows * a_pitch;
-  const int lda = static_cast<int>(extents.lda);
-  const int ldb = static_cast<int>(extents.ldb);
-  const int ldc = static_cast<int>(extents.ldc);
-  const int threads = static_cast<int>(blockDim.x);
-  const int thread = static_cast<int>(threadIdx.x);
-  const int block_row = static_cast<int>(blockIdx.y) * tile.rows;
-  const int block_column = static_cast<int>(blockIdx.x) * tile.columns;
-  const int wave = thread / static_cast<int>(wave_lanes);
-  const int lane = thread % static_cast<int>(wave_lanes);
-  const int first_row = (wave * 4 + lane / 32 * 2 + lane % 2) * side;
-  const int first_column = lane % 32 / 2 * side;
-  const int tiles = (static_cast<int>(extents.k) + tile.depth - 1) / tile.depth;
-  float sums[side][side] = {};
-  for (int index = 0; index < tiles; ++index) {
-    const int a_value = thread * ((tile.rows * tile.depth + threads - 1) / threads);
-    const int a_copy_row = a_value / tile.depth;
-    const int a_copy_k = a_value % tile.depth;
-    store_four(a_tile + a_copy_row * a_pitch + a_copy_k,
-               load_four(a + (block_row + a_copy_row) * lda + index * tile.depth + a_copy_k));
-    const int b_value = thread * ((tile.depth * tile.columns + threads - 1) / threads);
-    const int b_copy_k = b_value / tile.columns;
-    const int b_copy_column = b_value % tile.columns;
-    store_four(b_tile + b_copy_k * b_pitch + b_copy_column,
-               load_four(b + (index * tile.depth + b_copy_k) * ldb + block_column + b_copy_column));
-    __syncthreads();
-    for (int step = 0; step < tile.depth; step += 2) {
-      float a_fragment[side][2];
-      float b_fragment[2][side];
-      for (int i = 0; i < side; ++i) {
-        const float* const place = a_tile + (first_row + i) * a_pitch + step;
-        a_fragment[i][0] = place[0];
-        a_fragment[i][1] = place[1];
-      }
-      for (int k = 0; k < 2; ++k) {
-        load(b_fragment[k], b_tile + (step + k) * b_pitch + first_column);
-      }
-      for (int i = 0; i < side; ++i) {
-        for (int j = 0; j < side; ++j) {
-          for (int k = 0; k < 2; ++k) {
-            sums[i][j] += a_fragment[i][k] * b_fragment[k][j];
-          }
-        }
-      }
-    }
-    __syncthreads();
-  }
-  c += (block_row + first_row) * ldc + block_column + first_column;
-  for (int i = 0; i < side; ++i) {
-    store_results(c + i * ldc, alpha, sums[i], beta);
-  }
-}
-
-inline Stage lanes_in_pairs_stage() {
-  return stage_of<lanes_in_pairs_kernel>("4 x 16 lanes in z-order", "8.5", tiles_64,
-                                         64 * (16 + 4) + 16 * (64 + 4));
-}
+struct LanesInPairs {
+  __device__ static int row(int wave, int lane) { return wave * 4 + lane / 32 * 2 + lane % 2; }
+  __device__ static int column([[maybe_unused]] int wave, int lane) { return lane % 32 / 2; }
+};
 
 }  // namespace sgemm

@@ -18,17 +18,14 @@ namespace sgemm {
 
 template <unsigned planned_threads>
 __global__ void __launch_bounds__(planned_threads)
-    halves_kernel(Extents extents, float alpha, const float* __restrict__ a,
-                  const float* __restrict__ b, float beta, float* __restrict__ c) {
+    halves_kernel(Sizes size, float alpha, const float* __restrict__ a, const float* __restrict__ b,
+                  float beta, float* __restrict__ c) {
   constexpr int tile_rows = 128;
   constexpr int tile_columns = 128;
   constexpr int depth = 8;
   constexpr int side = 8;  // of a thread's elements
   alignas(16) __shared__ float a_tile[2][depth][tile_rows];
   alignas(16) __shared__ float b_tile[2][depth][tile_columns];
-  const int lda = static_cast<int>(extents.lda);
-  const int ldb = static_cast<int>(extents.ldb);
-  const int ldc = static_cast<int>(extents.ldc);
   const int thread = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
   const int block_row = static_cast<int>(blockIdx.y) * tile_rows;
   const int block_column = static_cast<int>(blockIdx.x) * tile_columns;
@@ -38,12 +35,12 @@ __global__ void __launch_bounds__(planned_threads)
   const int b_copy_column = (thread & 31) << 2;
   const int first_row = static_cast<int>(threadIdx.y) * side / 2;
   const int first_column = static_cast<int>(threadIdx.x) * side / 2;
-  const int tiles = (static_cast<int>(extents.k) + depth - 1) / depth;
+  const int tiles = (size.k + depth - 1) / depth;
   float4 of_a;
   float4 of_b;
   const auto load_tiles = [&](int index) {
-    of_a = load_four(a + (block_row + a_copy_row) * lda + index * depth + a_copy_k);
-    of_b = load_four(b + (index * depth + b_copy_k) * ldb + block_column + b_copy_column);
+    of_a = load_four(a + (block_row + a_copy_row) * size.lda + index * depth + a_copy_k);
+    of_b = load_four(b + (index * depth + b_copy_k) * size.ldb + block_column + b_copy_column);
   };
   const auto store_tiles = [&](int buffer) {
     a_tile[buffer][a_copy_k][a_copy_row] = of_a.x;
@@ -84,16 +81,10 @@ __global__ void __launch_bounds__(planned_threads)
 #pragma unroll
   for (int i = 0; i < side; ++i) {
     const int row = block_row + first_row + i / 4 * (tile_rows / 2) + i % 4;
-    float* const c_row = c + row * ldc + block_column + first_column;
+    float* const c_row = c + row * size.ldc + block_column + first_column;
     store_results(c_row, alpha, sums[i][0], beta);
     store_results(c_row + tile_columns / 2, alpha, sums[i][1], beta);
   }
-}
-
-template <unsigned planned_threads>
-Stage halves_stage() {
-  return stage_of<halves_kernel<planned_threads>, Grid::x_over_columns, 16>(
-      "8 x 8 in halves, two LDS buffers", "9.1", tiles_128, 128 * (8 + 4) + 8 * (128 + 4));
 }
 
 }  // namespace sgemm

@@ -17,18 +17,14 @@ namespace sgemm {
 
 template <unsigned planned_threads>
 __global__ void __launch_bounds__(planned_threads)
-    cuda_kernel(Extents extents, float alpha, const float* __restrict__ a,
-                const float* __restrict__ b, float beta, float* __restrict__ c) {
+    cuda_kernel(Sizes size, float alpha, const float* __restrict__ a, const float* __restrict__ b,
+                float beta, float* __restrict__ c) {
   constexpr int tile_rows = 128;
   constexpr int tile_columns = 128;
   constexpr int depth = 8;
   constexpr int side = 8;  // of a thread's elements
   alignas(16) __shared__ float a_tile[2][depth * tile_rows];
   alignas(16) __shared__ float b_tile[2][depth * tile_columns];
-  const int lda = static_cast<int>(extents.lda);
-  const int ldb = static_cast<int>(extents.ldb);
-  const int ldc = static_cast<int>(extents.ldc);
-  const int end = static_cast<int>(extents.k);
   const int thread = static_cast<int>(threadIdx.x);
   const int block_row = static_cast<int>(blockIdx.y) * tile_rows;
   const int block_column = static_cast<int>(blockIdx.x) * tile_columns;
@@ -40,8 +36,8 @@ __global__ void __launch_bounds__(planned_threads)
   const int lane = thread & 31;
   const int first_column = ((wave & 3) << 5) + ((lane & 3) << 3);
   const int first_row = ((wave >> 2) << 6) + ((lane >> 2) << 3);
-  const float* a_from = a + (block_row + a_copy_row) * lda + a_copy_k;
-  const float* b_from = b + b_copy_k * ldb + block_column + b_copy_column;
+  const float* a_from = a + (block_row + a_copy_row) * size.lda + a_copy_k;
+  const float* b_from = b + b_copy_k * size.ldb + block_column + b_copy_column;
   float a_fragment[2][side];
   float b_fragment[2][2][4];
   float sums[side][2][4] = {};
@@ -66,10 +62,10 @@ __global__ void __launch_bounds__(planned_threads)
   store_tiles(0);
   __syncthreads();
   load_fragments(0, 0, 0);
-  for (int first_k = 0; first_k < end; first_k += depth) {
-    const bool has_next = first_k + depth < end;
+  for (int first_k = 0; first_k < size.k; first_k += depth) {
+    const bool has_next = first_k + depth < size.k;
     if (has_next) {
-      b_from += depth * ldb;
+      b_from += depth * size.ldb;
       a_from += depth;
       of_b = load_four(b_from);
       of_a = load_four(a_from);
@@ -97,16 +93,10 @@ __global__ void __launch_bounds__(planned_threads)
   }
 #pragma unroll
   for (int i = 0; i < side; ++i) {
-    float* const c_row = c + (block_row + first_row + i) * ldc + block_column + first_column;
+    float* const c_row = c + (block_row + first_row + i) * size.ldc + block_column + first_column;
     store_results(c_row, alpha, sums[i][0], beta);
     store_results(c_row + 4, alpha, sums[i][1], beta);
   }
-}
-
-template <unsigned planned_threads>
-Stage cuda_stage() {
-  return stage_of<cuda_kernel<planned_threads>>("8 x 8, buffers in LDS and registers, waves of 32",
-                                                "10", tiles_128);
 }
 
 }  // namespace sgemm

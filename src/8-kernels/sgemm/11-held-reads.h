@@ -3,8 +3,8 @@
 //
 // Against 07.3, where the compiler decides what comes when: a group is the 8 FMAs of one row and
 // two k, and what the next group needs is loaded before the FMAs of this one, so that no FMA waits
-// for a load that has just begun. On AMD hold_order keeps the compiler from putting them elsewhere;
-// ptxas orders NVIDIA's instructions by itself.
+// for a load that has just begun. On AMD scheduling_barrier keeps the compiler from putting
+// them elsewhere; ptxas orders NVIDIA's instructions by itself.
 // On the H200 31.60 TFLOP/s, as 07.3.
 #pragma once
 
@@ -45,7 +45,7 @@ static __global__ void __launch_bounds__(assumed_threads)
     a += depth;
     b += depth * extents.ldb;
     __syncthreads();
-    // Of two each, one is in use and the other on its way.
+    // Of two each, one is in use and the other is being loaded.
     float a_fragment[2][step];
     float b_fragment[2][step][thread_columns];
     load(a_fragment[0], a_mine);
@@ -63,7 +63,7 @@ static __global__ void __launch_bounds__(assumed_threads)
       if (row < step && k + step < depth) {
         load(b_fragment[(k / step + 1) % 2][row], b_mine + (k + step + row) * b_pitch);
       }
-      hold_order();
+      scheduling_barrier();
 #pragma unroll
       for (unsigned s = 0; s < step; ++s) {
 #pragma unroll
@@ -71,7 +71,7 @@ static __global__ void __launch_bounds__(assumed_threads)
           sums[row][j] += a_fragment[group % 2][s] * b_fragment[k / step % 2][s][j];
         }
       }
-      hold_order();
+      scheduling_barrier();
     }
     __syncthreads();
   }
@@ -79,10 +79,6 @@ static __global__ void __launch_bounds__(assumed_threads)
   for (unsigned i = 0; i < thread_rows; ++i) {
     store_results(c + i * extents.ldc, alpha, sums[i], beta);
   }
-}
-
-inline Stage held_reads_stage() {
-  return stage_of<held_reads_kernel>("LDS loads held in their places", "", tiles_64);
 }
 
 }  // namespace sgemm

@@ -105,7 +105,7 @@ static __global__ void __launch_bounds__(assumed_threads)
     b += advance * depth * extents.ldb;
     const float4 next_of_a = load_four(a);
     const float4 next_of_b = load_four(b);
-    hold_order();
+    scheduling_barrier();
     const float* const a_mine = a_tiles[tile % 2] + place.row * thread_rows * a_pitch;
     const float* const b_mine = b_tiles[tile % 2] + place.column * thread_columns;
 #pragma unroll
@@ -125,7 +125,7 @@ static __global__ void __launch_bounds__(assumed_threads)
         }
       }
     }
-    hold_order();
+    scheduling_barrier();
     store_tiles((tile + 1) % 2, next_of_a, next_of_b);
     __syncthreads();
   }
@@ -133,10 +133,6 @@ static __global__ void __launch_bounds__(assumed_threads)
   for (unsigned i = 0; i < thread_rows; ++i) {
     store_results(c + i * extents.ldc, alpha, sums[i], beta);
   }
-}
-
-inline Stage reads_in_assembly_stage() {
-  return stage_of<reads_in_assembly_kernel>("LDS loads in assembly", "", tiles_64);
 }
 
 }  // namespace sgemm

@@ -1,7 +1,7 @@
 // Matrix instructions of CDNA GPUs, in FP32 throughout; not on other GPUs.
 //
 // Against 13, whose tile it has with a depth of 16:
-// v_mfma_f32_32x32x2f32 multiplies 32 x 2 by 2 x 32 values that lie in the registers of a whole
+// v_mfma_f32_32x32x2f32 multiplies 32 x 2 by 2 x 32 values in the registers of a whole
 // wave: 2048 FMAs for two registers of operands per lane, in 64 cycles of a SIMD. That makes 128
 // FMAs per cycle and CU, where the vector unit of MI100 (gfx908) has 64: this is how rocBLAS there
 // passes what fileaccent took for the card's peak. Inputs, products and sums are FP32: no precision
@@ -115,7 +115,7 @@ static __global__ void __launch_bounds__(256)
     a += advance;
     b += advance * extents.ldb;
     load_tiles();
-    hold_order();
+    scheduling_barrier();
     const unsigned place = lane / side * pitch + lane % side;
     const float* const a_mine = a_tiles[tile % 2] + place + first_row;
     const float* const b_mine = b_tiles[tile % 2] + place + first_column;
@@ -130,7 +130,7 @@ static __global__ void __launch_bounds__(256)
         }
       }
     }
-    hold_order();
+    scheduling_barrier();
     store_tiles((tile + 1) % 2);
     __syncthreads();
   }
@@ -151,17 +151,13 @@ static __global__ void __launch_bounds__(256)
 #endif
 
 inline Stage matrix_instructions_stage() {
-  Tiles tiles = tiles_128;
-  tiles.depth = 16;
-  // Of a wave: what it loads from LDS for one k is a column of 64 and a row of 64.
-  tiles.thread_rows = 64;
-  tiles.thread_columns = 64;
+  // A wave's 64 x 64 in place of a thread's: for one k it loads a column of 64 and a row of 64.
+  constexpr Tiles tiles = {128, 128, 16, 256, 64, 64};
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
   Stage stage{.technique = "matrix instructions", .tiles = tiles};
-#if !defined(HIPSCOPE_BACKEND_NVIDIA)
-  stage.kernel = reinterpret_cast<const void*>(matrix_instructions_kernel);
-  stage.enqueue = enqueue<matrix_instructions_kernel, Grid::x_over_columns, 1>;
+#else
+  Stage stage = stage_of<matrix_instructions_kernel>("", "matrix instructions", tiles);
 #endif
-  stage.is_contender = true;
   stage.is_on = has_matrix_instructions;
   return stage;
 }

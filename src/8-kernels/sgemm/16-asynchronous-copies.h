@@ -1,19 +1,18 @@
 // Copies that the hardware makes from global memory to LDS (cp.async), any size, 8 x 8 per thread
 // in tiles of 128 x 128 with a depth of 8, two blocks of 256 threads on each CU. On AMD the copies
-// go through registers, and what is left of the rung is that it takes any size.
+// go through registers, and what is left of the stage is that it takes any size.
 //
 // Against 13: what one FMA instruction costs is an issue slot, and so does everything else: each
 // scheduler of sm_90 issues one instruction per cycle, and an FMA takes it whole. The share of FMAs
 // among all instructions is a limit that nothing hides. Hence
 //   copies      cp.async writes a tile's values to LDS without a register and without a store
 //               instruction, and turns A as it goes: 4 bytes each, k by k. Three buffers: two
-//               tiles are on their way while one is multiplied, one barrier per tile
+//               tiles are in flight while one is multiplied, one barrier per tile
 //   fragments   two sets in registers; the loads for the next k are spread over the FMAs of this
 //               one, which go to and fro along the rows, so that consecutive ones share an operand
 //   any size    rows beyond the end are read again from the last row, and not stored; columns and k
 //               beyond the end are copied as zeros. Rows of B that do not begin at multiples of 16
 //               bytes are moved to such that do, first
-// A block has the steps along k from first_step(block) to first_step(block + 1): here one tile's.
 // On AMD, before sm_80 and on the host backend the copies go through registers: loads at the
 // beginning of a tile, stores to LDS before its last k but one, for the tile after the next. For
 // clang an order is held where ptxas finds its own: one wait per k, the loads for the next k where
@@ -22,31 +21,86 @@
 // On the H200 49.78 TFLOP/s, 0.995 of 13.
 // Compiled by clang 15 for gfx906, gfx90a and gfx1030: 124, 134 and 121 VGPRs, 24960 bytes of LDS,
 // no scratch; 84.8, 81.9 and 84.5 % of the loop are FMAs.
+//
+// Stages 17 to 20 are this kernel with other parameters, each in a file of its own.
 #pragma once
 
+#include <cstdint>
+
 #include "device_code.h"
-#include "pipelined_launch.h"
 #include "stage.h"
+#include "thread_tile.h"
 
 namespace sgemm {
 
-namespace asynchronous_copies {
+inline constexpr unsigned pipeline_depth = 8;  // of k in one buffer
+inline constexpr unsigned pipeline_buffers = 3;
 
-constexpr unsigned block_rows = 128;
-constexpr unsigned block_columns = 128;
-constexpr unsigned threads = 256;
-constexpr unsigned thread_rows = 8;
-constexpr unsigned thread_columns = 8;
-constexpr unsigned lane_rows = 4;   // 32 lanes stand in so many rows
-constexpr unsigned group_rows = 4;  // groups of 32 lanes stand in so many rows
-constexpr unsigned blocks_per_unit = 2;
-constexpr unsigned fmas_between_loads = 1;  // from LDS, for the next k
-constexpr unsigned copies_end_at = 6;       // where they go through registers
-constexpr unsigned copies_begin_at = 0;     // which k of a tile
+/// The tiles that blocks share, and what they need for it. Each block below `blocks` takes an equal
+/// part of the steps of the first `tiles` tiles; each further block has one of the other tiles.
+struct SplitTiles {
+  unsigned tiles = 0;
+  unsigned blocks = 0;
+  float* sums = nullptr;  ///< per block a tile's sums, that another block is to add
+  unsigned* ready =
+      nullptr;  ///< per block 1 when its sums are there; whoever takes them sets it to 0
+};
 
-/// Where a tile lies: groups of rows of tiles, each column by column, so that blocks that run at
+/// Steps along k of a tile; with k = 0 one, of zeros.
+__host__ __device__ constexpr unsigned steps_of(unsigned k) {
+  return k == 0 ? 1 : (k + pipeline_depth - 1) / pipeline_depth;
+}
+
+/// The first step of a block, of all tiles' steps one tile after the other.
+__device__ inline unsigned first_step(unsigned block, SplitTiles split, unsigned steps) {
+  if (block < split.blocks) {
+#if defined(__HIP_DEVICE_COMPILE__)
+    // The same without a division of 64 bits, which AMD's GPUs do in many instructions.
+    const unsigned all = split.tiles * steps;
+    return all / split.blocks * block + all % split.blocks * block / split.blocks;
+#else
+    return static_cast<unsigned>(std::uint64_t{split.tiles} * steps * block / split.blocks);
+#endif
+  }
+  return (split.tiles + block - split.blocks) * steps;
+}
+
+/// Copies `bytes`, of which the first `valid` are from memory and the others 0, and does not wait.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#define HIPSCOPE_SGEMM_COPIES_TO_LDS
+template <unsigned bytes>
+__device__ void copy_to_lds(float* to, const float* from, unsigned valid) {
+  const auto address = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  if constexpr (bytes == 16) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from),
+                 "r"(valid));
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(address), "l"(from),
+                 "r"(valid));
+  }
+}
+#endif
+
+/// What the stages of this kernel differ in, as 16 has it.
+template <typename Tile>
+struct AsynchronousCopies : Tile {
+  static constexpr FmaOrder order = FmaOrder::to_and_fro;
+  static constexpr unsigned fmas_between_loads = 1;  ///< from LDS, for the next k
+  static constexpr unsigned copies_begin_at = 0;     ///< which k of a tile
+  static constexpr unsigned copies_end_at = 6;       ///< where they go through registers
+  static constexpr bool splits_tiles = false;
+
+  /// After a block's steps of a tile, up to `end`: whether its sums are the tile's, and are stored.
+  template <typename Part>
+  __device__ static bool finish(Part&, SplitTiles, unsigned, unsigned, unsigned) {
+    return true;
+  }
+};
+
+/// The place of a tile: groups of rows of tiles, each column by column, so that blocks that run at
 /// the same time share parts of A and of B in L2.
-__device__ inline Place place_of_tile(unsigned tile, Extents extents) {
+__device__ inline Place place_of_tile(unsigned tile, Extents extents, unsigned block_rows,
+                                      unsigned block_columns) {
   constexpr unsigned group = 8;
   const unsigned rows = (extents.m + block_rows - 1) / block_rows;
   const unsigned columns = computed_here((extents.n + block_columns - 1) / block_columns);
@@ -57,10 +111,11 @@ __device__ inline Place place_of_tile(unsigned tile, Extents extents) {
 }
 
 /// A block's copies of A and B from global memory to LDS, tile by tile of `pipeline_depth` k.
+template <typename Pipeline>
 class Copies {
  public:
-  static constexpr unsigned a_pitch = block_rows + 4;
-  static constexpr unsigned b_pitch = block_columns;
+  static constexpr unsigned a_pitch = Pipeline::block_rows + 4;
+  static constexpr unsigned b_pitch = Pipeline::block_columns;
   static constexpr unsigned a_values = pipeline_depth * a_pitch;  // of one buffer
   static constexpr unsigned b_values = pipeline_depth * b_pitch;
 
@@ -152,22 +207,23 @@ class Copies {
 #endif
   }
 
-  /// Waits until all but the `on_their_way` last tiles are in LDS, for all threads of the block.
-  template <unsigned on_their_way>
+  /// Waits until all but the `in_flight` last tiles are in LDS, for all Pipeline::threads of the
+  /// block.
+  template <unsigned in_flight>
   __device__ static void wait() {
 #if defined(HIPSCOPE_SGEMM_COPIES_TO_LDS)
-    asm volatile("cp.async.wait_group %0;" ::"n"(on_their_way));
+    asm volatile("cp.async.wait_group %0;" ::"n"(in_flight));
 #endif
     __syncthreads();
   }
 
  private:
-  static constexpr unsigned a_rows = threads / pipeline_depth;  // at once
-  static constexpr unsigned a_copies = block_rows / a_rows;
-  static constexpr unsigned b_threads = block_columns / 4;  // of one row
-  static constexpr unsigned b_rows = threads / b_threads;
+  static constexpr unsigned a_rows = Pipeline::threads / pipeline_depth;  // at once
+  static constexpr unsigned a_copies = Pipeline::block_rows / a_rows;
+  static constexpr unsigned b_threads = Pipeline::block_columns / 4;  // of one row
+  static constexpr unsigned b_rows = Pipeline::threads / b_threads;
   static constexpr unsigned b_copies = pipeline_depth / b_rows;
-  static_assert(block_rows % a_rows == 0 && threads % b_threads == 0 &&
+  static_assert(Pipeline::block_rows % a_rows == 0 && Pipeline::threads % b_threads == 0 &&
                 pipeline_depth % b_rows == 0);
 
   __device__ void next_buffer() { buffer_ = buffer_ + 1 == pipeline_buffers ? 0 : buffer_ + 1; }
@@ -190,148 +246,81 @@ class Copies {
 #endif
 };
 
-/// The `i`th FMA of a thread tile.
-__device__ constexpr Place place_of_fma(unsigned i) {
-  const unsigned row = i * fma_columns / thread_columns;
-  const unsigned column = i * fma_columns % thread_columns;
-  return {row, row % 2 == 0 ? column : thread_columns - fma_columns - column};
-}
-
-/// A thread's part of a tile: its sums, and the operands of two k.
-class ThreadPart {
- public:
-  static constexpr unsigned rows = thread_rows;
-  static constexpr unsigned columns = thread_columns;
-  static constexpr unsigned lane_columns = 32 / lane_rows;
-
-  /// The place of the thread's first element in the tile. Its elements are pieces of 4 x 4, from
-  /// one to the next as many as lanes stand beside each other.
-  __device__ static Place place() {
-    const unsigned lane = thread_index() % 32;
-    const unsigned group = thread_index() / 32;
-    return {group % group_rows * (lane_rows * rows) + lane / lane_columns * 4,
-            group / group_rows * (lane_columns * columns) + lane % lane_columns * 4};
-  }
-  __device__ static constexpr unsigned row_of(unsigned i) {
-    return i / 4 * (4 * lane_rows) + i % 4;
-  }
-  __device__ static constexpr unsigned column_of(unsigned j) {
-    return j / 4 * (4 * lane_columns) + j % 4;
-  }
-
-  /// The operands' `i`th load of 16 bytes: B's first, since every FMA of the first columns needs
-  /// them.
-  template <unsigned set>
-  __device__ void load(unsigned i, const float* a, const float* b) {
-    if (i < columns / 4) {
-      sgemm::load(b_[set][i], b + column_of(4 * i));
-    } else if (i < loads) {
-      sgemm::load(a_[set][i - columns / 4], a + row_of(4 * (i - columns / 4)));
-    }
-  }
-  static constexpr unsigned loads = (rows + columns) / 4;
-
-  template <unsigned set>
-  __device__ void multiply_add(Place place) {
-    sums_[place.row][place.column / fma_columns] +=
-        a_[set][place.row / 4][place.row % 4] *
-        b_[set][place.column / 4][place.column % 4 / fma_columns];
-  }
-  static constexpr unsigned fmas = rows * columns / fma_columns;
-
-  [[nodiscard]] __device__ float sum(unsigned row, unsigned column) const {
-    return value_of(sums_[row][column / fma_columns], column % fma_columns);
-  }
-  __device__ void add(unsigned row, unsigned column, float value) {
-    add_to(sums_[row][column / fma_columns], column % fma_columns, value);
-  }
-
- private:
-  FmaColumns sums_[rows][columns / fma_columns] = {};
-  float a_[2][rows / 4][4];
-  FmaColumns b_[2][columns / 4][4 / fma_columns];
-};
-
 /// Adds the products of `steps` tiles of k from `first_k` on to a thread's sums.
-__device__ inline void multiply_tile(ThreadPart& part, Extents extents, const float* a,
-                                     const float* b, Place tile, unsigned first_k, unsigned steps,
-                                     float* a_tiles, float* b_tiles) {
-  Copies copies(extents, a, b, a_tiles, b_tiles, tile, first_k);
+template <typename Pipeline>
+__device__ void multiply_tile(ThreadPart<Pipeline>& part, Extents extents, const float* a,
+                              const float* b, Place tile, unsigned first_k, unsigned steps,
+                              float* a_tiles, float* b_tiles) {
+  using TileCopies = Copies<Pipeline>;
+  TileCopies copies(extents, a, b, a_tiles, b_tiles, tile, first_k);
 #pragma unroll
   for (unsigned i = 0; i + 1 < pipeline_buffers; ++i) {
     copies.begin();
     copies.end();
   }
-  copies.template wait<pipeline_buffers - 2>();
-  const float* const a_first = a_tiles + ThreadPart::place().row;
-  const float* const b_first = b_tiles + ThreadPart::place().column;
+  TileCopies::template wait<pipeline_buffers - 2>();
+  const float* const a_first = a_tiles + Pipeline::place(thread_index()).row;
+  const float* const b_first = b_tiles + Pipeline::place(thread_index()).column;
   const float* a_now = a_first;
   const float* b_now = b_first;
 #pragma unroll
-  for (unsigned i = 0; i < ThreadPart::loads; ++i) {
+  for (unsigned i = 0; i < ThreadPart<Pipeline>::loads; ++i) {
     part.template load<0>(i, a_now, b_now);
   }
   unsigned buffer = 0;
   const auto one_k = [&]<unsigned k>() {
     // The next k's operands, after the last k those of the next buffer.
-    const float* a_next = a_now + (k + 1) * Copies::a_pitch;
-    const float* b_next = b_now + (k + 1) * Copies::b_pitch;
+    const float* a_next = a_now + (k + 1) * TileCopies::a_pitch;
+    const float* b_next = b_now + (k + 1) * TileCopies::b_pitch;
     wait_for_lds();
-    if constexpr (k == copies_begin_at) {
+    if constexpr (k == Pipeline::copies_begin_at) {
       copies.begin();
     }
-    if constexpr (k == copies_end_at) {
+    if constexpr (k == Pipeline::copies_end_at) {
       copies.end();
     }
     if constexpr (k + 1 == pipeline_depth) {
-      copies.template wait<pipeline_buffers - 2>();
+      TileCopies::template wait<pipeline_buffers - 2>();
       buffer = buffer + 1 == pipeline_buffers ? 0 : buffer + 1;
-      a_next = a_first + buffer * Copies::a_values;
-      b_next = b_first + buffer * Copies::b_values;
+      a_next = a_first + buffer * TileCopies::a_values;
+      b_next = b_first + buffer * TileCopies::b_values;
       a_now = a_next;
       b_now = b_next;
     }
 #pragma unroll
-    for (unsigned i = 0; i < ThreadPart::fmas; ++i) {
-      if (i % fmas_between_loads == 0) {
-        part.template load<(k + 1) % 2>(i / fmas_between_loads, a_next, b_next);
-        if (i / fmas_between_loads < ThreadPart::loads) {
-          hold_clang();
+    for (unsigned i = 0; i < Pipeline::fmas; ++i) {
+      if (i % Pipeline::fmas_between_loads == 0) {
+        part.template load<(k + 1) % 2>(i / Pipeline::fmas_between_loads, a_next, b_next);
+        if (i / Pipeline::fmas_between_loads < ThreadPart<Pipeline>::loads) {
+          scheduling_barrier();
         }
       }
-      part.template multiply_add<k % 2>(place_of_fma(i));
+      part.template multiply_add<k % 2>(Pipeline::place_of_fma(Pipeline::order, i));
     }
-    hold_clang();
+    scheduling_barrier();
   };
 #pragma unroll 1
   for (unsigned step = 0; step < steps; ++step) {
-    one_k.template operator()<0>();
-    one_k.template operator()<1>();
-    one_k.template operator()<2>();
-    one_k.template operator()<3>();
-    one_k.template operator()<4>();
-    one_k.template operator()<5>();
-    one_k.template operator()<6>();
-    one_k.template operator()<7>();
+    for_each_k<pipeline_depth>(one_k);
   }
-  static_assert(pipeline_depth == 8);
-  // What is still on its way would be written over the next tile.
-  copies.template wait<0>();
+  // What is still in flight would be written over the next tile.
+  TileCopies::template wait<0>();
 }
 
 /// Stores a thread's part of C, 16 bytes at a time where C's rows allow it.
-__device__ inline void store_part(const ThreadPart& part, Extents extents, Place tile, float alpha,
-                                  float beta, float* c) {
-  const Place place = ThreadPart::place();
+template <typename Pipeline>
+__device__ void store_part(const ThreadPart<Pipeline>& part, Extents extents, Place tile,
+                           float alpha, float beta, float* c) {
+  const Place place = Pipeline::place(thread_index());
   const bool is_aligned = extents.ldc % 4 == 0 && reinterpret_cast<std::uintptr_t>(c) % 16 == 0;
 #pragma unroll
-  for (unsigned i = 0; i < ThreadPart::rows; ++i) {
-    const unsigned row = tile.row + place.row + ThreadPart::row_of(i);
+  for (unsigned i = 0; i < Pipeline::thread_rows; ++i) {
+    const unsigned row = tile.row + place.row + Pipeline::row_of(i);
     if (row < extents.m) {
       float* const c_row = c + std::size_t{row} * extents.ldc;
 #pragma unroll
-      for (unsigned j = 0; j < ThreadPart::columns; j += 4) {
-        const unsigned column = tile.column + place.column + ThreadPart::column_of(j);
+      for (unsigned j = 0; j < Pipeline::thread_columns; j += 4) {
+        const unsigned column = tile.column + place.column + Pipeline::column_of(j);
         const float four[4] = {part.sum(i, j), part.sum(i, j + 1), part.sum(i, j + 2),
                                part.sum(i, j + 3)};
         if (is_aligned && column + 4 <= extents.n) {
@@ -349,14 +338,16 @@ __device__ inline void store_part(const ThreadPart& part, Extents extents, Place
   }
 }
 
-/// B's rows begin at multiples of 16 bytes, m and n are not 0. From its last step to its first, so
+/// B's rows begin at multiples of 16 bytes, m and n are not 0. A block has the steps along k from
+/// first_step(block) to first_step(block + 1): here one tile's. From its last step to its first, so
 /// that what another block waits for comes first.
-static __global__ void __launch_bounds__(threads, blocks_per_unit)
-    asynchronous_copies_kernel(Extents extents, float alpha, const float* __restrict__ a,
-                               const float* __restrict__ b, float beta, float* __restrict__ c,
-                               SplitTiles split) {
-  alignas(16) __shared__ float a_tiles[pipeline_buffers * Copies::a_values];
-  alignas(16) __shared__ float b_tiles[pipeline_buffers * Copies::b_values];
+template <typename Pipeline>
+__global__ void __launch_bounds__(Pipeline::threads, Pipeline::blocks_per_unit)
+    pipelined_kernel(Extents extents, float alpha, const float* __restrict__ a,
+                     const float* __restrict__ b, float beta, float* __restrict__ c,
+                     SplitTiles split) {
+  alignas(16) __shared__ float a_tiles[pipeline_buffers * Copies<Pipeline>::a_values];
+  alignas(16) __shared__ float b_tiles[pipeline_buffers * Copies<Pipeline>::b_values];
   const unsigned steps = steps_of(extents.k);
   const unsigned begin = same_for_all_lanes(first_step(blockIdx.x, split, steps));
   unsigned end = same_for_all_lanes(first_step(blockIdx.x + 1, split, steps));
@@ -365,30 +356,16 @@ static __global__ void __launch_bounds__(threads, blocks_per_unit)
     const unsigned tile = same_for_all_lanes((end - 1) / computed_here(steps));
     const unsigned tile_begin = tile * steps;
     const unsigned first = begin > tile_begin ? begin : tile_begin;
-    const Place place = same_for_all_lanes(place_of_tile(tile, extents));
-    ThreadPart part;
+    const Place place = same_for_all_lanes(
+        place_of_tile(tile, extents, Pipeline::block_rows, Pipeline::block_columns));
+    ThreadPart<Pipeline> part;
     multiply_tile(part, extents, a, b, place, (first - tile_begin) * pipeline_depth, end - first,
                   a_tiles, b_tiles);
-    store_part(part, extents, place, alpha, beta, c);
+    if (Pipeline::finish(part, split, steps, tile_begin, end)) {
+      store_part(part, extents, place, alpha, beta, c);
+    }
     end = first;
   }
-}
-
-}  // namespace asynchronous_copies
-
-inline Stage asynchronous_copies_stage() {
-  constexpr Tiles tiles = {.block_rows = asynchronous_copies::block_rows,
-                           .block_columns = asynchronous_copies::block_columns,
-                           .depth = pipeline_depth,
-                           .threads = asynchronous_copies::threads,
-                           .thread_rows = asynchronous_copies::thread_rows,
-                           .thread_columns = asynchronous_copies::thread_columns};
-  return pipelined_stage<asynchronous_copies::asynchronous_copies_kernel, tiles, false>(
-#if defined(HIPSCOPE_BACKEND_AMD)
-      "copies of any size, 8 x 8");
-#else
-      "asynchronous copies, 8 x 8");
-#endif
 }
 
 }  // namespace sgemm

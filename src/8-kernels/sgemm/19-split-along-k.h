@@ -10,317 +10,25 @@
 // no scratch; 89.4, 87.7 and 89.2 % of the loop are FMAs.
 #pragma once
 
-#include "device_code.h"
-#include "pipelined_launch.h"
-#include "stage.h"
+#include "16-asynchronous-copies.h"
+#include "18-fmas-in-columns.h"
 
 namespace sgemm {
 
-namespace split_along_k {
-
-constexpr unsigned block_rows = 128;
-constexpr unsigned block_columns = 256;
-constexpr unsigned threads = 256;
-constexpr unsigned thread_rows = 8;
-constexpr unsigned thread_columns = 16;
-constexpr unsigned lane_rows = 8;   // 32 lanes stand in so many rows
-constexpr unsigned group_rows = 2;  // groups of 32 lanes stand in so many rows
-constexpr unsigned blocks_per_unit = 1;
-constexpr unsigned fmas_between_loads = 4;  // from LDS, for the next k
-constexpr unsigned copies_end_at = 6;       // where they go through registers
-#if defined(__HIP_DEVICE_COMPILE__)
-constexpr unsigned copies_begin_at = 0;  // which k of a tile
-#else
-constexpr unsigned copies_begin_at = 3;  // which k of a tile
-#endif
-
-/// Where a tile lies: groups of rows of tiles, each column by column, so that blocks that run at
-/// the same time share parts of A and of B in L2.
-__device__ inline Place place_of_tile(unsigned tile, Extents extents) {
-  constexpr unsigned group = 8;
-  const unsigned rows = (extents.m + block_rows - 1) / block_rows;
-  const unsigned columns = computed_here((extents.n + block_columns - 1) / block_columns);
-  const unsigned first = tile / (group * columns) * group;
-  const unsigned height = rows - first < group ? rows - first : group;
-  const unsigned in_group = tile % (group * columns);
-  return {(first + in_group % height) * block_rows, in_group / height * block_columns};
-}
-
-/// A block's copies of A and B from global memory to LDS, tile by tile of `pipeline_depth` k.
-class Copies {
- public:
-  static constexpr unsigned a_pitch = block_rows + 4;
-  static constexpr unsigned b_pitch = block_columns;
-  static constexpr unsigned a_values = pipeline_depth * a_pitch;  // of one buffer
-  static constexpr unsigned b_values = pipeline_depth * b_pitch;
-
-  __device__ Copies(Extents extents, const float* a, const float* b, float* a_tiles, float* b_tiles,
-                    Place tile, unsigned first_k)
-      : a_(a + first_k),
-        b_(b + std::size_t{first_k} * extents.ldb),
-        b_pitch_in_memory_(extents.ldb),
-        left_(extents.k > first_k ? extents.k - first_k : 0) {
-    const unsigned row = thread_index() / pipeline_depth;
-    const unsigned k = thread_index() % pipeline_depth;
-    a_k_ = k;
-    a_to_ = a_tiles + k * a_pitch + row;
-#pragma unroll
-    for (unsigned i = 0; i < a_copies; ++i) {
-      const unsigned wanted = tile.row + row + i * a_rows;
-      a_from_[i] = (wanted < extents.m ? wanted : extents.m - 1) * extents.lda + k;
-    }
-#if defined(__HIP_DEVICE_COMPILE__)
-    a_ += std::size_t{tile.row} * extents.lda;
-#pragma unroll
-    for (unsigned i = 0; i < a_copies; ++i) {
-      a_from_[i] -= tile.row * extents.lda;
-    }
-#endif
-    const unsigned column = tile.column + thread_index() % b_threads * 4;
-    const unsigned there = column < extents.n ? extents.n - column : 0;
-    b_k_ = thread_index() / b_threads;
-    b_to_ = b_tiles + b_k_ * b_pitch + thread_index() % b_threads * 4;
-    b_from_ = b_k_ * extents.ldb + (there > 0 ? column : 0);
-    b_bytes_ = there < 4 ? there * 4 : 16;
-  }
-
-  /// Loads the next tile of k; on NVIDIA to LDS.
-  __device__ void begin() {
-#if defined(HIPSCOPE_SGEMM_COPIES_TO_LDS)
-    const unsigned a_bytes = a_k_ < left_ ? 4 : 0;
-#pragma unroll
-    for (unsigned i = 0; i < a_copies; ++i) {
-      copy_to_lds<4>(a_to_ + buffer_ * a_values + i * a_rows, a_ + a_from_[i], a_bytes);
-    }
-#pragma unroll
-    for (unsigned i = 0; i < b_copies; ++i) {
-      const unsigned b_bytes = b_k_ + i * b_rows < left_ ? b_bytes_ : 0;
-      const float* const from = b_ + std::size_t{i * b_rows} * b_pitch_in_memory_ + b_from_;
-      copy_to_lds<16>(b_to_ + buffer_ * b_values + i * b_rows * b_pitch, from, b_bytes);
-    }
-#else
-#pragma unroll
-    for (unsigned i = 0; i < a_copies; ++i) {
-      a_loaded_[i] = 0;
-    }
-    if (a_k_ < left_) {
-#pragma unroll
-      for (unsigned i = 0; i < a_copies; ++i) {
-        a_loaded_[i] = *at(a_, a_from_[i]);
-      }
-    }
-#pragma unroll
-    for (unsigned i = 0; i < b_copies; ++i) {
-      b_loaded_[i] = make_float4(0, 0, 0, 0);
-      if (b_k_ + i * b_rows < left_) {
-        b_loaded_[i] = load_four(at(b_ + std::size_t{i * b_rows} * b_pitch_in_memory_, b_from_));
-      }
-    }
-#endif
-    a_ += pipeline_depth;
-    b_ += std::size_t{pipeline_depth} * b_pitch_in_memory_;
-    left_ = left_ > pipeline_depth ? left_ - pipeline_depth : 0;
-#if defined(HIPSCOPE_SGEMM_COPIES_TO_LDS)
-    asm volatile("cp.async.commit_group;");
-    next_buffer();
-#endif
-  }
-
-  /// Stores to LDS what `begin` has loaded, where that is not done by the hardware.
-  __device__ void end() {
-#if !defined(HIPSCOPE_SGEMM_COPIES_TO_LDS)
-    keep_together(a_loaded_);
-#pragma unroll
-    for (unsigned i = 0; i < a_copies; ++i) {
-      a_to_[buffer_ * a_values + i * a_rows] = a_loaded_[i];
-    }
-#pragma unroll
-    for (unsigned i = 0; i < b_copies; ++i) {
-      store_four(b_to_ + buffer_ * b_values + i * b_rows * b_pitch, b_loaded_[i]);
-    }
-    next_buffer();
-#endif
-  }
-
-  /// Waits until all but the `on_their_way` last tiles are in LDS, for all threads of the block.
-  template <unsigned on_their_way>
-  __device__ static void wait() {
-#if defined(HIPSCOPE_SGEMM_COPIES_TO_LDS)
-    asm volatile("cp.async.wait_group %0;" ::"n"(on_their_way));
-#endif
-    __syncthreads();
-  }
-
- private:
-  static constexpr unsigned a_rows = threads / pipeline_depth;  // at once
-  static constexpr unsigned a_copies = block_rows / a_rows;
-  static constexpr unsigned b_threads = block_columns / 4;  // of one row
-  static constexpr unsigned b_rows = threads / b_threads;
-  static constexpr unsigned b_copies = pipeline_depth / b_rows;
-  static_assert(block_rows % a_rows == 0 && threads % b_threads == 0 &&
-                pipeline_depth % b_rows == 0);
-
-  __device__ void next_buffer() { buffer_ = buffer_ + 1 == pipeline_buffers ? 0 : buffer_ + 1; }
-
-  const float* a_;  // of k that is loaded next
-  const float* b_;
-  unsigned b_pitch_in_memory_;
-  unsigned left_;  // k from there to the end
-  unsigned a_from_[a_copies];
-  unsigned a_k_;
-  float* a_to_;
-  unsigned b_from_;
-  unsigned b_k_;
-  unsigned b_bytes_;
-  float* b_to_;
-  unsigned buffer_ = 0;
-#if !defined(HIPSCOPE_SGEMM_COPIES_TO_LDS)
-  float a_loaded_[a_copies];
-  float4 b_loaded_[b_copies];
-#endif
-};
-
-/// The `i`th FMA of a thread tile.
-__device__ constexpr Place place_of_fma(unsigned i) {
-  const unsigned column = i / thread_rows * fma_columns;
-  const unsigned row = i % thread_rows;
-  return {column / fma_columns % 2 == 0 ? row : thread_rows - 1 - row, column};
-}
-
-/// A thread's part of a tile: its sums, and the operands of two k.
-class ThreadPart {
- public:
-  static constexpr unsigned rows = thread_rows;
-  static constexpr unsigned columns = thread_columns;
-  static constexpr unsigned lane_columns = 32 / lane_rows;
-
-  /// The place of the thread's first element in the tile. Its elements are pieces of 4 x 4, from
-  /// one to the next as many as lanes stand beside each other.
-  __device__ static Place place() {
-    const unsigned lane = thread_index() % 32;
-    const unsigned group = thread_index() / 32;
-    return {group % group_rows * (lane_rows * rows) + lane / lane_columns * 4,
-            group / group_rows * (lane_columns * columns) + lane % lane_columns * 4};
-  }
-  __device__ static constexpr unsigned row_of(unsigned i) {
-    return i / 4 * (4 * lane_rows) + i % 4;
-  }
-  __device__ static constexpr unsigned column_of(unsigned j) {
-    return j / 4 * (4 * lane_columns) + j % 4;
-  }
-
-  /// The operands' `i`th load of 16 bytes: B's first, since every FMA of the first columns needs
-  /// them.
-  template <unsigned set>
-  __device__ void load(unsigned i, const float* a, const float* b) {
-    if (i < columns / 4) {
-      sgemm::load(b_[set][i], b + column_of(4 * i));
-    } else if (i < loads) {
-      sgemm::load(a_[set][i - columns / 4], a + row_of(4 * (i - columns / 4)));
-    }
-  }
-  static constexpr unsigned loads = (rows + columns) / 4;
-
-  template <unsigned set>
-  __device__ void multiply_add(Place place) {
-    sums_[place.row][place.column / fma_columns] +=
-        a_[set][place.row / 4][place.row % 4] *
-        b_[set][place.column / 4][place.column % 4 / fma_columns];
-  }
-  static constexpr unsigned fmas = rows * columns / fma_columns;
-
-  [[nodiscard]] __device__ float sum(unsigned row, unsigned column) const {
-    return value_of(sums_[row][column / fma_columns], column % fma_columns);
-  }
-  __device__ void add(unsigned row, unsigned column, float value) {
-    add_to(sums_[row][column / fma_columns], column % fma_columns, value);
-  }
-
- private:
-  FmaColumns sums_[rows][columns / fma_columns] = {};
-  float a_[2][rows / 4][4];
-  FmaColumns b_[2][columns / 4][4 / fma_columns];
-};
-
-/// Adds the products of `steps` tiles of k from `first_k` on to a thread's sums.
-__device__ inline void multiply_tile(ThreadPart& part, Extents extents, const float* a,
-                                     const float* b, Place tile, unsigned first_k, unsigned steps,
-                                     float* a_tiles, float* b_tiles) {
-  Copies copies(extents, a, b, a_tiles, b_tiles, tile, first_k);
-#pragma unroll
-  for (unsigned i = 0; i + 1 < pipeline_buffers; ++i) {
-    copies.begin();
-    copies.end();
-  }
-  copies.template wait<pipeline_buffers - 2>();
-  const float* const a_first = a_tiles + ThreadPart::place().row;
-  const float* const b_first = b_tiles + ThreadPart::place().column;
-  const float* a_now = a_first;
-  const float* b_now = b_first;
-#pragma unroll
-  for (unsigned i = 0; i < ThreadPart::loads; ++i) {
-    part.template load<0>(i, a_now, b_now);
-  }
-  unsigned buffer = 0;
-  const auto one_k = [&]<unsigned k>() {
-    // The next k's operands, after the last k those of the next buffer.
-    const float* a_next = a_now + (k + 1) * Copies::a_pitch;
-    const float* b_next = b_now + (k + 1) * Copies::b_pitch;
-    wait_for_lds();
-    if constexpr (k == copies_begin_at) {
-      copies.begin();
-    }
-    if constexpr (k == copies_end_at) {
-      copies.end();
-    }
-    if constexpr (k + 1 == pipeline_depth) {
-      copies.template wait<pipeline_buffers - 2>();
-      buffer = buffer + 1 == pipeline_buffers ? 0 : buffer + 1;
-      a_next = a_first + buffer * Copies::a_values;
-      b_next = b_first + buffer * Copies::b_values;
-      a_now = a_next;
-      b_now = b_next;
-    }
-#pragma unroll
-    for (unsigned i = 0; i < ThreadPart::fmas; ++i) {
-      if (i % fmas_between_loads == 0) {
-        part.template load<(k + 1) % 2>(i / fmas_between_loads, a_next, b_next);
-        if (i / fmas_between_loads < ThreadPart::loads) {
-          hold_clang();
-        }
-      }
-      part.template multiply_add<k % 2>(place_of_fma(i));
-    }
-    hold_clang();
-  };
-#pragma unroll 1
-  for (unsigned step = 0; step < steps; ++step) {
-    one_k.template operator()<0>();
-    one_k.template operator()<1>();
-    one_k.template operator()<2>();
-    one_k.template operator()<3>();
-    one_k.template operator()<4>();
-    one_k.template operator()<5>();
-    one_k.template operator()<6>();
-    one_k.template operator()<7>();
-  }
-  static_assert(pipeline_depth == 8);
-  // What is still on its way would be written over the next tile.
-  copies.template wait<0>();
-}
-
 /// Hands a thread's sums over. Each value by itself: with stores of 16 bytes the compiler would
 /// keep the sums in groups of four registers, where FMAs' operands get into each other's way.
-__device__ inline void hand_over(const ThreadPart& part, SplitTiles split) {
-  float* const to =
-      split.sums + std::size_t{blockIdx.x} * (block_rows * block_columns) + thread_index();
+template <typename Tile>
+__device__ void hand_over(const ThreadPart<Tile>& part, SplitTiles split) {
+  float* const to = split.sums +
+                    std::size_t{blockIdx.x} * (Tile::block_rows * Tile::block_columns) +
+                    thread_index();
 #pragma unroll
-  for (unsigned i = 0; i < ThreadPart::rows; ++i) {
+  for (unsigned i = 0; i < Tile::thread_rows; ++i) {
 #pragma unroll
-    for (unsigned j = 0; j < ThreadPart::columns; ++j) {
-      to[(i * ThreadPart::columns + j) * threads] = part.sum(i, j);
+    for (unsigned j = 0; j < Tile::thread_columns; ++j) {
+      to[(i * Tile::thread_columns + j) * Tile::threads] = part.sum(i, j);
     }
-    hold_clang();
+    scheduling_barrier();
   }
   __threadfence();
   __syncthreads();
@@ -331,8 +39,9 @@ __device__ inline void hand_over(const ThreadPart& part, SplitTiles split) {
 
 /// Adds the sums of all blocks before this one that have steps of the tile that begins at step
 /// `tile_begin`, down to its first. They have handed them over before they did anything else.
-__device__ inline void take_over(ThreadPart& part, SplitTiles split, unsigned steps,
-                                 unsigned tile_begin) {
+template <typename Tile>
+__device__ void take_over(ThreadPart<Tile>& part, SplitTiles split, unsigned steps,
+                          unsigned tile_begin) {
 #if defined(__HIP_DEVICE_COMPILE__)
   // Row by row: with all sums in one loop over blocks clang would keep each in two registers.
   unsigned first = blockIdx.x;
@@ -346,17 +55,18 @@ __device__ inline void take_over(ThreadPart& part, SplitTiles split, unsigned st
   __threadfence();
   __syncthreads();
 #pragma unroll
-  for (unsigned i = 0; i < ThreadPart::rows; ++i) {
+  for (unsigned i = 0; i < Tile::thread_rows; ++i) {
 #pragma unroll 1
     for (unsigned block = first; block < blockIdx.x; ++block) {
-      const float* const from =
-          split.sums + std::size_t{block} * (block_rows * block_columns) + thread_index();
+      const float* const from = split.sums +
+                                std::size_t{block} * (Tile::block_rows * Tile::block_columns) +
+                                thread_index();
 #pragma unroll
-      for (unsigned j = 0; j < ThreadPart::columns; ++j) {
-        part.add(i, j, from[(i * ThreadPart::columns + j) * threads]);
+      for (unsigned j = 0; j < Tile::thread_columns; ++j) {
+        part.add(i, j, from[(i * Tile::thread_columns + j) * Tile::threads]);
       }
     }
-    hold_order();
+    scheduling_barrier();
   }
 #else
   unsigned block = blockIdx.x;
@@ -369,91 +79,37 @@ __device__ inline void take_over(ThreadPart& part, SplitTiles split, unsigned st
     }
     __syncthreads();
     const float* const from =
-        split.sums + std::size_t{block} * (block_rows * block_columns) + threadIdx.x;
+        split.sums + std::size_t{block} * (Tile::block_rows * Tile::block_columns) + threadIdx.x;
 #pragma unroll
-    for (unsigned i = 0; i < ThreadPart::rows; ++i) {
+    for (unsigned i = 0; i < Tile::thread_rows; ++i) {
 #pragma unroll
-      for (unsigned j = 0; j < ThreadPart::columns; ++j) {
-        part.add(i, j, from[(i * ThreadPart::columns + j) * threads]);
+      for (unsigned j = 0; j < Tile::thread_columns; ++j) {
+        part.add(i, j, from[(i * Tile::thread_columns + j) * Tile::threads]);
       }
     }
   }
 #endif
 }
 
-/// Stores a thread's part of C, 16 bytes at a time where C's rows allow it.
-__device__ inline void store_part(const ThreadPart& part, Extents extents, Place tile, float alpha,
-                                  float beta, float* c) {
-  const Place place = ThreadPart::place();
-  const bool is_aligned = extents.ldc % 4 == 0 && reinterpret_cast<std::uintptr_t>(c) % 16 == 0;
-#pragma unroll
-  for (unsigned i = 0; i < ThreadPart::rows; ++i) {
-    const unsigned row = tile.row + place.row + ThreadPart::row_of(i);
-    if (row < extents.m) {
-      float* const c_row = c + std::size_t{row} * extents.ldc;
-#pragma unroll
-      for (unsigned j = 0; j < ThreadPart::columns; j += 4) {
-        const unsigned column = tile.column + place.column + ThreadPart::column_of(j);
-        const float four[4] = {part.sum(i, j), part.sum(i, j + 1), part.sum(i, j + 2),
-                               part.sum(i, j + 3)};
-        if (is_aligned && column + 4 <= extents.n) {
-          store_results(c_row + column, alpha, four, beta);
-        } else {
-#pragma unroll
-          for (unsigned piece = 0; piece < 4; ++piece) {
-            if (column + piece < extents.n) {
-              store_result(c_row + column + piece, alpha, four[piece], beta);
-            }
-          }
-        }
-      }
-    }
-  }
-}
+/// A pipeline with tiles that are split: the block with a tile's last steps stores it.
+template <typename Pipeline>
+struct SplitAlongK : Pipeline {
+  static constexpr bool splits_tiles = true;
 
-/// B's rows begin at multiples of 16 bytes, m and n are not 0. From its last step to its first, so
-/// that what another block waits for comes first.
-static __global__ void __launch_bounds__(threads, blocks_per_unit)
-    split_along_k_kernel(Extents extents, float alpha, const float* __restrict__ a,
-                         const float* __restrict__ b, float beta, float* __restrict__ c,
-                         SplitTiles split) {
-  alignas(16) __shared__ float a_tiles[pipeline_buffers * Copies::a_values];
-  alignas(16) __shared__ float b_tiles[pipeline_buffers * Copies::b_values];
-  const unsigned steps = steps_of(extents.k);
-  const unsigned begin = same_for_all_lanes(first_step(blockIdx.x, split, steps));
-  unsigned end = same_for_all_lanes(first_step(blockIdx.x + 1, split, steps));
-#pragma unroll 1
-  while (end > begin) {
-    const unsigned tile = same_for_all_lanes((end - 1) / computed_here(steps));
-    const unsigned tile_begin = tile * steps;
-    const unsigned first = begin > tile_begin ? begin : tile_begin;
-    const Place place = same_for_all_lanes(place_of_tile(tile, extents));
-    ThreadPart part;
-    multiply_tile(part, extents, a, b, place, (first - tile_begin) * pipeline_depth, end - first,
-                  a_tiles, b_tiles);
+  template <typename Tile>
+  __device__ static bool finish(ThreadPart<Tile>& part, SplitTiles split, unsigned steps,
+                                unsigned tile_begin, unsigned end) {
     const bool is_mine = end == tile_begin + steps;
     if (is_mine) {
       take_over(part, split, steps, tile_begin);
     } else {
       hand_over(part, split);
     }
-    if (is_mine) {
-      store_part(part, extents, place, alpha, beta, c);
-    }
-    end = first;
+    return is_mine;
   }
-}
+};
 
-}  // namespace split_along_k
-
-inline Stage split_along_k_stage() {
-  constexpr Tiles tiles = {.block_rows = split_along_k::block_rows,
-                           .block_columns = split_along_k::block_columns,
-                           .depth = pipeline_depth,
-                           .threads = split_along_k::threads,
-                           .thread_rows = split_along_k::thread_rows,
-                           .thread_columns = split_along_k::thread_columns};
-  return pipelined_stage<split_along_k::split_along_k_kernel, tiles, true>("tiles split along k");
-}
+/// This stage: 18 with tiles that are split.
+using TilesSplitAlongK = SplitAlongK<FmasInColumns>;
 
 }  // namespace sgemm

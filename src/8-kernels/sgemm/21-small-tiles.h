@@ -9,50 +9,62 @@
 // Blocks begin while the last of the kernel before are still there, and wait for its end before
 // they touch memory; that hides most of a launch, of which a small product's time mostly consists.
 // On the H200 41.45 TFLOP/s at 4096, 0.84 of 20; what small sizes gain shows 22, which chooses it.
-// Not on AMD, whose loads to LDS go through registers: that would be rung 20 with another tile.
+// Not on AMD, whose loads to LDS go through registers: that would be stage 20 with another tile.
 #pragma once
 
 #include <cstdint>
+#include <string>
 
-#include "../gemm/chosen_tile.h"
-#include "../gemm/split_sums.h"
+#include "16-asynchronous-copies.h"
+#include "8-kernels/gemm/split_sums.h"
+#include "8-kernels/gemm/tile_by_size.h"
 #include "device_code.h"
-#include "pipelined_launch.h"
 #include "stage.h"
 
 namespace sgemm {
 
 #if !defined(HIPSCOPE_BACKEND_AMD)
 
-namespace small_tiles {
-
-constexpr unsigned lane_rows = 4;  // 32 lanes stand in so many rows
-constexpr unsigned lane_columns = 8;
-constexpr unsigned slice_depth = 8;  // of k in one buffer
-
-/// A block's tile, and how its threads share it: each has `thread_rows_` x `thread_columns_` sums.
-/// `slices_` groups of threads have a part of k each; LDS has `buffers_` buffers.
-template <unsigned rows_, unsigned columns_, unsigned thread_rows_, unsigned thread_columns_,
-          unsigned slices_, unsigned buffers_, unsigned blocks_per_unit_>
-struct Shape {
+/// A block's tile, and how its threads share it: 32 lanes stand in `lane_rows_` rows, and each has
+/// `thread_rows_` x `thread_columns_` sums. `slices_` groups of threads have `slice_depth_` k each
+/// of a buffer; LDS has `buffers_` buffers.
+template <unsigned rows_, unsigned columns_, unsigned lane_rows_, unsigned thread_rows_,
+          unsigned thread_columns_, unsigned slices_, unsigned slice_depth_, unsigned buffers_,
+          unsigned blocks_per_unit_>
+struct TileShape {
   static constexpr unsigned rows = rows_;
   static constexpr unsigned columns = columns_;
+  static constexpr unsigned lane_rows = lane_rows_;
+  static constexpr unsigned lane_columns = 32 / lane_rows;
   static constexpr unsigned thread_rows = thread_rows_;
   static constexpr unsigned thread_columns = thread_columns_;
   static constexpr unsigned slices = slices_;
+  static constexpr unsigned slice_depth = slice_depth_;
   static constexpr unsigned buffers = buffers_;
   static constexpr unsigned blocks_per_unit = blocks_per_unit_;  ///< that are to fit into a CU
   static constexpr unsigned group_rows = rows / (lane_rows * thread_rows);
   static constexpr unsigned groups = group_rows * (columns / (lane_columns * thread_columns));
   static constexpr unsigned threads = 32 * groups * slices;
   static constexpr unsigned depth = slice_depth * slices;
-  static constexpr unsigned a_pitch = rows + 4;
-  static constexpr unsigned a_values = depth * a_pitch;  // of one buffer
-  static constexpr unsigned b_values = depth * columns;
-  static constexpr unsigned tile_values = buffers * (a_values + b_values);
-  static constexpr unsigned sums = slices * rows * columns;
-  static constexpr unsigned lds_bytes =
-      (tile_values > sums ? tile_values : sums) * static_cast<unsigned>(sizeof(float));
+  static constexpr unsigned b_values = depth * columns;  // of one buffer
+
+  __device__ static unsigned slice() { return threadIdx.x / 32 / groups; }
+  __device__ static unsigned group() { return threadIdx.x / 32 % groups; }
+  __device__ static unsigned lane() { return threadIdx.x % 32; }
+  /// The thread's `j`th column, of pieces of four, and where they begin.
+  __device__ static unsigned first_column() {
+    return group() / group_rows * (lane_columns * thread_columns) + lane() % lane_columns * 4;
+  }
+  __device__ static constexpr unsigned column_of(unsigned j) {
+    return j / 4 * (4 * lane_columns) + j % 4;
+  }
+
+ protected:
+  static constexpr unsigned lds_bytes_with(unsigned a_values) {
+    const unsigned tile_values = buffers * (a_values + b_values);
+    const unsigned sums = slices * rows * columns;
+    return (tile_values > sums ? tile_values : sums) * static_cast<unsigned>(sizeof(float));
+  }
 };
 
 /// A value, or four, from memory to LDS, or zeros where no more than `index` are left; on NVIDIA
@@ -81,25 +93,25 @@ __device__ void copy(float* to, const float* from, unsigned left, unsigned index
 #endif
 }
 
-/// Waits until all but the `on_their_way` last tiles are in LDS, for all threads of the block.
-template <unsigned on_their_way>
+/// Waits until all but the `in_flight` last tiles are in LDS, for all threads of the block.
+template <unsigned in_flight>
 __device__ void wait_for_copies() {
 #if defined(HIPSCOPE_SGEMM_COPIES_TO_LDS)
-  asm volatile("cp.async.wait_group %0;" ::"n"(on_their_way) : "memory");
+  asm volatile("cp.async.wait_group %0;" ::"n"(in_flight) : "memory");
 #endif
   __syncthreads();
 }
 
-/// A block's copies, tile by tile of k. A's tile is transposed on its way, a value at a time, 8 k
-/// of 4 rows by 32 lanes: that is 32 bytes of each row, and in LDS each lane has another bank. B's
-/// rows come by 16 bytes where they are aligned, else a value at a time as well, 32 neighbours by
-/// 32 lanes. Each warp's copies lie beside each other as far as can be: their addresses then differ
-/// by constants, which cost no instruction.
+/// A block's copies, tile by tile of k. A's tile is transposed as it is copied, a value at a time,
+/// 8 k of 4 rows by 32 lanes: that is 32 bytes of each row, and in LDS each lane has another bank.
+/// B's rows come by 16 bytes where they are aligned, else a value at a time as well, 32 neighbours
+/// by 32 lanes. Each warp's copies are beside each other as far as can be: their addresses then
+/// differ by constants, which cost no instruction.
 template <typename Shape, bool is_aligned>
-class Copies {
+class CopiesTransposed {
  public:
-  __device__ Copies(Extents extents, const float* a, const float* b, float* lds, Place tile,
-                    unsigned first_k, unsigned end_k)
+  __device__ CopiesTransposed(Extents extents, const float* a, const float* b, float* lds,
+                              Place tile, unsigned first_k, unsigned end_k)
       : a_pitch_in_memory_(extents.lda),
         b_pitch_in_memory_(extents.ldb),
         left_(end_k > first_k ? end_k - first_k : 0) {
@@ -176,30 +188,31 @@ class Copies {
 
 /// A thread's sums, and the operands of two k.
 template <typename Shape>
-class Part {
+class PartOfTransposed {
  public:
   static constexpr unsigned rows = Shape::thread_rows;
   static constexpr unsigned columns = Shape::thread_columns;
 
-  __device__ static Place place() {
-    const unsigned lane = threadIdx.x % 32;
-    const unsigned group = threadIdx.x / 32 % Shape::groups;
-    return {group % Shape::group_rows * (lane_rows * rows) + lane / lane_columns * 4,
-            group / Shape::group_rows * (lane_columns * columns) + lane % lane_columns * 4};
+  __device__ static unsigned first_row() {
+    return Shape::group() % Shape::group_rows * (Shape::lane_rows * rows) +
+           Shape::lane() / Shape::lane_columns * 4;
   }
-  __device__ static unsigned slice() { return threadIdx.x / 32 / Shape::groups; }
   __device__ static constexpr unsigned row_of(unsigned i) {
-    return i / 4 * (4 * lane_rows) + i % 4;
-  }
-  __device__ static constexpr unsigned column_of(unsigned j) {
-    return j / 4 * (4 * lane_columns) + j % 4;
+    return i / 4 * (4 * Shape::lane_rows) + i % 4;
   }
 
-  template <unsigned set>
+  /// The thread's operands in A's tile, and how far the next k is.
+  __device__ static const float* first_of_a(const float* tile) {
+    return tile + Shape::slice() * Shape::slice_depth * Shape::a_pitch + first_row();
+  }
+  static constexpr unsigned a_step = Shape::a_pitch;
+
+  template <unsigned k>
   __device__ void load(const float* a, const float* b) {
+    constexpr unsigned set = k % 2;
 #pragma unroll
     for (unsigned j = 0; j < columns; j += 4) {
-      sgemm::load(b_[set][j / 4], b + column_of(j));
+      sgemm::load(b_[set][j / 4], b + Shape::column_of(j));
     }
 #pragma unroll
     for (unsigned i = 0; i < rows; i += 4) {
@@ -207,8 +220,9 @@ class Part {
     }
   }
 
-  template <unsigned set>
+  template <unsigned k>
   __device__ void multiply_add() {
+    constexpr unsigned set = k % 2;
 #pragma unroll
     for (unsigned i = 0; i < rows; ++i) {
 #pragma unroll
@@ -226,16 +240,25 @@ class Part {
   float b_[2][columns / 4][4];
 };
 
-__device__ inline Place place_of_tile(unsigned tile, Extents extents, unsigned block_rows,
-                                      unsigned block_columns) {
-  constexpr unsigned group = 8;
-  const unsigned rows = (extents.m + block_rows - 1) / block_rows;
-  const unsigned columns = (extents.n + block_columns - 1) / block_columns;
-  const unsigned first = tile / (group * columns) * group;
-  const unsigned height = rows - first < group ? rows - first : group;
-  const unsigned in_group = tile % (group * columns);
-  return {(first + in_group % height) * block_rows, in_group / height * block_columns};
-}
+/// A's tile is transposed in LDS: a row for each k.
+template <unsigned rows_, unsigned columns_, unsigned thread_rows_, unsigned thread_columns_,
+          unsigned slices_, unsigned buffers_, unsigned blocks_per_unit_>
+struct Transposed : TileShape<rows_, columns_, 4, thread_rows_, thread_columns_, slices_, 8,
+                              buffers_, blocks_per_unit_> {
+  static constexpr unsigned a_pitch = rows_ + 4;
+  static constexpr unsigned a_values = Transposed::depth * a_pitch;  // of one buffer
+  static constexpr unsigned lds_bytes = Transposed::lds_bytes_with(a_values);
+  template <bool is_aligned>
+  using Copies = CopiesTransposed<Transposed, is_aligned>;
+  using Part = PartOfTransposed<Transposed>;
+
+  /// Whether B's rows are pieces of 16 bytes.
+  static bool is_aligned(const Product& product) {
+    const Extents& extents = product.extents;
+    return extents.n % 4 == 0 && extents.ldb % 4 == 0 &&
+           reinterpret_cast<std::uintptr_t>(product.b) % 16 == 0;
+  }
+};
 
 template <typename Shape, bool is_aligned>
 __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_unit)
@@ -249,77 +272,69 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_unit)
   const unsigned steps = (extents.k + Shape::depth - 1) / Shape::depth;
   const auto [begin, end] = gemm::steps_of(shared, rank, steps);
   const unsigned end_k = end * Shape::depth < extents.k ? end * Shape::depth : extents.k;
-  Copies<Shape, is_aligned> copies(extents, a, b, lds, place, begin * Shape::depth, end_k);
-  using ThisPart = Part<Shape>;
-  ThisPart part;
+  using Part = typename Shape::Part;
+  typename Shape::template Copies<is_aligned> copies(extents, a, b, lds, place,
+                                                     begin * Shape::depth, end_k);
+  Part part;
   gemm::wait_for_kernel_before();
 #pragma unroll
   for (unsigned i = 0; i + 1 < Shape::buffers; ++i) {
     copies.begin();
   }
   wait_for_copies<Shape::buffers - 2>();
-  const float* const a_first =
-      lds + ThisPart::slice() * slice_depth * Shape::a_pitch + ThisPart::place().row;
+  const float* const a_first = Part::first_of_a(lds);
   const float* const b_first = lds + Shape::buffers * Shape::a_values +
-                               ThisPart::slice() * slice_depth * Shape::columns +
-                               ThisPart::place().column;
+                               Shape::slice() * Shape::slice_depth * Shape::columns +
+                               Shape::first_column();
   const float* a_now = a_first;
   const float* b_now = b_first;
   part.template load<0>(a_now, b_now);
   unsigned buffer = 0;
   const auto one_k = [&]<unsigned k>() {
-    const float* a_next = a_now + (k + 1) * Shape::a_pitch;
+    const float* a_next = a_now + (k + 1) * Part::a_step;
     const float* b_next = b_now + (k + 1) * Shape::columns;
     if constexpr (k == 0) {
       copies.begin();
     }
-    if constexpr (k + 1 == slice_depth) {
+    if constexpr (k + 1 == Shape::slice_depth) {
       wait_for_copies<Shape::buffers - 2>();
       buffer = buffer + 1 == Shape::buffers ? 0 : buffer + 1;
       a_next = a_now = a_first + buffer * Shape::a_values;
       b_next = b_now = b_first + buffer * Shape::b_values;
     }
-    part.template load<(k + 1) % 2>(a_next, b_next);
-    part.template multiply_add<k % 2>();
+    part.template load<k + 1>(a_next, b_next);
+    part.template multiply_add<k>();
   };
 #pragma unroll 1
   for (unsigned step = begin; step < end; ++step) {
-    one_k.template operator()<0>();
-    one_k.template operator()<1>();
-    one_k.template operator()<2>();
-    one_k.template operator()<3>();
-    one_k.template operator()<4>();
-    one_k.template operator()<5>();
-    one_k.template operator()<6>();
-    one_k.template operator()<7>();
+    for_each_k<Shape::slice_depth>(one_k);
   }
-  static_assert(slice_depth == 8);
   wait_for_copies<0>();
   gemm::let_next_kernel_begin();
   if (Shape::slices == 1 && shared.cluster * shared.clusters == 1) {
     const bool aligned_c = gemm::has_aligned_rows(c, extents);
 #pragma unroll
-    for (unsigned i = 0; i < ThisPart::rows; ++i) {
+    for (unsigned i = 0; i < Shape::thread_rows; ++i) {
 #pragma unroll
-      for (unsigned j = 0; j < ThisPart::columns; j += 4) {
+      for (unsigned j = 0; j < Shape::thread_columns; j += 4) {
         gemm::Piece<float> piece = {part.sums[i][j], part.sums[i][j + 1], part.sums[i][j + 2],
                                     part.sums[i][j + 3]};
-        gemm::store_results(
-            c, extents, aligned_c, place.row + ThisPart::place().row + ThisPart::row_of(i),
-            place.column + ThisPart::place().column + ThisPart::column_of(j), piece, alpha, beta);
+        gemm::store_results(c, extents, aligned_c, place.row + Part::first_row() + Part::row_of(i),
+                            place.column + Shape::first_column() + Shape::column_of(j), piece,
+                            alpha, beta);
       }
     }
     return;
   }
   constexpr gemm::SumsInLds sums = {Shape::rows, Shape::columns, Shape::columns, Shape::slices,
                                     Shape::threads};
-  float* const to = lds + ThisPart::slice() * (Shape::rows * Shape::columns) +
-                    ThisPart::place().row * Shape::columns + ThisPart::place().column;
+  float* const to = lds + Shape::slice() * (Shape::rows * Shape::columns) +
+                    Part::first_row() * Shape::columns + Shape::first_column();
 #pragma unroll
-  for (unsigned i = 0; i < ThisPart::rows; ++i) {
+  for (unsigned i = 0; i < Shape::thread_rows; ++i) {
 #pragma unroll
-    for (unsigned j = 0; j < ThisPart::columns; j += 4) {
-      store_four(to + ThisPart::row_of(i) * Shape::columns + ThisPart::column_of(j),
+    for (unsigned j = 0; j < Shape::thread_columns; j += 4) {
+      store_four(to + Part::row_of(i) * Shape::columns + Shape::column_of(j),
                  make_float4(part.sums[i][j], part.sums[i][j + 1], part.sums[i][j + 2],
                              part.sums[i][j + 3]));
     }
@@ -327,50 +342,38 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_unit)
   gemm::add_and_store<sums>(lds, shared, rank, extents, place.row, place.column, alpha, beta, c);
 }
 
-/// Whether B's rows are pieces of 16 bytes.
-inline bool is_aligned(const Product& product) {
-  const Extents& extents = product.extents;
-  return extents.n % 4 == 0 && extents.ldb % 4 == 0 &&
-         reinterpret_cast<std::uintptr_t>(product.b) % 16 == 0;
-}
-
 template <typename Shape>
-void enqueue(const Product& product, gemm::Split split) {
+void enqueue_small_tiles(const Product& product, gemm::Split split) {
   gemm::enqueue_either<Shape, small_tiles_kernel<Shape, true>, small_tiles_kernel<Shape, false>>(
-      product, split, is_aligned(product));
+      product, split, Shape::is_aligned(product));
 }
 
-/// The tile of this rung.
-using Tile = Shape<64, 64, 8, 4, 1, 4, 4>;
-
-inline gemm::Split split_of(const Extents& extents) {
-  return gemm::blocks_that_fit<Tile, small_tiles_kernel<Tile, true>>(extents);
-}
-
-}  // namespace small_tiles
-
-inline Stage small_tiles_stage() {
-  using Tile = small_tiles::Tile;
-  return {.technique = "64 x 64, several blocks for a tile",
-          .tiles = {.block_rows = Tile::rows,
-                    .block_columns = Tile::columns,
-                    .depth = Tile::depth,
-                    .threads = Tile::threads,
-                    .thread_rows = Tile::thread_rows,
-                    .thread_columns = Tile::thread_columns},
-          .dynamic_lds_bytes = Tile::lds_bytes,
+/// A stage of one tile, of which as many blocks share each as fit.
+template <typename Shape>
+Stage small_tile_stage(const std::string& technique) {
+  constexpr auto split_of = gemm::blocks_that_fit<Shape, small_tiles_kernel<Shape, true>>;
+  return {.technique = technique,
+          .tiles = {.block_rows = Shape::rows,
+                    .block_columns = Shape::columns,
+                    .depth = Shape::depth,
+                    .threads = Shape::threads,
+                    .thread_rows = Shape::thread_rows,
+                    .thread_columns = Shape::thread_columns},
+          .dynamic_lds_bytes = Shape::lds_bytes,
           .any_size = true,
-          .kernel = reinterpret_cast<const void*>(small_tiles::small_tiles_kernel<Tile, true>),
+          .kernel = reinterpret_cast<const void*>(small_tiles_kernel<Shape, true>),
           .enqueue =
               [](const Stage&, const Product& product) {
-                small_tiles::enqueue<Tile>(product, small_tiles::split_of(product.extents));
+                enqueue_small_tiles<Shape>(product, split_of(product.extents));
               },
           .workspace_bytes =
               [](const Extents& extents) {
-                return gemm::bytes_of_shared_tiles<float, Tile>(extents,
-                                                                small_tiles::split_of(extents));
+                return gemm::bytes_of_shared_tiles<float, Shape>(extents, split_of(extents));
               }};
 }
+
+/// The tile of this stage.
+using SmallTile = Transposed<64, 64, 8, 4, 1, 4, 4>;
 
 #endif
 

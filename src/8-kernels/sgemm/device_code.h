@@ -1,8 +1,12 @@
-// What the rungs share: accesses of several values, how C is stored, and where an order is held.
+// What the stages share on the device: accesses of several values, how C is stored, and what keeps
+// clang from undoing an order.
 #pragma once
 
 #include <hip/hip_runtime.h>
+#include <hipscope/scheduling_barrier.h>
 #include <hipscope/wait_for_lds.h>
+
+#include <utility>
 
 namespace sgemm {
 
@@ -11,6 +15,7 @@ namespace sgemm {
 /// to a thread of gfx900, gfx906 and gfx908. nvcc would assume nothing; with the bound stated it
 /// also leaves 64 registers, so that the H200 shows the same.
 inline constexpr unsigned assumed_threads = 1024;
+inline constexpr unsigned no_bound = 0;  ///< what nvcc takes as none stated
 
 /// Waves are taken for 64 lanes, as on fileaccent's GPU. With waves of 32 such a group is two of
 /// them; it is right on both.
@@ -51,7 +56,7 @@ __device__ inline void store_result(float* c, float alpha, float sum, float beta
   *c = beta == 0 ? alpha * sum : alpha * sum + beta * *c;
 }
 
-/// The same for four neighbours, by accesses of 16 bytes.
+/// The same for four or eight neighbours, by accesses of 16 bytes.
 __device__ inline void store_results(float* c, float alpha, const float (&sums)[4], float beta) {
   float4 results = make_float4(alpha * sums[0], alpha * sums[1], alpha * sums[2], alpha * sums[3]);
   if (beta != 0) {
@@ -62,6 +67,12 @@ __device__ inline void store_results(float* c, float alpha, const float (&sums)[
     results.w += beta * before.w;
   }
   store_four(c, results);
+}
+__device__ inline void store_results(float* c, float alpha, const float (&sums)[8], float beta) {
+  const float left[4] = {sums[0], sums[1], sums[2], sums[3]};
+  const float right[4] = {sums[4], sums[5], sums[6], sums[7]};
+  store_results(c, alpha, left, beta);
+  store_results(c + 4, alpha, right, beta);
 }
 
 /// Two values side by side: what a packed FMA of gfx90a and later takes from two registers.
@@ -84,8 +95,11 @@ __device__ inline void multiply_add(Pair& sum, float a, Pair b) {
 #endif
 }
 
-/// What one multiply-add of a pipelined rung takes: two neighbouring columns where there are packed
-/// FMAs, else one.
+/// The same for one.
+__device__ inline void multiply_add(float& sum, float a, float b) { sum += a * b; }
+
+/// What one multiply-add of a pipelined stage takes: two neighbouring columns where there are
+/// packed FMAs, else one.
 #if defined(__gfx90a__) || defined(__gfx940__) || defined(__gfx941__) || defined(__gfx942__) || \
     defined(__gfx950__)
 using FmaColumns = Pair;
@@ -130,26 +144,6 @@ __device__ inline Place same_for_all_lanes(Place place) {
   return {same_for_all_lanes(place.row), same_for_all_lanes(place.column)};
 }
 
-/// No load or store moves from before this place in the code to behind it, or back, and on AMD no
-/// instruction does once there are instructions: loads that are to be on their way early stay
-/// early. (Before, clang may move arithmetic: for gfx90a it does, to join FMAs by two, unless the
-/// source has them in pairs.) ptxas, which makes NVIDIA's machine code, keeps to it as far as it
-/// likes.
-__device__ inline void hold_order() {
-#if defined(__HIP_DEVICE_COMPILE__)
-  __builtin_amdgcn_sched_barrier(0);
-#elif defined(__CUDA_ARCH__)
-  asm volatile("" ::: "memory");
-#endif
-}
-
-/// The same for clang alone: what ptxas makes of the pipelined rungs stays as it was found best.
-__device__ inline void hold_clang() {
-#if defined(__HIP_DEVICE_COMPILE__)
-  hold_order();
-#endif
-}
-
 /// The value, of which clang knows nothing before: it would compute all addresses that follow from
 /// it before the loop over tiles, and keep them in registers until there are none.
 template <typename Value>
@@ -183,7 +177,7 @@ __device__ inline void keep_together([[maybe_unused]] float (&values)[4]) {
 }
 
 /// An element's place. On AMD as 32 bits of offset in bytes, which a load adds by itself to an
-/// address that all lanes have: so it must lie within 4 GiB from there.
+/// address that all lanes have: so it must be within 4 GiB from there.
 __device__ inline const float* at(const float* base, unsigned index) {
 #if defined(__HIP_DEVICE_COMPILE__)
   unsigned bytes = index * static_cast<unsigned>(sizeof(float));
@@ -194,14 +188,17 @@ __device__ inline const float* at(const float* base, unsigned index) {
 #endif
 }
 
-/// The same for loads whose values are used behind a loop: clang moves such from before it.
-__device__ inline void hold_loads() {
-#if defined(__HIP_DEVICE_COMPILE__)
-  asm volatile("" ::: "memory");
-#endif
-  hold_order();
+/// Calls body<0>() ... body<count - 1>(), so that each knows its k when it compiles.
+template <unsigned count, typename Body>
+__device__ void for_each_k(const Body& body) {
+  [&]<unsigned... k>(std::integer_sequence<unsigned, k...>) {
+    (body.template operator()<k>(), ...);
+  }
+  (std::make_integer_sequence<unsigned, count>{});
 }
 
+using hipscope::memory_scheduling_barrier;
+using hipscope::scheduling_barrier;
 using hipscope::wait_for_lds;
 
 }  // namespace sgemm

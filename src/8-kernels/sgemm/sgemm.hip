@@ -2,19 +2,19 @@
 //
 // C = alpha A B + beta C, all matrices row by row, no reduced precision. Every stage of
 // fileaccent's ladder (sgemm-exercise), in its order and each of them right, then stages of our
-// own: a file each, which says what changed against which other and why that should help. Read them
-// in the order of their numbers, 01 to 22; stages.h lists them. How they are checked and measured,
-// and the sweeps: ../gemm/ladder.h. Sweep tiles checks each tile of the last one by itself; sweep
-// limit asks what holds the fastest of them: limit.h.
+// own: a file for each idea, which says what changed against which other and why that should help.
+// Read them in the order of their numbers, 01 to 22; stages.h is the table of all. How they are
+// checked and measured, and the sweeps: ../gemm/ladder.h. Sweep tiles checks each tile of the last
+// one by itself; sweep limit asks what holds the fastest of them: limit.h.
 #include <hipscope/hipscope.h>
 
 #include <string>
 #include <vector>
 
-#include "../gemm/check_tiles.h"
-#include "../gemm/ladder.h"
+#include "8-kernels/gemm/ladder.h"
+#include "8-kernels/gemm/tile_by_size.h"
+#include "findings.h"
 #include "limit.h"
-#include "sgemm_findings.h"
 #include "stages.h"
 
 using sgemm::Stage;
@@ -39,12 +39,12 @@ double fmas_per_cycle(const std::string& architecture, gemm::Unit) {
 }
 
 // What the findings know of the stages.
-std::vector<sgemm::Rung> rungs_of(const std::vector<Stage>& stages) {
-  std::vector<sgemm::Rung> rungs;
+std::vector<sgemm::StageName> names_of(const std::vector<Stage>& stages) {
+  std::vector<sgemm::StageName> names;
   for (const Stage& stage : stages) {
-    rungs.push_back({.technique = stage.technique, .label = gemm::label_of(stage)});
+    names.push_back({.technique = stage.technique, .label = gemm::label_of(stage)});
   }
-  return rungs;
+  return names;
 }
 
 }  // namespace
@@ -75,22 +75,23 @@ int main(int argc, char** argv) {
                                         .host = 64,
                                         .minimum = sgemm::limit::least_k,
                                         .maximum = 1U << 16});
-  experiment.sweep(
-      "limit", "FMAs as a rung has them, and what comes beside them", [=](hipscope::Sweep& sweep) {
-        sgemm::limit::measure_limit(sweep,
-                                    fmas_per_cycle(sweep.device().architecture, gemm::Unit::vector),
-                                    static_cast<unsigned>(limit_k));
-      });
+  experiment.sweep("limit", "FMAs as the fastest stages have them, and what comes beside them",
+                   [=](hipscope::Sweep& sweep) {
+                     sgemm::limit::measure_limit(
+                         sweep, fmas_per_cycle(sweep.device().architecture, gemm::Unit::vector),
+                         static_cast<unsigned>(limit_k));
+                   });
 #if !defined(HIPSCOPE_BACKEND_AMD)
-  experiment.sweep(
-      "tiles", "every tile of the last rung, with its splits, checked", [](hipscope::Sweep& sweep) {
-        gemm::check_tiles<float>(sweep, sgemm::tile_by_size_stage(), sgemm::tile_by_size::kernels(),
-                                 sgemm::tile_by_size::costs());
-      });
+  experiment.sweep("tiles", "every tile of the last stage, with its splits, checked",
+                   [](hipscope::Sweep& sweep) {
+                     gemm::check_tiles<float>(sweep, sgemm::tile_by_size_stage(),
+                                              sgemm::tile_by_size::kernels(),
+                                              sgemm::tile_by_size::costs());
+                   });
 #endif
   experiment.conclude([&](hipscope::Results& results) {
     ladder.conclude(results);
-    sgemm::conclude(results, rungs_of(ladder.stages()));
+    sgemm::conclude(results, names_of(ladder.stages()));
   });
   return experiment.run(argc, argv);
 }

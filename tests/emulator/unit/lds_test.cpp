@@ -167,7 +167,7 @@ TEST(Reports, LdsRaceWithoutBarrier) {
                     {.waves = 2, .lds = 512});
   set_addresses(kernel);
   kernel.run();
-  EXPECT_EQ(kernel.reports(Mistake::lds_race), 2U);  // the store behind the load, and the load
+  EXPECT_EQ(kernel.reports(Mistake::lds_race), 2U);  // the store after the load, and the load
 }
 
 TEST(Reports, NoLdsRaceWithBarrier) {
@@ -180,7 +180,7 @@ TEST(Reports, NoLdsRaceWithBarrier) {
   EXPECT_EQ(kernel.wave(1).vector[4][3], 12U);
 }
 
-TEST(Reports, StoreUnderWayAtTheBarrier) {
+TEST(Reports, StoreInFlightAtTheBarrier) {
   TestKernel kernel(exchange_begin + "s_barrier\n" + exchange_end, {.waves = 2, .lds = 512});
   set_addresses(kernel);
   kernel.run();

@@ -27,7 +27,7 @@ void set_addresses(Wave& wave, unsigned reg, Qword address) {
   }
 }
 
-// Dwords 4 and on, each lane's at LDS address 512 + 16 + 4 * lane, behind the wait and not before.
+// Dwords 4 and on, each lane's at LDS address 512 + 16 + 4 * lane, after the wait and not before.
 TEST(Memory, LoadsToLdsArriveWhenTheyAreWaitedFor) {
   for (const bool is_buffer : {false, true}) {
     TestKernel kernel(

@@ -12,7 +12,7 @@ struct Case {
   Qword a;
   Qword b;
   Qword expected;
-  bool scc;  // behind it
+  bool scc;  // after it
   bool scc_before = false;
 };
 

@@ -39,7 +39,7 @@ TEST_F(Waits, RegisterReadBeforeItsLoad) {
 TEST_F(Waits, RegisterWrittenBeforeItsLoad) {
   const std::string load = "global_load_dword v2, v[0:1], off\n";
   EXPECT_EQ(missing(load + "v_mov_b32 v2, 0\n"), 1U);
-  // A second load of the same kind ends behind the first.
+  // A second load of the same kind ends after the first.
   EXPECT_EQ(missing(load + load), 0U);
   EXPECT_EQ(missing(load + "ds_read_b32 v2, v8\n"), 1U);
 }
@@ -80,7 +80,7 @@ std::size_t hazards(const std::string& assembly) {
   return kernel.reports(Mistake::hazard);
 }
 
-TEST(Hazards, DppBehindAWrite) {
+TEST(Hazards, DppAfterAWrite) {
   const std::string write = "v_mov_b32 v0, 1\n";
   const std::string read = "v_mov_b32_dpp v1, v0 row_shl:1 row_mask:0xf bank_mask:0xf\n";
   EXPECT_EQ(hazards(write + read), 1U);
@@ -95,14 +95,14 @@ TEST(Hazards, LaneChosenByAWrittenRegister) {
   EXPECT_EQ(hazards(write + "s_nop 3\n" + read), 0U);
 }
 
-TEST(Hazards, LoadToLdsBehindItsAddress) {
+TEST(Hazards, LoadToLdsAfterItsAddress) {
   const std::string load = "global_load_dword v[0:1], off lds\n";
   const std::string nobody = "s_mov_b64 exec, 0\ns_mov_b32 m0, 0\n";
   EXPECT_EQ(hazards(nobody + load), 1U);
   EXPECT_EQ(hazards(nobody + "s_nop 0\n" + load), 0U);
 }
 
-TEST(Hazards, DivisionBehindItsMask) {
+TEST(Hazards, DivisionAfterItsMask) {
   const std::string write = "v_cmp_eq_u32 vcc, 0, v0\n";
   const std::string read = "v_div_fmas_f32 v1, v2, v3, v4\n";
   EXPECT_EQ(hazards(write + read), 1U);

@@ -1,4 +1,4 @@
-; src/2-compute/cu_staircase.hip for gfx900 by hipcc 5.2.3 (clang 15),
+; src/2-compute/cu_staircase/cu_staircase.hip for gfx900 by hipcc 5.2.3 (clang 15),
 ; encodings by llvm-mc; recorded, and cut down to what is read.
 	.amdgcn_target "amdgcn-amd-amdhsa--gfx900"
 	.section	.text._ZN12_GLOBAL__N_111busy_kernelEPfj,#alloc,#execinstr

@@ -1,4 +1,4 @@
-; count_wrong of src/1-threads/thread_rate.hip for gfx1030 by hipcc 5.2.3 (clang 15),
+; count_wrong of src/1-threads/thread_rate/thread_rate.hip for gfx1030 by hipcc 5.2.3 (clang 15),
 ; encodings by llvm-mc; recorded, and cut down to what is read.
 	.amdgcn_target "amdgcn-amd-amdhsa--gfx1030"
 	.section	.text._ZN12_GLOBAL__N_111count_wrongEPKjmjPy,#alloc,#execinstr

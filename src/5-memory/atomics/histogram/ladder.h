@@ -3,7 +3,7 @@
 #pragma once
 
 #include <hipscope/hipscope.h>
-#include <hipscope/vendor/histogram.h>
+#include <hipscope/libraries/histogram.h>
 
 #include <algorithm>
 #include <cstdint>

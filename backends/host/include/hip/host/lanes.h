@@ -7,7 +7,7 @@
 // waits too, at a wave operation or at a block barrier. Of the lanes at wave operations, those at
 // the smallest line then act together, as the operation's active lanes, and go on. The smallest
 // line first is what reconverges structured code: lanes inside a branch or a loop stand at smaller
-// lines than lanes that already wait behind it, so the former catch up before both act as one.
+// lines than lanes that already wait after it, so the former catch up before both act as one.
 #pragma once
 
 #include <bit>
@@ -160,7 +160,7 @@ inline int __all(int predicate, const char* file = __builtin_FILE(), int line = 
   return vote.votes == vote.active ? 1 : 0;
 }
 
-// The shuffles. `width`, a power of two, splits the wave into segments of so many lanes.
+// The shuffles. `width`, a power of two, splits the wave into segments of that many lanes.
 
 /// Returns the value of lane `source_lane`, taken modulo the width, of the own segment.
 template <hip_host::Shuffleable Value>

@@ -13,8 +13,8 @@
 // this definition. Whether a function is inlined changes no result here.
 #define __noinline__
 
-// All LDS variables of a program thereby lie side by side in the TLS segment of its main
-// executable, so that the backend can poison them before each block without knowing them.
+// So all LDS variables of a program are side by side in the TLS segment of its main executable, and
+// the backend can poison them before each block without knowing them.
 // "used" keeps the compiler from folding a variable that no kernel writes into its initial zero:
 // such a read must give the poison.
 #define __shared__ thread_local __attribute__((used))

@@ -1,0 +1,79 @@
+// What a kernel computed beside what it should have: which elements are wrong, and by how much.
+// Plain C++.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace hipscope {
+
+/// Compares computed elements with expected ones, one after the other. Keeps the first wrong ones
+/// and the largest error, for the line that a failed check prints.
+class Comparison {
+ public:
+  /// Of a matrix with `columns` columns: a wrong element is then told as [row, column].
+  explicit Comparison(std::uint64_t columns = 0) : columns_(columns) {}
+
+  /// Element `index` is right when it differs from `expected` by at most `tolerance`; a NaN is
+  /// wrong. Returns whether it is right.
+  template <typename Value>
+  bool compare(std::uint64_t index, Value expected, Value got, double tolerance = 0) {
+    ++checked_;
+    if (expected == got) {
+      return true;
+    }
+    double error = 0;
+    if constexpr (std::is_integral_v<Value>) {
+      error = static_cast<double>(expected > got ? expected - got : got - expected);
+    } else {
+      error = std::abs(static_cast<double>(expected) - static_cast<double>(got));
+    }
+    if (!(error <= largest_error_)) {
+      largest_error_ = error;
+    }
+    if (error <= tolerance) {
+      return true;
+    }
+    ++wrong_;
+    if (first_.size() < most_told) {
+      first_.push_back({index, text(expected), text(got)});
+    }
+    return false;
+  }
+
+  [[nodiscard]] std::uint64_t wrong() const { return wrong_; }
+  [[nodiscard]] std::uint64_t checked() const { return checked_; }
+
+  /// "largest error 2; first: [3] expected 7, got 9; [4] ...", empty when nothing is wrong.
+  [[nodiscard]] std::string details() const;
+
+ private:
+  struct Element {
+    std::uint64_t index;
+    std::string expected;
+    std::string got;
+  };
+
+  static constexpr std::size_t most_told = 5;
+
+  template <typename Value>
+  static std::string text(Value value) {
+    if constexpr (std::is_integral_v<Value>) {
+      return std::to_string(value);
+    } else {
+      return text_of(static_cast<double>(value));
+    }
+  }
+  static std::string text_of(double value);
+
+  std::uint64_t columns_;
+  std::uint64_t checked_ = 0;
+  std::uint64_t wrong_ = 0;
+  double largest_error_ = 0;
+  std::vector<Element> first_;
+};
+
+}  // namespace hipscope

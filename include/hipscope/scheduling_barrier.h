@@ -1,0 +1,26 @@
+// A place in a kernel that the compiler moves no instruction across.
+#pragma once
+
+#include <hip/hip_runtime.h>
+
+namespace hipscope {
+
+/// On AMD clang schedules no instruction across this place: loads before it are in flight before
+/// anything after it. (Earlier, while there are no machine instructions yet, clang may still move
+/// arithmetic.) Nothing on NVIDIA, where ptxas chooses the order.
+__device__ inline void scheduling_barrier() {
+#if defined(__HIP_DEVICE_COMPILE__)
+  __builtin_amdgcn_sched_barrier(0);
+#endif
+}
+
+/// The same, and on both vendors no load or store moves across it before instructions are
+/// scheduled. ptxas keeps to that as far as it likes.
+__device__ inline void memory_scheduling_barrier() {
+#if defined(__HIP_DEVICE_COMPILE__) || defined(__CUDA_ARCH__)
+  asm volatile("" ::: "memory");
+#endif
+  scheduling_barrier();
+}
+
+}  // namespace hipscope

@@ -1,0 +1,300 @@
+"""Matches the results of two sides, of one run or several each, and finds what differs."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+from hipscope.results.load import Result
+
+from . import cards, many
+from .comparison import BETTER, CHANGED, SAME, WORSE, Change, Comparison, Json
+from .noise import relative_change, relative_noise
+from .verdicts import Judge, Time, verdict_of
+
+Item = TypeVar("Item")
+
+# Units of what a compiler, a library or a driver decides and no clock measures: any change of these is one.
+# Errors in eps are left out: they are of random inputs, and verification has a bound for them.
+COUNTED = frozenset(
+    {
+        "FMAs",
+        "blocks",
+        "blocks/CU",
+        "bytes",
+        "bytes per thread",
+        "bytes/thread",
+        "dwords",
+        "per access",
+        "per block",
+        "per launch",
+        "per sum",
+        "per thread",
+        "planes",
+        "registers",
+        "stages",
+        "ulp",
+        "verified",
+        "waves/CU",
+    }
+)
+# Units of what the device's own counter measured, of which lower is better. Beside a measurement they say
+# what that says; alone they are all there is, and their noise is not known.
+DURATIONS = frozenset({"cycles", "cycles x CUs", "ns", "us", "ms", "s"})
+# By what part the clocks of two runs may differ without a word.
+CLOCK_TOLERANCE = 0.02
+
+
+def _keyed(items: Iterable[Item], *names: str) -> dict[tuple[Any, ...], Item]:
+    """The items by these members; the second of one key has the number 2 in its own, and so on."""
+    found: dict[tuple[Any, ...], Item] = {}
+    seen: dict[tuple[Any, ...], int] = {}
+    for item in items:
+        key = tuple(item[name] for name in names)  # type: ignore[index]
+        seen[key] = seen.get(key, 0) + 1
+        found[(*key, seen[key])] = item
+    return found
+
+
+def _rows(sweep: Json) -> dict[tuple[Any, ...], Json]:
+    return _keyed(sweep["rows"], "label", "x")
+
+
+def _measurements(run: Json) -> dict[tuple[Any, ...], Json]:
+    """All measurements of a run: by sweep, row and name."""
+    return {
+        (sweep["name"], *key, *name): measurement
+        for sweep in run["sweeps"]
+        for key, row in _rows(sweep).items()
+        for name, measurement in _keyed(row["measurements"], "name").items()
+    }
+
+
+def _values(run: Json) -> dict[tuple[Any, ...], float | None]:
+    """All values of a run, by the same."""
+    return {
+        (sweep["name"], *key, *name): value["value"]
+        for sweep in run["sweeps"]
+        for key, row in _rows(sweep).items()
+        for name, value in _keyed(row["values"], "name").items()
+    }
+
+
+def _cycles(measurement: Json) -> float | None:
+    """The median of the samples in cycles; None where a clock was not measured."""
+    cycles = [sample * clock for sample, clock in zip(measurement["samples"], measurement["shader_mhz"]) if clock]
+    return statistics.median(cycles) if cycles else None
+
+
+def _median_change(
+    old: Sequence[Json], new: Sequence[Json], of: Callable[[Json], float | None]
+) -> tuple[float | None, float | None]:
+    """The median over a side's runs, of both sides; None where a run has none."""
+    sides = [[of(one) for one in side] for side in (old, new)]
+    medians = [None if None in side else statistics.median(one for one in side if one is not None) for side in sides]
+    return medians[0], medians[1]
+
+
+def _samples(runs: Sequence[Json]) -> list[float]:
+    return [sample for run in runs for sample in run["samples"]]
+
+
+class _Comparer:
+    """Compares the results of one experiment: of the first run of each side, and the times of all runs."""
+
+    def __init__(
+        self,
+        experiment: str,
+        threshold: float,
+        into: Comparison,
+        times: list[Time],
+        runs: tuple[Sequence[Json], Sequence[Json]],
+    ) -> None:
+        self.experiment, self.threshold, self.into, self.times = experiment, threshold, into, times
+        self.runs = [[_measurements(run) for run in side] for side in runs]
+        self.values = [[_values(run) for run in side] for side in runs]
+
+    def pairs(
+        self, place: str, old: Mapping[tuple[Any, ...], Item], new: Mapping[tuple[Any, ...], Item]
+    ) -> Iterator[tuple[tuple[Any, ...], Item, Item]]:
+        """What both have, with its key; notes what only one has, by the first part of its key."""
+        for key, item in old.items():
+            if key in new:
+                yield key, item, new[key]
+        for missing, there, into in ((new, old, self.into.only_old), (old, new, self.into.only_new)):
+            into.extend(f"{self.experiment}/{place}{key[0]}" for key in there if key not in missing)
+
+    def add(
+        self,
+        place: tuple[str, str, str],
+        unit: str,
+        old: Any,
+        new: Any,
+        change: float | None,
+        noise: float | None,
+        verdict: str,
+        cycles: float | None = None,
+    ) -> None:
+        """Notes a comparison of `place`: sweep, row and what of it."""
+        self.into.changes.append(Change(self.experiment, *place, unit, old, new, change, noise, verdict, cycles))
+
+    def measurement(self, key: tuple[Any, ...], label: str) -> None:
+        """A time: the medians of all samples, or of the runs' medians, against the noise of both sides."""
+        old, new = ([run[key] for run in side if key in run] for side in self.runs)
+        medians = [[statistics.median(one["samples"]) for one in side] for side in (old, new)]
+        before, after = (statistics.median(side) for side in medians)
+        change, noise = relative_change(before, after), relative_noise(_samples(old), _samples(new))
+        old_cycles, new_cycles = _median_change(old, new, _cycles)
+        sweep, name = key[0], old[0]["name"]
+        self.add(
+            (sweep, label, name),
+            old[0]["unit"],
+            before,
+            after,
+            change,
+            noise,
+            verdict_of(change, noise, self.threshold),
+            None if old_cycles is None or new_cycles is None else relative_change(old_cycles, new_cycles),
+        )
+        self.note((self.experiment, sweep, name), medians[0], medians[1])
+
+    def note(self, place: many.Place, old: list[float], new: list[float]) -> None:
+        """Keeps the durations of the change that was just added, one of each run."""
+        if min(*old, *new) > 0:
+            self.times.append(Time(len(self.into.changes) - 1, place, (old, new)))
+
+    def duration(self, key: tuple[Any, ...], row: str, unit: str) -> None:
+        """A duration that stands alone: the medians of the runs' values."""
+        old, new = ([one for run in side if (one := run.get(key)) is not None] for side in self.values)
+        before, after = statistics.median(old), statistics.median(new)
+        change = relative_change(before, after)
+        self.add((key[0], row, key[-2]), unit, before, after, change, None, verdict_of(change, None, self.threshold))
+        self.note((self.experiment, key[0], key[-2]), old, new)
+
+    def value(self, key: tuple[Any, ...], row: str, old: Json, new: Json, is_alone: bool) -> None:
+        """What is counted, and durations that stand alone; the rest follows from the times."""
+        before, after, unit = old["value"], new["value"], new["unit"]
+        place = (key[0], row, old["name"])
+        if (before is None) != (after is None) or old["unit"] != unit:
+            self.add(place, unit, before, after, None, None, CHANGED)
+        elif before is not None and unit in COUNTED:
+            self.add(
+                place, unit, before, after, relative_change(before, after), None, SAME if before == after else CHANGED
+            )
+        elif before is not None and unit in DURATIONS and is_alone:
+            self.duration(key, row, unit)
+
+    def row(self, sweep: str, key: tuple[Any, ...], old: Json, new: Json) -> None:
+        """A row's measurements and values."""
+        label = old["label"]
+        place = f"{sweep}/{label}/"
+        for name, _, _ in self.pairs(place, *(_keyed(one["measurements"], "name") for one in (old, new))):
+            self.measurement((sweep, *key, *name), label)
+        alone = not old["measurements"] and not new["measurements"]
+        for name, before, after in self.pairs(place, *(_keyed(one["values"], "name") for one in (old, new))):
+            self.value((sweep, *key, *name), label, before, after, alone)
+
+    def inference(self, old: Json, new: Json) -> None:
+        """An inferred parameter: changed beyond the threshold, or found by one run alone."""
+        before, after = old["value"], new["value"]
+        place = ("inferred", "", old["name"])
+        if before is None or after is None:
+            verdict = SAME if before is after else CHANGED
+            self.add(place, new["unit"], before, after, None, None, verdict)
+            return
+        change = relative_change(before, after)
+        verdict = CHANGED if abs(change) > self.threshold or old["unit"] != new["unit"] else SAME
+        self.add(place, new["unit"], before, after, change, None, verdict)
+
+    def verification(self, old: Json, new: Json) -> None:
+        """Whether all that the kernels computed was right."""
+        before, after = (
+            "failed" if one["status"] == "failed" or one["verification"]["failures"] else "passed" for one in (old, new)
+        )
+        verdict = SAME if before == after else WORSE if after == "failed" else BETTER
+        self.add(("verification", "", "status"), "", before, after, None, None, verdict)
+
+    def result(self, old: Json, new: Json) -> None:
+        """All of an experiment."""
+        self.verification(old, new)
+        for _, before, after in self.pairs("", *(_keyed(one["sweeps"], "name") for one in (old, new))):
+            name = before["name"]
+            for key, row, other in self.pairs(f"{name}/", *map(_rows, (before, after))):
+                self.row(name, key, row, other)
+        for _, before, after in self.pairs("inferred/", *(_keyed(one["inferences"], "name") for one in (old, new))):
+            self.inference(before, after)
+
+
+def _conditions(old: Json, new: Json) -> Iterator[tuple[str, Any, Any]]:
+    """What both runs were made with, as name, old and new."""
+    device = ("name", "architecture", "compute_units", "wave_size", "driver", "runtime")
+    yield from ((f"device {name}", old["device"][name], new["device"][name]) for name in device)
+    yield from ((name, old["build"][name], new["build"][name]) for name in ("backend", "compiler", "flags", "targets"))
+    yield "revision", old["hipscope"]["git_revision"], new["hipscope"]["git_revision"]
+    options = {**old["options"], **new["options"]}
+    yield from (
+        (f"option {name}", old["options"].get(name), new["options"].get(name)) for name in options if name != "sizes"
+    )
+    sizes = {**old["options"]["sizes"], **new["options"]["sizes"]}
+    yield from (
+        (f"size {name}", old["options"]["sizes"].get(name), new["options"]["sizes"].get(name)) for name in sizes
+    )
+
+
+# What makes two runs' times no comparison of like with like, by the beginning of its name.
+INCOMPARABLE = ("device name", "device architecture", "backend", "size ")
+
+
+def _differences(old: Json, new: Json) -> Iterator[str]:
+    """A sentence for each difference in conditions."""
+    for name, before, after in _conditions(old, new):
+        if before != after:
+            warning = "WARNING: " if name.startswith(INCOMPARABLE) else ""
+            yield f"{warning}{name}: {before} -> {after}"
+    if "once" in (old["options"]["preset"], new["options"]["preset"]):
+        yield "WARNING: --once takes one sample, of which no noise is known"
+    clocks = [one["clock"]["shader_mhz"] for one in (old, new)]
+    if None not in clocks and abs(relative_change(*clocks)) > CLOCK_TOLERANCE:
+        yield f"WARNING: shader clock: {clocks[0]:.0f} MHz -> {clocks[1]:.0f} MHz"
+
+
+def _by_name(runs: Sequence[Sequence[Result]]) -> dict[str, list[Json]]:
+    """A side's results by experiment: one for each run that has it."""
+    found: dict[str, list[Json]] = {}
+    for run in runs:
+        for result in run:
+            found.setdefault(result.name, []).append(result.data)
+    return found
+
+
+def compare(old: Sequence[Sequence[Result]], new: Sequence[Sequence[Result]], threshold: float) -> Comparison:
+    """Compares all experiments that both sides have, each side of one run or several.
+
+    `threshold` is the least change, as a part of the old value.
+    """
+    found, times = Comparison(), list[Time]()
+    before, after = _by_name(old), _by_name(new)
+    found.only_old = [name for name in before if name not in after]
+    found.only_new = [name for name in after if name not in before]
+    conditions: dict[str, list[str]] = {}
+    shared = [name for name in before if name in after]
+    for name in shared:
+        runs = (before[name], after[name])
+        _Comparer(name, threshold, found, times, runs).result(runs[0][0], runs[1][0])
+        for sentence in dict.fromkeys(
+            sentence for one in runs[0] for other in runs[1] for sentence in _differences(one, other)
+        ):
+            conditions.setdefault(sentence, []).append(name)
+    told = cards.another(before, after)
+    judge = Judge(found, times, threshold, told is not None)
+    judge.rows()
+    judge.sweeps()
+    found.conditions = [
+        sentence if len(names) == len(shared) else f"{sentence} ({', '.join(names)})"
+        for sentence, names in conditions.items()
+    ]
+    if told:
+        found.conditions.insert(0, f"WARNING: another card: {told}")
+    found.changes.sort(key=lambda one: -abs(one.change) if one.change is not None else -float("inf"))
+    return found

@@ -1,0 +1,122 @@
+"""The file of predictions: what was counted in each kernel's code (its demand), beside what the model says of it.
+
+So anybody can see why; and what is kept must be what the model says now, or the file is refused. Nothing here reads
+machine code: a report of measured results, which shows predictions beside them, needs no more than this.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from hipscope.results import load
+
+from .experiments import REPOSITORY
+from .folders import made_by, target_order
+from .gpus import Gpu, gpu_of
+from .prediction import Block, Demand, Phase, Prediction, Traffic, predict, product_traffic
+from .prediction_cases import CASES, PRODUCT_SIZE, Product, Stream, case_of, cases_of
+
+FOLDER = REPOSITORY / "results" / "isa"
+FILE = "predictions.json"
+SCHEMA_PATH = REPOSITORY / "results" / "isa-predictions-schema.json"
+PLACES = 4
+
+Entry = dict[str, Any]
+
+
+def summary(demand: Demand) -> dict[str, Any]:
+    """As the file of predictions holds it."""
+    return {
+        "instructions": demand.instructions, "vector_instructions": demand.vector_instructions,
+        "fmas": demand.fmas, "flops": demand.flops, "waits": demand.waits, "lds_bytes": demand.lds_bytes,
+        "loaded_bytes": demand.loaded_bytes, "stored_bytes": demand.stored_bytes,
+        "phases": [[phase.wave, phase.vector, phase.matrix, phase.lds, phase.l1] for phase in demand.phases],
+    }
+
+
+def _block(case: Product | Stream, entry: Entry) -> Block:
+    of_product = isinstance(case, Product)
+    count = PRODUCT_SIZE // case.rows * (PRODUCT_SIZE // case.columns) if of_product else None
+    active = case.computing / case.threads if of_product and case.computing else 1.0
+    return Block(case.threads, entry["vgprs"], entry["agprs"], entry["lds_bytes"], count, active)
+
+
+def _demand(kept: Mapping[str, Any]) -> Demand:
+    phases = [Phase(*phase) for phase in kept["phases"]]
+    return Demand(**{**kept, "phases": phases})
+
+
+def _judge(case: Product | Stream, entry: Entry, gpu: Gpu) -> Prediction:
+    """What the model says of a demand."""
+    block, demand = _block(case, entry), _demand(entry["demand"])
+    if isinstance(case, Product):
+        at_once = block.resident(gpu) * gpu.cores
+        traffic = product_traffic(case.rows, case.columns, case.depth, case.value_bytes, PRODUCT_SIZE, at_once)
+        steps = entry["steps"]
+        useful = steps * 2.0 * case.rows * case.columns * case.depth / gpu.peaks[case.peak]
+        return predict(demand, block, Traffic(traffic.l2 * steps, traffic.memory * steps), useful, gpu)
+    moved = case.bytes_per_thread
+    per_wave = demand.loaded_bytes + demand.stored_bytes if moved is None else moved * gpu.lanes
+    total = per_wave * block.waves(gpu)
+    return predict(demand, block, Traffic(total, total), total / gpu.memory_bytes(), gpu)
+
+
+def judged(case: Product | Stream, entry: Entry, gpu: Gpu) -> Entry:
+    """An entry's demand with what the model says of it, in place of what the entry says."""
+    said = _judge(case, entry, gpu)
+    of_memory = isinstance(case, Stream)
+    peak = gpu.memory_gbs if of_memory else gpu.peak_tflops(case.peak)
+    return {**entry, "gpu": {"name": gpu.name, "cores": gpu.cores, "clock_mhz": gpu.clock_mhz},
+            "value": case.value, "unit": "GB/s" if of_memory else "TFLOP/s",
+            "peak": "memory" if of_memory else case.peak, "predicted": round(said.share * peak, 3),
+            "times": {unit: round(time, 1) for unit, time in said.times.items()}, "bound": said.bound,
+            "predicted_share": round(said.share, PLACES), "share_in_turn": round(said.share_in_turn, PLACES),
+            "blocks_per_core": said.resident,
+            "waves_per_simd": round(said.waves_per_simd, 2), "rounds": round(said.rounds, PLACES)}
+
+
+def check(entry: Entry) -> None:
+    """Raises ValueError where the model does not say what is kept."""
+    gpu, case = gpu_of(entry["target"]), case_of(entry)
+    if gpu is None or case is None or case not in cases_of(case.experiment, gpu):
+        raise ValueError(f"nothing is predicted of {entry['row']} for {entry['target']}")
+    try:
+        now = judged(case, entry, gpu)
+    except ArithmeticError as error:
+        raise ValueError(f"{entry['row']} for {entry['target']}: the model says nothing of such a demand") from error
+    if now != entry:
+        differs = next(key for key in now if now[key] != entry[key])
+        raise ValueError(f"{entry['row']} for {entry['target']}: the model says {differs} {now[differs]}, "
+                         f"the file {entry[differs]}")
+
+
+def read(folder: Path) -> list[Entry]:
+    """The predictions that are there, none when there is no file; raises load.BadResult."""
+    path = folder / FILE
+    if not path.exists():
+        return []
+    entries = load.read_json(path)
+    load.check(path, entries, json.loads(SCHEMA_PATH.read_text(encoding="utf-8")))
+    for entry in entries:
+        try:
+            check(entry)
+        except ValueError as error:
+            raise load.BadResult(f"{path}: {error}.") from error
+    return entries
+
+
+def key_of(entry: Mapping[str, Any]) -> tuple[str, str]:
+    """What is predicted anew together: the folder of target and compiler, and the experiment."""
+    return made_by(entry["target"], entry["compiler"]), entry["experiment"]
+
+
+def with_kept(folder: Path, new: Sequence[Entry], made: Iterable[tuple[str, str]]) -> list[Entry]:
+    """New predictions, with what is there of other compilers, targets and experiments; raises load.BadResult."""
+    done = set(made)
+    kept = [entry for entry in read(folder) if key_of(entry) not in done]
+    order = {(case.experiment, case.sweep, case.row): place for place, case in enumerate(CASES)}
+    return sorted([*kept, *new], key=lambda entry: (
+        target_order(key_of(entry)[0]), order[entry["experiment"], entry["sweep"], entry["row"]]))

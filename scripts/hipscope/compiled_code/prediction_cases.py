@@ -1,0 +1,229 @@
+"""The kernels of which a share of peak is predicted, and what their code does not say of them.
+
+Of a matrix product the tile and the size; of a kernel that moves bytes how many have to move. The rows are those
+of the experiment's results, so that a prediction and a measurement meet by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from .gpus import Gpu
+
+# M = N = K, as measured where nothing else is asked for.
+PRODUCT_SIZE = 4096
+
+
+@dataclass(frozen=True)
+class Product:
+    """A stage of a ladder of matrix products."""
+
+    experiment: str
+    kernel: str
+    row: str
+    peak: str
+    rows: int
+    columns: int
+    depth: int
+    threads: int = 256
+    value_bytes: int = 4
+    dynamic_lds_bytes: int = 0
+    # How often the loops inside the step run beside the one that multiplies, in their order.
+    copies: tuple[int, ...] = ()
+    # Threads that multiply, where some only load.
+    computing: int = 0
+    # fileaccent's number of it, where the work is the same.
+    source: str = ""
+    sweep: str = "stages"
+    value: str = "rate"
+    # The only targets that it is for; empty: all.
+    targets: tuple[str, ...] = ()
+
+    def macs(self) -> float:
+        """Multiply-adds of a thread in a step."""
+        return self.rows * self.columns * self.depth / (self.computing or self.threads)
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A kernel that moves bytes: those that must move for each thread in a step."""
+
+    experiment: str
+    kernel: str
+    row: str
+    sweep: str
+    threads: int
+    # "loop": its loop with the most accesses to memory; "all": the whole code.
+    step: Literal["loop", "all"]
+    # None: as the code says, every access of its full width, and each by all lanes.
+    bytes_per_thread: float | None = None
+    value: str = "bandwidth"
+    targets: tuple[str, ...] = ()
+    # The series and metric that fsword73 published, and GB/s for one of its unit.
+    published: tuple[str, str, float] | None = None
+
+
+# --- sgemm ------------------------------------------------------------------------------------------
+
+
+def _of_64(kernel: str, row: str, lds_values: int, *, threads: int = 256, copies: tuple[int, ...] = ()) -> Product:
+    """A stage of fileaccent's with tiles of 64 x 64 x 16; its number is the row's first word.
+
+    Loops that copy are what clang 15 made of them, for the target that has published figures.
+    """
+    return Product("sgemm", f"sgemm::{kernel}", row, "vector FP32", 64, 64, 16, threads=threads,
+                   dynamic_lds_bytes=4 * lds_values, copies=copies, computing=256, source=row.split()[0],
+                   targets=("gfx908",) if copies else ())
+
+
+def _of_128(kernel: str, row: str, lds_values: int, depth: int = 8, source: bool = True) -> Product:
+    """A stage with tiles of 128 x 128, 8 x 8 for each thread."""
+    return Product("sgemm", kernel, row, "vector FP32", 128, 128, depth, dynamic_lds_bytes=4 * lds_values,
+                   source=row.split()[0] if source else "")
+
+
+# Floats of LDS that come with the launch: tiles with rows padded by 4, of 64 x 64 x 16 and of 128 x 128 x 8.
+_PADDED = 64 * (16 + 4) + 16 * (64 + 4)
+_PADDED_128 = 128 * (8 + 4) + 8 * (128 + 4)
+
+SGEMM = (
+    _of_64("thread_tile_kernel", "3 4 x 4 per thread", 2048, copies=(1, 0, 4)),
+    _of_64("operands_in_registers_kernel", "3.1 4 x 4, operands in registers", 2048, copies=(1, 0, 4)),
+    _of_128("sgemm::eight_by_eight_kernel<1024u>", "3.2 8 x 8 per thread", _PADDED_128),
+    _of_128("sgemm::a_transposed_kernel<1024u>", "3.3 8 x 8, A transposed", _PADDED_128),
+    _of_128("sgemm::halves_copy_kernel<1024u>", "3.4 8 x 8, half of the threads copy A", _PADDED_128),
+    _of_128("sgemm::two_lds_buffers_of_128_kernel<1024u>", "3.5 8 x 8, two LDS buffers", 2 * 16 * 132),
+    _of_64("padding_kernel", "4 4 x 4, padding, copies of 16 bytes", _PADDED),
+    _of_64("fragments_kernel", "5 4 x 4 values of A and B in registers", _PADDED),
+    _of_64("two_k_per_step_kernel", "7 two k per step", _PADDED),
+    _of_64("placed_reads_kernel", "7.3 unrolled, LDS loads placed by hand", _PADDED),
+    _of_64("two_lds_buffers_kernel<8>", "7.4 two LDS buffers, early loads, padding 8", 2 * (64 * 24 + 16 * 72)),
+    _of_64("two_register_buffers_kernel", "7.5 two register buffers too, launch bounds", 2 * (64 * 24 + 16 * 72)),
+    _of_64("loading_waves_kernel", "7.6 half of the waves load, four k per step", _PADDED, threads=512),
+    _of_64("loading_waves_lds_operands_kernel", "7.7 half of the waves load, operands in LDS", 2 * _PADDED,
+           threads=512),
+    _of_64("two_lds_buffers_kernel<4>", "7.8 two LDS buffers, early loads, padding 4", 2 * _PADDED),
+    _of_64("waves_kernel<sgemm::Lanes8x8>", "8.1 waves of 8 x 8 lanes", _PADDED),
+    _of_64("waves_4x16_kernel", "8.2 waves of 4 x 16 lanes", _PADDED),
+    _of_64("b_transposed_kernel", "8.3 8 x 8 lanes, B transposed", 2 * 64 * 20),
+    _of_64("waves_kernel<sgemm::Lanes4x16>", "8.4 4 x 16 lanes, two k per step", _PADDED),
+    _of_64("four_squares_kernel", "9 z-order lanes, four squares of 2 x 2", _PADDED),
+    _of_128("sgemm::halves_kernel<1024u>", "9.1 8 x 8 in halves, two LDS buffers", _PADDED_128),
+    _of_128("sgemm::cuda_kernel<1024u>", "10 8 x 8, buffers in LDS and registers, waves of 32", 0),
+    _of_128("sgemm::halves_kernel<256u>", "8 x 8 in halves, two LDS buffers, launch bounds", _PADDED_128, source=False),
+    _of_128("sgemm::cuda_kernel<256u>", "8 x 8, buffers in LDS and registers, waves of 32, launch bounds", 0,
+            source=False),
+    Product("sgemm", "sgemm::held_reads_kernel", "LDS loads held in their places", "vector FP32", 64, 64, 16),
+    Product("sgemm", "sgemm::reads_in_assembly_kernel", "LDS loads in assembly", "vector FP32", 64, 64, 16),
+    _of_128("sgemm::register_tile_kernel<2u>", "register tile of 8 x 8", 0, depth=16, source=False),
+    Product("sgemm", "sgemm::register_tile_kernel<4u>", "register tile of 8 x 16", "vector FP32", 128, 256, 16),
+    Product("sgemm", "sgemm::matrix_instructions_kernel", "matrix instructions", "matrix FP32", 128, 128, 16),
+    _of_128("sgemm::pipelined_kernel<sgemm::AsynchronousCopies<sgemm::ThreadTile<8u, 8u> > >",
+            "asynchronous copies, 8 x 8", 0, source=False),
+    Product("sgemm", "sgemm::pipelined_kernel<sgemm::FmasInColumns>", "FMAs in columns, copies amid them",
+            "vector FP32", 128, 256, 8),
+    Product("sgemm", "sgemm::pipelined_kernel<sgemm::SplitAlongK<sgemm::FmasInColumns> >", "tiles split along k",
+            "vector FP32", 128, 256, 8),
+)
+
+# --- dgemm and hgemm --------------------------------------------------------------------------------
+
+
+def _double(kernel: str, row: str, tile: int, peak: str = "vector FP64") -> Product:
+    return Product("dgemm", f"dgemm::{kernel}", row, peak, tile, tile, 8, value_bytes=8)
+
+
+DGEMM = (
+    _double("lds_staging_kernel", "LDS staging", 64),
+    _double("lds_double_buffer_kernel<(dgemm::Spread)0>", "LDS double buffer", 64),
+    _double("lds_double_buffer_kernel<(dgemm::Spread)2>", "no bank conflicts", 64),
+    _double("staged_kernel<dgemm::EightByEight>", "8 x 8 per thread", 128),
+    _double("staged_split_kernel<dgemm::EightByEight>", "8 x 8 per thread, split along k", 128),
+    _double("staged_kernel<dgemm::MfmaPart>", "matrix instructions (MFMA)", 128, "matrix FP64"),
+    _double("staged_split_kernel<dgemm::MfmaPart>", "matrix instructions (MFMA), split along k", 128,
+            "matrix FP64"),
+)
+
+
+_CDNA = ("gfx908", "gfx90a", "gfx942")
+_RDNA = ("gfx1100",)
+
+
+def _half(kernel: str, row: str, depth: int, peak: str, targets: tuple[str, ...] = ()) -> Product:
+    return Product("hgemm", f"hgemm::{kernel}", row, peak, 128, 128, depth, value_bytes=2, targets=targets)
+
+
+HGEMM = (
+    _half("thread_tile_kernel", "8 x 8 per thread", 16, "vector FP32"),
+    _half("dot_products_kernel", "products of two halves", 16, "vector FP16 to FP32"),
+    _half("matrix_from_lds_kernel<matrix_rate::MfmaFp16Side32>", "MFMA, operands from LDS", 32, "matrix FP16", _CDNA),
+    _half("two_lds_buffers_kernel<matrix_rate::MfmaFp16Side32, hipscope::Half, hipscope::Half>",
+          "MFMA, two LDS buffers", 32, "matrix FP16", _CDNA),
+    _half("matrix_from_lds_kernel<matrix_rate::WmmaFp16>", "WMMA of gfx11, operands from LDS", 32, "matrix FP16",
+          _RDNA),
+    _half("two_lds_buffers_kernel<matrix_rate::WmmaFp16, hipscope::Half, hipscope::Half>",
+          "WMMA of gfx11, two LDS buffers", 32, "matrix FP16", _RDNA),
+)
+
+# --- Kernels that move bytes ------------------------------------------------------------------------
+
+
+def _stream(function: int, row: str, values: int, threads: int) -> Stream:
+    return Stream("memory_bandwidth", f"memory_bandwidth::stream_kernel<(memory_bandwidth::Function){function}, "
+                  f"HIP_vector_type<unsigned int, 4u>, {values}u, (hipscope::Hint)0, (hipscope::Hint)0>", row,
+                  "stream", threads, "loop")
+
+
+# Where a figure is given, it is what the experiment counts: of register_pressure a cell's 5 fields and 26 populations
+# of 8 bytes, the latter read and written; of padding the 169 of 192 threads that store, and 49 values for 169.
+STREAMS = (
+    _stream(0, "read", 8, 256),
+    _stream(1, "write", 1, 256),
+    _stream(2, "copy", 1, 256),
+    _stream(5, "triad", 1, 1024),
+    Stream("reduction", "hipscope::reduction::early_ticket_kernel<float, 256u, 8u>", "single pass, early ticket",
+           "stages", 256, "loop"),
+    Stream("batchnorm", "hipscope::batch_norm::one_pass_kernel<8u, 16u, 4u, hipscope::batch_norm::MeanFirst>",
+           "over 8 threads, 16 bytes", "stages", 128, "all", 2 * 16 * 16),
+    Stream("batchnorm", "hipscope::batch_norm::channel_resident_kernel<4u, 25u, 256u>", "resident", "spatial", 256,
+           "all", 2 * 25 * 16),
+    Stream("register_pressure", "hipscope::register_pressure::restrict_on_all::kernel<false>",
+           "bound, restrict on all", "stages", 256, "all", 8 * (5 + 2 * (7 + 19))),
+    Stream("padding", "hipscope::padding::lds_kernel<192u, 2u, (hipscope::Hint)0>", "through LDS", "stages", 192,
+           "all", 2 * 16 * (169 + 49) / 192),
+)
+
+# fsword73's, for what he measured on an MI25. A pixel is read three times, or twice, and written. Of padding he
+# counts 2 x 169 values for each plane, of which 49 are read and 169 written.
+_GIB_OF_PADDING = 1.073741824 * (49 + 169) / (2 * 169)
+OF_MI25 = (
+    Stream("batchnorm", "hipscope::batch_norm::source_three_passes::kernel", "14a three passes", "stages", 256, "loop",
+           value="asked for", targets=("gfx900",), published=("three passes", "rate", 16)),
+    Stream("batchnorm", "hipscope::batch_norm::source_two_passes::kernel", "14d two passes", "stages", 256, "loop",
+           value="asked for", targets=("gfx900",), published=("two passes", "rate", 12)),
+    Stream("padding", "hipscope::padding::source_compile_time_channels_kernel<1024, 16>",
+           "13b compile-time channels 16", "stages", 256, "all", 16 * 4 * (1 + 49 / 169), targets=("gfx900",),
+           published=("compile-time channel count", "bandwidth", _GIB_OF_PADDING)),
+)
+
+CASES: tuple[Product | Stream, ...] = (*SGEMM, *DGEMM, *HGEMM, *STREAMS, *OF_MI25)
+
+
+def experiments() -> list[str]:
+    """Those with cases, in their order."""
+    return list(dict.fromkeys(case.experiment for case in CASES))
+
+
+def cases_of(experiment: str, gpu: Gpu) -> list[Product | Stream]:
+    """Those that the GPU has the instructions for."""
+    return [case for case in CASES if case.experiment == experiment
+            and (not case.targets or gpu.target in case.targets)
+            and (isinstance(case, Stream) or case.peak in gpu.peaks)]
+
+
+def case_of(entry: Mapping[str, Any]) -> Product | Stream | None:
+    """The one that an entry of the file of predictions is of."""
+    return next((case for case in CASES if (case.experiment, case.sweep, case.row) == (
+        entry["experiment"], entry["sweep"], entry["row"])), None)

@@ -1,0 +1,83 @@
+"""The predictions of all kernels of prediction_cases, made from compiled code; kept_predictions.py has their file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from . import mca
+from .analysis import short_names
+from .assembly import Kernel, read_kernels
+from .demand import Step, UnknownStep, busiest_loop, demand_of, product_step, whole
+from .experiments import REPOSITORY, Experiment
+from .gpus import Gpu
+from .kept_predictions import Entry, judged, summary
+from .prediction import Demand
+from .prediction_cases import Product, Stream, cases_of
+from .toolchain import Toolchain
+
+
+def _step(case: Product | Stream, kernel: Kernel, gpu: Gpu) -> Step:
+    if isinstance(case, Product):
+        return product_step(kernel.function, gpu, case.macs(), case.copies)
+    return whole(kernel.function) if case.step == "all" else busiest_loop(kernel.function)
+
+
+def must_load_its_tiles(case: Product, demand: Demand, steps: int, gpu: Gpu) -> None:
+    """Raises UnknownStep where a step does not load what it multiplies: then a loop runs otherwise than was thought.
+
+    More it may: of code of which each thread takes one of two ways, and of what was spilled.
+    """
+    threads = case.computing or case.threads
+    wanted = steps * (case.rows + case.columns) * case.depth * case.value_bytes / threads * gpu.lanes
+    if demand.loaded_bytes < wanted or (case.copies and demand.loaded_bytes != wanted):
+        raise UnknownStep(f"a step loads {demand.loaded_bytes} bytes for a wave, not {wanted:g}")
+
+
+def _entry(case: Product | Stream, kernel: Kernel, gpu: Gpu, tools: Toolchain | None, compiler: str) -> Entry:
+    step = _step(case, kernel, gpu)
+    latency = gpu.l2_latency if isinstance(case, Product) else gpu.memory_latency
+    demand = demand_of(step.code, gpu, latency)
+    if isinstance(case, Product):
+        must_load_its_tiles(case, demand, step.steps, gpu)
+    notes = kernel.notes
+    dynamic = case.dynamic_lds_bytes if isinstance(case, Product) else 0
+    loop = step.code if step.trips == 1 else []
+    estimate = mca.estimate(tools, gpu.target, [loop])[0] if tools and loop and step.label != "all" else None
+    return judged(case, {
+        "target": gpu.target, "compiler": compiler, "experiment": case.experiment, "sweep": case.sweep,
+        "row": case.row, "kernel": case.kernel, "step": step.label, "trips": step.trips, "steps": step.steps,
+        "vgprs": kernel.function.info["NumVgprs"], "agprs": notes.get(".agpr_count", 0),
+        "lds_bytes": notes[".group_segment_fixed_size"] + dynamic,
+        "mca_cycles": None if estimate is None else estimate.cycles,
+        "demand": summary(demand),
+    }, gpu)
+
+
+def of_code(text: str, experiment: str, gpu: Gpu, tools: Toolchain | None, compiler: str
+            ) -> tuple[list[Entry], list[str]]:
+    """An entry for each case of an experiment's assembly, and why there is none of the others."""
+    kernels = read_kernels(text)
+    symbols = [kernel.function.name for kernel in kernels]
+    named = dict(zip(short_names(tools.demangle(symbols)) if tools else symbols, kernels))
+    entries, refused = [], []
+    for case in cases_of(experiment, gpu):
+        kernel = named.get(case.kernel)
+        if kernel is None:
+            refused.append(f"{case.row}: there is no kernel {case.kernel}")
+            continue
+        try:
+            entries.append(_entry(case, kernel, gpu, tools, compiler))
+        except UnknownStep as error:
+            refused.append(f"{case.row}: {error}")
+    return entries, refused
+
+
+def of_experiment(tools: Toolchain, experiment: Experiment, gpu: Gpu, scratch: Path) -> tuple[list[Entry], list[str]]:
+    """Compiles an experiment, and predicts."""
+    assembly = scratch / f"{experiment.name}.{gpu.target}.s"
+    tools.compile(REPOSITORY / experiment.source, gpu.target, assembly, "-I", str(REPOSITORY / "include"),
+                  "-I", str(REPOSITORY / "src"))
+    text = tools.encode(assembly, gpu.target)
+    assembly.unlink()
+    entries, refused = of_code(text, experiment.name, gpu, tools, tools.version)
+    return entries, [f"{experiment.name} for {gpu.target}, {sentence}" for sentence in refused]

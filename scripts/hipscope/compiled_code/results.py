@@ -1,0 +1,237 @@
+"""The result files: read, checked against the schema, and written all together.
+
+One file per target and compiler, <target>-clang<version>.json, holds a row per kernel of every experiment: what the
+compiler gave it, and the instructions of its hot loop.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from hipscope.results import load
+
+from . import occupancy
+from .errors import IsaError
+from .experiments import REPOSITORY
+from .folders import made_by, target_order
+from .instructions import CATEGORIES
+
+SCHEMA_VERSION = 3
+SCHEMA_PATH = REPOSITORY / "results" / "isa-schema.json"
+# What a row says of a kernel; and of its hot loop, if it has a loop.
+KERNEL_COLUMNS = ("name", "vgprs", "agprs", "sgprs", "vgpr_spills", "sgpr_spills", "scratch_bytes", "lds_bytes",
+                  "threads_per_block", "waves_per_simd", "code_bytes", "instructions", "loops")
+LOOP_COLUMNS = ("loop_instructions", *CATEGORIES, "fma_share", "loop_bytes", "mca_cycles")
+# What hipscope.compiled_code.register_limits measures, of all targets.
+LIMITS_FILE = "register_limits.json"
+LIMITS_SCHEMA_PATH = REPOSITORY / "results" / "isa-limits-schema.json"
+# What hipscope.compiled_code.occupancy measures, of all targets.
+OCCUPANCY_FILE = "occupancy.json"
+OCCUPANCY_SCHEMA_PATH = REPOSITORY / "results" / "isa-occupancy-schema.json"
+LINE_WIDTH = 100
+
+# What was made of one experiment for one target: its source, compiler, flags and kernels.
+Result = dict[str, Any]
+# By <target>-clang<version> and experiment.
+Results = dict[tuple[str, str], Result]
+
+
+def load_schema() -> dict[str, Any]:
+    """The schema of result files."""
+    return json.loads(SCHEMA_PATH.read_text(encoding="utf-8"))
+
+
+def summary(kernel: dict[str, Any]) -> dict[str, Any]:
+    """What the files keep of a kernel's analysis: of its loops, how many there are and which one is hot."""
+    kept = {key: kernel[key] for key in KERNEL_COLUMNS if key != "loops"} | {"loops": len(kernel["loops"])}
+    hot = next((loop for loop in kernel["loops"] if loop["hot"]), None)
+    if hot is not None:
+        kept |= {"loop_instructions": hot["instructions"], **{kind: hot["mix"].get(kind, 0) for kind in CATEGORIES},
+                 "fma_share": hot["fma_share"], "loop_bytes": hot["bytes"],
+                 "mca_cycles": hot["mca"] and hot["mca"]["cycles"]}
+    return kept
+
+
+def compact_json(value: Any, indent: int = 0) -> str:
+    """JSON with one line for what fits on one, so that a file is small and its changes readable."""
+    line = json.dumps(value, ensure_ascii=False)
+    if indent + len(line) <= LINE_WIDTH or not isinstance(value, (dict, list)) or not value:
+        return line
+    inner = " " * (indent + 1)
+    if isinstance(value, list):
+        parts = [compact_json(item, indent + 1) for item in value]
+        return "[\n" + ",\n".join(inner + part for part in parts) + "\n" + " " * indent + "]"
+    parts = [f"{json.dumps(key)}: {compact_json(item, indent + 1)}" for key, item in value.items()]
+    return "{" + _fill(parts, indent) + "}"
+
+
+def _fill(parts: list[str], indent: int) -> str:
+    """The parts of an object, as many on a line as fit."""
+    lines = [""]
+    for number, part in enumerate(parts):
+        text = part + ("," if number + 1 < len(parts) else "")
+        if lines[-1] and ("\n" in part or indent + 2 + len(lines[-1]) + len(text) > LINE_WIDTH):
+            lines.append("")
+        lines[-1] += (" " if lines[-1] else "") + text
+        if "\n" in part:
+            lines.append("")
+    return ("\n" + " " * (indent + 1)).join(line for line in lines if line)
+
+
+def file_text(results: Mapping[str, Result]) -> str:
+    """The file of a target and a compiler, by experiment, with a row per kernel; raises IsaError."""
+    compilers = {result["compiler"] for result in results.values()}
+    flags = {result["flags"] for result in results.values()}
+    if len(compilers) != 1 or len(flags) != 1:
+        raise IsaError(f"a file is by one compiler and its flags, not by {'; '.join(sorted(compilers | flags))}: make "
+                       "all experiments again, without --only.")
+    head = {"schema_version": SCHEMA_VERSION, "target": next(iter(results.values()))["target"],
+            "compiler": compilers.pop(), "flags": flags.pop(), "columns": [*KERNEL_COLUMNS, *LOOP_COLUMNS]}
+    lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
+    parts = []
+    for name, result in results.items():
+        rows = [json.dumps([kernel[key] for key in head["columns"] if key in kernel], ensure_ascii=False,
+                           separators=(",", ":")) for kernel in result["kernels"]]
+        parts.append(f'{json.dumps(name)}: {{"source": {json.dumps(result["source"])}, "kernels": [\n'
+                     + ",\n".join(rows) + "\n]}")
+    return "{" + ",\n".join(lines) + ',\n"experiments": {\n' + ",\n".join(parts) + "\n}}\n"
+
+
+def read_result(path: Path, schema: dict[str, Any]) -> dict[str, Result]:
+    """A valid file's results, by experiment; raises load.BadResult."""
+    data = load.read_json(path)
+    load.check(path, data, schema)
+    try:
+        name = made_by(data["target"], data["compiler"])
+    except ValueError as error:
+        raise load.BadResult(f"{path}: {error}.") from error
+    if name != path.stem:
+        raise load.BadResult(f"{path} is for {data['target']}, by {data['compiler']}.")
+    if data["columns"] != [*KERNEL_COLUMNS, *LOOP_COLUMNS]:
+        raise load.BadResult(f"{path} has other columns than {', '.join(KERNEL_COLUMNS + LOOP_COLUMNS)}.")
+    return {
+        experiment: {"experiment": experiment, "source": found["source"], "target": data["target"],
+                     "compiler": data["compiler"], "flags": data["flags"],
+                     "kernels": [dict(zip(data["columns"], row)) for row in found["kernels"]]}
+        for experiment, found in data["experiments"].items()
+    }
+
+
+def result_files(folder: Path) -> list[Path]:
+    """All result files in a folder: <target>-clang<version>.json."""
+    return sorted(folder.glob("gfx*.json"), key=lambda path: target_order(path.stem))
+
+
+def read_folder(folder: Path, schema: dict[str, Any]) -> Results:
+    """All results in a folder; raises load.BadResult."""
+    return {(path.stem, experiment): result for path in result_files(folder)
+            for experiment, result in read_result(path, schema).items()}
+
+
+def files_of(results: Results, order: Iterable[str]) -> dict[str, bytes]:
+    """The files that hold these results, by their names, with the experiments in this order; raises IsaError."""
+    places = {name: place for place, name in enumerate(order)}
+    files = {}
+    for target in sorted({target for target, _ in results}, key=target_order):
+        found = {name: result for (of, name), result in results.items() if of == target}
+        ordered = dict(sorted(found.items(), key=lambda item: places.get(item[0], len(places))))
+        files[f"{target}.json"] = file_text(ordered).encode("utf-8")
+    return files
+
+
+def _read_list(path: Path, schema: Path) -> list[dict[str, Any]]:
+    """A file's entries, none when there is no file; raises load.BadResult."""
+    if not path.exists():
+        return []
+    entries = load.read_json(path)
+    load.check(path, entries, json.loads(schema.read_text(encoding="utf-8")))
+    return entries
+
+
+def read_limits(folder: Path) -> list[dict[str, Any]]:
+    """The register limits that are there, none when there is no file; raises load.BadResult."""
+    return _read_list(folder / LIMITS_FILE, LIMITS_SCHEMA_PATH)
+
+
+def with_kept_limits(folder: Path, new: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """New register limits, with those that are there already of other targets and compilers.
+
+    Raises load.BadResult.
+    """
+    limits = {made_by(limit["target"], limit["compiler"]): limit for limit in [*read_limits(folder), *new]}
+    return [limits[key] for key in sorted(limits, key=target_order)]
+
+
+def read_occupancy(folder: Path) -> list[dict[str, Any]]:
+    """The occupancies that are there and as the rules say; raises load.BadResult."""
+    path = folder / OCCUPANCY_FILE
+    found = _read_list(path, OCCUPANCY_SCHEMA_PATH)
+    for entry in found:
+        try:
+            occupancy.check(entry)
+        except occupancy.OccupancyError as error:
+            raise load.BadResult(f"{path}: {error}.") from error
+    return found
+
+
+def with_kept_occupancy(folder: Path, new: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """New occupancies, with those that are there already of other targets and compilers.
+
+    Raises load.BadResult.
+    """
+    entries = {(made_by(entry["target"], entry["compiler"]), entry["lanes"]): entry
+               for entry in [*read_occupancy(folder), *new]}
+    return [entries[key] for key in sorted(entries, key=lambda key: (target_order(key[0]), key[1]))]
+
+
+def make_folder(folder: Path) -> Path:
+    """Makes the folder, and one inside it to write to first; raises IsaError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(dir=folder, prefix=".isa-report-"))
+    except OSError as error:
+        raise IsaError(f"the folder {folder} cannot be written to: {error.strerror}.", 2) from error
+
+
+def replace_files(folder: Path, aside: Path, files: Mapping[str, bytes]) -> None:
+    """Writes all files, by their path below `folder`, or none; raises IsaError."""
+    try:
+        for name, content in files.items():
+            path = aside / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        for name in files:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(aside / name, folder / name)
+    except OSError as error:
+        raise _cannot_be_written(error, folder) from error
+
+
+def _cannot_be_written(error: OSError, folder: Path) -> IsaError:
+    return IsaError(f"{error.filename or folder} cannot be written: {error.strerror}.", 3)
+
+
+def write_files(folder: Path, aside: Path, files: Mapping[str, bytes]) -> None:
+    """As replace_files; pages and results that are there but no longer among the files go."""
+    replace_files(folder, aside, files)
+    try:
+        for old in [*result_files(folder), *folder.glob("gfx*.md")]:
+            if str(old.relative_to(folder)) not in files:
+                old.unlink()
+    except OSError as error:
+        raise _cannot_be_written(error, folder) from error
+
+
+def remove_folder(aside: Path) -> None:
+    """Removes the folder that was written to first, and the one around it when that is empty."""
+    shutil.rmtree(aside, ignore_errors=True)
+    try:
+        aside.parent.rmdir()
+    except OSError:
+        pass

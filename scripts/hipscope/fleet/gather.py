@@ -1,0 +1,171 @@
+"""A fleet's GPUs and nodes with what is said of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from . import cohorts, layout, nodes, store, verdicts
+from .layout import FleetError
+from .metrics import Gpu
+from .nodes import Node
+from .verdicts import FAIL, PASS, SUSPECT, Verdict
+
+
+@dataclass
+class Card:
+    """One GPU of the fleet and what is said of it; `gpu` is None where it has no results."""
+
+    node: str
+    slot: int
+    gpu: Gpu | None
+    state: str
+    cause: str = ""
+    sentences: list[str] = field(default_factory=list)
+    verdict: Verdict | None = None
+
+    @property
+    def key(self) -> str:
+        """What no other GPU of the fleet is called."""
+        return f"{self.node}/{layout.gpu_name(self.slot)}"
+
+
+@dataclass
+class Fleet:
+    """Everything that the pages and lists are made of."""
+
+    nodes: dict[str, Node]
+    cards: list[Card]
+    notes: list[str]
+    baseline: dict[str, Any]
+    cohorts: dict[str, int]
+    made: str
+
+    def count(self, state: str) -> int:
+        """How many GPUs have this state."""
+        return sum(card.state == state for card in self.cards)
+
+    def nodes_that(self, state: str) -> list[str]:
+        """The names of the nodes with this state."""
+        return [name for name, node in self.nodes.items() if node.state == state]
+
+    @property
+    def metric_names(self) -> list[str]:
+        """All metrics of the fleet, in the order of the first GPU that has most."""
+        fullest = max((card.gpu for card in self.cards if card.gpu), key=lambda gpu: len(gpu.metrics), default=None)
+        names = dict.fromkeys(fullest.metrics if fullest else ())
+        for card in self.cards:
+            if card.gpu:
+                names.update(dict.fromkeys(card.gpu.metrics))
+        return list(names)
+
+
+def read_baseline(path: Path | None) -> dict[str, Any] | None:
+    """What another fleet's fleet.json says of healthy GPUs; raises FleetError."""
+    if path is None:
+        return None
+    baseline = layout.read_object(path).get("baseline")
+    if not isinstance(baseline, dict) or baseline.get("version") != cohorts.BASELINE_VERSION:
+        raise FleetError(f"{path} is no fleet.json that this version can take for a baseline.")
+    if not baseline.get("cohorts"):
+        raise FleetError(f"{path} is of too few GPUs to be a baseline: {cohorts.FEWEST} of one kind are needed.")
+    return baseline
+
+
+def _judged(gpus: Sequence[Gpu], baseline: dict[str, Any] | None, path: Path | None) -> list[Verdict]:
+    try:
+        return verdicts.judge(gpus, baseline)
+    except (KeyError, TypeError, ValueError) as error:
+        if path is None:
+            raise
+        raise FleetError(f"{path} does not hold a baseline as this version writes it.") from error
+
+
+def _card(node: Node, slot: int, gpu: Gpu | None, verdict: Verdict | None, unread: str) -> Card:
+    """What the node and the statistics say of one GPU, the worse of both."""
+    card = Card(node.name, slot, gpu, verdict.status if verdict else FAIL, verdict=verdict)
+    if verdict:
+        card.cause, card.sentences = verdict.cause, list(verdict.sentences)
+    trouble = nodes.trouble_of(node, slot) or unread or ("" if gpu else "no results")
+    if trouble:
+        kind, _, rest = trouble.partition(": ")
+        card.state = FAIL
+        # Wrong values are told by the results, too, and better.
+        if card.cause != "wrong values":
+            card.cause = "; ".join(filter(None, [kind, card.cause]))
+            card.sentences.insert(0, rest or trouble)
+    return card
+
+
+def gather(
+    folder: Path,
+    known: Mapping[str, Node],
+    gpus: Mapping[tuple[str, int], Gpu],
+    unread: Mapping[tuple[str, int], str],
+    baseline: dict[str, Any] | None,
+    path: Path | None,
+) -> Fleet:
+    """Judges all GPUs and, by them, the nodes; raises FleetError."""
+    found = _judged(list(gpus.values()), baseline, path)
+    said = dict(zip(gpus, found))
+    slots = sorted(
+        {*gpus, *unread, *((name, slot) for name, node in known.items() for slot in node.slots)},
+        key=lambda key: (nodes.by_number(key[0]), key[1]),
+    )
+    cards = [
+        _card(known[name], slot, gpus.get((name, slot)), said.get((name, slot)), unread.get((name, slot), ""))
+        for name, slot in slots
+    ]
+    for card in cards:
+        if card.state in (SUSPECT, FAIL):
+            known[card.node].worsen(card.state, f"gpu {card.slot}: {card.cause or card.state}")
+        else:
+            known[card.node].state = nodes.worst([known[card.node].state, card.state])
+    groups = cohorts.form(list(gpus.values()), baseline)
+    notes = [*_doubled(cards), *_unexpected(known), *_unjudged(groups), *cohorts.notes(groups, baseline)]
+    healthy = [card.gpu for card in cards if card.gpu and card.state == PASS]
+    sizes = {cohort.name: len(cohort.members) for cohort in groups}
+    return Fleet(dict(known), cards, notes, cohorts.baseline_of(healthy), sizes, layout.now())
+
+
+def _doubled(cards: Sequence[Card]) -> list[str]:
+    """GPUs that two nodes say they have."""
+    seen: dict[str, list[str]] = {}
+    for card in cards:
+        if card.gpu and card.gpu.identity.uuid:
+            seen.setdefault(card.gpu.identity.uuid, []).append(card.key)
+    return [f"{uuid} is told of more than one place: {', '.join(keys)}" for uuid, keys in seen.items() if len(keys) > 1]
+
+
+def _unexpected(known: Mapping[str, Node]) -> list[str]:
+    names = [name for name, node in known.items() if not node.is_expected]
+    return [f"not expected, but there: {', '.join(names)}"] if names else []
+
+
+def _unjudged(groups: Sequence[cohorts.Cohort]) -> list[str]:
+    """The cohorts that are too small."""
+    return [
+        f"{cohort.name}: {layout.counted(len(cohort.members), 'GPU')}, too few to tell how fast is normal; "
+        f"it takes {cohorts.FEWEST} of a kind, or a --baseline"
+        for cohort in groups
+        if not cohort.normal
+    ]
+
+
+def judge_node(folder: Path, name: str, path: Path) -> list[str]:
+    """What is wrong with the GPUs of one node, by a baseline; raises FleetError."""
+    baseline = read_baseline(path)
+    place = layout.node_folder(folder, name)
+    gpus = []
+    for gpu_folder in layout.gpu_folders(place):
+        read = store.read_gpu(store.Place(name, layout.gpu_index(gpu_folder.name) or 0, gpu_folder, ""))
+        if read.gpu is None:
+            return [f"{gpu_folder.name}: {read.trouble}"]
+        gpus.append(read.gpu)
+    return [
+        f"{verdict.key.rpartition('/')[2]}: {verdict.cause}"
+        for verdict in _judged(gpus, baseline, path)
+        if verdict.status in (SUSPECT, FAIL)
+    ]

@@ -1,0 +1,112 @@
+"""Where a fleet's results lie, and the file in which a node says how it stands.
+
+FOLDER/nodes/NODE/node.json                          how the node stands, written first and last
+FOLDER/nodes/NODE/gpu-0/together/EXPERIMENT.json     measured with all GPUs of the node at work
+FOLDER/nodes/NODE/gpu-0/alone/EXPERIMENT.json        measured with the others idle
+FOLDER/nodes/NODE/confirm.json                       the same as node.json, of the measurements below
+FOLDER/nodes/NODE/gpu-0/again-1/together/...         both once more, of a suspect or of a control (1, 2, 3)
+FOLDER/fleet.sqlite, fleet.json, fleet.md, ...       what `fleet.py report` makes
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from hipscope.results.whole_file import write_whole
+
+VERSION = 1
+TOGETHER, ALONE, AGAIN = "together", "alone", "again-"
+NODE_FILE, CONFIRM_FILE = "node.json", "confirm.json"
+STARTED, FINISHED, FAILED = "started", "finished", "failed"
+NODE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}")
+
+
+class FleetError(Exception):
+    """Why it cannot go on, as one sentence; `status` is the program's."""
+
+    def __init__(self, sentence: str, status: int = 2) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+def now() -> str:
+    """The date and time, as in a result."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def counted(count: int, what: str) -> str:
+    """So many of something: 1 GPU, 2 GPUs."""
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def nodes_folder(folder: Path) -> Path:
+    """Where the nodes' folders lie."""
+    return folder / "nodes"
+
+
+def node_folder(folder: Path, node: str) -> Path:
+    """Where a node's results lie."""
+    return nodes_folder(folder) / node
+
+
+def gpu_name(index: int) -> str:
+    """A GPU's folder in that of its node, by its index there."""
+    return f"gpu-{index}"
+
+
+def gpu_index(name: str) -> int | None:
+    """The index of the GPU whose folder has this name; None if it is no GPU's."""
+    match = re.fullmatch(r"gpu-(\d{1,4})", name)
+    return int(match[1]) if match else None
+
+
+def gpu_folders(node: Path) -> Iterator[Path]:
+    """The GPUs' folders in that of a node, by index."""
+    found = [(gpu_index(entry.name), Path(entry.path)) for entry in os.scandir(node) if entry.is_dir()]
+    yield from (path for _, path in sorted((index, path) for index, path in found if index is not None))
+
+
+def _status(error: OSError) -> int:
+    """The program's status when it cannot write: bad usage, unless the disk fails or is full."""
+    return 3 if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ESTALE) else 2
+
+
+def write_json(path: Path, data: Any) -> None:
+    """Writes a JSON file whole or not at all; raises FleetError, also when the disk is full."""
+    write_file(path, (json.dumps(data, indent=1) + "\n").encode("utf-8"))
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Writes a file whole or not at all; raises FleetError."""
+    try:
+        write_whole(path, content)
+    except OSError as error:
+        raise FleetError(f"{path} cannot be written: {error.strerror}.", _status(error)) from error
+
+
+def make_folder(path: Path) -> None:
+    """Makes a folder and those above it; raises FleetError."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FleetError(f"the folder {path} cannot be made: {error.strerror}.", _status(error)) from error
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """The object that a JSON file holds; raises FleetError."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FleetError(f"{path} cannot be read: {error.strerror}.") from error
+    except (ValueError, RecursionError) as error:
+        raise FleetError(f"{path} is not a whole JSON file: {str(error)[:200]}.") from error
+    if not isinstance(data, dict):
+        raise FleetError(f"{path} does not hold an object.")
+    return data

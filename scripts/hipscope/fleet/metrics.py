@@ -1,0 +1,423 @@
+"""One GPU of a fleet: who it is, and the few figures of its results that tell a slow one from a good one.
+
+Only the standard library: this also runs on a node of which nothing else is known.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hipscope.results import versions
+
+Json = dict[str, Any]
+
+# What a metric is bound by, which decides how much slower is too slow (verdicts.LIMITS).
+CYCLES, BYTES, CLOCK, COPY, SOAK = "cycles", "bytes", "clock", "copy", "soak"
+LOWER, HIGHER = "lower", "higher"
+# The parts of a GPU that metrics are of.
+COMPUTE, MATRIX, LDS, CACHE, MEMORY, LINK, COOLING = ("compute", "matrix", "lds", "cache", "memory", "link", "cooling")
+# The name of a metric's clock is its own and this.
+CLOCK_OF = ", clock"
+
+# The same measured with the node's other GPUs idle.
+ALONE_OF = ", alone"
+# The folders of a GPU in a fleet (hipscope.fleet.layout).
+TOGETHER, ALONE, AGAIN = "together", "alone", "again-*"
+
+# The least relative noise from run to run of one card, by kind: the median of a run's samples says less of
+# the next run than their spread does. docs/fleet.md says of which runs of an H200 these are.
+LEAST_NOISE = {CYCLES: 0.001, BYTES: 0.002, CLOCK: 0.002, COPY: 0.003, SOAK: 0.003}
+# Of a normal distribution, the interquartile range in standard deviations.
+QUARTILES_TO_DEVIATION = 1.349
+# What holds the clock of every GPU that works hard, and says little of one.
+USUAL_REASON = "power cap"
+# The last part of a soak, in which a GPU that is not cooled has reached its temperature.
+LATE = 0.25
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One figure: `noise` is what one run differs from the next by, as a part of the value (a standard deviation)."""
+
+    value: float
+    kind: str
+    better: str
+    noise: float
+    unit: str = ""
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Which GPU it is, and what it is set to; "" where it is not told.
+
+    `key` is unlike any other's: the UUID, else host and slot, else the folder's name. `slot` is the PCI
+    address, else the index.
+    """
+
+    key: str
+    uuid: str = ""
+    host: str = ""
+    slot: str = ""
+    model: str = ""
+    driver: str = ""
+    firmware: str = ""
+    power_cap: str = ""
+    partition: str = ""
+    ecc: str = ""
+    link: str = ""
+    backend: str = ""
+    revision: str = ""
+    serial: str = ""
+
+
+@dataclass(frozen=True)
+class Telemetry:
+    """What the sensors said over all sweeps: nothing where there are none."""
+
+    throttle_reasons: tuple[str, ...] = ()
+    highest_c: float | None = None
+    highest_w: float | None = None
+    # Errors that appeared while the experiments ran.
+    ecc_errors: int = 0
+    remapped_rows: int = 0
+    throttled_samples: int = 0
+
+
+@dataclass
+class Gpu:
+    """One GPU: `again` holds its metrics when it was measured again, one dictionary per time."""
+
+    identity: Identity
+    metrics: dict[str, Metric] = field(default_factory=dict)
+    telemetry: Telemetry = field(default_factory=Telemetry)
+    failures: list[str] = field(default_factory=list)
+    again: list[dict[str, Metric]] = field(default_factory=list)
+
+    @property
+    def key(self) -> str:
+        """What no other GPU of the fleet is called."""
+        return self.identity.key
+
+    def as_json(self) -> Json:
+        """All of it, for from_json."""
+        return asdict(self)
+
+
+def from_json(stored: Json) -> Gpu:
+    """The GPU that as_json stored."""
+
+    def metrics(of: Json) -> dict[str, Metric]:
+        return {name: Metric(**one) for name, one in of.items()}
+
+    told = stored["telemetry"]
+    telemetry: dict[str, Any] = {**told, "throttle_reasons": tuple(told["throttle_reasons"])}
+    return Gpu(
+        Identity(**stored["identity"]),
+        metrics(stored["metrics"]),
+        Telemetry(**telemetry),
+        list(stored["failures"]),
+        [metrics(one) for one in stored["again"]],
+    )
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a metric stands in the results: the last row that matches, and of it a measurement or a value.
+
+    A measurement that is bound by cycles gives two metrics: its cycles and the clock that it ran at.
+    """
+
+    name: str
+    group: str
+    kind: str
+    experiment: str
+    sweep: str
+    row: re.Pattern[str]
+    what: str
+
+
+def _source(name: str, group: str, kind: str, place: str, row: str, what: str) -> Source:
+    experiment, sweep = place.split("/")
+    return Source(name, group, kind, experiment, sweep, re.compile(row), what)
+
+
+SOURCES = (
+    _source("FP32 FMA", COMPUTE, CYCLES, "ilp_tlp/peak", "FP32 FMA$", "time"),
+    _source("FP64 FMA", COMPUTE, CYCLES, "ilp_tlp/peak", "FP64 FMA$", "time"),
+    _source("FMA loop", COMPUTE, CYCLES, "fma_loop/rolled", "1x1024$", "time"),
+    _source("matrix FP64", MATRIX, CYCLES, "matrix_rate/peak", "FP64 ", "time"),
+    _source("matrix FP16", MATRIX, CYCLES, "matrix_rate/peak", "FP16 (?!sparse|packed)", "time"),
+    _source("matrix INT8", MATRIX, CYCLES, "matrix_rate/peak", "INT8 (?!sparse|packed)", "time"),
+    _source("library FP16, zeros", MATRIX, CYCLES, "matrix_rate/library", "FP16, zeros$", "time"),
+    _source("library FP16, random bits", MATRIX, CYCLES, "matrix_rate/library", "FP16, random bits$", "time"),
+    _source("SGEMM", COMPUTE, CYCLES, "sgemm/stages", "library, standard math$", "time"),
+    _source("HGEMM", MATRIX, CYCLES, "hgemm/stages", "library, standard math$", "time"),
+    _source("LDS latency", LDS, CYCLES, "lds_latency/chase", "net, 4 bytes$", "latency"),
+    _source("LDS loads", LDS, CYCLES, "lds_banks/width", "4$", "time"),
+    _source("L1 latency", CACHE, CYCLES, "memory_latency/footprint", "4096$", "latency"),
+    _source("memory latency", MEMORY, CYCLES, "memory_latency/footprint", ".", "latency"),
+    _source("memory read", MEMORY, BYTES, "memory_bandwidth/stream", "read$", "bandwidth"),
+    _source("memory write", MEMORY, BYTES, "memory_bandwidth/stream", "write$", "bandwidth"),
+    _source("memory copy", MEMORY, BYTES, "memory_bandwidth/stream", "copy$", "bandwidth"),
+    _source("memory triad", MEMORY, BYTES, "memory_bandwidth/stream", "triad$", "bandwidth"),
+    _source("copy to the device", LINK, COPY, "host_copies/to-device", ".", "pinned"),
+    _source("copy to the host", LINK, COPY, "host_copies/to-host", ".", "pinned"),
+)
+# The experiment that runs for minutes, and its curves over time.
+SOAK_EXPERIMENT = "soak"
+
+
+def _noise(kind: str, spread: float) -> float:
+    """By the interquartile range of a run's samples, and not less than runs of one card differ by."""
+    return max(LEAST_NOISE[kind], spread / QUARTILES_TO_DEVIATION)
+
+
+def _clock_of(source: Source, clocks: Sequence[float]) -> tuple[str, Metric]:
+    """The clock that a source's metric ran at."""
+    metric = Metric(statistics.median(clocks), CLOCK, HIGHER, LEAST_NOISE[CLOCK], "MHz", source.group)
+    return source.name + CLOCK_OF, metric
+
+
+def _of_measurement(source: Source, measurement: Json) -> Iterator[tuple[str, Metric]]:
+    """Cycles and their clock; the time alone where no clock was measured."""
+    pairs = [(sample, clock) for sample, clock in zip(measurement["samples"], measurement["shader_mhz"]) if clock]
+    noise = _noise(source.kind, measurement["relative_spread"])
+    if not pairs:
+        time = statistics.median(measurement["samples"])
+        yield source.name, Metric(time, source.kind, LOWER, noise, "s", source.group)
+        return
+    cycles = statistics.median(1e6 * sample * clock for sample, clock in pairs)
+    yield source.name, Metric(cycles, source.kind, LOWER, noise, "cycles", source.group)
+    yield _clock_of(source, [clock for _, clock in pairs])
+
+
+def _of_value(source: Source, row: Json, value: Json) -> Iterator[tuple[str, Metric]]:
+    """A value, whose noise is that of the time it follows from: its own where there is one of its name."""
+    times = {one["name"]: one["relative_spread"] for one in row["measurements"]}
+    spread = times.get(f"{source.what} time", times.get("time", 0.0))
+    better = LOWER if value["unit"] in ("cycles", "ns", "us", "ms", "s") else HIGHER
+    noise = _noise(source.kind, spread)
+    yield source.name, Metric(value["value"], source.kind, better, noise, value["unit"], source.group)
+    clocks = [clock for one in row["measurements"] for clock in one["shader_mhz"] if clock]
+    if source.kind == CYCLES and clocks:
+        yield _clock_of(source, clocks)
+
+
+def _of_row(source: Source, row: Json) -> Iterator[tuple[str, Metric]]:
+    for measurement in row["measurements"]:
+        if measurement["name"] == source.what and measurement["samples"]:
+            yield from _of_measurement(source, measurement)
+    for value in row["values"]:
+        if value["name"] == source.what and value["value"]:
+            yield from _of_value(source, row, value)
+
+
+def _rows(data: Json, source: Source) -> Json | None:
+    """The last row of the source's sweep that matches, expanded; of the rest nothing is read."""
+    for sweep in data["sweeps"]:
+        if sweep["name"] == source.sweep:
+            rows = [row for row in sweep["rows"] if source.row.match(row["label"])]
+            if rows:
+                small = {**data, "sweeps": [{**sweep, "rows": rows[-1:]}]}
+                return versions.expanded(small)["sweeps"][0]["rows"][0]
+    return None
+
+
+def _pace(row: Json) -> float | None:
+    """How long a row of a soak took, on whatever scale: by its rate, else by its first time."""
+    rates = [one["value"] for one in row["values"] if one["name"] == "rate" and one["value"]]
+    if rates:
+        return 1 / rates[0]
+    return statistics.median(row["measurements"][0]["samples"]) if row["measurements"] else None
+
+
+def _soak(data: Json) -> Iterator[tuple[str, Metric]]:
+    """Of each curve over time: how much slower its last quarter is than its first, whatever it began with."""
+    for sweep in versions.expanded(data)["sweeps"]:
+        rows = sorted(sweep["rows"], key=lambda row: row["x"])
+        paces = [pace for row in rows if (pace := _pace(row)) is not None]
+        count = int(len(paces) * LATE)
+        if count:
+            early, late = statistics.median(paces[:count]), statistics.median(paces[-count:])
+            yield (
+                f"soak, {sweep['name']}: late over early",
+                Metric(late / early, SOAK, LOWER, LEAST_NOISE[SOAK], "", COOLING),
+            )
+
+
+def metrics_of(data: Json) -> dict[str, Metric]:
+    """The metrics in one result, of any version of the schema."""
+    if data["experiment"] == SOAK_EXPERIMENT:
+        return dict(_soak(data))
+    found: dict[str, Metric] = {}
+    for source in SOURCES:
+        row = _rows(data, source) if source.experiment == data["experiment"] else None
+        if row is not None:
+            found.update(_of_row(source, row))
+    return found
+
+
+def _text(value: Any) -> str:
+    """An entry of the device block as one word: the same word for the same setting."""
+    if value is None or value == "":
+        return ""
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(value)
+
+
+def identity_of(data: Json, folder_name: str) -> Identity:
+    """Whose result it is."""
+    device = data["device"]
+    uuid, host = _text(device.get("uuid")), _text(device.get("host"))
+    slot = _text(device.get("pci_address")) or _text(device["index"])
+    return Identity(
+        key=uuid or (f"{host}:{slot}" if host else folder_name),
+        uuid=uuid,
+        host=host,
+        slot=slot,
+        model=device["name"],
+        driver=device["driver"],
+        firmware=_text(device.get("vbios")),
+        power_cap=_text(device.get("power_cap_w")),
+        partition=_text(device.get("partition")),
+        ecc=_text(device.get("ecc")),
+        link=_link(device.get("link", {})),
+        backend=data["build"]["backend"],
+        revision=data["hipscope"]["git_revision"],
+        serial=_text(device.get("serial")),
+    )
+
+
+def wrong_values(data: Json) -> list[str]:
+    """What was computed wrongly."""
+    failures = [f"{data['experiment']}: {one}" for one in data["verification"]["failures"]]
+    if data["status"] == "failed" and not failures:
+        failures.append(f"{data['experiment']}: a verification failed")
+    return failures
+
+
+def _reasons(told: Json) -> set[str]:
+    """Why the clock was lower than it could be, at any moment of a sweep."""
+    moments = [told.get(when, {}) for when in ("before", "during", "after")]
+    return {reason for moment in moments for reason in moment.get("throttle_reasons", ())}
+
+
+def _highest(told: Sequence[Json], what: str) -> float | None:
+    """The highest reading of all sweeps, before, in and after them."""
+    found = [one["after"].get(what) for one in told] + [one["before"].get(what) for one in told]
+    found += [one.get("during", {}).get(what, {}).get("max") for one in told]
+    return max((one for one in found if one is not None), default=None)
+
+
+def telemetry_of(results: Sequence[Json]) -> Telemetry:
+    """The worst that was seen, of all sweeps together."""
+    told = [sweep["telemetry"] for one in results for sweep in one["sweeps"] if "telemetry" in sweep]
+    grown = [one.get("delta", {}) for one in told]
+    # What stands alone where heat or the board holds it back is told before what every GPU at work has.
+    reasons = sorted(set().union(*map(_reasons, told)), key=lambda reason: (reason == USUAL_REASON, reason))
+    return Telemetry(
+        tuple(reasons),
+        _highest(told, "temperature_c"),
+        _highest(told, "power_w"),
+        int(sum(one.get("ecc_corrected", 0) + one.get("ecc_uncorrected", 0) for one in grown)),
+        int(sum(one.get("rows_remapped", 0) for one in grown)),
+        sum(one["clock"]["throttled_samples"] for one in results),
+    )
+
+
+def _link(link: Json) -> str:
+    """The link as it is whatever power is saved: its width, and what it can do at most."""
+    parts = [
+        f"x{link['width']}" if "width" in link else "",
+        f"of x{link['maximum_width']}" if "maximum_width" in link else "",
+        f"generation {link['maximum_generation']}" if "maximum_generation" in link else "",
+    ]
+    return " ".join(part for part in parts if part)
+
+
+def _metrics(results: Iterable[Json]) -> dict[str, Metric]:
+    found: dict[str, Metric] = {}
+    for data in results:
+        found.update(metrics_of(data))
+    return found
+
+
+@dataclass(frozen=True)
+class Results:
+    """The results of a GPU, each parsed once: with the node's others at work, and alone."""
+
+    folder: Path
+    together: list[Json]
+    alone: list[Json]
+
+
+def read(folder: Path) -> Results:
+    """What lies in a GPU's folder; raises OSError and ValueError, which name the file."""
+    results = Results(folder, read_results(folder / TOGETHER) or read_results(folder), read_results(folder / ALONE))
+    if not results.together and not results.alone:
+        raise ValueError(f"{folder} holds no result")
+    return results
+
+
+def read_results(folder: Path) -> list[Json]:
+    """The results in a folder, by name; raises OSError and ValueError, which name the file."""
+    found = []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ValueError(f"{path} is not a whole JSON file") from error
+        if isinstance(data, dict) and "experiment" in data and "sweeps" in data:
+            found.append(data)
+    return found
+
+
+def _collect(results: Results) -> Gpu:
+    folder, all_of_them = results.folder, [*results.together, *results.alone]
+    gpu = Gpu(
+        identity_of(all_of_them[0], folder.name),
+        _metrics(results.together),
+        telemetry_of(all_of_them),
+        [failure for data in all_of_them for failure in wrong_values(data)],
+    )
+    gpu.metrics.update({name + ALONE_OF: one for name, one in _metrics(results.alone).items()})
+    for later in sorted(folder.glob(AGAIN)):
+        beside, with_others, with_none = map(read_results, (later, later / TOGETHER, later / ALONE))
+        # Each is confirmed as it was measured first; where the two ways are not kept apart, by what there is.
+        both = _metrics(beside)
+        metrics, alone = {**both, **_metrics(with_others)}, {**both, **_metrics(with_none)}
+        found = {
+            name: (alone if name.endswith(ALONE_OF) else metrics).get(name.removesuffix(ALONE_OF))
+            for name in gpu.metrics
+        }
+        gpu.again.append({name: one for name, one in found.items() if one})
+        for data in (*beside, *with_others, *with_none):
+            gpu.failures.extend(wrong_values(data))
+    return gpu
+
+
+def of_results(results: Results) -> Gpu:
+    """The GPU that these results are of, with what `again-*` beside them holds.
+
+    Raises OSError where a file cannot be read, and ValueError where one is no result.
+    """
+    try:
+        return _collect(results)
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise ValueError(f"{results.folder} holds a result that does not follow the schema") from error
+
+
+def collect(folder: Path) -> Gpu:
+    """The GPU whose results lie in a folder: beside each other, or in the folders that hipscope.fleet.layout names.
+
+    Raises OSError where a file cannot be read, and ValueError where one is no result or there is none.
+    """
+    return of_results(read(folder))

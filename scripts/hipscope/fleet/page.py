@@ -1,0 +1,231 @@
+"""fleet.html: one page that needs nothing beside it, with every GPU as a dot in a strip per metric.
+
+The data is in the page once, as columns of numbers; the script draws the strips that are in view.
+"""
+
+from __future__ import annotations
+
+import array
+import base64
+import json
+import math
+import statistics
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from hipscope.html.content_policy import content_policy
+from hipscope.html.html_text import table, text
+
+from . import layout
+from .curves import Axis
+from .gather import Card, Fleet
+from .nodes import STATES
+from .verdicts import FAIL, PASS, SUSPECT
+
+FOLDER = Path(__file__).resolve().parent
+MOST_ROWS = 500
+# Of more curves than this a band is drawn, and besides only so many, those of GPUs that do not pass first.
+MOST_CURVES = 120
+BANDS = (0.01, 0.25, 0.5, 0.75, 0.99)
+NOT_A_NUMBER = float("nan")
+
+Found = list[tuple[str, int, "array.array[float]"]]
+
+
+def _packed(kind: str, values: Iterable[float]) -> str:
+    """Numbers as the script reads them: little-endian, in base64."""
+    packed = array.array(kind, values)
+    if sys.byteorder == "big":
+        packed.byteswap()
+    return base64.b64encode(packed.tobytes()).decode("ascii")
+
+
+def _metrics(fleet: Fleet) -> list[dict[str, Any]]:
+    columns = []
+    for name in fleet.metric_names:
+        found = [card.gpu.metrics.get(name) if card.gpu else None for card in fleet.cards]
+        first = next(metric for metric in found if metric)
+        columns.append(
+            {
+                "name": name,
+                "unit": first.unit,
+                "better": first.better,
+                "values": _packed("f", (metric.value if metric else NOT_A_NUMBER for metric in found)),
+            }
+        )
+    return columns
+
+
+def _quantiles(found: Found, length: int) -> list[str]:
+    """The bands of many curves, one column per quantile."""
+    bands: list[list[float]] = [[] for _ in BANDS]
+    for index in range(length):
+        values = sorted(value for _, _, curve in found if not math.isnan(value := curve[index]))
+        for band, part in zip(bands, BANDS):
+            band.append(values[round(part * (len(values) - 1))] if values else NOT_A_NUMBER)
+    return [_packed("f", band) for band in bands]
+
+
+def _chosen(found: Found, numbers: dict[tuple[str, int], int], cards: Sequence[Card]) -> Found:
+    """Those of many curves that are drawn one by one."""
+    if len(found) <= MOST_CURVES:
+        return found
+    bad = [one for one in found if cards[numbers[one[0], one[1]]].state in (FAIL, SUSPECT)][: MOST_CURVES // 2]
+    good = [one for one in found if cards[numbers[one[0], one[1]]].state not in (FAIL, SUSPECT)]
+    return [*good[:: max(1, len(good) // (MOST_CURVES - len(bad)))], *bad]
+
+
+def _curves(fleet: Fleet, all_curves: Iterable[tuple[Axis, Found]]) -> list[dict[str, Any]]:
+    numbers = {(card.node, card.slot): number for number, card in enumerate(fleet.cards)}
+    plots = []
+    for axis, stored in all_curves:
+        found = [one for one in stored if (one[0], one[1]) in numbers]
+        if not found:
+            continue
+        plots.append(
+            {
+                "name": axis.name,
+                "unit": axis.unit,
+                "x": axis.x_name,
+                "xUnit": axis.x_unit,
+                "log": axis.logarithmic,
+                "count": len(found),
+                "xs": list(axis.xs),
+                "bands": _quantiles(found, len(axis.xs)) if len(found) > MOST_CURVES else [],
+                "lines": [
+                    [numbers[node, slot], _packed("f", values)]
+                    for node, slot, values in _chosen(found, numbers, fleet.cards)
+                ],
+            }
+        )
+    return plots
+
+
+def _data(fleet: Fleet, all_curves: Iterable[tuple[Axis, Found]]) -> str:
+    """Everything that the script draws, in columns."""
+    nodes = list(fleet.nodes)
+    places = {name: number for number, name in enumerate(nodes)}
+    groups = list(fleet.cohorts)
+    of_group = {name: number for number, name in enumerate(groups)}
+    data = {
+        "states": STATES,
+        "nodes": nodes,
+        "cohorts": groups,
+        "node": _packed("I", (places[card.node] for card in fleet.cards)),
+        "slot": _packed("H", (card.slot for card in fleet.cards)),
+        "state": _packed("B", (STATES.index(card.state) for card in fleet.cards)),
+        "cohort": _packed("H", (of_group.get(card.verdict.cohort, 0) if card.verdict else 0 for card in fleet.cards)),
+        "uuid": [card.gpu.identity.uuid if card.gpu else "" for card in fleet.cards],
+        "pci": [card.gpu.identity.slot if card.gpu else "" for card in fleet.cards],
+        "cause": {str(number): card.cause for number, card in enumerate(fleet.cards) if card.cause},
+        "metrics": _metrics(fleet),
+        "curves": _curves(fleet, all_curves),
+    }
+    # What would end the element, whatever a node's file holds.
+    return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _counts(fleet: Fleet) -> str:
+    boxes = []
+    for state in STATES:
+        gpus, names = fleet.count(state), len(fleet.nodes_that(state))
+        if gpus or names or state in (PASS, FAIL):
+            boxes.append(
+                f'<div class="{state}"><dt>{state}<dd><b>{gpus}</b> GPUs, {layout.counted(names, "node")}</div>'
+            )
+    return f"<dl class=counts>{''.join(boxes)}</dl>"
+
+
+def _list(rows: list[list[str]], header: list[str]) -> str:
+    more = f"<p class=note>{len(rows) - MOST_ROWS} more rows are in fleet.json.</p>" if len(rows) > MOST_ROWS else ""
+    return table(header, rows[:MOST_ROWS]) + more
+
+
+def _bad(fleet: Fleet) -> str:
+    parts = []
+    for state, title in ((FAIL, "Failed"), (SUSPECT, "Suspect")):
+        rows = [
+            [text(node.name), text("; ".join(node.reasons[:8]))] for node in fleet.nodes.values() if node.state == state
+        ]
+        gpus = [
+            [
+                text(card.node),
+                str(card.slot),
+                text(card.gpu.identity.uuid if card.gpu else ""),
+                text(card.cause),
+                text("; ".join(card.sentences[:6])),
+            ]
+            for card in fleet.cards
+            if card.state == state
+        ]
+        if rows:
+            parts.append(f"<h2>{title}</h2>{_list(rows, ['node', 'why'])}")
+        if gpus:
+            parts.append(_list(gpus, ["node", "GPU", "UUID", "cause", "what is seen"]))
+    drifting = [
+        [text(card.node), str(card.slot), text("; ".join(card.verdict.drift))]
+        for card in fleet.cards
+        if card.verdict and card.verdict.drift
+    ]
+    if drifting:
+        parts.append(f"<h2>Settings of a minority</h2>{_list(drifting, ['node', 'GPU', 'setting'])}")
+    if fleet.notes:
+        parts.append("<h2>Notes</h2><ul>" + "".join(f"<li>{text(note)}" for note in fleet.notes[:MOST_ROWS]) + "</ul>")
+    return "\n".join(parts)
+
+
+def _strips(fleet: Fleet) -> str:
+    """A place for each strip, with what it shows in words."""
+    parts = []
+    for number, name in enumerate(fleet.metric_names):
+        values = [card.gpu.metrics[name] for card in fleet.cards if card.gpu and name in card.gpu.metrics]
+        middle = statistics.median(metric.value for metric in values)
+        said = f"{len(values)} GPUs, median {middle:.5g} {values[0].unit}, {values[0].better} is better"
+        parts.append(
+            f"<figure class=strip><figcaption><b>{text(name)}</b> <small>{text(said)}</small></figcaption>"
+            f'<canvas data-metric={number} role=img aria-label="{text(f"{name}: {said}")}"></canvas></figure>'
+        )
+    return "".join(parts)
+
+
+def make(fleet: Fleet, all_curves: Iterable[tuple[Axis, Found]]) -> str:
+    """The page."""
+    style = (FOLDER / "fleet.css").read_text(encoding="utf-8")
+    script = (FOLDER / "fleet.js").read_text(encoding="utf-8")
+    options = "".join(
+        f"<option value={number}>{text(name)} ({count})" for number, (name, count) in enumerate(fleet.cohorts.items())
+    )
+    gpus, nodes = layout.counted(len(fleet.cards), "GPU"), layout.counted(len(fleet.nodes), "node")
+    return f"""<!DOCTYPE html>
+<html lang=en>
+<head>
+<meta charset=utf-8>
+<meta http-equiv=Content-Security-Policy content="{content_policy(style, script)}">
+<meta name=viewport content="width=device-width, initial-scale=1">
+<meta name=color-scheme content="light dark">
+<title>hipscope: fleet of {gpus}</title>
+<style>{style}</style>
+</head>
+<body>
+<header><p class=brand>hipscope</p><h1>Fleet of {gpus} in {nodes}</h1>
+<p class=note>made {text(fleet.made)}</p></header>
+<main>
+{_counts(fleet)}
+{_bad(fleet)}
+<h2>Every GPU</h2>
+<form class=choice><label>Cohort <select id=cohort><option value=-1>all ({len(fleet.cards)}){options}</select></label>
+<label>Node <input id=search type=search placeholder="part of a name" autocomplete=off></label>
+<span class=note>A dot is a GPU. Point at one for its node and slot; a click keeps it marked everywhere.</span></form>
+{_strips(fleet)}
+<h2>Curves</h2>
+<p class=note><label><input id=relative type=checkbox> as difference from the median</label></p>
+<div id=curves></div>
+</main>
+<div id=tip role=status hidden></div>
+<script type="application/json" id=data>{_data(fleet, all_curves)}</script>
+<script>{script}</script>
+</body>
+</html>
+"""

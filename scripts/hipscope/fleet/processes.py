@@ -1,0 +1,119 @@
+"""Runs programs side by side, each with a hard time limit, so that one that hangs takes nothing with it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+# After SIGTERM a program may end by itself; after SIGKILL the kernel has to get it out of a driver's call.
+GRACE_S, LAST_S = 3.0, 5.0
+PAUSE_S = 0.02
+
+
+@dataclass(frozen=True)
+class Command:
+    """What to run, and the files that take what it prints: errors, and where wanted its output."""
+
+    words: Sequence[str]
+    log: Path
+    environment: Mapping[str, str]
+    output: Path = Path(os.devnull)
+    cpus: frozenset[int] = frozenset()  # where it may run; empty: anywhere
+
+
+@dataclass
+class Outcome:
+    """How a program ended. `status` is None when it could not even be killed; it then goes on as `pid`."""
+
+    status: int | None
+    timed_out: bool
+    seconds: float
+    pid: int
+    trouble: str = ""  # why it was not started
+
+
+class _Child:
+    def __init__(self, command: Command) -> None:
+        self.began = time.monotonic()
+        self.outcome: Outcome | None = None
+        self.asked_to_end: float | None = None
+        self.killed: float | None = None
+        self.timed_out = False
+        try:
+            # Into a file and not a pipe: nobody waits for a pipe that a stuck process holds open.
+            with open(command.log, "wb") as log, open(command.output, "wb") as output:
+                self.process = subprocess.Popen(
+                    list(command.words),
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=log,
+                    env=dict(command.environment),
+                    start_new_session=True,
+                    preexec_fn=(lambda: os.sched_setaffinity(0, command.cpus)) if command.cpus else None,
+                )
+        except (OSError, subprocess.SubprocessError) as error:
+            self.outcome = Outcome(127, False, 0.0, 0, f"cannot be started: {getattr(error, 'strerror', error)}")
+
+    def signal_group(self, number: int) -> None:
+        """Sends a signal to the program and to all that it has started."""
+        try:
+            os.killpg(self.process.pid, number)
+        except (ProcessLookupError, PermissionError):
+            pass
+
+    def look(self, limit_s: float) -> None:
+        """Notes the end, and brings it about when the time is over."""
+        if self.outcome is not None:
+            return
+        at = time.monotonic()
+        status = self.process.poll()
+        if status is not None:
+            # What it left behind must not go on beside the next measurement.
+            self.signal_group(signal.SIGKILL)
+            self.outcome = Outcome(status, self.timed_out, at - self.began, self.process.pid)
+        elif self.asked_to_end is None and at - self.began > limit_s:
+            self.timed_out = True
+            self.end(at)
+        elif self.killed is None and self.asked_to_end is not None and at - self.asked_to_end > GRACE_S:
+            self.killed = at
+            self.signal_group(signal.SIGKILL)
+        elif self.killed is not None and at - self.killed > LAST_S:
+            self.outcome = Outcome(None, True, at - self.began, self.process.pid)
+
+    def end(self, at: float) -> None:
+        """Asks the program to end."""
+        self.asked_to_end = at
+        self.signal_group(signal.SIGTERM)
+
+
+def run_all(commands: Sequence[Command], limit_s: float, meanwhile: Callable[[], None] = lambda: None) -> list[Outcome]:
+    """Runs all at once and returns how each ended; what still runs is ended when `meanwhile` raises."""
+    children: list[_Child] = []
+    try:
+        for command in commands:
+            children.append(_Child(command))
+        while True:
+            for child in children:
+                child.look(limit_s)
+            if all(child.outcome is not None for child in children):
+                return [child.outcome for child in children if child.outcome is not None]
+            meanwhile()
+            time.sleep(PAUSE_S)
+    except BaseException:
+        _end_all(children)
+        raise
+
+
+def _end_all(children: Sequence[_Child]) -> None:
+    left = [child for child in children if child.outcome is None]
+    for child in left:
+        child.end(time.monotonic())
+    while any(child.outcome is None for child in left):
+        for child in left:
+            child.look(float("inf"))
+        time.sleep(PAUSE_S)

@@ -1,0 +1,164 @@
+"""Writes what is to be known of a fleet: for people, for programs and for the site's own engine."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from . import expected, layout, nodes, page, prometheus, store, text, verdicts
+from .gather import Fleet, gather, read_baseline
+from .store import Store
+from .verdicts import FAIL, PASS, SUSPECT
+
+UNJUDGED = nodes.UNJUDGED
+CONFIRM_LIST = "confirm.txt"
+DIGITS = 6
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a report is to be made of, and where it goes."""
+
+    folder: Path
+    out: Path
+    expect: Path | None
+    baseline: Path | None
+    jobs: int
+
+
+def rounded(value: float | None) -> float | None:
+    """A number with six significant digits."""
+    if value is None or not math.isfinite(value):
+        return None
+    return float(f"{value:.{DIGITS}g}")
+
+
+def as_json(fleet: Fleet) -> dict[str, Any]:
+    """What fleet.json holds."""
+    gpus = []
+    for card in fleet.cards:
+        entry: dict[str, Any] = {
+            "node": card.node,
+            "slot": card.slot,
+            "state": card.state,
+            "cause": card.cause,
+            "sentences": card.sentences,
+        }
+        if card.gpu:
+            entry["identity"] = {key: value for key, value in asdict(card.gpu.identity).items() if value != ""}
+        if card.verdict:
+            entry["cohort"] = card.verdict.cohort
+            entry["drift"] = card.verdict.drift
+            entry["findings"] = [
+                {
+                    "metric": one.metric,
+                    "deficit": rounded(one.deficit),
+                    "z": rounded(one.z),
+                    "p": rounded(one.p),
+                    "value": rounded(one.value),
+                    "median": rounded(one.median),
+                    "unit": one.unit,
+                    "again": rounded(one.again),
+                    "confirmed": one.confirmed,
+                }
+                for one in card.verdict.findings
+            ]
+        gpus.append(entry)
+    return {
+        "schema_version": layout.VERSION,
+        "made": fleet.made,
+        "counts": {
+            "gpus": {state: fleet.count(state) for state in nodes.STATES},
+            "nodes": {state: len(fleet.nodes_that(state)) for state in nodes.STATES},
+        },
+        "notes": fleet.notes,
+        "cohorts": [{"name": name, "gpus": count} for name, count in fleet.cohorts.items()],
+        "nodes": [
+            {
+                "name": node.name,
+                "state": node.state,
+                "status": node.status,
+                "tier": node.record.get("tier"),
+                "expected": node.is_expected,
+                "reasons": node.reasons,
+            }
+            for node in fleet.nodes.values()
+        ],
+        "gpus": gpus,
+        "metrics": [_column(fleet, name) for name in fleet.metric_names],
+        "baseline": fleet.baseline,
+    }
+
+
+def _column(fleet: Fleet, name: str) -> dict[str, Any]:
+    """A metric of all GPUs, in their order."""
+    found = [card.gpu.metrics.get(name) if card.gpu else None for card in fleet.cards]
+    first = next(metric for metric in found if metric)
+    return {
+        "name": name,
+        "unit": first.unit,
+        "kind": first.kind,
+        "better": first.better,
+        "values": [rounded(metric.value) if metric else None for metric in found],
+    }
+
+
+def write_all(fleet: Fleet, request: Request) -> None:
+    """Writes every file, each whole or not at all; raises FleetError."""
+    out = request.out
+    for state in nodes.STATES:
+        names = fleet.nodes_that(state)
+        if names or state != UNJUDGED:
+            layout.write_file(out / f"{state}.txt", "".join(f"{name}\n" for name in names).encode())
+        else:
+            (out / f"{state}.txt").unlink(missing_ok=True)
+    again = verdicts.to_measure_again([card.verdict for card in fleet.cards if card.verdict and card.state != FAIL])
+    lines = sorted(
+        (key.rpartition("/gpu-") for key in again), key=lambda parts: (nodes.by_number(parts[0]), int(parts[2]))
+    )
+    layout.write_file(out / CONFIRM_LIST, "".join(f"{node} {slot}\n" for node, _, slot in lines).encode())
+    layout.write_file(out / "hipscope.prom", prometheus.make(fleet).encode())
+    layout.write_file(out / "fleet.md", text.make(fleet).encode())
+    layout.write_file(out / "fleet.json", (json.dumps(as_json(fleet), separators=(",", ":")) + "\n").encode())
+    with store.open_read_only(out / store.FILE) as base:
+        layout.write_file(out / "fleet.html", page.make(fleet, store.load_curves(base)).encode())
+
+
+def report(request: Request) -> int:
+    """Reads, judges and writes; the exit status. Raises FleetError."""
+    baseline = read_baseline(request.baseline)
+    wanted = expected.read_expected(request.expect) if request.expect else None
+    known = nodes.read_nodes(request.folder, wanted)
+    layout.make_folder(request.out)
+    base = Store(request.out / store.FILE)
+    try:
+        unread = base.update(list(nodes.places(request.folder, known)), request.jobs)
+        gpus = store.load_gpus(base.base)
+        fleet = gather(request.folder, known, gpus, unread, baseline, request.baseline)
+        base.close()
+    except BaseException:
+        base.discard()
+        raise
+    write_all(fleet, request)
+    print(_said(fleet, request.out))
+    return 1 if fleet.count(FAIL) or fleet.nodes_that(FAIL) else 0
+
+
+def _said(fleet: Fleet, out: Path) -> str:
+    """The report in a few lines, the nodes that fail by name."""
+    counts = Counter(card.state for card in fleet.cards)
+    lines = [
+        f"{layout.counted(len(fleet.cards), 'GPU')} of {layout.counted(len(fleet.nodes), 'node')}: "
+        + ", ".join(f"{counts[state]} {state}" for state in nodes.STATES if counts[state] or state in (PASS, FAIL))
+    ]
+    for state in (FAIL, SUSPECT):
+        for name in fleet.nodes_that(state)[:20]:
+            lines.append(f"{state}: {name}: {'; '.join(fleet.nodes[name].reasons[:4])}")
+        if len(fleet.nodes_that(state)) > 20:
+            lines.append(f"{state}: {len(fleet.nodes_that(state)) - 20} more nodes, in {out / f'{state}.txt'}")
+    lines.append(f"page: {out / 'fleet.html'}")
+    return "\n".join(lines)

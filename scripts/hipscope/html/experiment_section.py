@@ -1,0 +1,227 @@
+"""The section of one experiment: its question, plots, tables and inferences, of all devices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from hipscope.report import shared
+from hipscope.report.card_page import Units
+from hipscope.report.sweep_table import columns_of, footnotes
+from hipscope.results import formats
+from hipscope.results.load import Result
+
+from . import charts, html_text
+from .lines import make_plots
+from .sources import Figure, Source
+
+Json = dict[str, Any]
+
+
+@dataclass
+class Content:
+    """All that the page is made of: `compiled` is what was read from compiled code, by target."""
+
+    sources: list[Source]
+    figures: list[Figure] = field(default_factory=list)
+    compiled: dict[tuple[str, str], Json] = field(default_factory=dict)
+
+    @property
+    def devices(self) -> list[Source]:
+        """Those with results."""
+        return [source for source in self.sources if not source.is_published]
+
+    @property
+    def published(self) -> dict[str, Source]:
+        """The published GPUs by name."""
+        return {source.name: source for source in self.sources if source.is_published}
+
+
+def anchor(name: str) -> str:
+    """The id of a result's section; a result's name has letters, digits, points and underscores."""
+    return f"experiment-{name}"
+
+
+def _table(source: Source, sweep: Json) -> str:
+    columns = columns_of(sweep, html_text)
+    table = html_text.table([name for name, _ in columns], list(zip(*(cells for _, cells in columns))))
+    notes = "".join(f"<p class=note>{note}</p>" for note in footnotes(sweep, html_text))
+    kind = html_text.strong("CPU times, not a GPU's") if source.is_cpu else ""
+    return f'<div class="{source.mark}"><h5>{html_text.text(source.label)} {kind}</h5>\n{table}{notes}</div>'
+
+
+def _sweep(content: Content, name: str, measured: Sequence[tuple[Source, Json, Json]], drawn: list[Json]) -> str:
+    """A sweep's plots above the tables of all devices that have it; adds to what is drawn of the experiment."""
+    first = measured[0][2]
+    title = html_text.text(first["title"] or first["name"])
+    notes = dict.fromkeys(note for _, _, sweep in measured for note in sweep["notes"])
+    plots = make_plots(measured, content.published)
+    tables = "\n".join(_table(source, sweep) for source, _, sweep in measured)
+    rows = max(len(sweep["rows"]) for _, _, sweep in measured)
+    wide = " class=wide" if any(plot.is_bars for plot in plots) else ""
+    places = []
+    for plot in plots:
+        made = charts.figure(plot, [(line.source.mark, plot.kind(line), line) for line in plot.lines])
+        places.append(charts.place(plot, name, len(drawn), made))
+        drawn.append(made)
+    return (
+        f"<figure{wide}><figcaption><h4>{title}</h4>{html_text.bullets(list(notes))}</figcaption>\n"
+        + "\n".join(places)
+        + html_text.details(f"Table <small>{rows} row{'s' if rows > 1 else ''}</small>", tables)
+        + "</figure>"
+    )
+
+
+def sweeps_of(results: Sequence[tuple[Source, Result]]) -> list[list[tuple[Source, Json, Json]]]:
+    """All sweeps in the order of the first device, then those that only others have; of each all that measured it."""
+    found: dict[tuple[str, int], list[tuple[Source, Json, Json]]] = {}
+    for source, result in results:
+        seen: dict[str, int] = {}
+        for sweep in result.data["sweeps"]:
+            number = seen[sweep["name"]] = seen.get(sweep["name"], 0) + 1
+            found.setdefault((sweep["name"], number), []).append((source, result.data, sweep))
+    return list(found.values())
+
+
+def _verification(results: Sequence[tuple[Source, Result]]) -> str:
+    items = []
+    for source, result in results:
+        checks, failures = result.data["verification"]["checks"], result.data["verification"]["failures"]
+        said = f"passed ({checks} checks)"
+        if not shared.verified(result):
+            said = html_text.strong(f"FAILED ({len(failures)} of {checks} checks): do not trust these figures")
+            said += html_text.bullets(failures)
+        items.append(f'<li class="{source.mark}"><span class=dot></span>{html_text.text(source.label)}: {said}')
+    return f"<ul class=verification>{''.join(items)}</ul>"
+
+
+def _run(source: Source, result: Result) -> str:
+    data = result.data
+    parts = [
+        shared.circumstances(data, html_text),
+        shared.clock(data["clock"]),
+        *shared.overheads(data, html_text),
+        f"Revision {html_text.text(data['hipscope']['git_revision'])}, "
+        f"{html_text.text(data['build']['compiler'])} {html_text.text(data['build']['flags'])}, "
+        f"driver {html_text.text(data['device']['driver'])}.",
+    ]
+    return f'<div class="{source.mark}"><h5>{html_text.text(source.label)}</h5><p>{"<br>".join(parts)}</p></div>'
+
+
+def _inferred_cell(inference: Json | None, result: Result) -> str:
+    if inference is None:
+        return formats.NOT_THERE
+    clock = {"experiments": [{"name": result.name, "shader_mhz": result.data["clock"]["shader_mhz"]}]}
+    units = Units(clock, html_text)
+    found = units.found({**inference, "experiment": result.name})
+    driver = units.human(inference["driver"], inference["unit"], result.name)
+    says = "" if inference["driver"] is None else f", driver says {driver}"
+    return f"{found} <small>{100 * inference['confidence']:.0f} %{says}</small>"
+
+
+def _evidence(source: Source, result: Result) -> str:
+    items = [
+        f"<li><b>{html_text.text(one['name'])}</b>: {html_text.text(one['statement'])}"
+        f"{html_text.bullets(one['evidence'])}"
+        for one in result.data["inferences"]
+    ]
+    return (
+        f'<div class="{source.mark}"><h5>{html_text.text(source.label)}</h5><ul>{"".join(items)}</ul></div>'
+        if items
+        else ""
+    )
+
+
+def _inferences(results: Sequence[tuple[Source, Result]]) -> str:
+    """What the curves say, device by device, with the evidence folded below."""
+    by_name: dict[str, dict[str, Json]] = {}
+    for source, result in results:
+        for inference in result.data["inferences"]:
+            by_name.setdefault(inference["name"], {}).setdefault(source.mark, inference)
+    if not by_name:
+        return ""
+    rows = [
+        [html_text.text(name), *(_inferred_cell(found.get(source.mark), result) for source, result in results)]
+        for name, found in by_name.items()
+    ]
+    table = html_text.table(
+        ["inferred", *(html_text.text(source.label) for source, _ in results)],
+        rows,
+        "words",
+        ["", *(source.mark for source, _ in results)],
+    )
+    evidence = "\n".join(_evidence(source, result) for source, result in results)
+    return f"<h4>What the curves show</h4>\n{table}\n{html_text.details('Evidence', evidence)}"
+
+
+def _published(content: Content, experiment: str) -> str:
+    figures = [figure for figure in content.figures if figure.experiment == experiment]
+    rows = [
+        f'<tr class="{content.published[one.gpu].mark}"><th scope=row>{html_text.text(one.gpu)}'
+        + "".join(f"<td>{html_text.text(cell)}" for cell in (one.series, one.x, one.metric))
+        + f"<td>{html_text.text(one.value)} {html_text.text(one.unit)}<td>{html_text.text(one.source)}"
+        f"<td>{html_text.text(one.note)}"
+        for one in figures
+    ]
+    if not rows:
+        return ""
+    header = "".join(f"<th scope=col>{name}" for name in ("GPU", "series", "at", "what", "value", "source", "note"))
+    body = "\n".join(rows)
+    return html_text.details(
+        f"All published figures <small>{len(rows)}, not measured by this code</small>",
+        f"{html_text.SCROLLING}<table class=words><thead><tr>{header}</thead><tbody>\n{body}\n</tbody></table></div>",
+    )
+
+
+def _compiled(content: Content, experiment: str) -> str:
+    """Registers, scratch and occupancy of every kernel, target by target."""
+    targets = {target: data for (target, name), data in content.compiled.items() if name == experiment}
+    kernels: dict[str, dict[str, str]] = {}
+    for target, data in targets.items():
+        for kernel in data["kernels"]:
+            said = f"{kernel['vgprs']} VGPRs, {kernel['waves_per_simd']} waves"
+            if kernel["scratch_bytes"]:
+                said += f", {html_text.strong(str(kernel['scratch_bytes']) + ' B scratch')}"
+            kernels.setdefault(kernel["name"], {}).setdefault(target, said)
+    if not kernels:
+        return ""
+    rows = [
+        [html_text.text(name), *(said.get(target, formats.NOT_THERE) for target in targets)]
+        for name, said in kernels.items()
+    ]
+    return html_text.details(
+        f"Compiled for AMD, not run <small>{len(rows)} kernels</small>",
+        "<p class=note>Registers and scratch per lane, waves per SIMD, as the compiler reports them.</p>"
+        + html_text.table(["kernel", *map(html_text.text, targets)], rows, "words"),
+    )
+
+
+def section(content: Content, name: str) -> str:
+    """The section of a result's name; one without any result has published figures or compiled code."""
+    results = [(device, result) for device in content.devices if (result := device.result(name)) is not None]
+    experiment, _, variant = name.partition(".")
+    title = f"{experiment} ({variant})" if variant else experiment
+    parts = [f'<section class=experiment id="{html_text.text(anchor(name))}">\n<h3>{html_text.text(title)}</h3>']
+    if results:
+        questions = dict.fromkeys(result.data["question"] for _, result in results)
+        parts += [f"<p class=question>{html_text.text(question)}</p>" for question in questions]
+        drawn: list[Json] = []
+        sweeps = "\n".join(_sweep(content, name, measured, drawn) for measured in sweeps_of(results))
+        parts += [
+            _verification(results),
+            _inferences(results),
+            f"<div class=figures>\n{sweeps}\n</div>",
+            charts.data(name, drawn),
+        ]
+        sources = dict.fromkeys(source for _, result in results for source in result.data["sources"])
+        run = "\n".join(_run(source, result) for source, result in results)
+        if sources:
+            run += f"<h5>After</h5>{html_text.bullets(list(sources))}"
+        parts.append(html_text.details("How it was run", run))
+    else:
+        parts.append("<p class=note>None of these devices has a result.</p>")
+    if not variant:
+        parts += [_compiled(content, experiment), _published(content, experiment)]
+    parts.append("</section>")
+    return "\n".join(part for part in parts if part)

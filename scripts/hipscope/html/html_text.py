@@ -1,0 +1,61 @@
+"""Text and tables in HTML. Every text from a file goes through `text`; the module is a Markup."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+from hipscope.results import formats
+
+
+def text(value: str) -> str:
+    """The text with nothing in it that HTML would take for markup, in an attribute too."""
+    return html.escape(formats.plain(value), quote=True)
+
+
+def strong(escaped: str) -> str:
+    """What must not be overlooked."""
+    return f"<strong class=bad>{escaped}</strong>"
+
+
+def with_unit(value: float | None, unit: str) -> str:
+    """A number and its unit, escaped."""
+    return formats.with_unit(value, unit, text)
+
+
+def heading(name: str, unit: str) -> str:
+    """A column's name with its unit, escaped."""
+    return formats.heading(name, unit, text)
+
+
+# A box that scrolls can be reached by the keyboard, which takes a name.
+SCROLLING = "<div class=scroll tabindex=0 role=group aria-label=Table>"
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], kind: str = "", classes: Sequence[str] = ()) -> str:
+    """A table of escaped cells in a box of its own, in which it scrolls.
+
+    `kind` is a class of the table; `classes` has one class per column, which hides the column with
+    its device, or is empty.
+    """
+    marks = [f' class="{one}"' if one else "" for one in (classes or [""] * len(header))]
+    head = "".join(f"<th scope=col{mark}>{cell}" for mark, cell in zip(marks, header))
+    lines = [
+        f"<tr><th scope=row{marks[0]}>{cells[0]}"
+        + "".join(f"<td{mark}>{cell}" for mark, cell in zip(marks[1:], cells[1:]))
+        for cells in rows
+    ]
+    body = "\n".join(lines)
+    mark = f' class="{kind}"' if kind else ""
+    return f"{SCROLLING}<table{mark}>\n<thead><tr>{head}</thead>\n<tbody>\n{body}\n</tbody></table></div>"
+
+
+def bullets(items: Sequence[str]) -> str:
+    """A list of texts, which are escaped here; empty without any."""
+    return "<ul>" + "".join(f"<li>{text(item)}" for item in items) + "</ul>" if items else ""
+
+
+def details(summary: str, body: str, kind: str = "") -> str:
+    """Something folded below an escaped line."""
+    mark = f' class="{kind}"' if kind else ""
+    return f"<details{mark}><summary>{summary}</summary>\n{body}\n</details>"

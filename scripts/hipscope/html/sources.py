@@ -1,0 +1,148 @@
+"""Whose figures the page compares: devices with results, and published figures."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hipscope.report import shared
+from hipscope.results import formats, load
+from hipscope.results.load import BadResult, Result
+
+COLUMNS = (
+    "experiment",
+    "series",
+    "gpu",
+    "arch",
+    "clock_mhz",
+    "x",
+    "x_unit",
+    "metric",
+    "value",
+    "unit",
+    "source",
+    "note",
+)
+# Folders beside those of devices that hold other files.
+NOT_DEVICES = ("isa", "published")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A device with results, or a GPU with published figures (`results` is empty then)."""
+
+    number: int
+    name: str
+    results: tuple[Result, ...] = ()
+
+    @property
+    def mark(self) -> str:
+        """The class of everything on the page that goes with its switch."""
+        return f"d{self.number}"
+
+    @property
+    def is_published(self) -> bool:
+        """Whether its figures are somebody else's."""
+        return not self.results
+
+    @property
+    def is_cpu(self) -> bool:
+        """Whether its times are a CPU's, which are never drawn beside a GPU's."""
+        return bool(self.results) and shared.is_host(self.results)
+
+    @property
+    def label(self) -> str:
+        """The name that says what kind of figures these are; not escaped."""
+        if self.is_published:
+            return f"{self.name} (published)"
+        return f"{self.name} (CPU, checked only)" if self.is_cpu else self.name
+
+    def result(self, name: str) -> Result | None:
+        """Its result of this name, if it has one."""
+        return next((one for one in self.results if one.name == name), None)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A published figure, as the file has it."""
+
+    experiment: str
+    series: str
+    gpu: str
+    x: str
+    metric: str
+    value: str
+    unit: str
+    source: str
+    note: str
+
+
+def read_published(path: Path) -> list[Figure]:
+    """The published figures of a CSV file; raises BadResult."""
+    try:
+        reader = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"), newline=""), strict=True)
+        rows = list(reader)
+    except OSError as error:
+        raise BadResult(f"{path} cannot be read: {error.strerror}.") from error
+    except (ValueError, csv.Error) as error:
+        raise BadResult(f"{path} is not a CSV file in UTF-8: {load.one_line(str(error))}.") from error
+    if tuple(reader.fieldnames or ()) != COLUMNS:
+        raise BadResult(f"{path} does not begin with the columns {', '.join(COLUMNS)}.")
+    for number, row in enumerate(rows, 1):
+        if None in row or None in row.values():
+            raise BadResult(f"{path} does not have {len(COLUMNS)} columns in its row {number}.")
+    return [
+        Figure(
+            row["experiment"],
+            row["series"],
+            row["gpu"],
+            f"{row['x']} {row['x_unit']}".strip(),
+            row["metric"],
+            row["value"],
+            row["unit"],
+            row["source"],
+            row["note"],
+        )
+        for row in rows
+    ]
+
+
+def device_folders(results: Path) -> list[Path]:
+    """The folders of results/ that hold results of a device."""
+    return [
+        folder
+        for folder in sorted(results.glob("*"))
+        if folder.is_dir()
+        and folder.name not in NOT_DEVICES
+        and not folder.name.startswith(".")
+        and any(load.is_result(path) for path in folder.glob("*.json"))
+    ]
+
+
+def _published_gpus(folders: Sequence[Sequence[Result]], figures: Sequence[Figure]) -> Iterator[str]:
+    yield from (figure.gpu for figure in figures)
+    for results in folders:
+        for result in results:
+            for sweep in result.data["sweeps"]:
+                yield from (item["gpu"] for row in sweep["rows"] for item in row["published"])
+
+
+def make_sources(folders: Sequence[tuple[Path, Sequence[Result]]], figures: Sequence[Figure]) -> list[Source]:
+    """Devices in the order of their folders, then the published GPUs by their first appearance.
+
+    Devices of one name are told apart by their folders, or where these are alike by a number.
+    """
+    names = [formats.plain(results[0].data["device"]["name"]) or folder.name for folder, results in folders]
+    often = Counter(names)
+    unique: list[str] = []
+    for name, (folder, _) in zip(names, folders):
+        wanted = f"{name}, {folder.resolve().name}" if often[name] > 1 else name
+        count = sum(one == wanted or one.startswith(f"{wanted} #") for one in unique)
+        unique.append(f"{wanted} #{count + 1}" if count else wanted)
+    devices = [Source(number, name, tuple(results)) for number, (name, (_, results)) in enumerate(zip(unique, folders))]
+    gpus = dict.fromkeys(_published_gpus([results for _, results in folders], figures))
+    return [*devices, *(Source(number, gpu) for number, gpu in enumerate(gpus, len(devices)))]

@@ -1,0 +1,279 @@
+"""The hardware card: the parameters of a device that people look for, as the experiments of one folder infer them.
+
+Every number in it stands in a result file, as it is there; nothing is computed here but whether two
+numbers agree.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from hipscope.results.load import Result
+
+from . import shared
+
+SCHEMA_VERSION = 2
+# By what part of the other a value may differ before the two count as disagreeing: a measured
+# quantity, and a number of things.
+CONTINUOUS = 0.05
+EXACT = 0.0
+# What stands for a part of a name that varies, and what it matches.
+PLACEHOLDERS = {"{n}": r"(?P<n>0|[1-9][0-9]{0,8})", "{type}": r"(?P<type>[A-Z][A-Z0-9 ]*)"}
+# A generic name, when no inference has filled it in.
+GENERIC = {"n": "N", "type": "..."}
+DEVICE_FIELDS = ("name", "architecture", "compute_units", "wave_size", "maximum_shader_mhz", "memory_mhz",
+                 "memory_bus_bits", "memory_bytes", "l2_bytes", "lds_bytes_per_block",
+                 "registers_per_block", "maximum_threads_per_block", "maximum_threads_per_compute_unit",
+                 "driver", "runtime")
+# What tells one of several equal devices, where a result has it.
+IDENTITY_FIELDS = ("uuid", "pci_address", "serial", "vbios", "partition", "power_cap_w", "ecc", "link", "host")
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """A parameter, and which inferences of which experiments tell it.
+
+    `sources` are experiments whose inference has the parameter's name, or "experiment: inference".
+    `driver` is the field of the device in which the driver says it, where no inference repeats it.
+    """
+
+    parameter: str
+    sources: tuple[str, ...]
+    tolerance: float = CONTINUOUS
+    driver: str | None = None
+
+    @property
+    def inferences(self) -> list[tuple[str, str]]:
+        """The experiments with the names of their inferences."""
+        pairs = [source.partition(": ") for source in self.sources]
+        return [(experiment, name or self.parameter) for experiment, _, name in pairs]
+
+    def name_of(self, filled: dict[str, str]) -> str:
+        """The parameter's name with its varying parts filled in."""
+        return re.sub(r"\{(\w+)\}", lambda match: filled[match[1]], self.parameter)
+
+    def match(self, experiment: str, inference: str) -> str | None:
+        """The parameter that an inference tells, or None when it tells another one."""
+        for source, name in self.inferences:
+            found = re.fullmatch(_pattern(name), inference) if source == experiment else None
+            if found:
+                return self.name_of(found.groupdict())
+        return None
+
+
+def _pattern(name: str) -> str:
+    pieces = re.split(r"(\{\w+\})", name)
+    return "".join(PLACEHOLDERS.get(piece) or re.escape(piece) for piece in pieces)
+
+
+def _told_by(experiment: str, *parameters: str, tolerance: float = CONTINUOUS) -> tuple[Entry, ...]:
+    return tuple(Entry(parameter, (experiment,), tolerance) for parameter in parameters)
+
+
+# The parameters that people choose a GPU or a tile by, in the order in which they look for them. What else the
+# experiments conclude stands on their pages.
+GROUPS: dict[str, tuple[Entry, ...]] = {
+    "compute": (
+        Entry("compute units", ("cu_staircase",), EXACT, "compute_units"),
+        Entry("wave size", ("wave_divergence",), EXACT, "wave_size"),
+        *_told_by("vgpr_limit", "registers of a CU"),
+        *_told_by("ilp_tlp", "FP32 FMA peak", "FP64 FMA peak", "FP16 packed FMA peak"),
+        Entry("FP32 FMA latency", ("ilp_tlp", "fma_loop: FMA latency")),
+        *_told_by("ilp_tlp", "FP64 FMA latency"),
+        *_told_by("sgemm", "SGEMM rate"),
+        *_told_by("fma_loop", "instruction cache capacity"),
+        *_told_by("thread_rate", "block rate"),
+    ),
+    "matrix": (
+        *_told_by("matrix_rate", "{type} matrix rate"),
+        *_told_by("dgemm", "DGEMM rate by matrix instructions"),
+        *_told_by("hgemm", "HGEMM rate by matrix instructions"),
+    ),
+    "caches": (
+        *_told_by("memory_latency", "cache level {n} capacity", "near half of cache level {n} capacity",
+                  "cache level {n} latency", "far half of cache level {n} latency"),
+        *_told_by("cache_line", "cache level {n} line", "cache level {n} sector", tolerance=EXACT),
+        *_told_by("memory_bandwidth", "cache level {n} read bandwidth", "cache level {n} write bandwidth",
+                  "bandwidth of a cache behind L2"),
+        *_told_by("atomics", "additions at one word of L2"),
+        *_told_by("memory_latency", "constant cache level {n} capacity", "constant cache level {n} latency"),
+        *_told_by("cache_sharing", "constant cache level {n} line", "constant cache level {n} sector",
+                  tolerance=EXACT),
+    ),
+    "lds": (
+        *_told_by("lds_latency", "LDS latency"),
+        *_told_by("lds_banks", "LDS read bandwidth", "cycles per extra conflict way"),
+        *_told_by("lds_banks", "LDS banks", tolerance=EXACT),
+        *_told_by("atomics", "additions in LDS"),
+        *_told_by("cache_sharing", "vector cache left beside the largest LDS"),
+    ),
+    "memory": (
+        *_told_by("memory_latency", "memory latency"),
+        *_told_by("memory_bandwidth", "memory read bandwidth", "memory write bandwidth", "memory copy bandwidth",
+                  "bytes in flight per CU for 95 % of the read bandwidth"),
+        *_told_by("cache_line", "fetched by a cache level 2 miss", tolerance=EXACT),
+        *_told_by("memory_channels", "channel interleave", tolerance=EXACT),
+    ),
+    "tlb": _told_by("memory_latency", "TLB level {n} reach", "TLB level {n} miss penalty",
+                    "memory latency with a cold TLB"),
+    "launch": (
+        *_told_by("launch_latency", "launch latency", "interval in a stream", "interval in a graph"),
+        *_told_by("grid_sync", "grid barrier, one block per CU"),
+        *_told_by("streams", "hardware queues", tolerance=EXACT),
+    ),
+    "copies": (
+        *_told_by("host_copies", "host to device bandwidth", "host to device latency", "device to host bandwidth",
+                  "device to host latency"),
+        *_told_by("peer_copies", "link bandwidth"),
+    ),
+    "energy": _told_by("energy", "idle power", "energy per FP32 vector FMA", "energy per FP16 matrix FMA",
+                       "energy per byte from LDS", "energy per byte from L2", "energy per byte from memory"),
+}
+
+
+@dataclass
+class _Found:
+    """The inferences of one parameter, from results of one variant, in the order of the results."""
+
+    name: str
+    variant: str
+    entry: Entry
+    inferences: list[tuple[Result, Json]] = field(default_factory=list)
+
+
+def _entries() -> Iterable[Entry]:
+    for entries in GROUPS.values():
+        yield from entries
+
+
+def _claim(experiment: str, inference: str) -> tuple[Entry, str] | None:
+    """The entry that takes an inference, and the parameter's name; None where it does not belong on the card."""
+    for entry in _entries():
+        name = entry.match(experiment, inference)
+        if name is not None:
+            return entry, name
+    return None
+
+
+def _variant(result: Result) -> str:
+    return result.name.partition(".")[2]
+
+
+def _collect(results: Sequence[Result]) -> list[_Found]:
+    """The card's inferences by parameter and variant, in the order of their first appearance."""
+    found: dict[tuple[Entry, str, str], _Found] = {}
+    for result in results:
+        experiment = result.data["experiment"]
+        for inference in result.data["inferences"]:
+            if claimed := _claim(experiment, inference["name"]):
+                entry, name = claimed
+                one = found.setdefault((entry, name, _variant(result)), _Found(name, _variant(result), entry))
+                one.inferences.append((result, inference))
+    return list(found.values())
+
+
+def _said(value: float | None) -> float | None:
+    """What a driver says; it says nothing with a 0."""
+    return value or None
+
+
+def differs(value: float, reference: float, tolerance: float) -> bool:
+    """Whether a value is farther from the other than this part of the other."""
+    return abs(value - reference) > tolerance * abs(reference)
+
+
+def _reading(result: Result, inference: Json, tolerance: float, device_says: float | None) -> Json:
+    value, driver = inference["value"], _said(inference["driver"])
+    reference = device_says if driver is None else driver
+    reading = {
+        "experiment": result.name, "inference": inference["name"], "value": value,
+        "unit": inference["unit"], "confidence": inference["confidence"],
+        "verified": shared.verified(result), "driver": driver,
+        "disagrees_with_driver":
+            value is not None and reference is not None and differs(value, reference, tolerance),
+        "statement": inference["statement"], "evidence": inference["evidence"],
+    }
+    if "interval" in inference:
+        reading["interval"] = inference["interval"]
+    return reading
+
+
+def _sources_disagree(readings: list[Json], tolerance: float) -> bool:
+    found = [reading for reading in readings if reading["value"] is not None]
+    if len({reading["unit"] for reading in found}) > 1:
+        return True
+    values = sorted(reading["value"] for reading in found)
+    return bool(values) and (differs(values[0], values[-1], tolerance)
+                             or differs(values[-1], values[0], tolerance))
+
+
+class _Card:
+    """Makes a card's parts of the results of one folder."""
+
+    def __init__(self, results: Sequence[Result]) -> None:
+        self.results = results
+        self.found = _collect(results)
+        self.ran = {(result.data["experiment"], _variant(result)) for result in results}
+
+    def parameter(self, one: _Found) -> Json:
+        """One parameter with all that was read of it, and what its sources left out."""
+        entry = one.entry
+        device_says = _said(self.results[0].data["device"][entry.driver]) if entry.driver else None
+        readings = [_reading(*pair, entry.tolerance, device_says) for pair in one.inferences]
+        told = {result.data["experiment"] for result, _ in one.inferences}
+        status = "not measured"
+        if readings:
+            status = "found" if any(item["value"] is not None for item in readings) else "not found"
+        sources_disagree = _sources_disagree(readings, entry.tolerance)
+        return {
+            "name": one.name, "variant": one.variant, "status": status,
+            "tolerance": entry.tolerance, "driver": device_says,
+            "disagreement": sources_disagree or any(item["disagrees_with_driver"] for item in readings),
+            "sources_disagree": sources_disagree, "readings": readings,
+            "missing": [
+                {"experiment": experiment,
+                 "reason": "no such inference" if (experiment, one.variant) in self.ran else "no result"}
+                for experiment, _ in entry.inferences if experiment not in told
+            ],
+        }
+
+    def of_entry(self, entry: Entry) -> list[Json]:
+        """All parameters of an entry; the one that was not measured when there is none."""
+        found = [one for one in self.found if one.entry is entry]
+        if all(one.variant for one in found):
+            found = [_Found(entry.name_of(GENERIC), "", entry), *found]
+        return [self.parameter(one) for one in found]
+
+
+def _experiment(result: Result) -> Json:
+    data = result.data
+    return {
+        "name": result.name, "file": result.path.name, "status": data["status"],
+        "date": data["date"], "git_revision": data["hipscope"]["git_revision"],
+        "preset": data["options"]["preset"], "filter": data["options"]["filter"],
+        "shader_mhz": data["clock"]["shader_mhz"], "clock_source": data["clock"]["source"],
+    }
+
+
+def make_card(results: Sequence[Result]) -> Json | None:
+    """The card as results/card-schema.json describes it; None on the CPU, of which nothing is inferred."""
+    if shared.is_host(results):
+        return None
+    card = _Card(results)
+    device = results[0].data["device"]
+    ran = {result.data["experiment"] for result in results}
+    wanted = dict.fromkeys(experiment for entry in _entries() for experiment, _ in entry.inferences)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "device": {key: device[key] for key in DEVICE_FIELDS}
+                  | {key: device[key] for key in IDENTITY_FIELDS if key in device},
+        "experiments": [_experiment(result) for result in results],
+        "experiments_without_result": [name for name in wanted if name not in ran],
+        **{group: [one for entry in entries for one in card.of_entry(entry)]
+           for group, entries in GROUPS.items()},
+    }

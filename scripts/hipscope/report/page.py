@@ -1,0 +1,240 @@
+"""The pages of one results folder: an index, a page per experiment, the hardware card; and the plots."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hipscope.results import formats, markdown
+from hipscope.results.load import CARD_JSON, Result
+
+from . import card, card_page, ceilings, plots, predicted, roofline, shared
+from .pairs import matrix_of, matrix_table
+from .series import best_row, inferred_marks
+from .sweep_table import sweep_table
+
+CARD_MARKDOWN = "card.md"
+MADE_BY = "Made by scripts/report.py; do not edit."
+CPU_TIMES = "> **These times are CPU times.** The kernels ran on the CPU by hipscope's host backend."
+OTHER_PAGES = {"sass.md": "what the compiler made of the kernels", "ncu.md": "what a profiler counted"}
+PICTURES_IN_A_ROW = 3
+LONGEST_BEST = 60
+LONGEST_FILE_NAME_PART = 60
+
+
+@dataclass
+class Page:
+    """What a report writes: README.md, the experiments' pages and the files in plots/ by name, and the card.
+
+    On the CPU, of which nothing is inferred, there is no card. With `shown`, of all plots only these are drawn and the
+    first of each experiment.
+    """
+
+    shown: frozenset[str] | None = None
+    markdown: str = ""
+    experiments: dict[str, bytes] = field(default_factory=dict)
+    plots: dict[str, bytes] = field(default_factory=dict)
+    card: dict[str, bytes] = field(default_factory=dict)
+
+
+def _status(data: dict[str, Any], is_verified: bool) -> str:
+    """How the verification ended."""
+    verification = data["verification"]
+    if is_verified:
+        return f"passed ({verification['checks']} checks)"
+    return f"**FAILED** ({len(verification['failures'])} of {verification['checks']} checks)"
+
+
+def _best(sweeps: list[dict[str, Any]]) -> str:
+    """The best row of the first sweep whose headline has one."""
+    for sweep in sweeps:
+        found = best_row(sweep)
+        if found is not None:
+            row, value, unit = found
+            if unit == "s":
+                scale, unit = formats.time_unit([value])
+                value /= scale
+            label = formats.short(row["label"], LONGEST_BEST)
+            number = f"{formats.significant(value)} {markdown.text(unit)}"
+            return f"{markdown.text(sweep['headline'])} {number} ({markdown.text(label)})"
+    return formats.NOT_THERE
+
+
+def _contents(results: list[Result]) -> str:
+    rows = [
+        (
+            shared.link(result),
+            markdown.text(result.data["question"]),
+            _best(result.data["sweeps"]),
+            _status(result.data, shared.verified(result)),
+        )
+        for result in results
+    ]
+    return markdown.text_table(["experiment", "question", "best of its first sweep", "verification"], rows)
+
+
+def _others(folder: Path) -> list[str]:
+    """Links to what other scripts say of the device."""
+    found = [f"[{meaning}]({name})" for name, meaning in OTHER_PAGES.items() if (folder / name).is_file()]
+    return [f"Besides: {', '.join(found)}."] if found else []
+
+
+def _gallery(results: list[Result], pictures: dict[str, str]) -> list[str]:
+    """The first plot of every experiment, each a link to its page."""
+    cells = [
+        f"[![{result.title}](plots/{pictures[result.name]})]({result.name}.md)"
+        for result in results
+        if result.name in pictures
+    ]
+    if not cells:
+        return []
+    cells += [""] * (-len(cells) % PICTURES_IN_A_ROW)
+    rows = [cells[first : first + PICTURES_IN_A_ROW] for first in range(0, len(cells), PICTURES_IN_A_ROW)]
+    return [
+        "## Plots",
+        "The first of each experiment; its page has the others.",
+        markdown.text_table([""] * PICTURES_IN_A_ROW, rows),
+    ]
+
+
+def _found(inference: dict[str, Any]) -> str:
+    if inference["value"] is None:
+        return "not found"
+    found = markdown.with_unit(inference["value"], inference["unit"])
+    ends = [markdown.with_unit(end, inference["unit"]) for end in inference.get("interval", [])]
+    return f"{found} ({' to '.join(ends)})" if ends else found
+
+
+def _inference_cells(inference: dict[str, Any]) -> tuple[str, str, str, str]:
+    return (
+        markdown.text(inference["name"]),
+        _found(inference),
+        markdown.with_unit(inference["driver"], inference["unit"]),
+        f"{100 * inference['confidence']:.0f} %",
+    )
+
+
+def _inferences(data: dict[str, Any]) -> list[str]:
+    parts = []
+    for inference in data["inferences"]:
+        name, found, driver, confidence = _inference_cells(inference)
+        says = "" if inference["driver"] is None else f"; the driver says {driver}"
+        parts.append(f"**{name}: {found}** (confidence {confidence}{says}). {markdown.text(inference['statement'])}")
+        if inference["evidence"]:
+            parts.append(markdown.bullets(inference["evidence"]))
+    return ["## Inferred", *parts] if parts else []
+
+
+def _failures(data: dict[str, Any]) -> list[str]:
+    failures = data["verification"]["failures"]
+    if data["status"] == "passed" and not failures:
+        return []
+    return ["**A verification FAILED: do not trust these figures.**", markdown.bullets(failures)]
+
+
+def _plot_file(result: Result, sweep: dict[str, Any], taken: set[str]) -> str:
+    """A file name that no text from a result file can lead out of the plots' folder."""
+    part = re.sub(r"[^a-z0-9]+", "-", sweep["name"].lower()).strip("-")[:LONGEST_FILE_NAME_PART]
+    base = f"{result.name}-{part or 'sweep'}"
+    name = f"{base}.svg"
+    count = 1
+    while name in taken:
+        count += 1
+        name = f"{base}-{count}.svg"
+    return name
+
+
+def _sweep(page: Page, result: Result, sweep: dict[str, Any], taken: set[str]) -> list[str]:
+    parts = [f"## {markdown.text(sweep['title'] or sweep['name'])}"]
+    if sweep["notes"]:
+        parts.append(markdown.bullets(sweep["notes"]))
+    name = _plot_file(result, sweep, taken)
+    is_first = taken.isdisjoint(page.plots)
+    taken.add(name)
+    picture = None
+    if page.shown is None or is_first or name in page.shown:
+        picture = plots.plot_sweep(sweep, result.data["device"]["name"], inferred_marks(result.data, sweep))
+    if picture is not None:
+        page.plots[name] = picture
+        alternative = markdown.text(f"{sweep['headline']} over {sweep['axis']['name']}")
+        parts.append(f"![{alternative}](plots/{name})")
+    matrix = matrix_of(sweep)
+    if matrix is not None:
+        parts.append(matrix_table(sweep, matrix))
+    parts.append(sweep_table(sweep))
+    return parts
+
+
+def _experiment(page: Page, result: Result) -> str:
+    """The page of one experiment, whose plots become the page's."""
+    data = result.data
+    device = markdown.text(data["device"]["name"]) or "all results"
+    parts = [
+        f"# {result.title}",
+        f"[{device}](README.md)",
+        f"**{markdown.text(data['question'])}**",
+        *_failures(data),
+        *([CPU_TIMES] if shared.is_host([result]) else []),
+        shared.circumstances(data, markdown),
+        shared.clock(data["clock"]),
+        *shared.overheads(data, markdown),
+        *_inferences(data),
+    ]
+    taken: set[str] = set()
+    for sweep in data["sweeps"]:
+        parts.extend(_sweep(page, result, sweep, taken))
+    parts.extend(predicted.section(result))
+    if data["sources"]:
+        parts.extend(["## Sources", markdown.bullets(data["sources"])])
+    parts.append(f"Every sample: [{result.path.name}]({result.path.name}). {MADE_BY}")
+    return "\n\n".join(parts) + "\n"
+
+
+def make_page(results: list[Result], shown: frozenset[str] | None = None) -> Page:
+    """The pages of results that are all of one device; `shown` as Page says."""
+    page = Page(shown)
+    pictures: dict[str, str] = {}
+    for result in results:
+        before = len(page.plots)
+        page.experiments[f"{result.name}.md"] = _experiment(page, result).encode("utf-8")
+        if len(page.plots) > before:
+            pictures[result.name] = list(page.plots)[before]
+    device = results[0].data["device"]
+    parts = [f"# {markdown.text(device['name']) or 'Results'}"]
+    if shared.is_host(results):
+        parts.append(
+            f"{CPU_TIMES} It checks what they compute; nothing here was measured on a GPU, so there is no hardware "
+            "card."
+        )
+    picture = roofline.plot(ceilings.roofline_of(results), device["name"])
+    roofline_part = []
+    if picture is not None:
+        page.plots[roofline.FILE_NAME] = picture
+        roofline_part = ["## Roofline", f"![{roofline.ALTERNATIVE}](plots/{roofline.FILE_NAME})", ceilings.EXPLANATION]
+    made = card.make_card(results)
+    if made is not None:
+        page.card = {
+            CARD_JSON: (json.dumps(made, separators=(",", ":")) + "\n").encode("ascii"),
+            CARD_MARKDOWN: card_page.make_card_page(made, results, roofline_part).encode("utf-8"),
+        }
+        parts.append(
+            f"**[Hardware card]({CARD_MARKDOWN})**: the device's parameters that people look for, on one page "
+            f"(and [as JSON]({CARD_JSON}))."
+        )
+    parts.extend(
+        [
+            "## Experiments",
+            _contents(results),
+            *_others(results[0].path.parent),
+            *roofline_part,
+            *_gallery(results, pictures),
+            "## Device",
+            shared.device_table(results),
+            MADE_BY,
+        ]
+    )
+    page.markdown = "\n\n".join(parts) + "\n"
+    return page

@@ -1,0 +1,243 @@
+"""A sweep's headline over its axis, as SVG. The same rows give the same bytes."""
+
+from __future__ import annotations
+
+import io
+import math
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+from matplotlib import patches, pyplot, ticker
+
+from hipscope.results import formats
+
+from .pairs import Matrix, matrix_of
+from .series import BYTE_UNITS, Mark, Series, curves_of, joined, wants_decades
+from .small_svg import small
+
+FIGURE_INCHES = (7.5, 4.2)
+# Okabe and Ito's colours, which the colour-blind can tell apart.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+MOST_TICKS = 11
+LINE_WIDTH = 1.8
+LONGEST_TITLE = 80
+LONGEST_BAR_LABEL = 48
+CELL_INCHES = 0.62
+# Links that differ by less than this are of one colour's kin.
+LEAST_SPAN = 0.1
+STYLE = {
+    "svg.hashsalt": "hipscope",
+    # Texts as such: they can be searched, and take a tenth of what their outlines do.
+    "svg.fonttype": "none",
+    "font.family": "DejaVu Sans",
+    "font.size": 11,
+    # So that a curve goes through each of its points, and marks them.
+    "path.simplify": False,
+    # Names come from files; a dollar sign in one is no formula.
+    "text.parse_math": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.edgecolor": "#555555",
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.8,
+}
+
+
+def _scale_x(axes: Any, axis: dict[str, Any], positions: list[float]) -> None:
+    in_bytes = axis["unit"] in BYTE_UNITS
+    axes.set_xlabel(formats.heading(axis["name"], "" if in_bytes else axis["unit"], formats.plain))
+    if axis["scale"] == "logarithmic" and min(positions) > 0 and max(positions) > min(positions):
+        axes.set_xscale("log", base=2)
+        octaves = math.log2(max(positions) / min(positions))
+        first, step = math.ceil(math.log2(min(positions))), math.ceil(octaves / MOST_TICKS) or 1
+        exponents = range(first, math.floor(math.log2(max(positions))) + 1, step)
+        axes.xaxis.set_major_locator(ticker.FixedLocator([2.0**exponent for exponent in exponents]))
+        axes.xaxis.set_minor_locator(ticker.NullLocator())
+        axes.xaxis.set_major_formatter(lambda value, _: formats.binary_number(value, "B" if in_bytes else ""))
+    elif in_bytes:
+        axes.xaxis.set_major_formatter(lambda value, _: formats.binary_number(value, "B"))
+
+
+def _scale_y(axes: Any, sweep: dict[str, Any], values: list[float]) -> None:
+    low, high = min(values), max(values)
+    if wants_decades(sweep, values):
+        axes.set_yscale("log")
+        subdivisions = (1, 2, 5) if high / low < 1e3 else (1,)
+        axes.yaxis.set_major_locator(ticker.LogLocator(subs=subdivisions))
+        axes.yaxis.set_minor_locator(ticker.NullLocator())
+        axes.yaxis.set_major_formatter(lambda value, _: formats.tick(value))
+    elif low >= 0:
+        axes.set_ylim(0, high * 1.08 if high > 0 else 1)
+
+
+def _draw_curves(axes: Any, sweep: dict[str, Any], series: list[Series], y_label: str) -> None:
+    rows = sweep["rows"]
+    drawn_x: list[float] = []
+    drawn_y: list[float] = []
+    for number, one in enumerate(series):
+        points = sorted((float(rows[index]["x"]), y) for index, y in one.points.items())
+        xs, ys = [x for x, _ in points], [y for _, y in points]
+        style = {"color": COLOURS[number % len(COLOURS)], "zorder": 3 - 0.1 * number}
+        curve = joined([(float(rows[index]["x"]), y) for index, y in one.points.items()])
+        marker_size = 5 if len(xs) <= 60 else 2.5
+        axes.plot(
+            xs,
+            ys,
+            linestyle="-" if curve == points else "",
+            marker=MARKERS[number % len(MARKERS)],
+            markersize=marker_size,
+            linewidth=LINE_WIDTH,
+            label=one.name,
+            **style,
+        )
+        if curve and curve != points:
+            axes.plot(*zip(*curve), linewidth=LINE_WIDTH, **style)
+            for index, y in one.points.items():
+                if (rows[index]["x"], y) not in curve:
+                    axes.annotate(
+                        formats.short(rows[index]["label"]),
+                        (rows[index]["x"], y),
+                        (-6, 0),
+                        textcoords="offset points",
+                        ha="right",
+                        va="center",
+                        fontsize=9,
+                    )
+        drawn_x += xs
+        drawn_y += ys
+    _scale_x(axes, sweep["axis"], drawn_x)
+    _scale_y(axes, sweep, drawn_y)
+    axes.set_ylabel(y_label)
+    axes.grid(True)
+
+
+def _draw_marks(axes: Any, marks: list[Mark]) -> None:
+    for mark in marks:
+        line = axes.axvline(mark.x, color="#777777", linewidth=1, linestyle="--", zorder=1)
+        line.set_gid(f"inferred-{mark.x:.0f}")
+        axes.annotate(
+            formats.short(mark.name),
+            (mark.x, 0),
+            (3, 4),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            rotation=90,
+            ha="left",
+            va="bottom",
+            fontsize=9,
+            color="#555555",
+        )
+
+
+def _rows_with_bars(series: list[Series]) -> list[int]:
+    """The rows that some series has a point of, in order."""
+    return sorted({index for one in series for index in one.points})
+
+
+def _draw_bars(axes: Any, sweep: dict[str, Any], series: list[Series], x_label: str) -> None:
+    """One bar per row, the first row on top, so that long names can be read."""
+    place_of = {index: place for place, index in enumerate(_rows_with_bars(series))}
+    labels = [formats.short(sweep["rows"][index]["label"], LONGEST_BAR_LABEL) for index in place_of]
+    height = 0.8 / len(series)
+    for number, one in enumerate(series):
+        places = [place_of[index] + number * height for index in one.points]
+        bars = axes.barh(
+            places, list(one.points.values()), height, label=one.name, color=COLOURS[number % len(COLOURS)]
+        )
+        texts = [formats.number(value) for value in one.points.values()]
+        axes.bar_label(bars, texts, padding=3, fontsize=9)
+    if wants_decades(sweep, [value for one in series for value in one.points.values()]):
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(lambda value, _: formats.tick(value))
+    middle = height * (len(series) - 1) / 2
+    axes.set_yticks([place + middle for place in place_of.values()], labels)
+    axes.invert_yaxis()
+    axes.margins(x=0.12)
+    axes.set_xlabel(x_label)
+    axes.grid(True, axis="x")
+
+
+def _draw_matrix(axes: Any, matrix: Matrix) -> None:
+    """A field for each pair, with its number: coloured by the links alone, beside which a device's own memory
+    is of another kind."""
+    devices = matrix.devices
+    low, high = min(matrix.links), max(matrix.links)
+    span = max(high - low, LEAST_SPAN * abs(high))
+    colours = matplotlib.colormaps["cividis"]
+    for (start, end), value in matrix.values.items():
+        share = (value - (high - span)) / span
+        column, line = devices.index(end), devices.index(start)
+        colour = colours(share) if start != end else "#eeeeee"
+        axes.add_patch(patches.Rectangle((column, line), 1, 1, facecolor=colour, edgecolor="white"))
+        axes.text(
+            column + 0.5,
+            line + 0.5,
+            formats.number(value),
+            ha="center",
+            va="center",
+            fontsize=9,
+            color="white" if start != end and share < 0.5 else "black",
+        )
+    places = [place + 0.5 for place in range(len(devices))]
+    axes.set(xlim=(0, len(devices)), ylim=(len(devices), 0), aspect="equal", xlabel="to device", ylabel="from device")
+    axes.set_xticks(places, [str(device) for device in devices])
+    axes.set_yticks(places, [str(device) for device in devices])
+    axes.tick_params(length=0)
+    for side in axes.spines.values():
+        side.set_visible(False)
+
+
+def _plot_matrix(sweep: dict[str, Any], matrix: Matrix) -> bytes:
+    side = 1.6 + CELL_INCHES * len(matrix.devices)
+    with matplotlib.rc_context(STYLE):
+        figure, axes = pyplot.subplots(figsize=(max(side, FIGURE_INCHES[0] / 2), side), layout="constrained")
+        _draw_matrix(axes, matrix)
+        heading = formats.heading(sweep["headline"], matrix.unit, formats.plain)
+        axes.set_title(formats.short(heading, LONGEST_TITLE), fontsize=12, loc="left")
+        return to_svg(figure)
+
+
+def to_svg(figure: Any) -> bytes:
+    """The figure, which is closed, as SVG; within STYLE the same figure gives the same bytes."""
+    stream = io.BytesIO()
+    figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": "hipscope"})
+    pyplot.close(figure)
+    return small(stream.getvalue().decode("utf-8")).encode("utf-8")
+
+
+def plot_sweep(sweep: dict[str, Any], device: str, marks: list[Mark]) -> bytes | None:
+    """The plot as SVG, or None when there is no curve: fewer than two points, or mixed units.
+
+    Of `marks` a curve shows those within its range. Of pairs of devices it is a heat map.
+    """
+    matrix = matrix_of(sweep)
+    if matrix is not None:
+        return _plot_matrix(sweep, matrix)
+    found = curves_of(sweep)
+    if found is None:
+        return None
+    unit, bars = found.unit, found.is_bars
+    others = found.published + ([] if bars else found.companions)
+    series = [Series(formats.short(device), found.points), *others]
+    if unit == "s":
+        scale, unit = formats.time_unit([y for one in series for y in one.points.values()])
+        series = [Series(one.name, {i: y / scale for i, y in one.points.items()}) for one in series]
+    label = formats.heading(sweep["headline"], unit, formats.plain)
+    size = FIGURE_INCHES
+    if bars:
+        size = (FIGURE_INCHES[0], 1.4 + 0.36 * len(_rows_with_bars(series)) * max(1, 0.7 * len(series)))
+    with matplotlib.rc_context(STYLE):
+        figure, axes = pyplot.subplots(figsize=size, layout="constrained")
+        (_draw_bars if bars else _draw_curves)(axes, sweep, series, label)
+        if not bars:
+            xs = [sweep["rows"][index]["x"] for index in found.points]
+            _draw_marks(axes, [mark for mark in marks if min(xs) <= mark.x <= max(xs)])
+        axes.set_title(formats.short(sweep["title"] or sweep["name"], LONGEST_TITLE), fontsize=12, loc="left")
+        if len(series) > 1:
+            axes.legend(frameon=True, framealpha=0.9, edgecolor="none", fontsize=10)
+        return to_svg(figure)

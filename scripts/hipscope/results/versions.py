@@ -1,0 +1,92 @@
+"""The versions of result files, all read as one: the rest of the scripts knows the members of version 1.
+
+Version 2 leaves out what is the default, names a sweep's units and checks once and has times in
+nanoseconds; version 3 tells besides which device it was and what its sensors said, where that is told.
+results/schema-1.json, schema-2.json and schema.json describe them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Json = dict[str, Any]
+
+NANOSECONDS_PER_SECOND = 1e9
+
+
+class Inconsistent(ValueError):
+    """What a schema cannot say, and is wrong."""
+
+
+def _measurement(name: str, written: Json) -> Json:
+    """A measurement with all its members, in seconds."""
+    samples = written["samples"]
+    clocks = written.get("shader_mhz")
+    clocks = clocks if isinstance(clocks, list) else [clocks] * len(samples)
+    throttled = written.get("throttled", [])
+    if len(clocks) != len(samples) or any(index >= len(samples) for index in throttled):
+        raise Inconsistent(f"{name!r} has clocks of other samples than it has")
+    return {
+        "name": name,
+        "method": written.get("method", "device events"),
+        "unit": "s",
+        "batch": written.get("batch", 1),
+        "stop": written.get("stop", "quiet"),
+        "median": written["median"] / NANOSECONDS_PER_SECOND,
+        "relative_spread": written["relative_spread"],
+        "samples": [sample / NANOSECONDS_PER_SECOND for sample in samples],
+        "shader_mhz": clocks,
+        "throttled": throttled,
+    }
+
+
+def _value(name: str, written: Any, units: dict[str, str]) -> Json:
+    """A value with its unit."""
+    if isinstance(written, list):
+        value, unit = written
+    elif name in units:
+        value, unit = written, units[name]
+    else:
+        raise Inconsistent(f"{name!r} has no unit")
+    return {"name": name, "value": value, "unit": unit}
+
+
+def _check(written: list[int], names: list[str]) -> Json:
+    """A check with what it looked at."""
+    place, checked, wrong = written
+    if place >= len(names):
+        raise Inconsistent(f"check {place} has no name")
+    return {"what": names[place], "checked": checked, "wrong": wrong}
+
+
+def _row(row: Json, sweep: Json) -> Json:
+    values = row.get("values", {})
+    if isinstance(values, list):
+        if len(values) != len(sweep["units"]):
+            raise Inconsistent(f"row {row['label']!r} has not as many values as the sweep has units")
+        values = dict(zip(sweep["units"], values))
+    return {
+        "label": row["label"],
+        "x": row["x"],
+        "measurements": [_measurement(name, one) for name, one in row.get("measurements", {}).items()],
+        "values": [_value(name, one, sweep["units"]) for name, one in values.items()],
+        "checks": [_check(one, sweep["checks"]) for one in row.get("checks", [])],
+        "published": row.get("published", []),
+    }
+
+
+def expanded(data: Json) -> Json:
+    """A valid result of any version with the members of version 1, and those that later ones added.
+
+    Raises Inconsistent.
+    """
+    if data["schema_version"] == 1:
+        return data
+    sweeps = [
+        {
+            **{key: item for key, item in sweep.items() if key not in ("units", "checks")},
+            "rows": [_row(row, sweep) for row in sweep["rows"]],
+        }
+        for sweep in data["sweeps"]
+    ]
+    return {**data, "sweeps": sweeps}

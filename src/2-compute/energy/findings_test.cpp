@@ -1,0 +1,176 @@
+// What energy concludes from made rows.
+#include "findings.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "made_results.h"
+
+namespace hipscope {
+namespace {
+
+using energy::Data;
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+const energy::Things fmas = {"FP32 vector FMA", "FP64 vector FMA"};
+const energy::Things matrix = {"FP16 matrix FMA"};
+const energy::Things bytes = {"LDS", "L2"};
+
+const energy::Things peers = {"peer link, memory to memory"};
+
+void conclude(MadeResults& made) { energy::conclude(made.results(), fmas, matrix, bytes, peers); }
+
+// One thing's row: what it takes over the idle board and over one that spins, with errors.
+void add_row(MadeResults& made, const std::string& sweep, double x, double energy, double error,
+             double added, double added_error) {
+  const auto add = [&](const std::string& value, double y) {
+    made.curve(sweep, value, std::vector<CurvePoint>{{.x = x, .y = y}});
+  };
+  add("energy", energy);
+  add("error", error);
+  add("added energy", added);
+  add("added error", added_error);
+}
+
+TEST(EnergyTest, RandomBitsAreTheEnergyAndTheOthersItsEvidence) {
+  MadeResults made("energy");
+  add_row(made, "fma", energy::row_of(1, Data::zeros), 10, 0.2, 6, 0.2);
+  add_row(made, "fma", energy::row_of(1, Data::integers), 14, 0.2, 10, 0.2);
+  add_row(made, "fma", energy::row_of(1, Data::random), 20, 0.5, 16, 0.4);
+  conclude(made);
+  const Inference found = made.inference("energy per FP64 vector FMA");
+  EXPECT_EQ(found.value, 20);
+  EXPECT_EQ(found.unit, "pJ");
+  ASSERT_TRUE(found.interval.has_value());
+  EXPECT_DOUBLE_EQ(found.interval->low, 19);
+  EXPECT_DOUBLE_EQ(found.interval->high, 21);
+  ASSERT_EQ(found.evidence.size(), 3U);
+  EXPECT_EQ(found.evidence[0], "zeros: 10 +- 0.2 pJ; over a board that spins: 6 +- 0.2 pJ");
+  EXPECT_EQ(found.statement, "with random bits, net of the idle board");
+  EXPECT_TRUE(made.inference("energy per FP32 vector FMA").name.empty());
+}
+
+TEST(EnergyTest, WhatIsLessThanTheNoiseIsNotResolved) {
+  MadeResults made("energy");
+  add_row(made, "bytes", energy::row_of(0, Data::random), unknown, 0.3, unknown, 0.3);
+  conclude(made);
+  const Inference found = made.inference("energy per byte from LDS");
+  EXPECT_FALSE(found.name.empty());
+  EXPECT_FALSE(found.value.has_value());
+  EXPECT_EQ(found.statement.find("not resolved"), 0U);
+  ASSERT_EQ(found.evidence.size(), 1U);
+  EXPECT_NE(found.evidence[0].find("under 0.6 pJ"), std::string::npos);
+}
+
+TEST(EnergyTest, PowerWithoutWorkHasAnInterval) {
+  MadeResults made("energy");
+  made.curve("power", "power",
+             std::vector<CurvePoint>{{.x = energy::idle_row, .y = 75},
+                                     {.x = energy::spinning_row, .y = 140}});
+  made.curve("power", "power error",
+             std::vector<CurvePoint>{{.x = energy::idle_row, .y = 2},
+                                     {.x = energy::spinning_row, .y = 1}});
+  conclude(made);
+  EXPECT_EQ(made.inference("idle power").value, 75);
+  EXPECT_EQ(made.inference("idle power").interval->high, 79);
+  EXPECT_EQ(made.inference("launch power").value, 140);
+  EXPECT_TRUE(made.inference("energy per launch").name.empty());
+}
+
+TEST(EnergyTest, ALaunchHasAnEnergyOrIsNotResolved) {
+  for (const double joules : {40.0, unknown}) {
+    MadeResults made("energy");
+    made.curve("power", "energy",
+               std::vector<CurvePoint>{{.x = energy::launching_row, .y = joules}});
+    made.curve("power", "error", std::vector<CurvePoint>{{.x = energy::launching_row, .y = 3}});
+    conclude(made);
+    EXPECT_EQ(made.inference("energy per launch").value.has_value(), !std::isnan(joules));
+    EXPECT_FALSE(made.inference("energy per launch").name.empty());
+  }
+}
+
+// What an FMA with operands from other registers takes more, with its error.
+void add_difference(MadeResults& made, energy::Operands over, double x, double joules,
+                    double error) {
+  const std::string name = energy::difference_name(over);
+  made.curve("registers", name, std::vector<CurvePoint>{{.x = x, .y = joules}});
+  made.curve("registers", name + " error", std::vector<CurvePoint>{{.x = x, .y = error}});
+}
+
+DeviceDescription device_with(const std::string& architecture) {
+  DeviceDescription device = fake::describe();
+  device.architecture = architecture;
+  return device;
+}
+
+using energy::Operands;
+
+TEST(EnergyTest, ARegistersByteIsWhatOperandsTakeMoreThanFromNearBy) {
+  const double x = energy::row_of(Operands::two_others, Data::random);
+  for (const auto& [architecture, expected] : {std::pair{"sm_90", 0.2}, std::pair{"gfx90a", 0.3}}) {
+    MadeResults made("energy", device_with(architecture));
+    add_difference(made, Operands::one_other, x, 0.8, 0.08);
+    add_difference(made, Operands::shared, x, 2.4, 0.08);
+    for (const Operands over : {Operands::one_other, Operands::shared}) {
+      add_difference(made, over, energy::row_of(Operands::two_others, Data::zeros), 0.4, 0.08);
+      add_difference(made, over, energy::row_of(energy::other_bits_row, Data::random), 3.2, 0.08);
+    }
+    conclude(made);
+    const Inference found = made.inference("energy per byte from registers");
+    ASSERT_TRUE(found.value.has_value()) << architecture;
+    EXPECT_NEAR(*found.value, expected, 1e-9);
+    const bool is_nvidia = device_with(architecture).architecture == "sm_90";
+    const double error = 0.08 / (is_nvidia ? 4 : 8);
+    EXPECT_NEAR(found.interval->high - found.interval->low, 4 * error, 1e-9);
+    ASSERT_EQ(found.evidence.size(), 3U);
+    EXPECT_EQ(found.evidence[1], is_nvidia ? "zeros: 0.1 +- 0.02 pJ" : "zeros: 0.05 +- 0.01 pJ");
+  }
+}
+
+TEST(EnergyTest, ARegistersByteMayBeLostInTheNoise) {
+  MadeResults made("energy", device_with("sm_90"));
+  const double x = energy::row_of(Operands::two_others, Data::random);
+  add_difference(made, Operands::one_other, x, 0.1, 0.3);
+  conclude(made);
+  const Inference found = made.inference("energy per byte from registers");
+  EXPECT_FALSE(found.name.empty());
+  EXPECT_FALSE(found.value.has_value());
+  EXPECT_NE(found.statement.find("under 0.15 pJ"), std::string::npos) << found.statement;
+}
+
+TEST(EnergyTest, ALinksByteIsCountedFromBothIdleBoards) {
+  MadeResults made("energy");
+  const auto add = [&](Data data, double joules, double error) {
+    const double x = energy::row_of(0, data);
+    made.curve("peer", "energy", std::vector<CurvePoint>{{.x = x, .y = joules}});
+    made.curve("peer", "error", std::vector<CurvePoint>{{.x = x, .y = error}});
+  };
+  add(Data::zeros, 150, 10);
+  add(Data::random, 240, 20);
+  conclude(made);
+  const Inference found = made.inference("energy per byte, peer link, memory to memory");
+  EXPECT_EQ(found.value, 240);
+  EXPECT_EQ(found.interval->low, 200);
+  EXPECT_EQ(found.statement, "with random bits, net of both idle boards");
+  EXPECT_EQ(found.evidence,
+            (std::vector<std::string>{"zeros: 150 +- 10 pJ", "random bits: 240 +- 20 pJ"}));
+}
+
+TEST(EnergyTest, TheSumsDeviationIsRelativeToWhatWasMeasured) {
+  EXPECT_DOUBLE_EQ(energy::deviation_of(330, 300), 0.1);
+  EXPECT_DOUBLE_EQ(energy::deviation_of(150, 300), -0.5);
+}
+
+TEST(EnergyTest, NothingIsConcludedFromNothing) {
+  MadeResults made("energy");
+  conclude(made);
+  EXPECT_TRUE(made.inferences().empty());
+}
+
+}  // namespace
+}  // namespace hipscope

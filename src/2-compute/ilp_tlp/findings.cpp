@@ -1,0 +1,123 @@
+#include "findings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hipscope/format.h"
+#include "hipscope/inference.h"
+
+namespace ilp_tlp {
+
+using hipscope::number;
+
+namespace {
+
+std::string fit_text(const std::string& what, const hipscope::IssueFit& fit,
+                     const std::string& per) {
+  const std::string text = what + ": latency " + number(fit.latency, 4) + " cycles, ";
+  return fit.interval
+             ? text + "then one instruction per " + number(*fit.interval, 4) + " cycles " + per
+             : text + "which nothing else limits";
+}
+
+// The latency, which both sweeps must tell alike.
+void infer_latency(hipscope::Results& results, const std::string& name, const std::string& title) {
+  const auto chains = hipscope::fit_issue(results.curve(sweep_name(name, "chains"), "round"));
+  const auto waves = hipscope::fit_issue(results.curve(sweep_name(name, "waves"), "round"));
+  if (results.curve(sweep_name(name, "chains"), "round").empty() ||
+      results.curve(sweep_name(name, "waves"), "round").empty()) {
+    return;
+  }
+  hipscope::Inference inference{
+      .name = title + " latency",
+      .unit = "cycles",
+      .statement = "max(latency, n x interval) does not describe the curves"};
+  if (chains && waves) {
+    const double mean = (chains->latency + waves->latency) / 2;
+    const double disagreement = std::abs(chains->latency - waves->latency) / mean;
+    const double misfit =
+        std::max(chains->largest_relative_residual, waves->largest_relative_residual);
+    inference.evidence = {fit_text("one wave, 1 ... 8 chains", *chains, "in one wave"),
+                          fit_text("one chain, 1 ... all waves", *waves, "on one CU"),
+                          "the two latencies are " + number(100 * disagreement, 2) +
+                              " % apart; the model is at most " + number(100 * misfit, 2) +
+                              " % off"};
+    constexpr double largest_disagreement = 0.05;
+    if (disagreement <= largest_disagreement) {
+      inference.value = mean;
+      inference.confidence = std::max(0.0, 1 - disagreement - misfit);
+      inference.statement = "chains in one wave and waves of one chain tell the same latency";
+    } else {
+      inference.statement = "chains in one wave and waves of one chain tell different latencies";
+    }
+  }
+  results.infer(inference);
+}
+
+// The highest rate of one CU, and how many instructions in flight it takes.
+void infer_rate(hipscope::Results& results, const std::string& name, const std::string& title) {
+  const auto grid = results.curve(sweep_name(name, "grid"), "rate");
+  if (grid.empty()) {
+    return;
+  }
+  const auto best = std::max_element(grid.begin(), grid.end(),
+                                     [](const auto& a, const auto& b) { return a.y < b.y; });
+  constexpr double nearly_full = 0.95;
+  double fewest = best->x;
+  for (const auto& point : grid) {
+    if (point.y >= nearly_full * best->y) {
+      fewest = std::min(fewest, point.x);
+    }
+  }
+  results.infer(
+      {.name = title + " rate",
+       .value = best->y,
+       .unit = "instructions/cycle/CU",
+       .confidence = 1 - std::min(1.0, best->relative_spread),
+       .statement = "the most that any number of waves and chains reach; at the best split " +
+                    number(fewest, 4) + " instructions in flight (waves x chains) reach 95 % of it",
+       .evidence = {number(best->y * results.device().wave_size, 4) +
+                    " lanes per cycle and CU with " + number(best->x, 4) + " in flight"}});
+}
+
+// What the whole GPU reaches, from row `x` of sweep peak.
+void infer_peak(hipscope::Results& results, const std::string& title, double x) {
+  const auto row_of = [&](const std::string& value) {
+    const auto curve = results.curve("peak", value);
+    const auto row =
+        std::find_if(curve.begin(), curve.end(), [=](const auto& point) { return point.x == x; });
+    return row == curve.end() ? std::nullopt : std::optional(*row);
+  };
+  const auto peak = row_of("peak");
+  const auto rate = row_of("operation rate");
+  const auto share = row_of("share of documented");
+  if (!peak || !rate) {
+    return;
+  }
+  std::vector<std::string> evidence = {number(rate->y, 4) + " operations per cycle and CU"};
+  if (share) {
+    evidence.push_back(number(share->y, 4) + " % of what the vendor documents");
+  }
+  results.infer({.name = title + " peak",
+                 .value = peak->y,
+                 .unit = "TFLOP/s or TOP/s",
+                 .confidence = 1 - std::min(1.0, peak->relative_spread),
+                 .statement = "with every CU full of waves of 4 chains",
+                 .evidence = evidence});
+}
+
+}  // namespace
+
+void conclude(hipscope::Results& results, const std::vector<OperationName>& operations) {
+  double peak_row = 0;
+  for (const OperationName& operation : operations) {
+    infer_latency(results, operation.name, operation.title);
+    infer_rate(results, operation.name, operation.title);
+    infer_peak(results, operation.title, ++peak_row);
+  }
+}
+
+}  // namespace ilp_tlp

@@ -1,0 +1,266 @@
+// The operations whose latency and rate ilp_tlp measures, what the host makes of them, and what the
+// vendors document.
+#pragma once
+
+#include <hip/hip_fp16.h>
+#include <hip/hip_runtime.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace ilp_tlp {
+
+// How many values threads and chains start from: a prime.
+constexpr unsigned start_values = 31;
+
+// What comes as an argument. As literals the factors would make the instruction longer on RDNA, and
+// with a multiplier that the compiler knows it might do better than multiply.
+struct Operands {
+  float factor;
+  float one;
+  float half_factor;
+  unsigned multiplier;
+  unsigned addend;
+};
+
+// Each operation is one step of a chain that stays bounded and never reaches zero, and that the
+// host can repeat to the last bit. The FMAs are x -> 1 - factor * x, which jumps about 1/2 and
+// nears it slowly.
+struct FloatFma {
+  using Value = float;
+  using Bits = std::uint32_t;
+  static constexpr const char* name = "fp32-fma";
+  static constexpr const char* title = "FP32 FMA";
+  static constexpr unsigned per_lane = 1;  // operations of a lane in one step
+  static constexpr unsigned flops = 2;     // arithmetic operations, of which an FMA is two
+  static Value start(unsigned i) { return static_cast<float>(i + 1) * 0x1p-6F; }
+  __host__ __device__ static Value step(Value x, Operands operands) {
+    return fmaf(x, -operands.factor, 1.0F);
+  }
+};
+
+// The same with all three operands in registers of each lane, as in a matrix product.
+struct FloatFmaOfRegisters : FloatFma {
+  __host__ __device__ static Value step(Value x, Operands operands) {
+    return fmaf(x, -operands.factor, operands.one);
+  }
+};
+
+struct FloatAdd : FloatFma {
+  static constexpr const char* name = "fp32-add";
+  static constexpr const char* title = "FP32 ADD";
+  static constexpr unsigned flops = 1;
+  __host__ __device__ static Value step(Value x, Operands /*given*/) { return x + 0x1.8p-10F; }
+};
+
+struct FloatMul : FloatFma {
+  static constexpr const char* name = "fp32-mul";
+  static constexpr const char* title = "FP32 MUL";
+  static constexpr unsigned flops = 1;
+  __host__ __device__ static Value step(Value x, Operands /*given*/) {
+    return x * (1.0F + 0x1p-20F);
+  }
+};
+
+struct DoubleFma {
+  using Value = double;
+  using Bits = std::uint64_t;
+  static constexpr const char* name = "fp64-fma";
+  static constexpr const char* title = "FP64 FMA";
+  static constexpr unsigned per_lane = 1;
+  static constexpr unsigned flops = 2;
+  static Value start(unsigned i) { return (i + 1) * 0x1p-6; }
+  __host__ __device__ static Value step(Value x, Operands /*given*/) {
+    return fma(x, -(1.0 - 0x1p-20), 1.0);
+  }
+};
+
+// Two FMAs of 11-bit halves. Such a chain remembers its start and its length for 700 to 1000 steps
+// and then goes on between two values.
+struct PackedHalfFma {
+  using Value = __half2;
+  using Bits = std::uint32_t;
+  static constexpr const char* name = "fp16-packed-fma";
+  static constexpr const char* title = "FP16 packed FMA";
+  static constexpr unsigned per_lane = 2;
+  static constexpr unsigned flops = 4;
+  static Value start(unsigned i) {
+    const auto one = [](unsigned n) { return static_cast<float>(64 + n % start_values) * 0x1p-9F; };
+    return __floats2half2_rn(one(i), one(i + 7));
+  }
+  __device__ static Value step(Value x, Operands operands) {
+    return __hfma2(x, __float2half2_rn(-operands.half_factor), __float2half2_rn(1.0F));
+  }
+  // From these starts every exact sum fits into a float, so that it is rounded once.
+  static Value reference(Value x, Operands operands) {
+    return __floats2half2_rn(std::fma(__low2float(x), -operands.half_factor, 1.0F),
+                             std::fma(__high2float(x), -operands.half_factor, 1.0F));
+  }
+};
+
+// A generator of pseudo-random numbers.
+struct IntegerMad {
+  using Value = std::uint32_t;
+  using Bits = std::uint32_t;
+  static constexpr const char* name = "int32-mad";
+  static constexpr const char* title = "INT32 MAD";
+  static constexpr unsigned per_lane = 1;
+  static constexpr unsigned flops = 2;
+  static Value start(unsigned i) { return i * 2654435761U + 1; }
+  __host__ __device__ static Value step(Value x, Operands operands) {
+    return x * operands.multiplier + operands.addend;
+  }
+};
+
+// Two FP32 FMAs, which are one instruction where there are packed ones (from gfx90a on).
+struct FloatPairFma {
+  struct Value {
+    float first, second;
+  };
+  using Bits = std::uint64_t;
+  static constexpr unsigned per_lane = 2;
+  static constexpr unsigned flops = 4;
+  static Value start(unsigned i) { return {FloatFma::start(i), FloatFma::start(i + 7)}; }
+  __host__ __device__ static Value step(Value x, Operands operands) {
+    return {fmaf(x.first, -operands.factor, 1.0F), fmaf(x.second, -operands.factor, 1.0F)};
+  }
+};
+
+constexpr Operands operands = {.factor = 1.0F - 0x1p-20F,
+                               .one = 1.0F,
+                               .half_factor = 1.0F - 0x1p-10F,
+                               .multiplier = 1664525U,
+                               .addend = 1013904223U};
+
+template <typename To, typename From>
+__host__ __device__ To same_bits(const From& from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  memcpy(static_cast<void*>(&to), static_cast<const void*>(&from), sizeof(to));
+  return to;
+}
+
+// The ends of the chains from all start values after N steps, as the device must give them.
+template <typename Operation>
+class Reference {
+ public:
+  using Value = typename Operation::Value;
+  using Bits = typename Operation::Bits;
+
+  Reference() {
+    std::vector<Bits> starts(start_values);
+    for (unsigned i = 0; i < start_values; ++i) {
+      starts[i] = same_bits<Bits>(Operation::start(i));
+    }
+    ends_.emplace(0, std::move(starts));
+  }
+
+  const std::vector<Bits>& after(std::uint64_t steps) {
+    const auto known = --ends_.upper_bound(steps);
+    std::vector<Bits> ends = known->second;
+    for (Bits& bits : ends) {
+      auto x = same_bits<Value>(bits);
+      for (std::uint64_t step = known->first; step < steps; ++step) {
+        if constexpr (std::is_same_v<Operation, PackedHalfFma>) {
+          x = Operation::reference(x, operands);
+        } else {
+          x = Operation::step(x, operands);
+        }
+      }
+      bits = same_bits<Bits>(x);
+    }
+    return ends_.insert_or_assign(steps, std::move(ends)).first->second;
+  }
+
+ private:
+  std::map<std::uint64_t, std::vector<Bits>> ends_;
+};
+
+// Operations per cycle and CU that the vendors document (CUDA C++ programming guide, throughput of
+// native arithmetic instructions; AMD's white papers on Vega, CDNA and RDNA 2). 0: none found.
+struct DocumentedRate {
+  const char* architecture;
+  double fp32;
+  double fp32_pairs;
+  double fp64;
+  double fp16;
+  double int32;
+};
+constexpr std::array<DocumentedRate, 6> documented_rates = {{{"sm_90", 128, 128, 64, 256, 64},
+                                                             {"gfx900", 64, 64, 4, 128, 0},
+                                                             {"gfx906", 64, 64, 32, 128, 0},
+                                                             {"gfx908", 64, 64, 32, 128, 0},
+                                                             {"gfx90a", 64, 128, 64, 128, 0},
+                                                             {"gfx1030", 64, 64, 4, 128, 0}}};
+
+template <typename Operation>
+double documented_rate(const std::string& architecture) {
+  const std::string family = architecture.substr(0, architecture.find(':'));
+  for (const DocumentedRate& rates : documented_rates) {
+    if (family == rates.architecture) {
+      return std::is_same_v<Operation, DoubleFma>       ? rates.fp64
+             : std::is_same_v<Operation, PackedHalfFma> ? rates.fp16
+             : std::is_same_v<Operation, IntegerMad>    ? rates.int32
+             : std::is_same_v<Operation, FloatPairFma>  ? rates.fp32_pairs
+                                                        : rates.fp32;
+    }
+  }
+  return 0;
+}
+
+// Gives the operands of FloatFmaOfRegisters to each lane: adding 0 * x, which no compiler may leave
+// out, changes no value and makes it one of the lane's own.
+template <typename Operation>
+__device__ void load_operands([[maybe_unused]] Operands& given,
+                              [[maybe_unused]] typename Operation::Value x) {
+  if constexpr (std::is_same_v<Operation, FloatFmaOfRegisters>) {
+    given.factor = fmaf(x, 0.0F, given.factor);
+    given.one = fmaf(x, 0.0F, given.one);
+  }
+}
+
+// One step. clang would put two into one: the FP32 steps of two chains in a packed instruction
+// (v_pk_fma_f32). An empty assembly statement, which for all that clang knows changes its operand,
+// keeps them apart.
+template <typename Operation>
+__device__ typename Operation::Value separate_step(typename Operation::Value x, Operands given) {
+  x = Operation::step(x, given);
+#if defined(__HIP_DEVICE_COMPILE__)
+  if constexpr (std::is_arithmetic_v<typename Operation::Value>) {
+    asm("" : "+v"(x));
+  }
+#endif
+  return x;
+}
+
+// Makes the integers of the next step others than those of the last, for all that clang knows. Of
+// 1024 multiplications by the same value clang 22 compares each with all before it, in search of
+// one that could be saved: three quarters of the time that this file took to compile. It costs up
+// to four scalar moves in a loop of 2048 instructions.
+template <typename Operation>
+__device__ void renew_operands([[maybe_unused]] Operands& given) {
+#if defined(__HIP_DEVICE_COMPILE__) && __clang_major__ >= 22
+  if constexpr (std::is_integral_v<typename Operation::Value>) {
+    asm("" : "+s"(given.multiplier), "+s"(given.addend));
+  }
+#endif
+}
+
+// The value, once it is there. Left to itself clang 22 puts the wait for it into the loop that is
+// timed.
+template <typename Bits>
+__device__ Bits loaded(Bits value) {
+#if defined(__HIP_DEVICE_COMPILE__)
+  asm volatile("" : "+v"(value));
+#endif
+  return value;
+}
+
+}  // namespace ilp_tlp

@@ -1,0 +1,270 @@
+#include "findings.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hipscope/format.h"
+#include "hipscope/inference.h"
+#include "hipscope/statistics.h"
+
+namespace memory_bandwidth {
+
+using hipscope::Inference;
+using hipscope::number;
+
+namespace {
+
+using Curve = std::vector<hipscope::CurvePoint>;
+
+void infer_memory(hipscope::Results& results) {
+  const double most = peak(results.device());
+  for (const auto& point : results.curve("stream", "bandwidth")) {
+    const auto function = static_cast<Function>(point.x);
+    if (function == Function::scale || function == Function::add || function == Function::dot) {
+      continue;  // they show nothing new
+    }
+    Inference inference{.name = std::string("memory ") + name_of(function) + " bandwidth",
+                        .value = point.y,
+                        .unit = gigabytes,
+                        .confidence = 1 - std::min(1.0, point.relative_spread),
+                        .statement = "sustained over arrays well beyond the caches"};
+    if (!std::isnan(most)) {
+      inference.evidence = {number(100 * point.y / most) + " % of " + number(most, 4) +
+                            " GB/s, by the driver's memory clock and bus width"};
+    }
+    results.infer(inference);
+  }
+}
+
+constexpr const char* l2_read = "cache level 2 read bandwidth";
+
+// How a cache's rate falls over the footprint.
+struct Fall {
+  double last_x = 0;  // the last footprint before it
+  double best = 0;    // the second highest rate of the three octaves before it
+  double best_x = 0;
+  double lowest = 0;  // there
+  double confidence = 0;
+};
+
+// The best that the cache gives is the second highest rate, since one may be high by chance.
+Fall fall_after(const Curve& curve, double last_x) {
+  constexpr double octaves_before = 8;  // as a ratio
+  std::vector<hipscope::CurvePoint> level;
+  for (const auto& point : curve) {
+    if (point.x <= last_x && octaves_before * point.x >= last_x) {
+      level.push_back(point);
+    }
+  }
+  std::sort(level.begin(), level.end(), [](auto& a, auto& b) { return a.y > b.y; });
+  const auto count = static_cast<double>(level.size());
+  return {.last_x = last_x,
+          .best = level[1].y,
+          .best_x = level[1].x,
+          .lowest = level.back().y,
+          .confidence = level.back().y / level[1].y * count / (count + 1)};
+}
+
+// How much neighbours differ, in the middle of all: a curve that changes everywhere falls nowhere.
+double usual_change(const Curve& curve) {
+  std::vector<double> changes;
+  for (std::size_t i = 1; i < curve.size(); ++i) {
+    changes.push_back(std::abs(std::log(curve[i].y / curve[i - 1].y)));
+  }
+  return hipscope::summarize(changes).median;
+}
+
+// The last clear fall of a curve that begins at `first` or beyond, up to `last`.
+std::optional<Fall> last_fall(const Curve& curve, double first, double last) {
+  // Times as long for the same bytes, within an octave; a smaller one shows after a flatter part.
+  constexpr std::array falls = {2.0, 1.6, 1.3, 1.2};
+  Curve times = curve;
+  for (std::size_t i = 0; i < curve.size(); ++i) {
+    // The middle one of three: a single slow launch is no fall.
+    const std::size_t middle =
+        std::clamp<std::size_t>(i, 1, std::max<std::size_t>(2, curve.size()) - 2);
+    const auto [low, high] = std::minmax(curve[middle - 1].y, curve[middle + 1].y);
+    times[i].y = 1 / std::clamp(curve[middle].y, low, high);
+  }
+  constexpr double clearly = 7;
+  const double change = clearly * usual_change(curve);
+  for (const double smallest : falls) {
+    if (std::log(smallest) < change) {
+      break;
+    }
+    const auto rises = hipscope::find_clear_rises(times, smallest);
+    const auto rise = std::find_if(rises.rbegin(), rises.rend(), [&](const auto& each) {
+      return each.last_flat_x >= first && each.last_flat_x <= last;
+    });
+    if (rise != rises.rend()) {
+      Fall found = fall_after(curve, rise->last_flat_x);
+      found.confidence *= 1 - std::min(1.0, change);  // the best of many is too high by noise
+      return found;
+    }
+  }
+  return std::nullopt;
+}
+
+// The best rate before the last fall from `first` on, which shows in sweep `sweep`.
+void infer_cache(hipscope::Results& results, const std::string& sweep, const std::string& name,
+                 double first, double last, const std::string& extent) {
+  const auto curve = results.curve(sweep, "bandwidth");
+  if (curve.empty()) {
+    return;
+  }
+  Inference inference{
+      .name = name, .unit = gigabytes, .statement = "the curve shows no level that ends"};
+  constexpr std::size_t fewest_points = 8;
+  double fall_from = 0;
+  if (curve.size() >= fewest_points) {
+    if (const auto fall = last_fall(curve, first, last)) {
+      fall_from = fall->last_x;
+      inference.value = fall->best;
+      inference.confidence = fall->confidence;
+      inference.statement = "all CUs together, the best up to " + footprint_label(fall->last_x) +
+                            extent + ", from where on it falls";
+      inference.evidence = {number(fall->best, 4) + " at " + footprint_label(fall->best_x) +
+                            ", the second highest, and " + number(fall->lowest, 4) +
+                            " at least in the three octaves before it falls"};
+    }
+  }
+  // Other ways to read a few MiB from L2 may be faster than the one of the sweep over footprints.
+  if (name == l2_read && inference.value) {
+    std::vector<double> ways;
+    for (const auto& point : results.curve("l2", "bandwidth")) {
+      if (point.x <= ways_once) {
+        ways.push_back(point.y);
+      }
+    }
+    std::sort(ways.rbegin(), ways.rend());
+    if (ways.size() > 1) {
+      inference.evidence.push_back("sweep l2, each line once per pass: " + number(ways[1], 4) +
+                                   " by the second best of " + std::to_string(ways.size()) +
+                                   " ways to read a few MiB");
+      if (ways[1] > *inference.value) {
+        inference.value = ways[1];
+        inference.confidence = std::min(inference.confidence, ways[1] / ways[0]);
+        inference.statement =
+            "all CUs together, a few MiB in the second best of the ways to read them; over the "
+            "footprint it falls from " +
+            footprint_label(fall_from) + " on";
+      }
+    }
+  }
+  results.infer(inference);
+}
+
+// Writes need not fall where L2 ends: on an H200 they are hardly faster within L2 than beyond it.
+// So what counts is what the driver calls L2.
+void infer_l2_write(hipscope::Results& results, double l2_bytes) {
+  std::vector<double> within;
+  std::vector<double> beyond;
+  for (const auto& point : results.curve("footprint-write", "bandwidth")) {
+    constexpr double surely_within = 2;
+    constexpr double surely_beyond = 8;
+    constexpr double octaves = 8;  // as a ratio
+    if (surely_within * point.x <= l2_bytes && surely_within * octaves * point.x >= l2_bytes) {
+      within.push_back(point.y);
+    } else if (point.x >= surely_beyond * l2_bytes) {
+      beyond.push_back(point.y);
+    }
+  }
+  constexpr std::size_t fewest_points = 4;
+  if (l2_bytes == 0 || within.size() < fewest_points) {
+    return;
+  }
+  const auto rates = hipscope::summarize(within);
+  const auto count = static_cast<double>(rates.count);
+  const double quartiles_apart = (rates.third_quartile - rates.first_quartile) / rates.median;
+  Inference inference{
+      .name = "cache level 2 write bandwidth",
+      .value = rates.median,
+      .unit = gigabytes,
+      .confidence = std::max(0.0, 1 - quartiles_apart) * count / (count + 1),
+      .statement = "all CUs together, the median from a sixteenth to a half of the driver's L2",
+      .evidence = {number(rates.minimum, 4) + " to " + number(rates.maximum, 4) + " there"}};
+  if (beyond.size() >= fewest_points) {
+    const double memory = hipscope::summarize(beyond).median;
+    constexpr double clearly = 1.2;
+    inference.evidence.push_back(
+        number(memory, 4) + " beyond" +
+        (rates.median < clearly * memory ? ": what limits both may lie before L2" : ""));
+  }
+  results.infer(inference);
+}
+
+void infer_caches(hipscope::Results& results) {
+  constexpr double anywhere = 1e18;
+  infer_cache(results, "footprint-l1", "cache level 1 read bandwidth", 0, anywhere, " on each");
+  // Faster levels before are no caches: up to 4 MiB on an H200 several CUs ask for a line at about
+  // the same time, and one answer of L2 serves them. Past L2 there may be a further cache.
+  const auto l2_bytes = static_cast<double>(results.device().l2_bytes);
+  constexpr double still_l2 = 2;
+  const double past_l2 = l2_bytes > 0 ? still_l2 * l2_bytes : anywhere;
+  infer_cache(results, "footprint-read", l2_read, l2_bytes / 4, past_l2, "");
+  infer_l2_write(results, l2_bytes);
+  if (l2_bytes > 0) {
+    infer_cache(results, "footprint-read", "bandwidth of a cache behind L2", past_l2, anywhere, "");
+  }
+}
+
+// How many bytes in flight it takes, and the latency that Little's law then says.
+void infer_in_flight(hipscope::Results& results) {
+  std::vector<hipscope::CurvePoint> curve;
+  for (const char* sweep : {"occupancy-1", "occupancy-2", "occupancy-4", "occupancy-8"}) {
+    const auto in_flight = results.curve(sweep, "in flight per CU");
+    const auto bandwidth = results.curve(sweep, "bandwidth");
+    // A row that lacks one of the two is in neither pair.
+    for (const auto& point : in_flight) {
+      const auto same = std::ranges::find(bandwidth, point.x, &hipscope::CurvePoint::x);
+      if (same != bandwidth.end()) {
+        curve.push_back({.x = point.y, .y = same->y});
+      }
+    }
+  }
+  if (curve.empty()) {
+    return;
+  }
+  Inference inference{.name = "bytes in flight per CU for 95 % of the read bandwidth",
+                      .unit = "bytes",
+                      .statement = "even the fewest threads reach half, or too few fit"};
+  if (const auto saturation = hipscope::find_saturation(curve, 0.95)) {
+    inference.value = saturation->x;
+    inference.confidence = saturation->confidence;
+    inference.statement = "from here on more threads or more loads per thread bring no more";
+    const auto& lightest = saturation->lightest;
+    inference.evidence = {
+        "with " + number(lightest.x, 6) + " bytes in flight per CU they take " +
+            number(lightest.x * results.device().compute_units / lightest.y) +
+            " ns (Little's law), the latency of an idle memory",
+        number(100 * saturation->confidence) +
+            " % of the points with as many or more in flight reach 95 %, however they are split"};
+  }
+  results.infer(inference);
+}
+
+}  // namespace
+
+double peak(const hipscope::DeviceDescription& device) {
+  const double bytes = device.memory_mhz * 1e6 * 2 * device.memory_bus_bits / 8;
+  return bytes > 0 ? bytes * 1e-9 : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::string footprint_label(double bytes) {
+  constexpr double kibibyte = 1024;
+  return bytes < kibibyte * kibibyte ? number(bytes / kibibyte, 6) + " KiB"
+                                     : number(bytes / (kibibyte * kibibyte), 6) + " MiB";
+}
+
+void conclude(hipscope::Results& results) {
+  infer_caches(results);
+  infer_memory(results);
+  infer_in_flight(results);
+}
+
+}  // namespace memory_bandwidth

@@ -1,0 +1,131 @@
+#include "capacity_findings.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "hipscope/confidence.h"
+#include "hipscope/format.h"
+#include "text.h"
+
+namespace memory_latency {
+
+using hipscope::Inference;
+using hipscope::Level;
+using hipscope::Results;
+
+namespace {
+
+// How the curve leaves a level.
+std::vector<std::string> end_evidence(const Level& level, const hipscope::Capacity& capacity) {
+  return {level_text(level),
+          "a tenth of the loads misses at " + in_bytes(capacity.knee) + ", half at " +
+              in_bytes(capacity.half) + ", nine tenths at " + in_bytes(capacity.full),
+          "still there at " + in_bytes(level.end->last_x) + ", risen at " +
+              in_bytes(level.end->risen_x) + ", the next level begins at " +
+              in_bytes(level.end->next_x)};
+}
+
+double octaves_between(double a, double b) { return std::abs(std::log2(a / b)); }
+
+// Two ways to a capacity, by how a walk begins to miss and by how many single loads hit. Where they
+// agree, both are right more often than either; where they part, the one that does not depend on
+// replacement is told, with less confidence than one half and an interval that holds both.
+void join_hits(Inference& capacity, const hipscope::CapacityByHits& hits) {
+  capacity.evidence.push_back("single loads hit by " + in_bytes(hits.value) +
+                              " over the footprint, from " + in_bytes(hits.first_x) + " to " +
+                              in_bytes(hits.last_x) + ", over " + std::to_string(hits.points) +
+                              " points");
+  constexpr double agreement = 0.125;
+  if (about(*capacity.value, hits.value, agreement)) {
+    capacity.confidence = 1 - (1 - capacity.confidence) * (1 - hits.confidence);
+    capacity.interval = {.low = std::min(hits.low, *capacity.value),
+                         .high = std::max(hits.high, *capacity.value)};
+    capacity.statement += "; the share of single loads that hit agrees";
+  } else {
+    capacity.evidence.push_back("by the laws of replacement " + in_bytes(*capacity.value) + " in " +
+                                in_bytes(capacity.interval->low) + " to " +
+                                in_bytes(capacity.interval->high));
+    capacity.confidence = hipscope::unsure * hits.confidence;
+    capacity.interval = {.low = std::min(hits.low, capacity.interval->low),
+                         .high = std::max(hits.high, capacity.interval->high)};
+    capacity.statement =
+        "by the share of single loads that hit; the laws of replacement part from it";
+  }
+  capacity.value = hits.value;
+  capacity.interval->low = std::min(capacity.interval->low, *capacity.value);
+}
+
+}  // namespace
+
+std::vector<hipscope::CapacityByHits> capacities_by_hits(const Results& results) {
+  std::vector<hipscope::CapacityByHits> all;
+  Curve hits;
+  constexpr double percent = 0.01;
+  for (int mode = 1;; ++mode) {
+    const Curve shares = results.curve("load-times", "mode " + std::to_string(mode));
+    if (shares.empty()) {
+      return all;
+    }
+    hits.resize(shares.size());
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      hits[i].x = shares[i].x;
+      hits[i].y += percent * shares[i].y;
+    }
+    if (const auto found = hipscope::fit_capacity_by_hits(hits)) {
+      all.push_back(*found);
+    }
+  }
+}
+
+std::vector<std::optional<hipscope::CapacityByHits>> hits_of(
+    const std::vector<Level>& levels, std::vector<hipscope::CapacityByHits> all) {
+  constexpr double farthest = 0.8;  // octaves: knee to full miss may be as much
+  std::vector<std::optional<hipscope::CapacityByHits>> of_levels(levels.size());
+  for (;;) {
+    std::size_t level = 0;
+    auto nearest = all.end();
+    double least = farthest;
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+      for (auto one = all.begin(); one != all.end() && !of_levels[i]; ++one) {
+        if (levels[i].end && levels[i].end->capacity &&
+            octaves_between(one->value, levels[i].end->capacity->value) < least) {
+          least = octaves_between(one->value, levels[i].end->capacity->value);
+          level = i;
+          nearest = one;
+        }
+      }
+    }
+    if (nearest == all.end()) {
+      return of_levels;
+    }
+    of_levels[level] = *nearest;
+    all.erase(nearest);
+  }
+}
+
+void infer_capacity(Results& results, const std::string& name, const Level& level,
+                    const std::optional<hipscope::CapacityByHits>& hits, const std::string& also,
+                    double driver) {
+  const hipscope::Capacity& found = *level.end->capacity;
+  Inference capacity{
+      .name = name,
+      .value = found.value,
+      .unit = "bytes",
+      .confidence = found.confidence,
+      .statement = in_bytes(found.low) + " to " + in_bytes(found.high) +
+                   ", by the laws of replacement that explain how loads begin to miss",
+      .evidence = end_evidence(level, found),
+      .interval = hipscope::Interval{.low = found.low, .high = found.high}};
+  if (!also.empty()) {
+    capacity.evidence.push_back(also);
+  }
+  if (driver > 0) {
+    capacity.driver = driver;
+  }
+  if (hits) {
+    join_hits(capacity, *hits);
+  }
+  infer_if_sure(results, capacity);
+}
+
+}  // namespace memory_latency

@@ -1,0 +1,230 @@
+#include "findings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "capacity_findings.h"
+#include "hipscope/confidence.h"
+#include "hipscope/format.h"
+#include "hipscope/inference.h"
+#include "hipscope/statistics.h"
+#include "text.h"
+#include "tlb_findings.h"
+
+namespace memory_latency {
+
+using hipscope::Inference;
+using hipscope::Level;
+using hipscope::number;
+using hipscope::Results;
+
+namespace {
+
+// Where no law of replacement explains how loads begin to miss, the flat part may be a mixture, and
+// there may be a level behind it that is nowhere flat.
+double most_confidence(const hipscope::Capacity& end) {
+  return end.confidence < smallest_confidence ? hipscope::unsure : 1;
+}
+
+void infer_latency(Results& results, const std::string& name, const Level& level,
+                   double at_most = 1) {
+  infer_if_sure(results, {.name = name,
+                          .value = level.y,
+                          .unit = "cycles",
+                          .confidence = std::min(level.confidence, at_most),
+                          .statement = "from one dependent load to the next",
+                          .evidence = {level_text(level)}});
+}
+
+// From the nearest to the farthest home of a line, by atomics, which are done there.
+struct Homes {
+  double nearest = 0;
+  double farthest = 0;
+};
+
+std::optional<Homes> homes(const Results& results) {
+  std::vector<double> all;
+  for (const char* sweep : {"lines", "units"}) {
+    for (const auto& point : results.curve(sweep, "atomic")) {
+      all.push_back(point.y);
+    }
+  }
+  constexpr std::size_t fewest = 16;
+  if (all.size() < fewest) {
+    return std::nullopt;
+  }
+  std::sort(all.begin(), all.end());
+  constexpr double outermost = 0.05;
+  return Homes{.nearest = hipscope::quantile(all, outermost),
+               .farthest = hipscope::quantile(all, 1 - outermost)};
+}
+
+// Why `far` is no further cache behind `near` but the other half of the same one, of which each
+// half keeps copies of what is at home in the other; empty where nothing says so. A cache behind
+// would hold no line's home: atomics would find all of them at about the latency of `near`.
+std::string why_other_half(const Level& near, const Level& far, double l2_bytes,
+                           const std::optional<Homes>& found) {
+  constexpr double loosely = 0.25;
+  constexpr double closely = 0.15;
+  if (!near.end || !near.end->capacity || !far.end || !far.end->capacity ||
+      !about(far.end->capacity->value, 2 * near.end->capacity->value, loosely)) {
+    return {};
+  }
+  if (found && about(found->nearest, near.y, closely) && about(found->farthest, far.y, closely)) {
+    return "atomics find lines at home at " + number(found->nearest, 4) + " to " +
+           number(found->farthest, 4) + " cycles: both levels are halves of one cache";
+  }
+  if (l2_bytes > 0 && about(far.end->capacity->value, l2_bytes, closely)) {
+    return "both together are what the driver calls L2: halves of one cache";
+  }
+  return {};
+}
+
+// Capacity and latency of each level that ends, named after `prefix`. The driver's size of L2, if
+// given, stands beside the level that is nearest to it.
+void infer_caches(Results& results, const std::vector<Level>& levels, const std::string& prefix,
+                  double l2_bytes, unsigned number_of_first = 1) {
+  const auto distance = [&](const Level& level) {
+    return level.end && level.end->capacity && l2_bytes > 0
+               ? std::abs(std::log(level.end->capacity->value / l2_bytes))
+               : 1e9;
+  };
+  const auto nearest =
+      std::min_element(levels.begin(), levels.end(),
+                       [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
+  const auto found_homes = homes(results);
+  const bool is_constant = prefix != "cache";
+  const auto hits = hits_of(
+      levels, is_constant ? std::vector<hipscope::CapacityByHits>{} : capacities_by_hits(results));
+  const auto hits_at = [&](auto level) {
+    return hits[static_cast<std::size_t>(level - levels.begin())];
+  };
+  unsigned level_number = number_of_first;
+  for (auto level = levels.begin(); level != levels.end() && level->end && level->end->capacity;
+       ++level, ++level_number) {
+    const std::string name = prefix + " level " + std::to_string(level_number);
+    infer_latency(results, name + " latency", *level, most_confidence(*level->end->capacity));
+    std::string also;
+    if (l2_bytes > 0 && level + 1 != levels.end()) {
+      also = why_other_half(*level, *(level + 1), l2_bytes, found_homes);
+      if (!also.empty()) {
+        infer_capacity(results, "near half of " + name + " capacity", *level, hits_at(level), also,
+                       0);
+        ++level;
+        infer_latency(results, "far half of " + name + " latency", *level,
+                      most_confidence(*level->end->capacity));
+      }
+    }
+    constexpr double clearly_more = 0.2;
+    if (l2_bytes > 0 && level->end->capacity->value > (1 + clearly_more) * l2_bytes) {
+      also = "past what the driver calls L2: a cache behind it, or the reach of a TLB";
+    }
+    infer_capacity(results, name + " capacity", *level, hits_at(level), also,
+                   level == nearest && distance(*level) < std::log(2) ? l2_bytes : 0);
+  }
+}
+
+// In percent; 0 when the sweep was left out.
+double largest_difference_by_events(const Results& results) {
+  double largest = 0;
+  for (const auto& point : results.curve("events", "difference")) {
+    largest = std::max(largest, std::abs(point.y));
+  }
+  return largest;
+}
+
+// Both passes of plain loads: sweep edges has finer points.
+Curve vector_curve(const Results& results) {
+  Curve curve = results.curve("footprint", "latency");
+  if (curve.empty()) {
+    return curve;
+  }
+  const Curve finer = results.curve("edges", "latency");
+  curve.insert(curve.end(), finer.begin(), finer.end());
+  std::stable_sort(curve.begin(), curve.end(), [](auto& a, auto& b) { return a.x < b.x; });
+  curve.erase(std::unique(curve.begin(), curve.end(), [](auto& a, auto& b) { return a.x == b.x; }),
+              curve.end());
+  return curve;
+}
+
+void infer_levels(Results& results) {
+  const Curve curve = vector_curve(results);
+  if (curve.empty()) {
+    return;
+  }
+  const auto levels = hipscope::find_levels(curve, smallest_step);
+  const auto l2_bytes = static_cast<double>(results.device().l2_bytes);
+  // A curve that rises from its first footprint on shows nothing of its first level.
+  constexpr double still_first = 2;
+  const bool shows_first =
+      !levels.empty() && levels.front().first_x <= still_first * curve.front().x;
+  if (!shows_first || !levels.front().end) {
+    results.infer({.name = "cache level 1 capacity",
+                   .unit = "bytes",
+                   .statement = "the curve shows no end of a level"});
+  }
+  if (const auto difference = largest_difference_by_events(results); difference > 10) {
+    results.infer({.name = "cache level 1 latency",
+                   .unit = "cycles",
+                   .statement = "the counter in the kernel and events around it differ by " +
+                                number(difference, 2) +
+                                " %: it counts something else than cycles"});
+    return;
+  }
+  infer_caches(results, levels, "cache", l2_bytes, shows_first ? 1 : 2);
+  Inference memory{.name = "memory latency",
+                   .unit = "cycles",
+                   .statement = "the curve does not get flat past the last cache"};
+  // What is flat up to the end may still be a cache: it must be well past the driver's L2, and past
+  // the caches behind L2, of which drivers do not tell; the largest so far has 256 MiB (MI300X).
+  constexpr double well_past = 4;
+  constexpr double largest_cache = 256 * mib;
+  constexpr double shortest_level = 3;
+  if (levels.size() > 1 && curve.back().x >= shortest_level * levels.back().first_x &&
+      !levels.back().end && curve.back().x >= std::max(well_past * l2_bytes, 2 * largest_cache)) {
+    memory.value = levels.back().y;
+    memory.confidence = levels.back().confidence;
+    memory.statement = "from one dependent load to the next, past all caches";
+    memory.evidence = {level_text(levels.back())};
+  }
+  infer_if_sure(results, memory);
+}
+
+void infer_constant(Results& results) {
+  const auto levels = hipscope::find_levels(results.curve("constant", "latency"), smallest_step);
+  infer_caches(results, levels, "constant cache", 0);
+  if (!levels.empty() && !levels.back().end) {
+    // The last one serves all the constant memory there is: how much more it holds does not show.
+    infer_latency(results, "constant cache level " + std::to_string(levels.size()) + " latency",
+                  levels.back());
+  }
+}
+
+void infer_store_to_load(Results& results) {
+  for (const auto& point : results.curve("store-to-load", "latency")) {
+    results.infer({.name = "store-to-load latency",
+                   .value = point.y,
+                   .unit = "cycles",
+                   .confidence = 1 - std::min(1.0, point.relative_spread),
+                   .statement = "from a store to the next one, whose address was loaded from where "
+                                "the first one stored it"});
+  }
+}
+
+}  // namespace
+
+void conclude(hipscope::Results& results) {
+  infer_levels(results);
+  infer_constant(results);
+  for (const std::string kind : {"read-only", "texture", "scalar"}) {
+    infer_caches(results, hipscope::find_levels(results.curve(kind, "latency"), smallest_step),
+                 kind + " cache", 0);
+  }
+  infer_tlb(results);
+  infer_store_to_load(results);
+}
+
+}  // namespace memory_latency

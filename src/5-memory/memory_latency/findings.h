@@ -1,0 +1,26 @@
+// What memory_latency concludes from its curves. Plain C++, no GPU headers.
+#pragma once
+
+#include <cstdint>
+
+#include "hipscope/experiment.h"
+
+namespace memory_latency {
+
+/// A step that is smaller than this is none: latencies of neighbouring levels differ by more.
+inline constexpr double smallest_step = 1.12;
+
+/// Bytes from page to page in sweeps tlb-64k and tlb-2m.
+inline constexpr std::uint64_t small_page = 64 * 1024;
+inline constexpr std::uint64_t large_page = 2048 * 1024;
+
+/// Latency and capacity of each cache level and the latency of memory (sweeps footprint and edges:
+/// "latency"; events: "difference"), with the shares of single loads that hit (load-times: "mode
+/// 1", "mode 2", ...), the same of constant caches (constant) and of those that other kinds of load
+/// go through (read-only, texture, scalar: "latency"), the reach and the miss penalty of TLBs
+/// (tlb-64k and tlb-2m: "paged over dense", "paged latency", "dense latency"), memory's latency
+/// with a cold one (cold-tlb: "latency"), and store-to-load latency. Whether two levels are halves
+/// of one cache atomics tell (lines and units: "atomic"). What was not measured is left out.
+void conclude(hipscope::Results& results);
+
+}  // namespace memory_latency

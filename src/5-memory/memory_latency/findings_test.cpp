@@ -1,0 +1,339 @@
+// What memory_latency concludes from made curves.
+#include "findings.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hipscope/inference.h"
+#include "latency_modes.h"
+#include "made_curve.h"
+#include "made_results.h"
+
+namespace hipscope {
+namespace {
+
+constexpr double kib = 1024;
+constexpr double mib = 1024 * kib;
+
+// Eight footprints an octave from 1 KiB to 2 GiB.
+std::vector<double> footprints() {
+  std::vector<double> all;
+  for (double octave = kib; octave < 2048 * mib; octave *= 2) {
+    for (int i = 0; i < 8; ++i) {
+      all.push_back(octave * (8 + i) / 8);
+    }
+  }
+  return all;
+}
+
+// 16 KiB of level 1, `level_2` bytes of level 2, then memory.
+MadeResults staircase_curve(double level_2, double noise = 0) {
+  DeviceDescription device = fake::describe();
+  device.l2_bytes = static_cast<std::uint64_t>(level_2);
+  MadeResults made("memory_latency", device);
+  made.curve("footprint", "latency",
+             made_curve(
+                 footprints(),
+                 [=](double bytes) {
+                   return bytes <= 16 * kib ? 120.0 : bytes <= level_2 ? 300.0 : 700.0;
+                 },
+                 noise));
+  return made;
+}
+
+MadeResults staircase(double level_2, double noise = 0) {
+  MadeResults made = staircase_curve(level_2, noise);
+  memory_latency::conclude(made.results());
+  return made;
+}
+
+TEST(MemoryLatencyTest, EachLevelHasItsCapacityAndLatency) {
+  const MadeResults made = staircase(4 * mib, 0.001);
+  EXPECT_EQ(made.inference("cache level 1 capacity").value, 16 * kib);
+  EXPECT_EQ(made.inference("cache level 2 capacity").value, 4 * mib);
+  EXPECT_EQ(made.inference("cache level 2 capacity").driver, 4 * mib);
+  EXPECT_NEAR(*made.inference("cache level 1 latency").value, 120, 1);
+  EXPECT_NEAR(*made.inference("cache level 2 latency").value, 300, 1);
+  EXPECT_NEAR(*made.inference("memory latency").value, 700, 1);
+}
+
+// Fetches of texels as memory_latency has them: from a first cache, then L2.
+MadeResults with_texels(double cache, double latency) {
+  MadeResults made = staircase_curve(4 * mib);
+  std::vector<double> bytes = footprints();
+  std::erase_if(bytes, [](double x) { return x > mib; });
+  made.curve("texture", "latency",
+             made_curve(bytes, [=](double x) { return x <= cache ? latency : 350.0; }));
+  memory_latency::conclude(made.results());
+  return made;
+}
+
+TEST(MemoryLatencyTest, OtherKindsOfLoadHaveCachesOfTheirOwn) {
+  const MadeResults made = with_texels(16 * kib, 180);
+  EXPECT_EQ(made.inference("texture cache level 1 capacity").value, 16 * kib);
+  EXPECT_NEAR(*made.inference("texture cache level 1 latency").value, 180, 1e-6);
+  EXPECT_TRUE(made.inference("read-only cache level 1 latency").name.empty());
+}
+
+TEST(MemoryLatencyTest, APathWithoutAnEndHasNoCapacity) {
+  const MadeResults made = with_texels(1e9, 180);
+  EXPECT_TRUE(made.inference("texture cache level 1 capacity").name.empty());
+}
+
+// Of an L2 of 8 MiB each half keeps copies of lines that are at home in the other.
+MadeResults halves(std::uint64_t driver, double farthest_home) {
+  DeviceDescription device = fake::describe();
+  device.l2_bytes = driver;
+  MadeResults made("memory_latency", device);
+  made.curve("footprint", "latency", made_curve(footprints(), [](double bytes) {
+               return bytes <= 16 * kib  ? 30.0
+                      : bytes <= 4 * mib ? 280.0
+                      : bytes <= 8 * mib ? 510.0
+                                         : 660.0;
+             }));
+  made.curve("lines", "atomic", made_curve(multiples(1, 32), [=](double line) {
+               return line <= 16 ? 280.0 : farthest_home;
+             }));
+  memory_latency::conclude(made.results());
+  return made;
+}
+
+TEST(MemoryLatencyTest, HalvesOfOneCacheAreOneLevel) {
+  for (const auto& [driver, farthest] :
+       {std::pair{8 * mib, 510.0}, {4 * mib, 510.0}, {8 * mib, 280.0}}) {
+    const MadeResults made = halves(static_cast<std::uint64_t>(driver), farthest);
+    EXPECT_EQ(made.inference("cache level 2 capacity").value, 8 * mib);
+    EXPECT_EQ(made.inference("near half of cache level 2 capacity").value, 4 * mib);
+    EXPECT_NEAR(*made.inference("cache level 2 latency").value, 280, 1);
+    EXPECT_NEAR(*made.inference("far half of cache level 2 latency").value, 510, 1);
+    EXPECT_TRUE(made.inference("cache level 3 capacity").name.empty());
+  }
+}
+
+// Where all lines are at home near by, and the driver's L2 is the smaller one.
+TEST(MemoryLatencyTest, ACacheBehindIsALevelOfItsOwn) {
+  const MadeResults made = halves(static_cast<std::uint64_t>(4 * mib), 280.0);
+  EXPECT_EQ(made.inference("cache level 2 capacity").value, 4 * mib);
+  EXPECT_EQ(made.inference("cache level 3 capacity").value, 8 * mib);
+  EXPECT_TRUE(made.inference("far half of cache level 2 latency").name.empty());
+}
+
+TEST(MemoryLatencyTest, ACapacityHasAnInterval) {
+  const MadeResults made = staircase(4 * mib, 0.001);
+  const Inference capacity = made.inference("cache level 2 capacity");
+  ASSERT_TRUE(capacity.interval);
+  EXPECT_EQ(capacity.interval->low, 4 * mib);
+  EXPECT_EQ(capacity.interval->high, 4.5 * mib);
+}
+
+TEST(MemoryLatencyTest, SlopesAndWalksHaveNoLevels) {
+  for (const double power : {0.05, 0.2, 0.5, 1.0}) {
+    MadeResults made("memory_latency");
+    made.curve("footprint", "latency", made_curve(footprints(), [&](double bytes) {
+                 return 100 * std::pow(bytes / kib, power);
+               }));
+    memory_latency::conclude(made.results());
+    for (const Inference& inference : made.inferences()) {
+      EXPECT_FALSE(inference.value) << power << " " << inference.name;
+    }
+  }
+}
+
+// A curve that rises from its first footprint on shows nothing of level 1: the first that it shows
+// is level 2.
+TEST(MemoryLatencyTest, ARiseFromTheFirstFootprintHidesLevel1) {
+  MadeResults made("memory_latency");
+  made.curve("footprint", "latency", made_curve(footprints(), [](double bytes) {
+               return bytes < 16 * kib   ? 100 + 200 * std::log2(bytes / kib) / 4
+                      : bytes <= 4 * mib ? 300.0
+                                         : 700.0;
+             }));
+  memory_latency::conclude(made.results());
+  EXPECT_FALSE(made.inference("cache level 1 capacity").value);
+  EXPECT_EQ(made.inference("cache level 2 capacity").value, 4 * mib);
+}
+
+TEST(MemoryLatencyTest, WhatIsFlatUpToTheEndMayBeACache) {
+  const MadeResults made = staircase(1024 * mib);
+  EXPECT_FALSE(made.inference("memory latency").value.has_value());
+}
+
+TEST(MemoryLatencyTest, ACounterThatDiffersFromEventsTellsNothing) {
+  MadeResults made("memory_latency");
+  made.curve("footprint", "latency", made_curve(footprints(), [](double bytes) {
+               return bytes <= 16 * kib ? 120.0 : 700.0;
+             }));
+  made.curve("events", "difference", std::vector<CurvePoint>{{.x = 1, .y = -60}});
+  memory_latency::conclude(made.results());
+  EXPECT_FALSE(made.inference("cache level 1 latency").value.has_value());
+  EXPECT_TRUE(made.inference("memory latency").name.empty());
+}
+
+TEST(MemoryLatencyTest, PagesThatTakeLongerTellTheReachOfATlb) {
+  const auto pages = [](double reach) {
+    std::vector<double> all;
+    for (double x = 4; x <= 65536; x *= std::sqrt(std::sqrt(2.0))) {
+      all.push_back(x);
+    }
+    return made_curve(all, [=](double x) { return x <= reach ? 1.0 : 1.5; });
+  };
+  MadeResults made("memory_latency");
+  made.curve("tlb-2m", "paged over dense", pages(1024));
+  memory_latency::conclude(made.results());
+  EXPECT_NEAR(*made.inference("TLB level 1 reach").value / (1024.0 * 2 * mib), 1, 0.2);
+  MadeResults flat("memory_latency");
+  flat.curve("tlb-2m", "paged over dense", pages(1e9));
+  memory_latency::conclude(flat.results());
+  EXPECT_FALSE(flat.inference("TLB level 1 reach").value.has_value());
+}
+
+// --- Single loads -------------------------------------------------------------------------------
+
+// In percent: what `capacity` bytes of a footprint are.
+std::vector<CurvePoint> shares_of(double capacity, double smaller = 0) {
+  return made_curve(footprints(), [=](double bytes) {
+    return 100 * (std::min(1.0, capacity / bytes) - std::min(1.0, smaller / bytes));
+  });
+}
+
+// 16 KiB of level 1 and 4 MiB of level 2 by a walk, and so much by single loads.
+MadeResults with_single_loads(double level_1, double level_2) {
+  MadeResults made = staircase_curve(4 * mib);
+  made.curve("load-times", "mode 1", shares_of(level_1));
+  made.curve("load-times", "mode 2", shares_of(level_2, level_1));
+  made.curve("load-times", "mode 3", shares_of(1e18, level_2));
+  memory_latency::conclude(made.results());
+  return made;
+}
+
+TEST(MemoryLatencyTest, TwoWaysThatAgreeAreSurerThanOne) {
+  const Inference alone = staircase(4 * mib).inference("cache level 2 capacity");
+  const Inference both = with_single_loads(16 * kib, 4.1 * mib).inference("cache level 2 capacity");
+  EXPECT_NEAR(*both.value, 4.1 * mib, 0.05 * mib);
+  EXPECT_GT(both.confidence, alone.confidence);
+  ASSERT_TRUE(both.interval);
+  EXPECT_LE(both.interval->low, 4 * mib);
+  EXPECT_GE(both.interval->high, 4.1 * mib);
+}
+
+TEST(MemoryLatencyTest, TwoWaysThatPartAreUnsure) {
+  const Inference parted = with_single_loads(16 * kib, 6 * mib).inference("cache level 2 capacity");
+  EXPECT_NEAR(*parted.value, 6 * mib, 0.1 * mib);
+  EXPECT_LE(parted.confidence, 0.5);
+  const Inference other = with_single_loads(16 * kib, 6 * mib).inference("cache level 1 capacity");
+  EXPECT_GT(other.confidence, 0.9);
+}
+
+TEST(MemoryLatencyTest, HitsThatFallInAnotherWayTellNoCapacity) {
+  for (const double power : {0.3, 0.6, 1.5, 3.0}) {
+    const auto hits = made_curve(
+        footprints(), [=](double bytes) { return std::min(1.0, std::pow(mib / bytes, power)); });
+    EXPECT_FALSE(fit_capacity_by_hits(hits)) << power;
+  }
+  const auto ramp =
+      made_curve(footprints(), [](double bytes) { return 1 - std::log2(bytes / kib) / 22; });
+  EXPECT_FALSE(fit_capacity_by_hits(ramp));
+  EXPECT_FALSE(fit_capacity_by_hits(made_curve(footprints(), [](double) { return 1.0; })));
+  EXPECT_FALSE(fit_capacity_by_hits({}));
+}
+
+// Two in a hundred loads that hit take long for other reasons.
+TEST(MemoryLatencyTest, SlowHitsDoNotShrinkACapacity) {
+  const auto hits = made_curve(
+      footprints(), [](double bytes) { return 0.98 * std::min(1.0, 192 * kib / bytes); });
+  const auto found = fit_capacity_by_hits(hits);
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(found->value, 192 * kib, 2 * kib);
+  EXPECT_GT(found->confidence, 0.9);
+}
+
+// Another process slows down most loads of two footprints, one within the cache and one past it.
+TEST(MemoryLatencyTest, FootprintsThatWereDisturbedAreLeftOut) {
+  auto hits = made_curve(footprints(), [](double bytes) { return std::min(1.0, mib / bytes); });
+  for (CurvePoint& point : hits) {
+    point.y *= point.x == 64 * kib || point.x == 2 * mib ? 0.2 : 1;
+  }
+  const auto found = fit_capacity_by_hits(hits);
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(found->value, mib, 0.01 * mib);
+}
+
+TEST(LatencyModesTest, ModesAreWhereManyLoadsFall) {
+  std::vector<memory_latency::LatencyHistogram> all(20);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (int load = 0; load < 1000; ++load) {
+      const bool hits = i < 10 || load % 2 == 0;
+      all[i].add(load == 7 ? 5000 : hits ? 30 + load % 3 : 280 + load % 40);
+    }
+  }
+  const auto modes = memory_latency::find_latency_modes(all);
+  ASSERT_EQ(modes.size(), 2U);  // what one load in a thousand takes is none
+  EXPECT_EQ(modes[0].begin, 0U);
+  EXPECT_GT(modes[0].end, memory_latency::LatencyHistogram::bin_of(33));
+  EXPECT_LT(modes[0].end, memory_latency::LatencyHistogram::bin_of(270));
+  EXPECT_EQ(modes[1].end, memory_latency::LatencyHistogram::bins);
+  EXPECT_NEAR(all[15].share(modes[0].begin, modes[0].end), 0.5, 0.01);
+}
+
+TEST(LatencyModesTest, ARampIsOneMode) {
+  std::vector<memory_latency::LatencyHistogram> all(60);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (int load = 0; load < 100; ++load) {
+      all[i].add((100 + 10 * static_cast<double>(i)) * (1 + load / 400.0));
+    }
+  }
+  EXPECT_EQ(memory_latency::find_latency_modes(all).size(), 1U);
+  EXPECT_TRUE(memory_latency::find_latency_modes({}).empty());
+}
+
+// --- TLBs ---------------------------------------------------------------------------------------
+
+// A TLB of 1024 entries of 512 KiB, a miss of which adds 120 cycles to the 250 of L2.
+MadeResults tlb(double cold_pages, double cold) {
+  MadeResults made("memory_latency");
+  std::vector<double> pages;
+  for (double octave = 4; octave < 65536; octave *= 2) {
+    for (int i = 0; i < 8; ++i) {
+      pages.push_back(std::floor(octave * (8 + i) / 8));
+    }
+  }
+  pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
+  for (const auto& [sweep, reach] : {std::pair{"tlb-2m", 1024.0}, {"tlb-64k", 8192.0}}) {
+    const double last = reach;
+    const auto paged = [=](double count) { return count <= last ? 250.0 : 370.0; };
+    made.curve(sweep, "dense latency", made_curve(pages, [](double) { return 250.0; }));
+    made.curve(sweep, "paged latency", made_curve(pages, paged));
+    made.curve(sweep, "paged over dense",
+               made_curve(pages, [=](double count) { return paged(count) / 250; }));
+  }
+  made.curve("cold-tlb", "latency",
+             std::vector<CurvePoint>{{.x = 256, .y = 700}, {.x = cold_pages, .y = cold}});
+  memory_latency::conclude(made.results());
+  return made;
+}
+
+TEST(MemoryLatencyTest, ATlbHasAReachAndAMissPenalty) {
+  const MadeResults made = tlb(65536, 900);
+  EXPECT_NEAR(*made.inference("TLB level 1 miss penalty").value, 120, 1);
+  EXPECT_EQ(made.inference("memory latency with a cold TLB").value, 900);
+  EXPECT_GT(made.inference("memory latency with a cold TLB").confidence, 0.8);
+}
+
+TEST(MemoryLatencyTest, PagesThatTlbsReachAreNotCold) {
+  EXPECT_FALSE(tlb(1024, 900).inference("memory latency with a cold TLB").value);
+  EXPECT_FALSE(tlb(65536, 701).inference("memory latency with a cold TLB").value);
+}
+
+TEST(MemoryLatencyTest, NothingIsConcludedFromNothing) {
+  MadeResults made("memory_latency");
+  memory_latency::conclude(made.results());
+  EXPECT_TRUE(made.inferences().empty());
+}
+
+}  // namespace
+}  // namespace hipscope

@@ -1,0 +1,13 @@
+// What memory_latency concludes of TLBs.
+#pragma once
+
+#include "hipscope/experiment.h"
+
+namespace memory_latency {
+
+/// The reach and the miss penalty of each level of TLB (sweeps tlb-64k and tlb-2m:
+/// "paged over dense", "paged latency", "dense latency"), and memory's latency with a cold one
+/// (cold-tlb: "latency"). What was not measured is left out.
+void infer_tlb(hipscope::Results& results);
+
+}  // namespace memory_latency

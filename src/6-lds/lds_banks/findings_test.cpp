@@ -1,0 +1,196 @@
+// Where the lanes of lds_banks go, and what it concludes from made curves.
+#include "findings.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "made_curve.h"
+#include "made_results.h"
+#include "patterns.h"
+
+namespace hipscope {
+namespace {
+
+// --- Patterns -----------------------------------------------------------------------------------
+
+using lds_banks::dwords_of_busiest_bank;
+using lds_banks::offsets_of;
+using lds_banks::Words;
+
+// The dwords in the busiest of 32 banks where 64 lanes go in strides of that many dwords.
+double busiest(unsigned stride, unsigned access_bytes = 4) {
+  return dwords_of_busiest_bank(offsets_of(64, [=](unsigned lane) { return lane * stride; }),
+                                access_bytes);
+}
+
+TEST(LdsBanksTest, TheBusiestBankOfAStride) {
+  EXPECT_EQ(busiest(0), 1);
+  EXPECT_EQ(busiest(1), 2);
+  EXPECT_EQ(busiest(3), 2);
+  EXPECT_EQ(busiest(2), 4);
+  EXPECT_EQ(busiest(32), 64);
+  EXPECT_EQ(busiest(33), 2);
+  EXPECT_EQ(busiest(4, 16), 8);
+  EXPECT_EQ(busiest(32, 16), 64);
+}
+
+// Dwords that no two lanes of any copies share.
+TEST(LdsBanksTest, CopiesLieApart) {
+  for (const unsigned lanes : {32U, 64U}) {
+    for (const unsigned stride : {1U, 63U, 64U, 80U, 128U}) {
+      const Words offsets = offsets_of(lanes, [=](unsigned lane) { return lane * stride; });
+      const lds_banks::Copies placement = lds_banks::copies_of(offsets, 4);
+      EXPECT_LE(placement.words * lds_banks::dword_bytes, 48U * 1024) << lanes << " " << stride;
+      std::set<unsigned> places;
+      for (unsigned copy = 0; copy < lds_banks::copies; ++copy) {
+        for (const unsigned offset : offsets) {
+          places.insert(offset + copy * placement.pitch);
+        }
+      }
+      EXPECT_EQ(places.size(), lds_banks::copies * lanes) << lanes << " " << stride;
+      EXPECT_LT(*places.rbegin() / lds_banks::dword_bytes, placement.words);
+    }
+  }
+}
+
+TEST(LdsBanksTest, BytesOfOneDwordMeetInOneBank) {
+  const Words bytes = offsets_of(
+      64, [](unsigned lane) { return lane; }, 1);
+  EXPECT_EQ(dwords_of_busiest_bank(bytes, 1), 1);
+}
+
+TEST(LdsBanksTest, PatternsMeetAsTheirNamesSay) {
+  const std::vector<double> dwords = {1, 1, 2, 2, 4, 1, 2, 2};
+  const auto patterns = lds_banks::patterns(64, 5);
+  ASSERT_EQ(patterns.size(), dwords.size() + 1);
+  for (std::size_t i = 0; i < dwords.size(); ++i) {
+    EXPECT_EQ(dwords_of_busiest_bank(patterns[i].offsets, 4), dwords[i]) << patterns[i].label;
+  }
+  const Words& in_order = patterns[6].offsets;
+  const Words& shuffled = patterns[7].offsets;
+  EXPECT_NE(shuffled, in_order);
+  EXPECT_TRUE(std::is_permutation(shuffled.begin(), shuffled.end(), in_order.begin()));
+  const Words& any = patterns[8].offsets;
+  EXPECT_LT(*std::max_element(any.begin(), any.end()), 4096U);
+  EXPECT_GT(std::set<unsigned>(any.begin(), any.end()).size(), 32U);
+}
+
+TEST(LdsBanksTest, ATransposedTileHasRowsAsColumns) {
+  EXPECT_EQ(lds_banks::transposed({1, 2, 3, 4}, 2), (Words{1, 3, 2, 4}));
+}
+
+TEST(LdsBanksTest, RandomWordsHaveTheMasksBits) {
+  const std::vector<int> words = lds_banks::random_words<int>(1000, 0xFFF, 9);
+  EXPECT_EQ(words.size(), 1000U);
+  EXPECT_EQ(*std::min_element(words.begin(), words.end()) & ~0xFFF, 0);
+  EXPECT_GT(*std::max_element(words.begin(), words.end()), 0xF00);
+  EXPECT_LE(*std::max_element(words.begin(), words.end()), 0xFFF);
+}
+
+TEST(LdsBanksTest, EndsOfChainsThatLackAStepAreWrong) {
+  const std::vector<int> words = lds_banks::random_words<int>(4096, 4095, 9);
+  constexpr int stride = 3;
+  unsigned differ = 0;
+  for (int thread = 0; thread < 64; ++thread) {
+    int x = thread * stride;
+    for (unsigned step = 0; step < 10; ++step) {
+      x = (words[static_cast<std::size_t>(x)] + thread) * stride % 4096;
+    }
+    EXPECT_EQ(lds_banks::end_of_chain(thread, words, stride, 4095, 10), x);
+    differ += lds_banks::end_of_chain(thread, words, stride, 4095, 9) != x ? 1 : 0;
+  }
+  EXPECT_GT(differ, 60U);
+}
+
+// --- Findings -----------------------------------------------------------------------------------
+
+// The dwords that one of `banks` must serve when lane i of a wave of 64 asks for dword i * stride.
+double ways(double stride, unsigned banks) {
+  const auto met = banks / std::gcd(static_cast<unsigned>(stride), banks);
+  return met >= 64 ? 1 : 64.0 / met;
+}
+
+MadeResults strides(unsigned banks_of_latency, unsigned banks_of_throughput, double last = 64) {
+  DeviceDescription wave_of_64 = fake::describe();
+  wave_of_64.wave_size = 64;
+  MadeResults made("lds_banks", wave_of_64);
+  const std::vector<double> all = multiples(1, last);
+  made.curve("chase-4", "latency", made_curve(all, [=](double stride) {
+               return 50 + 2 * (ways(stride, banks_of_latency) - 1);
+             }));
+  made.curve("loads-4", lds_banks::throughput,
+             made_curve(all, [=](double stride) { return ways(stride, banks_of_throughput); }));
+  lds_banks::conclude(made.results());
+  return made;
+}
+
+TEST(LdsBanksTest, LatencyAndThroughputThatAgreeTellTheBanks) {
+  const MadeResults made = strides(32, 32);
+  EXPECT_EQ(made.inference("LDS banks").value, 32);
+  EXPECT_GT(made.inference("LDS banks").confidence, 0.8);
+  EXPECT_NEAR(*made.inference("cycles per extra conflict way").value, 2, 1e-6);
+}
+
+TEST(LdsBanksTest, LatencyAndThroughputThatDisagreeTellNothing) {
+  const MadeResults made = strides(32, 16);
+  EXPECT_FALSE(made.inference("LDS banks").value.has_value());
+  EXPECT_FALSE(made.inference("cycles per extra conflict way").value.has_value());
+}
+
+// Up to strides of 64 dwords 64 banks that serve half a wave look like 128.
+TEST(LdsBanksTest, ShortStridesLeaveSeveralNumbersOfBanks) {
+  const Inference few = strides(32, 32, 16).inference("LDS banks");
+  EXPECT_FALSE(few.value.has_value());
+  EXPECT_NE(few.evidence.at(0).find("16 or 32 or 64 banks explain"), std::string::npos);
+  EXPECT_FALSE(strides(128, 128).inference("LDS banks").value.has_value());
+  EXPECT_EQ(strides(128, 128, 128).inference("LDS banks").value, 128);
+  // The published strides end at 16, too.
+  EXPECT_NE(few.evidence.at(2).find("16 or 32 or 64 or 128 banks explain"), std::string::npos);
+}
+
+TEST(LdsBanksTest, ASlopeAndTooFewStridesTellNoBanks) {
+  EXPECT_FALSE(strides(32, 32, 7).inference("LDS banks").value.has_value());
+  MadeResults slope("lds_banks");
+  for (const auto& [sweep, value] :
+       {std::pair{"chase-4", "latency"}, {"loads-4", lds_banks::throughput}}) {
+    slope.curve(sweep, value, made_curve(multiples(1, 64), [](double x) { return 30 + x; }));
+  }
+  lds_banks::conclude(slope.results());
+  EXPECT_FALSE(slope.inference("LDS banks").value.has_value());
+}
+
+TEST(LdsBanksTest, TheWidthIsWhereLanesConflictLeast) {
+  MadeResults made("lds_banks");
+  made.curve("width", lds_banks::throughput,
+             made_curve({1, 2, 4, 8, 16, 32}, [](double x) { return x == 4 ? 2.0 : 4.0; }));
+  lds_banks::conclude(made.results());
+  EXPECT_EQ(made.inference("LDS bank width").value, 4);
+  MadeResults flat("lds_banks");
+  flat.curve("width", lds_banks::throughput,
+             made_curve({1, 2, 4, 8, 16, 32}, [](double) { return 4.0; }));
+  lds_banks::conclude(flat.results());
+  EXPECT_FALSE(flat.inference("LDS bank width").value.has_value());
+}
+
+TEST(LdsBanksTest, TheBandwidthIsTheBestOfAllWidths) {
+  MadeResults made("lds_banks");
+  made.curve("loads-4", "rate", std::vector<CurvePoint>{{.x = 1, .y = 120}, {.x = 2, .y = 60}});
+  made.curve("loads-16", "rate", std::vector<CurvePoint>{{.x = 4, .y = 127}});
+  lds_banks::conclude(made.results());
+  EXPECT_EQ(made.inference("LDS read bandwidth").value, 127);
+}
+
+TEST(LdsBanksTest, NothingIsConcludedFromNothing) {
+  MadeResults made("lds_banks");
+  lds_banks::conclude(made.results());
+  EXPECT_TRUE(made.inferences().empty());
+}
+
+}  // namespace
+}  // namespace hipscope

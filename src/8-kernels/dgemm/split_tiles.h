@@ -1,0 +1,123 @@
+// Which tile a block has, and, where blocks share tiles along k, which part of whose (stages 4.09,
+// 4.11 and from 4.12 on).
+//
+// Tiles split along k (`stream-K`, Osama et al., PPoPP 2023): 1024 tiles on 132 CUs take 8 rounds
+// where 7.76 would do. The tiles of the last rounds are one long row of steps along k, of which
+// each block takes an equal piece. A block that ends inside a tile hands its sums over to the one
+// that finishes it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "stage.h"
+
+namespace dgemm {
+
+/// The tiles that blocks share, and what they need for it. Each block below `blocks` takes an equal
+/// part of the steps of the first `tiles` tiles; each further block has one of the other tiles.
+struct SplitTiles {
+  unsigned tiles = 0;
+  unsigned blocks = 0;
+  double* sums = nullptr;  ///< per block a tile's sums, that another block is to add
+  /// Per block 1 when its sums are there; whoever takes them sets it to 0.
+  unsigned* ready = nullptr;
+};
+
+/// Steps along k of a tile; with k = 0 one, of zeros.
+__host__ __device__ constexpr unsigned steps_of(unsigned k, unsigned depth) {
+  return k == 0 ? 1 : (k + depth - 1) / depth;
+}
+
+/// The first step of a block, of all tiles' steps one tile after the other.
+__device__ inline unsigned first_step(unsigned block, SplitTiles split, unsigned steps) {
+  if (block < split.blocks) {
+    return static_cast<unsigned>(std::uint64_t{split.tiles} * steps * block / split.blocks);
+  }
+  return (split.tiles + block - split.blocks) * steps;
+}
+
+/// Says, of a block all of whose threads have stored their sums, that they are there.
+__device__ inline void set_ready(SplitTiles split) {
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    atomicExch(&split.ready[blockIdx.x], 1U);
+  }
+}
+/// Until the sums of `block` are there; for one thread, and once.
+__device__ inline void take_ready(SplitTiles split, unsigned block) {
+  while (atomicCAS(&split.ready[block], 1U, 0U) == 0) {
+  }
+}
+
+/// The thread's index, of which the compiler knows nothing but that it is less than 1024: clang
+/// would compute the addresses of all of a thread's sums before the loop over tiles, two registers
+/// each. (Of a pointer it would no longer know that it points to device memory.)
+__device__ inline unsigned thread_index() {
+  unsigned index = threadIdx.x;
+#if defined(__HIP_DEVICE_COMPILE__)
+  asm volatile("" : "+v"(index));
+  index %= 1024;
+#endif
+  return index;
+}
+
+/// Where a tile is: groups of `group` rows of tiles, each column by column, so that blocks that run
+/// at the same time share parts of A and of B in L2.
+template <unsigned group = 4>
+__device__ Place place_of_tile(unsigned tile, Extents extents, unsigned block_rows,
+                               unsigned block_columns) {
+  const unsigned rows = (extents.m + block_rows - 1) / block_rows;
+  const unsigned columns = (extents.n + block_columns - 1) / block_columns;
+  const unsigned first = tile / (group * columns) * group;
+  const unsigned height = rows - first < group ? rows - first : group;
+  const unsigned in_group = tile % (group * columns);
+  return {(first + in_group % height) * block_rows, in_group / height * block_columns};
+}
+
+/// The marks come first in a workspace, then the sums.
+inline std::uint64_t bytes_of_marks() {
+  return (std::uint64_t{compute_units()} + 63) / 64 * 64 * sizeof(unsigned);
+}
+
+/// What blocks that share tiles of side x side want as a workspace.
+inline std::uint64_t bytes_of_split_tiles(unsigned side) {
+  return bytes_of_marks() +
+         std::uint64_t{compute_units()} * side * side * std::uint64_t{sizeof(double)};
+}
+
+/// The tiles that do not fill the last round of blocks, one for each CU, and one round more.
+inline SplitTiles split_tiles(unsigned tiles, unsigned steps, void* workspace) {
+  constexpr unsigned fewest_steps = 4;  // of a block: less is not worth handing over
+  const unsigned resident = compute_units();
+  SplitTiles split;
+  if (tiles % resident > 0) {
+    split.tiles = std::min(tiles, tiles % resident + resident);
+    const unsigned most = std::max(split.tiles, split.tiles * steps / fewest_steps);
+    split.blocks = std::min(resident, most);
+  }
+  split.ready = static_cast<unsigned*>(workspace);
+  split.sums = reinterpret_cast<double*>(static_cast<unsigned char*>(workspace) + bytes_of_marks());
+  return split;
+}
+
+/// Enqueues a kernel on one block per tile; of a stage that has a workspace, blocks share the tiles
+/// of the last rounds.
+template <typename Kernel>
+void enqueue_tiles(Kernel kernel, const Stage& stage, const Product& product) {
+  const unsigned tiles = blocks_of(product.extents.m, stage.tiles.block_rows) *
+                         blocks_of(product.extents.n, stage.tiles.block_columns);
+  const unsigned steps = steps_of(product.extents.k, stage.tiles.depth);
+  const SplitTiles split = stage.workspace_bytes == nullptr
+                               ? SplitTiles{}
+                               : split_tiles(tiles, steps, product.workspace);
+  hipscope::launch(kernel,
+                   {.grid = dim3(split.blocks + tiles - split.tiles),
+                    .block = dim3(stage.tiles.threads),
+                    .lds_bytes = stage.dynamic_lds_bytes},
+                   product.extents, product.alpha, product.a, product.b, product.beta, product.c,
+                   split);
+}
+
+}  // namespace dgemm

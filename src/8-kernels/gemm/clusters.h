@@ -1,0 +1,91 @@
+// Clusters: blocks that run at the same time on neighbouring CUs and read each other's LDS (NVIDIA,
+// sm_90 and later); and launches that overlap, which came with them.
+#pragma once
+
+#include <hipscope/hipscope.h>
+
+#include <utility>
+
+namespace gemm {
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define HIPSCOPE_GEMM_CLUSTERS
+#endif
+
+/// Waits for all threads of the cluster.
+__device__ inline void cluster_barrier() {
+#if defined(HIPSCOPE_GEMM_CLUSTERS)
+  asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+#else
+  __syncthreads();
+#endif
+}
+
+/// What a kernel has to wait for before it touches memory, where it may be launched before the one
+/// ahead of it in the stream has ended; and where it says that the next may be.
+__device__ inline void wait_for_kernel_before() {
+#if defined(HIPSCOPE_GEMM_CLUSTERS)
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+__device__ inline void let_next_kernel_begin() {
+#if defined(HIPSCOPE_GEMM_CLUSTERS)
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+/// Whether a kernel was compiled for clusters.
+template <typename... Parameters>
+bool uses_clusters([[maybe_unused]] void (*kernel)(Parameters...)) {
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+  constexpr int since = 90;
+  hipFuncAttributes attributes{};
+  hipscope::check(hipFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
+  return attributes.ptxVersion >= since;
+#else
+  return false;
+#endif
+}
+
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+/// Enqueues a kernel in clusters of such a shape. Where it `overlaps`, its blocks may begin as
+/// soon as all of the kernel before have said that they may, and that kernel's results are there
+/// only after `wait_for_kernel_before`. Throws DeviceError.
+template <typename... Parameters, typename... Arguments>
+void launch_clusters(void (*kernel)(Parameters...), const hipscope::LaunchShape& shape,
+                     dim3 cluster, bool overlaps, Arguments&&... arguments) {
+  cudaLaunchAttribute attributes[2] = {};
+  attributes[0].id = cudaLaunchAttributeClusterDimension;
+  attributes[0].val.clusterDim = {cluster.x, cluster.y, cluster.z};
+  attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[1].val.programmaticStreamSerializationAllowed = overlaps ? 1 : 0;
+  cudaLaunchConfig_t configuration = {};
+  configuration.gridDim = shape.grid;
+  configuration.blockDim = shape.block;
+  configuration.dynamicSmemBytes = shape.lds_bytes;
+  configuration.stream = shape.stream;
+  configuration.attrs = attributes;
+  configuration.numAttrs = 2;
+  hipscope::check(
+      cudaLaunchKernelEx(&configuration, kernel,
+                         static_cast<Parameters>(std::forward<Arguments>(arguments))...),
+      shape.file, shape.line);
+}
+#endif
+
+/// Enqueues a kernel on so many clusters of blocks in a row: as such, and overlapping, where it was
+/// compiled for clusters.
+template <typename... Parameters, typename... Arguments>
+void launch_clusters_where_used(void (*kernel)(Parameters...), const hipscope::LaunchShape& shape,
+                                [[maybe_unused]] unsigned cluster, Arguments&&... arguments) {
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+  static const bool has_clusters = uses_clusters(kernel);  // all of one signature, or none
+  if (has_clusters) {
+    launch_clusters(kernel, shape, dim3(cluster), true, std::forward<Arguments>(arguments)...);
+    return;
+  }
+#endif
+  hipscope::launch(kernel, shape, std::forward<Arguments>(arguments)...);
+}
+
+}  // namespace gemm

@@ -1,0 +1,294 @@
+// A stage that chooses a tile, and how many blocks share it, for each product: its kernels, their
+// launch, the choice by tile_choice.h's model, and the sweep that checks every one of them.
+#pragma once
+
+#include <hipscope/hipscope.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "judge.h"
+#include "problem.h"
+#include "split_sums.h"
+#include "stage.h"
+#include "tile_choice.h"
+
+namespace gemm {
+
+template <typename Value>
+struct SizedKernel {
+  TileOption option;
+  void (*enqueue)(const Product<Value>& product, Split split);
+  std::uint64_t (*workspace_bytes)(const Extents& extents, Split split);
+};
+
+/// Tiles of `Shape` over C.
+template <typename Shape>
+unsigned tiles_over(const Extents& extents) {
+  return blocks_of(extents.m, Shape::rows) * blocks_of(extents.n, Shape::columns);
+}
+
+/// Marks of parts of tiles, in whole 256 bytes.
+inline std::uint64_t bytes_of_marks(unsigned parts) {
+  return (std::uint64_t{parts} + 63) / 64 * 64 * sizeof(unsigned);
+}
+
+/// What blocks need that share tiles, where their sums go through memory: marks, then sums.
+template <typename Value, typename Shape>
+std::uint64_t bytes_of_shared_tiles(const Extents& extents, Split split) {
+  const std::uint64_t tiles = tiles_over<Shape>(extents);
+  return bytes_of_marks(static_cast<unsigned>(tiles * split.cluster)) +
+         (split.clusters > 1
+              ? tiles * split.clusters * (Shape::rows * Shape::columns) * sizeof(Value)
+              : 0);
+}
+
+/// Of the H200's 132 CUs, times of clusters of four and more fit 120.
+inline DeviceUnits units_for_clusters(bool has_clusters) {
+  const unsigned units = compute_units();
+  const unsigned for_clusters = units * 10 / 11;
+  return {.of_cluster = {units, units, for_clusters, for_clusters},
+          .largest_cluster = has_clusters ? most_blocks_of_a_cluster : 1};
+}
+
+/// LDS for a block that needs so many bytes, with which no more than `blocks` of them fit on a CU.
+/// Where kernels overlap, blocks come while the last of the kernel before are still there, to
+/// wherever there is room: two to one CU and none to another, and everybody waits for the two.
+inline unsigned lds_bytes_for([[maybe_unused]] unsigned blocks, unsigned needed) {
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+  struct Lds {
+    int of_unit = 0;
+    int of_block = 0;
+    int kept_of_block = 0;  // by the driver
+  };
+  static const Lds lds = [] {
+    int device = 0;
+    hipscope::check(hipGetDevice(&device));
+    Lds found;
+    for (const auto& [value, attribute] :
+         {std::pair{&found.of_unit, cudaDevAttrMaxSharedMemoryPerMultiprocessor},
+          std::pair{&found.of_block, cudaDevAttrMaxSharedMemoryPerBlockOptin},
+          std::pair{&found.kept_of_block, cudaDevAttrReservedSharedMemoryPerBlock}}) {
+      hipscope::check(cudaDeviceGetAttribute(value, attribute, device));
+    }
+    return found;
+  }();
+  constexpr unsigned step = 128;  // a multiple of what LDS is given out by
+  const auto share = static_cast<unsigned>(lds.of_unit) / (blocks + 1);
+  const auto kept = static_cast<unsigned>(lds.kept_of_block);
+  const unsigned bytes = share > kept ? ((share - kept) / step + 1) * step : 0;
+  return std::max(needed, std::min(bytes, static_cast<unsigned>(lds.of_block)));
+#else
+  return needed;
+#endif
+}
+
+/// Enqueues a kernel on as many blocks for each tile of `Shape`, no more of them on
+/// a CU than its share where several kernels may have blocks there.
+template <typename Shape, typename Value, typename SplitKernel>
+void enqueue_tiles(SplitKernel kernel, const Product<Value>& product, Split split) {
+  const unsigned tiles = tiles_over<Shape>(product.extents);
+  const SharedTiles<Value> shared = {
+      .cluster = split.cluster,
+      .clusters = split.clusters,
+      .sums = reinterpret_cast<Value*>(static_cast<unsigned char*>(product.workspace) +
+                                       bytes_of_marks(tiles * split.cluster)),
+      .arrived = static_cast<unsigned*>(product.workspace)};
+  const unsigned units = units_of(split.cluster, units_for_clusters(true));
+  const unsigned blocks = tiles * split.cluster * split.clusters;
+  const unsigned of_unit = blocks_of(blocks, units);
+  static const bool overlap = uses_clusters(kernel);
+  // So few that they and those of the kernel before find a CU each want nothing.
+  const bool may_meet = overlap && 2 * blocks > units && of_unit < Shape::blocks_per_unit;
+  launch_clusters_where_used(
+      kernel,
+      {.grid = dim3(blocks),
+       .block = dim3(Shape::threads),
+       .lds_bytes = may_meet ? lds_bytes_for(of_unit, Shape::lds_bytes) : Shape::lds_bytes},
+      split.cluster, product.extents, product.alpha, product.a, product.b, product.beta, product.c,
+      shared);
+}
+
+/// Enqueues the kernel for matrices whose rows are whole pieces of 16 bytes, or that for any.
+template <typename Shape, auto for_whole_rows, auto for_any, typename Value>
+void enqueue_either(const Product<Value>& product, Split split, bool has_whole_rows) {
+  static const auto whole = hipscope::allow_lds(for_whole_rows, lds_bytes_for(1, Shape::lds_bytes));
+  static const auto any = hipscope::allow_lds(for_any, lds_bytes_for(1, Shape::lds_bytes));
+  enqueue_tiles<Shape>(has_whole_rows ? whole : any, product, split);
+}
+
+/// As many blocks for a tile, a power of two, as there is room for on the CUs and as k has steps: a
+/// cluster of them, where the kernel uses clusters.
+template <typename Shape, auto kernel>
+Split blocks_that_fit(const Extents& extents) {
+  const unsigned room = compute_units() * Shape::blocks_per_unit;
+  const unsigned tiles = tiles_over<Shape>(extents);
+  unsigned blocks = 1;
+  while (blocks < most_blocks_of_a_cluster && tiles * blocks * 2 <= room &&
+         blocks * 2 * Shape::depth <= extents.k) {
+    blocks *= 2;
+  }
+  static const bool has_clusters = uses_clusters(kernel);
+  return has_clusters ? Split{blocks, 1} : Split{1, blocks};
+}
+
+/// What was measured of a tile; see TileOption.
+struct TileCycles {
+  double step;
+  double least_step;
+  double end;
+};
+
+/// A kernel as the choice knows it.
+template <typename Shape, typename Value>
+SizedKernel<Value> sized_kernel(void (*enqueue)(const Product<Value>&, Split),
+                                const TileCycles& cycles) {
+  return {.option = {.rows = Shape::rows,
+                     .columns = Shape::columns,
+                     .depth = Shape::depth,
+                     .resident = Shape::blocks_per_unit,
+                     .threads = Shape::threads,
+                     .step_cycles = cycles.step,
+                     .least_step_cycles = cycles.least_step,
+                     .end_cycles = cycles.end,
+                     .bytes_on_way = (Shape::buffers - 1.0) * Shape::depth *
+                                     (Shape::rows + Shape::columns) * sizeof(Value)},
+          .enqueue = enqueue,
+          .workspace_bytes = bytes_of_shared_tiles<Value, Shape>};
+}
+
+/// A stage whose blocks share all steps (stream-K), as one of the kernels.
+template <typename Value, Stage<Value> (*make_stage)()>
+SizedKernel<Value> stream_k_kernel(double step_cycles, double end_cycles, bool aligns_b = false) {
+  constexpr double steps_on_way = 3;
+  static const Stage<Value> stage = make_stage();
+  return {.option = {.rows = stage.tiles.block_rows,
+                     .columns = stage.tiles.block_columns,
+                     .depth = stage.tiles.depth,
+                     .resident = 1,
+                     .threads = stage.tiles.threads,
+                     .step_cycles = step_cycles,
+                     .least_step_cycles = step_cycles,
+                     .end_cycles = end_cycles,
+                     .bytes_on_way = steps_on_way * stage.tiles.depth *
+                                     (stage.tiles.block_rows + stage.tiles.block_columns) *
+                                     sizeof(Value),
+                     .stream_k = true,
+                     .aligns_b = aligns_b},
+          .enqueue = [](const Product<Value>& product, Split) { stage.enqueue(stage, product); },
+          .workspace_bytes = [](const Extents& extents,
+                                Split) { return stage.workspace_bytes(extents); }};
+}
+
+/// The kernel and split for products of this size on the device. That of the last size is kept: a
+/// product is often one of many of its size, and a small one takes no longer than the model.
+template <typename Value, const std::vector<SizedKernel<Value>>& (*kernels)(),
+          DeviceCosts (*costs)()>
+TileChoice choice_for(const Extents& extents) {
+  static const DeviceCosts device = costs();
+  static ProductSize last{};
+  static TileChoice choice{};
+  constexpr unsigned whole = 16 / sizeof(Value);
+  const ProductSize size = {extents.m, extents.n, extents.k,
+                            extents.lda % whole == 0 && extents.ldb % whole == 0};
+  if (choice.cycles == 0 || !(size == last)) {
+    std::vector<TileOption> options;
+    for (const SizedKernel<Value>& kernel : kernels()) {
+      options.push_back(kernel.option);
+    }
+    choice = choose_tile(options, size, device);
+    last = size;
+  }
+  return choice;
+}
+
+/// `stage`, but by the kernel that the model takes for each product.
+template <typename Value, const std::vector<SizedKernel<Value>>& (*kernels)(),
+          DeviceCosts (*costs)()>
+Stage<Value> by_choice(Stage<Value> stage) {
+  stage.enqueue = [](const Stage<Value>&, const Product<Value>& product) {
+    const TileChoice choice = choice_for<Value, kernels, costs>(product.extents);
+    kernels()[choice.option].enqueue(product, choice.split);
+  };
+  stage.workspace_bytes = [](const Extents& extents) {
+    const TileChoice choice = choice_for<Value, kernels, costs>(extents);
+    return kernels()[choice.option].workspace_bytes(extents, choice.split);
+  };
+  return stage;
+}
+
+/// "2 x 3 blocks": so many clusters of so many.
+inline std::string name_of(Split split) {
+  return std::to_string(split.clusters) + " x " + std::to_string(split.cluster) +
+         (split.clusters * split.cluster == 1 ? " block" : " blocks");
+}
+
+template <typename Value>
+Verdict judge_tile(const SizedKernel<Value>& kernel, Split split, Problem<Value>& problem,
+                   Factors<Value> factors) {
+  Product<Value> product = problem.product(factors.alpha, factors.beta);
+  hipscope::DeviceBuffer<unsigned char> workspace(
+      std::max<std::uint64_t>(1, kernel.workspace_bytes(product.extents, split)));
+  workspace.clear();
+  product.workspace = workspace.data();
+  problem.reset(factors.beta);
+  kernel.enqueue(product, split);
+  return problem.judge(factors.alpha, factors.beta);
+}
+
+/// Sweep tiles: a row for each kernel of a stage.
+template <typename Value>
+void check_tiles(hipscope::Sweep& sweep, const Stage<Value>& stage,
+                 const std::vector<SizedKernel<Value>>& kernels, const DeviceCosts& device) {
+  sweep.axis({.name = "tile"});
+  sweep.headline("largest error");
+  sweep.note(
+      "each kernel that the last stage chooses from, with splits that it might choose: random "
+      "values within the bound; nothing is measured");
+  if (!is_here(sweep, stage)) {
+    sweep.note("not on this device: " + stage.technique);
+    return;
+  }
+  // Rows that begin at multiples of 16 bytes, and others; the last tiles are not whole.
+  const FlatShape shapes[] = {{70, 70, 129}, {68, 136, 136}, {17, 130, 67}, {17, 20, 600}};
+  const unsigned gaps[] = {0, 0, 5, 0};
+  const Split splits[] = {{1, 1}, {2, 1}, {4, 1}, {8, 1}, {1, 3}, {2, 2}};
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const TileOption& option = kernels[i].option;
+    auto point = sweep.point(std::to_string(i + 1) + ": " + std::to_string(option.rows) + " x " +
+                                 std::to_string(option.columns) +
+                                 (option.stream_k ? ", steps dealt out" : ""),
+                             static_cast<double>(i + 1));
+    double largest = 0;
+    double cases = 0;
+    for (std::size_t s = 0; s < std::size(shapes); ++s) {
+      const auto [m, n, k] = shapes[s];
+      Problem<Value> problem(m, n, k, Values::random, sweep.seed(),
+                             {.a = gaps[s], .b = gaps[s], .c = gaps[s]});
+      const unsigned steps = blocks_of(k, option.depth);
+      for (const Split split : splits) {
+        if (split.cluster > device.units.largest_cluster ||
+            split.cluster * split.clusters > (option.stream_k ? 1 : steps)) {
+          continue;
+        }
+        for (const Factors<Value> factors : {measured_factors<Value>, other_factors<Value>}) {
+          const Verdict verdict = judge_tile(kernels[i], split, problem, factors);
+          verify(point,
+                 name_of_size(m, n, k) + ", " + name_of(split) +
+                     (factors.beta == 0 ? "" : ", beta = -0.5"),
+                 verdict);
+          largest = std::max(largest, verdict.error);
+          ++cases;
+        }
+      }
+    }
+    point.value("cases", cases, "");
+    point.value("largest error", largest, "eps");
+  }
+}
+
+}  // namespace gemm

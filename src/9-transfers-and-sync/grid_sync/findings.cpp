@@ -1,0 +1,147 @@
+#include "findings.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hipscope/confidence.h"
+#include "hipscope/format.h"
+
+namespace grid_sync {
+
+using hipscope::CurvePoint;
+
+namespace {
+
+std::string number(double value) {
+  constexpr int digits = 4;
+  return hipscope::number(value, digits);
+}
+
+std::vector<CurvePoint> curve_of(const hipscope::Results& results, const std::string& sweep,
+                                 const std::string& way) {
+  return results.curve(sweep, way + " step");
+}
+
+// A way at the last point of a sweep.
+struct Cost {
+  std::string way;
+  double nanoseconds;
+  double relative_spread;
+};
+
+// Of all barriers, the cheapest first.
+std::vector<Cost> costs_at_end(const hipscope::Results& results, const std::string& sweep) {
+  std::vector<Cost> costs;
+  for (const std::string way : barrier_names) {
+    const auto curve = curve_of(results, sweep, way);
+    if (!curve.empty() && curve.back().y > 0) {
+      costs.push_back({way, curve.back().y, curve.back().relative_spread});
+    }
+  }
+  std::stable_sort(costs.begin(), costs.end(),
+                   [](const Cost& a, const Cost& b) { return a.nanoseconds < b.nanoseconds; });
+  return costs;
+}
+
+// Points that are as far apart cannot both be right.
+constexpr double allowed = 1.1;
+
+// The least that a way's last point may be: a barrier takes no more than as many times as long as
+// there are more blocks, and one block per CU is measured in both sweeps. What is above that was
+// disturbed.
+double least_cost(const hipscope::Results& results, const std::string& sweep,
+                  const std::string& way) {
+  const auto curve = curve_of(results, sweep, way);
+  double least = curve.back().y;
+  if (curve.size() > 1) {
+    const CurvePoint& before = curve[curve.size() - 2];
+    const bool grows_too_fast = curve.back().y / before.y > allowed * curve.back().x / before.x;
+    least = grows_too_fast ? before.y : least;
+  }
+  const auto again = curve_of(results, "per-cu", way);
+  if (sweep == "blocks" && curve.back().x == results.device().compute_units && !again.empty() &&
+      again.front().x == 1) {
+    least = std::min(least, again.front().y);
+  }
+  return least;
+}
+
+// Where fewer blocks take longer, what is told was nearly always disturbed: of 17 such answers of
+// the trial 2 were right.
+constexpr double if_disturbed = 0.1;
+
+void infer_cheapest(hipscope::Results& results, const std::string& sweep, const std::string& name,
+                    const std::string& where) {
+  const auto costs = costs_at_end(results, sweep);
+  if (costs.empty()) {
+    return;
+  }
+  std::vector<std::string> evidence;
+  bool is_undisturbed = true;
+  for (const Cost& cost : costs) {
+    evidence.push_back(cost.way + ": " + number(cost.nanoseconds) + " ns");
+    is_undisturbed =
+        is_undisturbed && least_cost(results, sweep, cost.way) >= costs[0].nanoseconds / allowed;
+  }
+  results.infer({.name = name,
+                 .value = costs[0].nanoseconds,
+                 .unit = "ns",
+                 .confidence = is_undisturbed ? hipscope::sureness_of_best(costs[0].relative_spread)
+                                              : if_disturbed,
+                 .statement = "the cheapest barrier over " + where + ": " + costs[0].way,
+                 .evidence = evidence});
+}
+
+// The step of that many blocks as launches; none where that was not measured.
+std::optional<CurvePoint> launch_of(const hipscope::Results& results, const std::string& way,
+                                    double blocks) {
+  for (const CurvePoint& point : curve_of(results, "launches", way)) {
+    if (point.x == blocks) {
+      return point;
+    }
+  }
+  return std::nullopt;
+}
+
+void infer_launches(hipscope::Results& results) {
+  const auto costs = costs_at_end(results, "blocks");
+  const auto launch = launch_of(results, "launch", results.device().compute_units);
+  const auto node = launch_of(results, "graph node", results.device().compute_units);
+  if (costs.empty() || !launch || !node) {
+    return;
+  }
+  const double barrier = costs[0].nanoseconds;
+  const double spread = std::max(costs[0].relative_spread, launch->relative_spread);
+  // More blocks do not make a launch faster.
+  const auto launches = curve_of(results, "launches", "launch");
+  const bool falls = std::any_of(launches.begin(), launches.end(), [&](const CurvePoint& point) {
+    return point.x > launch->x && launch->y > allowed * point.y;
+  });
+  const bool is_undisturbed =
+      !falls && least_cost(results, "blocks", costs[0].way) >= barrier / allowed;
+  results.infer({.name = "grid barriers in the time of a launch",
+                 .value = launch->y / barrier,
+                 .unit = "barriers",
+                 .confidence = is_undisturbed ? hipscope::sureness_of_best(spread) : if_disturbed,
+                 .statement = launch->y > barrier
+                                  ? "a barrier over one block per CU costs less than the next "
+                                    "launch of a stream"
+                                  : "the next launch of a stream costs no more than a barrier over "
+                                    "one block per CU",
+                 .evidence = {"launch: " + number(launch->y) + " ns",
+                              "node of a graph: " + number(node->y) + " ns",
+                              costs[0].way + ": " + number(barrier) + " ns"}});
+}
+
+}  // namespace
+
+void conclude(hipscope::Results& results) {
+  infer_cheapest(results, "blocks", "grid barrier, one block per CU", "one block per CU");
+  infer_cheapest(results, "per-cu", "grid barrier, all resident blocks",
+                 "as many blocks as are resident");
+  infer_launches(results);
+}
+
+}  // namespace grid_sync

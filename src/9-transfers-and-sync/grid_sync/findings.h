@@ -1,0 +1,21 @@
+// What grid_sync concludes: the cheapest barrier over all blocks, and how many of them a launch
+// costs. Plain C++, no GPU headers.
+//
+// Reads "<barrier> step" in ns of sweeps blocks (x: blocks, the last one per CU) and per-cu (x:
+// blocks per CU, the last as many as it holds), for the barriers below, and "launch step" and
+// "graph node step" of launches (x: blocks).
+#pragma once
+
+#include <array>
+
+#include "hipscope/experiment.h"
+
+namespace grid_sync {
+
+inline constexpr std::array barrier_names = {
+    "one counter", "counter and epoch", "flags, collector", "flags, all look",
+    "tree",        "grid.sync()"};
+
+void conclude(hipscope::Results& results);
+
+}  // namespace grid_sync

@@ -1,0 +1,108 @@
+// The trial of what grid_sync concludes: the cheapest barrier, and launches.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "disturbance.h"
+#include "findings.h"
+#include "made_results.h"
+#include "trial.h"
+
+namespace hipscope::trial {
+namespace {
+
+// What the lesson's sweeps ask of one GPU.
+struct Blocks {
+  double units = 0;
+  std::vector<double> one_per_unit{};
+  std::vector<double> per_unit{};
+};
+
+Blocks some_blocks(Random& random) {
+  Blocks blocks{.units = one_of(random, std::vector<double>{20, 60, 104, 132, 228})};
+  for (double count = 1; count < blocks.units; count *= 2) {
+    blocks.one_per_unit.push_back(count);
+  }
+  blocks.one_per_unit.push_back(blocks.units);
+  const double most = one_of(random, std::vector<double>{4, 8});
+  for (double count = 1; count <= most; count *= 2) {
+    blocks.per_unit.push_back(count);
+  }
+  return blocks;
+}
+
+MadeResults made_on(const Blocks& blocks) {
+  DeviceDescription device = fake::describe();
+  device.compute_units = static_cast<int>(blocks.units);
+  return MadeResults("grid_sync", device);
+}
+
+// The time of a barrier over that many blocks.
+struct Barrier {
+  double fixed = 0;
+  double per_block = 0;
+
+  [[nodiscard]] double over(double blocks) const { return fixed + per_block * blocks; }
+};
+
+void add_barrier(MadeResults& made, const std::string& way, const Blocks& blocks,
+                 const std::function<double(double)>& over, const Disturbance& disturbance,
+                 Random& random) {
+  made.curve("blocks", way + " step", sampled(blocks.one_per_unit, over, disturbance, random));
+  made.curve("per-cu", way + " step",
+             sampled(
+                 blocks.per_unit, [&](double count) { return over(count * blocks.units); },
+                 disturbance, random));
+}
+
+const Seeds barrier_seeds(73);
+
+TEST(GridSyncTrial, BarriersAndLaunches) {
+  Tally& each = tally("grid barrier, one block per CU");
+  Tally& all = tally("grid barrier, all resident blocks");
+  Tally& launches = tally("grid barriers in the time of a launch");
+  for (unsigned i = 0; i < 1000; ++i) {
+    Random random(barrier_seeds(i));
+    const Disturbance& disturbance = one_of(random, all_disturbances());
+    const Blocks blocks = some_blocks(random);
+    MadeResults made = made_on(blocks);
+    std::vector<Barrier> barriers;
+    for (const std::string way : grid_sync::barrier_names) {
+      barriers.push_back({.fixed = between_octaves(random, 500, 2500),
+                          .per_block = between_octaves(random, 0.3, 8)});
+      const Barrier& barrier = barriers.back();
+      add_barrier(
+          made, way, blocks, [&](double count) { return barrier.over(count); }, disturbance,
+          random);
+    }
+    const auto cheapest = [&](double count) {
+      return *std::min_element(barriers.begin(), barriers.end(),
+                               [=](auto& a, auto& b) { return a.over(count) < b.over(count); });
+    };
+    const double most = blocks.units * blocks.per_unit.back();
+    const double launch = between_octaves(random, 1000, 6000);
+    const double launch_of_block = between(random, 0.1, 1);
+    for (const std::string way : {"launch step", "graph node step"}) {
+      made.curve(
+          "launches", way,
+          sampled(
+              {1, blocks.units, most},
+              [&](double count) { return launch + launch_of_block * count; }, disturbance, random));
+    }
+    grid_sync::conclude(made.results());
+    const double of_each = cheapest(blocks.units).over(blocks.units);
+    each.add({.value = of_each, .tolerance = 0.1}, made.inference(each.inference));
+    all.add({.value = cheapest(most).over(most), .tolerance = 0.1}, made.inference(all.inference));
+    launches.add({.value = (launch + launch_of_block * blocks.units) / of_each, .tolerance = 0.15},
+                 made.inference(launches.inference));
+  }
+  expect_goals(each, {.right = 0.8});
+  expect_goals(all, {.right = 0.8});
+  expect_goals(launches, {.right = 0.8});
+}
+
+}  // namespace
+}  // namespace hipscope::trial

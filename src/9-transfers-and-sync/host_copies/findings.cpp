@@ -1,0 +1,166 @@
+#include "findings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hipscope/confidence.h"
+#include "hipscope/format.h"
+
+namespace host_copies {
+
+using hipscope::CurvePoint;
+using hipscope::number;
+
+namespace {
+
+constexpr double microseconds = 1e6;
+
+const CurvePoint& highest(const std::vector<CurvePoint>& curve) {
+  return *std::max_element(curve.begin(), curve.end(),
+                           [](const CurvePoint& a, const CurvePoint& b) { return a.y < b.y; });
+}
+
+double largest_spread(const std::vector<CurvePoint>& curve) {
+  double spread = 0;
+  for (const CurvePoint& point : curve) {
+    spread = std::max(spread, point.relative_spread);
+  }
+  return spread;
+}
+
+// The size from which on a copy has half of the best rate, on a straight line between the
+// logarithms of the sizes on either side; empty where the smallest copy already has it.
+std::optional<double> half_rate_bytes(const std::vector<CurvePoint>& rates) {
+  const double half = highest(rates).y / 2;
+  for (std::size_t i = rates.size(); i-- > 1;) {
+    const CurvePoint& below = rates[i - 1];
+    const CurvePoint& above = rates[i];
+    if (below.y < half && above.y >= half) {
+      const double share = (half - below.y) / (above.y - below.y);
+      return below.x * std::pow(above.x / below.x, share);
+    }
+  }
+  return std::nullopt;
+}
+
+std::string best_of(const hipscope::Results& results, const std::string& sweep,
+                    const std::string& way) {
+  const auto rates = results.curve(sweep, way);
+  return rates.empty() ? "" : way + ": " + number(highest(rates).y) + " GB/s at best";
+}
+
+// Bandwidth, latency and n/2 of copies by an engine.
+void infer_direction(hipscope::Results& results, const std::string& sweep,
+                     const std::string& direction) {
+  const auto rates = results.curve(sweep, "pinned");
+  const auto times = results.curve(sweep, "pinned time");
+  constexpr std::size_t fewest_sizes = 4;
+  if (rates.size() < fewest_sizes || times.size() != rates.size()) {
+    return;
+  }
+  const CurvePoint& best = highest(rates);
+  // A rate that still rises at the end is not the link's.
+  const CurvePoint& before_last = rates[rates.size() - 2];
+  const bool is_flat = std::abs(rates.back().y / before_last.y - 1) < 0.1;
+  const double confidence = is_flat ? 1 - std::min(1.0, largest_spread({best, rates.back()})) : 0.3;
+  results.infer(
+      {.name = direction + " bandwidth",
+       .value = best.y,
+       .unit = "GB/s",
+       .confidence = confidence,
+       .statement = "what a copy engine moves from or to pinned memory, at best",
+       .evidence = {"best at copies of " + number(best.x) + " bytes",
+                    best_of(results, sweep, "pageable"), best_of(results, sweep, "kernel"),
+                    is_flat ? "the two largest copies agree within 10 %"
+                            : "the rate still rises at the largest copy"}});
+  const CurvePoint& shortest = times.front();
+  results.infer({.name = direction + " latency",
+                 .value = shortest.y * microseconds,
+                 .unit = "us",
+                 .confidence = 1 - std::min(1.0, shortest.relative_spread),
+                 .statement = "the time of the smallest copy by an engine, on the device",
+                 .evidence = {number(shortest.x) + " bytes"}});
+  const auto half = half_rate_bytes(rates);
+  // time = latency + bytes / bandwidth has half of its rate where the two are equal.
+  const double expected = shortest.y * best.y * 1e9;
+  const bool fits = half && *half < 3 * expected && expected < 3 * *half;
+  results.infer({.name = direction + " n/2",
+                 .value = half,
+                 .unit = "bytes",
+                 .confidence = half && is_flat ? (fits ? 0.9 : hipscope::unsure) : 0,
+                 .statement = half ? "a copy of this size has half of the best rate"
+                                   : "the smallest copy already has half of the best rate",
+                 .evidence = {"latency times bandwidth is " + number(expected) + " bytes"}});
+}
+
+void infer_both(hipscope::Results& results) {
+  const auto rates = results.curve("both", "bandwidth");
+  if (rates.size() != 3) {
+    return;
+  }
+  const double alone = rates[0].y + rates[1].y;
+  const double share = rates[2].y / alone;
+  results.infer({.name = "both directions at once",
+                 .value = share,
+                 .unit = "of their sum",
+                 .confidence = 1 - std::min(1.0, largest_spread(rates)),
+                 .statement = share > 0.9   ? "the directions do not share the link"
+                              : share < 0.6 ? "the directions share one link"
+                                            : "the directions hold each other up in part",
+                 .evidence = {number(rates[0].y) + " and " + number(rates[1].y) + " GB/s alone, " +
+                              number(rates[2].y) + " together"}});
+}
+
+void infer_load(hipscope::Results& results) {
+  const auto latency = results.curve("latency", "latency");
+  if (latency.size() != 2 || !(latency[1].y > 0)) {
+    return;
+  }
+  results.infer({.name = "load of host memory",
+                 .value = latency[1].y,
+                 .unit = "ns",
+                 .confidence = 1 - std::min(1.0, largest_spread(latency)),
+                 .statement = "a load from pinned host memory, until the next can use its value",
+                 .evidence = {"the same chase in the device's memory takes " +
+                              number(latency[0].y) + " ns per load"}});
+}
+
+// A node is far when it is slower than the best by more than what runs differ.
+void infer_nodes(hipscope::Results& results) {
+  const auto rates = results.curve("numa", "to device");
+  if (rates.size() < 2) {
+    return;
+  }
+  constexpr double as_good = 0.95;
+  const CurvePoint& best = highest(rates);
+  std::string slower;
+  for (const CurvePoint& rate : rates) {
+    if (rate.y < as_good * best.y) {
+      slower += (slower.empty() ? "" : ", ") + number(rate.x) + " (" + number(rate.y) + " GB/s)";
+    }
+  }
+  results.infer(
+      {.name = "nearest NUMA node",
+       .value = slower.empty() ? std::nullopt : std::optional(best.x),
+       .unit = "",
+       .confidence = slower.empty() ? 0 : 1 - std::min(1.0, largest_spread(rates)),
+       .statement = slower.empty() ? "copies do not tell the host's NUMA nodes apart"
+                                   : "memory of other nodes is slower to copy from",
+       .evidence = {slower.empty() ? "all nodes are within 5 % of " + number(best.y) + " GB/s"
+                                   : "slower nodes: " + slower}});
+}
+
+}  // namespace
+
+void conclude(hipscope::Results& results) {
+  infer_direction(results, "to-device", "host to device");
+  infer_direction(results, "to-host", "device to host");
+  infer_both(results);
+  infer_load(results);
+  infer_nodes(results);
+}
+
+}  // namespace host_copies

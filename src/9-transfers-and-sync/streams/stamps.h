@@ -1,0 +1,109 @@
+// When kernels ran: each stores its begin and its end by the device's timer, which all of its
+// compute units share, and counts that it ran.
+#pragma once
+
+#include <hipscope/hipscope.h>
+#include <hipscope/timer.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "findings.h"
+
+namespace streams {
+
+using hipscope::DeviceBuffer;
+using hipscope::launch;
+using hipscope::Point;
+using hipscope::Sweep;
+
+// Where one run's kernels, or blocks of kernels, store their stamps: each has its own number.
+struct Marks {
+  Stamp* stamps;
+  unsigned* runs;
+};
+
+// The stamps of `kernels` in the last runs, and how often each ran in all of them.
+class Stamps {
+ public:
+  explicit Stamps(unsigned kernels)
+      : kernels_(kernels), stamps_(std::size_t{kernels} * kept_runs), runs_(kernels) {
+    runs_.clear();
+  }
+
+  // For the kernels of the next run.
+  Marks next() {
+    return {.stamps = stamps_.data() + std::size_t{kernels_} * (launched_++ % kept_runs),
+            .runs = runs_.data()};
+  }
+
+  // Every kernel has run once in each run, and all of its kept stamps say that it took `least`
+  // ticks.
+  void verify(Point& point, long long least) const {
+    std::uint64_t missed = 0;
+    for (const unsigned times : runs_.to_host()) {
+      missed += times == launched_ ? 0 : 1;
+    }
+    point.verify("every kernel ran once", missed, kernels_);
+    const long long shortest = point.device().cycle_counter_bits > 0 ? least : 0;
+    const std::vector<Stamp> all = kept();
+    std::uint64_t wrong = 0;
+    for (unsigned kernel = 0; kernel < kernels_; ++kernel) {
+      bool is_right = true;
+      for (std::size_t i = kernel; i < all.size(); i += kernels_) {
+        is_right &= all[i].begin >= 0 && all[i].end - all[i].begin >= shortest;
+      }
+      wrong += is_right ? 0 : 1;
+    }
+    point.verify("begin and end of every kernel", wrong, kernels_);
+  }
+
+  // The median over the kept runs of what `of_run` says of a run's stamps.
+  template <typename OfRun>
+  [[nodiscard]] double median(OfRun of_run) const {
+    const std::vector<Stamp> all = kept();
+    std::vector<double> values;
+    for (std::size_t first = 0; first < all.size(); first += kernels_) {
+      values.push_back(static_cast<double>(of_run(std::span(all).subspan(first, kernels_))));
+    }
+    return hipscope::summarize(values).median;
+  }
+
+ private:
+  static constexpr unsigned kept_runs = 5;
+
+  [[nodiscard]] std::vector<Stamp> kept() const {
+    std::vector<Stamp> all = stamps_.to_host();
+    all.resize(std::size_t{kernels_} * std::min(launched_, kept_runs));
+    return all;
+  }
+
+  unsigned kernels_;
+  unsigned launched_ = 0;
+  DeviceBuffer<Stamp> stamps_;
+  DeviceBuffer<unsigned> runs_;
+};
+
+static __global__ void __launch_bounds__(1) read_timer_kernel(long long* ticks) {
+  *ticks = hipscope::timer_ticks();
+}
+
+// Ticks of the device's timer per microsecond.
+inline double ticks_per_microsecond() {
+  static const double ticks = [] {
+    DeviceBuffer<long long> now(1);
+    constexpr double micro = 1e-6;
+    return micro * hipscope::measured_timer_hz([&] {
+             launch(read_timer_kernel, {.grid = dim3(1), .block = dim3(1)}, now.data());
+             return now.to_host()[0];
+           });
+  }();
+  return ticks;
+}
+
+}  // namespace streams
