@@ -16,6 +16,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from hipscope.compare import changes, table
+from hipscope.results import door, ending, load
+from hipscope.results.whole_file import write_whole
+
 WORSE, BAD = 1, 2
 NOISE = """
 A time has changed when the medians of the two sides' samples differ by more than the threshold, by more than
@@ -98,18 +102,15 @@ def sides_of(arguments: argparse.Namespace) -> tuple[list[Path], list[Path]]:
 
 def read(old: Sequence[Path], new: Sequence[Path]) -> list[list[list[Any]]]:
     """The results of both sides' runs, which are of one kind and have an experiment in common; raises Refused."""
-    from hipscope.results import load
-
     for path in (*old, *new):
         if path.is_dir() != old[0].is_dir():
             raise Refused(f"{old[0]} and {path} are not of one kind: give folders or files.")
-    schema = load.load_schema()
     try:
         if old[0].is_dir():
-            sides = [[load.load_folder(path, schema) for path in side] for side in (old, new)]
+            sides = [[load.load_folder(path) for path in side] for side in (old, new)]
         else:
-            sides = [[[load.load_any_name(path, schema)] for path in side] for side in (old, new)]
-    except load.BadResult as error:
+            sides = [[[load.load_any_name(path)] for path in side] for side in (old, new)]
+    except door.BadInput as error:
         raise Refused(str(error)) from error
     names = [{result.name for run in side for result in run} for side in sides]
     if names[0].isdisjoint(names[1]):
@@ -120,7 +121,6 @@ def read(old: Sequence[Path], new: Sequence[Path]) -> list[list[list[Any]]]:
 
 def write_json(path: Path, content: Any) -> None:
     """Writes a JSON file whole or not at all; raises Refused."""
-    from hipscope.results.whole_file import write_whole
 
     try:
         write_whole(path, (json.dumps(content, indent=1, allow_nan=False) + "\n").encode("ascii"))
@@ -130,7 +130,6 @@ def write_json(path: Path, content: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compares, prints and writes; raises Refused."""
-    from hipscope.compare import changes, table
 
     threshold, pattern = threshold_of(arguments.threshold), pattern_of(arguments.only)
     old, new = read(*sides_of(arguments))
@@ -162,13 +161,7 @@ def main(arguments: list[str] | None = None) -> int:
         return run(parsed)
     except Refused as error:
         return refuse(str(error))
-    except ModuleNotFoundError as error:
-        return refuse(
-            f"this Python has no module {error.name}; run it with the one that scripts/find_python.sh prints."
-        )
 
 
 if __name__ == "__main__":
-    from hipscope.results import ending
-
     sys.exit(ending.run("compare.py", main, output_failed=BAD))

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Prints the first Python 3 interpreter that can import the given modules.
 #
-# Usage: find_python.sh [MODULE...]     (default: matplotlib jsonschema)
+# Usage: find_python.sh [MODULE...]     (default: matplotlib)
 #
 # A machine may have several interpreters, and the one first on PATH may not be the one that the
 # distribution's packages were installed for.
@@ -36,7 +36,7 @@ if [[ ${1-} == --help || ${1-} == -h ]]; then
   exit 0
 fi
 modules=("$@")
-((${#modules[@]})) || modules=(matplotlib jsonschema)
+((${#modules[@]})) || modules=(matplotlib)
 for module in "${modules[@]}"; do
   [[ $module =~ ^[A-Za-z_][A-Za-z0-9_.]*$ ]] || usage_error "'$module' is not a module's name."
 done

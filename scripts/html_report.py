@@ -12,6 +12,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from hipscope.compiled_code import results as isa
+from hipscope.html import experiment_section, page, sources
+from hipscope.report import shared
+from hipscope.results import door, ending, formats, load
+from hipscope.results.whole_file import write_whole
+
 RESULTS = Path(__file__).resolve().parent.parent / "results"
 PAGE = "report.html"
 
@@ -52,26 +58,20 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def read_named(folders: list[Path], schema: dict[int, dict[str, Any]]) -> list[tuple[Path, list[Any]]]:
-    """The results of every folder, each once; raises BadResult."""
-    from hipscope.results import load
-
+def read_named(folders: list[Path]) -> list[tuple[Path, list[Any]]]:
+    """The results of every folder, each once; raises BadInput."""
     unique = {folder.resolve(): folder for folder in reversed(folders)}
-    return [(folder, load.load_folder(folder, schema)) for folder in reversed(unique.values())]
+    return [(folder, load.load_folder(folder)) for folder in reversed(unique.values())]
 
 
-def read_others(named: list[Path], schema: dict[int, dict[str, Any]]) -> list[tuple[Path, list[Any]]]:
+def read_others(named: list[Path]) -> list[tuple[Path, list[Any]]]:
     """The other devices' results in results/, GPUs only; says which cannot be read."""
-    from hipscope.html import sources
-    from hipscope.report import shared
-    from hipscope.results import load
-
     there = {folder.resolve() for folder in named}
     found = []
     for folder in sources.device_folders(RESULTS):
         try:
-            results = load.load_folder(folder, schema) if folder.resolve() not in there else []
-        except load.BadResult as error:
+            results = load.load_folder(folder) if folder.resolve() not in there else []
+        except door.BadInput as error:
             print(f"html_report.py: left out: {error}", file=sys.stderr)
             continue
         if results and not shared.is_host(results):
@@ -79,46 +79,34 @@ def read_others(named: list[Path], schema: dict[int, dict[str, Any]]) -> list[tu
     return found
 
 
-def read_all(schema: dict[int, dict[str, Any]]) -> list[tuple[Path, list[Any]]]:
-    """All devices' results in results/; the CPU's only when there are no others; raises BadResult."""
-    from hipscope.html import sources
-    from hipscope.report import shared
-    from hipscope.results import load
-
-    folders = read_named(sources.device_folders(RESULTS), schema)
+def read_all() -> list[tuple[Path, list[Any]]]:
+    """All devices' results in results/; the CPU's only when there are no others; raises BadInput."""
+    folders = read_named(sources.device_folders(RESULTS))
     if not folders:
-        raise load.BadResult(f"{RESULTS} holds no results of any device.")
+        raise door.BadInput(f"{RESULTS} holds no results of any device.")
     return [one for one in folders if not shared.is_host(one[1])] or folders
 
 
 def read_compiled(arguments: argparse.Namespace) -> Any:
-    """The reports on compiled code that the command line asks for; raises BadResult."""
-    from hipscope.compiled_code import results as isa
-    from hipscope.results import formats, load
-
+    """The reports on compiled code that the command line asks for; raises BadInput."""
     folder = arguments.isa or RESULTS / "isa"
     if arguments.isa and not folder.is_dir():
-        raise load.BadResult(f"there is no folder {formats.plain(str(folder))}.")
-    return {} if arguments.no_isa or not folder.is_dir() else isa.read_folder(folder, isa.load_schema())
+        raise door.BadInput(f"there is no folder {formats.plain(str(folder))}.")
+    return {} if arguments.no_isa or not folder.is_dir() else isa.read_folder(folder)
 
 
 def report(arguments: argparse.Namespace) -> int:
     """Reads everything, makes the page, and only then writes it."""
-    from hipscope.html import experiment_section, page, sources
-    from hipscope.results import formats, load
-    from hipscope.results.whole_file import write_whole
-
     out = arguments.out or (arguments.folders[0] if arguments.folders else RESULTS) / PAGE
     try:
-        schema = load.load_schema()
-        folders = read_named(arguments.folders, schema) if arguments.folders else read_all(schema)
+        folders = read_named(arguments.folders) if arguments.folders else read_all()
         if arguments.others:
-            folders += read_others([folder for folder, _ in folders], schema)
+            folders += read_others([folder for folder, _ in folders])
         figures = sources.read_published(arguments.published)
         compiled = read_compiled(arguments)
         content = experiment_section.Content(sources.make_sources(folders, figures), figures, compiled)
         write_whole(out, page.make_page(content).encode("utf-8"))
-    except load.BadResult as error:
+    except door.BadInput as error:
         print(f"html_report.py: {error}", file=sys.stderr)
         return 1
     except OSError as error:
@@ -129,19 +117,8 @@ def report(arguments: argparse.Namespace) -> int:
 
 def main(arguments: list[str] | None = None) -> int:
     """Reports as the command line says."""
-    parsed = parse_arguments(arguments)
-    try:
-        return report(parsed)
-    except ModuleNotFoundError as error:
-        print(
-            f"html_report.py: this Python has no module {error.name}; run it with the one that "
-            "scripts/find_python.sh prints.",
-            file=sys.stderr,
-        )
-        return 1
+    return report(parse_arguments(arguments))
 
 
 if __name__ == "__main__":
-    from hipscope.results import ending
-
     sys.exit(ending.run("html_report.py", main, output_failed=1))

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 ROOT = Path(__file__).resolve().parent.parent
-MODULES = ("matplotlib", "jsonschema", "yaml")
+MODULES = ("matplotlib", "yaml")
 INTERRUPTED = 128 + signal.SIGINT
 
 
@@ -68,8 +68,7 @@ def check(folder: Path) -> int:
 
     if not folder.is_dir():
         bad_usage(f"there is no folder {folder}.")
-    schema = results.load_schema()
-    readers = [partial(results.read_result, file, schema) for file in results.result_files(folder)]
+    readers = [partial(results.read_result, file) for file in results.result_files(folder)]
     if (folder / results.LIMITS_FILE).exists():
         readers.append(partial(results.read_limits, folder))
     if (folder / results.OCCUPANCY_FILE).exists():
@@ -177,9 +176,8 @@ def kept_results(folder: Path, made: set[str], only: str) -> dict[tuple[str, str
     from hipscope.compiled_code import experiments, results
 
     names = {experiment.name for experiment in experiments.read_experiments()}
-    schema = results.load_schema()
     return {(path.stem, name): result for path in results.result_files(folder) if path.stem not in made or only
-            for name, result in results.read_result(path, schema).items() if path.stem not in made or name in names}
+            for name, result in results.read_result(path).items() if path.stem not in made or name in names}
 
 
 def register_limits_of(tools: Any, target: str) -> dict[str, Any]:
@@ -351,7 +349,7 @@ def main() -> int:
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as nohup asks for
         signal.signal(signal.SIGHUP, terminate)
     from hipscope.compiled_code.errors import IsaError
-    from hipscope.results.load import BadResult
+    from hipscope.results.door import BadInput
 
     try:
         if arguments.check:
@@ -359,7 +357,7 @@ def main() -> int:
         if arguments.jobs < 1:
             bad_usage("--jobs takes a number from 1 on.")
         return predict_shares(arguments) if arguments.predict else report(arguments)
-    except (IsaError, BadResult) as error:
+    except (IsaError, BadInput) as error:
         print(f"isa_report.py: {error}", file=sys.stderr)
         return getattr(error, "status", 1)
     except KeyboardInterrupt:

@@ -37,9 +37,8 @@ def check(paths: list[Path]) -> int:
     """Checks every file against its schema and says how many are good."""
     from hipscope.results import load
 
-    schema, others = load.load_schema(), load.load_other_schemas()
     files = [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
-    return load.count_valid("report.py", [partial(load.check_file, file, schema, others) for file in files])
+    return load.count_valid("report.py", [partial(load.check_file, file) for file in files])
 
 
 def shown_in(folder: Path) -> frozenset[str]:
@@ -51,17 +50,16 @@ def shown_in(folder: Path) -> frozenset[str]:
 def report(folders: list[Path], plots_of: Path | None) -> int:
     """Reads all folders, makes all pages, and only then writes any."""
     from hipscope.report import output, page
-    from hipscope.results import formats, load
+    from hipscope.results import door, formats, load
 
-    schema = load.load_schema()
     try:
         shown = shown_in(plots_of) if plots_of else None
-        pages = [(folder, page.make_page(load.load_folder(folder, schema), shown)) for folder in folders]
+        pages = [(folder, page.make_page(load.load_folder(folder), shown)) for folder in folders]
         for folder, made in pages:
             output.write_page(folder, made)
             if not made.card:
                 print(f"report.py: no hardware card in {formats.plain(str(folder))}: nothing is inferred of a CPU.")
-    except load.BadResult as error:
+    except door.BadInput as error:
         print(f"report.py: {error}", file=sys.stderr)
         return 1
     except OSError as error:

@@ -251,7 +251,7 @@ write_report() {
   card="not written"
   if ! compgen -G "$out/*.json" -X '*/card.json' >/dev/null; then
     report="none: there is no result"
-  elif ! python=$("$here/find_python.sh" matplotlib jsonschema 2>&1); then
+  elif ! python=$("$here/find_python.sh" matplotlib 2>&1); then
     report="skipped: ${python#*: }"
   elif run_child "$python" "$here/report.py" "$out"; then
     report="$(shown "$out")/README.md"
@@ -269,7 +269,7 @@ write_comparison() {
   [[ ! -d $isa_out ]] || options+=(--isa "$isa_out")
   if ! compgen -G "$out/*.json" -X '*/card.json' >/dev/null; then
     comparison="none: there is no result"
-  elif ! python=$("$here/find_python.sh" jsonschema 2>&1); then
+  elif ! python=$("$here/find_python.sh" json 2>&1); then
     comparison="skipped: ${python#*: }"
   elif run_child "$python" "$here/html_report.py" "${options[@]}" "$out"; then
     comparison="$(shown "$out")/report.html"
@@ -287,7 +287,7 @@ report_on_isa() {
     isa_report="nothing; there is no hipcc (scripts/setup.sh installs it)"
     return
   fi
-  if ! python=$("$here/find_python.sh" matplotlib jsonschema yaml 2>&1); then
+  if ! python=$("$here/find_python.sh" matplotlib yaml 2>&1); then
     isa_report="nothing: ${python#*: }"
     return
   fi

@@ -18,9 +18,9 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$here/common.sh"
 
 build_packages=(g++ cmake ninja-build libcli11-dev nlohmann-json3-dev libfmt-dev libfccp-dev git)
-report_packages=(python3 python3-matplotlib python3-jsonschema)
+report_packages=(python3 python3-matplotlib)
 host_packages=(libboost-context-dev python3-yaml)
-test_packages=(libgtest-dev libgmock-dev python3-pytest python3-pytest-xdist python3-selenium
+test_packages=(libgtest-dev libgmock-dev python3-pytest python3-jsonschema python3-pytest-xdist python3-selenium
   clang-format clang-tidy shellcheck mypy)
 # What opens the page that html_report.py makes. Ubuntu has no packages of it, only a snap.
 browser_packages=(chromium chromium-driver)

@@ -47,7 +47,7 @@ def references(line: str) -> list[str]:
 
 def load_results(folder: Path) -> dict[str, Json]:
     """The results of a folder by experiment, in whichever version of the schema they are."""
-    return {result.name: result.data for result in load.load_folder(folder, load.load_schema())}
+    return {result.name: result.data for result in load.load_folder(folder)}
 
 
 def find_rows(results: dict[str, Json], named: list[str]) -> tuple[Json, list[Json]]:

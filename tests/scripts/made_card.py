@@ -11,7 +11,7 @@ from typing import Any
 import synthetic
 
 from hipscope.report import card, card_page
-from hipscope.results import load
+from hipscope.results import door, load, shapes
 
 GROUPS = tuple(card.GROUPS)
 
@@ -47,10 +47,10 @@ def report(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 def make(folder: Path) -> tuple[Json, str]:
     """The card of a folder's results, valid, and its page; without the plots that report.py makes."""
-    results = load.load_folder(folder, load.load_schema())
+    results = load.load_folder(folder)
     made = card.make_card(results)
     assert made is not None
-    load.check(folder / "card.json", made, load.load_card_schema())
+    door.check(folder / "card.json", made, shapes.named(load.CARD_SCHEMA))
     return made, card_page.make_card_page(made, results)
 
 

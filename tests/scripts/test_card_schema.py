@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from made_card import Json, add_full, make, report
 
-from hipscope.results import load
+from hipscope.results import door, load, shapes
 
 
 def spoiled(made: Json, change: str) -> Json:
@@ -77,8 +77,8 @@ def spoiled(made: Json, change: str) -> Json:
 def test_schema(tmp_path: Path, change: str) -> None:
     add_full(tmp_path)
     made, _ = make(tmp_path)
-    with pytest.raises(load.BadResult, match="card.json does not follow the schema"):
-        load.check(tmp_path / "card.json", spoiled(made, change), load.load_card_schema())
+    with pytest.raises(door.BadInput, match="card.json does not follow the schema"):
+        door.check(tmp_path / "card.json", spoiled(made, change), shapes.named(load.CARD_SCHEMA))
 
 
 def test_check(tmp_path: Path) -> None:

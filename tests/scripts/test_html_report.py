@@ -405,7 +405,7 @@ def test_hostile_texts(tmp_path: Path) -> None:
         (",".join(sources.COLUMNS) + '\n"open', "not a CSV file"),
         ("\0", "columns"),
         (None, "cannot be read"),
-        (b"\xff", "not a CSV file"),
+        (b"\xff", "not a text file in UTF-8"),
         (",".join(sources.COLUMNS) + "\n" + ",".join("1" * 13) + "\n", "row 1"),
     ],
 )

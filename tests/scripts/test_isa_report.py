@@ -19,7 +19,7 @@ from hipscope.compiled_code import analysis, assembly, folders, instructions, lo
 from hipscope.compiled_code.errors import IsaError
 from hipscope.compiled_code.experiments import Experiment, read_experiments
 from hipscope.compiled_code.processes import Processes
-from hipscope.results.load import BadResult
+from hipscope.results.door import BadInput
 from synthetic import REPOSITORY, SCRIPTS
 
 DATA = Path(__file__).resolve().parent / "data"
@@ -362,7 +362,7 @@ def read_back(folder: Path, text: str) -> dict[str, Any]:
     """The results from a file."""
     path = folder / "gfx900-clang15.json"
     path.write_text(text, encoding="utf-8")
-    return results.read_result(path, results.load_schema())
+    return results.read_result(path)
 
 
 def test_a_file_has_a_row_per_kernel(tmp_path: Path) -> None:
@@ -396,7 +396,7 @@ def test_a_file_is_by_one_compiler() -> None:
 def test_results_that_do_not_follow_the_schema(tmp_path: Path, change: Any, part: str) -> None:
     data = json.loads(results.file_text({"cu_staircase": result()}))
     change(data)
-    with pytest.raises(BadResult, match=re.escape(part)):
+    with pytest.raises(BadInput, match=re.escape(part)):
         read_back(tmp_path, json.dumps(data))
 
 
@@ -783,7 +783,7 @@ def test_the_real_compiler(tmp_path: Path) -> None:
          "^cu_staircase$"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     version = toolchain.find_toolchain(Processes()).version
-    made = results.read_result(out / f"{folders.made_by('gfx90a', version)}.json", results.load_schema())
+    made = results.read_result(out / f"{folders.made_by('gfx90a', version)}.json")
     kernels = made["cu_staircase"]["kernels"]
     said = {re.sub(r"^_ZN12_GLOBAL__N_1\d+|E[A-Z].*$", "", symbol): of
             for symbol, of in remarks("gfx90a", tmp_path).items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import random
 import re
 import warnings
@@ -459,15 +460,15 @@ def test_no_file(bench: Bench, kind: str) -> None:
 
 def test_unreadable(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     file = synthetic.write(bench.folder(), small())
-    read = Path.read_text
+    opened = os.open
 
     # Root may read everything, so that no mode of the file would do.
-    def refuse(path: Path, *arguments: Any, **named: Any) -> str:
+    def refuse(path: Any, *arguments: Any, **named: Any) -> int:
         if path == file:
             raise PermissionError(13, "Permission denied", str(path))
-        return read(path, *arguments, **named)
+        return opened(path, *arguments, **named)
 
-    monkeypatch.setattr(Path, "read_text", refuse)
+    monkeypatch.setattr(os, "open", refuse)
     assert bench.try_all(file) == [1, 1, 2, 2]
 
 

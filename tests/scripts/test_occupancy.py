@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from hipscope.compiled_code import occupancy, results
-from hipscope.results import load
+from hipscope.results import door
 
 HIPCC = shutil.which("hipcc") or shutil.which("/opt/rocm/bin/hipcc")
 KEYS = sorted(occupancy.RULES)
@@ -154,7 +154,7 @@ REFUSED = {
 @pytest.mark.parametrize("change, reason", REFUSED.values(), ids=REFUSED)
 def test_a_file_that_no_rule_bears_out_is_refused(tmp_path: Path, change: dict[str, Any], reason: str) -> None:
     (tmp_path / results.OCCUPANCY_FILE).write_text(json.dumps([GOOD | change]), encoding="utf-8")
-    with pytest.raises(load.BadResult, match=reason):
+    with pytest.raises(door.BadInput, match=reason):
         results.read_occupancy(tmp_path)
 
 

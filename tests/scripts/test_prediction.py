@@ -24,7 +24,7 @@ from hipscope.compiled_code import (
 from hipscope.compiled_code.assembly import Function, Instruction
 from hipscope.compiled_code.gpus import GPUS, Gpu, gpu_of
 from hipscope.report import predicted
-from hipscope.results import load
+from hipscope.results import door, load, shapes
 from test_isa_report import Workshop, one_sentence
 
 COMMITTED = synthetic.REPOSITORY / "results" / "isa"
@@ -368,20 +368,20 @@ def edited(folder: Path, entry: dict[str, Any], change: dict[str, Any]) -> Path:
 @pytest.mark.parametrize("change", [{"predicted_share": 0.99}, {"vgprs": 200}, {"row": "none such"},
                                     {"target": "gfx1030"}, {"experiment": "hgemm"}])
 def test_a_file_that_the_model_does_not_say_is_refused(tmp_path: Path, change: dict[str, Any]) -> None:
-    with pytest.raises(load.BadResult):
+    with pytest.raises(door.BadInput):
         kept_predictions.read(edited(tmp_path, committed()[0], change))
 
 
 def test_instructions_that_the_gpu_does_not_have_are_refused(tmp_path: Path) -> None:
     entry = next(entry for entry in committed() if entry["peak"].startswith("matrix"))
-    with pytest.raises(load.BadResult, match="nothing is predicted of"):
+    with pytest.raises(door.BadInput, match="nothing is predicted of"):
         kept_predictions.read(edited(tmp_path, entry, {"target": "gfx900"}))
 
 
 def test_a_demand_of_nothing_is_refused(tmp_path: Path) -> None:
     entry = next(entry for entry in committed() if entry["row"] == "14a three passes")
     nothing = {key: 0 for key in entry["demand"]} | {"phases": [[0] * 5]}
-    with pytest.raises(load.BadResult, match="the model says nothing"):
+    with pytest.raises(door.BadInput, match="the model says nothing"):
         kept_predictions.read(edited(tmp_path, entry, {"demand": nothing}))
 
 
@@ -430,7 +430,7 @@ def workshop(tmp_path: Path) -> Workshop:
     made.name_experiments("src/8-kernels/batchnorm/batchnorm.hip", "src/1-a/first.hip")
     made.add("llvm-cxxfilt", "#!/bin/sh\nsed -E 's/.*busy_kernel.*/"
              "hipscope::batch_norm::one_pass_kernel<8u, 16u, 4u, hipscope::batch_norm::MeanFirst>(int)/'\n")
-    shutil.copy(kept_predictions.SCHEMA_PATH, made.root / "results")
+    shutil.copy(shapes.SCHEMAS / kept_predictions.SCHEMA, made.root / "results")
     shutil.copytree(prediction_page.PUBLISHED_PATH.parent, made.root / "results" / "published")
     return made
 
@@ -535,7 +535,7 @@ def test_a_report_refuses_a_file_that_was_edited(tmp_path: Path) -> None:
     assert predicted.section(measured(entry, 1.0), edited(tmp_path, entry, {}))
     folder = tmp_path / "edited"
     folder.mkdir()
-    with pytest.raises(load.BadResult, match="the model says predicted_share"):
+    with pytest.raises(door.BadInput, match="the model says predicted_share"):
         predicted.section(measured(entry, 1.0), edited(folder, entry, {"predicted_share": 0.99}))
 
 
@@ -550,5 +550,5 @@ def test_the_page_of_a_made_result_has_it(tmp_path: Path) -> None:
 
     entry = an_entry("gfx942", "sgemm", "TFLOP/s")
     synthetic.write(tmp_path, measured(entry, entry["predicted"]).data)
-    made = report_page.make_page(load.load_folder(tmp_path, load.load_schema()))
+    made = report_page.make_page(load.load_folder(tmp_path))
     assert "| 1.00 | " in made.experiments["sgemm.md"].decode("utf-8").split("## Predicted, and measured")[1]

@@ -49,7 +49,7 @@ def test_of_other_experiments_there_is_no_table() -> None:
 
 @pytest.mark.parametrize("target", ["gfx900", "gfx906", "gfx908", "gfx90a", "gfx1030"])
 def test_every_stage_has_its_kernel(target: str) -> None:
-    result = results.read_result(FOLDER / f"{target}-clang15.json", results.load_schema())["register_pressure"]
+    result = results.read_result(FOLDER / f"{target}-clang15.json")["register_pressure"]
     found = [register_stages.kernel_of(result, stage) for stage in register_stages.STAGES]
     assert None not in found
     assert len({one["name"] for one in found}) == len(register_stages.STAGES)
@@ -61,7 +61,7 @@ def test_every_stage_has_its_kernel(target: str) -> None:
 @pytest.mark.parametrize("folder, vgprs", [("gfx90a-clang15", [102, 100, 96, 96, 96]),
                                             ("gfx90a-clang22", [102, 100, 100, 94, 98])])
 def test_the_first_steps_are_what_the_documents_say(folder: str, vgprs: list[int]) -> None:
-    result = results.read_result(FOLDER / f"{folder}.json", results.load_schema())["register_pressure"]
+    result = results.read_result(FOLDER / f"{folder}.json")["register_pressure"]
     stages = list(register_stages.STAGES)[:5]
     assert [register_stages.kernel_of(result, stage)["vgprs"] for stage in stages] == vgprs
     text = ", ".join(map(str, vgprs))

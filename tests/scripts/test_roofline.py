@@ -94,7 +94,7 @@ def put_all(tmp_path: Path) -> Path:
 
 
 def roofline_of(folder: Path) -> ceilings.Roofline:
-    return ceilings.roofline_of(load.load_folder(folder, load.load_schema()))
+    return ceilings.roofline_of(load.load_folder(folder))
 
 
 def test_ceilings_are_the_best_of_each_dense_format(folder: Path) -> None:
@@ -118,7 +118,7 @@ def test_kernels_are_the_best_of_ours_at_their_least_bytes(folder: Path) -> None
 
 
 def test_the_pages_have_the_picture(folder: Path) -> None:
-    made = page.make_page(load.load_folder(folder, load.load_schema()))
+    made = page.make_page(load.load_folder(folder))
     ElementTree.fromstring(made.plots["roofline.svg"])
     for text in (made.markdown, made.card["card.md"].decode("utf-8")):
         assert "](plots/roofline.svg)" in text
@@ -129,7 +129,7 @@ def test_the_pages_have_the_picture(folder: Path) -> None:
 def test_without_arithmetic_or_memory_there_is_none(folder: Path, missing: tuple[str, ...]) -> None:
     for name in missing:
         (folder / f"{name}.json").unlink()
-    made = page.make_page(load.load_folder(folder, load.load_schema()))
+    made = page.make_page(load.load_folder(folder))
     assert "roofline.svg" not in made.plots
     assert "Roofline" not in made.markdown
 

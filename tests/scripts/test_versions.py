@@ -13,7 +13,7 @@ import pytest
 import report
 import synthetic
 
-from hipscope.results import load
+from hipscope.results import door, load, shapes
 
 Json = dict[str, Any]
 
@@ -32,7 +32,7 @@ def whole() -> Json:
 
 def read(folder: Path, data: Json) -> Json:
     """What the loader makes of it."""
-    return load.load_result(synthetic.write(folder, data), load.load_schema()).data
+    return load.load_result(synthetic.write(folder, data)).data
 
 
 def test_both_versions_are_read_as_one(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_wrong_telemetry_is_refused(tmp_path: Path, place: tuple[Any, ...], valu
     for key in place[:-1]:
         inner = inner[key]
     inner[place[-1]] = value
-    with pytest.raises(load.BadResult, match="does not follow the schema"):
+    with pytest.raises(door.BadInput, match="does not follow the schema"):
         read(tmp_path, data)
 
 
@@ -143,7 +143,8 @@ def test_what_is_left_out_has_its_default(tmp_path: Path) -> None:
     assert rows[0]["values"] == [{"name": "rate", "value": 5.0, "unit": "GB/s"}]
     assert rows[1] == {"label": "nothing", "x": 1.0, "measurements": [], "values": [], "checks": [], "published": []}
     assert rows[2]["measurements"][0]["shader_mhz"] == [1500] * 3
-    schema = load.load_schema()[2]["$defs"]["row"]["properties"]
+    text = (shapes.SCHEMAS / "schema.json").read_text(encoding="utf-8")
+    schema = json.loads(text)["$defs"]["row"]["properties"]
     defaults = {
         key: item["default"]
         for key, item in schema["measurements"]["additionalProperties"]["properties"].items()
@@ -191,14 +192,14 @@ def spoiled(change: str) -> Json:
     ],
 )
 def test_what_contradicts_itself_is_refused(tmp_path: Path, change: str) -> None:
-    with pytest.raises(load.BadResult, match="contradicts itself"):
+    with pytest.raises(door.BadInput, match="contradicts itself"):
         read(tmp_path, spoiled(change))
 
 
 @pytest.mark.parametrize("version", [0, 4, "2", None, True, 1.5])
 def test_an_unknown_version_is_refused(tmp_path: Path, version: Any) -> None:
     for data in (synthetic.result(), synthetic.compact(synthetic.result())):
-        with pytest.raises(load.BadResult, match="does not follow the schema"):
+        with pytest.raises(door.BadInput, match="does not follow the schema"):
             read(tmp_path, {**data, "schema_version": version})
 
 
@@ -212,7 +213,6 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 def test_damage_anywhere_in_a_row_is_refused_or_read(tmp_path: Path, value: Any) -> None:
     good = synthetic.compact(whole())
     rows = good["sweeps"][0]["rows"]
-    schemas = load.load_schema()
     for path in places(rows)[1:]:
         data = copy.deepcopy(good)
         place: Any = data["sweeps"][0]["rows"]
@@ -222,7 +222,7 @@ def test_damage_anywhere_in_a_row_is_refused_or_read(tmp_path: Path, value: Any)
         file = tmp_path / "copy_rate.json"
         file.write_text(json.dumps(data), encoding="utf-8")
         try:
-            made = load.load_result(file, schemas).data
-        except load.BadResult:
+            made = load.load_result(file).data
+        except door.BadInput:
             continue
         assert len(made["sweeps"][0]["rows"]) == len(rows)

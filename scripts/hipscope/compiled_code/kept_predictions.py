@@ -6,12 +6,11 @@ machine code: a report of measured results, which shows predictions beside them,
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hipscope.results import load
+from hipscope.results import door
 
 from .experiments import REPOSITORY
 from .folders import made_by, target_order
@@ -21,7 +20,7 @@ from .prediction_cases import CASES, PRODUCT_SIZE, Product, Stream, case_of, cas
 
 FOLDER = REPOSITORY / "results" / "isa"
 FILE = "predictions.json"
-SCHEMA_PATH = REPOSITORY / "results" / "isa-predictions-schema.json"
+SCHEMA = "isa-predictions-schema.json"
 PLACES = 4
 
 Entry = dict[str, Any]
@@ -94,17 +93,16 @@ def check(entry: Entry) -> None:
 
 
 def read(folder: Path) -> list[Entry]:
-    """The predictions that are there, none when there is no file; raises load.BadResult."""
+    """The predictions that are there, none when there is no file; raises door.BadInput."""
     path = folder / FILE
     if not path.exists():
         return []
-    entries = load.read_json(path)
-    load.check(path, entries, json.loads(SCHEMA_PATH.read_text(encoding="utf-8")))
+    entries = door.read_json(path, SCHEMA)
     for entry in entries:
         try:
             check(entry)
         except ValueError as error:
-            raise load.BadResult(f"{path}: {error}.") from error
+            raise door.BadInput(f"{path}: {error}.") from error
     return entries
 
 
@@ -114,7 +112,7 @@ def key_of(entry: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def with_kept(folder: Path, new: Sequence[Entry], made: Iterable[tuple[str, str]]) -> list[Entry]:
-    """New predictions, with what is there of other compilers, targets and experiments; raises load.BadResult."""
+    """New predictions, with what is there of other compilers, targets and experiments; raises door.BadInput."""
     done = set(made)
     kept = [entry for entry in read(folder) if key_of(entry) not in done]
     order = {(case.experiment, case.sweep, case.row): place for place, case in enumerate(CASES)}

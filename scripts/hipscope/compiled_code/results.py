@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from hipscope.results import load
+from hipscope.results import door
 
 from . import occupancy
 from .errors import IsaError
@@ -23,28 +23,23 @@ from .folders import made_by, target_order
 from .instructions import CATEGORIES
 
 SCHEMA_VERSION = 3
-SCHEMA_PATH = REPOSITORY / "results" / "isa-schema.json"
+SCHEMA = "isa-schema.json"
 # What a row says of a kernel; and of its hot loop, if it has a loop.
 KERNEL_COLUMNS = ("name", "vgprs", "agprs", "sgprs", "vgpr_spills", "sgpr_spills", "scratch_bytes", "lds_bytes",
                   "threads_per_block", "waves_per_simd", "code_bytes", "instructions", "loops")
 LOOP_COLUMNS = ("loop_instructions", *CATEGORIES, "fma_share", "loop_bytes", "mca_cycles")
 # What hipscope.compiled_code.register_limits measures, of all targets.
 LIMITS_FILE = "register_limits.json"
-LIMITS_SCHEMA_PATH = REPOSITORY / "results" / "isa-limits-schema.json"
+LIMITS_SCHEMA = "isa-limits-schema.json"
 # What hipscope.compiled_code.occupancy measures, of all targets.
 OCCUPANCY_FILE = "occupancy.json"
-OCCUPANCY_SCHEMA_PATH = REPOSITORY / "results" / "isa-occupancy-schema.json"
+OCCUPANCY_SCHEMA = "isa-occupancy-schema.json"
 LINE_WIDTH = 100
 
 # What was made of one experiment for one target: its source, compiler, flags and kernels.
 Result = dict[str, Any]
 # By <target>-clang<version> and experiment.
 Results = dict[tuple[str, str], Result]
-
-
-def load_schema() -> dict[str, Any]:
-    """The schema of result files."""
-    return json.loads(SCHEMA_PATH.read_text(encoding="utf-8"))
 
 
 def summary(kernel: dict[str, Any]) -> dict[str, Any]:
@@ -103,18 +98,17 @@ def file_text(results: Mapping[str, Result]) -> str:
     return "{" + ",\n".join(lines) + ',\n"experiments": {\n' + ",\n".join(parts) + "\n}}\n"
 
 
-def read_result(path: Path, schema: dict[str, Any]) -> dict[str, Result]:
-    """A valid file's results, by experiment; raises load.BadResult."""
-    data = load.read_json(path)
-    load.check(path, data, schema)
+def read_result(path: Path) -> dict[str, Result]:
+    """A valid file's results, by experiment; raises door.BadInput."""
+    data = door.read_json(path, SCHEMA)
     try:
         name = made_by(data["target"], data["compiler"])
     except ValueError as error:
-        raise load.BadResult(f"{path}: {error}.") from error
+        raise door.BadInput(f"{path}: {error}.") from error
     if name != path.stem:
-        raise load.BadResult(f"{path} is for {data['target']}, by {data['compiler']}.")
+        raise door.BadInput(f"{path} is for {data['target']}, by {data['compiler']}.")
     if data["columns"] != [*KERNEL_COLUMNS, *LOOP_COLUMNS]:
-        raise load.BadResult(f"{path} has other columns than {', '.join(KERNEL_COLUMNS + LOOP_COLUMNS)}.")
+        raise door.BadInput(f"{path} has other columns than {', '.join(KERNEL_COLUMNS + LOOP_COLUMNS)}.")
     return {
         experiment: {"experiment": experiment, "source": found["source"], "target": data["target"],
                      "compiler": data["compiler"], "flags": data["flags"],
@@ -128,10 +122,10 @@ def result_files(folder: Path) -> list[Path]:
     return sorted(folder.glob("gfx*.json"), key=lambda path: target_order(path.stem))
 
 
-def read_folder(folder: Path, schema: dict[str, Any]) -> Results:
-    """All results in a folder; raises load.BadResult."""
+def read_folder(folder: Path) -> Results:
+    """All results in a folder; raises door.BadInput."""
     return {(path.stem, experiment): result for path in result_files(folder)
-            for experiment, result in read_result(path, schema).items()}
+            for experiment, result in read_result(path).items()}
 
 
 def files_of(results: Results, order: Iterable[str]) -> dict[str, bytes]:
@@ -145,45 +139,41 @@ def files_of(results: Results, order: Iterable[str]) -> dict[str, bytes]:
     return files
 
 
-def _read_list(path: Path, schema: Path) -> list[dict[str, Any]]:
-    """A file's entries, none when there is no file; raises load.BadResult."""
-    if not path.exists():
-        return []
-    entries = load.read_json(path)
-    load.check(path, entries, json.loads(schema.read_text(encoding="utf-8")))
-    return entries
+def _read_list(path: Path, schema: str) -> list[dict[str, Any]]:
+    """A file's entries, none when there is no file; raises door.BadInput."""
+    return door.read_json(path, schema) if path.exists() else []
 
 
 def read_limits(folder: Path) -> list[dict[str, Any]]:
-    """The register limits that are there, none when there is no file; raises load.BadResult."""
-    return _read_list(folder / LIMITS_FILE, LIMITS_SCHEMA_PATH)
+    """The register limits that are there, none when there is no file; raises door.BadInput."""
+    return _read_list(folder / LIMITS_FILE, LIMITS_SCHEMA)
 
 
 def with_kept_limits(folder: Path, new: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """New register limits, with those that are there already of other targets and compilers.
 
-    Raises load.BadResult.
+    Raises door.BadInput.
     """
     limits = {made_by(limit["target"], limit["compiler"]): limit for limit in [*read_limits(folder), *new]}
     return [limits[key] for key in sorted(limits, key=target_order)]
 
 
 def read_occupancy(folder: Path) -> list[dict[str, Any]]:
-    """The occupancies that are there and as the rules say; raises load.BadResult."""
+    """The occupancies that are there and as the rules say; raises door.BadInput."""
     path = folder / OCCUPANCY_FILE
-    found = _read_list(path, OCCUPANCY_SCHEMA_PATH)
+    found = _read_list(path, OCCUPANCY_SCHEMA)
     for entry in found:
         try:
             occupancy.check(entry)
         except occupancy.OccupancyError as error:
-            raise load.BadResult(f"{path}: {error}.") from error
+            raise door.BadInput(f"{path}: {error}.") from error
     return found
 
 
 def with_kept_occupancy(folder: Path, new: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """New occupancies, with those that are there already of other targets and compilers.
 
-    Raises load.BadResult.
+    Raises door.BadInput.
     """
     entries = {(made_by(entry["target"], entry["compiler"]), entry["lanes"]): entry
                for entry in [*read_occupancy(folder), *new]}

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from hipscope.report import shared
-from hipscope.results import formats, load
-from hipscope.results.load import BadResult, Result
+from hipscope.results import door, formats, load
+from hipscope.results.load import Result
 
 COLUMNS = (
     "experiment",
@@ -82,19 +80,7 @@ class Figure:
 
 
 def read_published(path: Path) -> list[Figure]:
-    """The published figures of a CSV file; raises BadResult."""
-    try:
-        reader = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"), newline=""), strict=True)
-        rows = list(reader)
-    except OSError as error:
-        raise BadResult(f"{path} cannot be read: {error.strerror}.") from error
-    except (ValueError, csv.Error) as error:
-        raise BadResult(f"{path} is not a CSV file in UTF-8: {load.one_line(str(error))}.") from error
-    if tuple(reader.fieldnames or ()) != COLUMNS:
-        raise BadResult(f"{path} does not begin with the columns {', '.join(COLUMNS)}.")
-    for number, row in enumerate(rows, 1):
-        if None in row or None in row.values():
-            raise BadResult(f"{path} does not have {len(COLUMNS)} columns in its row {number}.")
+    """The published figures of a CSV file; raises BadInput."""
     return [
         Figure(
             row["experiment"],
@@ -107,7 +93,7 @@ def read_published(path: Path) -> list[Figure]:
             row["source"],
             row["note"],
         )
-        for row in rows
+        for row in door.read_csv(path, COLUMNS)
     ]
 
 
@@ -119,7 +105,7 @@ def device_folders(results: Path) -> list[Path]:
         if folder.is_dir()
         and folder.name not in NOT_DEVICES
         and not folder.name.startswith(".")
-        and any(load.is_result(path) for path in folder.glob("*.json"))
+        and load.result_paths(folder)
     ]
 
 

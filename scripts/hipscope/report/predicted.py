@@ -56,7 +56,7 @@ def _measured(data: dict[str, Any], entry: Entry) -> float | None:
 
 
 def section(result: Result, folder: Path = kept_predictions.FOLDER) -> list[str]:
-    """A table of the rows that something is predicted of, nothing where there is none; raises load.BadResult."""
+    """A table of the rows that something is predicted of, nothing where there is none; raises door.BadInput."""
     rows = []
     entries = _of(result, folder)
     for entry in entries:

@@ -1,0 +1,246 @@
+"""Holds what a JSON file says to one of the schemas of results/, with nothing but Python: a node has no more.
+
+A schema becomes functions, one for each of its parts, so that a result of 100 000 numbers is checked in tens of
+milliseconds. A keyword that is not known here is an error of the schema, not of the file.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+SCHEMAS = Path(__file__).resolve().parents[3] / "results"
+LONGEST_REASON = 200
+
+Json = dict[str, Any]
+Check = Callable[[Any], None]
+
+TYPES: dict[str, tuple[type, ...]] = {
+    "number": (int, float),
+    "integer": (int,),
+    "string": (str,),
+    "boolean": (bool,),
+    "null": (type(None),),
+    "array": (list,),
+    "object": (dict,),
+}
+NUMBERS, ANY = TYPES["number"], tuple(dict.fromkeys(one for each in TYPES.values() for one in each))
+# What says nothing of a value.
+SILENT = {"$schema", "$defs", "title", "description", "default", "type", "then"}
+
+
+class Wrong(ValueError):
+    """What does not follow the schema, and where."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason, self.place = reason, list[str]()
+
+    def __str__(self) -> str:
+        return f"{'.'.join(reversed(self.place)) or 'the file'}: {self.reason}"
+
+
+def _said(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= LONGEST_REASON // 2 else f"{text[: LONGEST_REASON // 2]} ..."
+
+
+def _unless(good: Callable[[Any], bool], reason: str) -> Check:
+    """The check that this is true of a value."""
+
+    def check(value: Any) -> None:
+        if not good(value):
+            raise Wrong(f"{_said(value)} {reason}")
+
+    return check
+
+
+def _follows(check: Check, value: Any) -> bool:
+    try:
+        check(value)
+    except Wrong:
+        return False
+    return True
+
+
+def _among(values: list[Any]) -> Callable[[Any], bool]:
+    """Whether a value is one of these: in JSON true is not 1, and 0.0 is 0."""
+    return lambda value: any(
+        type(one) in NUMBERS if type(value) in NUMBERS else type(one) is type(value) for one in values if one == value
+    )
+
+
+class _Compiler:
+    """Makes the checks of one schema."""
+
+    def __init__(self, root: Json) -> None:
+        self.root, self.made = root, dict[str, Check]()
+
+    def check_of(self, schema: Any) -> Check:
+        """The check of a part of the schema."""
+        if isinstance(schema, bool):
+            return _unless(lambda value: bool(schema), "is one too many")
+        if "$ref" in schema:
+            return self._referred(schema["$ref"])
+        named = schema.get("type", [])
+        types = {one for name in ([named] if isinstance(named, str) else named) for one in TYPES[name]} or set(ANY)
+        steps: dict[type, list[Check]] = {one: [] for one in types}
+        for keyword, said in schema.items():
+            if keyword not in SILENT:
+                for of, step in self._steps(keyword, said, schema):
+                    for one in types & set(of):
+                        steps[one].append(step)
+        wanted = " or ".join([named] if isinstance(named, str) else named)
+        single = {one: _all(found) for one, found in steps.items()}
+
+        def check(value: Any) -> None:
+            try:
+                step = single[type(value)]
+            except KeyError:
+                raise Wrong(f"{_said(value)} is not of type {wanted}") from None
+            if step is not None:
+                step(value)
+
+        check.plain = frozenset(types) if not any(steps.values()) else None  # type: ignore[attr-defined]
+        return check
+
+    def _referred(self, name: str) -> Check:
+        if name not in self.made:
+            part: Any = self.root
+            for key in name.removeprefix("#/").split("/"):
+                part = part[key]
+            self.made[name] = self.check_of(part)
+        return self.made[name]
+
+    def _steps(self, keyword: str, said: Any, schema: Json) -> list[tuple[tuple[type, ...], Check]]:
+        """What a keyword asks of values, by their types."""
+        if keyword == "minimum":
+            return [(NUMBERS, _unless(lambda value: value >= said, f"is less than {said}"))]
+        if keyword == "exclusiveMinimum":
+            return [(NUMBERS, _unless(lambda value: value > said, f"is not more than {said}"))]
+        if keyword == "maximum":
+            return [(NUMBERS, _unless(lambda value: value <= said, f"is more than {said}"))]
+        if keyword in ("minLength", "minItems", "minProperties"):
+            of = {"minLength": str, "minItems": list, "minProperties": dict}[keyword]
+            return [((of,), _unless(lambda value: len(value) >= said, "is too short"))]
+        if keyword == "maxItems":
+            return [((list,), _unless(lambda value: len(value) <= said, f"has more than {said} items"))]
+        if keyword == "pattern":
+            # Python's $ lets a newline at the end through.
+            pattern = re.compile(re.sub(r"\$$", r"\\Z", said))
+            return [((str,), _unless(lambda value: bool(pattern.search(value)), f"does not match {said}"))]
+        if keyword in ("enum", "const"):
+            return [(ANY, _unless(_among(said if keyword == "enum" else [said]), f"is not {_said(said)}"))]
+        if keyword == "uniqueItems":
+            return [
+                ((list,), _unless(lambda value: len(set(map(json.dumps, value))) == len(value), "says one thing twice"))
+            ]
+        if keyword == "properties":
+            return [((dict,), self._members(schema))]
+        if keyword == "additionalProperties":
+            return [] if "properties" in schema else [((dict,), self._members(schema))]
+        if keyword == "required":
+            return [((dict,), _required(said))]
+        if keyword == "propertyNames":
+            names = _items(self.check_of(said))
+            return [((dict,), lambda value: names(list(value)))]
+        if keyword == "items":
+            return [((list,), _items(self.check_of(said), len(schema.get("prefixItems", ()))))]
+        if keyword == "prefixItems":
+            return [((list,), self._first(said))]
+        if keyword == "contains":
+            one = self.check_of(said)
+            return [((list,), _unless(lambda value: any(_follows(one, item) for item in value), "lacks an item"))]
+        if keyword == "anyOf":
+            any_of = [self.check_of(one) for one in said]
+            return [(ANY, _unless(lambda value: any(_follows(one, value) for one in any_of), "is of no kind known"))]
+        if keyword == "allOf":
+            return [(ANY, self.check_of(one)) for one in said]
+        if keyword == "if":
+            condition, then = self.check_of(said), self.check_of(schema["then"])
+            return [(ANY, lambda value: then(value) if _follows(condition, value) else None)]
+        raise ValueError(f"the schema has the keyword {keyword}, which is not known here")
+
+    def _first(self, said: list[Any]) -> Check:
+        checks = [self.check_of(one) for one in said]
+
+        def check(value: list[Any]) -> None:
+            for place, (one, item) in enumerate(zip(checks, value)):
+                _at(place, one, item)
+
+        return check
+
+    def _members(self, schema: Json) -> Check:
+        known = {key: self.check_of(said) for key, said in schema.get("properties", {}).items()}
+        more = schema.get("additionalProperties", True)
+        others = self.check_of(more) if more is not False else None
+
+        def check(value: Json) -> None:
+            key = ""
+            try:
+                for key, item in value.items():
+                    one = known.get(key, others)
+                    if one is None:
+                        raise Wrong("is not known")
+                    one(item)
+            except Wrong as wrong:
+                wrong.place.append(key)
+                raise
+
+        return check
+
+
+def _all(checks: list[Check]) -> Check | None:
+    if len(checks) < 2:
+        return checks[0] if checks else None
+
+    def check(value: Any) -> None:
+        for one in checks:
+            one(value)
+
+    return check
+
+
+def _required(names: list[str]) -> Check:
+    needed = frozenset(names)
+
+    def check(value: Json) -> None:
+        if not needed <= value.keys():
+            raise Wrong(f"lacks {', '.join(sorted(needed - value.keys()))}")
+
+    return check
+
+
+def _at(place: int, one: Check, item: Any) -> None:
+    try:
+        one(item)
+    except Wrong as wrong:
+        wrong.place.append(str(place))
+        raise
+
+
+def _items(one: Check, first: int = 0) -> Check:
+    types = getattr(one, "plain", None)
+
+    def check(value: list[Any]) -> None:
+        if types is not None and types.issuperset(map(type, value if not first else value[first:])):
+            return
+        for place, item in enumerate(value[first:] if first else value, first):
+            _at(place, one, item)
+
+    return check
+
+
+def compiled(schema: Json) -> Check:
+    """The check of a schema; it raises Wrong."""
+    return _Compiler(schema).check_of(schema)
+
+
+@cache
+def named(name: str) -> Check:
+    """The check of a schema in results/, by its file's name."""
+    return compiled(json.loads((SCHEMAS / name).read_text(encoding="utf-8")))
