@@ -93,6 +93,12 @@ def binary(request, tmp_path) -> Binary:
     return Binary(request.param, tmp_path)
 
 
+@pytest.fixture(params=FEW)
+def one_of_few(request, tmp_path) -> Binary:
+    """For what the harness does with no word from the experiment."""
+    return Binary(request.param, tmp_path)
+
+
 def assert_one_sentence(result: subprocess.CompletedProcess[str], binary: Binary) -> None:
     """stderr is one line that begins with the experiment's name."""
     assert result.stderr.startswith(binary.prefix), result.stderr

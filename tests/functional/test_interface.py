@@ -54,16 +54,16 @@ def test_tiny_sizes_are_in_their_ranges(binary):
     assert all(int(least) <= int(tiny) <= int(most) for least, most, tiny in sizes), sizes
 
 
-def test_version_is_one_line(binary):
-    result = binary.run("--version")
+def test_version_is_one_line(one_of_few):
+    result = one_of_few.run("--version")
     assert result.returncode == 0
     assert re.fullmatch(
         r"hipscope \d+\.\d+\.\d+ \(([0-9a-f]+(-dirty)?|unknown)\), backend host, .+\n", result.stdout
     ), result.stdout
 
 
-def test_devices_lists_the_host(binary):
-    result = binary.run("--devices")
+def test_devices_lists_the_host(one_of_few):
+    result = one_of_few.run("--devices")
     assert result.returncode == 0
     assert result.stdout.startswith("0\thost\t")
 
@@ -100,8 +100,8 @@ def assert_status_2(binary: Binary, arguments: list[str]) -> None:
 
 
 @pytest.mark.parametrize("arguments", BAD_OPTIONS, ids=" ".join)
-def test_bad_option_is_status_2(binary, arguments):
-    assert_status_2(binary, arguments)
+def test_bad_option_is_status_2(one_of_few, arguments):
+    assert_status_2(one_of_few, arguments)
 
 
 def test_bad_size_is_status_2(binary):
@@ -138,12 +138,12 @@ def test_help_shows_the_bounds_of_every_number(binary):
 # --- Endings ---------------------------------------------------------------------------------------
 
 
-def test_no_device_is_status_77(binary):
-    result = binary.run("--json", "result.json", environment={"HIPSCOPE_HOST_DEVICES": "0"})
+def test_no_device_is_status_77(one_of_few):
+    result = one_of_few.run("--json", "result.json", environment={"HIPSCOPE_HOST_DEVICES": "0"})
     assert result.returncode == 77
     assert result.stdout == ""
-    assert_one_sentence(result, binary)
-    assert os.listdir(binary.folder) == []
+    assert_one_sentence(result, one_of_few)
+    assert os.listdir(one_of_few.folder) == []
 
 
 @pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -183,39 +183,39 @@ def full_device(folder):
     return str(node)
 
 
-def test_full_disk_is_status_3(binary):
-    result = binary.run(*short_run(binary), "--json", full_device(binary.folder))
+def test_full_disk_is_status_3(one_of_few):
+    result = one_of_few.run(*short_run(one_of_few), "--json", full_device(one_of_few.folder))
     assert result.returncode == 3
-    assert_one_sentence(result, binary)
+    assert_one_sentence(result, one_of_few)
     assert "No space left on device" in result.stderr
 
 
-def test_full_standard_output_is_status_3(binary):
+def test_full_standard_output_is_status_3(one_of_few):
     with open("/dev/full", "w", encoding="ascii") as full:
-        result = binary.run(stdout=full)
+        result = one_of_few.run(stdout=full)
     assert result.returncode == 3
-    assert_one_sentence(result, binary)
+    assert_one_sentence(result, one_of_few)
 
 
-def test_file_over_its_limit_is_status_3(binary):
-    (binary.folder / "result.json").write_text("old")
+def test_file_over_its_limit_is_status_3(one_of_few):
+    (one_of_few.folder / "result.json").write_text("old")
     limit = 1024  # the least JSON of all is of 2047 bytes, that of peer_copies
-    result = binary.run(
-        *short_run(binary),
+    result = one_of_few.run(
+        *short_run(one_of_few),
         "--json",
         "result.json",
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
     )
     assert result.returncode == 3
-    assert_one_sentence(result, binary)
-    assert (binary.folder / "result.json").read_text() == "old"
-    assert os.listdir(binary.folder) == ["result.json"]
+    assert_one_sentence(result, one_of_few)
+    assert (one_of_few.folder / "result.json").read_text() == "old"
+    assert os.listdir(one_of_few.folder) == ["result.json"]
 
 
-def test_reader_that_goes_is_status_3(binary):
-    process = binary.start()
+def test_reader_that_goes_is_status_3(one_of_few):
+    process = one_of_few.start()
     process.stdout.close()
     errors = process.stderr.read()
     process.stderr.close()
     assert process.wait(LONGEST_RUN_S) == 3
-    assert errors.startswith(binary.prefix)
+    assert errors.startswith(one_of_few.prefix)
