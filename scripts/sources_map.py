@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Holds the map of the sources, docs/sources.md, against the results, and fills in its figures.
 
-A line of the map names the row that does a variant's work by code: `experiment` `sweep` `row`, and for a
-curve its last `row` too. What was published and what was measured stands in the two columns whose headings
-are "published" and the device's name (in both languages the fifth and the sixth), made from the result files.
+A line of the map names the rows that do a variant's work by code: `experiment` `sweep` `row` .... What was
+published and what was measured stands in the two columns whose headings are "published" and the device's name
+(in both languages the fifth and the sixth), made from the result files; a published figure that stands beside no
+row is named by (`experiment` `series` ...) and made from published.csv. The last column says what the rows show:
+each of its figures must be one of theirs, or of the variants and rows that it names by code.
 
 Exit status: 0 good, 1 the map and the results do not agree, 2 bad usage.
 """
@@ -12,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import itertools
 import re
 import sys
 from collections import Counter
@@ -26,7 +29,10 @@ MAPS = (ROOT / "docs" / "sources.md", ROOT / "docs" / "zh-CN" / "sources.md")
 RESULTS = ROOT / "results" / "nvidia-h200"
 PUBLISHED = ROOT / "results" / "published" / "published.csv"
 # The columns of a line of the map, from 0.
-ROW, SHOWN, MEASURED, COLUMNS = 2, 4, 5, 7
+VARIANT, ROW, SHOWN, MEASURED, SAYS, COLUMNS = 0, 2, 4, 5, 6, 7
+
+# A figure of a text: no part of a name such as gfx90a or FP64.
+FIGURE = re.compile(r"(?<![A-Za-z0-9_.])(\d+(?:\.\d+)?)(?![A-Za-z0-9_]|\.\d)")
 
 Json = dict[str, Any]
 Figure = dict[str, str]
@@ -40,9 +46,15 @@ def cells(line: str) -> list[str]:
 
 def references(line: str) -> list[str]:
     """Experiment, sweep and rows that a line of the map names; empty where it is none or names none."""
+    named = codes(line, ROW)
+    return named if len(named) >= 3 else []
+
+
+def codes(line: str, column: int) -> list[str]:
+    """What a cell of a line of the map has in code style."""
     row = cells(line) if line.startswith("|") else []
-    named = re.findall(r"`([^`]+)`", row[ROW]) if len(row) == COLUMNS else []
-    return [name.replace("\\|", "|") for name in named] if 3 <= len(named) <= 4 else []
+    found = re.findall(r"`([^`]+)`", row[column]) if len(row) == COLUMNS else []
+    return [name.replace("\\|", "|") for name in found]
 
 
 def load_results(folder: Path) -> dict[str, Json]:
@@ -81,38 +93,118 @@ def measured(sweep: Json, rows: list[Json]) -> str:
     return f"{span([significant(time / scale) for time in times])} {unit}"
 
 
-def shown(rows: list[Json]) -> str:
-    """The published figures of the rows, by GPU."""
-    texts: dict[tuple[str, str], list[str]] = {}
+def shown(rows: list[Json], heading: str, unit: str) -> str:
+    """The published figures of the rows, by GPU: those of the heading's, where it names one."""
+    texts: dict[tuple[str, str], list[float]] = {}
     for row in rows:
         for figure in row["published"]:
-            texts.setdefault((figure["gpu"], figure["unit"]), []).append(number(figure["value"]))
-    return (
-        "; ".join(
-            f"{gpu.removeprefix('Radeon Instinct ').removeprefix('Instinct ')}: {span(values)} {unit}".strip()
-            for (gpu, unit), values in texts.items()
-        )
-        or "-"
-    )
+            texts.setdefault((figure["gpu"], figure["unit"]), []).append(figure["value"])
+    named = {key: values for key, values in texts.items() if key[0] in heading} or texts
+    parts = []
+    for (gpu, published_unit), values in named.items():
+        part = f"{short(gpu)}: {span([brief(value) for value in values])} {published_unit}".strip()
+        if (published_unit, unit) == ("GiB/s", "GB/s"):
+            part += f" ({span([brief(value * 2**30 / 1e9) for value in values])} {unit})"
+        parts.append(part)
+    return "; ".join(parts) or "-"
 
 
-def filled(text: str, results: dict[str, Json]) -> str:
+def short(gpu: str) -> str:
+    """A GPU's name without its family's."""
+    return gpu.removeprefix("Radeon ").removeprefix("Instinct ")
+
+
+def brief(value: float) -> str:
+    """A figure with no digit that it does not have, four at the most."""
+    return f"{value:.4g}" if abs(value) < 1e4 else number(value)
+
+
+def of_series(named: list[str], published: list[Figure]) -> list[Figure]:
+    """The published figures of an experiment's series. Raises ValueError when a series has none."""
+    experiment, *series = named
+    for one in series:
+        if not any((figure["experiment"], figure["series"]) == (experiment, one) for figure in published):
+            raise ValueError(f"published.csv has no series '{one}' of {experiment}")
+    return [figure for figure in published if figure["experiment"] == experiment and figure["series"] in series]
+
+
+def shown_series(named: list[str], published: list[Figure]) -> str:
+    """The published figures of series that stand beside no row, and the series."""
+    figures = of_series(named, published)
+    texts = [f"{figure['metric']} {figure['value']} {figure['unit']}".removesuffix(" index") for figure in figures]
+    return f"{short(figures[0]['gpu'])}: {', '.join(texts)} ({' '.join(f'`{name}`' for name in named)})"
+
+
+def filled(text: str, results: dict[str, Json], published: list[Figure]) -> str:
     """The map with the figures of the results. Raises ValueError when it names what is not there."""
     lines = text.split("\n")
+    heading = ""
     for i, line in enumerate(lines):
-        named = references(line)
+        heading = line if line.startswith("## ") else heading
+        row, named, series = cells(line), references(line), codes(line, SHOWN)
         if named:
             sweep, rows = find_rows(results, named)
-            row = cells(line)
-            row[SHOWN], row[MEASURED] = shown(rows), measured(sweep, rows)
+            row[MEASURED] = measured(sweep, rows)
+            row[SHOWN] = shown(rows, heading, row[MEASURED].split()[-1])
+        if series:
+            row[SHOWN] = shown_series(series, published)
+        if named or series:
             lines[i] = "| " + " | ".join(row) + " |"
     return "\n".join(lines)
 
 
+def known_figures(rows: list[Json], headline: str, series: list[Figure]) -> dict[str, list[float]]:
+    """By the unit that follows a figure in a text ("" stands for any other): all that rows and figures say."""
+    values = [value for row in rows for value in row["values"] if value["value"] is not None]
+    times = [one for row in rows for one in row["measurements"]]
+    published = [figure for row in rows for figure in row["published"]]
+    groups: dict[str, list[float]] = {}  # of which one over another makes sense
+    for one in [*values, *times]:
+        if one["name"] in (headline, "time"):
+            groups.setdefault(one["name"], []).append(one.get("value", one.get("median")))
+    for one in published:
+        groups.setdefault(f"{one['gpu']} {one['metric']}", []).append(one["value"])
+    ratios = [a / b for group in groups.values() for a, b in itertools.permutations(group, 2) if b]
+    labels = [float(text) for row in rows for text in re.findall(r"\d+(?:\.\d+)?", row["label"])]
+    return {
+        "": [float(one["value"]) for one in [*values, *published, *series]] + ratios + labels,
+        "%": [one["value"] for one in values if one["unit"] == "%"] + [100 * abs(ratio - 1) for ratio in ratios],
+        "us": [1e6 * one["median"] for one in times],
+        "ms": [1e3 * one["median"] for one in times],
+    }
+
+
+def wrong_sentences(text: str, results: dict[str, Json], published: list[Figure]) -> list[str]:
+    """Figures of the last column that are not of the rows which the line names."""
+    wrong = []
+    lines = text.split("\n")
+    variants = {cells(line)[VARIANT]: references(line) for line in lines if references(line)}
+    for line in lines:
+        named = codes(line, SAYS)
+        row = cells(line) if line.startswith("|") else []
+        if len(row) != COLUMNS:
+            continue
+        groups = [group for group in [references(line), *(variants.get(name) for name in named)] if group]
+        found = [find_rows(results, group) for group in groups]
+        rows = [one for _, some in found for one in some]
+        rows += [one for sweep, _ in found[:1] for one in sweep["rows"] if one["label"] in named]
+        series = of_series(codes(line, SHOWN), published) if codes(line, SHOWN) else []
+        known = known_figures(rows, found[0][0]["headline"] if found else "", series)
+        for text_found in re.finditer(rf"{FIGURE.pattern} ?(%|us|ms)?", re.sub(r"`[^`]*`", "", row[SAYS])):
+            figure, unit = text_found.groups()
+            digits = len(figure.partition(".")[2])
+            if not any(f"{value:.{digits}f}" == figure for value in known[unit or ""]):
+                wrong.append(f"{row[VARIANT]}: no row has the figure {text_found.group().strip()}: {row[SAYS]}")
+    return wrong
+
+
 def unused(text: str) -> set[tuple[str, str]]:
-    """Experiment and series of the published figures that the map says stand beside no row, with a reason."""
+    """Experiment and series of the published figures beside no row: in a line of the map, or with a reason."""
     found = re.findall(r"^\| `([^`|]+)` \| `([^`|]+)` \| ([^|]+) \|$", text, re.MULTILINE)
-    return {(experiment, series) for experiment, series, reason in found if len(reason.split()) > 2}
+    told = {(experiment, series) for experiment, series, reason in found if len(reason.split()) > 2}
+    for experiment, *names in (codes(line, SHOWN) for line in text.split("\n") if codes(line, SHOWN)):
+        told.update((experiment, name) for name in names)
+    return told
 
 
 def key(figure: Figure | Json) -> tuple[str, ...]:
@@ -153,17 +245,16 @@ def wrong_figures(text: str, results: dict[str, Json], published: list[Figure]) 
 
 def problems(text: str, results: dict[str, Json], published: list[Figure]) -> list[str]:
     """All that is wrong with a map."""
-    wrong = []
-    for line in text.split("\n"):
-        named = references(line)
-        if not named:
-            continue
-        try:
-            if filled(line, results) != line:
-                wrong.append(f"figures are not those of the results (run with --update): {line}")
-        except ValueError as error:
-            wrong.append(f"{error}: {line}")
-    return wrong + wrong_figures(text, results, published)
+    try:
+        made = filled(text, results, published).split("\n")
+    except ValueError as error:
+        return [str(error), *wrong_figures(text, results, published)]
+    wrong = [
+        f"figures are not those of the results (run with --update): {line}"
+        for line, right in zip(text.split("\n"), made, strict=True)
+        if line != right
+    ]
+    return wrong + wrong_sentences(text, results, published) + wrong_figures(text, results, published)
 
 
 def load_published(path: Path) -> list[Figure]:
@@ -183,7 +274,7 @@ def main(command_line: list[str] | None = None) -> int:
         text = path.read_text(encoding="utf-8")
         try:
             if arguments.update:
-                text = filled(text, results)
+                text = filled(text, results, published)
                 path.write_text(text, encoding="utf-8")
         except ValueError as error:
             print(f"sources_map.py: {path.name}: {error}.", file=sys.stderr)

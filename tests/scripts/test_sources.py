@@ -28,7 +28,11 @@ VARIANTS = (
 
 LINE = (
     "| 1a | 2.1.1 | `thread_rate` `null-1d` `64x1x1` `1024x1x1` | same work | MI25: 16 ... 64 threads/cycle "
-    "| 53.80 ... 761 threads/cycle | blocks |"
+    "| 53.80 ... 761 threads/cycle | 14.14 times, 4 on the MI25; 2.00 ms |"
+)
+SERIES = (
+    "| 3a | 2.3 | compiled only | same work | MI25: thread rate 58 threads/cycle (`thread_rate` `2d`) "
+    "| - | 58, and v63 |"
 )
 UNUSED = "| `thread_rate` | `2d` | measured on another card only |"
 
@@ -86,13 +90,14 @@ def test_a_good_map_has_no_problems() -> None:
 
 def test_figures_are_filled_in() -> None:
     empty = LINE.replace("MI25: 16 ... 64 threads/cycle", "").replace("53.80 ... 761 threads/cycle", "?")
-    assert sources_map.filled(empty, results()) == LINE
+    assert sources_map.filled(empty, results(), PUBLISHED) == LINE
+    assert sources_map.filled(SERIES.replace("58 threads", "59 threads"), results(), PUBLISHED) == SERIES
 
 
 def test_a_headline_that_is_a_time_has_a_unit() -> None:
     made = results()
     made["thread_rate"]["sweeps"][0]["headline"] = "time"
-    assert "| 2.000 ... 2.000 ms |" in sources_map.filled(LINE, made)
+    assert "| 2.000 ... 2.000 ms |" in sources_map.filled(LINE, made, PUBLISHED)
 
 
 @pytest.mark.parametrize(
@@ -106,12 +111,37 @@ def test_a_headline_that_is_a_time_has_a_unit() -> None:
         (UNUSED, "", "series '2d': beside no row"),
         ("measured on another card only", "none", "series '2d': beside no row"),
         ("`2d`", "`1d`", "series '1d': used, and listed as unused"),
+        ("14.14 times", "14.15 times", "1a: no row has the figure 14.15"),
+        ("4 on the", "5 on the", "1a: no row has the figure 5"),
+        ("2.00 ms", "2.00 us", "1a: no row has the figure 2.00 us"),
     ],
 )
 def test_a_map_that_is_wrong_is_found(old: str, new: str, what: str) -> None:
     text = f"{LINE}\n\n{UNUSED}\n"
     assert old in text
     assert any(what in problem for problem in sources_map.problems(text.replace(old, new), results(), PUBLISHED))
+
+
+def test_a_series_beside_no_row_is_told_by_its_line() -> None:
+    text = f"{LINE}\n{SERIES}\n"
+    assert sources_map.problems(text, results(), PUBLISHED) == []
+    for old, new, what in (
+        ("| 58, and", "| 57, and", "3a: no row has the figure 57"),
+        ("(`thread_rate` `2d`)", "(`thread_rate` `4d`)", "no series '4d'"),
+    ):
+        assert any(what in problem for problem in sources_map.problems(text.replace(old, new), results(), PUBLISHED))
+
+
+def test_figures_of_other_variants_need_their_name() -> None:
+    other = (
+        LINE.replace("| 1a |", "| 1b |").replace(" `1024x1x1`", "").replace(" ... 64 t", " t").replace(" ... 761", "")
+    )
+    text = f"{LINE}\n{other}\n\n{UNUSED}\n".replace("| 14.14 times, 4 on the MI25; 2.00 ms |", "| 14.14 times `1a` |")
+    text = text.replace("| 14.14 times `1a` |", "| blocks |", 1)
+    assert sources_map.problems(text, results(), PUBLISHED) == []
+    assert any(
+        "1b: no row has" in one for one in sources_map.problems(text.replace("`1a`", "it"), results(), PUBLISHED)
+    )
 
 
 def test_a_sweep_with_published_figures_that_the_map_leaves_out_is_found() -> None:
