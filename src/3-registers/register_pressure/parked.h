@@ -33,4 +33,10 @@ class Parked {
   LdsPlace place_;
 };
 
+/// Parks what `step` keeps.
+struct InLds {
+  double* lds;
+  __device__ Parked operator()(double value, unsigned slot) const { return {value, lds, slot}; }
+};
+
 }  // namespace hipscope::register_pressure

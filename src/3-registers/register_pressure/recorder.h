@@ -1,5 +1,5 @@
-// When each wave of a kernel was on which compute unit: the two lines of every stage that are no
-// part of its lesson. kernel<false> has no code of them; kernel<true> is launched once, apart.
+// When each wave of a kernel was on which compute unit: two lines that are no part of the lesson.
+// kernel<false> has no code of them; kernel<true> is launched once, apart.
 #pragma once
 
 #include <hip/hip_runtime.h>
@@ -63,9 +63,9 @@ __device__ void record_end([[maybe_unused]] WaveSpan* span) {
   }
 }
 
-/// A cell's number, by which it is found in arrays. clang 15 for gfx900 and gfx906 computes places
-/// from it a second time after it has given the upper half of its two registers to something else:
-/// of all stages in 05 alone, where it records. What is hidden here it keeps whole.
+/// A cell's number, by which it is found in arrays. In a kernel that records, clang 15 for gfx900
+/// and gfx906 may compute places from it a second time after it has given the upper half of its two
+/// registers to something else (seen in 05). What is hidden here it keeps whole.
 template <bool records>
 __device__ auto index_of(int cell) {
 #if defined(__gfx900__) || defined(__gfx906__)
