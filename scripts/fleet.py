@@ -22,6 +22,7 @@ from typing import Any
 from hipscope.fleet import expected, layout, node
 from hipscope.fleet.layout import FleetError
 from hipscope.fleet.tiers import TIERS
+from hipscope.results.door import BadInput
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -274,7 +275,7 @@ def prolog(arguments: argparse.Namespace) -> int:
                 slow = gather.judge_node(out, record["node"], arguments.baseline)
                 if slow:
                     status, said = 1, "FAIL: " + "; ".join(slow)
-    except FleetError as error:
+    except BadInput as error:
         status, said = error.status, f"cannot be measured: {error}"
     print(f"hipscope {arguments.tier}: {said}")
     return status
@@ -311,7 +312,7 @@ def main(arguments: list[str] | None = None) -> int:
             )
         end_on_signals()
         return prolog(parsed) if parsed.prolog else run_node(parsed, parsed.out)[0]
-    except FleetError as error:
+    except BadInput as error:
         print(f"fleet.py: {error}", file=sys.stderr)
         return error.status
     except Interrupted as interrupted:

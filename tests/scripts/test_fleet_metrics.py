@@ -65,7 +65,7 @@ def test_a_fleets_folder(tmp_path: Path) -> None:
 
 
 def test_identity(tmp_path: Path) -> None:
-    data = stream()
+    data = {**synthetic.compact(stream()), "schema_version": 3}
     data["device"].update(
         uuid="GPU-1",
         pci_address="0000:17:00.0",
@@ -74,7 +74,7 @@ def test_identity(tmp_path: Path) -> None:
         power_cap_w=700.0,
         ecc="on",
         host="node7",
-        serial=17,
+        serial="17",
         link={"width": 8, "speed_gts": 32.0, "maximum_width": 16},
     )
     synthetic.write(tmp_path, data)
@@ -87,7 +87,7 @@ def test_identity(tmp_path: Path) -> None:
 
 
 def test_telemetry(tmp_path: Path) -> None:
-    data = stream()
+    data = {**synthetic.compact(stream()), "schema_version": 3}
     assert metrics.telemetry_of([data]).highest_c is None
     data["sweeps"][0]["telemetry"] = {
         "source": "NVML",
@@ -114,18 +114,6 @@ def test_soak(tmp_path: Path) -> None:
     synthetic.write(tmp_path, synthetic.result("soak", sweeps=[synthetic.sweep("GEMM", rows)]))
     (metric,) = metrics.collect(tmp_path).metrics.values()
     assert metric.value == pytest.approx(1 / 0.9)
-
-
-@pytest.mark.parametrize("content, part", [("{", "not a whole"), ('{"experiment": "x", "sweeps": []}', "schema")])
-def test_bad_input(tmp_path: Path, content: str, part: str) -> None:
-    (tmp_path / "x.json").write_text(content)
-    with pytest.raises(ValueError, match=part):
-        metrics.collect(tmp_path)
-
-
-def test_an_empty_folder(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="no result"):
-        metrics.collect(tmp_path)
 
 
 def test_every_source_is_in_the_results_of_a_gpu() -> None:

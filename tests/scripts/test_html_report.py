@@ -399,23 +399,16 @@ def test_hostile_texts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text, part",
     [
-        ("", "begin with the columns"),
         ("a,b\n1,2\n", "begin with the columns"),
         (",".join(sources.COLUMNS) + "\n1,2\n", "row 1"),
-        (",".join(sources.COLUMNS) + '\n"open', "not a CSV file"),
-        ("\0", "columns"),
         (None, "cannot be read"),
-        (b"\xff", "not a text file in UTF-8"),
-        (",".join(sources.COLUMNS) + "\n" + ",".join("1" * 13) + "\n", "row 1"),
     ],
 )
-def test_bad_published_figures(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str | bytes | None, part: str
-) -> None:
+def test_bad_published_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str | None, part: str) -> None:
     folder = device(tmp_path / "a", "A")
     path = tmp_path / "published.csv"
     if text is not None:
-        path.write_bytes(text.encode() if isinstance(text, str) else text)
+        path.write_text(text)
     assert html_report.main(["--published", str(path), *NO_ISA, str(folder)]) == 1
     err = capsys.readouterr().err
     assert err.startswith("html_report.py: ") and err.count("\n") == 1 and "published.csv" in err and part in err

@@ -11,17 +11,31 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+from hipscope.results import door, shapes
+from hipscope.results.door import BadInput
+
 from .layout import FleetError, now
 
 # A run that has not touched its file for so long has ended, by the clock of the disk it lies on.
 LONGEST_SILENCE_S = 60.0
 TOUCH_EVERY_S = 5.0
+CLAIM = shapes.compiled(
+    {
+        "type": "object",
+        "properties": {
+            "machine": {"type": "string"},
+            "pid": {"type": "integer", "minimum": 1, "maximum": 2**31 - 1},
+            "job": {"type": ["string", "null"]},
+            "began": {"type": "string"},
+        },
+    }
+)
 
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError):
+        return door.read_text(path).strip()
+    except BadInput:
         return ""
 
 
@@ -79,11 +93,11 @@ class Claim:
         """Makes room where the run whose file this is has ended; raises FleetError where it lives."""
         text = _read(self.path)
         try:
-            other: dict[str, Any] = json.loads(text) if text else {}
-        except ValueError:
+            other: dict[str, Any] = door.checked_json(self.path, text.encode(), lambda _: CLAIM)
+        except BadInput:
             other = {}
         pid = other.get("pid")
-        if other.get("machine") == _machine() and isinstance(pid, int):
+        if other.get("machine") == _machine() and pid:
             ended = not _is_alive(pid)
         else:
             ended = self._silence_s() > LONGEST_SILENCE_S

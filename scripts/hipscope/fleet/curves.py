@@ -46,22 +46,10 @@ def _wanted(data: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
     if data["experiment"] == SOAK_EXPERIMENT:
         for sweep in data["sweeps"]:
             if sweep["axis"]["unit"] == "s":
-                yield from ((sweep, name) for name in _written(sweep["rows"][0], sweep))
+                yield from ((sweep, value["name"]) for value in sweep["rows"][0]["values"])
         return
     for sweep_name, value in SOURCES.get(data["experiment"], ()):
         yield from ((sweep, value) for sweep in data["sweeps"] if sweep["name"] == sweep_name)
-
-
-def _written(row: dict[str, Any], sweep: dict[str, Any]) -> dict[str, tuple[float | None, str]]:
-    """A row's values with their units, as versions.expanded has them, but of tens of thousands of rows sooner."""
-    values = row.get("values", {})
-    if isinstance(values, list) and values and isinstance(values[0], dict):
-        return {value["name"]: (value["value"], value["unit"]) for value in values}
-    named = dict(zip(sweep["units"], values)) if isinstance(values, list) else values
-    return {
-        name: (value[0], value[1]) if isinstance(value, list) else (value, sweep["units"][name])
-        for name, value in named.items()
-    }
 
 
 def _at_equal_times(points: list[tuple[float, float | None, str]]) -> list[tuple[float, float | None, str]]:
@@ -86,8 +74,12 @@ def _at_equal_times(points: list[tuple[float, float | None, str]]) -> list[tuple
 def curves_of(data: dict[str, Any]) -> Iterator[Curve]:
     """The curves of one result."""
     for sweep, name in _wanted(data):
-        rows = [(row["x"], _written(row, sweep)) for row in sweep["rows"][:MOST_POINTS]]
-        points = [(x, *values[name]) for x, values in rows if name in values]
+        points = [
+            (row["x"], value["value"], value["unit"])
+            for row in sweep["rows"][:MOST_POINTS]
+            for value in row["values"]
+            if value["name"] == name
+        ]
         if sweep["axis"]["unit"] == "s":
             points = _at_equal_times(points)
         if len(points) > 1:

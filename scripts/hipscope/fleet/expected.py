@@ -5,19 +5,17 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from .layout import NODE_NAME, FleetError
+from hipscope.results import door
+from hipscope.results.door import BadInput
 
-MOST_NODES = 1_000_000
+from .layout import NODE_NAME
+
+MOST_NODES = 100_000
 
 
 def _lines(path: Path) -> list[tuple[int, list[str]]]:
     """The words of each line, with its number; what is behind a # is a comment."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise FleetError(f"{path} cannot be read: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise FleetError(f"{path} is not a text file.") from error
+    text = door.read_text(path)
     words = [(number, line.partition("#")[0].split()) for number, line in enumerate(text.splitlines(), 1)]
     return [(number, each) for number, each in words if each]
 
@@ -36,34 +34,38 @@ def expand(name: str) -> list[str]:
         if int(last) < int(first) or int(last) - int(first) >= MOST_NODES:
             raise ValueError(name)
         names += [f"{match[1]}{number:0{len(first)}d}{match[3]}" for number in range(int(first), int(last) + 1)]
+        if len(names) > MOST_NODES:
+            raise ValueError(name)
     return names
 
 
 def read_expected(path: Path) -> dict[str, int | None]:
-    """The nodes that must report and, where the file tells it, their numbers of GPUs; raises FleetError."""
+    """The nodes that must report and, where the file tells it, their numbers of GPUs; raises BadInput."""
     nodes: dict[str, int | None] = {}
     for number, words in _lines(path):
         try:
             names = expand(words[0])
         except ValueError as error:
-            raise FleetError(f"{path}, line {number}: '{words[0][:100]}' is no range of nodes.") from error
+            raise BadInput(f"{path}, line {number}: '{words[0][:100]}' is no range of nodes.") from error
         if len(words) > 2 or (len(words) == 2 and not re.fullmatch(r"[0-9]{1,4}", words[1])):
-            raise FleetError(f"{path}, line {number}: a line is a node's name and, behind it, its number of GPUs.")
+            raise BadInput(f"{path}, line {number}: a line is a node's name and, behind it, its number of GPUs.")
         for name in names:
             if not NODE_NAME.fullmatch(name):
-                raise FleetError(f"{path}, line {number}: '{name[:100]}' is no node's name.")
+                raise BadInput(f"{path}, line {number}: '{name[:100]}' is no node's name.")
             nodes[name] = int(words[1]) if len(words) == 2 else None
+        if len(nodes) > MOST_NODES:
+            raise BadInput(f"{path} names more than {MOST_NODES} nodes.")
     if not nodes:
-        raise FleetError(f"{path} names no node.")
+        raise BadInput(f"{path} names no node.")
     return nodes
 
 
 def to_confirm(path: Path, node: str) -> frozenset[int]:
-    """The indices of this node's GPUs in a file of lines "node GPU"; raises FleetError."""
+    """The indices of this node's GPUs in a file of lines "node GPU"; raises BadInput."""
     found = set()
     for number, words in _lines(path):
         if len(words) != 2 or not re.fullmatch(r"[0-9]{1,4}", words[1]):
-            raise FleetError(f"{path}, line {number}: a line is a node's name and the index of a GPU.")
+            raise BadInput(f"{path}, line {number}: a line is a node's name and the index of a GPU.")
         if words[0] == node:
             found.add(int(words[1]))
     return frozenset(found)

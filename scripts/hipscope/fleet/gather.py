@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hipscope.results import door
+from hipscope.results.door import BadInput
+
 from . import cohorts, layout, nodes, store, verdicts
-from .layout import FleetError
 from .metrics import Gpu
 from .nodes import Node
 from .verdicts import FAIL, PASS, SUSPECT, Verdict
@@ -63,24 +65,13 @@ class Fleet:
 
 
 def read_baseline(path: Path | None) -> dict[str, Any] | None:
-    """What another fleet's fleet.json says of healthy GPUs; raises FleetError."""
+    """What another fleet's fleet.json says of healthy GPUs; raises BadInput."""
     if path is None:
         return None
-    baseline = layout.read_object(path).get("baseline")
-    if not isinstance(baseline, dict) or baseline.get("version") != cohorts.BASELINE_VERSION:
-        raise FleetError(f"{path} is no fleet.json that this version can take for a baseline.")
-    if not baseline.get("cohorts"):
-        raise FleetError(f"{path} is of too few GPUs to be a baseline: {cohorts.FEWEST} of one kind are needed.")
+    baseline: dict[str, Any] = door.read_json(path, layout.FLEET_SCHEMA)["baseline"]
+    if not baseline["cohorts"]:
+        raise BadInput(f"{path} is of too few GPUs to be a baseline: {cohorts.FEWEST} of one kind are needed.")
     return baseline
-
-
-def _judged(gpus: Sequence[Gpu], baseline: dict[str, Any] | None, path: Path | None) -> list[Verdict]:
-    try:
-        return verdicts.judge(gpus, baseline)
-    except (KeyError, TypeError, ValueError) as error:
-        if path is None:
-            raise
-        raise FleetError(f"{path} does not hold a baseline as this version writes it.") from error
 
 
 def _card(node: Node, slot: int, gpu: Gpu | None, verdict: Verdict | None, unread: str) -> Card:
@@ -100,15 +91,13 @@ def _card(node: Node, slot: int, gpu: Gpu | None, verdict: Verdict | None, unrea
 
 
 def gather(
-    folder: Path,
     known: Mapping[str, Node],
     gpus: Mapping[tuple[str, int], Gpu],
     unread: Mapping[tuple[str, int], str],
     baseline: dict[str, Any] | None,
-    path: Path | None,
 ) -> Fleet:
-    """Judges all GPUs and, by them, the nodes; raises FleetError."""
-    found = _judged(list(gpus.values()), baseline, path)
+    """Judges all GPUs and, by them, the nodes."""
+    found = verdicts.judge(list(gpus.values()), baseline)
     said = dict(zip(gpus, found))
     slots = sorted(
         {*gpus, *unread, *((name, slot) for name, node in known.items() for slot in node.slots)},
@@ -155,7 +144,7 @@ def _unjudged(groups: Sequence[cohorts.Cohort]) -> list[str]:
 
 
 def judge_node(folder: Path, name: str, path: Path) -> list[str]:
-    """What is wrong with the GPUs of one node, by a baseline; raises FleetError."""
+    """What is wrong with the GPUs of one node, by a baseline; raises BadInput."""
     baseline = read_baseline(path)
     place = layout.node_folder(folder, name)
     gpus = []
@@ -166,6 +155,6 @@ def judge_node(folder: Path, name: str, path: Path) -> list[str]:
         gpus.append(read.gpu)
     return [
         f"{verdict.key.rpartition('/')[2]}: {verdict.cause}"
-        for verdict in _judged(gpus, baseline, path)
+        for verdict in verdicts.judge(gpus, baseline)
         if verdict.status in (SUSPECT, FAIL)
     ]

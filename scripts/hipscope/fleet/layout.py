@@ -12,23 +12,25 @@ from __future__ import annotations
 
 import errno
 import json
-import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from hipscope.results.whole_file import write_whole
+from hipscope.results import door
+from hipscope.results.door import BadInput
+from hipscope.results.whole_file import write_together
 
 VERSION = 1
+NODE_SCHEMA, FLEET_SCHEMA = "node-schema.json", "fleet-schema.json"
 TOGETHER, ALONE, AGAIN = "together", "alone", "again-"
 NODE_FILE, CONFIRM_FILE = "node.json", "confirm.json"
 STARTED, FINISHED, FAILED = "started", "finished", "failed"
 NODE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}")
 
 
-class FleetError(Exception):
+class FleetError(BadInput):
     """Why it cannot go on, as one sentence; `status` is the program's."""
 
     def __init__(self, sentence: str, status: int = 2) -> None:
@@ -68,8 +70,8 @@ def gpu_index(name: str) -> int | None:
 
 
 def gpu_folders(node: Path) -> Iterator[Path]:
-    """The GPUs' folders in that of a node, by index."""
-    found = [(gpu_index(entry.name), Path(entry.path)) for entry in os.scandir(node) if entry.is_dir()]
+    """The GPUs' folders in that of a node, by index; raises BadInput."""
+    found = [(gpu_index(entry.name), Path(entry.path)) for entry in door.entries(node) if entry.is_dir()]
     yield from (path for _, path in sorted((index, path) for index, path in found if index is not None))
 
 
@@ -85,10 +87,17 @@ def write_json(path: Path, data: Any) -> None:
 
 def write_file(path: Path, content: bytes) -> None:
     """Writes a file whole or not at all; raises FleetError."""
+    write_files({path: content})
+
+
+def write_files(files: Mapping[Path, bytes | Path | None]) -> None:
+    """Does what write_together says; raises FleetError."""
     try:
-        write_whole(path, content)
+        write_together(files)
     except OSError as error:
-        raise FleetError(f"{path} cannot be written: {error.strerror}.", _status(error)) from error
+        raise FleetError(
+            f"{error.filename or next(iter(files))} cannot be written: {error.strerror}.", _status(error)
+        ) from error
 
 
 def make_folder(path: Path) -> None:
@@ -97,16 +106,3 @@ def make_folder(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FleetError(f"the folder {path} cannot be made: {error.strerror}.", _status(error)) from error
-
-
-def read_object(path: Path) -> dict[str, Any]:
-    """The object that a JSON file holds; raises FleetError."""
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FleetError(f"{path} cannot be read: {error.strerror}.") from error
-    except (ValueError, RecursionError) as error:
-        raise FleetError(f"{path} is not a whole JSON file: {str(error)[:200]}.") from error
-    if not isinstance(data, dict):
-        raise FleetError(f"{path} does not hold an object.")
-    return data

@@ -5,7 +5,6 @@ Only the standard library: this also runs on a node of which nothing else is kno
 
 from __future__ import annotations
 
-import json
 import re
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +12,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hipscope.results import versions
+from hipscope.results import load
+from hipscope.results.door import BadInput
 
 Json = dict[str, Any]
 
@@ -219,15 +219,10 @@ def _of_row(source: Source, row: Json) -> Iterator[tuple[str, Metric]]:
             yield from _of_value(source, row, value)
 
 
-def _rows(data: Json, source: Source) -> Json | None:
-    """The last row of the source's sweep that matches, expanded; of the rest nothing is read."""
-    for sweep in data["sweeps"]:
-        if sweep["name"] == source.sweep:
-            rows = [row for row in sweep["rows"] if source.row.match(row["label"])]
-            if rows:
-                small = {**data, "sweeps": [{**sweep, "rows": rows[-1:]}]}
-                return versions.expanded(small)["sweeps"][0]["rows"][0]
-    return None
+def _row(data: Json, source: Source) -> Json | None:
+    """The last row of the source's sweep that matches."""
+    rows = [row for sweep in data["sweeps"] if sweep["name"] == source.sweep for row in sweep["rows"]]
+    return next((row for row in reversed(rows) if source.row.match(row["label"])), None)
 
 
 def _pace(row: Json) -> float | None:
@@ -240,25 +235,23 @@ def _pace(row: Json) -> float | None:
 
 def _soak(data: Json) -> Iterator[tuple[str, Metric]]:
     """Of each curve over time: how much slower its last quarter is than its first, whatever it began with."""
-    for sweep in versions.expanded(data)["sweeps"]:
+    for sweep in data["sweeps"]:
         rows = sorted(sweep["rows"], key=lambda row: row["x"])
         paces = [pace for row in rows if (pace := _pace(row)) is not None]
         count = int(len(paces) * LATE)
         if count:
             early, late = statistics.median(paces[:count]), statistics.median(paces[-count:])
-            yield (
-                f"soak, {sweep['name']}: late over early",
-                Metric(late / early, SOAK, LOWER, LEAST_NOISE[SOAK], "", COOLING),
-            )
+            slower = Metric(late / early if early else 0.0, SOAK, LOWER, LEAST_NOISE[SOAK], "", COOLING)
+            yield f"soak, {sweep['name']}: late over early", slower
 
 
 def metrics_of(data: Json) -> dict[str, Metric]:
-    """The metrics in one result, of any version of the schema."""
+    """The metrics in one result."""
     if data["experiment"] == SOAK_EXPERIMENT:
         return dict(_soak(data))
     found: dict[str, Metric] = {}
     for source in SOURCES:
-        row = _rows(data, source) if source.experiment == data["experiment"] else None
+        row = _row(data, source) if source.experiment == data["experiment"] else None
         if row is not None:
             found.update(_of_row(source, row))
     return found
@@ -360,27 +353,20 @@ class Results:
 
 
 def read(folder: Path) -> Results:
-    """What lies in a GPU's folder; raises OSError and ValueError, which name the file."""
+    """What lies in a GPU's folder; raises BadInput."""
     results = Results(folder, read_results(folder / TOGETHER) or read_results(folder), read_results(folder / ALONE))
     if not results.together and not results.alone:
-        raise ValueError(f"{folder} holds no result")
+        raise BadInput(f"{folder} holds no result.")
     return results
 
 
 def read_results(folder: Path) -> list[Json]:
-    """The results in a folder, by name; raises OSError and ValueError, which name the file."""
-    found = []
-    for path in sorted(folder.glob("*.json")):
-        try:
-            data = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise ValueError(f"{path} is not a whole JSON file") from error
-        if isinstance(data, dict) and "experiment" in data and "sweeps" in data:
-            found.append(data)
-    return found
+    """The results in a folder, by name; raises BadInput."""
+    return [load.load_any_name(path).data for path in load.result_paths(folder)]
 
 
-def _collect(results: Results) -> Gpu:
+def of_results(results: Results) -> Gpu:
+    """The GPU that these results are of, with what `again-*` beside them holds; raises BadInput."""
     folder, all_of_them = results.folder, [*results.together, *results.alone]
     gpu = Gpu(
         identity_of(all_of_them[0], folder.name),
@@ -404,20 +390,9 @@ def _collect(results: Results) -> Gpu:
     return gpu
 
 
-def of_results(results: Results) -> Gpu:
-    """The GPU that these results are of, with what `again-*` beside them holds.
-
-    Raises OSError where a file cannot be read, and ValueError where one is no result.
-    """
-    try:
-        return _collect(results)
-    except (KeyError, TypeError, IndexError, AttributeError) as error:
-        raise ValueError(f"{results.folder} holds a result that does not follow the schema") from error
-
-
 def collect(folder: Path) -> Gpu:
     """The GPU whose results lie in a folder: beside each other, or in the folders that hipscope.fleet.layout names.
 
-    Raises OSError where a file cannot be read, and ValueError where one is no result or there is none.
+    Raises BadInput.
     """
     return of_results(read(folder))

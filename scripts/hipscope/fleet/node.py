@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -12,6 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from hipscope.results import door, load
+from hipscope.results.door import BadInput
 
 from . import devices, layout
 from .claim import Claim
@@ -103,18 +105,18 @@ class NodeRun:
         """Writes the node's file, or goes on with that of a run that did not end; raises FleetError."""
         job = self.job
         if self.path.exists():
-            self.record = layout.read_object(self.path)
-            if self.record.get("status") == layout.FINISHED:
+            self.record = door.read_json(self.path, layout.NODE_SCHEMA)
+            if self.record["status"] == layout.FINISHED:
                 raise FleetError(
-                    f"{self.folder} has the results of this node already, of {self.record.get('ended')}; "
+                    f"{self.folder} has the results of this node already, of {self.record['ended']}; "
                     "take another --out, or remove that folder."
                 )
-            if (self.record.get("tier"), self.record.get("only")) != (job.tier, job.only):
+            if (self.record["tier"], self.record["only"]) != (job.tier, job.only):
                 raise FleetError(
-                    f"{self.folder} has a run of tier {self.record.get('tier')} that did not end; go on "
+                    f"{self.folder} has a run of tier {self.record['tier']} that did not end; go on "
                     "with that tier and the same --only, take another --out, or remove that folder."
                 )
-            self.record["interruptions"] = int(self.record.get("interruptions", 0)) + 1
+            self.record["interruptions"] += 1
         else:
             self.record = {
                 "schema_version": layout.VERSION,
@@ -275,28 +277,25 @@ class NodeRun:
             return HUNG, f"{name} did not end within {limit_s:g} s and was killed"
         if outcome.trouble:
             return BROKEN, f"{name} {outcome.trouble}"
-        data = self._read_result(device)
-        if outcome.status in (0, 1) and data is None:
+        if outcome.status not in (0, 1):
+            said = (self.scratch / f"{device.index}.err").read_text(encoding="utf-8", errors="replace")
+            ended = (
+                f"was ended by signal {-outcome.status}"
+                if outcome.status < 0
+                else f"ended with status {outcome.status}"
+            )
+            return BROKEN, f"{name} {ended}" + (f": {_one_line(said)}" if said.strip() else "")
+        try:
+            data = load.load_any_name(self.scratch / f"{device.index}.json").data
+        except BadInput:
             return BROKEN, f"{name} ended with status {outcome.status} and without a whole result"
-        if data is not None and outcome.status in (0, 1):
-            address = (data.get("device") or {}).get("pci_address")
-            if isinstance(address, str):
-                self._gpu(device).setdefault("pci_address", address)
-        if outcome.status == 1:
-            failures = (data or {}).get("verification", {}).get("failures") or ["a verification failed"]
-            return WRONG, _one_line(f"{name}: {failures[0]}")
+        address = data["device"].get("pci_address")
+        if address:
+            self._gpu(device).setdefault("pci_address", address)
         if outcome.status == 0:
             return GOOD, ""
-        said = (self.scratch / f"{device.index}.err").read_text(encoding="utf-8", errors="replace")
-        how = f"was ended by signal {-outcome.status}" if outcome.status < 0 else f"ended with status {outcome.status}"
-        return BROKEN, f"{name} {how}" + (f": {_one_line(said)}" if said.strip() else "")
-
-    def _read_result(self, device: Device) -> dict[str, Any] | None:
-        try:
-            data = json.loads((self.scratch / f"{device.index}.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError):
-            return None
-        return data if isinstance(data, dict) and "sweeps" in data else None
+        failures = data["verification"]["failures"] or ["a verification failed"]
+        return WRONG, _one_line(f"{name}: {failures[0]}")
 
     # The end.
 

@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hipscope.results import door
+from hipscope.results.door import BadInput
+
 from . import layout
-from .layout import FleetError
 from .node import GOOD
 from .store import Place
 from .verdicts import FAIL, PASS, SUSPECT
@@ -27,14 +29,58 @@ def worst(states: Sequence[str]) -> str:
     return max(states, key=STATES.index, default=PASS)
 
 
+@dataclass(frozen=True)
+class Run:
+    """How one experiment ended on one GPU."""
+
+    phase: str
+    experiment: str
+    status: str
+    exit: int | None
+    seconds: float
+    message: str
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A GPU that the node has listed, and the worst that happened on it."""
+
+    index: int
+    folder: str
+    description: str
+    state: str
+    message: str
+    runs: tuple[Run, ...]
+    pci_address: str = ""
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a node says of its run, or of that which confirms: its node.json or confirm.json."""
+
+    schema_version: int
+    node: str
+    tier: str
+    only: str
+    began: str
+    interruptions: int
+    status: str
+    ended: str | None
+    message: str
+    job: str | None
+    gpus: tuple[Slot, ...]
+    version: str = ""
+    backend: str = ""
+
+
 @dataclass
 class Node:
     """A node: how its run stands, and the state that the report gives it, with its reasons."""
 
     name: str
     status: str
-    record: dict[str, Any] = field(default_factory=dict)
-    confirm: dict[str, Any] = field(default_factory=dict)
+    record: Record | None = None
+    confirm: Record | None = None
     state: str = PASS
     reasons: list[str] = field(default_factory=list)
     is_expected: bool = True
@@ -47,7 +93,7 @@ class Node:
     @property
     def slots(self) -> list[int]:
         """The indices of the GPUs that the node has listed."""
-        return [gpu["index"] for gpu in self.record.get("gpus", ())]
+        return [gpu.index for gpu in self.record.gpus] if self.record else []
 
 
 def by_number(name: str) -> tuple[tuple[int, int, str], ...]:
@@ -55,27 +101,26 @@ def by_number(name: str) -> tuple[tuple[int, int, str], ...]:
     return tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.split(r"(\d+)", name) if part)
 
 
-def _checked(path: Path) -> dict[str, Any]:
-    """A node's file, whose entries are what they are to be; raises FleetError."""
-    record = layout.read_object(path)
-    gpus = record.get("gpus")
-    good = record.get("status") in (layout.STARTED, layout.FINISHED, layout.FAILED) and isinstance(gpus, list)
-    if not good or any(
-        not isinstance(gpu, dict) or not isinstance(gpu.get("index"), int) or not isinstance(gpu.get("state"), str)
-        for gpu in gpus or ()
-    ):
-        raise FleetError(f"{path} is no file of a node.")
+def read_record(path: Path) -> Record:
+    """A node's file; raises BadInput."""
+    told: dict[str, Any] = door.read_json(path, layout.NODE_SCHEMA)
+    for gpu in told["gpus"]:
+        gpu["runs"] = tuple(Run(**run) for run in gpu["runs"])
+    told["gpus"] = tuple(Slot(**gpu) for gpu in told["gpus"])
+    record = Record(**told)
+    if len({gpu.index for gpu in record.gpus}) < len(record.gpus):
+        raise BadInput(f"{path} lists a GPU twice.")
     return record
 
 
 def _read(folder: Path, name: str) -> Node:
     node = Node(name, NEVER)
     try:
-        node.record = _checked(folder / layout.NODE_FILE)
-        node.status = node.record["status"]
-        if (folder / layout.CONFIRM_FILE).exists():
-            node.confirm = _checked(folder / layout.CONFIRM_FILE)
-    except FleetError as error:
+        node.record = read_record(folder / layout.NODE_FILE)
+        node.status = node.record.status
+        if os.path.lexists(folder / layout.CONFIRM_FILE):
+            node.confirm = read_record(folder / layout.CONFIRM_FILE)
+    except BadInput as error:
         node.worsen(FAIL, str(error))
     return node
 
@@ -85,18 +130,16 @@ def _short(name: str) -> str:
 
 
 def read_nodes(folder: Path, expected: Mapping[str, int | None] | None) -> dict[str, Node]:
-    """All nodes that are expected or have reported, by name; raises FleetError."""
+    """All nodes that are expected or have reported, by name; raises BadInput."""
     place = layout.nodes_folder(folder)
     try:
-        names = [entry.name for entry in os.scandir(place) if entry.is_dir() and layout.NODE_NAME.fullmatch(entry.name)]
-    except OSError as error:
+        names = [one.name for one in door.entries(place) if one.is_dir() and layout.NODE_NAME.fullmatch(one.name)]
+    except BadInput as error:
         if expected is None or not folder.is_dir():
-            raise FleetError(
-                f"{place} cannot be read: {error.strerror}; name the folder that `fleet.py run --out` had."
-            ) from error
+            raise BadInput(f"{error} Name the folder that `fleet.py run --out` had.") from error
         names = []
     if not names and expected is None:
-        raise FleetError(f"{place} holds no node's results.")
+        raise BadInput(f"{place} holds no node's results.")
     nodes = {name: _read(place / name, name) for name in names}
     # A list may have a node's short name, and the node its long one.
     short = {_short(name): name for name in names}
@@ -118,16 +161,18 @@ def read_nodes(folder: Path, expected: Mapping[str, int | None] | None) -> dict[
 def _judge(node: Node, count: int | None) -> None:
     """What the node's own file says of its run."""
     record = node.record
+    if record is None:
+        return
     if node.status == layout.STARTED:
-        last = [f"{run['phase']} {run['experiment']}" for gpu in record["gpus"] for run in gpu.get("runs", ())[-1:]]
+        last = [f"{run.phase} {run.experiment}" for gpu in record.gpus for run in gpu.runs[-1:]]
         behind = f", last heard of after {last[-1]}" if last else ""
-        node.worsen(FAIL, f"began at {record.get('began')} and did not end{behind}")
+        node.worsen(FAIL, f"began at {record.began} and did not end{behind}")
     elif node.status == layout.FAILED:
-        node.worsen(FAIL, str(record.get("message") or "its run failed"))
-    if count is not None and record and len(node.slots) != count:
+        node.worsen(FAIL, record.message or "its run failed")
+    if count is not None and len(node.slots) != count:
         node.worsen(FAIL, f"has {layout.counted(len(node.slots), 'GPU')}, and {count} are expected")
-    if record.get("interruptions"):
-        node.reasons.append(f"was interrupted {layout.counted(record['interruptions'], 'time')} and went on")
+    if record.interruptions:
+        node.reasons.append(f"was interrupted {layout.counted(record.interruptions, 'time')} and went on")
 
 
 def _compare_counts(nodes: Sequence[Node] | Any, expected: Mapping[str, int | None]) -> None:
@@ -147,21 +192,24 @@ def _compare_counts(nodes: Sequence[Node] | Any, expected: Mapping[str, int | No
 
 
 def places(folder: Path, nodes: Mapping[str, Node]) -> Iterator[Place]:
-    """The GPUs that have results."""
+    """The GPUs that have results; a node whose files cannot be seen fails."""
     for node in nodes.values():
         if not node.record:
             continue
         place = layout.node_folder(folder, node.name)
-        stats = [path.stat() for path in (place / layout.NODE_FILE, place / layout.CONFIRM_FILE) if path.exists()]
-        signature = " ".join(f"{stat.st_mtime_ns} {stat.st_size}" for stat in stats)
-        for gpu in layout.gpu_folders(place):
-            yield Place(node.name, layout.gpu_index(gpu.name) or 0, gpu, signature)
+        try:
+            stats = [path.stat() for path in (place / layout.NODE_FILE, place / layout.CONFIRM_FILE) if path.exists()]
+            signature = " ".join(f"{stat.st_mtime_ns} {stat.st_size}" for stat in stats)
+            for gpu in layout.gpu_folders(place):
+                yield Place(node.name, layout.gpu_index(gpu.name) or 0, gpu, signature)
+        except (OSError, BadInput) as error:
+            node.worsen(FAIL, str(error))
 
 
 def trouble_of(node: Node, slot: int) -> str:
     """What went wrong when a GPU was measured; empty if nothing did."""
-    for record in (node.record, node.confirm):
-        for gpu in record.get("gpus", ()):
-            if gpu["index"] == slot and gpu["state"] != GOOD:
-                return f"{gpu['state']}: {gpu.get('message') or 'nothing more is told'}"
+    for record in filter(None, (node.record, node.confirm)):
+        for gpu in record.gpus:
+            if gpu.index == slot and gpu.state != GOOD:
+                return f"{gpu.state}: {gpu.message or 'nothing more is told'}"
     return ""

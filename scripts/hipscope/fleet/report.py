@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -82,7 +83,7 @@ def as_json(fleet: Fleet) -> dict[str, Any]:
                 "name": node.name,
                 "state": node.state,
                 "status": node.status,
-                "tier": node.record.get("tier"),
+                "tier": node.record.tier if node.record else None,
                 "expected": node.is_expected,
                 "reasons": node.reasons,
             }
@@ -107,29 +108,30 @@ def _column(fleet: Fleet, name: str) -> dict[str, Any]:
     }
 
 
-def write_all(fleet: Fleet, request: Request) -> None:
-    """Writes every file, each whole or not at all; raises FleetError."""
-    out = request.out
+def files_of(fleet: Fleet, base: Store) -> dict[str, bytes | Path | None]:
+    """What every file holds, by its name; None: there is none."""
+    files: dict[str, bytes | Path | None] = {store.FILE: base.aside}
     for state in nodes.STATES:
         names = fleet.nodes_that(state)
-        if names or state != UNJUDGED:
-            layout.write_file(out / f"{state}.txt", "".join(f"{name}\n" for name in names).encode())
-        else:
-            (out / f"{state}.txt").unlink(missing_ok=True)
+        files[f"{state}.txt"] = _lines(names) if names or state != UNJUDGED else None
     again = verdicts.to_measure_again([card.verdict for card in fleet.cards if card.verdict and card.state != FAIL])
     lines = sorted(
         (key.rpartition("/gpu-") for key in again), key=lambda parts: (nodes.by_number(parts[0]), int(parts[2]))
     )
-    layout.write_file(out / CONFIRM_LIST, "".join(f"{node} {slot}\n" for node, _, slot in lines).encode())
-    layout.write_file(out / "hipscope.prom", prometheus.make(fleet).encode())
-    layout.write_file(out / "fleet.md", text.make(fleet).encode())
-    layout.write_file(out / "fleet.json", (json.dumps(as_json(fleet), separators=(",", ":")) + "\n").encode())
-    with store.open_read_only(out / store.FILE) as base:
-        layout.write_file(out / "fleet.html", page.make(fleet, store.load_curves(base)).encode())
+    files[CONFIRM_LIST] = _lines(f"{node} {slot}" for node, _, slot in lines)
+    files["hipscope.prom"] = prometheus.make(fleet).encode()
+    files["fleet.md"] = text.make(fleet).encode()
+    files["fleet.json"] = (json.dumps(as_json(fleet), separators=(",", ":")) + "\n").encode()
+    files["fleet.html"] = page.make(fleet, store.load_curves(base.base)).encode()
+    return files
+
+
+def _lines(lines: Iterable[str]) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def report(request: Request) -> int:
-    """Reads, judges and writes; the exit status. Raises FleetError."""
+    """Reads, judges and, at the end, writes all files or none; the exit status. Raises BadInput."""
     baseline = read_baseline(request.baseline)
     wanted = expected.read_expected(request.expect) if request.expect else None
     known = nodes.read_nodes(request.folder, wanted)
@@ -137,13 +139,10 @@ def report(request: Request) -> int:
     base = Store(request.out / store.FILE)
     try:
         unread = base.update(list(nodes.places(request.folder, known)), request.jobs)
-        gpus = store.load_gpus(base.base)
-        fleet = gather(request.folder, known, gpus, unread, baseline, request.baseline)
+        fleet = gather(known, base.gpus, unread, baseline)
+        layout.write_files({request.out / name: content for name, content in files_of(fleet, base).items()})
+    finally:
         base.close()
-    except BaseException:
-        base.discard()
-        raise
-    write_all(fleet, request)
     print(_said(fleet, request.out))
     return 1 if fleet.count(FAIL) or fleet.nodes_that(FAIL) else 0
 

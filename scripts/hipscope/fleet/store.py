@@ -10,17 +10,16 @@ import array
 import hashlib
 import json
 import os
-import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from hipscope.results.whole_file import mode_of
+from hipscope.results import door
+from hipscope.results.door import BadInput
 
 from . import curves, layout, metrics
 from .curves import Axis, Curve
@@ -29,7 +28,7 @@ from .metrics import Gpu, Metric
 
 FILE = "fleet.sqlite"
 SCHEMA = """
-create table meta (code text);
+create table meta (digest text);
 create table gpu (id integer primary key, node text, slot integer, signature text, record text, unique (node, slot));
 create table metric (id integer primary key, name text, kind text, better text, unit text, part text,
                      unique (name, kind, better, unit, part));
@@ -41,6 +40,8 @@ create view figures as select node, slot, name, value, unit, noise from figure
 """
 NOT_A_NUMBER = float("nan")
 CHUNK = 16
+# That of 10 000 GPUs has 200 MiB.
+MOST_BYTES = 1024 * door.MIB
 
 
 @dataclass(frozen=True)
@@ -63,10 +64,14 @@ class Read:
     trouble: str = ""
 
 
-def _code() -> str:
-    """Changes when what is read from a result does."""
+def _digest(base: sqlite3.Connection) -> str:
+    """Changes when what is read from a result does, and with every row that somebody else has touched."""
     files = [Path(module.__file__ or "") for module in (metrics, curves)]
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in files))
+    for table in ("gpu", "metric", "figure", "axis", "curve"):
+        for row in base.execute(f"select * from {table} order by 1, 2"):
+            digest.update(repr(row).encode())
+    return digest.hexdigest()
 
 
 def read_gpu(place: Place) -> Read:
@@ -77,9 +82,8 @@ def read_gpu(place: Place) -> Read:
         # On a node a GPU is known by its slot; a UUID may be told twice, or not at all.
         gpu.identity = replace(gpu.identity, key=f"{place.node}/{layout.gpu_name(place.slot)}", host=place.node)
         return Read(place, gpu, tuple(curves.collect(results)))
-    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-        said = error.strerror if isinstance(error, OSError) else str(error)
-        return Read(place, None, (), f"its results cannot be read: {said}")
+    except BadInput as error:
+        return Read(place, None, (), f"its results cannot be read: {error}")
 
 
 def read_all(places: Sequence[Place], jobs: int) -> Iterator[Read]:
@@ -92,11 +96,12 @@ def read_all(places: Sequence[Place], jobs: int) -> Iterator[Read]:
 
 
 class Store:
-    """The database, changed in a copy that takes its place only when all is in it."""
+    """The database, changed in a copy that takes its place with the report's other files; `gpus` are those in it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.aside = path
+        self.gpus: dict[tuple[str, int], Gpu] = {}
         try:
             handle, aside = tempfile.mkstemp(dir=path.parent, prefix=".fleet-")
             os.close(handle)
@@ -114,18 +119,18 @@ class Store:
         }
 
     def _open_copy(self) -> sqlite3.Connection | None:
-        """What an earlier report left, if it is whole and of this code."""
-        if not self.path.is_file():
-            return None
-        shutil.copyfile(self.path, self.aside)
+        """What an earlier report of this code left, if it is whole and as it was."""
         base = None
         try:
+            content = door.read_bytes(self.path, MOST_BYTES)
+            self.aside.write_bytes(content)
             base = self._connect()
-            if base.execute("select code from meta").fetchone() == (_code(),) and base.execute(
-                "pragma quick_check(1)"
-            ).fetchone() == ("ok",):
+            if base.execute("pragma quick_check(1)").fetchone() == ("ok",) and base.execute(
+                "select digest from meta"
+            ).fetchone() == (_digest(base),):
+                self.gpus = load_gpus(base)
                 return base
-        except sqlite3.Error:
+        except (BadInput, sqlite3.Error):
             pass
         if base is not None:
             base.close()
@@ -135,7 +140,6 @@ class Store:
         self.aside.write_bytes(b"")
         base = self._connect()
         base.executescript(SCHEMA)
-        base.execute("insert into meta values (?)", (_code(),))
         return base
 
     def _connect(self) -> sqlite3.Connection:
@@ -169,6 +173,7 @@ class Store:
         ]
         for table, column in (("figure", "gpu"), ("curve", "gpu"), ("gpu", "id")):
             self.base.executemany(f"delete from {table} where {column} = ?", [(number,) for number in stale])
+        self.gpus = {key: gpu for key, gpu in self.gpus.items() if key in there and known[key][0] not in set(stale)}
         new = [place for key, place in there.items() if key not in known or known[key][1] != place.signature]
         troubles = {}
         for read in read_all(new, jobs):
@@ -176,6 +181,10 @@ class Store:
                 troubles[(read.place.node, read.place.slot)] = read.trouble
             else:
                 self._put(read.place, read.gpu, read.curves)
+                self.gpus[read.place.node, read.place.slot] = read.gpu
+        self.base.execute("delete from meta")
+        self.base.execute("insert into meta values (?)", (_digest(self.base),))
+        self.base.commit()
         return troubles
 
     def _metric_id(self, name: str, metric: Metric) -> int:
@@ -192,7 +201,7 @@ class Store:
         return self.axis_ids[axis]
 
     def _put(self, place: Place, gpu: Gpu, found: Iterable[Curve]) -> None:
-        record = json.dumps(replace_metrics(gpu, {}).as_json())
+        record = json.dumps(replace(gpu, metrics={}).as_json())
         number = self.base.execute(
             "insert into gpu (node, slot, signature, record) values (?, ?, ?, ?)",
             (place.node, place.slot, place.signature, record),
@@ -217,25 +226,9 @@ class Store:
         )
 
     def close(self) -> None:
-        """Puts the database in its place; raises FleetError."""
-        try:
-            self.base.commit()
-            self.base.close()
-            os.chmod(self.aside, mode_of(self.path))
-            os.replace(self.aside, self.path)
-        except (OSError, sqlite3.Error) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise FleetError(f"{self.path} cannot be written: {reason}.", 3) from error
-
-    def discard(self) -> None:
-        """Leaves the earlier database as it was."""
+        """Leaves nothing but what was put in its place."""
         self.base.close()
         self.aside.unlink(missing_ok=True)
-
-
-def replace_metrics(gpu: Gpu, found: dict[str, Metric]) -> Gpu:
-    """The same GPU with other metrics."""
-    return replace(gpu, metrics=found)
 
 
 def load_gpus(base: sqlite3.Connection) -> dict[tuple[str, int], Gpu]:
@@ -273,8 +266,3 @@ def load_curves(base: sqlite3.Connection) -> Iterator[tuple[Axis, list[tuple[str
             found.append((node, slot, values))
         if found:
             yield axis, found
-
-
-def open_read_only(path: Path) -> closing[sqlite3.Connection]:
-    """The database of an earlier call, to be read."""
-    return closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True))

@@ -11,6 +11,7 @@ import io
 import json
 import math
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -23,11 +24,14 @@ MIB = 2**20
 MOST_JSON, MOST_TEXT = 64 * MIB, 8 * MIB
 LARGEST_INTEGER = 2**64
 LONGEST_INTEGER = 21  # digits; longer ones take Python for ever
-LONGEST_NAME = 120
+# What no number without is too large by.
+LONG_NUMBER = re.compile(r"\d{19}|[eE]\+?\d{3}")
 
 
 class BadInput(Exception):
-    """What cannot be read, as one sentence, on one line whatever the names."""
+    """What cannot be read, as one sentence, on one line whatever the names; `status` is of fleet.py."""
+
+    status = 2
 
     def __init__(self, sentence: str) -> None:
         super().__init__(formats.plain(sentence))
@@ -109,7 +113,8 @@ def checked_json(path: Path, content: bytes, check_of: Callable[[Any], shapes.Ch
     """What the JSON of a file says that follows the schema which is chosen for it; raises BadInput."""
     try:
         text = content.decode("utf-8")
-        data = json.loads(text, parse_float=_finite, parse_int=_bounded, parse_constant=_no_constant)
+        hooks: dict[str, Any] = {"parse_float": _finite, "parse_int": _bounded} if LONG_NUMBER.search(text) else {}
+        data = json.loads(text, parse_constant=_no_constant, **hooks)
     except RecursionError as error:
         raise BadInput(f"{path} is not a whole JSON file: it is nested too deep.") from error
     except ValueError as error:

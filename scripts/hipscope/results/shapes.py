@@ -105,7 +105,8 @@ class _Compiler:
             if step is not None:
                 step(value)
 
-        check.plain = frozenset(types) if not any(steps.values()) else None  # type: ignore[attr-defined]
+        if schema.keys() <= {"type", "description", "minimum" if types <= set(NUMBERS) else "type"}:
+            check.simple = types, schema.get("minimum")  # type: ignore[attr-defined]
         return check
 
     def _referred(self, name: str) -> Check:
@@ -224,13 +225,14 @@ def _at(place: int, one: Check, item: Any) -> None:
 
 
 def _items(one: Check, first: int = 0) -> Check:
-    types = getattr(one, "plain", None)
+    # Of numbers, which are nearly all that there is, all are looked at at once.
+    types, least = getattr(one, "simple", (set(), None))
 
     def check(value: list[Any]) -> None:
-        if types is not None and types.issuperset(map(type, value if not first else value[first:])):
-            return
-        for place, item in enumerate(value[first:] if first else value, first):
-            _at(place, one, item)
+        rest = value[first:] if first else value
+        if rest and not (types.issuperset(map(type, rest)) and (least is None or min(rest) >= least)):
+            for place, item in enumerate(rest, first):
+                _at(place, one, item)
 
     return check
 

@@ -12,6 +12,8 @@ from typing import Any
 Json = dict[str, Any]
 
 NANOSECONDS_PER_SECOND = 1e9
+# What has a unit is measured, and nothing measured is beyond these: a bandwidth of 10^30 GB/s is none.
+LARGEST, SMALLEST = 1e18, 1e-30
 
 
 class Inconsistent(ValueError):
@@ -80,8 +82,19 @@ def expanded(data: Json) -> Json:
 
     Raises Inconsistent.
     """
-    if data["schema_version"] == 1:
-        return data
+    found = data if data["schema_version"] == 1 else _as_version_1(data)
+    for row in (row for sweep in found["sweeps"] for row in sweep["rows"]):
+        for one in row["measurements"]:
+            clocks = [clock for clock in one["shader_mhz"] if clock]
+            if not max(*one["samples"], abs(one["relative_spread"]), abs(one["median"]), *map(abs, clocks)) <= LARGEST:
+                raise Inconsistent(f"{row['label']}: {one['name']} is of times or clocks that nothing has")
+        for value in row["values"]:
+            if value["unit"] and value["value"] and not SMALLEST <= abs(value["value"]) <= LARGEST:
+                raise Inconsistent(f"{row['label']}: {value['name']} is {value['value']} {value['unit']}")
+    return found
+
+
+def _as_version_1(data: Json) -> Json:
     sweeps = [
         {
             **{key: item for key, item in sweep.items() if key not in ("units", "checks")},

@@ -1,4 +1,4 @@
-"""Writes a file whole or not at all."""
+"""Writes files whole or not at all, and those that belong together all or none."""
 
 from __future__ import annotations
 
@@ -7,30 +7,66 @@ import os
 import signal
 import stat
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from .ending import SIGNALS
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Writes a file aside, in the same folder, and renames it; raises OSError, which names the file.
+    """Does what write_together says with one file."""
+    write_together({path: content})
 
-    A device or pipe (/dev/null, /dev/stdout) is written to as it is: renamed over, it would be gone for
+
+def write_together(files: Mapping[Path, bytes | Path | None]) -> None:
+    """Writes all files aside, each in its folder, and renames them at the end; raises OSError, which names the file.
+
+    In place of its content a file may have another in the same folder, which is finished and takes its place, or
+    None: it goes. A device or pipe (/dev/null, /dev/stdout) is written to as it is: renamed over, it would be gone for
     every program of the machine. A link keeps pointing to where it does; of a loop of links there is no
-    file to write. Who may read the file is as the old one says, else as of any new file.
+    file to write. Who may read a file is as the old one says, else as of any new file.
     """
-    if path.exists() and not path.is_file() and not path.is_dir():
-        with open(path, "wb") as special:
-            special.write(content)
-        return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    asides: dict[Path, Path] = {}
     try:
-        target = Path(os.path.realpath(path))
-        if target.is_symlink():
-            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
-        write_aside(target, content)
+        for path, content in files.items():
+            target = _target_of(path)
+            if content is not None and not _is_special(path):
+                asides[target] = content if isinstance(content, Path) else _aside(target, content)
+                os.chmod(asides[target], mode_of(target))
+        for path, content in files.items():
+            if isinstance(content, bytes) and _is_special(path):
+                _write_special(path, content)
+        for target, aside in asides.items():
+            os.replace(aside, target)
+        for path, content in files.items():
+            if content is None:
+                path.unlink(missing_ok=True)
     finally:
+        for aside in asides.values():
+            aside.unlink(missing_ok=True)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _is_special(path: Path) -> bool:
+    return path.exists() and not path.is_file()
+
+
+def _target_of(path: Path) -> Path:
+    """The file that a path means."""
+    target = Path(os.path.realpath(path))
+    for wrong, number in ((target.is_symlink(), errno.ELOOP), (target.is_dir(), errno.EISDIR)):
+        if wrong:
+            raise OSError(number, os.strerror(number), str(path))
+    return target
+
+
+def _write_special(path: Path, content: bytes) -> None:
+    # Of a pipe that nobody reads it is said at once; where somebody does, it may take its time.
+    handle = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+    os.set_blocking(handle, True)
+    with os.fdopen(handle, "wb") as special:
+        special.write(content)
 
 
 def mode_of(path: Path) -> int:
@@ -43,16 +79,13 @@ def mode_of(path: Path) -> int:
         return 0o666 & ~mask
 
 
-def write_aside(path: Path, content: bytes) -> None:
-    """Does what write_whole says for a file that is neither special nor a link, with nothing held back."""
-    mode = mode_of(path)
+def _aside(path: Path, content: bytes) -> Path:
+    """The content in a file of its own beside this one."""
     handle, aside = tempfile.mkstemp(dir=path.parent, prefix=".report-")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-        # mkstemp makes files that only their owner may read.
-        os.chmod(aside, mode)
-        os.replace(aside, path)
     except BaseException:
         os.unlink(aside)
         raise
+    return Path(aside)
