@@ -23,12 +23,12 @@
 #include <cstdint>
 #include <string>
 
+#include "5-memory/loads.h"
 #include "chase.h"
 #include "constant_line.h"
 #include "constant_unit.h"
 #include "findings.h"
 #include "level_2.h"
-#include "loads.h"
 #include "node_ring.h"
 #include "pairs.h"
 #include "units.h"
@@ -37,6 +37,8 @@ namespace cache_sharing {
 namespace {
 
 using hipscope::CycleClock;
+using memory::Load;
+using memory::load;
 
 // --- Kernels ----------------------------------------------------------------------------------
 
@@ -59,42 +61,41 @@ __device__ void keep_in_vector_registers([[maybe_unused]] std::uint64_t& place) 
 
 // A walk from `place` on, once `before` is known. What is timed takes fewer cycles than the
 // narrowest counter can count.
-template <typename Load>
+template <Load kind>
 __device__ Arrival chase(std::uint64_t place, unsigned steps, std::uint64_t before,
-                         Load load_next) {
+                         unsigned long long texture = 0) {
   CycleClock<> clock;
   clock.start(cycles_after(before));
 #pragma unroll 1
   for (unsigned step = 0; step < steps; ++step) {
-    place = load_next(place);
+    place = load<kind>(place, texture);
   }
   clock.stop(cycles_after(place));
   return {.place = place, .cycles = clock.elapsed()};
 }
 
-template <Path path>
+template <Load kind>
 __device__ Arrival walk_by(const Ring& ring, unsigned steps, std::uint64_t before) {
   std::uint64_t place = ring.first;
-  if constexpr (path != Path::constant) {
+  if constexpr (kind != Load::scalar) {
     keep_in_vector_registers(place);
   }
-  return chase(place, steps, before,
-               [&](std::uint64_t at) { return load<path>(at, ring.texture); });
+  return chase<kind>(place, steps, before, ring.texture);
 }
 
 __device__ Arrival walk(const Ring& ring, unsigned steps, std::uint64_t before) {
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
   if (ring.path == Path::read_only) {
-    return walk_by<Path::read_only>(ring, steps, before);
+    return walk_by<Load::read_only>(ring, steps, before);
   }
   if (ring.path == Path::texture) {
-    return walk_by<Path::texture>(ring, steps, before);
+    return walk_by<Load::texture>(ring, steps, before);
   }
 #endif
   if (ring.path == Path::constant) {
-    return walk_by<Path::constant>(ring, steps, before);
+    return walk_by<Load::scalar>(ring, steps, before);
   }
-  return walk_by<Path::vector>(ring, steps, before);
+  return walk_by<Load::global>(ring, steps, before);
 }
 
 // Fill, evict, look: one lane.
@@ -138,7 +139,7 @@ __global__ void __launch_bounds__(1) neighbour_kernel(Neighbours all, UnitOutcom
 }
 
 // The first block that finds itself on a CU walks, by loads or by atomics.
-template <bool at_home>
+template <Load kind>
 __global__ void __launch_bounds__(1)
     unit_walk_kernel(UnitWalk walk, Ring ring, WalkOutcome* outcome) {
   if (walk.unit != hipscope::compute_unit_id() || atomicCAS(&outcome->taken, 0U, 1U) != 0) {
@@ -146,11 +147,8 @@ __global__ void __launch_bounds__(1)
   }
   std::uint64_t place = ring.first;
   keep_in_vector_registers(place);
-  const auto load_next = [](std::uint64_t at) {
-    return at_home ? load_at_home(at) : load_from_l2(at);
-  };
-  const Arrival settled = chase(place, walk.settling_steps, 0, load_next);
-  const Arrival arrived = chase(settled.place, walk.steps, settled.place, load_next);
+  const Arrival settled = chase<kind>(place, walk.settling_steps, 0);
+  const Arrival arrived = chase<kind>(settled.place, walk.steps, settled.place);
   outcome->end = arrived.place;
   outcome->cycles = arrived.cycles;
 }
@@ -199,10 +197,11 @@ int run(int argc, char** argv) {
       [](Sweep& sweep, const Sizes& all) {
         measure_units(sweep, all, neighbour_kernel, Path::vector);
       });
-  add("l2-lines", "lines of L2 from every CU",
-      [](Sweep& sweep, const Sizes& all) { measure_l2_lines(sweep, all, unit_walk_kernel<true>); });
+  add("l2-lines", "lines of L2 from every CU", [](Sweep& sweep, const Sizes& all) {
+    measure_l2_lines(sweep, all, unit_walk_kernel<Load::atomic>);
+  });
   add("l2-handover", "lines that another CU has read", [](Sweep& sweep, const Sizes& all) {
-    measure_l2_handover(sweep, all, unit_walk_kernel<false>);
+    measure_l2_handover(sweep, all, unit_walk_kernel<Load::l2>);
   });
   experiment.conclude(conclude);
   return experiment.run(argc, argv);

@@ -11,6 +11,7 @@
 #include <random>
 #include <vector>
 
+#include "5-memory/loads.h"
 #include "findings.h"
 
 namespace cache_sharing {
@@ -50,29 +51,6 @@ static __global__ void __launch_bounds__(1) constant_address_kernel(std::uint64_
   *address = __cvta_generic_to_constant(constant_words);
 #endif
 }
-
-// Words of device memory as a texture of one dimension.
-class Texture {
- public:
-  explicit Texture(const DeviceBuffer<std::uint64_t>& words) {
-    cudaResourceDesc memory{};
-    memory.resType = cudaResourceTypeLinear;
-    memory.res.linear.devPtr = words.data();
-    memory.res.linear.desc = cudaCreateChannelDesc<uint2>();
-    memory.res.linear.sizeInBytes = words.size() * word_bytes;
-    cudaTextureDesc description{};
-    description.readMode = cudaReadModeElementType;
-    hipscope::check(cudaCreateTextureObject(&object_, &memory, &description, nullptr));
-  }
-  ~Texture() { static_cast<void>(cudaDestroyTextureObject(object_)); }
-  Texture(const Texture&) = delete;
-  Texture& operator=(const Texture&) = delete;
-
-  [[nodiscard]] unsigned long long object() const { return object_; }
-
- private:
-  cudaTextureObject_t object_ = 0;
-};
 #endif
 
 class NodeRing {
@@ -97,7 +75,7 @@ class NodeRing {
                        address.data());
       base = address.to_host()[0] + begin_;
     } else if (path == Path::texture) {
-      texture_ = std::make_unique<Texture>(*memory_);
+      texture_ = std::make_unique<memory::Texture>(*memory_);
       texture = texture_->object();
       base = 0;
       unit = word_bytes;
@@ -148,7 +126,7 @@ class NodeRing {
   std::shared_ptr<DeviceBuffer<std::uint64_t>> memory_;
   std::uint64_t* data_;
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
-  std::unique_ptr<Texture> texture_;
+  std::unique_ptr<memory::Texture> texture_;
 #endif
   std::vector<std::uint64_t> places_;
   Ring ring_{};

@@ -34,6 +34,7 @@
 #include <string>
 #include <vector>
 
+#include "5-memory/loads.h"
 #include "chaser.h"
 #include "constant_memory.h"
 #include "events.h"
@@ -41,7 +42,6 @@
 #include "footprints.h"
 #include "lines_and_units.h"
 #include "load_times.h"
-#include "loads.h"
 #include "published_chases.h"
 #include "store_to_load.h"
 #include "texture.h"
@@ -53,6 +53,8 @@ namespace {
 
 using hipscope::CycleClock;
 using hipscope::Level;
+using memory::Load;
+using memory::load;
 
 using Curve = std::vector<hipscope::CurvePoint>;
 

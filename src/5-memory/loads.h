@@ -1,13 +1,78 @@
-// The kinds of load that memory_latency times.
+// The kinds of load that memory_latency and cache_sharing time, and the texture that one of them
+// fetches from.
 #pragma once
 
-#include <hip/hip_runtime.h>
+#include <hipscope/hipscope.h>
 
 #include <cstdint>
 
-#include "texture.h"
+namespace memory {
 
-namespace memory_latency {
+// Word `number` of `texture`. It must be less than 2^32, of which a node's number is far.
+__device__ inline std::uint64_t texel([[maybe_unused]] unsigned long long texture,
+                                      std::uint64_t number) {
+#if defined(HIPSCOPE_BACKEND_HOST)
+  return reinterpret_cast<const std::uint64_t*>(texture)[number];
+#elif defined(__HIP_NO_IMAGE_SUPPORT)
+  return number;  // never launched on such a device
+#elif defined(HIPSCOPE_BACKEND_AMD)
+  const auto object = reinterpret_cast<hipTextureObject_t>(texture);
+  return tex1Dfetch<uint2>(object, static_cast<int>(number)).x;
+#else
+  return tex1Dfetch<uint2>(texture, static_cast<int>(number)).x;
+#endif
+}
+
+// CDNA 3, for one, has no instructions for images, nor has HIP the functions there.
+inline bool has_textures([[maybe_unused]] const hipscope::Sweep& sweep) {
+#if defined(HIPSCOPE_BACKEND_AMD)
+  int has = 0;
+  hipscope::check(
+      hipDeviceGetAttribute(&has, hipDeviceAttributeImageSupport, sweep.device().index));
+  return has != 0;
+#else
+  return true;
+#endif
+}
+
+// Words of device memory as a texture of one dimension.
+class Texture {
+ public:
+  explicit Texture(const hipscope::DeviceBuffer<std::uint64_t>& words) {
+#if defined(HIPSCOPE_BACKEND_HOST)
+    object_ = reinterpret_cast<std::uint64_t>(words.data());
+#else
+    hipResourceDesc memory{};
+    memory.resType = hipResourceTypeLinear;
+    memory.res.linear.devPtr = words.data();
+    constexpr int bits = 32;
+    memory.res.linear.desc = {
+        .x = bits, .y = bits, .z = 0, .w = 0, .f = hipChannelFormatKindUnsigned};
+    memory.res.linear.sizeInBytes = words.size() * sizeof(std::uint64_t);
+    hipTextureDesc description{};
+    description.readMode = hipReadModeElementType;
+    hipscope::check(hipCreateTextureObject(&object_, &memory, &description, nullptr));
+#endif
+  }
+  ~Texture() {
+#if !defined(HIPSCOPE_BACKEND_HOST)
+    static_cast<void>(hipDestroyTextureObject(object_));
+#endif
+  }
+  Texture(const Texture&) = delete;
+  Texture& operator=(const Texture&) = delete;
+
+  [[nodiscard]] unsigned long long object() const {
+    return (unsigned long long)(object_);  // NOLINT: a number on some backends, a pointer on others
+  }
+
+ private:
+#if defined(HIPSCOPE_BACKEND_HOST)
+  std::uint64_t object_ = 0;
+#else
+  hipTextureObject_t object_{};
+#endif
+};
 
 enum class Load {
   global,     // the plain load of device memory
@@ -71,4 +136,4 @@ __device__ std::uint64_t load(std::uint64_t address,
   }
 }
 
-}  // namespace memory_latency
+}  // namespace memory
