@@ -29,7 +29,7 @@ static __global__ void __launch_bounds__(largest_block)
     values[i] =
         hipscope::load<Hint::past_l1>(array + std::size_t{at < count ? at : 0} * words_apart);
   }
-  end_of_loads();
+  hipscope::scheduling_barrier();
   unsigned sum = 0;
 #pragma unroll
   for (unsigned i = 0; i < sector_loads; ++i) {

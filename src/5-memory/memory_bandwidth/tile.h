@@ -4,6 +4,7 @@
 
 #include <hipscope/cache_hint.h>
 #include <hipscope/hipscope.h>
+#include <hipscope/scheduling_barrier.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -39,14 +40,6 @@ constexpr unsigned words_of = sizeof(Access) / sizeof(unsigned);
 template <typename Access>
 __device__ unsigned& word(Access& access, unsigned i) {
   return static_cast<unsigned*>(static_cast<void*>(&access))[i];
-}
-
-// All loads before this are under way before anything after it waits for the first. Left to itself,
-// clang loads a few at a time where that saves registers.
-__device__ inline void end_of_loads() {
-#if defined(__HIP_DEVICE_COMPILE__)
-  __builtin_amdgcn_sched_barrier(0);
-#endif
 }
 
 inline constexpr unsigned smallest_wave = 32;
@@ -113,7 +106,7 @@ __device__ unsigned move_tile(const Access* first, const Access* second, Access*
       b[i] = hipscope::load<load_hint>(second + at);
     }
   }
-  end_of_loads();
+  hipscope::scheduling_barrier();  // clang would load a few at a time, to save registers
   unsigned sum = 0;
 #pragma unroll
   for (unsigned i = 0; i < Values; ++i) {

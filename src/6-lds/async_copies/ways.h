@@ -11,6 +11,7 @@
 #include <hipscope/hipscope.h>
 #include <hipscope/lds.h>
 #include <hipscope/lds_copies.h>
+#include <hipscope/scheduling_barrier.h>
 
 #include <cstdint>
 #include <string>
@@ -71,11 +72,8 @@ class LoadAndStore : public Piece<Bytes> {
         value_[slot][i] = hipscope::load<hint>(from + place(i));
       }
     }
-#if defined(__HIP_DEVICE_COMPILE__)
     // Else clang stores some before it loads others, to save registers.
-    asm volatile("" ::: "memory");
-    __builtin_amdgcn_sched_barrier(0);
-#endif
+    hipscope::memory_scheduling_barrier();
   }
 
   template <unsigned younger>
