@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "2-compute/chain_reference.h"
+#include "2-compute/nested_loop.h"
 #include "findings.h"
 
 using hipscope::CycleClock;
@@ -34,7 +35,7 @@ using cu_staircase::largest_block;
 
 // x -> addend - factor * x jumps about its fixed point, addend / 2, and nears it so slowly that
 // another start or another length of a chain ends elsewhere. Both are literals in the instruction:
-// three registers can cost half the rate (ilp_tlp, sweep peak), as in source_kernel.
+// three registers can cost half the rate (ilp_tlp, sweep peak), as in fsword73's loop.
 constexpr float factor = 1.0F - 0x1p-20F;
 constexpr float addend = 1.0F;
 
@@ -61,27 +62,6 @@ __device__ float fma_chain(float x, unsigned fmas) {
 __global__ void __launch_bounds__(largest_block) busy_kernel(float* output, unsigned fmas) {
   const unsigned number = blockIdx.x * blockDim.x + threadIdx.x;
   output[number] = fma_chain(start_value(number), fmas);
-}
-
-// fsword73's example 2e: `rounds` times 100 FMAs, whose two operands follow from the thread's place
-// in the grid, so that all three of an FMA are the lane's own registers. He stores a sum under a
-// condition that none fulfils; here each is stored and checked. His compiler unrolled the inner
-// loop by itself, made one v_mad_f32 of factor * sum + addend, where fmaf makes one FMA, and knew
-// the 10000 rounds, which are an argument here.
-__global__ void __launch_bounds__(largest_block) source_kernel(float* sums, unsigned rounds) {
-  const int x = static_cast<int>(blockDim.x * blockIdx.x + threadIdx.x);
-  const int y = static_cast<int>(blockDim.y * blockIdx.y + threadIdx.y);
-  const float own_factor = static_cast<float>(x) / static_cast<float>(x + 1);
-  const float own_addend = static_cast<float>(y + 1) / static_cast<float>(y + 100'000'000);
-  float sum = 0;
-#pragma unroll 1
-  for (unsigned i = 0; i < rounds; ++i) {
-#pragma unroll
-    for (unsigned j = 0; j < 100; ++j) {
-      sum = fmaf(own_factor, sum, own_addend);
-    }
-  }
-  sums[x] = sum;
 }
 
 // Holds its place for `hold` cycles of its own CU's counter, whatever else runs there, and stores
@@ -143,49 +123,54 @@ void measure_staircase(Sweep& sweep, unsigned threads, std::uint64_t fmas) {
   }
 }
 
-// As many blocks as fsword73 printed, and those about this device's own number of CUs.
+// fsword73's numbers of blocks, less the 0 that he begins with, and those about this device's own
+// number of CUs.
 std::set<unsigned> source_blocks(const Sweep& sweep) {
   if (!sweep.is_hardware()) {
     return {1, 2, 3};
   }
   const auto units = static_cast<unsigned>(sweep.device().compute_units);
-  return {1, 2, 3, 8, 16, 32, 64, 65, 66, units, units + 1, 2 * units};
+  std::set<unsigned> numbers = {units, units + 1, 2 * units};
+  for (unsigned blocks = 1; blocks <= 128; ++blocks) {
+    numbers.insert(blocks);
+  }
+  return numbers;
 }
 
 // Each thread's sum, within what its FMAs may round it by.
-hipscope::Comparison compare_sums(const DeviceBuffer<float>& sums, std::uint64_t count,
-                                  std::uint64_t fmas) {
+hipscope::Comparison compare_sums(const DeviceBuffer<float>& sums, std::uint64_t count) {
   const std::vector<float> results = sums.to_host();
   hipscope::Comparison comparison;
   for (std::uint64_t number = 0; number < count; ++number) {
-    const chain::BoundedSum expected = chain::bounded_sum(number, fmas);
+    const chain::BoundedSum expected = chain::bounded_sum(number, source_loop::fmas);
     comparison.compare<double>(number, expected.value, results[number], expected.largest_error);
   }
   return comparison;
 }
 
-void measure_source(Sweep& sweep, std::uint64_t rounds) {
+// fsword73's example 2e.
+void measure_source(Sweep& sweep, unsigned threads) {
   sweep.axis({.name = "blocks"});
   sweep.headline("FMA rate");
-  sweep.compare("1024 threads per block");
+  sweep.compare(std::to_string(threads) + " threads per block");
   sweep.note(
       "fsword73's loop; here each sum is stored, so that it can be checked, and the inner loop is "
       "unrolled by a pragma, as his compiler did by itself");
-  const std::uint64_t fmas = 100 * rounds;
   const std::set<unsigned> all_blocks = source_blocks(sweep);
-  DeviceBuffer<float> sums(std::size_t{*all_blocks.rbegin()} * largest_block);
+  DeviceBuffer<float> sums(std::size_t{*all_blocks.rbegin()} * threads);
   for (const unsigned blocks : all_blocks) {
     auto point = sweep.point(std::to_string(blocks), blocks);
     const auto run = [&] {
-      launch(source_kernel, {.grid = dim3(blocks), .block = dim3(largest_block)}, sums.data(),
-             rounds);
+      launch(source_loop::nested_kernel, {.grid = dim3(blocks), .block = dim3(threads)},
+             sums.data(), 0);
     };
     sums.poison();
     run();
-    const std::uint64_t threads = std::uint64_t{blocks} * largest_block;
-    point.verify("sum of every thread", compare_sums(sums, threads, fmas));
+    const std::uint64_t all_threads = std::uint64_t{blocks} * threads;
+    point.verify("sum of every thread", compare_sums(sums, all_threads));
     const auto time = point.measure(run);
-    point.value("FMA rate", static_cast<double>(threads * fmas) / time.cycles(), "FMA/cycle");
+    point.value("FMA rate", static_cast<double>(all_threads) * source_loop::fmas / time.cycles(),
+                "FMA/cycle");
     point.value("cycles", time.cycles(), "cycles");
   }
 }
@@ -254,16 +239,18 @@ int main(int argc, char** argv) {
   const auto hold = experiment.size(
       "--hold", "cycles for which a waiting block holds its place",
       {.gpu = 65536, .quick = 8192, .host = 1000, .minimum = 1, .maximum = 1U << 30});
-  const auto rounds = experiment.size(
-      "--source-rounds", "rounds of 100 dependent FMAs per thread in sweep source-1024",
-      {.gpu = 10'000, .quick = 1000, .host = 1, .minimum = 1, .maximum = 1U << 20});
   for (const unsigned threads : cu_staircase::staircase_blocks) {
     experiment.sweep(cu_staircase::staircase_name(threads),
                      "busy blocks of " + std::to_string(threads) + " threads",
                      [=](Sweep& sweep) { measure_staircase(sweep, threads, fmas); });
   }
-  experiment.sweep("source-1024", "fsword73's busy blocks of 1024 threads",
-                   [=](Sweep& sweep) { measure_source(sweep, rounds); });
+  for (const unsigned threads : cu_staircase::staircase_blocks) {
+    experiment.sweep(
+        "source-" + std::to_string(threads),
+        "fsword73's busy blocks of " + std::to_string(threads) + " threads",
+        [=](Sweep& sweep) { measure_source(sweep, threads); },
+        hipscope::InTiny::left_out);  // fma_loop runs the kernel
+  }
   for (const unsigned threads : cu_staircase::residency_blocks) {
     experiment.sweep(cu_staircase::residency_name(threads),
                      "waiting blocks of " + std::to_string(threads) + " threads",

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "2-compute/chain_reference.h"
+#include "2-compute/nested_loop.h"
 #include "bytes.h"
 #include "chain.h"
 #include "chunks.h"
@@ -39,43 +40,22 @@ using fma_loop::start_values;
 using hipscope::DeviceBuffer;
 using hipscope::launch;
 using hipscope::Sweep;
+using source_loop::nested_kernel;
+using source_loop::Operands;
+using source_loop::operands_of;
 
 namespace {
 
 [[maybe_unused]] constexpr unsigned largest_block = 1024;  // what no compiler for CPUs looks at
 
-// fsword73's count, known to the compiler, which cuts the loop as it likes.
-#if defined(HIPSCOPE_BACKEND_HOST)
-constexpr unsigned source_fmas = 1000;  // scaled down
-#else
-constexpr unsigned source_fmas = 1'000'000;
-#endif
+// --- The loops of fsword73's examples 2a and 2b ------------------------------------------------
 
-// --- The loops of fsword73's examples 2a to 2d ------------------------------------------------
-
-// The chain's two operands follow from the thread's place in the grid: no compiler can know them,
-// and all three operands of the FMA are the lane's own registers.
-struct Operands {
-  float factor;
-  float addend;
-};
-
-// His threads are counted from 0. Counted from `first` on they show how long a chain was: sums of
-// small factors reach their end within a fraction of the FMAs.
-__device__ Operands operands_of(int first) {
-  const int x = first + static_cast<int>(blockDim.x * blockIdx.x + threadIdx.x);
-  const int y = static_cast<int>(blockDim.y * blockIdx.y + threadIdx.y);
-  return {static_cast<float>(x) / static_cast<float>(x + 1),
-          static_cast<float>(y + 1) / static_cast<float>(y + 100'000'000)};
-}
-
-// 2a: the plain loop, unrolled as the compiler likes. He stores a sum under a condition that none
-// fulfils; here each is stored and checked. He writes factor * sum + addend, which his compiler
-// made one v_mad_f32; fmaf makes it one FMA.
+// 2a: the plain loop, unrolled as the compiler likes. What is corrected, here and in 2b, is said in
+// nested_loop.h, which has 2c and 2d.
 __global__ void __launch_bounds__(largest_block) simple_kernel(float* sums, int first) {
   const Operands given = operands_of(first);
   float sum = 0;
-  for (unsigned i = 0; i < source_fmas; ++i) {
+  for (unsigned i = 0; i < source_loop::fmas; ++i) {
     sum = fmaf(given.factor, sum, given.addend);
   }
   sums[blockIdx.x * blockDim.x + threadIdx.x] = sum;
@@ -86,23 +66,8 @@ __global__ void __launch_bounds__(largest_block) unroll_100_kernel(float* sums, 
   const Operands given = operands_of(first);
   float sum = 0;
 #pragma unroll 100
-  for (unsigned i = 0; i < source_fmas; ++i) {
+  for (unsigned i = 0; i < source_loop::fmas; ++i) {
     sum = fmaf(given.factor, sum, given.addend);
-  }
-  sums[blockIdx.x * blockDim.x + threadIdx.x] = sum;
-}
-
-// 2c and 2d: an outer loop around 100. His compiler unrolled the inner loop by itself; clang 15
-// unrolls only 25 of the 100, so a pragma asks for it.
-__global__ void __launch_bounds__(largest_block) nested_kernel(float* sums, int first) {
-  const Operands given = operands_of(first);
-  float sum = 0;
-#pragma unroll 1
-  for (unsigned i = 0; i < source_fmas / 100; ++i) {
-#pragma unroll
-    for (unsigned j = 0; j < 100; ++j) {
-      sum = fmaf(given.factor, sum, given.addend);
-    }
   }
   sums[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
@@ -175,7 +140,7 @@ void check_sums(hipscope::Point& point, const std::string& what, const DeviceBuf
                 int first, unsigned checked) {
   const std::vector<float> results = sums.to_host();
   point.check(what, std::span(results).first(checked), [&](std::uint64_t thread) {
-    return chain::exact_sum(first + static_cast<unsigned>(thread), source_fmas);
+    return chain::exact_sum(first + static_cast<unsigned>(thread), source_loop::fmas);
   });
 }
 
@@ -199,9 +164,9 @@ void measure_source(Sweep& sweep, const std::string& published_series, SourceKer
     // These sums still grow with the last FMA.
     constexpr unsigned few = 8;
     sums.poison();
-    run(source_fmas);
-    check_sums(point, "sums that tell the number of FMAs", sums, source_fmas, few);
-    add_rates(point, point.measure([&] { run(0); }), threads, source_fmas);
+    run(source_loop::fmas);
+    check_sums(point, "sums that tell the number of FMAs", sums, source_loop::fmas, few);
+    add_rates(point, point.measure([&] { run(0); }), threads, source_loop::fmas);
   }
 }
 
