@@ -71,20 +71,22 @@ inline void measure_published(hipscope::Sweep& sweep, const Sizes& sizes) {
       "one thread; 6a: x = values[x * i], 1 KiB on with each load; 6c and 6d: "
       "x = values[(x * i - 1) & mask], 64 bytes on; time by events");
   constexpr std::uint64_t stride_bytes = kib;
-  const std::uint64_t bytes = std::max<std::uint64_t>(sizes.footprint / 2, 64 * stride_bytes);
+  constexpr int largest_range = 32768;  // values
+  const std::uint64_t bytes =           // fsword73's 1 GiB, where --footprint is 2 GiB
+      std::max<std::uint64_t>(sizes.footprint / 2, largest_range * sizeof(int));
   sweep.require_memory(2 * bytes, "--footprint");
   const unsigned key = hipscope::key_of(sweep.seed());
-  const auto values_up_to = [&](std::uint64_t count, unsigned most) {
-    std::vector<int> values(count);
-    for (unsigned i = 0; i < count; ++i) {
+  const auto values_up_to = [&](unsigned most) {
+    std::vector<int> values(bytes / sizeof(int));
+    for (unsigned i = 0; i < values.size(); ++i) {
       values[i] = static_cast<int>(hipscope::random_bits(i + key) % (most + 1));
     }
     return values;
   };
   constexpr int stride = stride_bytes / sizeof(int);
   measure_chain(
-      sweep.point("6a memory, 1 KiB apart", 1, "DRAM, stride 1 KiB"),
-      values_up_to(bytes / sizeof(int), stride), static_cast<int>(bytes / stride_bytes), stride,
+      sweep.point("6a memory, 1 KiB apart", 1, "DRAM, stride 1 KiB"), values_up_to(stride),
+      static_cast<int>(bytes / stride_bytes), stride,
       [](const int* values, int* end, int loads) {
         hipscope::launch(stride_kernel, {.grid = dim3(1), .block = dim3(1)}, values, end, loads);
       },
@@ -92,11 +94,10 @@ inline void measure_published(hipscope::Sweep& sweep, const Sizes& sizes) {
   const auto measure_range = [&](const std::string& label, double x, const std::string& series,
                                  int range) {
     constexpr int line = 16;  // values
-    constexpr std::uint64_t times = 16;
-    const auto loads = static_cast<int>(std::min<std::uint64_t>(times * sizes.steps, 1U << 20));
+    constexpr std::uint64_t bytes_per_load = 4096;
     measure_chain(
-        sweep.point(label, x, series, std::to_string(range * sizeof(int))),
-        values_up_to(static_cast<std::uint64_t>(range), 255), loads, line,
+        sweep.point(label, x, series, std::to_string(range * sizeof(int))), values_up_to(255),
+        static_cast<int>(bytes / bytes_per_load), line,
         [=](const int* values, int* end, int count) {
           hipscope::launch(range_kernel, {.grid = dim3(1), .block = dim3(1)}, values, end, range,
                            count);
@@ -104,7 +105,7 @@ inline void measure_published(hipscope::Sweep& sweep, const Sizes& sizes) {
         [=](int value, int i) { return (value * i - 1) & (range - 1); });
   };
   measure_range("6c range of 4 KiB", 2, "L1, range 4 KiB", 1024);
-  measure_range("6d range of 128 KiB", 3, "L2, range 128 KiB", 32768);
+  measure_range("6d range of 128 KiB", 3, "L2, range 128 KiB", largest_range);
 }
 
 }  // namespace memory_latency

@@ -256,7 +256,7 @@ void measure_strides(Sweep& sweep, const Access& access, const Amount& amount) {
 
 // The published times are by events and include all that a step does; so are these. The check fills
 // LDS with random numbers, so that each step counts.
-void measure_published(Sweep& sweep, std::uint64_t rounds) {
+void measure_published(Sweep& sweep, int loops) {
   sweep.axis({.name = "stride", .unit = "dwords"});
   sweep.compare(lds_banks::published_series);
   sweep.headline("latency");
@@ -264,9 +264,7 @@ void measure_published(Sweep& sweep, std::uint64_t rounds) {
       "64 threads, x = ((lds[x] + thread) * stride) & mask in LDS full of zeros, 100 steps to a "
       "loop; time by events");
   constexpr unsigned longest_stride = 63;
-  constexpr unsigned loops_per_round = 16;
   constexpr int mask = published_words - 1;
-  const auto loops = static_cast<int>(rounds * loops_per_round);
   const auto words = lds_banks::random_words<int>(published_words, mask, sweep.seed());
   const DeviceBuffer<int> filled{std::span<const int>(words)};
   DeviceBuffer<int> zeros(published_words);
@@ -379,8 +377,11 @@ int main(int argc, char** argv) {
                               .tiny = 192,
                               .minimum = 1,
                               .maximum = largest_block})};
+  const auto loops = experiment.size(
+      "--published-loops", "loops of 100 steps in sweep published",
+      {.gpu = 10'000, .quick = 1000, .host = 16, .minimum = 1, .maximum = 1U << 20});
   experiment.sweep("published", "a chase as the published program has it",
-                   [&](Sweep& sweep) { measure_published(sweep, rounds); });
+                   [=](Sweep& sweep) { measure_published(sweep, static_cast<int>(loops)); });
   add_strides<4>(experiment, amount);
   add_strides<8>(experiment, amount);
   add_strides<16>(experiment, amount);

@@ -229,28 +229,26 @@ void measure_chases(Sweep& sweep, std::uint64_t rounds) {
 
 // Between two of its loads are an AND and the scaling of the index. The published time includes
 // both and is by events, and so is this.
-void measure_published(Sweep& sweep, std::uint64_t rounds) {
+void measure_published(Sweep& sweep, std::uint64_t loops) {
   set_axis(sweep, "chain");
   sweep.note("one thread, x = lds[x] & mask with a mask of 0, 100 steps to a loop; time by events");
   auto point = sweep.point("9a x = lds[x] & mask", 1, "chase, one lane");
-  constexpr unsigned loops_per_round = 16;
-  const auto loops = static_cast<int>(rounds * loops_per_round);
-  const std::uint64_t steps = rounds * loops_per_round * published_steps;
   const Words next = random_cycle(published_filled, sweep.seed());
   const std::vector<int> words(next.begin(), next.end());
   const DeviceBuffer<int> buffer{std::span<const int>(words)};
-  const auto run = [&](int mask) {
-    launch(masked_chase_kernel, {.grid = dim3(1), .block = dim3(1)}, buffer.data(), mask, loops);
+  const auto run = [&](int mask, std::uint64_t outer_loops) {
+    launch(masked_chase_kernel, {.grid = dim3(1), .block = dim3(1)}, buffer.data(), mask,
+           static_cast<int>(outer_loops));
   };
-  run(published_filled - 1);
-  // The kernel stores an end above 0, and leaves the chain as it was at 0.
+  // The kernel stores no end at 0, where the chain is after each 16 steps: an odd number of 100s
+  // ends elsewhere.
+  const std::uint64_t odd_loops = loops | 1U;
+  run(published_filled - 1, odd_loops);
   std::vector<int> expected = words;
-  if (const unsigned end = follow(next, 0, steps); end > 0) {
-    expected.front() = static_cast<int>(end);
-  }
+  expected.front() = static_cast<int>(follow(next, 0, odd_loops * published_steps));
   point.check("the chain's end", buffer.to_host(), [&](std::uint64_t i) { return expected[i]; });
-  const auto time = point.measure([&] { run(0); });
-  point.value("latency", time.cycles() / static_cast<double>(steps), "cycles");
+  const auto time = point.measure([&] { run(0, loops); });
+  point.value("latency", time.cycles() / static_cast<double>(loops * published_steps), "cycles");
 }
 
 template <Atomic atomic>
@@ -374,10 +372,13 @@ int main(int argc, char** argv) {
   const auto rounds = experiment.size(
       "--rounds", "rounds of 127 steps (62 barriers)",
       {.gpu = 64, .quick = 16, .host = 2, .tiny = 1, .minimum = 1, .maximum = 1U << 16});
+  const auto loops = experiment.size(
+      "--published-loops", "loops of 100 steps in sweep published",
+      {.gpu = 10'000, .quick = 1000, .host = 16, .minimum = 1, .maximum = 1U << 20});
   experiment.sweep("chase", "loads of one lane, each from where the last one says",
                    [&](Sweep& sweep) { measure_chases(sweep, rounds); });
   experiment.sweep("published", "one lane as the published program has it",
-                   [&](Sweep& sweep) { measure_published(sweep, rounds); });
+                   [&](Sweep& sweep) { measure_published(sweep, loops); });
   experiment.sweep("atomics", "atomics of one lane, each with what the last one returned",
                    [&](Sweep& sweep) { measure_atomics(sweep, rounds); });
   experiment.sweep("lanes", "values from lane to lane, without LDS memory",

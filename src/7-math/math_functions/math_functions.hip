@@ -376,9 +376,12 @@ int main(int argc, char** argv) {
                                        .tiny = 61,
                                        .minimum = 1,
                                        .maximum = 1U << 24});
+  const auto loops =
+      experiment.size("--published-loops", "loops of 100 steps in sweep published",
+                      {.gpu = 10'000, .quick = 1000, .host = 4, .minimum = 1, .maximum = 1U << 20});
   declare<float>(experiment, steps, points);
   declare<double>(experiment, steps, points);
   experiment.sweep("published", "a sine's latency as the published program has it",
-                   [=](Sweep& sweep) { measure_published(sweep, steps); });
+                   [=](Sweep& sweep) { measure_published(sweep, loops); });
   return experiment.run(argc, argv);
 }
