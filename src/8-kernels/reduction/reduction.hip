@@ -3,7 +3,7 @@
 // Every value must be read once, so a kernel that only reads is the limit (00). The question is
 // fsword73's (HIP-Performance-Optmization-on-VEGA64, 2.12; below, the source). The stages, a file
 // for each idea:
-//   01, 02      the source's kernels, 12a: one value per thread; a block's tree in LDS adds up 2 or
+//   01          the source's kernel, 12a: one value per thread; a block's tree in LDS adds up 2 or
 //               4 per step, and ends with the block's sum
 //   03          2, 4, 8 values per step: ours, which like all that follow leave the one total
 //   03.1, 03.2  4 values per step with the barriers of 2, or the round trips
@@ -127,7 +127,7 @@ void measure_floats(Sweep& sweep, std::uint64_t count) {
 
 // --- Sweep: published -------------------------------------------------------------------------
 
-// V's two kernels, on values like V's, of which no block's sum is stored.
+// V's kernel, on values like V's, of which no block's sum is stored.
 void measure_source(Sweep& sweep, std::uint64_t count) {
   SourceValues values(sweep, count);
   double x = -static_cast<double>(source_rows().size());
@@ -149,7 +149,7 @@ void measure_source(Sweep& sweep, std::uint64_t count) {
 void measure_integers(Sweep& sweep, std::uint64_t count) {
   describe_stages(sweep, count);
   sweep.note(
-      "12a: V's kernels, which end with a sum for each whole block of 256 values; all others end "
+      "12a: V's kernel, which ends with a sum for each whole block of 256 values; all others end "
       "with the total");
   measure_source(sweep, count);
   StageTable<unsigned>(sweep, count).measure();
@@ -323,7 +323,7 @@ int run(int argc, char** argv) {
   const auto largest_awkward = experiment.size(
       "--largest-awkward", "most values of sweep awkward, where they are over 2^17",
       {.gpu = 1U << 30, .quick = 1U << 17, .host = 1U << 17, .minimum = 1, .maximum = most});
-  experiment.sweep("published", "V's kernels, and every stage of ours, on integers",
+  experiment.sweep("published", "V's kernel, and every stage of ours, on integers",
                    [&](Sweep& sweep) { measure_integers(sweep, values); });
   experiment.sweep("stages", "every stage on FP32 values",
                    [&](Sweep& sweep) { measure_floats(sweep, values); });

@@ -1,4 +1,4 @@
-// How V's two kernels are launched and verified: blocks of 256, which end with their own sums, and
+// How V's kernel is launched and verified: blocks of 256, which end with their own sums, and
 // store those that are over 9999.
 #pragma once
 
@@ -9,23 +9,32 @@
 #include <string>
 #include <vector>
 
-namespace hipscope::reduction {
+#include "01-source.h"
 
-constexpr unsigned source_threads = 256;
-constexpr int least_stored = 9999;  // a sum is stored if it is over this
+namespace hipscope::reduction {
 
 struct SourceRow {
   std::string name;
   std::string published;  // the series with V's figure
-  void (*kernel)(const int* values, int* sums, int values_per_step);
   int values_per_step;
   unsigned barriers;  // of a block
 };
 
+inline std::vector<SourceRow> source_rows() {
+  return {{.name = "12a 2 values per step",
+           .published = "2 elements a step",
+           .values_per_step = 2,
+           .barriers = 9},
+          {.name = "12a 4 values per step",
+           .published = "4 elements a step",
+           .values_per_step = 4,
+           .barriers = 5}};
+}
+
 // V counts values in an int.
 constexpr std::uint64_t most_source_values = std::uint64_t{1} << 31;
 
-// Random values of 0 to `most` for V's kernels, and what is right for them.
+// Random values of 0 to `most` for V's kernel, and what is right for them.
 class SourceValues {
  public:
   // Of 256 values up to 38 no sum is over 9999; up to 78 about half of them are.
@@ -43,7 +52,7 @@ class SourceValues {
   void fill(unsigned most);
 
   void run(const SourceRow& row) const {
-    launch(row.kernel, {.grid = dim3(blocks_), .block = dim3(source_threads)}, values_.data(),
+    launch(source_kernel, {.grid = dim3(blocks_), .block = dim3(source_threads)}, values_.data(),
            sums_.data(), row.values_per_step);
   }
 

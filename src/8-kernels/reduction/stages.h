@@ -4,8 +4,6 @@
 #include <vector>
 
 #include "00-read.h"
-#include "01-source-two-values.h"
-#include "02-source-four-values.h"
 #include "03-values-per-step.h"
 #include "03.1-four-values-eight-barriers.h"
 #include "03.2-four-values-eight-round-trips.h"
@@ -18,9 +16,6 @@
 #include "stage.h"
 
 namespace hipscope::reduction {
-
-// The source's own two, which end with the blocks' sums.
-inline std::vector<SourceRow> source_rows() { return {source_two_values(), source_four_values()}; }
 
 template <typename Value>
 std::vector<Stage<Value>> stages() {
