@@ -2,7 +2,7 @@
 // the 169 with a pixel of the plane work (V's 66 %). A thread has the same pixel of `channels_once`
 // channels, which like all other sizes is an argument. Grid (1, C / channels_once, N).
 //
-// The values of a thread lie in an array of 16, all set to 0 and then indexed by a loop whose
+// The values of a thread are in an array of 16, all set to 0 and then indexed by a loop whose
 // length only the launch knows. Registers have no address, so V's compiler put it into scratch
 // (NVIDIA: local memory). Nothing to correct at V's sizes, at which the channels divide.
 //
@@ -45,8 +45,9 @@ static __global__ void __launch_bounds__(source_block)
   }
 }
 
-inline Stage source_run_time_stage(int channels_once) {
-  return {.name = "13a run-time channels " + std::to_string(channels_once),
+inline Stage source_run_time_stage(unsigned channels) {
+  const auto channels_once = static_cast<int>(channels);
+  return {.name = "13a run-time channels " + std::to_string(channels),
           .is_of_fixed_shape = true,
           .is_of_source = true,
           .kernel = reinterpret_cast<const void*>(source_run_time_channels_kernel),

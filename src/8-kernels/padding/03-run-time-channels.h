@@ -1,11 +1,13 @@
 // Run-time channels, ours: the threads of all groups of planes stand in one row, in blocks of any
-// size. An array of 32, indexed at run time.
+// size. An array of `Room` values, indexed at run time.
 //
-// Against V's (rung 1): no thread is idle, any number of planes of any shape is padded, and the
-// array is not set to 0 first; for that a thread divides to find its plane as well as its row. With
-// room for 32 values the array lies in scratch with clang 15 too.
+// Against V's (01): no thread is idle, any number of planes of any shape is padded, and the array
+// is not set to 0 first; for that a thread divides to find its plane as well as its row. With room
+// for 32 values the array is in scratch; with room for 16 clang 15 finds it in registers: it has
+// instructions that take a register's number from another.
 //
-// On the H200 128 bytes of local memory per thread, and 432 us with 16 channels in blocks of 1024.
+// On the H200 128 bytes of local memory per thread, and 432 us with 16 channels in blocks of 1024;
+// 435 with room for 16, which nvcc puts into local memory as well.
 #pragma once
 
 #include "stage.h"
@@ -14,7 +16,8 @@ namespace hipscope::padding {
 
 // (The second launch bound, one block per CU: without it CUDA 13's compiler keeps to 32 registers
 // and loads fewer values at once than the source says.)
-static __global__ void __launch_bounds__(scalar_block, 1)
+template <unsigned Room>
+__global__ void __launch_bounds__(scalar_block, 1)
     run_time_channels_kernel(const float* input, float* output, DividingShape shape,
                              unsigned planes, unsigned channels) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -32,7 +35,7 @@ static __global__ void __launch_bounds__(scalar_block, 1)
   const float* from = input + (is_inside ? at : 0);
   float* to = output + std::size_t{first} * shape.padded_plane + pixel;
   const unsigned count = min(channels, planes - first);
-  float values[32];
+  float values[Room];
   for (unsigned c = 0; c < count; ++c) {
     values[c] = is_inside ? from[c * shape.plane] : 0;
   }
@@ -41,14 +44,16 @@ static __global__ void __launch_bounds__(scalar_block, 1)
   }
 }
 
-inline Stage run_time_stage(unsigned channels) {
-  return {.name = "run-time channels " + std::to_string(channels),
+template <unsigned Room = 32>
+Stage run_time_stage(const std::string& name, unsigned channels) {
+  const auto kernel = run_time_channels_kernel<Room>;
+  return {.name = name + std::to_string(channels),
           .is_of_fixed_shape = false,
-          .kernel = reinterpret_cast<const void*>(run_time_channels_kernel),
+          .kernel = reinterpret_cast<const void*>(kernel),
           .run = [=](const Arrays& arrays, unsigned block) {
-            launch(run_time_channels_kernel, pixels_shape(arrays.sizes, channels, block),
-                   arrays.input.data(), arrays.output.data(), shape_of<DividingShape>(arrays.sizes),
-                   arrays.sizes.planes, channels);
+            launch(kernel, pixels_shape(arrays.sizes, channels, block), arrays.input.data(),
+                   arrays.output.data(), shape_of<DividingShape>(arrays.sizes), arrays.sizes.planes,
+                   channels);
           }};
 }
 

@@ -1,24 +1,25 @@
 // What does it take to pad small planes with zeros as fast as memory takes them?
 //
 // A tensor in NCHW order: N * C planes of 7 x 7 become planes of 13 x 13, with a border of 3 zeros.
-// Per plane 49 values are read and 169 written; the arithmetic is all in the indices. The rungs, a
-// file each:
+// Per plane 49 values are read and 169 written; the arithmetic is all in the indices. The
+// stages, a file for each idea:
 //   01 13a run-time channels N      V's first kernel: a block for N consecutive planes, of which a
 //                                   thread has one pixel and keeps N values in an array. N is an
 //                                   argument, so the array is indexed at run time, which registers
-//                                   cannot be: V's lies in scratch (NVIDIA: local memory)
-//   02 13b compile-time channels N  V's cure: all integers are known to the compiler
-//   03 run-time channels N          ours: no idle threads, any shape; two divisions for it
-//   04 array of 16                  the same with a smaller array
-//   05 compile-time channels N      the values are in registers
-//   06 multiply-high                no division: a multiplication by what the host has prepared
-//   07 fixed shape                  planes whose shape the compiler knows
-//   08 a row per thread             fewer indices, but lanes store 52 bytes apart
-//   09 vector stores                the output as one row of numbers: four per thread, 16 bytes
-//   10 two vector stores            twice as many per thread, and all loads before the first store
-//   11 places kept                  a thread has the same place in several groups of four planes
-//   12 through LDS                  a block reads with loads of 16 bytes, and pads from LDS
-// 10 to 12 also read ahead: the input comes into L2 in clumps, so that memory turns less often from
+//                                   cannot be: V's is in scratch (NVIDIA: local memory)
+//   02 13b compile-time channels N  V's second: all integers are known to the compiler
+//   03 run-time channels N          ours: no idle threads, any shape; two divisions for it; array
+//   of
+//                                   16: with a smaller array
+//   04 compile-time channels N      the values are in registers; multiply-high: no division, but a
+//                                   multiplication by what the host has prepared; fixed shape:
+//                                   planes whose shape the compiler knows
+//   05 a row per thread             fewer indices, but lanes store 52 bytes apart
+//   06 vector stores                the output as one row of numbers: four per thread, 16 bytes;
+//                                   two: all loads before the first store
+//   07 places kept                  a thread has the same place in several groups of four planes
+//   08 through LDS                  a block reads with loads of 16 bytes, and pads from LDS
+// 06 to 08 also read ahead: the input comes into L2 in clumps, so that memory turns less often from
 // reading to writing. V is fsword73/HIP-Performance-Optmization-on-VEGA64, section 2.13.
 #include <hipscope/hipscope.h>
 
@@ -165,16 +166,6 @@ void measure_stages(Sweep& sweep, const Extents& extents) {
   }
 }
 
-// A thread that stores `Stores` times.
-template <typename Shape, unsigned Stores>
-Stage vector_tile_stage() {
-  if constexpr (Stores == 1) {
-    return vector_stores_stage<Shape>("");
-  } else {
-    return two_vector_stores_stage<Shape, Stores>("");
-  }
-}
-
 // The fastest ways by threads of a block and stores of a thread.
 void measure_tiles(Sweep& sweep, const Extents& extents) {
   sweep.axis({.name = "threads x stores"});
@@ -203,8 +194,8 @@ void measure_tiles(Sweep& sweep, const Extents& extents) {
   };
   const auto vector_row = [&]<unsigned Stores>() {
     auto point = start_row(vector_block, Stores);
-    way(point, vector_tile_stage<FixedShape, Stores>(), "vector stores, fixed shape");
-    way(point, vector_tile_stage<MultiplyingShape, Stores>(), "vector stores");
+    way(point, vector_stores_stage<FixedShape, Stores>(""), "vector stores, fixed shape");
+    way(point, vector_stores_stage<MultiplyingShape, Stores>(""), "vector stores");
   };
   const auto tile_row = [&]<unsigned Threads, unsigned Rounds>() {
     auto point = start_row(Threads, Rounds);
@@ -250,8 +241,8 @@ void measure_read_ahead(Sweep& sweep, const Extents& extents) {
         point.value(name, measure(sweep, point, stage, arrays, name + " time"), gigabytes);
       }
     };
-    way("two vector stores", two_vector_stores_stage<MultiplyingShape>("", bytes));
-    way("two vector stores, fixed shape", two_vector_stores_stage<FixedShape>("", bytes));
+    way("two vector stores", vector_stores_stage<MultiplyingShape, 2>("", bytes));
+    way("two vector stores, fixed shape", vector_stores_stage<FixedShape, 2>("", bytes));
     way("places kept", kept_places_stage<352, 2>("", bytes));
     way("through LDS", lds_stage<192, 2>("", bytes));
     way("through LDS, streaming stores", lds_stage<192, 2, Hint::streaming>("", bytes));

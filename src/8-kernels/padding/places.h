@@ -4,7 +4,9 @@
 #include <hip/hip_runtime.h>
 #include <hipscope/cache_hint.h>
 
+#include "read_ahead.h"
 #include "shapes.h"
+#include "stage.h"
 
 namespace hipscope::padding {
 
@@ -39,7 +41,7 @@ struct Place {
   }
 };
 
-// The output as a whole: element i is the first of four that lie together, of which the last may be
+// The output as a whole: element i is the first of four that are together, of which the last may be
 // missing.
 template <Hint hint = Hint::none>
 __device__ void store_four(float* output, unsigned i, unsigned count, const float* values) {
@@ -88,6 +90,21 @@ struct FourPlaces {
     }
   }
 };
+
+// A kernel whose blocks store whole groups of four planes.
+template <unsigned Threads, unsigned Rounds>
+Stage tile_stage(const std::string& name, void (*kernel)(const float*, float*, unsigned, ReadAhead),
+                 std::uint64_t clump_bytes) {
+  return {.name = name,
+          .is_of_fixed_shape = true,
+          .kernel = reinterpret_cast<const void*>(kernel),
+          .run = [=](const Arrays& arrays, unsigned) {
+            constexpr unsigned planes = Tile<Threads, Rounds>::planes;
+            const std::uint64_t tiles = (arrays.sizes.planes + planes - 1) / planes;
+            launch(kernel, launch_shape(tiles * Threads, Threads), arrays.input.data(),
+                   arrays.output.data(), arrays.sizes.planes, ahead_of(arrays, clump_bytes, tiles));
+          }};
+}
 
 // Of the `count` elements four from `i` on; zeros beyond.
 __device__ inline float4 load_four(const float* input, unsigned i, unsigned count) {

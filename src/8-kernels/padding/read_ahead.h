@@ -10,7 +10,7 @@
 
 namespace hipscope::padding {
 
-/// Where a block's input lies if each has the same share of the whole, in values of 16 bytes.
+/// Where a block's input is if each has the same share of the whole, in values of 16 bytes.
 struct Shares {
   std::uint64_t per_block;  // in units of 2^-24 values
 

@@ -4,8 +4,7 @@
 
 #include <hipscope/hipscope.h>
 
-#include <algorithm>
-#include <cmath>
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -44,7 +43,7 @@ struct PaddedValue {
   Sizes sizes;
   unsigned key;
 
-  __device__ float operator()(std::uint64_t i) const {
+  __host__ __device__ float operator()(std::uint64_t i) const {
     const std::uint64_t plane = i / sizes.padded_plane();
     const std::uint64_t pixel = i % sizes.padded_plane();
     const std::uint64_t row = pixel / sizes.padded_width();
@@ -92,14 +91,28 @@ inline LaunchShape checking_shape(const Sweep& sweep) {
   return {.grid = dim3(blocks), .block = dim3(checking_block)};
 }
 
+/// Checks `count` elements on the device; if some are wrong, the host looks which.
 template <typename Expected>
-std::uint64_t count_wrong(const Sweep& sweep, const DeviceBuffer<float>& output,
-                          std::uint64_t count, const Expected& expected) {
+void verify_elements(const Sweep& sweep, Point& point, const std::string& what,
+                     const DeviceBuffer<float>& output, std::uint64_t count,
+                     const Expected& expected) {
   DeviceBuffer<unsigned long long> right(1);
   right.clear();
   launch(count_right_kernel<Expected>, checking_shape(sweep), output.data(), count, expected,
          right.data());
-  return count - right.to_host()[0];
+  const std::uint64_t wrong = count - right.to_host()[0];
+  Comparison comparison;
+  if (wrong > 0) {
+    const std::vector<float> made = output.to_host();
+    for (std::uint64_t i = 0; i < count; ++i) {
+      comparison.compare(i, expected(i), made[i]);
+    }
+  }
+  if (comparison.wrong() > 0) {
+    point.verify(what, comparison);
+  } else {
+    point.verify(what, wrong, count);
+  }
 }
 
 /// A random input, and room for the output.
@@ -113,7 +126,7 @@ struct Arrays {
     launch(make_input_kernel, checking_shape(sweep), input.data(), input.size(), key);
   }
 
-  /// Poisoned elements behind the output, which no kernel may touch.
+  /// Poisoned elements after the output, which no kernel may touch.
   static constexpr std::uint64_t guard = 64;
 
   Sizes sizes;
@@ -137,6 +150,8 @@ inline std::vector<float> last_plane(const Arrays& arrays) {
   return plane;
 }
 
+constexpr unsigned poison = 0xFFFFFFFF;  // of an element that nobody has written
+
 /// Calls `run`, which must pad the whole input, and checks what came out.
 template <typename Run>
 void verify(const Sweep& sweep, Point& point, Arrays& arrays, const std::string& name,
@@ -144,20 +159,21 @@ void verify(const Sweep& sweep, Point& point, Arrays& arrays, const std::string&
   arrays.output.poison();
   run();
   const std::uint64_t count = arrays.sizes.outputs();
-  point.verify(name + "every element, border and interior",
-               count_wrong(sweep, arrays.output, count,
-                           PaddedValue{.sizes = arrays.sizes, .key = arrays.key}),
-               count);
+  verify_elements(sweep, point, name + "every element, border and interior", arrays.output, count,
+                  PaddedValue{.sizes = arrays.sizes, .key = arrays.key});
   // By the host as well: the device's reference might be as wrong as its results.
   const std::vector<float> expected = last_plane(arrays);
   std::vector<float> made(expected.size() + Arrays::guard);
   check(hipMemcpy(made.data(), arrays.output.data() + (count - expected.size()),
                   made.size() * sizeof(float), hipMemcpyDeviceToHost));
-  std::uint64_t wrong = 0;
-  for (std::size_t i = 0; i < made.size(); ++i) {
-    wrong += (i < expected.size() ? made[i] == expected[i] : std::isnan(made[i])) ? 0 : 1;
+  Comparison comparison;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    comparison.compare(i, expected[i], made[i]);
   }
-  point.verify(name + "the last plane by the host, and nothing behind it", wrong, made.size());
+  for (std::size_t i = expected.size(); i < made.size(); ++i) {
+    comparison.compare(i, poison, std::bit_cast<unsigned>(made[i]));
+  }
+  point.verify(name + "the last plane by the host, and nothing behind it", comparison);
 }
 
 }  // namespace hipscope::padding

@@ -1,4 +1,4 @@
-// A rung as a stage: its name, and how its kernel is launched.
+// A stage: its name, and how its kernel is launched.
 #pragma once
 
 #include <hipscope/hipscope.h>

@@ -1,4 +1,4 @@
-// The ladder: every rung as a stage.
+// The ladder: every stage.
 #pragma once
 
 #include <array>
@@ -8,27 +8,28 @@
 #include "01-source-run-time-channels.h"
 #include "02-source-compile-time-channels.h"
 #include "03-run-time-channels.h"
-#include "04-array-of-16.h"
-#include "05-compile-time-channels.h"
-#include "06-multiply-high.h"
-#include "07-fixed-shape.h"
-#include "08-row-per-thread.h"
-#include "09-vector-stores.h"
-#include "10-two-vector-stores.h"
-#include "11-places-kept.h"
-#include "12-through-lds.h"
+#include "04-compile-time-channels.h"
+#include "05-row-per-thread.h"
+#include "06-vector-stores.h"
+#include "07-places-kept.h"
+#include "08-through-lds.h"
 
 namespace hipscope::padding {
 
 constexpr std::array<unsigned, 5> channel_counts = {1, 2, 4, 8, 16};
-constexpr unsigned small_room = 16;
 
-inline std::vector<Stage> source_run_time_stages() {
+// Makes a stage for each number of channels of a thread.
+template <typename Make>
+std::vector<Stage> for_each_count(const Make& make) {
   std::vector<Stage> stages;
   for (const unsigned channels : channel_counts) {
-    stages.push_back(source_run_time_stage(static_cast<int>(channels)));
+    stages.push_back(make(channels));
   }
   return stages;
+}
+
+inline std::vector<Stage> source_run_time_stages() {
+  return for_each_count([](unsigned channels) { return source_run_time_stage(channels); });
 }
 
 inline std::vector<Stage> source_compile_time_stages() {
@@ -38,44 +39,45 @@ inline std::vector<Stage> source_compile_time_stages() {
 }
 
 inline std::vector<Stage> run_time_stages() {
-  std::vector<Stage> stages;
-  for (const unsigned channels : channel_counts) {
-    stages.push_back(run_time_stage(channels));
-  }
-  return stages;
+  return for_each_count(
+      [](unsigned channels) { return run_time_stage("run-time channels ", channels); });
 }
 
 inline std::vector<Stage> compile_time_stages() {
-  return {compile_time_stage<1>(), compile_time_stage<2>(), compile_time_stage<4>(),
-          compile_time_stage<8>(), compile_time_stage<16>()};
+  return {compile_time_stage<DividingShape, 1>("compile-time channels 1"),
+          compile_time_stage<DividingShape, 2>("compile-time channels 2"),
+          compile_time_stage<DividingShape, 4>("compile-time channels 4"),
+          compile_time_stage<DividingShape, 8>("compile-time channels 8"),
+          compile_time_stage<DividingShape, 16>("compile-time channels 16")};
 }
 
-inline const Stage& general_stage() {
-  static const Stage stage = two_vector_stores_stage<MultiplyingShape>("two vector stores");
-  return stage;
+inline Stage general_stage() {
+  return vector_stores_stage<MultiplyingShape, 2>("two vector stores");
 }
 
 // The ladder, less what is not for this shape.
 inline std::vector<Stage> ladder(const Sizes& sizes) {
+  const std::vector<Stage> after_channels = {
+      compile_time_stage<MultiplyingShape, 1>("multiply-high"),
+      compile_time_stage<FixedShape, 1>("fixed shape"),
+      compile_time_stage<FixedShape, 4>("fixed shape, channels 4"),
+      row_stage(),
+      vector_stores_stage<MultiplyingShape, 1>("vector stores"),
+      vector_stores_stage<FixedShape, 1>("vector stores, fixed shape"),
+      general_stage(),
+      vector_stores_stage<FixedShape, 2>("two vector stores, fixed shape"),
+      kept_places_stage<352, 2>("places kept"),
+      lds_stage<192, 2>("through LDS")};
   std::vector<Stage> stages;
   for (const auto& group :
        {source_run_time_stages(), source_compile_time_stages(), run_time_stages(),
-        std::vector<Stage>{array_of_16_stage(small_room)}, compile_time_stages()}) {
+        std::vector<Stage>{run_time_stage<16>("array of 16, run-time channels ", 16)},
+        compile_time_stages(), after_channels}) {
     stages.insert(stages.end(), group.begin(), group.end());
   }
-  stages.push_back(multiply_high_stage<1>());
-  stages.push_back(fixed_shape_stage<1>());
-  stages.push_back(fixed_shape_stage<4>());
-  stages.push_back(row_stage());
-  stages.push_back(vector_stores_stage<MultiplyingShape>("vector stores"));
-  stages.push_back(vector_stores_stage<FixedShape>("vector stores, fixed shape"));
-  stages.push_back(general_stage());
-  stages.push_back(two_vector_stores_stage<FixedShape>("two vector stores, fixed shape"));
-  stages.push_back(kept_places_stage<352, 2>("places kept"));
-  stages.push_back(lds_stage<192, 2>("through LDS"));
   if (can_read_ahead) {
-    stages.push_back(two_vector_stores_stage<MultiplyingShape>("two vector stores, read ahead",
-                                                               best_clump_bytes));
+    stages.push_back(vector_stores_stage<MultiplyingShape, 2>("two vector stores, read ahead",
+                                                              best_clump_bytes));
     stages.push_back(kept_places_stage<352, 2>("places kept, read ahead", best_clump_bytes));
     stages.push_back(lds_stage<192, 2>("through LDS, read ahead", best_clump_bytes));
   }

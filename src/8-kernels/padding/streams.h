@@ -89,10 +89,8 @@ double measure_stream(const Sweep& sweep, Point& point, const Sizes& sizes,
            static_cast<float4*>(static_cast<void*>(output.data())), outputs, shares, ahead);
   };
   run();
-  point.verify(
-      time_name + ", every element",
-      count_wrong(sweep, output, output.size(), StreamValue<stream>{.key = key, .shares = shares}),
-      output.size());
+  verify_elements(sweep, point, time_name + ", every element", output, output.size(),
+                  StreamValue<stream>{.key = key, .shares = shares});
   const auto time = point.measure(run, {.name = time_name});
   return static_cast<double>(inputs + outputs) * sizeof(float4) * 1e-9 / time.seconds().median;
 }

@@ -1,14 +1,15 @@
-// Two vector stores per thread (or `Stores`, in sweep `tiles`). Blocks of 256.
+// Vector stores: the output as one row of numbers, of which a thread stores four that are together:
+// 16 bytes, `Stores` times. Blocks of 256.
 //
-// Against rung 9: all loads of a thread come before its first store, twice as many as there.
+// Against 04, whose shapes it takes both: only the first of four needs a search for its place; the
+// next ones take a step, and may be in the next row, or plane. With two stores, all loads of a
+// thread come before its first store, twice as many as with one.
 //
-// On the H200 227 us by the shape of rung 6, 228 by that of rung 7: 94.9 and 94.8 % of a copy; 224
-// with the input read ahead.
+// On the H200 with one store 244 us by MultiplyingShape, 237 by FixedShape: 88.6 and 91.2 % of a
+// copy; with two 227 and 228: 94.9 and 94.8 %; 224 with the input read ahead.
 #pragma once
 
 #include "places.h"
-#include "read_ahead.h"
-#include "stage.h"
 
 namespace hipscope::padding {
 
@@ -16,8 +17,8 @@ namespace hipscope::padding {
 // and loads fewer values at once than the source says.)
 template <typename Shape, unsigned Stores>
 __global__ void __launch_bounds__(vector_block, 1)
-    two_vector_stores_kernel(const float* input, float* output, Shape shape, unsigned count,
-                             ReadAhead ahead) {
+    vector_stores_kernel(const float* input, float* output, Shape shape, unsigned count,
+                         ReadAhead ahead) {
   read_ahead(input, ahead);
   const unsigned first = (blockIdx.x * vector_block * Stores + threadIdx.x) * 4;
   constexpr unsigned step = vector_block * 4;
@@ -39,9 +40,9 @@ __global__ void __launch_bounds__(vector_block, 1)
   }
 }
 
-template <typename Shape, unsigned Stores = 2>
-Stage two_vector_stores_stage(const std::string& name, std::uint64_t clump_bytes = 0) {
-  const auto kernel = two_vector_stores_kernel<Shape, Stores>;
+template <typename Shape, unsigned Stores>
+Stage vector_stores_stage(const std::string& name, std::uint64_t clump_bytes = 0) {
+  const auto kernel = vector_stores_kernel<Shape, Stores>;
   return {.name = name,
           .is_of_fixed_shape = std::is_same_v<Shape, FixedShape>,
           .kernel = reinterpret_cast<const void*>(kernel),

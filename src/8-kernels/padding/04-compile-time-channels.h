@@ -1,8 +1,15 @@
-// Multiply-high: no division, but a multiplication by what the host has prepared. Blocks of 1024.
+// Compile-time channels: the compiler knows how many channels a thread has. Blocks of any size.
 //
-// Against rung 5: both quotients are upper halves of products.
+// Against 03: the values are in registers, and all loads are in flight before the first value is
+// stored. Then what finds a thread's plane and row, by the shape:
+//   DividingShape     two divisions, as in 03
+//   MultiplyingShape  multiply-high: both quotients are upper halves of products by what the host
+//                     has prepared
+//   FixedShape        planes whose shape the compiler knows: it prepares the multiplications
+//                     itself, and all sizes are constants
 //
-// On the H200 667 us with 1 channel, where rung 5 takes 769.
+// On the H200 284 us with 16 channels in blocks of 1024, where 03 takes 432; 273 with 4 in blocks
+// of 256. With 1 channel 769; by multiply-high 667; of the fixed shape 632, and 268 with 4.
 #pragma once
 
 #include "stage.h"
@@ -11,10 +18,9 @@ namespace hipscope::padding {
 
 // (The second launch bound, one block per CU: without it CUDA 13's compiler keeps to 32 registers
 // and loads fewer values at once than the source says.)
-template <unsigned Channels>
+template <typename Shape, unsigned Channels>
 __global__ void __launch_bounds__(scalar_block, 1)
-    multiply_high_kernel(const float* input, float* output, MultiplyingShape shape,
-                         unsigned planes) {
+    compile_time_channels_kernel(const float* input, float* output, Shape shape, unsigned planes) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   const unsigned group = shape.plane_of(i);
   const unsigned first = group * Channels;
@@ -43,16 +49,15 @@ __global__ void __launch_bounds__(scalar_block, 1)
   }
 }
 
-template <unsigned Channels>
-Stage multiply_high_stage() {
-  const auto kernel = multiply_high_kernel<Channels>;
-  return {.name = "multiply-high",
-          .is_of_fixed_shape = false,
+template <typename Shape, unsigned Channels>
+Stage compile_time_stage(const std::string& name) {
+  const auto kernel = compile_time_channels_kernel<Shape, Channels>;
+  return {.name = name,
+          .is_of_fixed_shape = std::is_same_v<Shape, FixedShape>,
           .kernel = reinterpret_cast<const void*>(kernel),
           .run = [=](const Arrays& arrays, unsigned block) {
             launch(kernel, pixels_shape(arrays.sizes, Channels, block), arrays.input.data(),
-                   arrays.output.data(), shape_of<MultiplyingShape>(arrays.sizes),
-                   arrays.sizes.planes);
+                   arrays.output.data(), shape_of<Shape>(arrays.sizes), arrays.sizes.planes);
           }};
 }
 

@@ -1,13 +1,12 @@
 // Places kept: a block stores whole groups of four planes, 169 stores of 16 bytes each, whose
 // pattern is the same. Blocks of 352, of whose threads 338 store (or `Threads`).
 //
-// Against rung 10: a thread has the same place in each of its groups, and searches for it once.
+// Against 06: a thread has the same place in each of its groups, and searches for it once.
 //
-// On the H200 227 us, 95.0 % of a copy: as rung 10, by half its instructions (gfx900).
+// On the H200 227 us, 95.0 % of a copy: as 06, by half its instructions (gfx900).
 #pragma once
 
 #include "places.h"
-#include "tile_stage.h"
 
 namespace hipscope::padding {
 
