@@ -61,8 +61,8 @@ __global__ void __launch_bounds__(assumed_threads)
   float a_fragment[side][2];
   float b_fragment[2][side];
   float sums[side][side] = {};
-  const auto multiply_add_row = [&](int i, int k) {
-    for (int j = 0; j < side; ++j) {
+  const auto multiply_add_row = [&](int i, int k, int from = 0, int end = 4) {
+    for (int j = from; j < end; ++j) {
       sums[i][j] += a_fragment[i][k] * b_fragment[k][j];
     }
   };
@@ -92,10 +92,11 @@ __global__ void __launch_bounds__(assumed_threads)
       if (step + 2 < depth) {
         load(a_fragment[0], a_mine + step + 2);
       }
-      multiply_add_row(2, 1);
+      multiply_add_row(2, 1, 0, 3);
       if (step + 2 < depth) {
         load(b_fragment[0], b_mine + (step + 2) * b_pitch);
       }
+      multiply_add_row(2, 1, 3, 4);
       multiply_add_row(3, 1);
     }
     memory_scheduling_barrier();

@@ -50,8 +50,8 @@ static __global__ void __launch_bounds__(256)
   float b_fragment[2][2][side];
   float sums[side][side] = {};
   int half = 0;
-  const auto multiply_add_row = [&](int i, int k) {
-    for (int j = 0; j < side; ++j) {
+  const auto multiply_add_row = [&](int i, int k, int from = 0, int end = 4) {
+    for (int j = from; j < end; ++j) {
       sums[i][j] += a_fragment[half][i][k] * b_fragment[half][k][j];
     }
   };
@@ -95,10 +95,11 @@ static __global__ void __launch_bounds__(256)
       if (ahead + 2 < depth) {
         load(a_fragment[half][0], a_mine + ahead + 2);
       }
-      multiply_add_row(2, 1);
+      multiply_add_row(2, 1, 0, 3);
       if (ahead + 2 < depth) {
         load(b_fragment[half][0], b_mine + (ahead + 2) * b_pitch);
       }
+      multiply_add_row(2, 1, 3, 4);
       multiply_add_row(3, 1);
       half ^= 1;
     }

@@ -5,7 +5,7 @@
 // A stage of fileaccent's does the work of that code: the same copies, layout in LDS, buffers,
 // barriers, index arithmetic, block and grid. Where that has a mistake, the file says what is
 // corrected. All of them take alpha and beta, rows with gaps, and m and n that differ, for which
-// fileaccent's grids and stores are not made. All but 3.5, 7.4, 7.5 and 7.8 also say that nothing
+// fileaccent's grids and stores are not made. All but 3.5, 7.4 to 7.6 and 7.8 also say that nothing
 // else points to A, B and C, which fileaccent does in 9.1 only: for gfx908 clang 15 makes the same
 // of them without it, loads, stores to LDS, barriers and FMAs in the same order (of 3.2 the same
 // loop over k, with some copies to AGPRs more before it).
@@ -30,7 +30,7 @@
 #include "07.3-placed-reads.h"
 #include "07.4-two-lds-buffers.h"
 #include "07.5-two-register-buffers.h"
-#include "07.6-loading-waves.h"
+#include "07.6-loads-in-pairs.h"
 #include "07.7-loading-waves-lds-operands.h"
 #include "08.1-waves-8x8.h"
 #include "08.2-waves-4x16.h"
@@ -116,8 +116,8 @@ inline std::vector<Stage> all_stages() {
                                             2 * padded_by_8),
         stage_of<two_register_buffers_kernel>("7.5", "two register buffers too, launch bounds", t64,
                                               2 * padded_by_8),
-        stage_of<loading_waves_kernel, x_over_rows, 2>(
-            "7.6", "half of the waves load, four k per step", t64_of_512_threads, padded_by_4),
+        stage_of<loads_in_pairs_kernel>("7.6", "two register buffers, loads in pairs", t64,
+                                        2 * padded_by_8),
         stage_of<loading_waves_lds_operands_kernel, x_over_columns, 2>(
             "7.7", "half of the waves load, operands in LDS", t64_of_512_threads, 2 * padded_by_4),
         stage_of<two_lds_buffers_kernel<4>>("7.8", "two LDS buffers, early loads, padding 4", t64,
