@@ -276,7 +276,7 @@ def prolog(arguments: argparse.Namespace) -> int:
                 if slow:
                     status, said = 1, "FAIL: " + "; ".join(slow)
     except BadInput as error:
-        status, said = error.status, f"cannot be measured: {error}"
+        status, said = getattr(error, "status", 2), f"cannot be measured: {error}"
     print(f"hipscope {arguments.tier}: {said}")
     return status
 
@@ -314,7 +314,7 @@ def main(arguments: list[str] | None = None) -> int:
         return prolog(parsed) if parsed.prolog else run_node(parsed, parsed.out)[0]
     except BadInput as error:
         print(f"fleet.py: {error}", file=sys.stderr)
-        return error.status
+        return getattr(error, "status", 2)
     except Interrupted as interrupted:
         print("fleet.py: interrupted; what was measured by then is kept.", file=sys.stderr)
         return 128 + interrupted.number

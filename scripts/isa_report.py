@@ -243,7 +243,7 @@ def report(arguments: argparse.Namespace) -> int:
                                         register_limits, register_stages, results)
 
     began = time.monotonic()
-    aside = results.make_folder(arguments.out)
+    results.make_folder(arguments.out)
     try:
         if arguments.pages:
             found, new_limits, new_occupancy = kept_results(arguments.out, set(), ""), [], []
@@ -272,11 +272,11 @@ def report(arguments: argparse.Namespace) -> int:
         if occupied:
             files[results.OCCUPANCY_FILE] = f"{results.compact_json(occupied)}\n".encode("utf-8")
         files |= results.files_of(found, order)
-        results.write_files(arguments.out, aside, files)
+        results.write_files(arguments.out, files, is_all=True)
         if arguments.out.resolve() == ROOT / "results" / "isa":
             write_documents(predicted)
     finally:
-        results.remove_folder(aside)
+        results.remove_if_empty(arguments.out)
     kernels = sum(len(result["kernels"]) for result in found.values())
     targets = {result["target"] for result in found.values()}
     print(f"{arguments.out / 'README.md'}: {kernels} kernels, {len(targets)} targets, "
@@ -315,19 +315,19 @@ def predict_shares(arguments: argparse.Namespace) -> int:
     from hipscope.compiled_code import kept_predictions, page, prediction_page, processes, results
 
     began = time.monotonic()
-    aside = results.make_folder(arguments.out)
+    results.make_folder(arguments.out)
     try:
         with tempfile.TemporaryDirectory(prefix="hipscope-isa-") as scratch:
             new, done = predict_all(arguments, processes.Processes(), Path(scratch))
         entries = kept_predictions.with_kept(arguments.out, new, done)
-        results.replace_files(arguments.out, aside, {
+        results.write_files(arguments.out, {
             kept_predictions.FILE: f"{results.compact_json(entries)}\n".encode("utf-8"),
             prediction_page.PAGE: prediction_page.page(entries, page.MADE_BY).encode("utf-8"),
-        })
+        }, is_all=False)
         if arguments.out.resolve() == ROOT / "results" / "isa":
             write_documents(entries)
     finally:
-        results.remove_folder(aside)
+        results.remove_if_empty(arguments.out)
     print(f"{arguments.out / prediction_page.PAGE}: {len(entries)} predictions, {time.monotonic() - began:.1f} s")
     return 0
 

@@ -43,7 +43,9 @@ def check(paths: list[Path]) -> int:
 
 def shown_in(folder: Path) -> frozenset[str]:
     """The names of the plots that the Markdown files below a folder show."""
-    texts = [path.read_text(encoding="utf-8") for path in folder.rglob("*.md")]
+    from hipscope.results import door
+
+    texts = [door.read_text(path) for path in folder.rglob("*.md")]
     return frozenset(name for text in texts for name in re.findall(r"/plots/([\w.-]+\.svg)", text))
 
 
@@ -51,12 +53,15 @@ def report(folders: list[Path], plots_of: Path | None) -> int:
     """Reads all folders, makes all pages, and only then writes any."""
     from hipscope.report import output, page
     from hipscope.results import door, formats, load
+    from hipscope.results.whole_file import write_together
 
     try:
         shown = shown_in(plots_of) if plots_of else None
         pages = [(folder, page.make_page(load.load_folder(folder), shown)) for folder in folders]
+        for folder, _ in pages:
+            (folder / "plots").mkdir(exist_ok=True)
+        write_together({path: file for folder, made in pages for path, file in output.files_of(folder, made).items()})
         for folder, made in pages:
-            output.write_page(folder, made)
             if not made.card:
                 print(f"report.py: no hardware card in {formats.plain(str(folder))}: nothing is inferred of a CPU.")
     except door.BadInput as error:

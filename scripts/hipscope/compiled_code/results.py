@@ -7,14 +7,13 @@ compiler gave it, and the instructions of its hot loop.
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from hipscope.results import door
+from hipscope.results.whole_file import write_together
 
 from . import occupancy
 from .errors import IsaError
@@ -180,48 +179,32 @@ def with_kept_occupancy(folder: Path, new: list[dict[str, Any]]) -> list[dict[st
     return [entries[key] for key in sorted(entries, key=lambda key: (target_order(key[0]), key[1]))]
 
 
-def make_folder(folder: Path) -> Path:
-    """Makes the folder, and one inside it to write to first; raises IsaError."""
+def make_folder(folder: Path) -> None:
+    """Makes the folder before anything is compiled for it; raises IsaError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return Path(tempfile.mkdtemp(dir=folder, prefix=".isa-report-"))
+        tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         raise IsaError(f"the folder {folder} cannot be written to: {error.strerror}.", 2) from error
 
 
-def replace_files(folder: Path, aside: Path, files: Mapping[str, bytes]) -> None:
-    """Writes all files, by their path below `folder`, or none; raises IsaError."""
+def write_files(folder: Path, files: Mapping[str, bytes], is_all: bool) -> None:
+    """Writes all files, by their path below `folder`, or none; where these are all, older pages and results go.
+
+    Raises IsaError.
+    """
+    old = [*result_files(folder), *folder.glob("gfx*.md")] if is_all else []
     try:
-        for name, content in files.items():
-            path = aside / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
         for name in files:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            os.replace(aside / name, folder / name)
+        write_together({**dict.fromkeys(old), **{folder / name: content for name, content in files.items()}})
     except OSError as error:
-        raise _cannot_be_written(error, folder) from error
+        raise IsaError(f"{error.filename or folder} cannot be written: {error.strerror}.", 3) from error
 
 
-def _cannot_be_written(error: OSError, folder: Path) -> IsaError:
-    return IsaError(f"{error.filename or folder} cannot be written: {error.strerror}.", 3)
-
-
-def write_files(folder: Path, aside: Path, files: Mapping[str, bytes]) -> None:
-    """As replace_files; pages and results that are there but no longer among the files go."""
-    replace_files(folder, aside, files)
+def remove_if_empty(folder: Path) -> None:
+    """Leaves no folder where nothing was written."""
     try:
-        for old in [*result_files(folder), *folder.glob("gfx*.md")]:
-            if str(old.relative_to(folder)) not in files:
-                old.unlink()
-    except OSError as error:
-        raise _cannot_be_written(error, folder) from error
-
-
-def remove_folder(aside: Path) -> None:
-    """Removes the folder that was written to first, and the one around it when that is empty."""
-    shutil.rmtree(aside, ignore_errors=True)
-    try:
-        aside.parent.rmdir()
+        folder.rmdir()
     except OSError:
         pass

@@ -19,17 +19,7 @@ from .layout import FleetError, now
 # A run that has not touched its file for so long has ended, by the clock of the disk it lies on.
 LONGEST_SILENCE_S = 60.0
 TOUCH_EVERY_S = 5.0
-CLAIM = shapes.compiled(
-    {
-        "type": "object",
-        "properties": {
-            "machine": {"type": "string"},
-            "pid": {"type": "integer", "minimum": 1, "maximum": 2**31 - 1},
-            "job": {"type": ["string", "null"]},
-            "began": {"type": "string"},
-        },
-    }
-)
+CLAIM = shapes.compiled({"type": "object", "properties": {"pid": {"type": "integer", "minimum": 1, "maximum": 2**31}}})
 
 
 def _read(path: Path) -> str:

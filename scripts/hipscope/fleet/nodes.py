@@ -30,47 +30,25 @@ def worst(states: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Run:
-    """How one experiment ended on one GPU."""
-
-    phase: str
-    experiment: str
-    status: str
-    exit: int | None
-    seconds: float
-    message: str
-
-
-@dataclass(frozen=True)
 class Slot:
-    """A GPU that the node has listed, and the worst that happened on it."""
+    """A GPU that the node has listed, the worst that happened on it, and the last run."""
 
     index: int
-    folder: str
-    description: str
     state: str
     message: str
-    runs: tuple[Run, ...]
-    pci_address: str = ""
+    last: str
 
 
 @dataclass(frozen=True)
 class Record:
-    """What a node says of its run, or of that which confirms: its node.json or confirm.json."""
+    """What a node says of its run, or of that which confirms, as far as the report takes it."""
 
-    schema_version: int
-    node: str
     tier: str
-    only: str
     began: str
     interruptions: int
     status: str
-    ended: str | None
     message: str
-    job: str | None
     gpus: tuple[Slot, ...]
-    version: str = ""
-    backend: str = ""
 
 
 @dataclass
@@ -104,13 +82,12 @@ def by_number(name: str) -> tuple[tuple[int, int, str], ...]:
 def read_record(path: Path) -> Record:
     """A node's file; raises BadInput."""
     told: dict[str, Any] = door.read_json(path, layout.NODE_SCHEMA)
-    for gpu in told["gpus"]:
-        gpu["runs"] = tuple(Run(**run) for run in gpu["runs"])
-    told["gpus"] = tuple(Slot(**gpu) for gpu in told["gpus"])
-    record = Record(**told)
-    if len({gpu.index for gpu in record.gpus}) < len(record.gpus):
+    lasts = ["".join(f"{run['phase']} {run['experiment']}" for run in gpu["runs"][-1:]) for gpu in told["gpus"]]
+    gpus = [Slot(gpu["index"], gpu["state"], gpu["message"], last) for gpu, last in zip(told["gpus"], lasts)]
+    if len({gpu.index for gpu in gpus}) < len(gpus):
         raise BadInput(f"{path} lists a GPU twice.")
-    return record
+    kept = {name: told[name] for name in ("tier", "began", "interruptions", "status", "message")}
+    return Record(**kept, gpus=tuple(gpus))
 
 
 def _read(folder: Path, name: str) -> Node:
@@ -164,7 +141,7 @@ def _judge(node: Node, count: int | None) -> None:
     if record is None:
         return
     if node.status == layout.STARTED:
-        last = [f"{run.phase} {run.experiment}" for gpu in record.gpus for run in gpu.runs[-1:]]
+        last = [gpu.last for gpu in record.gpus if gpu.last]
         behind = f", last heard of after {last[-1]}" if last else ""
         node.worsen(FAIL, f"began at {record.began} and did not end{behind}")
     elif node.status == layout.FAILED:

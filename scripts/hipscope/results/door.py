@@ -29,9 +29,7 @@ LONG_NUMBER = re.compile(r"\d{19}|[eE]\+?\d{3}")
 
 
 class BadInput(Exception):
-    """What cannot be read, as one sentence, on one line whatever the names; `status` is of fleet.py."""
-
-    status = 2
+    """What cannot be read, as one sentence, on one line whatever the names."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(formats.plain(sentence))

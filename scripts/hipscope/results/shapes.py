@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -67,11 +67,26 @@ def _follows(check: Check, value: Any) -> bool:
     return True
 
 
-def _among(values: list[Any]) -> Callable[[Any], bool]:
-    """Whether a value is one of these: in JSON true is not 1, and 0.0 is 0."""
-    return lambda value: any(
-        type(one) in NUMBERS if type(value) in NUMBERS else type(one) is type(value) for one in values if one == value
-    )
+def _is(one: Any, value: Any) -> bool:
+    """Whether two values are equal in JSON, where true is not 1."""
+    return bool(one == value) and (type(one) is bool) == (type(value) is bool)
+
+
+# Keywords that ask one thing of values of some types: the function is of what the schema says and of a value.
+ASKED: dict[str, tuple[tuple[type, ...], Callable[[Any, Any], bool], str]] = {
+    "minimum": (NUMBERS, lambda said, value: value >= said, "is less than"),
+    "exclusiveMinimum": (NUMBERS, lambda said, value: value > said, "is not more than"),
+    "maximum": (NUMBERS, lambda said, value: value <= said, "is more than"),
+    "minLength": ((str,), lambda said, value: len(value) >= said, "has a length less than"),
+    "minItems": ((list,), lambda said, value: len(value) >= said, "has a length less than"),
+    "maxItems": ((list,), lambda said, value: len(value) <= said, "has a length more than"),
+    "minProperties": ((dict,), lambda said, value: len(value) >= said, "has a length less than"),
+    # Python's $ lets a newline at the end through.
+    "pattern": ((str,), lambda said, value: bool(re.search(re.sub(r"\$$", r"\\Z", said), value)), "does not match"),
+    "enum": (ANY, lambda said, value: any(_is(one, value) for one in said), "is none of"),
+    "const": (ANY, _is, "is not"),
+    "uniqueItems": ((list,), lambda said, value: len(set(map(json.dumps, value))) == len(value), "has items twice:"),
+}
 
 
 class _Compiler:
@@ -119,31 +134,12 @@ class _Compiler:
 
     def _steps(self, keyword: str, said: Any, schema: Json) -> list[tuple[tuple[type, ...], Check]]:
         """What a keyword asks of values, by their types."""
-        if keyword == "minimum":
-            return [(NUMBERS, _unless(lambda value: value >= said, f"is less than {said}"))]
-        if keyword == "exclusiveMinimum":
-            return [(NUMBERS, _unless(lambda value: value > said, f"is not more than {said}"))]
-        if keyword == "maximum":
-            return [(NUMBERS, _unless(lambda value: value <= said, f"is more than {said}"))]
-        if keyword in ("minLength", "minItems", "minProperties"):
-            of = {"minLength": str, "minItems": list, "minProperties": dict}[keyword]
-            return [((of,), _unless(lambda value: len(value) >= said, "is too short"))]
-        if keyword == "maxItems":
-            return [((list,), _unless(lambda value: len(value) <= said, f"has more than {said} items"))]
-        if keyword == "pattern":
-            # Python's $ lets a newline at the end through.
-            pattern = re.compile(re.sub(r"\$$", r"\\Z", said))
-            return [((str,), _unless(lambda value: bool(pattern.search(value)), f"does not match {said}"))]
-        if keyword in ("enum", "const"):
-            return [(ANY, _unless(_among(said if keyword == "enum" else [said]), f"is not {_said(said)}"))]
-        if keyword == "uniqueItems":
-            return [
-                ((list,), _unless(lambda value: len(set(map(json.dumps, value))) == len(value), "says one thing twice"))
-            ]
-        if keyword == "properties":
-            return [((dict,), self._members(schema))]
-        if keyword == "additionalProperties":
-            return [] if "properties" in schema else [((dict,), self._members(schema))]
+        if keyword in ASKED:
+            of, good, reason = ASKED[keyword]
+            return [(of, _unless(partial(good, said), f"{reason} {_said(said)}"))]
+        if keyword in ("properties", "additionalProperties"):
+            is_second = keyword == "additionalProperties" and "properties" in schema
+            return [] if is_second else [((dict,), self._members(schema))]
         if keyword == "required":
             return [((dict,), _required(said))]
         if keyword == "propertyNames":
