@@ -143,8 +143,16 @@ int run(int argc, char** argv) {
       "--groups", "pairs of loads in sweeps sector-l1 and sector-l2",
       {.gpu = 2048, .quick = 1024, .host = 32, .tiny = 31, .minimum = 1, .maximum = 1U << 16});
   const auto loads = experiment.size(
-      "--loads", "loads of sweep stride",
+      "--loads", "loads of sweeps stride, published and published-7a",
       {.gpu = 8192, .quick = 4096, .host = 64, .tiny = 61, .minimum = 1, .maximum = 1U << 20});
+  const auto threads =
+      experiment.size("--threads", "threads of sweep published-7b, rounded down to a power of two",
+                      {.gpu = 1U << 28,
+                       .quick = 1U << 24,
+                       .host = 1U << 12,
+                       .tiny = 1U << 10,
+                       .minimum = strided_block,
+                       .maximum = 1U << 28});
   const auto span =
       experiment.size("--span", "largest footprint in sweep line-l2, in MiB",
                       {.gpu = 2048, .quick = 512, .host = 1, .minimum = 1, .maximum = 2048});
@@ -169,6 +177,11 @@ int run(int argc, char** argv) {
   });
   experiment.sweep("published", "the same as the published program has it",
                    [&](Sweep& sweep) { measure_published(sweep, loads); });
+  experiment.sweep("published-7a",
+                   "the same with a stride, as the published program before it has it",
+                   [&](Sweep& sweep) { measure_published_7a(sweep, loads); });
+  experiment.sweep("published-7b", "a strided load per thread, as the published program has it",
+                   [&](Sweep& sweep) { measure_published_7b(sweep, threads); });
   experiment.conclude(conclude);
   return experiment.run(argc, argv);
 }
