@@ -1,8 +1,9 @@
 // What the kernels of batchnorm say in one line each: epsilon, an access of several floats, loads
-// that stay together. Device code.
+// in batches. Device code.
 #pragma once
 
 #include <hip/hip_runtime.h>
+#include <hipscope/scheduling_barrier.h>
 
 #include <cstdint>
 
@@ -51,15 +52,8 @@ __device__ float& component(Access& access, unsigned i) {
   return static_cast<float*>(static_cast<void*>(&access))[i];
 }
 
-/// All loads before this are in flight before anything after it waits for the first. Left to
+/// take(load(i), i) for i from 0 to count - 1, with `Batch` loads in flight at a time. Left to
 /// itself, clang loads a few at a time where that saves registers.
-__device__ inline void end_of_loads() {
-#if defined(__HIP_DEVICE_COMPILE__)
-  __builtin_amdgcn_sched_barrier(0);
-#endif
-}
-
-/// take(load(i), i) for i from 0 to count - 1, with `Batch` loads in flight at a time.
 template <unsigned Batch, typename Load, typename Take>
 __device__ void in_batches(unsigned count, const Load& load, const Take& take) {
   unsigned i = 0;
@@ -70,7 +64,7 @@ __device__ void in_batches(unsigned count, const Load& load, const Take& take) {
     for (unsigned k = 0; k < Batch; ++k) {
       x[k] = load(i + k);
     }
-    end_of_loads();
+    scheduling_barrier();
 #pragma unroll
     for (unsigned k = 0; k < Batch; ++k) {
       take(x[k], i + k);

@@ -11,12 +11,10 @@
 #include "14b-one-pass-2-threads.h"
 #include "14c-one-pass-4-threads.h"
 #include "14d-two-passes.h"
-#include "14e-three-passes-8-loads.h"
-#include "14f-two-passes-8-loads.h"
-#include "14g-two-passes-less-first-value.h"
-#include "14h-one-pass.h"
-#include "14i-any-number-of-images.h"
-#include "14j-other-ways-to-the-variance.h"
+#include "14e-several-passes-8-loads.h"
+#include "14f-one-pass.h"
+#include "14g-any-number-of-images.h"
+#include "14h-other-ways-to-the-variance.h"
 #include "stage.h"
 
 namespace hipscope::batch_norm {
@@ -95,18 +93,16 @@ inline Stage activation_stage(const Sweep& sweep, Arrays& arrays, const std::str
 
 /// Several passes, of any tensor.
 inline std::vector<Stage> streaming_stages(const Sweep& sweep, Arrays& arrays) {
-  const auto stage = [&](const std::string& name, ActivationKernel kernel, Moments moments,
-                         unsigned reads) {
-    Stage made =
-        activation_stage(sweep, arrays, name, kernel, streaming_threads, streaming_threads);
+  const auto stage = [&]<Moments moments>(const std::string& name, unsigned reads) {
+    Stage made = activation_stage(sweep, arrays, name, streaming_kernel<moments>, streaming_threads,
+                                  streaming_threads);
     made.arithmetic = {.moments = moments, .additions = arrays.tensor.images};
     made.reads = reads;
     return made;
   };
-  return {
-      stage("three passes, 8 loads at a time", three_passes_kernel, Moments::centred, 3),
-      stage("two passes, 8 loads at a time", two_passes_kernel, Moments::squares, 2),
-      stage("two passes, less the first value", two_passes_shifted_kernel, Moments::shifted, 2)};
+  return {stage.operator()<Moments::centred>("three passes, 8 loads at a time", 3),
+          stage.operator()<Moments::squares>("two passes, 8 loads at a time", 2),
+          stage.operator()<Moments::shifted>("two passes, less the first value", 2)};
 }
 
 /// Threads for an activation, threads of a part, activations of a thread.
@@ -160,39 +156,29 @@ inline std::vector<Stage> arithmetic_stages(const Sweep& sweep, Arrays& arrays) 
   return stages;
 }
 
+/// Threads for an activation, threads of a part, activations of a thread.
+struct Shape {
+  unsigned parts;
+  unsigned lanes;
+  unsigned width;
+};
+
+template <Shape... shapes>
+std::vector<Stage> stages_of(const Sweep& sweep, Arrays& arrays) {
+  return {one_pass_stage<shapes.parts, shapes.lanes, shapes.width>(
+      sweep, arrays,
+      std::to_string(shapes.parts) + "x" + std::to_string(shapes.lanes) + "x" +
+          std::to_string(sizeof(float) * shapes.width))...};
+}
+
 inline std::vector<Stage> shape_stages(const Sweep& sweep, Arrays& arrays) {
-  std::vector<Stage> stages;
-  const auto add = [&]<unsigned Parts, unsigned Lanes, unsigned Width>() {
-    stages.push_back(one_pass_stage<Parts, Lanes, Width>(
-        sweep, arrays,
-        std::to_string(Parts) + "x" + std::to_string(Lanes) + "x" + std::to_string(4 * Width)));
-  };
-  add.operator()<2, 32, 1>();
-  add.operator()<2, 128, 1>();
-  add.operator()<4, 32, 1>();
-  add.operator()<4, 64, 1>();
-  add.operator()<4, 256, 1>();
-  add.operator()<8, 32, 1>();
-  add.operator()<8, 64, 1>();
-  add.operator()<8, 128, 1>();
-  add.operator()<16, 32, 1>();
-  add.operator()<16, 64, 1>();
-  add.operator()<32, 32, 1>();
-  add.operator()<4, 64, 2>();
-  add.operator()<8, 32, 2>();
-  add.operator()<8, 64, 2>();
-  add.operator()<16, 32, 2>();
-  add.operator()<16, 64, 2>();
-  add.operator()<32, 32, 2>();
-  add.operator()<8, 16, 4>();
-  add.operator()<8, 32, 4>();
-  add.operator()<8, 64, 4>();
-  add.operator()<16, 16, 4>();
-  add.operator()<16, 32, 4>();
-  add.operator()<16, 64, 4>();
-  add.operator()<32, 16, 4>();
-  add.operator()<32, 32, 4>();
-  return stages;
+  return stages_of<
+      Shape{2, 32, 1}, Shape{2, 128, 1}, Shape{4, 32, 1}, Shape{4, 64, 1}, Shape{4, 256, 1},
+      Shape{8, 32, 1}, Shape{8, 64, 1}, Shape{8, 128, 1}, Shape{16, 32, 1}, Shape{16, 64, 1},
+      Shape{32, 32, 1}, Shape{4, 64, 2}, Shape{8, 32, 2}, Shape{8, 64, 2}, Shape{16, 32, 2},
+      Shape{16, 64, 2}, Shape{32, 32, 2}, Shape{8, 16, 4}, Shape{8, 32, 4}, Shape{8, 64, 4},
+      Shape{16, 16, 4}, Shape{16, 32, 4}, Shape{16, 64, 4}, Shape{32, 16, 4}, Shape{32, 32, 4}>(
+      sweep, arrays);
 }
 
 }  // namespace hipscope::batch_norm

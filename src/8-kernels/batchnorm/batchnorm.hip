@@ -8,19 +8,19 @@
 // Each stage of the ladder that is an idea is a file of this folder, a kernel alone; read them by
 // their numbers:
 //   14a to 14d  the source's own: three passes; one pass over 2 threads, and over 4; two passes
-//   14e to 14g  several passes, with eight loads in flight: mean, variance, result; sum and sum of
+//   14e         several passes, with eight loads in flight: mean, variance, result; sum and sum of
 //               squares together; the same less the first value
-//   14h         one pass: the 128 values of an activation stay in the registers of 2 to 16 threads,
+//   14f         one pass: the 128 values of an activation stay in the registers of 2 to 16 threads,
 //               in different waves, so that neighbours read neighbouring activations, of which each
 //               thread has one, two or four; the threads exchange partial sums through LDS
-//   14i         fewer images than 128
-//   14j         other ways to the variance, and what they cost in digits
+//   14g         fewer images than 128
+//   14h         other ways to the variance, and what they cost in digits
 // Spatial normalization has a mean per channel, over images and its plane, and a channel does not
 // fit into one block's registers:
-//   15a, 15b    one block for a channel: three passes, two, two of which one goes backwards
-//   15c to 15e  several blocks for a channel, each with its part in registers: they meet in memory;
+//   15a         one block for a channel: three passes, two, two of which one goes backwards
+//   15b to 15d  several blocks for a channel, each with its part in registers: they meet in memory;
 //               no more blocks than fit; or a cluster, on NVIDIA
-//   15f, 15g    with a part of the values in LDS; and L2 asked for later channels ahead of time
+//   15e, 15f    with a part of the values in LDS; and L2 asked for later channels ahead of time
 //
 // What must move is one read and one write, so the ladder ends at the bandwidth of a copy, which is
 // measured on the same two arrays. reference.h checks every element, on random numbers, on
@@ -156,7 +156,7 @@ void measure_stage(Point point, Arrays& arrays, const Stage& stage, double copy_
 }
 
 // Rows of the stages that can, with x from `first` on. A stage of the source that is named as in
-// published.csv behind its number has its figures beside it.
+// published.csv after its number has its figures beside it.
 void measure_all(Sweep& sweep, Arrays& arrays, const std::vector<Stage>& stages, double first,
                  double copy_seconds, bool are_published = false) {
   constexpr std::size_t number_length = 4;  // "14a "

@@ -12,12 +12,11 @@
 #include <type_traits>
 #include <vector>
 
-#include "15a-channel-three-passes.h"
-#include "15b-channel-two-passes.h"
-#include "15c-channel-resident.h"
-#include "15d-channel-blocks-that-stay.h"
-#include "15e-channel-cluster.h"
-#include "15f-channel-in-lds.h"
+#include "15a-channel-several-passes.h"
+#include "15b-channel-resident.h"
+#include "15c-channel-blocks-that-stay.h"
+#include "15d-channel-cluster.h"
+#include "15e-channel-in-lds.h"
 #include "stage.h"
 
 namespace hipscope::batch_norm {
@@ -62,12 +61,13 @@ inline Stage channel_stage(const Sweep& sweep, Arrays& arrays, const std::string
 
 template <unsigned Width>
 std::vector<Stage> streaming_channel_stages(const Sweep& sweep, Arrays& arrays) {
-  return {channel_stage(sweep, arrays, "three passes", channel_three_passes_kernel<Width>,
-                        Moments::centred, 3),
-          channel_stage(sweep, arrays, "two passes", channel_two_passes_kernel<Width, false>,
-                        Moments::shifted, 2),
-          channel_stage(sweep, arrays, "two passes, backwards",
-                        channel_two_passes_kernel<Width, true>, Moments::shifted, 2)};
+  return {
+      channel_stage(sweep, arrays, "three passes",
+                    channel_streaming_kernel<Width, Moments::centred>, Moments::centred, 3),
+      channel_stage(sweep, arrays, "two passes", channel_streaming_kernel<Width, Moments::shifted>,
+                    Moments::shifted, 2),
+      channel_stage(sweep, arrays, "two passes, backwards",
+                    channel_streaming_kernel<Width, Moments::shifted, true>, Moments::shifted, 2)};
 }
 
 // --- Several blocks for a channel, that wait for each other ------------------------------------

@@ -48,7 +48,7 @@ enum class Values {
 
 struct Data {
   unsigned key;
-  float mean;  // about which the populations' means lie; of random values
+  float mean;  // about which the populations' means are; of random values
   Values values;
   Scope scope;
 };

@@ -1,4 +1,4 @@
-// Spatial, asked for ahead. Against 15f without it: a block asks L2 for a long piece of a few
+// Spatial, asked for ahead. Against 15e without it: a block asks L2 for a long piece of a few
 // images, a part of what a clump of later channels will need, before it fetches its own. Memory
 // gives most where neighbouring lines are asked for at the same time, and the rows of a batch are
 // megabytes apart. Loads then take less time, in which a block holds nothing yet, so that smaller

@@ -1,4 +1,4 @@
-// Spatial, resident, blocks that stay. Against 15c: no more blocks than the device runs at a time;
+// Spatial, resident, blocks that stay. Against 15b: no more blocks than the device runs at a time;
 // each goes on to the next channel, and loads its values as soon as it has stored this one's from
 // the same registers.
 //
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(Block, second_bound(Block, Values* Width))
   while (true) {
     const float gamma_here = gamma[channel];
     const float beta_here = beta[channel];
-    end_of_loads();
+    scheduling_barrier();
     Part part = part_in_registers<Width, Block>(x, accesses);
     part = exchange_parts(part, exchange, group.siblings, channel, block);
     const Transform transform = merge_parts<Width>(part, runs, group, gamma_here, beta_here);

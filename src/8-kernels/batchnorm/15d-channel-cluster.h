@@ -1,4 +1,4 @@
-// Spatial, a cluster, on NVIDIA from sm_90. Against 15c: the blocks of a cluster run at the same
+// Spatial, a cluster, on NVIDIA from sm_90. Against 15b: the blocks of a cluster run at the same
 // time and reach each other's shared memory, so that they meet at a barrier and not in memory; no
 // numbers are taken.
 //
@@ -36,7 +36,7 @@ __global__ void __cluster_dims__(cluster_blocks, 1, 1)
   }
   const float gamma_here = gamma[channel];
   const float beta_here = beta[channel];
-  end_of_loads();
+  scheduling_barrier();
   Part part = part_in_registers<Width, Block>(x, accesses);
   // Each block writes its part into the LDS of all.
   __cluster_barrier_wait();

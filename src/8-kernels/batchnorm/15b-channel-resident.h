@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(Block, second_bound(Block, Values* Width))
   }
   const float gamma_here = gamma[channel];
   const float beta_here = beta[channel];
-  end_of_loads();
+  scheduling_barrier();
   Part part = part_in_registers<Width, Block>(x, accesses);
   part = exchange_parts(part, exchange, group.siblings, channel, block);
   const Transform transform = merge_parts<Width>(part, runs, group, gamma_here, beta_here);

@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(Parts* Lanes,
   if constexpr (is_shifted) {
     first = *reinterpret_cast<const Vector*>(input + activation);
   }
-  end_of_loads();
+  scheduling_barrier();
 #pragma unroll
   for (unsigned w = 0; w < Width; ++w) {
     const Partial mine = Way::template of<values>([&](unsigned k) {

@@ -1,9 +1,9 @@
-// Other ways to the variance in one pass. Against 14h, and beside each other: what a thread does
+// Other ways to the variance in one pass. Against 14f, and beside each other: what a thread does
 // with its values. All are as fast as the mean first, within 1 %: values in registers may be had
 // twice at no cost. What they cost in digits is another matter (sweep accuracy).
 #pragma once
 
-#include "14h-one-pass.h"
+#include "14f-one-pass.h"
 
 namespace hipscope::batch_norm {
 

@@ -1,0 +1,80 @@
+// Spatial, several passes. One block for a channel, four loads of 16 bytes in flight in each
+// thread; two sums over the block. Three passes take the mean before the deviations from it; two
+// take both sums in one loop, of value less the channel's first value, so that nothing cancels.
+// Backwards, the second of two passes begins with what the first has read last, of which more is
+// still in L2.
+//
+// On the H200 268 Gpixel/s in three passes, 50.7 % of the copy, as the bytes say: 4 transfers
+// against 2; 330 in two, 62.5 %; backwards 349, 66.0 %.
+#pragma once
+
+#include "channel_parts.h"
+
+namespace hipscope::batch_norm {
+
+constexpr unsigned channel_threads = 1024;
+constexpr unsigned channel_loads_in_flight = 4;
+
+template <unsigned Width, Moments Way, bool Backwards = false>  // floats of an access
+__global__ void __launch_bounds__(channel_threads,
+                                  second_bound(channel_threads, channel_loads_in_flight* Width))
+    channel_streaming_kernel(const float* __restrict__ input, const float* __restrict__ gamma,
+                             const float* __restrict__ beta, float* __restrict__ output,
+                             Runs runs) {
+  __shared__ float sums[2][most_waves];
+  const auto values = static_cast<float>(runs.count * Width);
+  const unsigned rounds = (runs.count + channel_threads - 1 - threadIdx.x) / channel_threads;
+  const auto place = [&](unsigned round) {
+    return place_of(runs, blockIdx.x, round * channel_threads + threadIdx.x);
+  };
+  const auto pass = [&](const auto& take) {
+    in_batches<channel_loads_in_flight>(
+        rounds, [&](unsigned round) { return load_access<Width>(input, place(round)); },
+        [&](Access<Width> x, unsigned) {
+#pragma unroll
+          for (unsigned w = 0; w < Width; ++w) {
+            take(component(x, w));
+          }
+        });
+  };
+  Transform transform{};
+  if constexpr (Way == Moments::centred) {
+    float sum = 0;
+    pass([&](float x) { sum += x; });
+    const float mean = sum_of_block(sum, sums[0]) / values;
+    float spread = 0;
+    pass([&](float x) {
+      const float difference = x - mean;
+      spread = fmaf(difference, difference, spread);
+    });
+    const float variance = sum_of_block(spread, sums[1]) / values;
+    transform = {
+        .mean = mean, .scale = scale_of(gamma[blockIdx.x], variance), .shift = beta[blockIdx.x]};
+  } else {
+    const float first = input[std::size_t{place_of(runs, blockIdx.x, 0)} * Width];
+    float sum = 0;
+    float squares = 0;
+    pass([&](float x) {
+      const float difference = x - first;
+      sum += difference;
+      squares = fmaf(difference, difference, squares);
+    });
+    const float mean_difference = sum_of_block(sum, sums[0]) / values;
+    const float mean_square = sum_of_block(squares, sums[1]) / values;
+    // Rounding may leave less than nothing.
+    const float variance = fmaxf(mean_square - mean_difference * mean_difference, 0);
+    transform = {.mean = mean_difference + first,
+                 .scale = scale_of(gamma[blockIdx.x], variance),
+                 .shift = beta[blockIdx.x]};
+  }
+  const auto place_again = [&](unsigned round) {
+    return place(Backwards ? rounds - 1 - round : round);
+  };
+  in_batches<channel_loads_in_flight>(
+      rounds, [&](unsigned round) { return load_access<Width>(input, place_again(round)); },
+      [&](Access<Width> x, unsigned round) {
+        store_transformed<Width>(output, place_again(round), x, transform);
+      });
+}
+
+}  // namespace hipscope::batch_norm
