@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from hipscope.compare import changes, table
-from hipscope.results import door, ending, load
+from hipscope.results import ending, load
+from hipscope.results.door import BadInput
 from hipscope.results.whole_file import write_whole
 
 WORSE, BAD = 1, 2
@@ -45,10 +46,6 @@ Exit status: 0 nothing got worse, 1 something did, 2 bad usage, input or output.
 """
 
 
-class Refused(Exception):
-    """Why there is no comparison, as one sentence."""
-
-
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(
@@ -73,64 +70,57 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def threshold_of(text: str) -> float:
-    """The threshold as a part; raises Refused."""
+    """The threshold as a part; raises BadInput."""
     try:
         percent = float(text)
     except ValueError:
         percent = math.nan
     if not 0 <= percent < math.inf:
-        raise Refused(f"--threshold takes a number of per cent that is not negative, not {text!r}.")
+        raise BadInput(f"--threshold takes a number of per cent that is not negative, not {text!r}.")
     return percent / 100
 
 
 def pattern_of(text: str) -> re.Pattern[str]:
-    """The expression of --only; raises Refused."""
+    """The expression of --only; raises BadInput."""
     try:
         return re.compile(text)
     except (re.error, OverflowError, RecursionError) as error:
-        raise Refused(f"--only {text!r} is not a valid regular expression.") from error
+        raise BadInput(f"--only {text!r} is not a valid regular expression.") from error
 
 
 def sides_of(arguments: argparse.Namespace) -> tuple[list[Path], list[Path]]:
-    """The runs of both sides; raises Refused."""
+    """The runs of both sides; raises BadInput."""
     if arguments.old and arguments.new and not arguments.runs:
         return arguments.old, arguments.new
     if len(arguments.runs) == 2 and not arguments.old and not arguments.new:
         return arguments.runs[:1], arguments.runs[1:]
-    raise Refused("give OLD and NEW, or --old and --new with one run or more each.")
+    raise BadInput("give OLD and NEW, or --old and --new with one run or more each.")
 
 
 def read(old: Sequence[Path], new: Sequence[Path]) -> list[list[list[Any]]]:
-    """The results of both sides' runs, which are of one kind and have an experiment in common; raises Refused."""
+    """The results of both sides' runs, which are of one kind and have an experiment in common; raises BadInput."""
     for path in (*old, *new):
         if path.is_dir() != old[0].is_dir():
-            raise Refused(f"{old[0]} and {path} are not of one kind: give folders or files.")
-    try:
-        if old[0].is_dir():
-            sides = [[load.load_folder(path) for path in side] for side in (old, new)]
-        else:
-            sides = [[[load.load_any_name(path)] for path in side] for side in (old, new)]
-    except door.BadInput as error:
-        raise Refused(str(error)) from error
+            raise BadInput(f"{old[0]} and {path} are not of one kind: give folders or files.")
+    of = load.load_folder if old[0].is_dir() else lambda path: [load.load_any_name(path)]
+    sides = [[of(path) for path in side] for side in (old, new)]
     names = [{result.name for run in side for result in run} for side in sides]
     if names[0].isdisjoint(names[1]):
         first, second = (", ".join(sorted(one)[:3]) for one in names)
-        raise Refused(f"{old[0]} and {new[0]} have no experiment in common: {first} against {second}.")
+        raise BadInput(f"{old[0]} and {new[0]} have no experiment in common: {first} against {second}.")
     return sides
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Writes a JSON file whole or not at all; raises Refused."""
-
+    """Writes a JSON file whole or not at all; raises BadInput."""
     try:
         write_whole(path, (json.dumps(content, indent=1, allow_nan=False) + "\n").encode("ascii"))
     except OSError as error:
-        raise Refused(f"{path} cannot be written: {error.strerror}.") from error
+        raise BadInput(f"{path} cannot be written: {error.strerror}.") from error
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compares, prints and writes; raises Refused."""
-
+    """Compares, prints and writes; raises BadInput."""
     threshold, pattern = threshold_of(arguments.threshold), pattern_of(arguments.only)
     old, new = read(*sides_of(arguments))
     found = changes.compare(old, new, threshold)
@@ -140,18 +130,11 @@ def run(arguments: argparse.Namespace) -> int:
         [name for name in names if pattern.search(name)] for names in (found.only_old, found.only_new)
     )
     if arguments.only and not found.changes:
-        raise Refused(f"nothing that both have matches --only {arguments.only!r}.")
+        raise BadInput(f"nothing that both have matches --only {arguments.only!r}.")
     if arguments.json:
         write_json(arguments.json, found.as_json())
     sys.stdout.write(table.text(found, arguments.all))
     return WORSE if found.is_worse else 0
-
-
-def refuse(sentence: str) -> int:
-    """Says why there is no comparison."""
-    # On one line, whatever is in a file's name.
-    print("compare.py: " + "".join(one if one.isprintable() else " " for one in sentence), file=sys.stderr)
-    return BAD
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -159,8 +142,9 @@ def main(arguments: list[str] | None = None) -> int:
     parsed = parse_arguments(arguments)
     try:
         return run(parsed)
-    except Refused as error:
-        return refuse(str(error))
+    except BadInput as error:
+        print(f"compare.py: {error}", file=sys.stderr)
+        return BAD
 
 
 if __name__ == "__main__":

@@ -91,7 +91,7 @@ def read_compiled(arguments: argparse.Namespace) -> Any:
     """The reports on compiled code that the command line asks for; raises BadInput."""
     folder = arguments.isa or RESULTS / "isa"
     if arguments.isa and not folder.is_dir():
-        raise door.BadInput(f"there is no folder {formats.plain(str(folder))}.")
+        raise door.BadInput(f"there is no folder {folder}.")
     return {} if arguments.no_isa or not folder.is_dir() else isa.read_folder(folder)
 
 

@@ -36,10 +36,10 @@ def chance(deviations: float, freedom: float) -> float:
     return math.erfc(normal / math.sqrt(2))
 
 
-def threshold(chances: Iterable[float]) -> float:
-    """The largest chance that is a discovery; 0 when none is."""
+def threshold(chances: Iterable[float], rate: float = DISCOVERY_RATE, tests: int = 0) -> float:
+    """The largest chance that is a discovery, of so many tests; 0 when none is."""
     ordered = sorted(chances)
-    passed = [one for rank, one in enumerate(ordered, start=1) if one <= DISCOVERY_RATE * rank / len(ordered)]
+    passed = [one for rank, one in enumerate(ordered, start=1) if one <= rate * rank / (tests or len(ordered))]
     return passed[-1] if passed else 0.0
 
 

@@ -1,4 +1,4 @@
-"""A comparison as text for a terminal. Names from files are printed on one line, without control characters."""
+"""A comparison as text for a terminal."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ MOST_NAMES = 20
 
 def _cell(value: float | str | None, unit: str) -> str:
     if isinstance(value, str):
-        return formats.plain(value)
-    return "not found" if value is None else formats.with_unit(value, unit, formats.plain)
+        return value
+    return "not found" if value is None else formats.with_unit(value, unit, str)
 
 
 def _times(change: Change) -> list[str]:
@@ -71,10 +71,7 @@ def _only(side: str, names: Sequence[str]) -> list[str]:
 
 def text(found: Comparison, with_same: bool) -> str:
     """The differences in conditions, the table, what only one side has, and a summary as the last line."""
-    lines = [
-        f"Differs: {formats.plain(one)}" if not one.startswith("WARNING") else formats.plain(one)
-        for one in found.conditions
-    ]
+    lines = [one if one.startswith("WARNING") else f"Differs: {one}" for one in found.conditions]
     shown = [change for change in found.changes if with_same or change.verdict != SAME]
     sweeps = [one for one in found.sweeps if one.verdict != SAME]
     if sweeps:

@@ -15,6 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from hipscope.compare.many import DEVIATIONS_PER_MAD, chance
+
 from .metrics import CLOCK, COPY, LOWER, SOAK, Gpu, Identity, Metric
 
 Json = dict[str, Any]
@@ -32,8 +34,6 @@ FEWEST_FOR_MEDIAN = 5
 FEWEST_IN_SLOT = 12
 # What depends on where in a node a GPU sits: the air that reaches it, and its way to the host.
 BY_SLOT = frozenset({CLOCK, COPY, SOAK})
-# Of a normal distribution, the standard deviation in median absolute deviations.
-DEVIATIONS_PER_MAD = 1.4826
 # What stands further apart than this, in deviations by the MAD, is not asked what the spread is. The MAD of few
 # values may be small by chance, and then too much stands apart: with the degrees of freedom taken as this part of
 # what they are, a chance of 4 in 100 000 is one in 16 to 1000 normal values as well (test_fleet_verdicts.py counts).
@@ -91,11 +91,8 @@ class Cohort:
 
 
 def upper_tail(z: float, freedom: float) -> float:
-    """The part of Student's distribution above z > 0, by Wallace's transformation to the normal one."""
-    if z <= 0:
-        return 1.0
-    normal = (8 * freedom + 1) / (8 * freedom + 3) * math.sqrt(freedom * math.log1p(z * z / freedom))
-    return 0.5 * math.erfc(normal / math.sqrt(2))
+    """The part of Student's distribution above z > 0."""
+    return chance(z, freedom) / 2 if z > 0 else 1.0
 
 
 def badness(metric: Metric) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,11 @@ from hipscope.results import door
 from hipscope.results.door import BadInput
 
 from . import cohorts, layout, nodes, store, verdicts
-from .metrics import Gpu
+from .metrics import Gpu, Metric
 from .nodes import Node
 from .verdicts import FAIL, PASS, SUSPECT, Verdict
+
+WORDS = {FAIL: "Failed", SUSPECT: "Suspect"}
 
 
 @dataclass
@@ -52,6 +54,23 @@ class Fleet:
     def nodes_that(self, state: str) -> list[str]:
         """The names of the nodes with this state."""
         return [name for name, node in self.nodes.items() if node.state == state]
+
+    def column(self, name: str) -> tuple[list[Metric | None], Metric]:
+        """A metric of all GPUs, in their order, and one that is there."""
+        found = [card.gpu.metrics.get(name) if card.gpu else None for card in self.cards]
+        return found, next(metric for metric in found if metric)
+
+    def bad(self) -> Iterator[tuple[str, list[Node], list[Card]]]:
+        """What is to be told of first: the nodes and GPUs that fail, then those that are suspect."""
+        for state in (FAIL, SUSPECT):
+            of_state = [node for node in self.nodes.values() if node.state == state]
+            yield state, of_state, [card for card in self.cards if card.state == state]
+
+    def drifting(self) -> Iterator[tuple[Card, str]]:
+        """The GPUs with settings of a minority, and which."""
+        for card in self.cards:
+            if card.verdict and card.verdict.drift:
+                yield card, "; ".join(card.verdict.drift)
 
     @property
     def metric_names(self) -> list[str]:

@@ -20,7 +20,7 @@ from hipscope.html.html_text import table, text
 
 from . import layout
 from .curves import Axis
-from .gather import Card, Fleet
+from .gather import WORDS, Card, Fleet
 from .nodes import STATES
 from .verdicts import FAIL, PASS, SUSPECT
 
@@ -45,8 +45,7 @@ def _packed(kind: str, values: Iterable[float]) -> str:
 def _metrics(fleet: Fleet) -> list[dict[str, Any]]:
     columns = []
     for name in fleet.metric_names:
-        found = [card.gpu.metrics.get(name) if card.gpu else None for card in fleet.cards]
-        first = next(metric for metric in found if metric)
+        found, first = fleet.column(name)
         columns.append(
             {
                 "name": name,
@@ -145,10 +144,8 @@ def _list(rows: list[list[str]], header: list[str]) -> str:
 
 def _bad(fleet: Fleet) -> str:
     parts = []
-    for state, title in ((FAIL, "Failed"), (SUSPECT, "Suspect")):
-        rows = [
-            [text(node.name), text("; ".join(node.reasons[:8]))] for node in fleet.nodes.values() if node.state == state
-        ]
+    for state, nodes, cards in fleet.bad():
+        rows = [[text(node.name), text("; ".join(node.reasons[:8]))] for node in nodes]
         gpus = [
             [
                 text(card.node),
@@ -157,18 +154,13 @@ def _bad(fleet: Fleet) -> str:
                 text(card.cause),
                 text("; ".join(card.sentences[:6])),
             ]
-            for card in fleet.cards
-            if card.state == state
+            for card in cards
         ]
         if rows:
-            parts.append(f"<h2>{title}</h2>{_list(rows, ['node', 'why'])}")
+            parts.append(f"<h2>{WORDS[state]}</h2>{_list(rows, ['node', 'why'])}")
         if gpus:
             parts.append(_list(gpus, ["node", "GPU", "UUID", "cause", "what is seen"]))
-    drifting = [
-        [text(card.node), str(card.slot), text("; ".join(card.verdict.drift))]
-        for card in fleet.cards
-        if card.verdict and card.verdict.drift
-    ]
+    drifting = [[text(card.node), str(card.slot), text(settings)] for card, settings in fleet.drifting()]
     if drifting:
         parts.append(f"<h2>Settings of a minority</h2>{_list(drifting, ['node', 'GPU', 'setting'])}")
     if fleet.notes:

@@ -31,11 +31,9 @@ class Request:
     jobs: int
 
 
-def rounded(value: float | None) -> float | None:
+def rounded(value: float) -> float | None:
     """A number with six significant digits."""
-    if value is None or not math.isfinite(value):
-        return None
-    return float(f"{value:.{DIGITS}g}")
+    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
 
 
 def as_json(fleet: Fleet) -> dict[str, Any]:
@@ -56,15 +54,9 @@ def as_json(fleet: Fleet) -> dict[str, Any]:
             entry["drift"] = card.verdict.drift
             entry["findings"] = [
                 {
-                    "metric": one.metric,
-                    "deficit": rounded(one.deficit),
-                    "z": rounded(one.z),
-                    "p": rounded(one.p),
-                    "value": rounded(one.value),
-                    "median": rounded(one.median),
-                    "unit": one.unit,
-                    "again": rounded(one.again),
-                    "confirmed": one.confirmed,
+                    name: rounded(value) if isinstance(value, float) else value
+                    for name, value in asdict(one).items()
+                    if name not in ("kind", "group")
                 }
                 for one in card.verdict.findings
             ]
@@ -97,8 +89,7 @@ def as_json(fleet: Fleet) -> dict[str, Any]:
 
 def _column(fleet: Fleet, name: str) -> dict[str, Any]:
     """A metric of all GPUs, in their order."""
-    found = [card.gpu.metrics.get(name) if card.gpu else None for card in fleet.cards]
-    first = next(metric for metric in found if metric)
+    found, first = fleet.column(name)
     return {
         "name": name,
         "unit": first.unit,

@@ -7,17 +7,15 @@ from collections.abc import Sequence
 
 from hipscope.results import formats
 
-from .gather import Card, Fleet
+from .gather import WORDS, Card, Fleet
 from .nodes import STATES
-from .verdicts import FAIL, SUSPECT
 
 # Of more, fleet.json and the page tell; a text of thousands of lines is read by nobody.
 MOST_ROWS = 200
-WORDS = {FAIL: "Failed", SUSPECT: "Suspect"}
 
 
 def _cell(text: str) -> str:
-    return formats.plain(text).replace("|", "\\|").replace("<", "&lt;") or "-"
+    return text.replace("|", "\\|").replace("<", "&lt;") or "-"
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
@@ -69,21 +67,16 @@ def make(fleet: Fleet) -> str:
             ["Nodes", *(str(len(fleet.nodes_that(state))) for state in STATES)],
         ],
     )
-    for state, word in WORDS.items():
-        cards = [card for card in fleet.cards if card.state == state]
-        of_nodes = [node for node in fleet.nodes.values() if node.state == state]
+    for state, of_nodes, cards in fleet.bad():
         if of_nodes:
-            lines += [f"## {word}", ""]
+            lines += [f"## {WORDS[state]}", ""]
             lines += _table(["Node", "Why"], [[node.name, "; ".join(node.reasons[:8])] for node in of_nodes])
         if cards:
             lines += _of_gpus(cards)
-    drifting = [card for card in fleet.cards if card.verdict and card.verdict.drift]
+    drifting = [[card.node, str(card.slot), settings] for card, settings in fleet.drifting()]
     if drifting:
         lines += ["## Settings of a minority", ""]
-        lines += _table(
-            ["Node", "GPU", "Setting"],
-            [[card.node, str(card.slot), "; ".join(card.verdict.drift)] for card in drifting if card.verdict],
-        )
+        lines += _table(["Node", "GPU", "Setting"], drifting)
     if fleet.notes:
         lines += ["## Notes", "", *(f"- {_cell(note)}" for note in fleet.notes[:MOST_ROWS]), ""]
     lines += ["## Cohorts", ""]

@@ -17,6 +17,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from hipscope.compare import many
+
 from . import cohorts
 from .cohorts import Cohort
 from .metrics import BYTES, CLOCK, COOLING, COPY, CYCLES, LINK, LOWER, MEMORY, SOAK, Gpu, Metric
@@ -116,20 +118,11 @@ def _tests(cohort: Cohort) -> int:
     return sum(name in cohort.normal for gpu in cohort.members for name in gpu.metrics)
 
 
-def _threshold(chances: Sequence[float], tests: int) -> float:
-    """The largest p that is a discovery, by Benjamini and Hochberg; 0 when none is."""
-    found = 0.0
-    for rank, chance in enumerate(sorted(chances), start=1):
-        if chance <= DISCOVERY_RATE * rank / tests:
-            found = chance
-    return found
-
-
 def _discoveries(found: Sequence[Cohort]) -> dict[str, list[Finding]]:
     """By GPU: what is over its limit and not by chance."""
     candidates = [pair for cohort in found for pair in _candidates(cohort)]
     tests = sum(map(_tests, found))
-    threshold = _threshold([finding.p for _, finding in candidates], tests)
+    threshold = many.threshold([finding.p for _, finding in candidates], DISCOVERY_RATE, tests)
     discovered: dict[str, list[Finding]] = {}
     for gpu, finding in candidates:
         if finding.p <= min(threshold, CHANCE_PER_GPU / len(gpu.metrics)):

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from hipscope.report.series import BYTE_UNITS, joined, wants_decades
-from hipscope.results import formats
 
 from . import html_text
 from .lines import Line, Plot
@@ -60,7 +59,7 @@ def figure(plot: Plot, drawn: Sequence[tuple[str, str, Line]]) -> Json:
         values: list[float | None] = [None] * len(rows)
         for point in line.points:
             values[rows[(point.label, point.row, point.x)]] = _rounded(point.y)
-        lines.append([mark, kind, formats.plain(line.companion if alone and line.companion else line.name), values])
+        lines.append([mark, kind, line.companion if alone and line.companion else line.name, values])
     xs = [x for _, _, x in rows]
     by_x = {x: row for row, x in reversed(list(enumerate(xs)))}
     octaves = axis["scale"] == "logarithmic" and 0 < min(xs) < max(xs)
@@ -75,9 +74,7 @@ def figure(plot: Plot, drawn: Sequence[tuple[str, str, Line]]) -> Json:
         "across": {"log": 2 if octaves else 0, "unit": "B" if axis["unit"] in BYTE_UNITS else ""},
         "up": {"log": 10 if wants_decades(plot.sweep, plot.values) else 0},
         "lines": lines,
-        "marks": [
-            [source.mark, formats.plain(mark.name), mark.x] for source, mark in marks if min(xs) <= mark.x <= max(xs)
-        ],
+        "marks": [[source.mark, mark.name, mark.x] for source, mark in marks if min(xs) <= mark.x <= max(xs)],
     }
 
 

@@ -74,10 +74,7 @@ def _points(sweep: Json, values: dict[int, float]) -> list[Point]:
     for row in rows:
         numbers.append(seen.get(row["label"], 0))
         seen[row["label"]] = numbers[-1] + 1
-    return [
-        Point(float(rows[index]["x"]), y, formats.plain(rows[index]["label"]), numbers[index])
-        for index, y in values.items()
-    ]
+    return [Point(float(rows[index]["x"]), y, rows[index]["label"], numbers[index]) for index, y in values.items()]
 
 
 def _add_published(plot: Plot, sweep: Json, curves: Curves, published: dict[str, Source]) -> None:

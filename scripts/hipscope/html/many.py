@@ -62,7 +62,7 @@ def groups_of(devices: Sequence[Source]) -> list[Group]:
     """The devices by model, the models by name."""
     found: dict[tuple[str, bool], list[Source]] = {}
     for device in devices:
-        name = formats.plain(device.results[0].data["device"]["name"]) or device.name
+        name = device.results[0].data["device"]["name"] or device.name
         found.setdefault((name, device.is_cpu), []).append(device)
     ordered = sorted(found.items(), key=lambda one: (one[0][1], _counted(one[0][0])))
     return [

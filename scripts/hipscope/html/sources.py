@@ -122,11 +122,11 @@ def make_sources(folders: Sequence[tuple[Path, Sequence[Result]]], figures: Sequ
 
     Devices of one name are told apart by their folders, or where these are alike by a number.
     """
-    names = [formats.plain(results[0].data["device"]["name"]) or folder.name for folder, results in folders]
+    names = [results[0].data["device"]["name"] or formats.plain(folder.name) for folder, results in folders]
     often = Counter(names)
     unique: list[str] = []
     for name, (folder, _) in zip(names, folders):
-        wanted = f"{name}, {folder.resolve().name}" if often[name] > 1 else name
+        wanted = f"{name}, {formats.plain(folder.resolve().name)}" if often[name] > 1 else name
         count = sum(one == wanted or one.startswith(f"{wanted} #") for one in unique)
         unique.append(f"{wanted} #{count + 1}" if count else wanted)
     devices = [Source(number, name, tuple(results)) for number, (name, (_, results)) in enumerate(zip(unique, folders))]

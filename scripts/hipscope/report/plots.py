@@ -50,7 +50,7 @@ STYLE = {
 
 def _scale_x(axes: Any, axis: dict[str, Any], positions: list[float]) -> None:
     in_bytes = axis["unit"] in BYTE_UNITS
-    axes.set_xlabel(formats.heading(axis["name"], "" if in_bytes else axis["unit"], formats.plain))
+    axes.set_xlabel(formats.heading(axis["name"], "" if in_bytes else axis["unit"], str))
     if axis["scale"] == "logarithmic" and min(positions) > 0 and max(positions) > min(positions):
         axes.set_xscale("log", base=2)
         octaves = math.log2(max(positions) / min(positions))
@@ -197,7 +197,7 @@ def _plot_matrix(sweep: dict[str, Any], matrix: Matrix) -> bytes:
     with matplotlib.rc_context(STYLE):
         figure, axes = pyplot.subplots(figsize=(max(side, FIGURE_INCHES[0] / 2), side), layout="constrained")
         _draw_matrix(axes, matrix)
-        heading = formats.heading(sweep["headline"], matrix.unit, formats.plain)
+        heading = formats.heading(sweep["headline"], matrix.unit, str)
         axes.set_title(formats.short(heading, LONGEST_TITLE), fontsize=12, loc="left")
         return to_svg(figure)
 
@@ -227,7 +227,7 @@ def plot_sweep(sweep: dict[str, Any], device: str, marks: list[Mark]) -> bytes |
     if unit == "s":
         scale, unit = formats.time_unit([y for one in series for y in one.points.values()])
         series = [Series(one.name, {i: y / scale for i, y in one.points.items()}) for one in series]
-    label = formats.heading(sweep["headline"], unit, formats.plain)
+    label = formats.heading(sweep["headline"], unit, str)
     size = FIGURE_INCHES
     if bars:
         size = (FIGURE_INCHES[0], 1.4 + 0.36 * len(_rows_with_bars(series)) * max(1, 0.7 * len(series)))

@@ -59,7 +59,8 @@ def _unless(good: Callable[[Any], bool], reason: str) -> Check:
     return check
 
 
-def _follows(check: Check, value: Any) -> bool:
+def follows(check: Check, value: Any) -> bool:
+    """Whether a check raises nothing."""
     try:
         check(value)
     except Wrong:
@@ -151,15 +152,15 @@ class _Compiler:
             return [((list,), self._first(said))]
         if keyword == "contains":
             one = self.check_of(said)
-            return [((list,), _unless(lambda value: any(_follows(one, item) for item in value), "lacks an item"))]
+            return [((list,), _unless(lambda value: any(follows(one, item) for item in value), "lacks an item"))]
         if keyword == "anyOf":
             any_of = [self.check_of(one) for one in said]
-            return [(ANY, _unless(lambda value: any(_follows(one, value) for one in any_of), "is of no kind known"))]
+            return [(ANY, _unless(lambda value: any(follows(one, value) for one in any_of), "is of no kind known"))]
         if keyword == "allOf":
             return [(ANY, self.check_of(one)) for one in said]
         if keyword == "if":
             condition, then = self.check_of(said), self.check_of(schema["then"])
-            return [(ANY, lambda value: then(value) if _follows(condition, value) else None)]
+            return [(ANY, lambda value: then(value) if follows(condition, value) else None)]
         raise ValueError(f"the schema has the keyword {keyword}, which is not known here")
 
     def _first(self, said: list[Any]) -> Check:
