@@ -136,7 +136,7 @@ def test_devices_share_a_plot(tmp_path: Path) -> None:
     assert [line[:3] for line in first_figure["lines"]] == [
         ["d0", "", "A"],
         ["d1", "", "B"],
-        ["d8", "published", "MI25 (published)"],
+        ["d9", "published", "MI25 (published)"],
     ]
     assert list(said(second_figure)) == ["B", "MI25 (published)"]
     curves = said(first_figure)
