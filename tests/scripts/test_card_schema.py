@@ -12,7 +12,6 @@ from made_card import Json, add_full, make, report
 
 from hipscope.results import door, load, shapes
 
-
 MISSING = [{"experiment": "memory_latency", "reason": "no result"}]
 # What is done to a card, of whose first memory parameter and reading.
 SPOILED: dict[str, Callable[[Json, Json, Json], object]] = {

@@ -6,6 +6,7 @@ import copy
 import json
 import os
 import random
+import re
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -275,8 +276,8 @@ def test_fuzzed_json_is_refused_in_a_sentence_or_used(tmp_path: Path, kind: str)
             use(path)
         except door.BadInput as refused:
             assert str(refused).isprintable() and str(refused).endswith("."), refused
-        # Its own check of types says what the known one does.
-        if case % 8 == 0:
+        # Its own check of types says what the known one does, of what is JSON.
+        if case % 8 == 0 and not re.search("NaN|Infinity", path.read_text()):
             followed = shapes.follows(shapes.named(schema), data)
             assert followed == validator.is_valid(data), data
             seen[followed] += 1
