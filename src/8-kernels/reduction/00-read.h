@@ -19,7 +19,7 @@ __device__ inline void read_tile_of(uint4& sum, const uint4* vectors) {
   for (unsigned i = 0; i < read_loads; ++i) {
     loaded[i] = vectors[i * read_threads];
   }
-  end_of_loads();
+  scheduling_barrier();
   add_halves<read_loads / 2>(loaded);
   add(sum, loaded[0]);
 }

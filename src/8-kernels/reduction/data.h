@@ -142,26 +142,25 @@ class Array {
   // the last of both.
   void verify_reference(Point& point) const {
     const auto part = std::min<std::uint64_t>(count(), 1U << 15);
-    std::uint64_t wrong = 0;
+    Comparison comparison;
     for (const std::uint64_t begin : {std::uint64_t{0}, count() - part}) {
       std::vector<Value> copy(part);
       check(hipMemcpy(copy.data(), values() + begin, part * sizeof(Value), hipMemcpyDeviceToHost));
       Reference expected;
       for (std::uint64_t i = 0; i < part; ++i) {
         const Value exact = value(begin + i);
-        wrong += copy[i] == exact ? 0 : 1;
+        comparison.compare(begin + i, exact, copy[i]);
         expected.sum += static_cast<double>(exact);
         expected.magnitude += std::abs(static_cast<double>(exact));
         expected.words += std::bit_cast<unsigned>(exact);
       }
       const Reference device = reference(begin, begin + part);
-      wrong += device.sum == expected.sum && device.magnitude == expected.magnitude &&
-                       device.words == expected.words
-                   ? 0
-                   : 1;
+      comparison.compare(begin, expected.sum, device.sum);
+      comparison.compare(begin, expected.magnitude, device.magnitude);
+      comparison.compare(begin, expected.words, device.words);
     }
-    point.verify(std::string("reference of values ") + name_of(data_) + ", by the host", wrong,
-                 2 * part + 2);
+    point.verify(std::string("reference of values ") + name_of(data_) + ", by the host",
+                 comparison);
   }
 
  private:
@@ -181,12 +180,14 @@ inline double error_bound(double depth, double magnitude) {
 }
 
 template <typename Value>
-bool is_right(Data data, const Reference& reference, Value total, double depth) {
+void compare(Comparison& comparison, Data data, const Reference& reference, Value total,
+             double depth) {
+  const std::uint64_t index = comparison.checked();
   if constexpr (std::is_same_v<Value, float>) {
-    const double error = std::abs(static_cast<double>(total) - reference.sum);
-    return error <= (data == Data::small_integers ? 0 : error_bound(depth, reference.magnitude));
+    comparison.compare(index, reference.sum, double{total},
+                       data == Data::small_integers ? 0 : error_bound(depth, reference.magnitude));
   } else {
-    return total == reference.words;
+    comparison.compare(index, reference.words, total);
   }
 }
 

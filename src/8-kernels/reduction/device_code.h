@@ -1,9 +1,10 @@
 // What the stages of reduction.hip share and none of them is about: the sum of a wave and of a
-// block, loads that stay together, and an array as vectors of 16 bytes. `Value` is float or
+// block, loads in batches, and an array as vectors of 16 bytes. `Value` is float or
 // unsigned, whose sums wrap.
 #pragma once
 
 #include <hip/hip_runtime.h>
+#include <hipscope/scheduling_barrier.h>
 
 #include <cstdint>
 #include <type_traits>
@@ -91,13 +92,8 @@ __device__ Value block_sum(Value sum) {
 
 // --- Loads ------------------------------------------------------------------------------------
 
-// All loads before this are in flight before anything after it waits for the first. Left to itself,
-// clang loads a few at a time where that saves registers.
-__device__ inline void end_of_loads() {
-#if defined(__HIP_DEVICE_COMPILE__)
-  __builtin_amdgcn_sched_barrier(0);
-#endif
-}
+// All loads come before scheduling_barrier(). Left to itself, clang loads a few at a time where
+// that saves registers.
 
 // The sum of a thread's values: `Loads` of its block's tile, of which those from `count` on do not
 // count; the last one is loaded in their place, so that no load depends on a branch.
@@ -110,7 +106,7 @@ __device__ Value sum_of_loads(const Value* values, std::uint64_t count) {
     const std::uint64_t at = first + i * Threads;
     loaded[i] = values[at < count ? at : count - 1];
   }
-  end_of_loads();
+  scheduling_barrier();
   Value sum{};
 #pragma unroll
   for (unsigned i = 0; i < Loads; ++i) {
@@ -195,7 +191,7 @@ __device__ void add_tile(Access& sum, const Access* vectors, std::uint64_t at,
     const std::uint64_t place = at + i * Threads;
     loaded[i] = vectors[Whole || place < end ? place : at];
   }
-  end_of_loads();
+  scheduling_barrier();
 #pragma unroll
   for (unsigned i = 0; i < Loads; ++i) {
     if (!Whole && at + i * Threads >= end) {

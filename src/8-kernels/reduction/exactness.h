@@ -92,7 +92,7 @@ void verify_stages(const Sweep& sweep, Point& point, Data data, std::uint64_t co
   }
 }
 
-// `skipped` values before the first one: it lies on no boundary of a vector.
+// `skipped` values before the first one: it is on no boundary of a vector.
 inline void measure_awkward_size(Sweep& sweep, std::uint64_t count, unsigned skipped) {
   auto point = sweep.point(
       std::to_string(count) + (skipped > 0 ? " from value " + std::to_string(skipped) + " on" : ""),

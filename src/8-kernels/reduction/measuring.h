@@ -40,19 +40,20 @@ void verify(const Sweep& sweep, Point& point, const Stage<Value>& stage,
             const Checked<Value>& checked, const std::string& prefix = "") {
   const Job<Value> job = stage.prepare(sweep, checked.array);
   DeviceBuffer<Value> total(1);
-  const auto total_is = [&](const Reference& expected) {
+  Comparison comparison;
+  const auto run = [&](const Reference& expected) {
     total.poison();
     job.enqueue(total.data());
-    return is_right(checked.array.data(), expected, total.to_host()[0], job.depth);
+    compare(comparison, checked.array.data(), expected, total.to_host()[0], job.depth);
   };
   // Again with zeros: what is left of the first run must not matter. A third time, since tickets
   // and marks begin anew after two.
-  std::uint64_t wrong = total_is(checked.reference) ? 0 : 1;
+  run(checked.reference);
   checked.array.zero();
-  wrong += total_is({}) ? 0 : 1;
+  run({});
   checked.array.fill();
-  wrong += total_is(checked.reference) ? 0 : 1;
-  point.verify(prefix + "total of values " + name_of(checked.array.data()), wrong, 3);
+  run(checked.reference);
+  point.verify(prefix + "total of values " + name_of(checked.array.data()), comparison);
 }
 
 // Measures the read kernel on the whole tiles of the values; returns GB/s.
@@ -69,8 +70,8 @@ double measure_read(Point& point, const Array<Value>& array, const std::string& 
   for (const unsigned sum : sums.to_host()) {
     words += sum;
   }
-  point.verify("checksum of what was read",
-               words == array.reference(0, blocks * read_tile).words ? 0 : 1, 1);
+  point.check_value("checksum of what was read", words,
+                    array.reference(0, blocks * read_tile).words);
   return bandwidth(static_cast<double>(blocks * read_tile) * sizeof(Value),
                    point.measure(run, {.name = name}).seconds().median);
 }

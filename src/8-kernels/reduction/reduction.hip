@@ -6,7 +6,6 @@
 //   01          the source's kernel, 12a: one value per thread; a block's tree in LDS adds up 2 or
 //               4 per step, and ends with the block's sum
 //   03          2, 4, 8 values per step: ours, which like all that follow leave the one total
-//   03.1, 03.2  4 values per step with the barriers of 2, or the round trips
 //   04          two values per thread: the first addition before the tree
 //   05          the tree goes through registers, LDS only joins the waves
 //   06          16 bytes per thread in one load; eight of them in flight at once; no more blocks
@@ -208,8 +207,10 @@ void measure_barriers(Sweep& sweep, std::uint64_t count) {
     point.value("round trips", round_trips, "per block");
   };
   row("2 values: 8 barriers, 8 round trips", 1, 8, values_per_step_stage<float, 2>());
-  row("4 values: 8 barriers, 4 round trips", 2, 4, four_values_eight_barriers_stage<float>());
-  row("4 values: 4 barriers, 8 round trips", 3, 8, four_values_eight_round_trips_stage<float>());
+  row("4 values: 8 barriers, 4 round trips", 2, 4,
+      values_per_step_stage<float, 4, 256, Tree::two_barriers>());
+  row("4 values: 4 barriers, 8 round trips", 3, 8,
+      values_per_step_stage<float, 4, 256, Tree::two_round_trips>());
   row("4 values: 4 barriers, 4 round trips", 4, 4, values_per_step_stage<float, 4>());
 }
 

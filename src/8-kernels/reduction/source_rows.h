@@ -111,7 +111,7 @@ inline std::vector<int> SourceValues::expected() const {
 inline void SourceValues::verify(Point& point, const SourceRow& row) {
   const std::vector<int> expected = this->expected();
   // By the host as well: the device's reference might be as wrong as its results.
-  std::uint64_t wrong = 0;
+  Comparison comparison;
   const unsigned checked = std::min(blocks_, 128U);
   for (unsigned i = 0; i < checked * source_threads; i += source_threads) {
     const unsigned block = blocks_ - checked + i / source_threads;
@@ -119,7 +119,7 @@ inline void SourceValues::verify(Point& point, const SourceRow& row) {
     for (unsigned at = 0; at < source_threads; ++at) {
       sum += source_value(block * source_threads + at, most_, key_);
     }
-    wrong += sum == expected[block] ? 0 : 1;
+    comparison.compare(block, sum, expected[block]);
   }
   constexpr int untouched = -1;  // all bits of the poison
   sums_.poison();
@@ -127,10 +127,10 @@ inline void SourceValues::verify(Point& point, const SourceRow& row) {
   const std::vector<int> made = sums_.to_host();
   for (unsigned block = 0; block < blocks_; ++block) {
     const int right = expected[block] > least_stored ? expected[block] : untouched;
-    wrong += made[block] == right ? 0 : 1;
+    comparison.compare(block, right, made[block]);
   }
-  point.verify("sums of values up to " + std::to_string(most_) + ", stored if over 9999", wrong,
-               blocks_ + checked);
+  point.verify("sums of values up to " + std::to_string(most_) + ", stored if over 9999",
+               comparison);
 }
 
 }  // namespace hipscope::reduction

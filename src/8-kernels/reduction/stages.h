@@ -5,8 +5,6 @@
 
 #include "00-read.h"
 #include "03-values-per-step.h"
-#include "03.1-four-values-eight-barriers.h"
-#include "03.2-four-values-eight-round-trips.h"
 #include "04-first-add-on-load.h"
 #include "05-wave-shuffle.h"
 #include "06-vector-loads.h"
