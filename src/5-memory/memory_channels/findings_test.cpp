@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <vector>
 
 #include "made_curve.h"
@@ -70,14 +72,56 @@ TEST(MemoryChannelsTest, HashedChannelsShowNone) {
             std::string::npos);
 }
 
-TEST(MemoryChannelsTest, OneSlowStrideIsNoInterleave) {
-  MadeResults made("memory_channels");
-  const auto rate = [](double stride) { return stride == 4096 ? 4 : 16; };
-  made.curve("stride", "power-of-two rate", made_curve(strides, rate));
-  made.curve("stride", "neighbour rate", made_curve(strides, [](double) { return 16; }));
-  made.curve("stride", "of neighbour",
-             made_curve(strides, [&](double x) { return rate(x) / 16.0; }));
+// `change` is what a stride's rate is multiplied with, of 16 channels with an interleave of 256.
+MadeResults changed(const std::function<double(double)>& change,
+                    const std::vector<double>& powers = strides,
+                    const std::vector<double>& neighbours = strides) {
+  MadeResults made("memory_channels", busy_memory());
+  const auto rate = [&](double stride) { return change(stride) * channels_met(256, stride); };
+  made.curve("stride", "power-of-two rate", made_curve(powers, rate));
+  made.curve("stride", "neighbour rate", made_curve(neighbours, [](double) { return 16; }));
+  made.curve("stride", "of neighbour", made_curve(powers, [&](double x) { return rate(x) / 16; }));
   memory_channels::conclude(made.results());
+  return made;
+}
+
+bool has_interleave(const MadeResults& made) {
+  return made.inference("channel interleave").value.has_value();
+}
+
+TEST(MemoryChannelsTest, WhatDoesNotHalveFromTheInterleaveOnShowsNone) {
+  const auto nothing = [](double) { return 1.0; };
+  EXPECT_TRUE(has_interleave(changed(nothing)));
+  EXPECT_FALSE(has_interleave(changed([](double x) { return x == 128 ? 0.85 : 1; })));
+  EXPECT_FALSE(has_interleave(changed([](double x) { return x == 1 << 20 ? 16 : 1; })));
+  EXPECT_FALSE(has_interleave(memory(128)));
+  // It halves, but strides grow fourfold.
+  const std::vector<double> sparse = {128, 256, 1024, 4096};
+  const auto halves = [](double x) { return x > 256 ? std::sqrt(x / 256) : 1; };
+  EXPECT_FALSE(has_interleave(changed(halves, sparse, sparse)));
+  EXPECT_FALSE(has_interleave(changed(nothing, strides, doubling(256, 1 << 21))));
+}
+
+TEST(MemoryChannelsTest, RatesThatDoNotQuiteHalveAreLessSure) {
+  const MadeResults made = changed([](double x) { return x > 256 ? 1.1 : 1; });
+  EXPECT_EQ(made.inference("channel interleave").value, 256);
+  EXPECT_NEAR(made.inference("channel interleave").confidence, 0.8, 1e-9);
+}
+
+TEST(MemoryChannelsTest, EachWorstStrideIsOfItsOwnSweep) {
+  MadeResults made("memory_channels");
+  made.curve("stride", "of neighbour",
+             std::vector<CurvePoint>{{.x = 1, .y = 1}, {.x = 2, .y = 0.5, .relative_spread = 0.1}});
+  made.curve("stride-l2", "of neighbour", std::vector<CurvePoint>{{.x = 1, .y = 0.9}});
+  memory_channels::conclude(made.results());
+  EXPECT_EQ(made.inference("worst stride factor").value, 0.5);
+  EXPECT_NEAR(made.inference("worst stride factor").confidence, 0.8, 1e-9);
+  EXPECT_EQ(made.inference("worst stride factor within L2").value, 0.9);
+}
+
+TEST(MemoryChannelsTest, OneSlowStrideIsNoInterleave) {
+  const MadeResults made =
+      changed([](double stride) { return (stride == 4096 ? 4 : 16) / channels_met(256, stride); });
   EXPECT_FALSE(made.inference("channel interleave").value.has_value());
   EXPECT_NE(made.inference("channel interleave").statement.find("plain order"), std::string::npos);
   EXPECT_EQ(made.inference("worst stride factor").value, 0.25);

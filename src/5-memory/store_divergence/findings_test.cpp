@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "made_results.h"
@@ -123,6 +124,31 @@ TEST(StoreDivergenceTest, TheSegmentThatCostsFollowIsTold) {
   EXPECT_EQ(made.inferences().size(), 3U);
 }
 
+// Of a cost that follows the segments of 32 bytes, times `factor` of the stride in dwords.
+Inference granularity(const std::string& sweep, const std::string& what,
+                      const std::function<double(double)>& factor) {
+  MadeResults made("store_divergence");
+  made.curve(sweep, "cycles per access",
+             costs_of(store_divergence::stride_patterns(32, 1U << 20),
+                      [&](const Pattern& one) { return factor(one.x) * segments(one, 32); }));
+  store_divergence::conclude(made.results());
+  return made.inference("access granularity of " + what);
+}
+
+TEST(StoreDivergenceTest, ASegmentIsLessSureInNoiseAndNoneWhereTheCostRisesOn) {
+  const auto constant = [](double) { return 2; };
+  const auto noisy = [](double x) { return 2 + 0.1 * std::sin(5 * x); };
+  const auto rising = [](double x) { return x > 8 ? 3 : 2; };
+  for (const auto& [sweep, what] :
+       {std::pair{"stride-stores-l2", "stores within L2"}, {"stride-loads", "loads from memory"}}) {
+    EXPECT_EQ(granularity(sweep, what, constant).value, 32);
+    EXPECT_GT(granularity(sweep, what, constant).confidence, 0.99);
+    EXPECT_EQ(granularity(sweep, what, noisy).value, 32);
+    EXPECT_LT(granularity(sweep, what, noisy).confidence, 0.98);
+    EXPECT_FALSE(granularity(sweep, what, rising).value.has_value());
+  }
+}
+
 TEST(StoreDivergenceTest, WhatAScatteredLaneAddsIsTold) {
   MadeResults made("store_divergence");
   const auto patterns = store_divergence::stray_patterns(32, 1U << 20, true);
@@ -132,7 +158,17 @@ TEST(StoreDivergenceTest, WhatAScatteredLaneAddsIsTold) {
              costs_of(patterns, [](const Pattern& one) { return one.x < 4 ? 1 : 100; }));
   store_divergence::conclude(made.results());
   EXPECT_NEAR(*made.inference("cost of a scattered lane, memory").value, 3, 1e-6);
+  EXPECT_GT(made.inference("cost of a scattered lane, memory").confidence, 0.99);
   EXPECT_FALSE(made.inference("cost of a scattered lane, within L2").value.has_value());
+  MadeResults other("store_divergence");
+  other.curve("scattered-stores", "cycles per access",
+              costs_of(patterns, [](const Pattern& one) { return 200 - one.x; }));
+  other.curve(
+      "scattered-stores-l2", "cycles per access",
+      costs_of(patterns, [](const Pattern& one) { return one.x < 4 ? 20 : 20 + 2 * one.x; }));
+  store_divergence::conclude(other.results());
+  EXPECT_FALSE(other.inference("cost of a scattered lane, memory").value.has_value());
+  EXPECT_LT(other.inference("cost of a scattered lane, within L2").confidence, 0.95);
 }
 
 TEST(StoreDivergenceTest, NothingIsConcludedFromNothing) {

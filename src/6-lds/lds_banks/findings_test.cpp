@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <numeric>
 #include <set>
 #include <string>
@@ -135,6 +137,7 @@ TEST(LdsBanksTest, LatencyAndThroughputThatAgreeTellTheBanks) {
   EXPECT_EQ(made.inference("LDS banks").value, 32);
   EXPECT_GT(made.inference("LDS banks").confidence, 0.8);
   EXPECT_NEAR(*made.inference("cycles per extra conflict way").value, 2, 1e-6);
+  EXPECT_GT(made.inference("cycles per extra conflict way").confidence, 0.8);
 }
 
 TEST(LdsBanksTest, LatencyAndThroughputThatDisagreeTellNothing) {
@@ -165,25 +168,92 @@ TEST(LdsBanksTest, ASlopeAndTooFewStridesTellNoBanks) {
   EXPECT_FALSE(slope.inference("LDS banks").value.has_value());
 }
 
-TEST(LdsBanksTest, TheWidthIsWhereLanesConflictLeast) {
-  MadeResults made("lds_banks");
-  made.curve("width", lds_banks::throughput,
-             made_curve({1, 2, 4, 8, 16, 32}, [](double x) { return x == 4 ? 2.0 : 4.0; }));
+// What 32 banks cost, with `change` made to the latency of each stride.
+Inference banks_with(const std::vector<double>& all,
+                     const std::function<double(double stride, double cost)>& change) {
+  DeviceDescription wave_of_64 = fake::describe();
+  wave_of_64.wave_size = 64;
+  MadeResults made("lds_banks", wave_of_64);
+  const auto cost = [](double stride) { return 50 + 2 * (ways(stride, 32) - 1); };
+  made.curve("chase-4", "latency",
+             made_curve(all, [&](double stride) { return change(stride, cost(stride)); }));
+  made.curve("loads-4", lds_banks::throughput, made_curve(all, cost));
   lds_banks::conclude(made.results());
-  EXPECT_EQ(made.inference("LDS bank width").value, 4);
-  MadeResults flat("lds_banks");
-  flat.curve("width", lds_banks::throughput,
-             made_curve({1, 2, 4, 8, 16, 32}, [](double) { return 4.0; }));
-  lds_banks::conclude(flat.results());
-  EXPECT_FALSE(flat.inference("LDS bank width").value.has_value());
+  return made.inference("LDS banks");
+}
+
+TEST(LdsBanksTest, AFewSlowStridesAreLeftOut) {
+  const std::vector<double> all = multiples(1, 64);
+  const auto slow = [&](double most) {
+    return banks_with(all, [=](double x, double cost) {
+      return static_cast<int>(x) % 2 == 1 && x <= most ? 1.5 * cost : cost;
+    });
+  };
+  EXPECT_EQ(slow(3).value, 32);
+  EXPECT_NE(slow(3).evidence.at(0).find("2 points left out"), std::string::npos);
+  EXPECT_FALSE(slow(13).value.has_value());  // 7 of 64
+  const Inference fast =
+      banks_with(all, [](double x, double cost) { return x == 5 ? cost / 1.5 : cost; });
+  EXPECT_FALSE(fast.value.has_value());
+}
+
+TEST(LdsBanksTest, NoBanksAreToldByAFlatCurveOrByFewStrides) {
+  const auto unchanged = [](double, double cost) { return cost; };
+  EXPECT_EQ(banks_with(doubling(1, 128), unchanged).value, 32);
+  EXPECT_FALSE(banks_with(doubling(1, 64), unchanged).value.has_value());
+  EXPECT_FALSE(banks_with(multiples(0.5, 64), unchanged).value.has_value());
+  const Inference flat =
+      banks_with(multiples(1, 64), [](double, double cost) { return 100 + cost / 50; });
+  EXPECT_FALSE(flat.value.has_value());
+}
+
+TEST(LdsBanksTest, TheNoisierCurveDecidesHowSureTheBanksAre) {
+  DeviceDescription wave_of_64 = fake::describe();
+  wave_of_64.wave_size = 64;
+  const auto sure_with = [&](double noise_of_latency, double noise_of_throughput) {
+    MadeResults made("lds_banks", wave_of_64);
+    const auto curve = [](double noise) {
+      return made_curve(
+          multiples(1, 64), [](double x) { return 50 + 2 * (ways(x, 32) - 1); }, noise);
+    };
+    made.curve("chase-4", "latency", curve(noise_of_latency));
+    made.curve("loads-4", lds_banks::throughput, curve(noise_of_throughput));
+    lds_banks::conclude(made.results());
+    return made.inference("LDS banks").confidence;
+  };
+  EXPECT_LT(sure_with(0.05, 0), sure_with(0, 0) - 0.01);
+  EXPECT_LT(sure_with(0, 0.05), sure_with(0, 0) - 0.01);
+}
+
+Inference width_of(const std::vector<double>& costs) {
+  MadeResults made("lds_banks");
+  std::vector<CurvePoint> curve;
+  for (const double cost : costs) {
+    curve.push_back({.x = std::exp2(curve.size()), .y = cost});
+  }
+  made.curve("width", lds_banks::throughput, curve);
+  lds_banks::conclude(made.results());
+  return made.inference("LDS bank width");
+}
+
+TEST(LdsBanksTest, TheWidthIsWhereLanesConflictLeast) {
+  EXPECT_EQ(width_of({4, 4, 2, 4, 4, 4}).value, 4);
+  EXPECT_NEAR(width_of({4, 4, 2.5, 4, 4, 4}).confidence, 0.6, 1e-9);
+  EXPECT_FALSE(width_of({4, 4, 3.5, 4, 4, 4}).value.has_value());
+  EXPECT_FALSE(width_of({4, 5, 2, 4, 4, 4}).value.has_value());
+  EXPECT_FALSE(width_of({2, 4, 4, 4, 4, 4}).value.has_value());
+  EXPECT_FALSE(width_of({4, 4, 4, 4, 4, 2}).value.has_value());
 }
 
 TEST(LdsBanksTest, TheBandwidthIsTheBestOfAllWidths) {
   MadeResults made("lds_banks");
   made.curve("loads-4", "rate", std::vector<CurvePoint>{{.x = 1, .y = 120}, {.x = 2, .y = 60}});
-  made.curve("loads-16", "rate", std::vector<CurvePoint>{{.x = 4, .y = 127}});
+  made.curve("loads-8", "rate",
+             std::vector<CurvePoint>{{.x = 2, .y = 127, .relative_spread = 0.2}});
+  made.curve("loads-16", "rate", std::vector<CurvePoint>{{.x = 4, .y = 125}});
   lds_banks::conclude(made.results());
   EXPECT_EQ(made.inference("LDS read bandwidth").value, 127);
+  EXPECT_NEAR(made.inference("LDS read bandwidth").confidence, 0.8, 1e-9);
 }
 
 TEST(LdsBanksTest, NothingIsConcludedFromNothing) {
