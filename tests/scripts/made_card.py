@@ -96,7 +96,7 @@ def add_full(folder: Path) -> None:
         inference("TLB level 1 miss penalty", 120.0),
         inference("TLB level 1 reach", 32.0 * 2**20, "bytes"),
         inference("TLB level 2 reach", None, "bytes", confidence=0.0),
-        inference("store-to-load latency", 60.0),
+        inference("access granularity of stores to memory", 60.0),
     )
     add(
         folder,

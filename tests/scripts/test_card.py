@@ -26,7 +26,7 @@ def test_full_card(tmp_path: Path) -> None:
     assert not [one["name"] for one in all_parameters(made) if one["missing"]]
     names = [one["name"] for one in all_parameters(made)]
     assert "FP8 E4M3 matrix rate" in names
-    assert not {"FP16 sparse matrix rate", "store-to-load latency", "shuffle latency"} & set(names)
+    assert not {"FP16 sparse matrix rate", "access granularity of stores to memory", "shuffle latency"} & set(names)
     for row in (
         "| memory latency | 702 cycles (400.0 ns) | 90 % | - | [memory_latency](memory_latency.md) |",
         "| memory read bandwidth | 4.680 TB/s | 90 % | - | [memory_bandwidth](memory_bandwidth.md) |",

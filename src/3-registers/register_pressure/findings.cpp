@@ -1,7 +1,5 @@
 #include "findings.h"
 
-#include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -13,31 +11,6 @@ namespace hipscope::register_pressure {
 namespace {
 
 using Curve = std::vector<CurvePoint>;
-
-// The fastest stage beside the copy. `stages` are the names of all, in the order of the sweep.
-void infer_best(Results& results, const std::vector<std::string>& stages) {
-  const Curve rates = results.curve(stages_sweep, share_of_copy);
-  if (rates.empty()) {
-    return;
-  }
-  // The references are no stages.
-  const auto best = std::max_element(rates.begin(), rates.end(), [](auto& a, auto& b) {
-    return (a.x <= streams_x ? 0 : a.y) < (b.x <= streams_x ? 0 : b.y);
-  });
-  Inference inference{.name = "best step over copy",
-                      .value = best->y,
-                      .unit = "% of the copy's bandwidth",
-                      .confidence = std::max(0.0, 1 - best->relative_spread),
-                      .statement = "the fastest stage is " +
-                                   stages.at(static_cast<std::size_t>(std::lround(best->x)) - 1)};
-  for (const CurvePoint& point : rates) {
-    if (point.x == streams_x) {
-      inference.evidence.push_back(
-          "the same reads and writes without a model: " + number(point.y, 4) + " %");
-    }
-  }
-  results.infer(inference);
-}
 
 // How many waves a stage needs, by the sweep in which it has fewer on each CU.
 void infer_waves(Results& results, const std::string& sweep, const std::string& stage) {
@@ -65,9 +38,7 @@ void infer_waves(Results& results, const std::string& sweep, const std::string& 
 
 }  // namespace
 
-void conclude(Results& results, const std::vector<std::string>& stages,
-              const std::vector<WavesOf>& waves) {
-  infer_best(results, stages);
+void conclude(Results& results, const std::vector<WavesOf>& waves) {
   for (const WavesOf& of : waves) {
     infer_waves(results, of.sweep, of.stage);
   }

@@ -31,9 +31,7 @@ struct WavesOf {
   std::string stage;
 };
 
-/// From sweep stages (share_of_copy), whose stages are named in order: the fastest stage beside the
-/// copy. From the sweeps over waves (updates): how many waves a stage needs.
-void conclude(Results& results, const std::vector<std::string>& stages,
-              const std::vector<WavesOf>& waves);
+/// From the sweeps over waves (updates): how many waves a stage needs.
+void conclude(Results& results, const std::vector<WavesOf>& waves);
 
 }  // namespace hipscope::register_pressure

@@ -13,20 +13,6 @@
 namespace hipscope::register_pressure {
 namespace {
 
-TEST(RegisterPressureTest, TheFastestStageIsNoReference) {
-  MadeResults made("register_pressure");
-  made.curve(stages_sweep, share_of_copy,
-             std::vector<CurvePoint>{{.x = copy_x, .y = 100},
-                                     {.x = streams_x, .y = 80},
-                                     {.x = 1, .y = 50},
-                                     {.x = 2, .y = 60}});
-  conclude(made.results(), {bounded_name, moved_name}, {});
-  const Inference best = made.inference("best step over copy");
-  EXPECT_EQ(best.value, 60);
-  EXPECT_EQ(best.statement, "the fastest stage is definitions moved");
-  EXPECT_EQ(best.evidence[0], "the same reads and writes without a model: 80 %");
-}
-
 // A sweep over the waves of a stage, whose rate rises until `enough` waves.
 std::vector<CurvePoint> rising_until(double enough) {
   std::vector<CurvePoint> curve;
@@ -41,7 +27,7 @@ constexpr const char* waves_finding = "waves per CU for 95 % of the rate, loops"
 TEST(RegisterPressureWavesTest, ItSaysHowManyAreEnough) {
   MadeResults made("register_pressure");
   made.curve("waves-loops", updates, rising_until(8));
-  conclude(made.results(), {}, {{.sweep = "waves-loops", .stage = loop_name}});
+  conclude(made.results(), {{.sweep = "waves-loops", .stage = loop_name}});
   EXPECT_EQ(made.inference(waves_finding).value, 8);
   EXPECT_EQ(made.inference(waves_finding).statement, "8 waves per CU are enough, of 16 that fit");
 }
@@ -49,13 +35,13 @@ TEST(RegisterPressureWavesTest, ItSaysHowManyAreEnough) {
 TEST(RegisterPressureWavesTest, ARateThatNeverRisesSaysNone) {
   MadeResults made("register_pressure");
   made.curve("waves-loops", updates, rising_until(1));
-  conclude(made.results(), {}, {{.sweep = "waves-loops", .stage = loop_name}});
+  conclude(made.results(), {{.sweep = "waves-loops", .stage = loop_name}});
   EXPECT_FALSE(made.inference(waves_finding).value.has_value());
 }
 
 TEST(RegisterPressureWavesTest, NothingIsConcludedFromNothing) {
   MadeResults made("register_pressure");
-  conclude(made.results(), {}, {{.sweep = "waves-loops", .stage = loop_name}});
+  conclude(made.results(), {{.sweep = "waves-loops", .stage = loop_name}});
   EXPECT_TRUE(made.inferences().empty());
 }
 

@@ -315,15 +315,11 @@ int main(int argc, char** argv) {
     measure_awkward(sweep, static_cast<unsigned>(std::uint64_t{steps}), most_awkward);
   });
   experiment.conclude([](hipscope::Results& results) {
-    std::vector<std::string> stages;
-    for (const Stage& stage : ladder()) {
-      stages.push_back(stage.name);
-    }
     std::vector<WavesOf> waves;
     for (const WavesSweep& of : waves_sweeps()) {
       waves.push_back({.sweep = of.sweep, .stage = of.stage.name});
     }
-    conclude(results, stages, waves);
+    conclude(results, waves);
   });
   return experiment.run(argc, argv);
 }

@@ -80,7 +80,7 @@ inline void measure_footprint_l1(Sweep& sweep, std::uint64_t traffic) {
 inline constexpr Crew footprint_crew = {.threads = 1024};
 inline constexpr unsigned footprint_loads = 2;
 
-// Further ways to read a footprint, blocks per CU x threads x loads under way: none is the best at
+// Further ways to read a footprint, blocks per CU x threads x loads in flight: none is the best at
 // all of them. Which is depends on how their strides fall on the footprint: one that the CUs'
 // strides go through more than once at a time is read faster than L2 answers, as one answer serves
 // several.

@@ -62,7 +62,7 @@ struct Shape {
   unsigned tiles = 1;  // of a block
 };
 
-// The best on an H200: a sum wants many loads under way, and two tiles for each time that a block
+// The best on an H200: a sum wants many loads in flight, and two tiles for each time that a block
 // adds up its threads' sums; what stores wants only one value per thread.
 constexpr Shape best_shape(Function function) {
   if (!stores(function)) {

@@ -15,7 +15,7 @@
 
 namespace memory_bandwidth {
 
-inline constexpr unsigned sector_loads = 8;  // under way in each thread
+inline constexpr unsigned sector_loads = 8;  // in flight in each thread
 
 // A block takes `sector_loads` dwords per thread; what lies past the last one is the first, once
 // more, and does not count.

@@ -152,37 +152,8 @@ void infer_interleave(hipscope::Results& results) {
   results.infer(inference);
 }
 
-void infer_worst_stride(hipscope::Results& results, const std::string& sweep,
-                        const std::string& name) {
-  const auto ratios = results.curve(sweep, "of neighbour");
-  if (ratios.empty()) {
-    return;
-  }
-  const auto worst = lowest(ratios);
-  const auto best = std::max_element(ratios.begin(), ratios.end(),
-                                     [](const auto& a, const auto& b) { return a.y < b.y; });
-  const double loss = std::max(1 - worst->y, 1 - clearly_slower);
-  results.infer(
-      {.name = name,
-       .value = worst->y,
-       .unit = "of the neighbour's rate",
-       .confidence = std::clamp(1 - worst->relative_spread / loss, 0.0, 1.0),
-       .statement = worst->y < clearly_slower
-                        ? "accesses " + number(worst->x, 7) + " bytes apart collide"
-                        : "the lowest of all powers of two, at " + number(worst->x, 7) +
-                              " bytes, and no collision",
-       .evidence = {
-           number(static_cast<double>(ratios.size())) + " strides, " + number(ratios.front().x, 7) +
-               " ... " + number(ratios.back().x, 7) + " bytes, each against 32 bytes more",
-           "the highest is " + number(best->y) + ", at " + number(best->x, 7) + " bytes"}});
-}
-
 }  // namespace
 
-void conclude(hipscope::Results& results) {
-  infer_interleave(results);
-  infer_worst_stride(results, "stride", "worst stride factor");
-  infer_worst_stride(results, "stride-l2", "worst stride factor within L2");
-}
+void conclude(hipscope::Results& results) { infer_interleave(results); }
 
 }  // namespace memory_channels

@@ -5,9 +5,8 @@
 
 namespace memory_channels {
 
-/// Channel interleave and worst stride, from sweep stride (values "power-of-two rate", "neighbour
-/// rate", "of neighbour"); worst stride within L2, from stride-l2 ("of neighbour"). What a
-/// sweep that was left out would have told is left out.
+/// Channel interleave, from sweep stride (values "power-of-two rate", "neighbour rate", "of
+/// neighbour"), unless it was left out.
 void conclude(hipscope::Results& results);
 
 }  // namespace memory_channels

@@ -34,11 +34,9 @@ DeviceDescription busy_memory() {
 MadeResults memory(double interleave, const DeviceDescription& description = busy_memory()) {
   MadeResults made("memory_channels", description);
   const auto rate = [=](double stride) { return channels_met(interleave, stride); };
-  for (const char* sweep : {"stride", "stride-l2"}) {
-    made.curve(sweep, "power-of-two rate", made_curve(strides, rate));
-    made.curve(sweep, "neighbour rate", made_curve(strides, [](double) { return 16; }));
-    made.curve(sweep, "of neighbour", made_curve(strides, [=](double x) { return rate(x) / 16; }));
-  }
+  made.curve("stride", "power-of-two rate", made_curve(strides, rate));
+  made.curve("stride", "neighbour rate", made_curve(strides, [](double) { return 16; }));
+  made.curve("stride", "of neighbour", made_curve(strides, [=](double x) { return rate(x) / 16; }));
   memory_channels::conclude(made.results());
   return made;
 }
@@ -47,9 +45,6 @@ TEST(MemoryChannelsTest, ChannelsInPlainOrderShowTheirInterleave) {
   const MadeResults made = memory(256);
   EXPECT_EQ(made.inference("channel interleave").value, 256);
   EXPECT_GT(made.inference("channel interleave").confidence, 0.5);
-  EXPECT_NEAR(*made.inference("worst stride factor").value, 1.0 / 16, 1e-9);
-  EXPECT_NEAR(*made.inference("worst stride factor within L2").value, 1.0 / 16, 1e-9);
-  EXPECT_EQ(made.inference("worst stride factor").statement, "accesses 4096 bytes apart collide");
 }
 
 // If a quarter of the channels gives the whole rate, the first two halvings do not show.
@@ -67,9 +62,6 @@ TEST(MemoryChannelsTest, HashedChannelsShowNone) {
   const MadeResults made = memory(0);
   EXPECT_FALSE(made.inference("channel interleave").value.has_value());
   EXPECT_NE(made.inference("channel interleave").statement.find("hashed"), std::string::npos);
-  EXPECT_EQ(made.inference("worst stride factor").value, 1);
-  EXPECT_NE(made.inference("worst stride factor").statement.find("no collision"),
-            std::string::npos);
 }
 
 // `change` is what a stride's rate is multiplied with, of 16 channels with an interleave of 256.
@@ -108,23 +100,11 @@ TEST(MemoryChannelsTest, RatesThatDoNotQuiteHalveAreLessSure) {
   EXPECT_NEAR(made.inference("channel interleave").confidence, 0.8, 1e-9);
 }
 
-TEST(MemoryChannelsTest, EachWorstStrideIsOfItsOwnSweep) {
-  MadeResults made("memory_channels");
-  made.curve("stride", "of neighbour",
-             std::vector<CurvePoint>{{.x = 1, .y = 1}, {.x = 2, .y = 0.5, .relative_spread = 0.1}});
-  made.curve("stride-l2", "of neighbour", std::vector<CurvePoint>{{.x = 1, .y = 0.9}});
-  memory_channels::conclude(made.results());
-  EXPECT_EQ(made.inference("worst stride factor").value, 0.5);
-  EXPECT_NEAR(made.inference("worst stride factor").confidence, 0.8, 1e-9);
-  EXPECT_EQ(made.inference("worst stride factor within L2").value, 0.9);
-}
-
 TEST(MemoryChannelsTest, OneSlowStrideIsNoInterleave) {
   const MadeResults made =
       changed([](double stride) { return (stride == 4096 ? 4 : 16) / channels_met(256, stride); });
   EXPECT_FALSE(made.inference("channel interleave").value.has_value());
   EXPECT_NE(made.inference("channel interleave").statement.find("plain order"), std::string::npos);
-  EXPECT_EQ(made.inference("worst stride factor").value, 0.25);
 }
 
 TEST(MemoryChannelsTest, NothingIsConcludedFromNothing) {

@@ -102,7 +102,7 @@ __device__ unsigned load_past_l1(const unsigned* address) {
 }
 
 // Loads a dword at each of `places`, a power of two, that are `stride` dwords apart; `accesses` in
-// all, a multiple of what all threads have under way at once, which is `in_flight` for each.
+// all, a multiple of what all threads have in flight, which is `in_flight` for each.
 template <unsigned in_flight>
 __global__ void __launch_bounds__(small_block_threads)
     strided_load_kernel(const unsigned* data, unsigned places, unsigned stride, unsigned accesses,

@@ -38,7 +38,7 @@ struct WalkResult {
   unsigned taken;               // 1 when a block has taken the walk
 };
 
-// A loop of so many loads: its count and branch run while a load is under way.
+// A loop of so many loads: its count and branch run while a load is in flight.
 inline constexpr unsigned steps_per_round = 32;
 
 using Kernel = void (*)(WalkResult*, Walk);

@@ -203,17 +203,6 @@ void infer_constant(Results& results) {
   }
 }
 
-void infer_store_to_load(Results& results) {
-  for (const auto& point : results.curve("store-to-load", "latency")) {
-    results.infer({.name = "store-to-load latency",
-                   .value = point.y,
-                   .unit = "cycles",
-                   .confidence = 1 - std::min(1.0, point.relative_spread),
-                   .statement = "from a store to the next one, whose address was loaded from where "
-                                "the first one stored it"});
-  }
-}
-
 }  // namespace
 
 void conclude(hipscope::Results& results) {
@@ -224,7 +213,6 @@ void conclude(hipscope::Results& results) {
                  kind + " cache", 0);
   }
   infer_tlb(results);
-  infer_store_to_load(results);
 }
 
 }  // namespace memory_latency

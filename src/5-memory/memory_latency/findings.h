@@ -18,9 +18,9 @@ inline constexpr std::uint64_t large_page = 2048 * 1024;
 /// "latency"; events: "difference"), with the shares of single loads that hit (load-times: "mode
 /// 1", "mode 2", ...), the same of constant caches (constant) and of those that other kinds of load
 /// go through (read-only, texture, scalar: "latency"), the reach and the miss penalty of TLBs
-/// (tlb-64k and tlb-2m: "paged over dense", "paged latency", "dense latency"), memory's latency
-/// with a cold one (cold-tlb: "latency"), and store-to-load latency. Whether two levels are halves
-/// of one cache atomics tell (lines and units: "atomic"). What was not measured is left out.
+/// (tlb-64k and tlb-2m: "paged over dense", "paged latency", "dense latency"), and memory's
+/// latency with a cold one (cold-tlb: "latency"). Whether two levels are halves of one cache
+/// atomics tell (lines and units: "atomic"). What was not measured is left out.
 void conclude(hipscope::Results& results);
 
 }  // namespace memory_latency

@@ -22,7 +22,6 @@
 #include <string>
 #include <vector>
 
-#include "findings.h"
 #include "tensor.h"
 
 using hipscope::DeviceBuffer;
@@ -339,12 +338,5 @@ int main(int argc, char** argv) {
                    });
   experiment.sweep("sizes", "fill and vector store against the number of images",
                    [&](Sweep& sweep) { measure_sizes(sweep, extents(images)); });
-  experiment.conclude([](hipscope::Results& results) {
-    std::vector<std::string> names;
-    for (const Stage& stage : stages) {
-      names.emplace_back(stage.name);
-    }
-    nchw_index::conclude(results, names);
-  });
   return experiment.run(argc, argv);
 }

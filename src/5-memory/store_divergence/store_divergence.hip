@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(block_threads)
   const unsigned row = blockIdx.x % walk.rows;
   const unsigned offset = offsets[row * warpSize + lane];
   unsigned sum = 0;
-  // One round after the other, so that as much is under way as `in_flight` says.
+  // One round after the other, so that as much is in flight as `in_flight` says.
 #if defined(__clang__)
 #pragma clang loop vectorize(disable)
 #endif

@@ -22,7 +22,7 @@ constexpr unsigned in_flight = 2;
 constexpr std::uint64_t smallest_footprint = 1U << 16;
 #else
 constexpr unsigned block_threads = 256;
-// Accesses that a lane has under way at once: enough for the memory's bandwidth with dwords.
+// Accesses that a lane has in flight: enough for the memory's bandwidth with dwords.
 constexpr unsigned in_flight = 8;
 constexpr std::uint64_t smallest_footprint = 1U << 20;
 #endif

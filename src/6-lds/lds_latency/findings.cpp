@@ -59,9 +59,6 @@ void infer_lds_latency(hipscope::Results& results) {
                 {.name = "LDS latency",
                  .statement = "from one load of 4 bytes to the next, whose address it loads",
                  .evidence = evidence});
-  infer_latency(results, "chase", raw_row,
-                {.name = "LDS latency by index",
-                 .statement = "the same for x = lds[x], in which the index must be scaled first"});
 }
 
 void infer_shuffle_latency(hipscope::Results& results) {

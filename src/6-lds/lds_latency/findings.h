@@ -9,8 +9,8 @@ namespace lds_latency {
 inline constexpr double raw_row = 1;
 inline constexpr double net_row = 2;
 
-/// LDS latency, by address and by index (sweep chase: "latency" and "latency by events" in its
-/// rows, footprint: "latency"), and the latency of a shuffle (lanes, likewise). What was not
+/// LDS latency (sweep chase: "latency" and "latency by events" in its rows, footprint: "latency"),
+/// and the latency of a shuffle (lanes, likewise). What was not
 /// measured is left out.
 void conclude(hipscope::Results& results);
 

@@ -114,20 +114,6 @@ void infer_both(hipscope::Results& results) {
                               number(rates[2].y) + " together"}});
 }
 
-void infer_load(hipscope::Results& results) {
-  const auto latency = results.curve("latency", "latency");
-  if (latency.size() != 2 || !(latency[1].y > 0)) {
-    return;
-  }
-  results.infer({.name = "load of host memory",
-                 .value = latency[1].y,
-                 .unit = "ns",
-                 .confidence = 1 - std::min(1.0, largest_spread(latency)),
-                 .statement = "a load from pinned host memory, until the next can use its value",
-                 .evidence = {"the same chase in the device's memory takes " +
-                              number(latency[0].y) + " ns per load"}});
-}
-
 // A node is far when it is slower than the best by more than what runs differ.
 void infer_nodes(hipscope::Results& results) {
   const auto rates = results.curve("numa", "to device");
@@ -159,7 +145,6 @@ void conclude(hipscope::Results& results) {
   infer_direction(results, "to-device", "host to device");
   infer_direction(results, "to-host", "device to host");
   infer_both(results);
-  infer_load(results);
   infer_nodes(results);
 }
 

@@ -1,9 +1,8 @@
 // What host_copies concludes: bandwidth, latency and n/2 size of the link to the host, whether its
-// two directions add up, what a load across it takes, and whether a NUMA node is far.
+// two directions add up, and whether a NUMA node is far.
 //
 // Reads sweeps to-device and to-host ("pinned", "pinned time", "pageable", "kernel"), both
-// ("bandwidth"; x = 1, 2 alone, 3 at once), latency ("latency"; x = 1 device, 2 host) and numa
-// ("to device", "to host").
+// ("bandwidth"; x = 1, 2 alone, 3 at once) and numa ("to device", "to host").
 #pragma once
 
 #include "hipscope/experiment.h"

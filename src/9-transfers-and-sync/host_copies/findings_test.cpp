@@ -62,14 +62,6 @@ TEST(HostCopiesTest, DirectionsAddUpOrShareTheLink) {
   EXPECT_EQ(shared.inference("both directions at once").statement, "the directions share one link");
 }
 
-TEST(HostCopiesTest, ALoadOfHostMemoryStandsBesideOneOfTheDevices) {
-  MadeResults made("host_copies");
-  made.curve("latency", "latency",
-             std::vector<CurvePoint>{{.x = 1, .y = 400}, {.x = 2, .y = 1200}});
-  host_copies::conclude(made.results());
-  EXPECT_EQ(made.inference("load of host memory").value, 1200);
-}
-
 TEST(HostCopiesTest, AFarNodeIsNamed) {
   MadeResults made("host_copies");
   made.curve("numa", "to device", std::vector<CurvePoint>{{.x = 0, .y = 40}, {.x = 1, .y = 55}});

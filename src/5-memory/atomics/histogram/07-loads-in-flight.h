@@ -1,4 +1,4 @@
-// Against 06: a thread has two loads of the next round under way while it counts the samples of
+// Against 06: a thread has two loads of the next round in flight while it counts the samples of
 // this one, so that memory is asked for more while LDS is busy.
 #pragma once
 
