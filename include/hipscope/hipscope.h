@@ -17,6 +17,7 @@
 //   cache_hint.h    loads and stores that tell the caches what to do
 //   divisor.h       division by a number that the host knows
 //   powers_of_two.h values for an axis that doubles
+//   graph.h         launches recorded as a graph
 //   keep_busy.h     launches one after the other for a while, as slow sensors need it
 //   mean_power.h    power from readings of slow sensors, and how exactly
 //   matrix/         matrix instructions: a table for each family, operands, launches and checks

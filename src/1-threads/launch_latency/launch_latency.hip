@@ -11,6 +11,7 @@
 //   arguments  the enqueue call against the bytes of kernel arguments
 // An empty kernel cannot show how often it ran, so each way of launching is first checked with a
 // kernel that counts.
+#include <hipscope/graph.h>
 #include <hipscope/hipscope.h>
 
 #include <string>
@@ -19,6 +20,7 @@
 
 using hipscope::check;
 using hipscope::DeviceBuffer;
+using hipscope::Graph;
 using hipscope::launch;
 using hipscope::Sweep;
 
@@ -50,35 +52,6 @@ __global__ void __launch_bounds__(block_threads)
     *output = arguments.bytes[Bytes - 1];
   }
 }
-
-// --- A graph of kernel nodes ------------------------------------------------------------------
-
-// Launches captured from a stream, ready to be replayed.
-class Graph {
- public:
-  // `record` enqueues the launches on the stream that it is given.
-  template <typename Record>
-  explicit Graph(Record record) {
-    hipStream_t stream = nullptr;
-    hipGraph_t graph = nullptr;
-    check(hipStreamCreate(&stream));
-    check(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));
-    record(stream);
-    check(hipStreamEndCapture(stream, &graph));
-    check(hipGraphInstantiate(&executable_, graph, nullptr, nullptr, 0));
-    check(hipGraphDestroy(graph));
-    check(hipStreamDestroy(stream));
-  }
-  ~Graph() { static_cast<void>(hipGraphExecDestroy(executable_)); }
-  Graph(const Graph&) = delete;
-  Graph& operator=(const Graph&) = delete;
-
-  // Replays all launches on the default stream.
-  void launch() const { check(hipGraphLaunch(executable_, nullptr)); }
-
- private:
-  hipGraphExec_t executable_ = nullptr;
-};
 
 // --- Ways to launch ---------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@
 // the waiting ones keep the room that the rest needs, and the kernel never ends. So launches here
 // are cooperative, which the runtime refuses for too many blocks, and no larger than the occupancy
 // calculator says; and a wait gives up after some seconds.
+#include <hipscope/graph.h>
 #include <hipscope/hipscope.h>
 #include <hipscope/powers_of_two.h>
 
@@ -28,13 +29,13 @@
 #include "barriers.h"
 #include "clusters.h"
 #include "findings.h"
-#include "graph.h"
 #include "resident.h"
 #include "room.h"
 
 namespace grid_sync {
 namespace {
 
+using hipscope::Graph;
 using hipscope::launch;
 using hipscope::Point;
 using hipscope::powers_of_two_up_to;

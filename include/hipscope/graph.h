@@ -1,16 +1,17 @@
 // Launches recorded once as a graph, and replayed by one call.
 #pragma once
 
-#include <hipscope/hipscope.h>
+#include <hip/hip_runtime.h>
 
-namespace grid_sync {
+#include "hipscope/check.h"
+
+namespace hipscope {
 
 class Graph {
  public:
   /// `record` enqueues the launches on the stream that it is given.
   template <typename Record>
   explicit Graph(Record record) {
-    using hipscope::check;
     hipStream_t stream = nullptr;
     hipGraph_t graph = nullptr;
     check(hipStreamCreate(&stream));
@@ -26,10 +27,10 @@ class Graph {
   Graph& operator=(const Graph&) = delete;
 
   /// On the default stream.
-  void launch() const { hipscope::check(hipGraphLaunch(executable_, nullptr)); }
+  void launch() const { check(hipGraphLaunch(executable_, nullptr)); }
 
  private:
   hipGraphExec_t executable_ = nullptr;
 };
 
-}  // namespace grid_sync
+}  // namespace hipscope
