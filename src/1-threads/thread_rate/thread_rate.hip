@@ -13,6 +13,7 @@
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <random>
 #include <string>
@@ -133,28 +134,16 @@ unsigned blocks_for(std::uint64_t threads, const dim3& block) {
   return static_cast<unsigned>((threads + volume(block) - 1) / volume(block));
 }
 
-std::vector<dim3> blocks_1d() {
+// 1, 2, 4 ... threads in a row, or squares and cubes of 1, 2, 3 ... a side.
+std::vector<dim3> blocks_of(unsigned dimensions) {
   std::vector<dim3> blocks;
-  for (unsigned n = 1; n <= largest_block; n *= 2) {
-    blocks.emplace_back(n, 1, 1);
+  for (unsigned n = 1;; n = dimensions == 1 ? 2 * n : n + 1) {
+    const dim3 block(n, dimensions > 1 ? n : 1, dimensions > 2 ? n : 1);
+    if (volume(block) > largest_block) {
+      return blocks;
+    }
+    blocks.push_back(block);
   }
-  return blocks;
-}
-
-std::vector<dim3> blocks_2d() {
-  std::vector<dim3> blocks;
-  for (unsigned n = 1; n * n <= largest_block; ++n) {
-    blocks.emplace_back(n, n, 1);
-  }
-  return blocks;
-}
-
-std::vector<dim3> blocks_3d() {
-  std::vector<dim3> blocks;
-  for (unsigned n = 1; n * n * n <= largest_block; ++n) {
-    blocks.emplace_back(n, n, n);
-  }
-  return blocks;
 }
 
 // --- Sweeps -----------------------------------------------------------------------------------
@@ -353,24 +342,27 @@ int main(int argc, char** argv) {
                                        .minimum = 1,
                                        .maximum = most_threads / largest_block});
 
-  experiment.sweep("null-1d", "empty kernel, 1-D blocks",
-                   [&](Sweep& sweep) { measure_null(sweep, blocks_1d(), threads, "1d"); });
-  experiment.sweep("null-2d", "empty kernel, n x n blocks",
-                   [&](Sweep& sweep) { measure_null(sweep, blocks_2d(), threads, "2d"); });
-  experiment.sweep("null-3d", "empty kernel, n x n x n blocks",
-                   [&](Sweep& sweep) { measure_null(sweep, blocks_3d(), threads, "3d"); });
-  experiment.sweep("store-1d", "one dword stored per thread, 1-D blocks",
-                   [&](Sweep& sweep) { measure_store(sweep, blocks_1d(), work_threads); });
-  experiment.sweep("store-2d", "one dword stored per thread, n x n blocks",
-                   [&](Sweep& sweep) { measure_store(sweep, blocks_2d(), work_threads); });
-  experiment.sweep("store-3d", "one dword stored per thread, n x n x n blocks",
-                   [&](Sweep& sweep) { measure_store(sweep, blocks_3d(), work_threads); });
-  experiment.sweep("registers-1d", "many registers reserved, 1-D blocks",
-                   [&](Sweep& sweep) { measure_many_registers(sweep, blocks_1d(), work_threads); });
-  experiment.sweep("registers-2d", "many registers reserved, n x n blocks",
-                   [&](Sweep& sweep) { measure_many_registers(sweep, blocks_2d(), work_threads); });
-  experiment.sweep("registers-3d", "many registers reserved, n x n x n blocks",
-                   [&](Sweep& sweep) { measure_many_registers(sweep, blocks_3d(), work_threads); });
+  const auto add = [&](const std::string& kernel, const std::string& title, auto measure) {
+    constexpr std::array<const char*, 3> shapes = {"1-D", "n x n", "n x n x n"};
+    for (unsigned dimensions = 1; dimensions <= shapes.size(); ++dimensions) {
+      const std::string name = std::to_string(dimensions) + "d";
+      experiment.sweep(kernel + "-" + name, title + ", " + shapes[dimensions - 1] + " blocks",
+                       [=](Sweep& sweep) { measure(sweep, blocks_of(dimensions), name); });
+    }
+  };
+  using Blocks = std::vector<dim3>;
+  add("null", "empty kernel",
+      [=](Sweep& sweep, const Blocks& shapes, const std::string& published_series) {
+        measure_null(sweep, shapes, threads, published_series);
+      });
+  add("store", "one dword stored per thread",
+      [=](Sweep& sweep, const Blocks& shapes, const std::string& /*name*/) {
+        measure_store(sweep, shapes, work_threads);
+      });
+  add("registers", "many registers reserved",
+      [=](Sweep& sweep, const Blocks& shapes, const std::string& /*name*/) {
+        measure_many_registers(sweep, shapes, work_threads);
+      });
   experiment.sweep("block-size", "empty kernel, a fixed number of blocks of 8 ... 1024 threads",
                    [&](Sweep& sweep) { measure_block_size(sweep, blocks); });
   experiment.sweep("merge-64", "stores by blocks of 64x1x1, more and more values per thread",
