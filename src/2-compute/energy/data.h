@@ -28,7 +28,7 @@ inline std::vector<unsigned> words_of(Data data, std::size_t count, std::uint64_
   return words;
 }
 
-/// So many bytes on the device, which repeat a piece that the host knows.
+/// Bytes on the device that repeat a piece that the host knows.
 class RepeatedData {
  public:
   static constexpr std::uint64_t largest_piece = std::uint64_t{1} << 20;

@@ -185,7 +185,7 @@ Instruction instruction_of(const hipscope::DeviceDescription& device) {
       [](const Instruction& a, const Instruction& b) { return a.fmas() <= b.fmas(); });
 }
 
-// So many that a launch takes about as long as is wanted.
+// As many as make a launch take about `seconds`.
 template <typename Run>
 unsigned rounds_for(const Sweep& sweep, double seconds, const Run& run) {
   constexpr unsigned most_rounds = 1U << 24;

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "2-compute/source_operands.h"
 #include "bodies.h"
 #include "chains.h"
 #include "findings.h"
@@ -42,46 +43,27 @@ namespace {
 // --- fsword73's example 5a: thread 0 of the block on another path ------------------------------
 
 constexpr unsigned block_5a = 256;
-// His count, known to the compiler, which cuts the loops as it likes.
-#if defined(HIPSCOPE_BACKEND_HOST)
-constexpr unsigned fmas_5a = 1000;  // scaled down
-#else
-constexpr unsigned fmas_5a = 1'000'000;
-#endif
-
-// Both operands follow from the thread's place in the grid: no compiler can know them. His threads
-// are counted from 0; counted from `first` on, large factors show how long a chain was.
-__device__ float factor_5a(int first) {
-  const int x = first + static_cast<int>(blockDim.x * blockIdx.x + threadIdx.x);
-  return static_cast<float>(x) / static_cast<float>(x + 1);
-}
-__device__ float addend_5a() {
-  const int y = static_cast<int>(blockDim.y * blockIdx.y + threadIdx.y);
-  return static_cast<float>(y + 1) / static_cast<float>(y + 100'000'000);
-}
 
 // He stores a sum under a condition that none fulfils; here each is stored and checked. He writes a
 // multiplication and an addition, of which his compiler made one v_mad_f32, and fmaf makes one FMA.
 __global__ void __launch_bounds__(block_5a) uniform_5a_kernel(float* sums, int first) {
-  const float t0 = factor_5a(first);
-  const float t1 = addend_5a();
+  const auto [t0, t1] = source_loop::operands_of(first);
   float sum = 0;
-  for (unsigned i = 0; i < fmas_5a; ++i) {
+  for (unsigned i = 0; i < source_loop::fmas; ++i) {
     sum = fmaf(t0, sum, t1);
   }
   sums[threadIdx.x] = sum;
 }
 
 __global__ void __launch_bounds__(block_5a) divergent_5a_kernel(float* sums, int first) {
-  const float t0 = factor_5a(first);
-  const float t1 = addend_5a();
+  const auto [t0, t1] = source_loop::operands_of(first);
   float sum = 0;
   if (threadIdx.x == 0) {
-    for (unsigned i = 0; i < fmas_5a; ++i) {
+    for (unsigned i = 0; i < source_loop::fmas; ++i) {
       sum = fmaf(t0, sum, t1);
     }
   } else {
-    for (unsigned i = 0; i < fmas_5a; ++i) {
+    for (unsigned i = 0; i < source_loop::fmas; ++i) {
       sum = fmaf(t1, sum, t0);
     }
   }
@@ -91,15 +73,14 @@ __global__ void __launch_bounds__(block_5a) divergent_5a_kernel(float* sums, int
 // His rewrite gives thread 0 one value for both operands, and leaves the others as they are. Here
 // the others swap, so that all compute what the divergent kernel does.
 __global__ void __launch_bounds__(block_5a) swapped_5a_kernel(float* sums, int first) {
-  float t0 = factor_5a(first);
-  float t1 = addend_5a();
+  auto [t0, t1] = source_loop::operands_of(first);
   if (threadIdx.x != 0) {
     const float t = t0;
     t0 = t1;
     t1 = t;
   }
   float sum = 0;
-  for (unsigned i = 0; i < fmas_5a; ++i) {
+  for (unsigned i = 0; i < source_loop::fmas; ++i) {
     sum = fmaf(t0, sum, t1);
   }
   sums[threadIdx.x] = sum;
@@ -223,14 +204,14 @@ void measure_5a(Sweep& sweep, double x, const std::string& series, void (*kernel
     run(first);
     check_ends(point, what, sums, checked, [&](unsigned thread) {
       const bool swaps = kernel != uniform_5a_kernel && thread != 0;
-      return wave_divergence::sum_5a(first + thread, swaps, fmas_5a);
+      return wave_divergence::sum_5a(first + thread, swaps, source_loop::fmas);
     });
   };
   check("sum of every thread", 0, block_5a);
   // Where nothing is swapped these sums still grow with the last FMA.
   constexpr unsigned few = 8;
-  check("sums that tell the number of FMAs", fmas_5a, few);
-  add_rates(point, point.measure([&] { run(0); }), block_5a, fmas_5a);
+  check("sums that tell the number of FMAs", source_loop::fmas, few);
+  add_rates(point, point.measure([&] { run(0); }), block_5a, source_loop::fmas);
 }
 
 void measure_example_5a(Sweep& sweep) {
