@@ -81,14 +81,11 @@ inline Load measure_lds(Sweep& sweep, Meter& meter, Point& point, Data data,
   };
   const unsigned rounds = meter.rounds_for(run);
   const Load load = meter.measure([&] { run(rounds); });
-  const std::vector<unsigned> made = sums.to_host();
-  std::uint64_t wrong = 0;
-  for (std::size_t i = 0; i < made.size(); ++i) {
+  point.check("sum of every lane", sums.to_host(), [&](std::uint64_t i) {
     const std::size_t last = (lds_loads - 1) * lds_block + i % lds_block;
-    wrong += made[i] == rounds * words[last * words_of_quad] ? 0 : 1;
-  }
-  point.verify("sum of every lane", wrong, made.size());
-  bytes_of_launch = double(made.size()) * lds_loads * sizeof(uint4) * rounds;
+    return rounds * words[last * words_of_quad];
+  });
+  bytes_of_launch = double(sums.size()) * lds_loads * sizeof(uint4) * rounds;
   return load;
 }
 
@@ -164,7 +161,7 @@ Load measure_level(Sweep& sweep, Meter& meter, Point& point, const Level& level,
   const std::vector<unsigned> made = sums.to_host();
   const unsigned total = std::accumulate(made.begin(), made.end(), 0U);
   const std::uint64_t words = all_tiles * tile_bytes / sizeof(unsigned);
-  point.verify("sum of all bytes", total == rounds * given.sum(words) ? 0 : 1, 1);
+  point.check_value("sum of all bytes", total, rounds * given.sum(words));
   bytes_of_launch = double(all_tiles) * tile_bytes * rounds;
   return load;
 }

@@ -70,9 +70,8 @@ class Probe {
     return sum_of(c, a, b, possible);
   }
 
-  /// Elements of all probes so far, and those that were none of the possible sums.
-  [[nodiscard]] std::uint64_t checked() const { return checked_; }
-  [[nodiscard]] std::uint64_t wrong() const { return wrong_; }
+  /// Of all elements of all probes so far with one of the possible sums.
+  [[nodiscard]] const hipscope::Comparison& comparison() const { return comparison_; }
 
  private:
   double sum_of(double c, const Matrix& a, const Matrix& b, const std::vector<double>& possible) {
@@ -98,8 +97,7 @@ class Probe {
     for (unsigned lane = 0; lane < layout.lanes; ++lane) {
       for (unsigned element = 0; element < layout.elements; ++element) {
         const double value = unpack(layout, instruction_.sum, d.data(), lane, element, bytes);
-        wrong_ += is_possible && value == first ? 0 : 1;
-        ++checked_;
+        comparison_.compare(comparison_.checked(), is_possible ? first : possible.front(), value);
       }
     }
     return first;
@@ -107,8 +105,7 @@ class Probe {
 
   const Instruction& instruction_;
   unsigned wave_size_;
-  std::uint64_t wrong_ = 0;
-  std::uint64_t checked_ = 0;
+  hipscope::Comparison comparison_;
 };
 
 inline const double not_probed = std::numeric_limits<double>::quiet_NaN();
@@ -208,7 +205,7 @@ inline void measure_adds(hipscope::Sweep& sweep,
     point.value("-3/4", rounds_to(false, -3), "");
     point.value("subnormal factors", subnormal_factor(probe, *instruction), "");
     point.value("subnormal sums", subnormal_sum(probe, *instruction), "");
-    point.verify("every element one of the possible sums", probe.wrong(), probe.checked());
+    point.verify("every element one of the possible sums", probe.comparison());
   }
 }
 
