@@ -21,6 +21,16 @@ struct Shape {
   unsigned groups = 1;  ///< of lanes that issue an instruction together, in each block
 };
 
+/// A block on each CU, with as many groups as are fastest.
+inline Shape full_shape(const hipscope::Sweep& sweep, const Instruction& instruction,
+                        const ChainKernel& kernel) {
+  const auto wave_size = static_cast<unsigned>(sweep.device().wave_size);
+  return {.blocks = static_cast<unsigned>(sweep.device().compute_units),
+          .groups = sweep.is_hardware()
+                        ? std::min(instruction.peak_groups, kernel.most_threads / instruction.lanes)
+                        : std::max(1U, wave_size / instruction.lanes)};
+}
+
 /// One kernel with operands of one kind and one launch shape.
 class Launcher {
  public:

@@ -166,12 +166,9 @@ inline Load measure_multiply(Sweep& sweep, Meter& meter, Point& point,
                              const Instruction& instruction, Data data, double& fmas_of_launch) {
   const auto wave_size = static_cast<unsigned>(sweep.device().wave_size);
   const matrix_rate::ChainKernel& kernel = instruction.kernels.front();
-  const unsigned groups = sweep.is_hardware() ? std::min(instruction.peak_groups,
-                                                         kernel.most_threads / instruction.lanes)
-                                              : std::max(1U, wave_size / instruction.lanes);
-  const auto units = static_cast<unsigned>(sweep.device().compute_units);
-  matrix_rate::Launcher launcher(instruction, kernel, {.blocks = units, .groups = groups},
-                                 wave_size, static_cast<matrix_rate::Data>(data), sweep.seed());
+  matrix_rate::Launcher launcher(instruction, kernel,
+                                 matrix_rate::full_shape(sweep, instruction, kernel), wave_size,
+                                 static_cast<matrix_rate::Data>(data), sweep.seed());
   launcher.verify(point);
   const unsigned rounds = meter.rounds_for([&](unsigned wanted) { launcher.run(wanted); });
   fmas_of_launch = instruction.fmas() * matrix_rate::body_instructions * launcher.groups() *

@@ -306,20 +306,16 @@ void measure_full(Sweep& sweep, const Instruction& instruction, const std::strin
   const ChainKernel& kernel =
       instruction
           .kernels[is_matrix_instruction(instruction) ? std::min(of_four_chains, most) : most];
-  const unsigned groups = sweep.is_hardware() ? std::min(instruction.peak_groups,
-                                                         kernel.most_threads / instruction.lanes)
-                                              : std::max(1U, wave_size(sweep) / instruction.lanes);
-  const auto units = static_cast<unsigned>(sweep.device().compute_units);
+  const Shape shape = full_shape(sweep, instruction, kernel);
   auto point = sweep.point(label, x);
-  Launcher launcher(instruction, kernel, {.blocks = units, .groups = groups}, wave_size(sweep),
-                    data, sweep.seed());
+  Launcher launcher(instruction, kernel, shape, wave_size(sweep), data, sweep.seed());
   launcher.verify(point);
-  const double round = instruction.fmas() * body_instructions * groups;
+  const double round = instruction.fmas() * body_instructions * shape.groups;
   const auto rounds = std::max(std::uint64_t{1}, static_cast<std::uint64_t>(double(fmas) / round));
   warm(launcher, rounds, warm_seconds);
   const auto time = point.measure([&] { launcher.run(rounds); });
-  add_rates(point, time, round * static_cast<double>(rounds + hipscope::warm_up_rounds), units,
-            instruction.format);
+  add_rates(point, time, round * static_cast<double>(rounds + hipscope::warm_up_rounds),
+            shape.blocks, instruction.format);
 }
 
 void measure_peak(Sweep& sweep, std::uint64_t fmas) {

@@ -209,13 +209,10 @@ void measure_multiply(Sweep& sweep, std::uint64_t milliseconds, double launch_se
   const Instruction instruction = instruction_of(sweep.device());
   sweep.note(instruction.title() + ", random operands, on every CU");
   const auto wave_size = static_cast<unsigned>(sweep.device().wave_size);
-  const auto units = static_cast<unsigned>(sweep.device().compute_units);
   const matrix_rate::ChainKernel& kernel = instruction.kernels.front();
-  const unsigned groups = sweep.is_hardware() ? std::min(instruction.peak_groups,
-                                                         kernel.most_threads / instruction.lanes)
-                                              : std::max(1U, wave_size / instruction.lanes);
-  matrix_rate::Launcher launcher(instruction, kernel, {.blocks = units, .groups = groups},
-                                 wave_size, matrix_rate::Data::random, sweep.seed());
+  matrix_rate::Launcher launcher(instruction, kernel,
+                                 matrix_rate::full_shape(sweep, instruction, kernel), wave_size,
+                                 matrix_rate::Data::random, sweep.seed());
   const unsigned rounds =
       rounds_for(sweep, launch_seconds, [&](unsigned wanted) { launcher.run(wanted); });
   std::optional<FirstResult> first;
