@@ -63,19 +63,23 @@ std::uint64_t address_of(const DeviceBuffer<T>& buffer) {
   return reinterpret_cast<std::uint64_t>(buffer.data());
 }
 
-// Every node gets the address of the one that is visited after it: one cycle through all of them.
-static __global__ void __launch_bounds__(largest_block) link_kernel(Nodes nodes) {
+// Every node gets the place of the one that is visited after it: one cycle through all of them.
+// `places` are the same nodes as a load names them.
+static __global__ void __launch_bounds__(largest_block) link_kernel(Nodes nodes, Nodes places) {
   const unsigned threads = gridDim.x * blockDim.x;
   for (unsigned k = blockIdx.x * blockDim.x + threadIdx.x; k < nodes.count; k += threads) {
     *reinterpret_cast<std::uint64_t*>(visited_address(nodes, k)) =
-        visited_address(nodes, std::uint64_t{k} + 1);
+        visited_address(places, std::uint64_t{k} + 1);
   }
 }
 
-inline void link(const Sweep& sweep, const Nodes& nodes) {
+inline void link(const Sweep& sweep, const Nodes& nodes, const Nodes& places) {
   const unsigned blocks = sweep.is_hardware() ? 2 * sweep.device().compute_units : 1;
-  hipscope::launch(link_kernel, {.grid = dim3(blocks), .block = dim3(block_threads(sweep))}, nodes);
+  hipscope::launch(link_kernel, {.grid = dim3(blocks), .block = dim3(block_threads(sweep))}, nodes,
+                   places);
 }
+
+inline void link(const Sweep& sweep, const Nodes& nodes) { link(sweep, nodes, nodes); }
 
 // The sum of the addresses of all nodes.
 inline unsigned long long sum_of(const Nodes& nodes) {

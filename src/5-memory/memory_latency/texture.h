@@ -18,15 +18,6 @@ namespace memory_latency {
 
 inline constexpr std::uint64_t word_bytes = sizeof(std::uint64_t);
 
-// Every node gets the number of the word that is visited after it. `nodes` counts words from 0.
-static __global__ void __launch_bounds__(largest_block)
-    link_texels_kernel(std::uint64_t* words, Nodes nodes) {
-  const unsigned threads = gridDim.x * blockDim.x;
-  for (unsigned k = blockIdx.x * blockDim.x + threadIdx.x; k < nodes.count; k += threads) {
-    words[visited_address(nodes, k)] = visited_address(nodes, std::uint64_t{k} + 1);
-  }
-}
-
 // `kernel` fetches texels.
 inline void measure_texture(Sweep& sweep, const Sizes& sizes, Kernel kernel) {
   if (!memory::has_textures(sweep)) {
@@ -42,10 +33,7 @@ inline void measure_texture(Sweep& sweep, const Sizes& sizes, Kernel kernel) {
   for (const std::uint64_t bytes :
        footprints(smallest_footprint, largest, sizes.points, line_bytes)) {
     const Nodes nodes = dense_nodes(0, bytes / line_bytes, line_bytes / word_bytes, sweep.seed());
-    const unsigned blocks = sweep.is_hardware() ? 2 * sweep.device().compute_units : 1;
-    hipscope::launch(link_texels_kernel,
-                     {.grid = dim3(blocks), .block = dim3(block_threads(sweep))}, words.data(),
-                     nodes);
+    link(sweep, dense_nodes(address_of(words), nodes.count, line_bytes, sweep.seed()), nodes);
     auto point = sweep.point(std::to_string(bytes), static_cast<double>(bytes));
     measure_row(chaser, point, nodes);
   }
