@@ -8,82 +8,67 @@
 // On the H200 31.46 TFLOP/s, 1.03 times 07.
 #pragma once
 
-#include "device_code.h"
-#include "stage.h"
+#include "tiles.h"
 
 namespace sgemm {
 
-static __global__ void __launch_bounds__(assumed_threads)
-    placed_reads_kernel(Sizes size, float alpha, const float* __restrict__ a,
-                        const float* __restrict__ b, float beta, float* __restrict__ c) {
-  constexpr int tile_rows = 64;
-  constexpr int tile_columns = 64;
+/// The FMAs of a tile: `a` is at a thread's first row, `b` at its first column.
+template <int a_pitch, int b_pitch>
+__device__ void multiply_placed(float (&sums)[4][4], const float* a, const float* b) {
   constexpr int depth = 16;
-  constexpr int side = 4;  // of a thread's elements
-  constexpr int padding = 4;
-  constexpr int a_pitch = depth + padding;
-  constexpr int b_pitch = tile_columns + padding;
-  HIP_DYNAMIC_SHARED(float4, lds)
-  float* const a_tile = reinterpret_cast<float*>(lds);
-  float* const b_tile = a_tile + tile_rows * a_pitch;
-  const int thread = static_cast<int>(threadIdx.x);
-  const int block_row = static_cast<int>(blockIdx.y) * tile_rows;
-  const int block_column = static_cast<int>(blockIdx.x) * tile_columns;
-  const int a_copy_row = thread >> 2;
-  const int a_copy_k = (thread & 3) << 2;
-  const int b_copy_k = thread >> 4;
-  const int b_copy_column = (thread & 15) << 2;
-  const int first_row = (thread >> 4) * side;
-  const int first_column = (thread & 15) * side;
-  const int a_place = (block_row + a_copy_row) * size.lda + a_copy_k;
-  const int b_place = b_copy_k * size.ldb + block_column + b_copy_column;
-  const int tiles = (size.k + depth - 1) / depth;
-  const float* const a_mine = a_tile + first_row * a_pitch;
-  const float* const b_mine = b_tile + first_column;
-  float a_fragment[side][2];
-  float b_fragment[2][side];
-  float sums[side][side] = {};
+  float a_fragment[4][2];
+  float b_fragment[2][4];
   const auto multiply_add_row = [&](int i, int k, int from = 0, int end = 4) {
     for (int j = from; j < end; ++j) {
       sums[i][j] += a_fragment[i][k] * b_fragment[k][j];
     }
   };
-  for (int index = 0; index < tiles; ++index) {
-    store_four(a_tile + a_copy_row * a_pitch + a_copy_k, load_four(a + a_place + index * depth));
-    store_four(b_tile + b_copy_k * b_pitch + b_copy_column,
-               load_four(b + b_place + index * depth * size.ldb));
-    __syncthreads();
-    load(a_fragment[0], a_mine);
-    load(b_fragment[0], b_mine);
+  load(a_fragment[0], a);
+  load(b_fragment[0], b);
 #pragma unroll
-    for (int step = 0; step < depth; step += 2) {
-      multiply_add_row(0, 0);
-      load(a_fragment[1], a_mine + a_pitch + step);
-      multiply_add_row(1, 0);
-      load(a_fragment[2], a_mine + 2 * a_pitch + step);
-      multiply_add_row(2, 0);
-      load(a_fragment[3], a_mine + 3 * a_pitch + step);
-      multiply_add_row(3, 0);
-      load(b_fragment[1], b_mine + (step + 1) * b_pitch);
-      multiply_add_row(0, 1);
-      multiply_add_row(1, 1);
-      if (step + 2 < depth) {
-        load(a_fragment[0], a_mine + step + 2);
-      }
-      multiply_add_row(2, 1, 0, 3);
-      if (step + 2 < depth) {
-        load(b_fragment[0], b_mine + (step + 2) * b_pitch);
-      }
-      multiply_add_row(2, 1, 3, 4);
-      multiply_add_row(3, 1);
+  for (int step = 0; step < depth; step += 2) {
+    multiply_add_row(0, 0);
+    load(a_fragment[1], a + a_pitch + step);
+    multiply_add_row(1, 0);
+    load(a_fragment[2], a + 2 * a_pitch + step);
+    multiply_add_row(2, 0);
+    load(a_fragment[3], a + 3 * a_pitch + step);
+    multiply_add_row(3, 0);
+    load(b_fragment[1], b + (step + 1) * b_pitch);
+    multiply_add_row(0, 1);
+    multiply_add_row(1, 1);
+    if (step + 2 < depth) {
+      load(a_fragment[0], a + step + 2);
     }
+    multiply_add_row(2, 1, 0, 3);
+    if (step + 2 < depth) {
+      load(b_fragment[0], b + (step + 2) * b_pitch);
+    }
+    multiply_add_row(2, 1, 3, 4);
+    multiply_add_row(3, 1);
+  }
+}
+
+static __global__ void __launch_bounds__(assumed_threads)
+    placed_reads_kernel(Sizes size, float alpha, const float* __restrict__ a,
+                        const float* __restrict__ b, float beta, float* __restrict__ c) {
+  using Tiles = TilesOf64<4>;
+  HIP_DYNAMIC_SHARED(float4, lds)
+  float* const a_tile = reinterpret_cast<float*>(lds);
+  float* const b_tile = a_tile + Tiles::a_size;
+  const Tiles at(size);
+  const float* const a_mine = a_tile + at.first_row * Tiles::a_pitch;
+  const float* const b_mine = b_tile + at.first_column;
+  float sums[4][4] = {};
+  for (int index = 0; index < at.tiles; ++index) {
+    store_four(at.a_to(a_tile), load_four(a + at.a_place + index * Tiles::depth));
+    store_four(at.b_to(b_tile), load_four(b + at.b_place + index * Tiles::depth * size.ldb));
+    __syncthreads();
+    multiply_placed<Tiles::a_pitch, Tiles::b_pitch>(sums, a_mine, b_mine);
     __syncthreads();
   }
-  c += (block_row + first_row) * size.ldc + block_column + first_column;
-#pragma unroll
-  for (int i = 0; i < side; ++i) {
-    store_results(c + i * size.ldc, alpha, sums[i], beta);
-  }
+  c += (at.block_row + at.first_row) * size.ldc + at.block_column + at.first_column;
+  store_rows(c, size.ldc, alpha, sums, beta);
 }
 
 }  // namespace sgemm

@@ -3,10 +3,9 @@
 // Against 04 and 05, whose rows of 16 threads make waves of 4 x 16: lanes that load the same value
 // share its load, and a wave of 8 x 8 needs 32 + 32 different values per k where one of 4 x 16
 // needs 16 + 64. A's two values of a row are read one by one, B by 16 bytes. fileaccent aligns LDS
-// to 16 KiB here and in 7.5 to 7.7 and 8.2. It is left out: on AMD LDS begins at 0 anyway, and clang
-// 15 makes the same code with it and without.
-// On the H200, whose waves have 32 lanes, 21.74 TFLOP/s, 0.72 of 05; 30.3 % of the passes through
-// LDS are bank conflicts.
+// to 16 KiB here and in 7.5 to 7.7 and 8.2. It is left out: on AMD LDS begins at 0 anyway, and
+// clang 15 makes the same code with it and without. On the H200, whose waves have 32 lanes, 21.74
+// TFLOP/s, 0.72 of 05; 30.3 % of the passes through LDS are bank conflicts.
 #pragma once
 
 #include "device_code.h"
