@@ -41,16 +41,31 @@ def test_full_card(tmp_path: Path) -> None:
 
 def test_overview(tmp_path: Path) -> None:
     add(tmp_path, "wave_divergence", inference("wave size", 32.0, "lanes", driver=32.0))
-    add(tmp_path, "cu_staircase", date="2025-02-03T04:05:06Z",
+    add(
+        tmp_path,
+        "cu_staircase",
+        date="2025-02-03T04:05:06Z",
         hipscope={"version": "0.1.0", "git_revision": "fedcba"},
-        clock={"shader_mhz": 1980.0, "highest_shader_mhz": 1980.0, "source": "given", "samples": 0,
-               "throttled_samples": 0})
+        clock={
+            "shader_mhz": 1980.0,
+            "highest_shader_mhz": 1980.0,
+            "source": "given",
+            "samples": 0,
+            "throttled_samples": 0,
+        },
+    )
     made, page = make_by_report(tmp_path)
     assert (made, page) == make(tmp_path)
-    for part in ("# Hardware card: Test GPU\n", "| Driver | 580.1 |", "| Measured on | 2025-01-02 ... 2025-02-03 |",
-                 "| hipscope | fedcba; abcdef012345 |", "| Shader clock | 1755 ... 1980 MHz (given, measured) |",
-                 "| Experiments | 2 with a result, 22 without |", "parameters: 1 found, 0 not found, ",
-                 "no disagreement."):
+    for part in (
+        "# Hardware card: Test GPU\n",
+        "| Driver | 580.1 |",
+        "| Measured on | 2025-01-02 ... 2025-02-03 |",
+        "| hipscope | fedcba; abcdef012345 |",
+        "| Shader clock | 1755 ... 1980 MHz (given, measured) |",
+        "| Experiments | 2 with a result, 22 without |",
+        "parameters: 1 found, 0 not found, ",
+        "no disagreement.",
+    ):
         assert part in page
     assert made["device"]["l2_bytes"] == 50 * 2**20
     assert "[Hardware card](card.md)" in (tmp_path / "README.md").read_text()
@@ -64,12 +79,14 @@ def test_every_number_is_in_a_result_file(tmp_path: Path) -> None:
     assert made is not None
     door.check(tmp_path, made, shapes.named(load.CARD_SCHEMA))
     keys = ("name", "value", "unit", "confidence", "statement", "evidence", "driver", "interval")
-    known = [(result.name, *(repr(one.get(key)) for key in keys)) for result in results
-             for one in result.data["inferences"]]
+    known = [
+        (result.name, *(repr(one.get(key)) for key in keys)) for result in results for one in result.data["inferences"]
+    ]
     readings = [reading for one in all_parameters(made) for reading in one["readings"]]
     assert {key for result in results for one in result.data["inferences"] for key in one} == set(keys)
-    told = [(one["experiment"], *(repr(one.get({"name": "inference"}.get(key, key))) for key in keys))
-            for one in readings]
+    told = [
+        (one["experiment"], *(repr(one.get({"name": "inference"}.get(key, key))) for key in keys)) for one in readings
+    ]
     assert 50 < len(told) == len(set(told)) < 90 and set(told) <= set(known)
     clocks = {result.name: result.data["clock"]["shader_mhz"] for result in results}
     assert {one["name"]: one["shader_mhz"] for one in made["experiments"]} == clocks
@@ -85,8 +102,14 @@ def test_every_number_is_in_a_result_file(tmp_path: Path) -> None:
 def test_missing_experiments_are_not_measured(tmp_path: Path) -> None:
     add(tmp_path, "ilp_tlp", inference("FP32 FMA latency", 4.0))
     made, page = make(tmp_path)
-    for name in ("memory latency", "LDS banks", "launch latency", "cache level N capacity", "TLB level N reach",
-                 "... matrix rate"):
+    for name in (
+        "memory latency",
+        "LDS banks",
+        "launch latency",
+        "cache level N capacity",
+        "TLB level N reach",
+        "... matrix rate",
+    ):
         one = parameter(made, name)
         assert (one["status"], one["readings"]) == ("not measured", [])
         assert [item["reason"] for item in one["missing"]] == ["no result"]
@@ -97,8 +120,7 @@ def test_missing_experiments_are_not_measured(tmp_path: Path) -> None:
     assert "memory_latency" in made["experiments_without_result"]
     # One of two sources: found, and the other one is named.
     assert parameter(made, "FP32 FMA latency")["status"] == "found"
-    assert rows(page, "FP32 FMA latency")[1] == (
-        "| FP32 FMA latency | not measured | - | - | fma_loop (no result) |")
+    assert rows(page, "FP32 FMA latency")[1] == ("| FP32 FMA latency | not measured | - | - | fma_loop (no result) |")
 
 
 @pytest.mark.parametrize("filtered, said", [("block|a*b", "its run left this out"), (None, "says nothing of it")])
@@ -107,9 +129,11 @@ def test_inference_that_a_run_does_not_tell_is_not_measured(tmp_path: Path, filt
     add(tmp_path, "launch_latency", inference("launch latency", 8.0, "us"), options=options)
     made, page = make(tmp_path)
     assert parameter(made, "interval in a graph")["missing"] == [
-        {"experiment": "launch_latency", "reason": "no such inference"}]
+        {"experiment": "launch_latency", "reason": "no such inference"}
+    ]
     assert rows(page, "interval in a graph") == [
-        f"| interval in a graph | not measured | - | - | launch_latency ({said}) |"]
+        f"| interval in a graph | not measured | - | - | launch_latency ({said}) |"
+    ]
 
 
 def test_an_interval_stands_beside_its_value(tmp_path: Path) -> None:
@@ -121,12 +145,18 @@ def test_an_interval_stands_beside_its_value(tmp_path: Path) -> None:
 
 
 def test_levels_that_an_experiment_knows(tmp_path: Path) -> None:
-    add(tmp_path, "memory_latency", inference("cache level 1 latency", 35.1),
-        inference("cache level 10 latency", 300.0), inference("cache level 2 latency", None))
+    add(
+        tmp_path,
+        "memory_latency",
+        inference("cache level 1 latency", 35.1),
+        inference("cache level 10 latency", 300.0),
+        inference("cache level 2 latency", None),
+    )
     made, _ = make(tmp_path)
     names = [one["name"] for one in made["caches"]]
     assert [name for name in names if re.fullmatch("cache level .* latency", name)] == [
-        f"cache level {number} latency" for number in (1, 10, 2)]
+        f"cache level {number} latency" for number in (1, 10, 2)
+    ]
     assert {"cache level N capacity", "cache level N line"} <= set(names)
 
 
@@ -145,23 +175,27 @@ def test_not_found(tmp_path: Path) -> None:
     assert "0 not found" in page
 
 
-@pytest.mark.parametrize("experiment, name, value, driver, disagrees", [
-    ("memory_latency", "memory latency", 104.9, 100.0, False),
-    ("memory_latency", "memory latency", 95.1, 100.0, False),
-    ("memory_latency", "memory latency", 105.1, 100.0, True),
-    ("memory_latency", "memory latency", 94.9, 100.0, True),
-    ("memory_latency", "memory latency", 0.0, 100.0, True),
-    ("cu_staircase", "compute units", 131.0, 132.0, True),
-    ("cu_staircase", "compute units", 132.0, 132.0, False),
-    ("cache_line", "fetched by a cache level 2 miss", 126.0, 128.0, True),
-    ("lds_banks", "LDS banks", 33.0, 32.0, True),
-    # A driver that says nothing says 0, and the record of the device has the wave size.
-    ("memory_latency", "memory latency", 100.0, 0.0, False),
-    ("wave_divergence", "wave size", 64.0, None, True),
-    ("wave_divergence", "wave size", 32.0, None, False),
-])
-def test_disagreement_with_the_driver(tmp_path: Path, experiment: str, name: str, value: float,
-                                      driver: float | None, disagrees: bool) -> None:
+@pytest.mark.parametrize(
+    "experiment, name, value, driver, disagrees",
+    [
+        ("memory_latency", "memory latency", 104.9, 100.0, False),
+        ("memory_latency", "memory latency", 95.1, 100.0, False),
+        ("memory_latency", "memory latency", 105.1, 100.0, True),
+        ("memory_latency", "memory latency", 94.9, 100.0, True),
+        ("memory_latency", "memory latency", 0.0, 100.0, True),
+        ("cu_staircase", "compute units", 131.0, 132.0, True),
+        ("cu_staircase", "compute units", 132.0, 132.0, False),
+        ("cache_line", "fetched by a cache level 2 miss", 126.0, 128.0, True),
+        ("lds_banks", "LDS banks", 33.0, 32.0, True),
+        # A driver that says nothing says 0, and the record of the device has the wave size.
+        ("memory_latency", "memory latency", 100.0, 0.0, False),
+        ("wave_divergence", "wave size", 64.0, None, True),
+        ("wave_divergence", "wave size", 32.0, None, False),
+    ],
+)
+def test_disagreement_with_the_driver(
+    tmp_path: Path, experiment: str, name: str, value: float, driver: float | None, disagrees: bool
+) -> None:
     add(tmp_path, experiment, inference(name, value, driver=driver))
     made, page = make(tmp_path)
     one = parameter(made, name)
@@ -172,16 +206,20 @@ def test_disagreement_with_the_driver(tmp_path: Path, experiment: str, name: str
     assert (f"disagreements: {name}." in page) == disagrees
 
 
-@pytest.mark.parametrize("values, units, disagree", [
-    ((4.0, 4.19), ("cycles", "cycles"), False),
-    ((4.0, 4.21), ("cycles", "cycles"), True),
-    ((4.21, 4.0), ("cycles", "cycles"), True),
-    # In another unit it cannot be the same.
-    ((4.0, 4.0), ("cycles", "ns"), True),
-    ((4.0, None), ("cycles", "ns"), False),
-])
-def test_two_sources(tmp_path: Path, values: tuple[float | None, float | None], units: tuple[str, str],
-                     disagree: bool) -> None:
+@pytest.mark.parametrize(
+    "values, units, disagree",
+    [
+        ((4.0, 4.19), ("cycles", "cycles"), False),
+        ((4.0, 4.21), ("cycles", "cycles"), True),
+        ((4.21, 4.0), ("cycles", "cycles"), True),
+        # In another unit it cannot be the same.
+        ((4.0, 4.0), ("cycles", "ns"), True),
+        ((4.0, None), ("cycles", "ns"), False),
+    ],
+)
+def test_two_sources(
+    tmp_path: Path, values: tuple[float | None, float | None], units: tuple[str, str], disagree: bool
+) -> None:
     name, experiments = "FP32 FMA latency", ("fma_loop", "ilp_tlp")
     for experiment, value, unit in zip(experiments, values, units):
         add(tmp_path, experiment, inference("FMA latency" if experiment == "fma_loop" else name, value, unit))
@@ -204,10 +242,19 @@ def test_an_experiment_that_the_table_does_not_name(tmp_path: Path) -> None:
     assert parameter(made, "wave size")["status"] == "not measured" and "cache size" not in page
 
 
-@pytest.mark.parametrize("name", [
-    "cache level {n} capacity", "cache level N capacity", "cache level 01 capacity", "cache level  capacity",
-    "cache level 1 capacity of it", f"cache level {'1' * 30} capacity", "", "{what}",
-])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "cache level {n} capacity",
+        "cache level N capacity",
+        "cache level 01 capacity",
+        "cache level  capacity",
+        "cache level 1 capacity of it",
+        f"cache level {'1' * 30} capacity",
+        "",
+        "{what}",
+    ],
+)
 def test_names_that_only_look_like_the_tables(tmp_path: Path, name: str) -> None:
     add(tmp_path, "memory_latency", inference(name, 1.0))
     made, _ = make(tmp_path)
@@ -235,8 +282,13 @@ def test_only_a_variant_ran(tmp_path: Path) -> None:
 
 
 def test_failed_verification_is_said(tmp_path: Path) -> None:
-    add(tmp_path, "memory_latency", inference("memory latency", 600.0), status="failed",
-        verification={"checks": 6, "failures": ["a wrong end of the chase"]})
+    add(
+        tmp_path,
+        "memory_latency",
+        inference("memory latency", 600.0),
+        status="failed",
+        verification={"checks": 6, "failures": ["a wrong end of the chase"]},
+    )
     made, page = make(tmp_path)
     assert parameter(made, "memory latency")["readings"][0]["verified"] is False
     assert "| 90 %, **a verification FAILED** |" in rows(page, "memory latency")[0]
@@ -244,18 +296,25 @@ def test_failed_verification_is_said(tmp_path: Path) -> None:
 
 
 def test_no_clock_no_nanoseconds(tmp_path: Path) -> None:
-    clock = {"shader_mhz": None, "highest_shader_mhz": None, "source": "none", "samples": 0,
-             "throttled_samples": 0}
+    clock = {"shader_mhz": None, "highest_shader_mhz": None, "source": "none", "samples": 0, "throttled_samples": 0}
     add(tmp_path, "memory_latency", inference("memory latency", 600.0), clock=clock)
     _, page = make(tmp_path)
     assert "| memory latency | 600 cycles | 90 % |" in page and "| Shader clock | not known |" in page
 
 
-@pytest.mark.parametrize("value, unit, shown", [
-    (1023.0, "bytes", "1023 bytes"), (1024.0, "bytes", "1 KiB"), (131120.0, "bytes", "128.0 KiB"),
-    (1.5 * 2**20, "bytes", "1.500 MiB"), (80.0 * 2**30, "bytes", "80 GiB"), (999.0, "GB/s", "999 GB/s"),
-    (4681.6, "GB/s", "4.682 TB/s"), (3.0, "GB", "3 GB"),
-])
+@pytest.mark.parametrize(
+    "value, unit, shown",
+    [
+        (1023.0, "bytes", "1023 bytes"),
+        (1024.0, "bytes", "1 KiB"),
+        (131120.0, "bytes", "128.0 KiB"),
+        (1.5 * 2**20, "bytes", "1.500 MiB"),
+        (80.0 * 2**30, "bytes", "80 GiB"),
+        (999.0, "GB/s", "999 GB/s"),
+        (4681.6, "GB/s", "4.682 TB/s"),
+        (3.0, "GB", "3 GB"),
+    ],
+)
 def test_units(tmp_path: Path, value: float, unit: str, shown: str) -> None:
     add(tmp_path, "memory_latency", inference("memory latency", value, unit))
     made, page = make(tmp_path)
@@ -318,5 +377,12 @@ def test_hostile_texts(tmp_path: Path) -> None:
     for lines in tables:
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in lines}) == 1
     assert sorted(os.listdir(tmp_path)) == [
-        "README.md", "card.json", "card.md", "ilp_tlp.json", "ilp_tlp.md", "plots", "thread_rate.json",
-        "thread_rate.md"]
+        "README.md",
+        "card.json",
+        "card.md",
+        "ilp_tlp.json",
+        "ilp_tlp.md",
+        "plots",
+        "thread_rate.json",
+        "thread_rate.md",
+    ]

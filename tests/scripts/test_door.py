@@ -315,6 +315,16 @@ def test_programs_refuse_a_result(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert snapshot(tmp_path) == before
 
 
+def test_a_pipe_that_a_shell_has_made_is_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good = synthetic.write(tmp_path, bandwidth())
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "wb") as file:
+        file.write(good.read_bytes())
+    assert compare.main([str(good), f"/dev/fd/{reading}"]) == 0
+    os.close(reading)
+    assert "0 worse" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("make, said", [(os.mkfifo, "No such device or address"), (os.mkdir, "Is a directory")])
 def test_a_page_that_nobody_can_write(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], make: Callable[[Path], None], said: str
@@ -349,8 +359,8 @@ def write_node(folder: Path, name: str, numbers: random.Random) -> None:
 
 def spoil(node: Path, number: int) -> tuple[bool, str]:
     """Makes a node hostile in one of all ways: whether that costs the node or one GPU, and what is to be said."""
-    ways = [*(("file", name) for name in FILES), *(("node file", name) for name in FILES)]
-    ways += [*(("result", name) for name in RESULTS), *(("node", name) for name in NODES)]
+    ways = [*(("result", name) for name in RESULTS), *(("node", name) for name in NODES)]
+    ways += [*(("file", name) for name in FILES), *(("node file", name) for name in FILES)]
     kind, name = ways[number % len(ways)]
     result, record = node / "gpu-1" / layout.TOGETHER / "memory_bandwidth.json", node / layout.NODE_FILE
     if kind == "node":
@@ -394,6 +404,7 @@ def judged(folder: Path) -> Json:
     return data
 
 
+@pytest.mark.slow
 def test_the_good_are_judged_as_if_the_hostile_were_not_there(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -24,10 +24,23 @@ EXACT = 0.0
 PLACEHOLDERS = {"{n}": r"(?P<n>0|[1-9][0-9]{0,8})", "{type}": r"(?P<type>[A-Z][A-Z0-9 ]*)"}
 # A generic name, when no inference has filled it in.
 GENERIC = {"n": "N", "type": "..."}
-DEVICE_FIELDS = ("name", "architecture", "compute_units", "wave_size", "maximum_shader_mhz", "memory_mhz",
-                 "memory_bus_bits", "memory_bytes", "l2_bytes", "lds_bytes_per_block",
-                 "registers_per_block", "maximum_threads_per_block", "maximum_threads_per_compute_unit",
-                 "driver", "runtime")
+DEVICE_FIELDS = (
+    "name",
+    "architecture",
+    "compute_units",
+    "wave_size",
+    "maximum_shader_mhz",
+    "memory_mhz",
+    "memory_bus_bits",
+    "memory_bytes",
+    "l2_bytes",
+    "lds_bytes_per_block",
+    "registers_per_block",
+    "maximum_threads_per_block",
+    "maximum_threads_per_compute_unit",
+    "driver",
+    "runtime",
+)
 # What tells one of several equal devices, where a result has it.
 IDENTITY_FIELDS = ("uuid", "pci_address", "serial", "vbios", "partition", "power_cap_w", "ecc", "link", "host")
 
@@ -95,15 +108,23 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         *_told_by("hgemm", "HGEMM rate by matrix instructions"),
     ),
     "caches": (
-        *_told_by("memory_latency", "cache level {n} capacity", "near half of cache level {n} capacity",
-                  "cache level {n} latency", "far half of cache level {n} latency"),
+        *_told_by(
+            "memory_latency",
+            "cache level {n} capacity",
+            "near half of cache level {n} capacity",
+            "cache level {n} latency",
+            "far half of cache level {n} latency",
+        ),
         *_told_by("cache_line", "cache level {n} line", "cache level {n} sector", tolerance=EXACT),
-        *_told_by("memory_bandwidth", "cache level {n} read bandwidth", "cache level {n} write bandwidth",
-                  "bandwidth of a cache behind L2"),
+        *_told_by(
+            "memory_bandwidth",
+            "cache level {n} read bandwidth",
+            "cache level {n} write bandwidth",
+            "bandwidth of a cache behind L2",
+        ),
         *_told_by("atomics", "additions at one word of L2"),
         *_told_by("memory_latency", "constant cache level {n} capacity", "constant cache level {n} latency"),
-        *_told_by("cache_sharing", "constant cache level {n} line", "constant cache level {n} sector",
-                  tolerance=EXACT),
+        *_told_by("cache_sharing", "constant cache level {n} line", "constant cache level {n} sector", tolerance=EXACT),
     ),
     "lds": (
         *_told_by("lds_latency", "LDS latency"),
@@ -114,25 +135,43 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
     ),
     "memory": (
         *_told_by("memory_latency", "memory latency"),
-        *_told_by("memory_bandwidth", "memory read bandwidth", "memory write bandwidth", "memory copy bandwidth",
-                  "bytes in flight per CU for 95 % of the read bandwidth"),
+        *_told_by(
+            "memory_bandwidth",
+            "memory read bandwidth",
+            "memory write bandwidth",
+            "memory copy bandwidth",
+            "bytes in flight per CU for 95 % of the read bandwidth",
+        ),
         *_told_by("cache_line", "fetched by a cache level 2 miss", tolerance=EXACT),
         *_told_by("memory_channels", "channel interleave", tolerance=EXACT),
     ),
-    "tlb": _told_by("memory_latency", "TLB level {n} reach", "TLB level {n} miss penalty",
-                    "memory latency with a cold TLB"),
+    "tlb": _told_by(
+        "memory_latency", "TLB level {n} reach", "TLB level {n} miss penalty", "memory latency with a cold TLB"
+    ),
     "launch": (
         *_told_by("launch_latency", "launch latency", "interval in a stream", "interval in a graph"),
         *_told_by("grid_sync", "grid barrier, one block per CU"),
         *_told_by("streams", "hardware queues", tolerance=EXACT),
     ),
     "copies": (
-        *_told_by("host_copies", "host to device bandwidth", "host to device latency", "device to host bandwidth",
-                  "device to host latency"),
+        *_told_by(
+            "host_copies",
+            "host to device bandwidth",
+            "host to device latency",
+            "device to host bandwidth",
+            "device to host latency",
+        ),
         *_told_by("peer_copies", "link bandwidth"),
     ),
-    "energy": _told_by("energy", "idle power", "energy per FP32 vector FMA", "energy per FP16 matrix FMA",
-                       "energy per byte from LDS", "energy per byte from L2", "energy per byte from memory"),
+    "energy": _told_by(
+        "energy",
+        "idle power",
+        "energy per FP32 vector FMA",
+        "energy per FP16 matrix FMA",
+        "energy per byte from LDS",
+        "energy per byte from L2",
+        "energy per byte from memory",
+    ),
 }
 
 
@@ -191,12 +230,16 @@ def _reading(result: Result, inference: Json, tolerance: float, device_says: flo
     value, driver = inference["value"], _said(inference["driver"])
     reference = device_says if driver is None else driver
     reading = {
-        "experiment": result.name, "inference": inference["name"], "value": value,
-        "unit": inference["unit"], "confidence": inference["confidence"],
-        "verified": shared.verified(result), "driver": driver,
-        "disagrees_with_driver":
-            value is not None and reference is not None and differs(value, reference, tolerance),
-        "statement": inference["statement"], "evidence": inference["evidence"],
+        "experiment": result.name,
+        "inference": inference["name"],
+        "value": value,
+        "unit": inference["unit"],
+        "confidence": inference["confidence"],
+        "verified": shared.verified(result),
+        "driver": driver,
+        "disagrees_with_driver": value is not None and reference is not None and differs(value, reference, tolerance),
+        "statement": inference["statement"],
+        "evidence": inference["evidence"],
     }
     if "interval" in inference:
         reading["interval"] = inference["interval"]
@@ -208,8 +251,7 @@ def _sources_disagree(readings: list[Json], tolerance: float) -> bool:
     if len({reading["unit"] for reading in found}) > 1:
         return True
     values = sorted(reading["value"] for reading in found)
-    return bool(values) and (differs(values[0], values[-1], tolerance)
-                             or differs(values[-1], values[0], tolerance))
+    return bool(values) and (differs(values[0], values[-1], tolerance) or differs(values[-1], values[0], tolerance))
 
 
 class _Card:
@@ -231,14 +273,21 @@ class _Card:
             status = "found" if any(item["value"] is not None for item in readings) else "not found"
         sources_disagree = _sources_disagree(readings, entry.tolerance)
         return {
-            "name": one.name, "variant": one.variant, "status": status,
-            "tolerance": entry.tolerance, "driver": device_says,
+            "name": one.name,
+            "variant": one.variant,
+            "status": status,
+            "tolerance": entry.tolerance,
+            "driver": device_says,
             "disagreement": sources_disagree or any(item["disagrees_with_driver"] for item in readings),
-            "sources_disagree": sources_disagree, "readings": readings,
+            "sources_disagree": sources_disagree,
+            "readings": readings,
             "missing": [
-                {"experiment": experiment,
-                 "reason": "no such inference" if (experiment, one.variant) in self.ran else "no result"}
-                for experiment, _ in entry.inferences if experiment not in told
+                {
+                    "experiment": experiment,
+                    "reason": "no such inference" if (experiment, one.variant) in self.ran else "no result",
+                }
+                for experiment, _ in entry.inferences
+                if experiment not in told
             ],
         }
 
@@ -253,10 +302,15 @@ class _Card:
 def _experiment(result: Result) -> Json:
     data = result.data
     return {
-        "name": result.name, "file": result.path.name, "status": data["status"],
-        "date": data["date"], "git_revision": data["hipscope"]["git_revision"],
-        "preset": data["options"]["preset"], "filter": data["options"]["filter"],
-        "shader_mhz": data["clock"]["shader_mhz"], "clock_source": data["clock"]["source"],
+        "name": result.name,
+        "file": result.path.name,
+        "status": data["status"],
+        "date": data["date"],
+        "git_revision": data["hipscope"]["git_revision"],
+        "preset": data["options"]["preset"],
+        "filter": data["options"]["filter"],
+        "shader_mhz": data["clock"]["shader_mhz"],
+        "clock_source": data["clock"]["source"],
     }
 
 
@@ -271,9 +325,8 @@ def make_card(results: Sequence[Result]) -> Json | None:
     return {
         "schema_version": SCHEMA_VERSION,
         "device": {key: device[key] for key in DEVICE_FIELDS}
-                  | {key: device[key] for key in IDENTITY_FIELDS if key in device},
+        | {key: device[key] for key in IDENTITY_FIELDS if key in device},
         "experiments": [_experiment(result) for result in results],
         "experiments_without_result": [name for name in wanted if name not in ran],
-        **{group: [one for entry in entries for one in card.of_entry(entry)]
-           for group, entries in GROUPS.items()},
+        **{group: [one for entry in entries for one in card.of_entry(entry)] for group, entries in GROUPS.items()},
     }

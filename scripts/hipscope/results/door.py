@@ -41,12 +41,17 @@ def one_line(text: str) -> str:
 
 
 def read_bytes(path: Path, most: int) -> bytes:
-    """A regular file of no more than `most` bytes; raises BadInput. A pipe, which may be silent for ever, is none."""
+    """A regular file of no more than `most` bytes; raises BadInput.
+
+    A pipe, which may be silent for ever, is none, but for one that a shell has made for this call: <(git show ...).
+    """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, "rb") as file:
             told = os.fstat(handle)
-            if not stat.S_ISREG(told.st_mode):
+            if stat.S_ISFIFO(told.st_mode) and str(path).startswith("/dev/fd/"):
+                os.set_blocking(handle, True)
+            elif not stat.S_ISREG(told.st_mode):
                 raise BadInput(f"{path} cannot be read: it is no regular file.")
             content = file.read(most + 1) if told.st_size <= most else b""
     except OSError as error:
