@@ -90,7 +90,7 @@ NODES: dict[str, tuple[Place, Any, str]] = {
     "a run without its phase": (RUNS, [{"experiment": "x"}], "lacks exit, message, phase"),
     "a GPU twice": (("gpus", 1, "index"), 0, "lists a GPU twice"),
     "100 000 GPUs": (("gpus",), [{}] * 100000, "has a length more than 1024"),
-    "another status": (("status",), "finished?", "is not"),
+    "another status": (("status",), "finished?", "is none of"),
 }
 
 
