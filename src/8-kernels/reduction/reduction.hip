@@ -1,19 +1,19 @@
 // How fast can many values be summed, and what does each way to do it cost?
 //
 // Every value must be read once, so a kernel that only reads is the limit (00). The question is
-// fsword73's (HIP-Performance-Optmization-on-VEGA64, 2.12; below, the source). The stages, a file
-// for each idea:
+// fsword73's (HIP-Performance-Optmization-on-VEGA64, 2.12; below, the source; in names of rows and
+// in notes, V). The stages, a file for each idea:
 //   01          the source's kernel, 12a: one value per thread; a block's tree in LDS adds up 2 or
 //               4 per step, and ends with the block's sum
-//   03          2, 4, 8 values per step: ours, which like all that follow leave the one total
-//   04          two values per thread: the first addition before the tree
-//   05          the tree goes through registers, LDS only joins the waves
-//   06          16 bytes per thread in one load; eight of them in flight at once; no more blocks
+//   02          2, 4, 8 values per step: ours, which like all that follow leave the one total
+//   03          two values per thread: the first addition before the tree
+//   04          the tree goes through registers, LDS only joins the waves
+//   05          16 bytes per thread in one load; eight of them in flight at once; no more blocks
 //               than fit at once, each goes on by a whole grid
-//   07          one pass: the blocks add their sums to the total, which starts as 0
-//   08          the block that finishes last adds up the sums of all
-//   09          each block draws its ticket before it loads; the last waits
-// Up to 06 a second launch of the same kernel sums the blocks' sums, and further ones until one is
+//   06          one pass: the blocks add their sums to the total, which starts as 0
+//   07          the block that finishes last adds up the sums of all
+//   08          each block draws its ticket before it loads; the last waits
+// Up to 05 a second launch of the same kernel sums the blocks' sums, and further ones until one is
 // left.
 #include <hipscope/hipscope.h>
 
@@ -29,6 +29,7 @@
 #include "measuring.h"
 #include "source_rows.h"
 #include "stages.h"
+#include "trees_apart.h"
 #include "vendor.h"
 
 namespace hipscope::reduction {
@@ -126,7 +127,7 @@ void measure_floats(Sweep& sweep, std::uint64_t count) {
 
 // --- Sweep: published -------------------------------------------------------------------------
 
-// V's kernel, on values like V's, of which no block's sum is stored.
+// The source's kernel, on values like the source's, of which no block's sum is stored.
 void measure_source(Sweep& sweep, std::uint64_t count) {
   SourceValues values(sweep, count);
   double x = -static_cast<double>(source_rows().size());
@@ -207,10 +208,8 @@ void measure_barriers(Sweep& sweep, std::uint64_t count) {
     point.value("round trips", round_trips, "per block");
   };
   row("2 values: 8 barriers, 8 round trips", 1, 8, values_per_step_stage<float, 2>());
-  row("4 values: 8 barriers, 4 round trips", 2, 4,
-      values_per_step_stage<float, 4, 256, Tree::two_barriers>());
-  row("4 values: 4 barriers, 8 round trips", 3, 8,
-      values_per_step_stage<float, 4, 256, Tree::two_round_trips>());
+  row("4 values: 8 barriers, 4 round trips", 2, 4, tree_apart_stage<float, Twice::barriers>());
+  row("4 values: 4 barriers, 8 round trips", 3, 8, tree_apart_stage<float, Twice::round_trips>());
   row("4 values: 4 barriers, 4 round trips", 4, 4, values_per_step_stage<float, 4>());
 }
 

@@ -4,13 +4,13 @@
 #include <vector>
 
 #include "00-read.h"
-#include "03-values-per-step.h"
-#include "04-first-add-on-load.h"
-#include "05-wave-shuffle.h"
-#include "06-vector-loads.h"
-#include "07-atomic-add.h"
-#include "08-last-block.h"
-#include "09-early-ticket.h"
+#include "02-values-per-step.h"
+#include "03-first-add-on-load.h"
+#include "04-wave-shuffle.h"
+#include "05-vector-loads.h"
+#include "06-atomic-add.h"
+#include "07-last-block.h"
+#include "08-early-ticket.h"
 #include "stage.h"
 
 namespace hipscope::reduction {

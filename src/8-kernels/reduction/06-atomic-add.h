@@ -1,14 +1,14 @@
 // Single pass, atomic add: the blocks add their sums to the total, which starts as 0. Blocks of
 // 256, no more than fit at once.
 //
-// Against 06: no second launch for the sums, but one before it that zeroes the total; and they
+// Against 05: no second launch for the sums, but one before it that zeroes the total; and they
 // are added in whatever order the blocks end.
 //
 // On the H200 232 us, 0.76 of them to zero the total: 100.0 % of the rate of 00; 16 runs gave 13
 // different totals.
 #pragma once
 
-#include "stage.h"
+#include "05-vector-loads.h"
 
 namespace hipscope::reduction {
 
