@@ -5,11 +5,15 @@
 // cut into blocks of 1, 2, 4 ... 1024 threads, and see what the time follows. With small blocks it
 // halves whenever the block doubles: a fixed rate of blocks per cycle, however empty they are. With
 // large blocks it may go flat: a fixed rate of threads per cycle, however they are grouped. Which
-// of the two limits? Fitting t = max(blocks / block rate, threads / thread rate) answers it.
+// of the two limits? Fitting t = max(blocks / block rate, threads / thread rate) answers it
+// (findings.cpp).
 //
 // The same with a kernel that stores one dword per thread, which proves that every thread ran, and
 // with one that reserves many registers. Then a sweep of the block's size in small steps, whose
 // steps show the wave size; and what to do when a block must be small: more work per thread.
+//
+// The question is that of fsword73 (HIP-Performance-Optmization-on-VEGA64, 2.1) and of matrixji
+// (hip-performance-optimization-on-gfx1032); below, the sources.
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
@@ -32,7 +36,7 @@ constexpr unsigned largest_block = 1024;
 
 // --- Kernels ----------------------------------------------------------------------------------
 
-// fsword73's has a pointer among its arguments, which it does not use.
+// (fsword73's takes a pointer as well, which it does not use.)
 __global__ void __launch_bounds__(largest_block) null_kernel() {}
 
 __device__ unsigned thread_number() {
@@ -40,8 +44,8 @@ __device__ unsigned thread_number() {
   return blockIdx.x * (blockDim.x * blockDim.y * blockDim.z) + in_block;
 }
 
-// What thread `number` stores: differs per thread and seed, and is never the poison of a fresh
-// buffer, whose highest bit is set.
+// What thread `number` stores: differs per thread and seed, and is never the poison (0xFFFFFFFF)
+// that a buffer holds before.
 __host__ __device__ unsigned token(unsigned number, unsigned seed) {
   return (number ^ seed) & 0x7fffffffU;
 }
@@ -128,13 +132,14 @@ std::string label(const dim3& block) {
   return std::to_string(block.x) + "x" + std::to_string(block.y) + "x" + std::to_string(block.z);
 }
 
-// As many blocks as hold at least `threads` threads. (Both sources round down, and so have one
-// block fewer of a million and more where the block's size divides nothing.)
+// As many blocks as hold at least `threads` threads. (Both sources round down: where the block's
+// size does not divide 2^30, they launch one block fewer, of a million or more.)
 unsigned blocks_for(std::uint64_t threads, const dim3& block) {
   return static_cast<unsigned>((threads + volume(block) - 1) / volume(block));
 }
 
-// 1, 2, 4 ... threads in a row, or squares and cubes of 1, 2, 3 ... a side.
+// The block sizes of a sweep, a row for each: 1, 2, 4 ... threads in a line, or squares and cubes
+// of 1, 2, 3 ... a side. The fit is to all those in a line.
 std::vector<dim3> blocks_of(unsigned dimensions) {
   std::vector<dim3> blocks;
   for (unsigned n = 1;; n = dimensions == 1 ? 2 * n : n + 1) {
@@ -345,9 +350,10 @@ int main(int argc, char** argv) {
   const auto add = [&](const std::string& kernel, const std::string& title, auto measure) {
     constexpr std::array<const char*, 3> shapes = {"1-D", "n x n", "n x n x n"};
     for (unsigned dimensions = 1; dimensions <= shapes.size(); ++dimensions) {
-      const std::string name = std::to_string(dimensions) + "d";
-      experiment.sweep(kernel + "-" + name, title + ", " + shapes[dimensions - 1] + " blocks",
-                       [=](Sweep& sweep) { measure(sweep, blocks_of(dimensions), name); });
+      // The published series have the same names.
+      const std::string series = std::to_string(dimensions) + "d";
+      experiment.sweep(kernel + "-" + series, title + ", " + shapes[dimensions - 1] + " blocks",
+                       [=](Sweep& sweep) { measure(sweep, blocks_of(dimensions), series); });
     }
   };
   using Blocks = std::vector<dim3>;
@@ -356,11 +362,11 @@ int main(int argc, char** argv) {
         measure_null(sweep, shapes, threads, published_series);
       });
   add("store", "one dword stored per thread",
-      [=](Sweep& sweep, const Blocks& shapes, const std::string& /*name*/) {
+      [=](Sweep& sweep, const Blocks& shapes, const std::string& /*series*/) {
         measure_store(sweep, shapes, work_threads);
       });
   add("registers", "many registers reserved",
-      [=](Sweep& sweep, const Blocks& shapes, const std::string& /*name*/) {
+      [=](Sweep& sweep, const Blocks& shapes, const std::string& /*series*/) {
         measure_many_registers(sweep, shapes, work_threads);
       });
   experiment.sweep("block-size", "empty kernel, a fixed number of blocks of 8 ... 1024 threads",

@@ -16,8 +16,8 @@
 
 namespace lds_banks {
 
-/// `offsets` says where the lanes of a wave go in the first copy, in bytes. What the kernel works
-/// on depends on the random `salt`.
+/// `offsets` says where the lanes of a wave go in the first copy (see `copies`), in bytes. What the
+/// kernel works on depends on the random `salt`.
 using PatternKernel = void (*)(const unsigned* offsets, Copies placement, unsigned salt,
                                unsigned* results, hipscope::WaveTime* times, unsigned rounds);
 
@@ -58,7 +58,7 @@ double measure_rounds(const hipscope::Sweep& sweep, hipscope::Point& point, cons
 /// A way to go to LDS, and what is measured of it.
 struct Access {
   unsigned bytes;
-  bool full_cu;  // as many waves as --threads says, by default all that a block may have; or one
+  bool full_cu;  // a block of --threads threads, by default as many as it may have; else one wave
   const char* value;
   const char* verified;
   PatternKernel kernel;

@@ -1,18 +1,19 @@
 // How many banks has LDS, and what does a bank conflict cost?
 //
-// LDS (NVIDIA: shared memory) is built of banks, each of which serves one word per cycle: dword a
-// is in bank a modulo the number of banks. When the lanes of a wave ask for different words of one
-// bank, the access takes a pass for each; lanes that ask for the same word share it. So the stride
-// between lanes decides: an odd one spreads them over all banks, 32 dwords put them all into one.
+// LDS (NVIDIA: shared memory) is built of banks, each of which serves one dword per cycle: dword a
+// is in bank a modulo the number of banks. When the lanes of a wave ask for different dwords of one
+// bank, the access takes a pass for each; lanes that ask for the same dword share its pass. So the
+// stride between lanes decides: an odd one spreads them over all banks, 32 dwords put them all into
+// one.
 //   chase   one wave, every lane in a chain of its own whose dwords keep the stride: latency
-//   loads   independent loads of a CU full of waves, and stores: throughput
-//   width   bytes at a stride a little over a multiple of all banks: lanes meet in one bank for as
-//           long as they are in one word of it
+//   loads   independent loads of a block of many waves, and stores: throughput
+//   width   how wide is a bank? Lanes load bytes that are all banks and a few bytes apart
 // Then come patterns that are no strides, and the remedies for a tile that is read by column.
 //
-// Beside the cycles is what arithmetic expects of 32 banks of 4 bytes; the number of banks is
-// inferred from the curves alone. Cycles are counted in the kernel, from the first wave's start to
-// the last one's end; what one wave counts for no accesses is taken off.
+// Beside the cycles is a prediction, the passes that 32 banks of 4 bytes need at least
+// (dwords_of_busiest_bank in patterns.h). The number of banks is inferred from the curves alone.
+// Cycles are counted in the kernel, from the first wave's start to the last one's end; what one
+// wave counts for no accesses is taken off.
 #include <hipscope/hipscope.h>
 #include <hipscope/lds.h>
 #include <hipscope/timed_rounds.h>
@@ -22,10 +23,10 @@
 #include <string>
 #include <vector>
 
-#include "access.h"
-#include "contents.h"
+#include "access.h"    // run_timed, measure_access: the cycles of an access
+#include "contents.h"  // what LDS holds, and what a kernel must give
 #include "findings.h"
-#include "patterns.h"
+#include "patterns.h"  // where lanes go, and how many dwords that is in one bank
 
 using hipscope::DeviceBuffer;
 using hipscope::launch;
@@ -43,6 +44,11 @@ namespace {
 constexpr unsigned largest_block = 1024;
 
 // --- Kernels ----------------------------------------------------------------------------------
+
+// Of each kernel: `offsets` says where the lanes go in LDS, in bytes. LDS holds `copies` (3) copies
+// of that pattern, and accesses take turns: all have the same conflicts, but no access repeats the
+// one before. `salt` is random; values depend on it. run_timed() repeats `body_steps` accesses in
+// each of `rounds`.
 
 // One wave. The last dword of an access is the address of the next one, in another copy.
 template <unsigned Bytes>
@@ -98,9 +104,9 @@ __global__ void __launch_bounds__(largest_block)
   sums[threadIdx.x] = sum;
 }
 
-// Independent stores. The first dword counts them, the others stay. All waves store the same at the
-// same places, so that it does not matter which comes last; each thread then gives what it finds in
-// its places.
+// Independent stores. From one to the next the first dword of what is stored goes up by one, the
+// others stay. All waves store the same at the same places, so that it does not matter which comes
+// last; each thread then gives what it finds in its places.
 template <unsigned Bytes>
 __global__ void __launch_bounds__(largest_block)
     stores_kernel(const unsigned* offsets, Copies placement, unsigned salt, unsigned* found,
@@ -207,22 +213,27 @@ __global__ void __launch_bounds__(published_threads)
 // --- What is measured -------------------------------------------------------------------------
 
 template <unsigned Bytes>
-constexpr Access chase = {Bytes,
-                          false,
-                          "latency",
-                          "ends of the chains",
-                          chase_kernel<Bytes>,
-                          lds_banks::chain_ends<Bytes>};
+constexpr Access chase = {.bytes = Bytes,
+                          .full_cu = false,
+                          .value = "latency",
+                          .verified = "ends of the chains",
+                          .kernel = chase_kernel<Bytes>,
+                          .expected = chain_ends<Bytes>};
 template <unsigned Bytes>
-constexpr Access loads = {
-    Bytes, true, throughput, "sums of all loads", loads_kernel<Bytes>, lds_banks::load_sums<Bytes>};
-template <unsigned Bytes>  // no two lanes may store to one place
-constexpr Access stores = {Bytes,
-                           true,
-                           throughput,
-                           "what the stores left",
-                           stores_kernel<Bytes>,
-                           lds_banks::stored_words<Bytes>};
+constexpr Access loads = {.bytes = Bytes,
+                          .full_cu = true,
+                          .value = throughput,
+                          .verified = "sums of all loads",
+                          .kernel = loads_kernel<Bytes>,
+                          .expected = load_sums<Bytes>};
+// No two lanes may store to one place.
+template <unsigned Bytes>
+constexpr Access stores = {.bytes = Bytes,
+                           .full_cu = true,
+                           .value = throughput,
+                           .verified = "what the stores left",
+                           .kernel = stores_kernel<Bytes>,
+                           .expected = stored_words<Bytes>};
 
 // --- Sweeps -----------------------------------------------------------------------------------
 
@@ -287,9 +298,10 @@ void measure_published(Sweep& sweep, int loops) {
   }
 }
 
-// Strides of 256 bytes, a multiple of all banks together for up to 64 banks of 4 bytes, and x
-// bytes. Lanes stay in one bank while their bytes do not leave a word of it: the fewest conflicts
-// are where x is the width of a bank.
+// Lanes are 256 + `extra` bytes apart. 256 bytes, once or more around all banks if there are up to
+// 64 of 4 bytes, lead back to the same bank; `extra` moves on. If that is less than a bank's width,
+// some lanes stay in the bank of the lane before, in another dword of it; if more, they skip banks
+// and meet sooner. The fewest conflicts are where it is the width.
 void measure_width(Sweep& sweep, const Amount& amount) {
   constexpr unsigned all_banks_bytes = 256;
   sweep.axis({.name = "256 and", .unit = "bytes", .scale = hipscope::Scale::logarithmic});
