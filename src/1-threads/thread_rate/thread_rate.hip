@@ -139,7 +139,7 @@ unsigned blocks_for(std::uint64_t threads, const dim3& block) {
 }
 
 // The block sizes of a sweep, a row for each: 1, 2, 4 ... threads in a line, or squares and cubes
-// of 1, 2, 3 ... a side. The fit is to all those in a line.
+// of 1, 2, 3 ... a side. They must rise: the fit of the two rates takes all those in a line.
 std::vector<dim3> blocks_of(unsigned dimensions) {
   std::vector<dim3> blocks;
   for (unsigned n = 1;; n = dimensions == 1 ? 2 * n : n + 1) {
