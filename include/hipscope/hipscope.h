@@ -13,18 +13,24 @@
 //   timer.h         the timer of a constant rate, in a kernel
 //   compute_unit.h  which compute unit a thread runs on
 //   lds.h           loads and stores of LDS, each as one instruction of a chosen width
+//   lds_copies.h    copies to LDS past the registers
 //   wait_for_lds.h  the wait for LDS that a kernel asks for by itself
+//   scheduling_barrier.h a place that the compiler moves no instruction across
 //   cache_hint.h    loads and stores that tell the caches what to do
 //   divisor.h       division by a number that the host knows
+//   half.h          16-bit floating-point types; half_values.h: from and to floats
 //   powers_of_two.h values for an axis that doubles
 //   graph.h         launches recorded as a graph
 //   keep_busy.h     launches one after the other for a while, as slow sensors need it
 //   mean_power.h    power from readings of slow sensors, and how exactly
+//   telemetry.h     what a device's sensors and counters say
+//   describe_device.h what the driver says of a device
 //   matrix/         matrix instructions: a table for each family, operands, launches and checks
-//   inference.h     ways to read a curve: levels, steps, fits (for <experiment>_findings.cpp)
-//   vendor/         the vendors' libraries, as references beside kernels
-// experiment.h is made of two more: device.h, the device as the harness sees it, and measure.h,
-// what a measurement is.
+//   inference.h     ways to read a curve: levels, steps, fits (for findings.cpp)
+//   confidence.h    a confidence by what speaks against an answer
+//   libraries/      the vendors' libraries, as references beside kernels
+// experiment.h is made of three more: device.h, the device as the harness sees it, measure.h, what
+// a measurement is, and comparison.h, what a kernel computed beside what it should have.
 #pragma once
 
 #include <hip/hip_runtime.h>

@@ -1,12 +1,13 @@
 // A thread computes 4 x 4 elements of C: tiles of 64 x 64 with a depth of 16, 256 threads.
 //
-// Against one element per thread: for one k a thread loads 4 values of A and 4 of B from LDS and
-// does 16 FMAs with them, 2 bytes per FMA instead of 8. At 128 bytes per cycle LDS needs 64 cycles
-// for what 64 FMA lanes compute in 64: just enough, if nothing goes wrong. Much does: a thread
-// copies 4 neighbouring values of A, and of B, one at a time, divides twice for each of them by
-// extents that it only knows at run time, and compares each place with the end of its matrix; lanes
-// store every fourth value, so that only eight of the 32 banks take them; and the loop over k has
-// no length that the compiler knows.
+// Against 02, with one element per thread: for one k a thread loads 4 values of A and 4 of B from
+// LDS and does 16 FMAs with them, 2 bytes per FMA instead of 8. For 64 threads and one k, LDS needs
+// 16 cycles at 128 bytes per cycle, and 64 FMA lanes compute for 16: just enough, if nothing goes
+// wrong (the H200's 128 lanes get half of what they could use). Much does go wrong: a thread copies
+// 4 neighbouring values of A, and of B, one at a time, divides twice for each of them by extents
+// that it only knows at run time, and compares each place with the end of its matrix; lanes store
+// every fourth value, so that only eight of the 32 banks take them; and the loop over k has no
+// length that the compiler knows.
 // On the H200 13.23 TFLOP/s, 2.09 times 02; 51.6 % of the passes through LDS are bank conflicts.
 #pragma once
 
@@ -18,7 +19,7 @@ namespace sgemm {
 static __global__ void __launch_bounds__(assumed_threads)
     thread_tile_kernel(TileSizes tile, Sizes size, float alpha, const float* __restrict__ a,
                        const float* __restrict__ b, float beta, float* __restrict__ c) {
-  constexpr int side = 4;  // of a thread's elements
+  constexpr int side = 4;  // of a thread's elements, and k per step
   HIP_DYNAMIC_SHARED(float4, lds)
   float* const a_tile = reinterpret_cast<float*>(lds);
   float* const b_tile = a_tile + tile.rows * tile.depth;

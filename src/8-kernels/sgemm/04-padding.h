@@ -1,11 +1,12 @@
 // Rows in LDS are padded by 4 values, and copies are of 16 bytes: a thread has one of A's tile and
 // one of B's.
 //
-// Against 03: one division pair per copy and not per value, one load in place of four, and no
-// comparison with a matrix's end; and rows of A's tile, 20 values apart, begin in other banks where
-// rows of 16 began in the same two. C is stored by 16 bytes. FMAs name their operands in LDS, four
-// k at a time, as there.
-// On the H200 20.12 TFLOP/s, 1.52 times 03; 36.2 % of the passes through LDS are bank conflicts.
+// Against 03 (3.1 to 3.6 are other ways on from there), two things. Padding: rows of A's tile, 20
+// values apart, begin in different banks, where rows of 16 began in the same two. And copies: two
+// divisions for each and not for each value, one load in place of four, no comparison with a
+// matrix's end; C is stored by 16 bytes too. The loop over k is that of 03: FMAs name their
+// operands in LDS. On the H200 20.12 TFLOP/s, 1.52 times 03; 36.2 % of the passes through LDS are
+// bank conflicts.
 #pragma once
 
 #include "device_code.h"
@@ -16,7 +17,7 @@ namespace sgemm {
 static __global__ void __launch_bounds__(assumed_threads)
     padding_kernel(TileSizes tile, Sizes size, float alpha, const float* __restrict__ a,
                    const float* __restrict__ b, float beta, float* __restrict__ c) {
-  constexpr int side = 4;  // of a thread's elements
+  constexpr int side = 4;  // of a thread's elements, and k per step
   constexpr int padding = 4;
   HIP_DYNAMIC_SHARED(float4, lds)
   const int a_pitch = tile.depth + padding;

@@ -2,7 +2,8 @@
 //
 // C = alpha A B + beta C, all matrices row by row, no reduced precision. Every stage of
 // fileaccent's ladder (sgemm-exercise), in its order and each of them right, then stages of our
-// own: a file for each idea, which says what changed against which other and why that should help.
+// own: a file for each idea, which says what changed against which other and why that should help
+// (diff it with that one; it is not always the one before).
 // Read them in the order of their numbers, 01 to 22; stages.h is the table of all. How they are
 // checked and measured, and the sweeps: ../gemm/ladder.h. Sweep tiles checks each tile of the last
 // one by itself; sweep limit asks what holds the fastest of them: limit.h.

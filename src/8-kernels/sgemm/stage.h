@@ -74,8 +74,8 @@ void enqueue(const Stage& stage, const Product& product) {
   }
 }
 
-/// A stage whose kernel works on one tile of C per block; `lds_values` floats of LDS come with the
-/// launch.
+/// A stage whose kernel works on one tile of C per block. `source_kernel`: fileaccent's number of
+/// it, or empty. `technique`: the row's name. `lds_values` floats of LDS come with the launch.
 template <auto kernel, Grid grid = Grid::x_over_columns, unsigned block_rows = 1>
 Stage stage_of(const std::string& source_kernel, const std::string& technique, const Tiles& tiles,
                unsigned lds_values = 0) {
