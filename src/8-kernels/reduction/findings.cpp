@@ -29,7 +29,8 @@ double confidence_of(const CurvePoint& a, const CurvePoint& b) {
 // Less than this is no help worth its name, whatever the spread.
 constexpr double least_gain = 0.02;
 
-// "4 values per step are 1.7 times as fast as 2", of V's own kernels here and as V published it.
+// "4 values per step are 1.7 times as fast as 2", of the source's (V's) own kernels here and as
+// published.
 std::string source_evidence(const hipscope::Results& results) {
   std::string evidence;
   const Curve times = results.curve("published", "time");
@@ -49,7 +50,7 @@ std::string source_evidence(const hipscope::Results& results) {
   return evidence;
 }
 
-// V asks: are 8 values per step better still than 4?
+// The source asks: are 8 values per step better still than 4?
 void infer_steps(hipscope::Results& results, const Curve& times) {
   const CurvePoint* const two = find(times, 1);
   const CurvePoint* const four = find(times, 2);

@@ -12,7 +12,7 @@ namespace reduction {
 /// to a kernel that only reads and to the vendor's library; from these sweeps:
 ///   stages     "time" and "bandwidth" over x: 0 the read kernel, 1 ... the stages, of which the
 ///              first three add up 2, 4 and 8 values per step, and after the last the library
-///   published  "time" at -2 and -1: V's kernel with 2 and 4 values per step
+///   published  "time" at -2 and -1: the source's kernel with 2 and 4 values per step
 ///   steps      "speed-up of 8 on 4" over the block's size
 ///   barriers   "time": 1 has 8 barriers and 8 round trips through LDS, 2 8 and 4, 3 4 and 8, 4 4
 ///              and 4

@@ -1,5 +1,5 @@
-// How V's kernel is launched and verified: blocks of 256, which end with their own sums, and
-// store those that are over 9999.
+// How the source's kernel is launched and verified: blocks of 256, which end with their own sums,
+// and store those that are over 9999.
 #pragma once
 
 #include <hipscope/hipscope.h>
@@ -15,7 +15,7 @@ namespace hipscope::reduction {
 
 struct SourceRow {
   std::string name;
-  std::string published;  // the series with V's figure
+  std::string published;  // the series with the source's figure
   int values_per_step;
   unsigned barriers;  // of a block
 };
@@ -31,10 +31,10 @@ inline std::vector<SourceRow> source_rows() {
            .barriers = 5}};
 }
 
-// V counts values in an int.
+// The source counts values in an int.
 constexpr std::uint64_t most_source_values = std::uint64_t{1} << 31;
 
-// Random values of 0 to `most` for V's kernel, and what is right for them.
+// Random values of 0 to `most` for the source's kernel, and what is right for them.
 class SourceValues {
  public:
   // Of 256 values up to 38 no sum is over 9999; up to 78 about half of them are.
@@ -79,7 +79,7 @@ static __global__ void __launch_bounds__(source_threads)
   values[i] = source_value(i, most, key);
 }
 
-// One thread for each of V's blocks, by one loop.
+// One thread for each of the source's blocks, by one loop.
 static __global__ void __launch_bounds__(source_threads)
     source_expected_kernel(int* sums, unsigned blocks, unsigned most, unsigned key) {
   const unsigned block = blockIdx.x * source_threads + threadIdx.x;

@@ -5,14 +5,14 @@
 // 2, and device memory is asked for half; copies are of 16 bytes, B's fragment is two loads of 16
 // bytes, A comes value by value, and rows in LDS are padded by 4 values. It takes 64 registers for
 // the sums alone, though, and that is all that a thread has on gfx908 when the compiler plans for
-// blocks of 1024 (`planned_threads`): the rest goes to AGPRs or to scratch. With the block's own
-// size as bound nothing does.
-// On the H200 5.90 TFLOP/s with 1024 stated, for 144 bytes of local memory, and 26.50 with 256.
+// blocks of 1024 (`planned_threads`): the rest goes to AGPRs or to scratch (NVIDIA: local memory).
+// With a bound of 256, the block's own size, nothing does.
+// On the H200 5.90 TFLOP/s with a bound of 1024 and 144 bytes of local memory; 26.50 with 256.
 //
-// With no bound at all nvcc assumes no block, and gives a thread up to 255 registers: so that is
-// what fileaccent's text means to nvcc, and 1024 what it means to clang. On the H200 26.48 TFLOP/s,
-// with 94 registers in place of 111 with 256 and no local memory; its loop is of 87 instructions,
-// 64 of them FMAs, as there.
+// fileaccent states no bound. To clang that means 1024; nvcc assumes nothing of the block's size
+// and gives a thread up to 255 registers. On the H200 26.48 TFLOP/s, with 94 registers where the
+// bound of 256 has 111, and no local memory either; its loop is of 87 instructions, 64 of them
+// FMAs, as there.
 #pragma once
 
 #include "device_code.h"

@@ -52,19 +52,19 @@ __device__ void multiply_placed(float (&sums)[4][4], const float* a, const float
 static __global__ void __launch_bounds__(assumed_threads)
     placed_reads_kernel(Sizes size, float alpha, const float* __restrict__ a,
                         const float* __restrict__ b, float beta, float* __restrict__ c) {
-  using Tiles = TilesOf64<4>;
+  using PaddedTiles = TilesOf64<4>;
   HIP_DYNAMIC_SHARED(float4, lds)
   float* const a_tile = reinterpret_cast<float*>(lds);
-  float* const b_tile = a_tile + Tiles::a_size;
-  const Tiles at(size);
-  const float* const a_mine = a_tile + at.first_row * Tiles::a_pitch;
+  float* const b_tile = a_tile + PaddedTiles::a_size;
+  const PaddedTiles at(size);
+  const float* const a_mine = a_tile + at.first_row * PaddedTiles::a_pitch;
   const float* const b_mine = b_tile + at.first_column;
   float sums[4][4] = {};
   for (int index = 0; index < at.tiles; ++index) {
-    store_four(at.a_to(a_tile), load_four(a + at.a_place + index * Tiles::depth));
-    store_four(at.b_to(b_tile), load_four(b + at.b_place + index * Tiles::depth * size.ldb));
+    store_four(at.a_to(a_tile), load_four(a + at.a_place + index * PaddedTiles::depth));
+    store_four(at.b_to(b_tile), load_four(b + at.b_place + index * PaddedTiles::depth * size.ldb));
     __syncthreads();
-    multiply_placed<Tiles::a_pitch, Tiles::b_pitch>(sums, a_mine, b_mine);
+    multiply_placed<PaddedTiles::a_pitch, PaddedTiles::b_pitch>(sums, a_mine, b_mine);
     __syncthreads();
   }
   c += (at.block_row + at.first_row) * size.ldc + at.block_column + at.first_column;

@@ -29,11 +29,11 @@ template <int padding, typename MultiplyTile>
 __device__ void multiply_with_two_lds_buffers(Sizes size, float alpha, const float* a,
                                               const float* b, float beta, float* c,
                                               const MultiplyTile& multiply_tile) {
-  using Tiles = TilesOf64<padding>;
+  using PaddedTiles = TilesOf64<padding>;
   HIP_DYNAMIC_SHARED(float4, lds)
   float* const a_tile = reinterpret_cast<float*>(lds);
-  float* const b_tile = a_tile + 2 * Tiles::a_size;
-  const Tiles at(size);
+  float* const b_tile = a_tile + 2 * PaddedTiles::a_size;
+  const PaddedTiles at(size);
   int a_buffer = 0;
   int b_buffer = 0;
   float4 of_a = load_four(a + at.a_place);
@@ -45,14 +45,14 @@ __device__ void multiply_with_two_lds_buffers(Sizes size, float alpha, const flo
   do {
     __syncthreads();
     const int next = index + 1 < at.tiles ? index + 1 : index;
-    of_a = load_four(a + at.a_place + next * Tiles::depth);
-    of_b = load_four(b + at.b_place + next * Tiles::depth * size.ldb);
+    of_a = load_four(a + at.a_place + next * PaddedTiles::depth);
+    of_b = load_four(b + at.b_place + next * PaddedTiles::depth * size.ldb);
     memory_scheduling_barrier();
-    multiply_tile(sums, a_tile + a_buffer + at.first_row * Tiles::a_pitch,
+    multiply_tile(sums, a_tile + a_buffer + at.first_row * PaddedTiles::a_pitch,
                   b_tile + b_buffer + at.first_column);
     memory_scheduling_barrier();
-    a_buffer ^= Tiles::a_size;
-    b_buffer ^= Tiles::b_size;
+    a_buffer ^= PaddedTiles::a_size;
+    b_buffer ^= PaddedTiles::b_size;
     ++index;
     store_four(at.a_to(a_tile + a_buffer), of_a);
     store_four(at.b_to(b_tile + b_buffer), of_b);
@@ -65,10 +65,10 @@ template <int padding>
 __global__ void __launch_bounds__(assumed_threads)
     two_lds_buffers_kernel(Sizes size, float alpha, const float* a, const float* b, float beta,
                            float* c) {
-  using Tiles = TilesOf64<padding>;
+  using PaddedTiles = TilesOf64<padding>;
   multiply_with_two_lds_buffers<padding>(
       size, alpha, a, b, beta, c, [](float(&sums)[4][4], const float* a_mine, const float* b_mine) {
-        multiply_placed<Tiles::a_pitch, Tiles::b_pitch>(sums, a_mine, b_mine);
+        multiply_placed<PaddedTiles::a_pitch, PaddedTiles::b_pitch>(sums, a_mine, b_mine);
       });
 }
 

@@ -67,10 +67,10 @@ static __global__ void __launch_bounds__(256)
     loads_in_pairs_kernel(Sizes size, float alpha, const float* a, const float* b, float beta,
                           float* c) {
   constexpr int padding = 8;
-  using Tiles = TilesOf64<padding>;
+  using PaddedTiles = TilesOf64<padding>;
   multiply_with_two_lds_buffers<padding>(
       size, alpha, a, b, beta, c, [](float(&sums)[4][4], const float* a_mine, const float* b_mine) {
-        multiply_in_pairs<Tiles::a_pitch, Tiles::b_pitch>(sums, a_mine, b_mine);
+        multiply_in_pairs<PaddedTiles::a_pitch, PaddedTiles::b_pitch>(sums, a_mine, b_mine);
       });
 }
 
