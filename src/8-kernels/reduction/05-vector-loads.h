@@ -2,12 +2,12 @@
 // stride. Blocks of 256; further launches sum the blocks' sums. One kernel, launched in three ways:
 //
 // Vector load: a block sums one tile, a vector for each thread. Against 04: sum_tiles in place of
-// sum_of_loads; a thread loads 16 bytes by one instruction, not 8 by two. On the H200 283 us, 82.0
-// % of the rate of 00.
+// sum_of_loads; a thread loads 16 bytes by one instruction, not 8 by two. On the H200 it takes
+// 283 us, 82.0 % of the rate of 00.
 //
 // Eight vector loads: all loads of a tile come before the first addition (add_tile), so that enough
-// bytes are in flight to hide the memory's latency (memory_bandwidth says how many). 238 us, 97.8
-// %.
+// bytes are in flight to hide the memory's latency (memory_bandwidth says how many they must be).
+// 238 us, 97.8 %.
 //
 // Grid stride: no more blocks than fit at once; each goes on by a whole grid until the array ends.
 // No block has to start while another ends, and few sums are left for the second launch. 237 us,
@@ -42,7 +42,8 @@ __device__ void add_tile(Access& sum, const Access* vectors, std::uint64_t at,
 }
 
 // Sums tile `first` of `Loads` vectors per thread, then the one `step` further, and so on; the last
-// tile may be a part.
+// tile may be a part. `step` is the number of blocks: if there are fewer than tiles, that is the
+// grid stride.
 template <unsigned Threads, unsigned Loads, typename Value>
 __device__ Value sum_tiles(const Vectors<Value>& input, unsigned first, unsigned step) {
   constexpr unsigned tile_vectors = Threads * Loads;
