@@ -246,15 +246,18 @@ test_tidy() {
     count 0 1 0
     return
   fi
-  local sources
-  mapfile -t sources < <(find src/harness -name '*.cpp' | sort)
+  local harness lessons
+  mapfile -t harness < <(find src/harness -name '*.cpp' | sort)
+  mapfile -t lessons < <(find src/[0-9]* -name '*.hip' | sort)
   # What GCC has precompiled clang cannot read: it reads the headers themselves. Nor has it all of GCC's options.
   mkdir -p build/clang-tidy
   sed -e 's# -Winvalid-pch -include [^ ]*/cmake_pch.hxx##' -e 's# -fno-loop-interchange##' \
     build/host-asan/compile_commands.json >build/clang-tidy/compile_commands.json
   # GCC's compile commands may name warnings that clang does not know.
   each_file clang-tidy clang-tidy --quiet --warnings-as-errors='*' -p build/clang-tidy \
-    --extra-arg=-Wno-unknown-warning-option -- "${sources[@]}"
+    --extra-arg=-Wno-unknown-warning-option -- "${harness[@]}"
+  each_file clang-tidy-lessons clang-tidy --quiet --config-file=.clang-tidy-lessons -p build/clang-tidy \
+    --extra-arg=-Wno-unknown-warning-option -- "${lessons[@]}"
 }
 
 test_amd() {

@@ -101,6 +101,7 @@ SGEMM = (
     _of_64("placed_reads_kernel", "7.3 unrolled, LDS loads placed by hand", _PADDED),
     _of_64("two_lds_buffers_kernel<8>", "7.4 two LDS buffers, early loads, padding 8", 2 * (64 * 24 + 16 * 72)),
     _of_64("two_register_buffers_kernel", "7.5 two register buffers too, launch bounds", 2 * (64 * 24 + 16 * 72)),
+    _of_64("loads_in_pairs_kernel", "7.6 two register buffers, loads in pairs", 2 * (64 * 24 + 16 * 72)),
     _of_64("loading_waves_lds_operands_kernel", "7.7 half of the waves load, operands in LDS", 2 * _PADDED,
            threads=512),
     _of_64("two_lds_buffers_kernel<4>", "7.8 two LDS buffers, early loads, padding 4", 2 * _PADDED),

@@ -31,8 +31,6 @@ using hipscope::Sweep;
 
 namespace {
 
-using cu_staircase::largest_block;
-
 // x -> addend - factor * x jumps about its fixed point, addend / 2, and nears it so slowly that
 // another start or another length of a chain ends elsewhere. Both are literals in the instruction:
 // three registers can cost half the rate (ilp_tlp, sweep peak), as in fsword73's loop.
@@ -59,7 +57,8 @@ __device__ float fma_chain(float x, unsigned fmas) {
 }
 
 // Every thread computes.
-__global__ void __launch_bounds__(largest_block) busy_kernel(float* output, unsigned fmas) {
+__global__ void __launch_bounds__(cu_staircase::largest_block)
+    busy_kernel(float* output, unsigned fmas) {
   const unsigned number = blockIdx.x * blockDim.x + threadIdx.x;
   output[number] = fma_chain(start_value(number), fmas);
 }
@@ -69,7 +68,8 @@ __global__ void __launch_bounds__(largest_block) busy_kernel(float* output, unsi
 // cycle, so its count ends a wait by a counter that stands still. Without the pause the
 // clock-watching loops of 24 waves on one SM of an H200 delay the blocks that come after them by
 // half the hold time.
-__global__ void __launch_bounds__(largest_block) waiting_kernel(long long* held, long long hold) {
+__global__ void __launch_bounds__(cu_staircase::largest_block)
+    waiting_kernel(long long* held, long long hold) {
   if (threadIdx.x == 0) {
     CycleClock<> clock;
     clock.start();

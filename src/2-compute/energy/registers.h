@@ -138,7 +138,7 @@ class OperandRow {
   using Kernel = void (*)(float*, const float*, float, unsigned);
 
   OperandRow(Sweep& sweep, Point point, Operands from, Data data, OperandValues values)
-      : point_(std::move(point)),
+      : point_(point),
         from_(from),
         data_(data),
         values_(std::move(values)),

@@ -27,7 +27,8 @@ class Parked {
                           blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z))) {
     *place_ = value;
   }
-  __device__ operator double() const { return *place_; }
+  // It stands for the value.
+  __device__ operator double() const { return *place_; }  // NOLINT(google-explicit-constructor)
 
  private:
   LdsPlace place_;

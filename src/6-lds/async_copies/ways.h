@@ -20,7 +20,8 @@
 #include "slots.h"
 
 #if !defined(HIPSCOPE_BACKEND_NVIDIA) && !defined(__grid_constant__)
-#define __grid_constant__  // CUDA's word for a parameter that a tensor copy reads in place
+// CUDA's word for a parameter that a tensor copy reads in place.
+#define __grid_constant__  // NOLINT(bugprone-reserved-identifier)
 #endif
 
 namespace async_copies {

@@ -97,7 +97,8 @@ inline double measure_access(const hipscope::Sweep& sweep, hipscope::Point& poin
   const double round = measure_rounds(
       sweep, point, access.verified, all_threads, rounds, results, run,
       [&](std::uint64_t repeats) { return access.expected(offsets, placement, salt, repeats); });
-  const double cycles = round / (body_steps * (all_threads / lanes));
+  const unsigned waves = all_threads / lanes;
+  const double cycles = round / (body_steps * waves);
   point.value(access.value, cycles, "cycles");
   point.value("dwords in one bank", dwords_of_busiest_bank(offsets, access.bytes), "dwords");
   return cycles;

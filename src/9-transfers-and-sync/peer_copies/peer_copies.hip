@@ -280,8 +280,8 @@ void measure_blocks(Sweep& sweep, const Sizes& sizes) {
                   blocks);
       });
     };
-    point.value("reads", rate({&arrays.from[other], &arrays.to[0]}, "read time"), "GB/s");
-    point.value("writes", rate({&arrays.from[0], &arrays.to[other]}, "write time"), "GB/s");
+    point.value("reads", rate({&arrays.from[other], &arrays.to.front()}, "read time"), "GB/s");
+    point.value("writes", rate({&arrays.from.front(), &arrays.to[other]}, "write time"), "GB/s");
   }
 }
 
