@@ -12,7 +12,7 @@ namespace memory {
 inline constexpr double leaving_share = 0.3;
 
 /// The number of nodes between `fewest` and `most` from which on `share(nodes)`, the share of the
-/// way from hit to miss, is leaving_share or more: by so many halvings on a logarithmic scale. NaN
+/// way from hit to miss, is leaving_share or more: in halvings, on a logarithmic scale. NaN
 /// if it is nowhere in the range.
 template <typename Share>
 double leaving_nodes(double fewest, double most, unsigned halvings, Share share) {

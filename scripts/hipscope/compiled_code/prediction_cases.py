@@ -120,11 +120,11 @@ SGEMM = (
     _of_128("sgemm::register_tile_kernel<2u>", "register tile of 8 x 8", 0, depth=16, source=False),
     Product("sgemm", "sgemm::register_tile_kernel<4u>", "register tile of 8 x 16", "vector FP32", 128, 256, 16),
     Product("sgemm", "sgemm::matrix_instructions_kernel", "matrix instructions", "matrix FP32", 128, 128, 16),
-    _of_128("sgemm::pipelined_kernel<sgemm::AsynchronousCopies<sgemm::ThreadTile<8u, 8u> > >",
+    _of_128("sgemm::pipelined_kernel<sgemm::AsynchronousCopies<sgemm::ThreadTile<8u, 8u>>>",
             "asynchronous copies, 8 x 8", 0, source=False),
     Product("sgemm", "sgemm::pipelined_kernel<sgemm::FmasInColumns>", "FMAs in columns, copies amid them",
             "vector FP32", 128, 256, 8),
-    Product("sgemm", "sgemm::pipelined_kernel<sgemm::SplitAlongK<sgemm::FmasInColumns> >", "tiles split along k",
+    Product("sgemm", "sgemm::pipelined_kernel<sgemm::SplitAlongK<sgemm::FmasInColumns>>", "tiles split along k",
             "vector FP32", 128, 256, 8),
 )
 

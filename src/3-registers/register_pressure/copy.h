@@ -39,7 +39,7 @@ static __global__ void __launch_bounds__(lattice_block)
   atomicAdd(right, mine);
 }
 
-/// Verifies and measures a copy of so many bytes, read and written ones together, or of as many as
+/// Verifies and measures a copy of `bytes`, read and written ones together, or of as many as
 /// 32 bits count; returns its GB/s.
 inline double measure_copy(const Sweep& sweep, Point& point, std::uint64_t bytes) {
   constexpr std::uint64_t most_pairs = 1U << 30;

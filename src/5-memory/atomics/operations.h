@@ -205,7 +205,7 @@ struct Operands {
   static std::uint64_t start_number() { return Op::kind == Kind::minimum ? high : 2; }
   static Word start() { return word_of<Op>(start_number()); }
 
-  /// Of a lane's further steps, with so many lanes.
+  /// Of a lane's further steps, with this many lanes.
   static Word increment(std::uint64_t lanes) {
     switch (Op::kind) {
       case Kind::minimum:

@@ -19,7 +19,7 @@ inline constexpr unsigned body_steps = 8;
 inline constexpr unsigned largest_block = 1024;
 inline constexpr unsigned smallest_block = 64;  // a wave, however many lanes it has
 
-/// A block of so many threads on each CU, in whole waves.
+/// A block of `threads` on each CU, in whole waves.
 inline Crew whole_device(const hipscope::Sweep& sweep, std::uint64_t threads) {
   const auto wave_size = static_cast<unsigned>(sweep.device().wave_size);
   return {.blocks = static_cast<unsigned>(sweep.device().compute_units),
@@ -91,7 +91,7 @@ class Gathering {
         operands_.data(), Operands<Op>::increment(crew_.lanes()), tallies_.data(), times, rounds);
   }
 
-  /// Checks what the one launch so far has left, of so many steps in each lane.
+  /// Checks what the one launch so far has left, of `steps` in each lane.
   void verify(hipscope::Point& point, const std::string& name, bool returns, std::uint64_t steps) {
     Outcome<Op> outcome{.words = words_.to_host(), .tallies = {}};
     if (returns) {

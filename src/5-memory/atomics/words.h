@@ -44,7 +44,7 @@ inline const char* name_of(Pattern pattern) {
   return "";
 }
 
-/// A launch: `blocks` of so many threads, in waves of so many lanes.
+/// A launch: `blocks` of `threads`, in waves of `wave_size`.
 struct Crew {
   unsigned blocks;
   unsigned threads;
@@ -55,7 +55,7 @@ struct Crew {
 /// The word of each lane.
 inline std::vector<unsigned> places_of(Pattern pattern, const Crew& crew, unsigned word_bytes) {
   constexpr unsigned line_bytes = 128;   // no line of L2 is longer
-  constexpr unsigned apart_bytes = 256;  // and channels of memory take turns after so many
+  constexpr unsigned apart_bytes = 256;  // and channels of memory take turns after that many
   constexpr unsigned banks = 32;
   const unsigned apart = apart_bytes / word_bytes;
   const unsigned waves = crew.lanes() / crew.wave_size;

@@ -45,7 +45,7 @@ struct Checks {
   std::uint64_t checked = 0;
 };
 
-// The median cycles per step of the last walk, of so many launches. `prepare` is called before
+// The median cycles per step of the last walk, over the launches. `prepare` is called before
 // each.
 template <typename Prepare>
 double run_checked(std::uint64_t repeats, PhasesKernel kernel, const NodeRing& kept,

@@ -83,7 +83,7 @@ inline void measure_constant_line(Sweep& sweep, const Sizes& sizes, PhasesKernel
     const double miss = after(most_bytes / smallest_line, smallest_line);
     const double hit = after(1, chunk);
     const bool evicts = miss > clear_miss * hit;
-    // So many chunks that small ones, too, are several times what such caches hold.
+    // Enough chunks that small ones, too, are several times what such caches hold.
     const std::uint64_t most_chunks =
         std::min(std::min(constant_bytes, most_bytes) / word_bytes, most_bytes / chunk);
     const double nodes = memory::leaving_nodes(

@@ -20,7 +20,8 @@ constexpr double pair_row(Path kept, Path evictor) {
   return path_count * static_cast<unsigned>(kept) + static_cast<unsigned>(evictor);
 }
 
-/// So many lines of L2 are looked at from every CU (sweep l2-lines), and what its values are named.
+/// The number of lines of L2 that every CU looks at (sweep l2-lines), and what its values are
+/// named.
 inline constexpr unsigned line_count = 16;
 std::string line_name(unsigned line);
 

@@ -112,7 +112,7 @@ class NodeRing {
 
   [[nodiscard]] const Ring& ring() const { return ring_; }
 
-  // Where so many steps lead.
+  // Where these steps lead.
   [[nodiscard]] std::uint64_t place_after(std::uint64_t steps) const {
     return places_[steps % places_.size()];
   }
@@ -132,7 +132,7 @@ class NodeRing {
   Ring ring_{};
 };
 
-// So many nodes, `spacing` bytes apart from `begin` on, in random order.
+// `nodes` of them, `spacing` bytes apart from `begin` on, in random order.
 inline std::vector<std::uint64_t> scattered(std::uint64_t begin, std::uint64_t nodes,
                                             std::uint64_t spacing, std::uint64_t seed) {
   std::vector<std::uint64_t> offsets(nodes);

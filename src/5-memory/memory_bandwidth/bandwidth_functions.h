@@ -140,8 +140,8 @@ Reference reference(const Arrays& arrays, std::uint64_t begin, std::uint64_t end
   return {.sum = static_cast<unsigned>(made[0]), .right = made[1]};
 }
 
-// Calls `run`, which must move the first `bytes`, so many times if `sums` add up what was moved (of
-// a stream only those of a function that does not store).
+// Calls `run`, which must move the first `bytes`, `repeats` times if `sums` add up what was moved
+// (of a stream only those of a function that does not store).
 template <Function function, typename Run>
 void verify(Point& point, Arrays& arrays, std::uint64_t bytes, DeviceBuffer<unsigned>* sums,
             unsigned repeats, const Run& run) {

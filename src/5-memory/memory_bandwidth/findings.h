@@ -26,7 +26,7 @@ inline constexpr double ways_once = 15;
 /// where it tells none.
 double peak(const hipscope::DeviceDescription& device);
 
-/// A footprint of so many bytes as people write it: "512 KiB", "1.5 MiB".
+/// A footprint as people write it: "512 KiB", "1.5 MiB".
 std::string footprint_label(double bytes);
 
 /// Bandwidth of memory by function (sweep stream: "bandwidth"), of cache levels (footprint-l1,

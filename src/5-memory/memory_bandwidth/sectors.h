@@ -1,5 +1,5 @@
-// How many bytes does L2 fetch from memory for one that is asked for? One dword of each so many
-// bytes: the time of a load rises as long as all that lies between is fetched too (sweep sectors).
+// How many bytes does L2 fetch from memory for one that is asked for? One dword of each piece: the
+// time of a load rises as long as all that lies between is fetched too (sweep sectors).
 #pragma once
 
 #include <hipscope/hipscope.h>

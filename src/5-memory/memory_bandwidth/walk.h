@@ -91,7 +91,7 @@ double walk(Sweep& sweep, Point& point, Arrays& arrays, Pattern pattern, const C
                      {.grid = dim3(blocks), .block = dim3(crew.threads)}, as<uint4>(arrays.first),
                      as<uint4>(arrays.output), sums.data(), way, arrays.key);
   };
-  // All blocks together must have moved these bytes so many times.
+  // All blocks together must have moved these bytes `passes` times.
   const std::uint64_t distinct = pattern == Pattern::own_part ? pass_bytes : data_bytes;
   const unsigned repeats = pattern == Pattern::in_step ? passes * blocks : passes;
   verify<function>(point, arrays, distinct, &sums, repeats, run);

@@ -21,7 +21,7 @@ constexpr unsigned threads_per_compute_unit = 256;  // scaled down
 constexpr unsigned threads_per_compute_unit = 2048;
 #endif
 
-/// Blocks of so many threads that are all resident at once.
+/// Blocks of `threads` that are all resident at once.
 inline unsigned blocks_on_all_units(const hipscope::Sweep& sweep, unsigned threads) {
   return static_cast<unsigned>(sweep.device().compute_units) * (threads_per_compute_unit / threads);
 }

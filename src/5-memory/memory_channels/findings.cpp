@@ -15,7 +15,7 @@ namespace {
 
 using hipscope::number;
 
-// Memory channels that take turns every so many bytes.
+// Memory channels that take turns at a fixed interval of bytes.
 struct ChannelInterleave {
   double bytes = 0;          // until the next channel's turn
   std::size_t halvings = 0;  // strides in a row that each halve the rate

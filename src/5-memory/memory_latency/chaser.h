@@ -38,7 +38,7 @@ struct WalkResult {
   unsigned taken;               // 1 when a block has taken the walk
 };
 
-// A loop of so many loads: its count and branch run while a load is in flight.
+// A loop of loads: its count and branch run while a load is in flight.
 inline constexpr unsigned steps_per_round = 32;
 
 using Kernel = void (*)(WalkResult*, Walk);
@@ -126,7 +126,7 @@ class Chaser {
     empty_cycles_ = take_cycles();
   }
 
-  // The walk over `nodes`, with so many times the steps. First it settles, until every node has
+  // The walk over `nodes`, with a multiple of the steps. First it settles, until every node has
   // been chased if that takes no more steps than are timed. The chase must end elsewhere than it
   // begins, half a cycle away if it is short: one that did nothing shows.
   [[nodiscard]] Walk walk(const Nodes& nodes, unsigned times = 1) const {
@@ -152,7 +152,7 @@ class Chaser {
     hipscope::launch(kernel_, {.grid = grid_, .block = block_}, result, walk);
   }
 
-  // The chase must end at the node that so many steps lead to, and the warm-up must have loaded all
+  // The chase must end at the node that its steps lead to, and the warm-up must have loaded all
   // nodes, each of which holds the address of another. Where the hardware sends no block to the CU
   // that is to chase, in several launches, there is nothing to verify.
   void verify(Point& point, const Walk& walk, const std::string& what = "") {

@@ -38,7 +38,7 @@ inline void require_spacing(const Sizes& sizes) {
   }
 }
 
-// So many per octave, equally far apart in it, whole multiples of `spacing`: first ... last.
+// This many per octave, equally far apart in it, whole multiples of `spacing`: first ... last.
 inline std::set<std::uint64_t> footprints(std::uint64_t first, std::uint64_t last,
                                           std::uint64_t per_octave, std::uint64_t spacing) {
   std::set<std::uint64_t> all;

@@ -117,7 +117,7 @@ class RandomWalker {
   DeviceBuffer<unsigned> times_;
 };
 
-// Some laps fill a cache that replaces any line; more than so many loads take too long.
+// Some laps fill a cache that replaces any line; more loads than this take too long.
 inline unsigned laps_through(std::uint64_t nodes) {
   constexpr std::uint64_t most_loads = 1U << 22U;
   constexpr std::uint64_t fewest = 2;

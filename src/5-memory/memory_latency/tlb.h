@@ -20,7 +20,7 @@ template <std::uint64_t page_bytes>
 void measure_tlb(Sweep& sweep, const Sizes& sizes, Kernel kernel) {
   sweep.axis({.name = "pages", .scale = hipscope::Scale::logarithmic});
   sweep.headline("paged over dense");
-  // So many lines at least, since each has a latency of its own.
+  // This many lines at least, since each has a latency of its own.
   constexpr std::uint64_t fewest_nodes = 1024;
   constexpr std::uint64_t fewest_pages = 4;
   const std::uint64_t lines = page_bytes / line_bytes;

@@ -232,7 +232,7 @@ void infer_tlb(Results& results) {
     for (; is_first && small != small_rises.end(); ++small) {
       reach.evidence.push_back("one page per 64 KiB: a rise at " +
                                in_bytes(small->last_flat_x * small_page));
-      // Pages of 64 KiB share an entry that covers more: so many more of them fit.
+      // Pages of 64 KiB share an entry that covers more: more of them fit.
       const double per_entry = small->last_flat_x / rise.last_flat_x;
       constexpr double agreement = 1.5;
       if (per_entry < 1 / agreement) {

@@ -35,8 +35,9 @@ using nchw_index::tensor_of;
 
 namespace {
 
-// A GPU starts so many blocks per cycle (thread_rate): with one 4-byte store per thread, the larger
-// the blocks the faster they can store. A vector stage stores four, and has as many blocks.
+// A GPU starts a fixed number of blocks per cycle (thread_rate): with one 4-byte store per thread,
+// the larger the blocks the faster they can store. A vector stage stores four, and has as many
+// blocks.
 constexpr unsigned scalar_block = 1024;
 constexpr unsigned vector_block = 256;
 constexpr unsigned published_block = 256;

@@ -54,7 +54,7 @@ __device__ void keep_branch() {
 }
 
 // fsword73's example 7c: both branches store, and no compiler can know that the address is the
-// same, since only the launch says that there are no more than so many threads.
+// same, since only the launch says that there are no more than these threads.
 constexpr unsigned if_else_block = 512;
 constexpr int if_else_stores = 1 << 28;
 

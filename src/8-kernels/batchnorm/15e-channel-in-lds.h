@@ -28,7 +28,8 @@ __device__ inline void wait_for_fetches() {
 }
 
 #if !defined(HIPSCOPE_BACKEND_AMD)
-/// A thread keeps so many accesses of 16 bytes; `BlocksPerUnit` blocks are to fit into a CU.
+/// A thread keeps `InLds` and `InRegisters` accesses of 16 bytes; `BlocksPerUnit` blocks are to fit
+/// into a CU.
 template <unsigned InLds, unsigned InRegisters, unsigned Block, unsigned BlocksPerUnit, bool Asks>
 __global__ void __launch_bounds__(Block, BlocksPerUnit)
     channel_in_lds_kernel(const float* __restrict__ input, const float* __restrict__ gamma,

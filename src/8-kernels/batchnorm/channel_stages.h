@@ -87,7 +87,7 @@ struct Resident {
   unsigned asked = 0;  // channels that L2 is asked for at once; 0: for none
 };
 
-/// Channels cut into as few parts as blocks of so many accesses allow.
+/// Channels cut into as few parts as the accesses of a block allow.
 inline Group group_of(const Runs& runs, unsigned accesses_of_block) {
   const unsigned fewest = (runs.count + accesses_of_block - 1) / accesses_of_block;
   const unsigned share = (runs.count + fewest - 1) / fewest;

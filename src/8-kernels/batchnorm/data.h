@@ -104,8 +104,8 @@ __host__ __device__ inline float input_value(const Data& data, const Tensor& ten
   return fmaf(scale, (random_fraction(data.key, element) - 0.5F) * root_of_12, middle);
 }
 
-/// Where gamma and beta are one for all, as V's kernels take them: not V's 1 and 1, which many a
-/// mistake leaves as they are.
+/// Where gamma and beta are one for all, as fsword73's kernels take them: not fsword73's 1 and 1,
+/// which many a mistake leaves as they are.
 constexpr float gamma_for_all = -1.25F;
 constexpr float beta_for_all = 0.75F;
 

@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(conflict_threads)
   output[threadIdx.x] = sum;
 }
 
-/// What every thread's sum must be after so many rounds.
+/// What every thread's sum must be after these rounds.
 template <Spread spread>
 std::vector<unsigned> expected_sums(const std::vector<unsigned>& tile, std::uint64_t rounds) {
   std::vector<unsigned> sums(conflict_threads);

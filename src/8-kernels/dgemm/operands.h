@@ -1,7 +1,7 @@
 // Sweep operands: what limits FP64 FMAs that are not waiting for anything.
 //
 // 8 x 8 sums per thread and their factors stay in registers; blocks of 256 threads, one per CU.
-// Each FMA needs three operands of 64 bits. On the H200 the registers do not give so many in the
+// Each FMA needs three operands of 64 bits. On the H200 the registers do not give that many in the
 // two cycles that an FMA takes, unless one was an operand of the FMA before: what sets the rows
 // apart.
 //   no factor twice    consecutive FMAs share nothing

@@ -11,7 +11,7 @@
 
 namespace gemm {
 
-/// Has its CU until so many ticks of the timer are over. A turn takes more than one tick, so that
+/// Has its CU for a number of ticks of the timer. A turn takes more than one tick, so that
 /// their count ends a wait by a timer that stands still.
 static __global__ void __launch_bounds__(32) busy_kernel(unsigned* begun, long long ticks) {
   if (threadIdx.x == 0) {

@@ -73,7 +73,7 @@ void launch_clusters(void (*kernel)(Parameters...), const hipscope::LaunchShape&
 }
 #endif
 
-/// Enqueues a kernel on so many clusters of blocks in a row: as such, and overlapping, where it was
+/// Enqueues a kernel on a row of clusters of blocks: as such, and overlapping, where it was
 /// compiled for clusters.
 template <typename... Parameters, typename... Arguments>
 void launch_clusters_where_used(void (*kernel)(Parameters...), const hipscope::LaunchShape& shape,

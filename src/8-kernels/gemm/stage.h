@@ -22,7 +22,7 @@ using hipscope::Half;
 template <typename Value>
 inline constexpr bool has_b_by_columns = std::is_same_v<Value, E4M3>;
 
-/// The sizes of C = alpha A B + beta C. All matrices are stored row by row, with so many elements
+/// The sizes of C = alpha A B + beta C. All matrices are stored row by row, with this many elements
 /// from one row to the next (of B, where it is stored by columns, from one column to the next).
 struct Extents {
   unsigned m;  ///< rows of A and C

@@ -55,7 +55,7 @@ inline DeviceUnits units_for_clusters(bool has_clusters) {
           .largest_cluster = has_clusters ? most_blocks_of_a_cluster : 1};
 }
 
-/// LDS for a block that needs so many bytes, with which no more than `blocks` of them fit on a CU.
+/// LDS for a block that has `needed` bytes, with which no more than `blocks` of them fit on a CU.
 /// Where kernels overlap, blocks come while the last of the kernel before are still there, to
 /// wherever there is room: two to one CU and none to another, and everybody waits for the two.
 inline unsigned lds_bytes_for([[maybe_unused]] unsigned blocks, unsigned needed) {
@@ -221,7 +221,7 @@ Stage<Value> by_choice(Stage<Value> stage) {
   return stage;
 }
 
-/// "2 x 3 blocks": so many clusters of so many.
+/// "2 x 3 blocks": 2 clusters of 3 blocks.
 inline std::string name_of(Split split) {
   return std::to_string(split.clusters) + " x " + std::to_string(split.cluster) +
          (split.clusters * split.cluster == 1 ? " block" : " blocks");

@@ -87,10 +87,10 @@ struct TileChoice {
   double cycles = 0;  ///< that the model says it takes; 0: there is no choice
 };
 
-/// CUs that blocks can be on in clusters of so many.
+/// CUs that blocks can be on, by the size of their clusters.
 unsigned units_of(unsigned cluster, const DeviceUnits& units);
 
-/// Of a product by one kernel and so many blocks for each tile.
+/// Of a product by one kernel, with a number of blocks for each tile.
 double cycles_of(const TileOption& option, Split split, const ProductSize& size,
                  const DeviceCosts& device);
 

@@ -128,7 +128,7 @@ void enqueue_tile(const Product& product) {
                    product.alpha, product.beta, product.c);
 }
 
-// What all rounds of the SMs cost with tiles of so many columns, in cycles. A step of 64 along k
+// What all rounds of the SMs cost with tiles of `block_columns`, in cycles. A step of 64 along k
 // takes 4 cycles per column; narrow tiles ask LDS for more bytes per product than it gives at full
 // rate.
 inline double cost_of(const Extents& e, unsigned block_columns) {

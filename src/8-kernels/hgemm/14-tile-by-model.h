@@ -58,7 +58,7 @@ struct ModelTile {
   static constexpr unsigned a_bytes = rows * row_bytes;
   // Of B what a box has too much is not read; boxes of 32 columns made wgmma slower.
   static constexpr unsigned b_bytes = (b_along_k ? columns : boxes * 64) * row_bytes;
-  // A group's part of C on its way to memory: so many columns at once, in boxes.
+  // A group's part of C on its way to memory: this many columns at once, in boxes.
   static constexpr unsigned c_box_rows = by_columns ? rows : 64;
   static constexpr unsigned c_box_columns = by_columns || columns % 64 == 0 ? 64 : 32;
   static constexpr unsigned stored_columns = by_columns ? 64 : columns == 256 ? 128 : columns;

@@ -140,7 +140,7 @@ __device__ inline void store_transposed(void* row, unsigned first, unsigned seco
                : "memory");
 }
 
-/// Barrier `number` (1 ... 15) of so many threads of the block.
+/// Barrier `number` (1 ... 15), for `threads` of the block.
 __device__ inline void barrier_of(unsigned number, unsigned threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
 }
@@ -150,7 +150,7 @@ __device__ inline void arrive_for_all(unsigned* arrived) {
   asm volatile("fence.acq_rel.gpu; red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrived)
                : "memory");
 }
-/// Until so many arrivals of other blocks; what those stored before them is there.
+/// Until that many arrivals of other blocks; what those stored before them is there.
 __device__ inline void wait_for_arrivals(const unsigned* arrived, unsigned count) {
   unsigned now = 0;
   do {
@@ -186,7 +186,7 @@ __device__ inline void begin_products() { asm volatile("wgmma.fence.sync.aligned
 __device__ inline void commit_products() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
-/// Until no more than so many groups of products are in flight.
+/// Until no more than `groups` of products are in flight.
 template <unsigned groups>
 __device__ void wait_for_products() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(groups) : "memory");

@@ -47,7 +47,7 @@ constexpr double tiles_of(TileSize tile, unsigned m, unsigned n) {
   return rounded_up(m, tile.rows) * rounded_up(n, tile.columns);
 }
 
-/// What all rounds of so many SMs cost with such tiles, in cycles.
+/// What all rounds of the SMs cost with such tiles, in cycles.
 constexpr double cycles_of(TileSize tile, unsigned m, unsigned n, unsigned k, unsigned sms) {
   return rounded_up(tiles_of(tile, m, n), sms) *
          (rounded_up(k, tile_depth) * cycles_of_step(tile) + begin_and_end_of_a_tile);

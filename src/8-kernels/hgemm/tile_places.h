@@ -37,7 +37,7 @@ class TilePlaces {
         full_(full),
         empty_(empty) {}
 
-  /// For one thread: so many groups multiply from each place.
+  /// For one thread: how many groups multiply from each place.
   __device__ void init(unsigned groups) {
     for (unsigned place = 0; place < count; ++place) {
       init_barrier(&full_[place], 1);

@@ -20,7 +20,7 @@ constexpr const char* run_time_sweep = "channels-run-time";
 constexpr const char* compile_time_sweep = "channels-compile-time";
 constexpr double mix_x = 0;
 
-// The time for so many channels per thread: the best of those named.
+// The time for a number of channels per thread: the best of those named.
 std::optional<CurvePoint> best_time(const hipscope::Results& results, const std::string& sweep,
                                     const std::vector<std::string>& names, unsigned channels) {
   std::optional<CurvePoint> best;
@@ -53,7 +53,7 @@ double confidence_of(const CurvePoint& a, const CurvePoint& b) {
   return 1 - std::min(1.0, std::max(a.relative_spread, b.relative_spread));
 }
 
-// V's open question, by V's own kernel.
+// fsword73's open question, by fsword73's own kernel.
 void infer_channels(hipscope::Results& results) {
   const auto four = source_time(results, compile_time_sweep, 4);
   const auto sixteen = source_time(results, compile_time_sweep, 16);
@@ -81,7 +81,7 @@ void infer_channels(hipscope::Results& results) {
   results.infer(inference);
 }
 
-// By ours, which differ in nothing else; V's differ in their divisions as well.
+// By ours, which differ in nothing else; fsword73's differ in their divisions as well.
 void infer_scratch(hipscope::Results& results) {
   const auto run_time = our_time(results, run_time_sweep, 16);
   const auto compile_time = our_time(results, compile_time_sweep, 16);

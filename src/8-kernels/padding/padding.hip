@@ -3,11 +3,12 @@
 // A tensor in NCHW order: N * C planes of 7 x 7 become planes of 13 x 13, with a border of 3 zeros.
 // Per plane 49 values are read and 169 written; the arithmetic is all in the indices. The
 // stages, a file for each idea:
-//   01 13a run-time channels N      V's first kernel: a block for N consecutive planes, of which a
+//   01 13a run-time channels N      fsword73's first kernel: a block for N consecutive planes, of
+//   which a
 //                                   thread has one pixel and keeps N values in an array. N is an
 //                                   argument, so the array is indexed at run time, which registers
-//                                   cannot be: V's is in scratch (NVIDIA: local memory)
-//   02 13b compile-time channels N  V's second: all integers are known to the compiler
+//                                   cannot be: fsword73's is in scratch (NVIDIA: local memory)
+//   02 13b compile-time channels N  fsword73's second: all integers are known to the compiler
 //   03 run-time channels N          ours: no idle threads, any shape; two divisions for it; array
 //   of
 //                                   16: with a smaller array
@@ -89,8 +90,8 @@ void add_resources(const Sweep& sweep, Point& point, const Stage& stage,
 
 // --- Sweeps -----------------------------------------------------------------------------------
 
-// V's kernel and ours against the number of channels of a thread, on the tensor nearest to what was
-// asked for that V's is for.
+// fsword73's kernel and ours against the number of channels of a thread, on the tensor nearest to
+// what was asked for that fsword73's is for.
 void measure_channels(Sweep& sweep, const Extents& extents, const std::vector<Stage>& source,
                       const std::vector<Stage>& ours, const std::string& published_series) {
   sweep.axis({.name = "channels", .unit = "per thread", .scale = Scale::logarithmic});

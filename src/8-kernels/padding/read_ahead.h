@@ -75,7 +75,7 @@ __device__ inline void read_ahead(const float* input, const ReadAhead& ahead) {
   }
 }
 
-/// For clumps of so many bytes; none for 0. `values` of 16 bytes are the whole input.
+/// For clumps of `clump_bytes`; none for 0. `values` of 16 bytes are the whole input.
 inline ReadAhead read_ahead_of(std::uint64_t clump_bytes, unsigned units, std::uint64_t values,
                                std::uint64_t blocks) {
   if (clump_bytes == 0) {

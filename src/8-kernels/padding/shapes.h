@@ -10,8 +10,8 @@
 
 namespace hipscope::padding {
 
-// A GPU starts so many blocks per cycle and no more (thread_rate): on an H200 threads that store 4
-// bytes each must come in large blocks to store as fast as memory takes it.
+// A GPU starts a fixed number of blocks per cycle at most (thread_rate): on an H200 threads that
+// store 4 bytes each must come in large blocks to store as fast as memory takes it.
 constexpr unsigned scalar_block = 1024;
 constexpr unsigned vector_block = 256;
 

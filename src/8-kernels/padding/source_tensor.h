@@ -1,5 +1,5 @@
-// The tensors that V's two kernels are for: whole groups of channels, and planes of 7 x 7 that get
-// a border of 3.
+// The tensors that fsword73's two kernels are for: whole groups of channels, and planes of 7 x 7
+// that get a border of 3.
 #pragma once
 
 #include <hipscope/hipscope.h>
@@ -31,7 +31,7 @@ inline SourceTensor source_tensor(const Sizes& sizes) {
           .channels = channels};
 }
 
-// Whether V's kernels pad all of it.
+// Whether fsword73's kernels pad all of it.
 inline bool is_for_source(const Sizes& sizes) {
   return is_fixed_shape(sizes) && sizes.planes % few_channels == 0 &&
          source_tensor(sizes).images <= most_source_images &&

@@ -29,8 +29,8 @@ double confidence_of(const CurvePoint& a, const CurvePoint& b) {
 // Less than this is no help worth its name, whatever the spread.
 constexpr double least_gain = 0.02;
 
-// "4 values per step are 1.7 times as fast as 2", of the source's (V's) own kernels here and as
-// published.
+// "4 values per step are 1.7 times as fast as 2", of the source's (fsword73's) own kernels here and
+// as published.
 std::string source_evidence(const hipscope::Results& results) {
   std::string evidence;
   const Curve times = results.curve("published", "time");

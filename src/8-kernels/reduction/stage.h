@@ -55,7 +55,7 @@ struct Pass {
   std::uint64_t sums;  // where in the buffer it stores its blocks' sums
 };
 
-// Until one sum is left; `blocks_for` says how many blocks so many values get.
+// Until one sum is left; `blocks_for` says how many blocks the values get.
 template <typename BlocksFor>
 std::vector<Pass> passes_over(std::uint64_t count, BlocksFor blocks_for) {
   std::vector<Pass> passes;

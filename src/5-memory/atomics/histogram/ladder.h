@@ -57,7 +57,7 @@ class Set {
 
   [[nodiscard]] Data data() const { return data_; }
 
-  /// The first so many.
+  /// How many, from the first on.
   [[nodiscard]] Samples first(unsigned count) const {
     return {.first = samples_.data(), .count = count};
   }
