@@ -19,6 +19,7 @@ from typing import Any
 from hipscope.compare import changes, table
 from hipscope.results import ending, load
 from hipscope.results.door import BadInput
+from hipscope.results.records import Result
 from hipscope.results.whole_file import write_whole
 
 WORSE, BAD = 1, 2
@@ -97,7 +98,7 @@ def sides_of(arguments: argparse.Namespace) -> tuple[list[Path], list[Path]]:
     raise BadInput("give OLD and NEW, or --old and --new with one run or more each.")
 
 
-def read(old: Sequence[Path], new: Sequence[Path]) -> list[list[list[Any]]]:
+def read(old: Sequence[Path], new: Sequence[Path]) -> list[list[list[Result]]]:
     """The results of both sides' runs, which are of one kind and have an experiment in common; raises BadInput."""
     for path in (*old, *new):
         if path.is_dir() != old[0].is_dir():

@@ -24,7 +24,7 @@ from hipscope.compiled_code import (
 from hipscope.compiled_code.assembly import Function, Instruction
 from hipscope.compiled_code.gpus import GPUS, Gpu, gpu_of
 from hipscope.report import predicted
-from hipscope.results import door, load, shapes
+from hipscope.results import door, load, records, shapes
 from test_isa_report import Workshop, one_sentence
 
 COMMITTED = synthetic.REPOSITORY / "results" / "isa"
@@ -467,7 +467,7 @@ def test_what_cannot_be_predicted_is_bad_usage(workshop: Workshop) -> None:
 # --- Beside a measurement -----------------------------------------------------------------------------
 
 
-def measured(entry: dict[str, Any], value: float, **device: Any) -> load.Result:
+def measured(entry: dict[str, Any], value: float, **device: Any) -> records.Result:
     """A result of the GPU of a prediction, with one row that is measured."""
     row = {**synthetic.row(entry["row"], 1.0, 1e-3, None), "values": [
         {"name": entry["value"], "value": value, "unit": entry["unit"]}]}
@@ -476,7 +476,7 @@ def measured(entry: dict[str, Any], value: float, **device: Any) -> load.Result:
                        "compute_units": entry["gpu"]["cores"], **device}
     data["clock"]["shader_mhz"] = entry["gpu"]["clock_mhz"]
     data["sweeps"] = [synthetic.sweep(entry["sweep"], [row])]
-    return load.Result(entry["experiment"], Path(f"{entry['experiment']}.json"), data)
+    return records.result_of(entry["experiment"], Path(f"{entry['experiment']}.json"), data)
 
 
 def an_entry(target: str, experiment: str, unit: str) -> dict[str, Any]:

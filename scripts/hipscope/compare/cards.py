@@ -9,9 +9,8 @@ cards at least four CUs that were 1 to 4 % apart.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-Json = dict[str, Any]
+from hipscope.results.records import Result
 
 EXPERIMENT, SWEEP, VALUE = "memory_latency", "units", "latency"
 # How far apart a CU's latencies must be to count, and how many CUs must be.
@@ -20,33 +19,33 @@ APART, FEWEST = 0.01, 2
 SHOWN = 16
 
 
-def _models(runs: Mapping[str, Sequence[Json]]) -> set[str]:
-    return {data["device"]["name"] for results in runs.values() for data in results}
+def _models(runs: Mapping[str, Sequence[Result]]) -> set[str]:
+    return {result.device.name for results in runs.values() for result in results}
 
 
-def _uuids(runs: Mapping[str, Sequence[Json]]) -> set[str]:
-    return {str(data["device"].get("uuid") or "") for results in runs.values() for data in results}
+def _uuids(runs: Mapping[str, Sequence[Result]]) -> set[str]:
+    return {result.device.uuid or "" for results in runs.values() for result in results}
 
 
-def _ways(data: Json) -> dict[str, float]:
+def _ways(result: Result) -> dict[str, float]:
     """The latency of each CU."""
     return {
-        row["label"]: value["value"]
-        for sweep in data["sweeps"]
-        if sweep["name"] == SWEEP
-        for row in sweep["rows"]
-        for value in row["values"]
-        if value["name"] == VALUE and value["value"]
+        row.label: value.value
+        for sweep in result.sweeps
+        if sweep.name == SWEEP
+        for row in sweep.rows
+        for value in row.values
+        if value.name == VALUE and value.value
     }
 
 
-def _is_other(old: Json, new: Json) -> int:
+def _is_other(old: Result, new: Result) -> int:
     """How many CUs lie otherwise."""
     before, after = _ways(old), _ways(new)
     return sum(abs(after[label] / way - 1) > APART for label, way in before.items() if label in after)
 
 
-def another(old: Mapping[str, Sequence[Json]], new: Mapping[str, Sequence[Json]]) -> str | None:
+def another(old: Mapping[str, Sequence[Result]], new: Mapping[str, Sequence[Result]]) -> str | None:
     """By what the sides have no card in common, in words; None when they have one, nothing tells, or models differ."""
     if len(_models(old) | _models(new)) > 1:
         return None

@@ -4,16 +4,28 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from hipscope.results.load import Result
+from hipscope.results.records import Inference, Measurement, Result, Row, Sweep, Value
 
 from . import cards, many
-from .comparison import BETTER, CHANGED, SAME, WORSE, Change, Comparison, Json
+from .comparison import BETTER, CHANGED, SAME, WORSE, Change, Comparison
 from .noise import relative_change, relative_noise
 from .verdicts import Judge, Time, verdict_of
 
 Item = TypeVar("Item")
+Key = tuple[Any, ...]
+
+
+class Named(Protocol):
+    """What is told from others by its name."""
+
+    @property
+    def name(self) -> str:
+        """The name."""
+
+
+NamedItem = TypeVar("NamedItem", bound=Named)
 
 # Units of what a compiler, a library or a driver decides and no clock measures: any change of these is one.
 # Errors in eps are left out: they are of random inputs, and verification has a bound for them.
@@ -46,49 +58,53 @@ DURATIONS = frozenset({"cycles", "cycles x CUs", "ns", "us", "ms", "s"})
 CLOCK_TOLERANCE = 0.02
 
 
-def _keyed(items: Iterable[Item], *names: str) -> dict[tuple[Any, ...], Item]:
-    """The items by these members; the second of one key has the number 2 in its own, and so on."""
-    found: dict[tuple[Any, ...], Item] = {}
-    seen: dict[tuple[Any, ...], int] = {}
+def _keyed(items: Iterable[Item], key_of: Callable[[Item], Key]) -> dict[Key, Item]:
+    """The items by their keys; the second of one key has the number 2 in its own, and so on."""
+    found: dict[Key, Item] = {}
+    seen: dict[Key, int] = {}
     for item in items:
-        key = tuple(item[name] for name in names)  # type: ignore[index]
+        key = key_of(item)
         seen[key] = seen.get(key, 0) + 1
         found[(*key, seen[key])] = item
     return found
 
 
-def _rows(sweep: Json) -> dict[tuple[Any, ...], Json]:
-    return _keyed(sweep["rows"], "label", "x")
+def _named(items: Iterable[NamedItem]) -> dict[Key, NamedItem]:
+    return _keyed(items, lambda item: (item.name,))
 
 
-def _measurements(run: Json) -> dict[tuple[Any, ...], Json]:
+def _rows(sweep: Sweep) -> dict[Key, Row]:
+    return _keyed(sweep.rows, lambda row: (row.label, row.x))
+
+
+def _measurements(run: Result) -> dict[Key, Measurement]:
     """All measurements of a run: by sweep, row and name."""
     return {
-        (sweep["name"], *key, *name): measurement
-        for sweep in run["sweeps"]
+        (sweep.name, *key, *name): measurement
+        for sweep in run.sweeps
         for key, row in _rows(sweep).items()
-        for name, measurement in _keyed(row["measurements"], "name").items()
+        for name, measurement in _named(row.measurements).items()
     }
 
 
-def _values(run: Json) -> dict[tuple[Any, ...], float | None]:
+def _values(run: Result) -> dict[Key, float | None]:
     """All values of a run, by the same."""
     return {
-        (sweep["name"], *key, *name): value["value"]
-        for sweep in run["sweeps"]
+        (sweep.name, *key, *name): value.value
+        for sweep in run.sweeps
         for key, row in _rows(sweep).items()
-        for name, value in _keyed(row["values"], "name").items()
+        for name, value in _named(row.values).items()
     }
 
 
-def _cycles(measurement: Json) -> float | None:
+def _cycles(measurement: Measurement) -> float | None:
     """The median of the samples in cycles; None where a clock was not measured."""
-    cycles = [sample * clock for sample, clock in zip(measurement["samples"], measurement["shader_mhz"]) if clock]
+    cycles = [sample * clock for sample, clock in zip(measurement.samples, measurement.shader_mhz) if clock]
     return statistics.median(cycles) if cycles else None
 
 
 def _median_change(
-    old: Sequence[Json], new: Sequence[Json], of: Callable[[Json], float | None]
+    old: Sequence[Measurement], new: Sequence[Measurement], of: Callable[[Measurement], float | None]
 ) -> tuple[float | None, float | None]:
     """The median over a side's runs, of both sides; None where a run has none."""
     sides = [[of(one) for one in side] for side in (old, new)]
@@ -96,8 +112,8 @@ def _median_change(
     return medians[0], medians[1]
 
 
-def _samples(runs: Sequence[Json]) -> list[float]:
-    return [sample for run in runs for sample in run["samples"]]
+def _samples(runs: Sequence[Measurement]) -> list[float]:
+    return [sample for run in runs for sample in run.samples]
 
 
 class _Comparer:
@@ -109,15 +125,13 @@ class _Comparer:
         threshold: float,
         into: Comparison,
         times: list[Time],
-        runs: tuple[Sequence[Json], Sequence[Json]],
+        runs: tuple[Sequence[Result], Sequence[Result]],
     ) -> None:
         self.experiment, self.threshold, self.into, self.times = experiment, threshold, into, times
         self.runs = [[_measurements(run) for run in side] for side in runs]
         self.values = [[_values(run) for run in side] for side in runs]
 
-    def pairs(
-        self, place: str, old: Mapping[tuple[Any, ...], Item], new: Mapping[tuple[Any, ...], Item]
-    ) -> Iterator[tuple[tuple[Any, ...], Item, Item]]:
+    def pairs(self, place: str, old: Mapping[Key, Item], new: Mapping[Key, Item]) -> Iterator[tuple[Key, Item, Item]]:
         """What both have, with its key; notes what only one has, by the first part of its key."""
         for key, item in old.items():
             if key in new:
@@ -139,17 +153,17 @@ class _Comparer:
         """Notes a comparison of `place`: sweep, row and what of it."""
         self.into.changes.append(Change(self.experiment, *place, unit, old, new, change, noise, verdict, cycles))
 
-    def measurement(self, key: tuple[Any, ...], label: str) -> None:
+    def measurement(self, key: Key, label: str) -> None:
         """A time: the medians of all samples, or of the runs' medians, against the noise of both sides."""
         old, new = ([run[key] for run in side if key in run] for side in self.runs)
-        medians = [[statistics.median(one["samples"]) for one in side] for side in (old, new)]
+        medians = [[statistics.median(one.samples) for one in side] for side in (old, new)]
         before, after = (statistics.median(side) for side in medians)
         change, noise = relative_change(before, after), relative_noise(_samples(old), _samples(new))
         old_cycles, new_cycles = _median_change(old, new, _cycles)
-        sweep, name = key[0], old[0]["name"]
+        sweep, name = key[0], old[0].name
         self.add(
             (sweep, label, name),
-            old[0]["unit"],
+            old[0].unit,
             before,
             after,
             change,
@@ -164,7 +178,7 @@ class _Comparer:
         if min(*old, *new) > 0:
             self.times.append(Time(len(self.into.changes) - 1, place, (old, new)))
 
-    def duration(self, key: tuple[Any, ...], row: str, unit: str) -> None:
+    def duration(self, key: Key, row: str, unit: str) -> None:
         """A duration that stands alone: the medians of the runs' values."""
         old, new = ([one for run in side if (one := run.get(key)) is not None] for side in self.values)
         before, after = statistics.median(old), statistics.median(new)
@@ -172,99 +186,106 @@ class _Comparer:
         self.add((key[0], row, key[-2]), unit, before, after, change, None, verdict_of(change, None, self.threshold))
         self.note((self.experiment, key[0], key[-2]), old, new)
 
-    def value(self, key: tuple[Any, ...], row: str, old: Json, new: Json, is_alone: bool) -> None:
+    def value(self, key: Key, row: str, old: Value, new: Value, is_alone: bool) -> None:
         """What is counted, and durations that stand alone; the rest follows from the times."""
-        before, after, unit = old["value"], new["value"], new["unit"]
-        place = (key[0], row, old["name"])
-        if (before is None) != (after is None) or old["unit"] != unit:
+        before, after, unit = old.value, new.value, new.unit
+        place = (key[0], row, old.name)
+        if (before is None) != (after is None) or old.unit != unit:
             self.add(place, unit, before, after, None, None, CHANGED)
-        elif before is not None and unit in COUNTED:
+        elif before is None or after is None:
+            return
+        elif unit in COUNTED:
             self.add(
                 place, unit, before, after, relative_change(before, after), None, SAME if before == after else CHANGED
             )
-        elif before is not None and unit in DURATIONS and is_alone:
+        elif unit in DURATIONS and is_alone:
             self.duration(key, row, unit)
 
-    def row(self, sweep: str, key: tuple[Any, ...], old: Json, new: Json) -> None:
+    def row(self, sweep: str, key: Key, old: Row, new: Row) -> None:
         """A row's measurements and values."""
-        label = old["label"]
+        label = old.label
         place = f"{sweep}/{label}/"
-        for name, _, _ in self.pairs(place, *(_keyed(one["measurements"], "name") for one in (old, new))):
+        for name, _, _ in self.pairs(place, *(_named(one.measurements) for one in (old, new))):
             self.measurement((sweep, *key, *name), label)
-        alone = not old["measurements"] and not new["measurements"]
-        for name, before, after in self.pairs(place, *(_keyed(one["values"], "name") for one in (old, new))):
+        alone = not old.measurements and not new.measurements
+        for name, before, after in self.pairs(place, *(_named(one.values) for one in (old, new))):
             self.value((sweep, *key, *name), label, before, after, alone)
 
-    def inference(self, old: Json, new: Json) -> None:
+    def inference(self, old: Inference, new: Inference) -> None:
         """An inferred parameter: changed beyond the threshold, or found by one run alone."""
-        before, after = old["value"], new["value"]
-        place = ("inferred", "", old["name"])
+        before, after = old.value, new.value
+        place = ("inferred", "", old.name)
         if before is None or after is None:
             verdict = SAME if before is after else CHANGED
-            self.add(place, new["unit"], before, after, None, None, verdict)
+            self.add(place, new.unit, before, after, None, None, verdict)
             return
         change = relative_change(before, after)
-        verdict = CHANGED if abs(change) > self.threshold or old["unit"] != new["unit"] else SAME
-        self.add(place, new["unit"], before, after, change, None, verdict)
+        verdict = CHANGED if abs(change) > self.threshold or old.unit != new.unit else SAME
+        self.add(place, new.unit, before, after, change, None, verdict)
 
-    def verification(self, old: Json, new: Json) -> None:
+    def verification(self, old: Result, new: Result) -> None:
         """Whether all that the kernels computed was right."""
         before, after = (
-            "failed" if one["status"] == "failed" or one["verification"]["failures"] else "passed" for one in (old, new)
+            "failed" if one.status == "failed" or one.verification.failures else "passed" for one in (old, new)
         )
         verdict = SAME if before == after else WORSE if after == "failed" else BETTER
         self.add(("verification", "", "status"), "", before, after, None, None, verdict)
 
-    def result(self, old: Json, new: Json) -> None:
+    def result(self, old: Result, new: Result) -> None:
         """All of an experiment."""
         self.verification(old, new)
-        for _, before, after in self.pairs("", *(_keyed(one["sweeps"], "name") for one in (old, new))):
-            name = before["name"]
+        for _, before, after in self.pairs("", *(_named(one.sweeps) for one in (old, new))):
+            name = before.name
             for key, row, other in self.pairs(f"{name}/", *map(_rows, (before, after))):
                 self.row(name, key, row, other)
-        for _, before, after in self.pairs("inferred/", *(_keyed(one["inferences"], "name") for one in (old, new))):
-            self.inference(before, after)
+        for _, said, says in self.pairs("inferred/", *(_named(one.inferences) for one in (old, new))):
+            self.inference(said, says)
 
 
-def _conditions(old: Json, new: Json) -> Iterator[tuple[str, Any, Any]]:
-    """What both runs were made with, as name, old and new."""
-    device = ("name", "architecture", "compute_units", "wave_size", "driver", "runtime")
-    yield from ((f"device {name}", old["device"][name], new["device"][name]) for name in device)
-    yield from ((name, old["build"][name], new["build"][name]) for name in ("backend", "compiler", "flags", "targets"))
-    yield "revision", old["hipscope"]["git_revision"], new["hipscope"]["git_revision"]
-    options = {**old["options"], **new["options"]}
-    yield from (
-        (f"option {name}", old["options"].get(name), new["options"].get(name)) for name in options if name != "sizes"
-    )
-    sizes = {**old["options"]["sizes"], **new["options"]["sizes"]}
-    yield from (
-        (f"size {name}", old["options"]["sizes"].get(name), new["options"]["sizes"].get(name)) for name in sizes
-    )
+def _conditions(run: Result) -> dict[str, Any]:
+    """What a run was made with, by name."""
+    device, build = run.device, run.build
+    return {
+        "device name": device.name,
+        "device architecture": device.architecture,
+        "device compute_units": device.compute_units,
+        "device wave_size": device.wave_size,
+        "device driver": device.driver,
+        "device runtime": device.runtime,
+        "backend": build.backend,
+        "compiler": build.compiler,
+        "flags": build.flags,
+        "targets": build.targets,
+        "revision": run.revision,
+        **{f"option {name}": value for name, value in vars(run.options).items() if name != "sizes"},
+        **{f"size {name}": size for name, size in run.options.sizes.items()},
+    }
 
 
 # What makes two runs' times no comparison of like with like, by the beginning of its name.
 INCOMPARABLE = ("device name", "device architecture", "backend", "size ")
 
 
-def _differences(old: Json, new: Json) -> Iterator[str]:
+def _differences(old: Result, new: Result) -> Iterator[str]:
     """A sentence for each difference in conditions."""
-    for name, before, after in _conditions(old, new):
-        if before != after:
+    before, after = _conditions(old), _conditions(new)
+    for name in {**before, **after}:
+        if before.get(name) != after.get(name):
             warning = "WARNING: " if name.startswith(INCOMPARABLE) else ""
-            yield f"{warning}{name}: {before} -> {after}"
-    if "once" in (old["options"]["preset"], new["options"]["preset"]):
+            yield f"{warning}{name}: {before.get(name)} -> {after.get(name)}"
+    if "once" in (old.options.preset, new.options.preset):
         yield "WARNING: --once takes one sample, of which no noise is known"
-    clocks = [one["clock"]["shader_mhz"] for one in (old, new)]
-    if None not in clocks and abs(relative_change(*clocks)) > CLOCK_TOLERANCE:
-        yield f"WARNING: shader clock: {clocks[0]:.0f} MHz -> {clocks[1]:.0f} MHz"
+    clock, now = old.clock.shader_mhz, new.clock.shader_mhz
+    if clock is not None and now is not None and abs(relative_change(clock, now)) > CLOCK_TOLERANCE:
+        yield f"WARNING: shader clock: {clock:.0f} MHz -> {now:.0f} MHz"
 
 
-def _by_name(runs: Sequence[Sequence[Result]]) -> dict[str, list[Json]]:
+def _by_name(runs: Sequence[Sequence[Result]]) -> dict[str, list[Result]]:
     """A side's results by experiment: one for each run that has it."""
-    found: dict[str, list[Json]] = {}
+    found: dict[str, list[Result]] = {}
     for run in runs:
         for result in run:
-            found.setdefault(result.name, []).append(result.data)
+            found.setdefault(result.name, []).append(result)
     return found
 
 

@@ -10,7 +10,7 @@ from hipscope.report import shared
 from hipscope.report.card_page import Units
 from hipscope.report.sweep_table import columns_of, footnotes
 from hipscope.results import formats
-from hipscope.results.load import Result
+from hipscope.results.records import Result
 
 from . import charts, html_text
 from .lines import make_plots

@@ -14,7 +14,7 @@ from typing import Any
 
 from hipscope.report import shared
 from hipscope.results import formats
-from hipscope.results.load import Result
+from hipscope.results.records import Result
 
 from . import charts, frame, html_text
 from .chapters import in_chapters

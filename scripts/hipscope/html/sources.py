@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hipscope.report import shared
 from hipscope.results import door, formats, load
-from hipscope.results.load import Result
+from hipscope.results.records import Result
 
 COLUMNS = (
     "experiment",

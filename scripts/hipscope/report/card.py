@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hipscope.results.load import Result
+from hipscope.results.records import Result
 
 from . import shared
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from hipscope.results import formats, markdown
-from hipscope.results.load import Result
+from hipscope.results.records import Result
 
 from . import shared
 from .card import CONTINUOUS

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hipscope.results.load import Result
+from hipscope.results.records import Result
 
 EXPLANATION = (
     "Horizontal: what arithmetic reaches in each format, by matrix instructions where there are any. Slanted: what "

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from hipscope.results import formats, markdown
-from hipscope.results.load import CARD_JSON, Result
+from hipscope.results.load import CARD_JSON
+from hipscope.results.records import Result
 
 from . import card, card_page, ceilings, plots, predicted, roofline, shared
 from .pairs import matrix_of, matrix_table

@@ -10,7 +10,7 @@ from hipscope.compiled_code import kept_predictions
 from hipscope.compiled_code.folders import clang_major
 from hipscope.compiled_code.kept_predictions import Entry
 from hipscope.results import formats, markdown
-from hipscope.results.load import Result
+from hipscope.results.records import Result
 
 # Once for all results of a folder: each entry is held against the schema and the model.
 _read = cache(kept_predictions.read)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hipscope.results import markdown
-from hipscope.results.load import Result
+from hipscope.results.records import Result
 
 from .sweep_table import Markup
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from . import door, shapes, versions
 from .door import BadInput
+from .records import Json, Result, result_of
 
 # The hardware card, which lies beside the results that it is made of.
 CARD_JSON, CARD_SCHEMA = "card.json", "card-schema.json"
@@ -25,34 +26,25 @@ OTHER_SCHEMAS = {
 RESULT_SCHEMAS = {1: "schema-1.json", 2: "schema-2.json", 3: "schema.json"}
 
 
-@dataclass(frozen=True)
-class Result:
-    """One result file: `name` is its name without .json, safe as a part of a path."""
-
-    name: str
-    path: Path
-    data: dict[str, Any]
-
-    @property
-    def title(self) -> str:
-        """The experiment, with its variant when the file has one: thread_rate (wave64)."""
-        experiment, _, variant = self.name.partition(".")
-        return f"{experiment} ({variant})" if variant else experiment
-
-
 def _schema_of(data: Any) -> shapes.Check:
     version = data.get("schema_version") if isinstance(data, dict) else None
     newest = RESULT_SCHEMAS[max(RESULT_SCHEMAS)]
     return shapes.named(RESULT_SCHEMAS.get(version, newest) if isinstance(version, int) else newest)
 
 
-def load_any_name(path: Path) -> Result:
-    """The result of any version in a file of whatever name, as version 1 would have it; raises BadInput."""
+def document(path: Path) -> Json:
+    """What a result file of any version and whatever name holds, as version 1 would have it; raises BadInput."""
     data = door.checked_json(path, door.read_bytes(path, door.MOST_JSON), _schema_of)
     try:
-        return Result(data["experiment"], path, versions.expanded(data))
+        return versions.expanded(data)
     except versions.Inconsistent as error:
         raise BadInput(f"{path} contradicts itself: {door.one_line(str(error))}.") from error
+
+
+def load_any_name(path: Path) -> Result:
+    """The result in a file of whatever name; raises BadInput."""
+    told = document(path)
+    return result_of(told["experiment"], path, told)
 
 
 def load_result(path: Path) -> Result:
@@ -60,7 +52,7 @@ def load_result(path: Path) -> Result:
     found = load_any_name(path)
     if not re.fullmatch(re.escape(found.name) + r"(\.[a-z0-9_]+)?", path.stem):
         raise BadInput(f"{path} holds the experiment {found.name}, which its name does not say.")
-    return Result(path.stem, path, found.data)
+    return replace(found, name=path.stem)
 
 
 def check_file(path: Path) -> None:
@@ -80,8 +72,7 @@ def result_paths(folder: Path) -> list[Path]:
 
 def device_of(result: Result) -> tuple[str, str, str]:
     """What all results of a folder have in common."""
-    device = result.data["device"]
-    return device["name"], device["architecture"], result.data["build"]["backend"]
+    return result.device.name, result.device.architecture, result.build.backend
 
 
 def load_folder(folder: Path) -> list[Result]:
