@@ -16,6 +16,7 @@ from hipscope.compiled_code import results as isa
 from hipscope.html import experiment_section, page, sources
 from hipscope.report import shared
 from hipscope.results import door, ending, formats, load
+from hipscope.results.records import Result
 from hipscope.results.whole_file import write_whole
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
@@ -58,13 +59,13 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def read_named(folders: list[Path]) -> list[tuple[Path, list[Any]]]:
+def read_named(folders: list[Path]) -> list[tuple[Path, list[Result]]]:
     """The results of every folder, each once; raises BadInput."""
     unique = {folder.resolve(): folder for folder in reversed(folders)}
     return [(folder, load.load_folder(folder)) for folder in reversed(unique.values())]
 
 
-def read_others(named: list[Path]) -> list[tuple[Path, list[Any]]]:
+def read_others(named: list[Path]) -> list[tuple[Path, list[Result]]]:
     """The other devices' results in results/, GPUs only; says which cannot be read."""
     there = {folder.resolve() for folder in named}
     found = []
@@ -79,7 +80,7 @@ def read_others(named: list[Path]) -> list[tuple[Path, list[Any]]]:
     return found
 
 
-def read_all() -> list[tuple[Path, list[Any]]]:
+def read_all() -> list[tuple[Path, list[Result]]]:
     """All devices' results in results/; the CPU's only when there are no others; raises BadInput."""
     folders = read_named(sources.device_folders(RESULTS))
     if not folders:

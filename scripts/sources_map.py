@@ -59,7 +59,7 @@ def codes(line: str, column: int) -> list[str]:
 
 def load_results(folder: Path) -> dict[str, Json]:
     """The results of a folder by experiment, in whichever version of the schema they are."""
-    return {result.name: result.data for result in load.load_folder(folder)}
+    return {path.stem: load.document(path) for path in load.result_paths(folder)}
 
 
 def find_rows(results: dict[str, Json], named: list[str]) -> tuple[Json, list[Json]]:

@@ -206,12 +206,13 @@ def strings(value: Any) -> Iterator[str]:
 
 def use_result(path: Path) -> None:
     """Does with a result what the programs do."""
-    found = load.load_any_name(path)
-    gpu = metrics.of_results(metrics.Results(path.parent / "gpu-0", [found.data], []))
+    found = load.document(path)
+    load.load_any_name(path)
+    gpu = metrics.of_results(metrics.Results(path.parent / "gpu-0", [found], []))
     assert metrics.from_json(json.loads(json.dumps(gpu.as_json()))) == gpu
     assert all(abs(one.value) < 1e60 and one.noise < 1e60 for one in gpu.metrics.values())
-    list(curves.curves_of(found.data))
-    assert all(one.isprintable() for one in strings(found.data))
+    list(curves.curves_of(found))
+    assert all(one.isprintable() for one in strings(found))
 
 
 def use_node(path: Path) -> None:

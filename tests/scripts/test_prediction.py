@@ -467,7 +467,7 @@ def test_what_cannot_be_predicted_is_bad_usage(workshop: Workshop) -> None:
 # --- Beside a measurement -----------------------------------------------------------------------------
 
 
-def measured(entry: dict[str, Any], value: float, **device: Any) -> records.Result:
+def measured_file(entry: dict[str, Any], value: float, **device: Any) -> dict[str, Any]:
     """A result of the GPU of a prediction, with one row that is measured."""
     row = {**synthetic.row(entry["row"], 1.0, 1e-3, None), "values": [
         {"name": entry["value"], "value": value, "unit": entry["unit"]}]}
@@ -476,7 +476,12 @@ def measured(entry: dict[str, Any], value: float, **device: Any) -> records.Resu
                        "compute_units": entry["gpu"]["cores"], **device}
     data["clock"]["shader_mhz"] = entry["gpu"]["clock_mhz"]
     data["sweeps"] = [synthetic.sweep(entry["sweep"], [row])]
-    return records.result_of(entry["experiment"], Path(f"{entry['experiment']}.json"), data)
+    return data
+
+
+def measured(entry: dict[str, Any], value: float, **device: Any) -> records.Result:
+    """The same as it is read."""
+    return records.result_of(entry["experiment"], Path("no.json"), measured_file(entry, value, **device))
 
 
 def an_entry(target: str, experiment: str, unit: str) -> dict[str, Any]:
@@ -500,11 +505,11 @@ def test_a_report_has_the_prediction_beside_what_was_measured(target: str, exper
 def test_a_larger_card_of_the_same_target_is_predicted_more() -> None:
     entry = an_entry("gfx90a", "sgemm", "TFLOP/s")
     result = measured(entry, 1.0, compute_units=110)
-    assert predicted.predicted_value(entry, result.data) == pytest.approx(entry["predicted"] * 110 / 104)
+    assert predicted.predicted_value(entry, result) == pytest.approx(entry["predicted"] * 110 / 104)
     # HIP may count the CUs of RDNA one by one.
     entry = an_entry("gfx1100", "sgemm", "TFLOP/s")
     result = measured(entry, 1.0, compute_units=96)
-    assert predicted.predicted_value(entry, result.data) == pytest.approx(entry["predicted"])
+    assert predicted.predicted_value(entry, result) == pytest.approx(entry["predicted"])
 
 
 def test_the_documents_say_what_the_predictions_do() -> None:
@@ -520,9 +525,7 @@ def test_others_have_no_such_section() -> None:
     entry = an_entry("gfx942", "sgemm", "TFLOP/s")
     assert predicted.section(measured(entry, 1.0, architecture="sm_90")) == []
     assert predicted.section(measured(entry, 1.0, architecture="gfx1201")) == []
-    other = measured(entry, 1.0)
-    other.data["sweeps"][0]["rows"][0]["label"] = "something else"
-    assert predicted.section(other) == []
+    assert predicted.section(measured({**entry, "row": "something else"}, 1.0)) == []
 
 
 def test_without_predictions_there_is_no_section(tmp_path: Path) -> None:
@@ -549,6 +552,6 @@ def test_the_page_of_a_made_result_has_it(tmp_path: Path) -> None:
     from hipscope.report import page as report_page
 
     entry = an_entry("gfx942", "sgemm", "TFLOP/s")
-    synthetic.write(tmp_path, measured(entry, entry["predicted"]).data)
+    synthetic.write(tmp_path, measured_file(entry, entry["predicted"]))
     made = report_page.make_page(load.load_folder(tmp_path))
     assert "| 1.00 | " in made.experiments["sgemm.md"].decode("utf-8").split("## Predicted, and measured")[1]

@@ -31,7 +31,7 @@ def whole() -> Json:
 
 def read(folder: Path, data: Json) -> Json:
     """What the loader makes of it."""
-    return load.load_result(synthetic.write(folder, data)).data
+    return load.document(synthetic.write(folder, data))
 
 
 def test_both_versions_are_read_as_one(tmp_path: Path) -> None:

@@ -362,7 +362,7 @@ def read(folder: Path) -> Results:
 
 def read_results(folder: Path) -> list[Json]:
     """The results in a folder, by name; raises BadInput."""
-    return [load.load_any_name(path).data for path in load.result_paths(folder)]
+    return [load.document(path) for path in load.result_paths(folder)]
 
 
 def of_results(results: Results) -> Gpu:

@@ -286,7 +286,7 @@ class NodeRun:
             )
             return BROKEN, f"{name} {ended}" + (f": {_one_line(said)}" if said.strip() else "")
         try:
-            data = load.load_any_name(self.scratch / f"{device.index}.json").data
+            data = load.document(self.scratch / f"{device.index}.json")
         except BadInput:
             return BROKEN, f"{name} ended with status {outcome.status} and without a whole result"
         address = data["device"].get("pci_address")

@@ -24,7 +24,7 @@ def _kind(source: Source) -> str:
 def _facts(source: Source) -> dict[str, str]:
     """What is known of a device and its results, by name."""
     results = source.results
-    dates = sorted(result.data["date"][:10] for result in results)
+    dates = sorted(result.date[:10] for result in results)
     good = sum(shared.verified(result) for result in results)
     verified = f"passed in all {good} experiments"
     if good < len(results):
@@ -55,7 +55,7 @@ def _cell(parameter: Json | None, units: card_page.Units) -> str:
         return formats.NOT_THERE
     found = []
     for reading in parameter["readings"]:
-        value = html_text.text("not found") if reading["value"] is None else units.found(reading)
+        value = html_text.text("not found") if reading["value"] is None else card_page.found(reading, units)
         remark = f"{100 * reading['confidence']:.0f} %"
         if not reading["verified"]:
             remark += f", {html_text.strong('a verification FAILED')}"
@@ -73,7 +73,7 @@ def cards(devices: Sequence[Source]) -> str:
     if not made:
         return "<p>There is none: nothing of a GPU is inferred on a CPU.</p>"
     measured = [device for device in devices if device.mark in made]
-    units = {mark: card_page.Units(one, html_text) for mark, one in made.items()}
+    units = {mark: card_page.units_of(one, html_text) for mark, one in made.items()}
     groups: dict[str, dict[tuple[str, str], dict[str, Json]]] = {}
     for mark, one in made.items():
         for title, parameters in card_page.groups(one):

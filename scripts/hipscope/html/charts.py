@@ -47,7 +47,7 @@ def _rounded(value: float) -> float:
 
 def figure(plot: Plot, drawn: Sequence[tuple[str, str, Line]]) -> Json:
     """A plot's rows once, and of each line (its mark, its kind) a list of values with None where it has none."""
-    axis = plot.sweep["axis"]
+    axis = plot.sweep.axis
     rows: dict[tuple[str, int, float], int] = {}
     for _, _, line in drawn:
         for point in line.points:
@@ -62,7 +62,7 @@ def figure(plot: Plot, drawn: Sequence[tuple[str, str, Line]]) -> Json:
         lines.append([mark, kind, line.companion if alone and line.companion else line.name, values])
     xs = [x for _, _, x in rows]
     by_x = {x: row for row, x in reversed(list(enumerate(xs)))}
-    octaves = axis["scale"] == "logarithmic" and 0 < min(xs) < max(xs)
+    octaves = axis.scale == "logarithmic" and 0 < min(xs) < max(xs)
     # The names of several devices' places would cover each other's.
     marks = plot.marks if len({source.number for source, _ in plot.marks}) == 1 else []
     return {
@@ -71,7 +71,7 @@ def figure(plot: Plot, drawn: Sequence[tuple[str, str, Line]]) -> Json:
         "rows": [label for label, _, _ in rows],
         "x": xs,
         "joined": [by_x[x] for x, _ in joined([(x, 0.0) for x in xs])],
-        "across": {"log": 2 if octaves else 0, "unit": "B" if axis["unit"] in BYTE_UNITS else ""},
+        "across": {"log": 2 if octaves else 0, "unit": "B" if axis.unit in BYTE_UNITS else ""},
         "up": {"log": 10 if wants_decades(plot.sweep, plot.values) else 0},
         "lines": lines,
         "marks": [[source.mark, mark.name, mark.x] for source, mark in marks if min(xs) <= mark.x <= max(xs)],
@@ -80,9 +80,9 @@ def figure(plot: Plot, drawn: Sequence[tuple[str, str, Line]]) -> Json:
 
 def place(plot: Plot, of: str, number: int, drawn: Json) -> str:
     """What stands in the page where a figure is drawn: its axes in words, and its place."""
-    headline = html_text.heading(plot.sweep["headline"], plot.unit)
-    axis = plot.sweep["axis"]
-    over = "" if plot.is_bars else f" over {html_text.heading(axis['name'], axis['unit'])}"
+    headline = html_text.heading(plot.sweep.headline, plot.unit)
+    axis = plot.sweep.axis
+    over = "" if plot.is_bars else f" over {html_text.heading(axis.name, axis.unit)}"
     names = ", ".join(dict.fromkeys(html_text.text(line.name) for line in plot.lines[:8]))
     height = CURVES_HEIGHT
     if plot.is_bars:

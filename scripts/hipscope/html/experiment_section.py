@@ -10,7 +10,7 @@ from hipscope.report import shared
 from hipscope.report.card_page import Units
 from hipscope.report.sweep_table import columns_of, footnotes
 from hipscope.results import formats
-from hipscope.results.records import Result
+from hipscope.results.records import Inference, Result, Sweep
 
 from . import charts, html_text
 from .lines import make_plots
@@ -43,7 +43,7 @@ def anchor(name: str) -> str:
     return f"experiment-{name}"
 
 
-def _table(source: Source, sweep: Json) -> str:
+def _table(source: Source, sweep: Sweep) -> str:
     columns = columns_of(sweep, html_text)
     table = html_text.table([name for name, _ in columns], list(zip(*(cells for _, cells in columns))))
     notes = "".join(f"<p class=note>{note}</p>" for note in footnotes(sweep, html_text))
@@ -51,14 +51,14 @@ def _table(source: Source, sweep: Json) -> str:
     return f'<div class="{source.mark}"><h5>{html_text.text(source.label)} {kind}</h5>\n{table}{notes}</div>'
 
 
-def _sweep(content: Content, name: str, measured: Sequence[tuple[Source, Json, Json]], drawn: list[Json]) -> str:
+def _sweep(content: Content, name: str, measured: Sequence[tuple[Source, Result, Sweep]], drawn: list[Json]) -> str:
     """A sweep's plots above the tables of all devices that have it; adds to what is drawn of the experiment."""
     first = measured[0][2]
-    title = html_text.text(first["title"] or first["name"])
-    notes = dict.fromkeys(note for _, _, sweep in measured for note in sweep["notes"])
+    title = html_text.text(first.title or first.name)
+    notes = dict.fromkeys(note for _, _, sweep in measured for note in sweep.notes)
     plots = make_plots(measured, content.published)
     tables = "\n".join(_table(source, sweep) for source, _, sweep in measured)
-    rows = max(len(sweep["rows"]) for _, _, sweep in measured)
+    rows = max(len(sweep.rows) for _, _, sweep in measured)
     wide = " class=wide" if any(plot.is_bars for plot in plots) else ""
     places = []
     for plot in plots:
@@ -73,21 +73,21 @@ def _sweep(content: Content, name: str, measured: Sequence[tuple[Source, Json, J
     )
 
 
-def sweeps_of(results: Sequence[tuple[Source, Result]]) -> list[list[tuple[Source, Json, Json]]]:
+def sweeps_of(results: Sequence[tuple[Source, Result]]) -> list[list[tuple[Source, Result, Sweep]]]:
     """All sweeps in the order of the first device, then those that only others have; of each all that measured it."""
-    found: dict[tuple[str, int], list[tuple[Source, Json, Json]]] = {}
+    found: dict[tuple[str, int], list[tuple[Source, Result, Sweep]]] = {}
     for source, result in results:
         seen: dict[str, int] = {}
-        for sweep in result.data["sweeps"]:
-            number = seen[sweep["name"]] = seen.get(sweep["name"], 0) + 1
-            found.setdefault((sweep["name"], number), []).append((source, result.data, sweep))
+        for sweep in result.sweeps:
+            number = seen[sweep.name] = seen.get(sweep.name, 0) + 1
+            found.setdefault((sweep.name, number), []).append((source, result, sweep))
     return list(found.values())
 
 
 def _verification(results: Sequence[tuple[Source, Result]]) -> str:
     items = []
     for source, result in results:
-        checks, failures = result.data["verification"]["checks"], result.data["verification"]["failures"]
+        checks, failures = result.verification.checks, result.verification.failures
         said = f"passed ({checks} checks)"
         if not shared.verified(result):
             said = html_text.strong(f"FAILED ({len(failures)} of {checks} checks): do not trust these figures")
@@ -97,34 +97,31 @@ def _verification(results: Sequence[tuple[Source, Result]]) -> str:
 
 
 def _run(source: Source, result: Result) -> str:
-    data = result.data
     parts = [
-        shared.circumstances(data, html_text),
-        shared.clock(data["clock"]),
-        *shared.overheads(data, html_text),
-        f"Revision {html_text.text(data['hipscope']['git_revision'])}, "
-        f"{html_text.text(data['build']['compiler'])} {html_text.text(data['build']['flags'])}, "
-        f"driver {html_text.text(data['device']['driver'])}.",
+        shared.circumstances(result, html_text),
+        shared.clock(result.clock),
+        *shared.overheads(result, html_text),
+        f"Revision {html_text.text(result.revision)}, "
+        f"{html_text.text(result.build.compiler)} {html_text.text(result.build.flags)}, "
+        f"driver {html_text.text(result.device.driver)}.",
     ]
     return f'<div class="{source.mark}"><h5>{html_text.text(source.label)}</h5><p>{"<br>".join(parts)}</p></div>'
 
 
-def _inferred_cell(inference: Json | None, result: Result) -> str:
+def _inferred_cell(inference: Inference | None, result: Result) -> str:
     if inference is None:
         return formats.NOT_THERE
-    clock = {"experiments": [{"name": result.name, "shader_mhz": result.data["clock"]["shader_mhz"]}]}
-    units = Units(clock, html_text)
-    found = units.found({**inference, "experiment": result.name})
-    driver = units.human(inference["driver"], inference["unit"], result.name)
-    says = "" if inference["driver"] is None else f", driver says {driver}"
-    return f"{found} <small>{100 * inference['confidence']:.0f} %{says}</small>"
+    units = Units({result.name: result.clock.shader_mhz}, html_text)
+    found = units.found(inference.value, inference.unit, inference.interval, result.name)
+    driver = units.human(inference.driver, inference.unit, result.name)
+    says = "" if inference.driver is None else f", driver says {driver}"
+    return f"{found} <small>{100 * inference.confidence:.0f} %{says}</small>"
 
 
 def _evidence(source: Source, result: Result) -> str:
     items = [
-        f"<li><b>{html_text.text(one['name'])}</b>: {html_text.text(one['statement'])}"
-        f"{html_text.bullets(one['evidence'])}"
-        for one in result.data["inferences"]
+        f"<li><b>{html_text.text(one.name)}</b>: {html_text.text(one.statement)}{html_text.bullets(one.evidence)}"
+        for one in result.inferences
     ]
     return (
         f'<div class="{source.mark}"><h5>{html_text.text(source.label)}</h5><ul>{"".join(items)}</ul></div>'
@@ -135,10 +132,10 @@ def _evidence(source: Source, result: Result) -> str:
 
 def _inferences(results: Sequence[tuple[Source, Result]]) -> str:
     """What the curves say, device by device, with the evidence folded below."""
-    by_name: dict[str, dict[str, Json]] = {}
+    by_name: dict[str, dict[str, Inference]] = {}
     for source, result in results:
-        for inference in result.data["inferences"]:
-            by_name.setdefault(inference["name"], {}).setdefault(source.mark, inference)
+        for inference in result.inferences:
+            by_name.setdefault(inference.name, {}).setdefault(source.mark, inference)
     if not by_name:
         return ""
     rows = [
@@ -204,7 +201,7 @@ def section(content: Content, name: str) -> str:
     title = f"{experiment} ({variant})" if variant else experiment
     parts = [f'<section class=experiment id="{html_text.text(anchor(name))}">\n<h3>{html_text.text(title)}</h3>']
     if results:
-        questions = dict.fromkeys(result.data["question"] for _, result in results)
+        questions = dict.fromkeys(result.question for _, result in results)
         parts += [f"<p class=question>{html_text.text(question)}</p>" for question in questions]
         drawn: list[Json] = []
         sweeps = "\n".join(_sweep(content, name, measured, drawn) for measured in sweeps_of(results))
@@ -214,7 +211,7 @@ def section(content: Content, name: str) -> str:
             f"<div class=figures>\n{sweeps}\n</div>",
             charts.data(name, drawn),
         ]
-        sources = dict.fromkeys(source for _, result in results for source in result.data["sources"])
+        sources = dict.fromkeys(source for _, result in results for source in result.sources)
         run = "\n".join(_run(source, result) for source, result in results)
         if sources:
             run += f"<h5>After</h5>{html_text.bullets(list(sources))}"

@@ -8,10 +8,10 @@ from typing import Any
 
 from hipscope.report.series import Curves, Mark, curves_of, inferred_marks
 from hipscope.results import formats
+from hipscope.results.records import Result, Sweep
 
 from .sources import Source
 
-Json = dict[str, Any]
 # So many patterns of dashes report.css has for companions.
 COMPANION_KINDS = 5
 
@@ -40,7 +40,7 @@ class Line:
 class Plot:
     """Curves with the same axes; `sweep` is the first of them, from which the axes' names are."""
 
-    sweep: Json
+    sweep: Sweep
     unit: str
     is_bars: bool
     lines: list[Line] = field(default_factory=list)
@@ -67,17 +67,17 @@ class Plot:
             line.points = [Point(one.x, one.y / scale, one.label, one.row) for one in line.points]
 
 
-def _points(sweep: Json, values: dict[int, float]) -> list[Point]:
-    rows = sweep["rows"]
+def _points(sweep: Sweep, values: dict[int, float]) -> list[Point]:
+    rows = sweep.rows
     seen: dict[str, int] = {}
     numbers = []
     for row in rows:
-        numbers.append(seen.get(row["label"], 0))
-        seen[row["label"]] = numbers[-1] + 1
-    return [Point(float(rows[index]["x"]), y, rows[index]["label"], numbers[index]) for index, y in values.items()]
+        numbers.append(seen.get(row.label, 0))
+        seen[row.label] = numbers[-1] + 1
+    return [Point(float(rows[index].x), y, rows[index].label, numbers[index]) for index, y in values.items()]
 
 
-def _add_published(plot: Plot, sweep: Json, curves: Curves, published: dict[str, Source]) -> None:
+def _add_published(plot: Plot, sweep: Sweep, curves: Curves, published: dict[str, Source]) -> None:
     """Adds the figures that stand in this device's rows; each once, whoever's rows it stands in."""
     for series in curves.published:
         source = published[series.gpu]
@@ -89,18 +89,18 @@ def _add_published(plot: Plot, sweep: Json, curves: Curves, published: dict[str,
         line.points += [one for one in _points(sweep, series.points) if (one.label, one.row) not in there]
 
 
-def make_plots(measured: Sequence[tuple[Source, Json, Json]], published: dict[str, Source]) -> list[Plot]:
+def make_plots(measured: Sequence[tuple[Source, Result, Sweep]], published: dict[str, Source]) -> list[Plot]:
     """The plots of one sweep, of (device, its result, its sweep); more than one where axes differ.
 
     `published` are the published GPUs by name. A CPU has no curve.
     """
     plots: dict[tuple[Any, ...], Plot] = {}
-    for source, data, sweep in measured:
+    for source, result, sweep in measured:
         curves = None if source.is_cpu else curves_of(sweep)
         if curves is None:
             continue
-        axis = sweep["axis"]
-        key = (axis["name"], axis["unit"], axis["scale"], sweep["headline"], curves.unit, curves.is_bars)
+        axis = sweep.axis
+        key = (axis.name, axis.unit, axis.scale, sweep.headline, curves.unit, curves.is_bars)
         plot = plots.setdefault(key, Plot(sweep, curves.unit, curves.is_bars))
         plot.lines.append(Line(source, source.label, _points(sweep, curves.points)))
         plot.lines += [
@@ -109,7 +109,7 @@ def make_plots(measured: Sequence[tuple[Source, Json, Json]], published: dict[st
             if not curves.is_bars
         ]
         _add_published(plot, sweep, curves, published)
-        plot.marks += [(source, mark) for mark in inferred_marks(data, sweep)]
+        plot.marks += [(source, mark) for mark in inferred_marks(result, sweep)]
     for plot in plots.values():
         # The published ones come last, whichever device's rows they stood in.
         plot.lines.sort(key=lambda line: line.source.number)

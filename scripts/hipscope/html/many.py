@@ -54,15 +54,15 @@ def _counted(text: str) -> list[Any]:
 
 
 def _place(device: Source) -> list[Any]:
-    told = device.results[0].data["device"]
-    return [_counted(str(told.get("host") or "")), _counted(str(told.get("pci_address") or "")), _counted(device.name)]
+    told = device.results[0].device
+    return [_counted(told.host or ""), _counted(told.pci_address or ""), _counted(device.name)]
 
 
 def groups_of(devices: Sequence[Source]) -> list[Group]:
     """The devices by model, the models by name."""
     found: dict[tuple[str, bool], list[Source]] = {}
     for device in devices:
-        name = device.results[0].data["device"]["name"] or device.name
+        name = device.results[0].device.name or device.name
         found.setdefault((name, device.is_cpu), []).append(device)
     ordered = sorted(found.items(), key=lambda one: (one[0][1], _counted(one[0][0])))
     return [
@@ -136,8 +136,8 @@ def _inferences(groups: Sequence[Group], results: dict[int, Result]) -> str:
     found: dict[tuple[str, str], dict[int, list[float | None]]] = {}
     for group in groups:
         for device in group.devices:
-            for one in results[device.number].data["inferences"] if device.number in results else ():
-                found.setdefault((one["name"], one["unit"]), {}).setdefault(group.number, []).append(one["value"])
+            for one in results[device.number].inferences if device.number in results else ():
+                found.setdefault((one.name, one.unit), {}).setdefault(group.number, []).append(one.value)
     if not found:
         return ""
     rows = []
@@ -162,7 +162,7 @@ def _verification(results: Sequence[tuple[Source, Result]]) -> str:
         return f"<p>Verification passed on all {len(results)} devices that ran it.</p>"
     items = ""
     for source, result in failed:
-        failures = result.data["verification"]["failures"]
+        failures = result.verification.failures
         said = html_text.strong(f"FAILED ({len(failures)} checks)")
         items += f"<li>{html_text.text(source.label)}: {said}{html_text.bullets(failures)}"
     return (
@@ -181,18 +181,18 @@ def _section(content: Content, groups: Sequence[Group], name: str) -> str:
     for measured in sweeps_of(results):
         first = measured[0][2]
         plots = make_plots(measured, content.published)
-        heading = html_text.text(first["title"] or first["name"])
-        notes = html_text.bullets(list(dict.fromkeys(note for _, _, sweep in measured for note in sweep["notes"])))
+        heading = html_text.text(first.title or first.name)
+        notes = html_text.bullets(list(dict.fromkeys(note for _, _, sweep in measured for note in sweep.notes)))
         wide = " class=wide" if any(plot.is_bars for plot in plots) else ""
         places = ""
         for plot in plots:
             drawn = _drawing(plot, groups)
             places += charts.place(plot, name, len(data), drawn) + _table(
-                drawn, groups, "row" if plot.is_bars else plot.sweep["axis"]["name"]
+                drawn, groups, "row" if plot.is_bars else plot.sweep.axis.name
             )
             data.append(drawn)
         figures.append(f"<figure{wide}><figcaption><h4>{heading}</h4>{notes}</figcaption>{places}</figure>")
-    questions = dict.fromkeys(result.data["question"] for _, result in results)
+    questions = dict.fromkeys(result.question for _, result in results)
     experiment, _, variant = name.partition(".")
     parts = [
         f'<section class=experiment id="{html_text.text(anchor(name))}">',
@@ -212,13 +212,13 @@ def _devices(groups: Sequence[Group]) -> str:
     rows = []
     for group in groups:
         for device in group.devices:
-            told = device.results[0].data["device"]
+            told = device.results[0].device
             bad = [result.name for result in device.results if not shared.verified(result)]
-            dates = sorted(result.data["date"][:10] for result in device.results)
-            facts = [str(told.get(key) or formats.NOT_THERE) for key in ("host", "pci_address", "uuid")]
+            dates = sorted(result.date[:10] for result in device.results)
+            facts = [one or formats.NOT_THERE for one in (told.host, told.pci_address, told.uuid)]
             verified = html_text.strong(f"FAILED: {html_text.text(', '.join(bad))}") if bad else "passed"
-            revisions = ", ".join(dict.fromkeys(one.data["hipscope"]["git_revision"] for one in device.results))
-            cells = [*facts, told["driver"], revisions, " ... ".join(dict.fromkeys((dates[0], dates[-1])))]
+            revisions = ", ".join(dict.fromkeys(one.revision for one in device.results))
+            cells = [*facts, told.driver, revisions, " ... ".join(dict.fromkeys((dates[0], dates[-1])))]
             rows.append(
                 f'<tr class="{group.mark}"><th scope=row><span class=dot></span>{html_text.text(device.label)}'
                 + "".join(f"<td>{html_text.text(cell)}" for cell in cells)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from hipscope.report import ceilings
 from hipscope.report.ceilings import GIGA, GREATEST_INTENSITY, LEAST_INTENSITY, TERA, Kernel, Roofline
 from hipscope.results import formats
+from hipscope.results.records import Axis, Sweep
 
 from . import charts, html_text
 from .lines import Line, Plot, Point
 from .sources import Source
 
-Json = dict[str, Any]
 UNIT = "TFLOP/s"
 # What a picture is of, as a sweep says it.
-SWEEP: Json = {"axis": {"name": "FLOPs per byte", "unit": "", "scale": "logarithmic"}, "headline": "rate", "rows": []}
+SWEEP = Sweep("", "", Axis("FLOPs per byte", "", "logarithmic"), "rate", [], [])
 ARITHMETIC, MEMORY = "arithmetic", "memory"
 
 

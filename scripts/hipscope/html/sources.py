@@ -113,8 +113,8 @@ def _published_gpus(folders: Sequence[Sequence[Result]], figures: Sequence[Figur
     yield from (figure.gpu for figure in figures)
     for results in folders:
         for result in results:
-            for sweep in result.data["sweeps"]:
-                yield from (item["gpu"] for row in sweep["rows"] for item in row["published"])
+            for sweep in result.sweeps:
+                yield from (item.gpu for row in sweep.rows for item in row.published)
 
 
 def make_sources(folders: Sequence[tuple[Path, Sequence[Result]]], figures: Sequence[Figure]) -> list[Source]:
@@ -122,7 +122,7 @@ def make_sources(folders: Sequence[tuple[Path, Sequence[Result]]], figures: Sequ
 
     Devices of one name are told apart by their folders, or where these are alike by a number.
     """
-    names = [results[0].data["device"]["name"] or formats.plain(folder.name) for folder, results in folders]
+    names = [results[0].device.name or formats.plain(folder.name) for folder, results in folders]
     often = Counter(names)
     unique: list[str] = []
     for name, (folder, _) in zip(names, folders):

@@ -7,11 +7,11 @@ numbers agree.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hipscope.results.records import Result
+from hipscope.results.records import Device, Inference, Link, Result
 
 from . import shared
 
@@ -24,25 +24,8 @@ EXACT = 0.0
 PLACEHOLDERS = {"{n}": r"(?P<n>0|[1-9][0-9]{0,8})", "{type}": r"(?P<type>[A-Z][A-Z0-9 ]*)"}
 # A generic name, when no inference has filled it in.
 GENERIC = {"n": "N", "type": "..."}
-DEVICE_FIELDS = (
-    "name",
-    "architecture",
-    "compute_units",
-    "wave_size",
-    "maximum_shader_mhz",
-    "memory_mhz",
-    "memory_bus_bits",
-    "memory_bytes",
-    "l2_bytes",
-    "lds_bytes_per_block",
-    "registers_per_block",
-    "maximum_threads_per_block",
-    "maximum_threads_per_compute_unit",
-    "driver",
-    "runtime",
-)
-# What tells one of several equal devices, where a result has it.
-IDENTITY_FIELDS = ("uuid", "pci_address", "serial", "vbios", "partition", "power_cap_w", "ecc", "link", "host")
+# What a card does not have of a device: it is another one in each run.
+LEFT_OUT = ("index", "free_memory_bytes")
 
 Json = dict[str, Any]
 
@@ -52,13 +35,13 @@ class Entry:
     """A parameter, and which inferences of which experiments tell it.
 
     `sources` are experiments whose inference has the parameter's name, or "experiment: inference".
-    `driver` is the field of the device in which the driver says it, where no inference repeats it.
+    `driver` is what the driver says of it, where no inference repeats that.
     """
 
     parameter: str
     sources: tuple[str, ...]
     tolerance: float = CONTINUOUS
-    driver: str | None = None
+    driver: Callable[[Device], float] | None = None
 
     @property
     def inferences(self) -> list[tuple[str, str]]:
@@ -92,8 +75,8 @@ def _told_by(experiment: str, *parameters: str, tolerance: float = CONTINUOUS) -
 # experiments conclude stands on their pages.
 GROUPS: dict[str, tuple[Entry, ...]] = {
     "compute": (
-        Entry("compute units", ("cu_staircase",), EXACT, "compute_units"),
-        Entry("wave size", ("wave_divergence",), EXACT, "wave_size"),
+        Entry("compute units", ("cu_staircase",), EXACT, lambda device: device.compute_units),
+        Entry("wave size", ("wave_divergence",), EXACT, lambda device: device.wave_size),
         *_told_by("vgpr_limit", "registers of a CU"),
         *_told_by("ilp_tlp", "FP32 FMA peak", "FP64 FMA peak", "FP16 packed FMA peak"),
         Entry("FP32 FMA latency", ("ilp_tlp", "fma_loop: FMA latency")),
@@ -182,7 +165,7 @@ class _Found:
     name: str
     variant: str
     entry: Entry
-    inferences: list[tuple[Result, Json]] = field(default_factory=list)
+    inferences: list[tuple[Result, Inference]] = field(default_factory=list)
 
 
 def _entries() -> Iterable[Entry]:
@@ -207,9 +190,9 @@ def _collect(results: Sequence[Result]) -> list[_Found]:
     """The card's inferences by parameter and variant, in the order of their first appearance."""
     found: dict[tuple[Entry, str, str], _Found] = {}
     for result in results:
-        experiment = result.data["experiment"]
-        for inference in result.data["inferences"]:
-            if claimed := _claim(experiment, inference["name"]):
+        experiment = result.experiment
+        for inference in result.inferences:
+            if claimed := _claim(experiment, inference.name):
                 entry, name = claimed
                 one = found.setdefault((entry, name, _variant(result)), _Found(name, _variant(result), entry))
                 one.inferences.append((result, inference))
@@ -226,23 +209,23 @@ def differs(value: float, reference: float, tolerance: float) -> bool:
     return abs(value - reference) > tolerance * abs(reference)
 
 
-def _reading(result: Result, inference: Json, tolerance: float, device_says: float | None) -> Json:
-    value, driver = inference["value"], _said(inference["driver"])
+def _reading(result: Result, inference: Inference, tolerance: float, device_says: float | None) -> Json:
+    value, driver = inference.value, _said(inference.driver)
     reference = device_says if driver is None else driver
-    reading = {
+    reading: Json = {
         "experiment": result.name,
-        "inference": inference["name"],
+        "inference": inference.name,
         "value": value,
-        "unit": inference["unit"],
-        "confidence": inference["confidence"],
+        "unit": inference.unit,
+        "confidence": inference.confidence,
         "verified": shared.verified(result),
         "driver": driver,
         "disagrees_with_driver": value is not None and reference is not None and differs(value, reference, tolerance),
-        "statement": inference["statement"],
-        "evidence": inference["evidence"],
+        "statement": inference.statement,
+        "evidence": inference.evidence,
     }
-    if "interval" in inference:
-        reading["interval"] = inference["interval"]
+    if inference.interval is not None:
+        reading["interval"] = inference.interval
     return reading
 
 
@@ -260,14 +243,14 @@ class _Card:
     def __init__(self, results: Sequence[Result]) -> None:
         self.results = results
         self.found = _collect(results)
-        self.ran = {(result.data["experiment"], _variant(result)) for result in results}
+        self.ran = {(result.experiment, _variant(result)) for result in results}
 
     def parameter(self, one: _Found) -> Json:
         """One parameter with all that was read of it, and what its sources left out."""
         entry = one.entry
-        device_says = _said(self.results[0].data["device"][entry.driver]) if entry.driver else None
+        device_says = _said(entry.driver(self.results[0].device)) if entry.driver else None
         readings = [_reading(*pair, entry.tolerance, device_says) for pair in one.inferences]
-        told = {result.data["experiment"] for result, _ in one.inferences}
+        told = {result.experiment for result, _ in one.inferences}
         status = "not measured"
         if readings:
             status = "found" if any(item["value"] is not None for item in readings) else "not found"
@@ -300,18 +283,26 @@ class _Card:
 
 
 def _experiment(result: Result) -> Json:
-    data = result.data
     return {
         "name": result.name,
         "file": result.path.name,
-        "status": data["status"],
-        "date": data["date"],
-        "git_revision": data["hipscope"]["git_revision"],
-        "preset": data["options"]["preset"],
-        "filter": data["options"]["filter"],
-        "shader_mhz": data["clock"]["shader_mhz"],
-        "clock_source": data["clock"]["source"],
+        "status": result.status,
+        "date": result.date,
+        "git_revision": result.revision,
+        "preset": result.options.preset,
+        "filter": result.options.filter,
+        "shader_mhz": result.clock.shader_mhz,
+        "clock_source": result.clock.source,
     }
+
+
+def _device(device: Device) -> Json:
+    """What the driver says of the device, and which it is, as far as that is told."""
+
+    def told(record: Device | Link) -> Json:
+        return {name: value for name, value in vars(record).items() if name not in LEFT_OUT and value is not None}
+
+    return told(device) | ({"link": told(device.link)} if device.link else {})
 
 
 def make_card(results: Sequence[Result]) -> Json | None:
@@ -319,13 +310,11 @@ def make_card(results: Sequence[Result]) -> Json | None:
     if shared.is_host(results):
         return None
     card = _Card(results)
-    device = results[0].data["device"]
-    ran = {result.data["experiment"] for result in results}
+    ran = {result.experiment for result in results}
     wanted = dict.fromkeys(experiment for entry in _entries() for experiment, _ in entry.inferences)
     return {
         "schema_version": SCHEMA_VERSION,
-        "device": {key: device[key] for key in DEVICE_FIELDS}
-        | {key: device[key] for key in IDENTITY_FIELDS if key in device},
+        "device": _device(results[0].device),
         "experiments": [_experiment(result) for result in results],
         "experiments_without_result": [name for name in wanted if name not in ran],
         **{group: [one for entry in entries for one in card.of_entry(entry)] for group, entries in GROUPS.items()},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from hipscope.results import formats, markdown
@@ -42,10 +42,8 @@ LEGEND = (
 class Units:
     """Values in the units that people use, with the clocks of the experiments."""
 
-    def __init__(self, card: Json, markup: Markup = markdown) -> None:
-        self.markup = markup
-        self.megahertz = {one["name"]: one["shader_mhz"] for one in card["experiments"]}
-        self.filtered = {one["name"].partition(".")[0] for one in card["experiments"] if one.get("filter") is not None}
+    def __init__(self, megahertz: Mapping[str, float | None], markup: Markup = markdown) -> None:
+        self.markup, self.megahertz = markup, megahertz
 
     def human(self, value: float | None, unit: str, experiment: str) -> str:
         """The value with its unit, escaped."""
@@ -61,13 +59,23 @@ class Units:
             text += f" ({formats.significant(value * MEGAHERTZ_NANOSECONDS / megahertz)} ns)"
         return text
 
-    def found(self, reading: Json) -> str:
+    def found(self, value: float | None, unit: str, interval: Sequence[float] | None, experiment: str) -> str:
         """What was found, or that it was not."""
-        if reading["value"] is None:
+        if value is None:
             return "not found"
-        value = self.human(reading["value"], reading["unit"], reading["experiment"])
-        ends = [self.human(end, reading["unit"], reading["experiment"]) for end in reading.get("interval", [])]
-        return f"{value} ({' to '.join(ends)})" if ends else value
+        said = self.human(value, unit, experiment)
+        ends = [self.human(end, unit, experiment) for end in interval or ()]
+        return f"{said} ({' to '.join(ends)})" if ends else said
+
+
+def units_of(card: Json, markup: Markup = markdown) -> Units:
+    """The units of a card's values."""
+    return Units({one["name"]: one["shader_mhz"] for one in card["experiments"]}, markup)
+
+
+def found(reading: Json, units: Units) -> str:
+    """What a reading of a card found, or that it did not."""
+    return units.found(reading["value"], reading["unit"], reading.get("interval"), reading["experiment"])
 
 
 def _name(parameter: Json) -> str:
@@ -82,18 +90,18 @@ def _confidence(reading: Json) -> str:
 
 
 def _reading_row(parameter: Json, reading: Json, units: Units, links: dict[str, str]) -> list[str]:
-    found = units.found(reading)
+    value = found(reading, units)
     if parameter["sources_disagree"] and reading["value"] is not None:
-        found += f", {DISAGREES} with another experiment"
+        value += f", {DISAGREES} with another experiment"
     driver = parameter["driver"] if reading["driver"] is None else reading["driver"]
     says = units.human(driver, reading["unit"], reading["experiment"])
     if reading["disagrees_with_driver"]:
         says += f", {DISAGREES}"
-    return [_name(parameter), found, _confidence(reading), says, links[reading["experiment"]]]
+    return [_name(parameter), value, _confidence(reading), says, links[reading["experiment"]]]
 
 
-def _missing_row(parameter: Json, missing: Json, units: Units) -> list[str]:
-    left_out = missing["experiment"] in units.filtered
+def _missing_row(parameter: Json, missing: Json, filtered: Container[str]) -> list[str]:
+    left_out = missing["experiment"] in filtered
     reason = {
         "no result": "no result",
         "no such inference": "its run left this out" if left_out else "says nothing of it",
@@ -107,11 +115,11 @@ def _missing_row(parameter: Json, missing: Json, units: Units) -> list[str]:
     ]
 
 
-def _table(parameters: Iterable[Json], units: Units, links: dict[str, str]) -> str:
+def _table(parameters: Iterable[Json], units: Units, links: dict[str, str], filtered: Container[str]) -> str:
     rows: list[Any] = []
     for parameter in parameters:
         rows.extend(_reading_row(parameter, reading, units, links) for reading in parameter["readings"])
-        rows.extend(_missing_row(parameter, missing, units) for missing in parameter["missing"])
+        rows.extend(_missing_row(parameter, missing, filtered) for missing in parameter["missing"])
     header = ["parameter", "found", "confidence", "driver says", "experiment"]
     return markdown.text_table(header, rows)
 
@@ -137,11 +145,11 @@ def _overview(card: Json, results: Sequence[Result]) -> str:
         ["device", markdown.text(card["device"]["name"])],
         [
             ["Architecture", markdown.text(card["device"]["architecture"])],
-            ["Driver", shared.distinct(results, "device", "driver")],
-            ["Runtime", shared.distinct(results, "device", "runtime")],
+            ["Driver", shared.distinct(one.device.driver for one in results)],
+            ["Runtime", shared.distinct(one.device.runtime for one in results)],
             ["Shader clock", _clocks(card)],
             ["Measured on", " ... ".join(dict.fromkeys((dates[0], dates[-1])))],
-            ["hipscope", shared.distinct(results, "hipscope", "git_revision")],
+            ["hipscope", shared.distinct(one.revision for one in results)],
             ["Experiments", f"{len(card['experiments'])} with a result, {missing} without"],
         ],
     )
@@ -159,17 +167,18 @@ def _summary(parameters: list[Json]) -> list[str]:
 
 def make_card_page(card: Json, results: Sequence[Result], roofline: Sequence[str] = ()) -> str:
     """The page of a card; `results` are those that it was made of, `roofline` the parts of its section, if any."""
-    units = Units(card)
+    units = units_of(card)
+    filtered = {result.experiment for result in results if result.options.filter is not None}
     links = {result.name: shared.link(result) for result in results}
-    found = groups(card)
+    titled = groups(card)
     page = [
         f"# Hardware card: {markdown.text(card['device']['name']) or 'no name'}",
         _overview(card, results),
-        *_summary([one for _, group in found for one in group]),
+        *_summary([one for _, group in titled for one in group]),
         LEGEND,
     ]
-    for title, parameters in found:
-        page.extend([f"## {title}", _table(parameters, units, links)])
+    for title, parameters in titled:
+        page.extend([f"## {title}", _table(parameters, units, links, filtered)])
     page.extend(roofline)
     page.append("Made by scripts/report.py of the result files beside it; do not edit.")
     return "\n\n".join(page) + "\n"

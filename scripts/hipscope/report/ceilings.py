@@ -6,9 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from hipscope.results.records import Result
+from hipscope.results.records import Result, Row
 
 EXPLANATION = (
     "Horizontal: what arithmetic reaches in each format, by matrix instructions where there are any. Slanted: what "
@@ -30,8 +29,6 @@ BYTES_OF_FP32 = 4
 # Of a batch normalization by its definition, for each value, which is read and written once: one addition for
 # the mean, three operations for the variance, four for (x - mean) x factor x gamma + beta.
 FLOPS_OF_NORMALIZATION = 8
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -60,71 +57,72 @@ class Roofline:
     kernels: list[Kernel] = field(default_factory=list)
 
 
-def _rows(data: Json, sweep: str) -> list[Json]:
-    return next((one["rows"] for one in data["sweeps"] if one["name"] == sweep), [])
+def _rows(result: Result, sweep: str) -> Sequence[Row]:
+    return next((one.rows for one in result.sweeps if one.name == sweep), [])
 
 
-def _value(row: Json, name: str, unit: str) -> float | None:
+def _value(row: Row, name: str, unit: str) -> float | None:
     """A row's positive value in this unit."""
-    found = next((one["value"] for one in row["values"] if one["name"] == name and one["unit"] == unit), None)
+    found = next((one.value for one in row.values if one.name == name and one.unit == unit), None)
     return found if found is not None and found > 0 else None
 
 
-def _best(data: Json, name: str, unit: str) -> float | None:
+def _best(result: Result, name: str, unit: str) -> float | None:
     """The largest value of the kernels in the sweep over the stages of a ladder."""
-    values = [_value(row, name, unit) for row in _rows(data, "stages") if not REFERENCES.match(row["label"])]
+    values = [_value(row, name, unit) for row in _rows(result, "stages") if not REFERENCES.match(row.label)]
     return max((value for value in values if value is not None), default=None)
 
 
-def _vector_ceilings(data: Json) -> list[Ceiling]:
-    peaks = {row["label"]: _value(row, "peak", "TFLOP/s or TOP/s") for row in _rows(data, "peak")}
+def _vector_ceilings(result: Result) -> list[Ceiling]:
+    peaks = {row.label: _value(row, "peak", "TFLOP/s or TOP/s") for row in _rows(result, "peak")}
     return [Ceiling(f"{name}, vector", TERA * peak) for name in VECTOR_ROWS if (peak := peaks.get(name))]
 
 
-def _matrix_ceilings(data: Json) -> list[Ceiling]:
+def _matrix_ceilings(result: Result) -> list[Ceiling]:
     """The fastest instruction of each format, dense: TOP/s of integers are no FLOP/s, and left out."""
     peaks: dict[str, float] = {}
-    names = [one["name"].removesuffix(MATRIX_RATE) for one in data["inferences"] if one["name"].endswith(MATRIX_RATE)]
-    for row in _rows(data, "peak"):
+    names = [one.name.removesuffix(MATRIX_RATE) for one in result.inferences if one.name.endswith(MATRIX_RATE)]
+    for row in _rows(result, "peak"):
         peak = _value(row, "peak", "TFLOP/s or TOP/s")
         # The longest name that fits: "FP16, FP16 sums" begins as "FP16" does.
-        fitting = [name for name in names if row["label"].startswith(f"{name} ")]
+        fitting = [name for name in names if row.label.startswith(f"{name} ")]
         name = max(fitting, key=len, default=None)
         if peak and name and not name.endswith(SPARSE) and not name.startswith("INT"):
             peaks[name] = max(peak, peaks.get(name, 0.0))
     return [Ceiling(f"{name}, matrix", TERA * peak) for name, peak in peaks.items()]
 
 
-def _memory_ceilings(data: Json) -> list[Ceiling]:
+def _memory_ceilings(result: Result) -> list[Ceiling]:
     return [
-        Ceiling(one["name"].removesuffix(" read bandwidth"), GIGA * one["value"])
-        for one in data["inferences"]
-        if one["name"].endswith(" read bandwidth") and one["unit"] == "GB/s" and one["value"]
+        Ceiling(one.name.removesuffix(" read bandwidth"), GIGA * one.value)
+        for one in result.inferences
+        if one.name.endswith(" read bandwidth") and one.unit == "GB/s" and one.value
     ]
 
 
-def _lds_ceiling(data: Json) -> list[Ceiling]:
-    clock, units = data["clock"]["shader_mhz"], data["device"]["compute_units"]
+def _lds_ceiling(result: Result) -> list[Ceiling]:
+    clock, units = result.clock.shader_mhz, result.device.compute_units
     return [
-        Ceiling("LDS", one["value"] * units * clock * MEGA)
-        for one in data["inferences"]
-        if one["name"] == "LDS read bandwidth" and one["unit"] == "bytes/cycle/CU" and one["value"] and clock
+        Ceiling("LDS", one.value * units * clock * MEGA)
+        for one in result.inferences
+        if one.name == "LDS read bandwidth" and one.unit == "bytes/cycle/CU" and one.value and clock
     ]
 
 
-def _product(name: str, data: Json) -> list[Kernel]:
-    sizes, rate = data["options"]["sizes"], _best(data, "rate", "TFLOP/s")
+def _product(result: Result) -> list[Kernel]:
+    sizes, rate = result.options.sizes, _best(result, "rate", "TFLOP/s")
     if rate is None or not all(sizes.get(key) for key in "mnk"):
         return []
     m, n, k = (float(sizes[key]) for key in "mnk")
-    least_bytes = BYTES_OF_PRODUCT[name] * (m * k + k * n + m * n)
-    return [Kernel(f"{name}, {sizes['m']}", 2 * m * n * k / least_bytes, TERA * rate)]
+    least_bytes = BYTES_OF_PRODUCT[result.name] * (m * k + k * n + m * n)
+    return [Kernel(f"{result.name}, {sizes['m']}", 2 * m * n * k / least_bytes, TERA * rate)]
 
 
-def _kernels(name: str, data: Json) -> list[Kernel]:
+def _kernels(result: Result) -> list[Kernel]:
+    name = result.name
     if name in BYTES_OF_PRODUCT:
-        return _product(name, data)
-    bandwidth = _best(data, "bandwidth", "GB/s") if name in ("reduction", "batchnorm") else None
+        return _product(result)
+    bandwidth = _best(result, "bandwidth", "GB/s") if name in ("reduction", "batchnorm") else None
     if bandwidth is None:
         return []
     intensity = 1 / BYTES_OF_FP32 if name == "reduction" else FLOPS_OF_NORMALIZATION / (2 * BYTES_OF_FP32)
@@ -136,13 +134,13 @@ def roofline_of(results: Sequence[Result]) -> Roofline:
     found = Roofline()
     readers = {"ilp_tlp": _vector_ceilings, "matrix_rate": _matrix_ceilings}
     for result in results:
-        if result.data["build"]["backend"] == "host" or result.name != result.data["experiment"]:
+        if result.build.backend == "host" or result.name != result.experiment:
             continue
-        found.kernels += _kernels(result.name, result.data)
+        found.kernels += _kernels(result)
         if result.name in readers:
-            found.arithmetic += readers[result.name](result.data)
+            found.arithmetic += readers[result.name](result)
         elif result.name == "memory_bandwidth":
-            found.memory += _memory_ceilings(result.data)
+            found.memory += _memory_ceilings(result)
         elif result.name == "lds_banks":
-            found.memory += _lds_ceiling(result.data)
+            found.memory += _lds_ceiling(result)
     return found

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from hipscope.results import formats, markdown
 from hipscope.results.load import CARD_JSON
-from hipscope.results.records import Result
+from hipscope.results.records import Inference, Result, Sweep
 
 from . import card, card_page, ceilings, plots, predicted, roofline, shared
 from .pairs import matrix_of, matrix_table
@@ -41,15 +41,15 @@ class Page:
     card: dict[str, bytes] = field(default_factory=dict)
 
 
-def _status(data: dict[str, Any], is_verified: bool) -> str:
+def _status(result: Result) -> str:
     """How the verification ended."""
-    verification = data["verification"]
-    if is_verified:
-        return f"passed ({verification['checks']} checks)"
-    return f"**FAILED** ({len(verification['failures'])} of {verification['checks']} checks)"
+    verification = result.verification
+    if shared.verified(result):
+        return f"passed ({verification.checks} checks)"
+    return f"**FAILED** ({len(verification.failures)} of {verification.checks} checks)"
 
 
-def _best(sweeps: list[dict[str, Any]]) -> str:
+def _best(sweeps: Sequence[Sweep]) -> str:
     """The best row of the first sweep whose headline has one."""
     for sweep in sweeps:
         found = best_row(sweep)
@@ -58,20 +58,15 @@ def _best(sweeps: list[dict[str, Any]]) -> str:
             if unit == "s":
                 scale, unit = formats.time_unit([value])
                 value /= scale
-            label = formats.short(row["label"], LONGEST_BEST)
+            label = formats.short(row.label, LONGEST_BEST)
             number = f"{formats.significant(value)} {markdown.text(unit)}"
-            return f"{markdown.text(sweep['headline'])} {number} ({markdown.text(label)})"
+            return f"{markdown.text(sweep.headline)} {number} ({markdown.text(label)})"
     return formats.NOT_THERE
 
 
 def _contents(results: list[Result]) -> str:
     rows = [
-        (
-            shared.link(result),
-            markdown.text(result.data["question"]),
-            _best(result.data["sweeps"]),
-            _status(result.data, shared.verified(result)),
-        )
+        (shared.link(result), markdown.text(result.question), _best(result.sweeps), _status(result))
         for result in results
     ]
     return markdown.text_table(["experiment", "question", "best of its first sweep", "verification"], rows)
@@ -101,44 +96,43 @@ def _gallery(results: list[Result], pictures: dict[str, str]) -> list[str]:
     ]
 
 
-def _found(inference: dict[str, Any]) -> str:
-    if inference["value"] is None:
+def _found(inference: Inference) -> str:
+    if inference.value is None:
         return "not found"
-    found = markdown.with_unit(inference["value"], inference["unit"])
-    ends = [markdown.with_unit(end, inference["unit"]) for end in inference.get("interval", [])]
+    found = markdown.with_unit(inference.value, inference.unit)
+    ends = [markdown.with_unit(end, inference.unit) for end in inference.interval or ()]
     return f"{found} ({' to '.join(ends)})" if ends else found
 
 
-def _inference_cells(inference: dict[str, Any]) -> tuple[str, str, str, str]:
+def _inference_cells(inference: Inference) -> tuple[str, str, str, str]:
     return (
-        markdown.text(inference["name"]),
+        markdown.text(inference.name),
         _found(inference),
-        markdown.with_unit(inference["driver"], inference["unit"]),
-        f"{100 * inference['confidence']:.0f} %",
+        markdown.with_unit(inference.driver, inference.unit),
+        f"{100 * inference.confidence:.0f} %",
     )
 
 
-def _inferences(data: dict[str, Any]) -> list[str]:
+def _inferences(result: Result) -> list[str]:
     parts = []
-    for inference in data["inferences"]:
+    for inference in result.inferences:
         name, found, driver, confidence = _inference_cells(inference)
-        says = "" if inference["driver"] is None else f"; the driver says {driver}"
-        parts.append(f"**{name}: {found}** (confidence {confidence}{says}). {markdown.text(inference['statement'])}")
-        if inference["evidence"]:
-            parts.append(markdown.bullets(inference["evidence"]))
+        says = "" if inference.driver is None else f"; the driver says {driver}"
+        parts.append(f"**{name}: {found}** (confidence {confidence}{says}). {markdown.text(inference.statement)}")
+        if inference.evidence:
+            parts.append(markdown.bullets(inference.evidence))
     return ["## Inferred", *parts] if parts else []
 
 
-def _failures(data: dict[str, Any]) -> list[str]:
-    failures = data["verification"]["failures"]
-    if data["status"] == "passed" and not failures:
+def _failures(result: Result) -> list[str]:
+    if shared.verified(result):
         return []
-    return ["**A verification FAILED: do not trust these figures.**", markdown.bullets(failures)]
+    return ["**A verification FAILED: do not trust these figures.**", markdown.bullets(result.verification.failures)]
 
 
-def _plot_file(result: Result, sweep: dict[str, Any], taken: set[str]) -> str:
+def _plot_file(result: Result, sweep: Sweep, taken: set[str]) -> str:
     """A file name that no text from a result file can lead out of the plots' folder."""
-    part = re.sub(r"[^a-z0-9]+", "-", sweep["name"].lower()).strip("-")[:LONGEST_FILE_NAME_PART]
+    part = re.sub(r"[^a-z0-9]+", "-", sweep.name.lower()).strip("-")[:LONGEST_FILE_NAME_PART]
     base = f"{result.name}-{part or 'sweep'}"
     name = f"{base}.svg"
     count = 1
@@ -148,19 +142,19 @@ def _plot_file(result: Result, sweep: dict[str, Any], taken: set[str]) -> str:
     return name
 
 
-def _sweep(page: Page, result: Result, sweep: dict[str, Any], taken: set[str]) -> list[str]:
-    parts = [f"## {markdown.text(sweep['title'] or sweep['name'])}"]
-    if sweep["notes"]:
-        parts.append(markdown.bullets(sweep["notes"]))
+def _sweep(page: Page, result: Result, sweep: Sweep, taken: set[str]) -> list[str]:
+    parts = [f"## {markdown.text(sweep.title or sweep.name)}"]
+    if sweep.notes:
+        parts.append(markdown.bullets(sweep.notes))
     name = _plot_file(result, sweep, taken)
     is_first = taken.isdisjoint(page.plots)
     taken.add(name)
     picture = None
     if page.shown is None or is_first or name in page.shown:
-        picture = plots.plot_sweep(sweep, result.data["device"]["name"], inferred_marks(result.data, sweep))
+        picture = plots.plot_sweep(sweep, result.device.name, inferred_marks(result, sweep))
     if picture is not None:
         page.plots[name] = picture
-        alternative = markdown.text(f"{sweep['headline']} over {sweep['axis']['name']}")
+        alternative = markdown.text(f"{sweep.headline} over {sweep.axis.name}")
         parts.append(f"![{alternative}](plots/{name})")
     matrix = matrix_of(sweep)
     if matrix is not None:
@@ -171,25 +165,24 @@ def _sweep(page: Page, result: Result, sweep: dict[str, Any], taken: set[str]) -
 
 def _experiment(page: Page, result: Result) -> str:
     """The page of one experiment, whose plots become the page's."""
-    data = result.data
-    device = markdown.text(data["device"]["name"]) or "all results"
+    device = markdown.text(result.device.name) or "all results"
     parts = [
         f"# {result.title}",
         f"[{device}](README.md)",
-        f"**{markdown.text(data['question'])}**",
-        *_failures(data),
+        f"**{markdown.text(result.question)}**",
+        *_failures(result),
         *([CPU_TIMES] if shared.is_host([result]) else []),
-        shared.circumstances(data, markdown),
-        shared.clock(data["clock"]),
-        *shared.overheads(data, markdown),
-        *_inferences(data),
+        shared.circumstances(result, markdown),
+        shared.clock(result.clock),
+        *shared.overheads(result, markdown),
+        *_inferences(result),
     ]
     taken: set[str] = set()
-    for sweep in data["sweeps"]:
+    for sweep in result.sweeps:
         parts.extend(_sweep(page, result, sweep, taken))
     parts.extend(predicted.section(result))
-    if data["sources"]:
-        parts.extend(["## Sources", markdown.bullets(data["sources"])])
+    if result.sources:
+        parts.extend(["## Sources", markdown.bullets(result.sources)])
     parts.append(f"Every sample: [{result.path.name}]({result.path.name}). {MADE_BY}")
     return "\n\n".join(parts) + "\n"
 
@@ -203,14 +196,14 @@ def make_page(results: list[Result], shown: frozenset[str] | None = None) -> Pag
         page.experiments[f"{result.name}.md"] = _experiment(page, result).encode("utf-8")
         if len(page.plots) > before:
             pictures[result.name] = list(page.plots)[before]
-    device = results[0].data["device"]
-    parts = [f"# {markdown.text(device['name']) or 'Results'}"]
+    device = results[0].device
+    parts = [f"# {markdown.text(device.name) or 'Results'}"]
     if shared.is_host(results):
         parts.append(
             f"{CPU_TIMES} It checks what they compute; nothing here was measured on a GPU, so there is no hardware "
             "card."
         )
-    picture = roofline.plot(ceilings.roofline_of(results), device["name"])
+    picture = roofline.plot(ceilings.roofline_of(results), device.name)
     roofline_part = []
     if picture is not None:
         page.plots[roofline.FILE_NAME] = picture

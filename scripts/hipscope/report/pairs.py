@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 from hipscope.results import formats, markdown
+from hipscope.results.records import Sweep
 
 from .series import curves_of
 
@@ -28,14 +28,14 @@ class Matrix:
         return [value for (start, end), value in self.values.items() if start != end]
 
 
-def matrix_of(sweep: dict[str, Any]) -> Matrix | None:
+def matrix_of(sweep: Sweep) -> Matrix | None:
     """The matrix of a sweep whose rows are "0 -> 1"; None of one without two devices, or of other rows."""
-    found = curves_of(sweep) if sweep["axis"]["name"] == AXIS else None
+    found = curves_of(sweep) if sweep.axis.name == AXIS else None
     if found is None or found.unit == "s":
         return None
     values = {}
     for index, value in found.points.items():
-        pair = re.fullmatch(r"(\d{1,4}) -> (\d{1,4})", sweep["rows"][index]["label"])
+        pair = re.fullmatch(r"(\d{1,4}) -> (\d{1,4})", sweep.rows[index].label)
         if pair is None:
             return None
         values[int(pair[1]), int(pair[2])] = value
@@ -43,12 +43,12 @@ def matrix_of(sweep: dict[str, Any]) -> Matrix | None:
     return matrix if matrix.links else None
 
 
-def matrix_table(sweep: dict[str, Any], matrix: Matrix) -> str:
+def matrix_table(sweep: Sweep, matrix: Matrix) -> str:
     """The matrix in Markdown, under a line that says what it holds."""
     rows = [
         (f"**{start}**", *(formats.number(matrix.values.get((start, end))) for end in matrix.devices))
         for start in matrix.devices
     ]
-    what = markdown.heading(sweep["headline"], matrix.unit)
+    what = markdown.heading(sweep.headline, matrix.unit)
     header = [CORNER, *(str(device) for device in matrix.devices)]
     return f"{what}, from a device (row) to a device (column):\n\n{markdown.table(header, rows)}"

@@ -13,6 +13,7 @@ matplotlib.use("Agg")
 from matplotlib import patches, pyplot, ticker
 
 from hipscope.results import formats
+from hipscope.results.records import Axis, Sweep
 
 from .pairs import Matrix, matrix_of
 from .series import BYTE_UNITS, Mark, Series, curves_of, joined, wants_decades
@@ -48,10 +49,10 @@ STYLE = {
 }
 
 
-def _scale_x(axes: Any, axis: dict[str, Any], positions: list[float]) -> None:
-    in_bytes = axis["unit"] in BYTE_UNITS
-    axes.set_xlabel(formats.heading(axis["name"], "" if in_bytes else axis["unit"], str))
-    if axis["scale"] == "logarithmic" and min(positions) > 0 and max(positions) > min(positions):
+def _scale_x(axes: Any, axis: Axis, positions: list[float]) -> None:
+    in_bytes = axis.unit in BYTE_UNITS
+    axes.set_xlabel(formats.heading(axis.name, "" if in_bytes else axis.unit, str))
+    if axis.scale == "logarithmic" and min(positions) > 0 and max(positions) > min(positions):
         axes.set_xscale("log", base=2)
         octaves = math.log2(max(positions) / min(positions))
         first, step = math.ceil(math.log2(min(positions))), math.ceil(octaves / MOST_TICKS) or 1
@@ -63,7 +64,7 @@ def _scale_x(axes: Any, axis: dict[str, Any], positions: list[float]) -> None:
         axes.xaxis.set_major_formatter(lambda value, _: formats.binary_number(value, "B"))
 
 
-def _scale_y(axes: Any, sweep: dict[str, Any], values: list[float]) -> None:
+def _scale_y(axes: Any, sweep: Sweep, values: list[float]) -> None:
     low, high = min(values), max(values)
     if wants_decades(sweep, values):
         axes.set_yscale("log")
@@ -75,15 +76,15 @@ def _scale_y(axes: Any, sweep: dict[str, Any], values: list[float]) -> None:
         axes.set_ylim(0, high * 1.08 if high > 0 else 1)
 
 
-def _draw_curves(axes: Any, sweep: dict[str, Any], series: list[Series], y_label: str) -> None:
-    rows = sweep["rows"]
+def _draw_curves(axes: Any, sweep: Sweep, series: list[Series], y_label: str) -> None:
+    rows = sweep.rows
     drawn_x: list[float] = []
     drawn_y: list[float] = []
     for number, one in enumerate(series):
-        points = sorted((float(rows[index]["x"]), y) for index, y in one.points.items())
+        points = sorted((float(rows[index].x), y) for index, y in one.points.items())
         xs, ys = [x for x, _ in points], [y for _, y in points]
         style = {"color": COLOURS[number % len(COLOURS)], "zorder": 3 - 0.1 * number}
-        curve = joined([(float(rows[index]["x"]), y) for index, y in one.points.items()])
+        curve = joined([(float(rows[index].x), y) for index, y in one.points.items()])
         marker_size = 5 if len(xs) <= 60 else 2.5
         axes.plot(
             xs,
@@ -98,10 +99,10 @@ def _draw_curves(axes: Any, sweep: dict[str, Any], series: list[Series], y_label
         if curve and curve != points:
             axes.plot(*zip(*curve), linewidth=LINE_WIDTH, **style)
             for index, y in one.points.items():
-                if (rows[index]["x"], y) not in curve:
+                if (rows[index].x, y) not in curve:
                     axes.annotate(
-                        formats.short(rows[index]["label"]),
-                        (rows[index]["x"], y),
+                        formats.short(rows[index].label),
+                        (rows[index].x, y),
                         (-6, 0),
                         textcoords="offset points",
                         ha="right",
@@ -110,7 +111,7 @@ def _draw_curves(axes: Any, sweep: dict[str, Any], series: list[Series], y_label
                     )
         drawn_x += xs
         drawn_y += ys
-    _scale_x(axes, sweep["axis"], drawn_x)
+    _scale_x(axes, sweep.axis, drawn_x)
     _scale_y(axes, sweep, drawn_y)
     axes.set_ylabel(y_label)
     axes.grid(True)
@@ -139,10 +140,10 @@ def _rows_with_bars(series: list[Series]) -> list[int]:
     return sorted({index for one in series for index in one.points})
 
 
-def _draw_bars(axes: Any, sweep: dict[str, Any], series: list[Series], x_label: str) -> None:
+def _draw_bars(axes: Any, sweep: Sweep, series: list[Series], x_label: str) -> None:
     """One bar per row, the first row on top, so that long names can be read."""
     place_of = {index: place for place, index in enumerate(_rows_with_bars(series))}
-    labels = [formats.short(sweep["rows"][index]["label"], LONGEST_BAR_LABEL) for index in place_of]
+    labels = [formats.short(sweep.rows[index].label, LONGEST_BAR_LABEL) for index in place_of]
     height = 0.8 / len(series)
     for number, one in enumerate(series):
         places = [place_of[index] + number * height for index in one.points]
@@ -192,12 +193,12 @@ def _draw_matrix(axes: Any, matrix: Matrix) -> None:
         side.set_visible(False)
 
 
-def _plot_matrix(sweep: dict[str, Any], matrix: Matrix) -> bytes:
+def _plot_matrix(sweep: Sweep, matrix: Matrix) -> bytes:
     side = 1.6 + CELL_INCHES * len(matrix.devices)
     with matplotlib.rc_context(STYLE):
         figure, axes = pyplot.subplots(figsize=(max(side, FIGURE_INCHES[0] / 2), side), layout="constrained")
         _draw_matrix(axes, matrix)
-        heading = formats.heading(sweep["headline"], matrix.unit, str)
+        heading = formats.heading(sweep.headline, matrix.unit, str)
         axes.set_title(formats.short(heading, LONGEST_TITLE), fontsize=12, loc="left")
         return to_svg(figure)
 
@@ -210,7 +211,7 @@ def to_svg(figure: Any) -> bytes:
     return small(stream.getvalue().decode("utf-8")).encode("utf-8")
 
 
-def plot_sweep(sweep: dict[str, Any], device: str, marks: list[Mark]) -> bytes | None:
+def plot_sweep(sweep: Sweep, device: str, marks: list[Mark]) -> bytes | None:
     """The plot as SVG, or None when there is no curve: fewer than two points, or mixed units.
 
     Of `marks` a curve shows those within its range. Of pairs of devices it is a heat map.
@@ -227,7 +228,7 @@ def plot_sweep(sweep: dict[str, Any], device: str, marks: list[Mark]) -> bytes |
     if unit == "s":
         scale, unit = formats.time_unit([y for one in series for y in one.points.values()])
         series = [Series(one.name, {i: y / scale for i, y in one.points.items()}) for one in series]
-    label = formats.heading(sweep["headline"], unit, str)
+    label = formats.heading(sweep.headline, unit, str)
     size = FIGURE_INCHES
     if bars:
         size = (FIGURE_INCHES[0], 1.4 + 0.36 * len(_rows_with_bars(series)) * max(1, 0.7 * len(series)))
@@ -235,9 +236,9 @@ def plot_sweep(sweep: dict[str, Any], device: str, marks: list[Mark]) -> bytes |
         figure, axes = pyplot.subplots(figsize=size, layout="constrained")
         (_draw_bars if bars else _draw_curves)(axes, sweep, series, label)
         if not bars:
-            xs = [sweep["rows"][index]["x"] for index in found.points]
+            xs = [sweep.rows[index].x for index in found.points]
             _draw_marks(axes, [mark for mark in marks if min(xs) <= mark.x <= max(xs)])
-        axes.set_title(formats.short(sweep["title"] or sweep["name"], LONGEST_TITLE), fontsize=12, loc="left")
+        axes.set_title(formats.short(sweep.title or sweep.name, LONGEST_TITLE), fontsize=12, loc="left")
         if len(series) > 1:
             axes.legend(frameon=True, framealpha=0.9, edgecolor="none", fontsize=10)
         return to_svg(figure)

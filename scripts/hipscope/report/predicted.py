@@ -10,7 +10,7 @@ from hipscope.compiled_code import kept_predictions
 from hipscope.compiled_code.folders import clang_major
 from hipscope.compiled_code.kept_predictions import Entry
 from hipscope.results import formats, markdown
-from hipscope.results.records import Result
+from hipscope.results.records import Device, Result
 
 # Once for all results of a folder: each entry is held against the schema and the model.
 _read = cache(kept_predictions.read)
@@ -22,7 +22,7 @@ def _clang(entry: Entry) -> int:
 
 def _of(result: Result, folder: Path) -> list[Entry]:
     """Those of the experiment for the device's target, by the newest compiler that has any."""
-    target = result.data["device"]["architecture"].partition(":")[0]
+    target = result.device.architecture.partition(":")[0]
     if not target.startswith("gfx"):
         return []
     found = [entry for entry in _read(folder) if (entry["target"], entry["experiment"]) == (target, result.name)]
@@ -30,28 +30,28 @@ def _of(result: Result, folder: Path) -> list[Entry]:
     return [entry for entry in found if _clang(entry) == newest]
 
 
-def _cores(device: dict[str, Any], gpu: dict[str, Any]) -> float:
+def _cores(device: Device, gpu: dict[str, Any]) -> float:
     """The device's cores over the GPU's of the prediction; HIP may count a pair of CUs as one or as two."""
-    ratio = device["compute_units"] / gpu["cores"]
-    return ratio / 2 if device["architecture"].startswith("gfx1") and ratio > 1.5 else ratio
+    ratio = device.compute_units / gpu["cores"]
+    return ratio / 2 if device.architecture.startswith("gfx1") and ratio > 1.5 else ratio
 
 
-def predicted_value(entry: Entry, data: dict[str, Any]) -> float:
+def predicted_value(entry: Entry, result: Result) -> float:
     """The bound on this device: of arithmetic by its CUs and clock, of memory as on the GPU of the prediction."""
     if entry["unit"] != "TFLOP/s":
         return float(entry["predicted"])
-    device, gpu = data["device"], entry["gpu"]
-    clock = data["clock"]["shader_mhz"] or device["maximum_shader_mhz"] or gpu["clock_mhz"]
-    cores = _cores(device, gpu) if device["compute_units"] else 1.0
+    device, gpu = result.device, entry["gpu"]
+    clock = result.clock.shader_mhz or device.maximum_shader_mhz or gpu["clock_mhz"]
+    cores = _cores(device, gpu) if device.compute_units else 1.0
     return float(entry["predicted"]) * cores * clock / gpu["clock_mhz"]
 
 
-def _measured(data: dict[str, Any], entry: Entry) -> float | None:
-    for sweep in data["sweeps"]:
-        for row in sweep["rows"] if sweep["name"] == entry["sweep"] else []:
-            for value in row["values"] if row["label"] == entry["row"] else []:
-                if (value["name"], value["unit"]) == (entry["value"], entry["unit"]):
-                    return value["value"]
+def _measured(result: Result, entry: Entry) -> float | None:
+    for sweep in result.sweeps:
+        for row in sweep.rows if sweep.name == entry["sweep"] else []:
+            for value in row.values if row.label == entry["row"] else []:
+                if (value.name, value.unit) == (entry["value"], entry["unit"]):
+                    return value.value
     return None
 
 
@@ -60,10 +60,10 @@ def section(result: Result, folder: Path = kept_predictions.FOLDER) -> list[str]
     rows = []
     entries = _of(result, folder)
     for entry in entries:
-        measured = _measured(result.data, entry)
+        measured = _measured(result, entry)
         if measured is None:
             continue
-        value = predicted_value(entry, result.data)
+        value = predicted_value(entry, result)
         in_turn = value * entry["share_in_turn"] / entry["predicted_share"]
         rows.append(
             [

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from hipscope.results import formats
+from hipscope.results.records import Result, Row, Sweep
 
 BYTE_UNITS = ("B", "byte", "bytes")
 BARS_AT_MOST = 48
@@ -59,62 +59,62 @@ def _is_drawable(x: float, y: float) -> bool:
     return all(value == 0 or SMALLEST_DRAWN <= abs(value) <= LARGEST_DRAWN for value in (x, y))
 
 
-def _headline(sweep: dict[str, Any]) -> tuple[dict[int, float], str] | None:
+def _headline(sweep: Sweep) -> tuple[dict[int, float], str] | None:
     """The headline's number per row index, and its unit (seconds for a measurement)."""
-    name, rows = sweep["headline"], sweep["rows"]
+    name, rows = sweep.headline, sweep.rows
     points: dict[int, float] = {}
     units = set()
     for index, row in enumerate(rows):
-        value = next((item for item in row["values"] if item["name"] == name), None)
-        if value is not None and value["value"] is not None:
-            points[index] = float(value["value"])
-            units.add(value["unit"])
+        value = next((item for item in row.values if item.name == name), None)
+        if value is not None and value.value is not None:
+            points[index] = float(value.value)
+            units.add(value.unit)
     if not points:
         for index, row in enumerate(rows):
-            time = next((item for item in row["measurements"] if item["name"] == name), None)
+            time = next((item for item in row.measurements if item.name == name), None)
             if time is not None:
-                points[index] = float(time["median"])
-                units.add(time["unit"])
-    points = {index: y for index, y in points.items() if _is_drawable(rows[index]["x"], y)}
+                points[index] = float(time.median)
+                units.add(time.unit)
+    points = {index: y for index, y in points.items() if _is_drawable(rows[index].x, y)}
     if len(points) < 2 or len(units) != 1:
         return None
     return points, units.pop()
 
 
-def _companions(sweep: dict[str, Any], unit: str) -> list[Series]:
+def _companions(sweep: Sweep, unit: str) -> list[Series]:
     """What is measured of others at the same points: values named "NAME HEADLINE", in its unit."""
-    ending = f" {sweep['headline']}"
+    ending = f" {sweep.headline}"
     series: dict[str, Series] = {}
-    for index, row in enumerate(sweep["rows"]):
-        for item in row["values"]:
-            if item["name"].endswith(ending) and item["unit"] == unit and item["value"] is not None:
-                name = item["name"].removesuffix(ending)
-                series.setdefault(name, Series(formats.short(name), {})).points[index] = float(item["value"])
+    for index, row in enumerate(sweep.rows):
+        for item in row.values:
+            if item.name.endswith(ending) and item.unit == unit and item.value is not None:
+                name = item.name.removesuffix(ending)
+                series.setdefault(name, Series(formats.short(name), {})).points[index] = float(item.value)
     return list(series.values())
 
 
-def _published(sweep: dict[str, Any], unit: str) -> list[Series]:
+def _published(sweep: Sweep, unit: str) -> list[Series]:
     """Published figures of the headline in its own unit; times in any unit of time, as seconds."""
     scales = {name: scale for scale, name in formats.TIME_UNITS} if unit == "s" else {unit: 1.0}
     series: dict[str, Series] = {}
-    for index, row in enumerate(sweep["rows"]):
-        for item in row["published"]:
-            if item["metric"] == sweep["headline"] and item["unit"] in scales:
-                name = f"{formats.short(item['gpu'])} (published)"
-                one = series.setdefault(item["gpu"], Series(name, {}, item["gpu"]))
-                one.points[index] = item["value"] * scales[item["unit"]]
+    for index, row in enumerate(sweep.rows):
+        for item in row.published:
+            if item.metric == sweep.headline and item.unit in scales:
+                name = f"{formats.short(item.gpu)} (published)"
+                one = series.setdefault(item.gpu, Series(name, {}, item.gpu))
+                one.points[index] = item.value * scales[item.unit]
     return list(series.values())
 
 
-def is_categorical(sweep: dict[str, Any]) -> bool:
+def is_categorical(sweep: Sweep) -> bool:
     """Whether the rows are things with names (stages, instructions), not points on an axis."""
-    if sweep["axis"]["name"] == "stage":  # whatever number its name begins with
+    if sweep.axis.name == "stage":  # whatever number its name begins with
         return True
-    numbers = sum(bool(re.match(r"\s*[-+.]?\d", row["label"])) for row in sweep["rows"])
-    return not sweep["axis"]["unit"] and 2 * numbers < len(sweep["rows"])
+    numbers = sum(bool(re.match(r"\s*[-+.]?\d", row.label)) for row in sweep.rows)
+    return not sweep.axis.unit and 2 * numbers < len(sweep.rows)
 
 
-def curves_of(sweep: dict[str, Any]) -> Curves | None:
+def curves_of(sweep: Sweep) -> Curves | None:
     """What there is to draw, or None when there is no curve: fewer than two points, or mixed units.
 
     Points so far out that no axis reaches them are left out.
@@ -124,23 +124,23 @@ def curves_of(sweep: dict[str, Any]) -> Curves | None:
         return None
     points, unit = found
     published, companions = _published(sweep, unit), _companions(sweep, unit)
-    rows = sweep["rows"]
+    rows = sweep.rows
     for one in (*published, *companions):
-        one.points = {index: y for index, y in one.points.items() if _is_drawable(rows[index]["x"], y)}
-    if sweep["axis"]["scale"] == "logarithmic" and min(points.values()) > 0:
+        one.points = {index: y for index, y in one.points.items() if _is_drawable(rows[index].x, y)}
+    if sweep.axis.scale == "logarithmic" and min(points.values()) > 0:
         # A figure that was published as 0, rounded, has no place on a logarithmic axis.
         for one in (*published, *companions):
             one.points = {index: y for index, y in one.points.items() if y > 0}
     return Curves(
         unit,
-        is_categorical(sweep) and len(sweep["rows"]) <= BARS_AT_MOST,
+        is_categorical(sweep) and len(sweep.rows) <= BARS_AT_MOST,
         points,
         [one for one in published if one.points],
         [one for one in companions if one.points],
     )
 
 
-def best_row(sweep: dict[str, Any]) -> tuple[dict[str, Any], float, str] | None:
+def best_row(sweep: Sweep) -> tuple[Row, float, str] | None:
     """The row with the best headline, its value and unit; None where more is neither better nor worse."""
     found = _headline(sweep)
     if found is None:
@@ -152,13 +152,13 @@ def best_row(sweep: dict[str, Any]) -> tuple[dict[str, Any], float, str] | None:
         best = max(points, key=points.__getitem__)
     else:
         return None
-    return sweep["rows"][best], points[best], unit
+    return sweep.rows[best], points[best], unit
 
 
-def wants_decades(sweep: dict[str, Any], values: list[float]) -> bool:
+def wants_decades(sweep: Sweep, values: list[float]) -> bool:
     """Whether the values of a sweep of logarithmic scale span enough for a logarithmic axis."""
     low, high = min(values), max(values)
-    return sweep["axis"]["scale"] == "logarithmic" and low > 0 and high / low >= SMALLEST_LOGARITHMIC_RANGE
+    return sweep.axis.scale == "logarithmic" and low > 0 and high / low >= SMALLEST_LOGARITHMIC_RANGE
 
 
 def joined(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -172,15 +172,14 @@ def joined(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     return sorted(first.items()) if 2 * len(first) > len(points) else []
 
 
-def inferred_marks(data: dict[str, Any], sweep: dict[str, Any]) -> list[Mark]:
+def inferred_marks(result: Result, sweep: Sweep) -> list[Mark]:
     """Inferred capacities, for a curve of latency over footprint."""
-    if sweep["axis"]["unit"] != "bytes" or sweep["headline"] != "latency":
+    if sweep.axis.unit != "bytes" or sweep.headline != "latency":
         return []
-    own = sweep["name"] in ("constant", "texture", "scalar")
-    cache = f"{sweep['name']} cache" if own else "cache"
+    own = sweep.name in ("constant", "texture", "scalar")
+    cache = f"{sweep.name} cache" if own else "cache"
     return [
-        Mark(inference["value"], f"{match[1]}: {formats.binary_number(inference['value'], 'B')}")
-        for inference in data["inferences"]
-        if inference["value"] is not None
-        and (match := re.fullmatch(rf"({cache} level \d+) capacity", inference["name"]))
+        Mark(inference.value, f"{match[1]}: {formats.binary_number(inference.value, 'B')}")
+        for inference in result.inferences
+        if inference.value is not None and (match := re.fullmatch(rf"({cache} level \d+) capacity", inference.name))
     ]

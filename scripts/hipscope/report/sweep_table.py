@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Protocol, TypeVar
 
 from hipscope.results import formats, markdown
+from hipscope.results.records import Check, Measurement, Row, Sweep, Value
 
 from .series import curves_of
 
@@ -17,6 +20,7 @@ STEPS_OF_A_PART = 10
 THROTTLED_MARK = " †"
 
 Column = tuple[str, list[str]]
+Named = TypeVar("Named", Value, Measurement)
 
 
 class Markup(Protocol):
@@ -35,108 +39,103 @@ class Markup(Protocol):
         """A number and its unit, escaped."""
 
 
-def _names(rows: list[dict[str, Any]], kind: str) -> list[str]:
-    """The names of the rows' measurements or values, in the order of their first appearance."""
-    return list(dict.fromkeys(item["name"] for row in rows for item in row[kind]))
+def _names(items: Iterable[Value | Measurement]) -> list[str]:
+    """Their names in the order of their first appearance."""
+    return list(dict.fromkeys(item.name for item in items))
 
 
-def _find(row: dict[str, Any], kind: str, name: str) -> dict[str, Any] | None:
-    return next((item for item in row[kind] if item["name"] == name), None)
+def _find(items: Iterable[Named], name: str) -> Named | None:
+    return next((item for item in items if item.name == name), None)
 
 
-def _measurement_columns(rows: list[dict[str, Any]], markup: Markup) -> list[Column]:
+def _measurement_columns(rows: Sequence[Row], markup: Markup) -> list[Column]:
     columns: list[Column] = []
-    for name in _names(rows, "measurements"):
-        found = [_find(row, "measurements", name) for row in rows]
-        scale, unit = formats.time_unit([item["median"] for item in found if item])
+    for name in _names(item for row in rows for item in row.measurements):
+        found = [_find(row.measurements, name) for row in rows]
+        scale, unit = formats.time_unit([item.median for item in found if item])
         medians, spreads = [], []
         for item in found:
             if item is None:
                 medians.append(formats.NOT_THERE)
                 spreads.append(formats.NOT_THERE)
                 continue
-            mark = THROTTLED_MARK if item["throttled"] else ""
-            medians.append(formats.significant(item["median"] / scale) + mark)
-            spreads.append(f"{100 * item['relative_spread']:.1f}")
+            mark = THROTTLED_MARK if item.throttled else ""
+            medians.append(formats.significant(item.median / scale) + mark)
+            spreads.append(f"{100 * item.relative_spread:.1f}")
         columns.append((markup.heading(name, unit), medians))
         columns.append(("spread (%)", spreads))
     return columns
 
 
-def _value_columns(rows: list[dict[str, Any]], markup: Markup) -> list[Column]:
+def _value_columns(rows: Sequence[Row], markup: Markup) -> list[Column]:
     columns: list[Column] = []
-    for name in _names(rows, "values"):
-        found = [_find(row, "values", name) for row in rows]
-        units = {item["unit"] for item in found if item}
+    for name in _names(item for row in rows for item in row.values):
+        found = [_find(row.values, name) for row in rows]
+        units = {item.unit for item in found if item}
         shared_unit = units.pop() if len(units) == 1 else None
         if shared_unit is not None:
-            cells = [formats.number(item["value"] if item else None) for item in found]
+            cells = [formats.number(item.value if item else None) for item in found]
             columns.append((markup.heading(name, shared_unit), cells))
         else:
-            cells = [markup.with_unit(item["value"], item["unit"]) if item else formats.NOT_THERE for item in found]
+            cells = [markup.with_unit(item.value, item.unit) if item else formats.NOT_THERE for item in found]
             columns.append((markup.text(name), cells))
     return columns
 
 
-def _published_columns(sweep: dict[str, Any], markup: Markup) -> list[Column]:
-    rows = sweep["rows"]
-    keys = dict.fromkeys((item["gpu"], item["metric"], item["unit"]) for row in rows for item in row["published"])
+def _published_columns(sweep: Sweep, markup: Markup) -> list[Column]:
+    rows = sweep.rows
+    keys = dict.fromkeys((item.gpu, item.metric, item.unit) for row in rows for item in row.published)
     columns: list[Column] = []
     for gpu, metric, unit in keys:
         cells = []
         for row in rows:
-            values = [
-                item["value"]
-                for item in row["published"]
-                if (item["gpu"], item["metric"], item["unit"]) == (gpu, metric, unit)
-            ]
+            values = [item.value for item in row.published if (item.gpu, item.metric, item.unit) == (gpu, metric, unit)]
             cells.append(", ".join(formats.number(value) for value in values) or formats.NOT_THERE)
-        what = unit if metric == sweep["headline"] else f"{metric}, {unit}"
+        what = unit if metric == sweep.headline else f"{metric}, {unit}"
         columns.append((f"{markup.text(gpu)} (published) ({markup.text(what)})", cells))
     return columns
 
 
-def _check_columns(rows: list[dict[str, Any]], markup: Markup) -> list[Column]:
-    if not any(row["checks"] for row in rows):
+def _check_columns(rows: Sequence[Row], markup: Markup) -> list[Column]:
+    if not any(row.checks for row in rows):
         return []
-    return [("checks", [_checks_cell(row["checks"], markup) for row in rows])]
+    return [("checks", [_checks_cell(row.checks, markup) for row in rows])]
 
 
-def _checks_cell(checks: list[dict[str, Any]], markup: Markup) -> str:
+def _checks_cell(checks: Sequence[Check], markup: Markup) -> str:
     if not checks:
         return formats.NOT_THERE
     # A check of nothing proves nothing, so it counts as failed.
-    wrong = [check for check in checks if check["wrong"] or not check["checked"]]
+    wrong = [check for check in checks if check.wrong or not check.checked]
     if not wrong:
-        return f"ok ({sum(check['checked'] for check in checks)})"
+        return f"ok ({sum(check.checked for check in checks)})"
     return "; ".join(
-        f"{markup.strong('WRONG')} {markup.text(check['what'])}: {check['wrong']} of {check['checked']}"
-        for check in wrong
+        f"{markup.strong('WRONG')} {markup.text(check.what)}: {check.wrong} of {check.checked}" for check in wrong
     )
 
 
-def footnotes(sweep: dict[str, Any], markup: Markup) -> list[str]:
+def footnotes(sweep: Sweep, markup: Markup) -> list[str]:
     """What a reader of the table must know: throttled samples, and whose figures stand beside ours."""
     notes = []
-    if any(item["throttled"] for row in sweep["rows"] for item in row["measurements"]):
+    if any(item.throttled for row in sweep.rows for item in row.measurements):
         notes.append(f"{THROTTLED_MARK.strip()} Some samples ran at a clock more than 2 % under the highest seen.")
     sources: dict[tuple[str, str], list[str]] = {}
-    for row in sweep["rows"]:
-        for item in row["published"]:
-            remarks = sources.setdefault((item["gpu"], item["source"]), [])
-            if item["note"] and item["note"] not in remarks:
-                remarks.append(item["note"])
+    for row in sweep.rows:
+        for item in row.published:
+            remarks = sources.setdefault((item.gpu, item.source), [])
+            if item.note and item.note not in remarks:
+                remarks.append(item.note)
     for (gpu, source), remarks in sources.items():
         remark = f" ({'; '.join(markup.text(item) for item in remarks)})" if remarks else ""
         notes.append(f"{markup.text(gpu)} (published): {markup.text(source)}{remark}.")
     return notes
 
 
-def columns_of(sweep: dict[str, Any], markup: Markup) -> list[Column]:
+def columns_of(sweep: Sweep, markup: Markup) -> list[Column]:
     """The table's columns: their headings and their cells, all escaped."""
-    rows, axis = sweep["rows"], sweep["axis"]
+    rows, axis = sweep.rows, sweep.axis
     return [
-        (markup.heading(axis["name"], axis["unit"]), [markup.text(row["label"]) for row in rows]),
+        (markup.heading(axis.name, axis.unit), [markup.text(row.label) for row in rows]),
         *_measurement_columns(rows, markup),
         *_value_columns(rows, markup),
         *_published_columns(sweep, markup),
@@ -144,18 +143,18 @@ def columns_of(sweep: dict[str, Any], markup: Markup) -> list[Column]:
     ]
 
 
-def _is_remarkable(row: dict[str, Any]) -> bool:
+def _is_remarkable(row: Row) -> bool:
     """Whether its table must not leave the row out."""
     return (
-        bool(row["published"])
-        or any(item["throttled"] for item in row["measurements"])
-        or any(check["wrong"] or not check["checked"] for check in row["checks"])
+        bool(row.published)
+        or any(item.throttled for item in row.measurements)
+        or any(check.wrong or not check.checked for check in row.checks)
     )
 
 
-def _rows_on_page(sweep: dict[str, Any]) -> list[int]:
+def _rows_on_page(sweep: Sweep) -> list[int]:
     """The rows of the table by their numbers: all, or of a long curve a part that tells its shape."""
-    rows = sweep["rows"]
+    rows = sweep.rows
     found = curves_of(sweep) if len(rows) > LONGEST_WHOLE_TABLE else None
     if found is None or found.is_bars:
         return list(range(len(rows)))
@@ -172,10 +171,10 @@ def _rows_on_page(sweep: dict[str, Any]) -> list[int]:
     return sorted(kept)
 
 
-def sweep_table(sweep: dict[str, Any]) -> str:
+def sweep_table(sweep: Sweep) -> str:
     """The table in Markdown with its footnotes; folded when it is long, and of very many rows a part."""
-    count, shown = len(sweep["rows"]), _rows_on_page(sweep)
-    columns = columns_of({**sweep, "rows": [sweep["rows"][index] for index in shown]}, markdown)
+    count, shown = len(sweep.rows), _rows_on_page(sweep)
+    columns = columns_of(replace(sweep, rows=[sweep.rows[index] for index in shown]), markdown)
     header = [name for name, _ in columns]
     body = markdown.table(header, list(zip(*(cells for _, cells in columns))))
     if count > LONGEST_OPEN_TABLE:

@@ -210,7 +210,6 @@ class Result:
     sweeps: Sequence[Sweep]
     inferences: Sequence[Inference]
     verification: Verification
-    data: Json
 
     @property
     def title(self) -> str:
@@ -273,5 +272,4 @@ def result_of(name: str, path: Path, told: Json) -> Result:
         [_sweep(sweep) for sweep in told["sweeps"]],
         [Inference(**one) for one in told["inferences"]],
         Verification(**told["verification"]),
-        told,
     )
