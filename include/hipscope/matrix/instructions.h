@@ -105,7 +105,7 @@ void visit_codes(Codes<void, Code...> /*types*/, unsigned generation, Visit& vis
   const auto visit_one = [&]<typename One>(const One* type) {
     if constexpr (One::n <= widest) {
       if (generation == every_generation ||
-          (One::since <= generation && generation <= One::until)) {
+          generation == std::clamp(generation, One::since, One::until)) {
         visit(type);
       }
     }
