@@ -18,7 +18,6 @@
 #include "8-kernels/gemm/ladder.h"
 #include "8-kernels/gemm/tile_by_size.h"
 #include "bank_conflicts.h"
-#include "findings.h"
 #include "one_block.h"
 #include "operands.h"
 #include "stages.h"
@@ -76,9 +75,6 @@ int main(int argc, char** argv) {
                                                dgemm::tile_by_size::costs());
                    });
 #endif
-  experiment.conclude([&](hipscope::Results& results) {
-    dgemm::conclude(results);
-    ladder.conclude(results);
-  });
+  experiment.conclude([&](hipscope::Results& results) { ladder.conclude(results); });
   return experiment.run(argc, argv);
 }

@@ -87,7 +87,7 @@ class Ladder {
                      [this](Sweep& sweep) { check_awkward(sweep); });
   }
 
-  /// Draws what the sweeps show: the best stage, and how it stands beside the library.
+  /// Draws what the sweep over the stages shows: the best of each unit.
   void conclude(hipscope::Results& results) const {
     std::vector<LadderRow> rows;
     for (const Stage<Value>& stage : stages()) {

@@ -14,10 +14,8 @@ struct LadderRow {
   bool by_matrix_instructions = false;
 };
 
-/// The best row of each unit and how it stands to the first, from sweep stages (values "rate",
-/// "share of peak"); the best stage beside the library, from against-library, odd and sizes ("ratio
-/// to the library"). `name` is the product's, "SGEMM". What a sweep that was left out would have
-/// told is left out.
+/// The best row of each unit, from sweep stages (values "rate", "share of peak"). `name` is the
+/// product's, "SGEMM".
 void conclude_ladder(hipscope::Results& results, const std::string& name,
                      const std::vector<LadderRow>& rows);
 

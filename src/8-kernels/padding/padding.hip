@@ -30,7 +30,6 @@
 #include <vector>
 
 #include "extents.h"
-#include "findings.h"
 #include "reference.h"
 #include "stages.h"
 #include "streams.h"
@@ -353,13 +352,6 @@ int run(int argc, char** argv) {
                    [&](Sweep& sweep) { measure_shapes(sweep, sizes_of(extents()).bytes()); });
   experiment.sweep("awkward", "sizes at which a kernel may go wrong",
                    [&](Sweep& sweep) { measure_awkward(sweep, most_awkward); });
-  experiment.conclude([&](Results& results) {
-    std::vector<std::string> names;
-    for (const Stage& stage : ladder(sizes_of(extents()))) {
-      names.push_back(stage.name);
-    }
-    ::padding::conclude(results, names);
-  });
   return experiment.run(argc, argv);
 }
 

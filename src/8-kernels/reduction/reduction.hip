@@ -25,7 +25,6 @@
 
 #include "data.h"
 #include "exactness.h"
-#include "findings.h"
 #include "measuring.h"
 #include "source_rows.h"
 #include "stages.h"
@@ -339,13 +338,6 @@ int run(int argc, char** argv) {
                    [&](Sweep& sweep) { measure_errors(sweep, values); });
   experiment.sweep("awkward", "sizes that divide by nothing, and starts between vectors",
                    [&](Sweep& sweep) { measure_awkward(sweep, largest_awkward); });
-  experiment.conclude([](Results& results) {
-    std::vector<std::string> names;
-    for (const auto& stage : stages<float>()) {
-      names.push_back(stage.name);
-    }
-    ::reduction::conclude(results, names, vendor::sum_library());
-  });
   return experiment.run(argc, argv);
 }
 

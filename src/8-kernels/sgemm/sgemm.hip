@@ -10,15 +10,11 @@
 #include <hipscope/hipscope.h>
 
 #include <string>
-#include <vector>
 
 #include "8-kernels/gemm/ladder.h"
 #include "8-kernels/gemm/tile_by_size.h"
-#include "findings.h"
 #include "limit.h"
 #include "stages.h"
-
-using sgemm::Stage;
 
 namespace {
 
@@ -37,15 +33,6 @@ double fmas_per_cycle(const std::string& architecture, gemm::Unit) {
     return 64;
   }
   return begins("sm_") ? 128 : gemm::unknown;
-}
-
-// What the findings know of the stages.
-std::vector<sgemm::StageName> names_of(const std::vector<Stage>& stages) {
-  std::vector<sgemm::StageName> names;
-  for (const Stage& stage : stages) {
-    names.push_back({.technique = stage.technique, .label = gemm::label_of(stage)});
-  }
-  return names;
 }
 
 }  // namespace
@@ -90,9 +77,6 @@ int main(int argc, char** argv) {
                                               sgemm::tile_by_size::costs());
                    });
 #endif
-  experiment.conclude([&](hipscope::Results& results) {
-    ladder.conclude(results);
-    sgemm::conclude(results, names_of(ladder.stages()));
-  });
+  experiment.conclude([&](hipscope::Results& results) { ladder.conclude(results); });
   return experiment.run(argc, argv);
 }

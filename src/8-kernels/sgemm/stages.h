@@ -54,7 +54,6 @@
 #include "21-small-tiles.h"
 #include "21.1-row-major-lds.h"
 #include "22-tile-by-size.h"
-#include "findings.h"
 #include "pipelined_launch.h"
 #include "stage.h"
 
@@ -62,7 +61,7 @@ namespace sgemm {
 
 /// A stage of 128 x 128, compiled for its own 256 threads.
 inline Stage bounded(Stage stage) {
-  stage.technique += bounded_suffix;
+  stage.technique += ", launch bounds";
   return stage;
 }
 
