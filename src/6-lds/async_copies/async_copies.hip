@@ -16,13 +16,13 @@
 #include <hipscope/timed_rounds.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
 
-#include "findings.h"
 #include "ways.h"
 #include "words.h"
 
@@ -36,6 +36,18 @@ using hipscope::Point;
 using hipscope::Sweep;
 using hipscope::WaveTime;
 using hipscope::WaveTimes;
+
+// All ways that some device has to copy past the registers, and the one through them that they are
+// held against.
+constexpr const char* through_registers = "load and store 16";
+constexpr std::array past_registers = {
+    "cp.async 4", "cp.async 8",           "cp.async 16",          "bulk",
+    "tensor",     "global load to LDS 4", "buffer load to LDS 4", "global load to LDS 16"};
+
+// "latency" of the way through the registers, "bulk latency" of another.
+std::string value_name(const std::string& way, const std::string& what) {
+  return way == through_registers ? what : way + " " + what;
+}
 
 // --- Kernels ----------------------------------------------------------------------------------
 
@@ -253,7 +265,7 @@ void note_ways(Sweep& sweep, const std::string& what) {
       missing += (missing.empty() ? "" : ", ") + way;
     }
   }
-  sweep.note(what + ": " + through_registers.front() + "; not on this device: " + missing);
+  sweep.note(what + ": " + through_registers + "; not on this device: " + missing);
 }
 
 template <unsigned... bytes>
@@ -391,7 +403,6 @@ int run(int argc, char** argv) {
         hipscope::InTiny::left_out);
   }
   experiment.sweep("code", "registers of a thread", tell_registers);
-  experiment.conclude(conclude);
   return experiment.run(argc, argv);
 }
 
