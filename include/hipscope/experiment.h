@@ -192,13 +192,6 @@ struct CurvePoint {
   double relative_spread = 0;
 };
 
-/// A published curve of one GPU: its points' labels ("256x1x1") and values.
-struct PublishedCurve {
-  std::string gpu;
-  std::string unit;
-  std::vector<std::pair<std::string, double>> points;
-};
-
 /// From least to most.
 struct Interval {
   double low = 0;
@@ -227,9 +220,11 @@ class Results {
   [[nodiscard]] std::vector<CurvePoint> curve(const std::string& sweep,
                                               const std::string& value) const;
 
-  /// This experiment's published curves of `series` and `metric`, one per GPU.
-  [[nodiscard]] std::vector<PublishedCurve> published(const std::string& series,
-                                                      const std::string& metric) const;
+  /// Its point at that x, and its highest one; empty where there is none.
+  [[nodiscard]] std::optional<CurvePoint> at(const std::string& sweep, const std::string& value,
+                                             double x) const;
+  [[nodiscard]] std::optional<CurvePoint> highest(const std::string& sweep,
+                                                  const std::string& value) const;
 
   /// Adds a statement to the results.
   void infer(const Inference& inference);

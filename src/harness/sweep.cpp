@@ -328,22 +328,22 @@ std::vector<CurvePoint> Results::curve(const std::string& sweep, const std::stri
   return curve;
 }
 
-std::vector<PublishedCurve> Results::published(const std::string& series,
-                                               const std::string& metric) const {
-  std::vector<PublishedCurve> curves;
-  for (const detail::PublishedFigure& figure : detail::published_figures()) {
-    if (figure.experiment != run_.experiment.name || figure.series != series ||
-        figure.metric != metric) {
-      continue;
+std::optional<CurvePoint> Results::at(const std::string& sweep, const std::string& value,
+                                      double x) const {
+  for (const CurvePoint& point : curve(sweep, value)) {
+    if (point.x == x) {
+      return point;
     }
-    const auto same_gpu = [&](const PublishedCurve& curve) { return curve.gpu == figure.gpu; };
-    auto curve = std::find_if(curves.begin(), curves.end(), same_gpu);
-    if (curve == curves.end()) {
-      curve = curves.insert(curves.end(), {.gpu = figure.gpu, .unit = figure.unit, .points = {}});
-    }
-    curve->points.emplace_back(figure.x, figure.value);
   }
-  return curves;
+  return std::nullopt;
+}
+
+std::optional<CurvePoint> Results::highest(const std::string& sweep,
+                                           const std::string& value) const {
+  const auto points = curve(sweep, value);
+  const auto most =
+      std::max_element(points.begin(), points.end(), [](auto& a, auto& b) { return a.y < b.y; });
+  return most == points.end() ? std::nullopt : std::optional(*most);
 }
 
 void Results::infer(const Inference& inference) { run_.inferences.push_back(inference); }

@@ -97,14 +97,6 @@ TEST_F(RunTest, TheBatchIsChosenAnewOnlyForABodyMuchShorterThanItSeemed) {
   EXPECT_EQ(measurement_.samples.size() + 1, fake::script().batches.size());
 }
 
-TEST_F(RunTest, ABatchThatWasAskedForIsNotChosenAnew) {
-  fake::script().samples = {{.seconds = 0.005, .shader_mhz = 1000},
-                            {.seconds = 1e-6, .shader_mhz = 1000}};
-  add_measured_sweep({.batch = 2});
-  EXPECT_EQ(run().status, 0);
-  EXPECT_EQ(measurement_.batch, 2U);
-}
-
 TEST_F(RunTest, QuickBatchesTo50Microseconds) {
   fake::script().samples = {{.seconds = 30e-6, .shader_mhz = 1000}};
   add_measured_sweep();
@@ -157,10 +149,6 @@ TEST_F(RunTest, OnceRunsWhatIsMeasuredOnceAndInfersNothing) {
   EXPECT_TRUE(fake::script().warm_ups.empty());
   EXPECT_FALSE(concluded);
   EXPECT_EQ(json["options"]["preset"], "once");
-}
-
-TEST_F(RunTest, OnceSaysThatItsTimesMeanLittle) {
-  add_measured_sweep();
   const char* const said = "times mean little, nothing is inferred\n";
   EXPECT_NE(run({"--once"}).output.find(said), std::string::npos);
   EXPECT_EQ(run({"--quick"}).output.find(said), std::string::npos);
@@ -177,7 +165,7 @@ TEST_F(RunTest, QuickTakesFewSamplesHoweverNoisy) {
   EXPECT_EQ(measurement_.stop, StopReason::sample_limit);
 }
 
-TEST_F(RunTest, BatchIsAsAskedFor) {
+TEST_F(RunTest, ABatchThatWasAskedForIsKept) {
   EXPECT_EQ(batch_of(30e-6, {.batch = 3}), 3U);
   EXPECT_EQ(batch_of(1, {.batch = 9}), 9U);
 }
@@ -332,6 +320,10 @@ TEST_F(RunTest, ConcludesFromTheCurvesOfTheRun) {
     twice = results.curve("grid", "twice");
     time = results.curve("grid", "time");
     missing = results.curve("other", "time").size() + results.curve("grid", "other").size();
+    EXPECT_EQ(results.at("grid", "twice", 2)->y, 4);
+    EXPECT_FALSE(results.at("grid", "twice", 3).has_value());
+    EXPECT_EQ(results.highest("grid", "twice")->x, 4);
+    EXPECT_FALSE(results.highest("grid", "other").has_value());
     results.infer({.name = "wave size",
                    .value = 64,
                    .unit = "lanes",
@@ -352,24 +344,6 @@ TEST_F(RunTest, ConcludesFromTheCurvesOfTheRun) {
                                 "    - this\n"),
             std::string::npos)
       << outcome.output;
-}
-
-TEST_F(RunTest, CurvesCarryTheSpreadOfTheirTime) {
-  fake::script().samples.clear();
-  for (const double seconds : {1, 4, 1, 7, 2, 6}) {  // the first is no sample
-    fake::script().samples.push_back({.seconds = seconds * 0x1p-10, .shader_mhz = 1000});
-  }
-  experiment_.sweep("grid", "", [](Sweep& sweep) {
-    auto point = sweep.point("1", 1);
-    fake::forget_calls();
-    point.measure([] {});
-    point.value("rate", 3, "");
-  });
-  double spread = 0;
-  experiment_.conclude(
-      [&](Results& results) { spread = results.curve("grid", "rate").at(0).relative_spread; });
-  EXPECT_EQ(run({"--noise", "100"}).status, 0);
-  EXPECT_EQ(spread, 1);
 }
 
 TEST_F(RunTest, ACurveOfTimesCarriesItsOwnSpread) {
@@ -423,67 +397,41 @@ TEST_F(RunTest, HostMeasurementsTimeTheBodyAlone) {
   EXPECT_EQ(afters, bodies);
 }
 
+// By the sweep's series and the point's label, or by a series and an x of the point's own.
 TEST_F(RunTest, PointsShowTheirPublishedCounterpart) {
-  Experiment thread_rate("thread_rate", {.question = "", .sources = {}});
-  thread_rate.sweep("null-1d", "", [](Sweep& sweep) {
-    sweep.headline("thread rate");
-    sweep.compare("1d");
-    sweep.point("64x1x1", 64).value("thread rate", 1, "threads/cycle");
-    sweep.point("65x1x1", 65).value("thread rate", 1, "threads/cycle");
-  });
-  EXPECT_EQ(hipscope::run(thread_rate, {"--json", path("result.json")}).status, 0);
-  const Json rows = Json::parse(read_file(path("result.json")))["sweeps"][0]["rows"];
-  ASSERT_FALSE(rows[0]["published"].empty());
-  EXPECT_EQ(rows[0]["published"][0]["gpu"], "Radeon Instinct MI25");
-  EXPECT_EQ(rows[0]["published"][0]["value"], 16.023);
-  EXPECT_FALSE(rows[1].contains("published"));
-}
-
-TEST_F(RunTest, APointMayHaveAPublishedSeriesOfItsOwn) {
-  Experiment math_functions("math_functions", {.question = "", .sources = {}});
-  math_functions.sweep("latency-fp64", "", [](Sweep& sweep) {
-    sweep.headline("latency");
-    sweep.point("sin", 1, "sin, fp64, dependent chain").value("latency", 1, "cycles");
-    sweep.point("cos", 2, "cos, fp64, dependent chain").value("latency", 1, "cycles");
-    sweep.point("tan", 3).value("latency", 1, "cycles");
-  });
-  EXPECT_EQ(hipscope::run(math_functions, {"--json", path("result.json")}).status, 0);
-  const Json rows = Json::parse(read_file(path("result.json")))["sweeps"][0]["rows"];
-  ASSERT_EQ(rows[0]["published"].size(), 1U);
-  EXPECT_EQ(rows[0]["published"][0]["value"], 2339);
-  EXPECT_FALSE(rows[1].contains("published"));
-  EXPECT_FALSE(rows[2].contains("published"));
-}
-
-TEST_F(RunTest, APublishedSeriesOfAPointMayNameItsLabelAsX) {
-  Experiment memory_latency("memory_latency", {.question = "", .sources = {}});
-  memory_latency.sweep("footprint", "", [](Sweep& sweep) {
-    sweep.headline("latency");
-    sweep.point("4096", 4096, "L1, range 4 KiB").value("latency", 1, "cycles");
-    sweep.point("8192", 8192, "L1, range 4 KiB").value("latency", 1, "cycles");
-    sweep.point("131072", 131072, "L2, range 128 KiB").value("latency", 1, "cycles");
-  });
-  EXPECT_EQ(hipscope::run(memory_latency, {"--json", path("result.json")}).status, 0);
-  const Json rows = Json::parse(read_file(path("result.json")))["sweeps"][0]["rows"];
-  ASSERT_EQ(rows[0]["published"].size(), 1U);
-  EXPECT_EQ(rows[0]["published"][0]["value"], 239);
-  EXPECT_FALSE(rows[1].contains("published"));
-  ASSERT_EQ(rows[2]["published"].size(), 1U);
-  EXPECT_EQ(rows[2]["published"][0]["value"], 376);
-}
-
-TEST_F(RunTest, APublishedSeriesOfAPointMayHaveAnotherXThanTheLabel) {
-  Experiment sgemm("sgemm", {.question = "", .sources = {}});
-  sgemm.sweep("stages", "", [](Sweep& sweep) {
-    sweep.headline("rate");
-    sweep.point("2 tiles", 1, "kernel 2", "4096").value("rate", 1, "TFLOP/s");
-    sweep.point("3 tiles", 2, "kernel 3", "2048").value("rate", 1, "TFLOP/s");
-  });
-  EXPECT_EQ(hipscope::run(sgemm, {"--json", path("result.json")}).status, 0);
-  const Json rows = Json::parse(read_file(path("result.json")))["sweeps"][0]["rows"];
-  ASSERT_EQ(rows[0]["published"].size(), 1U);
-  EXPECT_EQ(rows[0]["published"][0]["value"], 2.74235);
-  EXPECT_FALSE(rows[1].contains("published"));
+  struct Case {
+    const char* experiment;
+    const char* headline;
+    const char* sweep_series;
+    const char* label;
+    const char* series;
+    const char* x;
+    double published;  // 0: none
+  };
+  for (const Case& each :
+       {Case{"thread_rate", "thread rate", "1d", "64x1x1", "", "", 16.023},
+        {"thread_rate", "thread rate", "1d", "65x1x1", "", "", 0},
+        {"math_functions", "latency", "", "sin", "sin, fp64, dependent chain", "", 2339},
+        {"math_functions", "latency", "", "cos", "cos, fp64, dependent chain", "", 0},
+        {"math_functions", "latency", "", "sin", "", "", 0},
+        {"memory_latency", "latency", "", "4096", "L1, range 4 KiB", "", 239},
+        {"memory_latency", "latency", "", "8192", "L1, range 4 KiB", "", 0},
+        {"sgemm", "rate", "", "2 tiles", "kernel 2", "4096", 2.74235},
+        {"sgemm", "rate", "", "3 tiles", "kernel 3", "2048", 0}}) {
+    Experiment experiment(each.experiment, {.question = "", .sources = {}});
+    experiment.sweep("only", "", [&](Sweep& sweep) {
+      sweep.headline(each.headline);
+      sweep.compare(each.sweep_series);
+      sweep.point(each.label, 1, each.series, each.x).value(each.headline, 1, "");
+    });
+    EXPECT_EQ(hipscope::run(experiment, {"--json", path("result.json")}).status, 0);
+    const Json row = Json::parse(read_file(path("result.json")))["sweeps"][0]["rows"][0];
+    ASSERT_EQ(row.contains("published"), each.published != 0) << each.label;
+    if (each.published != 0) {
+      ASSERT_EQ(row["published"].size(), 1U) << each.label;
+      EXPECT_EQ(row["published"][0]["value"], each.published);
+    }
+  }
 }
 
 TEST_F(RunTest, BodiesAreSampledInTurnUntilEachHasEnough) {

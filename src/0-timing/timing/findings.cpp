@@ -21,37 +21,6 @@ double relative_spread(const std::vector<double>& values) {
   return hipscope::summarize(values).relative_spread();
 }
 
-// The places of the clocks in sweep clocks.
-constexpr double events_x = 2;
-
-const CurvePoint* find(const Curve& curve, double x) {
-  const auto found = std::find_if(curve.begin(), curve.end(),
-                                  [&](const CurvePoint& point) { return point.x == x; });
-  return found == curve.end() ? nullptr : &*found;
-}
-
-void infer_events(hipscope::Results& results) {
-  const Curve steps = results.curve("clocks", "smallest step");
-  const Curve apart = results.curve("clocks", "between readings");
-  const CurvePoint* const step = find(steps, events_x);
-  const CurvePoint* const distance = find(apart, events_x);
-  if (step == nullptr || distance == nullptr) {
-    return;
-  }
-  hipscope::Inference inference{
-      .name = "resolution of events",
-      .unit = "ns",
-      .statement = "all times of nothing between two events are the same: their step is not seen",
-      .evidence = {"two events with nothing between them are " + number(distance->y, 4) +
-                   " ns apart, on average"}};
-  if (step->y > 0) {
-    inference.value = step->y;
-    inference.confidence = std::min(1.0, distance->y / (distance->y + step->y));
-    inference.statement = "times by events differ by multiples of this";
-  }
-  results.infer(inference);
-}
-
 // What a way of timing adds is a constant: the median over the known times, and how far the times
 // are from it.
 void infer_added(hipscope::Results& results, const std::string& way, const std::string& name) {
@@ -200,7 +169,6 @@ std::vector<CurvePoint> medians_of_octaves(std::span<const CurvePoint> points) {
 }
 
 void conclude(hipscope::Results& results) {
-  infer_events(results);
   infer_added(results, "events behind a gate", "time that events add");
   infer_added(results, "host clock", "time that the host's clock adds");
   infer_first_launch(results);

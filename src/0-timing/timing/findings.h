@@ -42,10 +42,9 @@ inline constexpr double first_octave_ms = 0.5;
 /// for the first), at the octave's beginning; octaves without a point are left out.
 std::vector<hipscope::CurvePoint> medians_of_octaves(std::span<const hipscope::CurvePoint> points);
 
-/// Resolution and distance of events (sweep clocks: "smallest step" and "between readings" at x 2),
-/// what events and the host's clock add to a time (known: "added, ..."), what a first launch costs
-/// (first: "completion"), and what the clock does under load (drift: "shader clock"). What was not
-/// measured is left out.
+/// What events and the host's clock add to a time (sweep known: "added, ..."), what a first launch
+/// costs (first: "completion"), and what the clock does under load (drift: "shader clock"). What
+/// was not measured is left out.
 void conclude(hipscope::Results& results);
 
 }  // namespace timing

@@ -68,16 +68,6 @@ MadeResults concluded(const std::string& sweep, const std::string& value,
   return made;
 }
 
-TEST(TimingTest, TheResolutionIsTheEventsOwn) {
-  MadeResults made("timing");
-  made.curve("clocks", "smallest step",
-             std::vector<CurvePoint>{{.x = 1, .y = 20}, {.x = 2, .y = 32}});
-  made.curve("clocks", "between readings",
-             std::vector<CurvePoint>{{.x = 1, .y = 25}, {.x = 2, .y = 1300}});
-  timing::conclude(made.results());
-  EXPECT_EQ(made.inference("resolution of events").value, 32);
-}
-
 TEST(TimingTest, WhatAWayOfTimingAddsIsAConstant) {
   const std::vector<double> known = {1, 10, 100, 1000};
   const MadeResults made =

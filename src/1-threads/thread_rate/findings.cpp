@@ -15,32 +15,6 @@ using hipscope::number;
 
 namespace {
 
-// The 1-D launches of a published curve, in cycles: its metric is threads per cycle for 2^30.
-std::vector<hipscope::LaunchTime> published_launches(const hipscope::PublishedCurve& curve) {
-  constexpr double threads = 1 << 30;
-  std::vector<hipscope::LaunchTime> launches;
-  for (const auto& [block, rate] : curve.points) {
-    launches.push_back(
-        {.blocks = threads / std::stod(block), .threads = threads, .seconds = threads / rate});
-  }
-  return launches;
-}
-
-std::vector<std::string> published_evidence(const hipscope::Results& results) {
-  std::vector<std::string> evidence;
-  for (const hipscope::PublishedCurve& curve : results.published("1d", "thread rate")) {
-    const auto rates = hipscope::fit_launch_rates(published_launches(curve));
-    if (rates && rates->thread_rate) {
-      evidence.push_back(
-          "the same fit to the published curve of " + curve.gpu + ": " + number(rates->block_rate) +
-          " blocks/cycle, then " + number(*rates->thread_rate) + " threads/cycle for " +
-          std::to_string(rates->thread_limited_points) + " block sizes; largest error " +
-          number(100 * rates->largest_relative_residual, 2) + " %");
-    }
-  }
-  return evidence;
-}
-
 // How the time per block grows with the block where it grows at all: d ln t / d ln threads from the
 // first block size that is noticeably slower than the fastest to the largest; 0 where none is. 1 is
 // a thread rate; near 0, the waves of a block are set up side by side. Empty: not measured.
@@ -81,21 +55,6 @@ std::vector<hipscope::LaunchTime> null_launches(const hipscope::Results& results
   return launches;
 }
 
-// Block sizes that the block rate alone does not explain, each with how much longer it takes.
-std::vector<std::string> outliers(const std::vector<hipscope::LaunchTime>& launches,
-                                  double block_rate) {
-  constexpr double explained = 0.05;
-  std::vector<std::string> lines;
-  for (const hipscope::LaunchTime& launch : launches) {
-    const double excess = launch.seconds * block_rate / launch.blocks - 1;
-    if (std::abs(excess) > explained) {
-      lines.push_back("blocks of " + number(launch.threads / launch.blocks, 4) + " take " +
-                      number(100 * excess) + " % longer than the block rate says");
-    }
-  }
-  return lines;
-}
-
 // A thread rate is believed when it explains two block sizes or more, and when the time per block
 // does grow with its threads where sweep block-size looked.
 bool thread_rate_is_real(const hipscope::LaunchRates& rates, std::optional<double> growth) {
@@ -112,27 +71,19 @@ void infer_block_rate(hipscope::Results& results, const std::vector<hipscope::La
                                          : launches[i].blocks / rates.block_rate;
     error = std::max(error, std::abs(launches[i].seconds - model) / launches[i].seconds);
   }
-  std::vector<std::string> evidence = {
-      (has_thread_rate ? "t = max(blocks / block rate, threads / thread rate) fits all " +
-                             std::to_string(launches.size())
-                       : "t = blocks / block rate fits " + std::to_string(block_limited) + " of " +
-                             std::to_string(launches.size())) +
-      " block sizes within " + number(100 * error, 2) + " %"};
-  if (!has_thread_rate) {
-    for (const std::string& line : outliers(launches, rates.block_rate)) {
-      evidence.push_back(line);
-    }
-  }
-  for (const std::string& line : published_evidence(results)) {
-    evidence.push_back(line);
-  }
-  results.infer({.name = "block rate",
-                 .value = rates.block_rate / (results.clock_mhz() * 1e6),
-                 .unit = "blocks/cycle",
-                 .confidence = confidence_of_fit(error),
-                 .statement = "the dispatcher starts " + number(rates.block_rate * 1e-9) +
-                              " blocks per nanosecond, however small they are",
-                 .evidence = evidence});
+  results.infer(
+      {.name = "block rate",
+       .value = rates.block_rate / (results.clock_mhz() * 1e6),
+       .unit = "blocks/cycle",
+       .confidence = confidence_of_fit(error),
+       .statement = "the dispatcher starts " + number(rates.block_rate * 1e-9) +
+                    " blocks per nanosecond, however small they are",
+       .evidence = {(has_thread_rate
+                         ? "t = max(blocks / block rate, threads / thread rate) fits all " +
+                               std::to_string(launches.size())
+                         : "t = blocks / block rate fits " + std::to_string(block_limited) +
+                               " of " + std::to_string(launches.size())) +
+                    " block sizes within " + number(100 * error, 2) + " %"}});
 }
 
 void infer_thread_rate(hipscope::Results& results,
@@ -162,25 +113,19 @@ void infer_thread_rate(hipscope::Results& results,
   results.infer(inference);
 }
 
-void infer_rates(hipscope::Results& results) {
+}  // namespace
+
+void conclude(hipscope::Results& results) {
   const auto launches = null_launches(results);
-  const auto rate_curve = results.curve("null-1d", "thread rate");
+  const auto highest_rate = results.highest("null-1d", "thread rate");
   const auto rates = hipscope::fit_launch_rates(launches);
-  if (!rates || rate_curve.empty()) {
+  if (!rates || !highest_rate) {
     return;
   }
   const auto growth = growth_of_large_blocks(results.curve("block-size", "cycles per block"));
   const bool has_thread_rate = thread_rate_is_real(*rates, growth);
-  const double best_rate =
-      std::max_element(rate_curve.begin(), rate_curve.end(), [](auto& a, auto& b) {
-        return a.y < b.y;
-      })->y;
   infer_block_rate(results, launches, *rates, has_thread_rate);
-  infer_thread_rate(results, launches, *rates, growth, has_thread_rate, best_rate);
+  infer_thread_rate(results, launches, *rates, growth, has_thread_rate, highest_rate->y);
 }
-
-}  // namespace
-
-void conclude(hipscope::Results& results) { infer_rates(results); }
 
 }  // namespace thread_rate

@@ -23,27 +23,6 @@ using Curve = std::vector<hipscope::CurvePoint>;
 
 constexpr double smallest_step = 1.5;
 
-// Printed figures are few, and no single samples.
-constexpr std::size_t fewest_published = 2;
-
-// The published staircase of the same block size, for the evidence.
-std::vector<std::string> published_evidence(const hipscope::Results& results, unsigned threads) {
-  std::vector<std::string> evidence;
-  for (const auto& curve :
-       results.published(std::to_string(threads) + " threads per block", "time")) {
-    std::vector<hipscope::CurvePoint> points;
-    for (const auto& [blocks, time] : curve.points) {
-      points.push_back({.x = std::stod(blocks), .y = time});
-    }
-    if (const auto step = hipscope::find_first_step(points, smallest_step, fewest_published)) {
-      evidence.push_back("published for " + curve.gpu + ": flat up to " +
-                         number(step->last_flat_x) + " blocks, then " + number(step->ratio) +
-                         " times as long");
-    }
-  }
-  return evidence;
-}
-
 // A staircase of `units` CUs: level n of it is n + 1 blocks on the busiest CU.
 struct Staircase {
   double units = 0;
@@ -190,9 +169,6 @@ void infer_compute_units(hipscope::Results& results) {
                                    number(step->next_x, 5) + " take " + number(step->ratio) +
                                    " times as long");
     }
-  }
-  for (const std::string& line : published_evidence(results, largest_block)) {
-    inference.evidence.push_back(line);
   }
   results.infer(inference);
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,173 +17,125 @@ namespace {
 
 int places_of(unsigned threads) { return static_cast<int>(2048 / threads); }
 
-// A GPU of `units` CUs, each of which has room for 2048 threads and, with 1024 threads busy,
-// nothing left to give.
-MadeResults gpu(double units, double noise = 0) {
-  MadeResults made("cu_staircase");
-  const auto busy = [=](double blocks) { return 1000 * std::ceil(blocks / units); };
-  made.curve("staircase-1024", "cycles", made_curve(multiples(1, 2 * units + 2), busy, noise, 1));
-  for (const unsigned threads : cu_staircase::residency_blocks) {
-    const double places = units * places_of(threads);
-    made.curve(
-        cu_staircase::residency_name(threads), "cycles",
-        made_curve(
-            multiples(units / 4, places + units),
-            [=](double blocks) { return blocks <= places ? 100.0 : 200.0; }, noise, threads));
-  }
-  return made;
+using Curve = std::vector<CurvePoint>;
+
+MadeResults device_of(double compute_units) {
+  DeviceDescription description = fake::describe();
+  description.compute_units = static_cast<int>(compute_units);
+  return MadeResults("cu_staircase", description);
 }
 
-TEST(CuStaircaseTest, UnitsAndPlacesAreCounted) {
-  for (const double noise : {0.0, 0.01}) {
-    MadeResults made = gpu(64, noise);
-    cu_staircase::conclude(made.results(), places_of);
-    const Inference units = made.inference("compute units");
-    EXPECT_EQ(units.value, 64);
-    EXPECT_EQ(units.driver, fake::describe().compute_units);
-    EXPECT_EQ(units.evidence.back(),
-              "published for Radeon Instinct MI25: flat up to 64 blocks, then 2 times as long");
-    for (const unsigned threads : cu_staircase::residency_blocks) {
-      const Inference places =
-          made.inference("resident blocks of " + std::to_string(threads) + " threads");
-      EXPECT_EQ(places.value, places_of(threads)) << threads;
-      EXPECT_EQ(places.driver, places_of(threads)) << threads;
-      EXPECT_GT(places.confidence, 0.8) << threads;
-    }
-  }
-}
-
-TEST(CuStaircaseTest, WithoutTheStaircaseTheDriverTellsTheUnits) {
-  MadeResults made("cu_staircase");
-  const double units = fake::describe().compute_units;
-  made.curve("resident-512", "cycles",
-             made_curve(multiples(units / 4, 5 * units),
-                        [=](double blocks) { return blocks <= 3 * units ? 100.0 : 200.0; }));
-  cu_staircase::conclude(made.results(), places_of);
-  EXPECT_EQ(made.inferences().size(), 1U);
-  const Inference places = made.inference("resident blocks of 512 threads");
-  EXPECT_EQ(places.value, 3);
-  EXPECT_EQ(places.evidence.back(), "on 60 CUs, by the driver");
-}
-
-std::vector<CurvePoint> doubled_at(std::vector<CurvePoint> curve, const std::vector<double>& xs) {
+Curve doubled_at(Curve curve, const std::vector<double>& xs) {
   for (CurvePoint& point : curve) {
     point.y *= std::find(xs.begin(), xs.end(), point.x) != xs.end() ? 2 : 1;
   }
   return curve;
 }
 
-std::vector<CurvePoint> staircase(double units, double last) {
-  return made_curve(multiples(1, last), [=](double x) { return 1000 * std::ceil(x / units); });
+// Blocks of 1024 threads on so many CUs, of which each runs one at a time.
+Curve staircase(double units, double last, double noise = 0) {
+  return made_curve(
+      multiples(1, last), [=](double x) { return 1000 * std::ceil(x / units); }, noise);
 }
 
-TEST(CuStaircaseTest, ADoubledPointIsAnOutlier) {
-  MadeResults made("cu_staircase");
-  made.curve("staircase-1024", "cycles", doubled_at(staircase(132, 266), {20, 71, 240}));
-  cu_staircase::conclude(made.results(), places_of);
-  const Inference units = made.inference("compute units");
-  EXPECT_EQ(units.value, 132);
-  EXPECT_GT(units.confidence, 0.9);
-  EXPECT_EQ(units.evidence.front(),
-            "3 of 266 points left out as outliers; other steps confirm this one");
-}
+// How sure an answer may be.
+struct Range {
+  double least = 0;
+  double most = 1;
+};
 
-// It looks as if the step came one block early; the next step tells that it does not.
-TEST(CuStaircaseTest, ADoubledPointRightBeforeTheStepIsNoStep) {
-  MadeResults made("cu_staircase");
-  made.curve("staircase-1024", "cycles", doubled_at(staircase(132, 266), {132}));
-  cu_staircase::conclude(made.results(), places_of);
-  EXPECT_EQ(made.inference("compute units").value, 132);
-  EXPECT_GT(made.inference("compute units").confidence, 0.9);
-}
-
-TEST(CuStaircaseTest, WithoutAnyOtherStepItMayBe) {
-  MadeResults made("cu_staircase");
-  made.curve("staircase-1024", "cycles", doubled_at(staircase(66, 130), {10, 20, 66}));
-  cu_staircase::conclude(made.results(), places_of);
-  EXPECT_LE(made.inference("compute units").confidence, 0.5);
-}
-
-TEST(CuStaircaseTest, FewerUnitsThanTheDriverSaysAreHardlySure) {
-  DeviceDescription mi210 = fake::describe();
-  mi210.compute_units = 104;
-  MadeResults made("cu_staircase", mi210);
-  made.curve("staircase-1024", "cycles", staircase(96, 210));
-  cu_staircase::conclude(made.results(), places_of);
-  EXPECT_EQ(made.inference("compute units").value, 96);
-  EXPECT_LT(made.inference("compute units").confidence, 0.5);
-  EXPECT_NE(made.inference("compute units").evidence.front().find("engines of unequal size"),
-            std::string::npos);
-}
-
-TEST(CuStaircaseTest, AStepLasts) {
-  MadeResults made("cu_staircase");
+TEST(CuStaircaseTest, UnitsAreCountedWhereTheyMustBeShared) {
+  struct Case {
+    std::string what;
+    double driver;
+    Curve curve;
+    std::optional<double> units;
+    Range confidence{};
+  };
   const auto flat = made_curve(multiples(1, 130), [](double) { return 1000.0; });
-  made.curve("staircase-1024", "cycles", doubled_at(flat, {128, 129, 70, 71, 72, 73}));
-  cu_staircase::conclude(made.results(), places_of);
-  EXPECT_FALSE(made.inference("compute units").value.has_value());
-}
-
-TEST(CuStaircaseTest, WhereBlocksWereLeftOutTheNumberIsNotTold) {
-  MadeResults made("cu_staircase");
-  made.curve("staircase-1024", "cycles",
-             made_curve(multiples(4, 132), [](double x) { return 1000 * std::ceil(x / 60); }));
-  cu_staircase::conclude(made.results(), places_of);
-  EXPECT_FALSE(made.inference("compute units").value.has_value());
+  const std::vector<Case> cases = {
+      {"plain", 64, staircase(64, 130), 64, {.least = 0.9}},
+      {"noise", 64, staircase(64, 130, 0.01), 64, {.least = 0.9}},
+      {"outliers", 132, doubled_at(staircase(132, 266), {20, 71, 240}), 132, {.least = 0.9}},
+      // It looks as if the step came one block early; the next step tells that it does not.
+      {"the last before the step",
+       132,
+       doubled_at(staircase(132, 266), {132}),
+       132,
+       {.least = 0.9}},
+      {"no other step", 66, doubled_at(staircase(66, 130), {10, 20, 66}), 67, {.most = 0.5}},
+      {"fewer than the driver's", 104, staircase(96, 210), 96, {.most = 0.5}},
+      {"none that lasts", 60, doubled_at(flat, {128, 129, 70, 71, 72, 73}), {}},
+      {"every fourth number of blocks",
+       60,
+       made_curve(multiples(4, 132), [](double x) { return 1000 * std::ceil(x / 60); }),
+       {}},
+      {"a slope", 60, made_curve(multiples(1, 130), [](double x) { return 100 * x; }), {}}};
+  for (const Case& each : cases) {
+    MadeResults made = device_of(each.driver);
+    made.curve("staircase-1024", "cycles", each.curve);
+    cu_staircase::conclude(made.results(), places_of);
+    const Inference found = made.inference("compute units");
+    EXPECT_EQ(found.driver, each.driver);
+    EXPECT_EQ(found.value, each.units) << each.what;
+    EXPECT_GE(found.confidence, each.confidence.least) << each.what;
+    EXPECT_LE(found.confidence, each.confidence.most) << each.what;
+  }
 }
 
 // Points a quarter of a CU's blocks apart, as the lesson has them, up to `after` past the places.
-MadeResults waiting(unsigned units, unsigned places, unsigned after,
-                    const std::vector<double>& doubled = {}) {
-  DeviceDescription description = fake::describe();
-  description.compute_units = static_cast<int>(units);
-  MadeResults made("cu_staircase", description);
-  const double quarter = units / 4.0;
+Curve waiting(double units, double places, double after, double noise = 0) {
   const double all = units * places;
-  made.curve("resident-256", "cycles",
-             doubled_at(made_curve(multiples(quarter, all + after * quarter),
-                                   [=](double x) { return x <= all ? 100.0 : 200.0; }),
-                        doubled));
-  return made;
+  return made_curve(
+      multiples(units / 4, all + after * units / 4),
+      [=](double blocks) { return blocks <= all ? 100.0 : 200.0; }, noise);
 }
 
-TEST(CuStaircaseTest, ADisturbedPointIsNoFullGpu) {
-  MadeResults made = waiting(60, 5, 4, {75, 180});
+TEST(CuStaircaseTest, PlacesAreCountedWhereBlocksMustWait) {
+  struct Case {
+    std::string what;
+    unsigned threads;
+    Curve curve;
+    std::optional<double> places;
+    Range confidence{};
+  };
+  std::vector<Case> cases = {
+      {"outliers", 256, doubled_at(waiting(60, 5, 4), {75, 180}), 5, {.least = 0.8}},
+      {"the last before the step", 256, doubled_at(waiting(60, 5, 4), {300}), 5, {.most = 0.5}},
+      // A single last point tells only what the runtime says as well.
+      {"one point after", 256, waiting(60, 5, 1), {}},
+      {"one point after, as the runtime says", 256, waiting(60, 8, 1), 8, {.most = 0.5}},
+      {"a slope", 1024, made_curve(multiples(16, 256), [](double x) { return 100 * x; }), {}}};
+  for (const unsigned threads : cu_staircase::residency_blocks) {
+    for (const double noise : {0.0, 0.01}) {
+      cases.push_back({"plain",
+                       threads,
+                       waiting(60, places_of(threads), 4, noise),
+                       places_of(threads),
+                       {.least = 0.8}});
+    }
+  }
+  for (const Case& each : cases) {
+    MadeResults made = device_of(60);
+    made.curve(cu_staircase::residency_name(each.threads), "cycles", each.curve);
+    cu_staircase::conclude(made.results(), places_of);
+    ASSERT_EQ(made.inferences().size(), 1U);
+    const Inference& found = made.inferences().front();
+    EXPECT_EQ(found.name, "resident blocks of " + std::to_string(each.threads) + " threads");
+    EXPECT_EQ(found.driver, places_of(each.threads));
+    EXPECT_EQ(found.value, each.places) << each.what << ", " << each.threads;
+    EXPECT_GE(found.confidence, each.confidence.least) << each.what << ", " << each.threads;
+    EXPECT_LE(found.confidence, each.confidence.most) << each.what << ", " << each.threads;
+  }
+}
+
+// Of 120 blocks the staircase's 40 CUs have three each, and the driver's 60 two.
+TEST(CuStaircaseTest, PlacesAreThoseOfTheCusThatWereCounted) {
+  MadeResults made = device_of(60);
+  made.curve("staircase-1024", "cycles", staircase(40, 122));
+  made.curve("resident-512", "cycles", waiting(40, 3, 4));
   cu_staircase::conclude(made.results(), places_of);
-  const Inference places = made.inference("resident blocks of 256 threads");
-  EXPECT_EQ(places.value, 5);
-  EXPECT_GT(places.confidence, 0.8);
-  EXPECT_EQ(places.evidence.back(), "2 of 24 points left out as outliers");
-}
-
-TEST(CuStaircaseTest, BlocksPerCuAreWhole) {
-  MadeResults made = waiting(60, 5, 4, {300});
-  cu_staircase::conclude(made.results(), places_of);
-  const Inference places = made.inference("resident blocks of 256 threads");
-  EXPECT_EQ(places.value, 5);
-  EXPECT_LE(places.confidence, 0.5);
-}
-
-TEST(CuStaircaseTest, ASingleLastPointTellsOnlyWhatTheRuntimeSays) {
-  MadeResults other = waiting(60, 5, 1);
-  cu_staircase::conclude(other.results(), places_of);
-  EXPECT_FALSE(other.inference("resident blocks of 256 threads").value.has_value());
-  MadeResults same = waiting(60, 8, 1);
-  cu_staircase::conclude(same.results(), places_of);
-  EXPECT_EQ(same.inference("resident blocks of 256 threads").value, 8);
-  EXPECT_LE(same.inference("resident blocks of 256 threads").confidence, 0.5);
-}
-
-TEST(CuStaircaseTest, ASlopeIsNoStaircase) {
-  MadeResults made("cu_staircase");
-  const auto slope = [](double blocks) { return 100 * blocks; };
-  made.curve("staircase-1024", "cycles", made_curve(multiples(1, 130), slope));
-  made.curve("resident-1024", "cycles", made_curve(multiples(16, 256), slope));
-  cu_staircase::conclude(made.results(), places_of);
-  EXPECT_FALSE(made.inference("compute units").value.has_value());
-  EXPECT_EQ(made.inference("compute units").unit, "CUs");
-  EXPECT_FALSE(made.inference("resident blocks of 1024 threads").value.has_value());
-  EXPECT_EQ(made.inference("resident blocks of 1024 threads").driver, 2);
+  EXPECT_EQ(made.inference("resident blocks of 512 threads").value, 3);
 }
 
 TEST(CuStaircaseTest, NothingIsConcludedFromNothing) {

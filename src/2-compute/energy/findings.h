@@ -69,12 +69,12 @@ double deviation_of(double predicted_watts, double measured_watts);
 /// What the rows of a sweep are of: "FP32 FMA", "L2".
 using Things = std::vector<std::string>;
 
-/// Power of the idle board and of one that spins (sweep "power": "power", "power error"), energy
-/// per FMA (sweeps "fma", "matrix": "energy", "error", "added energy"), per byte ("bytes"; "peer",
-/// of both boards), and of a register's byte ("registers": "over shared", "over same", "over one
-/// other" and their errors: pJ that an FMA takes more than the one of the same data whose operands
-/// come from there). A net energy that is less than twice its error is not resolved: nothing is
-/// said but how small it is. Sweeps that were left out, or had no sensor, say nothing.
+/// Power of the idle board (sweep "power": "power", "power error"), energy per FMA (sweeps "fma",
+/// "matrix": "energy", "error"), per byte ("bytes"; "peer", of both boards), and of a register's
+/// byte ("registers": "over shared", "over same", "over one other" and their errors: pJ that an FMA
+/// takes more than the one of the same data whose operands come from there). A net energy that is
+/// less than twice its error is not resolved: nothing is said but how small it is. Sweeps that were
+/// left out, or had no sensor, say nothing.
 void conclude(hipscope::Results& results, const Things& fmas, const Things& matrix,
               const Things& bytes, const Things& peers);
 

@@ -20,7 +20,7 @@ inline std::string sweep_name(const std::string& operation, const std::string& w
 
 /// Of each operation its latency, from the value "round" of its sweeps chains and waves; the
 /// highest rate of a CU, from "rate" of its sweep grid; the peak, from row 1, 2 ... of sweep peak
-/// ("peak", "operation rate", "share of documented") in the order of `operations`. What a sweep
+/// ("peak", "share of documented") in the order of `operations`. What a sweep
 /// that was left out would have told is left out.
 void conclude(hipscope::Results& results, const std::vector<OperationName>& operations);
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <limits>
+#include <string>
 #include <vector>
 
 #include "made_curve.h"
@@ -68,17 +68,24 @@ TEST(IlpTlpTest, PeaksAreTheRowsInOrder) {
   MadeResults made("ilp_tlp");
   const std::vector<double> rows = {1, 2, 3};
   made.curve("peak", "peak", made_curve(rows, [](double x) { return 10 * x; }));
-  made.curve("peak", "operation rate", made_curve(rows, [](double x) { return 64 * x; }));
-  made.curve("peak", "share of documented", made_curve(rows, [](double x) {
-               return x == 2 ? std::numeric_limits<double>::quiet_NaN() : 99.0;
-             }));
+  made.curve("peak", "share of documented", made_curve({1, 3}, [](double) { return 99.0; }));
   ilp_tlp::conclude(made.results(), operations);
-  const Inference first = made.inference("FP32 FMA peak");
-  EXPECT_EQ(first.value, 10);
-  EXPECT_EQ(first.evidence.at(1), "99 % of what the vendor documents");
-  const Inference second = made.inference("INT32 MAD peak");
-  EXPECT_EQ(second.value, 20);
-  EXPECT_EQ(second.evidence.size(), 1U);
+  EXPECT_EQ(made.inference("FP32 FMA peak").value, 10);
+  EXPECT_EQ(made.inference("FP32 FMA peak").evidence,
+            std::vector<std::string>{"99 % of what the vendor documents"});
+  EXPECT_EQ(made.inference("INT32 MAD peak").value, 20);
+  EXPECT_EQ(made.inference("INT32 MAD peak").confidence, 1);
+}
+
+TEST(IlpTlpTest, HalfOfWhatIsDocumentedIsNotTheHardwaresPeak) {
+  MadeResults made("ilp_tlp");
+  made.curve("peak", "peak", made_curve({1}, [](double) { return 66.7; }));
+  made.curve("peak", "share of documented", made_curve({1}, [](double) { return 49.98; }));
+  ilp_tlp::conclude(made.results(), operations);
+  const Inference half = made.inference("FP32 FMA peak");
+  EXPECT_EQ(half.value, 66.7);
+  EXPECT_LE(half.confidence, 0.5);
+  EXPECT_NE(half.statement.find("some of the units"), std::string::npos) << half.statement;
 }
 
 TEST(IlpTlpTest, NothingIsConcludedFromNothing) {

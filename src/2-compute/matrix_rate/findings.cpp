@@ -1,8 +1,8 @@
 #include "findings.h"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
+#include <array>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,24 +15,9 @@ using hipscope::number;
 
 namespace {
 
-// A sweep's value by the number of the row.
-class Column {
- public:
-  Column(const hipscope::Results& results, const std::string& sweep, const std::string& value) {
-    for (const hipscope::CurvePoint& point : results.curve(sweep, value)) {
-      rows_.emplace(static_cast<std::size_t>(point.x), point);
-    }
-  }
-
-  [[nodiscard]] std::optional<hipscope::CurvePoint> at(std::size_t row) const {
-    const auto found = rows_.find(row);
-    return found == rows_.end() || std::isnan(found->second.y) ? std::nullopt
-                                                               : std::optional(found->second);
-  }
-
- private:
-  std::map<std::size_t, hipscope::CurvePoint> rows_;
-};
+const RowName& row_of(const std::vector<RowName>& rows, const hipscope::CurvePoint& point) {
+  return rows[static_cast<std::size_t>(point.x) - 1];
+}
 
 std::vector<std::string> formats_of(const std::vector<RowName>& rows) {
   std::vector<std::string> formats;
@@ -45,151 +30,95 @@ std::vector<std::string> formats_of(const std::vector<RowName>& rows) {
   return formats;
 }
 
-// The fastest instruction of a format, beside the best of each family.
+// Of the points whose row has that format and may be asked, the one with the least `cost`; empty
+// where there is none.
+template <typename Cost, typename Filter>
+std::optional<hipscope::CurvePoint> best_row(const std::vector<hipscope::CurvePoint>& curve,
+                                             const std::vector<RowName>& rows, Filter is_asked,
+                                             Cost cost) {
+  std::optional<hipscope::CurvePoint> best;
+  for (const hipscope::CurvePoint& point : curve) {
+    if (is_asked(row_of(rows, point)) && (!best || cost(point.y) < cost(best->y))) {
+      best = point;
+    }
+  }
+  return best;
+}
+
+// The fastest instruction of a format.
 void infer_rate(hipscope::Results& results, const std::vector<RowName>& rows,
                 const std::string& format) {
-  const Column rates(results, "peak", "rate");
-  const Column shares(results, "peak", "share of documented");
-  std::map<std::string, std::size_t> best_of_family;
-  std::optional<std::size_t> best;
-  for (std::size_t row = 1; row <= rows.size(); ++row) {
-    const auto rate = rates.at(row);
-    if (rows[row - 1].format != format || !rate) {
-      continue;
-    }
-    const auto [known, is_new] = best_of_family.emplace(rows[row - 1].family, row);
-    if (!is_new && rate->y > rates.at(known->second)->y) {
-      known->second = row;
-    }
-    if (!best || rate->y > rates.at(*best)->y) {
-      best = row;
-    }
-  }
-  if (!best) {
+  const auto rate = best_row(
+      results.curve("peak", "rate"), rows, [&](const RowName& row) { return row.format == format; },
+      std::negate<>());
+  if (!rate) {
     return;
   }
-  const auto rate = *rates.at(*best);
-  std::vector<std::string> evidence;
-  for (const auto& [family, row] : best_of_family) {
-    evidence.push_back(rows[row - 1].name + ": " + number(rates.at(row)->y, 4) + ", " +
-                       number(100 * rates.at(row)->y / rate.y, 3) + " % of the fastest");
+  hipscope::Inference inference{.name = format + " matrix rate",
+                                .value = rate->y,
+                                .unit = "FMAs/cycle/CU",
+                                .confidence = 1 - std::min(1.0, rate->relative_spread),
+                                .statement = "with every CU full, by " + row_of(rows, *rate).name};
+  if (const auto share = results.at("peak", "share of documented", rate->x)) {
+    inference.evidence = {number(share->y, 3) + " % of what the vendor documents"};
   }
-  if (const auto share = shares.at(*best)) {
-    evidence.push_back(number(share->y, 3) + " % of what the vendor documents");
-  }
-  results.infer({.name = format + " matrix rate",
-                 .value = rate.y,
-                 .unit = "FMAs/cycle/CU",
-                 .confidence = 1 - std::min(1.0, rate.relative_spread),
-                 .statement = "with every CU full, by " + rows[*best - 1].name,
-                 .evidence = evidence});
+  results.infer(inference);
 }
 
 // The shortest chain of a format's instructions that one wave makes by itself.
 void infer_latency(hipscope::Results& results, const std::vector<RowName>& rows,
                    const std::string& format) {
-  const Column cycles(results, "chains", "1 chain");
-  std::optional<std::size_t> shortest;
-  for (std::size_t row = 1; row <= rows.size(); ++row) {
-    if (rows[row - 1].format == format && rows[row - 1].family != "wgmma" && cycles.at(row) &&
-        (!shortest || cycles.at(row)->y < cycles.at(*shortest)->y)) {
-      shortest = row;
-    }
+  const auto latency = best_row(
+      results.curve("chains", "1 chain"), rows,
+      [&](const RowName& row) { return row.format == format && row.family != "wgmma"; },
+      std::identity());
+  if (latency) {
+    results.infer({.name = format + " matrix latency",
+                   .value = latency->y,
+                   .unit = "cycles",
+                   .confidence = 1 - std::min(1.0, latency->relative_spread),
+                   .statement = "until the next instruction can add to the sums of " +
+                                row_of(rows, *latency).name});
   }
-  if (!shortest) {
+}
+
+// Rounding from what a quarter, a half (of an even and of an odd number), three quarters and minus
+// three quarters of the last place come to. Empty where they were not all asked: integers are not
+// rounded.
+std::optional<std::string> rounding(const hipscope::Results& results, double row) {
+  std::array<bool, 5> is_up{};
+  constexpr std::array parts = {"1/4", "2/4, even", "2/4, odd", "3/4", "-3/4"};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto sum = results.at("adds", parts[i], row);
+    if (!sum) {
+      return std::nullopt;
+    }
+    is_up[i] = sum->y > 0;
+  }
+  const auto [quarter, even, odd, three, negative] = is_up;
+  if (quarter) {
+    return negative ? "away from zero" : "up";
+  }
+  if (!three) {
+    return negative ? "down" : "toward zero";
+  }
+  return !even && odd ? "to nearest, ties to even" : "to nearest, ties otherwise";
+}
+
+void infer_sum(hipscope::Results& results, const RowName& name, double row) {
+  const auto rounded = rounding(results, row);
+  if (!rounded || name.family == vector_family) {
     return;
   }
-  const auto latency = *cycles.at(*shortest);
-  results.infer({.name = format + " matrix latency",
-                 .value = latency.y,
-                 .unit = "cycles",
-                 .confidence = 1 - std::min(1.0, latency.relative_spread),
-                 .statement = "until the next instruction can add to the sums of " +
-                              rows[*shortest - 1].name});
-}
-
-// What random bits cost against zeros: the instruction that loses most.
-void infer_cost_of_data(hipscope::Results& results, const std::vector<RowName>& leading) {
-  const Column peaks(results, "data", "peak");
-  const Column clocks(results, "data", "clock");
-  double largest = 0;
-  std::optional<std::string> slowest;
-  std::vector<std::string> evidence;
-  std::size_t first = 1;
-  for (const RowName& row : leading) {
-    if (row.family == vector_family) {
-      continue;
-    }
-    const std::size_t last = first + kinds_of_operands - 1;
-    const auto zeros = peaks.at(first);
-    const auto random = peaks.at(last);
-    if (zeros && random) {
-      const double loss = 100 * (1 - random->y / zeros->y);
-      if (!slowest || loss > largest) {
-        largest = loss;
-        slowest = row.format + " " + row.name;
-        evidence = {number(zeros->y, 4) + " with zeros, " + number(random->y, 4) +
-                    " with random bits (TFLOP/s or TOP/s)"};
-        if (clocks.at(first) && clocks.at(last)) {
-          evidence.push_back("clock " + number(clocks.at(first)->y, 4) + " and " +
-                             number(clocks.at(last)->y, 4) + " MHz");
-        }
-      }
-    }
-    first += kinds_of_operands;
-  }
-  if (!slowest) {
-    return;
-  }
-  constexpr double noticeable = 1;
-  hipscope::Inference inference{.name = "cost of random operands",
-                                .unit = "%",
-                                .statement = "what the operands are makes no difference",
-                                .evidence = evidence};
-  if (largest >= noticeable) {
-    inference.value = largest;
-    inference.confidence = 1;
-    inference.statement = *slowest + " loses most against operands of zeros";
-  }
-  results.infer(inference);
-}
-
-// Rounding from what three quarters, a half and a quarter of the last place come to.
-std::string rounding(const Column& quarter, const Column& even, const Column& odd,
-                     const Column& three, const Column& negative, std::size_t row) {
-  const auto is_up = [&](const Column& column) { return column.at(row)->y > 0; };
-  if (is_up(quarter)) {
-    return is_up(negative) ? "away from zero" : "up";
-  }
-  if (!is_up(three)) {
-    return is_up(negative) ? "down" : "toward zero";
-  }
-  return !is_up(even) && is_up(odd) ? "to nearest, ties to even" : "to nearest, ties otherwise";
-}
-
-void infer_sum(hipscope::Results& results, const RowName& name, std::size_t row) {
-  const Column quarter(results, "adds", "1/4");
-  const Column even(results, "adds", "2/4, even");
-  const Column odd(results, "adds", "2/4, odd");
-  const Column three(results, "adds", "3/4");
-  const Column negative(results, "adds", "-3/4");
-  const auto kept = Column(results, "adds", "bits kept").at(row);
-  const auto at_once = Column(results, "adds", "added at once").at(row);
-  const bool is_rounded =
-      quarter.at(row) && even.at(row) && odd.at(row) && three.at(row) && negative.at(row);
-  if (!is_rounded || name.family == vector_family) {
-    return;  // integers are not rounded
-  }
-  hipscope::Inference inference{
-      .name = "width of sums, " + name.format + " " + name.family,
-      .unit = "bits",
-      .confidence = 1,
-      .statement = "rounded " + rounding(quarter, even, odd, three, negative, row)};
-  if (kept) {
+  hipscope::Inference inference{.name = "width of sums, " + name.format + " " + name.family,
+                                .unit = "bits",
+                                .confidence = 1,
+                                .statement = "rounded " + *rounded};
+  if (const auto kept = results.at("adds", "bits kept", row)) {
     inference.value = kept->y;
     inference.statement += "; products count up to so many bits under the largest";
   }
-  if (at_once) {
+  if (const auto at_once = results.at("adds", "added at once", row)) {
     inference.statement +=
         "; added at once: " + number(at_once->y) + (at_once->y == 1 ? " product" : " products");
   }
@@ -205,9 +134,8 @@ void conclude(hipscope::Results& results, const std::vector<RowName>& all,
     infer_rate(results, all, format);
     infer_latency(results, all, format);
   }
-  infer_cost_of_data(results, leading);
-  for (std::size_t row = 1; row <= leading.size(); ++row) {
-    infer_sum(results, leading[row - 1], row);
+  for (std::size_t i = 0; i < leading.size(); ++i) {
+    infer_sum(results, leading[i], static_cast<double>(i) + 1);
   }
 }
 

@@ -16,14 +16,9 @@ struct RowName {
   std::string family;
 };
 
-/// Kinds of operands that sweep data has for each instruction, in order.
-inline constexpr unsigned kinds_of_operands = 3;
-
 /// `all` are the rows of sweeps chains ("1 chain") and peak ("rate", "share of documented"), whose
 /// x are 1, 2, 3 ...; `leading` those of adds ("bits kept", "added at once", "1/4", "2/4, even",
-/// "2/4, odd", "3/4", "-3/4"), and, vector instructions left out, of data ("peak", "clock"), where
-/// each has three rows: zeros, small integers, random bits. What a sweep that was left out would
-/// have told is left out.
+/// "2/4, odd", "3/4", "-3/4"). What a sweep that was left out would have told is left out.
 void conclude(hipscope::Results& results, const std::vector<RowName>& all,
               const std::vector<RowName>& leading);
 

@@ -45,9 +45,7 @@ TEST(MatrixRateTest, TheFastestInstructionOfAFormatIsItsRate) {
   const Inference rate = made.inference("FP16 matrix rate");
   EXPECT_EQ(rate.value, 2000);
   EXPECT_EQ(rate.statement, "with every CU full, by wgmma m64n256k16");
-  ASSERT_EQ(rate.evidence.size(), 3U);
-  EXPECT_EQ(rate.evidence[0], "mma.sync m16n8k16: 1300, 65 % of the fastest");
-  EXPECT_EQ(rate.evidence[2], "97.7 % of what the vendor documents");
+  EXPECT_EQ(rate.evidence, std::vector<std::string>{"97.7 % of what the vendor documents"});
   EXPECT_EQ(made.inference("INT8 matrix rate").value, 2600);
   EXPECT_FALSE(made.inference("FP16 packed matrix rate").value.has_value());
 }
@@ -58,26 +56,6 @@ TEST(MatrixRateTest, TheShortestChainOfOneWaveIsTheLatency) {
   conclude(made);
   EXPECT_EQ(made.inference("FP16 matrix latency").value, 24);
   EXPECT_EQ(made.inference("INT8 matrix latency").value, 18);
-}
-
-TEST(MatrixRateTest, RandomOperandsCostWhatTheyTakeFromZeros) {
-  MadeResults made("matrix_rate");
-  made.curve("data", "peak", column({800, 800, 792, 1000, 990, 900, 1600, 1600, 1600}));
-  made.curve("data", "clock", column({1980, 1980, 1960, 1980, 1960, 1780, 1980, 1980, 1980}));
-  conclude(made);
-  const Inference cost = made.inference("cost of random operands");
-  EXPECT_NEAR(*cost.value, 10, 1e-9);
-  EXPECT_EQ(cost.statement, "FP16 wgmma m64n256k16 loses most against operands of zeros");
-  ASSERT_EQ(cost.evidence.size(), 2U);
-  EXPECT_EQ(cost.evidence[1], "clock 1980 and 1780 MHz");
-}
-
-TEST(MatrixRateTest, OperandsThatMakeNoDifferenceCostNothing) {
-  MadeResults made("matrix_rate");
-  made.curve("data", "peak", column({800, 800, 799, 1000, 1000, 1000, 1600, 1600, 1600}));
-  conclude(made);
-  EXPECT_FALSE(made.inference("cost of random operands").value.has_value());
-  EXPECT_EQ(made.inferences().size(), 1U);
 }
 
 // What a quarter, a half (of an even and of an odd number), three quarters and minus three quarters

@@ -1,7 +1,5 @@
 #include "findings.h"
 
-#include <algorithm>
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -30,30 +28,7 @@ double registers_per_value(const Curve& registers) {
 // Under this, uniform values do not live in the registers of the lanes; over it, they do.
 constexpr double half_a_register = 0.5;
 
-void infer_place(hipscope::Results& results, double uniform, const Curve& per_lane) {
-  hipscope::Inference inference{
-      .name = "registers of a thread per uniform value",
-      .value = uniform,
-      .unit = "registers",
-      // Next to 0 and next to 1 the answer is clear, half-way it is not.
-      .confidence = std::clamp(2 * std::abs(uniform - half_a_register), 0.0, 1.0),
-      .statement =
-          uniform < half_a_register
-              ? "by the runtime's report uniform values cost no registers of the lanes: they live "
-                "in "
-                "scalar registers"
-              : "by the runtime's report uniform values cost registers of every lane, as if they "
-                "were not uniform",
-      .evidence = {"slope of the registers per thread over the live values, as the runtime "
-                   "reports them"}};
-  if (!per_lane.empty()) {
-    inference.evidence.push_back("values that differ from lane to lane: " +
-                                 number(registers_per_value(per_lane)) + " registers each");
-  }
-  results.infer(inference);
-}
-
-void infer_budget(hipscope::Results& results, double uniform) {
+void infer_budget(hipscope::Results& results, double registers_per_uniform) {
   // A slowdown of this factor is no noise and no loop overhead any more.
   constexpr double noticeable = 1.1;
   Curve time_per_operation = results.curve("uniform", "operation rate");
@@ -61,12 +36,8 @@ void infer_budget(hipscope::Results& results, double uniform) {
     point.y = 1 / point.y;
   }
   hipscope::Inference inference{.name = "uniform values at full rate", .unit = "values"};
-  for (const auto& curve : results.published("assembler", "highest SGPR index")) {
-    inference.evidence.push_back("published for " + curve.gpu + ": highest register s" +
-                                 number(curve.points.front().second, 4));
-  }
   const auto cliff = hipscope::find_plateau_end(time_per_operation, noticeable);
-  if (uniform > half_a_register) {
+  if (registers_per_uniform > half_a_register) {
     inference.statement =
         "not to be seen here: uniform values live in the registers of the lanes, so the curve "
         "says nothing of uniform registers";
@@ -90,13 +61,9 @@ void infer_budget(hipscope::Results& results, double uniform) {
 }  // namespace
 
 void conclude(hipscope::Results& results) {
-  const Curve registers = results.curve("uniform", "registers");
-  if (registers.empty()) {
-    return;
+  if (const Curve registers = results.curve("uniform", "registers"); !registers.empty()) {
+    infer_budget(results, registers_per_value(registers));
   }
-  const double uniform = registers_per_value(registers);
-  infer_place(results, uniform, results.curve("per-lane", "registers"));
-  infer_budget(results, uniform);
 }
 
 }  // namespace sgpr_limit

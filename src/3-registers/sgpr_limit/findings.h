@@ -5,8 +5,8 @@
 
 namespace sgpr_limit {
 
-/// Where uniform values live, from the value "registers" of sweeps uniform and per-lane, and how
-/// many run at full rate, from "operation rate" of sweep uniform. Nothing without sweep uniform.
+/// How many uniform values run at full rate in registers of their own, from the values "registers"
+/// and "operation rate" of sweep uniform.
 void conclude(hipscope::Results& results);
 
 }  // namespace sgpr_limit

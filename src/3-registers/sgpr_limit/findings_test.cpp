@@ -12,7 +12,7 @@ namespace hipscope {
 namespace {
 
 // Uniform values that cost `registers` of a thread each, and of which `budget` run at full rate.
-MadeResults uniform(double registers, double budget, double noise = 0) {
+Inference full_rate(double registers, double budget, double noise = 0) {
   MadeResults made("sgpr_limit");
   const std::vector<double> counts = multiples(8, 128);
   made.curve("uniform", "registers",
@@ -20,40 +20,22 @@ MadeResults uniform(double registers, double budget, double noise = 0) {
   made.curve("uniform", "operation rate",
              made_curve(
                  counts, [=](double x) { return x <= budget ? 4.0 : 2.0; }, noise));
-  made.curve("per-lane", "registers", made_curve(counts, [](double x) { return 12 + x; }));
   sgpr_limit::conclude(made.results());
-  return made;
+  return made.inference("uniform values at full rate");
 }
 
-TEST(SgprLimitTest, ScalarRegistersAndTheirBudgetAreRead) {
+TEST(SgprLimitTest, TheBudgetOfScalarRegistersIsRead) {
   for (const double noise : {0.0, 0.01}) {
-    const MadeResults made = uniform(0, 96, noise);
-    const Inference place = made.inference("registers of a thread per uniform value");
-    EXPECT_NEAR(*place.value, 0, 1e-9);
-    EXPECT_EQ(place.confidence, 1);
-    EXPECT_EQ(place.evidence.at(1), "values that differ from lane to lane: 1 registers each");
-    const Inference budget = made.inference("uniform values at full rate");
-    EXPECT_EQ(budget.value, 96);
-    EXPECT_GT(budget.confidence, 0.9);
-    EXPECT_EQ(budget.evidence.at(0), "published for Radeon Instinct MI25: highest register s101");
+    for (const double budget : {32.0, 96.0}) {
+      const Inference found = full_rate(0, budget, noise);
+      EXPECT_EQ(found.value, budget);
+      EXPECT_GT(found.confidence, 0.9);
+    }
+    EXPECT_EQ(full_rate(0, 1000, noise).statement, "the rate shows no cliff");
+    EXPECT_FALSE(full_rate(0, 1000, noise).value.has_value());
   }
-}
-
-TEST(SgprLimitTest, ValuesInRegistersOfLanesTellNothingOfScalarOnes) {
-  const MadeResults made = uniform(1, 96);
-  EXPECT_NEAR(*made.inference("registers of a thread per uniform value").value, 1, 1e-9);
-  EXPECT_FALSE(made.inference("uniform values at full rate").value.has_value());
-}
-
-TEST(SgprLimitTest, HalfARegisterIsUncertain) {
-  EXPECT_NEAR(uniform(0.5, 96).inference("registers of a thread per uniform value").confidence, 0,
-              1e-9);
-}
-
-TEST(SgprLimitTest, WithoutACliffThereIsNoBudget) {
-  const MadeResults made = uniform(0, 1000, 0.01);
-  EXPECT_EQ(made.inference("uniform values at full rate").statement, "the rate shows no cliff");
-  EXPECT_FALSE(made.inference("uniform values at full rate").value.has_value());
+  // In registers of the lanes they tell nothing of scalar ones.
+  EXPECT_FALSE(full_rate(1, 96).value.has_value());
 }
 
 TEST(SgprLimitTest, NothingIsConcludedFromNothing) {

@@ -21,11 +21,6 @@ std::string ring_sweep(unsigned threads) { return "live-" + std::to_string(threa
 // A slowdown of this factor is no noise and no loop overhead any more.
 constexpr double noticeable = 1.1;
 
-double highest(const Curve& curve) {
-  return std::max_element(curve.begin(), curve.end(), [](auto& a, auto& b) { return a.y < b.y; })
-      ->y;
-}
-
 // Time per FMA, which is flat as long as the values fit.
 Curve reciprocal(Curve curve) {
   for (hipscope::CurvePoint& point : curve) {
@@ -55,12 +50,6 @@ std::vector<std::string> budget_evidence(const hipscope::Results& results, unsig
                        number(spilled->x, 4) + " need " + number(spilled->y, 4) +
                        " bytes of scratch per thread");
   }
-  const std::string series =
-      threads == 1024 ? std::to_string(threads) + "-thread block" : std::string("assembler");
-  for (const auto& curve : results.published(series, "highest VGPR index")) {
-    evidence.push_back("published for " + curve.gpu + ": highest register v" +
-                       number(curve.points.front().second, 4));
-  }
   return evidence;
 }
 
@@ -75,8 +64,6 @@ void infer_budget(hipscope::Results& results, unsigned threads) {
       .unit = "registers",
       .statement = "the FMA rate shows no cliff",
       .evidence = budget_evidence(results, threads)};
-  inference.evidence.push_back("the compiler uses up to " + number(highest(registers), 4) +
-                               " registers, and scratch for what does not fit");
   if (const auto step = hipscope::find_plateau_end(reciprocal(rate), noticeable)) {
     inference.value = value_at(registers, step->last_flat_x);
     inference.confidence = step->confidence;
@@ -109,18 +96,6 @@ std::string residency_steps(const Curve& counted, const Curve& registers) {
     }
   }
   return text;
-}
-
-// How much the time that a wave takes per hop varies over the sweep: the rate follows the waves.
-std::string rate_follows_waves(const Curve& rate, const Curve& counted) {
-  std::vector<double> per_wave;
-  for (std::size_t i = 0; i < rate.size(); ++i) {
-    per_wave.push_back(counted[i].y / rate[i].y);
-  }
-  const auto [least, most] = std::minmax_element(per_wave.begin(), per_wave.end());
-  return "a hop of one wave takes " + number(*least) + " to " + number(*most) +
-         " cycles, while the waves per CU fall from " + number(counted.front().y, 4) + " to " +
-         number(counted.back().y, 4);
 }
 
 // The waves never rise with the registers: the middle of three neighbours is each point itself, or
@@ -169,8 +144,7 @@ void infer_register_file(hipscope::Results& results) {
     inference.confidence = double(filling_points) / static_cast<double>(limited_points);
     inference.statement = "waves in place hold up to " + number(most, 6) + " registers, " +
                           number(most * 4 / 1024, 4) + " KiB, of one CU";
-    inference.evidence = {residency_steps(counted, registers),
-                          rate_follows_waves(results.curve("waiting", "hop rate"), counted)};
+    inference.evidence = {residency_steps(counted, registers)};
     std::size_t outliers = 0;
     for (std::size_t i = 0; i < counted.size(); ++i) {
       outliers += counted[i].y != measured[i].y ? 1 : 0;

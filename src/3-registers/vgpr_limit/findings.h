@@ -7,7 +7,7 @@ namespace vgpr_limit {
 
 /// Of blocks of 256 and 1024 threads the register budget, from the values
 /// "FMA rate", "registers" and "scratch" of sweeps live-256 and live-1024; the registers of a CU,
-/// from "counted", "registers" and "hop rate" of sweep waiting. What a sweep that was left out
+/// from "counted" and "registers" of sweep waiting. What a sweep that was left out
 /// would have told is left out.
 void conclude(hipscope::Results& results);
 

@@ -66,57 +66,6 @@ void infer_wave_size(hipscope::Results& results) {
 
 double confidence_of(double relative_spread) { return std::max(0.0, 1 - relative_spread); }
 
-// What is measured at `x`, if it was.
-std::optional<hipscope::CurvePoint> at(const std::vector<hipscope::CurvePoint>& curve, double x) {
-  const auto found = std::find_if(curve.begin(), curve.end(),
-                                  [&](const hipscope::CurvePoint& point) { return point.x == x; });
-  return found == curve.end() ? std::nullopt : std::optional(*found);
-}
-
-// a over b, in the words "2.01 times as long".
-std::string times_as_long(double a, double b) { return number(a / b) + " times as long"; }
-
-std::vector<std::string> published_evidence(const hipscope::Results& results) {
-  std::vector<std::string> evidence;
-  const auto uniform = results.published("uniform", "time");
-  for (const std::string series : {"divergent", "operands swapped"}) {
-    for (const auto& curve : results.published(series, "time")) {
-      const auto same_gpu = std::find_if(uniform.begin(), uniform.end(),
-                                         [&](const auto& other) { return other.gpu == curve.gpu; });
-      if (same_gpu != uniform.end()) {
-        evidence.push_back("published for " + curve.gpu + ": " + series + " " +
-                           times_as_long(curve.points[0].second, same_gpu->points[0].second) +
-                           " as uniform");
-      }
-    }
-  }
-  return evidence;
-}
-
-void infer_cost_of_a_lane(hipscope::Results& results) {
-  constexpr double published_block = 256;
-  const auto uniform = at(results.curve("lane-uniform", "cycles"), published_block);
-  const auto divergent = at(results.curve("lane-divergent", "cycles"), published_block);
-  const auto swapped = at(results.curve("lane-swapped", "cycles"), published_block);
-  if (!uniform || !divergent || !swapped) {
-    return;
-  }
-  std::vector<std::string> evidence = {"one block of 256: one lane of each wave on another path " +
-                                       times_as_long(divergent->y, uniform->y) +
-                                       " as uniform; the same values by swapped operands " +
-                                       times_as_long(swapped->y, uniform->y)};
-  for (const std::string& line : published_evidence(results)) {
-    evidence.push_back(line);
-  }
-  results.infer({.name = "cost of one lane on another path",
-                 .value = divergent->y / uniform->y,
-                 .unit = "times the cycles",
-                 .confidence = confidence_of(uniform->relative_spread + divergent->relative_spread),
-                 .statement = "one lane on another path makes its wave take " +
-                              times_as_long(divergent->y, uniform->y),
-                 .evidence = evidence});
-}
-
 // The shortest body that no lane runs from which on a branch is faster than a select.
 void infer_break_even(hipscope::Results& results) {
   const auto select = results.curve("body-none", "select cycles");
@@ -150,7 +99,6 @@ void infer_break_even(hipscope::Results& results) {
 }  // namespace
 
 void conclude(hipscope::Results& results) {
-  infer_cost_of_a_lane(results);
   infer_wave_size(results);
   infer_break_even(results);
 }

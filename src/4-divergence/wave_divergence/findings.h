@@ -5,10 +5,9 @@
 
 namespace wave_divergence {
 
-/// Cost of one lane on another path, from value "cycles" at 256 threads of sweeps lane-uniform,
-/// lane-divergent and lane-swapped; wave size, from granularity ("cycles") and paths ("FMA rate");
-/// the body from which on a branch pays, from body-none ("select cycles", "branch cycles"). What a
-/// sweep that was left out would have told is left out.
+/// Wave size, from sweeps granularity ("cycles") and paths ("FMA rate"); the body from which on a
+/// branch pays, from body-none ("select cycles", "branch cycles"). What a sweep that was left out
+/// would have told is left out.
 void conclude(hipscope::Results& results);
 
 }  // namespace wave_divergence

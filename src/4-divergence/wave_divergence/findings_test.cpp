@@ -76,30 +76,6 @@ TEST(WaveDivergenceTest, AFlatCurveTellsNoWaveSize) {
   EXPECT_EQ(made.inferences().size(), 1U);
 }
 
-TEST(WaveDivergenceTest, OneLaneOnAnotherPathCostsWhatTwoPathsDo) {
-  MadeResults made("wave_divergence");
-  const std::vector<double> blocks = doubling(64, 1024);
-  made.curve("lane-uniform", "cycles", made_curve(blocks, [](double x) { return x; }));
-  made.curve("lane-divergent", "cycles",
-             made_curve(blocks, [](double x) { return x == 256 ? 2 * x : x; }));
-  made.curve("lane-swapped", "cycles", made_curve(blocks, [](double x) { return x; }));
-  wave_divergence::conclude(made.results());
-  const Inference cost = made.inference("cost of one lane on another path");
-  EXPECT_EQ(cost.value, 2);
-  EXPECT_EQ(cost.confidence, 1);
-  ASSERT_EQ(cost.evidence.size(), 3U);
-  EXPECT_NE(cost.evidence[1].find("divergent 2.15 times as long as uniform"), std::string::npos);
-  EXPECT_NE(cost.evidence[2].find("operands swapped 1.02 times"), std::string::npos);
-}
-
-TEST(WaveDivergenceTest, ACostNeedsAllThreeKernels) {
-  MadeResults made("wave_divergence");
-  made.curve("lane-uniform", "cycles", made_curve({256}, [](double) { return 1; }));
-  made.curve("lane-divergent", "cycles", made_curve({256}, [](double) { return 2; }));
-  wave_divergence::conclude(made.results());
-  EXPECT_TRUE(made.inferences().empty());
-}
-
 TEST(WaveDivergenceTest, ABranchPaysFromTheBodyOnThatASelectIsSlowerFor) {
   MadeResults made("wave_divergence");
   const std::vector<double> bodies = doubling(1, 64);

@@ -17,14 +17,6 @@ using hipscope::number;
 
 namespace {
 
-// What the curve has in a row of that number; nothing where there is none, or it was not counted.
-std::optional<CurvePoint> row_of(const std::vector<CurvePoint>& curve, double x) {
-  const auto found = std::find_if(curve.begin(), curve.end(), [x](const CurvePoint& point) {
-    return point.x == x && std::isfinite(point.y);
-  });
-  return found == curve.end() ? std::nullopt : std::optional(*found);
-}
-
 // A word's rate is the word's own if it no longer grows with the CUs: over the last three octaves
 // of them it is the same within a tenth, but for one point, not the last, that something else has
 // slowed down.
@@ -85,8 +77,8 @@ constexpr double add_float = 4;
 constexpr double add_int_returned = 21;
 
 void infer_lds_rate(hipscope::Results& results) {
-  const auto rate = row_of(results.curve("lds", "spread"), add_int);
-  const auto crowded = row_of(results.curve("lds", "one address"), add_int);
+  const auto rate = results.at("lds", "spread", add_int);
+  const auto crowded = results.at("lds", "one address", add_int);
   if (!rate || !crowded || !(crowded->y > 0)) {
     return;
   }
@@ -94,8 +86,8 @@ void infer_lds_rate(hipscope::Results& results) {
   const auto agrees = [&](const std::optional<CurvePoint>& other) {
     return other && std::abs(other->y / rate->y - 1) < same;
   };
-  const bool is_alone = !agrees(row_of(results.curve("lds", "one line"), add_int)) &&
-                        !agrees(row_of(results.curve("lds", "spread"), add_int_returned));
+  const bool is_alone = !agrees(results.at("lds", "one line", add_int)) &&
+                        !agrees(results.at("lds", "spread", add_int_returned));
   const double sure = std::max(0.0, 1 - rate->relative_spread / same);
   results.infer({.name = "additions in LDS",
                  .value = rate->y,
@@ -110,9 +102,8 @@ void infer_lds_rate(hipscope::Results& results) {
 // addition by the LDS itself; so the ratio is near 1 or well over it, and between these nothing is
 // told.
 void infer_float_addition(hipscope::Results& results) {
-  const auto latency = results.curve("latency", "LDS");
-  const auto integer = row_of(latency, add_int);
-  const auto real = row_of(latency, add_float);
+  const auto integer = results.at("latency", "LDS", add_int);
+  const auto real = results.at("latency", "LDS", add_float);
   if (!integer || !real || !(integer->y > 0)) {
     return;
   }
@@ -129,9 +120,8 @@ void infer_float_addition(hipscope::Results& results) {
     inference.confidence =
         std::max(0.0, 1 - std::max(real->relative_spread, integer->relative_spread) / same);
     // A loop is slower in rate, too, for whoever has a word of its own.
-    const auto rates = results.curve("lds", "spread");
-    const auto integers = row_of(rates, add_int);
-    const auto reals = row_of(rates, add_float);
+    const auto integers = results.at("lds", "spread", add_int);
+    const auto reals = results.at("lds", "spread", add_float);
     const bool agrees = integers && reals && reals->y > 0 &&
                         (integers->y / reals->y >= at_least_of_loop) == (ratio >= at_least_of_loop);
     inference.confidence = hipscope::sure_if(agrees, inference.confidence);

@@ -253,15 +253,6 @@ void infer_banks(hipscope::Results& results) {
                             .statement = "latency and throughput do not tell one number of banks",
                             .evidence = {fit_text("latency of one wave", chase),
                                          fit_text("throughput of a full CU", loads)}};
-  for (const auto& curve : results.published(published_series, "latency")) {
-    constexpr unsigned published_lanes = 64;
-    std::vector<hipscope::CurvePoint> points;
-    for (const auto& [stride, latency] : curve.points) {
-      points.push_back({.x = std::stod(stride), .y = latency});
-    }
-    banks.evidence.push_back(fit_text("published for " + curve.gpu + ", strides 1 ... 16",
-                                      fit_banks(points, published_lanes)));
-  }
   hipscope::Inference cost{.name = "cycles per extra conflict way",
                            .unit = "cycles",
                            .statement = "without the number of banks there is no telling"};
@@ -301,15 +292,9 @@ void infer_width(hipscope::Results& results) {
 
 void infer_bandwidth(hipscope::Results& results) {
   hipscope::Inference inference{.name = "LDS read bandwidth", .unit = "bytes/cycle/CU"};
-  const auto by_y = [](const auto& a, const auto& b) { return a.y < b.y; };
   for (const std::string sweep : {"loads-4", "loads-8", "loads-16"}) {
-    const auto curve = results.curve(sweep, "rate");
-    if (curve.empty()) {
-      continue;
-    }
-    const auto best = std::max_element(curve.begin(), curve.end(), by_y);
-    inference.evidence.push_back(sweep + ": " + number(best->y, 4) + " bytes per cycle");
-    if (best->y > inference.value.value_or(0)) {
+    const auto best = results.highest(sweep, "rate");
+    if (best && best->y > inference.value.value_or(0)) {
       inference.value = best->y;
       inference.confidence = 1 - std::min(1.0, best->relative_spread);
       inference.statement =

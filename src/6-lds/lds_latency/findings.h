@@ -9,9 +9,8 @@ namespace lds_latency {
 inline constexpr double raw_row = 1;
 inline constexpr double net_row = 2;
 
-/// LDS latency (sweep chase: "latency" and "latency by events" in its rows, footprint: "latency"),
-/// and the latency of a shuffle (lanes, likewise). What was not
-/// measured is left out.
+/// LDS latency (sweep chase: "latency" and "latency by events" of its net row), and the latency of
+/// a shuffle (lanes, likewise). What was not measured is left out.
 void conclude(hipscope::Results& results);
 
 }  // namespace lds_latency

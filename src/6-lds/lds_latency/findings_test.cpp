@@ -3,10 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
-#include "made_curve.h"
 #include "made_results.h"
 #include "words.h"
 
@@ -63,45 +64,25 @@ TEST(LdsLatencyTest, ExchangedWordsComeRoundTheBlock) {
 
 // --- Findings -----------------------------------------------------------------------------------
 
-MadeResults chases(double by_counter, double by_events) {
-  MadeResults made("lds_latency");
-  made.curve("chase", "latency",
-             std::vector<CurvePoint>{{.x = raw_row, .y = by_counter + 8},
-                                     {.x = net_row, .y = by_counter}});
-  made.curve(
-      "chase", "latency by events",
-      std::vector<CurvePoint>{{.x = raw_row, .y = by_events + 8}, {.x = net_row, .y = by_events}});
-  lds_latency::conclude(made.results());
-  return made;
-}
-
 TEST(LdsLatencyTest, CounterAndEventsThatAgreeAreBelieved) {
-  const MadeResults made = chases(50, 51);
-  EXPECT_EQ(made.inference("LDS latency").value, 50);
-  EXPECT_NEAR(made.inference("LDS latency").confidence, 0.98, 1e-9);
-  EXPECT_TRUE(made.inference("shuffle latency").name.empty());
-}
-
-TEST(LdsLatencyTest, CounterAndEventsThatDisagreeTellNothing) {
-  const MadeResults made = chases(50, 60);
-  EXPECT_FALSE(made.inference("LDS latency").value.has_value());
-  EXPECT_EQ(made.inference("LDS latency").confidence, 0);
-}
-
-TEST(LdsLatencyTest, AShuffleIsTheBareOne) {
-  MadeResults made("lds_latency");
-  const std::vector<CurvePoint> rows = {
-      {.x = raw_row, .y = 30}, {.x = net_row, .y = 24}, {.x = 3, .y = 23}};
-  made.curve("lanes", "latency", rows).curve("lanes", "latency by events", rows);
-  lds_latency::conclude(made.results());
-  EXPECT_EQ(made.inference("shuffle latency").value, 24);
-  EXPECT_EQ(made.inferences().size(), 1U);
-}
-
-TEST(LdsLatencyTest, NothingIsConcludedFromNothing) {
-  MadeResults made("lds_latency");
-  lds_latency::conclude(made.results());
-  EXPECT_TRUE(made.inferences().empty());
+  struct Case {
+    double by_events;
+    std::optional<double> value;
+    double confidence;
+  };
+  for (const Case& each : {Case{51, 50, 0.98}, Case{60, {}, 0}}) {
+    for (const std::string sweep : {"chase", "lanes"}) {
+      MadeResults made("lds_latency");
+      made.curve(sweep, "latency", std::vector<CurvePoint>{{raw_row, 58}, {net_row, 50}, {3, 23}});
+      made.curve(sweep, "latency by events", std::vector<CurvePoint>{{net_row, each.by_events}});
+      lds_latency::conclude(made.results());
+      ASSERT_EQ(made.inferences().size(), 1U);
+      const Inference& found = made.inferences().front();
+      EXPECT_EQ(found.name, sweep == "chase" ? "LDS latency" : "shuffle latency");
+      EXPECT_EQ(found.value, each.value);
+      EXPECT_NEAR(found.confidence, each.confidence, 1e-9);
+    }
+  }
 }
 
 }  // namespace

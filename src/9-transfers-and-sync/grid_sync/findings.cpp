@@ -94,54 +94,12 @@ void infer_cheapest(hipscope::Results& results, const std::string& sweep, const 
                  .evidence = evidence});
 }
 
-// The step of that many blocks as launches; none where that was not measured.
-std::optional<CurvePoint> launch_of(const hipscope::Results& results, const std::string& way,
-                                    double blocks) {
-  for (const CurvePoint& point : curve_of(results, "launches", way)) {
-    if (point.x == blocks) {
-      return point;
-    }
-  }
-  return std::nullopt;
-}
-
-void infer_launches(hipscope::Results& results) {
-  const auto costs = costs_at_end(results, "blocks");
-  const auto launch = launch_of(results, "launch", results.device().compute_units);
-  const auto node = launch_of(results, "graph node", results.device().compute_units);
-  if (costs.empty() || !launch || !node) {
-    return;
-  }
-  const double barrier = costs[0].nanoseconds;
-  const double spread = std::max(costs[0].relative_spread, launch->relative_spread);
-  // More blocks do not make a launch faster.
-  const auto launches = curve_of(results, "launches", "launch");
-  const bool falls = std::any_of(launches.begin(), launches.end(), [&](const CurvePoint& point) {
-    return point.x > launch->x && launch->y > allowed * point.y;
-  });
-  const bool is_undisturbed =
-      !falls && least_cost(results, "blocks", costs[0].way) >= barrier / allowed;
-  results.infer({.name = "grid barriers in the time of a launch",
-                 .value = launch->y / barrier,
-                 .unit = "barriers",
-                 .confidence = is_undisturbed ? hipscope::sureness_of_best(spread) : if_disturbed,
-                 .statement = launch->y > barrier
-                                  ? "a barrier over one block per CU costs less than the next "
-                                    "launch of a stream"
-                                  : "the next launch of a stream costs no more than a barrier over "
-                                    "one block per CU",
-                 .evidence = {"launch: " + number(launch->y) + " ns",
-                              "node of a graph: " + number(node->y) + " ns",
-                              costs[0].way + ": " + number(barrier) + " ns"}});
-}
-
 }  // namespace
 
 void conclude(hipscope::Results& results) {
   infer_cheapest(results, "blocks", "grid barrier, one block per CU", "one block per CU");
   infer_cheapest(results, "per-cu", "grid barrier, all resident blocks",
                  "as many blocks as are resident");
-  infer_launches(results);
 }
 
 }  // namespace grid_sync

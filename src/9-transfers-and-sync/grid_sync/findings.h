@@ -1,9 +1,7 @@
-// What grid_sync concludes: the cheapest barrier over all blocks, and how many of them a launch
-// costs. Plain C++, no GPU headers.
+// What grid_sync concludes: the cheapest barrier over all blocks. Plain C++, no GPU headers.
 //
 // Reads "<barrier> step" in ns of sweeps blocks (x: blocks, the last one per CU) and per-cu (x:
-// blocks per CU, the last as many as it holds), for the barriers below, and "launch step" and
-// "graph node step" of launches (x: blocks).
+// blocks per CU, the last as many as it holds), for the barriers below.
 #pragma once
 
 #include <array>

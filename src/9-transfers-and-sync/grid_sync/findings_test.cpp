@@ -33,10 +33,6 @@ void add_way(MadeResults& made, const std::string& way, double fixed, double per
   made.curve("per-cu", way + " step", over({1, 2, 4, 8}, compute_units, fixed, per_block));
 }
 
-void add_launches(MadeResults& made, const std::string& way, double per_launch) {
-  made.curve("launches", way + " step", over({1, compute_units, 800}, 1, per_launch, 0));
-}
-
 TEST(GridSyncTest, TheCheapestBarrierDependsOnTheBlocks) {
   MadeResults made = made_on_100_units();
   add_way(made, "one counter", 900, 2);
@@ -69,38 +65,6 @@ TEST(GridSyncTest, BothSweepsMustAgreeOnOneBlockPerCu) {
   made.curve("per-cu", "one counter step", std::vector<CurvePoint>{{1, 1000}, {2, 1100}});
   grid_sync::conclude(made.results());
   EXPECT_LE(made.inference("grid barrier, one block per CU").confidence, 0.5);
-}
-
-TEST(GridSyncTest, ALaunchIsCountedInBarriers) {
-  MadeResults made = made_on_100_units();
-  add_way(made, "one counter", 800, 2);
-  add_launches(made, "launch", 3000);
-  add_launches(made, "graph node", 1500);
-  grid_sync::conclude(made.results());
-  EXPECT_EQ(made.inference("grid barriers in the time of a launch").value, 3);
-  EXPECT_NE(made.inference("grid barriers in the time of a launch").statement.find("less"),
-            std::string::npos);
-}
-
-TEST(GridSyncTest, ALaunchMayBeCheaper) {
-  MadeResults made = made_on_100_units();
-  add_way(made, "one counter", 800, 12);
-  add_launches(made, "launch", 1000);
-  add_launches(made, "graph node", 1000);
-  grid_sync::conclude(made.results());
-  EXPECT_EQ(made.inference("grid barriers in the time of a launch").value, 0.5);
-  EXPECT_NE(made.inference("grid barriers in the time of a launch").statement.find("no more"),
-            std::string::npos);
-}
-
-TEST(GridSyncTest, ALaunchOfFewBlocksIsNoLongerThanOneOfMore) {
-  MadeResults made = made_on_100_units();
-  add_way(made, "one counter", 800, 2);
-  made.curve("launches", "launch step",
-             std::vector<CurvePoint>{{1, 3000}, {compute_units, 6000}, {800, 3500}});
-  add_launches(made, "graph node", 1500);
-  grid_sync::conclude(made.results());
-  EXPECT_LE(made.inference("grid barriers in the time of a launch").confidence, 0.5);
 }
 
 TEST(GridSyncTest, NothingIsConcludedFromNothing) {

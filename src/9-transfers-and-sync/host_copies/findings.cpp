@@ -18,11 +18,6 @@ namespace {
 
 constexpr double microseconds = 1e6;
 
-const CurvePoint& highest(const std::vector<CurvePoint>& curve) {
-  return *std::max_element(curve.begin(), curve.end(),
-                           [](const CurvePoint& a, const CurvePoint& b) { return a.y < b.y; });
-}
-
 double largest_spread(const std::vector<CurvePoint>& curve) {
   double spread = 0;
   for (const CurvePoint& point : curve) {
@@ -31,28 +26,7 @@ double largest_spread(const std::vector<CurvePoint>& curve) {
   return spread;
 }
 
-// The size from which on a copy has half of the best rate, on a straight line between the
-// logarithms of the sizes on either side; empty where the smallest copy already has it.
-std::optional<double> half_rate_bytes(const std::vector<CurvePoint>& rates) {
-  const double half = highest(rates).y / 2;
-  for (std::size_t i = rates.size(); i-- > 1;) {
-    const CurvePoint& below = rates[i - 1];
-    const CurvePoint& above = rates[i];
-    if (below.y < half && above.y >= half) {
-      const double share = (half - below.y) / (above.y - below.y);
-      return below.x * std::pow(above.x / below.x, share);
-    }
-  }
-  return std::nullopt;
-}
-
-std::string best_of(const hipscope::Results& results, const std::string& sweep,
-                    const std::string& way) {
-  const auto rates = results.curve(sweep, way);
-  return rates.empty() ? "" : way + ": " + number(highest(rates).y) + " GB/s at best";
-}
-
-// Bandwidth, latency and n/2 of copies by an engine.
+// Bandwidth and latency of copies by an engine.
 void infer_direction(hipscope::Results& results, const std::string& sweep,
                      const std::string& direction) {
   const auto rates = results.curve(sweep, "pinned");
@@ -61,21 +35,19 @@ void infer_direction(hipscope::Results& results, const std::string& sweep,
   if (rates.size() < fewest_sizes || times.size() != rates.size()) {
     return;
   }
-  const CurvePoint& best = highest(rates);
+  const CurvePoint best = *results.highest(sweep, "pinned");
   // A rate that still rises at the end is not the link's.
   const CurvePoint& before_last = rates[rates.size() - 2];
   const bool is_flat = std::abs(rates.back().y / before_last.y - 1) < 0.1;
   const double confidence = is_flat ? 1 - std::min(1.0, largest_spread({best, rates.back()})) : 0.3;
-  results.infer(
-      {.name = direction + " bandwidth",
-       .value = best.y,
-       .unit = "GB/s",
-       .confidence = confidence,
-       .statement = "what a copy engine moves from or to pinned memory, at best",
-       .evidence = {"best at copies of " + number(best.x) + " bytes",
-                    best_of(results, sweep, "pageable"), best_of(results, sweep, "kernel"),
-                    is_flat ? "the two largest copies agree within 10 %"
-                            : "the rate still rises at the largest copy"}});
+  results.infer({.name = direction + " bandwidth",
+                 .value = best.y,
+                 .unit = "GB/s",
+                 .confidence = confidence,
+                 .statement = "what a copy engine moves from or to pinned memory, at best",
+                 .evidence = {"best at copies of " + number(best.x) + " bytes",
+                              is_flat ? "the two largest copies agree within 10 %"
+                                      : "the rate still rises at the largest copy"}});
   const CurvePoint& shortest = times.front();
   results.infer({.name = direction + " latency",
                  .value = shortest.y * microseconds,
@@ -83,17 +55,6 @@ void infer_direction(hipscope::Results& results, const std::string& sweep,
                  .confidence = 1 - std::min(1.0, shortest.relative_spread),
                  .statement = "the time of the smallest copy by an engine, on the device",
                  .evidence = {number(shortest.x) + " bytes"}});
-  const auto half = half_rate_bytes(rates);
-  // time = latency + bytes / bandwidth has half of its rate where the two are equal.
-  const double expected = shortest.y * best.y * 1e9;
-  const bool fits = half && *half < 3 * expected && expected < 3 * *half;
-  results.infer({.name = direction + " n/2",
-                 .value = half,
-                 .unit = "bytes",
-                 .confidence = half && is_flat ? (fits ? 0.9 : hipscope::unsure) : 0,
-                 .statement = half ? "a copy of this size has half of the best rate"
-                                   : "the smallest copy already has half of the best rate",
-                 .evidence = {"latency times bandwidth is " + number(expected) + " bytes"}});
 }
 
 void infer_both(hipscope::Results& results) {
@@ -121,7 +82,7 @@ void infer_nodes(hipscope::Results& results) {
     return;
   }
   constexpr double as_good = 0.95;
-  const CurvePoint& best = highest(rates);
+  const CurvePoint best = *results.highest("numa", "to device");
   std::string slower;
   for (const CurvePoint& rate : rates) {
     if (rate.y < as_good * best.y) {

@@ -1,7 +1,7 @@
-// What host_copies concludes: bandwidth, latency and n/2 size of the link to the host, whether its
+// What host_copies concludes: bandwidth and latency of the link to the host, whether its
 // two directions add up, and whether a NUMA node is far.
 //
-// Reads sweeps to-device and to-host ("pinned", "pinned time", "pageable", "kernel"), both
+// Reads sweeps to-device and to-host ("pinned", "pinned time"), both
 // ("bandwidth"; x = 1, 2 alone, 3 at once) and numa ("to device", "to host").
 #pragma once
 

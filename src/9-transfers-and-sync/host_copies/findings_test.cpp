@@ -25,14 +25,12 @@ void add_direction(MadeResults& made, const std::string& sweep, double latency, 
   made.curve(sweep, "pinned time", times);
 }
 
-TEST(HostCopiesTest, ALinkIsItsBandwidthItsLatencyAndItsHalf) {
+TEST(HostCopiesTest, ALinkIsItsBandwidthAndItsLatency) {
   MadeResults made("host_copies");
   add_direction(made, "to-device", 2e-6, 50);
   host_copies::conclude(made.results());
   EXPECT_NEAR(*made.inference("host to device bandwidth").value, 50, 0.1);
   EXPECT_NEAR(*made.inference("host to device latency").value, 2, 0.01);
-  EXPECT_NEAR(*made.inference("host to device n/2").value, 100'000, 5'000);
-  EXPECT_GT(made.inference("host to device n/2").confidence, 0.8);
   EXPECT_GT(made.inference("host to device bandwidth").confidence, 0.9);
 }
 
@@ -41,7 +39,6 @@ TEST(HostCopiesTest, ARateThatStillRisesIsNotTheLinks) {
   add_direction(made, "to-host", 2e-2, 50);
   host_copies::conclude(made.results());
   EXPECT_LT(made.inference("device to host bandwidth").confidence, 0.5);
-  EXPECT_EQ(made.inference("device to host n/2").confidence, 0);
 }
 
 void add_both(MadeResults& made, double together) {

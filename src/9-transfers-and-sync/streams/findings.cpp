@@ -6,10 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "hipscope/confidence.h"
 #include "hipscope/format.h"
 #include "hipscope/inference.h"
-#include "hipscope/statistics.h"
 
 namespace streams {
 
@@ -51,15 +49,6 @@ namespace {
 using Curve = std::vector<CurvePoint>;
 
 constexpr double smallest_step = 1.5;
-constexpr double micro = 1e6;
-
-std::optional<CurvePoint> at(const Curve& curve, double x) {
-  const auto found =
-      std::find_if(curve.begin(), curve.end(), [=](const CurvePoint& p) { return p.x == x; });
-  return found == curve.end() ? std::nullopt : std::optional(*found);
-}
-
-// --- How many at once -------------------------------------------------------------------------
 
 // min(x, value), at the share `fitting` of the points.
 struct Limit {
@@ -133,31 +122,24 @@ std::optional<Step> step_past(const Curve& spans, double limit) {
   return Step{.ratio = step->ratio, .confidence = step->confidence};
 }
 
-struct LimitNames {
-  std::string sweep;
-  std::string name;
-  std::string unit;
-  std::string more;  // what happens to more of them
-};
-
-void infer_limit(hipscope::Results& results, const LimitNames& names,
-                 std::optional<double> driver) {
-  const Curve served = results.curve(names.sweep, "served");
-  const Curve spans = results.curve(names.sweep, "span");
+// Of so many streams each is served at once; more of them wait, as `waiting` says.
+void infer_limit(hipscope::Results& results, const std::string& sweep, const std::string& name,
+                 const std::string& waiting) {
+  const Curve served = results.curve(sweep, "served");
+  const Curve spans = results.curve(sweep, "span");
   if (served.empty() || spans.size() != served.size()) {
     return;
   }
-  hipscope::Inference inference{.name = names.name,
-                                .unit = names.unit,
-                                .statement = "the curves do not show how many are served at once",
-                                .driver = driver};
+  hipscope::Inference inference{.name = name,
+                                .unit = sweep,
+                                .statement = "the curves do not show how many are served at once"};
   const double most = served.back().x;
   const auto limit = limit_of(served);
   const auto step = limit ? step_past(spans, limit->value) : std::nullopt;
   if (limit && step) {
     inference.value = limit->value;
     inference.confidence = limit->fitting * step->confidence;
-    inference.statement = "served at once: " + number(limit->value, 5) + "; " + names.more;
+    inference.statement = "served at once: " + number(limit->value, 5) + "; " + waiting;
     inference.evidence = {
         "at " + number(100 * limit->fitting) +
             " % of the points just so many kernels began before the first one ended",
@@ -172,120 +154,18 @@ void infer_limit(hipscope::Results& results, const LimitNames& names,
   results.infer(inference);
 }
 
-// --- One beside another -----------------------------------------------------------------------
-
-double sureness(std::initializer_list<CurvePoint> points) {
-  double spread = 0;
-  for (const CurvePoint& point : points) {
-    spread = std::max(spread, point.relative_spread);
-  }
-  return hipscope::sureness_of_best(spread);
-}
-
-std::string in_microseconds(const CurvePoint& time) { return number(micro * time.y) + " us"; }
-
-void infer_small(hipscope::Results& results) {
-  const Curve began = results.curve("small", "began at");
-  const Curve latency = results.curve("small", "latency");
-  const auto rounds = at(began, row::many_rounds);
-  const auto alone = at(latency, row::small_alone);
-  const auto half = at(latency, row::half_of_places);
-  if (!rounds || !alone || !half) {
-    return;
-  }
-  constexpr double soon = 30;
-  constexpr double late = 75;
-  const bool is_clear = rounds->y < soon || rounds->y > late;
-  hipscope::Inference inference{
-      .name = "small kernel beside a large one begins at",
-      .value = is_clear ? std::optional(rounds->y) : std::nullopt,
-      .unit = "% of the large one",
-      .confidence = is_clear ? sureness({*rounds}) : 0,
-      .statement = rounds->y < soon   ? "a small kernel gets the next place that is free"
-                   : rounds->y > late ? "a small kernel waits until all blocks of the large one "
-                                        "have begun"
-                                      : "the small kernel's wait follows no plain rule",
-      .evidence = {"alone it takes " + in_microseconds(*alone) +
-                   ", beside a large one that leaves half of the places " +
-                   in_microseconds(*half)}};
-  if (const auto split = at(latency, row::split_by_runtime)) {
-    inference.evidence.push_back("the same where the runtime splits L1 and LDS for each kernel: " +
-                                 in_microseconds(*split));
-  }
-  results.infer(inference);
-}
-
-void infer_priority(hipscope::Results& results) {
-  const Curve began = results.curve("priority", "began at");
-  const Curve latency = results.curve("priority", "latency");
-  const auto equal = at(began, row::equal);
-  const auto higher = at(began, row::higher);
-  const auto equal_latency = at(latency, row::equal);
-  const auto higher_latency = at(latency, row::higher);
-  if (!equal || !higher || !equal_latency || !higher_latency) {
-    return;
-  }
-  constexpr double passes = 0.5;
-  results.infer(
-      {.name = "small kernel of high priority begins at",
-       .value = higher->y,
-       .unit = "% of the large one",
-       .confidence = sureness({*equal, *higher}),
-       .statement = higher->y < passes * equal->y
-                        ? "a small kernel of high priority passes the blocks that wait"
-                        : "a stream's priority does not shorten the wait",
-       .evidence = {"of the same priority it begins at " + number(equal->y) + " %",
-                    "latency: " + in_microseconds(*equal_latency) + " at equal priority, " +
-                        in_microseconds(*higher_latency) + " at the greatest"}});
-}
-
-void infer_copies(hipscope::Results& results) {
-  const Curve overlap = results.curve("copies", "overlap");
-  constexpr std::size_t rows = 4;
-  if (overlap.size() != rows) {
-    return;
-  }
-  const auto least =
-      std::min_element(overlap.begin(), overlap.end(),
-                       [](const CurvePoint& a, const CurvePoint& b) { return a.y < b.y; });
-  constexpr double whole = 90;
-  constexpr double none = 10;
-  // What ran side by side saves as much time; where it does not, one of the two was disturbed.
-  constexpr double agree_within = 15;
-  const auto saved = at(results.curve("copies", "time saved"), least->x);
-  const bool agrees = saved && std::abs(saved->y - least->y) < agree_within;
-  hipscope::Inference inference{
-      .name = "copy under a kernel",
-      .value = least->y,
-      .unit = "% of the shorter",
-      .confidence = hipscope::sure_if(agrees, sureness({*least})),
-      .statement = least->y > whole  ? "copies by an engine run while kernels run"
-                   : least->y < none ? "copies wait for kernels"
-                                     : "copies run beside kernels in part"};
-  if (saved) {
-    inference.evidence = {"both at once save " + number(saved->y) + " % of the shorter one's time"};
-  }
-  results.infer(inference);
-}
-
 }  // namespace
 
 void conclude(hipscope::Results& results, unsigned asked_queues) {
-  infer_limit(results,
-              {.sweep = "kernels",
-               .name = "kernels at once",
-               .unit = "kernels",
-               .more = "one more waits until one of them has ended"},
-              std::nullopt);
-  infer_limit(results,
-              {.sweep = "queues",
-               .name = "hardware queues",
-               .unit = "queues",
-               .more = "streams that share a queue wait for each other's chains"},
-              asked_queues > 0 ? std::optional<double>(asked_queues) : std::nullopt);
-  infer_small(results);
-  infer_priority(results);
-  infer_copies(results);
+  infer_limit(results, "kernels", "kernels at once", "one more waits until one of them has ended");
+  // The number is the runtime's choice for as long as it is what the runtime was asked for.
+  infer_limit(
+      results, "queues", "queues of streams",
+      "streams that share a queue wait for each other's chains" +
+          (asked_queues > 0 ? "; the runtime was asked for " + std::to_string(asked_queues) +
+                                  ", by its environment variable or by default: the "
+                                  "hardware may have more"
+                            : std::string()));
 }
 
 }  // namespace streams

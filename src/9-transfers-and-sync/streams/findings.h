@@ -1,10 +1,7 @@
-// What streams concludes: how many kernels run side by side, from how many hardware queues, whether
-// a small kernel waits for a large one and what a priority changes, and whether copies run under
-// kernels.
-// Plain C++, no GPU headers.
+// What streams concludes: how many kernels run side by side, and from how many queues. Plain C++,
+// no GPU headers.
 //
-// Reads sweeps kernels and queues ("served", "span" over the number of streams), small and priority
-// ("latency", "began at"), and copies ("overlap"; x = 1 ... 4).
+// Reads sweeps kernels and queues ("served", "span" over the number of streams).
 #pragma once
 
 #include <span>
@@ -30,20 +27,6 @@ double overlap_of(const Stamp& a, const Stamp& b);
 
 /// The first begin and the last end as one.
 Stamp hull_of(std::span<const Stamp> stamps);
-
-/// The x of rows that findings compare.
-namespace row {
-// Sweep small, by what the large kernel takes.
-inline constexpr double small_alone = 1;
-inline constexpr double half_of_places = 2;
-inline constexpr double all_places = 3;
-inline constexpr double many_rounds = 4;
-inline constexpr double split_by_runtime = 5;
-// Sweep priority, of the small kernel against the large one.
-inline constexpr double equal = 1;
-inline constexpr double higher = 2;
-inline constexpr double lower = 3;
-}  // namespace row
 
 /// `asked_queues`: what the runtime was asked for, by its environment variable; 0 if nobody says.
 void conclude(hipscope::Results& results, unsigned asked_queues);

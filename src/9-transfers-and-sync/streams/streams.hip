@@ -232,15 +232,15 @@ void measure_small(Sweep& sweep, std::uint64_t hold_microseconds) {
     return;
   }
   const long long hold = ticks_of(hold_microseconds);
-  measure_pair(sweep, "small alone", row::small_alone, {});
-  measure_pair(sweep, "large takes half of the places", row::half_of_places,
+  measure_pair(sweep, "small alone", 1, {});
+  measure_pair(sweep, "large takes half of the places", 2,
                {.large_blocks = places(sweep) / 2, .large_hold = rounds * hold});
-  measure_pair(sweep, "large takes all places once", row::all_places,
+  measure_pair(sweep, "large takes all places once", 3,
                {.large_blocks = places(sweep), .large_hold = rounds * hold});
-  measure_pair(sweep, "large takes them 7.5 times", row::many_rounds,
+  measure_pair(sweep, "large takes them 7.5 times", 4,
                {.large_blocks = many_blocks(sweep), .large_hold = hold});
   if (has_split) {
-    measure_pair(sweep, "half of the places, the runtime splits L1 and LDS", row::split_by_runtime,
+    measure_pair(sweep, "half of the places, the runtime splits L1 and LDS", 5,
                  {.large_blocks = places(sweep) / 2,
                   .large_hold = rounds * hold,
                   .split = Split::by_runtime});
@@ -262,12 +262,12 @@ void measure_priority(Sweep& sweep, std::uint64_t hold_microseconds) {
                       .large_hold = ticks_of(hold_microseconds),
                       .large_priority = range.least,
                       .small_priority = range.least};
-  measure_pair(sweep, "both of the least", row::equal, equal);
+  measure_pair(sweep, "both of the least", 1, equal);
   Pair pair = equal;
   pair.small_priority = range.greatest;
-  measure_pair(sweep, "small of the greatest, large of the least", row::higher, pair);
+  measure_pair(sweep, "small of the greatest, large of the least", 2, pair);
   std::swap(pair.small_priority, pair.large_priority);
-  measure_pair(sweep, "small of the least, large of the greatest", row::lower, pair);
+  measure_pair(sweep, "small of the least, large of the greatest", 3, pair);
 }
 
 // --- Launches ---------------------------------------------------------------------------------
