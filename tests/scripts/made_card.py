@@ -92,7 +92,6 @@ def add_full(folder: Path) -> None:
         inference("constant cache level 1 capacity", 2048.0, "bytes"),
         inference("constant cache level 1 latency", 25.0),
         inference("memory latency", 702.0),
-        inference("memory latency with a cold TLB", 834.0),
         inference("TLB level 1 miss penalty", 120.0),
         inference("TLB level 1 reach", 32.0 * 2**20, "bytes"),
         inference("TLB level 2 reach", None, "bytes", confidence=0.0),
@@ -110,8 +109,6 @@ def add_full(folder: Path) -> None:
     add(
         folder,
         "cache_sharing",
-        inference("constant cache level 1 line", 64.0, "bytes"),
-        inference("constant cache level 1 sector", 64.0, "bytes"),
         inference("vector cache left beside the largest LDS", 28672.0, "bytes"),
     )
     add(
@@ -130,7 +127,7 @@ def add_full(folder: Path) -> None:
         "lds_latency": ["LDS latency", "shuffle latency"],
         "thread_rate": ["block rate"],
         "fma_loop": ["FMA latency", "instruction cache capacity"],
-        "ilp_tlp": ["FP32 FMA latency", "FP64 FMA latency", "FP32 FMA peak", "FP64 FMA peak", "FP16 packed FMA peak"],
+        "ilp_tlp": ["FP32 FMA latency", "FP64 FMA latency", "FP32 FMA peak", "FP64 FMA peak"],
         "matrix_rate": ["FP16 matrix rate", "FP8 E4M3 matrix rate", "FP16 sparse matrix rate"],
         "sgemm": ["SGEMM rate"],
         "dgemm": ["DGEMM rate by matrix instructions"],
@@ -159,4 +156,3 @@ def add_full(folder: Path) -> None:
     add(folder, "cu_staircase", inference("compute units", 132.0, "CUs", driver=132.0))
     add(folder, "vgpr_limit", inference("registers of a CU", 65536.0, "registers", driver=65536.0))
     add(folder, "wave_divergence", inference("wave size", 32.0, "lanes", driver=32.0))
-    add(folder, "streams", inference("hardware queues", 8.0, "queues", driver=8.0))

@@ -62,7 +62,7 @@ def test_overview(tmp_path: Path) -> None:
         "| Measured on | 2025-01-02 ... 2025-02-03 |",
         "| hipscope | fedcba; abcdef012345 |",
         "| Shader clock | 1755 ... 1980 MHz (given, measured) |",
-        "| Experiments | 2 with a result, 22 without |",
+        "| Experiments | 2 with a result, 21 without |",
         "parameters: 1 found, 0 not found, ",
         "no disagreement.",
     ):

@@ -78,7 +78,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         Entry("compute units", ("cu_staircase",), EXACT, lambda device: device.compute_units),
         Entry("wave size", ("wave_divergence",), EXACT, lambda device: device.wave_size),
         *_told_by("vgpr_limit", "registers of a CU"),
-        *_told_by("ilp_tlp", "FP32 FMA peak", "FP64 FMA peak", "FP16 packed FMA peak"),
+        *_told_by("ilp_tlp", "FP32 FMA peak", "FP64 FMA peak"),
         Entry("FP32 FMA latency", ("ilp_tlp", "fma_loop: FMA latency")),
         *_told_by("ilp_tlp", "FP64 FMA latency"),
         *_told_by("sgemm", "SGEMM rate"),
@@ -107,7 +107,6 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         ),
         *_told_by("atomics", "additions at one word of L2"),
         *_told_by("memory_latency", "constant cache level {n} capacity", "constant cache level {n} latency"),
-        *_told_by("cache_sharing", "constant cache level {n} line", "constant cache level {n} sector", tolerance=EXACT),
     ),
     "lds": (
         *_told_by("lds_latency", "LDS latency"),
@@ -128,13 +127,10 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
         *_told_by("cache_line", "fetched by a cache level 2 miss", tolerance=EXACT),
         *_told_by("memory_channels", "channel interleave", tolerance=EXACT),
     ),
-    "tlb": _told_by(
-        "memory_latency", "TLB level {n} reach", "TLB level {n} miss penalty", "memory latency with a cold TLB"
-    ),
+    "tlb": _told_by("memory_latency", "TLB level {n} reach", "TLB level {n} miss penalty"),
     "launch": (
         *_told_by("launch_latency", "launch latency", "interval in a stream", "interval in a graph"),
         *_told_by("grid_sync", "grid barrier, one block per CU"),
-        *_told_by("streams", "hardware queues", tolerance=EXACT),
     ),
     "copies": (
         *_told_by(
