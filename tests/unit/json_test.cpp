@@ -150,25 +150,6 @@ TEST_F(JsonTest, LeavesOutWhatIsTheDefault) {
   EXPECT_EQ(json_row().size(), 3U) << json_row();  // label and x besides
 }
 
-TEST_F(JsonTest, NamesAMethodThatIsNotTheDefault) {
-  Measurement enqueue;
-  enqueue.name = "enqueue";
-  enqueue.method = "host clock";
-  enqueue.samples = {{.seconds = 1}};
-  row().measurements = {enqueue};
-  EXPECT_EQ(json_row()["measurements"]["enqueue"]["method"], "host clock");
-}
-
-TEST_F(JsonTest, OneClockOfAllSamplesIsOneNumber) {
-  Measurement time;
-  time.name = "time";
-  time.samples = {{.seconds = 1, .shader_mhz = 1979.6}, {.seconds = 1, .shader_mhz = 1980.4}};
-  row().measurements = {time};
-  EXPECT_EQ(json_row()["measurements"]["time"]["shader_mhz"], 1980);
-  row().measurements[0].samples[1].shader_mhz = 0;
-  EXPECT_EQ(json_row()["measurements"]["time"]["shader_mhz"], Json({1980, nullptr}));
-}
-
 TEST_F(JsonTest, ClocksWithinHalfAPercentAreOneNumber) {
   Measurement time;
   time.name = "time";
@@ -218,6 +199,7 @@ TEST_F(JsonTest, WritesSixDigitsButWholeNumbersInFull) {
 TEST_F(JsonTest, WritesARowPerLine) {
   row().values = {{.name = "a", .value = 1, .unit = "GB/s"}};
   const std::string text = detail::to_json(run_);
+  EXPECT_EQ(text.back(), '\n');
   EXPECT_NE(text.find("\n    {\"label\":\"8\",\"x\":8,\"values\":{\"a\":1}}\n"), std::string::npos)
       << text;
 }
@@ -317,8 +299,6 @@ TEST_F(JsonTest, SurvivesTextThatIsNoUtf8) {
   run_.options.filter = "a\xff";
   EXPECT_EQ(json()["options"]["filter"], "a\xEF\xBF\xBD");
 }
-
-TEST_F(JsonTest, EndsInALineFeed) { EXPECT_EQ(detail::to_json(run_).back(), '\n'); }
 
 }  // namespace
 }  // namespace hipscope

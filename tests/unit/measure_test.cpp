@@ -127,54 +127,31 @@ TEST(StopReason, Names) {
   EXPECT_STREQ(to_string(StopReason::sample_limit), "sample limit");
 }
 
-Measurement measurement(const std::vector<Sample>& samples, double fallback_mhz) {
-  Measurement made;
-  made.samples = samples;
-  made.fallback_mhz = fallback_mhz;
-  return made;
-}
-
-TEST(Measurement, SecondsAreTheSamples) {
-  const Summary summary =
-      measurement({{.seconds = 3}, {.seconds = 1}, {.seconds = 2}}, 0).seconds();
-  EXPECT_EQ(summary.count, 3U);
-  EXPECT_EQ(summary.minimum, 1);
-  EXPECT_EQ(summary.median, 2);
-  EXPECT_EQ(summary.maximum, 3);
-}
-
 TEST(Measurement, CyclesAreByEachSamplesOwnClock) {
-  // 1000, 2000 and 1500 cycles; the median time by the median clock would be 2000.
-  const auto made = measurement({{.seconds = 1e-6, .shader_mhz = 1000},
-                                 {.seconds = 2e-6, .shader_mhz = 1000},
-                                 {.seconds = 3e-6, .shader_mhz = 500}},
-                                9999);
-  EXPECT_NEAR(made.cycles(), 1500, 1e-9);
-}
-
-TEST(Measurement, CyclesFallBackToTheMeasurementsClock) {
-  const auto made = measurement({{.seconds = 1e-6, .shader_mhz = 0}}, 700);
-  EXPECT_NEAR(made.cycles(), 700, 1e-9);
-}
-
-TEST(Measurement, AGivenClockCountsForEverySample) {
-  auto made = measurement({{.seconds = 1e-6, .shader_mhz = 1000}, {.seconds = 1e-6}}, 700);
-  made.given_mhz = 300;
-  EXPECT_NEAR(made.cycles(), 300, 1e-9);
-}
-
-TEST(Measurement, CyclesWithoutAnyClockAreNaN) {
-  EXPECT_TRUE(std::isnan(measurement({{.seconds = 1e-6, .shader_mhz = 0}}, 0).cycles()));
-}
-
-TEST(Measurement, ASampleWithoutAClockHasTheMedianOfTheOthers) {
-  // 1000 cycles at 500 and 510 MHz, and 2 us without a clock; the driver's would make it 4000.
-  const auto made = measurement({{.seconds = 2e-6, .shader_mhz = 500},
-                                 {.seconds = 2e-6, .shader_mhz = 0},
-                                 {.seconds = 2e-6, .shader_mhz = 0},
-                                 {.seconds = 2e-6, .shader_mhz = 510}},
-                                2000);
-  EXPECT_NEAR(made.cycles(), 1010, 1e-9);
+  struct Case {
+    const char* what;
+    std::vector<Sample> samples;
+    double fallback_mhz;
+    double given_mhz;
+    double cycles;
+  };
+  const std::vector<Case> cases = {
+      // 1000, 2000 and 1500 cycles; the median time by the median clock would be 2000.
+      {"own", {{1e-6, 1000}, {2e-6, 1000}, {3e-6, 500}}, 9999, 0, 1500},
+      // 1000 and 1020 cycles, and 2 us twice without a clock; the driver's would make it 4000.
+      {"the others' median", {{2e-6, 500}, {2e-6, 0}, {2e-6, 0}, {2e-6, 510}}, 2000, 0, 1010},
+      {"the driver's", {{1e-6, 0}}, 700, 0, 700},
+      {"given", {{1e-6, 1000}, {1e-6, 0}}, 700, 300, 300}};
+  for (const Case& each : cases) {
+    Measurement made;
+    made.samples = each.samples;
+    made.fallback_mhz = each.fallback_mhz;
+    made.given_mhz = each.given_mhz;
+    EXPECT_NEAR(made.cycles(), each.cycles, 1e-9) << each.what;
+  }
+  Measurement none;
+  none.samples = {{.seconds = 1e-6, .shader_mhz = 0}};
+  EXPECT_TRUE(std::isnan(none.cycles()));
 }
 
 }  // namespace
