@@ -106,11 +106,7 @@ def add_full(folder: Path) -> None:
         inference("cache level 2 sector", 32.0, "bytes"),
         inference("fetched by a cache level 2 miss", 64.0, "bytes"),
     )
-    add(
-        folder,
-        "cache_sharing",
-        inference("vector cache left beside the largest LDS", 28672.0, "bytes"),
-    )
+    add(folder, "cache_sharing", inference("vector cache left beside the largest LDS", 28672.0, "bytes"))
     add(
         folder,
         "memory_bandwidth",
