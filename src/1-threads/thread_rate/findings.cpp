@@ -55,13 +55,6 @@ std::vector<hipscope::LaunchTime> null_launches(const hipscope::Results& results
   return launches;
 }
 
-// A thread rate is believed when it explains two block sizes or more, and when the time per block
-// does grow with its threads where sweep block-size looked.
-bool thread_rate_is_real(const hipscope::LaunchRates& rates, std::optional<double> growth) {
-  constexpr double proportional = 0.7;
-  return rates.thread_limited_points >= 2 && (!growth || *growth > proportional);
-}
-
 void infer_block_rate(hipscope::Results& results, const std::vector<hipscope::LaunchTime>& launches,
                       const hipscope::LaunchRates& rates, bool has_thread_rate) {
   const std::size_t block_limited = launches.size() - rates.thread_limited_points;
@@ -123,7 +116,11 @@ void conclude(hipscope::Results& results) {
     return;
   }
   const auto growth = growth_of_large_blocks(results.curve("block-size", "cycles per block"));
-  const bool has_thread_rate = thread_rate_is_real(*rates, growth);
+  // A thread rate is believed when it explains two block sizes or more, and when the time per block
+  // does grow with its threads where sweep block-size looked.
+  constexpr double proportional = 0.7;
+  const bool has_thread_rate =
+      rates->thread_limited_points >= 2 && (!growth || *growth > proportional);
   infer_block_rate(results, launches, *rates, has_thread_rate);
   infer_thread_rate(results, launches, *rates, growth, has_thread_rate, highest_rate->y);
 }

@@ -66,39 +66,26 @@ std::span<const CurvePoint> last_third(std::span<const CurvePoint> curve) {
   return curve.subspan(first);
 }
 
-// The steady value of a curve that stands beside the rate's, and what it was at the start.
-std::string change_of(const hipscope::Results& results, const std::string& sweep,
-                      const std::string& value, const std::string& unit) {
-  const auto curve = results.curve(sweep, value);
-  if (curve.size() < fewest_rows) {
-    return {};
-  }
-  return value + " " + number(median_of(begin_of(curve)), 4) + " " + unit + " at the start, " +
-         number(median_of(last_third(curve)), 4) + " " + unit + " in the end";
-}
-
-std::vector<std::string> evidence_of(const hipscope::Results& results, const std::string& sweep,
-                                     const std::string& unit) {
+// What stood beside the rate at the start and in the end.
+std::vector<std::string> evidence_of(const hipscope::Results& results, const std::string& sweep) {
   std::vector<std::string> evidence;
-  for (const auto& [value, its_unit] : {std::pair<std::string, std::string>("rate", unit),
-                                        {"cycles", "per launch"},
-                                        {"clock", "MHz"},
-                                        {"power", "W"},
-                                        {"temperature", "C"},
-                                        {"memory temperature", "C"}}) {
-    const std::string line = change_of(results, sweep, value, its_unit);
-    if (!line.empty()) {
-      evidence.push_back(line);
+  for (const auto& [value, unit] : {std::pair<std::string, std::string>("clock", "MHz"),
+                                    {"power", "W"},
+                                    {"temperature", "C"},
+                                    {"memory temperature", "C"}}) {
+    const auto curve = results.curve(sweep, value);
+    if (curve.size() >= fewest_rows) {
+      evidence.push_back(value + " " + number(median_of(begin_of(curve)), 4) + " " + unit +
+                         " at the start, " + number(median_of(last_third(curve)), 4) + " " + unit +
+                         " in the end");
     }
   }
-  const auto held_back = results.curve(sweep, "held back");
-  if (!held_back.empty()) {
-    const auto first = std::find_if(held_back.begin(), held_back.end(),
-                                    [](const CurvePoint& point) { return point.y > 0; });
-    evidence.push_back(first == held_back.end()
-                           ? "the device told no reason for a lower clock"
-                           : "the device told a reason for a lower clock, first in the row of " +
-                                 number(first->x, 3) + " s");
+  for (const CurvePoint& point : results.curve(sweep, "held back")) {
+    if (point.y > 0) {
+      evidence.push_back("the device told a reason for a lower clock, first in the row of " +
+                         number(point.x, 3) + " s");
+      break;
+    }
   }
   return evidence;
 }
@@ -129,12 +116,12 @@ void infer_loss(hipscope::Results& results, const std::string& sweep, const Stea
   results.infer(inference);
 }
 
-void infer_sweep(hipscope::Results& results, const std::string& sweep, const std::string& unit) {
+void infer_sweep(hipscope::Results& results, const std::string& sweep) {
   const auto curve = results.curve(sweep, "rate");
   if (curve.size() < fewest_rows) {
     return;
   }
-  const auto evidence = evidence_of(results, sweep, unit);
+  const auto evidence = evidence_of(results, sweep);
   const auto rate = find_steady_state(curve);
   hipscope::Inference time{.name = "time to steady state, " + sweep,
                            .unit = "s",
@@ -186,8 +173,8 @@ std::optional<SteadyState> find_steady_state(std::span<const CurvePoint> curve) 
 }
 
 void conclude(hipscope::Results& results) {
-  infer_sweep(results, "multiply", "TFLOP/s");
-  infer_sweep(results, "stream", "GB/s");
+  infer_sweep(results, "multiply");
+  infer_sweep(results, "stream");
 }
 
 }  // namespace soak

@@ -23,7 +23,7 @@ struct SteadyState {
 std::optional<SteadyState> find_steady_state(std::span<const hipscope::CurvePoint> curve);
 
 /// Time to steady state and what is lost until then (sweeps "multiply" and "stream": "rate",
-/// "cycles", "clock", "power", "temperature", "held back"). A sweep that was left out says nothing.
+/// "clock", "power", "temperature", "held back"). A sweep that was left out says nothing.
 void conclude(hipscope::Results& results);
 
 }  // namespace soak

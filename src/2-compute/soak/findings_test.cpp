@@ -82,7 +82,6 @@ TEST(SoakTest, ALossByTheClockIsToldFromOneByCycles) {
     const auto lost = falling(1, 0.2, 5);
     add(made, "stream", "rate", [&](double t) { return 4000 * lost(t); });
     add(made, "stream", "clock", [&](double t) { return 1900 * (is_clock ? lost(t) : 1.0); });
-    add(made, "stream", "cycles", [&](double t) { return 1e7 / (is_clock ? 1.0 : lost(t)); });
     add(
         made, "stream", "held back", [&](double t) { return is_clock && t > 3 ? 100 : 0; }, 0);
     soak::conclude(made.results());

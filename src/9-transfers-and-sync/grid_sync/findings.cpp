@@ -1,11 +1,9 @@
 #include "findings.h"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "hipscope/confidence.h"
 #include "hipscope/format.h"
 
 namespace grid_sync {
@@ -72,6 +70,12 @@ double least_cost(const hipscope::Results& results, const std::string& sweep,
 // the trial 2 were right.
 constexpr double if_disturbed = 0.1;
 
+// The best of several is so by chance, too, and too good by about what its samples are spread.
+double sureness_of_best(double relative_spread) {
+  constexpr double doubt_per_spread = 6;
+  return 1 - std::min(1.0, doubt_per_spread * relative_spread);
+}
+
 void infer_cheapest(hipscope::Results& results, const std::string& sweep, const std::string& name,
                     const std::string& where) {
   const auto costs = costs_at_end(results, sweep);
@@ -85,13 +89,13 @@ void infer_cheapest(hipscope::Results& results, const std::string& sweep, const 
     is_undisturbed =
         is_undisturbed && least_cost(results, sweep, cost.way) >= costs[0].nanoseconds / allowed;
   }
-  results.infer({.name = name,
-                 .value = costs[0].nanoseconds,
-                 .unit = "ns",
-                 .confidence = is_undisturbed ? hipscope::sureness_of_best(costs[0].relative_spread)
-                                              : if_disturbed,
-                 .statement = "the cheapest barrier over " + where + ": " + costs[0].way,
-                 .evidence = evidence});
+  results.infer(
+      {.name = name,
+       .value = costs[0].nanoseconds,
+       .unit = "ns",
+       .confidence = is_undisturbed ? sureness_of_best(costs[0].relative_spread) : if_disturbed,
+       .statement = "the cheapest barrier over " + where + ": " + costs[0].way,
+       .evidence = evidence});
 }
 
 }  // namespace
