@@ -428,7 +428,6 @@ TEST_F(RunTest, PointsShowTheirPublishedCounterpart) {
     const Json row = Json::parse(read_file(path("result.json")))["sweeps"][0]["rows"][0];
     ASSERT_EQ(row.contains("published"), each.published != 0) << each.label;
     if (each.published != 0) {
-      ASSERT_EQ(row["published"].size(), 1U) << each.label;
       EXPECT_EQ(row["published"][0]["value"], each.published);
     }
   }
