@@ -118,3 +118,16 @@ function(hipscope_find_wave64_targets found targets)
   endforeach()
   set(${found} "${wide}" PARENT_SCOPE)
 endfunction()
+
+# hipcc 5 unpacks every archive that it is to link, and starts two processes for each object in it, to see whether there
+# is code for GPUs that was not linked yet. There is none, it takes most of the time of a link, and hipcc knows archives
+# by the end of their names alone. This one is the compiler's, which HIP's package names.
+function(hipscope_hide_archives)
+  foreach(target hip::host hip::device)
+    get_target_property(libraries ${target} INTERFACE_LINK_LIBRARIES)
+    if(libraries)
+      list(TRANSFORM libraries REPLACE "^(/.+[.]a)$" "-Wl,\\1,--no-whole-archive")
+      set_target_properties(${target} PROPERTIES INTERFACE_LINK_LIBRARIES "${libraries}")
+    endif()
+  endforeach()
+endfunction()
