@@ -23,7 +23,7 @@ namespace {
 
 TEST(OldDriverTest, AnAttributeThatItDoesNotKnowIsNoError) {
   EXPECT_EQ(hipscope::describe_device(0).memory_mhz, 0);
-  EXPECT_EQ(hipPeekAtLastError(), hipSuccess);
+  EXPECT_EQ(hipGetLastError(), hipSuccess);
   EXPECT_NO_THROW(hipscope::open_device(0));  // which launches
 }
 

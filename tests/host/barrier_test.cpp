@@ -68,24 +68,6 @@ TEST(Barrier, DoesNotWaitForLanesThatExited) {
   for (unsigned i = 0; i < 100; ++i) EXPECT_EQ(values[i], i % 3 == 0 ? ~0U : 99 - i);
 }
 
-__global__ void count_predicates(int* counts, int* alls, int* anys) {
-  const unsigned i = threadIdx.x;
-  const bool is_third = i % 3 == 0;
-  counts[i] = __syncthreads_count(is_third);
-  alls[i] = __syncthreads_and(i < 50) * 10 + __syncthreads_and(i < 49);
-  anys[i] = __syncthreads_or(i == 49) * 10 + __syncthreads_or(i == 50);
-}
-
-TEST(Barrier, CountsPredicates) {
-  DeviceBuffer<int> counts(50);
-  DeviceBuffer<int> alls(50);
-  DeviceBuffer<int> anys(50);
-  ASSERT_EQ(launch(count_predicates, 1, 50, counts.data(), alls.data(), anys.data()), hipSuccess);
-  EXPECT_EQ(counts.to_host(), std::vector<int>(50, 17));
-  EXPECT_EQ(alls.to_host(), std::vector<int>(50, 10));
-  EXPECT_EQ(anys.to_host(), std::vector<int>(50, 10));
-}
-
 class Counted {
  public:
   explicit Counted(int* alive) : alive_(alive) { ++*alive_; }

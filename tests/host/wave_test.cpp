@@ -12,22 +12,18 @@ namespace {
 
 const unsigned kWave = warpSize;
 
-enum class Shuffle { kIndexed, kUp, kDown, kXor };
+enum class Shuffle { kIndexed, kDown, kXor };
 
 template <typename Value>
 __global__ void shuffle(Shuffle operation, int argument, int width, Value scale, Value* result) {
   const unsigned i = threadIdx.x;
   const Value own = static_cast<Value>(i + 1) * scale;
-  const auto distance = static_cast<unsigned>(argument);
   switch (operation) {
     case Shuffle::kIndexed:
       result[i] = __shfl(own, argument, width);
       break;
-    case Shuffle::kUp:
-      result[i] = __shfl_up(own, distance, width);
-      break;
     case Shuffle::kDown:
-      result[i] = __shfl_down(own, distance, width);
+      result[i] = __shfl_down(own, static_cast<unsigned>(argument), width);
       break;
     case Shuffle::kXor:
       result[i] = __shfl_xor(own, argument, width);
@@ -40,8 +36,6 @@ unsigned source_in_segment(Shuffle operation, unsigned lane, unsigned argument, 
   switch (operation) {
     case Shuffle::kIndexed:
       return argument % width;
-    case Shuffle::kUp:
-      return lane < argument ? lane : lane - argument;
     case Shuffle::kDown:
       return lane + argument >= width ? lane : lane + argument;
     case Shuffle::kXor:
@@ -52,7 +46,7 @@ unsigned source_in_segment(Shuffle operation, unsigned lane, unsigned argument, 
 
 template <typename Value>
 void expect_shuffles(Value scale) {
-  for (const Shuffle operation : {Shuffle::kIndexed, Shuffle::kUp, Shuffle::kDown, Shuffle::kXor}) {
+  for (const Shuffle operation : {Shuffle::kIndexed, Shuffle::kDown, Shuffle::kXor}) {
     for (unsigned width = 8; width <= kWave; width *= 2) {
       for (const unsigned argument : {0U, 1U, 5U, 7U}) {
         DeviceBuffer<Value> result(2 * kWave);
@@ -112,7 +106,7 @@ TEST(Shuffles, InvalidWidthFailsTheLaunch) {
   for (const int width : {0, -8, 12, 2 * warpSize}) {
     std::vector<int> result(kWave);
     const std::string sentence =
-        failure_of(shuffle<int>, 1, kWave, Shuffle::kUp, 1, width, 1, result.data());
+        failure_of(shuffle<int>, 1, kWave, Shuffle::kDown, 1, width, 1, result.data());
     EXPECT_NE(sentence.find("is " + std::to_string(width) + "; it must be a power of two"),
               std::string::npos)
         << sentence;
@@ -143,7 +137,7 @@ __global__ void shuffle_in_branches(unsigned* neighbours, unsigned long long* to
   } else if (i % 4 == 1) {
     neighbours[i] = __shfl(i, static_cast<int>(i) + 1);
   }
-  together[i] = __activemask();
+  together[i] = __ballot(1);
 }
 
 TEST(Divergence, OnlyActiveLanesTakePart) {
@@ -193,7 +187,7 @@ TEST(Divergence, LanesAtABarrierAreNotActive) {
 
 struct Votes {
   unsigned long long odd;
-  int any_last, any_none, all_lanes, all_but_last;
+  int all_lanes, all_but_last;
 };
 
 __global__ void vote(Votes* votes) {
@@ -201,8 +195,6 @@ __global__ void vote(Votes* votes) {
   const bool is_last = lane == kWave - 1;
   Votes own{};
   own.odd = __ballot(lane % 2);
-  own.any_last = __any(is_last);
-  own.any_none = __any(0);
   own.all_lanes = __all(1);
   __syncwarp();
   own.all_but_last = __all(!is_last);
@@ -214,8 +206,6 @@ TEST(Vote, CountsTheWholeWave) {
   ASSERT_EQ(launch(vote, 1, kWave, votes.data()), hipSuccess);
   for (const Votes& seen : votes.to_host()) {
     EXPECT_EQ(seen.odd, 0xAAAAAAAAAAAAAAAAULL >> (64 - kWave));
-    EXPECT_EQ(seen.any_last, 1);
-    EXPECT_EQ(seen.any_none, 0);
     EXPECT_EQ(seen.all_lanes, 1);
     EXPECT_EQ(seen.all_but_last, 0);
   }
@@ -226,7 +216,6 @@ TEST(Vote, LanesThatDoNotExistHaveNoSay) {
   ASSERT_EQ(launch(vote, 1, 5, votes.data()), hipSuccess);
   for (const Votes& seen : votes.to_host()) {
     EXPECT_EQ(seen.odd, 0b01010ULL);
-    EXPECT_EQ(seen.any_last, 0);
     EXPECT_EQ(seen.all_but_last, 1);
   }
 }

@@ -136,13 +136,11 @@ void BlockScheduler::enter(const Resident& block) {
   current.block = block.block;
   first_lane_ = block.first_lane;
   lanes_at_wave_operations_ = block.lanes_at_wave_operations;
-  barrier_vote_ = block.barrier_vote;
   lds_->set_contents(block.lds);
 }
 
 void BlockScheduler::leave(Resident& block) {
   block.lanes_at_wave_operations = lanes_at_wave_operations_;
-  block.barrier_vote = barrier_vote_;
   block.lds = lds_->contents();
 }
 
@@ -273,9 +271,7 @@ BlockScheduler& block_scheduler() {
 
 // ------------------------------------------------------------ what the public headers promise
 
-BarrierVote wait_at_barrier(bool predicate, SourcePosition position) {
-  return block_scheduler().wait_at_barrier(predicate, position);
-}
+void wait_at_barrier(SourcePosition position) { block_scheduler().wait_at_barrier(position); }
 
 std::uint64_t exchange_in_wave(std::uint64_t bits, unsigned source_lane, SourcePosition position) {
   return block_scheduler().exchange_in_wave(bits, source_lane, position);

@@ -39,7 +39,7 @@ class BlockScheduler {
   std::optional<std::string> run(const LaunchShape& shape, const std::function<void()>& lane_body);
 
   // For the running lane: what the functions of the same names in lanes.h say.
-  BarrierVote wait_at_barrier(bool predicate, SourcePosition position);
+  void wait_at_barrier(SourcePosition position);
   std::uint64_t exchange_in_wave(std::uint64_t bits, unsigned source_lane, SourcePosition position);
   WaveVote vote_in_wave(bool predicate, SourcePosition position);
   unsigned lane_in_wave() const;
@@ -72,7 +72,6 @@ class BlockScheduler {
     uint3 block{};
     unsigned first_lane = 0;
     unsigned lanes_at_wave_operations = 0;
-    BarrierVote barrier_vote{};
     std::vector<std::byte> lds{};
     bool has_ended = false;
   };
@@ -117,7 +116,6 @@ class BlockScheduler {
   unsigned lanes_that_gave_way_ = 0;
   GridBarrier grid_barrier_{};
   unsigned lanes_at_wave_operations_ = 0;
-  BarrierVote barrier_vote_{};
   LaneOrder order_ = LaneOrder::kShuffled;
   std::minstd_rand random_;
   std::vector<Lane*> active_;

@@ -34,13 +34,9 @@ void forget_errors() {
 
 }  // namespace hip_host
 
-hipError_t hipPeekAtLastError() {
-  const hipError_t standing = hip_host::standing_error();
-  return standing != hipSuccess ? standing : hip_host::last_error;
-}
-
 hipError_t hipGetLastError() {
-  const hipError_t error = hipPeekAtLastError();
+  const hipError_t standing = hip_host::standing_error();
+  const hipError_t error = standing != hipSuccess ? standing : hip_host::last_error;
   hip_host::last_error = hipSuccess;
   return error;
 }

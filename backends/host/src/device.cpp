@@ -78,64 +78,19 @@ hipDeviceProp_t properties_of_device() {
 // Returns the attribute's value; nothing for an unknown attribute.
 std::optional<int> attribute_of(const hipDeviceProp_t& properties, hipDeviceAttribute_t attribute) {
   switch (attribute) {
-    case hipDeviceAttributeCanMapHostMemory:
-      return properties.canMapHostMemory;
     case hipDeviceAttributeClockRate:
       return properties.clockRate;
-    case hipDeviceAttributeConcurrentKernels:
-      return properties.concurrentKernels;
     case hipDeviceAttributeCooperativeLaunch:
       return properties.cooperativeLaunch;
-    case hipDeviceAttributeIntegrated:
-      return properties.integrated;
-    case hipDeviceAttributeL2CacheSize:
-      return properties.l2CacheSize;
-    case hipDeviceAttributeComputeCapabilityMajor:
-      return properties.major;
-    case hipDeviceAttributeComputeCapabilityMinor:
-      return properties.minor;
-    case hipDeviceAttributeMaxBlockDimX:
-      return properties.maxThreadsDim[0];
-    case hipDeviceAttributeMaxBlockDimY:
-      return properties.maxThreadsDim[1];
-    case hipDeviceAttributeMaxBlockDimZ:
-      return properties.maxThreadsDim[2];
-    case hipDeviceAttributeMaxGridDimX:
-      return properties.maxGridSize[0];
-    case hipDeviceAttributeMaxGridDimY:
-      return properties.maxGridSize[1];
-    case hipDeviceAttributeMaxGridDimZ:
-      return properties.maxGridSize[2];
-    case hipDeviceAttributeMaxThreadsPerBlock:
-      return properties.maxThreadsPerBlock;
-    case hipDeviceAttributeMaxThreadsPerMultiProcessor:
-      return properties.maxThreadsPerMultiProcessor;
-    case hipDeviceAttributeMemoryBusWidth:
-      return properties.memoryBusWidth;
     case hipDeviceAttributeMemoryClockRate:
       return properties.memoryClockRate;
     case hipDeviceAttributeMultiprocessorCount:
       return properties.multiProcessorCount;
-    case hipDeviceAttributePciBusId:
-      return properties.pciBusID;
-    case hipDeviceAttributePciDeviceId:
-      return properties.pciDeviceID;
-    case hipDeviceAttributePciDomainID:
-      return properties.pciDomainID;
-    case hipDeviceAttributeMaxRegistersPerBlock:
-      return properties.regsPerBlock;
-    case hipDeviceAttributeMaxSharedMemoryPerBlock:
-      return static_cast<int>(properties.sharedMemPerBlock);
-    case hipDeviceAttributeMaxSharedMemoryPerMultiprocessor:
-      return static_cast<int>(properties.maxSharedMemoryPerMultiProcessor);
     case hipDeviceAttributeWarpSize:
       return properties.warpSize;
     case hipDeviceAttributeManagedMemory:
     case hipDeviceAttributeConcurrentManagedAccess:
       return 1;
-    case hipDeviceAttributeClockInstructionRate:
-    case hipDeviceAttributeWallClockRate:
-      return properties.clockInstructionRate;
   }
   return std::nullopt;
 }

@@ -258,9 +258,3 @@ hipError_t hipMemcpyToSymbol(const void* symbol, const void* source, std::size_t
   auto* const variable = static_cast<std::byte*>(const_cast<void*>(symbol));
   return hipMemcpy(variable + offset, source, bytes, kind);
 }
-
-hipError_t hipMemcpyFromSymbol(void* destination, const void* symbol, std::size_t bytes,
-                               std::size_t offset, hipMemcpyKind kind) {
-  if (symbol == nullptr) return api_call([] { return hipErrorInvalidValue; });
-  return hipMemcpy(destination, static_cast<const std::byte*>(symbol) + offset, bytes, kind);
-}

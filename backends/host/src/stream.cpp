@@ -128,10 +128,6 @@ hipError_t hipStreamSynchronize(hipStream_t stream) {
   return api_call([&] { return hip_host::check_idle(stream); });
 }
 
-hipError_t hipStreamQuery(hipStream_t stream) {
-  return api_call([&] { return hip_host::check_idle(stream); });
-}
-
 hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned flags) {
   return api_call([&] {
     if (flags != 0) return hipErrorInvalidValue;
@@ -180,10 +176,6 @@ hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
 }
 
 hipError_t hipEventSynchronize(hipEvent_t event) {
-  return api_call([&] { return hip_host::check_event(event); });
-}
-
-hipError_t hipEventQuery(hipEvent_t event) {
   return api_call([&] { return hip_host::check_event(event); });
 }
 

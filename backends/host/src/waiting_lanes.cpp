@@ -64,7 +64,6 @@ void BlockScheduler::answer(const std::vector<Lane*>& active, unsigned first) {
 // Opens the barrier, where all lanes are that have not exited. Returns whether any lane goes on.
 bool BlockScheduler::resolve_barrier() {
   const Lane* first = nullptr;
-  BarrierVote vote{};
   for (unsigned i = 0; i < lane_count_; ++i) {
     Lane& lane = lane_of_block(i);
     if (lane.state != LaneState::kAtBarrier) continue;
@@ -74,19 +73,13 @@ bool BlockScheduler::resolve_barrier() {
                 first->position, " and thread ", lane.thread, " at ", lane.position));
       return false;
     }
-    ++vote.lanes;
-    if (lane.predicate) ++vote.votes;
     lane.state = LaneState::kRunnable;
   }
-  barrier_vote_ = vote;
   return first != nullptr;
 }
 
-BarrierVote BlockScheduler::wait_at_barrier(bool predicate, SourcePosition position) {
-  Lane& lane = running_lane("a block barrier");
-  lane.predicate = predicate;
-  wait(lane, LaneState::kAtBarrier, position);
-  return barrier_vote_;
+void BlockScheduler::wait_at_barrier(SourcePosition position) {
+  wait(running_lane("a block barrier"), LaneState::kAtBarrier, position);
 }
 
 std::uint64_t BlockScheduler::exchange_in_wave(std::uint64_t bits, unsigned source_lane,
@@ -121,7 +114,7 @@ void BlockScheduler::wait_at_grid_barrier(SourcePosition position) {
     throw std::logic_error(
         text("the grid's barrier at ", position, " is in a launch that is not cooperative"));
   }
-  wait_at_barrier(false, position);
+  wait_at_barrier(position);
   if (lane.index == 0) {
     const unsigned opened = grid_barrier_.opened;
     if (++grid_barrier_.arrived == grid_barrier_.blocks) {
@@ -136,7 +129,7 @@ void BlockScheduler::wait_at_grid_barrier(SourcePosition position) {
       let_others_run();
     }
   }
-  wait_at_barrier(false, position);
+  wait_at_barrier(position);
 }
 
 }  // namespace hip_host

@@ -34,8 +34,6 @@ enum hipError_t {
 
 /// Returns the last error of any call and forgets it; hipErrorLaunchFailure is not forgotten.
 [[nodiscard]] hipError_t hipGetLastError();
-/// Returns the last error of any call.
-[[nodiscard]] hipError_t hipPeekAtLastError();
 /// Returns the error's identifier, such as "hipErrorInvalidValue".
 const char* hipGetErrorName(hipError_t error);
 /// Returns what the error means, in words.
@@ -75,34 +73,11 @@ struct hipDeviceProp_t {
 };
 
 enum hipDeviceAttribute_t {
-  hipDeviceAttributeCanMapHostMemory,
   hipDeviceAttributeClockRate,
-  hipDeviceAttributeConcurrentKernels,
   hipDeviceAttributeCooperativeLaunch,
-  hipDeviceAttributeIntegrated,
-  hipDeviceAttributeL2CacheSize,
-  hipDeviceAttributeComputeCapabilityMajor,
-  hipDeviceAttributeComputeCapabilityMinor,
-  hipDeviceAttributeMaxBlockDimX,
-  hipDeviceAttributeMaxBlockDimY,
-  hipDeviceAttributeMaxBlockDimZ,
-  hipDeviceAttributeMaxGridDimX,
-  hipDeviceAttributeMaxGridDimY,
-  hipDeviceAttributeMaxGridDimZ,
-  hipDeviceAttributeMaxThreadsPerBlock,
-  hipDeviceAttributeMaxThreadsPerMultiProcessor,
-  hipDeviceAttributeMemoryBusWidth,
   hipDeviceAttributeMemoryClockRate,
   hipDeviceAttributeMultiprocessorCount,
-  hipDeviceAttributePciBusId,
-  hipDeviceAttributePciDeviceId,
-  hipDeviceAttributePciDomainID,
-  hipDeviceAttributeMaxRegistersPerBlock,
-  hipDeviceAttributeMaxSharedMemoryPerBlock,
-  hipDeviceAttributeMaxSharedMemoryPerMultiprocessor,
   hipDeviceAttributeWarpSize,
-  hipDeviceAttributeClockInstructionRate,
-  hipDeviceAttributeWallClockRate,
   hipDeviceAttributeManagedMemory,
   hipDeviceAttributeConcurrentManagedAccess,
 };
@@ -192,8 +167,6 @@ hipError_t hipDeviceGetStreamPriorityRange(int* least, int* greatest);
 hipError_t hipStreamDestroy(hipStream_t stream);
 /// hipErrorStreamCaptureUnsupported if the stream captures.
 hipError_t hipStreamSynchronize(hipStream_t stream);
-/// hipErrorStreamCaptureUnsupported if the stream captures.
-hipError_t hipStreamQuery(hipStream_t stream);
 /// hipErrorNotSupported for an event of another stream's capture: only single streams are captured.
 hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned flags);
 
@@ -206,7 +179,6 @@ hipError_t hipEventDestroy(hipEvent_t event);
 /// has no time: hipErrorCapturedEvent where it is used for one.
 hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream = nullptr);
 hipError_t hipEventSynchronize(hipEvent_t event);
-hipError_t hipEventQuery(hipEvent_t event);
 /// Sets `*milliseconds` from `start` to `stop`. hipErrorInvalidHandle if one of them has not been
 /// recorded or has no timing.
 hipError_t hipEventElapsedTime(float* milliseconds, hipEvent_t start, hipEvent_t stop);
@@ -316,9 +288,6 @@ hipError_t hipMemsetAsync(void* destination, int value, std::size_t bytes,
 /// Copies into a __device__ or __constant__ variable, from its byte `offset` on.
 hipError_t hipMemcpyToSymbol(const void* symbol, const void* source, std::size_t bytes,
                              std::size_t offset = 0, hipMemcpyKind kind = hipMemcpyHostToDevice);
-/// Copies out of a __device__ or __constant__ variable, from its byte `offset` on.
-hipError_t hipMemcpyFromSymbol(void* destination, const void* symbol, std::size_t bytes,
-                               std::size_t offset = 0, hipMemcpyKind kind = hipMemcpyDeviceToHost);
 
 // With the variable itself its size is known: hipErrorInvalidValue for more than that.
 template <typename Variable>
@@ -327,11 +296,4 @@ hipError_t hipMemcpyToSymbol(const Variable& symbol, const void* source, std::si
   const bool fits = offset <= sizeof(symbol) && bytes <= sizeof(symbol) - offset;
   return hipMemcpyToSymbol(fits ? static_cast<const void*>(&symbol) : nullptr, source, bytes,
                            offset, kind);
-}
-template <typename Variable>
-hipError_t hipMemcpyFromSymbol(void* destination, const Variable& symbol, std::size_t bytes,
-                               std::size_t offset = 0, hipMemcpyKind kind = hipMemcpyDeviceToHost) {
-  const bool fits = offset <= sizeof(symbol) && bytes <= sizeof(symbol) - offset;
-  return hipMemcpyFromSymbol(destination, fits ? static_cast<const void*>(&symbol) : nullptr, bytes,
-                             offset, kind);
 }

@@ -73,18 +73,8 @@ Value atomicMax(Value* address, std::type_identity_t<Value> value) {
 }
 
 template <hip_host::AtomicInteger Value>
-Value atomicAnd(Value* address, std::type_identity_t<Value> value) {
-  return hip_host::replace(address, [&](Value former) { return former & value; });
-}
-
-template <hip_host::AtomicInteger Value>
 Value atomicOr(Value* address, std::type_identity_t<Value> value) {
   return hip_host::replace(address, [&](Value former) { return former | value; });
-}
-
-template <hip_host::AtomicInteger Value>
-Value atomicXor(Value* address, std::type_identity_t<Value> value) {
-  return hip_host::replace(address, [&](Value former) { return former ^ value; });
 }
 
 template <hip_host::AtomicNumber Value>
@@ -104,13 +94,6 @@ Value atomicCAS(Value* address, std::type_identity_t<Value> compare,
 inline unsigned atomicInc(unsigned* address, unsigned limit) {
   return hip_host::replace(address,
                            [&](unsigned former) { return former >= limit ? 0U : former + 1U; });
-}
-
-/// Counts down to 0, then starts again at `limit`, as it does from above the limit.
-inline unsigned atomicDec(unsigned* address, unsigned limit) {
-  return hip_host::replace(address, [&](unsigned former) {
-    return former == 0U || former > limit ? limit : former - 1U;
-  });
 }
 
 // One thread runs at a time, so that every scope is the system's.

@@ -42,12 +42,6 @@ struct SourcePosition {
   int line;
 };
 
-/// What a block barrier tells each lane: how many lanes met, and for how many the predicate held.
-struct BarrierVote {
-  int lanes;
-  int votes;
-};
-
 /// What a wave vote tells each lane: bit i stands for lane i of the wave.
 struct WaveVote {
   std::uint64_t active;
@@ -56,7 +50,7 @@ struct WaveVote {
 
 /// Waits until each lane of the block that has not exited is at this barrier. The launch fails if
 /// they wait at barriers of different positions. Throws std::logic_error outside a kernel.
-BarrierVote wait_at_barrier(bool predicate, SourcePosition position);
+void wait_at_barrier(SourcePosition position);
 
 /// Gives `bits` to the wave and returns the bits that lane `source_lane` of the wave gives; all
 /// bits are ones if that lane is not active, so that the misuse shows. Throws std::logic_error
@@ -109,26 +103,7 @@ inline unsigned __lane_id() { return hip_host::lane_in_wave(); }
 
 /// Waits for all lanes of the block that have not exited.
 inline void __syncthreads(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-  hip_host::wait_at_barrier(false, {file, line});
-}
-
-/// A block barrier that returns for how many lanes `predicate` is not 0.
-inline int __syncthreads_count(int predicate, const char* file = __builtin_FILE(),
-                               int line = __builtin_LINE()) {
-  return hip_host::wait_at_barrier(predicate != 0, {file, line}).votes;
-}
-
-/// A block barrier that returns 1 if `predicate` is not 0 for every lane, else 0.
-inline int __syncthreads_and(int predicate, const char* file = __builtin_FILE(),
-                             int line = __builtin_LINE()) {
-  const hip_host::BarrierVote vote = hip_host::wait_at_barrier(predicate != 0, {file, line});
-  return vote.votes == vote.lanes ? 1 : 0;
-}
-
-/// A block barrier that returns 1 if `predicate` is not 0 for any lane, else 0.
-inline int __syncthreads_or(int predicate, const char* file = __builtin_FILE(),
-                            int line = __builtin_LINE()) {
-  return hip_host::wait_at_barrier(predicate != 0, {file, line}).votes > 0 ? 1 : 0;
+  hip_host::wait_at_barrier({file, line});
 }
 
 /// Waits for the wave's other lanes as any wave operation does; the mask is not looked at.
@@ -137,21 +112,10 @@ inline void __syncwarp([[maybe_unused]] unsigned long long mask = ~0ULL,
   hip_host::vote_in_wave(false, {file, line});
 }
 
-/// Returns the mask of the lanes that act together here.
-inline unsigned long long __activemask(const char* file = __builtin_FILE(),
-                                       int line = __builtin_LINE()) {
-  return hip_host::vote_in_wave(false, {file, line}).active;
-}
-
 /// Returns the mask of the active lanes whose predicate is not 0.
 inline unsigned long long __ballot(int predicate, const char* file = __builtin_FILE(),
                                    int line = __builtin_LINE()) {
   return hip_host::vote_in_wave(predicate != 0, {file, line}).votes;
-}
-
-/// Returns 1 if the predicate of any active lane is not 0, else 0.
-inline int __any(int predicate, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
-  return hip_host::vote_in_wave(predicate != 0, {file, line}).votes != 0 ? 1 : 0;
 }
 
 /// Returns 1 if the predicate of every active lane is not 0, else 0.
@@ -170,17 +134,6 @@ hip_host::Promoted<Value> __shfl(Value value, int source_lane, int width = warpS
   const unsigned segment_start = __lane_id() & ~(segment_width - 1);
   const unsigned source =
       segment_start + (static_cast<unsigned>(source_lane) & (segment_width - 1));
-  return hip_host::shuffle<hip_host::Promoted<Value>>(value, source, {file, line});
-}
-
-/// Returns the value of the lane `delta` below; the own value where that is outside the segment.
-template <hip_host::Shuffleable Value>
-hip_host::Promoted<Value> __shfl_up(Value value, unsigned delta, int width = warpSize,
-                                    const char* file = __builtin_FILE(),
-                                    int line = __builtin_LINE()) {
-  const unsigned segment_width = hip_host::checked_segment_width(width, {file, line});
-  const unsigned lane = __lane_id();
-  const unsigned source = (lane & (segment_width - 1)) >= delta ? lane - delta : lane;
   return hip_host::shuffle<hip_host::Promoted<Value>>(value, source, {file, line});
 }
 

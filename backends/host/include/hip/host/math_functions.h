@@ -22,28 +22,16 @@ inline float rcbrtf(float x) noexcept { return 1.0F / cbrtf(x); }
 inline double rcbrt(double x) noexcept { return 1.0 / ::cbrt(x); }
 
 // One rounding, to nearest: the host's default.
-inline float __fadd_rn(float x, float y) noexcept { return x + y; }
-inline float __fsub_rn(float x, float y) noexcept { return x - y; }
-inline float __fmul_rn(float x, float y) noexcept { return x * y; }
-inline float __fdiv_rn(float x, float y) noexcept { return x / y; }
-inline float __fmaf_rn(float x, float y, float z) noexcept { return fmaf(x, y, z); }
 inline float __frcp_rn(float x) noexcept { return 1.0F / x; }
 inline float __fsqrt_rn(float x) noexcept { return sqrtf(x); }
 inline float __frsqrt_rn(float x) noexcept { return rsqrtf(x); }
 inline double __dadd_rn(double x, double y) noexcept { return x + y; }
-inline double __dsub_rn(double x, double y) noexcept { return x - y; }
 inline double __dmul_rn(double x, double y) noexcept { return x * y; }
-inline double __ddiv_rn(double x, double y) noexcept { return x / y; }
-inline double __drcp_rn(double x) noexcept { return 1.0 / x; }
-inline double __dsqrt_rn(double x) noexcept { return ::sqrt(x); }
-inline double __fma_rn(double x, double y, double z) noexcept { return ::fma(x, y, z); }
 
 inline float __fdividef(float x, float y) noexcept { return x / y; }
 inline float __expf(float x) noexcept { return expf(x); }
-inline float __exp10f(float x) noexcept { return powf(10.0F, x); }
 inline float __logf(float x) noexcept { return logf(x); }
 inline float __log2f(float x) noexcept { return log2f(x); }
-inline float __log10f(float x) noexcept { return log10f(x); }
 inline float __powf(float x, float y) noexcept { return powf(x, y); }
 inline float __sinf(float x) noexcept { return sinf(x); }
 inline float __cosf(float x) noexcept { return cosf(x); }
