@@ -177,7 +177,7 @@ void add_waits(InstructionSet& set) {
 void add_control_instructions(InstructionSet& set) {
   add_branches(set);
   add_waits(set);
-  set["s_getreg_b32"] = {Unit::scalar, Layout::register_and_immediate, get_register};
+  set["s_getreg_b32"] = {Unit::scalar, Layout::destination_first, get_register};
   set["s_set_gpr_idx_on"] = {Unit::control, Layout::sources, start_indexing};
   set["s_set_gpr_idx_idx"] = {Unit::control, Layout::sources, set_index};
   set["s_set_gpr_idx_off"] = {Unit::control, Layout::none,

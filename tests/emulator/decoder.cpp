@@ -33,90 +33,113 @@ Part part_of(std::string_view name) {
   return parts.at(name);
 }
 
-bool read_crossing(std::string_view name, std::string_view value, Instruction& instruction) {
-  static const std::unordered_map<std::string_view, Crossing> crossings = {
-      {"quad_perm", Crossing::quad_perm},    {"row_shl", Crossing::row_shl},
-      {"row_shr", Crossing::row_shr},        {"row_ror", Crossing::row_ror},
-      {"wave_shl", Crossing::wave_shl},      {"wave_rol", Crossing::wave_rol},
-      {"wave_shr", Crossing::wave_shr},      {"wave_ror", Crossing::wave_ror},
-      {"row_mirror", Crossing::row_mirror},  {"row_half_mirror", Crossing::row_half_mirror},
-      {"row_bcast", Crossing::row_bcast_15},
+// How a modifier changes an instruction; the value is what follows its colon.
+using Modifier = void (*)(Instruction&, std::string_view);
+
+template <auto Instruction::*member>
+constexpr Modifier flag() {
+  return [](Instruction& instruction, std::string_view) { instruction.*member = true; };
+}
+
+template <auto Instruction::*member>
+constexpr Modifier numeric() {
+  return [](Instruction& instruction, std::string_view value) {
+    auto& place = instruction.*member;
+    place = static_cast<std::remove_reference_t<decltype(place)>>(number(value));
   };
-  const auto crossing = crossings.find(name);
-  if (crossing == crossings.end()) {
-    return false;
-  }
-  instruction.crossing = crossing->second;
-  if (name == "quad_perm") {
-    for (std::size_t lane = 0; lane < 4; ++lane) {
-      instruction.crossing_argument[lane] = static_cast<std::uint8_t>(value.at(1 + 2 * lane) - '0');
+}
+
+template <auto Instruction::*member>
+constexpr Modifier list() {
+  return [](Instruction& instruction, std::string_view value) {
+    instruction.*member = bits_of_list(value);
+  };
+}
+
+template <unsigned source>
+constexpr Modifier source_part() {
+  return [](Instruction& instruction, std::string_view value) {
+    instruction.source[source].part = part_of(value);
+  };
+}
+
+template <Crossing crossing>
+constexpr Modifier crossing_by() {
+  return [](Instruction& instruction, std::string_view value) {
+    instruction.crossing = crossing;
+    if (!value.empty()) {
+      instruction.crossing_argument[0] = static_cast<std::uint8_t>(number(value));
     }
-  } else if (name == "row_bcast") {
-    instruction.crossing = value == "15" ? Crossing::row_bcast_15 : Crossing::row_bcast_31;
-  } else if (!value.empty()) {
-    instruction.crossing_argument[0] = static_cast<std::uint8_t>(number(value));
-  }
-  return true;
+  };
 }
 
-// Modifiers that are words alone. What only hints at caching changes nothing here.
-bool read_word(std::string_view word, Instruction& instruction) {
-  if (word == "glc") {
-    instruction.glc = true;
-  } else if (word == "offen") {
-    instruction.has_vector_offset = true;
-  } else if (word == "idxen") {
-    instruction.has_index = true;
-  } else if (word == "clamp") {
-    instruction.clamp = true;
-  } else if (word != "slc" && word != "scc" && word != "row_mirror" && word != "row_half_mirror") {
-    return false;
+// "[1,0,3,2]"
+void read_quad_permutation(Instruction& instruction, std::string_view value) {
+  instruction.crossing = Crossing::quad_perm;
+  for (std::size_t lane = 0; lane < 4; ++lane) {
+    instruction.crossing_argument[lane] = static_cast<std::uint8_t>(value.at(1 + 2 * lane) - '0');
   }
-  return true;
 }
 
-void read_modifier(const std::string& modifier, Instruction& instruction) {
-  const std::size_t colon = modifier.find(':');
-  const std::string_view name = std::string_view(modifier).substr(0, colon);
-  const std::string_view value =
-      colon == std::string::npos ? "" : std::string_view(modifier).substr(colon + 1);
-  const auto byte = [&] { return static_cast<std::uint8_t>(number(value)); };
-  if (read_crossing(name, value, instruction) || read_word(modifier, instruction)) {
-    return;
+void read_rest(Instruction& instruction, std::string_view value) {
+  if (value == "UNUSED_SEXT") {
+    throw std::runtime_error("the rest of the destination gets the sign");
   }
-  if (name == "offset" || name == "offset0") {
-    instruction.offset = static_cast<std::int32_t>(number(value));
-  } else if (name == "offset1") {
-    instruction.second_offset = static_cast<std::int32_t>(number(value));
-  } else if (name == "mul") {
-    instruction.output_modifier = value == "2" ? 1 : 2;
-  } else if (name == "div") {
-    instruction.output_modifier = 3;
-  } else if (name == "op_sel") {
-    instruction.select_low = bits_of_list(value);
-  } else if (name == "op_sel_hi") {
-    instruction.select_high = bits_of_list(value);
-  } else if (name == "neg_lo") {
-    instruction.negate_low = bits_of_list(value);
-  } else if (name == "neg_hi") {
-    instruction.negate_high = bits_of_list(value);
-  } else if (name == "dst_sel") {
-    instruction.destination_part = part_of(value);
-  } else if (name == "dst_unused" && value != "UNUSED_SEXT") {
-    instruction.keeps_rest = value == "UNUSED_PRESERVE";
-  } else if (name == "src0_sel") {
-    instruction.source[0].part = part_of(value);
-  } else if (name == "src1_sel") {
-    instruction.source[1].part = part_of(value);
-  } else if (name == "row_mask") {
-    instruction.row_mask = byte();
-  } else if (name == "bank_mask") {
-    instruction.bank_mask = byte();
-  } else if (name == "bound_ctrl") {
-    instruction.zero_from_outside = true;
-  } else {
-    throw std::runtime_error("modifier " + modifier);
+  instruction.keeps_rest = value == "UNUSED_PRESERVE";
+}
+
+void ignore(Instruction& /*instruction*/, std::string_view /*value*/) {}
+
+const std::unordered_map<std::string_view, Modifier> modifiers = {
+    // What only hints at caching changes nothing here.
+    {"slc", ignore},
+    {"scc", ignore},
+    {"glc", flag<&Instruction::glc>()},
+    {"offen", flag<&Instruction::has_vector_offset>()},
+    {"idxen", flag<&Instruction::has_index>()},
+    {"clamp", flag<&Instruction::clamp>()},
+    {"bound_ctrl", flag<&Instruction::zero_from_outside>()},
+    {"offset", numeric<&Instruction::offset>()},
+    {"offset0", numeric<&Instruction::offset>()},
+    {"offset1", numeric<&Instruction::second_offset>()},
+    {"mul", [](Instruction& in, std::string_view by) { in.output_modifier = by == "2" ? 1 : 2; }},
+    {"div", [](Instruction& in, std::string_view) { in.output_modifier = 3; }},
+    {"op_sel", list<&Instruction::select_low>()},
+    {"op_sel_hi", list<&Instruction::select_high>()},
+    {"neg_lo", list<&Instruction::negate_low>()},
+    {"neg_hi", list<&Instruction::negate_high>()},
+    {"dst_sel",
+     [](Instruction& in, std::string_view part) { in.destination_part = part_of(part); }},
+    {"dst_unused", read_rest},
+    {"src0_sel", source_part<0>()},
+    {"src1_sel", source_part<1>()},
+    {"row_mask", numeric<&Instruction::row_mask>()},
+    {"bank_mask", numeric<&Instruction::bank_mask>()},
+    {"quad_perm", read_quad_permutation},
+    {"row_shl", crossing_by<Crossing::row_shl>()},
+    {"row_shr", crossing_by<Crossing::row_shr>()},
+    {"row_ror", crossing_by<Crossing::row_ror>()},
+    {"wave_shl", crossing_by<Crossing::wave_shl>()},
+    {"wave_rol", crossing_by<Crossing::wave_rol>()},
+    {"wave_shr", crossing_by<Crossing::wave_shr>()},
+    {"wave_ror", crossing_by<Crossing::wave_ror>()},
+    {"row_mirror", crossing_by<Crossing::row_mirror>()},
+    {"row_half_mirror", crossing_by<Crossing::row_half_mirror>()},
+    {"row_bcast:15", crossing_by<Crossing::row_bcast_15>()},
+    {"row_bcast:31", crossing_by<Crossing::row_bcast_31>()},
+};
+
+void read_modifier(std::string_view text, Instruction& instruction) {
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  const std::string_view value = text.substr(std::min(colon + 1, text.size()));
+  auto modifier = modifiers.find(text);
+  if (modifier == modifiers.end()) {
+    modifier = modifiers.find(text.substr(0, colon));
   }
+  if (modifier == modifiers.end()) {
+    throw std::runtime_error("modifier " + std::string(text));
+  }
+  modifier->second(instruction, value);
 }
 
 std::vector<Operand> operands_of(const Line& line, Layout layout) {
@@ -125,12 +148,9 @@ std::vector<Operand> operands_of(const Line& line, Layout layout) {
     return operands;
   }
   for (const std::string& text : line.operands) {
-    // What gpr_idx() and hwreg() say is read from the encoding.
-    if (!text.starts_with("gpr_idx(")) {
+    // What these say is read from the encoding.
+    if (!text.starts_with("gpr_idx(") && !text.starts_with("hwreg(")) {
       operands.push_back(parse_operand(text));
-    }
-    if (layout == Layout::register_and_immediate) {
-      break;
     }
   }
   return operands;
@@ -138,9 +158,9 @@ std::vector<Operand> operands_of(const Line& line, Layout layout) {
 
 void place_operands(const std::vector<Operand>& operands, Layout layout, Instruction& instruction) {
   std::size_t at = 0;
-  const bool has_destination =
-      layout == Layout::destination_first || layout == Layout::two_destinations ||
-      layout == Layout::register_and_immediate || (layout == Layout::atomic && instruction.glc);
+  const bool has_destination = layout == Layout::destination_first ||
+                               layout == Layout::two_destinations ||
+                               (layout == Layout::atomic && instruction.glc);
   if (has_destination && !operands.empty()) {
     instruction.destination = operands[at++];
   }
@@ -188,16 +208,25 @@ void decode_known(const Line& line, const Definition& definition, Instruction& i
   if (definition.unit == Unit::scalar_memory) {
     finish_scalar_load(instruction);
   }
-  if (line.mnemonic == "v_cndmask_b32" && instruction.sources == 2) {
-    instruction.source[instruction.sources++] = parse_operand("vcc");
-  }
-  const bool is_float = line.mnemonic.ends_with("_f32") || line.mnemonic.ends_with("_f64");
-  const bool may_saturate = is_float || line.mnemonic == "v_add_u32" ||
-                            line.mnemonic == "v_sub_u32" || line.mnemonic == "v_subrev_u32";
-  if (instruction.output_modifier != 0 ? !is_float : instruction.clamp && !may_saturate) {
-    throw std::runtime_error("clamp of an integer");
+  // s_movk_i32 and its like have 16 bits with their sign.
+  if (line.mnemonic.starts_with("s_") && line.mnemonic.find("k_") != std::string::npos &&
+      line.mnemonic.ends_with("_i32")) {
+    instruction.source.at(instruction.sources - 1U).integer = instruction.signed_immediate();
   }
   instruction.is_division_step = line.mnemonic.starts_with("v_div_fmas");
+  if (instruction.is_division_step ||
+      (line.mnemonic == "v_cndmask_b32" && instruction.sources == 2)) {
+    instruction.source.at(instruction.sources++) = parse_operand("vcc");
+  }
+  const bool is_float = line.mnemonic.ends_with("_f32") || line.mnemonic.ends_with("_f64");
+  if ((instruction.output_modifier != 0 || instruction.clamp) && !is_float) {
+    throw std::runtime_error("clamp of an integer");
+  }
+  if (line.mnemonic.starts_with("v_dot") &&
+      (instruction.select_low != 0 || (instruction.select_high & 3) != 3 ||
+       instruction.negate_low != 0 || instruction.negate_high != 0)) {
+    throw std::runtime_error("halves with signs, or in another order");
+  }
   instruction.loads_lds = line.mnemonic.ends_with(" lds");
   instruction.selects_lane =
       line.mnemonic == "v_readlane_b32" || line.mnemonic == "v_writelane_b32";
@@ -207,7 +236,7 @@ void stop_at_unknown(Wave& wave, const Instruction& instruction) {
   wave.stop(instruction, "unknown instruction");
 }
 
-Instruction decode_line(const Line& line) {
+Instruction decode_line(Line line) {
   Instruction instruction;
   instruction.text = line.text;
   instruction.address = line.address;
@@ -216,6 +245,14 @@ Instruction decode_line(const Line& line) {
   instruction.is_sdwa = line.is_sdwa;
   instruction.is_dpp = line.is_dpp;
   const Instruction bare = instruction;
+  const auto makes_another = [&](const std::string& modifier) {
+    return instruction_set().contains(line.mnemonic + " " + modifier);
+  };
+  const auto another = std::ranges::find_if(line.modifiers, makes_another);
+  if (another != line.modifiers.end()) {
+    line.mnemonic += " " + *another;
+    line.modifiers.erase(another);
+  }
   const auto definition = instruction_set().find(line.mnemonic);
   try {
     if (definition != instruction_set().end()) {
@@ -255,8 +292,8 @@ std::vector<Instruction> decode(std::string_view disassembly) {
     if (text.ends_with('\n')) {
       text.remove_suffix(1);
     }
-    if (const std::optional<Line> line = read_line(text)) {
-      program.push_back(decode_line(*line));
+    if (std::optional<Line> line = read_line(text)) {
+      program.push_back(decode_line(std::move(*line)));
     }
     disassembly.remove_prefix(end + 1);
   }

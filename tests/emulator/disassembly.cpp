@@ -117,11 +117,6 @@ std::optional<Line> read_line(std::string_view text) {
   line.is_sdwa = take_ending(line.mnemonic, "_sdwa");
   line.is_dpp = take_ending(line.mnemonic, "_dpp");
   read_operands(operands, line);
-  // A load whose data go to LDS is another instruction, which has no destination.
-  if (!line.modifiers.empty() && line.modifiers.back() == "lds") {
-    line.modifiers.pop_back();
-    line.mnemonic += " lds";
-  }
   return line;
 }
 

@@ -319,7 +319,6 @@ bool release_barrier(Block& block) {
 }
 
 void step(Wave& wave) {
-  constexpr unsigned destination_use = 3;
   const std::vector<Instruction>& program = wave.block->launch.object.program;
   if (static_cast<std::size_t>(wave.next) >= program.size()) {
     throw Stopped("a wave runs on past the code: " + wave.block->launch.kernel.name);

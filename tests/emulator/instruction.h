@@ -29,6 +29,9 @@ inline constexpr unsigned count = 128;
 inline constexpr unsigned first_accumulator = 256;
 inline constexpr unsigned vector_registers = 512;
 
+/// What an instruction does with an operand: the number of a source, or this for a destination.
+inline constexpr unsigned destination_use = 3;
+
 enum class Special : std::uint8_t {
   scc,
   vccz,
@@ -77,11 +80,10 @@ enum class Unit : std::uint8_t {
 /// Which operands an instruction writes.
 enum class Layout : std::uint8_t {
   destination_first,
-  two_destinations,        // the second is a mask of lanes
-  sources,                 // it writes none
-  atomic,                  // a destination with glc, else none
-  register_and_immediate,  // one register; the constant is in the encoding
-  branch,                  // the target is in the encoding
+  two_destinations,  // the second is a mask of lanes
+  sources,           // it writes none
+  atomic,            // a destination with glc, else none
+  branch,            // the target is in the encoding
   none
 };
 
@@ -151,18 +153,18 @@ struct Definition {
 
 using InstructionSet = std::unordered_map<std::string, Definition>;
 
-/// What is emulated, by mnemonics without the endings _e32, _e64, _sdwa and _dpp.
+/// What is emulated, by mnemonics without the endings _e32, _e64, _sdwa and _dpp. A modifier that
+/// makes another instruction of it follows after a blank: "v_add_u32 clamp", "global_load_dword
+/// lds".
 const InstructionSet& instruction_set();
 
 void add_scalar_instructions(InstructionSet& set);
 void add_control_instructions(InstructionSet& set);
 void add_vector_integer_instructions(InstructionSet& set);
 void add_vector_float_instructions(InstructionSet& set);
-void add_vector_double_instructions(InstructionSet& set);
 void add_vector_comparisons(InstructionSet& set);
 void add_packed_instructions(InstructionSet& set);
 void add_matrix_instructions(InstructionSet& set);
-void add_lds_instructions(InstructionSet& set);
 void add_memory_instructions(InstructionSet& set);
 
 }  // namespace emulator

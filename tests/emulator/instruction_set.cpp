@@ -9,11 +9,9 @@ const InstructionSet& instruction_set() {
     add_control_instructions(set);
     add_vector_integer_instructions(set);
     add_vector_float_instructions(set);
-    add_vector_double_instructions(set);
     add_vector_comparisons(set);
     add_packed_instructions(set);
     add_matrix_instructions(set);
-    add_lds_instructions(set);
     add_memory_instructions(set);
     return set;
   }();

@@ -1,5 +1,6 @@
 // Matrix instructions (MFMA). Where an element is held is as AMD's matrix instruction calculator
 // prints it.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -8,110 +9,96 @@
 namespace emulator {
 namespace {
 
-// What a lane's registers hold of A and B, and what is summed.
+// What a lane's registers hold of A and B, as numbers that are summed: element `i`, of those that
+// begin in `reg`.
 struct Float {
-  using Sum = float;
-  static constexpr unsigned per_register = 1;
-  static Sum of(Dword bits, unsigned /*position*/) { return as_float(bits); }
+  static float at(const Wave& wave, unsigned reg, unsigned i, unsigned lane) {
+    return as_float(wave.vector[reg + i][lane]);
+  }
 };
 struct Half {
-  using Sum = float;
-  static constexpr unsigned per_register = 2;
-  static Sum of(Dword bits, unsigned position) {
-    return static_cast<float>(
-        std::bit_cast<_Float16>(static_cast<std::uint16_t>(bits >> 16 * position)));
+  static float at(const Wave& wave, unsigned reg, unsigned i, unsigned lane) {
+    const Dword bits = wave.vector[reg + i / 2][lane] >> 16 * (i % 2);
+    return static_cast<float>(std::bit_cast<_Float16>(static_cast<std::uint16_t>(bits)));
   }
 };
 struct BrainFloat {
-  using Sum = float;
-  static constexpr unsigned per_register = 2;
-  static Sum of(Dword bits, unsigned position) { return as_float(bits >> 16 * position << 16); }
+  static float at(const Wave& wave, unsigned reg, unsigned i, unsigned lane) {
+    return as_float(wave.vector[reg + i / 2][lane] >> 16 * (i % 2) << 16);
+  }
 };
 struct Byte {
-  using Sum = std::int32_t;
-  static constexpr unsigned per_register = 4;
-  static Sum of(Dword bits, unsigned position) {
-    return static_cast<std::int8_t>(bits >> 8 * position);
+  static std::int32_t at(const Wave& wave, unsigned reg, unsigned i, unsigned lane) {
+    return static_cast<std::int8_t>(wave.vector[reg + i / 4][lane] >> 8 * (i % 4));
+  }
+};
+struct Double {
+  static double at(const Wave& wave, unsigned reg, unsigned i, unsigned lane) {
+    return as_double(joined(wave.vector[reg + 2 * i][lane], wave.vector[reg + 2 * i + 1][lane]));
   }
 };
 
-float multiplied_and_added(float a, float b, float sum) { return std::fma(a, b, sum); }
-std::int32_t multiplied_and_added(std::int32_t a, std::int32_t b, std::int32_t sum) {
-  return as_signed(static_cast<Dword>(sum) + static_cast<Dword>(a * b));
+template <typename Number>
+Number multiplied_and_added(Number a, Number b, Number sum) {
+  if constexpr (std::is_floating_point_v<Number>) {
+    return std::fma(a, b, sum);
+  } else {
+    return as_signed(static_cast<Dword>(sum) + static_cast<Dword>(a * b));
+  }
+}
+
+template <typename Sum>
+Sum constant(Wave& wave, const Instruction& instruction, unsigned number) {
+  if constexpr (sizeof(Sum) == sizeof(Qword)) {
+    return std::bit_cast<Sum>(scalar_source_of_64(wave, instruction, number, true));
+  } else {
+    return std::bit_cast<Sum>(scalar_source(wave, instruction, number));
+  }
 }
 
 // v_mfma of one block. A is size x depth, B depth x size: lane `i` has `per_lane` elements of row,
 // or column, i % size, side by side along k, those of i / size before it in the lanes before. Of
-// the sums four rows are in a lane's successive registers, then those of the next lanes of this
+// the sums `rows` rows are in a lane's successive registers, then those of the next lanes of this
 // column.
-template <typename Element, unsigned size, unsigned per_lane>
+template <typename Element, unsigned size, unsigned per_lane, unsigned rows = 4>
 void multiply(Wave& wave, const Instruction& instruction) {
-  using Sum = typename Element::Sum;
-  constexpr unsigned registers = size * size / wave_size;
+  using Sum = decltype(Element::at(wave, 0, 0, 0));
+  constexpr unsigned sums = size * size / wave_size;
+  constexpr unsigned dwords = sizeof(Sum) / sizeof(Dword);
   constexpr unsigned lane_groups = wave_size / size;
   constexpr unsigned depth = lane_groups * per_lane;
   std::array<std::array<std::array<Sum, depth>, size>, 2> operand;  // A, and B's columns
   for (unsigned number = 0; number < 2; ++number) {
     for (unsigned lane = 0; lane < wave_size; ++lane) {
       for (unsigned i = 0; i < per_lane; ++i) {
-        const unsigned reg = instruction.source[number].index + i / Element::per_register;
         operand[number][lane % size][lane / size * per_lane + i] =
-            Element::of(wave.vector[reg][lane], i % Element::per_register);
+            Element::at(wave, instruction.source[number].index, i, lane);
       }
     }
   }
   const Operand& addend = instruction.source[2];
-  std::array<VectorRegister, registers> result;
-  for (unsigned reg = 0; reg < registers; ++reg) {
+  std::array<VectorRegister, sums * dwords> result;
+  for (unsigned number = 0; number < sums; ++number) {
     for (unsigned lane = 0; lane < wave_size; ++lane) {
-      const unsigned row = reg / 4 * 4 * lane_groups + lane / size * 4 + reg % 4;
+      const unsigned row = number / rows * rows * lane_groups + lane / size * rows + number % rows;
       const unsigned column = lane % size;
-      auto sum = std::bit_cast<Sum>(addend.is_vector() ? wave.vector[addend.index + reg][lane]
-                                                       : scalar_source(wave, instruction, 2));
+      std::array<Dword, dwords> bits;
+      for (unsigned dword = 0; dword < dwords && addend.is_vector(); ++dword) {
+        bits[dword] = wave.vector[addend.index + number * dwords + dword][lane];
+      }
+      auto sum =
+          addend.is_vector() ? std::bit_cast<Sum>(bits) : constant<Sum>(wave, instruction, 2);
       for (unsigned k = 0; k < depth; ++k) {
         sum = multiplied_and_added(operand[0][row][k], operand[1][column][k], sum);
       }
-      result[reg][lane] = std::bit_cast<Dword>(sum);
+      bits = std::bit_cast<std::array<Dword, dwords>>(sum);
+      for (unsigned dword = 0; dword < dwords; ++dword) {
+        result[number * dwords + dword][lane] = bits[dword];
+      }
     }
   }
   // All lanes, whatever EXEC says.
-  for (unsigned reg = 0; reg < registers; ++reg) {
-    wave.vector[instruction.destination.index + reg] = result[reg];
-  }
-}
-
-// v_mfma_f64_16x16x4f64: a row in each group of 16 lanes.
-void multiply_doubles(Wave& wave, const Instruction& instruction) {
-  constexpr unsigned size = 16;
-  constexpr unsigned depth = 4;
-  constexpr unsigned elements = size * size / wave_size;
-  LanesOf64 space_a;
-  LanesOf64 space_b;
-  const Qword* a = vector_source_of_64(wave, instruction, 0, space_a, true);
-  const Qword* b = vector_source_of_64(wave, instruction, 1, space_b, true);
-  const Operand& addend = instruction.source[2];
-  std::array<LanesOf64, elements> result;
-  for (unsigned element = 0; element < elements; ++element) {
-    for (unsigned lane = 0; lane < wave_size; ++lane) {
-      const unsigned row = element * (wave_size / size) + lane / size;
-      const unsigned column = lane % size;
-      const unsigned reg = addend.index + 2 * element;
-      double sum =
-          as_double(addend.is_vector() ? joined(wave.vector[reg][lane], wave.vector[reg + 1][lane])
-                                       : scalar_source_of_64(wave, instruction, 2, true));
-      for (unsigned k = 0; k < depth; ++k) {
-        sum = std::fma(as_double(a[row + size * k]), as_double(b[column + size * k]), sum);
-      }
-      result[element][lane] = bits_of(sum);
-    }
-  }
-  for (unsigned element = 0; element < elements; ++element) {
-    const unsigned reg = instruction.destination.index + 2 * element;
-    for (unsigned lane = 0; lane < wave_size; ++lane) {
-      wave.vector[reg][lane] = low_half(result[element][lane]);
-      wave.vector[reg + 1][lane] = high_half(result[element][lane]);
-    }
-  }
+  std::ranges::copy(result, &wave.vector[instruction.destination.index]);
 }
 
 }  // namespace
@@ -128,7 +115,7 @@ void add_matrix_instructions(InstructionSet& set) {
   define("v_mfma_f32_32x32x8bf16_1k", multiply<BrainFloat, 32, 4>);
   define("v_mfma_f32_16x16x16bf16_1k", multiply<BrainFloat, 16, 4>);
   define("v_mfma_i32_32x32x8i8", multiply<Byte, 32, 4>);
-  define("v_mfma_f64_16x16x4f64", multiply_doubles);
+  define("v_mfma_f64_16x16x4f64", multiply<Double, 16, 1, 1>);
 }
 
 }  // namespace emulator

@@ -11,11 +11,6 @@ namespace {
 // This many stores wait to be seen before the oldest half is.
 constexpr std::size_t most_late_stores = 2048;
 
-void* host_pointer(Qword address) {
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): device memory is the host's
-  return reinterpret_cast<void*>(address);
-}
-
 }  // namespace
 
 void Memory::allow(Qword address, Qword size) { ends_[address] = address + size; }

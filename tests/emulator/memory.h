@@ -34,6 +34,12 @@ class Random {
 inline constexpr Qword shared_aperture = 0x0001'0000'0000'0000;
 inline constexpr Qword private_aperture = 0x0002'0000'0000'0000;
 
+/// Device memory is the host's.
+inline void* host_pointer(Qword address) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  return reinterpret_cast<void*>(address);
+}
+
 class Memory {
  public:
   explicit Memory(const Options& options) : options_(options) {}

@@ -124,12 +124,10 @@ Float modified_value(const Instruction& instruction, Float result) {
   return result;
 }
 
-constexpr unsigned destination_use = 3;
-
 }  // namespace
 
 Dword scalar_source(Wave& wave, const Instruction& instruction, unsigned number) {
-  const Operand& operand = instruction.source[number];
+  const Operand& operand = operand_of(instruction, number);
   switch (operand.kind) {
     case Operand::Kind::scalar:
       return wave.scalars[operand.index];
@@ -145,7 +143,7 @@ Dword scalar_source(Wave& wave, const Instruction& instruction, unsigned number)
 
 Qword scalar_source_of_64(Wave& wave, const Instruction& instruction, unsigned number,
                           bool is_float) {
-  const Operand& operand = instruction.source[number];
+  const Operand& operand = operand_of(instruction, number);
   switch (operand.kind) {
     case Operand::Kind::scalar:
       return wave.pair(operand.index);
@@ -179,18 +177,14 @@ void set_scalar_of_64(Wave& wave, const Instruction& instruction, Qword value) {
   wave.set_pair(instruction.destination.index, value);
 }
 
-void set_mask(Wave& wave, const Operand& destination, Qword mask) {
-  wave.set_pair(destination.index, mask);
-}
-
 const Dword* vector_source(Wave& wave, const Instruction& instruction, unsigned number,
                            Lanes& space, bool is_float) {
-  const Operand& operand = instruction.source[number];
+  const Operand& operand = operand_of(instruction, number);
   const bool crosses = instruction.is_dpp && number == 0;
   const bool changes = operand.negate || operand.absolute || operand.part != Part::dword;
   const Dword* values = space.data();
   if (operand.is_vector()) {
-    values = wave.vector[wave.indexed(operand, number)].data();
+    values = wave.vector[wave.indexed(operand, use_of(instruction, number))].data();
     if (!crosses && !changes) {
       return values;
     }
@@ -221,9 +215,9 @@ const Dword* vector_source(Wave& wave, const Instruction& instruction, unsigned 
 
 const Qword* vector_source_of_64(Wave& wave, const Instruction& instruction, unsigned number,
                                  LanesOf64& space, bool is_float) {
-  const Operand& operand = instruction.source[number];
+  const Operand& operand = operand_of(instruction, number);
   if (operand.is_vector()) {
-    const unsigned index = wave.indexed(operand, number);
+    const unsigned index = wave.indexed(operand, use_of(instruction, number));
     const VectorRegister& low = wave.vector[index];
     const VectorRegister& high = wave.vector[index + 1];
     for (unsigned lane = 0; lane < wave_size; ++lane) {
@@ -264,7 +258,7 @@ void set_vector(Wave& wave, const Instruction& instruction, const Lanes& result)
   }
 }
 
-void set_vector_of_64(Wave& wave, const Instruction& instruction, const LanesOf64& result) {
+void set_vector(Wave& wave, const Instruction& instruction, const LanesOf64& result) {
   const unsigned index = wave.indexed(instruction.destination, destination_use);
   const Qword mask = write_mask(wave, instruction);
   VectorRegister& low = wave.vector[index];

@@ -3,82 +3,116 @@
 #include <bit>
 #include <cmath>
 
-#include "operands.h"
+#include "operations.h"
 
 namespace emulator {
 namespace {
 
-void define(InstructionSet& set, const std::string& name, Handler handler) {
-  set[name] = {Unit::vector, Layout::destination_first, handler};
+float half_to_float(Dword bits) {
+  return static_cast<float>(std::bit_cast<_Float16>(static_cast<std::uint16_t>(bits)));
 }
 
-float half_to_float(std::uint16_t bits) {
-  return static_cast<float>(std::bit_cast<_Float16>(bits));
-}
-
-std::uint16_t float_to_half(double value) {
+Dword float_to_half(double value) {
   return std::bit_cast<std::uint16_t>(static_cast<_Float16>(value));
 }
 
-// One half of a source: which, and with what sign, op_sel and neg say for either half of the
+bool has_bit(unsigned bits, unsigned number) { return (bits >> number & 1) != 0; }
+
+// A register of a source, `further` registers on. A constant is the same in all.
+Dword register_of(Wave& wave, const Instruction& instruction, unsigned number, unsigned further,
+                  unsigned lane) {
+  const Operand& operand = instruction.source[number];
+  return operand.is_vector()   ? wave.vector[operand.index + further][lane]
+         : operand.is_scalar() ? wave.scalars[operand.index + further]
+                               : scalar_source(wave, instruction, number);
+}
+
+// Which half or register of a source, and with what sign, op_sel and neg say for either half of the
 // result.
+struct Selection {
+  Selection(const Instruction& instruction, unsigned number, bool is_high)
+      : upper(has_bit(is_high ? instruction.select_high : instruction.select_low, number)),
+        negated(has_bit(is_high ? instruction.negate_high : instruction.negate_low, number)) {}
+
+  bool upper;
+  bool negated;
+};
+
 double packed_half(Wave& wave, const Instruction& instruction, unsigned number, bool is_high,
                    unsigned lane) {
+  const Selection selection(instruction, number, is_high);
   const Operand& operand = instruction.source[number];
-  Dword both = 0;
-  if (operand.is_vector()) {
-    both = wave.vector[operand.index][lane];
-  } else if (operand.is_float) {
-    both = float_to_half(operand.floating);
-  } else {
-    both = scalar_source(wave, instruction, number);
-  }
-  const unsigned selected = is_high ? instruction.select_high : instruction.select_low;
-  const unsigned negated = is_high ? instruction.negate_high : instruction.negate_low;
-  auto half = static_cast<std::uint16_t>((selected >> number & 1) != 0 ? both >> 16 : both);
-  if ((negated >> number & 1) != 0) {
-    half ^= 0x8000;
-  }
-  return half_to_float(half);
+  const Dword both = operand.is_float ? float_to_half(operand.floating)
+                                      : register_of(wave, instruction, number, 0, lane);
+  return half_to_float((selection.upper ? both >> 16 : both) ^ (selection.negated ? 0x8000 : 0));
 }
 
-// `operation` makes one half of the result, in FP64, of its sources; `half` gives source `number`.
+float packed_float(Wave& wave, const Instruction& instruction, unsigned number, bool is_high,
+                   unsigned lane) {
+  const Selection selection(instruction, number, is_high);
+  return as_float(register_of(wave, instruction, number, selection.upper ? 1 : 0, lane) ^
+                  (selection.negated ? 0x80000000 : 0));
+}
+
+// The operation makes one half of the result, in FP64, of three sources; what has two gets 0 for
+// the third.
 template <typename Operation>
-void on_both_halves(Wave& wave, const Instruction& instruction, Operation operation) {
-  Lanes result;
+Definition halves(Operation /*operation*/) {
+  return {Unit::vector, Layout::destination_first, [](Wave& wave, const Instruction& instruction) {
+            Lanes result = {};
+            for (unsigned lane = 0; lane < wave_size; ++lane) {
+              for (const bool is_high : {false, true}) {
+                std::array<double, 3> source = {};
+                for (unsigned number = 0; number < instruction.sources; ++number) {
+                  source[number] = packed_half(wave, instruction, number, is_high, lane);
+                }
+                const double value = Operation{}(source[0], source[1], source[2]);
+                result[lane] |= float_to_half(value) << (is_high ? 16 : 0);
+              }
+            }
+            set_vector(wave, instruction, result);
+          }};
+}
+
+template <typename Operation>
+Definition pair_of_floats(Operation /*operation*/) {
+  return {Unit::vector, Layout::destination_first, [](Wave& wave, const Instruction& instruction) {
+            LanesOf64 result = {};
+            for (unsigned lane = 0; lane < wave_size; ++lane) {
+              for (const bool is_high : {false, true}) {
+                std::array<float, 3> source = {};
+                for (unsigned number = 0; number < instruction.sources; ++number) {
+                  source[number] = packed_float(wave, instruction, number, is_high, lane);
+                }
+                const float value = Operation{}(source[0], source[1], source[2]);
+                result[lane] |= Qword{bits_of(modified(instruction, value))} << (is_high ? 32 : 0);
+              }
+            }
+            set_vector(wave, instruction, result);
+          }};
+}
+
+// The low register is of the first source, the high one of the second.
+void move_pair(Wave& wave, const Instruction& instruction) {
+  const auto half = [&](unsigned number, unsigned lane) {
+    const unsigned further = has_bit(instruction.select_low, number) ? 1 : 0;
+    return register_of(wave, instruction, number, further, lane);
+  };
+  LanesOf64 result;
   for (unsigned lane = 0; lane < wave_size; ++lane) {
-    result[lane] = 0;
-    for (const bool is_high : {false, true}) {
-      const double value = operation(
-          [&](unsigned number) { return packed_half(wave, instruction, number, is_high, lane); });
-      result[lane] |= Dword{float_to_half(value)} << (is_high ? 16 : 0);
-    }
+    result[lane] = joined(half(0, lane), half(1, lane));
   }
   set_vector(wave, instruction, result);
-}
-
-void multiply_add_halves(Wave& wave, const Instruction& instruction) {
-  // The product of halves is exact in FP64.
-  on_both_halves(wave, instruction, [](auto half) { return half(0) * half(1) + half(2); });
-}
-
-void add_halves(Wave& wave, const Instruction& instruction) {
-  on_both_halves(wave, instruction, [](auto half) { return half(0) + half(1); });
 }
 
 // A source of v_fma_mix: op_sel_hi says that it is a half, op_sel which; else it is an FP32.
 float mixed_source(Wave& wave, const Instruction& instruction, unsigned number, unsigned lane) {
   const Operand& operand = instruction.source[number];
-  const bool is_half = (instruction.select_high >> number & 1) != 0;
-  const bool is_upper = (instruction.select_low >> number & 1) != 0;
-  float value = 0;
-  if (!operand.is_vector() && operand.is_float) {
-    value = static_cast<float>(operand.floating);
-  } else {
-    const Dword bits = operand.is_vector() ? wave.vector[operand.index][lane]
-                                           : scalar_source(wave, instruction, number);
-    value = is_half ? half_to_float(static_cast<std::uint16_t>(is_upper ? bits >> 16 : bits))
-                    : as_float(bits);
+  float value = static_cast<float>(operand.floating);
+  if (!operand.is_float) {
+    const Dword bits = register_of(wave, instruction, number, 0, lane);
+    const Dword half = has_bit(instruction.select_low, number) ? bits >> 16 : bits;
+    value = has_bit(instruction.select_high, number) ? half_to_float(half) : as_float(bits);
   }
   value = operand.absolute ? std::fabs(value) : value;
   return operand.negate ? -value : value;
@@ -87,125 +121,49 @@ float mixed_source(Wave& wave, const Instruction& instruction, unsigned number, 
 void mixed_multiply_add(Wave& wave, const Instruction& instruction) {
   Lanes result;
   for (unsigned lane = 0; lane < wave_size; ++lane) {
-    result[lane] =
-        bits_of(modified(instruction, std::fma(mixed_source(wave, instruction, 0, lane),
-                                               mixed_source(wave, instruction, 1, lane),
-                                               mixed_source(wave, instruction, 2, lane))));
+    const auto source = [&](unsigned number) {
+      return mixed_source(wave, instruction, number, lane);
+    };
+    result[lane] = bits_of(modified(instruction, std::fma(source(0), source(1), source(2))));
   }
   set_vector(wave, instruction, result);
 }
 
 // Products of a register's two halves, or four bytes, and a sum.
-float dot(Dword a, Dword b, float sum) {
+float dot_of_halves(Dword a, Dword b, float sum) {
   for (const unsigned shift : {0U, 16U}) {
-    sum = std::fma(half_to_float(static_cast<std::uint16_t>(a >> shift)),
-                   half_to_float(static_cast<std::uint16_t>(b >> shift)), sum);
+    sum = std::fma(half_to_float(a >> shift), half_to_float(b >> shift), sum);
   }
   return sum;
 }
-std::int32_t dot(Dword a, Dword b, std::int32_t sum) {
+Dword dot_of_bytes(Dword a, Dword b, Dword sum) {
   for (const unsigned shift : {0U, 8U, 16U, 24U}) {
-    const int product = static_cast<std::int8_t>(a >> shift) * static_cast<std::int8_t>(b >> shift);
-    sum = as_signed(static_cast<Dword>(sum) + static_cast<Dword>(product));
+    sum += static_cast<Dword>(static_cast<std::int8_t>(a >> shift) *
+                              static_cast<std::int8_t>(b >> shift));
   }
   return sum;
-}
-
-// The third source, or, where there are two, the destination.
-template <typename Sum>
-void add_dot(Wave& wave, const Instruction& instruction) {
-  if (instruction.select_low != 0 || (instruction.select_high & 3) != 3 ||
-      instruction.negate_low != 0 || instruction.negate_high != 0) {
-    wave.stop(instruction, "halves with signs, or in another order, are not known here");
-  }
-  Lanes space_a;
-  Lanes space_b;
-  Lanes space_c;
-  Lanes result;
-  const Dword* a = vector_source(wave, instruction, 0, space_a, false);
-  const Dword* b = vector_source(wave, instruction, 1, space_b, false);
-  const Dword* c = instruction.sources == 3
-                       ? vector_source(wave, instruction, 2, space_c, false)
-                       : wave.vector[wave.indexed(instruction.destination, 3)].data();
-  for (unsigned lane = 0; lane < wave_size; ++lane) {
-    result[lane] = std::bit_cast<Dword>(dot(a[lane], b[lane], std::bit_cast<Sum>(c[lane])));
-  }
-  set_vector(wave, instruction, result);
-}
-
-// A register of a source's pair: the second where `selected` says so. A constant is its own pair.
-Dword of_pair(Wave& wave, const Instruction& instruction, unsigned number, unsigned selected,
-              unsigned lane) {
-  const Operand& operand = instruction.source[number];
-  const unsigned second = selected >> number & 1;
-  if (operand.is_vector()) {
-    return wave.vector[operand.index + second][lane];
-  }
-  if (operand.is_scalar()) {
-    return wave.scalars[operand.index + second];
-  }
-  return scalar_source(wave, instruction, number);
-}
-
-float packed_float(Wave& wave, const Instruction& instruction, unsigned number, bool is_high,
-                   unsigned lane) {
-  const Dword value = of_pair(wave, instruction, number,
-                              is_high ? instruction.select_high : instruction.select_low, lane);
-  const unsigned negated = is_high ? instruction.negate_high : instruction.negate_low;
-  return as_float((negated >> number & 1) != 0 ? value ^ 0x80000000 : value);
-}
-
-// The operation is of three floats; what has two sources gets 0 for the third.
-template <typename Operation>
-constexpr Handler packed_floats(Operation /*operation*/) {
-  return [](Wave& wave, const Instruction& instruction) {
-    LanesOf64 result;
-    for (unsigned lane = 0; lane < wave_size; ++lane) {
-      std::array<Dword, 2> halves = {};
-      for (const bool is_high : {false, true}) {
-        std::array<float, 3> source = {};
-        for (unsigned number = 0; number < instruction.sources; ++number) {
-          source[number] = packed_float(wave, instruction, number, is_high, lane);
-        }
-        halves[is_high ? 1 : 0] =
-            bits_of(modified(instruction, Operation{}(source[0], source[1], source[2])));
-      }
-      result[lane] = joined(halves[0], halves[1]);
-    }
-    set_vector_of_64(wave, instruction, result);
-  };
-}
-
-// The low register is of the first source, the high one of the second.
-void move_pair(Wave& wave, const Instruction& instruction) {
-  LanesOf64 result;
-  for (unsigned lane = 0; lane < wave_size; ++lane) {
-    result[lane] = joined(of_pair(wave, instruction, 0, instruction.select_low, lane),
-                          of_pair(wave, instruction, 1, instruction.select_low, lane));
-  }
-  set_vector_of_64(wave, instruction, result);
 }
 
 }  // namespace
 
 void add_packed_instructions(InstructionSet& set) {
-  define(set, "v_cvt_f32_f16",
-         integers([](Dword a) { return bits_of(half_to_float(static_cast<std::uint16_t>(a))); }));
-  define(set, "v_cvt_f16_f32",
-         float_bits([](Dword a) { return Dword{float_to_half(as_float(a))}; }));
-  define(set, "v_pack_b32_f16", integers([](Dword a, Dword b) { return (a & 0xffff) | b << 16; }));
-  define(set, "v_pk_fma_f16", multiply_add_halves);
-  define(set, "v_pk_add_f16", add_halves);
-  define(set, "v_fma_mix_f32", mixed_multiply_add);
-  define(set, "v_dot2_f32_f16", add_dot<float>);
-  define(set, "v_dot2c_f32_f16", add_dot<float>);
-  define(set, "v_dot4_i32_i8", add_dot<std::int32_t>);
-  define(set, "v_dot4c_i32_i8", add_dot<std::int32_t>);
-  define(set, "v_pk_fma_f32",
-         packed_floats([](float a, float b, float c) { return std::fma(a, b, c); }));
-  define(set, "v_pk_mul_f32", packed_floats([](float a, float b, float) { return a * b; }));
-  define(set, "v_pk_add_f32", packed_floats([](float a, float b, float) { return a + b; }));
-  define(set, "v_pk_mov_b32", move_pair);
+  set["v_cvt_f32_f16"] = vector_unit([](_Float16 a) { return static_cast<float>(a); });
+  set["v_cvt_f16_f32"] = vector_unit([](float a) { return static_cast<_Float16>(a); });
+  set["v_pack_b32_f16"] = vector_unit([](Dword a, Dword b) { return (a & 0xffff) | b << 16; });
+  // The product of halves is exact in FP64.
+  set["v_pk_fma_f16"] = halves([](double a, double b, double c) { return a * b + c; });
+  set["v_pk_add_f16"] = halves([](double a, double b, double) { return a + b; });
+  set["v_fma_mix_f32"] = {Unit::vector, Layout::destination_first, mixed_multiply_add};
+  for (const char* name : {"v_dot2_f32_f16", "v_dot2c_f32_f16"}) {
+    set[name] = vector_unit([](Dword a, Dword b, float c) { return dot_of_halves(a, b, c); });
+  }
+  for (const char* name : {"v_dot4_i32_i8", "v_dot4c_i32_i8"}) {
+    set[name] = vector_unit([](Dword a, Dword b, Dword c) { return dot_of_bytes(a, b, c); });
+  }
+  set["v_pk_fma_f32"] = pair_of_floats([](float a, float b, float c) { return std::fma(a, b, c); });
+  set["v_pk_mul_f32"] = pair_of_floats([](float a, float b, float) { return a * b; });
+  set["v_pk_add_f32"] = pair_of_floats([](float a, float b, float) { return a + b; });
+  set["v_pk_mov_b32"] = {Unit::vector, Layout::destination_first, move_pair};
 }
 
 }  // namespace emulator

@@ -10,8 +10,6 @@ namespace {
 // What a counter of six bits can tell; at one more access the hardware waits.
 constexpr std::size_t most_in_flight = 64;
 
-constexpr unsigned destination_use = 3;
-
 }  // namespace
 
 Pending::Access Pending::access_of(const Instruction& instruction, Kind kind) {
