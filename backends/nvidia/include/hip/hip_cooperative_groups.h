@@ -4,13 +4,10 @@
 
 #include <hip/hip_runtime.h>
 
-#pragma push_macro("__any")
 #pragma push_macro("__all")
 #pragma push_macro("__ballot")
-#undef __any
 #undef __all
 #undef __ballot
 #include <cooperative_groups.h>
-#pragma pop_macro("__any")
 #pragma pop_macro("__all")
 #pragma pop_macro("__ballot")

@@ -144,10 +144,6 @@ __device__ inline T __shfl(T value, int lane, int width = warpSize) {
   return __shfl_sync(__activemask(), value, lane, width);
 }
 template <typename T>
-__device__ inline T __shfl_up(T value, unsigned delta, int width = warpSize) {
-  return __shfl_up_sync(__activemask(), value, delta, width);
-}
-template <typename T>
 __device__ inline T __shfl_down(T value, unsigned delta, int width = warpSize) {
   return __shfl_down_sync(__activemask(), value, delta, width);
 }
@@ -158,6 +154,5 @@ __device__ inline T __shfl_xor(T value, int mask, int width = warpSize) {
 // CUDA still declares votes of these names, with another return type, so functions cannot be used.
 #define __ballot(predicate) \
   static_cast<unsigned long long>(__ballot_sync(__activemask(), predicate))
-#define __any(predicate) __any_sync(__activemask(), predicate)
 #define __all(predicate) __all_sync(__activemask(), predicate)
 #endif
