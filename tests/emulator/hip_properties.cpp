@@ -53,6 +53,8 @@ hipError_t hipGetLastError() {
   return error;
 }
 
+hipError_t hipPeekAtLastError() { return device().last_error; }
+
 const char* hipGetErrorName(hipError_t error) {
   return error == hipSuccess ? "hipSuccess" : "hipError";
 }
