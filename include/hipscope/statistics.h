@@ -32,7 +32,7 @@ struct Summary {
 double quantile(std::span<const double> sorted, double fraction);
 
 /// The order statistics of `samples`, which need not be sorted.
-/// Throws std::invalid_argument when `samples` is empty or holds a NaN.
+/// All are NaN where a sample is. Throws std::invalid_argument when `samples` is empty.
 Summary summarize(std::span<const double> samples);
 
 /// The median of `samples`, which need not be sorted. Throws as summarize does.

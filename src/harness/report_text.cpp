@@ -290,7 +290,7 @@ std::string telemetry_text(const Run& run) {
 }  // namespace
 
 std::string format_number(double value) {
-  if (std::isnan(value)) {
+  if (!std::isfinite(value)) {
     return "-";
   }
   constexpr double largest_plain = 1e7;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <vector>
 
@@ -25,7 +26,8 @@ Summary summarize(std::span<const double> samples) {
     throw std::invalid_argument("summary of no samples");
   }
   if (std::any_of(samples.begin(), samples.end(), [](double s) { return std::isnan(s); })) {
-    throw std::invalid_argument("summary of samples that hold a NaN");
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    return {samples.size(), nan, nan, nan, nan, nan};
   }
   std::vector<double> sorted(samples.begin(), samples.end());
   std::sort(sorted.begin(), sorted.end());

@@ -320,7 +320,7 @@ std::vector<CurvePoint> Results::curve(const std::string& sweep, const std::stri
           y = entry.value;
         }
       }
-      if (!std::isnan(y)) {
+      if (std::isfinite(y)) {
         curve.push_back({.x = row->x, .y = y, .relative_spread = spread});
       }
     }

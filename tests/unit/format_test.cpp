@@ -38,7 +38,10 @@ TEST(FormatNumber, UsesAnExponentFromTenMillion) {
   EXPECT_EQ(detail::format_number(2e15), "2.000e+15");
 }
 
-TEST(FormatNumber, ShowsNaNAsAbsent) { EXPECT_EQ(detail::format_number(nan), "-"); }
+TEST(FormatNumber, ShowsWhatIsNoNumberAsAbsent) {
+  EXPECT_EQ(detail::format_number(nan), "-");
+  EXPECT_EQ(detail::format_number(1 / 0.0), "-");
+}
 
 TEST(FormatBytes, CountsInPowersOf1024) {
   EXPECT_EQ(detail::format_bytes(0), "0 B");

@@ -296,6 +296,33 @@ TEST_F(RunTest, ACounterThatStandsStillIsToldOnceAndTimesAreMeasured) {
   EXPECT_EQ(outcome.output.find("cycle counter stands still", told + 1), std::string::npos);
 }
 
+TEST_F(RunTest, WhatAClockThatStandsStillDoesNotTellIsADashAndTheRunGoesOn) {
+  fake::script().samples = {{.seconds = 0, .shader_mhz = 0}};
+  fake::script().description.cycle_counter_bits = 0;
+  for (const char* name : {"first", "second"}) {
+    experiment_.sweep(name, "", [](Sweep& sweep) {
+      for (const double x : {1.0, 2.0}) {
+        auto point = sweep.point("n", x);
+        const double seconds = point.measure([] {}).seconds().median;
+        point.value("share", median_of({1, seconds / seconds}), "%");
+        point.value("rate", 1 / seconds, "GB/s");
+      }
+    });
+  }
+  experiment_.conclude([](Results& results) {
+    EXPECT_TRUE(results.curve("second", "share").empty());
+    EXPECT_TRUE(results.curve("second", "rate").empty());
+  });
+  const Json json = json_of_run();
+  ASSERT_EQ(json["sweeps"].size(), 2U);
+  for (const Json& sweep : json["sweeps"]) {
+    for (const Json& value : sweep["rows"][1]["values"]) {
+      EXPECT_TRUE(value.is_null()) << value;
+    }
+  }
+  EXPECT_NE(run().output.find("  -  "), std::string::npos);
+}
+
 TEST_F(RunTest, CyclesAreCountedWhereTheCounterMoves) {
   double counted = 0;
   experiment_.sweep("only", "", [&](Sweep& sweep) { counted = sweep.counted(7); });

@@ -60,10 +60,16 @@ TEST(Summarize, SpreadOfAZeroMedianIsZero) {
   EXPECT_EQ(summarize(samples).relative_spread(), 0);
 }
 
-TEST(Summarize, RefusesNoSamplesAndNaN) {
-  EXPECT_THROW(summarize({}), std::invalid_argument);
+TEST(Summarize, RefusesNoSamples) { EXPECT_THROW(summarize({}), std::invalid_argument); }
+
+TEST(Summarize, OfASampleThatCannotBeToldTellsNothing) {
   const std::vector<double> with_nan = {1, nan, 2};
-  EXPECT_THROW(summarize(with_nan), std::invalid_argument);
+  const Summary summary = summarize(with_nan);
+  EXPECT_EQ(summary.count, 3U);
+  for (const double value : {summary.minimum, summary.first_quartile, summary.median,
+                             summary.third_quartile, summary.maximum, summary.relative_spread()}) {
+    EXPECT_TRUE(std::isnan(value));
+  }
 }
 
 TEST(GeometricMean, OfKnownValues) {
