@@ -40,7 +40,7 @@ inline std::optional<double> within(const SensorRange& range, double value) {
   return value >= range.lowest && value <= range.highest ? std::optional(value) : std::nullopt;
 }
 
-/// A source that keeps by name what it was refused, each once.
+/// A source that keeps by name what it was refused, and what else a reader must know, each once.
 class RefusableSource : public TelemetrySource {
  public:
   [[nodiscard]] std::string missing() const final {
@@ -48,14 +48,19 @@ class RefusableSource : public TelemetrySource {
     for (const std::string& name : refused_) {
       text += (text.empty() ? "no permission: " : ", ") + name;
     }
+    for (const std::string& sentence : remarks_) {
+      text += (text.empty() ? "" : "; ") + sentence;
+    }
     return text;
   }
 
  protected:
   void refuse(const char* what) { refused_.insert(what); }
+  void remark(const std::string& sentence) { remarks_.insert(sentence); }
 
  private:
   std::set<std::string> refused_;
+  std::set<std::string> remarks_;
 };
 
 }  // namespace hipscope::detail

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
@@ -69,8 +70,8 @@ int generation_of(double speed_gts) {
 
 class AmdSysfs final : public RefusableSource {
  public:
-  AmdSysfs(fs::path folder, bool is_energy_known, const std::string& amd_smi)
-      : folder_(std::move(folder)), is_energy_known_(is_energy_known) {
+  AmdSysfs(fs::path folder, const DeviceDescription& device, const std::string& amd_smi)
+      : folder_(std::move(folder)), is_energy_known_(device.architecture.starts_with("gfx90a")) {
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator(folder_ / "hwmon", ignored)) {
       if (one_line(read_file(entry.path() / "name").text.value_or("")) == "amdgpu") {
@@ -92,6 +93,7 @@ class AmdSysfs final : public RefusableSource {
     if (!reading.energy_j || !(reading.ecc_corrected || reading.ecc_uncorrected)) {
       amd_smi_ = AmdSmi::open(amd_smi, folder_.filename().string());
     }
+    add_remarks(device);
   }
 
   [[nodiscard]] std::string name() const override {
@@ -183,17 +185,41 @@ class AmdSysfs final : public RefusableSource {
     return sensors_.empty() ? std::nullopt : value(what, range, unit, sensors_ / name);
   }
 
+  // What makes a device less, or another one, than it seems.
+  void add_remarks(const DeviceDescription& device) {
+    const std::string mode = line("partition", folder_ / "current_compute_partition");
+    if (!mode.empty() && mode != "SPX") {
+      remark("the sensors, and the name, are the whole card's, of which this is a part (" + mode +
+             ")");
+    }
+    // Of a GPU in a processor the BIOS sets some memory apart; the driver lends the rest (GTT).
+    const std::string vram = line("memory", folder_ / "mem_info_vram_total");
+    if (static_cast<double>(device.memory_bytes) > number_in(vram).value_or(HUGE_VAL)) {
+      remark("its memory is the host's: of " + std::to_string(device.memory_bytes) + " bytes " +
+             vram + " are set apart for it");
+    }
+    if (const char* const version = std::getenv("HSA_OVERRIDE_GFX_VERSION")) {
+      remark("HSA_OVERRIDE_GFX_VERSION is '" + std::string(version) +
+             "': the GPU may be of another architecture than it says");
+    }
+  }
+
   GpuMetrics read_metrics() {
-    return parse_gpu_metrics(text("gpu_metrics", folder_ / "gpu_metrics"), is_energy_known_);
+    GpuMetrics metrics =
+        parse_gpu_metrics(text("gpu_metrics", folder_ / "gpu_metrics"), is_energy_known_);
+    if (!metrics.unread.empty()) {
+      remark("gpu_metrics is of version " + metrics.unread + ", which is not known here");
+    }
+    return metrics;
   }
 
   // A table that tells no moment tells for how long: so it is since the last look.
   std::vector<std::string> reasons(GpuMetrics metrics) {
-    if (!metrics.residency) {
+    if (metrics.residency.empty()) {
       return std::move(metrics.throttle_reasons);
     }
-    const auto before = std::exchange(residency_, metrics.residency);
-    return before ? throttled_between(*before, *metrics.residency) : std::vector<std::string>();
+    const ThrottleResidency before = std::exchange(residency_, metrics.residency);
+    return throttled_between(before, metrics.residency);
   }
 
   std::string partition() {
@@ -251,7 +277,7 @@ class AmdSysfs final : public RefusableSource {
   fs::path temperature_;
   fs::path memory_temperature_;
   bool is_energy_known_;
-  std::optional<ThrottleResidency> residency_;
+  ThrottleResidency residency_;
   std::unique_ptr<AmdSmi> amd_smi_;
 };
 
@@ -262,11 +288,14 @@ OpenedSource open_amd_sysfs(const DeviceDescription& device, const TelemetryPlac
     return {.source = nullptr, .why_not = "the runtime tells no PCI address"};
   }
   const fs::path folder = fs::path(places.sysfs) / "bus" / "pci" / "devices" / device.pci_address;
-  if (!is_amd(folder)) {
-    return {.source = nullptr, .why_not = folder.string() + " is not there or no AMD GPU's"};
+  if (!fs::exists(folder)) {
+    return {.source = nullptr,
+            .why_not = folder.string() + " is not there: a container may not show it"};
   }
-  const bool is_energy_known = device.architecture.starts_with("gfx90a");
-  return {.source = std::make_unique<AmdSysfs>(folder, is_energy_known, places.amd_smi_library),
+  if (!is_amd(folder)) {
+    return {.source = nullptr, .why_not = folder.string() + " is no AMD GPU's"};
+  }
+  return {.source = std::make_unique<AmdSysfs>(folder, device, places.amd_smi_library),
           .why_not = ""};
 }
 

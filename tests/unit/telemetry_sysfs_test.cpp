@@ -4,8 +4,11 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <map>
+#include <set>
 
 #include "gpu_metrics.h"
+#include "gpu_metrics_layouts.h"
 #include "hipscope/telemetry.h"
 #include "test_support.h"
 
@@ -16,29 +19,37 @@ namespace fs = std::filesystem;
 
 using Names = std::vector<std::string>;
 
-// A table of this version whose members are 0, or `filler`, but for what a test puts there.
+// A table of this version, whose members are as in the kernel's header.
 class Table {
  public:
-  Table(char format, char content, std::size_t size, char filler = 0) : bytes_(size, filler) {
-    put(0, static_cast<std::uint16_t>(size));
-    bytes_[2] = format;
-    bytes_[3] = content;
+  explicit Table(const char* version, char filler = 0)
+      : layout_(gpu_metrics_layouts.at(version)), bytes_(layout_.size, filler) {
+    const auto size = static_cast<std::uint16_t>(layout_.size);
+    std::memcpy(bytes_.data(), &size, sizeof size);
+    bytes_[2] = static_cast<char>(version[0] - '0');
+    bytes_[3] = static_cast<char>(version[2] - '0');
   }
   template <typename Integer>
-  Table& put(std::size_t offset, Integer value) {
-    std::memcpy(bytes_.data() + offset, &value, sizeof value);
+  Table& put(const std::string& member, Integer value) {
+    const Place& place = layout_.members.at(member);
+    EXPECT_EQ(place.bytes, sizeof value) << member;
+    std::memcpy(bytes_.data() + place.offset, &value, sizeof value);
     return *this;
   }
   [[nodiscard]] const std::string& bytes() const { return bytes_; }
+  [[nodiscard]] bool has(const std::string& member) const {
+    return layout_.members.count(member) > 0;
+  }
 
  private:
+  const Layout& layout_;
   std::string bytes_;
 };
 
 constexpr std::uint64_t joules_65536 = std::uint64_t{1} << 32;  // in 2^-16 J
 
-Table table_1_3() { return {1, 3, 120}; }
-Table table_1_7() { return {1, 7, 1000}; }
+// A version from after these were published.
+std::string unknown_table() { return {"\x08\x00\x01\x09\x01\x01\x01\x01", 8}; }
 
 class SysfsTelemetry : public HarnessTest {
  protected:
@@ -80,18 +91,21 @@ class SysfsTelemetry : public HarnessTest {
     put(card_ / "ras" / "umc_err_count", "ue: 1\nce: 12");
     put(card_ / "ras" / "gpu_vram_bad_pages",
         "0x00000001 : 0x00001000 : R\n0x00000002 : 0x00001000 : P\n0x00000003 : 0x00001000 : R");
-    put_metrics(table_1_7().put(24, joules_65536));
+    put_metrics(Table("1.7").put("energy_accumulator", joules_65536));
   }
 
   static void put(const fs::path& file, const std::string& text) {
     write_file(file.string(), text + "\n");
   }
-  void put_metrics(const Table& table) {
-    write_file((card_ / "gpu_metrics").string(), table.bytes());
+  void put_metrics(const std::string& bytes) {
+    write_file((card_ / "gpu_metrics").string(), bytes);
   }
-  [[nodiscard]] Telemetry open(const std::string& architecture = "gfx942") const {
+  void put_metrics(const Table& table) { put_metrics(table.bytes()); }
+  [[nodiscard]] Telemetry open(const std::string& architecture = "gfx942",
+                               std::uint64_t memory_bytes = std::uint64_t{1} << 29) const {
     DeviceDescription device;
     device.architecture = architecture;
+    device.memory_bytes = memory_bytes;
     device.pci_address = "0000:1b:00.0";
     return Telemetry::open(device, {.sysfs = path(""), .amd_smi_library = amd_smi_});
   }
@@ -208,10 +222,49 @@ TEST_F(SysfsTelemetry, ADeviceThatIsNotAmdsHasNone) {
   put(card_ / "vendor", "0x10de");
   const Telemetry telemetry = open();
   EXPECT_FALSE(telemetry);
-  EXPECT_NE(telemetry.why_not().find("no AMD GPU's"), std::string::npos) << telemetry.why_not();
+  EXPECT_EQ(telemetry.why_not(), path("bus/pci/devices/0000:1b:00.0") + " is no AMD GPU's");
+}
+
+TEST_F(SysfsTelemetry, AContainerMayShowNoDevices) {
   fs::remove(path("bus/pci/devices/0000:1b:00.0"));
-  EXPECT_FALSE(open());
-  EXPECT_EQ(open().identity().pci_address, "0000:1b:00.0");
+  const Telemetry telemetry = open();
+  EXPECT_FALSE(telemetry);
+  EXPECT_EQ(telemetry.why_not(),
+            path("bus/pci/devices/0000:1b:00.0") + " is not there: a container may not show it");
+  EXPECT_EQ(telemetry.identity().pci_address, "0000:1b:00.0");
+}
+
+TEST_F(SysfsTelemetry, APartitionHasTheSensorsOfTheWholeCard) {
+  put(card_ / "current_compute_partition", "CPX");
+  put(card_ / "current_memory_partition", "NPS4");
+  const Telemetry telemetry = open();
+  EXPECT_EQ(telemetry.identity().partition, "CPX, NPS4");
+  EXPECT_EQ(telemetry.why_not(),
+            "the sensors, and the name, are the whole card's, of which this is a part (CPX)");
+}
+
+TEST_F(SysfsTelemetry, AProcessorsGpuHasTheHostsMemory) {
+  put(card_ / "mem_info_vram_total", "536870912");
+  EXPECT_EQ(open("gfx1151").why_not(), "") << "the runtime has the memory that is set apart";
+  EXPECT_EQ(open("gfx1151", 63ULL << 30).why_not(),
+            "its memory is the host's: of 67645734912 bytes 536870912 are set apart for it");
+}
+
+TEST_F(SysfsTelemetry, AnArchitectureThatTheEnvironmentSetsIsTold) {
+  ::setenv("HSA_OVERRIDE_GFX_VERSION", "11.0.0", 1);
+  const Telemetry telemetry = open("gfx1100");
+  ::unsetenv("HSA_OVERRIDE_GFX_VERSION");
+  EXPECT_EQ(telemetry.why_not(),
+            "HSA_OVERRIDE_GFX_VERSION is '11.0.0': the GPU may be of another architecture than it "
+            "says");
+}
+
+TEST_F(SysfsTelemetry, ATableOfAnUnknownVersionIsNamed) {
+  put_metrics(unknown_table());
+  const Telemetry telemetry = open();
+  EXPECT_EQ(telemetry.why_not(), "gpu_metrics is of version 1.9, which is not known here");
+  EXPECT_FALSE(telemetry.reading().energy_j);
+  EXPECT_EQ(telemetry.throttle_reasons(), Names{});
 }
 
 TEST_F(SysfsTelemetry, WithoutAPciAddressThereIsNone) {
@@ -223,13 +276,15 @@ TEST_F(SysfsTelemetry, WithoutAPciAddressThereIsNone) {
 TEST_F(SysfsTelemetry, NewTablesTellWhatThrottledSinceTheLastLook) {
   const Telemetry telemetry = open();
   EXPECT_EQ(telemetry.throttle_reasons(), Names{});
-  put_metrics(table_1_7().put(24, joules_65536).put(48, std::uint32_t{7}));
+  put_metrics(Table("1.7")
+                  .put("energy_accumulator", joules_65536)
+                  .put("ppt_residency_acc", std::uint32_t{7}));
   EXPECT_EQ(telemetry.throttle_reasons(), Names{"power cap"});
   EXPECT_EQ(telemetry.throttle_reasons(), Names{}) << "nothing was added since";
 }
 
 TEST_F(SysfsTelemetry, OlderTablesTellWhatThrottlesNow) {
-  put_metrics(table_1_3().put(112, std::uint64_t{1} << 36 | 1));
+  put_metrics(Table("1.3").put("indep_throttle_status", std::uint64_t{1} << 36 | 1));
   const Telemetry telemetry = open("gfx90a");
   EXPECT_EQ(telemetry.throttle_reasons(), (Names{"power cap", "thermal"}));
   EXPECT_EQ(telemetry.throttle_reasons(), (Names{"power cap", "thermal"}));
@@ -243,7 +298,7 @@ TEST_F(SysfsTelemetry, TheLibraryTellsWhatTheFilesDoNot) {
   EXPECT_EQ(open().source(), "sysfs of amdgpu") << "the files tell all";
   EXPECT_EQ(open().reading().ecc_corrected, 12);
   fs::remove_all(card_ / "ras");
-  put_metrics({1, 9, 1000});
+  put_metrics(unknown_table());
   {
     const Telemetry telemetry = open();
     EXPECT_EQ(telemetry.source(), "sysfs of amdgpu, AMD SMI");
@@ -261,71 +316,95 @@ detail::GpuMetrics parse(const Table& table, bool is_energy_known = true) {
   return detail::parse_gpu_metrics(table.bytes(), is_energy_known);
 }
 
-TEST(GpuMetrics, EveryVersionHasItsEnergyInItsPlace) {
-  const auto energy = [](char content, std::size_t offset) {
-    return parse(Table(1, content, 1000).put(offset, joules_65536)).energy_j;
-  };
-  EXPECT_EQ(energy(3, 24), 65536);
-  EXPECT_EQ(energy(4, 24), 65536);
-  EXPECT_EQ(energy(5, 88), 65536);
-  EXPECT_EQ(energy(6, 16), 65536);
-  EXPECT_EQ(energy(7, 24), 65536);
-  EXPECT_EQ(energy(8, 24), 65536);
-  EXPECT_FALSE(parse(table_1_3().put(24, joules_65536), false).energy_j);
+TEST(GpuMetrics, EnergyIsReadWhereItHasAUnit) {
+  std::set<std::string> read;
+  std::set<std::string> of_gfx90a;
+  for (const auto& [version, layout] : gpu_metrics_layouts) {
+    Table table(version.c_str());
+    if (table.has("energy_accumulator") && version != "1.0") {
+      table.put("energy_accumulator", joules_65536);
+      (parse(table, false).energy_j ? read : of_gfx90a).insert(version);
+      EXPECT_EQ(parse(table).energy_j, 65536) << version;
+    } else {
+      EXPECT_FALSE(parse(Table(version.c_str(), 1)).energy_j) << version;
+    }
+  }
+  EXPECT_EQ(read, (std::set<std::string>{"1.4", "1.5", "1.6", "1.7", "1.8"}));
+  EXPECT_EQ(of_gfx90a, (std::set<std::string>{"1.1", "1.2", "1.3"}));
 }
 
 TEST(GpuMetrics, EveryResidencyHasItsName) {
-  const auto reasons = [](char content, std::size_t offset) {
-    const Table none(1, content, 1000);
-    Table some = none;
-    some.put(offset, std::uint32_t{1});
-    return detail::throttled_between(*parse(none).residency, *parse(some).residency);
+  const std::map<std::string, const char*> names = {
+      {"prochot_residency_acc", "hardware slowdown"},
+      {"ppt_residency_acc", "power cap"},
+      {"socket_thm_residency_acc", "thermal"},
+      {"vr_thm_residency_acc", "voltage regulator thermal"},
+      {"hbm_thm_residency_acc", "memory thermal"},
+      {"throttle_residency_prochot", "hardware slowdown"},
+      {"throttle_residency_spl", "power cap"},
+      {"throttle_residency_fppt", "power cap"},
+      {"throttle_residency_sppt", "power cap"},
+      {"throttle_residency_thm_core", "thermal"},
+      {"throttle_residency_thm_gfx", "thermal"},
+      {"throttle_residency_thm_soc", "thermal"},
   };
-  for (const auto& [content, first] : {std::pair<char, std::size_t>{6, 36}, {7, 44}, {8, 44}}) {
-    EXPECT_EQ(reasons(content, first), Names{"hardware slowdown"});
-    EXPECT_EQ(reasons(content, first + 4), Names{"power cap"});
-    EXPECT_EQ(reasons(content, first + 8), Names{"thermal"});
-    EXPECT_EQ(reasons(content, first + 12), Names{"voltage regulator thermal"});
-    EXPECT_EQ(reasons(content, first + 16), Names{"memory thermal"});
-    EXPECT_EQ(reasons(content, first + 20), Names{});
-    EXPECT_EQ(reasons(content, first - 4), Names{});
+  std::size_t found = 0;
+  for (const auto& [version, layout] : gpu_metrics_layouts) {
+    const Table none(version.c_str());
+    for (const auto& [member, place] : layout.members) {
+      Table some = none;
+      const auto name = names.find(member);
+      if (place.bytes == sizeof(std::uint32_t)) {
+        some.put(member, std::uint32_t{1});
+        EXPECT_EQ(detail::throttled_between(parse(none).residency, parse(some).residency),
+                  name == names.end() ? Names{} : Names{name->second})
+            << version << " " << member;
+      }
+      found += name != names.end() ? 1 : 0;
+    }
   }
+  EXPECT_EQ(found, 3 * 5 + 7);
 }
 
 TEST(GpuMetrics, EveryBitOfAStatusHasItsName) {
-  const auto reason = [](unsigned bit) {
-    return parse(table_1_3().put(112, std::uint64_t{1} << bit)).throttle_reasons;
-  };
-  EXPECT_EQ(reason(0), Names{"power cap"});
-  EXPECT_EQ(reason(7), Names{"power cap"});
-  EXPECT_EQ(reason(16), Names{"current limit"});
-  EXPECT_EQ(reason(23), Names{"current limit"});
-  EXPECT_EQ(reason(32), Names{"thermal"});
-  EXPECT_EQ(reason(34), Names{"memory thermal"});
-  EXPECT_EQ(reason(37), Names{"thermal"});
-  EXPECT_EQ(reason(40), Names{"voltage regulator thermal"});
-  EXPECT_EQ(reason(47), Names{"hardware slowdown"});
-  EXPECT_EQ(reason(56), Names{"power cap"});
-  EXPECT_EQ(reason(63), Names{});
+  for (const char* version : {"1.3", "2.2", "2.3", "2.4"}) {
+    const auto reason = [&](unsigned bit) {
+      return parse(Table(version).put("indep_throttle_status", std::uint64_t{1} << bit))
+          .throttle_reasons;
+    };
+    EXPECT_EQ(reason(0), Names{"power cap"});
+    EXPECT_EQ(reason(7), Names{"power cap"});
+    EXPECT_EQ(reason(16), Names{"current limit"});
+    EXPECT_EQ(reason(23), Names{"current limit"});
+    EXPECT_EQ(reason(32), Names{"thermal"});
+    EXPECT_EQ(reason(34), Names{"memory thermal"});
+    EXPECT_EQ(reason(37), Names{"thermal"});
+    EXPECT_EQ(reason(40), Names{"voltage regulator thermal"});
+    EXPECT_EQ(reason(47), Names{"hardware slowdown"});
+    EXPECT_EQ(reason(56), Names{"power cap"});
+    EXPECT_EQ(reason(63), Names{});
+  }
 }
 
 TEST(GpuMetrics, WhatAnOldDriverDoesNotKnowIsAllOnes) {
-  const detail::GpuMetrics metrics = parse({1, 3, 120, '\xff'});
-  EXPECT_FALSE(metrics.energy_j);
-  EXPECT_EQ(metrics.throttle_reasons, Names{});
+  for (const auto& [version, layout] : gpu_metrics_layouts) {
+    const detail::GpuMetrics metrics = parse(Table(version.c_str(), '\xff'));
+    EXPECT_FALSE(metrics.energy_j) << version;
+    EXPECT_EQ(metrics.throttle_reasons, Names{}) << version;
+  }
 }
 
-TEST(GpuMetrics, OtherTablesAndCutOnesSayNothing) {
-  for (const Table& table : {Table(2, 3, 1000, 1), Table(1, 9, 1000, 1), Table(1, 0, 1000, 1)}) {
-    const detail::GpuMetrics metrics = parse(table);
-    EXPECT_FALSE(metrics.energy_j);
-    EXPECT_FALSE(metrics.residency);
-    EXPECT_TRUE(metrics.throttle_reasons.empty());
-  }
-  const Table whole = Table(1, 7, 1000, 1);
-  for (std::size_t length = 0; length < 100; ++length) {
-    EXPECT_FALSE(detail::parse_gpu_metrics(whole.bytes().substr(0, length), true).energy_j);
-    EXPECT_FALSE(parse(Table(1, 7, std::max<std::size_t>(length, 4), 1)).residency && length < 64);
+TEST(GpuMetrics, TablesThatAreCutSayNothing) {
+  for (const auto& [version, layout] : gpu_metrics_layouts) {
+    const Table whole(version.c_str(), 1);
+    for (std::size_t length = 0; length < layout.size; ++length) {
+      const detail::GpuMetrics metrics =
+          detail::parse_gpu_metrics(whole.bytes().substr(0, length), true);
+      EXPECT_FALSE(metrics.energy_j) << version;
+      EXPECT_TRUE(metrics.residency.empty()) << version;
+      EXPECT_TRUE(metrics.throttle_reasons.empty()) << version;
+      EXPECT_EQ(metrics.unread, "");
+    }
   }
 }
 
