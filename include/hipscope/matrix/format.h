@@ -53,6 +53,18 @@ inline constexpr Format e5m2_fnuz = {"FP8 E5M2 FNUZ", 8, 5, 2, 16};
 inline constexpr Format int8 = {"INT8", 8, 0, 0, 0};
 inline constexpr Format int32 = {"INT32", 32, 0, 0, 0};
 
+/// The codes of formats in the scaled instructions of gfx950 (CDNA 4 ISA manual: CBSZ and BLGP).
+inline constexpr unsigned code_of_e4m3 = 0;
+inline constexpr unsigned code_of_e5m2 = 1;
+inline constexpr unsigned code_of_e2m3 = 2;
+inline constexpr unsigned code_of_e3m2 = 3;
+inline constexpr unsigned code_of_e2m1 = 4;
+
+/// Four scales of theirs that are 1, each of a block of 32 elements, in E8M0: a power of two alone
+/// (OCP Microscaling Formats 1.0).
+inline constexpr unsigned e8m0_bias = 127;
+inline constexpr unsigned scales_of_one = e8m0_bias * 0x01010101U;
+
 /// `value` in that format, rounded to nearest, ties to even; it must be within the format's range.
 inline std::uint64_t encode(const Format& format, double value) {
   const std::uint64_t mask = format.bits == 64 ? ~std::uint64_t{0} : (1ULL << format.bits) - 1;

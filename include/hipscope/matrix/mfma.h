@@ -87,14 +87,12 @@ __device__ Vector<int, 8> widened(const Registers<unsigned, Count>& operand) {
   }
   return wide;
 }
-/// A scale in E8M0 for each block of 32 elements: 2^0.
-constexpr int scale_of_one = 0x7F7F7F7F;
 #endif
 
 // The instructions, as rows: type; format and ending of the name in results; the operation, of
 // which the name and the builtin are made; factors, sums; the generations of CDNA that have it;
-// side; elements per lane; and the type that the builtin takes factors as, or, of those with a
-// scale, the code of their format. A macro, since a builtin has no address and no pass knows all.
+// side; elements per lane; and the type that the builtin takes factors as, but of those with a
+// scale. A macro, since a builtin has no address and no pass knows all.
 // clang-format off
 #define MATRIX_RATE_MFMA_TABLE(PLAIN, SCALED) \
   PLAIN(MfmaFp64,        "FP64",     "",       mfma_f64_16x16x4f64,        fp64,      fp64,  2, 4, 16, 1,  double) \
@@ -116,11 +114,11 @@ constexpr int scale_of_one = 0x7F7F7F7F;
   PLAIN(MfmaInt8Old,     "INT8",     "",       mfma_i32_32x32x8i8,         int8,      int32, 1, 2, 32, 4,  int) \
   PLAIN(MfmaInt8,        "INT8",     "",       mfma_i32_32x32x16_i8,       int8,      int32, 3, 4, 32, 8,  long) \
   PLAIN(MfmaInt8Wide,    "INT8",     "",       mfma_i32_32x32x32_i8,       int8,      int32, 4, 4, 32, 16, Vector<int, 4>) \
-  SCALED(MfmaScaledE4m3, "FP8 E4M3", "", mfma_scale_f32_32x32x64_f8f6f4, e4m3, fp32, 4, 4, 32, 32, 0) \
-  SCALED(MfmaScaledE5m2, "FP8 E5M2", "", mfma_scale_f32_32x32x64_f8f6f4, e5m2, fp32, 4, 4, 32, 32, 1) \
-  SCALED(MfmaScaledE3m2, "FP6 E3M2", "", mfma_scale_f32_32x32x64_f8f6f4, e3m2, fp32, 4, 4, 32, 32, 3) \
-  SCALED(MfmaScaledE2m3, "FP6 E2M3", "", mfma_scale_f32_32x32x64_f8f6f4, e2m3, fp32, 4, 4, 32, 32, 2) \
-  SCALED(MfmaScaledE2m1, "FP4 E2M1", "", mfma_scale_f32_32x32x64_f8f6f4, e2m1, fp32, 4, 4, 32, 32, 4)
+  SCALED(MfmaScaledE4m3, "FP8 E4M3", "", mfma_scale_f32_32x32x64_f8f6f4, e4m3, fp32, 4, 4, 32, 32) \
+  SCALED(MfmaScaledE5m2, "FP8 E5M2", "", mfma_scale_f32_32x32x64_f8f6f4, e5m2, fp32, 4, 4, 32, 32) \
+  SCALED(MfmaScaledE3m2, "FP6 E3M2", "", mfma_scale_f32_32x32x64_f8f6f4, e3m2, fp32, 4, 4, 32, 32) \
+  SCALED(MfmaScaledE2m3, "FP6 E2M3", "", mfma_scale_f32_32x32x64_f8f6f4, e2m3, fp32, 4, 4, 32, 32) \
+  SCALED(MfmaScaledE2m1, "FP4 E2M1", "", mfma_scale_f32_32x32x64_f8f6f4, e2m1, fp32, 4, 4, 32, 32)
 // clang-format on
 
 // In a template what a pass has not is no error as long as it is not chosen.
@@ -153,9 +151,10 @@ constexpr int scale_of_one = 0x7F7F7F7F;
                    __builtin_bit_cast(__VA_ARGS__, a), __builtin_bit_cast(__VA_ARGS__, b), sums,  \
                    0, 0, 0)
 #define MATRIX_RATE_MFMA_SCALED(type, its_format, ending, operation, factor, sum, first, last,    \
-                                side, per_lane, code)                                             \
+                                side, per_lane)                                                   \
   MATRIX_RATE_MFMA(type, its_format, ending, operation, factor, sum, first, last, side, per_lane, \
-                   widened(a), widened(b), sums, code, code, 0, scale_of_one, 0, scale_of_one)
+                   widened(a), widened(b), sums, code_of_##factor, code_of_##factor, 0,           \
+                   int(scales_of_one), 0, int(scales_of_one))
 MATRIX_RATE_MFMA_TABLE(MATRIX_RATE_MFMA_PLAIN, MATRIX_RATE_MFMA_SCALED)
 
 using MfmaCodes = Codes<void MATRIX_RATE_MFMA_TABLE(MATRIX_RATE_AND, MATRIX_RATE_AND)>;
