@@ -25,6 +25,17 @@ function(compile_for_device source target output)
   endif()
 endfunction()
 
+# Sets VARIABLE to the regular expression of the kernels that hand over, which the line "HAND-OVERS: <it>" of an
+# experiment's compiled_code.check has; empty where there is none.
+function(hand_overs_of folder variable)
+  set(line "")
+  if(EXISTS ${folder}/compiled_code.check)
+    file(STRINGS ${folder}/compiled_code.check line REGEX "^HAND-OVERS: ")
+  endif()
+  string(REPLACE "HAND-OVERS: " "" line "${line}")
+  set(${variable} "${line}" PARENT_SCOPE)
+endfunction()
+
 # Writes to OUTPUT what the compiler made of SOURCE for TARGET when it made OBJECT.
 function(take_saved_assembly object source target output)
   find_saved(${object} ${source} ${target} s saved)

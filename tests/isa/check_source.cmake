@@ -1,6 +1,7 @@
 # Holds the assembly of SOURCE for TARGET against CHECKS, as check_assembly.cmake says: the assembly
 # that the build has left beside OBJECT, or, where that is empty, what is compiled here. Then no wave may come to
-# a barrier with stores to LDS under way, as lds_waits.py reads it.
+# a barrier with stores to LDS under way, as lds_waits.py reads it, and the kernels that the line HAND-OVERS of
+# compiled_code.check names must hand over as hand_overs.py reads it. Where CHECKS is empty, that alone is checked.
 cmake_minimum_required(VERSION 3.24)
 include(${CMAKE_CURRENT_LIST_DIR}/assembly.cmake)
 file(MAKE_DIRECTORY ${FOLDER})
@@ -11,9 +12,20 @@ if(OBJECT)
 else()
   compile_assembly(${SOURCE} ${TARGET} ${ASSEMBLY})
 endif()
-include(${CMAKE_CURRENT_LIST_DIR}/check_assembly.cmake)
+# check_paths(script argument...): runs a script of this folder, which follows all ways through the assembly.
+function(check_paths script)
+  execute_process(COMMAND ${PYTHON} ${CMAKE_CURRENT_LIST_DIR}/${script} ${ARGN} ${ASSEMBLY} RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${PYTHON} ${script} ${ARGN} ${ASSEMBLY} ended with ${status}")
+  endif()
+endfunction()
 
-execute_process(COMMAND ${PYTHON} ${CMAKE_CURRENT_LIST_DIR}/lds_waits.py ${ASSEMBLY} RESULT_VARIABLE status)
-if(NOT status EQUAL 0)
-  message(FATAL_ERROR "${PYTHON} lds_waits.py ${ASSEMBLY} ended with ${status}")
+if(CHECKS)
+  include(${CMAKE_CURRENT_LIST_DIR}/check_assembly.cmake)
+  check_paths(lds_waits.py)
+endif()
+get_filename_component(folder ${SOURCE} DIRECTORY)
+hand_overs_of(${folder} kernels)
+if(kernels)
+  check_paths(hand_overs.py ${kernels})
 endif()

@@ -66,8 +66,8 @@ class Function:
     labels: dict[str, int] = field(default_factory=dict)
 
 
-def read_functions(text: str) -> list[Function]:
-    """The functions with a barrier of a compiler's assembly."""
+def read_functions(text: str, with_memory: bool = False) -> list[Function]:
+    """The functions with a barrier of a compiler's assembly; `with_memory`: with all accesses to memory."""
     functions: list[Function] = []
     for name in _FUNCTION.findall("\n" + text):
         begin = text.find(f"\n{name}:")
@@ -79,7 +79,8 @@ def read_functions(text: str) -> list[Function]:
         if text.find("s_barrier", begin, stop) < 0:
             continue
         function = Function(name)
-        of_interest = _OF_INTEREST_OR_MEMORY if _LOAD_TO_LDS.search(text, begin, stop) else _OF_INTEREST
+        with_memory_too = with_memory or _LOAD_TO_LDS.search(text, begin, stop)
+        of_interest = _OF_INTEREST_OR_MEMORY if with_memory_too else _OF_INTEREST
         for found in of_interest.finditer(text, begin, stop):
             if found[1]:
                 function.labels[found[1]] = len(function.code)

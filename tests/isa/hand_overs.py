@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""Holds assembly for AMD GPUs to this: what a block hands over to another one is there when that one looks.
+
+Usage: hand_overs.py REGEX FILE...
+
+Looked at are the kernels whose names the regular expression matches. In memory a block hands over by a mark, which is
+an atomic, or a store that says for whom it is. Where a wave comes to a mark, its own stores, and those
+of its block's waves up to the last barrier, must have ended, and where each XCD has an L2 (gfx94x, gfx950) that must
+have been written back. Behind a look, an atomic that returns or a load past the CU's cache, no plain load may come
+before that cache has been emptied. What a fence of agent scope is on each generation: AMDGPUUsage, "Memory Model".
+Followed are all ways through a kernel. Exit status: 0 good, 1 not, 2 bad usage.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from lds_waits import Function, followers, read_functions
+
+# What became of stores, from good to bad.
+THERE, ON_ITS_WAY, IN_ONE_L2, UNDER_WAY = range(4)
+
+
+@dataclass(frozen=True)
+class Generation:
+    """How a generation writes what a hand-over is made of."""
+
+    returns: re.Pattern[str]  # of an atomic
+    past_the_cache: re.Pattern[str]  # of a load
+    for_others: re.Pattern[str]  # of a store
+    wait: re.Pattern[str]  # for all stores
+    write_back: re.Pattern[str]
+    empty: tuple[re.Pattern[str], ...]  # each cache that the CU does not share with all others
+
+
+def _generation(returns: str, past_the_cache: str, for_others: str, wait: str, write_back: str,
+                empty: tuple[str, ...]) -> Generation:
+    return Generation(re.compile(returns), re.compile(past_the_cache), re.compile(for_others), re.compile(wait),
+                      re.compile(write_back), tuple(re.compile(cache) for cache in empty))
+
+
+_NEVER = r"(?!)"
+# Before gfx940 no store says so: one of a dword, to a place that is alike for all lanes, is taken for a mark.
+_TO_ONE_PLACE = r"_store_(?:dword|b32) v\d+, v\d+, s\["
+_ALL_LOADS = r"s_waitcnt\b.*\bvmcnt\((?:0|0x0)\)"
+_VECTOR_STORES = r"s_waitcnt_vscnt null, 0x0"
+_OF_RDNA_2_AND_3 = _generation(r"\bglc\b", r"\bglc\b", _TO_ONE_PLACE, _VECTOR_STORES, _NEVER,
+                               (r"buffer_gl0_inv", r"buffer_gl1_inv"))
+_OF_CDNA_3_AND_4 = _generation(r"\bsc0\b", r"\bsc1\b", r"\bsc1\b", _ALL_LOADS, r"buffer_wbl2 .*\bsc1\b",
+                               (r"buffer_inv .*\bsc1\b",))
+GENERATIONS = {
+    "gfx9": _generation(r"\bglc\b", r"\bglc\b", _TO_ONE_PLACE, _ALL_LOADS, _NEVER, (r"buffer_wbinvl1",)),
+    "gfx94": _OF_CDNA_3_AND_4,
+    "gfx95": _OF_CDNA_3_AND_4,
+    "gfx10": _OF_RDNA_2_AND_3,
+    "gfx11": _OF_RDNA_2_AND_3,
+    "gfx12": _generation(r"TH_ATOMIC_RETURN", r"scope:SCOPE_(?:DEV|SYS)", r"scope:SCOPE_(?:DEV|SYS)",
+                         r"s_wait_storecnt(?:_dscnt)? 0x0", _NEVER, (r"global_inv scope:SCOPE_(?:DEV|SYS)",)),
+}
+_TARGET = re.compile(r'\.amdgcn_target "amdgcn-amd-amdhsa--(gfx\w+)')
+_ATOMIC = re.compile(r"(?:global|flat|buffer)_atomic_")
+_TAKES = re.compile(r"\w+_atomic_cmpswap")  # what another block has told: a look, no mark
+_STORE = re.compile(r"(?:global|flat|buffer)_store_")
+_LOAD = re.compile(r"(?:global|flat|buffer)_load_")
+_HARDWARE_BARRIER = re.compile(r"ds_gws_barrier")  # among all blocks: a mark and a look
+_BARRIER = re.compile(r"s_barrier(?:_wait\b|$|_signal\b)")
+
+
+@dataclass(frozen=True)
+class State:
+    """Of a wave: what became of its stores and of its block's before the last barrier, and the caches that may be old."""
+
+    own: int = THERE
+    of_block: int = THERE
+    old: frozenset[int] = frozenset()
+
+
+class Flow:
+    """What an instruction does to that, on one generation."""
+
+    def __init__(self, generation: Generation) -> None:
+        self.generation = generation
+
+    def is_mark(self, instruction: str) -> bool:
+        """Whether it tells others."""
+        is_atomic = _ATOMIC.match(instruction) and not _TAKES.match(instruction)
+        return bool(is_atomic or _HARDWARE_BARRIER.match(instruction)
+                    or (_STORE.match(instruction) and self.generation.for_others.search(instruction)))
+
+    def is_look(self, instruction: str) -> bool:
+        """Whether it may see what others told."""
+        return bool((_ATOMIC.match(instruction) and self.generation.returns.search(instruction))
+                    or _HARDWARE_BARRIER.match(instruction)
+                    or (_LOAD.match(instruction) and self.generation.past_the_cache.search(instruction)))
+
+    def fault(self, instruction: str, state: State) -> str:
+        """What is wrong with coming to it like that."""
+        if self.is_mark(instruction) and max(state.own, state.of_block) > THERE:
+            return "tells others of stores that may not be there yet"
+        if _LOAD.match(instruction) and not self.is_look(instruction) and state.old:
+            return "may load from a cache what was there before it looked"
+        return ""
+
+    def after(self, instruction: str, state: State) -> State:
+        """The state behind an instruction."""
+        caches = self.generation.empty
+        own, of_block, old = state.own, state.of_block, state.old
+        if self.is_look(instruction):
+            old = frozenset(range(len(caches)))
+        elif _STORE.match(instruction) and not self.is_mark(instruction):
+            own = UNDER_WAY
+        elif self.generation.write_back.match(instruction):
+            own = min(own, ON_ITS_WAY)
+            of_block = ON_ITS_WAY if of_block == IN_ONE_L2 else of_block
+        elif self.generation.wait.search(instruction):
+            has_one_l2 = self.generation.write_back.pattern == _NEVER
+            ended = {ON_ITS_WAY: THERE, UNDER_WAY: THERE if has_one_l2 else IN_ONE_L2}
+            own = ended.get(own, own)
+            of_block = THERE if of_block == ON_ITS_WAY else of_block
+        elif _BARRIER.match(instruction):
+            of_block = IN_ONE_L2 if own == ON_ITS_WAY else own
+        else:
+            old = old - {i for i, empty in enumerate(caches) if empty.match(instruction)}
+        return State(own, of_block, old)
+
+
+def faults(function: Function, generation: Generation) -> dict[int, str]:
+    """The places in a kernel with what is wrong there."""
+    flow = Flow(generation)
+    found: dict[int, str] = {}
+    seen: set[tuple[int, State]] = set()
+    waiting = [(0, State())]
+    while waiting:
+        place, state = waiting.pop()
+        if (place, state) in seen:
+            continue
+        seen.add((place, state))
+        fault = flow.fault(function.code[place], state)
+        if fault:
+            found[place] = fault
+        behind = flow.after(function.code[place], state)
+        waiting.extend((following, behind) for following in followers(function, place))
+    return found
+
+
+def main() -> int:
+    """Checks each file."""
+    if len(sys.argv) < 3:
+        print("hand_overs.py: a regular expression and assembly are to be named.", file=sys.stderr)
+        return 2
+    kernels = re.compile(sys.argv[1])
+    bad = 0
+    for file in map(Path, sys.argv[2:]):
+        text = file.read_text(encoding="utf-8")
+        target = _TARGET.search(text)
+        names = [name for name in GENERATIONS if target and target[1].startswith(name)]
+        if not names:
+            print(f"hand_overs.py: {file}: of no generation that is known here", file=sys.stderr)
+            return 2
+        generation = GENERATIONS[max(names, key=len)]
+        flow = Flow(generation)
+        handing_over = 0
+        for function in read_functions(text, with_memory=True):
+            if not kernels.search(function.name):
+                continue
+            handing_over += any(map(flow.is_mark, function.code)) and any(map(flow.is_look, function.code))
+            for place, fault in sorted(faults(function, generation).items()):
+                line = text.count("\n", 0, function.places[place]) + 1
+                print(f"{file}:{line}: {function.name} {fault}")
+                bad += 1
+        if not handing_over:
+            print(f"{file}: no kernel like '{sys.argv[1]}' hands anything over")
+            bad += 1
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

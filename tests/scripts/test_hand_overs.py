@@ -1,0 +1,98 @@
+"""What hand_overs.py takes for a hand-over between blocks without what orders it, on each generation."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from synthetic import SCRIPTS
+
+CHECKER = SCRIPTS.parent / "tests" / "isa" / "hand_overs.py"
+
+
+def check(tmp_path: Path, target: str, code: str, regex: str = "tile") -> subprocess.CompletedProcess[str]:
+    """Runs the checker on a kernel of this code."""
+    lines = "\n".join(line if line.startswith(".L") else f"\t{line}" for line in code.strip().splitlines())
+    path = tmp_path / "kernels.s"
+    path.write_text(f'\t.amdgcn_target "amdgcn-amd-amdhsa--{target}"\n\t.type\ttile,@function\ntile:\n{lines}\n'
+                    "\ts_endpgm\n\t.section\t.rodata\n", encoding="utf-8")
+    return subprocess.run([sys.executable, str(CHECKER), regex, str(path)], capture_output=True, text=True, check=False)
+
+
+# What all waves do: store, wait, meet; one tells another block, waits for the next one, and all load what that stored.
+HAND_OVER = """
+{store}
+{release}
+{barrier}
+s_cbranch_execz .LBB0_3
+{mark}
+.LBB0_2:
+{look}
+s_cbranch_execnz .LBB0_2
+{acquire}
+.LBB0_3:
+{barrier}
+{load}
+"""
+GFX9 = {"store": "global_store_dword v[0:1], v2, off", "release": "s_waitcnt vmcnt(0) lgkmcnt(0)",
+        "barrier": "s_barrier", "mark": "global_atomic_swap v2, v3, s[0:1]",
+        "look": "global_load_dword v4, v2, s[2:3] glc\ns_waitcnt vmcnt(0)", "acquire": "buffer_wbinvl1_vol",
+        "load": "global_load_dword v5, v[6:7], off"}
+GFX94 = {**GFX9, "release": "buffer_wbl2 sc1\ns_waitcnt vmcnt(0) lgkmcnt(0)",
+         "mark": "global_store_dword v2, v3, s[0:1] sc1", "acquire": "buffer_inv sc1",
+         "look": "global_load_dword v4, v2, s[2:3] sc1\ns_waitcnt vmcnt(0)"}
+GFX10 = {**GFX9, "release": "s_waitcnt lgkmcnt(0)\ns_waitcnt_vscnt null, 0x0",
+         "acquire": "buffer_gl0_inv\nbuffer_gl1_inv"}
+GFX12 = {"store": "global_store_b32 v[0:1], v2, off", "release": "s_wait_storecnt 0x0",
+         "barrier": "s_barrier_signal -1\ns_barrier_wait -1",
+         "mark": "global_atomic_add_u32 v2, v3, s[0:1] scope:SCOPE_DEV",
+         "look": "global_load_b32 v4, v2, s[2:3] scope:SCOPE_DEV\ns_wait_loadcnt 0x0",
+         "acquire": "global_inv scope:SCOPE_DEV", "load": "global_load_b32 v5, v[6:7], off"}
+TARGETS = {"gfx900": GFX9, "gfx90a": GFX9, "gfx942": GFX94, "gfx950": GFX94, "gfx1030": GFX10, "gfx1100": GFX10,
+           "gfx1201": GFX12}
+NOT_THERE = "tells others of stores that may not be there yet"
+OLD = "may load from a cache what was there before it looked"
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_hand_over_has_a_release_and_an_acquire(tmp_path: Path, target: str) -> None:
+    parts = TARGETS[target]
+    assert check(tmp_path, target, HAND_OVER.format(**parts)).returncode == 0
+    for left_out, fault in (("release", NOT_THERE), ("acquire", OLD)):
+        done = check(tmp_path, target, HAND_OVER.format(**{**parts, left_out: "s_nop 0"}))
+        assert (done.returncode, done.stdout.count(fault)) == (1, 1), left_out
+    lines = HAND_OVER.format(**parts).splitlines()
+    for part in (*parts["release"].splitlines(), *parts["acquire"].splitlines()):
+        if "lgkmcnt" not in part or "vmcnt" in part:
+            assert check(tmp_path, target, "\n".join(lines).replace(part, "s_nop 0")).returncode == 1, part
+
+
+def test_other_waves_stores_must_be_there_at_the_barrier(tmp_path: Path) -> None:
+    late = HAND_OVER.replace("{mark}", "{release}\n{mark}").replace("{release}\n{barrier}", "{barrier}", 1)
+    assert check(tmp_path, "gfx90a", late.format(**GFX9)).stdout.count(NOT_THERE) == 1
+    assert check(tmp_path, "gfx942", late.format(**GFX94)).stdout.count(NOT_THERE) == 1
+    # But what is in the L2 one wave writes back for all.
+    waited = late.replace("{store}", "{store}\ns_waitcnt vmcnt(0)", 1)
+    assert check(tmp_path, "gfx942", waited.format(**GFX94)).returncode == 0
+    assert check(tmp_path, "gfx942", waited.replace("{release}", "s_waitcnt vmcnt(0)").format(**GFX94)).returncode == 1
+
+
+def test_stores_of_an_earlier_turn_may_be_under_way_at_its_barriers(tmp_path: Path) -> None:
+    assert check(tmp_path, "gfx90a", f"{GFX9['store']}\ns_barrier\n" + HAND_OVER.format(**GFX9)).returncode == 0
+
+
+def test_the_hardwares_barrier_of_all_blocks_is_both(tmp_path: Path) -> None:
+    code = "{store}\n{release}\ns_barrier\nds_gws_barrier v0 gds\n{acquire}\n{load}"
+    assert check(tmp_path, "gfx90a", code.format(**GFX9)).returncode == 0
+    assert OLD in check(tmp_path, "gfx90a", code.format(**{**GFX9, "acquire": "s_nop 0"})).stdout
+    assert NOT_THERE in check(tmp_path, "gfx90a", code.format(**{**GFX9, "release": "s_nop 0"})).stdout
+
+
+def test_what_is_named_must_hand_something_over(tmp_path: Path) -> None:
+    done = check(tmp_path, "gfx90a", f"s_barrier\n{GFX9['store']}")
+    assert (done.returncode, "hands anything over" in done.stdout) == (1, True)
+    assert check(tmp_path, "gfx90a", HAND_OVER.format(**GFX9), "other").returncode == 1
+    assert check(tmp_path, "gfx700", HAND_OVER.format(**GFX9)).returncode == 2
+    assert subprocess.run([sys.executable, str(CHECKER), "tile"], capture_output=True, check=False).returncode == 2
