@@ -16,8 +16,11 @@ def check(tmp_path: Path, target: str, code: str, regex: str = "tile") -> subpro
     """Runs the checker on a kernel of this code."""
     lines = "\n".join(line if line.startswith(".L") else f"\t{line}" for line in code.strip().splitlines())
     path = tmp_path / "kernels.s"
-    path.write_text(f'\t.amdgcn_target "amdgcn-amd-amdhsa--{target}"\n\t.type\ttile,@function\ntile:\n{lines}\n'
-                    "\ts_endpgm\n\t.section\t.rodata\n", encoding="utf-8")
+    path.write_text(
+        f'\t.amdgcn_target "amdgcn-amd-amdhsa--{target}"\n\t.type\ttile,@function\ntile:\n{lines}\n'
+        "\ts_endpgm\n\t.section\t.rodata\n",
+        encoding="utf-8",
+    )
     return subprocess.run([sys.executable, str(CHECKER), regex, str(path)], capture_output=True, text=True, check=False)
 
 
@@ -36,22 +39,45 @@ s_cbranch_execnz .LBB0_2
 {barrier}
 {load}
 """
-GFX9 = {"store": "global_store_dword v[0:1], v2, off", "release": "s_waitcnt vmcnt(0) lgkmcnt(0)",
-        "barrier": "s_barrier", "mark": "global_atomic_swap v2, v3, s[0:1]",
-        "look": "global_load_dword v4, v2, s[2:3] glc\ns_waitcnt vmcnt(0)", "acquire": "buffer_wbinvl1_vol",
-        "load": "global_load_dword v5, v[6:7], off"}
-GFX94 = {**GFX9, "release": "buffer_wbl2 sc1\ns_waitcnt vmcnt(0) lgkmcnt(0)",
-         "mark": "global_store_dword v2, v3, s[0:1] sc1", "acquire": "buffer_inv sc1",
-         "look": "global_load_dword v4, v2, s[2:3] sc1\ns_waitcnt vmcnt(0)"}
-GFX10 = {**GFX9, "release": "s_waitcnt lgkmcnt(0)\ns_waitcnt_vscnt null, 0x0",
-         "acquire": "buffer_gl0_inv\nbuffer_gl1_inv"}
-GFX12 = {"store": "global_store_b32 v[0:1], v2, off", "release": "s_wait_storecnt 0x0",
-         "barrier": "s_barrier_signal -1\ns_barrier_wait -1",
-         "mark": "global_atomic_add_u32 v2, v3, s[0:1] scope:SCOPE_DEV",
-         "look": "global_load_b32 v4, v2, s[2:3] scope:SCOPE_DEV\ns_wait_loadcnt 0x0",
-         "acquire": "global_inv scope:SCOPE_DEV", "load": "global_load_b32 v5, v[6:7], off"}
-TARGETS = {"gfx900": GFX9, "gfx90a": GFX9, "gfx942": GFX94, "gfx950": GFX94, "gfx1030": GFX10, "gfx1100": GFX10,
-           "gfx1201": GFX12}
+GFX9 = {
+    "store": "global_store_dword v[0:1], v2, off",
+    "release": "s_waitcnt vmcnt(0) lgkmcnt(0)",
+    "barrier": "s_barrier",
+    "mark": "global_atomic_swap v2, v3, s[0:1]",
+    "look": "global_load_dword v4, v2, s[2:3] glc\ns_waitcnt vmcnt(0)",
+    "acquire": "buffer_wbinvl1_vol",
+    "load": "global_load_dword v5, v[6:7], off",
+}
+GFX94 = {
+    **GFX9,
+    "release": "buffer_wbl2 sc1\ns_waitcnt vmcnt(0) lgkmcnt(0)",
+    "mark": "global_store_dword v2, v3, s[0:1] sc1",
+    "acquire": "buffer_inv sc1",
+    "look": "global_load_dword v4, v2, s[2:3] sc1\ns_waitcnt vmcnt(0)",
+}
+GFX10 = {
+    **GFX9,
+    "release": "s_waitcnt lgkmcnt(0)\ns_waitcnt_vscnt null, 0x0",
+    "acquire": "buffer_gl0_inv\nbuffer_gl1_inv",
+}
+GFX12 = {
+    "store": "global_store_b32 v[0:1], v2, off",
+    "release": "s_wait_storecnt 0x0",
+    "barrier": "s_barrier_signal -1\ns_barrier_wait -1",
+    "mark": "global_atomic_add_u32 v2, v3, s[0:1] scope:SCOPE_DEV",
+    "look": "global_load_b32 v4, v2, s[2:3] scope:SCOPE_DEV\ns_wait_loadcnt 0x0",
+    "acquire": "global_inv scope:SCOPE_DEV",
+    "load": "global_load_b32 v5, v[6:7], off",
+}
+TARGETS = {
+    "gfx900": GFX9,
+    "gfx90a": GFX9,
+    "gfx942": GFX94,
+    "gfx950": GFX94,
+    "gfx1030": GFX10,
+    "gfx1100": GFX10,
+    "gfx1201": GFX12,
+}
 NOT_THERE = "tells others of stores that may not be there yet"
 OLD = "may load from a cache what was there before it looked"
 
