@@ -150,20 +150,20 @@ void expect_as_published(const Published& row) {
     for (unsigned e = 0; e < Code::a_elements; ++e) {
       const mr::Place a = Code::a_place(lane, e);
       const mr::Place b = Code::b_place(lane, e);
-      EXPECT_EQ(a.row, lane % row.side);
-      EXPECT_EQ(b.column, lane % row.side);
-      EXPECT_EQ(a.column, b.row);
+      ASSERT_EQ(a.row, lane % row.side);
+      ASSERT_EQ(b.column, lane % row.side);
+      ASSERT_EQ(a.column, b.row);
       k_of_rows[a.row].insert(a.column);
       if (row.k_of != nullptr) {
-        EXPECT_EQ(a.column, row.k_of(place_of(e, row.factor->bits, lane)))
+        ASSERT_EQ(a.column, row.k_of(place_of(e, row.factor->bits, lane)))
             << "lane " << lane << ", element " << e;
       }
     }
     for (unsigned e = 0; e < Code::sum_elements; ++e) {
       const mr::Place sum = Code::sum_place(lane, e);
-      EXPECT_EQ(sum.row, row.row_of(place_of(e, row.sum->bits, lane)))
+      ASSERT_EQ(sum.row, row.row_of(place_of(e, row.sum->bits, lane)))
           << "lane " << lane << ", element " << e;
-      EXPECT_EQ(sum.column, lane % row.side);
+      ASSERT_EQ(sum.column, lane % row.side);
     }
   }
   for (const auto& [a_row, ks] : k_of_rows) {
