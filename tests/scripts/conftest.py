@@ -137,19 +137,7 @@ class Sandbox:
 def sandbox(tmp_path: Path) -> Sandbox:
     """Three experiments that pass on a fake GPU."""
     root = tmp_path / "repository"
-    shutil.copytree(synthetic.SCRIPTS, root / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
-    (root / "results" / "published").mkdir(parents=True)
-    for file in (
-        "schema.json",
-        "schema-2.json",
-        "schema-1.json",
-        "card-schema.json",
-        "isa-schema.json",
-        "fleet-schema.json",
-        "node-schema.json",
-        "published/published.csv",
-    ):
-        shutil.copy(synthetic.REPOSITORY / "results" / file, root / "results" / file)
+    synthetic.copy_repository(root)
     made = Sandbox(root)
     for name in ("copy_rate", "load_latency", "thread_rate"):
         made.add(name)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import synthetic
+from synthetic import inference
 
 from hipscope.report import card, card_page
 from hipscope.results import door, load, shapes
@@ -18,31 +17,10 @@ GROUPS = tuple(card.GROUPS)
 Json = dict[str, Any]
 
 
-def inference(name: str, value: float | None, unit: str = "cycles", **changes: Any) -> Json:
-    """An inference with one line of evidence."""
-    return {
-        "name": name,
-        "value": value,
-        "unit": unit,
-        "confidence": 0.9,
-        "statement": f"This is {name}.",
-        "evidence": [f"a step that tells {name}"],
-        "driver": None,
-        **changes,
-    }
-
-
 def add(folder: Path, experiment: str, *inferences: Json, **changes: Any) -> None:
     """Writes a result with these inferences; "thread_rate.wave64" is a variant."""
     data = synthetic.result(experiment.partition(".")[0], inferences=list(inferences), **changes)
     synthetic.write(folder, data, experiment)
-
-
-def report(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Runs report.py."""
-    return subprocess.run(
-        [sys.executable, synthetic.SCRIPTS / "report.py", *arguments], capture_output=True, text=True, check=False
-    )
 
 
 def make(folder: Path) -> tuple[Json, str]:
@@ -56,7 +34,7 @@ def make(folder: Path) -> tuple[Json, str]:
 
 def make_by_report(folder: Path) -> tuple[Json, str]:
     """The card that report.py leaves in a folder."""
-    done = report(folder)
+    done = synthetic.run("report.py", folder)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     return json.loads((folder / "card.json").read_text()), (folder / "card.md").read_text()
 

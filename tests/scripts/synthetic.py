@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +73,20 @@ def sweep(name: str, rows: list[dict[str, Any]], **changes: Any) -> dict[str, An
     }
 
 
+def inference(name: str, value: float | None, unit: str = "cycles", **changes: Any) -> dict[str, Any]:
+    """An inference with one line of evidence."""
+    return {
+        "name": name,
+        "value": value,
+        "unit": unit,
+        "confidence": 0.9,
+        "statement": f"This is {name}.",
+        "evidence": [f"a step that tells {name}"],
+        "driver": None,
+        **changes,
+    }
+
+
 def result(experiment: str = "copy_rate", backend: str = "nvidia", **changes: Any) -> dict[str, Any]:
     """A whole, valid result."""
     rows = [row(f"{2**k} KiB", 2.0 ** (k + 10), 1e-5 * 2**k, 100.0 * (k + 1)) for k in range(6)]
@@ -122,24 +139,8 @@ def result(experiment: str = "copy_rate", backend: str = "nvidia", **changes: An
         "overheads": [{"name": "counter read", "value": 12.5, "unit": "ns"}],
         "sweeps": [sweep("sizes", rows)],
         "inferences": [
-            {
-                "name": "cache size",
-                "value": 50.0,
-                "unit": "MiB",
-                "confidence": 0.9,
-                "statement": "The cache holds 50 MiB.",
-                "evidence": ["a step at 50 MiB"],
-                "driver": 50.0,
-            },
-            {
-                "name": "line size",
-                "value": None,
-                "unit": "B",
-                "confidence": 0.0,
-                "statement": "The curves do not show it.",
-                "evidence": [],
-                "driver": None,
-            },
+            inference("cache size", 50.0, "MiB", driver=50.0, evidence=["a step at 50 MiB"]),
+            inference("line size", None, "B", confidence=0.0, evidence=[]),
         ],
         "verification": {"checks": 6, "failures": []},
         **changes,
@@ -226,6 +227,25 @@ def write(folder: Path, data: dict[str, Any], stem: str | None = None) -> Path:
     path = folder / f"{stem or data['experiment']}.json"
     path.write_text(json.dumps(data), encoding="utf-8")
     return path
+
+
+def run(program: str, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs a program of scripts/ to its end; in nothing but this environment, where one is given."""
+    return subprocess.run(
+        [sys.executable, str(SCRIPTS / program), *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment or None,
+    )
+
+
+def copy_repository(root: Path) -> None:
+    """The scripts with what they need of results/: schemas and published figures."""
+    shutil.copytree(SCRIPTS, root / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
+    (root / "results" / "published").mkdir(parents=True)
+    for file in (*(REPOSITORY / "results").glob("*schema*.json"), REPOSITORY / "results/published/published.csv"):
+        shutil.copy(file, root / file.relative_to(REPOSITORY))
 
 
 def put_everywhere(value: Any, text: str) -> Any:

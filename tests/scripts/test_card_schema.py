@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from made_card import Json, add_full, make, report
+from made_card import Json, add_full, make
+from synthetic import run
 
 from hipscope.results import door, load, shapes
 
@@ -49,8 +50,8 @@ def test_check(tmp_path: Path) -> None:
     made, _ = make(tmp_path)
     (tmp_path / "card.json").write_text(json.dumps(made))
     count = len(list(tmp_path.glob("*.json")))
-    assert report("--check", tmp_path).stdout == f"{count} valid, 0 invalid\n"
+    assert run("report.py", "--check", tmp_path).stdout == f"{count} valid, 0 invalid\n"
     (tmp_path / "card.json").write_text(json.dumps({**made, "extra": 1}))
-    done = report("--check", tmp_path / "card.json", tmp_path / "cache_line.json")
+    done = run("report.py", "--check", tmp_path / "card.json", tmp_path / "cache_line.json")
     assert (done.returncode, done.stdout) == (1, "1 valid, 1 invalid\n")
     assert done.stderr.count("\n") == 1 and "card.json does not follow the schema" in done.stderr

@@ -70,6 +70,8 @@ RESULTS: dict[str, tuple[Place, Any, str]] = {
     "a name that is an object": (("device", "name"), {}, "device.name: {} is not of type string"),
     "a name that is a list": (("device", "name"), ["x"], "is not of type string"),
     "no name": (("device", "name"), None, "null is not of type string"),
+    "an experiment elsewhere": (("experiment",), "../../x", "does not match"),
+    "an experiment with a line's end": (("experiment",), "a\n", "does not match"),
     "a value of text": (BANDWIDTH, "fast", "is not of type number or null or array"),
     "a value of 10^30": (BANDWIDTH, 1e30, "bandwidth is 1e+30 GB/s"),
     "a value of nearly nothing": (BANDWIDTH, 1e-300, "bandwidth is 1e-300 GB/s"),
@@ -305,6 +307,8 @@ def test_programs_refuse_a_result(tmp_path: Path, capsys: pytest.CaptureFixture[
         shutil.copy(good, path)
         put(path, *RESULTS[name][:2])
     said = FILES[name][1] if name in FILES else RESULTS[name][2]
+    for page in ("README.md", "card.json", "report.html"):
+        (path.parent / page).write_text("before")
     before = snapshot(tmp_path)
     for program, main, arguments, status in (
         ("report.py", report.main, [path.parent], 1),

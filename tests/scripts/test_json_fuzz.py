@@ -17,6 +17,7 @@ import pytest
 import report
 import synthetic
 from pages import Page
+from test_door import Place, at, places
 
 from hipscope.results import formats
 
@@ -52,7 +53,6 @@ HOSTILE = (
     ".",
     "..",
 )
-Place = tuple[Any, ...]
 PUBLISHED = synthetic.published(55.0, note="a note")
 
 
@@ -157,20 +157,6 @@ class Bench:
 def bench(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Bench:
     """A place to try the tools in."""
     return Bench(tmp_path, capsys)
-
-
-def places(value: Any, path: Place = ()) -> Iterator[Place]:
-    """The path of every value in a JSON."""
-    yield path
-    for key, item in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
-        yield from places(item, (*path, key))
-
-
-def at(data: Any, path: Place) -> Any:
-    """The value there."""
-    for key in path:
-        data = data[key]
-    return data
 
 
 def replaced(path: Place, value: Any) -> dict[str, Any]:

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from synthetic import SCRIPTS
+import synthetic
 from test_tools import fake
 
 PROFILE = Path(__file__).parent / "data" / "profile.csv"
 
 
 def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(SCRIPTS / "ncu_report.py"), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={"PATH": "/usr/bin:/bin", "CUDA_PATH": "/nonexistent", **environment},
+    return synthetic.run(
+        "ncu_report.py", *arguments, **{"PATH": "/usr/bin:/bin", "CUDA_PATH": "/nonexistent", **environment}
     )
 
 

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import html_report
 import pytest
 from pages import Page
-from synthetic import result, row, sweep, write
+from synthetic import inference, result, row, sweep, write
 
 from hipscope.report import ceilings, page
 from hipscope.results import load
@@ -20,18 +20,6 @@ def with_value(label: str, name: str, value: float, unit: str) -> dict[str, Any]
     one = row(label, 1.0, 1.0, value, unit)
     one["values"][0]["name"] = name
     return one
-
-
-def inference(name: str, value: float | None, unit: str) -> dict[str, Any]:
-    return {
-        "name": name,
-        "value": value,
-        "unit": unit,
-        "confidence": 1.0,
-        "statement": "so it is",
-        "evidence": [],
-        "driver": None,
-    }
 
 
 def peaks(*rows: tuple[str, float]) -> list[dict[str, Any]]:

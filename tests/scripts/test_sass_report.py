@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
-from synthetic import SCRIPTS
+import synthetic
 
 LISTING = Path(__file__).parent / "data" / "loops.sass"
 
 
 def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, str(SCRIPTS / "sass_report.py"), *map(str, arguments)],
-                          capture_output=True, text=True, check=False, env={"PATH": "/usr/bin:/bin", **environment})
+    return synthetic.run("sass_report.py", *arguments, **{"PATH": "/usr/bin:/bin", **environment})
 
 
 def test_the_innermost_loop_is_counted(tmp_path: Path) -> None:
