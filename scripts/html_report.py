@@ -15,7 +15,7 @@ from typing import Any
 from hipscope.compiled_code import results as isa
 from hipscope.html import experiment_section, page, sources
 from hipscope.report import shared
-from hipscope.results import door, ending, formats, load
+from hipscope.results import door, ending, formats, load, published
 from hipscope.results.records import Result
 from hipscope.results.whole_file import write_whole
 
@@ -41,7 +41,7 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
         "--published",
         metavar="FILE",
         type=Path,
-        default=RESULTS / "published" / "published.csv",
+        default=published.PATH,
         help="the published figures (default: results/published/published.csv)",
     )
     compiled = parser.add_mutually_exclusive_group()
@@ -103,7 +103,7 @@ def report(arguments: argparse.Namespace) -> int:
         folders = read_named(arguments.folders) if arguments.folders else read_all()
         if arguments.others:
             folders += read_others([folder for folder, _ in folders])
-        figures = sources.read_published(arguments.published)
+        figures = published.read(arguments.published)
         compiled = read_compiled(arguments)
         content = experiment_section.Content(sources.make_sources(folders, figures), figures, compiled)
         write_whole(out, page.make_page(content).encode("utf-8"))

@@ -22,8 +22,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
-ROOT = Path(__file__).resolve().parent.parent
 MODULES = ("matplotlib", "yaml")
+for name in MODULES:
+    if importlib.util.find_spec(name) is None:
+        sys.exit(f"isa_report.py: this Python has no module {name}; run it with the one that "
+                 f"scripts/find_python.sh {' '.join(MODULES)} prints.")
+
+from hipscope.compiled_code import (analysis, experiments, folders, gpus, kept_predictions, occupancy,
+                                    prediction_cases, prediction_page, predictions, processes, register_limits,
+                                    register_stages, results, toolchain)
+from hipscope.compiled_code.errors import BAD_USAGE, IsaError
+from hipscope.results import load
+from hipscope.results.door import BadInput
+
+ROOT = Path(__file__).resolve().parent.parent
 INTERRUPTED = 128 + signal.SIGINT
 
 
@@ -56,37 +68,27 @@ def parse_arguments() -> argparse.Namespace:
 
 def bad_usage(sentence: str) -> NoReturn:
     """Ends the program."""
-    from hipscope.compiled_code.errors import BAD_USAGE, IsaError
-
     raise IsaError(sentence, BAD_USAGE)
 
 
 def check(folder: Path) -> int:
     """Checks every result file against the schema and says how many are good."""
-    from hipscope.compiled_code import kept_predictions, results
-    from hipscope.results import load
-
     if not folder.is_dir():
         bad_usage(f"there is no folder {folder}.")
     readers = [partial(results.read_result, file) for file in results.result_files(folder)]
-    if (folder / results.LIMITS_FILE).exists():
-        readers.append(partial(results.read_limits, folder))
-    if (folder / results.OCCUPANCY_FILE).exists():
-        readers.append(partial(results.read_occupancy, folder))
-    if (folder / kept_predictions.FILE).exists():
-        readers.append(partial(kept_predictions.read, folder))
+    others = {results.LIMITS_FILE: results.read_limits, results.OCCUPANCY_FILE: results.read_occupancy,
+              kept_predictions.FILE: kept_predictions.read}
+    readers += [partial(read, folder) for name, read in others.items() if (folder / name).exists()]
     return load.count_valid("isa_report.py", readers)
 
 
 def choose_experiments(only: str) -> list[Any]:
     """The experiments whose name matches."""
-    from hipscope.compiled_code.experiments import read_experiments
-
     try:
         pattern = re.compile(only)
     except re.error:
         bad_usage(f"--only '{only}' is not a valid regular expression.")
-    chosen = [experiment for experiment in read_experiments() if pattern.search(experiment.name)]
+    chosen = [experiment for experiment in experiments.read_experiments() if pattern.search(experiment.name)]
     if not chosen:
         bad_usage(f"no experiment's name matches '{only}'.")
     return chosen
@@ -94,8 +96,6 @@ def choose_experiments(only: str) -> list[Any]:
 
 def asked_targets(text: str | None) -> list[str]:
     """The targets to try."""
-    from hipscope.compiled_code import folders, toolchain
-
     if text is None:
         return list(toolchain.DEFAULT_TARGETS)
     if text == "all":
@@ -173,33 +173,17 @@ def kept_results(folder: Path, made: set[str], only: str) -> dict[tuple[str, str
 
     When only some experiments are asked for, what is there of others too.
     """
-    from hipscope.compiled_code import experiments, results
-
     names = {experiment.name for experiment in experiments.read_experiments()}
     return {(path.stem, name): result for path in results.result_files(folder) if path.stem not in made or only
             for name, result in results.read_result(path).items() if path.stem not in made or name in names}
 
 
-def register_limits_of(tools: Any, target: str) -> dict[str, Any]:
-    """The registers that kernels for this target may name, as the compiler says."""
-    from hipscope.compiled_code import register_limits
-    from hipscope.compiled_code.errors import IsaError
-
+def asked_of_compiler(what: str, measure: Callable[..., Any], tools: toolchain.Toolchain, *of: Any) -> dict[str, Any]:
+    """What the compiler says of registers; raises IsaError."""
     try:
-        return register_limits.measure(tools.hipcc, target, tools.processes.run)
+        return measure(tools.hipcc, *of, tools.processes.run)
     except register_limits.LimitsError as error:
-        raise IsaError(f"the register limits of {target} are not to be had: {error}") from error
-
-
-def occupancy_of(tools: Any, key: tuple[str, int]) -> dict[str, Any]:
-    """The waves that fit with so many registers, as the compiler says and the rules."""
-    from hipscope.compiled_code import occupancy, register_limits
-    from hipscope.compiled_code.errors import IsaError
-
-    try:
-        return occupancy.measure(tools.hipcc, *key, tools.processes.run)
-    except register_limits.LimitsError as error:
-        raise IsaError(f"the occupancy table of {key[0]} is not to be had: {error}") from error
+        raise IsaError(f"the {what} of {of[0]} {'are' if what.endswith('s') else 'is'} not to be had: {error}") from error
 
 
 def compile_all(arguments: argparse.Namespace, processes: Any, scratch: Path
@@ -208,8 +192,6 @@ def compile_all(arguments: argparse.Namespace, processes: Any, scratch: Path
 
     Also returns the targets' register limits and their occupancy, when an experiment about them is chosen.
     """
-    from hipscope.compiled_code import analysis, folders, occupancy, toolchain
-
     chosen = choose_experiments(arguments.only)
     asked_targets(arguments.targets)
     tools = toolchain.find_toolchain(processes)
@@ -220,10 +202,12 @@ def compile_all(arguments: argparse.Namespace, processes: Any, scratch: Path
                          lambda pair: f"{pair[0].name} for {pair[1]}")
         names = {experiment.name for experiment in chosen}
         limited = targets if {"vgpr_limit", "sgpr_limit"} & names else []
-        limits = list(pool.map(lambda target: register_limits_of(tools, target), limited))
+        limits = list(pool.map(
+            lambda target: asked_of_compiler("register limits", register_limits.measure, tools, target), limited))
         ruled = [key for target in targets for key in occupancy.wanted(target)]
-        occupied = list(pool.map(lambda key: occupancy_of(tools, key),
-                                 ruled if "register_pressure" in names else []))
+        occupied = list(pool.map(
+            lambda key: asked_of_compiler("occupancy table", occupancy.measure, tools, *key),
+            ruled if "register_pressure" in names else []))
     folder = {target: folders.made_by(target, tools.version) for target in targets}
     new = {(folder[result["target"]], result["experiment"]): result for result in made}
     return {**kept_results(arguments.out, set(folder.values()), arguments.only), **new}, limits, occupied
@@ -231,17 +215,12 @@ def compile_all(arguments: argparse.Namespace, processes: Any, scratch: Path
 
 def write_documents(entries: list[Any]) -> None:
     """The predictions' part of the documents."""
-    from hipscope.compiled_code import prediction_page
-
     for name, text in prediction_page.documents(entries).items():
         (ROOT / name).write_text(text, encoding="utf-8")
 
 
 def report(arguments: argparse.Namespace) -> int:
     """Compiles and writes everything."""
-    from hipscope.compiled_code import (experiments, kept_predictions, occupancy, prediction_page, processes,
-                                        register_limits, register_stages, results)
-
     began = time.monotonic()
     results.make_folder(arguments.out)
     try:
@@ -252,10 +231,10 @@ def report(arguments: argparse.Namespace) -> int:
                 found, new_limits, new_occupancy = compile_all(arguments, processes.Processes(), Path(scratch))
         if not found:
             bad_usage(f"there is no result file in {arguments.out}.")
-        from hipscope.compiled_code import page
+        from hipscope.compiled_code import page  # with matplotlib, which takes a while
 
-        limits = results.with_kept_limits(arguments.out, new_limits)
-        occupied = results.with_kept_occupancy(arguments.out, new_occupancy)
+        limits = results.with_kept(results.read_limits(arguments.out), new_limits)
+        occupied = results.with_kept(results.read_occupancy(arguments.out), new_occupancy)
         order = [experiment.name for experiment in experiments.read_experiments()]
         found = dict(sorted(found.items(), key=lambda item: order.index(item[0][1]) if item[0][1] in order else -1))
         stages = register_stages.text(found)
@@ -286,8 +265,6 @@ def report(arguments: argparse.Namespace) -> int:
 
 def predict_all(arguments: argparse.Namespace, processes: Any, scratch: Path) -> tuple[list[Any], set[tuple[str, str]]]:
     """The predictions of every chosen experiment for every target; also the folders and experiments of them."""
-    from hipscope.compiled_code import folders, gpus, prediction_cases, predictions, toolchain
-
     named = prediction_cases.experiments()
     chosen = [experiment for experiment in choose_experiments(arguments.only) if experiment.name in named]
     if not chosen:
@@ -312,7 +289,7 @@ def predict_all(arguments: argparse.Namespace, processes: Any, scratch: Path) ->
 
 def predict_shares(arguments: argparse.Namespace) -> int:
     """Compiles, predicts and writes the predictions alone."""
-    from hipscope.compiled_code import kept_predictions, page, prediction_page, processes, results
+    from hipscope.compiled_code import page
 
     began = time.monotonic()
     results.make_folder(arguments.out)
@@ -340,16 +317,9 @@ def terminate(number: int, _: object) -> NoReturn:
 def main() -> int:
     """Checks or reports, as the command line says."""
     arguments = parse_arguments()
-    missing = [name for name in MODULES if importlib.util.find_spec(name) is None]
-    if missing:
-        print(f"isa_report.py: this Python has no module {missing[0]}; run it with the one that "
-              f"scripts/find_python.sh {' '.join(MODULES)} prints.", file=sys.stderr)
-        return 1
     signal.signal(signal.SIGTERM, terminate)
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as nohup asks for
         signal.signal(signal.SIGHUP, terminate)
-    from hipscope.compiled_code.errors import IsaError
-    from hipscope.results.door import BadInput
 
     try:
         if arguments.check:

@@ -13,7 +13,6 @@ Exit status: 0 good, 1 the map and the results do not agree, 2 bad usage.
 from __future__ import annotations
 
 import argparse
-import csv
 import itertools
 import re
 import sys
@@ -22,12 +21,13 @@ from pathlib import Path
 from typing import Any
 
 from hipscope.results import ending, load
+from hipscope.results import published as others
 from hipscope.results.formats import number, significant, time_unit
+from hipscope.results.published import Figure
 
 ROOT = Path(__file__).resolve().parent.parent
 MAPS = (ROOT / "docs" / "sources.md", ROOT / "docs" / "zh-CN" / "sources.md")
 RESULTS = ROOT / "results" / "nvidia-h200"
-PUBLISHED = ROOT / "results" / "published" / "published.csv"
 # The columns of a line of the map, from 0.
 VARIANT, ROW, SHOWN, MEASURED, SAYS, COLUMNS = 0, 2, 4, 5, 6, 7
 
@@ -35,7 +35,6 @@ VARIANT, ROW, SHOWN, MEASURED, SAYS, COLUMNS = 0, 2, 4, 5, 6, 7
 FIGURE = re.compile(r"(?<![A-Za-z0-9_.])(\d+(?:\.\d+)?)(?![A-Za-z0-9_]|\.\d)")
 
 Json = dict[str, Any]
-Figure = dict[str, str]
 
 
 def cells(line: str) -> list[str]:
@@ -257,18 +256,12 @@ def problems(text: str, results: dict[str, Json], published: list[Figure]) -> li
     return wrong + wrong_sentences(text, results, published) + wrong_figures(text, results, published)
 
 
-def load_published(path: Path) -> list[Figure]:
-    """The rows of published.csv."""
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def main(command_line: list[str] | None = None) -> int:
     """Checks the maps, or fills them in."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--update", action="store_true", help="write the figures of the results into the map")
     arguments = parser.parse_args(command_line)
-    results, published = load_results(RESULTS), load_published(PUBLISHED)
+    results, published = load_results(RESULTS), others.read()
     status = 0
     for path in MAPS:
         text = path.read_text(encoding="utf-8")

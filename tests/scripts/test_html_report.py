@@ -6,7 +6,6 @@ import base64
 import csv
 import hashlib
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -19,7 +18,8 @@ import pytest
 import synthetic
 from pages import Page
 
-from hipscope.html import chapters, frame, sources
+from hipscope.html import chapters, frame
+from hipscope.results import published
 
 HOSTILE = '<script>alert(1)</script> </style>]]> " \' &lt; --> \u202e ../../x `a` \n onload=alert(1) x="y'
 NO_ISA = ("--no-isa",)
@@ -215,17 +215,7 @@ def test_card_side_by_side(tmp_path: Path) -> None:
     results = []
     for value in (132.0, 66.0):
         data = synthetic.result("cu_staircase")
-        data["inferences"] = [
-            {
-                "name": "compute units",
-                "value": value,
-                "unit": "CUs",
-                "confidence": 0.9,
-                "statement": "It has those.",
-                "evidence": [],
-                "driver": 132.0,
-            }
-        ]
+        data["inferences"] = [synthetic.inference("compute units", value, "CUs", driver=132.0)]
         results.append(data)
     page = make(*(device(tmp_path / name, name.upper(), data) for name, data in zip("ab", results)))
     text = page.one("card").text
@@ -267,8 +257,7 @@ def test_every_experiment_has_a_chapter(tmp_path: Path) -> None:
 
 def test_published_figures_stand_in_tables(tmp_path: Path) -> None:
     page = make(device(tmp_path, "A", synthetic.result("thread_rate")))
-    with open(synthetic.REPOSITORY / "results" / "published" / "published.csv", encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if row["experiment"] == "thread_rate"]
+    rows = [row for row in published.read() if row["experiment"] == "thread_rate"]
     section = page.one("experiment-thread_rate")
     table = next(one for one in page.all("details") if section in one.around and "All published" in one.text)
     assert f"All published figures {len(rows)}, not measured by this code" in table.text
@@ -371,49 +360,17 @@ def test_devices_of_one_name_are_told_apart(tmp_path: Path) -> None:
     assert page.all("title")[0].text == "hipscope: A"
 
 
-@pytest.mark.parametrize(
-    "text, part",
-    [
-        ("a,b\n1,2\n", "begin with the columns"),
-        (",".join(sources.COLUMNS) + "\n1,2\n", "row 1"),
-        (None, "cannot be read"),
-    ],
-)
-def test_bad_published_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str | None, part: str) -> None:
-    folder = device(tmp_path / "a", "A")
-    path = tmp_path / "published.csv"
-    if text is not None:
-        path.write_text(text)
-    assert html_report.main(["--published", str(path), *NO_ISA, str(folder)]) == 1
-    err = capsys.readouterr().err
-    assert err.startswith("html_report.py: ") and err.count("\n") == 1 and "published.csv" in err and part in err
-    assert os.listdir(folder) == ["copy_rate.json"]
-
-
 def test_hostile_published_figures(tmp_path: Path) -> None:
     folder = device(tmp_path / "a", "A")
     path = tmp_path / "published.csv"
     with open(path, "w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file)
-        rows.writerow(sources.COLUMNS)
-        rows.writerow([HOSTILE] * len(sources.COLUMNS))
+        rows.writerow(published.COLUMNS)
+        rows.writerow([HOSTILE] * len(published.COLUMNS))
     assert html_report.main(["--published", str(path), *NO_ISA, str(folder)]) == 0
     page = Page((folder / "report.html").read_text(encoding="utf-8"))
     assert len(page.all("script")) == 2 and not page.all("x")
     assert not [one for one in page.elements if "onload" in one.attributes]
-
-
-def test_bad_results_leave_the_page_as_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder, other = device(tmp_path / "a", "A"), device(tmp_path / "b", "B")
-    (folder / "report.html").write_text("before")
-    (other / "another.json").write_text("{")
-    assert html_report.main([*NO_ISA, str(folder), str(other)]) == 1
-    err = capsys.readouterr().err
-    assert "another.json is not a whole JSON file" in err and err.count("\n") == 1
-    assert (folder / "report.html").read_text() == "before"
-    assert html_report.main([*NO_ISA, "--out", str(tmp_path / "no" / "x.html"), str(folder)]) == 1
-    assert f"{tmp_path}/no/x.html cannot be written" in capsys.readouterr().err
-    assert sorted(os.listdir(folder)) == ["copy_rate.json", "report.html"]
 
 
 def luminance(colour: str) -> float:
@@ -433,38 +390,10 @@ def test_colours_stand_out(palette: tuple[str, ...], ground: str) -> None:
     assert len(set(palette)) == 8
 
 
-def test_a_full_disk_leaves_the_page_as_it_was(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = device(tmp_path / "a", "A")
-    (folder / "report.html").write_text("before")
-
-    def refuse(*_: Any) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "replace", refuse)
-    assert html_report.main([*NO_ISA, str(folder)]) == 1
-    assert capsys.readouterr().err == (
-        f"html_report.py: {folder}/report.html cannot be written: No space left on device.\n"
-    )
-    assert (folder / "report.html").read_text() == "before"
-    assert sorted(os.listdir(folder)) == ["copy_rate.json", "report.html"]
-
-
 def repository(folder: Path) -> Path:
     """A copy of the scripts, with results/ of two GPUs and a CPU; the script."""
-    shutil.copytree(synthetic.SCRIPTS, folder / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
+    synthetic.copy_repository(folder)
     results = folder / "results"
-    for name in (
-        "schema.json",
-        "schema-2.json",
-        "schema-1.json",
-        "card-schema.json",
-        "isa-schema.json",
-        "published/published.csv",
-    ):
-        (results / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(synthetic.REPOSITORY / "results" / name, results / name)
     (results / "isa").mkdir()
     (results / "isa" / "register_limits.json").write_text("[]")
     for name, backend in (("b", "amd"), ("a", "nvidia"), ("host", "host")):
@@ -492,10 +421,3 @@ def test_default_folders(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "results" / "host")
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
     assert done.returncode == 1 and "holds no results of any device" in done.stderr
-
-
-def test_usage() -> None:
-    for arguments, status in ((["--frobnicate"], 2), (["--out"], 2), (["--help"], 0)):
-        with pytest.raises(SystemExit) as ended:
-            html_report.main(arguments)
-        assert ended.value.code == status

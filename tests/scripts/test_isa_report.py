@@ -822,6 +822,6 @@ def test_register_limits_of_the_real_compiler(tmp_path: Path) -> None:
 
 
 def test_other_experiments_leave_register_limits_alone(tmp_path: Path) -> None:
-    assert results.with_kept_limits(tmp_path, []) == []
+    assert results.read_limits(tmp_path) == []
     limit = {"target": "gfx900", "compiler": "clang version 15.0.6"}
-    assert results.with_kept_limits(tmp_path, [limit]) == [limit]
+    assert results.with_kept([], [limit]) == [limit]

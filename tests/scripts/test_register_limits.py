@@ -175,10 +175,6 @@ def test_markdown_follows_the_limits() -> None:
     assert "\n| gfx900-clang1 | v127 | v63 | v31 | v63 | s95 |\n" in text
 
 
-def test_markdown_of_nothing_is_nothing() -> None:
-    assert register_limits.markdown([]) == ""
-
-
 # --- The compiler that is here ---------------------------------------------------------------------
 
 # Highest VGPR and SGPR that assemble, and VGPR that a kernel of 1024 threads may claim. A CU of the

@@ -22,7 +22,6 @@ from .register_limits import Compiler, LimitsError, Run, run_program
 
 # What an instruction can name: registers of each kind that a thread can have.
 NAMED_REGISTERS = 256
-LANES_OF_CDNA = 64
 
 
 @dataclass(frozen=True)
@@ -153,8 +152,6 @@ def describe(rule: Rule) -> list[str]:
 
 def text(results: Sequence[Mapping[str, Any]]) -> str:
     """The rules, the steps that follow, and that the compiler agrees."""
-    if not results:
-        return ""
     # The rules are the hardware's: every compiler is held to the same.
     keys = list(dict.fromkeys((result["target"], result["lanes"]) for result in results))
     names = [f"{target}, waves of {lanes}" for target, lanes in keys]

@@ -13,7 +13,6 @@ Three questions, each asked of the real compiler:
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 import subprocess
@@ -23,11 +22,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hipscope.results import formats, markdown as pages, published as others
+
 from .folders import made_by
+from .toolchain import environment
 
 Run = Callable[[Sequence[str], Mapping[str, str]], "subprocess.CompletedProcess[str]"]
-
-PUBLISHED_PATH = Path(__file__).resolve().parents[3] / "results" / "published" / "published.csv"
 
 # The launch bounds under which kernels claim registers; the last is what the sources publish.
 THREADS = (256, 512, 1024)
@@ -135,9 +135,7 @@ class Compiler:
         return done
 
     def _call(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        # Without these hipcc asks the machine which GPU it has, and complains where there is none.
-        return self._run([self._hipcc, *arguments],
-                         {"HIP_PLATFORM": "amd", "HCC_AMDGPU_TARGET": self._target})
+        return self._run([self._hipcc, *arguments], environment(self._target))
 
 
 def kernel_source(name: str, threads: int, statements: Sequence[str]) -> str:
@@ -220,15 +218,12 @@ def _count(compiler: Compiler, file: RegisterFile, limit: Mapping[str, Any]) -> 
 
 def published_limits() -> dict[tuple[str, str, str], int]:
     """The published highest indices by (experiment, series, architecture)."""
-    with open(PUBLISHED_PATH, encoding="utf-8", newline="") as file:
-        return {(row["experiment"], row["series"], row["arch"]): int(row["value"])
-                for row in csv.DictReader(file) if row["experiment"] in ("vgpr_limit", "sgpr_limit")}
+    return {(row["experiment"], row["series"], row["arch"]): int(row["value"])
+            for row in others.read() if row["experiment"] in ("vgpr_limit", "sgpr_limit")}
 
 
 def markdown(limits: Sequence[Mapping[str, Any]]) -> str:
     """Tables of the limits with the published ones beside them, and the compiler's messages."""
-    if not limits:
-        return ""
     published = published_limits()
     compilers = sorted({limit["compiler"] for limit in limits})
     parts = [f"Compiler: {'; '.join(compilers)}.", _assembler_table(limits, published),
@@ -236,14 +231,8 @@ def markdown(limits: Sequence[Mapping[str, Any]]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    lines = ["| " + " | ".join(columns) + " |", "| --- |" + " ---: |" * (len(columns) - 1)]
-    lines += ["| " + " | ".join("-" if cell is None else str(cell) for cell in row) + " |" for row in rows]
-    return "\n".join(lines)
-
-
-def _name(letter: str, index: int | None) -> str | None:
-    return None if index is None else f"{letter}{index}"
+def _name(letter: str, index: int | None) -> str:
+    return formats.NOT_THERE if index is None else f"{letter}{index}"
 
 
 def _assembler_table(limits: Sequence[Mapping[str, Any]], published: Mapping[Any, int]) -> str:
@@ -258,7 +247,7 @@ def _assembler_table(limits: Sequence[Mapping[str, Any]], published: Mapping[Any
             _name("s", published.get(("sgpr_limit", "assembler", target))),
             _name("a", assembler["a"]["highest"]),
         ])
-    return "The highest register that assembles:\n\n" + _table(
+    return "The highest register that assembles:\n\n" + pages.table(
         ["target", "VGPR", "VGPR, published", "SGPR", "SGPR, published", "AGPR"], rows)
 
 
@@ -275,15 +264,16 @@ def _kernel_table(limits: Sequence[Mapping[str, Any]], published: Mapping[Any, i
             _name("s", scalar["highest"]) + (f" (but {reserved})" if reserved else ""),
         ])
     bounds = [f"VGPR, {threads} threads" for threads in THREADS]
-    return "The highest register that a kernel of so many threads may declare as clobbered:\n\n" + _table(
+    return "The highest register that a kernel of so many threads may declare as clobbered:\n\n" + pages.table(
         ["target", *bounds, f"{THREADS[-1]} threads, published", f"SGPR, {THREADS[-1]} threads"], rows)
 
 
 def _count_table(limits: Sequence[Mapping[str, Any]]) -> str:
-    rows = [[made_by(limit["target"], limit["compiler"]), count["register"], count["declared"], count["undeclared"]]
+    rows = [[made_by(limit["target"], limit["compiler"]), count["register"], str(count["declared"]),
+             str(count["undeclared"])]
             for limit in limits for count in limit["counts"]]
     return ("What the compiler counts for a kernel whose assembly writes one register:\n\n" +
-            _table(["target", "writes", "declared", "undeclared"], rows))
+            pages.table(["target", "writes", "declared", "undeclared"], rows))
 
 
 def _messages(limits: Sequence[Mapping[str, Any]]) -> str:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from typing import Any
 
-from hipscope.results import markdown
+from hipscope.results import markdown, published as others
 
 from .errors import IsaError
-from .experiments import REPOSITORY
 from .folders import target_order
 
 EXPERIMENT = "register_pressure"
-PUBLISHED_PATH = REPOSITORY / "results" / "published" / "published.csv"
 # Each stage's name, as the binary and L have it, and the namespace of its kernel.
 STAGES = {
     "baseline": "baseline",
@@ -46,9 +43,8 @@ Result = Mapping[str, Any]
 
 def published() -> dict[tuple[str, str, str], str]:
     """The published values by (stage, target, metric)."""
-    with open(PUBLISHED_PATH, encoding="utf-8", newline="") as file:
-        return {(row["series"], row["arch"], row["metric"]): row["value"] for row in csv.DictReader(file)
-                if row["experiment"] == EXPERIMENT}
+    return {(row["series"], row["arch"], row["metric"]): row["value"] for row in others.read()
+            if row["experiment"] == EXPERIMENT}
 
 
 def kernel_of(result: Result, stage: str) -> Mapping[str, Any] | None:

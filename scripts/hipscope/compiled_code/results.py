@@ -148,15 +148,6 @@ def read_limits(folder: Path) -> list[dict[str, Any]]:
     return _read_list(folder / LIMITS_FILE, LIMITS_SCHEMA)
 
 
-def with_kept_limits(folder: Path, new: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """New register limits, with those that are there already of other targets and compilers.
-
-    Raises door.BadInput.
-    """
-    limits = {made_by(limit["target"], limit["compiler"]): limit for limit in [*read_limits(folder), *new]}
-    return [limits[key] for key in sorted(limits, key=target_order)]
-
-
 def read_occupancy(folder: Path) -> list[dict[str, Any]]:
     """The occupancies that are there and as the rules say; raises door.BadInput."""
     path = folder / OCCUPANCY_FILE
@@ -169,13 +160,9 @@ def read_occupancy(folder: Path) -> list[dict[str, Any]]:
     return found
 
 
-def with_kept_occupancy(folder: Path, new: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """New occupancies, with those that are there already of other targets and compilers.
-
-    Raises door.BadInput.
-    """
-    entries = {(made_by(entry["target"], entry["compiler"]), entry["lanes"]): entry
-               for entry in [*read_occupancy(folder), *new]}
+def with_kept(kept: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """New register limits or occupancies, with those that are there already of other targets and compilers."""
+    entries = {(made_by(entry["target"], entry["compiler"]), entry.get("lanes", 0)): entry for entry in [*kept, *new]}
     return [entries[key] for key in sorted(entries, key=lambda key: (target_order(key[0]), key[1]))]
 
 

@@ -36,7 +36,7 @@ class Toolchain:
         """Compiles a source's device code to assembly; raises IsaError with the compiler's error."""
         command = [self.hipcc, "-x", "hip", "--cuda-device-only", "-S", *FLAGS, f"--offload-arch={target}",
                    *options, str(source), "-o", str(assembly)]
-        done = self.processes.run(command, _environment(target))
+        done = self.processes.run(command, environment(target))
         if done.returncode:
             errors = [line for line in done.stderr.splitlines() if "error:" in line]
             reason = errors[0] if errors else f"the compiler ended with status {done.returncode}"
@@ -71,7 +71,7 @@ class Toolchain:
         return True
 
 
-def _environment(target: str) -> dict[str, str]:
+def environment(target: str) -> dict[str, str]:
     """Without these hipcc asks the machine which GPU it has, and complains where there is none."""
     return {"HIP_PLATFORM": "amd", "HCC_AMDGPU_TARGET": target}
 
@@ -102,7 +102,7 @@ def find_toolchain(processes: Processes) -> Toolchain:
     """The compiler and its tools; raises IsaError, of status 77, when there is none."""
     hipcc = _find_hipcc()
     try:
-        said = processes.run([hipcc, "--version"], _environment(DEFAULT_TARGETS[0])).stdout
+        said = processes.run([hipcc, "--version"], environment(DEFAULT_TARGETS[0])).stdout
     except OSError as error:
         raise IsaError(f"{hipcc} cannot be run: {error.strerror}.", NO_COMPILER) from error
     clang = re.search(r"^.*clang version (\d+)\S*", said, re.MULTILINE)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from hipscope.report import shared
 from hipscope.report.card_page import Units
 from hipscope.report.sweep_table import columns_of, footnotes
 from hipscope.results import formats
+from hipscope.results.published import Figure
 from hipscope.results.records import Inference, Result, Sweep
 
 from . import charts, html_text
 from .lines import make_plots
-from .sources import Figure, Source
+from .sources import Source
 
 Json = dict[str, Any]
 
@@ -24,8 +25,8 @@ class Content:
     """All that the page is made of: `compiled` is what was read from compiled code, by target."""
 
     sources: list[Source]
-    figures: list[Figure] = field(default_factory=list)
-    compiled: dict[tuple[str, str], Json] = field(default_factory=dict)
+    figures: list[Figure]
+    compiled: dict[tuple[str, str], Json]
 
     @property
     def devices(self) -> list[Source]:
@@ -153,12 +154,20 @@ def _inferences(results: Sequence[tuple[Source, Result]]) -> str:
 
 
 def _published(content: Content, experiment: str) -> str:
-    figures = [figure for figure in content.figures if figure.experiment == experiment]
+    figures = [figure for figure in content.figures if figure["experiment"] == experiment]
     rows = [
-        f'<tr class="{content.published[one.gpu].mark}"><th scope=row>{html_text.text(one.gpu)}'
-        + "".join(f"<td>{html_text.text(cell)}" for cell in (one.series, one.x, one.metric))
-        + f"<td>{html_text.text(one.value)} {html_text.text(one.unit)}<td>{html_text.text(one.source)}"
-        f"<td>{html_text.text(one.note)}"
+        f'<tr class="{content.published[one["gpu"]].mark}"><th scope=row>{html_text.text(one["gpu"])}'
+        + "".join(
+            f"<td>{html_text.text(cell)}"
+            for cell in (
+                one["series"],
+                f"{one['x']} {one['x_unit']}",
+                one["metric"],
+                f"{one['value']} {one['unit']}",
+                one["source"],
+                one["note"],
+            )
+        )
         for one in figures
     ]
     if not rows:

@@ -49,7 +49,7 @@ def make_page(content: Content) -> str:
     if len(content.devices) > many.MOST_DEVICES:
         return many.make_page(content)
     names = {result.name for device in content.devices for result in device.results}
-    names |= {figure.experiment for figure in content.figures}
+    names |= {figure["experiment"] for figure in content.figures}
     first = [
         ("kinds", "", _what_is_what(content)),
         ("devices", "Devices", card_section.devices_table(content.devices)),

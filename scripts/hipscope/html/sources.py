@@ -8,23 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hipscope.report import shared
-from hipscope.results import door, formats, load
+from hipscope.results import formats, load
+from hipscope.results.published import Figure
 from hipscope.results.records import Result
 
-COLUMNS = (
-    "experiment",
-    "series",
-    "gpu",
-    "arch",
-    "clock_mhz",
-    "x",
-    "x_unit",
-    "metric",
-    "value",
-    "unit",
-    "source",
-    "note",
-)
 # Folders beside those of devices that hold other files.
 NOT_DEVICES = ("isa", "published")
 
@@ -64,39 +51,6 @@ class Source:
         return next((one for one in self.results if one.name == name), None)
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A published figure, as the file has it."""
-
-    experiment: str
-    series: str
-    gpu: str
-    x: str
-    metric: str
-    value: str
-    unit: str
-    source: str
-    note: str
-
-
-def read_published(path: Path) -> list[Figure]:
-    """The published figures of a CSV file; raises BadInput."""
-    return [
-        Figure(
-            row["experiment"],
-            row["series"],
-            row["gpu"],
-            f"{row['x']} {row['x_unit']}".strip(),
-            row["metric"],
-            row["value"],
-            row["unit"],
-            row["source"],
-            row["note"],
-        )
-        for row in door.read_csv(path, COLUMNS)
-    ]
-
-
 def device_folders(results: Path) -> list[Path]:
     """The folders of results/ that hold results of a device."""
     return [
@@ -110,7 +64,7 @@ def device_folders(results: Path) -> list[Path]:
 
 
 def _published_gpus(folders: Sequence[Sequence[Result]], figures: Sequence[Figure]) -> Iterator[str]:
-    yield from (figure.gpu for figure in figures)
+    yield from (figure["gpu"] for figure in figures)
     for results in folders:
         for result in results:
             for sweep in result.sweeps:
