@@ -16,6 +16,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -59,16 +60,15 @@ def _seconds(text: str) -> float:
     return seconds
 
 
-def _count(text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,3}", text) or not 1 <= int(text) <= 128:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 to 128")
-    return int(text)
+def _whole(most: int) -> Callable[[str], int]:
+    """A type of options that takes numbers from 1 on."""
 
+    def number(text: str) -> int:
+        if not re.fullmatch(r"[0-9]{1,6}", text) or not 1 <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 to {most}")
+        return int(text)
 
-def _gpus(text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,6}", text) or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 to 999999")
-    return int(text)
+    return number
 
 
 def _node_name(text: str) -> str:
@@ -140,7 +140,7 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     run.add_argument(
         "--made-up-gpus",
         metavar="N",
-        type=_count,
+        type=_whole(128),
         help="binaries of the host backend only: take the CPU for so many GPUs, for tests",
     )
 
@@ -168,7 +168,7 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
     report.add_argument(
         "--jobs",
         metavar="N",
-        type=_count,
+        type=_whole(128),
         default=os.cpu_count() or 1,
         help="processes that read results (default: one per core)",
     )
@@ -178,11 +178,13 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
         help="print how often a slow GPU is found and a good one accused, in "
         "simulated fleets: by report and by two rules in use",
     )
-    simulate.add_argument("--sizes", metavar="N", type=_gpus, nargs="+", help="GPUs in a fleet (default: 8 to 10000)")
+    simulate.add_argument(
+        "--sizes", metavar="N", type=_whole(999999), nargs="+", help="GPUs in a fleet (default: 8 to 10000)"
+    )
     simulate.add_argument(
         "--gpus",
         metavar="N",
-        type=_gpus,
+        type=_whole(999999),
         help="GPUs in each cell of the table, at least: more take longer (default: 5000)",
     )
     parsed = parser.parse_args(arguments)
@@ -308,7 +310,7 @@ def main(arguments: list[str] | None = None) -> int:
             from hipscope.fleet import report
 
             return report.report(
-                report.Request(parsed.folder, parsed.out or parsed.folder, parsed.expect, parsed.baseline, parsed.jobs)
+                parsed.folder, parsed.out or parsed.folder, parsed.expect, parsed.baseline, parsed.jobs
             )
         end_on_signals()
         return prolog(parsed) if parsed.prolog else run_node(parsed, parsed.out)[0]

@@ -35,6 +35,11 @@ class Card:
         """What no other GPU of the fleet is called."""
         return f"{self.node}/{layout.gpu_name(self.slot)}"
 
+    @property
+    def uuid(self) -> str:
+        """Empty where it is not told."""
+        return self.gpu.identity.uuid if self.gpu else ""
+
 
 @dataclass
 class Fleet:
@@ -60,17 +65,38 @@ class Fleet:
         found = [card.gpu.metrics.get(name) if card.gpu else None for card in self.cards]
         return found, next(metric for metric in found if metric)
 
-    def bad(self) -> Iterator[tuple[str, list[Node], list[Card]]]:
-        """What is to be told of first: the nodes and GPUs that fail, then those that are suspect."""
-        for state in (FAIL, SUSPECT):
-            of_state = [node for node in self.nodes.values() if node.state == state]
-            yield state, of_state, [card for card in self.cards if card.state == state]
-
-    def drifting(self) -> Iterator[tuple[Card, str]]:
-        """The GPUs with settings of a minority, and which."""
-        for card in self.cards:
-            if card.verdict and card.verdict.drift:
-                yield card, "; ".join(card.verdict.drift)
+    def first_tables(self) -> Iterator[tuple[str, list[str], list[list[str]]]]:
+        """What is to be told of first, as tables: title (without one it goes on with that before), header, rows."""
+        for state, title in WORDS.items():
+            yield (
+                title,
+                ["node", "why"],
+                [[node.name, "; ".join(node.reasons[:8])] for node in self.nodes.values() if node.state == state],
+            )
+            yield (
+                "",
+                ["node", "GPU", "UUID", "cause", "what is seen"],
+                [
+                    [
+                        card.node,
+                        str(card.slot),
+                        card.uuid or (card.gpu.identity.slot if card.gpu else ""),
+                        card.cause,
+                        "; ".join(card.sentences[:6]),
+                    ]
+                    for card in self.cards
+                    if card.state == state
+                ],
+            )
+        yield (
+            "Settings of a minority",
+            ["node", "GPU", "setting"],
+            [
+                [card.node, str(card.slot), "; ".join(card.verdict.drift)]
+                for card in self.cards
+                if card.verdict and card.verdict.drift
+            ],
+        )
 
     @property
     def metric_names(self) -> list[str]:
@@ -142,8 +168,8 @@ def _doubled(cards: Sequence[Card]) -> list[str]:
     """GPUs that two nodes say they have."""
     seen: dict[str, list[str]] = {}
     for card in cards:
-        if card.gpu and card.gpu.identity.uuid:
-            seen.setdefault(card.gpu.identity.uuid, []).append(card.key)
+        if card.uuid:
+            seen.setdefault(card.uuid, []).append(card.key)
     return [f"{uuid} is told of more than one place: {', '.join(keys)}" for uuid, keys in seen.items() if len(keys) > 1]
 
 

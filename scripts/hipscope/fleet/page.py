@@ -15,12 +15,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from hipscope.html.content_policy import content_policy
+from hipscope.html import html_text
 from hipscope.html.html_text import table, text
 
 from . import layout
 from .curves import Axis
-from .gather import WORDS, Card, Fleet
+from .gather import Card, Fleet
 from .nodes import STATES
 from .verdicts import FAIL, PASS, SUSPECT
 
@@ -116,7 +116,7 @@ def _data(fleet: Fleet, all_curves: Iterable[tuple[Axis, Found]]) -> str:
         "slot": _packed("H", (card.slot for card in fleet.cards)),
         "state": _packed("B", (STATES.index(card.state) for card in fleet.cards)),
         "cohort": _packed("H", (of_group.get(card.verdict.cohort, 0) if card.verdict else 0 for card in fleet.cards)),
-        "uuid": [card.gpu.identity.uuid if card.gpu else "" for card in fleet.cards],
+        "uuid": [card.uuid for card in fleet.cards],
         "pci": [card.gpu.identity.slot if card.gpu else "" for card in fleet.cards],
         "cause": {str(number): card.cause for number, card in enumerate(fleet.cards) if card.cause},
         "metrics": _metrics(fleet),
@@ -144,25 +144,10 @@ def _list(rows: list[list[str]], header: list[str]) -> str:
 
 def _bad(fleet: Fleet) -> str:
     parts = []
-    for state, nodes, cards in fleet.bad():
-        rows = [[text(node.name), text("; ".join(node.reasons[:8]))] for node in nodes]
-        gpus = [
-            [
-                text(card.node),
-                str(card.slot),
-                text(card.gpu.identity.uuid if card.gpu else ""),
-                text(card.cause),
-                text("; ".join(card.sentences[:6])),
-            ]
-            for card in cards
-        ]
+    for title, header, rows in fleet.first_tables():
         if rows:
-            parts.append(f"<h2>{WORDS[state]}</h2>{_list(rows, ['node', 'why'])}")
-        if gpus:
-            parts.append(_list(gpus, ["node", "GPU", "UUID", "cause", "what is seen"]))
-    drifting = [[text(card.node), str(card.slot), text(settings)] for card, settings in fleet.drifting()]
-    if drifting:
-        parts.append(f"<h2>Settings of a minority</h2>{_list(drifting, ['node', 'GPU', 'setting'])}")
+            heading = f"<h2>{title}</h2>" if title else ""
+            parts.append(heading + _list([[text(cell) for cell in row] for row in rows], header))
     if fleet.notes:
         parts.append("<h2>Notes</h2><ul>" + "".join(f"<li>{text(note)}" for note in fleet.notes[:MOST_ROWS]) + "</ul>")
     return "\n".join(parts)
@@ -172,9 +157,9 @@ def _strips(fleet: Fleet) -> str:
     """A place for each strip, with what it shows in words."""
     parts = []
     for number, name in enumerate(fleet.metric_names):
-        values = [card.gpu.metrics[name] for card in fleet.cards if card.gpu and name in card.gpu.metrics]
-        middle = statistics.median(metric.value for metric in values)
-        said = f"{len(values)} GPUs, median {middle:.5g} {values[0].unit}, {values[0].better} is better"
+        found, first = fleet.column(name)
+        values = [metric.value for metric in found if metric]
+        said = f"{len(values)} GPUs, median {statistics.median(values):.5g} {first.unit}, {first.better} is better"
         parts.append(
             f"<figure class=strip><figcaption><b>{text(name)}</b> <small>{text(said)}</small></figcaption>"
             f'<canvas data-metric={number} role=img aria-label="{text(f"{name}: {said}")}"></canvas></figure>'
@@ -190,17 +175,7 @@ def make(fleet: Fleet, all_curves: Iterable[tuple[Axis, Found]]) -> str:
         f"<option value={number}>{text(name)} ({count})" for number, (name, count) in enumerate(fleet.cohorts.items())
     )
     gpus, nodes = layout.counted(len(fleet.cards), "GPU"), layout.counted(len(fleet.nodes), "node")
-    return f"""<!DOCTYPE html>
-<html lang=en>
-<head>
-<meta charset=utf-8>
-<meta http-equiv=Content-Security-Policy content="{content_policy(style, script)}">
-<meta name=viewport content="width=device-width, initial-scale=1">
-<meta name=color-scheme content="light dark">
-<title>hipscope: fleet of {gpus}</title>
-<style>{style}</style>
-</head>
-<body>
+    return f"""{html_text.head(f"fleet of {gpus}", style, script)}
 <header><p class=brand>hipscope</p><h1>Fleet of {gpus} in {nodes}</h1>
 <p class=note>made {text(fleet.made)}</p></header>
 <main>

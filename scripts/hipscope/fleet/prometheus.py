@@ -58,7 +58,7 @@ def make(fleet: Fleet) -> str:
                 STATES.index(card.state),
                 node=card.node,
                 gpu=card.slot,
-                uuid=card.gpu.identity.uuid if card.gpu else "",
+                uuid=card.uuid,
                 model=card.gpu.identity.model if card.gpu else "",
             )
             for card in fleet.cards

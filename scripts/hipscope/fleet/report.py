@@ -6,7 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +18,6 @@ from .verdicts import FAIL, PASS, SUSPECT
 UNJUDGED = nodes.UNJUDGED
 CONFIRM_LIST = "confirm.txt"
 DIGITS = 6
-
-
-@dataclass(frozen=True)
-class Request:
-    """What a report is to be made of, and where it goes."""
-
-    folder: Path
-    out: Path
-    expect: Path | None
-    baseline: Path | None
-    jobs: int
 
 
 def rounded(value: float) -> float | None:
@@ -121,20 +110,20 @@ def _lines(lines: Iterable[str]) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-def report(request: Request) -> int:
+def report(folder: Path, out: Path, expect: Path | None, baseline: Path | None, jobs: int) -> int:
     """Reads, judges and, at the end, writes all files or none; the exit status. Raises BadInput."""
-    baseline = read_baseline(request.baseline)
-    wanted = expected.read_expected(request.expect) if request.expect else None
-    known = nodes.read_nodes(request.folder, wanted)
-    layout.make_folder(request.out)
-    base = Store(request.out / store.FILE)
+    normal = read_baseline(baseline)
+    wanted = expected.read_expected(expect) if expect else None
+    known = nodes.read_nodes(folder, wanted)
+    layout.make_folder(out)
+    base = Store(out / store.FILE)
     try:
-        unread = base.update(list(nodes.places(request.folder, known)), request.jobs)
-        fleet = gather(known, base.gpus, unread, baseline)
-        layout.write_files({request.out / name: content for name, content in files_of(fleet, base).items()})
+        unread = base.update(list(nodes.places(folder, known)), jobs)
+        fleet = gather(known, base.gpus, unread, normal)
+        layout.write_files({out / name: content for name, content in files_of(fleet, base).items()})
     finally:
         base.close()
-    print(_said(fleet, request.out))
+    print(_said(fleet, out))
     return 1 if fleet.count(FAIL) or fleet.nodes_that(FAIL) else 0
 
 

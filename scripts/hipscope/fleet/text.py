@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from hipscope.results import formats
 
-from .gather import WORDS, Card, Fleet
+from .gather import Fleet
 from .nodes import STATES
 
 # Of more, fleet.json and the page tell; a text of thousands of lines is read by nobody.
@@ -26,30 +26,16 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     return [*lines, ""]
 
 
-def _of_gpus(cards: Sequence[Card]) -> list[str]:
-    rows = [
-        [
-            card.node,
-            str(card.slot),
-            card.gpu.identity.uuid or card.gpu.identity.slot if card.gpu else "",
-            card.cause,
-            "; ".join(card.sentences[:4]),
-        ]
-        for card in cards
-    ]
-    return _table(["Node", "GPU", "UUID", "Cause", "What is seen"], rows)
-
-
 def _of_metrics(fleet: Fleet) -> list[str]:
     rows = []
     for name in fleet.metric_names:
-        found = [card.gpu.metrics[name] for card in fleet.cards if card.gpu and name in card.gpu.metrics]
-        values = sorted(metric.value for metric in found)
+        found, first = fleet.column(name)
+        values = sorted(metric.value for metric in found if metric)
         rows.append(
             [
                 name,
-                found[0].unit,
-                found[0].better,
+                first.unit,
+                first.better,
                 str(len(values)),
                 *(formats.significant(value) for value in (values[0], statistics.median(values), values[-1])),
             ]
@@ -67,16 +53,10 @@ def make(fleet: Fleet) -> str:
             ["Nodes", *(str(len(fleet.nodes_that(state))) for state in STATES)],
         ],
     )
-    for state, of_nodes, cards in fleet.bad():
-        if of_nodes:
-            lines += [f"## {WORDS[state]}", ""]
-            lines += _table(["Node", "Why"], [[node.name, "; ".join(node.reasons[:8])] for node in of_nodes])
-        if cards:
-            lines += _of_gpus(cards)
-    drifting = [[card.node, str(card.slot), settings] for card, settings in fleet.drifting()]
-    if drifting:
-        lines += ["## Settings of a minority", ""]
-        lines += _table(["Node", "GPU", "Setting"], drifting)
+    for title, header, rows in fleet.first_tables():
+        if rows:
+            lines += [f"## {title}", ""] if title else []
+            lines += _table([name[:1].upper() + name[1:] for name in header], rows)
     if fleet.notes:
         lines += ["## Notes", "", *(f"- {_cell(note)}" for note in fleet.notes[:MOST_ROWS]), ""]
     lines += ["## Cohorts", ""]

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from . import charts, html_text
-from .content_policy import content_policy
 from .experiment_section import anchor
 
 FOLDER = Path(__file__).resolve().parent
@@ -84,17 +83,7 @@ def whole(
         parts += [sections[name] for name in members]
         parts.append("</section>")
     content = "\n".join(parts)
-    return f"""<!DOCTYPE html>
-<html lang=en>
-<head>
-<meta charset=utf-8>
-<meta http-equiv=Content-Security-Policy content="{content_policy(style, script)}">
-<meta name=viewport content="width=device-width, initial-scale=1">
-<meta name=color-scheme content="light dark">
-<title>hipscope: {html_text.text(title)}</title>
-<style>{style}</style>
-</head>
-<body>
+    return f"""{html_text.head(title, style, script)}
 <header class=top><div><p class=brand>hipscope</p><h1>{heading}</h1></div>
 <button type=button id=theme hidden>Dark</button></header>
 {bar}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import html
 from collections.abc import Sequence
 
@@ -59,3 +61,26 @@ def details(summary: str, body: str, kind: str = "") -> str:
     """Something folded below an escaped line."""
     mark = f' class="{kind}"' if kind else ""
     return f"<details{mark}><summary>{summary}</summary>\n{body}\n</details>"
+
+
+def _hash(content: str) -> str:
+    """The content's hash, as a Content-Security-Policy takes it."""
+    return "'sha256-" + base64.b64encode(hashlib.sha256(content.encode("utf-8")).digest()).decode("ascii") + "'"
+
+
+def head(title: str, style: str, script: str) -> str:
+    """A page's begin: it loads nothing and has one style sheet and one script, these."""
+    policy = (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'"
+    )
+    return f"""<!DOCTYPE html>
+<html lang=en>
+<head>
+<meta charset=utf-8>
+<meta http-equiv=Content-Security-Policy content="{policy}">
+<meta name=viewport content="width=device-width, initial-scale=1">
+<meta name=color-scheme content="light dark">
+<title>hipscope: {text(title)}</title>
+<style>{style}</style>
+</head>
+<body>"""
