@@ -88,7 +88,7 @@ def test_identity(tmp_path: Path) -> None:
 
 def test_telemetry(tmp_path: Path) -> None:
     data = {**synthetic.compact(stream()), "schema_version": 3}
-    assert metrics.telemetry_of([data]).highest_c is None
+    assert metrics.telemetry_of([data]) == metrics.Telemetry(throttled_samples=3)
     data["sweeps"][0]["telemetry"] = {
         "source": "NVML",
         "before": {"temperature_c": 40, "throttle_reasons": ["power cap"]},
@@ -98,7 +98,7 @@ def test_telemetry(tmp_path: Path) -> None:
     }
     synthetic.write(tmp_path, data)
     found = metrics.collect(tmp_path).telemetry
-    assert found.throttle_reasons == ("thermal", "power cap") and (found.highest_c, found.highest_w) == (88, 650.5)
+    assert found.throttle_reasons == ("thermal", "power cap")
     assert (found.ecc_errors, found.remapped_rows) == (2, 1)
 
 

@@ -77,23 +77,13 @@ def _rows(sweep: Sweep) -> dict[Key, Row]:
     return _keyed(sweep.rows, lambda row: (row.label, row.x))
 
 
-def _measurements(run: Result) -> dict[Key, Measurement]:
-    """All measurements of a run: by sweep, row and name."""
+def _items(run: Result, of: Callable[[Row], Sequence[NamedItem]]) -> dict[Key, NamedItem]:
+    """All measurements or values of a run: by sweep, row and name."""
     return {
-        (sweep.name, *key, *name): measurement
+        (sweep.name, *key, *name): item
         for sweep in run.sweeps
         for key, row in _rows(sweep).items()
-        for name, measurement in _named(row.measurements).items()
-    }
-
-
-def _values(run: Result) -> dict[Key, float | None]:
-    """All values of a run, by the same."""
-    return {
-        (sweep.name, *key, *name): value.value
-        for sweep in run.sweeps
-        for key, row in _rows(sweep).items()
-        for name, value in _named(row.values).items()
+        for name, item in _named(of(row)).items()
     }
 
 
@@ -128,8 +118,8 @@ class _Comparer:
         runs: tuple[Sequence[Result], Sequence[Result]],
     ) -> None:
         self.experiment, self.threshold, self.into, self.times = experiment, threshold, into, times
-        self.runs = [[_measurements(run) for run in side] for side in runs]
-        self.values = [[_values(run) for run in side] for side in runs]
+        self.runs = [[_items(run, lambda row: row.measurements) for run in side] for side in runs]
+        self.values = [[_items(run, lambda row: row.values) for run in side] for side in runs]
 
     def pairs(self, place: str, old: Mapping[Key, Item], new: Mapping[Key, Item]) -> Iterator[tuple[Key, Item, Item]]:
         """What both have, with its key; notes what only one has, by the first part of its key."""
@@ -180,7 +170,8 @@ class _Comparer:
 
     def duration(self, key: Key, row: str, unit: str) -> None:
         """A duration that stands alone: the medians of the runs' values."""
-        old, new = ([one for run in side if (one := run.get(key)) is not None] for side in self.values)
+        found = [[run[key].value for run in side if key in run] for side in self.values]
+        old, new = ([one for one in side if one is not None] for side in found)
         before, after = statistics.median(old), statistics.median(new)
         change = relative_change(before, after)
         self.add((key[0], row, key[-2]), unit, before, after, change, None, verdict_of(change, None, self.threshold))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -61,10 +62,6 @@ class Comparison:
     only_new: list[str] = field(default_factory=list)
     conditions: list[str] = field(default_factory=list)
 
-    def count(self, verdict: str) -> int:
-        """How many changes have this verdict."""
-        return sum(change.verdict == verdict for change in self.changes)
-
     def as_json(self) -> Json:
         """All of it; what is no number, such as the part of zero that a change is, is null."""
         changes = [
@@ -85,8 +82,12 @@ class Comparison:
 
     def counts(self) -> dict[str, int]:
         """How many changes have each verdict; those of clocks and cards only where there are any."""
-        counts = {verdict: self.count(verdict) for verdict in (WORSE, BETTER, CHANGED, SAME, CLOCK, CARD)}
-        return {verdict: count for verdict, count in counts.items() if count or verdict not in (CLOCK, CARD)}
+        found = Counter(change.verdict for change in self.changes)
+        return {
+            verdict: found[verdict]
+            for verdict in (WORSE, BETTER, CHANGED, SAME, CLOCK, CARD)
+            if found[verdict] or verdict not in (CLOCK, CARD)
+        }
 
     @property
     def is_worse(self) -> bool:

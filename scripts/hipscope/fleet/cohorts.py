@@ -12,7 +12,7 @@ import math
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from hipscope.compare.many import DEVIATIONS_PER_MAD, chance
@@ -212,9 +212,7 @@ def _stored(baseline: Json | None, identity: Identity) -> tuple[dict[str, Normal
     if not entries:
         return {}, ""
     best = max(entries, key=lambda one: (sum(one[name] == getattr(identity, name) for name in SETTINGS), one["count"]))
-    normal = {
-        name: Normal(one["centre"], one["spread"], one["freedom"], one["of"]) for name, one in best["metrics"].items()
-    }
+    normal = {name: Normal(**one) for name, one in best["metrics"].items()}
     return normal, f"a baseline of {best['count']} GPUs"
 
 
@@ -253,10 +251,7 @@ def baseline_of(gpus: Sequence[Gpu]) -> Json:
                     "backend": identity.backend,
                     **{name: getattr(identity, name) for name in SETTINGS},
                     "count": len(cohort.members),
-                    "metrics": {
-                        name: {"centre": one.centre, "spread": one.spread, "freedom": one.freedom, "of": one.of}
-                        for name, one in cohort.normal.items()
-                    },
+                    "metrics": {name: asdict(one) for name, one in cohort.normal.items()},
                 }
             )
     return {"version": BASELINE_VERSION, "cohorts": cohorts}

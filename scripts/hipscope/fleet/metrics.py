@@ -15,6 +15,8 @@ from typing import Any
 from hipscope.results import load
 from hipscope.results.door import BadInput
 
+from .layout import AGAIN, ALONE, TOGETHER
+
 Json = dict[str, Any]
 
 # What a metric is bound by, which decides how much slower is too slow (verdicts.LIMITS).
@@ -27,9 +29,6 @@ CLOCK_OF = ", clock"
 
 # The same measured with the node's other GPUs idle.
 ALONE_OF = ", alone"
-# The folders of a GPU in a fleet (hipscope.fleet.layout).
-TOGETHER, ALONE, AGAIN = "together", "alone", "again-*"
-
 # The least relative noise from run to run of one card, by kind: the median of a run's samples says less of
 # the next run than their spread does. docs/fleet.md says of which runs of an H200 these are.
 LEAST_NOISE = {CYCLES: 0.001, BYTES: 0.002, CLOCK: 0.002, COPY: 0.003, SOAK: 0.003}
@@ -82,8 +81,6 @@ class Telemetry:
     """What the sensors said over all sweeps: nothing where there are none."""
 
     throttle_reasons: tuple[str, ...] = ()
-    highest_c: float | None = None
-    highest_w: float | None = None
     # Errors that appeared while the experiments ran.
     ecc_errors: int = 0
     remapped_rows: int = 0
@@ -212,7 +209,7 @@ def _of_value(source: Source, row: Json, value: Json) -> Iterator[tuple[str, Met
 
 def _of_row(source: Source, row: Json) -> Iterator[tuple[str, Metric]]:
     for measurement in row["measurements"]:
-        if measurement["name"] == source.what and measurement["samples"]:
+        if measurement["name"] == source.what:
             yield from _of_measurement(source, measurement)
     for value in row["values"]:
         if value["name"] == source.what and value["value"]:
@@ -257,20 +254,11 @@ def metrics_of(data: Json) -> dict[str, Metric]:
     return found
 
 
-def _text(value: Any) -> str:
-    """An entry of the device block as one word: the same word for the same setting."""
-    if value is None or value == "":
-        return ""
-    if isinstance(value, float):
-        return f"{value:g}"
-    return str(value)
-
-
 def identity_of(data: Json, folder_name: str) -> Identity:
     """Whose result it is."""
     device = data["device"]
-    uuid, host = _text(device.get("uuid")), _text(device.get("host"))
-    slot = _text(device.get("pci_address")) or _text(device["index"])
+    uuid, host, cap = device.get("uuid", ""), device.get("host", ""), device.get("power_cap_w")
+    slot = device.get("pci_address", str(device["index"]))
     return Identity(
         key=uuid or (f"{host}:{slot}" if host else folder_name),
         uuid=uuid,
@@ -278,14 +266,14 @@ def identity_of(data: Json, folder_name: str) -> Identity:
         slot=slot,
         model=device["name"],
         driver=device["driver"],
-        firmware=_text(device.get("vbios")),
-        power_cap=_text(device.get("power_cap_w")),
-        partition=_text(device.get("partition")),
-        ecc=_text(device.get("ecc")),
+        firmware=device.get("vbios", ""),
+        power_cap="" if cap is None else f"{cap:g}",
+        partition=device.get("partition", ""),
+        ecc=device.get("ecc", ""),
         link=_link(device.get("link", {})),
         backend=data["build"]["backend"],
         revision=data["hipscope"]["git_revision"],
-        serial=_text(device.get("serial")),
+        serial=device.get("serial", ""),
     )
 
 
@@ -303,13 +291,6 @@ def _reasons(told: Json) -> set[str]:
     return {reason for moment in moments for reason in moment.get("throttle_reasons", ())}
 
 
-def _highest(told: Sequence[Json], what: str) -> float | None:
-    """The highest reading of all sweeps, before, in and after them."""
-    found = [one["after"].get(what) for one in told] + [one["before"].get(what) for one in told]
-    found += [one.get("during", {}).get(what, {}).get("max") for one in told]
-    return max((one for one in found if one is not None), default=None)
-
-
 def telemetry_of(results: Sequence[Json]) -> Telemetry:
     """The worst that was seen, of all sweeps together."""
     told = [sweep["telemetry"] for one in results for sweep in one["sweeps"] if "telemetry" in sweep]
@@ -318,8 +299,6 @@ def telemetry_of(results: Sequence[Json]) -> Telemetry:
     reasons = sorted(set().union(*map(_reasons, told)), key=lambda reason: (reason == USUAL_REASON, reason))
     return Telemetry(
         tuple(reasons),
-        _highest(told, "temperature_c"),
-        _highest(told, "power_w"),
         int(sum(one.get("ecc_corrected", 0) + one.get("ecc_uncorrected", 0) for one in grown)),
         int(sum(one.get("rows_remapped", 0) for one in grown)),
         sum(one["clock"]["throttled_samples"] for one in results),
@@ -375,7 +354,7 @@ def of_results(results: Results) -> Gpu:
         [failure for data in all_of_them for failure in wrong_values(data)],
     )
     gpu.metrics.update({name + ALONE_OF: one for name, one in _metrics(results.alone).items()})
-    for later in sorted(folder.glob(AGAIN)):
+    for later in sorted(folder.glob(f"{AGAIN}*")):
         beside, with_others, with_none = map(read_results, (later, later / TOGETHER, later / ALONE))
         # Each is confirmed as it was measured first; where the two ways are not kept apart, by what there is.
         both = _metrics(beside)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hipscope.results import door, load
+from hipscope.results import door, formats, load
 from hipscope.results.door import BadInput
 
 from . import devices, layout
@@ -72,10 +72,6 @@ def chosen_steps(job: Job) -> Tier:
                 "the binaries by --bin."
             )
     return Tier(together, alone, tier.limit_s)
-
-
-def _one_line(text: str) -> str:
-    return " ".join("".join(each if each.isprintable() else " " for each in text).split())[-LONGEST_MESSAGE:]
 
 
 class NodeRun:
@@ -284,7 +280,7 @@ class NodeRun:
                 if outcome.status < 0
                 else f"ended with status {outcome.status}"
             )
-            return BROKEN, f"{name} {ended}" + (f": {_one_line(said)}" if said.strip() else "")
+            return BROKEN, f"{name} {ended}" + (f": {formats.plain(said)[-LONGEST_MESSAGE:]}" if said.strip() else "")
         try:
             data = load.document(self.scratch / f"{device.index}.json")
         except BadInput:
@@ -295,7 +291,7 @@ class NodeRun:
         if outcome.status == 0:
             return GOOD, ""
         failures = data["verification"]["failures"] or ["a verification failed"]
-        return WRONG, _one_line(f"{name}: {failures[0]}")
+        return WRONG, f"{name}: {failures[0]}"[-LONGEST_MESSAGE:]
 
     # The end.
 

@@ -137,13 +137,10 @@ def _median_again(gpu: Gpu, name: str) -> Metric | None:
     again = [one[name] for one in gpu.again if name in one and one[name].value > 0]
     if len(again) < TIMES_AGAIN:
         return None
-    return Metric(
-        statistics.median(one.value for one in again),
-        again[0].kind,
-        again[0].better,
-        statistics.median(one.noise for one in again),
-        again[0].unit,
-        again[0].group,
+    return dataclasses.replace(
+        again[0],
+        value=statistics.median(one.value for one in again),
+        noise=statistics.median(one.noise for one in again),
     )
 
 

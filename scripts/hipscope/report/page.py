@@ -104,21 +104,15 @@ def _found(inference: Inference) -> str:
     return f"{found} ({' to '.join(ends)})" if ends else found
 
 
-def _inference_cells(inference: Inference) -> tuple[str, str, str, str]:
-    return (
-        markdown.text(inference.name),
-        _found(inference),
-        markdown.with_unit(inference.driver, inference.unit),
-        f"{100 * inference.confidence:.0f} %",
-    )
-
-
 def _inferences(result: Result) -> list[str]:
     parts = []
     for inference in result.inferences:
-        name, found, driver, confidence = _inference_cells(inference)
+        driver = markdown.with_unit(inference.driver, inference.unit)
         says = "" if inference.driver is None else f"; the driver says {driver}"
-        parts.append(f"**{name}: {found}** (confidence {confidence}{says}). {markdown.text(inference.statement)}")
+        parts.append(
+            f"**{markdown.text(inference.name)}: {_found(inference)}** (confidence {100 * inference.confidence:.0f} %"
+            f"{says}). {markdown.text(inference.statement)}"
+        )
         if inference.evidence:
             parts.append(markdown.bullets(inference.evidence))
     return ["## Inferred", *parts] if parts else []

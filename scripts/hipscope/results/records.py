@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -218,23 +218,15 @@ class Result:
         return f"{experiment} ({variant})" if variant else experiment
 
 
-def _measurement(told: Json) -> Measurement:
-    return Measurement(
-        told["name"],
-        told["unit"],
-        told["median"],
-        told["relative_spread"],
-        told["samples"],
-        told["shader_mhz"],
-        told["throttled"],
-    )
+# What is taken of a measurement, of which files tell more.
+MEASURED = [one.name for one in fields(Measurement)]
 
 
 def _row(told: Json) -> Row:
     return Row(
         told["label"],
         told["x"],
-        [_measurement(one) for one in told["measurements"]],
+        [Measurement(*(one[name] for name in MEASURED)) for one in told["measurements"]],
         [Value(**one) for one in told["values"]],
         [Check(**one) for one in told["checks"]],
         [Published(**one) for one in told["published"]],
