@@ -54,6 +54,12 @@ HOSTILE = (
     "..",
 )
 PUBLISHED = synthetic.published(55.0, note="a note")
+# What a program may leave beside the results: names of plots are of small letters, digits and dashes.
+WRITES = {
+    "report.py": rf"README\.md|{STEM}\.md|card\.(md|json)|plots(/{STEM}-[a-z0-9-]+\.svg)?",
+    "html_report.py": r"report\.html",
+    "compare.py": r"compared\.json",
+}
 
 
 class Refuted(AssertionError):
@@ -81,6 +87,11 @@ def no_warnings() -> Iterator[None]:
         yield
 
 
+def left_besides(added: set[str], folder: Path, writes: str) -> list[str]:
+    """What is not to be left in a folder."""
+    return [name for name in added if not re.fullmatch(f"{re.escape(str(folder))}/({writes})", name)]
+
+
 class Bench:
     """Lets the tools read one file, and looks at what they say and leave."""
 
@@ -99,10 +110,8 @@ class Bench:
         """All that there is."""
         return {str(path.relative_to(self.root)) for path in self.root.rglob("*")}
 
-    def run(
-        self, tool: Callable[[list[str]], int], name: str, arguments: list[str], file: Path, writes: set[str]
-    ) -> int:
-        """Runs a tool on the file; `writes` are what it may leave when it succeeds. Its status."""
+    def run(self, tool: Callable[[list[str]], int], name: str, arguments: list[str], file: Path) -> int:
+        """Runs a tool on the file. Its status."""
         before = self.files()
         status = tool(arguments)
         err = self.capture.readouterr().err
@@ -118,28 +127,18 @@ class Bench:
                 raise Refuted(f"{name} failed and left {added}")
         elif err:
             raise Refuted(f"{name} succeeded and said: {err!r}")
-        elif not added <= writes:
-            raise Refuted(f"{name} left {added - writes}")
+        elif others := left_besides(added, file.parent.relative_to(self.root), WRITES[name]):
+            raise Refuted(f"{name} left {others}")
         return status
 
     def try_all(self, file: Path, with_report: bool = True) -> list[int]:
         """What all tools end with on this file."""
         folder = file.parent
-        place = str(folder.relative_to(self.root))
-        pages = {
-            f"{place}/{name}" for name in ("README.md", f"{STEM}.md", "card.json", "card.md", "plots", "report.html")
-        }
-        plots = {f"{place}/plots/{STEM}-{name}.svg" for name in ("sizes", "stages")}
-        statuses = []
-        if with_report:
-            statuses.append(self.run(report.main, "report.py", [str(folder)], file, pages | plots))
-        arguments = ["--no-isa", str(folder)]
-        statuses.append(self.run(html_report.main, "html_report.py", arguments, file, pages))
+        statuses = [self.run(report.main, "report.py", [str(folder)], file)] if with_report else []
+        statuses.append(self.run(html_report.main, "html_report.py", ["--no-isa", str(folder)], file))
         for sides in ((self.good, file), (file, self.good)):
             out = folder / "compared.json"
-            status = self.run(
-                compare.main, "compare.py", [*map(str, sides), "--json", str(out)], file, {f"{place}/compared.json"}
-            )
+            status = self.run(compare.main, "compare.py", [*map(str, sides), "--json", str(out)], file)
             if status < 2:
                 json.loads(out.read_text(encoding="ascii"), parse_constant=pytest.fail)
                 out.unlink()
@@ -192,23 +191,7 @@ def test_another_type(bench: Bench, value: Any) -> None:
         assert (status[0] == 0 and 2 not in status[1:]) or status == [1, 2, 2], (path, status)
         valid += status[0] == 0
         if status[0] or valid <= 1:
-            assert status[0] == bench.run(report.main, "report.py", [str(file.parent)], file, expected(file, bench)), (
-                path
-            )
-
-
-def expected(file: Path, bench: Bench) -> set[str]:
-    """What report.py writes beside a file; the names of plots are of small letters, digits and dashes."""
-    place = str(file.parent.relative_to(bench.root))
-    names = (
-        "README.md",
-        f"{STEM}.md",
-        "card.json",
-        "card.md",
-        "plots",
-        *(f"plots/{STEM}-{one}.svg" for one in ("sizes", "stages", "sweep", "text", "7")),
-    )
-    return {f"{place}/{name}" for name in names}
+            assert status[0] == bench.run(report.main, "report.py", [str(file.parent)], file), path
 
 
 @pytest.mark.parametrize("number", [0, 1e17, 1e308, -1e308, 5e-324, 2**64, -(2**64)])
@@ -285,10 +268,8 @@ def test_hostile_names(bench: Bench, hostile: str) -> None:
     said = bench.capture.readouterr()
     assert said.err == "" and not re.search("[\u200f\u202e\0\x1b\x07\ud800]", said.out)
     assert_harmless(folder, hostile)
-    written = bench.files() - before
-    place = re.escape(str(folder.relative_to(bench.root)))
-    pages = r"README\.md|copy_rate\.md|card\.md|card\.json|report\.html|plots(/copy_rate-[a-z0-9-]+\.svg)?"
-    assert [name for name in written if not re.fullmatch(f"{place}/({pages})", name)] == []
+    allowed = "|".join(WRITES[name] for name in ("report.py", "html_report.py"))
+    assert left_besides(bench.files() - before, folder.relative_to(bench.root), allowed) == []
 
 
 def test_hostile_text_in_one_place(bench: Bench) -> None:
