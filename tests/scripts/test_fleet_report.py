@@ -18,7 +18,7 @@ import synthetic
 from conftest import LONGEST_S
 
 from hipscope.fleet import curves, expected, layout, nodes, store
-from hipscope.results import load
+from hipscope.results import formats, load
 
 FLEET = synthetic.SCRIPTS / "fleet.py"
 SCHEMA = json.loads((synthetic.REPOSITORY / "results" / "fleet-schema.json").read_text(encoding="utf-8"))
@@ -260,7 +260,7 @@ def test_ranges_of_nodes() -> None:
 
 def test_names_are_ordered_by_number() -> None:
     names = ["n10", "n9", "a", "n9-2", "10", "9"]
-    assert sorted(names, key=nodes.by_number) == ["9", "10", "a", "n9", "n9-2", "n10"]
+    assert sorted(names, key=formats.by_number) == ["9", "10", "a", "n9", "n9-2", "n10"]
 
 
 def test_short_and_long_names_are_one_node(small: Path) -> None:

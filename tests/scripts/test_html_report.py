@@ -21,7 +21,7 @@ from pages import Page
 from hipscope.html import chapters, frame
 from hipscope.results import published
 
-HOSTILE = '<script>alert(1)</script> </style>]]> " \' &lt; --> \u202e ../../x `a` \n onload=alert(1) x="y'
+HOSTILE = '<script>alert(1)</script> </style>]]> " \' &lt; --> \u202e ../../x `a` \n onload=alert(1) x="y 1²1'
 NO_ISA = ("--no-isa",)
 
 

@@ -7,10 +7,14 @@ import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 import synthetic
+
+Json = dict[str, Any]
+STAGES = {"name": "stage", "unit": "", "scale": "linear"}
 
 
 def report(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -144,10 +148,7 @@ def test_a_plot_is_small_and_has_its_texts_as_they_were(tmp_path: Path) -> None:
     names = ("1.23456 x  2", 'a "b" & <c> 5.000', "M 1.00 L 2.00 z", 'naïve \'style="x"\' id="y"')
     rows = [synthetic.row(name, x, 1.0, 5.0) for x, name in enumerate(names)]
     curve = [synthetic.row(str(x), x, 1.0, 1.0 + x % 7) for x in range(1, 101)]
-    sweeps = [
-        synthetic.sweep("bars", rows, axis={"name": "stage", "unit": "", "scale": "linear"}),
-        synthetic.sweep("curve", curve),
-    ]
+    sweeps = [synthetic.sweep("bars", rows, axis=STAGES), synthetic.sweep("curve", curve)]
     synthetic.write(tmp_path, synthetic.result(sweeps=sweeps))
     page_of(tmp_path)
     text = (tmp_path / "plots" / "copy_rate-bars.svg").read_text(encoding="utf-8")
@@ -173,9 +174,8 @@ def test_what_is_measured_of_others_is_drawn_beside_the_headline(tmp_path: Path)
             {"name": "rate of others", "value": 3.0, "unit": "GB/s"},
         ]
     bars = [{**row, "label": f"{row['label']} kernel"} for row in rows]
-    axis = {"name": "stage", "unit": "", "scale": "linear"}
     synthetic.write(
-        tmp_path, synthetic.result(sweeps=[synthetic.sweep("s", rows), synthetic.sweep("bars", bars, axis=axis)])
+        tmp_path, synthetic.result(sweeps=[synthetic.sweep("s", rows), synthetic.sweep("bars", bars, axis=STAGES)])
     )
     page_of(tmp_path)
     text = (tmp_path / "plots" / "copy_rate-s.svg").read_text()
@@ -237,27 +237,53 @@ def test_links_that_are_alike_are_of_one_colour(tmp_path: Path) -> None:
     assert abs(red[0] - red[1]) < 16
 
 
-def test_a_published_zero_does_not_spoil_the_logarithmic_axis(tmp_path: Path) -> None:
-    texts = []
-    for name, figure in (("a", 0.0), ("b", 50.0)):
-        rows = [synthetic.row(str(x), x, 1.0, 3.0 * x) for x in (1, 10, 100)]
-        rows[0]["published"] = [synthetic.published(figure)]
-        rows[1]["published"] = [synthetic.published(20.0)]
-        synthetic.write(tmp_path / name, synthetic.result(sweeps=[synthetic.sweep("s", rows)]))
-        page_of(tmp_path / name)
-        texts.append((tmp_path / name / "plots" / "copy_rate-s.svg").read_text())
-    for text in texts:
-        assert "#d55e00" in text
-        # The ticks of a logarithmic axis; a linear one has 0 and 250.
-        assert ">5</text>" in text and ">250</text>" not in text
+def with_rows(*rows: tuple[str, float, float | None], **changes: Any) -> Json:
+    """A sweep of rows by label, x and rate."""
+    return synthetic.sweep("s", [synthetic.row(label, x, 1.0, rate) for label, x, rate in rows], **changes)
 
 
-def test_headline_may_be_a_measurement(tmp_path: Path) -> None:
-    data = synthetic.result()
-    data["sweeps"][0]["headline"] = "time"
-    synthetic.write(tmp_path, data)
+def published_zero(*figures: float) -> Json:
+    """A logarithmic curve beside published figures, of which one may be 0, rounded."""
+    sweep = with_rows(("1", 1, 3.0), ("10", 10, 30.0), ("100", 100, 300.0))
+    for row, figure in zip(sweep["rows"], figures):
+        row["published"] = [synthetic.published(figure)]
+    return sweep
+
+
+FUNCTIONS = (("exp", 1, 30.0), ("sin", 2, 40.0), ("large sin", 3, 4000.0))
+
+
+@pytest.mark.parametrize(
+    "sweep, there, absent",
+    [
+        (synthetic.result()["sweeps"][0] | {"headline": "time"}, [">time (us)<"], []),
+        (
+            with_rows(("copy", 1, 1.0), ("fold", 2, None), ("last", 3, 3.0), axis=STAGES),
+            [">copy<", ">last<"],
+            [">fold<"],  # without the headline it has no bar
+        ),
+        # A second row at one x is named beside the curve.
+        (with_rows(("1", 1, 2.0), ("2", 2, 4.0), ("8", 8, 16.0), ("8 in rows", 8, 5.0)), [">8 in rows<"], []),
+        # The ticks of decades, and those of a linear axis from 0 on.
+        (
+            with_rows(*FUNCTIONS, axis={"name": "function", "unit": "", "scale": "logarithmic"}),
+            [">large sin<", ">100<"],
+            [">0<"],
+        ),
+        (
+            with_rows(*FUNCTIONS, axis={"name": "function", "unit": "", "scale": "linear"}),
+            [">large sin<", ">0<", ">2000<"],
+            [],
+        ),
+        (published_zero(0.0, 20.0), ["#d55e00", ">5<"], [">250<"]),
+        (published_zero(50.0, 20.0), ["#d55e00", ">5<"], [">250<"]),
+    ],
+)
+def test_what_a_plot_says(tmp_path: Path, sweep: Json, there: list[str], absent: list[str]) -> None:
+    synthetic.write(tmp_path, synthetic.result(sweeps=[{**sweep, "name": "s"}]))
     page_of(tmp_path)
-    assert ">time (us)</text>" in (tmp_path / "plots" / "copy_rate-sizes.svg").read_text()
+    text = (tmp_path / "plots" / "copy_rate-s.svg").read_text()
+    assert [part for part in there if part not in text] == [part for part in absent if part in text] == []
 
 
 def test_one_row_has_no_plot(tmp_path: Path) -> None:
@@ -274,11 +300,7 @@ def test_awkward_numbers_make_a_plot(tmp_path: Path) -> None:
         synthetic.sweep("one x twice", [synthetic.row(str(x), x, 1.0, 2 * x) for x in (1, 2, 4, 8, 4)]),
         synthetic.sweep("same x", [synthetic.row(f"{x}x1", 64, 1.0, x) for x in range(1, 5)]),
         synthetic.sweep("huge", [synthetic.row(str(x), 2.0**x, 1e9 * x, 1e16 * x) for x in (1, 40)]),
-        synthetic.sweep(
-            "names",
-            [synthetic.row(name, 1, 1.0, 2.0) for name in ("naive", "2-D", "tiled")],
-            axis={"name": "stage", "unit": "", "scale": "linear"},
-        ),
+        synthetic.sweep("names", [synthetic.row(name, 1, 1.0, 2.0) for name in ("naive", "2-D", "tiled")], axis=STAGES),
     ]
     synthetic.write(tmp_path, synthetic.result(sweeps=sweeps))
     page_of(tmp_path)
@@ -299,41 +321,6 @@ def test_numbers_that_no_axis_reaches_stand_in_the_table_alone(tmp_path: Path) -
     assert "| 1e308 |" in page_of(tmp_path).replace("1.000e+308", "1e308")
     assert os.listdir(tmp_path / "plots") == ["copy_rate-one-of-three.svg"]
     assert "#d55e00" not in (tmp_path / "plots" / "copy_rate-one-of-three.svg").read_text()
-
-
-def test_a_row_without_the_headline_has_no_bar(tmp_path: Path) -> None:
-    axis = {"name": "stage", "unit": "", "scale": "linear"}
-    rows = [
-        synthetic.row(name, x, 1.0, None if name == "fold" else x) for x, name in enumerate(("copy", "fold", "last"), 1)
-    ]
-    synthetic.write(tmp_path, synthetic.result(sweeps=[synthetic.sweep("s", rows, axis=axis)]))
-    page_of(tmp_path)
-    text = (tmp_path / "plots" / "copy_rate-s.svg").read_text()
-    assert ">copy</text>" in text and ">last</text>" in text and ">fold</text>" not in text
-
-
-@pytest.mark.parametrize("scale, decades", [("logarithmic", True), ("linear", False)])
-def test_bars_of_a_logarithmic_sweep_have_a_logarithmic_axis(tmp_path: Path, scale: str, decades: bool) -> None:
-    rows = [
-        synthetic.row(name, x, 1.0, value)
-        for x, (name, value) in enumerate((("exp", 30.0), ("sin", 40.0), ("large sin", 4000.0)), 1)
-    ]
-    sweep = synthetic.sweep("s", rows, axis={"name": "function", "unit": "", "scale": scale})
-    synthetic.write(tmp_path, synthetic.result(sweeps=[sweep]))
-    page_of(tmp_path)
-    text = (tmp_path / "plots" / "copy_rate-s.svg").read_text()
-    assert ">large sin</text>" in text
-    # The ticks of decades; those of a linear axis from 0 on.
-    assert (">100</text>" in text and ">0</text>" not in text) == decades
-    assert (">2000</text>" in text and ">0</text>" in text) == (not decades)
-
-
-def test_a_second_row_at_one_x_is_named_beside_the_curve(tmp_path: Path) -> None:
-    rows = [synthetic.row(str(x), x, 1.0, 2.0 * x) for x in (1, 2, 4, 8)]
-    rows.append(synthetic.row("8 in rows", 8, 1.0, 5.0))
-    synthetic.write(tmp_path, synthetic.result(sweeps=[synthetic.sweep("s", rows)]))
-    page_of(tmp_path)
-    assert ">8 in rows</text>" in (tmp_path / "plots" / "copy_rate-s.svg").read_text()
 
 
 def test_same_results_give_the_same_bytes(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import compare
 import html_report
 import pytest
 import report
@@ -47,23 +46,6 @@ def test_both_versions_are_read_as_one(tmp_path: Path) -> None:
             assert one.pop("samples") == pytest.approx(same.pop("samples"), rel=1e-15)
             assert one.pop("median") == pytest.approx(same.pop("median"), rel=1e-15)
         assert row == other
-
-
-def test_the_pages_of_both_versions_are_the_same(tmp_path: Path) -> None:
-    folders = [tmp_path / name / "gpu" for name in ("old", "new")]
-    for folder, data in zip(folders, (whole(), synthetic.compact(whole()))):
-        synthetic.write(folder, data)
-        assert report.main([str(folder)]) == 0
-        assert html_report.main(["--no-isa", str(folder)]) == 0
-    written = [
-        {
-            path.relative_to(folder): path.read_bytes()
-            for path in folder.rglob("*")
-            if path.is_file() and path.name != "copy_rate.json"
-        }
-        for folder in folders
-    ]
-    assert written[0] == written[1] and len(written[0]) >= 4
 
 
 def test_what_version_3_tells_besides_is_kept(tmp_path: Path) -> None:
@@ -114,15 +96,6 @@ def test_pages_and_card_of_version_3_name_the_device(tmp_path: Path) -> None:
             assert shown in text, (name, shown)
     card = json.loads((folder / "card.json").read_text(encoding="utf-8"))
     assert card["device"].items() >= synthetic.IDENTITY.items()
-
-
-def test_a_comparison_across_versions_finds_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    old, new = synthetic.write(tmp_path / "old", whole()), synthetic.write(tmp_path / "new", synthetic.compact(whole()))
-    assert compare.main([str(old), str(new)]) == 0
-    assert "0 worse, 0 better, 0 changed" in capsys.readouterr().out
-    newest = synthetic.write(tmp_path / "newest", synthetic.told(synthetic.compact(whole())))
-    assert compare.main([str(old), str(newest)]) == 0
-    assert "0 worse, 0 better, 0 changed" in capsys.readouterr().out
 
 
 def test_what_is_left_out_has_its_default(tmp_path: Path) -> None:

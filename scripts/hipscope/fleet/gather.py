@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hipscope.results import door
+from hipscope.results import door, formats
 from hipscope.results.door import BadInput
 
 from . import cohorts, layout, nodes, store, verdicts
@@ -146,7 +146,7 @@ def gather(
     said = dict(zip(gpus, found))
     slots = sorted(
         {*gpus, *unread, *((name, slot) for name, node in known.items() for slot in node.slots)},
-        key=lambda key: (nodes.by_number(key[0]), key[1]),
+        key=lambda key: (formats.by_number(key[0]), key[1]),
     )
     cards = [
         _card(known[name], slot, gpus.get((name, slot)), said.get((name, slot)), unread.get((name, slot), ""))

@@ -82,12 +82,7 @@ def _status(error: OSError) -> int:
 
 def write_json(path: Path, data: Any) -> None:
     """Writes a JSON file whole or not at all; raises FleetError, also when the disk is full."""
-    write_file(path, (json.dumps(data, indent=1) + "\n").encode("utf-8"))
-
-
-def write_file(path: Path, content: bytes) -> None:
-    """Writes a file whole or not at all; raises FleetError."""
-    write_files({path: content})
+    write_files({path: (json.dumps(data, indent=1) + "\n").encode("utf-8")})
 
 
 def write_files(files: Mapping[Path, bytes | Path | None]) -> None:

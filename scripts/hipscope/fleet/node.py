@@ -246,7 +246,7 @@ class NodeRun:
             content = (self.scratch / f"{device.index}.json").read_bytes()
             place = self.folder / gpu["folder"] / phase
             layout.make_folder(place)
-            layout.write_file(place / f"{step.experiment}.json", content)
+            layout.write_files({place / f"{step.experiment}.json": content})
         gpu["runs"] = [run for run in gpu["runs"] if (run["phase"], run["experiment"]) != (phase, step.experiment)]
         gpu["runs"].append(
             {

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hipscope.results import door
+from hipscope.results import door, formats
 from hipscope.results.door import BadInput
 
 from . import layout
@@ -74,11 +73,6 @@ class Node:
         return [gpu.index for gpu in self.record.gpus] if self.record else []
 
 
-def by_number(name: str) -> tuple[tuple[int, int, str], ...]:
-    """Orders node9 before node10."""
-    return tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.split(r"(\d+)", name) if part)
-
-
 def read_record(path: Path) -> Record:
     """A node's file; raises BadInput."""
     told: dict[str, Any] = door.read_json(path, layout.NODE_SCHEMA)
@@ -132,7 +126,7 @@ def read_nodes(folder: Path, expected: Mapping[str, int | None] | None) -> dict[
     for node in nodes.values():
         _judge(node, (expected or {}).get(node.name, (expected or {}).get(_short(node.name))))
     _compare_counts(nodes.values(), expected or {})
-    return dict(sorted(nodes.items(), key=lambda pair: by_number(pair[0])))
+    return dict(sorted(nodes.items(), key=lambda pair: formats.by_number(pair[0])))
 
 
 def _judge(node: Node, count: int | None) -> None:

@@ -10,6 +10,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from hipscope.results import formats
+
 from . import expected, layout, nodes, page, prometheus, store, text, verdicts
 from .gather import Fleet, gather, read_baseline
 from .store import Store
@@ -96,7 +98,7 @@ def files_of(fleet: Fleet, base: Store) -> dict[str, bytes | Path | None]:
         files[f"{state}.txt"] = _lines(names) if names or state != UNJUDGED else None
     again = verdicts.to_measure_again([card.verdict for card in fleet.cards if card.verdict and card.state != FAIL])
     lines = sorted(
-        (key.rpartition("/gpu-") for key in again), key=lambda parts: (nodes.by_number(parts[0]), int(parts[2]))
+        (key.rpartition("/gpu-") for key in again), key=lambda parts: (formats.by_number(parts[0]), int(parts[2]))
     )
     files[CONFIRM_LIST] = _lines(f"{node} {slot}" for node, _, slot in lines)
     files["hipscope.prom"] = prometheus.make(fleet).encode()

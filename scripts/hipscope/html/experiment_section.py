@@ -14,7 +14,7 @@ from hipscope.results.published import Figure
 from hipscope.results.records import Inference, Result, Sweep
 
 from . import charts, html_text
-from .lines import make_plots
+from .lines import Plot, make_plots
 from .sources import Source
 
 Json = dict[str, Any]
@@ -52,22 +52,39 @@ def _table(source: Source, sweep: Sweep) -> str:
     return f'<div class="{source.mark}"><h5>{html_text.text(source.label)} {kind}</h5>\n{table}{notes}</div>'
 
 
+def head(name: str, results: Sequence[tuple[Source, Result]]) -> list[str]:
+    """A section's begin: the experiment, with its variant, and its question."""
+    experiment, _, variant = name.partition(".")
+    title = html_text.text(f"{experiment} ({variant})" if variant else experiment)
+    questions = dict.fromkeys(result.question for _, result in results)
+    return [
+        f'<section class=experiment id="{html_text.text(anchor(name))}">',
+        f"<h3>{title}</h3>",
+        *(f"<p class=question>{html_text.text(question)}</p>" for question in questions),
+    ]
+
+
+def figure_head(measured: Sequence[tuple[Source, Result, Sweep]], plots: Sequence[Plot]) -> str:
+    """A figure's begin: the sweep's title and notes."""
+    first = measured[0][2]
+    notes = html_text.bullets(list(dict.fromkeys(note for _, _, sweep in measured for note in sweep.notes)))
+    wide = " class=wide" if any(plot.is_bars for plot in plots) else ""
+    return f"<figure{wide}><figcaption><h4>{html_text.text(first.title or first.name)}</h4>{notes}</figcaption>"
+
+
 def _sweep(content: Content, name: str, measured: Sequence[tuple[Source, Result, Sweep]], drawn: list[Json]) -> str:
     """A sweep's plots above the tables of all devices that have it; adds to what is drawn of the experiment."""
-    first = measured[0][2]
-    title = html_text.text(first.title or first.name)
-    notes = dict.fromkeys(note for _, _, sweep in measured for note in sweep.notes)
     plots = make_plots(measured, content.published)
     tables = "\n".join(_table(source, sweep) for source, _, sweep in measured)
     rows = max(len(sweep.rows) for _, _, sweep in measured)
-    wide = " class=wide" if any(plot.is_bars for plot in plots) else ""
     places = []
     for plot in plots:
         made = charts.figure(plot, [(line.source.mark, plot.kind(line), line) for line in plot.lines])
         places.append(charts.place(plot, name, len(drawn), made))
         drawn.append(made)
     return (
-        f"<figure{wide}><figcaption><h4>{title}</h4>{html_text.bullets(list(notes))}</figcaption>\n"
+        figure_head(measured, plots)
+        + "\n"
         + "\n".join(places)
         + html_text.details(f"Table <small>{rows} row{'s' if rows > 1 else ''}</small>", tables)
         + "</figure>"
@@ -206,12 +223,8 @@ def _compiled(content: Content, experiment: str) -> str:
 def section(content: Content, name: str) -> str:
     """The section of a result's name; one without any result has published figures or compiled code."""
     results = [(device, result) for device in content.devices if (result := device.result(name)) is not None]
-    experiment, _, variant = name.partition(".")
-    title = f"{experiment} ({variant})" if variant else experiment
-    parts = [f'<section class=experiment id="{html_text.text(anchor(name))}">\n<h3>{html_text.text(title)}</h3>']
+    parts = head(name, results)
     if results:
-        questions = dict.fromkeys(result.question for _, result in results)
-        parts += [f"<p class=question>{html_text.text(question)}</p>" for question in questions]
         drawn: list[Json] = []
         sweeps = "\n".join(_sweep(content, name, measured, drawn) for measured in sweeps_of(results))
         parts += [
@@ -227,7 +240,7 @@ def section(content: Content, name: str) -> str:
         parts.append(html_text.details("How it was run", run))
     else:
         parts.append("<p class=note>None of these devices has a result.</p>")
-    if not variant:
-        parts += [_compiled(content, experiment), _published(content, experiment)]
+    if "." not in name:
+        parts += [_compiled(content, name), _published(content, name)]
     parts.append("</section>")
     return "\n".join(part for part in parts if part)

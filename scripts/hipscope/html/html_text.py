@@ -6,6 +6,7 @@ import base64
 import hashlib
 import html
 from collections.abc import Sequence
+from functools import partial
 
 from hipscope.results import formats
 
@@ -20,14 +21,9 @@ def strong(escaped: str) -> str:
     return f"<strong class=bad>{escaped}</strong>"
 
 
-def with_unit(value: float | None, unit: str) -> str:
-    """A number and its unit, escaped."""
-    return formats.with_unit(value, unit, text)
-
-
-def heading(name: str, unit: str) -> str:
-    """A column's name with its unit, escaped."""
-    return formats.heading(name, unit, text)
+# A number with its unit, and a column's name with its unit, escaped.
+with_unit = partial(formats.with_unit, escape=text)
+heading = partial(formats.heading, escape=text)
 
 
 # A box that scrolls can be reached by the keyboard, which takes a name.

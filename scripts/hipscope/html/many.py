@@ -6,7 +6,6 @@ in place of a column per device, and each figure has a line per device.
 
 from __future__ import annotations
 
-import re
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from hipscope.results.records import Result
 
 from . import charts, frame, html_text
 from .chapters import in_chapters
-from .experiment_section import Content, anchor, sweeps_of
+from .experiment_section import Content, figure_head, head, sweeps_of
 from .lines import Line, Plot, Point, make_plots
 from .sources import Source
 
@@ -48,14 +47,13 @@ class Group:
         return f"{len(self.devices)} x {self.name}{kind}"
 
 
-def _counted(text: str) -> list[Any]:
-    """A key by which node 9 comes before node 10."""
-    return [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d{1,18})", text)]
-
-
 def _place(device: Source) -> list[Any]:
     told = device.results[0].device
-    return [_counted(told.host or ""), _counted(told.pci_address or ""), _counted(device.name)]
+    return [
+        formats.by_number(told.host or ""),
+        formats.by_number(told.pci_address or ""),
+        formats.by_number(device.name),
+    ]
 
 
 def groups_of(devices: Sequence[Source]) -> list[Group]:
@@ -64,7 +62,7 @@ def groups_of(devices: Sequence[Source]) -> list[Group]:
     for device in devices:
         name = device.results[0].device.name or device.name
         found.setdefault((name, device.is_cpu), []).append(device)
-    ordered = sorted(found.items(), key=lambda one: (one[0][1], _counted(one[0][0])))
+    ordered = sorted(found.items(), key=lambda one: (one[0][1], formats.by_number(one[0][0])))
     return [
         Group(number, name, tuple(sorted(members, key=_place))) for number, ((name, _), members) in enumerate(ordered)
     ]
@@ -179,11 +177,7 @@ def _section(content: Content, groups: Sequence[Group], name: str) -> str:
     data: list[Json] = []
     figures = []
     for measured in sweeps_of(results):
-        first = measured[0][2]
         plots = make_plots(measured, content.published)
-        heading = html_text.text(first.title or first.name)
-        notes = html_text.bullets(list(dict.fromkeys(note for _, _, sweep in measured for note in sweep.notes)))
-        wide = " class=wide" if any(plot.is_bars for plot in plots) else ""
         places = ""
         for plot in plots:
             drawn = _drawing(plot, groups)
@@ -191,13 +185,9 @@ def _section(content: Content, groups: Sequence[Group], name: str) -> str:
                 drawn, groups, "row" if plot.is_bars else plot.sweep.axis.name
             )
             data.append(drawn)
-        figures.append(f"<figure{wide}><figcaption><h4>{heading}</h4>{notes}</figcaption>{places}</figure>")
-    questions = dict.fromkeys(result.question for _, result in results)
-    experiment, _, variant = name.partition(".")
+        figures.append(f"{figure_head(measured, plots)}{places}</figure>")
     parts = [
-        f'<section class=experiment id="{html_text.text(anchor(name))}">',
-        f"<h3>{html_text.text(f'{experiment} ({variant})' if variant else experiment)}</h3>",
-        *(f"<p class=question>{html_text.text(question)}</p>" for question in questions),
+        *head(name, results),
         _verification(results),
         _inferences(groups, {source.number: result for source, result in results}),
         f"<div class=figures>{''.join(figures)}</div>",

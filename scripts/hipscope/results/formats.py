@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
 
@@ -24,6 +25,12 @@ def short(text: str, longest: int = LONGEST_LABEL) -> str:
     """The text on one line, cut where it is longer than this."""
     line = plain(text)
     return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def by_number(name: str) -> list[tuple[bool, int, str]]:
+    """A key by which node9 comes before node10."""
+    parts = re.split(r"(\d{1,18})", name)
+    return [(False, int(one), "") if one.isdecimal() else (True, 0, one) for one in parts if one]
 
 
 def number(value: float | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
 from . import formats
 
@@ -27,14 +28,9 @@ def strong(escaped: str) -> str:
     return f"**{escaped}**"
 
 
-def with_unit(value: float | None, unit: str) -> str:
-    """A number and its unit, escaped."""
-    return formats.with_unit(value, unit, text)
-
-
-def heading(name: str, unit: str) -> str:
-    """A column's name with its unit, escaped."""
-    return formats.heading(name, unit, text)
+# A number with its unit, and a column's name with its unit, escaped.
+with_unit = partial(formats.with_unit, escape=text)
+heading = partial(formats.heading, escape=text)
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], first_is_text: bool = True) -> str:
