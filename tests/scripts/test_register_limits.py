@@ -68,12 +68,6 @@ def test_every_compiler_counts_sgprs(comment: str) -> None:
     assert counts == {"declared": 27, "undeclared": 27}
 
 
-def test_the_limit_is_before_the_first_message() -> None:
-    split = register_limits.split_at_first_message
-    assert split({2: "no", 3: "never"}, 4) == (1, "no")
-    assert split({0: "not here", 1: "not here"}, 2) == (None, "not here")
-
-
 @pytest.mark.parametrize("messages", [{}, {1: "no", 3: "no"}], ids=["none refused", "a hole"])
 def test_messages_that_show_no_limit_are_refused(messages: dict[int, str]) -> None:
     with pytest.raises(register_limits.LimitsError):

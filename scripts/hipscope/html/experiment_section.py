@@ -172,11 +172,13 @@ def _inferences(results: Sequence[tuple[Source, Result]]) -> str:
 
 def _published(content: Content, experiment: str) -> str:
     figures = [figure for figure in content.figures if figure["experiment"] == experiment]
+    if not figures:
+        return ""
     rows = [
-        f'<tr class="{content.published[one["gpu"]].mark}"><th scope=row>{html_text.text(one["gpu"])}'
-        + "".join(
-            f"<td>{html_text.text(cell)}"
+        [
+            html_text.text(cell)
             for cell in (
+                one["gpu"],
                 one["series"],
                 f"{one['x']} {one['x_unit']}",
                 one["metric"],
@@ -184,16 +186,13 @@ def _published(content: Content, experiment: str) -> str:
                 one["source"],
                 one["note"],
             )
-        )
+        ]
         for one in figures
     ]
-    if not rows:
-        return ""
-    header = "".join(f"<th scope=col>{name}" for name in ("GPU", "series", "at", "what", "value", "source", "note"))
-    body = "\n".join(rows)
+    header = ["GPU", "series", "at", "what", "value", "source", "note"]
     return html_text.details(
         f"All published figures <small>{len(rows)}, not measured by this code</small>",
-        f"{html_text.SCROLLING}<table class=words><thead><tr>{header}</thead><tbody>\n{body}\n</tbody></table></div>",
+        html_text.table(header, rows, "words", (), [content.published[one["gpu"]].mark for one in figures]),
     )
 
 

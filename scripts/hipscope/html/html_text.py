@@ -30,18 +30,27 @@ heading = partial(formats.heading, escape=text)
 SCROLLING = "<div class=scroll tabindex=0 role=group aria-label=Table>"
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], kind: str = "", classes: Sequence[str] = ()) -> str:
+def table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    kind: str = "",
+    classes: Sequence[str] = (),
+    row_classes: Sequence[str] = (),
+) -> str:
     """A table of escaped cells in a box of its own, in which it scrolls.
 
-    `kind` is a class of the table; `classes` has one class per column, which hides the column with
-    its device, or is empty.
+    `kind` is a class of the table; `classes` has one class per column and `row_classes` one per row, which hides it
+    with its device, or is empty.
     """
-    marks = [f' class="{one}"' if one else "" for one in (classes or [""] * len(header))]
+    marks, row_marks = (
+        [f' class="{one}"' if one else "" for one in (said or [""] * len(of))]
+        for said, of in ((classes, header), (row_classes, rows))
+    )
     head = "".join(f"<th scope=col{mark}>{cell}" for mark, cell in zip(marks, header))
     lines = [
-        f"<tr><th scope=row{marks[0]}>{cells[0]}"
+        f"<tr{row_mark}><th scope=row{marks[0]}>{cells[0]}"
         + "".join(f"<td{mark}>{cell}" for mark, cell in zip(marks[1:], cells[1:]))
-        for cells in rows
+        for row_mark, cells in zip(row_marks, rows)
     ]
     body = "\n".join(lines)
     mark = f' class="{kind}"' if kind else ""

@@ -199,7 +199,7 @@ def _section(content: Content, groups: Sequence[Group], name: str) -> str:
 
 def _devices(groups: Sequence[Group]) -> str:
     """A row per device."""
-    rows = []
+    rows, marks = [], []
     for group in groups:
         for device in group.devices:
             told = device.results[0].device
@@ -209,20 +209,11 @@ def _devices(groups: Sequence[Group]) -> str:
             verified = html_text.strong(f"FAILED: {html_text.text(', '.join(bad))}") if bad else "passed"
             revisions = ", ".join(dict.fromkeys(one.revision for one in device.results))
             cells = [*facts, told.driver, revisions, " ... ".join(dict.fromkeys((dates[0], dates[-1])))]
-            rows.append(
-                f'<tr class="{group.mark}"><th scope=row><span class=dot></span>{html_text.text(device.label)}'
-                + "".join(f"<td>{html_text.text(cell)}" for cell in cells)
-                + f"<td>{verified}"
-            )
-    header = "".join(
-        f"<th scope=col>{name}"
-        for name in ("device", "host", "PCI address", "UUID", "driver", "hipscope", "measured on", "verification")
-    )
-    return (
-        f"{html_text.SCROLLING}<table class=words><thead><tr>{header}</thead><tbody>\n"
-        + "\n".join(rows)
-        + "\n</tbody></table></div>"
-    )
+            label = f"<span class=dot></span>{html_text.text(device.label)}"
+            rows.append([label, *map(html_text.text, cells), verified])
+            marks.append(group.mark)
+    header = ["device", "host", "PCI address", "UUID", "driver", "hipscope", "measured on", "verification"]
+    return html_text.table(header, rows, "words", (), marks)
 
 
 def _switches(content: Content, groups: Sequence[Group]) -> str:
