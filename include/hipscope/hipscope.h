@@ -12,6 +12,7 @@
 //   pause.h         a pause of a wave that watches a clock
 //   timer.h         the timer of a constant rate, in a kernel
 //   compute_unit.h  which compute unit a thread runs on
+//   footprint.h     what a kernel takes of a compute unit: registers, scratch, resident blocks
 //   lds.h           loads and stores of LDS, each as one instruction of a chosen width
 //   lds_copies.h    copies to LDS past the registers
 //   wait_for_lds.h  the wait for LDS that a kernel asks for by itself

@@ -14,6 +14,7 @@
 //
 // The question is that of fsword73 (HIP-Performance-Optmization-on-VEGA64, 2.1) and of matrixji
 // (hip-performance-optimization-on-gfx1032); below, the sources.
+#include <hipscope/footprint.h>
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
@@ -264,11 +265,8 @@ void measure_block_size(Sweep& sweep, std::uint64_t blocks) {
     const auto time = point.measure([&] {
       launch(null_kernel, {.grid = dim3(static_cast<unsigned>(blocks)), .block = dim3(threads)});
     });
-    int resident = 0;
-    hipscope::check(hipOccupancyMaxActiveBlocksPerMultiprocessor(&resident, null_kernel,
-                                                                 static_cast<int>(threads), 0));
     point.value("cycles per block", time.cycles() / static_cast<double>(blocks), "cycles");
-    point.value("resident", resident, "blocks/CU");
+    point.value("resident", hipscope::resident_blocks(null_kernel, threads), "blocks/CU");
   }
 }
 

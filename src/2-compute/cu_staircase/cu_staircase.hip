@@ -10,6 +10,7 @@
 // How many blocks fit at once is another question, asked with blocks that hold their place for a
 // fixed time and do not compete for anything else: one thread watches the clock, the others wait at
 // a barrier. Their time is flat until every place of the GPU is taken.
+#include <hipscope/footprint.h>
 #include <hipscope/hipscope.h>
 #include <hipscope/pause.h>
 
@@ -178,13 +179,6 @@ void measure_source(Sweep& sweep, unsigned threads) {
 // More blocks than this share no CU of any GPU so far.
 constexpr unsigned most_resident_blocks = 64;
 
-int occupancy(unsigned threads) {
-  int blocks = 0;
-  hipscope::check(hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, waiting_kernel,
-                                                               static_cast<int>(threads), 0));
-  return blocks;
-}
-
 void measure_residency(Sweep& sweep, unsigned threads, std::uint64_t hold) {
   sweep.axis({.name = "blocks"});
   sweep.headline("cycles");
@@ -194,8 +188,8 @@ void measure_residency(Sweep& sweep, unsigned threads, std::uint64_t hold) {
   const unsigned most_points = sweep.is_hardware() ? most_resident_blocks * points_per_block : 4;
   const unsigned most_blocks = (most_resident_blocks + 1) * compute_units;
   DeviceBuffer<long long> held(most_blocks);
-  sweep.note("the runtime's occupancy calculator says " + std::to_string(occupancy(threads)) +
-             " blocks per CU");
+  sweep.note("the runtime's occupancy calculator says " +
+             std::to_string(hipscope::resident_blocks(waiting_kernel, threads)) + " blocks per CU");
   const bool counts_cycles = sweep.device().cycle_counter_bits > 0;
   std::optional<double> shortest;
   unsigned doubled_in_a_row = 0;
@@ -256,7 +250,10 @@ int main(int argc, char** argv) {
                      "waiting blocks of " + std::to_string(threads) + " threads",
                      [=](Sweep& sweep) { measure_residency(sweep, threads, hold); });
   }
-  experiment.conclude(
-      [](hipscope::Results& results) { cu_staircase::conclude(results, occupancy); });
+  experiment.conclude([](hipscope::Results& results) {
+    cu_staircase::conclude(results, [](unsigned threads) {
+      return hipscope::resident_blocks(waiting_kernel, threads);
+    });
+  });
   return experiment.run(argc, argv);
 }

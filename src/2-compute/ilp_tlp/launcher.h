@@ -1,6 +1,7 @@
 // How ilp_tlp launches its kernel: shapes, buffers, and the cycles that the waves counted.
 #pragma once
 
+#include <hipscope/footprint.h>
 #include <hipscope/hipscope.h>
 #include <hipscope/timed_rounds.h>
 
@@ -155,10 +156,7 @@ class Launcher {
 
 template <typename Operation>
 unsigned occupancy(Kernel<Operation> kernel, unsigned threads) {
-  int blocks = 0;
-  hipscope::check(
-      hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(threads), 0));
-  return static_cast<unsigned>(blocks);
+  return static_cast<unsigned>(hipscope::resident_blocks(kernel, threads));
 }
 
 // What one wave counts for a loop of no rounds: the counter's own cost. That many waves come apart

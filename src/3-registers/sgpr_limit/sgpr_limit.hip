@@ -14,6 +14,7 @@
 //
 // The highest SGPR that AMD's assembler knows is asked in
 // scripts/hipscope/compiled_code/register_limits.py, which needs no GPU.
+#include <hipscope/footprint.h>
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
@@ -114,24 +115,6 @@ std::vector<Kernel> ring_kernels(std::integer_sequence<int, Count...> /*counts*/
   return {{Count, ring_kernel<Count, values>}...};
 }
 
-// What the runtime says of a kernel. Registers mean nothing on the host backend: NaN.
-struct Footprint {
-  double registers;     ///< per thread; on AMD the VGPRs
-  int resident_blocks;  ///< per CU, by the occupancy calculator
-};
-
-Footprint footprint(const Sweep& sweep, const Kernel& kernel) {
-  hipFuncAttributes attributes{};
-  hipscope::check(
-      hipFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel.function)));
-  int blocks = 0;
-  hipscope::check(
-      hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.function, block_threads, 0));
-  return {.registers = sweep.is_hardware() ? double(attributes.numRegs)
-                                           : std::numeric_limits<double>::quiet_NaN(),
-          .resident_blocks = blocks};
-}
-
 // --- Reference --------------------------------------------------------------------------------
 
 // Value i of pattern p is at [i * patterns + p].
@@ -195,8 +178,8 @@ void measure_rings(Sweep& sweep, const std::vector<Kernel>& kernels, Values valu
     auto point = sweep.point(std::to_string(kernel.count), kernel.count);
     const auto passes = static_cast<std::uint64_t>(passes_per_iteration(kernel.count));
     const std::uint64_t operations_per_iteration = passes * kernel.count * operations_per_step;
-    const Footprint print = footprint(sweep, kernel);
-    const auto blocks_per_cu = static_cast<unsigned>(std::max(1, print.resident_blocks));
+    const int resident = hipscope::resident_blocks(kernel.function, block_threads);
+    const auto blocks_per_cu = static_cast<unsigned>(std::max(1, resident));
     const unsigned blocks = blocks_per_cu * compute_units;
     const std::uint64_t waves_per_cu = std::uint64_t{blocks_per_cu} * waves_per_block;
     const std::uint64_t iterations =
@@ -213,8 +196,9 @@ void measure_rings(Sweep& sweep, const std::vector<Kernel>& kernels, Values valu
       return hashes[(values == Values::uniform ? thread / block_threads : thread) % patterns];
     });
     const auto time = point.measure(run);
-    point.value("registers", print.registers, "per thread");
-    point.value("resident", double(print.resident_blocks) * waves_per_block, "waves/CU");
+    point.value("registers", hipscope::footprint_of(sweep, kernel.function).registers,
+                "per thread");
+    point.value("resident", resident * double(waves_per_block), "waves/CU");
     // Counted per wave: a scalar operation is one for all its lanes.
     const auto operations =
         static_cast<double>(waves_per_cu * iterations * operations_per_iteration);

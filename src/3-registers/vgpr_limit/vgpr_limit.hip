@@ -276,8 +276,8 @@ void measure_rings(Sweep& sweep, const std::vector<RingKernel>& kernels, unsigne
   std::vector<double> rates;
   for (const RingKernel& kernel : kernels) {
     auto point = sweep.point(std::to_string(kernel.values), kernel.values);
-    const footprint::Footprint print = footprint::of(sweep, kernel.function, threads);
-    const auto blocks_per_cu = static_cast<unsigned>(std::max(1, print.resident_blocks));
+    const int resident = hipscope::resident_blocks(kernel.function, threads);
+    const auto blocks_per_cu = static_cast<unsigned>(std::max(1, resident));
     const unsigned blocks = blocks_per_cu * compute_units(sweep);
     const auto passes = static_cast<std::uint64_t>(passes_per_iteration(kernel.values));
     const std::uint64_t fmas_per_iteration = passes * static_cast<unsigned>(kernel.values);
@@ -295,7 +295,7 @@ void measure_rings(Sweep& sweep, const std::vector<RingKernel>& kernels, unsigne
     point.check("fingerprint of every thread's values", output.to_host(),
                 [&](std::uint64_t thread) { return expected[thread % patterns]; });
     const auto time = point.measure(run);
-    footprint::add(point, sweep, print, threads);
+    footprint::add(point, sweep, kernel.function, threads);
     const auto fmas = static_cast<double>(threads_per_cu * iterations * fmas_per_iteration);
     rates.push_back(fmas / time.cycles());
     point.value("FMA rate", rates.back(), "FMA/cycle/CU");
@@ -340,8 +340,7 @@ void measure_waiting(Sweep& sweep, std::uint64_t blocks_per_cu, std::uint64_t ho
     point.verify("every block left its place", counted.taken, counted.most);
     const auto time = point.measure([&] { run(nullptr); });
     const double waves_of_block = footprint::waves_per_block(sweep, waiting_threads);
-    footprint::add(point, sweep, footprint::of(sweep, kernel.function, waiting_threads),
-                   waiting_threads);
+    footprint::add(point, sweep, kernel.function, waiting_threads);
     point.value("counted", counted.most * waves_of_block / compute_units(sweep), "waves/CU");
     point.value("hop rate",
                 double(blocks_per_cu) * waves_of_block * static_cast<double>(hops) / time.cycles(),

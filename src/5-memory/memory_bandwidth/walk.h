@@ -2,6 +2,7 @@
 // again? Persistent blocks walk through it: the kernel, its launch and its check.
 #pragma once
 
+#include <hipscope/footprint.h>
 #include <hipscope/hipscope.h>
 
 #include <cstddef>
@@ -104,10 +105,9 @@ template <unsigned Loads, Hint hint>
 void measure_reading(Sweep& sweep, Arrays& arrays, const std::string& label, double x,
                      Pattern pattern, const Crew& wanted, std::uint64_t traffic) {
   const Crew crew = on_this(sweep, wanted);
-  int blocks = 0;
-  hipscope::check(hipOccupancyMaxActiveBlocksPerMultiprocessor(
-      &blocks, walk_kernel<Function::read, Loads, hint>, static_cast<int>(crew.threads), 0));
-  if (static_cast<unsigned>(blocks) < crew.blocks_per_unit) {
+  const int resident =
+      hipscope::resident_blocks(walk_kernel<Function::read, Loads, hint>, crew.threads);
+  if (static_cast<unsigned>(resident) < crew.blocks_per_unit) {
     sweep.note(label + ": more threads than a CU has room for");
     return;
   }

@@ -14,6 +14,7 @@
 // evaluates f in the stated range, on the path through the library that the range stands for, and
 // the sum of a lane's steps must be their number times f(x0). Sweep published has another, as
 // fsword73 wrote it: f = sin(f) in one thread.
+#include <hipscope/footprint.h>
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
@@ -182,9 +183,7 @@ Grid full_grid(const Sweep& sweep, const Row<T>& row) {
   if (!sweep.is_hardware()) {
     return {.blocks = 1, .threads = block_threads};
   }
-  int resident = 0;
-  hipscope::check(hipOccupancyMaxActiveBlocksPerMultiprocessor(&resident, row.kernel,
-                                                               static_cast<int>(block_threads), 0));
+  const int resident = hipscope::resident_blocks(row.kernel, block_threads);
   constexpr int rounds = 4;
   return {.blocks = static_cast<unsigned>(rounds * resident * sweep.device().compute_units),
           .threads = block_threads};

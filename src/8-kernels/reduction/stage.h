@@ -2,9 +2,11 @@
 // launches, and how many additions in a row a value then goes through.
 #pragma once
 
+#include <hipscope/footprint.h>
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -20,13 +22,7 @@ inline std::uint64_t divide_up(std::uint64_t dividend, std::uint64_t divisor) {
   return (dividend + divisor - 1) / divisor;
 }
 
-inline unsigned log2_of(unsigned power) {
-  unsigned bits = 0;
-  while ((1U << bits) < power) {
-    ++bits;
-  }
-  return bits;
-}
+inline unsigned log2_of(unsigned power) { return static_cast<unsigned>(std::countr_zero(power)); }
 
 // A way to sum one array.
 template <typename Value>
@@ -92,14 +88,6 @@ Job<Value> job_of(const Array<Value>& array, const std::vector<Pass>& passes, Ru
   job.launches = passes.size();
   job.blocks = passes.front().blocks;
   return job;
-}
-
-template <typename Kernel>
-int resident_blocks(Kernel kernel, unsigned threads) {
-  int blocks = 0;
-  check(
-      hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(threads), 0));
-  return blocks;
 }
 
 // --- Stages that load single values ------------------------------------------------------------

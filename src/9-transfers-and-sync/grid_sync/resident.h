@@ -2,6 +2,7 @@
 // the device has it, which the runtime refuses if not all of them fit.
 #pragma once
 
+#include <hipscope/footprint.h>
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
@@ -24,10 +25,7 @@ inline bool has_cooperative_launch() {
 /// Blocks of that size that a CU holds.
 template <typename... Parameters>
 unsigned resident_per_cu(void (*kernel)(Parameters...), unsigned threads) {
-  int blocks = 0;
-  check(
-      hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(threads), 0));
-  return static_cast<unsigned>(std::max(0, blocks));
+  return static_cast<unsigned>(std::max(0, hipscope::resident_blocks(kernel, threads)));
 }
 
 template <typename... Parameters, typename... Arguments>

@@ -12,6 +12,7 @@
 //   launches   launches per second, in turn to n streams
 // The kernels tell what overlapped: each block stores when it began and ended, by the device's
 // timer of a constant rate.
+#include <hipscope/footprint.h>
 #include <hipscope/hipscope.h>
 #include <hipscope/pause.h>
 #include <hipscope/timer.h>
@@ -202,10 +203,8 @@ void measure_pair(Sweep& sweep, const std::string& label, double x, const Pair& 
 
 // Blocks of 1024 threads that the device has places for.
 unsigned places(const Sweep& sweep) {
-  int on_one = 0;
-  check(hipOccupancyMaxActiveBlocksPerMultiprocessor(&on_one, hold_kernel,
-                                                     static_cast<int>(large_block), 0));
-  return static_cast<unsigned>(on_one * sweep.device().compute_units);
+  return static_cast<unsigned>(hipscope::resident_blocks(hold_kernel, large_block) *
+                               sweep.device().compute_units);
 }
 
 constexpr unsigned rounds = 8;
