@@ -12,6 +12,7 @@
 //   pause.h         a pause of a wave that watches a clock
 //   timer.h         the timer of a constant rate, in a kernel
 //   compute_unit.h  which compute unit a thread runs on
+//   elements.h      arrays whose elements follow from the index: filled, and checked
 //   footprint.h     what a kernel takes of a compute unit: registers, scratch, resident blocks
 //   lds.h           loads and stores of LDS, each as one instruction of a chosen width
 //   lds_copies.h    copies to LDS past the registers

@@ -2,6 +2,7 @@
 // halo, and the check of all that a step has made.
 #pragma once
 
+#include <hipscope/elements.h>
 #include <hipscope/hipscope.h>
 
 #include <array>
@@ -50,7 +51,7 @@ struct Layout {
   __host__ __device__ int offset(int x, int y, int z) const { return x + row * y + layer * z; }
 };
 
-constexpr unsigned lattice_block = 256;
+constexpr unsigned lattice_block = elements_block;
 
 // --- Kernels around the step -----------------------------------------------------------------
 
@@ -62,15 +63,6 @@ __device__ void for_each_of_mine(std::int64_t count, const Visit& visit) {
        i += threads) {
     visit(i);
   }
-}
-
-/// A grid for such walks.
-inline LaunchShape walking_shape(const Sweep& sweep) {
-  constexpr unsigned blocks_per_unit = 32;
-  const unsigned blocks =
-      sweep.is_hardware() ? blocks_per_unit * static_cast<unsigned>(sweep.device().compute_units)
-                          : 1;
-  return {.grid = dim3(blocks), .block = dim3(lattice_block)};
 }
 
 struct Place {
@@ -195,7 +187,7 @@ class Lattice {
       : layout_(Layout::of(extents)),
         box_(box),
         model_(model),
-        shape_(walking_shape(sweep)),
+        shape_(elements_shape(sweep)),
         first_(random_box(box, model, sweep.seed())),
         box_values_(first_.values().size()),
         arrays_(static_cast<std::size_t>(layout_.elements())) {}

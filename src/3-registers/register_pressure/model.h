@@ -17,7 +17,6 @@
 
 #include <hip/hip_runtime.h>
 
-#include <array>
 #include <cstdint>
 
 namespace hipscope::register_pressure {
@@ -31,25 +30,10 @@ constexpr unsigned moved_bytes =
     (given_fields + 2 * (phase_populations + flow_populations)) * sizeof(double);
 
 /// The directions of g, each even one opposite to the one before it; f has the first seven.
-constexpr std::array<std::array<int, 3>, flow_populations> directions = {{{0, 0, 0},
-                                                                          {1, 0, 0},
-                                                                          {-1, 0, 0},
-                                                                          {0, 1, 0},
-                                                                          {0, -1, 0},
-                                                                          {0, 0, 1},
-                                                                          {0, 0, -1},
-                                                                          {1, 1, 0},
-                                                                          {-1, -1, 0},
-                                                                          {1, -1, 0},
-                                                                          {-1, 1, 0},
-                                                                          {1, 0, 1},
-                                                                          {-1, 0, -1},
-                                                                          {1, 0, -1},
-                                                                          {-1, 0, 1},
-                                                                          {0, 1, 1},
-                                                                          {0, -1, -1},
-                                                                          {0, 1, -1},
-                                                                          {0, -1, 1}}};
+constexpr int directions[flow_populations][3] = {
+    {0, 0, 0},  {1, 0, 0},   {-1, 0, 0},  {0, 1, 0},  {0, -1, 0}, {0, 0, 1},   {0, 0, -1},
+    {1, 1, 0},  {-1, -1, 0}, {1, -1, 0},  {-1, 1, 0}, {1, 0, 1},  {-1, 0, -1}, {1, 0, -1},
+    {-1, 0, 1}, {0, 1, 1},   {0, -1, -1}, {0, 1, -1}, {0, -1, 1}};
 
 /// The scalars of the model as a kernel takes them: what is the same in every cell is worked out by
 /// the host.
@@ -87,13 +71,12 @@ constexpr Model make_model() {
           .edge_forcing = edge_forcing};
 }
 
+/// The same for a kernel. No lambda may name the table: clang takes it for one that the host may
+/// change then, and would load in unrolled loops what it knows.
 static __constant__ const int direction_table[flow_populations][3] = {
     {0, 0, 0},  {1, 0, 0},   {-1, 0, 0},  {0, 1, 0},  {0, -1, 0}, {0, 0, 1},   {0, 0, -1},
     {1, 1, 0},  {-1, -1, 0}, {1, -1, 0},  {-1, 1, 0}, {1, 0, 1},  {-1, 0, -1}, {1, 0, -1},
     {-1, 0, 1}, {0, 1, 1},   {0, -1, -1}, {0, 1, -1}, {0, -1, 1}};
-
-/// No lambda may name the table: clang takes it for one that the host may change then, and would
-/// load in unrolled loops what it knows.
 __device__ inline const int* direction_of(int i) { return direction_table[i]; }
 
 /// The grid as a kernel takes it. Indices count elements from cell (0, 0, 0), and may be negative:

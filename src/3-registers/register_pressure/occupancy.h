@@ -2,6 +2,7 @@
 // many were there, by what its waves said; and LDS, taken so that fewer fit.
 #pragma once
 
+#include <hipscope/footprint.h>
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
@@ -21,18 +22,7 @@ constexpr double not_measured = std::numeric_limits<double>::quiet_NaN();
 
 /// How many blocks of a step fit on a CU at once.
 inline int resident_blocks(const Step& step, const Blocks& blocks) {
-  int resident = 0;
-  check(hipOccupancyMaxActiveBlocksPerMultiprocessor(
-      &resident, step.kernel, static_cast<int>(blocks.size()), blocks.lds_bytes));
-  return resident;
-}
-
-/// The most threads of a block: bound by registers, and on AMD by the block that the compiler was
-/// told to plan for.
-inline unsigned largest_block(const Step& step) {
-  hipFuncAttributes attributes{};
-  check(hipFuncGetAttributes(&attributes, step.kernel));
-  return static_cast<unsigned>(attributes.maxThreadsPerBlock);
+  return hipscope::resident_blocks(step.kernel, blocks.size(), blocks.lds_bytes);
 }
 
 inline unsigned waves_of_block(const Sweep& sweep, const Blocks& blocks) {
@@ -52,20 +42,16 @@ inline double occupancy(const Sweep& sweep, double waves) {
   return 100 * waves / most;
 }
 
-/// What the compiler made of a kernel, as the runtime reports it.
 inline void add_resources(const Sweep& sweep, Point& point, const Stage& stage,
                           const Blocks& blocks) {
-  hipFuncAttributes attributes{};
-  check(hipFuncGetAttributes(&attributes, stage.step.kernel));
-  const auto reported = [&](auto value) {
-    return sweep.is_hardware() ? static_cast<double>(value) : not_measured;
-  };
-  point.value("registers", reported(attributes.numRegs), "per thread");
-  point.value("scratch", reported(attributes.localSizeBytes), "bytes/thread");
-  point.value("LDS", reported(attributes.sharedSizeBytes), "bytes/block");
-  const double waves = resident_waves(sweep, stage.step, blocks);
-  point.value("resident", reported(waves), "waves/CU");
-  point.value("occupancy", reported(occupancy(sweep, waves)), "%");
+  const Footprint footprint = footprint_of(sweep, stage.step.kernel);
+  point.value("registers", footprint.registers, "per thread");
+  point.value("scratch", footprint.scratch_bytes, "bytes/thread");
+  point.value("LDS", footprint.lds_bytes, "bytes/block");
+  const double waves =
+      sweep.is_hardware() ? resident_waves(sweep, stage.step, blocks) : not_measured;
+  point.value("resident", waves, "waves/CU");
+  point.value("occupancy", occupancy(sweep, waves), "%");
 }
 
 /// How full the CUs were in a step, from when each of its waves was where; and that the kernel that

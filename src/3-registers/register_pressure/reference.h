@@ -160,7 +160,7 @@ template <typename Vector>
 Rounded along(int direction, const Vector& v) {
   Rounded sum;
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    const int c = directions[static_cast<std::size_t>(direction)][axis];
+    const int c = directions[direction][axis];
     if (c != 0) {
       sum = sum + Rounded(c) * v[axis];
     }
@@ -180,7 +180,7 @@ inline std::array<Rounded, phase_populations + flow_populations> collide(const B
   for (int i = 0; i < flow_populations; ++i) {
     rho = rho + g(i);
     for (std::size_t axis = 0; axis < 3; ++axis) {
-      const int c = directions[static_cast<std::size_t>(i)][axis];
+      const int c = directions[i][axis];
       momentum[axis] = momentum[axis] + Rounded(c) * g(i);
     }
   }
@@ -233,7 +233,7 @@ inline Box<Rounded> reference_step(const Box<double>& before, const Model& model
       after.at(first_f + i, cell) = made[static_cast<std::size_t>(i)];
     }
     for (int i = 0; i < flow_populations; ++i) {
-      const auto& c = directions[static_cast<std::size_t>(i)];
+      const auto& c = directions[i];
       after.at(first_g + i, extents.cell(x + c[0], y + c[1], z + c[2])) =
           made[static_cast<std::size_t>(phase_populations + i)];
     }
@@ -257,7 +257,7 @@ inline Box<Rounded> reference_streams(const Box<double>& before) {
           exact(before.at(i % given_fields, cell) - before.at(first_f + i, cell));
     }
     for (int i = 0; i < flow_populations; ++i) {
-      const auto& c = directions[static_cast<std::size_t>(i)];
+      const auto& c = directions[i];
       after.at(first_g + i, extents.cell(x + c[0], y + c[1], z + c[2])) =
           exact(i == 0 ? -before.at(first_g, cell) : before.at(first_g + i, cell));
     }

@@ -11,7 +11,7 @@
 //   08 to 10  more waves are asked for than fit by themselves, so that values are spilled; three
 //             forces and three velocities wait in LDS, by hand; the same with nothing to spill
 //   11, 12    the arguments in one object, passed by value; or in constant memory
-//   13 to 15  populations are numbers of one array: loops, unrolled, and not; what was read is
+//   13        populations are numbers of one array: loops, unrolled, and not; what was read is
 //             kept in an array that is indexed at run time, on the stack
 // The step is bound by memory: it is held against a copy of as many bytes (copy.h), and against a
 // kernel that makes the same reads and writes (streams.h). stages.h has the launches, lattice.h the
@@ -191,7 +191,7 @@ void measure_blocks(Sweep& sweep, const Sizes& sizes) {
   sweep.note("the stage with moved definitions and no launch bound");
   require_memory(sweep, sizes);
   const Stage stage = unbounded_stage();
-  const unsigned most = largest_block(stage.step);
+  const unsigned most = footprint_of(sweep, stage.step.kernel).largest_block;
   Lattice lattice(sweep, sizes.extents, measured_box, make_model());
   for (unsigned threads = 32; threads <= 1024; threads *= 2) {
     const Blocks blocks = blocks_of(threads);

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <hipscope/compute_unit.h>
+#include <hipscope/elements.h>
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 namespace atomics {
 
@@ -125,15 +125,16 @@ class CureTable {
         threads_(sweep.is_hardware() ? cure_threads
                                      : static_cast<unsigned>(sweep.device().wave_size)),
         blocks_(blocks_per_unit * static_cast<unsigned>(sweep.device().compute_units)),
-        host_values_(values_of(sweep, count)),
-        device_values_(std::span<const unsigned>(host_values_)),
+        values_(count),
         places_(cure_threads),
         total_(1),
         unit_totals_(std::size_t{most_units} * unit_stride) {
-    places_.clear();
-    for (const unsigned value : host_values_) {
-      expected_ += value;
+    const hipscope::RandomWords value_of{hipscope::key_of(sweep.seed())};
+    hipscope::fill_elements(sweep, values_, value_of);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      expected_ += value_of(i);
     }
+    places_.clear();
   }
 
   void measure() {
@@ -161,21 +162,12 @@ class CureTable {
  private:
   static constexpr unsigned blocks_per_unit = 8;
 
-  static std::vector<unsigned> values_of(const hipscope::Sweep& sweep, std::uint64_t count) {
-    const unsigned key = hipscope::key_of(sweep.seed());
-    std::vector<unsigned> values(count);
-    for (unsigned i = 0; i < count; ++i) {
-      values[i] = hipscope::random_bits(i + key);
-    }
-    return values;
-  }
-
   template <typename Kernel>
   void start(Kernel kernel, unsigned* words) {
-    const auto count = static_cast<unsigned>(host_values_.size());
+    const auto count = static_cast<unsigned>(values_.size());
     const unsigned lanes = blocks_ * threads_;
     const Values values = {
-        .first = device_values_.data(), .count = count, .steps = (count + lanes - 1) / lanes};
+        .first = values_.data(), .count = count, .steps = (count + lanes - 1) / lanes};
     hipscope::launch(kernel, {.grid = dim3(blocks_), .block = dim3(threads_)}, values,
                      places_.data(), words);
   }
@@ -187,14 +179,13 @@ class CureTable {
     run();
     point.check_value("the sum", total_.to_host()[0], expected_);
     const double seconds = point.measure(run).seconds().median;
-    point.value("rate", 1e-9 * static_cast<double>(host_values_.size()) / seconds, "G/s");
+    point.value("rate", 1e-9 * static_cast<double>(values_.size()) / seconds, "G/s");
   }
 
   hipscope::Sweep& sweep_;
   unsigned threads_;
   unsigned blocks_;
-  std::vector<unsigned> host_values_;
-  hipscope::DeviceBuffer<unsigned> device_values_;
+  hipscope::DeviceBuffer<unsigned> values_;
   hipscope::DeviceBuffer<unsigned> places_;
   hipscope::DeviceBuffer<unsigned> total_;
   hipscope::DeviceBuffer<unsigned> unit_totals_;

@@ -2,6 +2,7 @@
 // they made, by an expected value for every element.
 #pragma once
 
+#include <hipscope/elements.h>
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
@@ -62,16 +63,7 @@ __host__ __device__ unsigned expected_value(unsigned i, unsigned key) {
   return apply<function>(a, inputs == 2 ? random_value(i, ~key) : 0);
 }
 
-constexpr unsigned checking_block = 256;
-
-static __global__ void __launch_bounds__(checking_block)
-    fill_kernel(unsigned* array, std::uint64_t count, unsigned key) {
-  const std::uint64_t threads = std::uint64_t{gridDim.x} * checking_block;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * checking_block + threadIdx.x; i < count;
-       i += threads) {
-    array[i] = random_value(static_cast<unsigned>(i), key);
-  }
-}
+constexpr unsigned checking_block = elements_block;
 
 // Of elements [begin, end), adds the sum of what `function` makes of them to totals[0], and how
 // many of them `array` has, if the function stores, to totals[1]. (Right ones, not wrong ones:
@@ -99,20 +91,19 @@ __global__ void __launch_bounds__(checking_block)
 struct Arrays {
   Arrays(const Sweep& sweep, std::uint64_t bytes, unsigned inputs, bool stores)
       : units(static_cast<unsigned>(sweep.device().compute_units)),
-        checking_blocks(sweep.is_hardware() ? 32 * units : 1),
+        checking_shape(elements_shape(sweep)),
         key(key_of(sweep.seed())),
         first(bytes / sizeof(unsigned)),
         second(inputs == 2 ? first.size() : 1),
         output(stores ? first.size() : 1) {
-    const LaunchShape config{.grid = dim3(checking_blocks), .block = dim3(checking_block)};
-    launch(fill_kernel, config, first.data(), first.size(), key);
-    launch(fill_kernel, config, second.data(), second.size(), ~key);
+    fill_elements(sweep, first, RandomWords{key});
+    fill_elements(sweep, second, RandomWords{~key});
   }
 
   [[nodiscard]] std::uint64_t bytes() const { return first.size() * sizeof(unsigned); }
 
-  unsigned units;            // CUs
-  unsigned checking_blocks;  // on hardware many times what the CUs have room for
+  unsigned units;  // CUs
+  LaunchShape checking_shape;
   unsigned key;
   DeviceBuffer<unsigned> first;
   DeviceBuffer<unsigned> second;
@@ -133,9 +124,8 @@ template <Function function>
 Reference reference(const Arrays& arrays, std::uint64_t begin, std::uint64_t end) {
   DeviceBuffer<unsigned long long> totals(2);
   totals.clear();
-  launch(reference_kernel<function>,
-         {.grid = dim3(arrays.checking_blocks), .block = dim3(checking_block)},
-         arrays.output.data(), begin, end, arrays.key, totals.data());
+  launch(reference_kernel<function>, arrays.checking_shape, arrays.output.data(), begin, end,
+         arrays.key, totals.data());
   const auto made = totals.to_host();
   return {.sum = static_cast<unsigned>(made[0]), .right = made[1]};
 }
@@ -159,7 +149,7 @@ void verify(Point& point, Arrays& arrays, std::uint64_t bytes, DeviceBuffer<unsi
   if (sums != nullptr) {
     const std::vector<unsigned> made = sums->to_host();
     const unsigned total = std::accumulate(made.begin(), made.end(), 0U);
-    point.verify(name + ", checksum of all elements", total == repeats * all.sum ? 0 : 1, 1);
+    point.check_value(name + ", checksum of all elements", total, repeats * all.sum);
   }
   // The host repeats the last elements: the device's reference might be as wrong as its results.
   const auto sample = std::min<std::uint64_t>(count, 4096);

@@ -2,6 +2,7 @@
 // and the check of all of them.
 #pragma once
 
+#include <hipscope/elements.h>
 #include <hipscope/hipscope.h>
 
 #include <bit>
@@ -38,6 +39,12 @@ __host__ __device__ inline float value_of(std::uint64_t i, unsigned key) {
   return static_cast<float>((bits >> 8) + 1);  // of 24 bits, which FP32 holds exactly
 }
 
+/// The input.
+struct InputValue {
+  unsigned key;
+  __host__ __device__ float operator()(std::uint64_t i) const { return value_of(i, key); }
+};
+
 /// What padding makes of the input: element `i` of the output, by the definition.
 struct PaddedValue {
   Sizes sizes;
@@ -57,64 +64,6 @@ struct PaddedValue {
   }
 };
 
-constexpr unsigned checking_block = 256;
-
-static __global__ void __launch_bounds__(checking_block)
-    make_input_kernel(float* input, std::uint64_t count, unsigned key) {
-  const std::uint64_t threads = std::uint64_t{gridDim.x} * checking_block;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * checking_block + threadIdx.x; i < count;
-       i += threads) {
-    input[i] = value_of(i, key);
-  }
-}
-
-// Right ones, not wrong ones: where it does not run, nothing is right.
-template <typename Expected>
-__global__ void __launch_bounds__(checking_block)
-    count_right_kernel(const float* output, std::uint64_t count, Expected expected,
-                       unsigned long long* right) {
-  unsigned long long mine = 0;
-  const std::uint64_t threads = std::uint64_t{gridDim.x} * checking_block;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * checking_block + threadIdx.x; i < count;
-       i += threads) {
-    mine += output[i] == expected(i) ? 1 : 0;
-  }
-  atomicAdd(right, mine);
-}
-
-/// A grid that goes through any number of elements.
-inline LaunchShape checking_shape(const Sweep& sweep) {
-  constexpr unsigned blocks_per_unit = 32;
-  const unsigned blocks =
-      sweep.is_hardware() ? blocks_per_unit * static_cast<unsigned>(sweep.device().compute_units)
-                          : 1;
-  return {.grid = dim3(blocks), .block = dim3(checking_block)};
-}
-
-/// Checks `count` elements on the device; if some are wrong, the host looks which.
-template <typename Expected>
-void verify_elements(const Sweep& sweep, Point& point, const std::string& what,
-                     const DeviceBuffer<float>& output, std::uint64_t count,
-                     const Expected& expected) {
-  DeviceBuffer<unsigned long long> right(1);
-  right.clear();
-  launch(count_right_kernel<Expected>, checking_shape(sweep), output.data(), count, expected,
-         right.data());
-  const std::uint64_t wrong = count - right.to_host()[0];
-  Comparison comparison;
-  if (wrong > 0) {
-    const std::vector<float> made = output.to_host();
-    for (std::uint64_t i = 0; i < count; ++i) {
-      comparison.compare(i, expected(i), made[i]);
-    }
-  }
-  if (comparison.wrong() > 0) {
-    point.verify(what, comparison);
-  } else {
-    point.verify(what, wrong, count);
-  }
-}
-
 /// A random input, and room for the output.
 struct Arrays {
   Arrays(const Sweep& sweep, const Sizes& tensor)
@@ -123,7 +72,7 @@ struct Arrays {
         key(static_cast<unsigned>(value_of(sweep.seed(), 0))),
         input(sizes.inputs()),
         output(sizes.outputs() + guard) {
-    launch(make_input_kernel, checking_shape(sweep), input.data(), input.size(), key);
+    fill_elements(sweep, input, InputValue{key});
   }
 
   /// Poisoned elements after the output, which no kernel may touch.
@@ -167,11 +116,12 @@ void verify(const Sweep& sweep, Point& point, Arrays& arrays, const std::string&
   check(hipMemcpy(made.data(), arrays.output.data() + (count - expected.size()),
                   made.size() * sizeof(float), hipMemcpyDeviceToHost));
   Comparison comparison;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    comparison.compare(i, expected[i], made[i]);
-  }
-  for (std::size_t i = expected.size(); i < made.size(); ++i) {
-    comparison.compare(i, poison, std::bit_cast<unsigned>(made[i]));
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    if (i < expected.size()) {
+      comparison.compare(i, expected[i], made[i]);
+    } else {
+      comparison.compare(i, poison, std::bit_cast<unsigned>(made[i]));
+    }
   }
   point.verify(name + "the last plane by the host, and nothing behind it", comparison);
 }

@@ -82,7 +82,7 @@ double measure_stream(const Sweep& sweep, Point& point, const Sizes& sizes,
   DeviceBuffer<float> input(std::max<std::uint64_t>(4 * inputs, 1));
   DeviceBuffer<float> output(4 * outputs);
   const auto key = static_cast<unsigned>(value_of(sweep.seed(), 1));
-  launch(make_input_kernel, checking_shape(sweep), input.data(), input.size(), key);
+  fill_elements(sweep, input, InputValue{key});
   const auto run = [&] {
     launch(stream_kernel<stream>,
            {.grid = dim3(static_cast<unsigned>(blocks)), .block = dim3(stream_block)}, input.data(),

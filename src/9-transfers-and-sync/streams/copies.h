@@ -1,6 +1,7 @@
 // Sweep copies: a copy by an engine under a kernel, and what each takes from the other.
 #pragma once
 
+#include <hipscope/elements.h>
 #include <hipscope/hipscope.h>
 #include <hipscope/timer.h>
 
@@ -11,13 +12,12 @@
 #include <string>
 #include <vector>
 
-#include "9-transfers-and-sync/words.h"
 #include "stamps.h"
 #include "stream.h"
 
 namespace streams {
 
-using hipscope::random_bits;
+using hipscope::RandomWords;
 
 inline constexpr unsigned copy_block = 256;
 // Half of a CU's waves at most: the other half is left to the kernels that stamp a copy's begin
@@ -128,14 +128,6 @@ inline hipscope::LaunchShape all_units(const Sweep& sweep, hipStream_t stream = 
   return {.grid = dim3(copy_blocks_per_unit * units), .block = dim3(copy_block), .stream = stream};
 }
 
-inline std::uint64_t wrong_words(const Sweep& sweep, const unsigned* words, std::uint64_t count,
-                                 unsigned key) {
-  DeviceBuffer<unsigned> wrong(1);
-  wrong.clear();
-  launch(transfers::compare_kernel, all_units(sweep), words, count, key, wrong.data());
-  return wrong.to_host()[0];
-}
-
 // The kernel that computes.
 class Compute {
  public:
@@ -155,12 +147,8 @@ class Compute {
       }
       ends.push_back(x);
     }
-    std::uint64_t wrong = 0;
-    unsigned number = 0;
-    for (const float x : output_.to_host()) {
-      wrong += x == ends[number++ % start_values] ? 0 : 1;
-    }
-    point.verify("end of every thread's FMA chain", wrong, output_.size());
+    point.check("end of every thread's FMA chain", output_.to_host(),
+                [&](std::uint64_t i) { return ends[i % start_values]; });
   }
 
  private:
@@ -175,10 +163,10 @@ class Memory {
   Memory(const Sweep& sweep, const CopySizes& sizes)
       : sweep_(sweep),
         passes_(sizes.passes),
-        key_(hipscope::key_of(sweep.seed())),
+        words_{hipscope::key_of(sweep.seed())},
         source_(4 * sizes.bytes / sizeof(unsigned)),
         destination_(source_.size()) {
-    launch(transfers::fill_kernel, all_units(sweep), source_.data(), source_.size(), key_);
+    hipscope::fill_elements(sweep, source_, words_);
   }
 
   void enqueue(const Stream& stream, const Marks& marks) const {
@@ -189,15 +177,14 @@ class Memory {
   }
   void poison() { destination_.poison(); }
   void verify(Point& point) const {
-    point.verify("words of the last pass",
-                 wrong_words(sweep_, destination_.data(), destination_.size(), key_),
-                 destination_.size());
+    hipscope::verify_elements(sweep_, point, "words of the last pass", destination_,
+                              destination_.size(), words_);
   }
 
  private:
   const Sweep& sweep_;
   unsigned passes_;
-  unsigned key_;
+  RandomWords words_;
   DeviceBuffer<unsigned> source_;
   DeviceBuffer<unsigned> destination_;
 };
@@ -208,7 +195,7 @@ class Copy {
   Copy(const Sweep& sweep, const CopySizes& sizes, bool to_device)
       : sweep_(sweep),
         to_device_(to_device),
-        key_(hipscope::key_of(sweep.seed()) + 1),
+        words_{hipscope::key_of(sweep.seed()) + 1},
         host_(sizes.bytes / sizeof(unsigned)),
         device_(sizes.bytes / sizeof(unsigned)) {}
 
@@ -232,25 +219,21 @@ class Copy {
     const std::span<unsigned> host = host_.words();
     if (to_device_) {
       for (std::size_t i = 0; i < host.size(); ++i) {
-        host[i] = random_bits(static_cast<unsigned>(i) + key_);
+        host[i] = words_(i);
       }
       device_.poison();
     } else {
-      launch(transfers::fill_kernel, all_units(sweep_), device_.data(), device_.size(), key_);
+      hipscope::fill_elements(sweep_, device_, words_);
       std::fill(host.begin(), host.end(), ~0U);
     }
   }
   void verify(Point& point) const {
-    const std::span<unsigned> host = host_.words();
-    std::uint64_t wrong = 0;
+    const std::string what = "words that were copied";
     if (to_device_) {
-      wrong = wrong_words(sweep_, device_.data(), device_.size(), key_);
+      hipscope::verify_elements(sweep_, point, what, device_, device_.size(), words_);
     } else {
-      for (std::size_t i = 0; i < host.size(); ++i) {
-        wrong += host[i] != random_bits(static_cast<unsigned>(i) + key_) ? 1 : 0;
-      }
+      point.check(what, host_.words(), words_);
     }
-    point.verify("words that were copied", wrong, host.size());
   }
   [[nodiscard]] double gigabytes() const {
     constexpr double giga = 1e9;
@@ -260,7 +243,7 @@ class Copy {
  private:
   const Sweep& sweep_;
   bool to_device_;
-  unsigned key_;
+  RandomWords words_;
   PinnedWords host_;
   DeviceBuffer<unsigned> device_;
 };

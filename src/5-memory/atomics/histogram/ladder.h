@@ -2,6 +2,7 @@
 // them.
 #pragma once
 
+#include <hipscope/elements.h>
 #include <hipscope/hipscope.h>
 #include <hipscope/libraries/histogram.h>
 
@@ -44,38 +45,28 @@ inline std::vector<Rung> rungs() {
 class Set {
  public:
   Set(const hipscope::Sweep& sweep, Data data, std::uint64_t count)
-      : data_(data),
+      : sample_of_{data, hipscope::key_of(sweep.seed())},
         count_(static_cast<unsigned>(count)),
-        key_(hipscope::key_of(sweep.seed())),
         samples_(count),
-        whole_(counts_of(data, 0, count_, key_)) {
-    const unsigned blocks = sweep.is_hardware() ? 1024 : 2;
-    const unsigned threads = sweep.is_hardware() ? 256 : 64;
-    hipscope::launch(fill_kernel, {.grid = dim3(blocks), .block = dim3(threads)}, samples_.data(),
-                     count_, data, key_);
+        whole_(counts_of(sample_of_, 0, count_)) {
+    hipscope::fill_elements(sweep, samples_, sample_of_);
   }
 
-  [[nodiscard]] Data data() const { return data_; }
-
-  /// How many, from the first on.
-  [[nodiscard]] Samples first(unsigned count) const {
-    return {.first = samples_.data(), .count = count};
-  }
+  [[nodiscard]] Data data() const { return sample_of_.data; }
 
   /// `count` of them from `first` on, and how many of each bin they are.
   [[nodiscard]] Samples part(unsigned first, unsigned count) const {
     return {.first = samples_.data() + first, .count = count};
   }
   [[nodiscard]] Counts counts_of_part(unsigned first, unsigned count) const {
-    return first == 0 && count == count_ ? whole_ : counts_of(data_, first, count, key_);
+    return first == 0 && count == count_ ? whole_ : counts_of(sample_of_, first, count);
   }
 
   [[nodiscard]] unsigned count() const { return count_; }
 
  private:
-  Data data_;
+  SampleOf sample_of_;
   unsigned count_;
-  unsigned key_;
   hipscope::DeviceBuffer<unsigned char> samples_;
   Counts whole_;
 };
@@ -128,12 +119,7 @@ class Ladder {
               const Counts& expected, const Run& run) {
     counts_.poison();
     run(samples, counts_.data());
-    const std::vector<unsigned> found = counts_.to_host();
-    std::uint64_t wrong = 0;
-    for (unsigned bin = 0; bin < bins; ++bin) {
-      wrong += found[bin] == expected[bin] ? 0 : 1;
-    }
-    point.verify(what, wrong, bins);
+    point.check(what, counts_.to_host(), [&](std::uint64_t bin) { return expected[bin]; });
   }
 
   // Counts that divide by nothing, and starts between vectors.
@@ -153,7 +139,7 @@ class Ladder {
     for (Set& set : sets_) {
       const std::string name = name_of(set.data());
       const unsigned count = std::max(1U, set.count() / share);
-      const Samples samples = set.first(count);
+      const Samples samples = set.part(0, count);
       verify(point, name, samples, set.counts_of_part(0, count), run);
       if (starts_anywhere && set.data() != Data::one_bin) {
         verify_awkward(point, set, run);

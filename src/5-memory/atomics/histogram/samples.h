@@ -30,20 +30,19 @@ inline const char* name_of(Data data) {
   return "";
 }
 
-/// Sample i.
-__host__ __device__ inline unsigned sample_of(Data data, unsigned i, unsigned key) {
-  constexpr unsigned the_one_bin = 137;
-  const unsigned random = hipscope::random_bits(i + key);
-  switch (data) {
-    case Data::uniform:
-      return random >> 24;
-    case Data::skewed:
-      return ((random >> 24) * (random >> 16 & 255) >> 8) * (random >> 8 & 255) >> 8;
-    case Data::one_bin:
-      return the_one_bin;
+struct SampleOf {
+  Data data;
+  unsigned key;
+
+  __host__ __device__ unsigned char operator()(std::uint64_t i) const {
+    constexpr unsigned the_one_bin = 137;
+    const unsigned random = hipscope::random_bits(static_cast<unsigned>(i) + key);
+    const unsigned skewed = ((random >> 24) * (random >> 16 & 255) >> 8) * (random >> 8 & 255) >> 8;
+    return static_cast<unsigned char>(data == Data::uniform  ? random >> 24
+                                      : data == Data::skewed ? skewed
+                                                             : the_one_bin);
   }
-  return 0;
-}
+};
 
 /// `count` samples that begin anywhere.
 struct Samples {
@@ -95,20 +94,12 @@ __device__ void for_each_sample_outside(const Samples& samples, Count count) {
   }
 }
 
-__global__ void __launch_bounds__(block_threads)
-    fill_kernel(unsigned char* samples, unsigned count, Data data, unsigned key) {
-  const unsigned stride = gridDim.x * blockDim.x;
-  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) {
-    samples[i] = static_cast<unsigned char>(sample_of(data, i, key));
-  }
-}
-
 using Counts = std::array<std::uint64_t, bins>;
 
-inline Counts counts_of(Data data, unsigned first, unsigned count, unsigned key) {
+inline Counts counts_of(const SampleOf& sample_of, unsigned first, unsigned count) {
   Counts counts{};
   for (unsigned i = first; i < first + count; ++i) {
-    ++counts[sample_of(data, i, key)];
+    ++counts[sample_of(i)];
   }
   return counts;
 }

@@ -1,4 +1,9 @@
-// A step of one cell in loops over the populations, which are numbers of one array each.
+// Loops. Against 06: the populations are numbers of one array each, and loops go over them:
+// unrolled by the compiler, not unrolled, and with an array on the stack, in which what the first
+// loop reads is kept for the last one. It is indexed at run time, so that it is in scratch. On the
+// H200 unrolled 5327 million updates per second, 0.864 times the rate of 06, 100 registers as
+// before. Not unrolled 0.957 times that, with 47 registers and 40 waves per SM in place of 16; with
+// the array 0.829 times that: 144 bytes of scratch, 40 waves per SM as before.
 #pragma once
 
 #include <hip/hip_runtime.h>
@@ -7,6 +12,7 @@
 
 #include "model.h"
 #include "recorder.h"
+#include "shape.h"
 
 namespace hipscope::register_pressure {
 
@@ -76,5 +82,38 @@ __device__ __forceinline__ void loop_step(double* phi, double* laplacian, double
   }
   record_end<records>(span);
 }
+
+namespace loops_unrolled {
+template <bool records>
+__global__ void __launch_bounds__(block_threads)
+    kernel(double* phi, double* laplacian, double* gradient_x, double* gradient_y,
+           double* gradient_z, double* f, int f_stride, double* g0, double* g, int g_stride,
+           Grid grid, Model model, WaveSpan* spans) {
+  loop_step<records, 18>(phi, laplacian, gradient_x, gradient_y, gradient_z, f, f_stride, g0, g,
+                         g_stride, grid, model, spans);
+}
+}  // namespace loops_unrolled
+
+namespace loops {
+template <bool records>
+__global__ void __launch_bounds__(block_threads)
+    kernel(double* phi, double* laplacian, double* gradient_x, double* gradient_y,
+           double* gradient_z, double* f, int f_stride, double* g0, double* g, int g_stride,
+           Grid grid, Model model, WaveSpan* spans) {
+  loop_step<records, 1>(phi, laplacian, gradient_x, gradient_y, gradient_z, f, f_stride, g0, g,
+                        g_stride, grid, model, spans);
+}
+}  // namespace loops
+
+namespace array_on_the_stack {
+template <bool records>
+__global__ void __launch_bounds__(block_threads)
+    kernel(double* phi, double* laplacian, double* gradient_x, double* gradient_y,
+           double* gradient_z, double* f, int f_stride, double* g0, double* g, int g_stride,
+           Grid grid, Model model, WaveSpan* spans) {
+  loop_step<records, 1, true>(phi, laplacian, gradient_x, gradient_y, gradient_z, f, f_stride, g0,
+                              g, g_stride, grid, model, spans);
+}
+}  // namespace array_on_the_stack
 
 }  // namespace hipscope::register_pressure
