@@ -11,6 +11,7 @@
 
 namespace cache_sharing {
 
+using hipscope::Comparison;
 using hipscope::median_of;
 using hipscope::Point;
 
@@ -39,17 +40,26 @@ struct Outcome {
 
 using PhasesKernel = void (*)(Phases, Outcome*);
 
-// Launches, and how many of them ended elsewhere than they should.
-struct Checks {
-  std::uint64_t wrong = 0;
-  std::uint64_t checked = 0;
+// The places where walks ended, beside those where they should have.
+class Ends {
+ public:
+  void compare(const NodeRing& ring, std::uint64_t steps, std::uint64_t end) {
+    comparison_.compare(comparison_.checked(), ring.place_after(steps), end);
+  }
+  void verify(Point& point, const std::string& what = "ends of the walks") {
+    point.verify(what, comparison_);
+    comparison_ = Comparison();
+  }
+
+ private:
+  Comparison comparison_;
 };
 
 // The median cycles per step of the last walk, over the launches. `prepare` is called before
 // each.
 template <typename Prepare>
 double run_checked(std::uint64_t repeats, PhasesKernel kernel, const NodeRing& kept,
-                   const NodeRing& evictor, const Phases& phases, Checks& checks, Prepare prepare,
+                   const NodeRing& evictor, const Phases& phases, Ends& ends, Prepare prepare,
                    std::uint32_t lds_bytes = 0) {
   DeviceBuffer<Outcome> outcome(1);
   std::vector<double> cycles;
@@ -59,11 +69,9 @@ double run_checked(std::uint64_t repeats, PhasesKernel kernel, const NodeRing& k
     hipscope::launch(kernel, {.grid = dim3(1), .block = dim3(1), .lds_bytes = lds_bytes}, phases,
                      outcome.data());
     const Outcome made = outcome.to_host()[0];
-    const bool good = made.filled == kept.place_after(phases.fill_steps) &&
-                      made.evicted == evictor.place_after(phases.evict_steps) &&
-                      made.looked == kept.place_after(phases.look_steps);
-    checks.wrong += good ? 0 : 1;
-    ++checks.checked;
+    ends.compare(kept, phases.fill_steps, made.filled);
+    ends.compare(evictor, phases.evict_steps, made.evicted);
+    ends.compare(kept, phases.look_steps, made.looked);
     cycles.push_back(static_cast<double>(made.cycles) / phases.look_steps);
   }
   return median_of(cycles);
@@ -74,10 +82,10 @@ template <typename Prepare>
 double run_phases(const Sweep& sweep, Point& point, const Sizes& sizes, PhasesKernel kernel,
                   const NodeRing& kept, const NodeRing& evictor, const Phases& phases,
                   const std::string& what, Prepare prepare, std::uint32_t lds_bytes = 0) {
-  Checks checks;
+  Ends ends;
   const double cycles =
-      run_checked(sizes.repeats, kernel, kept, evictor, phases, checks, prepare, lds_bytes);
-  point.verify(what + ", ends of the walks", checks.wrong, checks.checked);
+      run_checked(sizes.repeats, kernel, kept, evictor, phases, ends, prepare, lds_bytes);
+  ends.verify(point, what + ", ends of the walks");
   return sweep.counted(cycles);
 }
 

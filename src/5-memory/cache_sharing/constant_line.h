@@ -62,7 +62,7 @@ inline void measure_constant_line(Sweep& sweep, const Sizes& sizes, PhasesKernel
   std::uint64_t seed = sweep.seed();
   for (std::uint64_t chunk = word_bytes; chunk <= largest_chunk; chunk *= 2) {
     auto point = sweep.point(std::to_string(chunk), static_cast<double>(chunk));
-    Checks checks;
+    Ends ends;
     // Cycles per load of what was kept. Words lie anew before each launch: what is evicted depends
     // on where, and where a cache replaces at random on chance, too.
     const auto after = [&](std::uint64_t chunks, std::uint64_t chunk_bytes) {
@@ -75,7 +75,7 @@ inline void measure_constant_line(Sweep& sweep, const Sizes& sizes, PhasesKernel
                                       .evictor = words.ring(),
                                       .evict_steps = static_cast<unsigned>(chunks),
                                       .look_steps = kept_nodes},
-                                     checks, [] {}));
+                                     ends, [] {}));
       }
       return median_of(cycles);
     };
@@ -96,7 +96,7 @@ inline void measure_constant_line(Sweep& sweep, const Sizes& sizes, PhasesKernel
           }
           return median_of(shares);
         });
-    point.verify("ends of the walks", checks.wrong, checks.checked);
+    ends.verify(point);
     point.value("footprint", sweep.counted(nodes * static_cast<double>(chunk)), "bytes");
     point.value("hit", sweep.counted(hit), "cycles");
     point.value("miss", sweep.counted(miss), "cycles");

@@ -49,23 +49,18 @@ class UnitWalks {
     if (made.taken == 0) {
       return std::numeric_limits<double>::quiet_NaN();
     }
-    ++checked_;
-    wrong_ += made.end == ring.place_after(std::uint64_t{walk.settling_steps} + walk.steps) ? 0 : 1;
+    ends_.compare(ring, std::uint64_t{walk.settling_steps} + walk.steps, made.end);
     return static_cast<double>(made.cycles) / walk.steps;
   }
 
   // Checks since the last call.
-  void verify(Point& point) {
-    point.verify("ends of the walks", wrong_, checked_);
-    wrong_ = checked_ = 0;
-  }
+  void verify(Point& point) { ends_.verify(point); }
 
  private:
   const Sweep& sweep_;
   UnitWalkKernel kernel_;
   DeviceBuffer<WalkOutcome> outcome_{1};
-  std::uint64_t wrong_ = 0;
-  std::uint64_t checked_ = 0;
+  Ends ends_;
 };
 
 inline double median_of_finite(std::vector<double> values) {

@@ -103,15 +103,10 @@ class UnitRuns {
     auto all = outcomes_.to_host();
     for (const UnitOutcome& outcome : all) {
       if (outcome.blocks > 0) {
-        wrong_ += outcome.looked == kept_.place_after(kept_nodes) ? 0 : 1;
-        ++checked_;
+        ends_.compare(kept_, kept_nodes, outcome.looked);
       }
       if (outcome.walked != 0) {
-        wrong_ +=
-            outcome.walk_ended == walked_.place_after(std::uint64_t{passes} * walked_.ring().nodes)
-                ? 0
-                : 1;
-        ++checked_;
+        ends_.compare(walked_, std::uint64_t{passes} * walked_.ring().nodes, outcome.walk_ended);
       }
     }
     return all;
@@ -142,10 +137,7 @@ class UnitRuns {
   }
 
   // Checks since the last call.
-  void verify(Point& point) {
-    point.verify("ends of the walks", wrong_, checked_);
-    wrong_ = checked_ = 0;
-  }
+  void verify(Point& point) { ends_.verify(point); }
 
  private:
   static constexpr unsigned passes = 3;
@@ -156,8 +148,7 @@ class UnitRuns {
   NodeRing walked_;
   DeviceBuffer<UnitOutcome> outcomes_{most_units};
   long long pause_ = 0;
-  std::uint64_t wrong_ = 0;
-  std::uint64_t checked_ = 0;
+  Ends ends_;
 };
 
 inline void measure_units(Sweep& sweep, const Sizes& sizes, NeighbourKernel kernel, Path path) {
