@@ -10,7 +10,7 @@ namespace {
 
 std::string failure_of_a_library_that(const char* behaviour) {
   setenv("FAKE_BATCH_NORM_LIBRARY", behaviour, 1);
-  return hipscope::vendor::failure_of_child({batchnorm::probe_option, "0"});
+  return hipscope::vendor::failure_of_child({hipscope::batch_norm::probe_option, "0"});
 }
 
 TEST(BatchNormProbeTest, ALibraryThatWorksIsUsed) {
@@ -27,7 +27,7 @@ TEST(BatchNormProbeTest, ALibraryThatFailsIsNotUsed) {
 
 TEST(BatchNormProbeTest, ADeviceThatIsNotThereHasNoLibrary) {
   setenv("FAKE_BATCH_NORM_LIBRARY", "works", 1);
-  EXPECT_EQ(hipscope::vendor::failure_of_child({batchnorm::probe_option, "1000"}),
+  EXPECT_EQ(hipscope::vendor::failure_of_child({hipscope::batch_norm::probe_option, "1000"}),
             "ended with status 3");
 }
 
@@ -40,7 +40,7 @@ TEST(BatchNormProbeTest, TheFailureIsThatOfTheLibraryThatIsLinked) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (const auto status = batchnorm::probe_if_asked(argc, argv)) {
+  if (const auto status = hipscope::batch_norm::probe_if_asked(argc, argv)) {
     return *status;
   }
   testing::InitGoogleTest(&argc, argv);

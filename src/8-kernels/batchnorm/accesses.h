@@ -6,6 +6,7 @@
 #include <hipscope/scheduling_barrier.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include "data.h"
 
@@ -27,24 +28,10 @@ __device__ inline float scale_of(float gamma, float variance) {
   return gamma * (1.0F / sqrtf(variance + epsilon));
 }
 
-template <unsigned Width>
-struct FloatVector;
-template <>
-struct FloatVector<1> {
-  using Type = float;
-};
-template <>
-struct FloatVector<2> {
-  using Type = float2;
-};
-template <>
-struct FloatVector<4> {
-  using Type = float4;
-};
-
 /// An access of one, two or four floats.
 template <unsigned Width>
-using Access = typename FloatVector<Width>::Type;
+using Access =
+    std::conditional_t<Width == 4, float4, std::conditional_t<Width == 2, float2, float>>;
 
 /// Float `i` of an access.
 template <typename Access>

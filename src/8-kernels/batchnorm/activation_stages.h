@@ -21,56 +21,48 @@ namespace hipscope::batch_norm {
 
 // --- The source's ------------------------------------------------------------------------------
 
-/// The source's kernels count values in 31 bits, have no comparison where an image ends, and keep
-/// 128 images if they keep any. Empty: they take the tensor.
-inline std::string refusal_of_source(const Arrays& arrays, bool keeps_images) {
-  constexpr unsigned block = 256;
-  if (keeps_images && arrays.tensor.images != one_pass_images) {
-    return "for 128 images";
-  }
-  if (arrays.populations % block != 0) {
-    return "an image is no whole number of blocks of 256";
-  }
-  return arrays.elements >> 31 == 0 ? "" : "the tensor has 2^31 values or more";
-}
-
-/// `parts` threads share an activation, whose values go through at most `additions`; the kernel
-/// wants `counts` before gamma and beta.
-template <typename Kernel, typename... Counts>
-Stage stage_of_source(const Sweep& sweep, Arrays& arrays, const std::string& name, Kernel kernel,
-                      Moments moments, unsigned reads, unsigned additions, unsigned parts,
-                      Counts... counts) {
-  constexpr unsigned block = 256;
-  return {.name = name,
-          .arithmetic = {.moments = moments,
-                         .additions = additions,
-                         .has_fast_root = true,
-                         .has_one_gamma = true},
-          .is_exact_on_integers = true,
-          .reads = reads,
-          .footprint = footprint_of(sweep, kernel, block),
-          .why_not = refusal_of_source(arrays, reads == 1),
-          .run = [=, &arrays] {
-            launch(kernel, {.grid = dim3(arrays.populations / block * parts), .block = dim3(block)},
-                   arrays.input.data(), arrays.output.data(), counts..., gamma_for_all,
-                   beta_for_all);
-          }};
-}
-
 inline std::vector<Stage> stages_of_source(const Sweep& sweep, Arrays& arrays) {
+  constexpr unsigned block = 256;
   const unsigned images = arrays.tensor.images;
+  // The kernels count values in 31 bits and have no comparison where an image ends.
+  const std::string why_not = arrays.populations % block != 0
+                                  ? "an image is no whole number of blocks of 256"
+                              : arrays.elements >> 31 == 0 ? ""
+                                                           : "the tensor has 2^31 values or more";
+  // `parts` threads share an activation, whose values go through at most `additions`; the kernel
+  // wants `counts` before gamma and beta.
+  const auto stage = [&](const std::string& name, auto* kernel, Moments moments, unsigned reads,
+                         unsigned additions, unsigned parts, auto... counts) {
+    const LaunchShape shape = {.grid = dim3(arrays.populations / block * parts),
+                               .block = dim3(block)};
+    const bool keeps_images = reads == 1;
+    return with_footprint(
+        sweep,
+        {.name = name,
+         .arithmetic = {.moments = moments,
+                        .additions = additions,
+                        .has_fast_root = true,
+                        .has_one_gamma = true},
+         .is_exact_on_integers = true,
+         .reads = reads,
+         .why_not = keeps_images && images != one_pass_images ? "for 128 images" : why_not,
+         .run =
+             [=, &arrays] {
+               launch(kernel, shape, arrays.input.data(), arrays.output.data(), counts...,
+                      gamma_for_all, beta_for_all);
+             }},
+        kernel, shape);
+  };
   const auto n = static_cast<int>(images);
   const auto activations = static_cast<int>(arrays.populations);
-  return {
-      stage_of_source(sweep, arrays, "14a three passes", source_three_passes::kernel,
-                      Moments::centred, 3, images, 1, n, activations),
-      stage_of_source(sweep, arrays, "14b one pass, 128 values over 2 threads",
-                      source_2_threads::kernel, Moments::squares, 1, 64 + 2, 2, activations),
-      stage_of_source(sweep, arrays, "14c one pass, 128 values over 4 threads",
-                      source_4_threads::kernel, Moments::squares, 1, 32 + 4, 4, activations),
-      stage_of_source(sweep, arrays, "14d two passes", source_two_passes::kernel, Moments::squares,
-                      2, images, 1, n, activations),
-  };
+  return {stage("14a three passes", source_three_passes::kernel, Moments::centred, 3, images, 1, n,
+                activations),
+          stage("14b one pass, 128 values over 2 threads", source_2_threads::kernel,
+                Moments::squares, 1, 64 + 2, 2, activations),
+          stage("14c one pass, 128 values over 4 threads", source_4_threads::kernel,
+                Moments::squares, 1, 32 + 4, 4, activations),
+          stage("14d two passes", source_two_passes::kernel, Moments::squares, 2, images, 1, n,
+                activations)};
 }
 
 // --- Ours --------------------------------------------------------------------------------------
@@ -78,81 +70,80 @@ inline std::vector<Stage> stages_of_source(const Sweep& sweep, Arrays& arrays) {
 using ActivationKernel = void (*)(const float*, const float*, const float*, float*, Tensor);
 
 /// A kernel of ours, whose blocks of `block` threads take `columns` activations each.
-inline Stage activation_stage(const Sweep& sweep, Arrays& arrays, const std::string& name,
+inline Stage activation_stage(const Sweep& sweep, Arrays& arrays, Stage stage,
                               ActivationKernel kernel, unsigned block, unsigned columns) {
-  return {.name = name,
-          .is_exact_on_integers = true,
-          .footprint = footprint_of(sweep, kernel, block),
-          .run = [=, &arrays] {
-            launch(kernel,
-                   {.grid = dim3(blocks_for(arrays.populations, columns)), .block = dim3(block)},
-                   arrays.input.data(), arrays.gamma.data(), arrays.beta.data(),
-                   arrays.output.data(), arrays.tensor);
-          }};
+  return with_kernel(sweep, arrays, std::move(stage), kernel,
+                     {.grid = dim3(blocks_for(arrays.populations, columns)), .block = dim3(block)},
+                     arrays.tensor);
 }
 
 /// Several passes, of any tensor.
 inline std::vector<Stage> streaming_stages(const Sweep& sweep, Arrays& arrays) {
-  const auto stage = [&]<Moments moments>(const std::string& name, unsigned reads) {
-    Stage made = activation_stage(sweep, arrays, name, streaming_kernel<moments>, streaming_threads,
-                                  streaming_threads);
-    made.arithmetic = {.moments = moments, .additions = arrays.tensor.images};
-    made.reads = reads;
-    return made;
+  const auto stage = [&](const std::string& name, ActivationKernel kernel, Moments moments,
+                         unsigned reads) {
+    return activation_stage(sweep, arrays,
+                            {.name = name,
+                             .arithmetic = {.moments = moments, .additions = arrays.tensor.images},
+                             .is_exact_on_integers = true,
+                             .reads = reads},
+                            kernel, streaming_threads, streaming_threads);
   };
-  return {stage.operator()<Moments::centred>("three passes, 8 loads at a time", 3),
-          stage.operator()<Moments::squares>("two passes, 8 loads at a time", 2),
-          stage.operator()<Moments::shifted>("two passes, less the first value", 2)};
+  return {stage("three passes, 8 loads at a time", streaming_kernel<Moments::centred>,
+                Moments::centred, 3),
+          stage("two passes, 8 loads at a time", streaming_kernel<Moments::squares>,
+                Moments::squares, 2),
+          stage("two passes, less the first value", streaming_kernel<Moments::shifted>,
+                Moments::shifted, 2)};
 }
 
 /// Threads for an activation, threads of a part, activations of a thread.
 template <unsigned Parts, unsigned Lanes, unsigned Width, typename Way = MeanFirst>
 Stage one_pass_stage(const Sweep& sweep, Arrays& arrays, const std::string& name) {
-  Stage stage = activation_stage(sweep, arrays, name, one_pass_kernel<Parts, Lanes, Width, Way>,
-                                 Parts * Lanes, Lanes * Width);
-  stage.arithmetic = {.moments = Way::moments, .additions = one_pass_images / Parts + Parts};
-  stage.is_exact_on_integers = Way::moments != Moments::welford;
-  if (arrays.tensor.images != one_pass_images) {
-    stage.why_not = "for 128 images";
-  } else if (arrays.populations % Width != 0) {
-    stage.why_not = "an image is no whole number of accesses";
-  }
-  return stage;
+  return activation_stage(
+      sweep, arrays,
+      {.name = name,
+       .arithmetic = {.moments = Way::moments, .additions = one_pass_images / Parts + Parts},
+       .is_exact_on_integers = Way::moments != Moments::welford,
+       .why_not = arrays.tensor.images != one_pass_images ? "for 128 images"
+                  : arrays.populations % Width != 0 ? "an image is no whole number of accesses"
+                                                    : ""},
+      one_pass_kernel<Parts, Lanes, Width, Way>, Parts * Lanes, Lanes * Width);
 }
 
 inline Stage any_number_stage(const Sweep& sweep, Arrays& arrays) {
   constexpr unsigned parts = 16;
   constexpr unsigned lanes = 32;
-  Stage stage = activation_stage(sweep, arrays, "over 16 threads, any number",
-                                 any_number_kernel<parts, lanes>, parts * lanes, lanes);
-  stage.arithmetic = {.moments = Moments::centred, .additions = one_pass_images / parts + parts};
-  stage.why_not = arrays.tensor.images > one_pass_images ? "for up to 128 images" : "";
-  return stage;
+  return activation_stage(
+      sweep, arrays,
+      {.name = "over 16 threads, any number",
+       .arithmetic = {.moments = Moments::centred, .additions = one_pass_images / parts + parts},
+       .is_exact_on_integers = true,
+       .why_not = arrays.tensor.images > one_pass_images ? "for up to 128 images" : ""},
+      any_number_kernel<parts, lanes>, parts * lanes, lanes);
 }
 
 /// The whole ladder but the source's.
 inline std::vector<Stage> own_stages(const Sweep& sweep, Arrays& arrays) {
   std::vector<Stage> stages = streaming_stages(sweep, arrays);
-  stages.push_back(one_pass_stage<2, 128, 1>(sweep, arrays, "over 2 threads"));
-  stages.push_back(one_pass_stage<4, 64, 1>(sweep, arrays, "over 4 threads"));
-  stages.push_back(one_pass_stage<8, 64, 1>(sweep, arrays, "over 8 threads"));
-  stages.push_back(one_pass_stage<16, 64, 1>(sweep, arrays, "over 16 threads"));
-  stages.push_back(one_pass_stage<8, 32, 2>(sweep, arrays, "over 8 threads, 8 bytes"));
-  stages.push_back(one_pass_stage<16, 16, 4>(sweep, arrays, "over 16 threads, 16 bytes"));
-  stages.push_back(one_pass_stage<8, 16, 4>(sweep, arrays, "over 8 threads, 16 bytes"));
-  stages.push_back(any_number_stage(sweep, arrays));
+  append(stages, {one_pass_stage<2, 128, 1>(sweep, arrays, "over 2 threads"),
+                  one_pass_stage<4, 64, 1>(sweep, arrays, "over 4 threads"),
+                  one_pass_stage<8, 64, 1>(sweep, arrays, "over 8 threads"),
+                  one_pass_stage<16, 64, 1>(sweep, arrays, "over 16 threads"),
+                  one_pass_stage<8, 32, 2>(sweep, arrays, "over 8 threads, 8 bytes"),
+                  one_pass_stage<16, 16, 4>(sweep, arrays, "over 16 threads, 16 bytes"),
+                  one_pass_stage<8, 16, 4>(sweep, arrays, "over 8 threads, 16 bytes"),
+                  any_number_stage(sweep, arrays)});
   return stages;
 }
 
 /// Our ways to sum up, of which those with one pass have the fastest shape.
 inline std::vector<Stage> arithmetic_stages(const Sweep& sweep, Arrays& arrays) {
   std::vector<Stage> stages = streaming_stages(sweep, arrays);
-  stages.push_back(
-      one_pass_stage<8, 16, 4, SumOfSquares>(sweep, arrays, "one pass, sum of squares"));
-  stages.push_back(
-      one_pass_stage<8, 16, 4, LessFirstValue>(sweep, arrays, "one pass, less the first value"));
-  stages.push_back(one_pass_stage<8, 16, 4, Welford>(sweep, arrays, "one pass, Welford"));
-  stages.push_back(one_pass_stage<8, 16, 4>(sweep, arrays, "one pass, mean first"));
+  append(stages,
+         {one_pass_stage<8, 16, 4, SumOfSquares>(sweep, arrays, "one pass, sum of squares"),
+          one_pass_stage<8, 16, 4, LessFirstValue>(sweep, arrays, "one pass, less the first value"),
+          one_pass_stage<8, 16, 4, Welford>(sweep, arrays, "one pass, Welford"),
+          one_pass_stage<8, 16, 4>(sweep, arrays, "one pass, mean first")});
   return stages;
 }
 

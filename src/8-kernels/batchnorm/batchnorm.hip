@@ -28,6 +28,7 @@
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -55,23 +56,20 @@ __global__ void __launch_bounds__(copy_block)
   }
 }
 
-struct Extents {
-  std::uint64_t images;
-  std::uint64_t channels;
-  std::uint64_t height;
-  std::uint64_t width;
-};
+using Extents = vendor::BatchNormShape;
 
 Tensor tensor_of(const Extents& extents) {
   // Threads and blocks count activations in 32 bits, and so do threads the values of a channel.
   constexpr std::uint64_t limit = std::uint64_t{1} << 30;
-  const std::uint64_t plane = extents.height * extents.width;
-  if (plane >= limit || extents.channels * plane >= limit || extents.images * plane >= limit) {
+  const auto images = static_cast<std::uint64_t>(extents.images);
+  const auto channels = static_cast<std::uint64_t>(extents.channels);
+  const std::uint64_t plane = std::uint64_t(extents.height) * std::uint64_t(extents.width);
+  if (plane >= limit || channels * plane >= limit || images * plane >= limit) {
     throw UsageError(
         "--channels x --height x --width and --images x --height x --width must be below 2^30");
   }
-  return {.images = static_cast<unsigned>(extents.images),
-          .channels = static_cast<unsigned>(extents.channels),
+  return {.images = static_cast<unsigned>(images),
+          .channels = static_cast<unsigned>(channels),
           .plane = static_cast<unsigned>(plane)};
 }
 
@@ -81,26 +79,10 @@ Arrays arrays_for(const Sweep& sweep, const Extents& extents, Scope scope) {
   return {sweep, tensor, scope};
 }
 
-// The vendor's library in each mode, where there is one that works.
-std::vector<Stage> library_stages(Sweep& sweep, Arrays& arrays, const Extents& extents,
-                                  const std::vector<Mode>& modes) {
-  if (!::batchnorm::has_library(sweep)) {
-    return {};
-  }
-  std::vector<Stage> stages;
-  for (const Mode mode : modes) {
-    stages.push_back(library_stage(arrays, mode,
-                                   {.images = static_cast<int>(extents.images),
-                                    .channels = static_cast<int>(extents.channels),
-                                    .height = static_cast<int>(extents.height),
-                                    .width = static_cast<int>(extents.width)}));
-  }
-  return stages;
-}
-
 // --- Rows ----------------------------------------------------------------------------------------
 
 constexpr const char* gigabytes = "GB/s";
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 // Billions of elements in a second, which the source calls pixels.
 void record_rate(Point& point, const Arrays& arrays, double seconds) {
@@ -148,9 +130,7 @@ void measure_stage(Point point, Arrays& arrays, const Stage& stage, double copy_
               gigabytes);
   point.value("registers", stage.footprint.registers, "per thread");
   point.value("scratch", stage.footprint.scratch_bytes, "bytes/thread");
-  point.value("resident",
-              stage.footprint.resident_blocks > 0 ? stage.footprint.resident_blocks : unknown,
-              "blocks/CU");
+  point.value("resident", stage.resident_blocks > 0 ? stage.resident_blocks : unknown, "blocks/CU");
   point.value("largest error", errors.error, "deviations");
   point.value("of its bound", 100 * errors.share_of_bound, "%");
 }
@@ -251,9 +231,7 @@ unsigned verify_all(Sweep& sweep, Point& point, const Tensor& tensor, Scope scop
   std::vector<Stage> stages =
       is_spatial ? channel_stages(sweep, arrays) : stages_of_source(sweep, arrays);
   if (!is_spatial) {
-    for (Stage& stage : own_stages(sweep, arrays)) {
-      stages.push_back(std::move(stage));
-    }
+    append(stages, own_stages(sweep, arrays));
   }
   unsigned verified = 0;
   for (const Stage& stage : stages) {
@@ -302,7 +280,7 @@ void measure_awkward(Sweep& sweep, std::uint64_t largest) {
 
 int main(int argc, char** argv) {
   using namespace hipscope::batch_norm;
-  if (const auto status = batchnorm::probe_if_asked(argc, argv)) {
+  if (const auto status = probe_if_asked(argc, argv)) {
     return *status;
   }
   hipscope::Experiment experiment(
@@ -331,7 +309,11 @@ int main(int argc, char** argv) {
                        .minimum = 255,
                        .maximum = 1U << 30});
   const auto extents = [&] {
-    return Extents{.images = images, .channels = channels, .height = height, .width = width};
+    const auto number = [](std::uint64_t size) { return static_cast<int>(size); };
+    return Extents{.images = number(images),
+                   .channels = number(channels),
+                   .height = number(height),
+                   .width = number(width)};
   };
   experiment.sweep("published", "per activation: the source's stages",
                    [&](hipscope::Sweep& sweep) { measure_published(sweep, extents()); });

@@ -24,13 +24,25 @@ struct Exact {
   double first;  // its first value
 };
 
-/// Value `j` of a population.
+/// An image, and an activation of it.
+struct Place {
+  unsigned n;
+  unsigned a;
+};
+
+/// Where value `j` of a population is.
+__host__ __device__ inline Place place_of(const Tensor& tensor, Scope scope, unsigned population,
+                                          unsigned j) {
+  if (scope == Scope::per_activation) {
+    return {.n = j, .a = population};
+  }
+  return {.n = j / tensor.plane, .a = population * tensor.plane + j % tensor.plane};
+}
+
 __host__ __device__ inline double value_at(const Data& data, const Tensor& tensor, Scope scope,
                                            unsigned population, unsigned j) {
-  if (scope == Scope::per_activation) {
-    return input_value(data, tensor, j, population);
-  }
-  return input_value(data, tensor, j / tensor.plane, population * tensor.plane + j % tensor.plane);
+  const Place place = place_of(tensor, scope, population, j);
+  return input_value(data, tensor, place.n, place.a);
 }
 
 /// The sum over the `threads` threads that share a population, a power of two.
@@ -237,9 +249,7 @@ class Arrays {
     verify_every_element(point, what + ", every element", arithmetic, elements - totals.right);
     Comparison comparison;
     for (const Sample& sample : samples_) {
-      const Expectation expected =
-          expect(sample.exact, arithmetic, sample.x, gamma_of(arithmetic, key_, sample.population),
-                 beta_of(arithmetic, key_, sample.population));
+      const Expectation expected = expect_of(arithmetic, sample.exact, sample.population, sample.x);
       comparison.compare(sample.index, expected.value, element(sample.index), expected.bound);
     }
     point.verify(what + ", some elements by the host", comparison);
@@ -269,6 +279,12 @@ class Arrays {
     return {.grid = dim3(blocks_), .block = dim3(checking_block)};
   }
 
+  [[nodiscard]] Expectation expect_of(const Arithmetic& arithmetic, const Exact& exact,
+                                      unsigned population, double x) const {
+    return expect(exact, arithmetic, x, gamma_of(arithmetic, key_, population),
+                  beta_of(arithmetic, key_, population));
+  }
+
   // Of which the device found `wrong` to be so: then the host looks which.
   void verify_every_element(Point& point, const std::string& what, const Arithmetic& arithmetic,
                             std::uint64_t wrong) const {
@@ -282,8 +298,7 @@ class Arrays {
         const auto a = static_cast<unsigned>(i % activations);
         const unsigned population = scope == Scope::spatial ? a / tensor.plane : a;
         const Expectation expected =
-            expect(exact[population], arithmetic, input_value(data_, tensor, n, a),
-                   gamma_of(arithmetic, key_, population), beta_of(arithmetic, key_, population));
+            expect_of(arithmetic, exact[population], population, input_value(data_, tensor, n, a));
         comparison.compare(i, expected.value, double{got[i]}, expected.bound);
       }
     }
@@ -317,10 +332,8 @@ class Arrays {
       }
       for (unsigned i = 0; i < looks; ++i) {
         const auto j = static_cast<unsigned>(std::uint64_t{i} * (values - 1) / (looks - 1));
-        const bool is_spatial = scope == Scope::spatial;
-        const unsigned n = is_spatial ? j / tensor.plane : j;
-        const unsigned a = is_spatial ? population * tensor.plane + j % tensor.plane : population;
-        samples_.push_back({.index = std::uint64_t{n} * activations_of(tensor) + a,
+        const Place place = place_of(tensor, scope, population, j);
+        samples_.push_back({.index = std::uint64_t{place.n} * activations_of(tensor) + place.a,
                             .population = population,
                             .exact = exact,
                             .x = value(j)});

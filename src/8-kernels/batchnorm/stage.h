@@ -1,38 +1,16 @@
 // A stage of batchnorm: a way to normalize, what is known of it, and how it is verified.
 #pragma once
 
+#include <hipscope/footprint.h>
 #include <hipscope/hipscope.h>
 
 #include <functional>
-#include <limits>
 #include <string>
+#include <vector>
 
 #include "reference.h"
 
 namespace hipscope::batch_norm {
-
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-
-/// What a kernel takes of a compute unit.
-struct Footprint {
-  double registers = unknown;      // per thread
-  double scratch_bytes = unknown;  // per thread
-  int resident_blocks = 0;         // per CU; 0: not known
-};
-
-template <typename... Parameters>
-Footprint footprint_of(const Sweep& sweep, void (*kernel)(Parameters...), unsigned threads,
-                       unsigned lds_bytes = 0) {
-  hipFuncAttributes attributes{};
-  check(hipFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
-  int blocks = 0;
-  check(hipOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(threads),
-                                                     lds_bytes));
-  return {.registers = sweep.is_hardware() ? attributes.numRegs : unknown,
-          .scratch_bytes =
-              sweep.is_hardware() ? static_cast<double>(attributes.localSizeBytes) : unknown,
-          .resident_blocks = blocks};
-}
 
 /// One way to normalize, ready to run on its arrays.
 struct Stage {
@@ -41,9 +19,35 @@ struct Stage {
   bool is_exact_on_integers = false;  // where a population has an even number of values
   unsigned reads = 1;                 // of the input, as the stage asks for them; 0: not known
   Footprint footprint{};
+  int resident_blocks = 0;      // per CU; 0: not known
   std::string why_not{};        // empty: it can run
   std::function<void()> run{};  // where it can
 };
+
+/// `stage` with its kernel's footprint.
+template <typename... Parameters>
+Stage with_footprint(const Sweep& sweep, Stage stage, void (*kernel)(Parameters...),
+                     const LaunchShape& shape) {
+  stage.footprint = footprint_of(sweep, kernel);
+  stage.resident_blocks = resident_blocks(kernel, shape.block.x, shape.lds_bytes);
+  return stage;
+}
+
+/// `stage`, which runs `kernel` on input, gamma, beta, output and what else the kernel takes.
+template <typename... Parameters, typename... Others>
+Stage with_kernel(const Sweep& sweep, Arrays& arrays, Stage stage, void (*kernel)(Parameters...),
+                  const LaunchShape& shape, const Others&... others) {
+  stage = with_footprint(sweep, std::move(stage), kernel, shape);
+  stage.run = [=, &arrays] {
+    launch(kernel, shape, arrays.input.data(), arrays.gamma.data(), arrays.beta.data(),
+           arrays.output.data(), others...);
+  };
+  return stage;
+}
+
+inline void append(std::vector<Stage>& stages, const std::vector<Stage>& further) {
+  stages.insert(stages.end(), further.begin(), further.end());
+}
 
 constexpr unsigned blocks_for(std::uint64_t threads, unsigned block) {
   return static_cast<unsigned>((threads + block - 1) / block);
@@ -61,16 +65,16 @@ inline Errors verify(Point& point, Arrays& arrays, const Stage& stage,
   Arithmetic on_exact = stage.arithmetic;
   on_exact.is_exact =
       stage.is_exact_on_integers && in_turns % 2 == 0 && values <= (1U << 24) / largest_square * 2;
-  arrays.fill(Values::integers);
-  arrays.verify(point, prefix + "integers", on_exact, stage.run);
-  arrays.fill(Values::narrow);
-  arrays.verify(point, prefix + "variances of 0 and near epsilon", on_exact, stage.run);
+  const auto verify_on = [&](Values kind, const std::string& what, const Arithmetic& arithmetic) {
+    arrays.fill(kind);
+    return arrays.verify(point, prefix + what, arithmetic, stage.run);
+  };
+  verify_on(Values::integers, "integers", on_exact);
+  verify_on(Values::narrow, "variances of 0 and near epsilon", on_exact);
   if (stage.arithmetic.moments == Moments::squares && stage.reads > 0) {
-    arrays.fill(Values::constant);
-    arrays.verify(point, prefix + "constants", stage.arithmetic, stage.run);
+    verify_on(Values::constant, "constants", stage.arithmetic);
   }
-  arrays.fill(Values::random);
-  return arrays.verify(point, prefix + "random numbers", stage.arithmetic, stage.run);
+  return verify_on(Values::random, "random numbers", stage.arithmetic);
 }
 
 }  // namespace hipscope::batch_norm
