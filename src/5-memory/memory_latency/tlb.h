@@ -14,6 +14,16 @@
 
 namespace memory_latency {
 
+inline constexpr std::uint64_t fewest_pages = 4;
+
+// Up to `most` pages, as far as they fit into nine tenths of the free memory.
+inline std::uint64_t pages_in_memory(const Sweep& sweep, std::uint64_t page_bytes,
+                                     std::uint64_t most) {
+  const auto free_bytes = static_cast<double>(sweep.device().free_memory_bytes);
+  return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(0.9 * free_bytes) / page_bytes,
+                                   fewest_pages, std::max(fewest_pages, most));
+}
+
 // As many nodes spread over `page_bytes` apart pages as dense: both hit in L2, past L1, whose hits
 // may need no translation. `kernel` loads past L1.
 template <std::uint64_t page_bytes>
@@ -22,16 +32,12 @@ void measure_tlb(Sweep& sweep, const Sizes& sizes, Kernel kernel) {
   sweep.headline("paged over dense");
   // This many lines at least, since each has a latency of its own.
   constexpr std::uint64_t fewest_nodes = 1024;
-  constexpr std::uint64_t fewest_pages = 4;
   const std::uint64_t lines = page_bytes / line_bytes;
-  const auto free_bytes = static_cast<double>(sweep.device().free_memory_bytes);
-  constexpr double share = 0.9;
   // All nodes must stay in L2: in a quarter of it.
   const std::uint64_t l2_bytes = sweep.device().l2_bytes;
   const std::uint64_t in_l2 = l2_bytes > 0 ? l2_bytes / 4 / line_bytes : sizes.pages;
-  const std::uint64_t most_pages = std::clamp<std::uint64_t>(
-      static_cast<std::uint64_t>(share * free_bytes) / page_bytes, fewest_pages,
-      std::max<std::uint64_t>(fewest_pages, std::min<std::uint64_t>(sizes.pages, in_l2)));
+  const std::uint64_t most_pages =
+      pages_in_memory(sweep, page_bytes, std::min<std::uint64_t>(sizes.pages, in_l2));
   sweep.note("at most " + hipscope::number(static_cast<double>(most_pages * page_bytes) / mib, 6) +
              " MiB of memory; past L1, at least " + std::to_string(fewest_nodes) + " lines");
   sweep.require_memory(most_pages * page_bytes, "--pages");
@@ -64,16 +70,11 @@ inline void measure_cold_tlb(Sweep& sweep, const Sizes& sizes, Kernel kernel) {
   sweep.axis({.name = "pages", .scale = hipscope::Scale::logarithmic});
   sweep.headline("latency");
   constexpr std::uint64_t lines_of_page = large_page / line_bytes;
-  constexpr std::uint64_t fewest_pages = 4;
   // More than the caches hold, also those behind L2 that drivers do not tell of: 256 MiB on MI300X.
   constexpr std::uint64_t past_all_caches = 512 * mib;
   const std::uint64_t bytes = std::min<std::uint64_t>(
       sizes.footprint, std::max<std::uint64_t>(past_all_caches, 4 * sweep.device().l2_bytes));
-  const auto free_bytes = static_cast<double>(sweep.device().free_memory_bytes);
-  constexpr double share = 0.9;
-  const std::uint64_t pages =
-      std::clamp<std::uint64_t>(static_cast<std::uint64_t>(share * free_bytes) / large_page,
-                                fewest_pages, std::max<std::uint64_t>(fewest_pages, sizes.pages));
+  const std::uint64_t pages = pages_in_memory(sweep, large_page, sizes.pages);
   const std::uint64_t count = std::min(bytes / line_bytes, pages * lines_of_page);
   sweep.note(std::to_string(count) + " lines in as few pages as they fill, and spread over " +
              std::to_string(pages) + " pages of 2 MiB");
