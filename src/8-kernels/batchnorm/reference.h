@@ -24,25 +24,13 @@ struct Exact {
   double first;  // its first value
 };
 
-/// An image, and an activation of it.
-struct Place {
-  unsigned n;
-  unsigned a;
-};
-
-/// Where value `j` of a population is.
-__host__ __device__ inline Place place_of(const Tensor& tensor, Scope scope, unsigned population,
-                                          unsigned j) {
-  if (scope == Scope::per_activation) {
-    return {.n = j, .a = population};
-  }
-  return {.n = j / tensor.plane, .a = population * tensor.plane + j % tensor.plane};
-}
-
+/// Value `j` of a population.
 __host__ __device__ inline double value_at(const Data& data, const Tensor& tensor, Scope scope,
                                            unsigned population, unsigned j) {
-  const Place place = place_of(tensor, scope, population, j);
-  return input_value(data, tensor, place.n, place.a);
+  if (scope == Scope::per_activation) {
+    return input_value(data, tensor, j, population);
+  }
+  return input_value(data, tensor, j / tensor.plane, population * tensor.plane + j % tensor.plane);
 }
 
 /// The sum over the `threads` threads that share a population, a power of two.
@@ -332,8 +320,10 @@ class Arrays {
       }
       for (unsigned i = 0; i < looks; ++i) {
         const auto j = static_cast<unsigned>(std::uint64_t{i} * (values - 1) / (looks - 1));
-        const Place place = place_of(tensor, scope, population, j);
-        samples_.push_back({.index = std::uint64_t{place.n} * activations_of(tensor) + place.a,
+        const bool is_spatial = scope == Scope::spatial;
+        const unsigned n = is_spatial ? j / tensor.plane : j;
+        const unsigned a = is_spatial ? population * tensor.plane + j % tensor.plane : population;
+        samples_.push_back({.index = std::uint64_t{n} * activations_of(tensor) + a,
                             .population = population,
                             .exact = exact,
                             .x = value(j)});
