@@ -55,15 +55,17 @@ class Ladder {
  public:
   Ladder(hipscope::Experiment& experiment, LadderDescription<Value> description)
       : description_(std::move(description)),
+        // --tiny: of the largest tile, 128 x 256, there are two blocks, of 64 x 64 nine, the last
+        // of each row and column partial. 72 along k are nine steps of 8, or four and a half of 16:
+        // more than LDS has buffers of those, and enough for all CUs to share a tile.
         m_(experiment.size("--m", "rows of A and C in sweeps stages and against-library",
                            {.gpu = 4096, .quick = 1024, .host = 68, .tiny = 136, .maximum = most})),
         n_(experiment.size("--n", "columns of B and C there",
-                           {.gpu = 4096, .quick = 1024, .host = 76, .tiny = 264, .maximum = most})),
+                           {.gpu = 4096, .quick = 1024, .host = 76, .tiny = 136, .maximum = most})),
         k_(experiment.size("--k", "columns of A and rows of B there",
-                           {.gpu = 4096, .quick = 1024, .host = 20, .tiny = 136, .maximum = most})),
-        largest_(experiment.size(
-            "--largest", "the largest M = N = K of sweep sizes",
-            {.gpu = 8192, .quick = 1536, .host = 64, .tiny = 128, .maximum = most})),
+                           {.gpu = 4096, .quick = 1024, .host = 20, .tiny = 72, .maximum = most})),
+        largest_(experiment.size("--largest", "the largest M = N = K of sweep sizes",
+                                 {.gpu = 8192, .quick = 1536, .host = 64, .maximum = most})),
         largest_odd_(experiment.size("--largest-odd",
                                      "that of sweep odd, whose smallest is about a sixth of it",
                                      {.gpu = 5999, .quick = 1999, .host = 67, .maximum = most})),
@@ -75,10 +77,13 @@ class Ladder {
             "the largest extents of sweep awkward, where they are not under 260",
             {.gpu = 4097, .quick = 1025, .host = 67, .minimum = 3, .maximum = most})) {
     experiment.sweep("stages", "the ladder", [this](Sweep& sweep) { measure_stages(sweep); });
-    experiment.sweep("sizes", "the last stages and the library against the size",
-                     [this](Sweep& sweep) { measure_sizes(sweep); });
-    experiment.sweep("odd", "the last stages and the library at odd sizes",
-                     [this](Sweep& sweep) { measure_odd(sweep); });
+    // What they run, stages and awkward run too; shapes has small products of other splits.
+    experiment.sweep(
+        "sizes", "the last stages and the library against the size",
+        [this](Sweep& sweep) { measure_sizes(sweep); }, hipscope::InTiny::left_out);
+    experiment.sweep(
+        "odd", "the last stages and the library at odd sizes",
+        [this](Sweep& sweep) { measure_odd(sweep); }, hipscope::InTiny::left_out);
     experiment.sweep("shapes", "the last stages and the library at tall and flat shapes",
                      [this](Sweep& sweep) { measure_shapes(sweep); });
     experiment.sweep("against-library", "the last stages in turn with the library",
