@@ -43,6 +43,7 @@ set(scripts common.sh detect_backend.sh experiments.sh find_python.sh jobs.sh ru
     compare.py fleet.py html_report.py report.py)
 list(TRANSFORM scripts PREPEND scripts/)
 install(PROGRAMS ${scripts} DESTINATION scripts)
+install(FILES scripts/card_experiments.txt DESTINATION scripts)
 install(DIRECTORY scripts/hipscope DESTINATION scripts PATTERN __pycache__ EXCLUDE)
 install(FILES results/schema.json results/schema-2.json results/schema-1.json results/card-schema.json
               results/isa-schema.json results/fleet-schema.json results/node-schema.json

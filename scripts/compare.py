@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Says what changed between runs by more than their noise: for new compilers, drivers and kernels.
 
-Run it with the interpreter that scripts/find_python.sh prints. Exit status: 0 nothing got worse,
-1 something did, 2 bad usage, input that cannot be read or output that cannot be written.
+Exit status: 0 nothing got worse, 1 something did, 2 bad usage, input that cannot be read or output
+that cannot be written.
 """
 
 from __future__ import annotations

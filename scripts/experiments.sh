@@ -43,37 +43,44 @@ has_ninja() {
   type -P ninja >/dev/null || type -P ninja-build >/dev/null || type -P samu >/dev/null
 }
 
-# build_experiments: configures the backend's preset in the build folder, chooses the experiments and
-# builds them; shows the log only when that fails.
-build_experiments() {
-  local log=$build_dir/build.log status=0 configure begin
+# configure_build: configures the backend's preset in the build folder and chooses the experiments; shows the log
+# only when that fails, as build_targets does.
+configure_build() {
+  local configure begin
+  build_log=$build_dir/build.log
   require_cmake
   mkdir -p "$build_dir" 2>/dev/null ||
     usage_error "the build folder $build_dir cannot be made; take another one with --build-dir."
-  require_own "$log"
+  require_own "$build_log"
   [[ ! -e $build_dir/CMakeCache.txt ]] || require_own "$build_dir/CMakeCache.txt"
-  printf 'Building for %s in %s ... ' "$backend" "$(shown "$build_dir")"
-  begin=$(now)
   configure=(cmake -S "$root" --preset "$backend" -B "$build_dir")
   # A folder that is there already may be somebody's who wants the tests.
   if [[ ! -e $build_dir/CMakeCache.txt ]]; then
     configure+=(-DHIPSCOPE_TESTS=OFF)
     has_ninja || configure+=(-G "Unix Makefiles")
   fi
-  run_child "${configure[@]}" >"$log" 2>&1 || status=$?
-  if ((status == 0)); then
-    choose_experiments
-    run_child cmake --build "$build_dir" -j "$(nproc)" --target "${experiments[@]}" \
-      >>"$log" 2>&1 || status=$?
-  fi
-  printf '%s s ' "$(seconds_since "$begin")"
-  if ((status)); then
-    printf 'FAILED\n'
-    tail -n 60 "$log" >&2
-    printf '%s: the build failed; all of it is in %s.\n' "${0##*/}" "$log" >&2
-    exit 1
-  fi
-  printf 'ok\n'
+  printf 'Configuring for %s in %s ... ' "$backend" "$(shown "$build_dir")"
+  begin=$(now)
+  run_child "${configure[@]}" >"$build_log" 2>&1 || build_failed
+  printf '%s s ok\n' "$(seconds_since "$begin")"
+  choose_experiments
+}
+
+# build_targets WHAT TARGET...: builds them, and says how long that took.
+build_targets() {
+  local begin
+  printf 'Building %s ... ' "$1"
+  shift
+  begin=$(now)
+  run_child cmake --build "$build_dir" -j "$(nproc)" --target "$@" >>"$build_log" 2>&1 || build_failed
+  printf '%s s ok\n' "$(seconds_since "$begin")"
+}
+
+build_failed() {
+  printf 'FAILED\n'
+  tail -n 60 "$build_log" >&2
+  printf '%s: the build failed; all of it is in %s.\n' "${0##*/}" "$build_log" >&2
+  exit 1
 }
 
 # Sets `experiments` to the chosen names of the list in the build folder.

@@ -48,7 +48,16 @@ while read -r python; do
   fi
 done < <(candidates)
 
-printf '%s: no Python 3.9 or newer here can import %s: install %s (scripts/setup.sh does), %s.\n' \
-  "${0##*/}" "${modules[*]}" "${modules[*]/#/python3-}" \
-  'or without root: python3 -m pip install --user -r requirements.txt' >&2
+# Those that are no part of Python itself, by the names that apt and pip know.
+debian=()
+pip=()
+for module in "${modules[@]}"; do
+  case $module in
+    yaml) debian+=(python3-yaml) pip+=(PyYAML) ;;
+    json | os) debian+=(python3) ;;
+    *) debian+=("python3-$module") pip+=("$module") ;;
+  esac
+done
+printf '%s: no Python 3.9 or newer here can import %s: apt-get install %s, or without root: %s.\n' \
+  "${0##*/}" "${modules[*]}" "${debian[*]}" "python3 -m pip install --user ${pip[*]:--r requirements.txt}" >&2
 exit 1

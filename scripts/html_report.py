@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes one self-contained HTML page that compares the results of any number of devices.
 
-Run it with the interpreter that scripts/find_python.sh prints. Exit status: 0 good, 1 a file is bad or
-the page cannot be written (an older one then stays as it is), 2 bad usage.
+Exit status: 0 good, 1 a file is bad or the page cannot be written (an older one then stays as it is),
+2 bad usage.
 """
 
 from __future__ import annotations

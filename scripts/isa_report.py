@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 """Compiles the experiments for AMD GPUs and reports on their machine code; no GPU is needed.
 
-Run it with the interpreter that scripts/find_python.sh prints. Exit status: 0 good, 1 a source does
-not compile or a result file is bad, 2 bad usage, 3 the report cannot be written, 77 no compiler for
-AMD, 130 and 143 when interrupted. Whatever the reason, nothing is written then.
+Exit status: 0 good, 1 a source does not compile or a result file is bad, 2 bad usage, 3 the report
+cannot be written, 77 no compiler for AMD, 130 and 143 when interrupted. Whatever the reason, nothing
+is written then.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import os
 import re
 import signal
@@ -22,11 +21,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
-MODULES = ("matplotlib", "yaml")
-for name in MODULES:
-    if importlib.util.find_spec(name) is None:
-        sys.exit(f"isa_report.py: this Python has no module {name}; run it with the one that "
-                 f"scripts/find_python.sh {' '.join(MODULES)} prints.")
+from hipscope.results import interpreter
+
+if not interpreter.is_complete("matplotlib", "yaml"):
+    sys.exit(1)
 
 from hipscope.compiled_code import (analysis, experiments, folders, gpus, kept_predictions, occupancy,
                                     prediction_cases, prediction_page, predictions, processes, register_limits,
@@ -48,8 +46,9 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--out", metavar="DIR", type=Path, default=ROOT / "results" / "isa",
                         help="where to write (default: results/isa)")
     parser.add_argument("--targets", metavar="LIST", default=None,
-                        help="such as gfx90a,gfx1030; all tries every target that is known (default: "
-                        "gfx900, gfx906, gfx908, gfx90a, gfx1030, as far as the compiler supports them)")
+                        help="such as gfx90a,gfx1030; all tries every target that is known, one takes gfx942 or "
+                        "else gfx90a (default: gfx900, gfx906, gfx908, gfx90a, gfx1030, as far as the compiler "
+                        "supports them)")
     parser.add_argument("--only", metavar="REGEX", default="",
                         help="only experiments whose name matches; what is there of the others stays")
     parser.add_argument("--jobs", metavar="N", type=int, default=len(os.sched_getaffinity(0)),
@@ -100,6 +99,8 @@ def asked_targets(text: str | None) -> list[str]:
         return list(toolchain.DEFAULT_TARGETS)
     if text == "all":
         return list(toolchain.KNOWN_TARGETS)
+    if text == "one":
+        return ["gfx942", "gfx90a"]
     targets = list(dict.fromkeys(text.split(",")))
     for target in targets:
         if not folders.is_target(target):
@@ -113,6 +114,8 @@ def supported_targets(run: Any, tools: Any, text: str | None, scratch: Path) -> 
     good = dict(zip(targets, run(lambda target: tools.supports(target, scratch), targets)))
     refused = [target for target in targets if not good[target]]
     supported = [target for target in targets if good[target]]
+    if text == "one" and supported:
+        return supported[:1]
     if refused and (not supported or text not in (None, "all")):
         bad_usage(f"{tools.version}, does not compile for {', '.join(refused)}.")
     if refused:

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Makes README.md, a page per experiment, plots/*.svg and the hardware card from the result files of a folder.
 
-Run it with the interpreter that scripts/find_python.sh prints. Exit status: 0 good, 1 a result file
-is bad (and then nothing is written), 2 bad usage.
+Exit status: 0 good, 1 a result file is bad (and then nothing is written), 2 bad usage.
 """
 
 from __future__ import annotations
@@ -76,15 +75,11 @@ def report(folders: list[Path], plots_of: Path | None) -> int:
 def main(command_line: list[str] | None = None) -> int:
     """Checks or reports, as the command line says."""
     arguments = parse_arguments(command_line)
-    try:
-        return check(arguments.paths) if arguments.check else report(arguments.paths, arguments.plots_of)
-    except ModuleNotFoundError as error:
-        print(
-            f"report.py: this Python has no module {error.name}; run it with the one that "
-            "scripts/find_python.sh prints.",
-            file=sys.stderr,
-        )
-        return 1
+    if arguments.check:
+        return check(arguments.paths)
+    from hipscope.results import interpreter
+
+    return report(arguments.paths, arguments.plots_of) if interpreter.is_complete("matplotlib") else 1
 
 
 if __name__ == "__main__":

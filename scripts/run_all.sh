@@ -5,12 +5,15 @@
 #
 #   --quick          smaller sizes and fewer samples: a first look
 #   --full           more samples than by default
+#   --card           only what the parameters of the hardware card take; with --quick's sizes, unless --full is said
 #   --device N       the device with this index (see the binaries' --devices); of several it is one at a
 #                    time, fleet.py measures all of a machine
 #   --only REGEX     only experiments whose name matches
-#   --no-host        leave the host's name out of the results
+#   --identity       put the host's name and the GPU's serial number and UUID into the results
 #   --out DIR        write here instead of results/<device>, where <device> is the GPU's name in short; of
 #                    equal GPUs the first has that folder, another one, N, has results/<device>-gpuN
+#   --targets LIST   with no GPU: the AMD GPUs to compile for, such as gfx90a,gfx1030, or all that the compiler
+#                    knows (default: gfx942, or where the compiler does not know it gfx90a)
 #   --backend B      amd, nvidia or host instead of what detect_backend.sh says
 #   --build-dir DIR  build here instead of build/<backend>
 #   --no-build       run the binaries as they are, which may come from another machine; in a tree that
@@ -18,6 +21,7 @@
 #   --no-setup       do not look for missing packages, and install none
 #   --help           prints this
 #
+# What people ask for most comes first: one experiment is built, run and shown before the rest is built.
 # Each experiment leaves <experiment>.json; a result that is there already stays until the new one is
 # whole. Of all results in the folder README.md is made, with a page per experiment (where no report can
 # be made, its tables as <experiment>.txt), plots, and the hardware card, card.md and card.json: what
@@ -42,7 +46,9 @@ source "$here/jobs.sh"
 source "$here/experiments.sh"
 
 preset_option=()
-host_option=()
+identity_option=()
+card_only=false
+targets=one
 device=
 out=
 build=true
@@ -58,10 +64,11 @@ parse_options() {
         ((${#preset_option[@]} == 0)) || usage_error "--quick and --full exclude each other."
         preset_option=("$1")
         ;;
-      --no-host) host_option=(--no-host) ;;
+      --card) card_only=true ;;
+      --identity) identity_option=(--identity) ;;
       --no-build) build=false ;;
       --no-setup) setup=false ;;
-      --device | --only | --out | --backend | --build-dir)
+      --device | --only | --out | --targets | --backend | --build-dir)
         need_value "$1" $#
         set_option "$1" "$2"
         shift
@@ -89,12 +96,44 @@ set_option() {
       only=$2
       ;;
     --out) out=$2 ;;
+    --targets) targets=$2 ;;
     --backend)
       [[ $2 =~ ^(amd|nvidia|host)$ ]] || usage_error "--backend is amd, nvidia or host, not '$2'."
       backend=$2
       ;;
     --build-dir) build_dir=$2 ;;
   esac
+}
+
+# What is shown before the rest is built.
+first_look=(memory_bandwidth --quick --filter '^stream$')
+
+# Puts what people ask for first at the head of `experiments`, or leaves only that, and sets `sweeps_of`, the
+# regular expression of those sweeps that the card takes.
+sort_experiments() {
+  local name sweeps chosen=" ${experiments[*]} " asked=()
+  declare -gA sweeps_of=()
+  while read -r name sweeps; do
+    sweeps_of[$name]=$sweeps
+    [[ $chosen != *" $name "* ]] || asked+=("$name")
+    chosen=${chosen/ $name / }
+  done < <(grep -v '^#' "$here/card_experiments.txt")
+  read -ra experiments <<<"$chosen"
+  ! $card_only || experiments=()
+  experiments=("${asked[@]}" "${experiments[@]}")
+  ((${#experiments[@]})) || usage_error "the card takes no experiment whose name matches '$only'."
+}
+
+# Shows one experiment where there is none yet, so that something is there to be seen while the rest is built.
+show_first_look() {
+  local name=${first_look[0]}
+  if [[ " ${experiments[*]} " != *" $name "* || -x $build_dir/bin/$name ]]; then
+    return
+  fi
+  build_targets "$name for a first look" "$name"
+  # How it ends is of interest only when it is run again, with the others.
+  run_child "$build_dir/bin/$name" "${first_look[@]:1}" ${device:+--device "$device"} || true
+  printf '\n'
 }
 
 # Ends the script, before anything is built, where the results' folder cannot be made.
@@ -163,7 +202,8 @@ put_in_place() (
 # Runs experiment $1 and files its result; says on one line how it went.
 run_experiment() {
   local name=$1 status=0 begin took
-  local options=(--json "$scratch/$name.json" "${preset_option[@]}" "${host_option[@]}")
+  local options=(--json "$scratch/$name.json" "${preset_option[@]}" "${identity_option[@]}")
+  ! $card_only || [[ -z ${sweeps_of[$name]-} ]] || options+=(--filter "${sweeps_of[$name]}")
   [[ -z $device ]] || options+=(--device "$device")
   begin=$(now)
   if [[ -x $build_dir/bin/$name ]]; then
@@ -282,7 +322,7 @@ write_comparison() {
 # With no GPU, AMD's compiler can still say whether the experiments are sound for AMD, and what
 # their machine code is.
 report_on_isa() {
-  local python names status=0 folder=${isa_out:-$root/results/isa}
+  local python options status=0 folder=${isa_out:-$root/results/isa}
   if ! find_hipcc >/dev/null; then
     isa_report="nothing; there is no hipcc (scripts/setup.sh installs it)"
     return
@@ -291,10 +331,13 @@ report_on_isa() {
     isa_report="nothing: ${python#*: }"
     return
   fi
-  # thread_rate.wave64 and its like are variants of an experiment, which goes by its first name here.
-  names=$(printf '%s\n' "${experiments[@]%%.*}" | sort -u | paste -sd '|')
+  options=(--out "$folder" --targets "$targets")
+  if [[ -n $only ]] || $card_only; then
+    # thread_rate.wave64 and its like are variants of an experiment, which goes by its first name here.
+    options+=(--only "^($(printf '%s\n' "${experiments[@]%%.*}" | sort -u | paste -sd '|'))\$")
+  fi
   printf 'Compiling for AMD and reporting on the code\n'
-  run_child "$python" "$here/isa_report.py" --out "$folder" ${only:+--only "^($names)\$"} || status=$?
+  run_child "$python" "$here/isa_report.py" "${options[@]}" || status=$?
   case $status in
     0) isa_report="$(shown "$folder")/README.md" ;;
     77) isa_report="nothing, as said above" ;;
@@ -332,6 +375,9 @@ conclude() {
 }
 
 parse_options "$@"
+if $card_only && ((${#preset_option[@]} == 0)); then
+  preset_option=(--quick)
+fi
 on_interrupt='the results that were whole by then are kept'
 catch_signals
 started=$(now)
@@ -353,11 +399,15 @@ build_dir=${build_dir:-$root/build/$backend}
 isa_report="not asked for (--no-build)"
 ! $is_installed_tree || isa_report="nothing (this is an installed tree, without the sources)"
 if $build; then
-  build_experiments
+  configure_build
+  sort_experiments
+  show_first_look
+  build_targets "${#experiments[@]} experiments" "${experiments[@]}"
 elif [[ ! -d $build_dir ]]; then
   usage_error "there is no build folder $build_dir."
 else
   choose_experiments
+  sort_experiments
 fi
 ask_for_device
 isa_out=${out:+$out/isa}

@@ -325,7 +325,8 @@ if $build; then
   if $setup; then
     install_packages nvidia
   fi
-  build_experiments
+  configure_build
+  build_targets "the experiments" "${experiments[@]}"
 elif [[ ! -d $build_dir ]]; then
   usage_error "there is no build folder $build_dir."
 else

@@ -134,7 +134,7 @@ int run_on_device(detail::ExperimentRecord& experiment, const detail::Options& o
           .stopping_rule = detail::stopping_rule(options, device->is_hardware()),
           .date = utc_now(),
           .telemetry = open_telemetry(*device, options),
-          .host = options.no_host ? "" : host_name()};
+          .host = options.identity ? host_name() : ""};
   if (!options.csv) {
     print_tables(run, detail::heading(run));
   }

@@ -186,7 +186,8 @@ void add_common_options(CLI::App& app, Options& options, double& noise_percent,
       ->check(whole_number(most_retries));
   app.add_flag("--no-telemetry", options.no_telemetry,
                "do not ask the device's sensors between samples");
-  app.add_flag("--no-host", options.no_host, "leave the host's name out of the results");
+  app.add_flag("--identity", options.identity,
+               "put the host's name and the device's serial number and UUID into the results");
   app.add_flag("--list", options.list_sweeps, "list the sweeps and end");
   app.add_flag("--devices", options.list_devices, "list the devices (index, name) and end");
   app.add_option("--filter", options.filter,

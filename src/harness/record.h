@@ -78,7 +78,7 @@ struct Options {
   std::string filter{};  ///< empty: not given
   bool list_sweeps = false;
   bool list_devices = false;
-  bool no_host = false;
+  bool identity = false;
   bool no_telemetry = false;
   unsigned retry_throttled = 0;  ///< how often a throttled sample is taken again
 };
@@ -133,7 +133,7 @@ struct Run {
   bool is_warm = false;  ///< the device was warmed up, in this sweep or with --quick in this run
   Telemetry telemetry{"it was not asked for"};
   TelemetryLog telemetry_log{};
-  std::string host{};  ///< the host's name; empty with --no-host
+  std::string host{};  ///< the host's name; empty without --identity
   double highest_mhz_so_far = 0;
   std::uint64_t retaken_samples = 0;
 

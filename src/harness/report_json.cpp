@@ -89,10 +89,12 @@ Json link_json(const HostLink& link) {
 void add_identity(Json& json, const Run& run) {
   const DeviceIdentity& identity = run.telemetry.identity();
   const DeviceDescription& device = run.device->description();
-  add_text(json, "uuid", identity.uuid.empty() ? device.uuid : identity.uuid);
+  if (run.options.identity) {
+    add_text(json, "uuid", identity.uuid.empty() ? device.uuid : identity.uuid);
+    add_text(json, "serial", identity.serial);
+  }
   add_text(json, "pci_address",
            identity.pci_address.empty() ? device.pci_address : identity.pci_address);
-  add_text(json, "serial", identity.serial);
   add_text(json, "vbios", identity.vbios);
   add_text(json, "partition", identity.partition);
   add_number(json, "power_cap_w", identity.power_cap_w);

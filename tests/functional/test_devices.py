@@ -15,7 +15,7 @@ from conftest import BACKEND, LONGEST_RUN_S, Binary
 pytestmark = pytest.mark.skipif(BACKEND != "host", reason="another backend has the devices that it has")
 
 THREE = {"HIPSCOPE_HOST_DEVICES": "3"}
-QUICK = ("--once", "--no-host")
+QUICK = ("--once",)
 
 
 @pytest.fixture

@@ -139,7 +139,7 @@ def sandbox(tmp_path: Path) -> Sandbox:
     root = tmp_path / "repository"
     synthetic.copy_repository(root)
     made = Sandbox(root)
-    for name in ("copy_rate", "load_latency", "thread_rate"):
+    for name in ("copy_rate", "load_latency", "wave_rate"):
         made.add(name)
     made.set_devices("0\tfake-gpu\tFake GPU, 8 CUs\n1\tother-gpu\tOther GPU\n")
     return made

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import synthetic
 from conftest import LONGEST_S, Sandbox, wait_for
+from hipscope.report import card
 
 LINE = r"^\[{number}/3\] {name} \.\.\. \d+\.\d s {outcome}$"
 
@@ -31,7 +32,7 @@ def leftovers(folder: Path) -> list[str]:
 def test_all_good(sandbox: Sandbox) -> None:
     done = sandbox.run()
     assert done.returncode == 0, done.stderr
-    for number, name in enumerate(("copy_rate", "load_latency", "thread_rate"), 1):
+    for number, name in enumerate(("copy_rate", "load_latency", "wave_rate"), 1):
         assert has_line(done.stdout, number, name, "ok")
         assert not (sandbox.results / f"{name}.txt").exists()
         assert (sandbox.results / f"{name}.md").read_text().startswith(f"# {name}\n")
@@ -62,8 +63,8 @@ def test_results_keep_their_mode_and_their_links(sandbox: Sandbox, tmp_path: Pat
     old.chmod(0o640)
     (sandbox.results / "copy_rate.json").symlink_to(old)
     (sandbox.results / "load_latency.json").symlink_to("../../../elsewhere/new.json")
-    (sandbox.results / "thread_rate.json").write_text("{}")
-    (sandbox.results / "thread_rate.json").chmod(0o604)
+    (sandbox.results / "wave_rate.json").write_text("{}")
+    (sandbox.results / "wave_rate.json").chmod(0o604)
     done = sandbox.run()
     assert done.returncode == 0, done.stderr
     assert (sandbox.results / "copy_rate.json").is_symlink()
@@ -71,7 +72,7 @@ def test_results_keep_their_mode_and_their_links(sandbox: Sandbox, tmp_path: Pat
     assert old.stat().st_mode & 0o777 == 0o640
     assert (sandbox.results / "load_latency.json").is_symlink()
     assert json.loads((elsewhere / "new.json").read_text())["experiment"] == "load_latency"
-    assert (sandbox.results / "thread_rate.json").stat().st_mode & 0o777 == 0o604
+    assert (sandbox.results / "wave_rate.json").stat().st_mode & 0o777 == 0o604
     assert sorted(os.listdir(elsewhere)) == ["new.json", "old.json"]
     assert leftovers(sandbox.results) == []
 
@@ -101,7 +102,7 @@ def test_failures_do_not_stop_the_rest(sandbox: Sandbox) -> None:
     assert done.returncode == 1
     assert has_line(done.stdout, 1, "copy_rate", "FAILED (verification)")
     assert has_line(done.stdout, 2, "load_latency", "error 139 (ended by signal 11)")
-    assert has_line(done.stdout, 3, "thread_rate", "ok")
+    assert has_line(done.stdout, 3, "wave_rate", "ok")
     assert done.stdout.endswith(
         "Failed:\n  copy_rate: FAILED (verification)\n  load_latency: error 139 (ended by signal 11)\n"
     )
@@ -120,16 +121,16 @@ def test_failures_do_not_stop_the_rest(sandbox: Sandbox) -> None:
 )
 def test_an_error_keeps_the_old_result(sandbox: Sandbox, status: int, outcome: str) -> None:
     assert sandbox.run().returncode == 0
-    before = (sandbox.results / "thread_rate.json").read_bytes()
-    (sandbox.bin / "thread_rate.status").write_text(f"{status}\n")
-    (sandbox.bin / "thread_rate.json").write_text('{"half')
-    (sandbox.bin / "thread_rate.says").write_text("thread_rate: out of memory\n")
+    before = (sandbox.results / "wave_rate.json").read_bytes()
+    (sandbox.bin / "wave_rate.status").write_text(f"{status}\n")
+    (sandbox.bin / "wave_rate.json").write_text('{"half')
+    (sandbox.bin / "wave_rate.says").write_text("wave_rate: out of memory\n")
     done = sandbox.run()
     assert done.returncode == 1
-    assert has_line(done.stdout, 3, "thread_rate", outcome)
-    assert "    thread_rate: out of memory\n" in done.stdout
+    assert has_line(done.stdout, 3, "wave_rate", outcome)
+    assert "    wave_rate: out of memory\n" in done.stdout
     assert "the earlier result in results/fake-gpu stays" in done.stdout
-    assert (sandbox.results / "thread_rate.json").read_bytes() == before
+    assert (sandbox.results / "wave_rate.json").read_bytes() == before
 
 
 def test_no_result_is_an_error(sandbox: Sandbox) -> None:
@@ -142,7 +143,7 @@ def test_no_result_is_an_error(sandbox: Sandbox) -> None:
 def test_no_report_of_a_card_alone(sandbox: Sandbox) -> None:
     sandbox.results.mkdir(parents=True)
     (sandbox.results / "card.json").write_text("{}")
-    for name in ("copy_rate", "load_latency", "thread_rate"):
+    for name in ("copy_rate", "load_latency", "wave_rate"):
         (sandbox.bin / f"{name}.status").write_text("77\n")
     done = sandbox.run()
     assert done.returncode == 0
@@ -153,10 +154,10 @@ def test_no_report_of_a_card_alone(sandbox: Sandbox) -> None:
 
 
 def test_missing_binary_is_an_error(sandbox: Sandbox) -> None:
-    (sandbox.bin / "thread_rate").unlink()
+    (sandbox.bin / "wave_rate").unlink()
     done = sandbox.run()
     assert done.returncode == 1
-    assert has_line(done.stdout, 3, "thread_rate", "error 127")
+    assert has_line(done.stdout, 3, "wave_rate", "error 127")
 
 
 def test_no_device_in_one_experiment_is_a_skip(sandbox: Sandbox) -> None:
@@ -179,7 +180,7 @@ def test_only(sandbox: Sandbox) -> None:
     done = sandbox.run("--only", "^(copy|load)_")
     assert done.returncode == 0
     assert "[1/2] copy_rate" in done.stdout and "[2/2] load_latency" in done.stdout
-    assert not (sandbox.results / "thread_rate.json").exists()
+    assert not (sandbox.results / "wave_rate.json").exists()
 
 
 def test_out_and_options_reach_the_binary(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -292,7 +293,7 @@ def test_device_decides_the_folder(sandbox: Sandbox) -> None:
 
 def test_host_results_are_called_functional(sandbox: Sandbox) -> None:
     sandbox.set_devices("0\thost\tthis CPU\n")
-    for name in ("copy_rate", "load_latency", "thread_rate"):
+    for name in ("copy_rate", "load_latency", "wave_rate"):
         synthetic.write(sandbox.bin, synthetic.result(name, backend="host"))
     done = sandbox.run()
     assert done.returncode == 0
@@ -306,21 +307,21 @@ def test_host_results_are_called_functional(sandbox: Sandbox) -> None:
 
 @pytest.mark.parametrize("target", ["gfx90a", "gfx1030", "gfx103"])
 def test_waves_of_64_only_where_built_for(sandbox: Sandbox, target: str) -> None:
-    sandbox.add("thread_rate.wave64")
+    sandbox.add("wave_rate.wave64")
     sandbox.set_devices(f"0\tfake-gpu\tFake GPU ({target}), 8 CUs\n")
     (sandbox.build / "wave64_targets.txt").write_text("gfx1032\ngfx1036\n", encoding="utf-8")
     done = sandbox.run("--only", "wave64")
     assert done.returncode == 0
     assert "skipped (not built for waves of 64 on this device)" in done.stdout
-    assert not (sandbox.results / "thread_rate.wave64.json").exists()
+    assert not (sandbox.results / "wave_rate.wave64.json").exists()
 
 
 def test_variant_of_an_experiment(sandbox: Sandbox) -> None:
-    sandbox.add("thread_rate.wave64")
+    sandbox.add("wave_rate.wave64")
     sandbox.set_devices("0\tfake-gpu\tFake RDNA (gfx1032), 8 CUs\n")
     (sandbox.build / "wave64_targets.txt").write_text("gfx1032\ngfx1036\n", encoding="utf-8")
     assert sandbox.run("--only", "wave64").returncode == 0
-    assert "# thread_rate (wave64)" in (sandbox.results / "thread_rate.wave64.md").read_text()
+    assert "# wave_rate (wave64)" in (sandbox.results / "wave_rate.wave64.md").read_text()
 
 
 @pytest.mark.parametrize(
@@ -379,7 +380,7 @@ def test_interrupt(sandbox: Sandbox, number: signal.Signals, status: int) -> Non
     assert sandbox.run().returncode == 0
     before = {
         name: (sandbox.results / name).read_bytes()
-        for name in ("load_latency.json", "load_latency.md", "thread_rate.json", "README.md")
+        for name in ("load_latency.json", "load_latency.md", "wave_rate.json", "README.md")
     }
     (sandbox.bin / "load_latency.hangs").touch()
     process = sandbox.start("--no-build", "--build-dir", str(sandbox.build))
@@ -388,7 +389,7 @@ def test_interrupt(sandbox: Sandbox, number: signal.Signals, status: int) -> Non
     out, err = process.communicate(timeout=LONGEST_S)
     assert (sandbox.bin / "load_latency.terminated").exists()
     assert process.returncode == status
-    assert "interrupted" in err and "thread_rate" not in out
+    assert "interrupted" in err and "wave_rate" not in out
     for name, content in before.items():
         assert (sandbox.results / name).read_bytes() == content
     assert leftovers(sandbox.results) == []
@@ -425,11 +426,57 @@ def test_build(sandbox: Sandbox, tmp_path: Path, status: int) -> None:
         assert done.returncode == 0
         assert re.fullmatch(
             rf"cmake --build {sandbox.build} -j \d+ "
-            "--target copy_rate load_latency thread_rate",
+            "--target copy_rate load_latency wave_rate",
             made[1],
         )
         assert "a line of the build's log" not in done.stdout + done.stderr
         assert "[3/3]" in done.stdout
+
+
+def test_one_is_shown_before_the_rest_is_built(sandbox: Sandbox, tmp_path: Path) -> None:
+    sandbox.add("memory_bandwidth")
+    (sandbox.bin / "memory_bandwidth").rename(tmp_path / "built")
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    made = f"""[[ $* != *--build* ]] || cp {tmp_path}/built {sandbox.bin}/memory_bandwidth\n"""
+    (tools / "cmake").write_text(FAKE_CMAKE.format(calls=tmp_path / "calls", status=0).replace("exit 0", made))
+    (tools / "cmake").chmod(0o755)
+    done = sandbox.run_all(
+        "--no-setup", "--backend", "nvidia", environment={"PATH": f"{tools}:{os.environ['PATH']}"}
+    )
+    assert done.returncode == 0, done.stderr
+    first, rest = done.stdout.split("Building 4 experiments ... ")
+    assert first.endswith(" s ok\nthe table of memory_bandwidth\n\n")
+    assert "the table of" not in rest and "[1/4] memory_bandwidth ... " in rest
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert [call.partition(" --target ")[2] for call in calls[1:]] == [
+        "memory_bandwidth",
+        "memory_bandwidth copy_rate load_latency wave_rate",
+    ]
+    assert (sandbox.bin / "memory_bandwidth.calls").read_text().startswith("--quick --filter ^stream$\n")
+
+
+def test_the_card_takes_only_its_experiments_and_their_sweeps(sandbox: Sandbox) -> None:
+    sandbox.add("energy")
+    sandbox.add("memory_latency")
+    done = sandbox.run("--card")
+    assert done.returncode == 0, done.stderr
+    assert re.findall(r"^\[\d/\d\] (\w+)", done.stdout, re.MULTILINE) == ["memory_latency", "energy"]
+    assert (sandbox.bin / "energy.calls").read_text().endswith(" --quick --filter ^(power|fma|matrix|bytes)$\n")
+    assert (sandbox.bin / "memory_latency.calls").read_text().endswith(" --quick\n")
+    assert sandbox.run("--card", "--full", "--only", "energy").returncode == 0
+    assert (sandbox.bin / "energy.calls").read_text().endswith(" --full --filter ^(power|fma|matrix|bytes)$\n")
+    assert "the card takes no experiment whose name matches 'copy'" in sandbox.run("--card", "--only", "copy").stderr
+
+
+def test_what_the_card_takes_is_what_its_parameters_are_told_by() -> None:
+    lines = (synthetic.SCRIPTS / "card_experiments.txt").read_text(encoding="utf-8").splitlines()
+    named = dict(line.split(" ", 1) if " " in line else (line, "") for line in lines if not line.startswith("#"))
+    assert set(named) == {name for group in card.GROUPS.values() for one in group for name, _ in one.inferences}
+    for name, sweeps in named.items():
+        folder = "nvidia-h200-x2" if name == "peer_copies" else "nvidia-h200"
+        result = json.loads((synthetic.REPOSITORY / "results" / folder / f"{name}.json").read_text(encoding="utf-8"))
+        assert any(re.search(sweeps, sweep["name"]) for sweep in result["sweeps"]), name
 
 
 def test_build_of_some_keeps_the_folder_as_configured(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -445,7 +492,7 @@ def test_build_of_some_keeps_the_folder_as_configured(sandbox: Sandbox, tmp_path
     assert done.returncode == 0, done.stderr
     configured, built = calls.read_text().splitlines()
     assert configured == f"cmake -S {sandbox.root} --preset nvidia -B {sandbox.build}"
-    assert built.endswith(" --target copy_rate thread_rate")
+    assert built.endswith(" --target copy_rate wave_rate")
 
 
 @pytest.mark.parametrize(
@@ -502,7 +549,7 @@ def test_backend_of_what_was_just_installed(sandbox: Sandbox, tmp_path: Path) ->
     )
     done = sandbox.run_all(environment={"PATH": str(tools), "ROCM_PATH": str(rocm.parent), "HIPSCOPE_KFD": str(kfd)})
     assert (tmp_path / "setup.calls").read_text() == "--for host --check\n--for host\n"
-    assert done.stdout.startswith("Building for amd "), done.stdout + done.stderr
+    assert done.stdout.startswith("Configuring for amd "), done.stdout + done.stderr
 
 
 # Says what it was called with.
@@ -548,7 +595,7 @@ def run_on_host(sandbox: Sandbox, environment: dict[str, str], *arguments: str) 
 def test_host_reports_on_the_compiled_code(sandbox: Sandbox, tmp_path: Path) -> None:
     done = run_on_host(sandbox, host_with_compiler(sandbox, tmp_path / "tools"))
     assert done.returncode == 0, done.stderr
-    assert f"called with --out {sandbox.root}/results/isa\n" in done.stdout
+    assert f"called with --out {sandbox.root}/results/isa --targets one\n" in done.stdout
     assert "Compiled for AMD, not run: results/isa/README.md\n" in done.stdout
 
 
@@ -556,9 +603,9 @@ def test_report_on_the_compiled_code_of_some(sandbox: Sandbox, tmp_path: Path) -
     environment = host_with_compiler(sandbox, tmp_path / "tools")
     sandbox.add("copy_rate.wave64")
     out = tmp_path / "out"
-    done = run_on_host(sandbox, environment, "--only", "rate", "--out", str(out))
+    done = run_on_host(sandbox, environment, "--only", "rate", "--out", str(out), "--targets", "all")
     assert done.returncode == 0, done.stderr
-    assert f"called with --out {out}/isa --only ^(copy_rate|thread_rate)$\n" in done.stdout
+    assert f"called with --out {out}/isa --targets all --only ^(copy_rate|wave_rate)$\n" in done.stdout
     assert f"Compiled for AMD, not run: {out}/isa/README.md\n" in done.stdout
 
 

@@ -135,10 +135,20 @@ def test_find_python_takes_the_first_that_can(tools: Path) -> None:
 
 
 def test_find_python_says_what_to_install(tools: Path) -> None:
-    done = run("find_python.sh", tools, "no_such_module", "json")
+    done = run("find_python.sh", tools, "no_such_module", "yaml")
     assert (done.returncode, done.stdout) == (1, "")
-    assert "can import no_such_module json: install python3-no_such_module python3-json" in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert done.stderr == (
+        "find_python.sh: no Python 3.9 or newer here can import no_such_module yaml: apt-get install "
+        "python3-no_such_module python3-yaml, or without root: python3 -m pip install --user no_such_module PyYAML.\n"
+    )
+
+
+def test_a_script_takes_the_interpreter_that_has_its_modules(tools: Path) -> None:
+    # One that has the modules says so; the script was started by one that has not.
+    fake(tools, "python3", '[[ $1 != *isa_report.py ]] || echo "started again: ${*:2}"')
+    command = [sys.executable, "-S", str(SCRIPTS / "isa_report.py"), "--check"]
+    done = subprocess.run(command, env={"PATH": str(tools)}, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "started again: --check\n"), done.stderr
 
 
 def test_find_python_refuses_what_is_no_module(tools: Path) -> None:

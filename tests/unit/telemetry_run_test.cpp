@@ -69,7 +69,7 @@ class TelemetryRunTest : public HarnessTest {
 TEST_F(TelemetryRunTest, AResultSaysWhichDeviceItIs) {
   add_sweep();
   nvml().mig = 1;
-  const Json device = json_of_run()["device"];
+  const Json device = json_of_run({"--identity"})["device"];
   EXPECT_EQ(device["uuid"], nvml().uuid);
   EXPECT_EQ(device["pci_address"], "0000:1b:00.0");
   EXPECT_EQ(device["serial"], "1652023000001");
@@ -86,9 +86,12 @@ TEST_F(TelemetryRunTest, AResultSaysWhichDeviceItIs) {
   EXPECT_TRUE(device["host"].is_string());
 }
 
-TEST_F(TelemetryRunTest, TheHostsNameMayBeLeftOut) {
+TEST_F(TelemetryRunTest, WhoseDeviceItIsIsLeftOutUnlessAskedFor) {
   add_sweep();
-  EXPECT_FALSE(json_of_run({"--no-host"})["device"].contains("host"));
+  const Json device = json_of_run()["device"];
+  for (const std::string name : {"host", "serial", "uuid"}) {
+    EXPECT_FALSE(device.contains(name)) << name;
+  }
 }
 
 TEST_F(TelemetryRunTest, ASweepHasReadingsBeforeAndAfterItAndWhatWasCounted) {
@@ -118,7 +121,7 @@ TEST_F(TelemetryRunTest, ASweepHasReadingsBeforeAndAfterItAndWhatWasCounted) {
 
 TEST_F(TelemetryRunTest, NothingIsAskedWithNoTelemetry) {
   add_sweep();
-  const Json result = json_of_run({"--no-telemetry"});
+  const Json result = json_of_run({"--no-telemetry", "--identity"});
   EXPECT_EQ(nvml().sensor_reads, 0U);
   EXPECT_FALSE(result.contains("telemetry"));
   EXPECT_FALSE(result["sweeps"][0].contains("telemetry"));

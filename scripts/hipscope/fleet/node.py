@@ -223,7 +223,8 @@ class NodeRun:
     def _command(self, device: Device, step: Step) -> Command:
         json_file = self.scratch / f"{device.index}.json"
         json_file.unlink(missing_ok=True)
-        words = [str(self.job.binaries / step.experiment), *step.options, "--json", str(json_file), *device.options]
+        words = [str(self.job.binaries / step.experiment), *step.options, "--identity", "--json", str(json_file)]
+        words += device.options
         # The test's wrapper and the user's own prolog can tell which GPU it is.
         environment = {
             **os.environ,
