@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import synthetic
 from conftest import LONGEST_S, Sandbox, wait_for
+
 from hipscope.report import card
 
 LINE = r"^\[{number}/3\] {name} \.\.\. \d+\.\d s {outcome}$"
@@ -441,9 +442,7 @@ def test_one_is_shown_before_the_rest_is_built(sandbox: Sandbox, tmp_path: Path)
     made = f"""[[ $* != *--build* ]] || cp {tmp_path}/built {sandbox.bin}/memory_bandwidth\n"""
     (tools / "cmake").write_text(FAKE_CMAKE.format(calls=tmp_path / "calls", status=0).replace("exit 0", made))
     (tools / "cmake").chmod(0o755)
-    done = sandbox.run_all(
-        "--no-setup", "--backend", "nvidia", environment={"PATH": f"{tools}:{os.environ['PATH']}"}
-    )
+    done = sandbox.run_all("--no-setup", "--backend", "nvidia", environment={"PATH": f"{tools}:{os.environ['PATH']}"})
     assert done.returncode == 0, done.stderr
     first, rest = done.stdout.split("Building 4 experiments ... ")
     assert first.endswith(" s ok\nthe table of memory_bandwidth\n\n")

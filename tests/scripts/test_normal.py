@@ -1,0 +1,135 @@
+"""normal.py: a card beside those of its model, and results that are sent in."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import made_card
+import pytest
+import synthetic
+
+from hipscope.compare import normal
+
+LINK = {
+    "generation": 5,
+    "speed_gts": 32,
+    "width": 16,
+    "maximum_generation": 5,
+    "maximum_speed_gts": 32,
+    "maximum_width": 16,
+}
+
+
+def add(folder: Path, experiment: str, parameter: str, value: float, unit: str, **device: Any) -> None:
+    """A result with one parameter, of a device with these properties; `clock` is the run's."""
+    clock = device.pop("clock", {})
+    data = synthetic.compact(synthetic.result(experiment, inferences=[made_card.inference(parameter, value, unit)]))
+    data["schema_version"] = 3
+    data["device"] |= device
+    data["clock"] |= clock
+    synthetic.write(folder, data)
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Runs normal.py."""
+    command = [sys.executable, synthetic.SCRIPTS / "normal.py", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+CASES = [
+    (
+        "host_copies",
+        "host to device bandwidth",
+        "GB/s",
+        {"link": {**LINK, "width": 8}},
+        {"link": LINK},
+        "the link to the host is x8 of x16",
+    ),
+    ("memory_bandwidth", "memory read bandwidth", "GB/s", {"ecc": "on"}, {"ecc": "off"}, "ECC is on, not off"),
+    ("ilp_tlp", "FP32 FMA peak", "TFLOP/s", {"power_cap_w": 500}, {"power_cap_w": 700}, "the power cap is 500 W"),
+    (
+        "ilp_tlp",
+        "FP32 FMA peak",
+        "TFLOP/s",
+        {"clock": {"shader_mhz": 1200.0}},
+        {},
+        "the shader clock was 1200 MHz, not 1755 MHz",
+    ),
+    (
+        "ilp_tlp",
+        "FP32 FMA peak",
+        "TFLOP/s",
+        {"clock": {"throttled_samples": 60}},
+        {},
+        "60 of 120 samples were throttled",
+    ),
+    # Cycles follow no clock.
+    ("lds_latency", "LDS latency", "cycles", {"clock": {"shader_mhz": 1200.0}}, {}, normal.SAY_NOTHING),
+]
+
+
+@pytest.mark.parametrize("experiment, name, unit, here, there, why", CASES)
+def test_what_is_off_has_a_cause(
+    tmp_path: Path, experiment: str, name: str, unit: str, here: dict[str, Any], there: dict[str, Any], why: str
+) -> None:
+    add(tmp_path / "mine", experiment, name, 60.0, unit, **here)
+    add(tmp_path / "all" / "other", experiment, name, 100.0, unit, **there)
+    page = run(tmp_path / "mine", "--against", tmp_path / "all").stdout
+    assert "0 of 1 parameters are as theirs" in page
+    off = next(line for line in page.splitlines() if line.startswith(f"- {name}: "))
+    assert "**40.0 % below**" in off and f"Likely cause: {why}" in off
+
+
+def test_what_lies_among_others_is_normal(tmp_path: Path) -> None:
+    for folder, value in (("mine", 98.0), ("all/a", 100.0), ("all/b", 103.0)):
+        add(tmp_path / folder, "ilp_tlp", "FP32 FMA peak", value, "TFLOP/s", clock={"throttled_samples": 60})
+    done = run(tmp_path / "mine", "--against", tmp_path / "all")
+    assert done.returncode == 0, done.stderr
+    assert "Compared with 2 other Test GPU: 1 of 1 parameters are as theirs." in done.stdout
+    assert "## Off" not in done.stdout and "100 TFLOP/s ... 103 TFLOP/s | as theirs" in done.stdout
+
+
+def test_another_model_is_not_judged_by(tmp_path: Path) -> None:
+    add(tmp_path / "mine", "ilp_tlp", "FP32 FMA peak", 60.0, "TFLOP/s")
+    add(tmp_path / "all" / "near", "ilp_tlp", "FP32 FMA peak", 120.0, "TFLOP/s", name="Near", compute_units=140)
+    add(tmp_path / "all" / "far", "ilp_tlp", "FP32 FMA peak", 10.0, "TFLOP/s", name="Far", compute_units=20)
+    page = run(tmp_path / "mine", "--against", tmp_path / "all").stdout
+    assert "the nearest is Near." in page and "| 0.5 times |" in page and "## Off" not in page
+
+
+def test_results_that_are_sent_in_are_plausible(tmp_path: Path) -> None:
+    add(tmp_path / "all" / "other", "memory_bandwidth", "memory read bandwidth", 4000.0, "GB/s")
+    add(tmp_path / "good", "memory_bandwidth", "memory read bandwidth", 3900.0, "GB/s")
+    assert run(tmp_path / "good", "--against", tmp_path / "all", "--check").returncode == 0
+    add(tmp_path / "bad", "memory_bandwidth", "memory read bandwidth", 9000.0, "GB/s", host="node", serial="1")
+    path = tmp_path / "bad" / "memory_bandwidth.json"
+    told = json.loads(path.read_text())
+    told["verification"]["failures"] = ["every element: 1 wrong"]
+    path.write_text(json.dumps(told))
+    done = run(tmp_path / "bad", "--against", tmp_path / "all", "--check")
+    assert done.returncode == 1
+    for part in (
+        "a verification failed",
+        "names the device's host",
+        "names the device's serial",
+        "9000 GB/s, which clock and bus do not carry",
+        "9000 GB/s, others of the model 4000 to 4000",
+        "bad: 5 implausible",
+    ):
+        assert part in done.stdout
+
+
+def test_the_stored_card_is_plausible_and_lies_beside_itself(tmp_path: Path) -> None:
+    stored = synthetic.REPOSITORY / "results" / "nvidia-h200"
+    mine = normal.measured(stored)
+    assert not [one for one in normal.implausible(mine, [mine], True) if "--identity" not in one]
+    assert len(mine.readings) > 60 and {one.off for one in normal.places(mine, [mine])} == {0.0}
+
+
+def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
+    done = run(tmp_path / "nothing")
+    assert (done.returncode, done.stderr) == (2, f"normal.py: there is no folder {tmp_path / 'nothing'}.\n")
