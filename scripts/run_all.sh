@@ -10,7 +10,8 @@
 #                    time, fleet.py measures all of a machine
 #   --only REGEX     only experiments whose name matches
 #   --identity       put the host's name and the GPU's serial number and UUID into the results
-#   --out DIR        write here instead of results/<device>, where <device> is the GPU's name in short; of
+#   --out DIR        write here instead of results/<device> (of the current folder, where this tree is a system's
+#                    package), where <device> is the GPU's name in short; of
 #                    equal GPUs the first has that folder, another one, N, has results/<device>-gpuN
 #   --targets LIST   with no GPU: the AMD GPUs to compile for, such as gfx90a,gfx1030, or all that the compiler
 #                    knows (default: gfx942, or where the compiler does not know it gfx90a)
@@ -138,13 +139,13 @@ show_first_look() {
 
 # Ends the script, before anything is built, where the results' folder cannot be made.
 require_place_for_results() {
-  local folder=${out:-$root/results}
+  local folder=${out:-$results}
   while [[ ! -e $folder && $folder == */* ]]; do
     folder=${folder%/*}
   done
   folder=${folder:-/}
   [[ ! -e $folder || (-d $folder && -w $folder) ]] ||
-    usage_error "the folder ${out:-$root/results} cannot be written to; take another one with --out."
+    usage_error "the folder ${out:-$results} cannot be written to; take another one with --out."
 }
 
 # Sets `slug` and `description` of the device as the first binary names it, the name of its `folder`, and how
@@ -381,14 +382,17 @@ fi
 on_interrupt='the results that were whole by then are kept'
 catch_signals
 started=$(now)
-require_place_for_results
+results=$root/results
 chosen_backend=$backend
 is_installed_tree=false
 if [[ -r $root/experiments.txt && -d $root/bin && ! -e $root/CMakeLists.txt ]]; then
   is_installed_tree=true
+  # As where a package has put it.
+  [[ -w $results ]] || results=$PWD/results
   build=false
   build_dir=${build_dir:-$root}
 fi
+require_place_for_results
 backend=${chosen_backend:-$("$here/detect_backend.sh")}
 if $build && $setup; then
   install_packages "$backend"
@@ -411,7 +415,7 @@ else
 fi
 ask_for_device
 isa_out=${out:+$out/isa}
-out=${out:-$root/results/$folder}
+out=${out:-$results/$folder}
 run_experiments
 if $build && [[ $slug == host ]]; then
   report_on_isa

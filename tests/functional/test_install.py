@@ -57,6 +57,20 @@ def test_binaries_take_their_libraries_from_the_tree(tree: Path) -> None:
                 assert f"=> {tree}/lib/" in line or f"=> {tree}/bin/../lib/" in line, f"{binary.name}: {line}"
 
 
+def test_licences_of_what_others_wrote_are_there(tree: Path) -> None:
+    texts = "".join(path.read_text(encoding="utf-8") for path in (tree / "licences").glob("*/*"))
+    for owner in ("Henry Schreiner", "Niels Lohmann", "Victor Zverovich", "Ben Strasser"):
+        assert owner in texts
+    if list((tree / "lib").glob("libstdc++.so*")):
+        assert "GCC RUNTIME LIBRARY EXCEPTION" in texts.upper()
+
+
+def test_the_front_command_is_the_trees(tree: Path) -> None:
+    said = run(tree / "hipscope", "--version")
+    assert re.fullmatch(r"hipscope \d+\.\d+\.\d+\n", said.stdout), said.stderr
+    assert "needs the sources; this is an installed tree." in run(tree / "hipscope", "isa").stderr
+
+
 @pytest.mark.skipif(BACKEND != "amd", reason="AMD's runtime loads it when it is needed")
 def test_amd_code_can_be_read(tree: Path) -> None:
     assert list((tree / "lib").glob("libamd_comgr.so.?"))

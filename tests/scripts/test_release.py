@@ -28,6 +28,8 @@ def test_all_files_name_one_version() -> None:
     named = versions(REPOSITORY)
     assert len(set(named.values())) == 1, named
     assert re.fullmatch(r"\d+\.\d+\.\d+", named["CMakeLists.txt"])
+    said = subprocess.run([REPOSITORY / "hipscope", "--version"], capture_output=True, text=True, check=True).stdout
+    assert said == f"hipscope {named['CMakeLists.txt']}\n"
 
 
 def test_the_date_of_the_release_is_that_of_the_citation() -> None:
