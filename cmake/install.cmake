@@ -51,8 +51,8 @@ install(FILES results/schema.json results/schema-2.json results/schema-1.json re
 install(DIRECTORY results/published DESTINATION results)
 install(PROGRAMS hipscope DESTINATION .)
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/version.txt CONTENT "${PROJECT_VERSION}\n")
-install(FILES ${CMAKE_BINARY_DIR}/version.txt ${CMAKE_BINARY_DIR}/experiments.txt ${CMAKE_BINARY_DIR}/wave64_targets.txt requirements.txt
-              README.md README.zh-CN.md LICENSE
+install(FILES ${CMAKE_BINARY_DIR}/version.txt ${CMAKE_BINARY_DIR}/experiments.txt
+              ${CMAKE_BINARY_DIR}/wave64_targets.txt requirements.txt README.md README.zh-CN.md LICENSE
         DESTINATION .)
 include(cmake/licences.cmake)
 include(cmake/package.cmake)

@@ -17,7 +17,8 @@ string(CONFIGURE [[
   foreach(library ${libraries})
     if(dpkg_query)
       get_filename_component(name ${library} NAME)
-      execute_process(COMMAND ${dpkg_query} -S "*/@CMAKE_LIBRARY_ARCHITECTURE@/${name}" OUTPUT_VARIABLE said ERROR_QUIET)
+      execute_process(COMMAND ${dpkg_query} -S "*/@CMAKE_LIBRARY_ARCHITECTURE@/${name}"
+                      OUTPUT_VARIABLE said ERROR_QUIET)
       string(REGEX MATCH "^[^:,]+" package "${said}")
       list(APPEND packages ${package})
     endif()
