@@ -10,9 +10,11 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
 
+import isa_report
 import pytest
 from conftest import wait_for
 from hipscope.compiled_code import analysis, assembly, folders, instructions, loops, mca, page, results, toolchain
@@ -825,3 +827,14 @@ def test_other_experiments_leave_register_limits_alone(tmp_path: Path) -> None:
     assert results.read_limits(tmp_path) == []
     limit = {"target": "gfx900", "compiler": "clang version 15.0.6"}
     assert results.with_kept([], [limit]) == [limit]
+
+
+@pytest.mark.parametrize("known, taken", [({"gfx90a"}, ["gfx90a"]), ({"gfx90a", "gfx942"}, ["gfx942"]), (set(), None)])
+def test_one_target_is_the_newest_that_the_compiler_knows(known: set[str], taken: list[str] | None, tmp_path: Path
+                                                          ) -> None:
+    tools = SimpleNamespace(version="a compiler", supports=lambda target, _: target in known)
+    if taken:
+        assert isa_report.supported_targets(map, tools, "one", tmp_path) == taken
+    else:
+        with pytest.raises(IsaError, match="does not compile for gfx942, gfx90a"):
+            isa_report.supported_targets(map, tools, "one", tmp_path)
