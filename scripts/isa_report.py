@@ -186,7 +186,8 @@ def asked_of_compiler(what: str, measure: Callable[..., Any], tools: toolchain.T
     try:
         return measure(tools.hipcc, *of, tools.processes.run)
     except register_limits.LimitsError as error:
-        raise IsaError(f"the {what} of {of[0]} {'are' if what.endswith('s') else 'is'} not to be had: {error}") from error
+        are = "are" if what.endswith("s") else "is"
+        raise IsaError(f"the {what} of {of[0]} {are} not to be had: {error}") from error
 
 
 def compile_all(arguments: argparse.Namespace, processes: Any, scratch: Path

@@ -71,7 +71,8 @@ _BARRIER = re.compile(r"s_barrier(?:_wait\b|$|_signal\b)")
 
 @dataclass(frozen=True)
 class State:
-    """Of a wave: what became of its stores and of its block's before the last barrier, and the caches that may be old."""
+    """Of a wave: what became of its stores and of its block's before the last barrier, and the caches that may be
+    old."""
 
     own: int = THERE
     of_block: int = THERE
