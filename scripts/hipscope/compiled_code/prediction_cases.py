@@ -153,8 +153,15 @@ _CDNA = ("gfx908", "gfx90a", "gfx942")
 _RDNA = ("gfx1100",)
 
 
-def _half(kernel: str, row: str, depth: int, peak: str, targets: tuple[str, ...] = ()) -> Product:
-    return Product("hgemm", f"hgemm::{kernel}", row, peak, 128, 128, depth, value_bytes=2, targets=targets)
+def _half(kernel: str, row: str, depth: int, peak: str, targets: tuple[str, ...] = (), *,
+          tile: tuple[int, int] = (128, 128), threads: int = 256) -> Product:
+    return Product("hgemm", f"hgemm::{kernel}", row, peak, *tile, depth, threads, value_bytes=2, targets=targets)
+
+
+def _large(kernel: str, row: str, instruction: str, tile: tuple[int, int], targets: tuple[str, ...]) -> Product:
+    """A stage of hgemm with a large tile of 512 threads, for AMD alone."""
+    return _half(f"{kernel}<matrix_rate::{instruction}, hipscope::Half, hipscope::Half>", row, 32, "matrix FP16", targets,
+                 tile=tile, threads=512)
 
 
 HGEMM = (
@@ -163,10 +170,20 @@ HGEMM = (
     _half("matrix_from_lds_kernel<matrix_rate::MfmaFp16Side32>", "MFMA, operands from LDS", 32, "matrix FP16", _CDNA),
     _half("two_lds_buffers_kernel<matrix_rate::MfmaFp16Side32, hipscope::Half, hipscope::Half>",
           "MFMA, two LDS buffers", 32, "matrix FP16", _CDNA),
+    _half("fragments_of_16_bytes_kernel<matrix_rate::MfmaFp16Side32>", "MFMA, fragments of 16 bytes", 32, "matrix FP16",
+          _CDNA),
+    _large("larger_tile_kernel", "MFMA, larger tile", "MfmaFp16Side32", (256, 256), _CDNA),
+    _large("fragments_ahead_kernel", "MFMA, fragments ahead", "MfmaFp16Side32", (256, 256), _CDNA),
+    _large("tiles_by_xcd_kernel", "MFMA, tiles by XCD", "MfmaFp16Side32", (256, 256), _CDNA),
     _half("matrix_from_lds_kernel<matrix_rate::WmmaFp16>", "WMMA of gfx11, operands from LDS", 32, "matrix FP16",
           _RDNA),
     _half("two_lds_buffers_kernel<matrix_rate::WmmaFp16, hipscope::Half, hipscope::Half>",
           "WMMA of gfx11, two LDS buffers", 32, "matrix FP16", _RDNA),
+    _half("fragments_of_16_bytes_kernel<matrix_rate::WmmaFp16>", "WMMA of gfx11, fragments of 16 bytes", 32,
+          "matrix FP16", _RDNA),
+    _large("larger_tile_kernel", "WMMA of gfx11, larger tile", "WmmaFp16", (256, 128), _RDNA),
+    _large("fragments_ahead_kernel", "WMMA of gfx11, fragments ahead", "WmmaFp16", (256, 128), _RDNA),
+    _large("tiles_by_xcd_kernel", "WMMA of gfx11, tiles by XCD", "WmmaFp16", (256, 128), _RDNA),
 )
 
 # --- Kernels that move bytes ------------------------------------------------------------------------

@@ -10,6 +10,9 @@
 #include <vector>
 
 #include "07-two-lds-buffers.h"
+#if !defined(HIPSCOPE_BACKEND_NVIDIA)
+#include "07.4-tiles-by-xcd.h"
+#endif
 #include "15-columns-and-parts.h"
 #include "16-floats-of-8-bits.h"
 #include "8-kernels/gemm/cases.h"
@@ -25,7 +28,11 @@ std::vector<gemm::Stage<Value, Result>> stages_of_format(const hipscope::Sweep& 
   if constexpr (std::is_same_v<Value, E4M3>) {
     all = floats_of_8_bits_stages<Result>();
   } else {
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
     all = two_lds_buffers_stages<Value, Result>();
+#else
+    all = tiles_by_xcd_stages<Value, Result>();
+#endif
     all.push_back(columns_and_parts_stage<Value, Result>());
   }
   std::vector<gemm::Stage<Value, Result>> here;

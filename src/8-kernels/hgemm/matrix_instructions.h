@@ -57,20 +57,29 @@ struct Instruction {
   using Type = Code;
 };
 
+#if !defined(HIPSCOPE_BACKEND_NVIDIA)
+/// A stage for each of AMD's instructions: `make(Instruction<Code>())`.
+template <typename Value = Half, typename Make>
+auto stages_by_amd_instruction(Make make) {
+  using Codes = Instructions<Value>;
+  return std::vector{make(Instruction<typename Codes::Mfma>()),
+                     make(Instruction<typename Codes::WmmaOf11>()),
+                     make(Instruction<typename Codes::WmmaOf12>())};
+}
+#endif
+
 /// A stage for each instruction that the backend's devices may have: `make(Instruction<Code>())`.
 template <typename Value = Half, typename Make>
 auto stages_by_instruction(Make make) {
   using Codes = Instructions<Value>;
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
   return std::vector{make(Instruction<typename Codes::Mma>())};
-#elif defined(HIPSCOPE_BACKEND_AMD)
-  return std::vector{make(Instruction<typename Codes::Mfma>()),
-                     make(Instruction<typename Codes::WmmaOf11>()),
-                     make(Instruction<typename Codes::WmmaOf12>())};
 #else
-  return std::vector{
-      make(Instruction<typename Codes::Mma>()), make(Instruction<typename Codes::Mfma>()),
-      make(Instruction<typename Codes::WmmaOf11>()), make(Instruction<typename Codes::WmmaOf12>())};
+  auto stages = stages_by_amd_instruction<Value>(make);
+#if defined(HIPSCOPE_BACKEND_HOST)
+  stages.insert(stages.begin(), make(Instruction<typename Codes::Mma>()));
+#endif
+  return stages;
 #endif
 }
 

@@ -11,6 +11,12 @@
 #include "05-matrix-from-memory.h"
 #include "06-matrix-from-lds.h"
 #include "07-two-lds-buffers.h"
+#if !defined(HIPSCOPE_BACKEND_NVIDIA)
+#include "07.1-fragments-of-16-bytes.h"
+#include "07.2-larger-tile.h"
+#include "07.3-fragments-ahead.h"
+#include "07.4-tiles-by-xcd.h"
+#endif
 #include "08-asynchronous-copies.h"
 #include "09-tensor-copies.h"
 #include "10-wider-tile.h"
@@ -31,6 +37,12 @@ inline std::vector<Stage> all_stages() {
        {matrix_from_memory_stages(), matrix_from_lds_stages(), two_lds_buffers_stages()}) {
     all.insert(all.end(), stages.begin(), stages.end());
   }
+#if !defined(HIPSCOPE_BACKEND_NVIDIA)
+  for (const auto& stages : {fragments_of_16_bytes_stages(), larger_tile_stages(),
+                             fragments_ahead_stages(), tiles_by_xcd_stages()}) {
+    all.insert(all.end(), stages.begin(), stages.end());
+  }
+#endif
   for (const Stage& stage : {asynchronous_copies_stage(), tensor_copies_stage(), wider_tile_stage(),
                              shared_tiles_stage(), persistent_blocks_stage(), tile_by_size_stage(),
                              tile_by_model_stage(), columns_and_parts_stage()}) {

@@ -1,0 +1,201 @@
+// A larger tile of C, of 512 threads.
+//
+// Against 07.1: 256 x 256 of C on CDNA, where a wave has 64 x 128, 128 sums per lane: it reads a
+// quarter less from LDS for each product, and the block half as much from memory. On RDNA 256 x 128
+// by twice as many waves of 64 x 32, as before: 128 sums and WMMA's operands would be more than
+// 256 registers. Two buffers of such tiles take all 64 KiB of a CU's LDS, which leaves nothing for
+// rows' padding: in its place pieces of 16 bytes change places within a line of 128 by an exclusive
+// or with bits of the row. Of B a thread transposes 4 x 4 values in registers and stores 8 bytes
+// for each column.
+#pragma once
+
+#include <hipscope/scheduling_barrier.h>
+
+#include "07.1-fragments-of-16-bytes.h"
+#include "matrix_instructions.h"
+#include "stage.h"
+
+namespace hgemm {
+
+constexpr unsigned large_tile_threads = 512;
+
+/// A block's tile of C, and how its waves share it: four of them one above the other.
+template <typename Code>
+struct LargeTile {
+  static constexpr unsigned depth = 32;
+  static constexpr unsigned rows = 256;
+  static constexpr unsigned columns = 4 * Code::lanes;
+  static constexpr unsigned wave_rows = 64;
+  static constexpr unsigned wave_columns = Code::lanes == 64 ? 128 : 32;
+  using Sums = WaveSums<Code, wave_rows / Code::m, wave_columns / Code::n>;
+
+  __device__ static unsigned first_row() { return threadIdx.x / Code::lanes % 4 * wave_rows; }
+  __device__ static unsigned first_column() { return threadIdx.x / Code::lanes / 4 * wave_columns; }
+};
+
+/// Rows of 32 values in LDS: two in a line of eight pieces. Eight neighbouring rows have a piece in
+/// eight places of a line, and so has a row its four and the one four rows further on its own.
+template <unsigned rows>
+struct SwizzledRows {
+  Piece pieces[rows * 4];
+
+  __device__ static unsigned place(unsigned row, unsigned piece) {
+    const unsigned in_line = (row % 2 * 4 + piece) ^ (row / 2 % 4) ^ (row / 4 % 2 * 4);
+    return row / 2 * 8 + in_line;
+  }
+  __device__ Piece& at(unsigned row, unsigned k) { return pieces[place(row, k / 8)]; }
+  /// Half a piece: four values from a multiple of 4 on.
+  __device__ uint2& half_at(unsigned row, unsigned k) {
+    return reinterpret_cast<uint2*>(&at(row, k))[k / 4 % 2];
+  }
+};
+
+/// What a thread brings of the next tiles: pieces of rows of A, and 4 x 4 values of B.
+template <typename Code, typename Value>
+class LargeTileCopy {
+ public:
+  using Tile = LargeTile<Code>;
+
+  __device__ LargeTileCopy(const Extents& extents, const Value* a, const Value* b, unsigned row,
+                           unsigned column)
+      : extents_(extents),
+        a_(a + std::size_t{row + a_row()} * extents.lda + a_k()),
+        b_(b + std::size_t{b_k()} * extents.ldb + column + b_column()) {}
+
+  /// Into registers; goes on to the next tiles.
+  __device__ void load() {
+#pragma unroll
+    for (unsigned i = 0; i < a_pieces; ++i) {
+      of_a_[i] = piece_at(a_ + std::size_t{i * rows_at_once} * extents_.lda);
+    }
+#pragma unroll
+    for (unsigned i = 0; i < 4 && brings_b(); ++i) {
+      of_b_[i] = *reinterpret_cast<const uint2*>(b_ + std::size_t{i} * extents_.ldb);
+    }
+    a_ += Tile::depth;
+    b_ += std::size_t{Tile::depth} * extents_.ldb;
+  }
+  __device__ void store(SwizzledRows<Tile::rows>& a, SwizzledRows<Tile::columns>& b) const {
+#pragma unroll
+    for (unsigned i = 0; i < a_pieces; ++i) {
+      a.at(a_row() + i * rows_at_once, a_k()) = of_a_[i];
+    }
+    if (!brings_b()) {
+      return;
+    }
+    const auto low = [](unsigned first, unsigned second) {
+      return (first & 0xFFFF) | second << 16;
+    };
+    const auto high = [](unsigned first, unsigned second) {
+      return first >> 16 | (second & 0xFFFF0000);
+    };
+    const uint2(&of)[4] = of_b_;
+    b.half_at(b_column(), b_k()) = {low(of[0].x, of[1].x), low(of[2].x, of[3].x)};
+    b.half_at(b_column() + 1, b_k()) = {high(of[0].x, of[1].x), high(of[2].x, of[3].x)};
+    b.half_at(b_column() + 2, b_k()) = {low(of[0].y, of[1].y), low(of[2].y, of[3].y)};
+    b.half_at(b_column() + 3, b_k()) = {high(of[0].y, of[1].y), high(of[2].y, of[3].y)};
+  }
+
+ private:
+  static constexpr unsigned rows_at_once = large_tile_threads / 4;
+  static constexpr unsigned a_pieces = Tile::rows / rows_at_once;
+  __device__ static unsigned a_row() { return threadIdx.x / 4; }
+  __device__ static unsigned a_k() { return threadIdx.x % 4 * 8; }
+  __device__ static unsigned b_k() { return threadIdx.x % 8 * 4; }
+  __device__ static unsigned b_column() { return threadIdx.x / 8 * 4; }
+  /// All threads on CDNA, on RDNA the first half.
+  __device__ static bool brings_b() {
+    return Tile::columns == large_tile_threads / 2 || b_column() < Tile::columns;
+  }
+
+  const Extents& extents_;
+  const Value* a_;
+  const Value* b_;
+  Piece of_a_[a_pieces];
+  uint2 of_b_[4];
+};
+
+/// The fragments of a tile's rows from `first_row` on, at `k`.
+template <typename Code, unsigned count, unsigned rows>
+__device__ void load_fragments(Fragment<Code> (&fragments)[count], SwizzledRows<rows>& tile,
+                               unsigned first_row, unsigned k) {
+  const unsigned lane = threadIdx.x % Code::lanes;
+#pragma unroll
+  for (unsigned i = 0; i < count; ++i) {
+#pragma unroll
+    for (unsigned piece = 0; piece < Fragment<Code>::words / 4; ++piece) {
+      fragments[i].set(piece, tile.at(first_row + i * Code::m + lane % Code::m,
+                                      k + Fragment<Code>::first_k(lane) + 8 * piece));
+    }
+  }
+}
+
+template <typename Code, typename Value, typename Result>
+static __global__ void __launch_bounds__(large_tile_threads)
+    larger_tile_kernel(Extents extents, float alpha, const Value* __restrict__ a,
+                       const Value* __restrict__ b, float beta, Result* __restrict__ c) {
+  using Tile = LargeTile<Code>;
+  __shared__ SwizzledRows<Tile::rows> a_tile[2];
+  __shared__ SwizzledRows<Tile::columns> b_tile[2];
+  const unsigned row = blockIdx.y * Tile::rows;
+  const unsigned column = blockIdx.x * Tile::columns;
+  LargeTileCopy<Code, Value> copy(extents, a, b, row, column);
+  typename Tile::Sums wave;
+  copy.load();
+  copy.store(a_tile[0], b_tile[0]);
+  __syncthreads();
+  for (unsigned first_k = 0; first_k < extents.k; first_k += Tile::depth) {
+    const unsigned buffer = first_k / Tile::depth % 2;
+    if (first_k + Tile::depth < extents.k) {
+      copy.load();
+    }
+#pragma unroll
+    for (unsigned k = 0; k < Tile::depth; k += Fragment<Code>::k) {
+      Fragment<Code> left[Tile::Sums::down];
+      Fragment<Code> right[Tile::Sums::across];
+      load_fragments(left, a_tile[buffer], Tile::first_row(), k);
+      load_fragments(right, b_tile[buffer], Tile::first_column(), k);
+      wave.multiply_add(left, right);
+    }
+    hipscope::scheduling_barrier();  // as in 07
+    copy.store(a_tile[1 - buffer], b_tile[1 - buffer]);
+    __syncthreads();
+  }
+  wave.store(c + std::size_t{row + Tile::first_row()} * extents.ldc + column + Tile::first_column(),
+             extents.ldc, alpha, beta);
+}
+
+/// A stage with such a tile, whose kernel `enqueue` launches.
+template <typename Code, typename Value, typename Result>
+gemm::Stage<Value, Result> large_tile_stage(const std::string& what, const void* kernel,
+                                            void (*enqueue)(const gemm::Stage<Value, Result>&,
+                                                            const gemm::Product<Value, Result>&)) {
+  using Tile = LargeTile<Code>;
+  return {.technique = name_of<Code>() + what,
+          .tiles = {.block_rows = Tile::rows,
+                    .block_columns = Tile::columns,
+                    .depth = Tile::depth,
+                    .threads = large_tile_threads,
+                    .thread_rows = Tile::wave_rows,
+                    .thread_columns = Tile::wave_columns},
+          .unit = gemm::Unit::matrix,
+          .kernel = kernel,
+          .enqueue = enqueue,
+          .is_on = has_instruction<Code>};
+}
+
+/// The same with a kernel on one block per tile.
+template <typename Code, auto kernel>
+Stage large_tile_stage(const std::string& what) {
+  return large_tile_stage<Code, Half, Half>(what, reinterpret_cast<const void*>(kernel),
+                                            gemm::enqueue<Half, kernel>);
+}
+
+inline std::vector<Stage> larger_tile_stages() {
+  return stages_by_amd_instruction([](auto instruction) {
+    using Code = typename decltype(instruction)::Type;
+    return large_tile_stage<Code, larger_tile_kernel<Code, Half, Half>>(", larger tile");
+  });
+}
+
+}  // namespace hgemm

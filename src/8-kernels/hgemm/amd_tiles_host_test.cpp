@@ -1,0 +1,108 @@
+// What the stages for AMD compute of places and orders.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "07.4-tiles-by-xcd.h"
+
+namespace {
+
+using hgemm::count_xcds;
+using hgemm::tile_by_xcd;
+
+// A line of 128 bytes has eight places for pieces of 16.
+template <typename Pieces>
+std::size_t different_places(const Pieces& pieces) {
+  std::set<unsigned> places;
+  for (const auto& [row, piece] : pieces) {
+    places.insert(hgemm::SwizzledRows<256>::place(row, piece) % 8);
+  }
+  return places.size();
+}
+
+TEST(SwizzledRows, HasAPlaceForEachPiece) {
+  std::set<unsigned> places;
+  for (unsigned row = 0; row < 256; ++row) {
+    for (unsigned piece = 0; piece < 4; ++piece) {
+      places.insert(hgemm::SwizzledRows<256>::place(row, piece));
+    }
+  }
+  EXPECT_EQ(places.size(), 1024U);
+  EXPECT_EQ(*places.rbegin(), 1023U);
+}
+
+TEST(SwizzledRows, HasNoConflictsOfFragments) {
+  for (unsigned first = 0; first < 256; first += 8) {
+    for (unsigned piece = 0; piece < 4; ++piece) {
+      std::vector<std::pair<unsigned, unsigned>> read;
+      for (unsigned row = first; row < first + 8; ++row) {
+        read.emplace_back(row, piece);
+      }
+      EXPECT_EQ(different_places(read), 8U) << first << ", " << piece;
+    }
+  }
+}
+
+// Eight lanes store halves of a row's four pieces, the next eight of the row four further on.
+TEST(SwizzledRows, HasNoConflictsOfTransposedStores) {
+  for (unsigned row = 0; row + 4 < 256; ++row) {
+    if (row / 4 % 2 == 0) {
+      std::vector<std::pair<unsigned, unsigned>> stored;
+      for (unsigned piece = 0; piece < 4; ++piece) {
+        stored.emplace_back(row, piece);
+        stored.emplace_back(row + 4, piece);
+      }
+      EXPECT_EQ(different_places(stored), 8U) << row;
+    }
+  }
+}
+
+TEST(XcdOrder, GivesEveryTileToOneBlock) {
+  for (const unsigned xcds : {1U, 6U, 8U}) {
+    for (const auto& [down, across] : {std::pair(1U, 1U), {16U, 16U}, {9U, 7U}, {3U, 40U}}) {
+      std::set<std::pair<unsigned, unsigned>> seen;
+      for (unsigned block = 0; block < down * across; ++block) {
+        const auto tile = tile_by_xcd(block, down, across, xcds);
+        EXPECT_LT(tile.row, down);
+        EXPECT_LT(tile.column, across);
+        seen.emplace(tile.row, tile.column);
+      }
+      EXPECT_EQ(seen.size(), down * across) << down << " x " << across << ", " << xcds << " XCDs";
+    }
+  }
+}
+
+// The rows and columns of tiles that an XCD of MI300X brings for the 38 that it has at once.
+TEST(XcdOrder, GivesAnXcdNeighbours) {
+  constexpr unsigned xcds = 8;
+  for (const unsigned across : {32U, 33U}) {
+    std::size_t most = 0;
+    for (unsigned xcd = 0; xcd < xcds; ++xcd) {
+      std::set<unsigned> rows;
+      std::set<unsigned> columns;
+      for (unsigned i = 0; i < 38; ++i) {
+        const auto tile = tile_by_xcd(i * xcds + xcd, across, across, xcds);
+        rows.insert(tile.row);
+        columns.insert(tile.column);
+      }
+      most = std::max(most, rows.size() + columns.size());
+    }
+    EXPECT_EQ(most, 13U) << across;
+  }
+}
+
+TEST(XcdOrder, CountsXcdsByCus) {
+  EXPECT_EQ(count_xcds("gfx942:sramecc+:xnack-", 304), 8U);  // MI300X
+  EXPECT_EQ(count_xcds("gfx942", 228), 6U);                  // MI300A
+  EXPECT_EQ(count_xcds("gfx942", 38), 1U);                   // a partition of one XCD
+  EXPECT_EQ(count_xcds("gfx942", 80), 1U);                   // not known
+  EXPECT_EQ(count_xcds("gfx950", 256), 8U);                  // MI350X
+  EXPECT_EQ(count_xcds("gfx90a", 104), 1U);
+  EXPECT_EQ(count_xcds("gfx1201", 32), 1U);
+}
+
+}  // namespace
