@@ -71,13 +71,12 @@ auto stages_by_amd_instruction(Make make) {
 /// A stage for each instruction that the backend's devices may have: `make(Instruction<Code>())`.
 template <typename Value = Half, typename Make>
 auto stages_by_instruction(Make make) {
-  using Codes = Instructions<Value>;
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
-  return std::vector{make(Instruction<typename Codes::Mma>())};
+  return std::vector{make(Instruction<typename Instructions<Value>::Mma>())};
 #else
   auto stages = stages_by_amd_instruction<Value>(make);
 #if defined(HIPSCOPE_BACKEND_HOST)
-  stages.insert(stages.begin(), make(Instruction<typename Codes::Mma>()));
+  stages.insert(stages.begin(), make(Instruction<typename Instructions<Value>::Mma>()));
 #endif
   return stages;
 #endif
