@@ -104,10 +104,10 @@ std::vector<hipscope::CurvePoint>::const_iterator lowest(
 }
 
 // Whether the neighbours' rate at a stride keeps the whole memory busy, so that half of its
-// channels are too few for it. What one access moves is a sector, of 64 bytes at most on all GPUs
+// channels are too few for it. What one access moves is a sector, of 32 bytes at least on all GPUs
 // so far.
 bool keeps_memory_busy(const hipscope::Results& results, double stride) {
-  constexpr double sector_bytes = 64;
+  constexpr double sector_bytes = 32;
   constexpr double busy = 0.5;
   const double peak = memory_bandwidth::peak(results.device());       // GB/s, or NaN
   const auto neighbours = results.curve("stride", "neighbour rate");  // billions a second

@@ -23,11 +23,11 @@ double channels_met(double interleave, double stride) {
   return interleave == 0 ? channels : std::clamp(channels * interleave / stride, 1.0, channels);
 }
 
-// 16 billion accesses a second of 64 bytes are nearly all that this one can do.
+// 16 billion accesses a second of 32 bytes are nearly all that this one can do.
 DeviceDescription busy_memory() {
   DeviceDescription description = fake::describe();
   description.memory_mhz = 1000;
-  description.memory_bus_bits = 4096;
+  description.memory_bus_bits = 2048;
   return description;
 }
 

@@ -32,7 +32,6 @@ const Seeds no_channel_seeds(31);
 TEST(MemoryChannelsTrial, ChannelInterleave) {
   Tally& answers = tally("channel interleave");
   const std::vector<double> strides = powers(128, 1 << 20);
-  constexpr double sector_bytes = 64;
   for (unsigned i = 0; i < 1000; ++i) {
     Random random(channel_seeds(i));
     const Disturbance& disturbance = one_of(random, all_disturbances());
@@ -41,6 +40,7 @@ TEST(MemoryChannelsTrial, ChannelInterleave) {
     // Of some, a half or a quarter of the channels gives all that the CUs ask for.
     const double enough = one_of(random, std::vector<double>{1, 1, 1, 0.5, 0.25});
     const double rate = between(random, 5, 50);
+    const double sector_bytes = one_of(random, std::vector<double>{32, 64});
     DeviceDescription device = fake::describe();
     if (happens(random, 0.6)) {
       device.memory_bus_bits = 4096;
