@@ -91,7 +91,10 @@ void infer_longest_loop(hipscope::Results& results, unsigned threads) {
       .statement = "no loop length up to " + number(curve.back().x, 6) +
                    " bytes slows down for good: the instruction supply keeps up, or the cache is "
                    "larger"};
-  const auto end = hipscope::find_plateau_end(curve, smallest_step);
+  auto end = hipscope::find_plateau_end(curve, smallest_step);
+  if (end && curve.back().y < smallest_loss * end->flat_y) {
+    end.reset();  // a clock that falls costs as much
+  }
   const Others others = end ? others_say(results, threads, end->last_flat_x) : Others::not_measured;
   if (end && others == Others::see_none) {
     inference.statement = "a loop of more than " + number(end->last_flat_x, 6) +
@@ -111,7 +114,7 @@ void infer_longest_loop(hipscope::Results& results, unsigned threads) {
       inference.evidence.push_back(hipscope::outliers_text(end->outliers, curve.size()));
     }
     if (others == Others::disagree) {
-      inference.confidence = std::min(inference.confidence, hipscope::unsure);
+      inference.confidence *= hipscope::unsure;
       inference.evidence.emplace_back("a block of another size slows down elsewhere");
     }
   }

@@ -81,8 +81,15 @@ TEST(FmaLoopTrial, InstructionCache) {
   for (unsigned i = 0; i < 500; ++i) {
     Random random(no_loop_seeds(i));
     MadeResults made("fma_loop");
+    // A clock that falls while a sweep runs looks like an end, for each block elsewhere.
+    const bool is_clock_step = i % 5 == 0;
     for (const std::string sweep : {"unroll-64", "unroll-256"}) {
-      add_loops(made, sweep, 16, nothing(loop_lengths(16), random));
+      const std::vector<double> xs = loop_lengths(16);
+      const double falls_at = one_of(random, xs);
+      const auto clock_step = [&](double x) { return x < falls_at ? 4.0 : 4.2; };
+      add_loops(
+          made, sweep, 16,
+          is_clock_step ? measured(xs, clock_step, {.noise = 0.001}, random) : nothing(xs, random));
     }
     fma_loop::conclude(made.results());
     answers.add({}, made.inference("largest loop at full speed, 64 threads"));
