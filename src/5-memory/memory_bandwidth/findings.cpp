@@ -1,13 +1,13 @@
 #include "findings.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "hipscope/confidence.h"
 #include "hipscope/format.h"
 #include "hipscope/inference.h"
 #include "hipscope/statistics.h"
@@ -41,8 +41,6 @@ void infer_memory(hipscope::Results& results) {
   }
 }
 
-constexpr const char* l2_read = "cache level 2 read bandwidth";
-
 // How a cache's rate falls over the footprint.
 struct Fall {
   double last_x = 0;  // the last footprint before it
@@ -51,24 +49,6 @@ struct Fall {
   double lowest = 0;  // there
   double confidence = 0;
 };
-
-// The best that the cache gives is the second highest rate, since one may be high by chance.
-Fall fall_after(const Curve& curve, double last_x) {
-  constexpr double octaves_before = 8;  // as a ratio
-  std::vector<hipscope::CurvePoint> level;
-  for (const auto& point : curve) {
-    if (point.x <= last_x && octaves_before * point.x >= last_x) {
-      level.push_back(point);
-    }
-  }
-  std::sort(level.begin(), level.end(), [](auto& a, auto& b) { return a.y > b.y; });
-  const auto count = static_cast<double>(level.size());
-  return {.last_x = last_x,
-          .best = level[1].y,
-          .best_x = level[1].x,
-          .lowest = level.back().y,
-          .confidence = level.back().y / level[1].y * count / (count + 1)};
-}
 
 // How much neighbours differ, in the middle of all: a curve that changes everywhere falls nowhere.
 double usual_change(const Curve& curve) {
@@ -79,84 +59,164 @@ double usual_change(const Curve& curve) {
   return hipscope::summarize(changes).median;
 }
 
-// The last clear fall of a curve that begins at `first` or beyond, up to `last`.
-std::optional<Fall> last_fall(const Curve& curve, double first, double last) {
-  // Times as long for the same bytes, within an octave; a smaller one shows after a flatter part.
-  constexpr std::array falls = {2.0, 1.6, 1.3, 1.2};
+// The footprints after which a curve clearly falls, from left to right.
+std::vector<double> ends_of(const Curve& curve, double clear_change) {
   Curve times = curve;
-  for (std::size_t i = 0; i < curve.size(); ++i) {
+  for (std::size_t i = 1; i + 1 < curve.size(); ++i) {
     // The middle one of three: a single slow launch is no fall.
-    const std::size_t middle =
-        std::clamp<std::size_t>(i, 1, std::max<std::size_t>(2, curve.size()) - 2);
-    const auto [low, high] = std::minmax(curve[middle - 1].y, curve[middle + 1].y);
-    times[i].y = 1 / std::clamp(curve[middle].y, low, high);
+    const auto [low, high] = std::minmax(curve[i - 1].y, curve[i + 1].y);
+    times[i].y = 1 / std::clamp(curve[i].y, low, high);
   }
-  constexpr double clearly = 7;
-  const double change = clearly * usual_change(curve);
-  for (const double smallest : falls) {
-    if (std::log(smallest) < change) {
+  times.front().y = times[1].y;
+  times.back().y = times[times.size() - 2].y;
+  // Times as long for the same bytes, within an octave. The level before a small fall must be
+  // flatter than that before a large one.
+  std::vector<double> ends;
+  for (const double smallest : {2.0, 1.6, 1.3, 1.2}) {
+    if (std::log(smallest) < clear_change) {
       break;
     }
-    const auto rises = hipscope::find_clear_rises(times, smallest);
-    const auto rise = std::find_if(rises.rbegin(), rises.rend(), [&](const auto& each) {
-      return each.last_flat_x >= first && each.last_flat_x <= last;
-    });
-    if (rise != rises.rend()) {
-      Fall found = fall_after(curve, rise->last_flat_x);
-      found.confidence *= 1 - std::min(1.0, change);  // the best of many is too high by noise
-      return found;
+    for (const auto& rise : hipscope::find_clear_rises(times, smallest)) {
+      const bool is_known = std::any_of(ends.begin(), ends.end(), [&](double end) {
+        constexpr double apart = 0.6;  // octaves
+        return std::abs(std::log2(rise.last_flat_x / end)) < apart;
+      });
+      if (!is_known) {
+        ends.push_back(rise.last_flat_x);
+      }
     }
   }
-  return std::nullopt;
+  std::sort(ends.begin(), ends.end());
+  return ends;
 }
 
-// The best rate before the last fall from `first` on, which shows in sweep `sweep`.
-void infer_cache(hipscope::Results& results, const std::string& sweep, const std::string& name,
-                 double first, double last, const std::string& extent) {
-  const auto curve = results.curve(sweep, "bandwidth");
+// The clear falls of a curve, from left to right. The best that a cache gives is the second highest
+// rate since the fall before, as one may be high by chance.
+std::vector<Fall> falls_of(const Curve& curve) {
+  constexpr std::size_t fewest_points = 8;
+  if (curve.size() < fewest_points) {
+    return {};
+  }
+  constexpr double clearly = 7;
+  const double clear_change = clearly * usual_change(curve);
+  std::vector<Fall> falls;
+  double from = 0;
+  for (const double end : ends_of(curve, clear_change)) {
+    constexpr double octaves_before = 8;  // as a ratio
+    std::vector<hipscope::CurvePoint> level;
+    for (const auto& point : curve) {
+      if (point.x <= end && point.x >= std::max(from, end / octaves_before)) {
+        level.push_back(point);
+      }
+    }
+    constexpr double fallen = 4;  // what is clear falls mostly within an octave
+    from = fallen * end;
+    if (level.size() < 2) {
+      continue;
+    }
+    std::sort(level.begin(), level.end(), [](auto& a, auto& b) { return a.y > b.y; });
+    const auto count = static_cast<double>(level.size());
+    falls.push_back({.last_x = end,
+                     .best = level[1].y,
+                     .best_x = level[1].x,
+                     .lowest = level.back().y,
+                     .confidence = level.back().y / level[1].y * count / (count + 1) *
+                                   (1 - std::min(1.0, clear_change))});
+  }
+  return falls;
+}
+
+// A cache's bandwidth by the fall that ends it; empty: none does.
+Inference bandwidth_by(const std::string& name, const std::optional<Fall>& fall,
+                       const std::string& extent = "") {
+  Inference inference{
+      .name = name, .unit = gigabytes, .statement = "the curve shows no level that ends"};
+  if (fall) {
+    inference.value = fall->best;
+    inference.confidence = fall->confidence;
+    inference.statement = "all CUs together, the best up to " + footprint_label(fall->last_x) +
+                          extent + ", from where on it falls";
+    inference.evidence = {number(fall->best, 4) + " at " + footprint_label(fall->best_x) +
+                          ", the second highest, and " + number(fall->lowest, 4) +
+                          " at least in the three octaves before it falls"};
+  }
+  return inference;
+}
+
+// The first fall is level 1's, unless the CUs together have left L2 there, or a half of it.
+void infer_l1(hipscope::Results& results, double l2_bytes) {
+  const auto curve = results.curve("footprint-l1", "bandwidth");
   if (curve.empty()) {
     return;
   }
-  Inference inference{
-      .name = name, .unit = gigabytes, .statement = "the curve shows no level that ends"};
-  constexpr std::size_t fewest_points = 8;
-  double fall_from = 0;
-  if (curve.size() >= fewest_points) {
-    if (const auto fall = last_fall(curve, first, last)) {
-      fall_from = fall->last_x;
-      inference.value = fall->best;
-      inference.confidence = fall->confidence;
-      inference.statement = "all CUs together, the best up to " + footprint_label(fall->last_x) +
-                            extent + ", from where on it falls";
-      inference.evidence = {number(fall->best, 4) + " at " + footprint_label(fall->best_x) +
-                            ", the second highest, and " + number(fall->lowest, 4) +
-                            " at least in the three octaves before it falls"};
-    }
-  }
-  // Other ways to read a few MiB from L2 may be faster than the one of the sweep over footprints.
-  if (name == l2_read && inference.value) {
-    std::vector<double> ways;
-    for (const auto& point : results.curve("l2", "bandwidth")) {
-      if (point.x <= ways_once) {
-        ways.push_back(point.y);
-      }
-    }
-    std::sort(ways.rbegin(), ways.rend());
-    if (ways.size() > 1) {
-      inference.evidence.push_back("sweep l2, each line once per pass: " + number(ways[1], 4) +
-                                   " by the second best of " + std::to_string(ways.size()) +
-                                   " ways to read a few MiB");
-      if (ways[1] > *inference.value) {
-        inference.value = ways[1];
-        inference.confidence = std::min(inference.confidence, ways[1] / ways[0]);
-        inference.statement =
-            "all CUs together, a few MiB in the second best of the ways to read them; over the "
-            "footprint it falls from " +
-            footprint_label(fall_from) + " on";
-      }
-    }
-  }
+  const auto falls = falls_of(curve);
+  constexpr double still_within = 0.75;
+  constexpr double surely_within = 0.5;
+  const double of_l2 = falls.empty() || l2_bytes == 0
+                           ? 0
+                           : falls[0].last_x * results.device().compute_units / l2_bytes;
+  const bool is_l1 = !falls.empty() && of_l2 < still_within;
+  Inference inference = bandwidth_by("cache level 1 read bandwidth",
+                                     is_l1 ? std::optional(falls[0]) : std::nullopt, " on each");
+  inference.confidence = hipscope::sure_if(of_l2 < surely_within, inference.confidence);
   results.infer(inference);
+}
+
+// Other ways to read a few MiB from L2 may be faster than the one of the sweep over footprints.
+void weigh_other_ways(const hipscope::Results& results, double falls_from, Inference& inference) {
+  std::vector<double> ways;
+  for (const auto& point : results.curve("l2", "bandwidth")) {
+    if (point.x <= ways_once) {
+      ways.push_back(point.y);
+    }
+  }
+  if (ways.size() < 2) {
+    return;
+  }
+  std::sort(ways.rbegin(), ways.rend());
+  inference.evidence.push_back("sweep l2, each line once per pass: " + number(ways[1], 4) +
+                               " by the second best of " + std::to_string(ways.size()) +
+                               " ways to read a few MiB");
+  if (ways[1] > *inference.value) {
+    inference.value = ways[1];
+    inference.confidence = std::min(inference.confidence, ways[1] / ways[0]);
+    inference.statement =
+        "all CUs together, a few MiB in the second best of the ways to read them; over the "
+        "footprint it falls from " +
+        footprint_label(falls_from) + " on";
+  }
+}
+
+// The last fall up to twice the driver's L2 is L2's. Faster levels before are no caches: up to 4
+// MiB on an H200 several CUs ask for a line at about the same time, and one answer of L2 serves
+// them. The last fall past it is that of a cache behind, if well before L2 has one of its own: else
+// L2 may be of several parts, of which the driver tells the size of one.
+void infer_l2(hipscope::Results& results, double l2_bytes) {
+  const auto curve = results.curve("footprint-read", "bandwidth");
+  if (curve.empty()) {
+    return;
+  }
+  constexpr double still_l2 = 2;
+  constexpr double well_before = 3;
+  std::optional<Fall> l2;
+  std::optional<Fall> behind;
+  double before = 0;  // the footprint of the fall before
+  for (const Fall& fall : falls_of(curve)) {
+    if (l2_bytes == 0 || fall.last_x <= still_l2 * l2_bytes) {
+      l2 = fall.last_x >= l2_bytes / 4 ? fall : l2;
+    } else if (before >= l2_bytes / 4 && well_before * before <= fall.last_x) {
+      behind = fall;
+    }
+    before = fall.last_x;
+  }
+  Inference within = bandwidth_by("cache level 2 read bandwidth", l2);
+  if (l2) {
+    weigh_other_ways(results, l2->last_x, within);
+  }
+  results.infer(within);
+  if (l2_bytes > 0) {
+    results.infer(bandwidth_by("bandwidth of a cache behind L2", behind));
+  }
 }
 
 // Writes need not fall where L2 ends: on an H200 they are hardly faster within L2 than beyond it.
@@ -199,18 +259,10 @@ void infer_l2_write(hipscope::Results& results, double l2_bytes) {
 }
 
 void infer_caches(hipscope::Results& results) {
-  constexpr double anywhere = 1e18;
-  infer_cache(results, "footprint-l1", "cache level 1 read bandwidth", 0, anywhere, " on each");
-  // Faster levels before are no caches: up to 4 MiB on an H200 several CUs ask for a line at about
-  // the same time, and one answer of L2 serves them. Past L2 there may be a further cache.
   const auto l2_bytes = static_cast<double>(results.device().l2_bytes);
-  constexpr double still_l2 = 2;
-  const double past_l2 = l2_bytes > 0 ? still_l2 * l2_bytes : anywhere;
-  infer_cache(results, "footprint-read", l2_read, l2_bytes / 4, past_l2, "");
+  infer_l1(results, l2_bytes);
+  infer_l2(results, l2_bytes);
   infer_l2_write(results, l2_bytes);
-  if (l2_bytes > 0) {
-    infer_cache(results, "footprint-read", "bandwidth of a cache behind L2", past_l2, anywhere, "");
-  }
 }
 
 // How many bytes in flight it takes, and the latency that Little's law then says.
