@@ -193,7 +193,6 @@ struct LevelEnd {
   double last_x = 0;   ///< the last x on the level: what is there still fits
   double risen_x = 0;  ///< the first x after it
   double next_x = 0;   ///< the first x on the next level; without a next one, the last of the curve
-  double confidence = 0;               ///< 0 ... 1, see find_levels
   std::optional<Capacity> capacity{};  ///< empty without a next level
 };
 
@@ -211,28 +210,29 @@ struct Level {
 /// positive, and distances are counted in octaves. The curve is cut into flat runs, of at least 3
 /// points and 0.4 octaves, and what is between, so that least is left unexplained; from the end
 /// of a level to the beginning of the next one, y rises by at least `smallest_ratio` (such as 1.12)
-/// and by four times the noise, by twice what both levels drift themselves, and within seven
-/// octaves. What rises otherwise is one level with a large spread, and a level above its successor
-/// is no level. Where the levels' own drift is more than a fifth of all that the curve rises, or
-/// they spread much farther than neighbouring points do, as random walks do, there is but one
-/// level; so there is where the curve never falls for long and a cubic of the octaves goes through
-/// it as near as noise lets anything: a slope. A curve without a step is one level without an end.
-/// One that never gets flat has no level. One that rises at last and gets flat nowhere after has an
-/// end without a next level. The confidence of an end is the product of how clearly the step stands
-/// out of the level's own spread, 1 - spread / (ratio - 1), of points / (points + 1), and of
-/// sqrt(last_x / next_x), which is small where the rise is gradual. That of the capacity says how
-/// often it was right in the trial (tests/inference).
+/// and by four times what their medians may differ by chance, by twice what both levels drift
+/// themselves, and within seven octaves. What rises otherwise is one level with a large spread; a
+/// level above its successor, or one that ends within three quarters of an octave of the one
+/// before, is no level. Where the levels' own drift is more than a fifth of all that the curve
+/// rises, or they spread much farther than neighbouring points do, as random walks do, there is but
+/// one level; so there is where the curve never falls for long and a cubic of the octaves goes
+/// through it as near as noise lets anything: a slope. A curve without a step is one level without
+/// an end. One that never gets flat has no level. One that rises at last and gets flat nowhere
+/// after has an end without a next level. The confidence of the capacity says how often it was
+/// right in the trial (tests/inference).
 std::vector<Level> find_levels(std::span<const CurvePoint> curve, double smallest_ratio);
 
 /// How much of x is enough for nearly the highest y.
 struct Saturation {
-  double x = 0;           ///< the least with which any point reaches it
-  CurvePoint lightest{};  ///< the point with the smallest x
-  double confidence = 0;  ///< the share of the points from x on that reach it
+  double x = 0;           ///< the least with which the middle of the points reaches it
+  CurvePoint lightest{};  ///< the smallest x, and the middle of its points
+  double confidence =
+      0;  ///< that noise moves no x over the limit, of those that reach it from x on
 };
 
-/// From which x on y reaches `share` (such as 0.95) of its highest. The points may come in any
-/// order, and several of them may have the same x. Empty where the smallest x already gives half.
+/// From which x on y reaches `share` (such as 0.95) of its plateau, the middle of all from twice
+/// that x on. The points may come in any order, and several of them may have the same x. Empty
+/// where the smallest x already gives half.
 std::optional<Saturation> find_saturation(std::span<const CurvePoint> points, double share);
 
 }  // namespace hipscope

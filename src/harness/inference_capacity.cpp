@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <vector>
 
 #include "capacity_laws.h"
@@ -162,36 +163,60 @@ std::optional<Capacity> fit_capacity(std::span<const CurvePoint> misses) {
 
 namespace {
 
-// The footprints that are past a capacity, and share times footprint there.
-std::vector<CurvePoint> capacities_past_knee(std::span<const CurvePoint> hits) {
-  constexpr double nearly_all = 0.9;
-  constexpr double past_knee = 0.75;  // where hardly a set has room left
-  constexpr double too_few = 0.1;     // to tell them from what is taken for a hit
+// What the footprints past a capacity say of it.
+struct PastKnee {
+  double seen = 0;  // the share of loads in the cache that look like hits
+  std::vector<CurvePoint> capacities{};
+};
+
+// The footprints that are past a capacity, and share times footprint there. Of loads that hit some
+// look like misses, because something slows them down: so does what is seen on the way to the knee
+// say, not only at the smallest footprints, which other levels may hold.
+PastKnee past_knee(std::span<const CurvePoint> hits) {
+  constexpr double nearly_all = 0.8;
+  constexpr double clearly_past = 0.75;  // where hardly a set has room left
+  constexpr double too_few = 0.1;        // to tell them from what is taken for a hit
   const auto last_inside = std::find_if(
       hits.rbegin(), hits.rend(), [&](const CurvePoint& point) { return point.y >= nearly_all; });
   const auto inside = static_cast<std::size_t>(hits.rend() - last_inside);
-  constexpr std::size_t fewest_inside = 2;
-  if (inside < fewest_inside) {
-    return {};
-  }
-  // Of loads that hit some look like misses, because somebody else has slowed them down; at single
-  // footprints even many of them.
-  std::vector<double> shares;
-  for (const CurvePoint& point : hits.first(inside)) {
-    shares.push_back(point.y);
-  }
-  const double seen = summarize(shares).median;
-  if (seen < nearly_all) {
-    return {};
-  }
-  std::vector<CurvePoint> past;
-  for (const CurvePoint& point : hits.subspan(inside)) {
-    const double share = point.y / seen;
-    if (share >= too_few && share <= past_knee) {
-      past.push_back({.x = point.x, .y = share * point.x});
+  const auto past_of = [&](double seen) {
+    std::vector<CurvePoint> past;
+    for (const CurvePoint& point : hits.subspan(inside)) {
+      const double share = point.y / seen;
+      if (share >= too_few && share <= clearly_past) {
+        past.push_back({.x = point.x, .y = share * point.x});
+      }
     }
+    return past;
+  };
+  const auto middle_of = [](const std::vector<CurvePoint>& points) {
+    std::vector<double> ys;
+    for (const CurvePoint& point : points) {
+      ys.push_back(point.y);
+    }
+    return median_of(ys);
+  };
+  PastKnee found{.capacities = past_of(1)};
+  if (found.capacities.empty()) {
+    return {};
   }
-  return past;
+  constexpr double well_within = 1.6;
+  constexpr double octaves_before = 8;  // as a ratio
+  const double about = middle_of(found.capacities);
+  std::vector<CurvePoint> before;
+  std::copy_if(hits.begin(), hits.end(), std::back_inserter(before), [&](const CurvePoint& point) {
+    return octaves_before * point.x >= about && well_within * point.x <= about;
+  });
+  constexpr std::size_t fewest_before = 2;
+  if (before.size() < fewest_before) {
+    return {};
+  }
+  found.seen = middle_of(before);
+  if (found.seen < nearly_all) {
+    return {};
+  }
+  found.capacities = past_of(found.seen);
+  return found;
 }
 
 }  // namespace
@@ -199,7 +224,8 @@ std::vector<CurvePoint> capacities_past_knee(std::span<const CurvePoint> hits) {
 std::optional<CapacityByHits> fit_capacity_by_hits(std::span<const CurvePoint> hits) {
   constexpr std::size_t fewest_points = 4;
   constexpr double fewest_octaves = 0.8;
-  const std::vector<CurvePoint> past = capacities_past_knee(hits);
+  const PastKnee knee = past_knee(hits);
+  const std::vector<CurvePoint>& past = knee.capacities;
   if (past.size() < fewest_points || std::log2(past.back().x / past.front().x) < fewest_octaves) {
     return std::nullopt;
   }
@@ -231,8 +257,10 @@ std::optional<CapacityByHits> fit_capacity_by_hits(std::span<const CurvePoint> h
   // In the trial (tests/inference, the seeds for fitting).
   constexpr std::array by_drift = {Knot{0.05, 0.97}, Knot{0.15, 0.8}, Knot{0.4, 0.3}};
   constexpr std::array by_points = {Knot{4, 0.8}, Knot{8, 1}};
-  found.confidence =
-      along(by_drift, std::abs(found.drift)) * along(by_points, static_cast<double>(found.points));
+  constexpr std::array by_seen = {Knot{0.8, 0.8}, Knot{0.97, 1}};
+  found.confidence = along(by_drift, std::abs(found.drift)) *
+                     along(by_points, static_cast<double>(found.points)) *
+                     along(by_seen, knee.seen);
   constexpr double always = 0.03;  // octaves: of sets that are not quite full
   const double margin = always + std::abs(found.drift) / 2 +
                         3 * spread / std::sqrt(static_cast<double>(found.points));

@@ -89,11 +89,25 @@ double rise_between(const Logarithmic& curve, const Run& left, const Run& right)
          median_of(curve, std::max(left.begin + points, left.end) - points, left.end);
 }
 
+// What rises less from one run to the next may do so by chance: four standard deviations of two
+// medians of as many points as rise_between takes.
+double rise_by_chance(const Logarithmic& curve, const Run& left, const Run& right) {
+  constexpr double clearly = 4;
+  constexpr double of_a_median = 1.25;
+  constexpr double most_points = 6;
+  const auto variance = [&](const Run& run) {
+    return 1 / std::min(most_points, static_cast<double>(run.end - run.begin));
+  };
+  return clearly * of_a_median * curve.noise * std::sqrt(variance(left) + variance(right));
+}
+
 // Joins neighbours with less than `smallest_rise` from one to the other, which noise or a drift has
 // cut in two, and takes out what the curve falls from: of two neighbours, the narrower.
-void keep_steps_only(const Logarithmic& curve, double smallest_rise, std::vector<Run>& runs) {
+void keep_steps_only(const Logarithmic& curve, double smallest_step, std::vector<Run>& runs) {
   for (std::size_t i = 0; i + 1 < runs.size();) {
     const double rise = rise_between(curve, runs[i], runs[i + 1]);
+    const double smallest_rise =
+        std::max(smallest_step, rise_by_chance(curve, runs[i], runs[i + 1]));
     if (rise >= smallest_rise) {
       ++i;
       continue;
@@ -106,6 +120,20 @@ void keep_steps_only(const Logarithmic& curve, double smallest_rise, std::vector
       runs.erase(runs.begin() + static_cast<std::ptrdiff_t>(first_is_narrower ? i : i + 1));
     }
     i = i > 0 ? i - 1 : 0;  // the pair before has changed
+  }
+}
+
+// Caches that follow one another differ more in size: what ends as soon after the level before is a
+// kink in that one's end, where some sets are full before others.
+void drop_kinks(const Logarithmic& curve, std::vector<Run>& runs) {
+  constexpr double fewest_octaves_apart = 0.75;
+  for (std::size_t i = 1; i + 1 < runs.size();) {
+    const double apart = curve.octaves[runs[i].end - 1] - curve.octaves[runs[i - 1].end - 1];
+    if (apart < fewest_octaves_apart) {
+      runs.erase(runs.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
   }
 }
 
@@ -265,22 +293,15 @@ std::vector<CurvePoint> misses_between(std::span<const CurvePoint> curve, const 
   return misses;
 }
 
-// The end of `level`, which is `run`, where the curve goes on to `next_y` at `next_x`.
-LevelEnd end_of(std::span<const CurvePoint> curve, const Level& level, const Run& run,
-                double next_x, double next_y) {
-  LevelEnd end{.last_x = curve[run.end - 1].x, .risen_x = curve[run.end].x, .next_x = next_x};
-  const double rise = next_y / level.y - 1;
-  const double clearness = rise > 0 ? 1 - level.spread / rise : 0;
-  const auto count = static_cast<double>(level.points);
-  end.confidence =
-      std::max(0.0, clearness) * count / (count + 1) * std::sqrt(end.last_x / end.next_x);
-  return end;
+// The end of a level, where the curve goes on to the next one at `next_x`.
+LevelEnd end_of(std::span<const CurvePoint> curve, const Run& run, double next_x) {
+  return {.last_x = curve[run.end - 1].x, .risen_x = curve[run.end].x, .next_x = next_x};
 }
 
 // The end of the last level, where at least two points after it are on a rise that gets flat
 // nowhere.
 std::optional<LevelEnd> end_in_rise(std::span<const CurvePoint> curve, const Logarithmic& smooth,
-                                    const Level& level, const Run& run, double smallest_rise) {
+                                    const Run& run, double smallest_rise) {
   if (curve.size() - run.end < 2) {
     return std::nullopt;
   }
@@ -288,7 +309,7 @@ std::optional<LevelEnd> end_in_rise(std::span<const CurvePoint> curve, const Log
   if (last - smooth.y[run.end - 1] < smallest_rise) {
     return std::nullopt;
   }
-  return end_of(curve, level, run, curve.back().x, std::exp(last));
+  return end_of(curve, run, curve.back().x);
 }
 
 // The rise after curve[last] if that is a clear one: see find_clear_rises.
@@ -343,8 +364,9 @@ std::vector<Level> find_levels(std::span<const CurvePoint> curve, double smalles
   const double smallest_rise = std::max(std::log(smallest_ratio), clearly * smooth.noise);
   std::vector<Run> runs = flat_runs(smooth);
   drop_slopes(smooth, runs);
-  keep_steps_only(smooth, smallest_rise, runs);
+  keep_steps_only(smooth, std::log(smallest_ratio), runs);
   join_slopes(smooth, runs);
+  drop_kinks(smooth, runs);
   widen(smooth, smallest_rise, runs);
   if (runs.size() > 1 &&
       (!is_staircase(smooth, runs) || !never_falls(smooth) || is_smooth(smooth))) {
@@ -356,14 +378,14 @@ std::vector<Level> find_levels(std::span<const CurvePoint> curve, double smalles
     levels.push_back(level_of(curve, smooth, run));
   }
   for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
-    levels[i].end = end_of(curve, levels[i], runs[i], levels[i + 1].first_x, levels[i + 1].y);
+    levels[i].end = end_of(curve, runs[i], levels[i + 1].first_x);
     levels[i].end->capacity = fit_capacity(misses_between(curve, smooth, runs[i], runs[i + 1]));
     if (levels[i].end->capacity) {
       levels[i].end->capacity->confidence *= clarity(smooth, runs[i], runs[i + 1]);
     }
   }
   if (!levels.empty()) {
-    levels.back().end = end_in_rise(curve, smooth, levels.back(), runs.back(), smallest_rise);
+    levels.back().end = end_in_rise(curve, smooth, runs.back(), smallest_rise);
   }
   // In noise a level may be two that are close together.
   constexpr double per_noise = 10;

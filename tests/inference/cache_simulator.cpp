@@ -138,15 +138,45 @@ double mean_over_sets(double mean, const ShareOfSet& share_of_set) {
   return shares / weights;
 }
 
+// Where a line lies if lines lie anywhere.
+std::size_t hashed(std::size_t line) {
+  std::uint64_t bits = line * 0x9E3779B97F4A7C15U;
+  bits = (bits ^ (bits >> 29U)) * 0xBF58476D1CE4E5B9U;
+  return bits ^ (bits >> 32U);
+}
+
+// The same where so many lines or pages, each anywhere, fall into a few places: some of these are
+// full long before the others, always the same ones.
+template <class ShareOfSet>
+double mean_over_few(std::size_t places, std::size_t items, const ShareOfSet& share_of_set) {
+  std::vector<std::size_t> counts(places, 0);
+  for (std::size_t item = 0; item < items; ++item) {
+    ++counts[hashed(item + 1) % places];
+  }
+  double shares = 0;
+  for (const std::size_t count : counts) {
+    shares += static_cast<double>(count) * share_of_set(count);
+  }
+  return shares / static_cast<double>(items);
+}
+
 // The same of all lines of a footprint, however they come to their sets.
 template <class ShareOfSet>
 double mean_over_lines(const Cache& cache, double footprint, const ShareOfSet& share_of_set) {
   const double sets = cache.bytes * cache.share / cache.line / cache.ways;
   const double mean = footprint / cache.line / sets;
-  constexpr double page = 64 * 1024;
   // A page brings one line to each of the sets that it covers.
-  const bool by_pages = cache.sets == Sets::pages && page < cache.line * sets;
+  const bool by_pages = cache.sets == Sets::pages && cache.page < cache.line * sets;
   if (cache.sets == Sets::hashed || by_pages) {
+    const double item = by_pages ? cache.page : cache.line;
+    const double places = cache.bytes * cache.share / cache.ways / item;
+    constexpr double few = 16;
+    constexpr double full = 8;  // times as many lines as ways: hardly anything is left there
+    if (places <= few && places == std::floor(places) && mean < full * cache.ways &&
+        footprint >= item) {
+      return mean_over_few(static_cast<std::size_t>(places),
+                           static_cast<std::size_t>(footprint / item), share_of_set);
+    }
     return mean_over_sets(mean, share_of_set);
   }
   // Some sets hold one line more than others.
@@ -201,13 +231,6 @@ double resident_share(const Cache& cache, double footprint, unsigned laps) {
 
 namespace {
 
-// Where a line lies if lines lie anywhere.
-std::size_t hashed(std::size_t line) {
-  std::uint64_t bits = line * 0x9E3779B97F4A7C15U;
-  bits = (bits ^ (bits >> 29U)) * 0xBF58476D1CE4E5B9U;
-  return bits ^ (bits >> 32U);
-}
-
 // The share of loads that each level serves, memory last.
 std::vector<double> served(const Machine& machine, double footprint) {
   std::vector<double> shares;
@@ -258,7 +281,10 @@ double latency_at(const Machine& machine, double footprint, Random& random) {
     latency *= 1 + beyond_first * std::normal_distribution<double>(0, deviation)(random);
   }
   if (machine.tlb_reach > 0 && footprint > machine.tlb_reach) {
-    latency += machine.tlb_cost * (1 - machine.tlb_reach / footprint);
+    const double beyond = footprint / machine.tlb_reach - 1;
+    constexpr double one_of_ways = 8;
+    latency += machine.tlb_cost *
+               (machine.is_tlb_sharp ? std::min(1.0, one_of_ways * beyond) : beyond / (1 + beyond));
   }
   return latency;
 }

@@ -20,7 +20,7 @@ enum class Replacement { lru, tree_plru, random, not_most_recent };
 enum class Sets {
   in_turn,  ///< or by a hash that serves all sets alike
   hashed,   ///< each line at random
-  pages,    ///< pages of 64 KiB lie anywhere in physical memory, lines within them in turn
+  pages,    ///< pages lie anywhere in physical memory, lines within them in turn
 };
 
 /// One level.
@@ -30,6 +30,7 @@ struct Cache {
   unsigned ways = 16;
   Replacement replacement = Replacement::lru;
   Sets sets = Sets::in_turn;
+  double page = 65536;
   unsigned laps = 1;  ///< through the footprint before the timed one; what was there before is full
   double latency = 0;
   double bandwidth = 0;  ///< of what it serves
@@ -44,6 +45,7 @@ struct Machine {
   bool fetches_pairs = false;  ///< a miss of the last level brings the neighbouring line, too
   double tlb_reach = 0;        ///< bytes; 0: no TLB that is ever too small
   double tlb_cost = 0;         ///< added by a miss there
+  bool is_tlb_sharp = false;   ///< past its reach soon all loads miss, not only what does not fit
   /// Lines of the last level are nearer or farther by this much (standard deviation, relative).
   double slices = 0;
 };

@@ -99,8 +99,6 @@ TEST(FindLevels, FindsTwoCachesAndMemory) {
     EXPECT_GT(level.confidence, 0.9);
     EXPECT_EQ(level.spread, 0);
   }
-  EXPECT_GT(levels[0].end->confidence, 0.9);
-  EXPECT_GT(levels[1].end->confidence, 0.9);
 }
 
 TEST(FindLevels, FindsFiveLevels) {
@@ -120,8 +118,6 @@ TEST(FindLevels, GradualTransitionsAreBracketed) {
     EXPECT_GE(levels[i].end->last_x, 0.85 * caches[i].bytes);
     EXPECT_LE(levels[i].end->last_x, 1.1 * caches[i].bytes);
     EXPECT_GE(levels[i].end->next_x, 1.5 * caches[i].bytes);
-    EXPECT_LT(levels[i].end->confidence, 0.8);
-    EXPECT_GT(levels[i].end->confidence, 0.4);
   }
 }
 
@@ -172,7 +168,6 @@ TEST(FindLevels, ReadsTheReachOfATlb) {
     EXPECT_EQ(levels[0].end->last_x, 128) << seed;
     ASSERT_TRUE(levels[1].end) << seed;
     EXPECT_NEAR(levels[1].end->last_x, 30720, 4096) << seed;
-    EXPECT_GT(levels[1].end->confidence, 0.4);
   }
 }
 
@@ -204,7 +199,6 @@ TEST(FindLevels, ARiseThatNeverGetsFlatEndsALevelWithoutANext) {
   ASSERT_TRUE(levels[0].end);
   EXPECT_NEAR(levels[0].end->last_x, 4 * mib, 0.8 * mib);
   EXPECT_EQ(levels[0].end->next_x, 2 * gib);
-  EXPECT_LT(levels[0].end->confidence, 0.1);
 }
 
 TEST(FindLevels, ALastTransitionThatIsCutOffIsNotMemory) {
@@ -400,10 +394,6 @@ TEST(FindLevels, AConfidenceIsNeverMoreThanOne) {
   }
   for (const Level& level : find_levels(curve, 1.12)) {
     EXPECT_LE(level.confidence, 1);
-    if (level.end) {
-      EXPECT_GE(level.end->confidence, 0);
-      EXPECT_LE(level.end->confidence, 1);
-    }
   }
 }
 

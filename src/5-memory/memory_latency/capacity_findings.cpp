@@ -104,8 +104,7 @@ std::vector<std::optional<hipscope::CapacityByHits>> hits_of(
 }
 
 void infer_capacity(Results& results, const std::string& name, const Level& level,
-                    const std::optional<hipscope::CapacityByHits>& hits, const std::string& also,
-                    double driver) {
+                    const std::optional<hipscope::CapacityByHits>& hits, const Known& known) {
   const hipscope::Capacity& found = *level.end->capacity;
   Inference capacity{
       .name = name,
@@ -116,15 +115,16 @@ void infer_capacity(Results& results, const std::string& name, const Level& leve
                    ", by the laws of replacement that explain how loads begin to miss",
       .evidence = end_evidence(level, found),
       .interval = hipscope::Interval{.low = found.low, .high = found.high}};
-  if (!also.empty()) {
-    capacity.evidence.push_back(also);
+  if (!known.also.empty()) {
+    capacity.evidence.push_back(known.also);
   }
-  if (driver > 0) {
-    capacity.driver = driver;
+  if (known.driver > 0) {
+    capacity.driver = known.driver;
   }
   if (hits) {
     join_hits(capacity, *hits);
   }
+  capacity.confidence = std::min(capacity.confidence, known.most_confidence);
   infer_if_sure(results, capacity);
 }
 

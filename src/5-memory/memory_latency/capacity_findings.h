@@ -25,11 +25,16 @@ std::vector<hipscope::CapacityByHits> capacities_by_hits(const hipscope::Results
 std::vector<std::optional<hipscope::CapacityByHits>> hits_of(
     const std::vector<hipscope::Level>& levels, std::vector<hipscope::CapacityByHits> all);
 
-/// Infers the capacity of a level that has an end, with `also` among the evidence unless it is
-/// empty, and the driver's value unless that is 0.
+/// What is known of a capacity besides the curve.
+struct Known {
+  std::string also{};          ///< more evidence, unless it is empty
+  double driver = 0;           ///< the driver's value, unless that is 0
+  double most_confidence = 1;  ///< that it is one, and of this name
+};
+
+/// Infers the capacity of a level that has an end.
 void infer_capacity(hipscope::Results& results, const std::string& name,
                     const hipscope::Level& level,
-                    const std::optional<hipscope::CapacityByHits>& hits, const std::string& also,
-                    double driver);
+                    const std::optional<hipscope::CapacityByHits>& hits, const Known& known);
 
 }  // namespace memory_latency

@@ -63,24 +63,49 @@ std::optional<Homes> homes(const Results& results) {
 }
 
 // Why `far` is no further cache behind `near` but the other half of the same one, of which each
-// half keeps copies of what is at home in the other; empty where nothing says so. A cache behind
-// would hold no line's home: atomics would find all of them at about the latency of `near`.
-std::string why_other_half(const Level& near, const Level& far, double l2_bytes,
-                           const std::optional<Homes>& found) {
+// half keeps copies of what is at home in the other. A cache behind would hold no line's home:
+// atomics would find all of them at about the latency of `near`.
+struct OtherHalf {
+  std::string why{};
+  bool is_sure = false;
+};
+
+// Empty where nothing says so.
+std::optional<OtherHalf> other_half(const Level& near, const Level& far, double l2_bytes,
+                                    const std::optional<Homes>& found) {
   constexpr double loosely = 0.25;
   constexpr double closely = 0.15;
   if (!near.end || !near.end->capacity || !far.end || !far.end->capacity ||
       !about(far.end->capacity->value, 2 * near.end->capacity->value, loosely)) {
-    return {};
+    return std::nullopt;
   }
   if (found && about(found->nearest, near.y, closely) && about(found->farthest, far.y, closely)) {
-    return "atomics find lines at home at " + number(found->nearest, 4) + " to " +
-           number(found->farthest, 4) + " cycles: both levels are halves of one cache";
+    return OtherHalf{.why = "atomics find lines at home at " + number(found->nearest, 4) + " to " +
+                            number(found->farthest, 4) +
+                            " cycles: both levels are halves of one cache",
+                     .is_sure = true};
   }
   if (l2_bytes > 0 && about(far.end->capacity->value, l2_bytes, closely)) {
-    return "both together are what the driver calls L2: halves of one cache";
+    return OtherHalf{.why =
+                         "both together are what the driver calls L2: halves of one cache, or a "
+                         "cache whose sets do not fill alike"};
   }
-  return {};
+  return std::nullopt;
+}
+
+// Whether a level may end because a TLB's reach does: past what the driver calls L2, unless pages
+// were measured and none of their TLBs ends near.
+std::string why_maybe_a_tlb(const Level& level, double l2_bytes,
+                            const std::optional<std::vector<double>>& reaches) {
+  constexpr double clearly_more = 1.2;
+  constexpr double near = 1.0;
+  const double bytes = level.end->capacity->value;
+  const bool is_far = reaches && std::none_of(reaches->begin(), reaches->end(), [&](double reach) {
+                        return about(reach, bytes, near);
+                      });
+  return bytes <= clearly_more * l2_bytes || is_far
+             ? ""
+             : "past what the driver calls L2: a cache behind it, or the reach of a TLB";
 }
 
 // Capacity and latency of each level that ends, named after `prefix`. The driver's size of L2, if
@@ -96,34 +121,43 @@ void infer_caches(Results& results, const std::vector<Level>& levels, const std:
       std::min_element(levels.begin(), levels.end(),
                        [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
   const auto found_homes = homes(results);
+  const auto reaches = tlb_reaches(results);
   const bool is_constant = prefix != "cache";
   const auto hits = hits_of(
       levels, is_constant ? std::vector<hipscope::CapacityByHits>{} : capacities_by_hits(results));
   const auto hits_at = [&](auto level) {
     return hits[static_cast<std::size_t>(level - levels.begin())];
   };
+  // Where a level may be two, or noise hides one, the numbers from there on are in doubt.
+  bool is_numbered = true;
   unsigned level_number = number_of_first;
   for (auto level = levels.begin(); level != levels.end() && level->end && level->end->capacity;
        ++level, ++level_number) {
     const std::string name = prefix + " level " + std::to_string(level_number);
+    is_numbered = is_numbered && level->confidence > hipscope::unsure;
     infer_latency(results, name + " latency", *level, most_confidence(*level->end->capacity));
     std::string also;
     if (l2_bytes > 0 && level + 1 != levels.end()) {
-      also = why_other_half(*level, *(level + 1), l2_bytes, found_homes);
-      if (!also.empty()) {
-        infer_capacity(results, "near half of " + name + " capacity", *level, hits_at(level), also,
-                       0);
+      if (const auto half = other_half(*level, *(level + 1), l2_bytes, found_homes)) {
+        also = half->why;
+        infer_capacity(
+            results, "near half of " + name + " capacity", *level, hits_at(level),
+            {.also = also, .most_confidence = hipscope::sure_if(half->is_sure && is_numbered, 1)});
         ++level;
         infer_latency(results, "far half of " + name + " latency", *level,
                       most_confidence(*level->end->capacity));
       }
     }
-    constexpr double clearly_more = 0.2;
-    if (l2_bytes > 0 && level->end->capacity->value > (1 + clearly_more) * l2_bytes) {
-      also = "past what the driver calls L2: a cache behind it, or the reach of a TLB";
+    constexpr double hardly_sure = 0.4;
+    std::string doubt;
+    if (!is_constant && (l2_bytes > 0 || level_number > 1)) {
+      doubt = why_maybe_a_tlb(*level, l2_bytes, reaches);
     }
-    infer_capacity(results, name + " capacity", *level, hits_at(level), also,
-                   level == nearest && distance(*level) < std::log(2) ? l2_bytes : 0);
+    infer_capacity(
+        results, name + " capacity", *level, hits_at(level),
+        {.also = doubt.empty() ? also : doubt,
+         .driver = level == nearest && distance(*level) < std::log(2) ? l2_bytes : 0,
+         .most_confidence = doubt.empty() ? hipscope::sure_if(is_numbered, 1) : hardly_sure});
   }
 }
 

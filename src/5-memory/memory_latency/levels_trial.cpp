@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cache_simulator.h"
+#include "capacity_findings.h"
 #include "disturbance.h"
 #include "findings.h"
 #include "made_results.h"
@@ -150,22 +151,33 @@ void enter(Tally& tally, const std::vector<Inference>& answers, const std::strin
   }
 }
 
+// Whether a capacity that was found is told with the number of its level.
+void enter_numbers(Tally& tally, const std::vector<Inference>& answers,
+                   const std::vector<Cache>& caches) {
+  const std::string prefix = "cache level ";
+  for (const Inference& answer : answers) {
+    if (!answer.name.starts_with(prefix) || !answer.name.ends_with("capacity") || !answer.value) {
+      continue;
+    }
+    for (std::size_t i = 0; i < caches.size(); ++i) {
+      if (std::abs(*answer.value / caches[i].bytes - 1) <= capacity_tolerance) {
+        Inference numbered = answer;
+        numbered.interval.reset();
+        numbered.value = std::stod(answer.name.substr(prefix.size()));
+        tally.add({.value = static_cast<double>(i + 1)}, numbered);
+      }
+    }
+  }
+}
+
 // What the shares of hits say alone.
-std::vector<Inference> by_hits(const ModeCurves& modes) {
+std::vector<Inference> by_hits(MadeResults& made) {
   std::vector<Inference> found;
-  Curve hits;
-  for (const Curve& mode : modes) {
-    hits.resize(mode.size());
-    for (std::size_t i = 0; i < mode.size(); ++i) {
-      hits[i].x = mode[i].x;
-      hits[i].y += mode[i].y / 100;
-    }
-    if (const auto capacity = fit_capacity_by_hits(hits)) {
-      found.push_back({.name = "capacity",
-                       .value = capacity->value,
-                       .confidence = capacity->confidence,
-                       .interval = Interval{.low = capacity->low, .high = capacity->high}});
-    }
+  for (const CapacityByHits& capacity : memory_latency::capacities_by_hits(made.results())) {
+    found.push_back({.name = "capacity",
+                     .value = capacity.value,
+                     .confidence = capacity.confidence,
+                     .interval = Interval{.low = capacity.low, .high = capacity.high}});
   }
   return found;
 }
@@ -190,7 +202,7 @@ TEST(LevelsTrial, CapacityAndLatencyOfCaches) {
       Random loads_random(load_seeds(i));
       measured.modes =
           mode_curves(machine, footprints(kib, largest, per_octave), disturbance, loads_random);
-      const MadeResults both = concluded(measured, l2_bytes);
+      MadeResults both = concluded(measured, l2_bytes);
       std::vector<double> capacities;
       std::vector<double> latencies;
       std::vector<double> beyond;
@@ -211,10 +223,12 @@ TEST(LevelsTrial, CapacityAndLatencyOfCaches) {
       if (machine.tlb_reach > 0) {
         (4 * machine.tlb_reach <= largest ? held : held_beyond).push_back(machine.tlb_reach);
       }
-      enter(tally("capacity by hits, " + disturbance.name), by_hits(measured.modes), "capacity",
-            held, capacity_tolerance, held_beyond);
+      enter(tally("capacity by hits, " + disturbance.name), by_hits(both), "capacity", held,
+            capacity_tolerance, held_beyond);
       enter(tally("cache capacity with single loads, " + disturbance.name), both.inferences(),
             "capacity", capacities, capacity_tolerance, beyond);
+      enter_numbers(tally("number of a level, " + disturbance.name), both.inferences(),
+                    machine.caches);
       enter(tally("cache latency, " + disturbance.name), made.inferences(), "level 1 latency",
             {latencies.front()}, latency_tolerance);
       const bool memory_shows = largest >= 16 * machine.caches.back().bytes &&
@@ -233,9 +247,156 @@ TEST(LevelsTrial, CapacityAndLatencyOfCaches) {
     expect_goals(tally("capacity by hits, " + disturbance.name), {.right = is_noisy ? 0.2 : 0.5});
     expect_goals(tally("cache capacity with single loads, " + disturbance.name),
                  {.right = is_noisy ? 0.2 : 0.5});
+    expect_goals(tally("number of a level, " + disturbance.name));
     expect_goals(tally("cache latency, " + disturbance.name), {.right = is_noisy ? 0.3 : 0.6});
     expect_goals(tally("memory latency, " + disturbance.name), {.right = is_noisy ? 0.3 : 0.6});
   }
+}
+
+// Machines of a kind, on some of which a reader was once wrong, or saw nothing.
+struct Kind {
+  std::string name{};
+  Machine (*make)(Random&) = nullptr;
+  std::vector<unsigned> per_octave = {8};
+  double found = 0.5;  // the least share of the levels
+};
+
+// A TLB whose reach ends past the last cache, and whose misses cost as much as a level.
+Machine with_a_tlb(Random& random) {
+  Machine machine = random_machine(random);
+  machine.tlb_reach = machine.caches.back().bytes * between_octaves(random, 1.5, 16);
+  machine.tlb_cost = machine.latency * between(random, 0.15, 0.6);
+  machine.is_tlb_sharp = happens(random, 0.7);
+  return machine;
+}
+
+// A first cache of a few sets, or an L2 of a few colours of pages: each is full at another place.
+Machine with_few_sets(Random& random) {
+  Machine machine{.caches = {{.bytes = 16 * kib, .ways = 32, .sets = Sets::hashed},
+                             {.bytes = 1024 * kib, .ways = 16, .sets = Sets::pages, .page = 4096}}};
+  machine.caches[0].bytes *= one_of(random, std::vector<double>{1, 2, 4});
+  machine.caches[0].ways *= one_of(random, std::vector<unsigned>{1, 1, 2});
+  machine.caches[1].bytes *= one_of(random, std::vector<double>{1, 2, 4});
+  machine.caches[1].page *= one_of(random, std::vector<double>{1, 4, 16});
+  machine.caches[0].latency = between_octaves(random, 25, 150);
+  machine.caches[1].latency = machine.caches[0].latency * between_octaves(random, 1.5, 4);
+  machine.latency = machine.caches[1].latency * between_octaves(random, 1.5, 4);
+  return machine;
+}
+
+// Two caches that are about as far, then one behind.
+Machine with_small_steps(Random& random) {
+  Machine machine = random_machine(random);
+  machine.caches = {random_cache(random, 256 * kib, 200),
+                    random_cache(random, 2 * mib, 200 * between(random, 1.1, 1.2))};
+  machine.latency = between_octaves(random, 400, 800);
+  machine.tlb_reach = 0;
+  return machine;
+}
+
+// L0, L1, L2 and Infinity Cache, each a little farther than the one before.
+Machine rdna(Random& random) {
+  Machine machine;
+  double latency = between_octaves(random, 60, 120);
+  for (const double bytes : {16 * kib * one_of(random, std::vector<double>{1, 2}),
+                             128 * kib * one_of(random, std::vector<double>{1, 2}),
+                             mib * one_of(random, std::vector<double>{2, 4, 6}),
+                             mib * one_of(random, std::vector<double>{32, 64, 96, 128})}) {
+    machine.caches.push_back(random_cache(random, bytes, latency));
+    latency *= between(random, 1.12, 1.2);
+  }
+  machine.latency = latency * between_octaves(random, 1, 2);
+  return machine;
+}
+
+// L1, an L2 for each XCD, and an Infinity Cache across which a TLB's reach ends.
+Machine mi300(Random& random) {
+  Machine machine;
+  double latency = between_octaves(random, 100, 140);
+  for (const double bytes : {32 * kib, 4 * mib, 256 * mib}) {
+    machine.caches.push_back(random_cache(random, bytes, latency));
+    latency *= between_octaves(random, 1.5, 2.2);
+  }
+  machine.latency = latency;
+  machine.tlb_reach = mib * one_of(random, std::vector<double>{32, 64, 128});
+  machine.tlb_cost = machine.caches.back().latency * between(random, 0.1, 0.3);
+  return machine;
+}
+
+const Seeds kind_seeds(110);
+const Seeds kind_loads_seeds(111);
+
+TEST(LevelsTrial, KindsOfMachines) {
+  unsigned index = 0;
+  for (const Kind& kind : {
+           Kind{.name = "a TLB behind", .make = with_a_tlb, .found = 0.4},
+           Kind{.name = "few sets", .make = with_few_sets, .per_octave = {2, 4, 8}},
+           Kind{.name = "small steps", .make = with_small_steps, .found = 0.4},
+           Kind{.name = "RDNA", .make = rdna, .found = 0.05},
+           Kind{.name = "MI300", .make = mi300, .found = 0.6},
+       }) {
+    constexpr unsigned machines = 60;
+    for (unsigned i = 0; i < machines; ++i, ++index) {
+      for (const Disturbance& disturbance : disturbances()) {
+        Random random(kind_seeds(index));
+        const Machine machine = kind.make(random);
+        const auto per_octave = one_of(random, kind.per_octave);
+        const double largest = 2048 * mib;
+        const auto latency = [&](double bytes) { return latency_at(machine, bytes, random); };
+        Measured measured = measure(latency, disturbance, per_octave, largest, random);
+        const double l2_bytes = machine.caches.size() > 1 && happens(random, 0.8)
+                                    ? machine.caches.at(machine.caches.size() > 3 ? 2 : 1).bytes
+                                    : 0;
+        std::vector<double> capacities;
+        for (const Cache& cache : machine.caches) {
+          capacities.push_back(cache.bytes);
+        }
+        const MadeResults walk = concluded(measured, l2_bytes);
+        enter(tally("capacity, " + kind.name), walk.inferences(), "capacity", capacities,
+              capacity_tolerance);
+        enter_numbers(tally("number of a level, " + kind.name), walk.inferences(), machine.caches);
+        Random loads_random(kind_loads_seeds(index));
+        Disturbance loads = disturbance;
+        loads.outlier_share = happens(loads_random, 0.2) ? 1.0 / 7 : loads.outlier_share;
+        measured.modes =
+            mode_curves(machine, footprints(kib, largest, per_octave), loads, loads_random);
+        const MadeResults both = concluded(measured, l2_bytes);
+        enter(tally("capacity with single loads, " + kind.name), both.inferences(), "capacity",
+              capacities, capacity_tolerance);
+        enter_numbers(tally("number of a level, " + kind.name), both.inferences(), machine.caches);
+      }
+    }
+    expect_goals(tally("capacity, " + kind.name), {.right = 0});
+    expect_goals(tally("capacity with single loads, " + kind.name), {.right = kind.found});
+    expect_goals(tally("number of a level, " + kind.name));
+  }
+}
+
+const Seeds twice_seeds(112);
+
+// Every seventh load takes twice as long, by chance as long as one of the next level.
+TEST(LevelsTrial, LoadsThatTakeTwiceAsLong) {
+  Tally& answers = tally("capacity by hits, every seventh load doubled");
+  constexpr unsigned machines = 200;
+  for (unsigned i = 0; i < machines; ++i) {
+    Random random(twice_seeds(i));
+    Machine machine;
+    double latency = between_octaves(random, 30, 150);
+    std::vector<double> capacities;
+    for (double bytes : {16 * kib * one_of(random, std::vector<double>{1, 2, 8}),
+                         mib * one_of(random, std::vector<double>{2, 4, 8, 40})}) {
+      machine.caches.push_back(random_cache(random, bytes, latency));
+      latency *= between_octaves(random, 1.7, 2.6);
+      capacities.push_back(bytes);
+    }
+    machine.latency = latency;
+    const Disturbance disturbance = {
+        .noise = 0.01, .outlier_share = between(random, 0.08, 0.16), .outlier_factor = 2};
+    MadeResults made = concluded(
+        {.modes = mode_curves(machine, footprints(kib, 2048 * mib, 8), disturbance, random)}, 0);
+    enter(answers, by_hits(made), "capacity", capacities, capacity_tolerance);
+  }
+  expect_goals(answers);
 }
 
 const Seeds nothing_seeds(2);
@@ -262,8 +423,8 @@ TEST(LevelsTrial, NothingIsInvented) {
     };
     measured.modes =
         mode_curves(footprints(kib, 2048 * mib, per_octave), loads_at, disturbance, loads_random);
-    enter(tally("capacity by hits, of nothing"), by_hits(measured.modes), "capacity", {}, 0);
-    const MadeResults made = concluded(measured, 8 * mib);
+    MadeResults made = concluded(measured, 8 * mib);
+    enter(tally("capacity by hits, of nothing"), by_hits(made), "capacity", {}, 0);
     enter(tally("cache capacity, of nothing"), made.inferences(), "capacity", {}, 0);
     enter(tally("memory latency, of nothing"), made.inferences(), "memory latency", {}, 0);
   }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "findings.h"
@@ -174,6 +175,19 @@ void infer_cold_tlb(Results& results, double reach_pages) {
 }
 
 }  // namespace
+
+std::optional<std::vector<double>> tlb_reaches(const Results& results) {
+  std::vector<double> all;
+  bool is_measured = false;
+  for (const auto& [sweep, page] : {std::pair{"tlb-2m", large_page}, {"tlb-64k", small_page}}) {
+    const Curve curve = results.curve(sweep, "paged over dense");
+    is_measured = is_measured || !curve.empty();
+    for (const auto& rise : clear_rises(curve)) {
+      all.push_back(rise.last_flat_x * page);
+    }
+  }
+  return is_measured ? std::optional(all) : std::nullopt;
+}
 
 void infer_tlb(Results& results) {
   const Curve large = results.curve("tlb-2m", "paged over dense");

@@ -1,6 +1,9 @@
 // What memory_latency concludes of TLBs.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "hipscope/experiment.h"
 
 namespace memory_latency {
@@ -9,5 +12,9 @@ namespace memory_latency {
 /// "paged over dense", "paged latency", "dense latency"), and memory's latency with a cold one
 /// (cold-tlb: "latency"). What was not measured is left out.
 void infer_tlb(hipscope::Results& results);
+
+/// The footprints in bytes at which lines in pages of either size begin to take longer than dense
+/// ones; empty where pages were not measured.
+std::optional<std::vector<double>> tlb_reaches(const hipscope::Results& results);
 
 }  // namespace memory_latency
