@@ -152,7 +152,7 @@ TEST(BandwidthTrial, OfFurtherCaches) {
                answer);
     }
   }
-  expect_goals(tally("level 1 bandwidth, L2 in sight"));
+  expect_goals(tally("level 1 bandwidth, L2 in sight"), {.right = 0.3});
   expect_goals(tally("bandwidth behind L2"), {.right = 0.3});
 }
 

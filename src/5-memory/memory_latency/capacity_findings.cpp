@@ -29,8 +29,9 @@ double octaves_between(double a, double b) { return std::abs(std::log2(a / b)); 
 
 // Two ways to a capacity, by how a walk begins to miss and by how many single loads hit. Where they
 // agree, both are right more often than either; where they part, the one that does not depend on
-// replacement is told, with less confidence than one half and an interval that holds both.
-void join_hits(Inference& capacity, const hipscope::CapacityByHits& hits) {
+// replacement is told, with less confidence than one half, the less the more else is in doubt, and
+// an interval that holds both.
+void join_hits(Inference& capacity, const hipscope::CapacityByHits& hits, double most_confidence) {
   capacity.evidence.push_back("single loads hit by " + in_bytes(hits.value) +
                               " over the footprint, from " + in_bytes(hits.first_x) + " to " +
                               in_bytes(hits.last_x) + ", over " + std::to_string(hits.points) +
@@ -45,7 +46,7 @@ void join_hits(Inference& capacity, const hipscope::CapacityByHits& hits) {
     capacity.evidence.push_back("by the laws of replacement " + in_bytes(*capacity.value) + " in " +
                                 in_bytes(capacity.interval->low) + " to " +
                                 in_bytes(capacity.interval->high));
-    capacity.confidence = hipscope::unsure * hits.confidence;
+    capacity.confidence = hipscope::unsure * hits.confidence * most_confidence;
     capacity.interval = {.low = std::min(hits.low, capacity.interval->low),
                          .high = std::max(hits.high, capacity.interval->high)};
     capacity.statement =
@@ -122,7 +123,7 @@ void infer_capacity(Results& results, const std::string& name, const Level& leve
     capacity.driver = known.driver;
   }
   if (hits) {
-    join_hits(capacity, *hits);
+    join_hits(capacity, *hits, known.most_confidence);
   }
   capacity.confidence = std::min(capacity.confidence, known.most_confidence);
   infer_if_sure(results, capacity);
