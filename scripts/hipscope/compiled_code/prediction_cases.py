@@ -160,8 +160,8 @@ def _half(kernel: str, row: str, depth: int, peak: str, targets: tuple[str, ...]
 
 def _large(kernel: str, row: str, instruction: str, tile: tuple[int, int], targets: tuple[str, ...]) -> Product:
     """A stage of hgemm with a large tile of 512 threads, for AMD alone."""
-    return _half(f"{kernel}<matrix_rate::{instruction}, hipscope::Half, hipscope::Half>", row, 32, "matrix FP16", targets,
-                 tile=tile, threads=512)
+    kernel = f"{kernel}<matrix_rate::{instruction}, hipscope::Half, hipscope::Half>"
+    return _half(kernel, row, 32, "matrix FP16", targets, tile=tile, threads=512)
 
 
 HGEMM = (
