@@ -33,7 +33,7 @@ TEST(BatchNormProbeTest, ADeviceThatIsNotThereHasNoLibrary) {
 
 TEST(BatchNormProbeTest, TheFailureIsThatOfTheLibraryThatIsLinked) {
   setenv("FAKE_BATCH_NORM_LIBRARY", "aborts", 1);
-  EXPECT_EQ(batchnorm::failure_of_library(), "ended by signal 6");
+  EXPECT_EQ(hipscope::batch_norm::failure_of_library(), "ended by signal 6");
   EXPECT_EQ(hipscope::vendor::batch_norm_needs(), " (it needs a home)");
 }
 
