@@ -53,10 +53,13 @@ if(HIPSCOPE_BACKEND STREQUAL "amd")
   set(environment ${CMAKE_COMMAND} -E env HIP_PLATFORM=amd HCC_AMDGPU_TARGET=gfx900)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${environment})
   set(CMAKE_CXX_LINKER_LAUNCHER ${environment})
-  # ROCm may have a prefix of its own that nothing but its compiler tells; what hip needs is there, too.
+  # ROCm may have a prefix of its own that nothing but its compiler tells; what hip needs is there, too. (The system's
+  # own prefix would come before the folder of the LLVM that belongs to the compiler.)
   cmake_path(GET CMAKE_CXX_COMPILER PARENT_PATH compiler_folder)
   cmake_path(GET compiler_folder PARENT_PATH compiler_prefix)
-  list(APPEND CMAKE_PREFIX_PATH ${compiler_prefix} $ENV{ROCM_PATH})
+  if(NOT compiler_prefix STREQUAL "/usr")
+    list(APPEND CMAKE_PREFIX_PATH ${compiler_prefix} $ENV{ROCM_PATH})
+  endif()
   find_package(hip CONFIG REQUIRED)
   # See hipscope_hide_archives; each find_package(hip), such as rocPRIM's, names the archive anew.
   set(CMAKE_STATIC_LIBRARY_SUFFIX .ar)
