@@ -136,7 +136,7 @@ GpuMetrics parse_gpu_metrics(std::string_view bytes, bool is_energy_known) {
   if (!size || *size > bytes.size() || *size < 4) {
     return {};
   }
-  const auto layout = std::find_if(layouts.begin(), layouts.end(), [&](const Layout& one) {
+  const auto* const layout = std::find_if(layouts.begin(), layouts.end(), [&](const Layout& one) {
     return one.format == bytes[2] && one.content == bytes[3];
   });
   if (layout == layouts.end()) {

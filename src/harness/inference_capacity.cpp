@@ -191,6 +191,7 @@ PastKnee past_knee(std::span<const CurvePoint> hits) {
   };
   const auto middle_of = [](const std::vector<CurvePoint>& points) {
     std::vector<double> ys;
+    ys.reserve(points.size());
     for (const CurvePoint& point : points) {
       ys.push_back(point.y);
     }
