@@ -72,7 +72,8 @@ struct hipDeviceProp_t {
   int ECCEnabled;                                ///< 0, not known.
 };
 
-enum hipDeviceAttribute_t {
+// Of a fixed type, so that HIP's further attributes may be asked for.
+enum hipDeviceAttribute_t : int {
   hipDeviceAttributeClockRate,
   hipDeviceAttributeCooperativeLaunch,
   hipDeviceAttributeMemoryClockRate,
