@@ -41,10 +41,18 @@ skipped=0
 failures=()
 skips=()
 
+# Sets `cpu_s` to the processor's seconds that ended children took; in a subshell `times` would tell that shell's.
+read_cpu_s() {
+  times >"$logs/times"
+  cpu_s=$(tail -n 1 "$logs/times" | awk -F '[ms ]+' '{ printf "%d", 60 * ($1 + $3) + $2 + $4 }')
+}
+
 # begin_group NAME: the heading, and the name that the group's counts go under.
 begin_group() {
   group=$1
   group_began=$(now)
+  read_cpu_s
+  group_cpu_began=$cpu_s
   printf '\n== %s ==\n' "$group"
 }
 
@@ -54,7 +62,9 @@ count() {
   failed=$((failed + $2))
   skipped=$((skipped + $3))
   (($2 == 0)) || failures+=("$group: $2 failed")
-  printf '%d passed, %d failed, %d skipped (%s s)\n' "$1" "$2" "$3" "$(seconds_since "$group_began")"
+  read_cpu_s
+  printf '%d passed, %d failed, %d skipped (%s s, %s s of CPU)\n' "$1" "$2" "$3" \
+    "$(seconds_since "$group_began")" $((cpu_s - group_cpu_began))
 }
 
 # skip_group NAME REASON: a group that is left out here, counted as one test.
