@@ -40,7 +40,7 @@ if(HIPSCOPE_BACKEND STREQUAL "amd")
 endif()
 
 set(scripts common.sh detect_backend.sh experiments.sh find_python.sh jobs.sh run_all.sh
-    compare.py fleet.py html_report.py normal.py report.py)
+    compare.py export.py fleet.py html_report.py normal.py report.py)
 list(TRANSFORM scripts PREPEND scripts/)
 install(PROGRAMS ${scripts} DESTINATION scripts)
 install(FILES scripts/card_experiments.txt DESTINATION scripts)
