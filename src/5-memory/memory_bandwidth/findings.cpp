@@ -251,9 +251,12 @@ void infer_l2_write(hipscope::Results& results, double l2_bytes) {
   if (beyond.size() >= fewest_points) {
     const double memory = hipscope::summarize(beyond).median;
     constexpr double clearly = 1.2;
-    inference.evidence.push_back(
-        number(memory, 4) + " beyond" +
-        (rates.median < clearly * memory ? ": what limits both may lie before L2" : ""));
+    const bool alike = rates.median < clearly * memory;
+    inference.evidence.push_back(number(memory, 4) + " beyond" +
+                                 (alike ? ": what limits both may lie before L2" : ""));
+    // Then it is a rate that is reached within L2, and need not be L2's.
+    constexpr double at_most_of_another = 0.5;
+    inference.confidence = std::min(inference.confidence, alike ? at_most_of_another : 1);
   }
   results.infer(inference);
 }

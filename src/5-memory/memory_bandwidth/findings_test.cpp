@@ -118,6 +118,7 @@ TEST(MemoryBandwidthTest, WritesWithinL2) {
   const auto alike = made.inference("cache level 2 write bandwidth");
   EXPECT_NEAR(*alike.value, 4776, 20);
   EXPECT_TRUE(alike.evidence.back().ends_with("may lie before L2")) << alike.evidence.back();
+  EXPECT_LE(alike.confidence, 0.5);
   // Noise, one slow launch, and a level that ends.
   auto curve = made_curve(
       halves(mib / 4, 2048 * mib), [](double bytes) { return bytes < 60 * mib ? 9e3 : 4e3; }, 0.05);
@@ -128,6 +129,7 @@ TEST(MemoryBandwidthTest, WritesWithinL2) {
   const auto found = faster.inference("cache level 2 write bandwidth");
   EXPECT_NEAR(*found.value, 9000, 450);
   EXPECT_TRUE(found.evidence.back().ends_with(" beyond")) << found.evidence.back();
+  EXPECT_GT(found.confidence, 0.8);
 }
 
 TEST(MemoryBandwidthTest, WithoutTheDriversL2NoWritesWithinIt) {
