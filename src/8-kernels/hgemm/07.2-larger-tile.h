@@ -192,7 +192,7 @@ Stage large_tile_stage(const std::string& what) {
 }
 
 inline std::vector<Stage> larger_tile_stages() {
-  return stages_by_amd_instruction([](auto instruction) {
+  return stages_by_fragment([](auto instruction) {
     using Code = typename decltype(instruction)::Type;
     return large_tile_stage<Code, larger_tile_kernel<Code, Half, Half>>(", larger tile");
   });

@@ -80,7 +80,7 @@ void enqueue_tiles_by_xcd(const gemm::Stage<Value, Result>& stage,
 
 template <typename Value = Half, typename Result = Value>
 std::vector<gemm::Stage<Value, Result>> tiles_by_xcd_stages() {
-  return stages_by_amd_instruction<Value>([](auto instruction) {
+  return stages_by_fragment<Value>([](auto instruction) {
     using Code = typename decltype(instruction)::Type;
     auto stage = large_tile_stage<Code, Value, Result>(
         ", tiles by XCD", reinterpret_cast<const void*>(tiles_by_xcd_kernel<Code, Value, Result>),

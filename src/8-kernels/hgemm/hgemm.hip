@@ -19,8 +19,8 @@ namespace {
 
 // FMAs of one CU per cycle by the vendors' manuals; NaN for what is not listed. The vector unit's
 // are of floats, in which the stages without matrix instructions compute; the matrix unit's are of
-// halves, with sums in FP32: NVIDIA H100 Tensor Core GPU Architecture (2022), table 1; AMD CDNA 2
-// and 3 white papers (2021, 2023).
+// halves, with sums in FP32: NVIDIA H100 Tensor Core GPU Architecture (2022), table 1; AMD CDNA 2,
+// 3 and 4 white papers (2021, 2023, 2025).
 double fmas_per_cycle(const std::string& architecture, gemm::Unit unit) {
   const auto begins = [&](const std::string& start) { return architecture.rfind(start, 0) == 0; };
   const bool matrix = unit == gemm::Unit::matrix;
@@ -29,6 +29,9 @@ double fmas_per_cycle(const std::string& architecture, gemm::Unit unit) {
   }
   if (begins("sm_80")) {
     return matrix ? 1024 : 64;
+  }
+  if (begins("gfx950")) {
+    return matrix ? 2048 : 128;
   }
   if (begins("gfx94")) {
     return matrix ? 1024 : 128;

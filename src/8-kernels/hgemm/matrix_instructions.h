@@ -20,6 +20,7 @@ template <typename Value>
 struct Instructions {
   using Mma = matrix_rate::MmaFp16K16;           ///< NVIDIA, from compute capability 8.0 on
   using Mfma = matrix_rate::MfmaFp16Side32;      ///< CDNA: gfx908, gfx90a, gfx942, gfx950
+  using MfmaOf950 = matrix_rate::MfmaFp16Wide;   ///< CDNA 4: twice as many k
   using WmmaOf11 = matrix_rate::WmmaFp16;        ///< RDNA 3: gfx11
   using WmmaOf12 = matrix_rate::WmmaFp16Halves;  ///< RDNA 4: gfx12
 };
@@ -27,14 +28,11 @@ template <>
 struct Instructions<BFloat16> {
   using Mma = matrix_rate::MmaBf16K16;
   using Mfma = matrix_rate::MfmaBf16Side32;  ///< from gfx90a on
+  using MfmaOf950 = matrix_rate::MfmaBf16Wide;
   using WmmaOf11 = matrix_rate::WmmaBf16;
   using WmmaOf12 = matrix_rate::WmmaBf16Halves;
 };
 using Mma = Instructions<Half>::Mma;
-
-template <typename Code>
-inline constexpr bool is_mfma = std::is_same_v<Code, Instructions<Half>::Mfma> ||
-                                std::is_same_v<Code, Instructions<BFloat16>::Mfma>;
 
 /// Whether the device has the instruction; on the host backend, whether its model is for waves of
 /// this size.
@@ -43,8 +41,8 @@ bool has_instruction(const hipscope::DeviceDescription& device) {
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
   return std::atoi(device.architecture.c_str() + 3) >= static_cast<int>(Code::since);
 #elif defined(HIPSCOPE_BACKEND_AMD)
-  const unsigned generation = is_mfma<Code> ? matrix_rate::cdna_generation(device.architecture)
-                                            : matrix_rate::rdna_generation(device.architecture);
+  const unsigned generation = Code::lanes == 64 ? matrix_rate::cdna_generation(device.architecture)
+                                                : matrix_rate::rdna_generation(device.architecture);
   return Code::since <= generation && generation <= Code::until;
 #else
   return device.wave_size == static_cast<int>(Code::lanes);
@@ -65,6 +63,14 @@ auto stages_by_amd_instruction(Make make) {
   return std::vector{make(Instruction<typename Codes::Mfma>()),
                      make(Instruction<typename Codes::WmmaOf11>()),
                      make(Instruction<typename Codes::WmmaOf12>())};
+}
+
+/// The same with CDNA 4's own, of which a lane takes the 16 bytes at once.
+template <typename Value = Half, typename Make>
+auto stages_by_fragment(Make make) {
+  auto stages = stages_by_amd_instruction<Value>(make);
+  stages.push_back(make(Instruction<typename Instructions<Value>::MfmaOf950>()));
+  return stages;
 }
 #endif
 
@@ -87,7 +93,7 @@ template <typename Code>
 std::string name_of() {
   const std::string family = Code::family;
   if (family != "WMMA") {
-    return family;
+    return Code::lanes == 64 && Code::since == 4 ? family + " of gfx950" : family;
   }
   return Code::since == 3 ? "WMMA of gfx11" : "WMMA of gfx12";  // by generation of RDNA
 }
