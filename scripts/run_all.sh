@@ -290,11 +290,12 @@ run_experiments() {
 write_report() {
   local python
   card="not written"
+  report_python=
   if ! compgen -G "$out/*.json" -X '*/card.json' >/dev/null; then
     report="none: there is no result"
   elif ! python=$("$here/find_python.sh" matplotlib 2>&1); then
     report="skipped: ${python#*: }"
-  elif run_child "$python" "$here/report.py" "$out"; then
+  elif report_python=$python && run_child "$python" "$here/report.py" "$out"; then
     report="$(shown "$out")/README.md"
     card="$(shown "$out")/card.md"
     [[ -e $out/card.md ]] || card="none, since nothing is inferred of a CPU"
@@ -310,7 +311,7 @@ write_comparison() {
   [[ ! -d $isa_out ]] || options+=(--isa "$isa_out")
   if ! compgen -G "$out/*.json" -X '*/card.json' >/dev/null; then
     comparison="none: there is no result"
-  elif ! python=$("$here/find_python.sh" json 2>&1); then
+  elif ! python=${report_python:-$("$here/find_python.sh" json 2>&1)}; then
     comparison="skipped: ${python#*: }"
   elif run_child "$python" "$here/html_report.py" "${options[@]}" "$out"; then
     comparison="$(shown "$out")/report.html"

@@ -241,8 +241,8 @@ def run(program: str, *arguments: object, **environment: str) -> subprocess.Comp
 
 
 def copy_repository(root: Path) -> None:
-    """The scripts with what they need of results/: schemas and published figures."""
-    shutil.copytree(SCRIPTS, root / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
+    """The scripts, as they are compiled, with what they need of results/: schemas and published figures."""
+    shutil.copytree(SCRIPTS, root / "scripts")
     (root / "results" / "published").mkdir(parents=True)
     for file in (*(REPOSITORY / "results").glob("*schema*.json"), REPOSITORY / "results/published/published.csv"):
         shutil.copy(file, root / file.relative_to(REPOSITORY))
