@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds everything with ROCm 7's compiler and runs the ISA tests there, on a machine that has another.
 #
-# Usage: rocm7.sh [--targets LIST | --all] [--only REGEX] [--report | --predict | --host | --emulator]
+# Usage: rocm7.sh [--targets LIST | --all] [--only REGEX] [--report | --predict | --host | --emulator | --make]
 #                 [--chroot DIR] [--build DIR] [--mirror URL]
 #
 #   --targets LIST  GPU architectures, in one argument (default "gfx942 gfx1100")
@@ -12,6 +12,7 @@
 #   --host          instead of that, build the host backend with the g++ there, the newest, and with clang 22,
 #                   and run the unit tests and the functional ones with both
 #   --emulator      instead of that, run what clang 22 makes for gfx90a in the emulator of tests/emulator
+#   --make          instead of that, only make the system with ROCm 7, where there is none
 #   --only REGEX    only the experiments that the regular expression matches
 #   --chroot DIR    where the system with ROCm 7 is, or is to be made (default: HIPSCOPE_ROCM7 of the
 #                   environment, or else /var/cache/hipscope/rocm7)
@@ -228,6 +229,7 @@ while (($#)); do
     --predict) what=predict ;;
     --host) what=host ;;
     --emulator) what=emulator ;;
+    --make) what='make' ;;
     --help | -h)
       show_help "$0"
       exit 0
@@ -239,14 +241,20 @@ done
 
 ((EUID == 0)) || skip "a system with ROCm 7 in a folder of its own takes root to make and to enter"
 unshare --mount true 2>/dev/null || skip "this machine lets nobody make mounts of their own"
-mkdir -p "$build"
+mkdir -p "$build" "${chroot%/*}"
+# Of two at a time one makes the system, the other waits for it.
+exec 9>"$chroot.lock"
+flock 9
 if [[ ! -d $chroot ]]; then
   type -P debootstrap >/dev/null || skip "there is no debootstrap to make a system with ROCm 7 with"
   make_chroot || skip "a system with ROCm 7 could not be made (log: $chroot.new.log)"
 fi
 
+exec 9>&-
+
 passed=0 failed=0 left_out=0
 case $what in
+  make) exit ;;
   kernels) build_and_test_kernels ;;
   host) build_and_test_host ;;
   emulator) build_and_emulate ;;

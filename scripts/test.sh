@@ -338,6 +338,13 @@ test_launcher() {
   run_experiments --build "$folder" --launcher "$launcher"
 }
 
+# Beside other tests, since it mostly waits: for the network and for one process that unpacks.
+begin_rocm7_system() {
+  set -m
+  "$here/rocm7.sh" --make </dev/null >"$logs/rocm7-system.log" 2>&1 3>&- &
+  set +m
+}
+
 # As root it makes a system with ROCm 7 the first time, and builds everything there. Otherwise it says why not.
 test_rocm7() {
   local log=$logs/rocm7.log status=0
@@ -486,6 +493,7 @@ fi
 if $setup; then
   install_packages tests
 fi
+! $full || begin_rocm7_system
 test_shell_scripts
 test_format
 test_python
