@@ -73,6 +73,16 @@ hipError_t hipMemPrefetchAsync(const void* /*memory*/, std::size_t /*size*/, int
   return hipSuccess;
 }
 
+hipError_t hipMemAdvise(const void* /*memory*/, std::size_t /*size*/, hipMemoryAdvise /*advice*/,
+                        int /*number*/) {
+  return hipSuccess;
+}
+
+// No other process can use this one's memory.
+hipError_t hipIpcGetMemHandle(hipIpcMemHandle_t* /*handle*/, void* /*memory*/) {
+  return device().fail(hipErrorNotSupported);
+}
+
 hipError_t hipHostRegister(void* memory, std::size_t size, unsigned /*flags*/) {
   device().finish();
   device().machine.memory.allow(reinterpret_cast<Qword>(memory), size);

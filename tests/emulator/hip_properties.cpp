@@ -114,6 +114,10 @@ hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int
     case hipDeviceAttributeMaxSharedMemoryPerBlock:
       *value = static_cast<int>(largest_lds);
       return hipSuccess;
+    case hipDeviceAttributeManagedMemory:
+    case hipDeviceAttributeConcurrentManagedAccess:
+      *value = 1;
+      return hipSuccess;
     case hipDeviceAttributeL2CacheSize:
       *value = l2_bytes;
       return hipSuccess;

@@ -77,8 +77,24 @@ TEST(Memory, ManagedMemoryIsEverywhere) {
   EXPECT_EQ(hipMemPrefetchAsync(memory, 16, 0, nullptr), hipSuccess);
   EXPECT_EQ(hipMemPrefetchAsync(memory, 17, 0, nullptr), hipErrorInvalidValue);
   EXPECT_EQ(hipMemPrefetchAsync(memory, 16, 1, nullptr), hipErrorInvalidDevice);
+  EXPECT_EQ(hipMemPrefetchAsync(memory, 16, hipCpuDeviceId, nullptr), hipSuccess);
+  EXPECT_EQ(hipMemAdvise(memory, 16, hipMemAdviseSetAccessedBy, 0), hipSuccess);
+  EXPECT_EQ(hipMemAdvise(memory, 17, hipMemAdviseSetAccessedBy, 0), hipErrorInvalidValue);
+  EXPECT_EQ(hipMemAdvise(memory, 16, hipMemAdviseSetAccessedBy, 1), hipErrorInvalidDevice);
   EXPECT_EQ(hipFree(memory), hipSuccess);
   EXPECT_EQ(hipGetLastError(), hipErrorInvalidDevice);
+}
+
+TEST(Memory, AStreamAllocatesAndFrees) {
+  int no_stream = 0;
+  auto* const stream = reinterpret_cast<hipStream_t>(&no_stream);
+  void* memory = nullptr;
+  EXPECT_EQ(hipMallocAsync(&memory, 16, stream), hipErrorInvalidHandle);
+  ASSERT_EQ(hipMallocAsync(&memory, 16, nullptr), hipSuccess);
+  EXPECT_EQ(hipMemset(memory, 0, 17), hipErrorInvalidValue);
+  EXPECT_EQ(hipFreeAsync(memory, nullptr), hipSuccess);
+  EXPECT_EQ(hipFreeAsync(memory, nullptr), hipErrorInvalidValue);
+  EXPECT_EQ(hipGetLastError(), hipErrorInvalidValue);
 }
 
 TEST(Memory, CopiesAndSets) {

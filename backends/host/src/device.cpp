@@ -90,6 +90,8 @@ std::optional<int> attribute_of(const hipDeviceProp_t& properties, hipDeviceAttr
       return properties.warpSize;
     case hipDeviceAttributeManagedMemory:
     case hipDeviceAttributeConcurrentManagedAccess:
+    case hipDeviceAttributeMemoryPoolsSupported:
+    case hipDeviceAttributePageableMemoryAccess:
       return 1;
   }
   return std::nullopt;
@@ -186,6 +188,10 @@ hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer) {
 }
 
 hipError_t hipDeviceEnablePeerAccess(int /*peer*/, unsigned /*flags*/) {
+  return api_call([] { return hipErrorInvalidDevice; });
+}
+
+hipError_t hipDeviceDisablePeerAccess(int /*peer*/) {
   return api_call([] { return hipErrorInvalidDevice; });
 }
 

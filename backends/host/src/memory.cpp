@@ -199,14 +199,48 @@ hipError_t hipMallocManaged(void** pointer, std::size_t bytes, unsigned flags) {
   });
 }
 
+hipError_t hipMallocAsync(void** pointer, std::size_t bytes, hipStream_t stream) {
+  return api_call([&] {
+    return hip_host::enqueue(
+        stream, [=] { return hip_host::allocate(pointer, bytes, MemoryKind::kDevice); });
+  });
+}
+
+hipError_t hipFreeAsync(void* pointer, hipStream_t stream) {
+  return api_call([&] {
+    return hip_host::enqueue(stream,
+                             [=] { return hip_host::release(pointer, MemoryKind::kDevice); });
+  });
+}
+
+hipError_t hipMemAdvise(const void* memory, std::size_t bytes, hipMemoryAdvise /*advice*/,
+                        int device) {
+  return api_call([&] {
+    if (!hip_host::is_device(device) && device != hipCpuDeviceId) return hipErrorInvalidDevice;
+    return hip_host::check_range(memory, bytes);
+  });
+}
+
 hipError_t hipMemPrefetchAsync(const void* memory, std::size_t bytes, int device,
                                hipStream_t stream) {
   return api_call([&] {
-    constexpr int to_host = -1;
-    if (!hip_host::is_device(device) && device != to_host) return hipErrorInvalidDevice;
+    if (!hip_host::is_device(device) && device != hipCpuDeviceId) return hipErrorInvalidDevice;
     const hipError_t error = hip_host::check_range(memory, bytes);
     return error != hipSuccess ? error : hip_host::enqueue(stream, [] { return hipSuccess; });
   });
+}
+
+hipError_t hipIpcGetMemHandle(hipIpcMemHandle_t* /*handle*/, void* /*memory*/) {
+  return api_call([] { return hipErrorNotSupported; });
+}
+
+hipError_t hipIpcOpenMemHandle(void** /*memory*/, hipIpcMemHandle_t /*handle*/,
+                               unsigned /*flags*/) {
+  return api_call([] { return hipErrorNotSupported; });
+}
+
+hipError_t hipIpcCloseMemHandle(void* /*memory*/) {
+  return api_call([] { return hipErrorNotSupported; });
 }
 
 hipError_t hipMemGetInfo(std::size_t* free, std::size_t* total) {

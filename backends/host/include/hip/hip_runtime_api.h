@@ -81,6 +81,8 @@ enum hipDeviceAttribute_t : int {
   hipDeviceAttributeWarpSize,
   hipDeviceAttributeManagedMemory,
   hipDeviceAttributeConcurrentManagedAccess,
+  hipDeviceAttributeMemoryPoolsSupported,
+  hipDeviceAttributePageableMemoryAccess,
 };
 
 /// Sets `*count` to what the environment variable HIPSCOPE_HOST_DEVICES says, else to 1; to 0 with
@@ -98,6 +100,7 @@ hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int
 hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer);
 /// hipErrorInvalidDevice: none can reach another.
 hipError_t hipDeviceEnablePeerAccess(int peer, unsigned flags);
+hipError_t hipDeviceDisablePeerAccess(int peer);
 hipError_t hipDriverGetVersion(int* version);
 hipError_t hipRuntimeGetVersion(int* version);
 /// hipErrorStreamCaptureUnsupported while a stream captures.
@@ -231,12 +234,28 @@ inline constexpr unsigned hipHostMallocNonCoherent = 0x80000000;
 inline constexpr unsigned hipHostRegisterDefault = 0x0;
 inline constexpr unsigned hipMemAttachGlobal = 0x1;
 inline constexpr unsigned hipMemAttachHost = 0x2;
+inline constexpr unsigned hipIpcMemLazyEnablePeerAccess = 0x0;
+inline constexpr int hipCpuDeviceId = -1;  ///< The host, as a place of managed memory.
+
+enum hipMemoryAdvise {
+  hipMemAdviseSetReadMostly = 1,
+  hipMemAdviseSetPreferredLocation = 3,
+  hipMemAdviseSetAccessedBy = 5,
+};
+
+struct hipIpcMemHandle_t {
+  char reserved[64];
+};
 
 /// Sets `*pointer` to `bytes` bytes at a multiple of 256, all of them 0xFF; to null for 0 bytes.
 /// hipErrorOutOfMemory for more than hipMemGetInfo's free bytes.
 hipError_t hipMalloc(void** pointer, std::size_t bytes);
 /// hipErrorInvalidValue for what is not from hipMalloc.
 hipError_t hipFree(void* pointer);
+/// As hipMalloc and hipFree, which wait for nothing either. hipErrorInvalidHandle for what is no
+/// stream.
+hipError_t hipMallocAsync(void** pointer, std::size_t bytes, hipStream_t stream);
+hipError_t hipFreeAsync(void* pointer, hipStream_t stream);
 /// As hipMalloc; the host and the device share all memory here, so `flags` change nothing.
 hipError_t hipHostMalloc(void** pointer, std::size_t bytes, unsigned flags);
 /// hipErrorInvalidValue for what is not from hipHostMalloc.
@@ -251,10 +270,16 @@ hipError_t hipHostUnregister(void* memory);
 /// As hipMalloc; freed by hipFree. hipErrorInvalidValue for unknown flags.
 hipError_t hipMallocManaged(void** pointer, std::size_t bytes, unsigned flags);
 /// Does nothing: all pages are where host and device touch them. hipErrorInvalidValue for more
-/// bytes than the buffer holds, hipErrorInvalidDevice for what is neither a device nor the host,
-/// -1.
+/// bytes than the buffer holds, hipErrorInvalidDevice for what is neither a device nor
+/// hipCpuDeviceId.
 hipError_t hipMemPrefetchAsync(const void* memory, std::size_t bytes, int device,
                                hipStream_t stream = nullptr);
+/// Does nothing, for the same reason; the errors are those of hipMemPrefetchAsync.
+hipError_t hipMemAdvise(const void* memory, std::size_t bytes, hipMemoryAdvise advice, int device);
+/// hipErrorNotSupported: no other process can use a buffer of this one.
+hipError_t hipIpcGetMemHandle(hipIpcMemHandle_t* handle, void* memory);
+hipError_t hipIpcOpenMemHandle(void** memory, hipIpcMemHandle_t handle, unsigned flags);
+hipError_t hipIpcCloseMemHandle(void* memory);
 /// Sets the bytes that hipMalloc can still give, and those it could at the start.
 hipError_t hipMemGetInfo(std::size_t* free, std::size_t* total);
 

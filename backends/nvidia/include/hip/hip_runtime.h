@@ -13,6 +13,8 @@ using hipGraphExec_t = cudaGraphExec_t;
 using hipDeviceProp_t = cudaDeviceProp;
 using hipFuncAttributes = cudaFuncAttributes;
 using hipDeviceAttribute_t = cudaDeviceAttr;
+using hipMemoryAdvise = cudaMemoryAdvise;
+using hipIpcMemHandle_t = cudaIpcMemHandle_t;
 using hipResourceDesc = cudaResourceDesc;
 using hipTextureDesc = cudaTextureDesc;
 using hipTextureObject_t = cudaTextureObject_t;
@@ -28,9 +30,15 @@ inline constexpr auto hipErrorOutOfMemory = cudaErrorMemoryAllocation;
 inline constexpr auto hipMemcpyHostToDevice = cudaMemcpyHostToDevice;
 inline constexpr auto hipMemcpyDeviceToHost = cudaMemcpyDeviceToHost;
 inline constexpr auto hipMemcpyDeviceToDevice = cudaMemcpyDeviceToDevice;
+inline constexpr auto hipMemcpyDefault = cudaMemcpyDefault;
 inline constexpr auto hipHostMallocMapped = cudaHostAllocMapped;
 inline constexpr auto hipHostRegisterDefault = cudaHostRegisterDefault;
 inline constexpr auto hipMemAttachGlobal = cudaMemAttachGlobal;
+inline constexpr int hipCpuDeviceId = cudaCpuDeviceId;
+inline constexpr auto hipMemAdviseSetReadMostly = cudaMemAdviseSetReadMostly;
+inline constexpr auto hipMemAdviseSetPreferredLocation = cudaMemAdviseSetPreferredLocation;
+inline constexpr auto hipMemAdviseSetAccessedBy = cudaMemAdviseSetAccessedBy;
+inline constexpr unsigned hipIpcMemLazyEnablePeerAccess = cudaIpcMemLazyEnablePeerAccess;
 inline constexpr auto hipStreamCaptureModeGlobal = cudaStreamCaptureModeGlobal;
 inline constexpr auto hipFuncAttributePreferredSharedMemoryCarveout =
     cudaFuncAttributePreferredSharedMemoryCarveout;
@@ -43,6 +51,8 @@ inline constexpr auto hipDeviceAttributeCooperativeLaunch = cudaDevAttrCooperati
 inline constexpr auto hipDeviceAttributeManagedMemory = cudaDevAttrManagedMemory;
 inline constexpr auto hipDeviceAttributeConcurrentManagedAccess =
     cudaDevAttrConcurrentManagedAccess;
+inline constexpr auto hipDeviceAttributePageableMemoryAccess = cudaDevAttrPageableMemoryAccess;
+inline constexpr auto hipDeviceAttributeMemoryPoolsSupported = cudaDevAttrMemoryPoolsSupported;
 inline constexpr auto hipFuncAttributeMaxDynamicSharedMemorySize =
     cudaFuncAttributeMaxDynamicSharedMemorySize;
 inline constexpr auto hipResourceTypeLinear = cudaResourceTypeLinear;
@@ -60,11 +70,17 @@ inline constexpr auto hipReadModeElementType = cudaReadModeElementType;
 #define hipDeviceGetAttribute cudaDeviceGetAttribute
 #define hipDeviceCanAccessPeer cudaDeviceCanAccessPeer
 #define hipDeviceEnablePeerAccess cudaDeviceEnablePeerAccess
+#define hipDeviceDisablePeerAccess cudaDeviceDisablePeerAccess
 #define hipDeviceSynchronize cudaDeviceSynchronize
 #define hipDriverGetVersion cudaDriverGetVersion
 #define hipRuntimeGetVersion cudaRuntimeGetVersion
 #define hipMalloc cudaMalloc
 #define hipFree cudaFree
+#define hipMallocAsync cudaMallocAsync
+#define hipFreeAsync cudaFreeAsync
+#define hipIpcGetMemHandle cudaIpcGetMemHandle
+#define hipIpcOpenMemHandle cudaIpcOpenMemHandle
+#define hipIpcCloseMemHandle cudaIpcCloseMemHandle
 #define hipHostMalloc cudaHostAlloc
 #define hipHostFree cudaFreeHost
 #define hipHostGetDevicePointer cudaHostGetDevicePointer
@@ -110,15 +126,24 @@ inline hipError_t hipGraphInstantiate(hipGraphExec_t* executable, hipGraph_t gra
   return cudaGraphInstantiate(executable, graph, 0);
 }
 
-/// HIP's form, in which a device is a number.
+// HIP's forms, in which a device is a number, and the host is hipCpuDeviceId.
+#if CUDART_VERSION >= 13000
+inline cudaMemLocation location_of(int device) {
+  return device == hipCpuDeviceId ? cudaMemLocation{cudaMemLocationTypeHost, 0}
+                                  : cudaMemLocation{cudaMemLocationTypeDevice, device};
+}
 inline hipError_t hipMemPrefetchAsync(const void* memory, std::size_t bytes, int device,
                                       hipStream_t stream) {
-#if CUDART_VERSION >= 13000
-  return cudaMemPrefetchAsync(memory, bytes, {cudaMemLocationTypeDevice, device}, 0, stream);
-#else
-  return cudaMemPrefetchAsync(memory, bytes, device, stream);
-#endif
+  return cudaMemPrefetchAsync(memory, bytes, location_of(device), 0, stream);
 }
+inline hipError_t hipMemAdvise(const void* memory, std::size_t bytes, hipMemoryAdvise advice,
+                               int device) {
+  return cudaMemAdvise(memory, bytes, advice, location_of(device));
+}
+#else
+#define hipMemPrefetchAsync cudaMemPrefetchAsync
+#define hipMemAdvise cudaMemAdvise
+#endif
 
 /// HIP's launch as a function.
 template <typename... Parameters, typename... Arguments>
