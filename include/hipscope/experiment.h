@@ -70,9 +70,9 @@ class Point {
   Measurement measure(const std::function<void()>& body, const MeasureOptions& options = {});
 
   /// Samples `body` by the host's clock; `body` does all that is to be timed, waiting included.
-  /// `after` runs untimed after each execution.
+  /// A sample is the mean of `batch` executions; `after` runs untimed after it.
   Measurement measure_on_host(const std::string& name, const std::function<void()>& body,
-                              const std::function<void()>& after = {});
+                              const std::function<void()>& after = {}, unsigned batch = 1);
 
   /// Samples several bodies in turn, one sample of each per round, so that a clock that drifts
   /// bears on all alike; until the stopping rule is content with each. Each has a name of its own

@@ -206,19 +206,22 @@ std::vector<Measurement> Point::measure_in_turn(const std::vector<std::function<
 }
 
 Measurement Point::measure_on_host(const std::string& name, const std::function<void()>& body,
-                                   const std::function<void()>& after) {
+                                   const std::function<void()>& after, unsigned batch) {
   using Clock = std::chrono::steady_clock;
   Measurement measurement;
   measurement.name = name;
   measurement.method = "host clock";
+  measurement.batch = batch;
   const auto once = [&] {
     const auto start = Clock::now();
-    body();
+    for (unsigned i = 0; i < batch; ++i) {
+      body();
+    }
     const auto end = Clock::now();
     if (after) {
       after();
     }
-    return Sample{.seconds = std::chrono::duration<double>(end - start).count()};
+    return Sample{.seconds = std::chrono::duration<double>(end - start).count() / batch};
   };
   if (run_.options.preset != detail::Preset::once) {
     once();
