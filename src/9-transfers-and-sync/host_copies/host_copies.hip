@@ -9,7 +9,6 @@
 //   both                both directions at once, against each alone
 //   kernel              what it takes a kernel: blocks that load from, or store to, the host
 //   latency             one load after another from the host's memory, and from the device's
-//   managed             pages that move when they are touched, or when a prefetch says so
 //   numa                pinned memory on each of the host's NUMA nodes
 #include <hipscope/hipscope.h>
 
@@ -21,7 +20,7 @@
 #include "findings.h"
 #include "host_memory.h"
 #include "load_latency.h"
-#include "pages.h"
+#include "nodes.h"
 #include "transfer.h"
 
 namespace host_copies {
@@ -152,13 +151,6 @@ int run(int argc, char** argv) {
                                       .share_of_memory = 1.0 / 16});
   // Whole accesses of a kernel.
   const auto whole = [](std::uint64_t count) { return count / sizeof(uint4) * sizeof(uint4); };
-  const auto managed = experiment.size("--managed", "bytes whose pages move, in sweep managed",
-                                       {.gpu = std::uint64_t{1} << 26,
-                                        .quick = std::uint64_t{1} << 23,
-                                        .host = std::uint64_t{1} << 14,
-                                        .minimum = 4096,
-                                        .maximum = std::uint64_t{1} << 32,
-                                        .share_of_memory = 1.0 / 16});
   const auto steps =
       experiment.size("--steps", "loads of a chase in sweep latency",
                       {.gpu = 2048, .quick = 256, .host = 32, .minimum = 1, .maximum = 1U << 20});
@@ -172,8 +164,6 @@ int run(int argc, char** argv) {
                    [&](Sweep& sweep) { measure_kernel(sweep, whole(bytes)); });
   experiment.sweep("latency", "one load after another",
                    [&](Sweep& sweep) { measure_latency(sweep, whole(bytes), steps); });
-  experiment.sweep("managed", "pages that move",
-                   [&](Sweep& sweep) { measure_managed(sweep, whole(managed)); });
   experiment.sweep("numa", "pinned memory by NUMA node of the host",
                    [&](Sweep& sweep) { measure_numa(sweep, whole(bytes)); });
   experiment.conclude(conclude);

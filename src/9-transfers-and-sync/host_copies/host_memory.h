@@ -38,23 +38,6 @@ class PinnedMemory {
   void* on_device_ = nullptr;
 };
 
-// Memory whose pages the driver moves to where they are touched.
-class ManagedMemory {
- public:
-  // Throws DeviceError.
-  explicit ManagedMemory(std::size_t bytes) {
-    check(hipMallocManaged(&memory_, bytes, hipMemAttachGlobal));
-  }
-  ~ManagedMemory() { static_cast<void>(hipFree(memory_)); }
-  ManagedMemory(const ManagedMemory&) = delete;
-  ManagedMemory& operator=(const ManagedMemory&) = delete;
-
-  [[nodiscard]] unsigned* data() const { return static_cast<unsigned*>(memory_); }
-
- private:
-  void* memory_ = nullptr;
-};
-
 // Pinned memory on one NUMA node of the host.
 class NodeMemory {
  public:

@@ -1,0 +1,389 @@
+// What does each call of the runtime cost the host?
+//
+// A call is paid for each time that it is made. Whether memory may be allocated in a loop, an event
+// made for each copy, and what the first launch of a kernel costs, no manual says.
+//   device, stream,      allocate and free, by bytes: device memory; the same in a stream's order,
+//   stream-trimmed,      from a pool that keeps what is free, and from one that a wait for the
+//   pinned, managed      stream has emptied; pinned memory of the host; managed memory
+//   calls                streams and events, waits for what is idle, devices, peers, IPC handles
+//   kernels              the first launch of a kernel of this program, and the second one
+//   compile              a kernel that is compiled at run time, and its module
+// All by the host's clock: a call's end is no end of what it has enqueued. The p95 is what one call
+// of twenty exceeds.
+#include <hipscope/hipscope.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "9-transfers-and-sync/words.h"
+#include "findings.h"
+#include "other_process.h"
+#include "run_time_compiler.h"
+
+namespace host_costs {
+namespace {
+
+using hipscope::check;
+using hipscope::DeviceBuffer;
+using hipscope::launch;
+using hipscope::Measurement;
+using hipscope::Point;
+using hipscope::Sweep;
+
+constexpr hipscope::LaunchShape one_thread = {.grid = dim3(1), .block = dim3(1)};
+
+template <unsigned value>
+__global__ void __launch_bounds__(1) store_kernel(unsigned* word) {
+  *word = value;
+}
+
+void wait() { check(hipDeviceSynchronize()); }
+
+// Median and p95 of times in seconds, as two values of a row.
+void tell(Point& point, std::vector<double> seconds, const std::string& median = "median",
+          const std::string& p95 = "p95") {
+  constexpr double microseconds = 1e6;
+  std::ranges::sort(seconds);
+  point.value(median, microseconds * hipscope::quantile(seconds, 0.5), "us");
+  point.value(p95, microseconds * hipscope::quantile(seconds, 0.95), "us");
+}
+
+std::vector<double> seconds_of(const Measurement& measurement) {
+  std::vector<double> seconds;
+  for (const hipscope::Sample& sample : measurement.samples) {
+    seconds.push_back(sample.seconds);
+  }
+  return seconds;
+}
+
+// --- Memory by its size -----------------------------------------------------------------------
+
+struct Kind {
+  std::string name;
+  std::string title;
+  hipError_t (*allocate)(void** memory, std::uint64_t bytes);
+  hipError_t (*free)(void* memory);
+  hipError_t (*settle)();  // after each pair of them, untimed
+  std::uint64_t part = 1;  // of the largest size
+  std::optional<hipDeviceAttribute_t> needs{};
+};
+
+hipError_t allocate_in_stream(void** memory, std::uint64_t bytes) {
+  return hipMallocAsync(memory, bytes, nullptr);
+}
+hipError_t allocate_pinned(void** memory, std::uint64_t bytes) {
+  return hipHostMalloc(memory, bytes, hipHostMallocMapped);
+}
+hipError_t allocate_managed(void** memory, std::uint64_t bytes) {
+  return hipMallocManaged(memory, bytes, hipMemAttachGlobal);
+}
+hipError_t free_in_stream(void* memory) { return hipFreeAsync(memory, nullptr); }
+
+const std::vector<Kind> kinds = {
+    {.name = "device",
+     .title = "device memory: hipMalloc, hipFree",
+     .allocate = [](void** memory, std::uint64_t bytes) { return hipMalloc(memory, bytes); },
+     .free = [](void* memory) { return hipFree(memory); },
+     .settle = [] { return hipDeviceSynchronize(); }},
+    {.name = "stream",
+     .title = "in a stream's order, from a pool that keeps what is free: hipMallocAsync",
+     .allocate = allocate_in_stream,
+     .free = free_in_stream,
+     .settle = [] { return hipSuccess; },
+     .needs = hipDeviceAttributeMemoryPoolsSupported},
+    {.name = "stream-trimmed",
+     .title = "in a stream's order, from a pool that a wait for the stream has emptied",
+     .allocate = allocate_in_stream,
+     .free = free_in_stream,
+     .settle = [] { return hipStreamSynchronize(nullptr); },
+     .needs = hipDeviceAttributeMemoryPoolsSupported},
+    {.name = "pinned",
+     .title = "pinned memory of the host: hipHostMalloc, hipHostFree",
+     .allocate = allocate_pinned,
+     .free = [](void* memory) { return hipHostFree(memory); },
+     .settle = [] { return hipDeviceSynchronize(); },
+     .part = 4},
+    {.name = "managed",
+     .title = "managed memory: hipMallocManaged, hipFree",
+     .allocate = allocate_managed,
+     .free = [](void* memory) { return hipFree(memory); },
+     .settle = [] { return hipDeviceSynchronize(); },
+     .part = 4,
+     .needs = hipDeviceAttributeManagedMemory}};
+
+// A copy to the end of the memory and back, of a MiB at most.
+void verify(Point& point, unsigned* memory, std::uint64_t bytes, unsigned key) {
+  constexpr std::uint64_t most_words = 1U << 18;
+  const std::uint64_t words = std::min(bytes / sizeof(unsigned), most_words);
+  constexpr hipscope::LaunchShape shape = {.grid = dim3(1),
+                                           .block = dim3(transfers::largest_block)};
+  const DeviceBuffer<unsigned> source(words);
+  const DeviceBuffer<unsigned> back(words);
+  DeviceBuffer<unsigned> wrong(1);
+  wrong.clear();
+  launch(transfers::fill_kernel, shape, source.data(), words, key);
+  unsigned* const last = memory + bytes / sizeof(unsigned) - words;
+  check(hipMemcpy(last, source.data(), words * sizeof(unsigned), hipMemcpyDefault));
+  check(hipMemcpy(back.data(), last, words * sizeof(unsigned), hipMemcpyDefault));
+  launch(transfers::compare_kernel, shape, back.data(), words, key, wrong.data());
+  point.verify("words of a copy there and back", wrong.to_host()[0], words);
+}
+
+void measure_memory(Sweep& sweep, const Kind& kind, std::uint64_t most) {
+  sweep.axis({.name = "allocation", .unit = "bytes", .scale = hipscope::Scale::logarithmic});
+  sweep.headline("allocate");
+  int is_there = 1;
+  if (kind.needs) {
+    check(hipDeviceGetAttribute(&is_there, *kind.needs, sweep.device().index));
+  }
+  if (is_there == 0) {
+    sweep.note("this device, or its runtime, has no such memory");
+    return;
+  }
+  sweep.require_memory(most, "--bytes");
+  constexpr std::uint64_t least = 4096;
+  for (std::uint64_t bytes = least; bytes <= most; bytes *= 2) {
+    auto point = sweep.point(std::to_string(bytes), static_cast<double>(bytes));
+    void* memory = nullptr;
+    const auto allocate = [&] { check(kind.allocate(&memory, bytes)); };
+    const auto free = [&] { check(kind.free(memory)); };
+    allocate();
+    verify(point, static_cast<unsigned*>(memory), bytes, hipscope::key_of(sweep.seed()));
+    const auto freed = point.measure_on_host("free time", free, [&] {
+      check(kind.settle());
+      allocate();
+    });
+    free();
+    check(kind.settle());
+    const auto allocated = point.measure_on_host("allocate time", allocate, [&] {
+      free();
+      check(kind.settle());
+    });
+    tell(point, seconds_of(allocated), "allocate", "allocate p95");
+    tell(point, seconds_of(freed), "free", "free p95");
+  }
+}
+
+// --- Calls ------------------------------------------------------------------------------------
+
+// The rows of a sweep, which are numbered.
+class Rows {
+ public:
+  explicit Rows(Sweep& sweep) : sweep_(sweep) {
+    sweep.axis({.name = "call"});
+    sweep.headline("median");
+  }
+
+  Point next(const std::string& label) { return sweep_.point(label, ++count_); }
+
+  Point call(const std::string& label, const std::function<void()>& body,
+             const std::function<void()>& after = {}, unsigned batch = 1) {
+    Point point = next(label);
+    tell(point, seconds_of(point.measure_on_host("time", body, after, batch)));
+    return point;
+  }
+
+  // Calls that are shorter than the clock's own: many at a time.
+  void short_call(const std::string& label, const std::function<void()>& body) {
+    constexpr unsigned batch = 64;
+    call(label, body, wait, batch);
+  }
+
+  // A call, and the one that undoes it.
+  void pair(const std::string& label, const std::function<void()>& make,
+            const std::string& label_of_undoing, const std::function<void()>& undo) {
+    call(label, make, undo);
+    make();
+    call(label_of_undoing, undo, make);
+    undo();
+  }
+
+ private:
+  Sweep& sweep_;
+  unsigned count_ = 0;
+};
+
+constexpr unsigned answer = 42;
+
+void measure_peers(Sweep& sweep, Rows& rows) {
+  int devices = 0;
+  int can = 0;
+  check(hipGetDeviceCount(&devices));
+  const int here = sweep.device().index;
+  const int there = here == 0 ? 1 : 0;
+  if (devices > 1) {
+    check(hipDeviceCanAccessPeer(&can, here, there));
+    rows.short_call("set device, to and fro", [=] {
+      check(hipSetDevice(there));
+      check(hipSetDevice(here));
+    });
+  }
+  if (can == 0) {
+    sweep.note("there is no other device whose memory this one can reach");
+    return;
+  }
+  rows.pair(
+      "enable peer access", [=] { check(hipDeviceEnablePeerAccess(there, 0)); },
+      "disable peer access", [=] { check(hipDeviceDisablePeerAccess(there)); });
+}
+
+void measure_ipc(Sweep& sweep, Rows& rows) {
+  const DeviceBuffer<unsigned> memory(1);
+  hipIpcMemHandle_t handle;
+  if (hipIpcGetMemHandle(&handle, memory.data()) != hipSuccess) {
+    static_cast<void>(hipGetLastError());
+    sweep.note("this system has no IPC handles of device memory");
+    return;
+  }
+  rows.call("get an IPC handle", [&] { check(hipIpcGetMemHandle(&handle, memory.data())); });
+  launch(store_kernel<answer>, one_thread, memory.data());
+  wait();
+  const Opened opened = open_in_other_process(handle, sweep.device().index);
+  if (opened.words.empty()) {
+    sweep.note("another process of this program cannot open an IPC handle");
+    return;
+  }
+  Point open = rows.next("open an IPC handle");
+  open.check("the word that the other process read", opened.words, [](auto) { return answer; });
+  tell(open, opened.open);
+  Point close = rows.next("close an IPC handle");
+  tell(close, opened.close);
+}
+
+void measure_calls(Sweep& sweep) {
+  Rows rows(sweep);
+  hipStream_t stream = nullptr;
+  hipEvent_t event = nullptr;
+  rows.pair(
+      "create a stream", [&] { check(hipStreamCreate(&stream)); }, "destroy a stream",
+      [&] { check(hipStreamDestroy(stream)); });
+  rows.pair(
+      "create an event", [&] { check(hipEventCreate(&event)); }, "destroy an event",
+      [&] { check(hipEventDestroy(event)); });
+  check(hipStreamCreate(&stream));
+  check(hipEventCreate(&event));
+  rows.short_call("record an event", [&] { check(hipEventRecord(event, stream)); });
+  rows.short_call("wait for a passed event", [&] { check(hipEventSynchronize(event)); });
+  rows.short_call("wait for an idle stream", [&] { check(hipStreamSynchronize(stream)); });
+  rows.short_call("wait for an idle device", wait);
+  const DeviceBuffer<unsigned> word(1);
+  auto point = rows.call("a kernel, and the wait for its stream", [&] {
+    launch(store_kernel<answer>, {.grid = dim3(1), .block = dim3(1), .stream = stream},
+           word.data());
+    check(hipStreamSynchronize(stream));
+  });
+  point.check_value("what the kernel stored", word.to_host()[0], answer);
+  check(hipEventDestroy(event));
+  check(hipStreamDestroy(stream));
+  const int device = sweep.device().index;
+  rows.short_call("set device, as it is", [=] { check(hipSetDevice(device)); });
+  measure_peers(sweep, rows);
+  measure_ipc(sweep, rows);
+}
+
+// --- First uses -------------------------------------------------------------------------------
+
+// Kernels that nothing else launches; what they store is their number.
+constexpr unsigned first_of_fresh = 1000;
+template <unsigned... number>
+auto fresh_kernels(std::integer_sequence<unsigned, number...> /*numbers*/) {
+  return std::array{store_kernel<first_of_fresh + number>...};
+}
+
+void measure_kernels(Sweep& sweep) {
+  using Clock = std::chrono::steady_clock;
+  Rows rows(sweep);
+  sweep.note("each launch with the wait for its end; eight kernels of this program");
+  Point first = rows.next("first launch");
+  Point second = rows.next("second launch");
+  std::vector<double> first_times;
+  std::vector<double> second_times;
+  const DeviceBuffer<unsigned> word(1);
+  unsigned number = first_of_fresh;
+  for (auto* const kernel : fresh_kernels(std::make_integer_sequence<unsigned, 8>())) {
+    for (auto* const times : {&first_times, &second_times}) {
+      const auto start = Clock::now();
+      launch(kernel, one_thread, word.data());
+      wait();
+      times->push_back(std::chrono::duration<double>(Clock::now() - start).count());
+    }
+    first.check_value("what the kernel stored", word.to_host()[0], number++);
+  }
+  tell(first, first_times);
+  tell(second, second_times);
+}
+
+void measure_compiler(Sweep& sweep) {
+  const RunTimeCompiler compiler(sweep.device().architecture);
+  if (!compiler.missing().empty()) {
+    sweep.note("nothing is compiled at run time: " + compiler.missing());
+    return;
+  }
+  Rows rows(sweep);
+  sweep.note("a kernel that stores a word; its source differs each time, so that no cache has it");
+  unsigned number = 0;
+  std::vector<char> code;
+  void* module = nullptr;
+  void* function = nullptr;
+  const auto compile = [&] { code = compiler.compile(++number); };
+  const auto load = [&] { module = compiler.load(code); };
+  const auto get = [&] { function = compiler.function(module); };
+  const auto unload = [&] { compiler.unload(module); };
+  const DeviceBuffer<unsigned> word(1);
+  const auto run = [&] {
+    compiler.launch(function, word.data());
+    wait();
+  };
+  rows.call("compile", compile);
+  rows.pair("load the module", load, "unload the module", unload);
+  load();
+  rows.call("get the function", get);
+  auto point = rows.call("first launch", run, [&] {
+    unload();
+    load();
+    get();
+  });
+  point.check_value("what the kernel stored", word.to_host()[0], number);
+  rows.call("further launch", run);
+  unload();
+}
+
+int run(int argc, char** argv) {
+  hipscope::Experiment experiment(
+      "host_costs", {.question = "What does each call of the runtime cost the host?",
+                     .sources = {"hipscope's own; asked in ROCm/rocm-systems 5767 and 10834"}});
+  const auto bytes = experiment.size("--bytes",
+                                     "largest allocation in bytes; a quarter of it of pinned and "
+                                     "of managed memory",
+                                     {.gpu = std::uint64_t{1} << 30,
+                                      .quick = std::uint64_t{1} << 25,
+                                      .host = std::uint64_t{1} << 16,
+                                      .minimum = std::uint64_t{1} << 14,
+                                      .maximum = std::uint64_t{1} << 31,
+                                      .share_of_memory = 1.0 / 16});
+  for (const Kind& kind : kinds) {
+    experiment.sweep(kind.name, kind.title, [&kind, bytes](Sweep& sweep) {
+      measure_memory(sweep, kind, bytes / kind.part);
+    });
+  }
+  experiment.sweep("calls", "streams, events, waits, devices, handles", measure_calls);
+  experiment.sweep("kernels", "first use of a kernel", measure_kernels);
+  experiment.sweep("compile", "a kernel that is compiled at run time", measure_compiler);
+  experiment.conclude(conclude);
+  return experiment.run(argc, argv);
+}
+
+}  // namespace
+}  // namespace host_costs
+
+int main(int argc, char** argv) {
+  return host_costs::is_other_process() ? host_costs::run_other_process()
+                                        : host_costs::run(argc, argv);
+}

@@ -1,0 +1,64 @@
+#include "findings.h"
+
+#include <algorithm>
+#include <string>
+
+#include "hipscope/format.h"
+#include "hipscope/inference.h"
+#include "hipscope/statistics.h"
+
+namespace managed_memory {
+
+using hipscope::number;
+
+namespace {
+
+void infer_fault(hipscope::Results& results, const std::string& side) {
+  const auto others = results.curve(side + "-fault", "other half");
+  const auto unit = hipscope::find_fetch_unit(others);
+  if (!unit) {
+    return;  // no access ever waits for a page, or all do
+  }
+  results.infer(
+      {.name = "page fault of the " + side,
+       .value = unit->miss,
+       .unit = "us",
+       .confidence = unit->confidence,
+       .statement = "one load that finds its page on the other side waits this long",
+       .evidence = {"a load of a page that is there takes " + number(unit->hit) + " us"}});
+  results.infer({.name = "brought by a fault of the " + side,
+                 .value = unit->bytes,
+                 .unit = "bytes",
+                 .confidence = unit->confidence,
+                 .statement = "a fault brings its aligned " + number(unit->bytes, 4) + " bytes",
+                 .evidence = {"by a second load in the other half of an aligned block"}});
+}
+
+void infer_bandwidth(hipscope::Results& results, const std::string& name, Move move,
+                     const std::string& statement) {
+  const auto point = results.at("moves", "bandwidth", static_cast<double>(move));
+  if (point) {
+    results.infer({.name = name,
+                   .value = point->y,
+                   .unit = "GB/s",
+                   .confidence = 1 - std::min(1.0, point->relative_spread),
+                   .statement = statement});
+  }
+}
+
+}  // namespace
+
+void conclude(hipscope::Results& results) {
+  infer_fault(results, "device");
+  infer_fault(results, "host");
+  infer_bandwidth(results, "moved by faults of the device", Move::device_reads_from_host,
+                  "a kernel reads pages of the host at this rate");
+  infer_bandwidth(results, "moved by faults of the host", Move::host_reads_from_device,
+                  "one thread of the host reads pages of the device at this rate");
+  infer_bandwidth(results, "prefetched to the device", Move::prefetch_to_device,
+                  "hipMemPrefetchAsync moves pages at this rate");
+  infer_bandwidth(results, "prefetched to the host", Move::prefetch_to_host,
+                  "hipMemPrefetchAsync moves pages at this rate");
+}
+
+}  // namespace managed_memory
