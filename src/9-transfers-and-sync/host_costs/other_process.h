@@ -65,15 +65,16 @@ struct Opened {
 };
 
 inline Opened open_in_other_process(const hipIpcMemHandle_t& handle, int device) {
-  std::string command = std::string(handle_variable) + "='" + std::to_string(device);
+  std::ostringstream command;
+  command << handle_variable << "='" << device;
   std::vector<unsigned char> bytes(sizeof handle);
   std::memcpy(bytes.data(), &handle, sizeof handle);
   for (const unsigned byte : bytes) {
-    command += " " + std::to_string(byte);
+    command << ' ' << byte;
   }
-  command += "' '" + std::filesystem::read_symlink("/proc/self/exe").string() + "' 2>/dev/null";
+  command << "' '" << std::filesystem::read_symlink("/proc/self/exe").string() << "' 2>/dev/null";
   Opened opened;
-  std::FILE* const answer = popen(command.c_str(), "r");
+  std::FILE* const answer = popen(command.str().c_str(), "r");
   if (answer == nullptr) {
     return opened;
   }
