@@ -58,6 +58,16 @@ hipError_t hipMalloc(void** memory, std::size_t size) {
 
 hipError_t hipFree(void* memory) { return release(memory); }
 
+hipError_t hipExtMallocWithFlags(void** memory, std::size_t size, unsigned /*flags*/) {
+  return hipMalloc(memory, size);
+}
+
+hipError_t hipMallocAsync(void** memory, std::size_t size, hipStream_t /*stream*/) {
+  return hipMalloc(memory, size);
+}
+
+hipError_t hipFreeAsync(void* memory, hipStream_t /*stream*/) { return release(memory); }
+
 hipError_t hipHostMalloc(void** memory, std::size_t size, unsigned /*flags*/) {
   return hipMalloc(memory, size);
 }

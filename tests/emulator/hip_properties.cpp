@@ -116,6 +116,7 @@ hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int
       return hipSuccess;
     case hipDeviceAttributeManagedMemory:
     case hipDeviceAttributeConcurrentManagedAccess:
+    case hipDeviceAttributeMemoryPoolsSupported:
       *value = 1;
       return hipSuccess;
     case hipDeviceAttributeL2CacheSize:

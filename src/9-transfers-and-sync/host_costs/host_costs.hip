@@ -37,7 +37,9 @@ using hipscope::Measurement;
 using hipscope::Point;
 using hipscope::Sweep;
 
-constexpr hipscope::LaunchShape one_thread = {.grid = dim3(1), .block = dim3(1)};
+hipscope::LaunchShape one_thread(hipStream_t stream = nullptr) {
+  return {.grid = dim3(1), .block = dim3(1), .stream = stream};
+}
 
 template <unsigned value>
 __global__ void __launch_bounds__(1) store_kernel(unsigned* word) {
@@ -122,8 +124,7 @@ const std::vector<Kind> kinds = {
 void verify(Point& point, unsigned* memory, std::uint64_t bytes, unsigned key) {
   constexpr std::uint64_t most_words = 1U << 18;
   const std::uint64_t words = std::min(bytes / sizeof(unsigned), most_words);
-  constexpr hipscope::LaunchShape shape = {.grid = dim3(1),
-                                           .block = dim3(transfers::largest_block)};
+  const hipscope::LaunchShape shape = {.grid = dim3(1), .block = dim3(transfers::largest_block)};
   const DeviceBuffer<unsigned> source(words);
   const DeviceBuffer<unsigned> back(words);
   DeviceBuffer<unsigned> wrong(1);
@@ -243,7 +244,7 @@ void measure_ipc(Sweep& sweep, Rows& rows) {
     return;
   }
   rows.call("get an IPC handle", [&] { check(hipIpcGetMemHandle(&handle, memory.data())); });
-  launch(store_kernel<answer>, one_thread, memory.data());
+  launch(store_kernel<answer>, one_thread(), memory.data());
   wait();
   const Opened opened = open_in_other_process(handle, sweep.device().index);
   if (opened.words.empty()) {
@@ -275,8 +276,7 @@ void measure_calls(Sweep& sweep) {
   rows.short_call("wait for an idle device", wait);
   const DeviceBuffer<unsigned> word(1);
   auto point = rows.call("a kernel, and the wait for its stream", [&] {
-    launch(store_kernel<answer>, {.grid = dim3(1), .block = dim3(1), .stream = stream},
-           word.data());
+    launch(store_kernel<answer>, one_thread(stream), word.data());
     check(hipStreamSynchronize(stream));
   });
   point.check_value("what the kernel stored", word.to_host()[0], answer);
@@ -310,7 +310,7 @@ void measure_kernels(Sweep& sweep) {
   for (auto* const kernel : fresh_kernels(std::make_integer_sequence<unsigned, 8>())) {
     for (auto* const times : {&first_times, &second_times}) {
       const auto start = Clock::now();
-      launch(kernel, one_thread, word.data());
+      launch(kernel, one_thread(), word.data());
       wait();
       times->push_back(std::chrono::duration<double>(Clock::now() - start).count());
     }

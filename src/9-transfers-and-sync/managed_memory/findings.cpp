@@ -13,6 +13,8 @@ using hipscope::number;
 
 namespace {
 
+constexpr double kibibyte = 1024;
+
 void infer_fault(hipscope::Results& results, const std::string& side) {
   const auto others = results.curve(side + "-fault", "other half");
   const auto unit = hipscope::find_fetch_unit(others);
@@ -26,12 +28,13 @@ void infer_fault(hipscope::Results& results, const std::string& side) {
        .confidence = unit->confidence,
        .statement = "one load that finds its page on the other side waits this long",
        .evidence = {"a load of a page that is there takes " + number(unit->hit) + " us"}});
-  results.infer({.name = "brought by a fault of the " + side,
-                 .value = unit->bytes,
-                 .unit = "bytes",
-                 .confidence = unit->confidence,
-                 .statement = "a fault brings its aligned " + number(unit->bytes, 4) + " bytes",
-                 .evidence = {"by a second load in the other half of an aligned block"}});
+  results.infer(
+      {.name = "brought by a fault of the " + side,
+       .value = unit->bytes,
+       .unit = "bytes",
+       .confidence = unit->confidence,
+       .statement = "a fault brings its aligned " + number(unit->bytes / kibibyte) + " KiB",
+       .evidence = {"by a second load in the other half of an aligned block"}});
 }
 
 void infer_bandwidth(hipscope::Results& results, const std::string& name, Move move,

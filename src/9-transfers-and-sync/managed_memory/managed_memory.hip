@@ -38,6 +38,7 @@ using hipscope::random_bits;
 using hipscope::Sweep;
 
 constexpr double microsecond = 1e-6;
+constexpr double nanosecond = 1e-9;
 constexpr double gigabyte = 1e9;
 constexpr std::uint64_t page_bytes = 4096;
 constexpr std::uint64_t page_words = page_bytes / sizeof(unsigned);
@@ -328,7 +329,6 @@ void measure_moves(Sweep& sweep, std::uint64_t bytes) {
     body();
     pages.verify(point);
     tell_bandwidth(point, "bandwidth", bytes, time);
-    constexpr double nanosecond = 1e-9;
     point.value("per page",
                 time.seconds().median / nanosecond * page_bytes / static_cast<double>(bytes), "ns");
   };
@@ -402,8 +402,19 @@ void measure_advice(Sweep& sweep, std::uint64_t bytes) {
 
 // --- Atomics ----------------------------------------------------------------------------------
 
-// Counts up `word` in both scopes; `host_word` is the same word where the host may add to it too.
-void measure_adds(Point& point, unsigned* word, unsigned* host_word, std::uint64_t count) {
+// Whether additions of the system's scope to the host's own memory are atomic. AMD needs that of
+// every host.
+bool host_has_atomics([[maybe_unused]] const Sweep& sweep) {
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+  return has(sweep, cudaDevAttrHostNativeAtomicSupported);
+#else
+  return true;
+#endif
+}
+
+// Counts up `word`; `host_word` is the same word where the host may add to it too.
+void measure_adds(Point& point, std::uint64_t count, unsigned* word, unsigned* host_word = nullptr,
+                  bool has_system_scope = true) {
   unsigned expected = 0;
   const auto measure = [&](const std::string& name, auto kernel) {
     const auto add = [&](std::uint64_t times) {
@@ -416,11 +427,8 @@ void measure_adds(Point& point, unsigned* word, unsigned* host_word, std::uint64
     const auto few = point.measure_on_host(name + " time", [&] { add(count); });
     const auto many =
         point.measure_on_host(name + " time, five times as many", [&] { add(more * count); });
-    constexpr double nanosecond = 1e-9;
-    point.value(name,
-                (many.seconds().median - few.seconds().median) / nanosecond /
-                    static_cast<double>((more - 1) * count),
-                "ns");
+    const double difference = many.seconds().median - few.seconds().median;
+    point.value(name, difference / nanosecond / static_cast<double>((more - 1) * count), "ns");
     if (host_word != nullptr) {
       ++*host_word;
       ++expected;
@@ -429,47 +437,51 @@ void measure_adds(Point& point, unsigned* word, unsigned* host_word, std::uint64
   check(hipMemset(word, 0, sizeof *word));
   check(hipDeviceSynchronize());
   measure("device's scope", add_kernel<false>);
-  measure("system's scope", add_kernel<true>);
+  if (has_system_scope) {
+    measure("system's scope", add_kernel<true>);
+  }
   unsigned sum = 0;
   check(hipMemcpy(&sum, word, sizeof sum, hipMemcpyDefault));
   point.check_value("the sum of all additions, of both sides", sum, expected);
 }
 
-void measure_pinned_adds(Point point, unsigned flags, std::uint64_t count) {
+void measure_pinned_adds(Sweep& sweep, Point point, std::uint64_t count, unsigned flags) {
   void* host = nullptr;
   void* on_device = nullptr;
   check(hipHostMalloc(&host, sizeof(unsigned), hipHostMallocMapped | flags));
   check(hipHostGetDevicePointer(&on_device, host, 0));
-  measure_adds(point, static_cast<unsigned*>(on_device), static_cast<unsigned*>(host), count);
+  measure_adds(point, count, static_cast<unsigned*>(on_device), static_cast<unsigned*>(host),
+               host_has_atomics(sweep));
   check(hipHostFree(host));
 }
 
 void measure_atomics(Sweep& sweep, std::uint64_t count) {
   sweep.axis({.name = "memory"});
-  sweep.headline("system's scope");
+  sweep.headline("device's scope");
   sweep.note("one thread, one addition after another; from the difference of two lengths");
-  {
-    auto point = sweep.point("device", 1);
-    const DeviceBuffer<unsigned> word(1);
-    measure_adds(point, word.data(), nullptr, count);
-  }
+  auto on_device = sweep.point("device", 1);
+  measure_adds(on_device, count, DeviceBuffer<unsigned>(1).data());
   if (pages_move(sweep)) {
     auto point = sweep.point("managed", 2);
     const Managed memory(page_bytes);
-    measure_adds(point, memory.data(), memory.data(), count);
+    measure_adds(point, count, memory.data(), memory.data());
   }
 #if defined(HIPSCOPE_BACKEND_AMD)
-  measure_pinned_adds(sweep.point("pinned, fine grain", 3), hipHostMallocCoherent, count);
-  measure_pinned_adds(sweep.point("pinned, coarse grain", 4), hipHostMallocNonCoherent, count);
+  measure_pinned_adds(sweep, sweep.point("pinned, fine grain", 3), count, hipHostMallocCoherent);
+  measure_pinned_adds(sweep, sweep.point("pinned, coarse grain", 4), count,
+                      hipHostMallocNonCoherent);
   auto point = sweep.point("device, fine grain", 5);
   void* fine = nullptr;
   check(hipExtMallocWithFlags(&fine, sizeof(unsigned), hipDeviceMallocFinegrained));
-  measure_adds(point, static_cast<unsigned*>(fine), nullptr, count);
+  measure_adds(point, count, static_cast<unsigned*>(fine));
   check(hipFree(fine));
 #else
-  measure_pinned_adds(sweep.point("pinned", 3), 0, count);
-  sweep.note("a choice of fine and coarse grain is AMD's");
+  measure_pinned_adds(sweep, sweep.point("pinned", 3), count, 0);
+  sweep.note("fine and coarse grain are AMD's");
 #endif
+  if (!host_has_atomics(sweep)) {
+    sweep.note("over this link no addition to the host's memory is atomic for the host as well");
+  }
 }
 
 int run(int argc, char** argv) {
