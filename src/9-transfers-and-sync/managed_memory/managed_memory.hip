@@ -82,7 +82,7 @@ template <bool of_the_system>
 __global__ void __launch_bounds__(1) add_kernel(unsigned* word, unsigned count, unsigned zero) {
   unsigned before = 0;
   for (unsigned i = 0; i < count; ++i) {
-    unsigned* const next = word + (before & zero);
+    unsigned* const next = word + (of_each_lane(before) & zero);
     before = of_the_system ? atomicAdd_system(next, 1U) : atomicAdd(next, 1U);
   }
 }
