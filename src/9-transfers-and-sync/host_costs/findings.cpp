@@ -1,45 +1,56 @@
 #include "findings.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "hipscope/format.h"
-#include "hipscope/inference.h"
 #include "hipscope/statistics.h"
 
 namespace host_costs {
 
+using hipscope::CurvePoint;
 using hipscope::number;
 
 namespace {
 
 constexpr double mebibyte = 1 << 20;
 
-void infer_flat_part(hipscope::Results& results, const std::string& sweep,
-                     const std::vector<hipscope::CurvePoint>& curve) {
-  constexpr double smallest_ratio = 1.5;
-  const auto end = hipscope::find_plateau_end(curve, smallest_ratio);
-  if (end) {
-    results.infer(
-        {.name = sweep + " allocations of one price",
-         .value = end->last_flat_x,
-         .unit = "bytes",
-         .confidence = end->confidence,
-         .statement = "an allocation of at most so many bytes costs what the least one does",
-         .evidence = {number(end->flat_y) + " us up to there, " + number(end->ratio) +
-                          " times that at " + number(end->next_x) + " bytes",
-                      hipscope::outliers_text(end->outliers, curve.size())}});
+// Where all larger allocations cost several times what all smaller ones do. Slower rises are no end
+// of a block.
+void infer_block(hipscope::Results& results, const std::string& sweep,
+                 const std::vector<CurvePoint>& curve) {
+  constexpr double smallest_ratio = 5;
+  constexpr std::size_t fewest_points = 3;  // on either side
+  const auto less = [](const CurvePoint& a, const CurvePoint& b) { return a.y < b.y; };
+  for (std::size_t i = fewest_points; i + fewest_points <= curve.size(); ++i) {
+    const auto first_above = curve.begin() + static_cast<std::ptrdiff_t>(i);
+    const double below = std::max_element(curve.begin(), first_above, less)->y;
+    const double above = std::min_element(first_above, curve.end(), less)->y;
+    if (above >= smallest_ratio * below) {
+      results.infer(
+          {.name = "largest " + sweep + " allocation out of a block",
+           .value = curve[i - 1].x,
+           .unit = "bytes",
+           .confidence = 1 - below / above,
+           .statement = "larger ones cost several times as much: memory of their own",
+           .evidence = {number(below) + " us at most up to there, " + number(above) +
+                        " us at least from " + number(curve[i].x / mebibyte) + " MiB on"}});
+      return;
+    }
   }
 }
 
-// Of the largest sizes, where what an allocation costs in any case has become little.
+// Of the largest sizes, where what an allocation costs in any case has become little. A cost that
+// hardly grows, or not along a line, has no slope.
 void infer_slope(hipscope::Results& results, const std::string& sweep,
-                 const std::vector<hipscope::CurvePoint>& curve) {
+                 const std::vector<CurvePoint>& curve) {
   constexpr double least_bytes = 16 * mebibyte;
   constexpr std::size_t fewest_points = 4;
   std::vector<double> mebibytes;
   std::vector<double> costs;
-  for (const hipscope::CurvePoint& point : curve) {
+  for (const CurvePoint& point : curve) {
     if (point.x >= least_bytes) {
       mebibytes.push_back(point.x / mebibyte);
       costs.push_back(point.y);
@@ -48,20 +59,21 @@ void infer_slope(hipscope::Results& results, const std::string& sweep,
   if (mebibytes.size() < fewest_points) {
     return;
   }
-  // A cost that does not grow has no slope.
+  constexpr double most_off = 0.1;
   const auto line = hipscope::fit_robust_line(mebibytes, costs);
-  const double grown = line.slope * (mebibytes.back() - mebibytes.front());
-  if (!(grown > costs.front())) {
+  if (line.largest_relative_residual > most_off || costs.back() < 2 * costs.front()) {
     return;
   }
-  constexpr double tolerance = 0.1;
+  // Right is what is within a tenth. Half of it is left to what shows in no residual, such as the
+  // host's clock.
+  constexpr double tolerance = 0.05;
   results.infer({.name = sweep + " allocation per MiB",
                  .value = line.slope,
                  .unit = "us/MiB",
                  .confidence = hipscope::slope_confidence(line, tolerance),
                  .statement = "each further MiB of an allocation adds this much to its cost",
-                 .evidence = {"straight line from 16 MiB to " + number(mebibytes.back()) +
-                              " MiB, largest error " +
+                 .evidence = {"straight line from " + number(mebibytes.front()) + " to " +
+                              number(mebibytes.back(), 4) + " MiB, largest error " +
                               number(100 * line.largest_relative_residual, 2) + " %"}});
 }
 
@@ -70,7 +82,7 @@ void infer_slope(hipscope::Results& results, const std::string& sweep,
 void conclude(hipscope::Results& results) {
   for (const std::string sweep : {"device", "stream-trimmed", "pinned", "managed"}) {
     const auto curve = results.curve(sweep, "allocate");
-    infer_flat_part(results, sweep, curve);
+    infer_block(results, sweep, curve);
     infer_slope(results, sweep, curve);
   }
 }

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <vector>
 
 #include "made_results.h"
@@ -12,49 +11,54 @@ namespace hipscope {
 namespace {
 
 constexpr double mebibyte = 1 << 20;
+constexpr const char* block = "largest pinned allocation out of a block";
+constexpr const char* slope = "pinned allocation per MiB";
 
 // 4 KiB to 1 GiB: `flat` us up to `end` bytes, `above` us more beyond, and `per_mebibyte` for each
-// MiB past `end`; every other point is 3 % too high.
-std::vector<CurvePoint> costs(double flat, double end, double above, double per_mebibyte) {
+// MiB past `end`; every other point is `noise` times as high.
+MadeResults concluded(double flat, double end, double above, double per_mebibyte,
+                      double noise = 1.03) {
   std::vector<CurvePoint> curve;
-  double noise = 1;
+  bool is_high = false;
   for (double bytes = 4096; bytes <= 1024 * mebibyte; bytes *= 2) {
     const double further = bytes > end ? above + per_mebibyte * (bytes - end) / mebibyte : 0;
-    curve.push_back({.x = bytes, .y = noise * (flat + further)});
-    noise = 2.03 - noise;
+    curve.push_back({.x = bytes, .y = (is_high ? noise : 1) * (flat + further)});
+    is_high = !is_high;
   }
-  return curve;
-}
-
-MadeResults concluded(const std::vector<CurvePoint>& curve) {
   MadeResults made("host_costs");
   made.curve("pinned", "allocate", curve);
   host_costs::conclude(made.results());
   return made;
 }
 
-TEST(HostCostsTest, TheStepAndTheSlopeAreFound) {
-  const auto made = concluded(costs(2, 2 * mebibyte, 60, 0.5));
-  EXPECT_EQ(made.inference("pinned allocations of one price").value, 2 * mebibyte);
-  EXPECT_GT(made.inference("pinned allocations of one price").confidence, 0.5);
-  EXPECT_NEAR(*made.inference("pinned allocation per MiB").value, 0.5, 0.05);
-  EXPECT_GT(made.inference("pinned allocation per MiB").confidence, 0.5);
+TEST(HostCostsTest, TheBlockAndTheSlopeAreFound) {
+  const auto made = concluded(2, mebibyte, 60, 350);
+  EXPECT_EQ(made.inference(block).value, mebibyte);
+  EXPECT_GT(made.inference(block).confidence, 0.9);
+  EXPECT_NEAR(*made.inference(slope).value, 350, 20);
+  EXPECT_GT(made.inference(slope).confidence, 0.3);
 }
 
-TEST(HostCostsTest, AStepAtTheLowerEnd) {
-  const auto made = concluded(costs(2, 16384, 60, 200));
-  EXPECT_EQ(made.inference("pinned allocations of one price").value, 16384);
-  EXPECT_NEAR(*made.inference("pinned allocation per MiB").value, 200, 20);
+// As on a host whose clock is now high, now low.
+TEST(HostCostsTest, ABlockIsSeenThroughNoiseAndASlopeIsNot) {
+  const auto made = concluded(1.8, mebibyte, 100, 350, 1.5);
+  EXPECT_EQ(made.inference(block).value, mebibyte);
+  EXPECT_FALSE(made.inference(slope).value.has_value());
 }
 
-TEST(HostCostsTest, OnePriceForAllSizesHasNeitherStepNorSlope) {
-  EXPECT_TRUE(concluded(costs(2, 4096 * mebibyte, 0, 0)).inferences().empty());
+TEST(HostCostsTest, ABlockAtEitherEnd) {
+  EXPECT_EQ(concluded(2, 16384, 60, 200).inference(block).value, 16384);
+  EXPECT_EQ(concluded(2, 128 * mebibyte, 60, 0).inference(block).value, 128 * mebibyte);
 }
 
-TEST(HostCostsTest, ACostInProportionHasNoStep) {
-  const auto made = concluded(costs(0, 0, 0, 100));
-  EXPECT_FALSE(made.inference("pinned allocations of one price").value.has_value());
-  EXPECT_NEAR(*made.inference("pinned allocation per MiB").value, 100, 10);
+TEST(HostCostsTest, OnePriceForAllSizesHasNeither) {
+  EXPECT_TRUE(concluded(2, 4096 * mebibyte, 0, 0).inferences().empty());
+}
+
+TEST(HostCostsTest, ASlowRiseIsNoEndOfABlock) {
+  const auto made = concluded(45, 32 * mebibyte, 0, 1.1);
+  EXPECT_FALSE(made.inference(block).value.has_value());
+  EXPECT_FALSE(concluded(0, 0, 0, 100).inference(block).value.has_value());
 }
 
 TEST(HostCostsTest, NothingIsConcludedFromNothing) {

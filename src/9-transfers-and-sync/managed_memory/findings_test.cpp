@@ -32,7 +32,8 @@ TEST(ManagedMemoryTest, AFaultIsItsTimeAndWhatItBrings) {
   const auto made = with_fault("device-fault", 64 * kibibyte, 1, 30);
   EXPECT_EQ(made.inference("brought by a fault of the device").value, 64 * kibibyte);
   EXPECT_NEAR(*made.inference("page fault of the device").value, 30, 3);
-  EXPECT_GT(made.inference("page fault of the device").confidence, 0.8);
+  EXPECT_GT(made.inference("brought by a fault of the device").confidence, 0.8);
+  EXPECT_LT(made.inference("page fault of the device").confidence, 0.8);
 }
 
 TEST(ManagedMemoryTest, TheSmallestAndALargePage) {
