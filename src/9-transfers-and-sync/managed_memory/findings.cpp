@@ -5,7 +5,6 @@
 
 #include "hipscope/format.h"
 #include "hipscope/inference.h"
-#include "hipscope/statistics.h"
 
 namespace managed_memory {
 
