@@ -211,19 +211,21 @@ Measurement Point::measure_on_host(const std::string& name, const std::function<
   Measurement measurement;
   measurement.name = name;
   measurement.method = "host clock";
-  measurement.batch = batch;
+  const bool only_once = run_.options.preset == detail::Preset::once;
+  measurement.batch = only_once ? 1 : batch;
   const auto once = [&] {
     const auto start = Clock::now();
-    for (unsigned i = 0; i < batch; ++i) {
+    for (unsigned i = 0; i < measurement.batch; ++i) {
       body();
     }
     const auto end = Clock::now();
     if (after) {
       after();
     }
-    return Sample{.seconds = std::chrono::duration<double>(end - start).count() / batch};
+    return Sample{.seconds =
+                      std::chrono::duration<double>(end - start).count() / measurement.batch};
   };
-  if (run_.options.preset != detail::Preset::once) {
+  if (!only_once) {
     once();
   }
   sample_until_done(run_, measurement, once);

@@ -1,7 +1,9 @@
 // What a run does between the options and the exit status.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "test_support.h"
 
@@ -138,7 +140,8 @@ TEST_F(RunTest, OnceRunsWhatIsMeasuredOnceAndInfersNothing) {
   bool concluded = false;
   add_measured_sweep({.batch = 7});
   experiment_.sweep("host", "", [&](Sweep& sweep) {
-    sweep.point("1", 1).measure_on_host("enqueue", [&] { ++on_host; });
+    sweep.point("1", 1).measure_on_host(
+        "enqueue", [&] { ++on_host; }, {}, 7);
   });
   experiment_.conclude([&](Results&) { concluded = true; });
   const Json json = json_of_run({"--once"});
@@ -422,6 +425,29 @@ TEST_F(RunTest, HostMeasurementsTimeTheBodyAlone) {
   EXPECT_EQ(measurement_.method, "host clock");
   EXPECT_EQ(bodies, measurement_.samples.size() + 1);
   EXPECT_EQ(afters, bodies);
+}
+
+TEST_F(RunTest, AHostSampleIsTheMeanOfItsBatch) {
+  constexpr unsigned batch = 8;
+  constexpr std::chrono::milliseconds pause(1);
+  unsigned bodies = 0;
+  unsigned afters = 0;
+  experiment_.sweep("only", "", [&](Sweep& sweep) {
+    measurement_ = sweep.point("1", 1).measure_on_host(
+        "call",
+        [&] {
+          ++bodies;
+          std::this_thread::sleep_for(pause);
+        },
+        [&] { ++afters; }, batch);
+  });
+  EXPECT_EQ(run({"--quick"}).status, 0);
+  EXPECT_EQ(measurement_.batch, batch);
+  EXPECT_EQ(bodies, batch * afters);
+  EXPECT_EQ(afters, measurement_.samples.size() + 1);
+  const double least = measurement_.seconds().minimum;
+  EXPECT_GE(least, 1e-3);
+  EXPECT_LT(least, batch * 1e-3);
 }
 
 // By the sweep's series and the point's label, or by a series and an x of the point's own.
