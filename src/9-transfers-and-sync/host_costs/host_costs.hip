@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -327,8 +328,8 @@ void measure_compiler(Sweep& sweep) {
     return;
   }
   Rows rows(sweep);
-  sweep.note("a kernel that stores a word; its source differs each time, so that no cache has it");
-  unsigned number = 0;
+  sweep.note("a kernel that stores a word; its source is always another, so that no cache has it");
+  unsigned number = std::random_device{}();
   std::vector<char> code;
   void* module = nullptr;
   void* function = nullptr;
