@@ -67,6 +67,7 @@ class ClusterLaunch {
     attribute_.val.clusterDim = {size, 1, 1};
     config_.gridDim = shape.grid;
     config_.blockDim = shape.block;
+    config_.dynamicSmemBytes = shape.lds_bytes;
     config_.attrs = &attribute_;
     config_.numAttrs = 1;
   }

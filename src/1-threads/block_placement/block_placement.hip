@@ -1,0 +1,298 @@
+// On which CU does block n run, in which order do blocks begin, and who gets the place of one that
+// ends?
+//
+// Each block notes its CU and draws a number from one counter when it begins and when it ends: that
+// is the order of all that happened. In between it holds its place for a while, so that no place is
+// free again before the first blocks are all placed.
+//
+//   large-lds  blocks with so much LDS that a CU holds one, twice as many as there are CUs
+//   small      small blocks, of which a CU holds many
+//   refill     who takes a freed place, with blocks of one length and of several
+//   streams    the blocks of one CU each, split over the kernels of several streams
+//   groups     which CUs belong together: clusters (NVIDIA), shader engines and XCDs (AMD)
+//   swizzle    what it is worth that blocks near the same part of L2 read the same
+//
+// The last one has a file of its own, swizzle.h.
+#include <hipscope/compute_unit.h>
+#include <hipscope/hipscope.h>
+#include <hipscope/pause.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "9-transfers-and-sync/grid_sync/clusters.h"
+#include "9-transfers-and-sync/streams/stream.h"
+#include "findings.h"
+#include "swizzle.h"
+
+namespace block_placement {
+namespace {
+
+using hipscope::DeviceBuffer;
+using hipscope::launch;
+using hipscope::Sweep;
+
+constexpr unsigned block_threads = 64;
+
+// --- Where blocks are -------------------------------------------------------------------------
+
+// Of one block: its own number, where it was, and the numbers of its begin and its end among those
+// of all blocks.
+struct Place {
+  unsigned block;
+  unsigned unit;
+  unsigned begin;
+  unsigned end;
+};
+
+// Holds its place for 1 to `lengths` times `hold` cycles. A turn of the loop takes more than one
+// cycle, so its count ends a wait by a counter that stands still.
+__global__ void __launch_bounds__(block_threads)
+    place_kernel(Place* places, unsigned* events, unsigned first, long long hold,
+                 unsigned lengths) {
+  if (threadIdx.x == 0) {
+    const unsigned block = first + blockIdx.x;
+    const unsigned begin = atomicAdd(events, 1U);
+    const long long wait = hold * (1 + hipscope::random_bits(block) % lengths);
+    hipscope::CycleClock<> clock;
+    clock.start();
+    for (long long turn = 0; turn < wait && clock.elapsed() < wait; ++turn) {
+      hipscope::pause();
+      clock.stop();
+    }
+    places[block] = {.block = block,
+                     .unit = hipscope::compute_unit_id(),
+                     .begin = begin,
+                     .end = atomicAdd(events, 1U)};
+  }
+}
+
+// As much LDS as a block can have.
+std::uint32_t largest_lds(const Sweep& sweep) {
+  const auto bytes = static_cast<std::uint32_t>(sweep.device().largest_lds_bytes_per_block);
+  hipscope::allow_lds(place_kernel, bytes);
+  return bytes;
+}
+
+// `blocks` blocks, as `enqueue(places, events)` launches them.
+template <typename Enqueue>
+std::vector<Place> placed(unsigned blocks, Enqueue enqueue) {
+  DeviceBuffer<Place> places(blocks);
+  DeviceBuffer<unsigned> events(1);
+  events.clear();
+  enqueue(places.data(), events.data());
+  hipscope::check(hipDeviceSynchronize());
+  return places.to_host();
+}
+
+// Each block has run, and each number of an event was drawn once.
+void verify(hipscope::Point& point, const std::vector<Place>& places) {
+  std::vector<unsigned> blocks;
+  std::vector<unsigned> drawn;
+  std::uint64_t wrong = 0;
+  for (const Place& place : places) {
+    blocks.push_back(place.block);
+    drawn.insert(drawn.end(), {place.begin, place.end});
+    wrong += place.begin < place.end && place.unit < most_units ? 0 : 1;
+  }
+  std::sort(drawn.begin(), drawn.end());
+  const auto itself = [](std::uint64_t i) { return i; };
+  point.check("blocks that ran", blocks, itself);
+  point.check("begins and ends of all blocks", drawn, itself);
+  point.verify("CU and order of every block", wrong, places.size());
+}
+
+// --- Sweeps: where and in which order ---------------------------------------------------------
+
+// Twice as many blocks as CUs, several times.
+void measure_order(Sweep& sweep, std::uint64_t hold, std::uint32_t lds) {
+  sweep.axis({.name = "block"});
+  sweep.headline("CU");
+  sweep.note("begun: how many began before; same CU: of 5 launches, those in which it was there");
+  const unsigned blocks = 2 * units_of(sweep);
+  constexpr unsigned launches = 5;
+  std::vector<std::vector<Place>> runs;
+  for (unsigned i = 0; i < launches; ++i) {
+    runs.push_back(placed(blocks, [&](Place* places, unsigned* events) {
+      launch(place_kernel, {.grid = dim3(blocks), .block = dim3(block_threads), .lds_bytes = lds},
+             places, events, 0, hold, 1);
+    }));
+  }
+  for (unsigned block = 0; block < blocks; ++block) {
+    auto point = sweep.point(std::to_string(block), block);
+    if (block < launches) {
+      verify(point, runs[block]);
+    }
+    const Place& place = runs[0][block];
+    const auto begun = std::count_if(runs[0].begin(), runs[0].end(),
+                                     [&](const Place& other) { return other.begin < place.begin; });
+    const auto same = std::count_if(runs.begin(), runs.end(), [&](const std::vector<Place>& run) {
+      return run[block].unit == place.unit;
+    });
+    point.value("CU", place.unit, "");
+    point.value("begun", static_cast<double>(begun), "");
+    point.value("same CU", static_cast<double>(same), "");
+  }
+}
+
+// Who takes the places of blocks that have ended.
+void measure_refill(Sweep& sweep, std::uint64_t hold, std::uint32_t lds) {
+  sweep.axis({.name = "lengths"});
+  sweep.headline("first freed");
+  sweep.note(
+      "of the blocks that begin after another one's end: those that took the place that was freed "
+      "first, and those that are the next by number; free: places that there were to choose from");
+  const unsigned blocks = 8 * units_of(sweep);
+  for (const unsigned lengths : {1U, 4U}) {
+    auto point = sweep.point(std::to_string(lengths), lengths);
+    const auto places = placed(blocks, [&](Place* to, unsigned* events) {
+      launch(place_kernel, {.grid = dim3(blocks), .block = dim3(block_threads), .lds_bytes = lds},
+             to, events, 0, hold, lengths);
+    });
+    verify(point, places);
+    std::vector<Event> events(2 * places.size());
+    for (const Place& place : places) {
+      if (std::max(place.begin, place.end) < events.size()) {
+        events[place.begin] = {.block = place.block, .unit = place.unit, .is_begin = true};
+        events[place.end] = {.block = place.block, .unit = place.unit, .is_begin = false};
+      }
+    }
+    const Refills refills = refills_of(events);
+    point.value("first freed", refills.first_freed, "%");
+    point.value("in order", refills.in_order, "%");
+    point.value("free", refills.free, "places");
+  }
+}
+
+// As many small blocks as CUs in the kernels of several streams.
+void measure_streams(Sweep& sweep, std::uint64_t hold) {
+  sweep.axis({.name = "streams"});
+  sweep.headline("CUs");
+  sweep.note("most: blocks that began on one CU");
+  for (const unsigned count : {1U, 2U, 4U}) {
+    auto point = sweep.point(std::to_string(count), count);
+    const unsigned each = (units_of(sweep) + count - 1) / count;
+    const std::vector<streams::Stream> all(count);
+    const auto places = placed(each * count, [&](Place* to, unsigned* events) {
+      for (unsigned i = 0; i < count; ++i) {
+        constexpr unsigned until_all_are_launched = 8;
+        launch(place_kernel,
+               {.grid = dim3(each), .block = dim3(block_threads), .stream = all[i].get()}, to,
+               events, i * each, until_all_are_launched * hold, 1);
+      }
+    });
+    verify(point, places);
+    std::map<unsigned, unsigned> on_unit;
+    unsigned most = 0;
+    for (const Place& place : places) {
+      most = std::max(most, ++on_unit[place.unit]);
+    }
+    point.value("CUs", static_cast<double>(on_unit.size()), "CUs");
+    point.value("most", most, "blocks");
+  }
+}
+
+// --- Sweep groups -----------------------------------------------------------------------------
+
+// Launches that tell by their clusters which CUs belong together; one without any elsewhere.
+std::vector<std::pair<unsigned, std::vector<Place>>> clustered(const Sweep& sweep,
+                                                               std::uint64_t hold,
+                                                               std::uint32_t lds) {
+  const unsigned blocks = 16 * units_of(sweep);
+  std::vector<std::pair<unsigned, std::vector<Place>>> runs;
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+  if (grid_sync::has_clusters(sweep.device().architecture)) {
+    for (const unsigned size : {2U, 4U, 8U, 16U}) {
+      grid_sync::ClusterLaunch cluster(
+          {.grid = dim3(blocks), .block = dim3(block_threads), .lds_bytes = lds}, size);
+      if (cluster.resident(place_kernel) > 0) {
+        runs.emplace_back(size, placed(blocks, [&](Place* to, unsigned* events) {
+                            cluster(place_kernel, to, events, 0U, hold, 4U);
+                          }));
+      }
+    }
+  }
+#endif
+  if (runs.empty()) {
+    runs.emplace_back(1, placed(blocks, [&](Place* to, unsigned* events) {
+                        launch(
+                            place_kernel,
+                            {.grid = dim3(blocks), .block = dim3(block_threads), .lds_bytes = lds},
+                            to, events, 0, hold, 4);
+                      }));
+  }
+  return runs;
+}
+
+// Which CUs share a part of the chip: those on which blocks of one cluster were seen, or by their
+// numbers.
+void measure_groups(Sweep& sweep, std::uint64_t hold, std::uint32_t lds) {
+  sweep.axis({.name = "CU"});
+  sweep.headline("group");
+  sweep.note("group: the first of its CUs, by clusters (NVIDIA: GPCs) or the CU's number");
+  const auto runs = clustered(sweep, hold, lds);
+  std::map<unsigned, unsigned> first_of;
+  const auto join = [&](unsigned a, unsigned b) {
+    const unsigned from = first_of.try_emplace(a, a).first->second;
+    const unsigned to = first_of.try_emplace(b, b).first->second;
+    for (auto& [unit, first] : first_of) {
+      first = first == from || first == to ? std::min(from, to) : first;
+    }
+  };
+  std::map<unsigned, unsigned> by_number;
+  for (const auto& [size, places] : runs) {
+    for (const Place& place : places) {
+      join(places[place.block / size * size].unit, place.unit);
+      if (const auto group = group_of(sweep.device().architecture, place.unit)) {
+        join(by_number.try_emplace(*group, place.unit).first->second, place.unit);
+      }
+    }
+  }
+  std::size_t row = 0;
+  for (const auto& [unit, first] : first_of) {
+    auto point = sweep.point(std::to_string(unit), unit);
+    if (row < runs.size()) {
+      verify(point, runs[row++].second);
+    }
+    point.value("group", first, "");
+  }
+}
+
+}  // namespace
+}  // namespace block_placement
+
+int main(int argc, char** argv) {
+  using namespace block_placement;
+  hipscope::Experiment experiment(
+      "block_placement",
+      {.question = "On which CU does block n run, in which order do blocks begin, and who gets the "
+                   "place of one that ends?",
+       .sources = {"hipscope's own"}});
+  const auto hold = experiment.size(
+      "--hold", "cycles for which a block holds its place, at least",
+      {.gpu = 40000, .quick = 20000, .host = 100, .minimum = 1, .maximum = 1U << 24});
+  const SwizzleSizes sizes = {
+      .tiles = experiment.size("--tiles", "rows and columns of tiles in sweep swizzle",
+                               {.gpu = 48, .quick = 48, .host = 5, .tiny = 3, .maximum = 1024}),
+      .panel = experiment.size(
+          "--panel", "dwords that all tiles of a row, or of a column, read",
+          {.gpu = 1U << 18, .quick = 1U << 18, .host = 1000, .tiny = 300, .maximum = 1U << 22})};
+  experiment.sweep("large-lds", "blocks with the largest LDS",
+                   [&](Sweep& sweep) { measure_order(sweep, hold, largest_lds(sweep)); });
+  experiment.sweep("small", "blocks of which a CU holds many",
+                   [&](Sweep& sweep) { measure_order(sweep, hold, 0); });
+  experiment.sweep("refill", "blocks that take freed places, by how many lengths there are",
+                   [&](Sweep& sweep) { measure_refill(sweep, hold, largest_lds(sweep)); });
+  experiment.sweep("streams", "a small block for each CU, in several streams",
+                   [&](Sweep& sweep) { measure_streams(sweep, hold); });
+  experiment.sweep("groups", "CUs that belong together",
+                   [&](Sweep& sweep) { measure_groups(sweep, hold, largest_lds(sweep)); });
+  experiment.sweep("swizzle", "tiles that read panels of rows and columns, by their order",
+                   [&](Sweep& sweep) { measure_swizzle(sweep, sizes); });
+  experiment.conclude(conclude);
+  return experiment.run(argc, argv);
+}

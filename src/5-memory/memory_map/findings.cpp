@@ -1,0 +1,338 @@
+#include "findings.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "5-memory/cache_sharing/findings.h"
+#include "hipscope/format.h"
+#include "hipscope/statistics.h"
+
+namespace memory_map {
+
+using hipscope::Inference;
+using hipscope::number;
+using hipscope::Results;
+
+namespace {
+
+using Table = std::vector<std::vector<double>>;
+
+// CUs by number, what each sees of the lines, and to which group it belongs.
+struct Groups {
+  std::vector<unsigned> units;
+  std::vector<std::size_t> first_of{};
+  std::map<std::size_t, std::vector<unsigned>> members{};
+};
+
+Groups groups_of(const Results& results, const std::string& sweep) {
+  Groups groups;
+  Table seen;
+  for (const auto& point : results.curve(sweep, "latency")) {
+    groups.units.push_back(static_cast<unsigned>(point.x));
+  }
+  seen.resize(groups.units.size());
+  for (unsigned line = 0; line < map_lines; ++line) {
+    const auto curve = results.curve(sweep, line_name(line));
+    for (std::size_t i = 0; i < curve.size(); ++i) {
+      seen[i].push_back(curve[i].y);
+    }
+  }
+  groups.first_of = cache_sharing::groups_by_likeness(seen);
+  for (std::size_t i = 0; i < groups.first_of.size(); ++i) {
+    if (groups.first_of[i] != cache_sharing::no_group) {
+      groups.members[groups.first_of[i]].push_back(groups.units[i]);
+    }
+  }
+  return groups;
+}
+
+std::string text_of(const std::vector<unsigned>& units) {
+  constexpr std::size_t most_told = 12;
+  std::string text = std::to_string(units.size()) + " CUs:";
+  for (std::size_t i = 0; i < std::min(units.size(), most_told); ++i) {
+    text += " " + std::to_string(units[i]);
+  }
+  return text + (units.size() > most_told ? " ..." : "");
+}
+
+void infer_groups(Results& results, const std::string& what, const Groups& groups) {
+  if (groups.units.empty()) {
+    return;
+  }
+  Inference inference{.name = "groups of CUs by distance to " + what,
+                      .unit = "groups",
+                      .statement = "no groups of CUs show that see the lines differently"};
+  if (!groups.members.empty()) {
+    std::size_t least = groups.units.size();
+    std::size_t most = 0;
+    std::size_t grouped = 0;
+    for (const auto& [first, members] : groups.members) {
+      least = std::min(least, members.size());
+      most = std::max(most, members.size());
+      grouped += members.size();
+      inference.evidence.push_back(text_of(members));
+    }
+    // Parts of a chip are about alike: where one group is much larger, several were not told apart.
+    const double confidence = static_cast<double>(least * grouped) /
+                              static_cast<double>(most * (groups.units.size() + 1));
+    constexpr double least_confidence = 0.5;
+    inference.statement = "the groups of CUs that show are too unlike to be parts of the chip";
+    if (confidence >= least_confidence) {
+      inference.value = static_cast<double>(groups.members.size());
+      inference.confidence = confidence;
+      inference.statement = "the CUs of a group find the same lines near and the same far";
+    }
+  }
+  results.infer(inference);
+}
+
+// --- Which bits choose ------------------------------------------------------------------------
+
+// The lines of sweep `lines` by number, and how far each is from some CUs.
+struct Lines {
+  std::vector<std::size_t> numbers{};
+  std::vector<unsigned> units{};
+  Table seen{};  // of each line
+};
+
+Lines lines_of(const Results& results) {
+  Lines lines;
+  for (const auto& point : results.curve("lines", "latency")) {
+    lines.numbers.push_back(static_cast<std::size_t>(point.x));
+  }
+  lines.seen.resize(lines.numbers.size());
+  constexpr unsigned most_units = 1U << 12;
+  for (unsigned unit = 0; unit < most_units && !lines.numbers.empty(); ++unit) {
+    const auto curve = results.curve("lines", unit_name(unit));
+    if (curve.size() == lines.numbers.size()) {
+      lines.units.push_back(unit);
+      for (std::size_t i = 0; i < curve.size(); ++i) {
+        lines.seen[i].push_back(curve[i].y);
+      }
+    }
+  }
+  return lines;
+}
+
+// The sum of weights[x], negative where x and the mask have an odd number of bits in common, for
+// every mask at once (Walsh and Hadamard's transform). The length is a power of two.
+std::vector<double> by_mask(std::vector<double> weights) {
+  for (std::size_t half = 1; half < weights.size(); half *= 2) {
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      if ((i & half) == 0) {
+        const double a = weights[i];
+        const double b = weights[i + half];
+        weights[i] = a + b;
+        weights[i + half] = a - b;
+      }
+    }
+  }
+  return weights;
+}
+
+std::size_t size_for(const Lines& lines) { return std::bit_ceil(lines.numbers.back() + 1); }
+
+// "7^9^12", of a mask over the numbers of lines, as bits of an address.
+std::string bits_of(std::size_t mask) {
+  constexpr int first = std::countr_zero(line_bytes);
+  std::string text;
+  for (int bit = 0; mask >> bit != 0; ++bit) {
+    if ((mask >> bit & 1) != 0) {
+      text += (text.empty() ? "" : "^") + std::to_string(first + bit);
+    }
+  }
+  return text;
+}
+
+// Masks that are no sums of one another, whose sums all of `masks` are: Gauss and Jordan's
+// elimination over GF(2).
+std::vector<std::size_t> basis_of(const std::vector<std::size_t>& masks) {
+  std::vector<std::size_t> basis;
+  for (std::size_t mask : masks) {
+    for (const std::size_t one : basis) {
+      mask = std::min(mask, mask ^ one);
+    }
+    if (mask != 0) {
+      for (std::size_t& one : basis) {
+        one = std::min(one, one ^ mask);
+      }
+      basis.push_back(mask);
+      std::sort(basis.rbegin(), basis.rend());
+    }
+  }
+  return basis;
+}
+
+// Lines that all CUs see alike, by the root of the mean square of the differences in cycles.
+struct Slices {
+  std::vector<std::size_t> slice_of{};  // of each line
+  std::size_t count = 0;
+  double within = 0;   // a line to the nearest one, the median
+  double between = 0;  // slices, those two that are nearest
+};
+
+std::optional<Slices> slices_of(const Lines& lines) {
+  const std::size_t count = lines.numbers.size();
+  Table apart(count, std::vector<double>(count, 0));
+  std::vector<double> nearest(count, 1e9);
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t j = 0; j < count; ++j) {
+      double sum = 0;
+      for (std::size_t unit = 0; unit < lines.units.size(); ++unit) {
+        const double difference = lines.seen[i][unit] - lines.seen[j][unit];
+        sum += difference * difference;
+      }
+      apart[i][j] = std::sqrt(sum / static_cast<double>(lines.units.size()));
+      nearest[i] = i == j ? nearest[i] : std::min(nearest[i], apart[i][j]);
+    }
+  }
+  // A slice is a line and what is as near to it as lines of one slice are.
+  Slices slices;
+  slices.within = hipscope::median_of(nearest);
+  constexpr double alike = 3;
+  constexpr double least_cycles = 0.25;  // so that lines without any noise are alike
+  const double limit = alike * std::max(slices.within, least_cycles);
+  std::vector<std::size_t> leaders;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto leader = std::find_if(leaders.begin(), leaders.end(),
+                                     [&](std::size_t j) { return apart[i][j] <= limit; });
+    slices.slice_of.push_back(static_cast<std::size_t>(leader - leaders.begin()));
+    if (leader == leaders.end()) {
+      leaders.push_back(i);
+    }
+  }
+  slices.count = leaders.size();
+  std::vector<double> to_others;
+  for (std::size_t i = 0; i < count; ++i) {
+    double least = 1e9;
+    for (std::size_t j = 0; j < count; ++j) {
+      least = slices.slice_of[i] == slices.slice_of[j] ? least : std::min(least, apart[i][j]);
+    }
+    to_others.push_back(least);
+  }
+  std::sort(to_others.begin(), to_others.end());
+  constexpr double few = 0.05;
+  slices.between = hipscope::quantile(to_others, few);
+  // Every slice must be seen several times, and be clearly apart from the others.
+  constexpr std::size_t least_lines = 3;
+  constexpr double clear = 1.2;
+  if (slices.count < 2 || slices.count * least_lines > count || slices.between < clear * limit) {
+    return std::nullopt;
+  }
+  return slices;
+}
+
+void infer_slices(Results& results, const Lines& lines) {
+  Inference count{.name = "slices of L2 told apart",
+                  .unit = "slices",
+                  .statement = "lines do not fall into groups that all CUs see alike"};
+  Inference hash{
+      .name = "address bits of the slice's hash",
+      .unit = "masks",
+      .statement = "no exclusive or of address bits is the same in all lines of a slice"};
+  const auto slices = slices_of(lines);
+  if (slices) {
+    count.value = static_cast<double>(slices->count);
+    const auto all = static_cast<double>(lines.numbers.size());
+    count.confidence = 0.8 * (1 - *count.value / all);
+    count.statement =
+        "so many groups of lines differ for some CU; slices at places that are alike "
+        "would count once";
+    count.evidence = {"lines of a slice are " + number(slices->within) +
+                      " cycles apart (root of the mean square over CUs), others " +
+                      number(slices->between) + " or more"};
+    std::vector<double> weights(size_for(lines), 0);
+    double pairs = 0;
+    for (std::size_t i = 0; i < lines.numbers.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if (slices->slice_of[i] == slices->slice_of[j]) {
+          weights[lines.numbers[i] ^ lines.numbers[j]] += 1;
+          ++pairs;
+        }
+      }
+    }
+    // A wrong mask holds for half of the pairs, 100 of them by chance never for nearly all.
+    constexpr double fewest_pairs = 100;
+    constexpr double nearly_all = 0.95;
+    const auto sums = by_mask(weights);
+    std::vector<std::size_t> masks;
+    for (std::size_t mask = 1; mask < sums.size(); ++mask) {
+      if (sums[mask] >= (2 * nearly_all - 1) * pairs && pairs >= fewest_pairs) {
+        masks.push_back(mask);
+      }
+    }
+    if (!masks.empty()) {
+      const auto basis = basis_of(masks);
+      hash.value = static_cast<double>(basis.size());
+      hash.confidence = 0.8;
+      std::string text;
+      for (const std::size_t mask : basis) {
+        text += (text.empty() ? "" : ", ") + bits_of(mask);
+      }
+      hash.statement = "the same for all lines of a slice: " + text;
+      hash.evidence = {number(pairs, 6) + " pairs of lines in one slice"};
+    }
+  }
+  results.infer(count);
+  results.infer(hash);
+}
+
+// Lines nearer to one group of CUs than to the other.
+void infer_half(Results& results, const Lines& lines, const Groups& groups) {
+  if (groups.members.size() != 2) {
+    return;
+  }
+  Inference inference{.name = "address bits that choose the half of L2",
+                      .unit = "bits",
+                      .statement = "no exclusive or of address bits tells the half"};
+  const std::vector<unsigned>& ours = groups.members.begin()->second;
+  std::vector<double> weights(size_for(lines), 0);
+  for (std::size_t i = 0; i < lines.numbers.size(); ++i) {
+    std::vector<double> near;
+    std::vector<double> far;
+    for (std::size_t unit = 0; unit < lines.units.size(); ++unit) {
+      const bool is_ours = std::binary_search(ours.begin(), ours.end(), lines.units[unit]);
+      (is_ours ? near : far).push_back(lines.seen[i][unit]);
+    }
+    if (near.empty() || far.empty()) {
+      return;
+    }
+    weights[lines.numbers[i]] = hipscope::median_of(near) < hipscope::median_of(far) ? 1 : -1;
+  }
+  const auto sums = by_mask(weights);
+  const auto best = std::max_element(sums.begin() + 1, sums.end(),
+                                     [](double a, double b) { return std::abs(a) < std::abs(b); });
+  const auto mask = static_cast<std::size_t>(best - sums.begin());
+  const auto count = static_cast<double>(lines.numbers.size());
+  const double right = (1 + std::abs(*best) / count) / 2;
+  inference.evidence = {bits_of(mask) + " tells the half of " + number(100 * right) + " % of " +
+                        number(count, 5) + " lines"};
+  constexpr double least_right = 0.95;
+  constexpr double fewest_lines = 100;
+  if (right >= least_right && count >= fewest_lines) {
+    inference.value = std::popcount(mask);
+    inference.confidence = right * count / (count + 1);
+    inference.statement = "within a page the half is the exclusive or of bits " + bits_of(mask);
+  }
+  results.infer(inference);
+}
+
+}  // namespace
+
+void conclude(Results& results) {
+  const Groups near_l2 = groups_of(results, "map");
+  infer_groups(results, "L2", near_l2);
+  infer_groups(results, "memory", groups_of(results, "memory"));
+  const Lines lines = lines_of(results);
+  if (!lines.units.empty()) {
+    infer_slices(results, lines);
+    infer_half(results, lines, near_l2);
+  }
+}
+
+}  // namespace memory_map

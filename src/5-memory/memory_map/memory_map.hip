@@ -1,0 +1,316 @@
+// How far is each CU from each part of L2 and of memory, and which address bits choose the part?
+//
+// L2 is made of slices, each at a place of its own on the chip and in front of a part of memory.
+// One CU after the other chases four words within a line, for many lines: how long a step takes
+// depends on the way from this CU to the line's slice. CUs that see the same lines near are near
+// each other; lines that all CUs see alike lie in one slice. What the addresses of such lines have
+// in common is the hash by which addresses are spread.
+//
+//   map     from every CU to some lines of L2: a matrix
+//   memory  the same lines, of which L2 has just been emptied
+//   lines   many lines of L2 from some CUs: what the hash is found by
+//
+// Steps in L2 are atomics, which are done where a line is at home: a load may find a copy near by.
+// All lines lie in one aligned piece of the size of a page, below which bits of a virtual address
+// are those of the physical one.
+#include <hipscope/compute_unit.h>
+#include <hipscope/hipscope.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "5-memory/loads.h"
+#include "findings.h"
+
+namespace memory_map {
+namespace {
+
+using hipscope::DeviceBuffer;
+using hipscope::launch;
+using hipscope::Sweep;
+using memory::Load;
+
+// The words of a line that are chased, in one sector.
+constexpr unsigned words = 4;
+// An odd number in all, so that no walk ends where it began.
+constexpr unsigned settling_steps = 5;
+constexpr unsigned timed_steps = 16;
+
+struct Sizes {
+  hipscope::Size lines;
+  hipscope::Size page;
+  hipscope::Size repeats;
+  hipscope::Size flush;
+};
+
+// --- Kernels ----------------------------------------------------------------------------------
+
+// What a walk through one line has seen.
+struct Visit {
+  std::uint64_t end;
+  long long cycles;
+};
+
+struct Walk {
+  const std::uint64_t* lines;  // their addresses
+  unsigned count;
+  unsigned settling;  // steps in each line before those that are timed
+  unsigned timed;
+  unsigned unit;  // the CU that walks
+};
+
+// Each word of a line holds the address of the next one.
+__global__ void __launch_bounds__(1) link_kernel(const std::uint64_t* lines, unsigned count) {
+  for (unsigned i = blockIdx.x; i < count; i += gridDim.x) {
+    auto* const line = reinterpret_cast<std::uint64_t*>(lines[i]);
+    for (unsigned word = 0; word < words; ++word) {
+      line[word] = lines[i] + (word + 1) % words * sizeof(std::uint64_t);
+    }
+  }
+}
+
+// The cycle counter, read when `address` has arrived: the branch must know it. No word is at an odd
+// address.
+__device__ long long cycles_after(std::uint64_t address) {
+  return address != 1 ? hipscope::cycle_count() : 0;
+}
+
+template <Load kind>
+__device__ std::uint64_t chase(std::uint64_t address, unsigned steps) {
+#pragma unroll 1
+  for (unsigned step = 0; step < steps; ++step) {
+    address = memory::load<kind>(address);
+  }
+  return address;
+}
+
+// The first block that finds itself on the CU walks.
+template <Load kind>
+__global__ void __launch_bounds__(1) walk_kernel(Walk walk, Visit* visits, unsigned* taken) {
+  if (hipscope::compute_unit_id() != walk.unit || atomicCAS(taken, 0U, 1U) != 0) {
+    return;
+  }
+  for (unsigned i = 0; i < walk.count; ++i) {
+    std::uint64_t address = walk.lines[i];
+#if defined(__HIP_DEVICE_COMPILE__)
+    // What is the same in all lanes clang would load by scalar loads.
+    asm volatile("" : "+v"(address));
+#endif
+    address = chase<kind>(address, walk.settling);
+    const long long start = cycles_after(address);
+    address = chase<kind>(address, walk.timed);
+    visits[i] = {.end = address, .cycles = hipscope::cycles_between(start, cycles_after(address))};
+  }
+}
+
+__global__ void __launch_bounds__(1) unit_ids_kernel(unsigned* ids) {
+  ids[blockIdx.x] = hipscope::compute_unit_id();
+}
+
+// --- Lines and walks --------------------------------------------------------------------------
+
+// More blocks than there are CUs, so that each gets one.
+dim3 crew(const Sweep& sweep) {
+  return dim3(sweep.is_hardware() ? 4 * static_cast<unsigned>(sweep.device().compute_units) : 2);
+}
+
+std::vector<unsigned> unit_ids(const Sweep& sweep) {
+  const DeviceBuffer<unsigned> ids(crew(sweep).x);
+  launch(unit_ids_kernel, {.grid = crew(sweep), .block = dim3(1)}, ids.data());
+  const std::vector<unsigned> all = ids.to_host();
+  const std::set<unsigned> different(all.begin(), all.end());
+  return {different.begin(), different.end()};
+}
+
+// `count` of `all` numbers, rising.
+std::vector<std::uint64_t> drawn(std::uint64_t all, std::uint64_t count, std::uint64_t seed) {
+  std::vector<std::uint64_t> numbers(all);
+  std::iota(numbers.begin(), numbers.end(), std::uint64_t{0});
+  std::vector<std::uint64_t> some;
+  std::mt19937_64 random(seed);
+  std::sample(numbers.begin(), numbers.end(), std::back_inserter(some), count, random);
+  return some;
+}
+
+// Lines of one page, and walks through all of them.
+class Lines {
+ public:
+  Lines(const Sweep& sweep, const Sizes& sizes, std::uint64_t count)
+      : sweep_(sweep),
+        repeats_(sizes.repeats),
+        numbers_(drawn(sizes.page / line_bytes, count, sweep.seed())),
+        memory_(2 * sizes.page),
+        addresses_(numbers_.size()),
+        visits_(numbers_.size()) {
+    const auto begin = reinterpret_cast<std::uint64_t>(memory_.data());
+    const std::uint64_t page = (begin + sizes.page - 1) / sizes.page * sizes.page;
+    for (const std::uint64_t number : numbers_) {
+      starts_.push_back(page + number * line_bytes);
+    }
+    hipscope::check(hipMemcpy(addresses_.data(), starts_.data(),
+                              starts_.size() * sizeof(std::uint64_t), hipMemcpyHostToDevice));
+    launch(link_kernel, {.grid = crew(sweep), .block = dim3(1)}, addresses_.data(), count);
+  }
+
+  // Within the page, from 0 on.
+  [[nodiscard]] const std::vector<std::uint64_t>& numbers() const { return numbers_; }
+
+  // Cycles per step in each line, from one CU: the median of several walks.
+  std::vector<double> in_l2(unsigned unit) {
+    return latencies(walk_kernel<Load::atomic>, settling_steps, timed_steps, unit, [] {});
+  }
+
+  // The same of a line's first load after `flushed` has been written.
+  std::vector<double> in_memory(unsigned unit, const DeviceBuffer<unsigned char>& flushed) {
+    return latencies(walk_kernel<Load::l2>, 0, 1, unit, [&] {
+      hipscope::check(hipMemsetAsync(flushed.data(), 0, flushed.size(), nullptr));
+    });
+  }
+
+  // The ends of all walks since the last call.
+  void verify(hipscope::Point& point) {
+    point.verify("end of the walk through each line", ends_);
+    ends_ = hipscope::Comparison();
+  }
+
+ private:
+  template <typename Prepare>
+  std::vector<double> latencies(void (*kernel)(Walk, Visit*, unsigned*), unsigned settling,
+                                unsigned timed, unsigned unit, Prepare prepare) {
+    const Walk walk = {.lines = addresses_.data(),
+                       .count = static_cast<unsigned>(numbers_.size()),
+                       .settling = settling,
+                       .timed = timed,
+                       .unit = unit};
+    std::vector<std::vector<double>> seen(numbers_.size());
+    for (std::uint64_t repeat = 0; repeat < repeats_; ++repeat) {
+      // Where the hardware sends no block to the CU, all blocks are sent again.
+      constexpr unsigned attempts = 16;
+      taken_.clear();
+      for (unsigned i = 0; i < attempts && taken_.to_host()[0] == 0; ++i) {
+        prepare();
+        visits_.poison();
+        launch(kernel, {.grid = crew(sweep_), .block = dim3(1)}, walk, visits_.data(),
+               taken_.data());
+      }
+      const std::vector<Visit> visits = visits_.to_host();
+      for (std::size_t i = 0; i < visits.size(); ++i) {
+        ends_.compare(i, starts_[i] + (settling + timed) % words * sizeof(std::uint64_t),
+                      visits[i].end);
+        seen[i].push_back(static_cast<double>(visits[i].cycles) / timed);
+      }
+    }
+    std::vector<double> medians;
+    for (const std::vector<double>& of_line : seen) {
+      medians.push_back(sweep_.counted(hipscope::median_of(of_line)));
+    }
+    return medians;
+  }
+
+  const Sweep& sweep_;
+  std::uint64_t repeats_;
+  std::vector<std::uint64_t> numbers_;
+  std::vector<std::uint64_t> starts_;
+  DeviceBuffer<unsigned char> memory_;
+  DeviceBuffer<std::uint64_t> addresses_;
+  DeviceBuffer<Visit> visits_;
+  DeviceBuffer<unsigned> taken_{1};
+  hipscope::Comparison ends_;
+};
+
+// --- Sweeps -----------------------------------------------------------------------------------
+
+// From every CU to some lines: in L2, or in memory, of which L2 is emptied by `flush` bytes.
+void measure_map(Sweep& sweep, const Sizes& sizes, std::uint64_t flush) {
+  sweep.axis({.name = "CU"});
+  sweep.headline("latency");
+  sweep.note("latency: the median of the lines, which are numbered by rising address");
+  sweep.require_memory(2 * sizes.page + flush, "--flush");
+  Lines lines(sweep, sizes, std::min<std::uint64_t>(sizes.lines, map_lines));
+  const DeviceBuffer<unsigned char> flushed(std::max<std::uint64_t>(flush, 1));
+  for (const unsigned unit : unit_ids(sweep)) {
+    auto point = sweep.point(std::to_string(unit), unit);
+    const auto cycles = flush == 0 ? lines.in_l2(unit) : lines.in_memory(unit, flushed);
+    lines.verify(point);
+    point.value("latency", hipscope::median_of(cycles), "cycles");
+    // The first load of all finds the TLB cold.
+    for (unsigned line = flush == 0 ? 0 : 1; line < cycles.size(); ++line) {
+      point.value(line_name(line), cycles[line], "cycles");
+    }
+  }
+}
+
+// From some CUs to many lines.
+void measure_lines(Sweep& sweep, const Sizes& sizes) {
+  sweep.axis({.name = "line"});
+  sweep.headline("latency");
+  sweep.note("latency: the median of the CUs; a line is told by its place in an aligned piece of " +
+             std::to_string(sizes.page) + " bytes");
+  sweep.require_memory(2 * sizes.page, "--page");
+  Lines lines(sweep, sizes, sizes.lines);
+  const std::vector<unsigned> units = unit_ids(sweep);
+  constexpr std::size_t most_viewers = 16;
+  const std::size_t viewers = std::min(units.size(), most_viewers);
+  std::vector<std::vector<double>> cycles;
+  for (std::size_t i = 0; i < viewers; ++i) {
+    cycles.push_back(lines.in_l2(units[i * units.size() / viewers]));
+  }
+  for (std::size_t line = 0; line < lines.numbers().size(); ++line) {
+    const std::uint64_t number = lines.numbers()[line];
+    auto point = sweep.point(std::to_string(number), static_cast<double>(number));
+    if (line == 0) {
+      lines.verify(point);  // of all of them
+    }
+    std::vector<double> all;
+    for (const std::vector<double>& from : cycles) {
+      all.push_back(from[line]);
+    }
+    point.value("latency", hipscope::median_of(all), "cycles");
+    for (std::size_t i = 0; i < viewers; ++i) {
+      point.value(unit_name(units[i * units.size() / viewers]), all[i], "cycles");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace memory_map
+
+int main(int argc, char** argv) {
+  using memory_map::Sizes;
+  hipscope::Experiment experiment(
+      "memory_map",
+      {.question = "How far is each CU from each part of L2 and of memory, and which address bits "
+                   "choose the part?",
+       .sources = {"hipscope's own"}});
+  const Sizes sizes = {
+      .lines = experiment.size(
+          "--lines", "lines of sweep lines; the others take 48 at most",
+          {.gpu = 768, .quick = 256, .host = 24, .tiny = 7, .minimum = 2, .maximum = 1U << 14}),
+      .page = experiment.size("--page", "bytes of the aligned piece that all lines lie in",
+                              {.gpu = 2U << 20,
+                               .quick = 2U << 20,
+                               .host = 1U << 15,
+                               .minimum = 1U << 10,
+                               .maximum = 1U << 30}),
+      .repeats = experiment.size(
+          "--repeats", "walks from each CU through its lines, of which the median is told",
+          {.gpu = 5, .quick = 3, .host = 2, .tiny = 1, .minimum = 1, .maximum = 1000}),
+      .flush = experiment.size(
+          "--flush", "bytes that are written to empty L2",
+          {.gpu = 512U << 20, .quick = 256U << 20, .host = 1U << 16, .minimum = 1})};
+  experiment.sweep("map", "lines of L2 from every CU",
+                   [&](hipscope::Sweep& sweep) { memory_map::measure_map(sweep, sizes, 0); });
+  experiment.sweep("memory", "the same lines in memory from every CU", [&](hipscope::Sweep& sweep) {
+    memory_map::measure_map(sweep, sizes, sizes.flush);
+  });
+  experiment.sweep("lines", "many lines of L2 from some CUs",
+                   [&](hipscope::Sweep& sweep) { memory_map::measure_lines(sweep, sizes); });
+  experiment.conclude(memory_map::conclude);
+  return experiment.run(argc, argv);
+}
