@@ -237,6 +237,24 @@ def test_links_that_are_alike_are_of_one_colour(tmp_path: Path) -> None:
     assert abs(red[0] - red[1]) < 16
 
 
+def test_more_companions_than_colours_are_a_map(tmp_path: Path) -> None:
+    for companions, is_map in ((7, False), (8, True)):
+        rows = [synthetic.row(str(unit), unit, 1e-3, 300.0) for unit in range(20)]
+        for unit, row in enumerate(rows):
+            row["values"] += [
+                {"name": f"line {line} rate", "value": 300.0 + (unit ^ line) % 2, "unit": "GB/s"}
+                for line in range(companions)
+                if (unit, line) != (3, 5)  # one that was not measured
+            ]
+        folder = tmp_path / str(companions)
+        synthetic.write(folder, synthetic.result(sweeps=[synthetic.sweep("map", rows)]))
+        page_of(folder)
+        text = (folder / "plots" / "copy_rate-map.svg").read_text()
+        ElementTree.fromstring(text)
+        assert ("<image" in text) == is_map
+        assert ">line 6</text>" in text
+
+
 def with_rows(*rows: tuple[str, float, float | None], **changes: Any) -> Json:
     """A sweep of rows by label, x and rate."""
     return synthetic.sweep("s", [synthetic.row(label, x, 1.0, rate) for label, x, rate in rows], **changes)

@@ -106,7 +106,7 @@ def make_plots(measured: Sequence[tuple[Source, Result, Sweep]], published: dict
         plot.lines += [
             Line(source, f"{source.label}: {one.name}", _points(sweep, one.points), one.name)
             for one in curves.companions
-            if not curves.is_bars
+            if not (curves.is_bars or curves.is_map)
         ]
         _add_published(plot, sweep, curves, published)
         plot.marks += [(source, mark) for mark in inferred_marks(result, sweep)]

@@ -16,7 +16,7 @@ from hipscope.results import formats
 from hipscope.results.records import Axis, Sweep
 
 from .pairs import Matrix, matrix_of
-from .series import BYTE_UNITS, Mark, Series, curves_of, joined, wants_decades
+from .series import BYTE_UNITS, Curves, Mark, Series, curves_of, joined, wants_decades
 from .small_svg import small
 
 FIGURE_INCHES = (7.5, 4.2)
@@ -203,6 +203,23 @@ def _plot_matrix(sweep: Sweep, matrix: Matrix) -> bytes:
         return to_svg(figure)
 
 
+def _plot_map(sweep: Sweep, curves: Curves) -> bytes:
+    """A field for each companion (a line) at each point (a column), side by side whatever their x."""
+    columns = list(curves.points)
+    fields = [[one.points.get(index, math.nan) for index in columns] for one in curves.companions]
+    with matplotlib.rc_context(STYLE):
+        figure, axes = pyplot.subplots(figsize=FIGURE_INCHES, layout="constrained")
+        image = axes.imshow(fields, cmap="cividis", aspect="auto", interpolation="none")
+        step = math.ceil(len(columns) / MOST_TICKS)
+        axes.set_xticks(range(0, len(columns), step), [sweep.rows[index].label for index in columns[::step]])
+        step = math.ceil(len(fields) / MOST_TICKS)
+        axes.set_yticks(range(0, len(fields), step), [one.name for one in curves.companions[::step]])
+        axes.set_xlabel(formats.heading(sweep.axis.name, sweep.axis.unit, str))
+        figure.colorbar(image, ax=axes, label=formats.heading(sweep.headline, curves.unit, str))
+        axes.set_title(formats.short(sweep.title or sweep.name, LONGEST_TITLE), fontsize=12, loc="left")
+        return to_svg(figure)
+
+
 def to_svg(figure: Any) -> bytes:
     """The figure, which is closed, as SVG; within STYLE the same figure gives the same bytes."""
     stream = io.BytesIO()
@@ -214,7 +231,7 @@ def to_svg(figure: Any) -> bytes:
 def plot_sweep(sweep: Sweep, device: str, marks: list[Mark]) -> bytes | None:
     """The plot as SVG, or None when there is no curve: fewer than two points, or mixed units.
 
-    Of `marks` a curve shows those within its range. Of pairs of devices it is a heat map.
+    Of `marks` a curve shows those within its range. Of pairs of devices it is a heat map, and of many companions.
     """
     matrix = matrix_of(sweep)
     if matrix is not None:
@@ -222,6 +239,8 @@ def plot_sweep(sweep: Sweep, device: str, marks: list[Mark]) -> bytes | None:
     found = curves_of(sweep)
     if found is None:
         return None
+    if found.is_map:
+        return _plot_map(sweep, found)
     unit, bars = found.unit, found.is_bars
     others = found.published + ([] if bars else found.companions)
     series = [Series(formats.short(device), found.points), *others]

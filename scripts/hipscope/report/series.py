@@ -11,6 +11,8 @@ from hipscope.results.records import Result, Row, Sweep
 
 BYTE_UNITS = ("B", "byte", "bytes")
 BARS_AT_MOST = 48
+# More companions than colours can tell apart are a map.
+CURVES_AT_MOST = 7
 # Units of which less is better, with or without what it is divided by; what is counted per something is no rate.
 TIMES = frozenset({"s", "ms", "us", "ns", "cycles"})
 COUNTS = frozenset({"blocks", "bytes", "waves"})
@@ -53,6 +55,11 @@ class Curves:
     points: dict[int, float]
     published: list[Series]
     companions: list[Series]
+
+    @property
+    def is_map(self) -> bool:
+        """Whether it is drawn as a field for each point and companion."""
+        return len(self.companions) > CURVES_AT_MOST
 
 
 def _is_drawable(x: float, y: float) -> bool:

@@ -100,16 +100,15 @@ struct Lines {
   Table seen{};  // of each line
 };
 
-Lines lines_of(const Results& results) {
+Lines lines_of(const Results& results, const std::vector<unsigned>& units) {
   Lines lines;
   for (const auto& point : results.curve("lines", "latency")) {
     lines.numbers.push_back(static_cast<std::size_t>(point.x));
   }
   lines.seen.resize(lines.numbers.size());
-  constexpr unsigned most_units = 1U << 12;
-  for (unsigned unit = 0; unit < most_units && !lines.numbers.empty(); ++unit) {
+  for (const unsigned unit : units) {
     const auto curve = results.curve("lines", unit_name(unit));
-    if (curve.size() == lines.numbers.size()) {
+    if (!curve.empty() && curve.size() == lines.numbers.size()) {
       lines.units.push_back(unit);
       for (std::size_t i = 0; i < curve.size(); ++i) {
         lines.seen[i].push_back(curve[i].y);
@@ -328,7 +327,7 @@ void conclude(Results& results) {
   const Groups near_l2 = groups_of(results, "map");
   infer_groups(results, "L2", near_l2);
   infer_groups(results, "memory", groups_of(results, "memory"));
-  const Lines lines = lines_of(results);
+  const Lines lines = lines_of(results, near_l2.units);
   if (!lines.units.empty()) {
     infer_slices(results, lines);
     infer_half(results, lines, near_l2);

@@ -1,0 +1,136 @@
+// What memory_map concludes from made curves.
+#include "findings.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "made_results.h"
+#include "normal_noise.h"
+
+namespace hipscope {
+namespace {
+
+constexpr unsigned units = 32;
+constexpr unsigned half_mask = 0b10'1100'1000'0001;  // address bits 7, 14, 17, 18 and 20
+
+// In which half and in which slice of it a line is.
+using SliceOf = std::function<unsigned(unsigned line)>;
+
+unsigned half_of(unsigned line) { return std::popcount(line & half_mask) % 2; }
+
+// Slices by exclusive ors: 16 in each half.
+unsigned linear_slice(unsigned line) {
+  return std::popcount(line & 0x0801U) % 2 + 2 * (std::popcount(line & 0x1102U) % 2) +
+         4 * (std::popcount(line & 0x0244U) % 2) + 8 * (std::popcount(line & 0x2030U) % 2);
+}
+
+// What CUs, every other one of which is in the same half, see of a map of few lines and of many
+// lines.
+class Chip {
+ public:
+  Chip(SliceOf slice_of, double far, double of_place, double noise)
+      : slice_of_(std::move(slice_of)), far_(far), of_place_(of_place), noise_(0, noise) {
+    std::mt19937 random(1);
+    std::vector<unsigned> numbers;
+    for (unsigned line = 0; line < 512; ++line) {
+      numbers.push_back(32 * line + random() % 32);
+    }
+    std::vector<double> all_units;
+    for (unsigned unit = 0; unit < units; ++unit) {
+      all_units.push_back(unit);
+      std::vector<CurvePoint> seen;
+      for (const unsigned line : numbers) {
+        seen.push_back({.x = static_cast<double>(line), .y = latency(unit, line)});
+      }
+      made_.curve("lines", memory_map::unit_name(unit), seen);
+      if (unit == 0) {
+        made_.curve("lines", "latency", seen);
+      }
+    }
+    for (unsigned line = 0; line < memory_map::map_lines; ++line) {
+      std::vector<CurvePoint> seen;
+      for (const double unit : all_units) {
+        seen.push_back({.x = unit, .y = latency(static_cast<unsigned>(unit), numbers[line * 10])});
+      }
+      made_.curve("map", memory_map::line_name(line), seen);
+      if (line == 0) {
+        made_.curve("map", "latency", seen);
+      }
+    }
+    memory_map::conclude(made_.results());
+  }
+
+  [[nodiscard]] Inference found(const std::string& name) const { return made_.inference(name); }
+
+ private:
+  double latency(unsigned unit, unsigned line) {
+    std::mt19937 way(1000 * unit + slice_of_(line));
+    const double place = of_place_ * (way() % 64) / 64;
+    return 280 + place + (unit % 2 == half_of(line) ? 0 : far_) + noise_(random_);
+  }
+
+  SliceOf slice_of_;
+  double far_;
+  double of_place_;
+  NormalNoise noise_;
+  std::mt19937 random_{2};
+  MadeResults made_{"memory_map"};
+};
+
+const std::string groups = "groups of CUs by distance to L2";
+const std::string slices = "slices of L2 told apart";
+const std::string hash = "address bits of the slice's hash";
+const std::string half = "address bits that choose the half of L2";
+
+TEST(MemoryMapTest, HalvesSlicesAndTheirHash) {
+  const Chip chip(linear_slice, 180, 40, 0.3);
+  EXPECT_EQ(chip.found(groups).value, 2);
+  EXPECT_GE(chip.found(groups).confidence, 0.9);
+  EXPECT_EQ(chip.found(slices).value, 32);
+  EXPECT_EQ(chip.found(hash).value, 5);  // four of the slice, one of the half
+  EXPECT_EQ(chip.found(half).value, 5);
+  EXPECT_NE(chip.found(half).statement.find("7^14^17^18^20"), std::string::npos)
+      << chip.found(half).statement;
+}
+
+// What a factor of three chooses is no exclusive or; the rest of the hash is found beside it.
+TEST(MemoryMapTest, SlicesThatAreNoPowerOfTwo) {
+  const Chip chip([](unsigned line) { return linear_slice(line) % 4 + 4 * (line / 7 % 3); }, 180,
+                  40, 0.3);
+  EXPECT_EQ(chip.found(slices).value, 24);
+  EXPECT_EQ(chip.found(hash).value, 3);
+}
+
+TEST(MemoryMapTest, ARandomHashIsNone) {
+  const Chip chip([](unsigned line) { return std::mt19937(line)() % 16; }, 180, 40, 0.3);
+  EXPECT_EQ(chip.found(slices).value, 32);
+  EXPECT_EQ(chip.found(hash).value, 1);  // of the half
+}
+
+TEST(MemoryMapTest, WhatNoiseHidesIsNotFound) {
+  const Chip chip(linear_slice, 0, 5, 10);
+  for (const std::string& name : {groups, slices, hash, half}) {
+    EXPECT_FALSE(chip.found(name).value) << name;
+  }
+}
+
+TEST(MemoryMapTest, LinesThatAreAllAlikeTellNothing) {
+  const Chip chip(linear_slice, 0, 0, 0.3);
+  for (const std::string& name : {groups, slices, hash, half}) {
+    EXPECT_FALSE(chip.found(name).value) << name;
+  }
+}
+
+TEST(MemoryMapTest, NothingIsConcludedFromNothing) {
+  MadeResults made("memory_map");
+  memory_map::conclude(made.results());
+  EXPECT_TRUE(made.inferences().empty());
+}
+
+}  // namespace
+}  // namespace hipscope
