@@ -10,7 +10,7 @@
 //   refill     who takes a freed place, with blocks of one length and of several
 //   streams    the blocks of one CU each, split over the kernels of several streams
 //   groups     which CUs belong together: clusters (NVIDIA), shader engines and XCDs (AMD)
-//   swizzle    what it is worth that blocks near the same part of L2 read the same
+//   swizzle    what it is worth that blocks near one part of L2 read the same
 //
 // The last one has a file of its own, swizzle.h.
 #include <hipscope/compute_unit.h>
@@ -49,15 +49,15 @@ struct Place {
   unsigned end;
 };
 
-// Holds its place for 1 to `lengths` times `hold` cycles. A turn of the loop takes more than one
+// Holds its place for `hold` to `longest` cycles. A turn of the loop takes more than one
 // cycle, so its count ends a wait by a counter that stands still.
 __global__ void __launch_bounds__(block_threads)
     place_kernel(Place* places, unsigned* events, unsigned first, long long hold,
-                 unsigned lengths) {
+                 long long longest) {
   if (threadIdx.x == 0) {
     const unsigned block = first + blockIdx.x;
     const unsigned begin = atomicAdd(events, 1U);
-    const long long wait = hold * (1 + hipscope::random_bits(block) % lengths);
+    const long long wait = hold + hipscope::random_bits(block) % (longest - hold + 1);
     hipscope::CycleClock<> clock;
     clock.start();
     for (long long turn = 0; turn < wait && clock.elapsed() < wait; ++turn) {
@@ -119,7 +119,7 @@ void measure_order(Sweep& sweep, std::uint64_t hold, std::uint32_t lds) {
   for (unsigned i = 0; i < launches; ++i) {
     runs.push_back(placed(blocks, [&](Place* places, unsigned* events) {
       launch(place_kernel, {.grid = dim3(blocks), .block = dim3(block_threads), .lds_bytes = lds},
-             places, events, 0, hold, 1);
+             places, events, 0, hold, hold);
     }));
   }
   for (unsigned block = 0; block < blocks; ++block) {
@@ -141,17 +141,18 @@ void measure_order(Sweep& sweep, std::uint64_t hold, std::uint32_t lds) {
 
 // Who takes the places of blocks that have ended.
 void measure_refill(Sweep& sweep, std::uint64_t hold, std::uint32_t lds) {
-  sweep.axis({.name = "lengths"});
+  sweep.axis({.name = "longest"});
   sweep.headline("first freed");
   sweep.note(
       "of the blocks that begin after another one's end: those that took the place that was freed "
-      "first, and those that are the next by number; free: places that there were to choose from");
+      "first, and those that are the next by number; free: places that there were to choose from; "
+      "blocks take between 1 and `longest` times as long");
   const unsigned blocks = 8 * units_of(sweep);
-  for (const unsigned lengths : {1U, 4U}) {
-    auto point = sweep.point(std::to_string(lengths), lengths);
+  for (const unsigned longest : {1U, 4U}) {
+    auto point = sweep.point(std::to_string(longest), longest);
     const auto places = placed(blocks, [&](Place* to, unsigned* events) {
       launch(place_kernel, {.grid = dim3(blocks), .block = dim3(block_threads), .lds_bytes = lds},
-             to, events, 0, hold, lengths);
+             to, events, 0, hold, longest * hold);
     });
     verify(point, places);
     std::vector<Event> events(2 * places.size());
@@ -182,7 +183,7 @@ void measure_streams(Sweep& sweep, std::uint64_t hold) {
         constexpr unsigned until_all_are_launched = 8;
         launch(place_kernel,
                {.grid = dim3(each), .block = dim3(block_threads), .stream = all[i].get()}, to,
-               events, i * each, until_all_are_launched * hold, 1);
+               events, i * each, until_all_are_launched * hold, until_all_are_launched * hold);
       }
     });
     verify(point, places);
@@ -211,7 +212,7 @@ std::vector<std::pair<unsigned, std::vector<Place>>> clustered(const Sweep& swee
           {.grid = dim3(blocks), .block = dim3(block_threads), .lds_bytes = lds}, size);
       if (cluster.resident(place_kernel) > 0) {
         runs.emplace_back(size, placed(blocks, [&](Place* to, unsigned* events) {
-                            cluster(place_kernel, to, events, 0U, hold, 4U);
+                            cluster(place_kernel, to, events, 0U, hold, 4 * hold);
                           }));
       }
     }
@@ -222,7 +223,7 @@ std::vector<std::pair<unsigned, std::vector<Place>>> clustered(const Sweep& swee
                         launch(
                             place_kernel,
                             {.grid = dim3(blocks), .block = dim3(block_threads), .lds_bytes = lds},
-                            to, events, 0, hold, 4);
+                            to, events, 0, hold, 4 * hold);
                       }));
   }
   return runs;
@@ -276,22 +277,27 @@ int main(int argc, char** argv) {
       "--hold", "cycles for which a block holds its place, at least",
       {.gpu = 40000, .quick = 20000, .host = 100, .minimum = 1, .maximum = 1U << 24});
   const SwizzleSizes sizes = {
-      .tiles = experiment.size("--tiles", "rows and columns of tiles in sweep swizzle",
-                               {.gpu = 48, .quick = 48, .host = 5, .tiny = 3, .maximum = 1024}),
-      .panel = experiment.size(
-          "--panel", "dwords that all tiles of a row, or of a column, read",
-          {.gpu = 1U << 18, .quick = 1U << 18, .host = 1000, .tiny = 300, .maximum = 1U << 22})};
+      .footprint = experiment.size("--footprint", "most bytes that blocks read in sweep swizzle",
+                                   {.gpu = 96U << 20,
+                                    .quick = 96U << 20,
+                                    .host = 1U << 18,
+                                    .tiny = 3U << 15,
+                                    .minimum = 1U << 12,
+                                    .maximum = 1ULL << 32}),
+      .passes =
+          experiment.size("--passes", "how often blocks read all of it",
+                          {.gpu = 32, .quick = 16, .host = 2, .minimum = 1, .maximum = 1024})};
   experiment.sweep("large-lds", "blocks with the largest LDS",
                    [&](Sweep& sweep) { measure_order(sweep, hold, largest_lds(sweep)); });
   experiment.sweep("small", "blocks of which a CU holds many",
                    [&](Sweep& sweep) { measure_order(sweep, hold, 0); });
-  experiment.sweep("refill", "blocks that take freed places, by how many lengths there are",
+  experiment.sweep("refill", "blocks that take freed places, by how much longer the longest takes",
                    [&](Sweep& sweep) { measure_refill(sweep, hold, largest_lds(sweep)); });
   experiment.sweep("streams", "a small block for each CU, in several streams",
                    [&](Sweep& sweep) { measure_streams(sweep, hold); });
   experiment.sweep("groups", "CUs that belong together",
                    [&](Sweep& sweep) { measure_groups(sweep, hold, largest_lds(sweep)); });
-  experiment.sweep("swizzle", "tiles that read panels of rows and columns, by their order",
+  experiment.sweep("swizzle", "data that blocks read again and again, by who reads what",
                    [&](Sweep& sweep) { measure_swizzle(sweep, sizes); });
   experiment.conclude(conclude);
   return experiment.run(argc, argv);

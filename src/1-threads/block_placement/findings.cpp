@@ -170,22 +170,62 @@ void infer_groups(Results& results) {
   Inference inference{.name = "groups of CUs",
                       .unit = "groups",
                       .statement = "neither clusters nor the CUs' numbers tell groups"};
+  double count = 0;
   double least = std::numeric_limits<double>::max();
   double most = 0;
+  double others = 0;
   std::string text;
   for (const auto& [first, size] : sizes) {
+    constexpr double pair = 2;  // the least cluster, on any two neighbours
+    if (size <= pair) {
+      others += size;
+      continue;
+    }
+    ++count;
     least = std::min(least, size);
     most = std::max(most, size);
     text += (text.empty() ? "" : ", ") + number(size, 4);
   }
-  inference.evidence = {"of " + text + " CUs"};
-  if (most > 2) {
-    inference.value = static_cast<double>(sizes.size());
+  if (count > 0) {
+    inference.value = count;
     // Groups are about alike: of a small one the rest was never seen beside it.
     inference.confidence = least / most;
     inference.statement = "CUs share so many parts of the chip (GPCs, shader engines)";
+    inference.evidence = {"of " + text + " CUs"};
+    if (others > 0) {
+      inference.evidence.push_back(number(others, 4) +
+                                   " CUs are in none: no cluster of more than "
+                                   "two blocks ran there");
+    }
   }
   results.infer(inference);
+}
+
+// How much faster CUs read if those near one part of L2 share what they read.
+void infer_swizzle(Results& results) {
+  const auto anywhere = results.curve("swizzle", "by number rate");
+  const auto by_place = results.curve("swizzle", "by place rate");
+  if (by_place.empty() || by_place.size() != anywhere.size()) {
+    return;
+  }
+  double most = 0;
+  double footprint = 0;
+  for (std::size_t i = 0; i < by_place.size(); ++i) {
+    if (by_place[i].y / anywhere[i].y > most) {
+      most = by_place[i].y / anywhere[i].y;
+      footprint = by_place[i].x;
+    }
+  }
+  constexpr double clear = 1.05;
+  constexpr double mebibyte = 1 << 20;
+  results.infer({.name = "gain of reading by place",
+                 .value = most,
+                 .unit = "times",
+                 .confidence = 0.8,
+                 .statement = most >= clear
+                                  ? "CUs that read what is near them read so much faster at best"
+                                  : "it is worth nothing who reads what",
+                 .evidence = {"at " + number(footprint / mebibyte, 4) + " MiB"}});
 }
 
 }  // namespace
@@ -247,6 +287,7 @@ void conclude(Results& results) {
   infer_refill(results);
   infer_streams(results);
   infer_groups(results);
+  infer_swizzle(results);
 }
 
 }  // namespace block_placement

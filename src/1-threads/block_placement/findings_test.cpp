@@ -134,6 +134,32 @@ TEST(BlockPlacementTest, GroupsAreCounted) {
   EXPECT_FALSE(found(1).value);
 }
 
+// Four pairs beside groups of 16.
+TEST(BlockPlacementTest, PairsAreNoGroups) {
+  MadeResults made("block_placement");
+  made.curve("groups", "group", made_curve(multiples(1, 72), [](double unit) {
+               return unit > 64 ? 2 * std::floor(unit / 2) : 16 * std::floor((unit - 1) / 16);
+             }));
+  block_placement::conclude(made.results());
+  EXPECT_EQ(made.inference("groups of CUs").value, 4);
+  EXPECT_EQ(made.inference("groups of CUs").confidence, 1);
+  EXPECT_EQ(made.inference("groups of CUs").evidence.size(), 2U);
+}
+
+TEST(BlockPlacementTest, ReadingByPlaceIsWorthSomethingOrNot) {
+  const auto found = [](double gain) {
+    MadeResults made("block_placement");
+    const auto rate = [](double gained) {
+      return made_curve(multiples(8, 96), [=](double x) { return x == 40 ? 100 * gained : 100; });
+    };
+    made.curve("swizzle", "by number rate", rate(1)).curve("swizzle", "by place rate", rate(gain));
+    block_placement::conclude(made.results());
+    return made.inference("gain of reading by place");
+  };
+  EXPECT_EQ(found(1.3).value, 1.3);
+  EXPECT_NE(found(1.3).statement, found(1.01).statement);
+}
+
 TEST(BlockPlacementTest, NumbersTellXcdsAndShaderEngines) {
   EXPECT_EQ(block_placement::xcd_of("gfx942:sramecc+", 0x523), 5U);
   EXPECT_FALSE(block_placement::xcd_of("gfx90a", 0x23));

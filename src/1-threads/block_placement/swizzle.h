@@ -1,10 +1,10 @@
-// Sweep swizzle: what is the order of blocks worth that share what they read?
+// Sweep swizzle: what is it worth that blocks read what others near the same part of L2 read?
 //
-// A tile reads as one of a matrix product does: a panel that all tiles of its row read, and one
-// that all of its column do. Where L2 has several parts, each keeps a copy of what its own CUs
-// read. So fewer bytes come from farther away if the tiles that run near one part at a time read
-// the same: squares of tiles instead of rows, and for each part columns of its own. The same with
-// parts that have nothing to do with where a CU is shows what of it is due to the place.
+// Where L2 has several parts, each keeps copies of what its own CUs read, so that one part's size
+// is what all CUs can keep. If the CUs near a part read but one piece of the data, all parts
+// together can. Blocks take the pieces of a piece list by turns: any block any piece; each part of
+// the CUs its own; and, to see what of it is due to the place, parts that have nothing to do with
+// it.
 #pragma once
 
 #include <hipscope/compute_unit.h>
@@ -30,57 +30,50 @@ inline unsigned units_of(const Sweep& sweep) {
 }
 
 struct SwizzleSizes {
-  hipscope::Size tiles;
-  hipscope::Size panel;
+  hipscope::Size footprint;
+  hipscope::Size passes;
 };
 
 inline constexpr unsigned reading_threads = 512;
+inline constexpr unsigned piece_words = 1U << 13;
 inline constexpr unsigned most_parts = 16;
 
-// The tiles of `tiles` rows and columns, of which each part of the CUs has some columns: `height`
-// rows of them at a time, column by column.
-struct TileOrder {
-  unsigned tiles;
+// So many pieces, each read in every pass; the CUs of each part have some of their own.
+struct Pieces {
+  unsigned count;
+  unsigned passes;
   unsigned parts;
-  unsigned height;
 
-  [[nodiscard]] __device__ unsigned first_column(unsigned part) const {
-    return part * tiles / parts;
-  }
+  [[nodiscard]] __device__ unsigned first_of(unsigned part) const { return part * count / parts; }
 };
 
-// A CU's blocks take the tiles of its own part one after the other, then what the others have left.
+// A CU's blocks read the pieces of its own part one after the other, then what others have left.
 static __global__ void __launch_bounds__(reading_threads)
-    read_tiles_kernel(const unsigned* panels, unsigned panel, TileOrder order,
-                      const unsigned char* part_of, unsigned* taken, unsigned* sums) {
+    read_pieces_kernel(const unsigned* words, Pieces pieces, const unsigned char* part_of,
+                       unsigned* taken, unsigned* sums) {
   __shared__ unsigned number;
   const unsigned own = part_of[hipscope::compute_unit_id()];
-  for (unsigned i = 0; i < order.parts; ++i) {
-    const unsigned part = (own + i) % order.parts;
-    const unsigned first = order.first_column(part);
-    const unsigned columns = order.first_column(part + 1) - first;
+  for (unsigned i = 0; i < pieces.parts; ++i) {
+    const unsigned part = (own + i) % pieces.parts;
+    const unsigned first = pieces.first_of(part);
+    const unsigned count = pieces.first_of(part + 1) - first;
     for (;;) {
       __syncthreads();
       if (threadIdx.x == 0) {
         number = atomicAdd(&taken[part], 1U);
       }
       __syncthreads();
-      if (number >= order.tiles * columns) {
+      if (number >= pieces.passes * count) {
         break;
       }
-      const unsigned top = number / (order.height * columns) * order.height;
-      const unsigned height = min(order.height, order.tiles - top);
-      const unsigned place = number - top * columns;
-      const unsigned row = top + place % height;
-      const unsigned column = first + place / height;
-      const unsigned* const of_row = panels + std::size_t{row} * panel;
-      const unsigned* const of_column = panels + std::size_t{order.tiles + column} * panel;
+      const unsigned piece = first + number % count;
+      const unsigned* const begin = words + std::size_t{piece} * piece_words;
       unsigned sum = 0;
-#pragma unroll 8
-      for (unsigned word = threadIdx.x; word < panel; word += blockDim.x) {
-        sum += of_row[word] + of_column[word];
+#pragma unroll
+      for (unsigned word = 0; word < piece_words; word += reading_threads) {
+        sum += begin[word + threadIdx.x];
       }
-      atomicAdd(&sums[row * order.tiles + column], sum);
+      atomicAdd(&sums[piece], sum);
     }
   }
 }
@@ -123,59 +116,67 @@ inline std::vector<unsigned char> parts_by_place(const Sweep& sweep) {
   return part_of;
 }
 
-inline void measure_swizzle(Sweep& sweep, const SwizzleSizes& sizes) {
-  sweep.axis({.name = "order"});
-  sweep.headline("read rate");
-  const auto tiles = static_cast<unsigned>(sizes.tiles);
-  const auto panel = static_cast<unsigned>(sizes.panel);
-  const std::uint64_t words = std::uint64_t{2} * tiles * panel;
-  sweep.require_memory(words * sizeof(unsigned), "--panel");
-  const DeviceBuffer<unsigned> panels(words);
+// Of `footprint` bytes; the rate of each way to share them out.
+inline void measure_footprint(Sweep& sweep, std::uint64_t footprint, unsigned passes,
+                              const std::vector<unsigned char>& by_place) {
+  const auto count = static_cast<unsigned>(footprint / sizeof(unsigned) / piece_words);
+  auto point = sweep.point(std::to_string(footprint), static_cast<double>(footprint));
+  const DeviceBuffer<unsigned> words(std::size_t{count} * piece_words);
   const hipscope::RandomWords content = {hipscope::key_of(sweep.seed())};
-  hipscope::fill_elements(sweep, panels, content);
-  std::vector<unsigned> sum_of(2 * tiles, 0);
-  for (std::uint64_t word = 0; word < words; ++word) {
-    sum_of[word / panel] += content(word);
+  hipscope::fill_elements(sweep, words, content);
+  std::vector<unsigned> expected(count, 0);
+  for (std::size_t word = 0; word < words.size(); ++word) {
+    expected[word / piece_words] += passes * content(word);
   }
-  const std::vector<unsigned char> by_place = parts_by_place(sweep);
-  std::vector<unsigned char> by_number(most_units);
-  const unsigned parts = 1U + *std::max_element(by_place.begin(), by_place.end());
-  for (unsigned unit = 0; unit < most_units; ++unit) {
-    by_number[unit] = static_cast<unsigned char>(unit % std::max(2U, parts));
-  }
-  const DeviceBuffer<unsigned char> part_of(most_units);
   DeviceBuffer<unsigned> taken(most_parts);
-  DeviceBuffer<unsigned> sums(std::size_t{tiles} * tiles);
-  double x = 0;
-  const auto row = [&](const std::string& label, const TileOrder& order,
-                       const std::vector<unsigned char>& place) {
-    auto point = sweep.point(label, x++);
+  DeviceBuffer<unsigned> sums(count);
+  const DeviceBuffer<unsigned char> part_of(most_units);
+  const auto measure = [&](const std::string& name, unsigned parts,
+                           const std::vector<unsigned char>& place) {
     hipscope::check(hipMemcpy(part_of.data(), place.data(), most_units, hipMemcpyHostToDevice));
     const auto read = [&] {
       hipscope::check(hipMemsetAsync(taken.data(), 0, most_parts * sizeof(unsigned), nullptr));
-      hipscope::launch(read_tiles_kernel,
+      hipscope::launch(read_pieces_kernel,
                        {.grid = dim3(4 * units_of(sweep)), .block = dim3(reading_threads)},
-                       panels.data(), panel, order, part_of.data(), taken.data(), sums.data());
+                       words.data(), Pieces{.count = count, .passes = passes, .parts = parts},
+                       part_of.data(), taken.data(), sums.data());
     };
     sums.clear();
     read();
-    point.check("sum of each tile's panels", sums.to_host(),
-                [&](std::uint64_t i) { return sum_of[i / tiles] + sum_of[tiles + i % tiles]; });
-    const auto time = point.measure(read);
-    point.value(
-        "read rate",
-        static_cast<double>(words) * tiles * sizeof(unsigned) * 1e-9 / time.seconds().median,
-        "GB/s");
+    point.check("sum of each piece, " + name, sums.to_host(),
+                [&](std::uint64_t i) { return expected[i]; });
+    const auto time = point.measure(read, {.name = name + "time"});
+    point.value(name + "rate",
+                1e-9 * sizeof(unsigned) * static_cast<double>(words.size()) * passes /
+                    time.seconds().median,
+                "GB/s");
   };
-  constexpr unsigned height = 8;
-  row("rows", {.tiles = tiles, .parts = 1, .height = 1}, by_place);
-  row("squares", {.tiles = tiles, .parts = 1, .height = height}, by_place);
-  row("parts of no place", {.tiles = tiles, .parts = std::max(2U, parts), .height = height},
-      by_number);
+  const unsigned parts = 1U + *std::max_element(by_place.begin(), by_place.end());
+  std::vector<unsigned char> by_number(most_units);
+  for (unsigned unit = 0; unit < most_units; ++unit) {
+    by_number[unit] = static_cast<unsigned char>(unit % std::max(2U, parts));
+  }
+  measure("", 1, by_place);
+  measure("by number ", std::max(2U, parts), by_number);
   if (parts > 1) {
-    row("parts by place", {.tiles = tiles, .parts = parts, .height = height}, by_place);
-  } else {
-    sweep.note("all CUs are equally far from L2: it has no parts to swizzle over");
+    measure("by place ", parts, by_place);
+  }
+}
+
+inline void measure_swizzle(Sweep& sweep, const SwizzleSizes& sizes) {
+  sweep.axis({.name = "footprint", .unit = "bytes"});
+  sweep.headline("rate");
+  sweep.note(
+      "rate: any block reads any piece; by place: each part of the CUs near a part of L2 reads its "
+      "own; by number: parts of CUs that have nothing to do with the place");
+  sweep.require_memory(sizes.footprint, "--footprint");
+  const std::vector<unsigned char> by_place = parts_by_place(sweep);
+  constexpr unsigned points = 12;
+  for (unsigned i = 1; i <= points; ++i) {
+    const std::uint64_t footprint = sizes.footprint * i / points;
+    if (footprint >= sizeof(unsigned) * piece_words) {
+      measure_footprint(sweep, footprint, static_cast<unsigned>(sizes.passes), by_place);
+    }
   }
 }
 

@@ -118,23 +118,41 @@ Lines lines_of(const Results& results, const std::vector<unsigned>& units) {
   return lines;
 }
 
-// The sum of weights[x], negative where x and the mask have an odd number of bits in common, for
-// every mask at once (Walsh and Hadamard's transform). The length is a power of two.
-std::vector<double> by_mask(std::vector<double> weights) {
-  for (std::size_t half = 1; half < weights.size(); half *= 2) {
-    for (std::size_t i = 0; i < weights.size(); ++i) {
-      if ((i & half) == 0) {
-        const double a = weights[i];
-        const double b = weights[i + half];
-        weights[i] = a + b;
-        weights[i + half] = a - b;
+// The exclusive ors of address bits that are the same for two lines of one group, nearly always; as
+// masks over the numbers of lines. By differences: a mask is right for a pair of lines if it has an
+// even number of bits in common with the exclusive or of their numbers. How often each of all masks
+// is right says the transform of Walsh and Hadamard. None where there are few pairs: a wrong mask
+// is right for half of them, and for nearly all of so many by no chance.
+std::vector<std::size_t> masks_of(const Lines& lines, const std::vector<std::size_t>& group_of) {
+  std::vector<double> sums(std::bit_ceil(lines.numbers.back() + 1), 0);
+  double pairs = 0;
+  for (std::size_t i = 0; i < lines.numbers.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (group_of[i] == group_of[j]) {
+        sums[lines.numbers[i] ^ lines.numbers[j]] += 1;
+        ++pairs;
       }
     }
   }
-  return weights;
+  for (std::size_t half = 1; half < sums.size(); half *= 2) {
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      if ((i & half) == 0) {
+        const double even = sums[i];
+        sums[i] += sums[i + half];
+        sums[i + half] = even - sums[i + half];
+      }
+    }
+  }
+  constexpr double fewest_pairs = 100;
+  constexpr double nearly_all = 0.95;
+  std::vector<std::size_t> masks;
+  for (std::size_t mask = 1; mask < sums.size() && pairs >= fewest_pairs; ++mask) {
+    if (sums[mask] >= (2 * nearly_all - 1) * pairs) {
+      masks.push_back(mask);
+    }
+  }
+  return masks;
 }
-
-std::size_t size_for(const Lines& lines) { return std::bit_ceil(lines.numbers.back() + 1); }
 
 // "7^9^12", of a mask over the numbers of lines, as bits of an address.
 std::string bits_of(std::size_t mask) {
@@ -194,7 +212,7 @@ std::optional<Slices> slices_of(const Lines& lines) {
   Slices slices;
   slices.within = hipscope::median_of(nearest);
   constexpr double alike = 3;
-  constexpr double least_cycles = 0.25;  // so that lines without any noise are alike
+  constexpr double least_cycles = 0.1;  // so that lines without any noise are alike
   const double limit = alike * std::max(slices.within, least_cycles);
   std::vector<std::size_t> leaders;
   for (std::size_t i = 0; i < count; ++i) {
@@ -245,26 +263,7 @@ void infer_slices(Results& results, const Lines& lines) {
     count.evidence = {"lines of a slice are " + number(slices->within) +
                       " cycles apart (root of the mean square over CUs), others " +
                       number(slices->between) + " or more"};
-    std::vector<double> weights(size_for(lines), 0);
-    double pairs = 0;
-    for (std::size_t i = 0; i < lines.numbers.size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
-        if (slices->slice_of[i] == slices->slice_of[j]) {
-          weights[lines.numbers[i] ^ lines.numbers[j]] += 1;
-          ++pairs;
-        }
-      }
-    }
-    // A wrong mask holds for half of the pairs, 100 of them by chance never for nearly all.
-    constexpr double fewest_pairs = 100;
-    constexpr double nearly_all = 0.95;
-    const auto sums = by_mask(weights);
-    std::vector<std::size_t> masks;
-    for (std::size_t mask = 1; mask < sums.size(); ++mask) {
-      if (sums[mask] >= (2 * nearly_all - 1) * pairs && pairs >= fewest_pairs) {
-        masks.push_back(mask);
-      }
-    }
+    const auto masks = masks_of(lines, slices->slice_of);
     if (!masks.empty()) {
       const auto basis = basis_of(masks);
       hash.value = static_cast<double>(basis.size());
@@ -274,7 +273,6 @@ void infer_slices(Results& results, const Lines& lines) {
         text += (text.empty() ? "" : ", ") + bits_of(mask);
       }
       hash.statement = "the same for all lines of a slice: " + text;
-      hash.evidence = {number(pairs, 6) + " pairs of lines in one slice"};
     }
   }
   results.infer(count);
@@ -290,33 +288,26 @@ void infer_half(Results& results, const Lines& lines, const Groups& groups) {
                       .unit = "bits",
                       .statement = "no exclusive or of address bits tells the half"};
   const std::vector<unsigned>& ours = groups.members.begin()->second;
-  std::vector<double> weights(size_for(lines), 0);
-  for (std::size_t i = 0; i < lines.numbers.size(); ++i) {
-    std::vector<double> near;
-    std::vector<double> far;
-    for (std::size_t unit = 0; unit < lines.units.size(); ++unit) {
-      const bool is_ours = std::binary_search(ours.begin(), ours.end(), lines.units[unit]);
-      (is_ours ? near : far).push_back(lines.seen[i][unit]);
+  std::vector<std::size_t> half_of;
+  for (const std::vector<double>& seen : lines.seen) {
+    std::vector<double> from_ours;
+    std::vector<double> from_others;
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+      const bool is_ours = std::binary_search(ours.begin(), ours.end(), lines.units[i]);
+      (is_ours ? from_ours : from_others).push_back(seen[i]);
     }
-    if (near.empty() || far.empty()) {
+    if (from_ours.empty() || from_others.empty()) {
       return;
     }
-    weights[lines.numbers[i]] = hipscope::median_of(near) < hipscope::median_of(far) ? 1 : -1;
+    half_of.push_back(hipscope::median_of(from_ours) < hipscope::median_of(from_others) ? 0 : 1);
   }
-  const auto sums = by_mask(weights);
-  const auto best = std::max_element(sums.begin() + 1, sums.end(),
-                                     [](double a, double b) { return std::abs(a) < std::abs(b); });
-  const auto mask = static_cast<std::size_t>(best - sums.begin());
-  const auto count = static_cast<double>(lines.numbers.size());
-  const double right = (1 + std::abs(*best) / count) / 2;
-  inference.evidence = {bits_of(mask) + " tells the half of " + number(100 * right) + " % of " +
-                        number(count, 5) + " lines"};
-  constexpr double least_right = 0.95;
-  constexpr double fewest_lines = 100;
-  if (right >= least_right && count >= fewest_lines) {
-    inference.value = std::popcount(mask);
-    inference.confidence = right * count / (count + 1);
-    inference.statement = "within a page the half is the exclusive or of bits " + bits_of(mask);
+  const auto masks = masks_of(lines, half_of);
+  if (masks.size() == 1) {
+    inference.value = std::popcount(masks[0]);
+    const auto count = static_cast<double>(lines.numbers.size());
+    inference.confidence = count / (count + 1);
+    inference.statement = "within a page the half is the exclusive or of bits " + bits_of(masks[0]);
+    inference.evidence = {"of " + number(count, 5) + " lines"};
   }
   results.infer(inference);
 }

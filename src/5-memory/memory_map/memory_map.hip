@@ -291,7 +291,7 @@ int main(int argc, char** argv) {
   const Sizes sizes = {
       .lines = experiment.size(
           "--lines", "lines of sweep lines; the others take 48 at most",
-          {.gpu = 768, .quick = 256, .host = 24, .tiny = 7, .minimum = 2, .maximum = 1U << 14}),
+          {.gpu = 1024, .quick = 768, .host = 24, .tiny = 7, .minimum = 2, .maximum = 1U << 14}),
       .page = experiment.size("--page", "bytes of the aligned piece that all lines lie in",
                               {.gpu = 2U << 20,
                                .quick = 2U << 20,
@@ -300,7 +300,7 @@ int main(int argc, char** argv) {
                                .maximum = 1U << 30}),
       .repeats = experiment.size(
           "--repeats", "walks from each CU through its lines, of which the median is told",
-          {.gpu = 5, .quick = 3, .host = 2, .tiny = 1, .minimum = 1, .maximum = 1000}),
+          {.gpu = 9, .quick = 5, .host = 2, .tiny = 1, .minimum = 1, .maximum = 1000}),
       .flush = experiment.size(
           "--flush", "bytes that are written to empty L2",
           {.gpu = 512U << 20, .quick = 256U << 20, .host = 1U << 16, .minimum = 1})};
