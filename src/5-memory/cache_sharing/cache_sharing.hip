@@ -9,7 +9,6 @@
 //   constant-unit  constant_unit.h  in which pieces the caches of constants fetch
 //   constant-line  constant_line.h  in which pieces the first of them keeps what it has fetched
 //   units-*        units.h          which CUs share a cache of constant, or of vector loads
-//   l2-lines       level_2.h        the same lines of L2 from every CU: near and far parts
 //   l2-handover    level_2.h        does one CU find in L2 what another has read?
 // How large these caches are and how long their loads take over the footprint is memory_latency's
 // (sweeps constant, scalar and read-only).
@@ -138,8 +137,7 @@ __global__ void __launch_bounds__(1) neighbour_kernel(Neighbours all, UnitOutcom
   }
 }
 
-// The first block that finds itself on a CU walks, by loads or by atomics.
-template <Load kind>
+// The first block that finds itself on a CU walks, by loads past its own caches.
 __global__ void __launch_bounds__(1)
     unit_walk_kernel(UnitWalk walk, Ring ring, WalkOutcome* outcome) {
   if (walk.unit != hipscope::compute_unit_id() || atomicCAS(&outcome->taken, 0U, 1U) != 0) {
@@ -147,8 +145,8 @@ __global__ void __launch_bounds__(1)
   }
   std::uint64_t place = ring.first;
   keep_in_vector_registers(place);
-  const Arrival settled = chase<kind>(place, walk.settling_steps, 0);
-  const Arrival arrived = chase<kind>(settled.place, walk.steps, settled.place);
+  const Arrival settled = chase<Load::l2>(place, walk.settling_steps, 0);
+  const Arrival arrived = chase<Load::l2>(settled.place, walk.steps, settled.place);
   outcome->end = arrived.place;
   outcome->cycles = arrived.cycles;
 }
@@ -197,12 +195,8 @@ int run(int argc, char** argv) {
       [](Sweep& sweep, const Sizes& all) {
         measure_units(sweep, all, neighbour_kernel, Path::vector);
       });
-  add("l2-lines", "lines of L2 from every CU", [](Sweep& sweep, const Sizes& all) {
-    measure_l2_lines(sweep, all, unit_walk_kernel<Load::atomic>);
-  });
-  add("l2-handover", "lines that another CU has read", [](Sweep& sweep, const Sizes& all) {
-    measure_l2_handover(sweep, all, unit_walk_kernel<Load::l2>);
-  });
+  add("l2-handover", "lines that another CU has read",
+      [](Sweep& sweep, const Sizes& all) { measure_l2_handover(sweep, all, unit_walk_kernel); });
   experiment.conclude(conclude);
   return experiment.run(argc, argv);
 }

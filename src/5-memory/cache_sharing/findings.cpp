@@ -247,63 +247,6 @@ void infer_sharers(Results& results, const std::string& cache) {
   results.infer(inference);
 }
 
-void infer_parts(Results& results) {
-  std::vector<std::vector<double>> things;
-  std::vector<double> units;
-  for (unsigned line = 0; line < line_count; ++line) {
-    const Curve curve = results.curve("l2-lines", line_name(line));
-    things.resize(std::max(things.size(), curve.size()));
-    units.resize(things.size());
-    for (std::size_t i = 0; i < curve.size(); ++i) {
-      things[i].push_back(curve[i].y);
-      units[i] = curve[i].x;
-    }
-  }
-  if (things.empty()) {
-    return;
-  }
-  Inference inference{.name = "parts of L2 by distance",
-                      .unit = "parts",
-                      .statement = "no groups of CUs show that see the lines of L2 differently"};
-  const auto first_of = groups_by_likeness(things);
-  if (!first_of.empty()) {
-    std::map<double, std::vector<double>> groups;
-    std::size_t grouped = 0;
-    for (std::size_t i = 0; i < first_of.size(); ++i) {
-      if (first_of[i] != no_group) {
-        groups[units[first_of[i]]].push_back(units[i]);
-        ++grouped;
-      }
-    }
-    inference.value = static_cast<double>(groups.size());
-    const auto count = static_cast<double>(things.size());
-    inference.statement = "the CUs of a group find the same lines near and the same far";
-    std::string sizes;
-    std::size_t smallest = things.size();
-    std::size_t largest = 0;
-    for (const auto& [first, members] : groups) {
-      smallest = std::min(smallest, members.size());
-      largest = std::max(largest, members.size());
-      sizes += (sizes.empty() ? "" : ", ") + std::to_string(members.size());
-    }
-    inference.evidence = {"groups of " + sizes + " CUs", group_text(groups)};
-    // Parts are about alike: where one group is much larger, several were not told apart.
-    const double likeness = static_cast<double>(smallest) / static_cast<double>(largest);
-    inference.confidence = likeness * static_cast<double>(grouped) / (count + 1);
-    constexpr double smallest_confidence = 0.5;
-    if (inference.confidence < smallest_confidence) {
-      inference.value.reset();
-      inference.confidence = 0;
-      inference.statement = "the groups of CUs that show are too unlike to be parts";
-    }
-    if (grouped < first_of.size()) {
-      inference.evidence.push_back(std::to_string(first_of.size() - grouped) +
-                                   " CUs are like no other");
-    }
-  }
-  results.infer(inference);
-}
-
 void infer_handover(Results& results) {
   const auto own = by_row(results.curve("l2-handover", "own"));
   const auto handed = by_row(results.curve("l2-handover", "handed over"));
@@ -379,15 +322,12 @@ const char* name_of(Path path) {
   return names[static_cast<std::size_t>(path)];
 }
 
-std::string line_name(unsigned line) { return "line " + std::to_string(line); }
-
 void conclude(hipscope::Results& results) {
   infer_pairs(results);
   infer_constant_line(results, infer_constant_units(results));
   infer_lds(results);
   infer_sharers(results, "constant");
   infer_sharers(results, "vector");
-  infer_parts(results);
   infer_handover(results);
 }
 

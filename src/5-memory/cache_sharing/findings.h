@@ -20,11 +20,6 @@ constexpr double pair_row(Path kept, Path evictor) {
   return path_count * static_cast<unsigned>(kept) + static_cast<unsigned>(evictor);
 }
 
-/// The number of lines of L2 that every CU looks at (sweep l2-lines), and what its values are
-/// named.
-inline constexpr unsigned line_count = 16;
-std::string line_name(unsigned line);
-
 /// How much longer a miss must take than a hit for the two to be told apart.
 inline constexpr double clear_miss = 1.25;
 
@@ -44,9 +39,9 @@ std::vector<std::size_t> groups_by_likeness(const std::vector<std::vector<double
 /// What loads of two paths evict of one another (sweep pairs: "alone", "after"); in which units
 /// constant caches fetch (constant-unit: "second load") and the first of them keeps (constant-line:
 /// "footprint", "miss"); what LDS takes of the vector cache (lds: "without LDS", "with LDS"); which
-/// CUs share a cache (units-*: "first of its group", "beside itself", "quiet"); the parts of L2
-/// (l2-lines: line_name) and who finds in it what another CU has read (l2-handover: "own", "handed
-/// over", "cold"). What was not measured is left out.
+/// CUs share a cache (units-*: "first of its group", "beside itself", "quiet"); who finds in L2
+/// what another CU has read (l2-handover: "own", "handed over", "cold"). What was not measured is
+/// left out.
 void conclude(hipscope::Results& results);
 
 }  // namespace cache_sharing

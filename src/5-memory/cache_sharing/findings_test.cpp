@@ -269,13 +269,15 @@ TEST(CacheSharingTest, UnitsThatShareAreCounted) {
   EXPECT_FALSE(made.inference("CUs that share a cache of vector loads").value);
 }
 
-// What each CU sees of 16 lines: those at home in its own part are near.
+constexpr std::size_t lines_seen = 16;
+
+// What each CU sees of some lines: those at home in its own part are near.
 std::vector<std::vector<double>> distances(std::size_t units, std::size_t parts, double noise) {
   std::mt19937 random(11);
   NormalNoise error(1, noise);
   std::vector<std::vector<double>> all(units);
   for (std::size_t unit = 0; unit < units; ++unit) {
-    for (std::size_t line = 0; line < cache_sharing::line_count; ++line) {
+    for (std::size_t line = 0; line < lines_seen; ++line) {
       const bool near = line * 7 / 3 % parts == unit % parts;
       all[unit].push_back((near ? 277 : 520) * error(random));
     }
@@ -307,29 +309,13 @@ TEST(CacheSharingTest, NoiseMakesNoParts) {
     std::normal_distribution<double> error(1, 0.05);
     std::vector<std::vector<double>> seen(64);
     for (auto& unit : seen) {
-      for (unsigned line = 0; line < cache_sharing::line_count; ++line) {
+      for (unsigned line = 0; line < lines_seen; ++line) {
         unit.push_back(300 * error(random));
       }
     }
     invented += groups_by_likeness(seen).empty() ? 0 : 1;
   }
   EXPECT_EQ(invented, 0U);
-}
-
-TEST(CacheSharingTest, PartsOfL2AreCounted) {
-  MadeResults made("cache_sharing");
-  const auto seen = distances(64, 2, 0.02);
-  for (unsigned line = 0; line < cache_sharing::line_count; ++line) {
-    Curve curve;
-    for (std::size_t unit = 0; unit < seen.size(); ++unit) {
-      curve.push_back({.x = static_cast<double>(2 * unit), .y = seen[unit][line]});
-    }
-    made.curve("l2-lines", cache_sharing::line_name(line), curve);
-  }
-  cache_sharing::conclude(made.results());
-  const auto parts = made.inference("parts of L2 by distance");
-  EXPECT_EQ(parts.value, 2);
-  EXPECT_EQ(parts.evidence.front(), "groups of 32, 32 CUs");
 }
 
 // Of 64 CUs the first `near` find what one has read at 280 cycles, `far` more at 520.
@@ -389,21 +375,6 @@ TEST(CacheSharingTest, ASlopeIsNoEndOfTheVectorCache) {
     cache_sharing::conclude(made.results());
     EXPECT_FALSE(made.inference("vector cache left beside the largest LDS").value) << highest;
   }
-}
-
-TEST(CacheSharingTest, PartsAreAlike) {
-  MadeResults made("cache_sharing");
-  const auto seen = distances(64, 8, 0.01);
-  for (unsigned line = 0; line < cache_sharing::line_count; ++line) {
-    Curve curve;
-    for (std::size_t unit = 0; unit < seen.size(); ++unit) {
-      // The CUs of all parts but one are alike.
-      curve.push_back({.x = static_cast<double>(unit), .y = seen[unit % 8 == 0 ? 0 : 1][line]});
-    }
-    made.curve("l2-lines", cache_sharing::line_name(line), curve);
-  }
-  cache_sharing::conclude(made.results());
-  EXPECT_FALSE(made.inference("parts of L2 by distance").value);
 }
 
 TEST(CacheSharingTest, NothingIsConcludedFromNothing) {

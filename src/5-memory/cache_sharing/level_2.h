@@ -1,8 +1,5 @@
-// Is L2 one cache or several, and who is near to which part of it?
-//
-// From every CU the same lines, by atomics, which are done where a line is at home (a load may find
-// a copy near by). And what one CU has read another looks for, in a second launch: L2 keeps its
-// lines from launch to launch.
+// Is L2 one cache or several? What one CU has read another looks for, in a second launch: L2 keeps
+// its lines from launch to launch.
 #pragma once
 
 #include <hipscope/hipscope.h>
@@ -11,8 +8,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -66,41 +61,6 @@ class UnitWalks {
 inline double median_of_finite(std::vector<double> values) {
   std::erase_if(values, [](double value) { return !std::isfinite(value); });
   return values.empty() ? std::numeric_limits<double>::quiet_NaN() : median_of(values);
-}
-
-// A ring of three words in each of line_count lines, far apart.
-inline void measure_l2_lines(Sweep& sweep, const Sizes& sizes, UnitWalkKernel atomics) {
-  sweep.axis({.name = "CU"});
-  sweep.headline(line_name(0));
-  sweep.note("cycles per atomic, done where the line is at home; lines at random places");
-  // One in each of as many parts of memory.
-  const std::uint64_t line = spacing_of(Path::vector);
-  const std::uint64_t part = (sweep.is_hardware() ? 1U << 13 : 4) * line;
-  sweep.require_memory(line_count * part, "this GPU's memory");
-  const auto memory = std::make_shared<DeviceBuffer<std::uint64_t>>(line_count * part / word_bytes);
-  std::mt19937_64 random(sweep.seed());
-  std::vector<NodeRing> rings;
-  for (unsigned i = 0; i < line_count; ++i) {
-    const std::uint64_t begin = i * part + random() % (part / line) * line;
-    rings.emplace_back(Path::vector, scattered(begin, 3, word_bytes, sweep.seed()), memory);
-  }
-  UnitWalks walks(sweep, atomics);
-  for (const unsigned unit : unit_ids(sweep)) {
-    auto point = sweep.point(std::to_string(unit), unit);
-    const UnitWalk walk = {.unit = unit, .settling_steps = 4, .steps = 32};
-    std::vector<double> medians;
-    for (const NodeRing& ring : rings) {
-      std::vector<double> cycles;
-      for (std::uint64_t i = 0; i < std::min<std::uint64_t>(3, sizes.repeats); ++i) {
-        cycles.push_back(walks.run(walk, ring));
-      }
-      medians.push_back(sweep.counted(median_of_finite(cycles)));
-    }
-    walks.verify(point);
-    for (unsigned i = 0; i < line_count; ++i) {
-      point.value(line_name(i), medians[i], "cycles");
-    }
-  }
 }
 
 // Lines that the first CU has read, or each itself, or none since L2 was emptied.

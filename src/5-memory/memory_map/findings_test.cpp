@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "made_curve.h"
 #include "made_results.h"
 #include "normal_noise.h"
 
@@ -110,6 +111,20 @@ TEST(MemoryMapTest, ARandomHashIsNone) {
   const Chip chip([](unsigned line) { return std::mt19937(line)() % 16; }, 180, 40, 0.3);
   EXPECT_EQ(chip.found(slices).value, 32);
   EXPECT_EQ(chip.found(hash).value, 1);  // of the half
+}
+
+// The CUs of one half are few: several groups were not told apart.
+TEST(MemoryMapTest, GroupsAreAlike) {
+  MadeResults made("memory_map");
+  for (unsigned line = 0; line < memory_map::map_lines; ++line) {
+    const auto seen = made_curve(multiples(1, 64), [=](double unit) {
+      return (unit <= 8) == (line % 3 == 0) ? 280.0 + line : 460.0 + line;
+    });
+    made.curve("map", memory_map::line_name(line), seen).curve("map", "latency", seen);
+  }
+  memory_map::conclude(made.results());
+  EXPECT_FALSE(made.inference(groups).value);
+  EXPECT_EQ(made.inference(groups).evidence.size(), 2U);
 }
 
 TEST(MemoryMapTest, WhatNoiseHidesIsNotFound) {
