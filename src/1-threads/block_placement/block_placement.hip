@@ -112,7 +112,7 @@ void verify(hipscope::Point& point, const std::vector<Place>& places) {
 void measure_order(Sweep& sweep, std::uint64_t hold, std::uint32_t lds) {
   sweep.axis({.name = "block"});
   sweep.headline("CU");
-  sweep.note("begun: how many began before; same CU: of 5 launches, those in which it was there");
+  sweep.note("begun: how many began before; repeated: of 5 launches, those in which it was there");
   const unsigned blocks = 2 * units_of(sweep);
   constexpr unsigned launches = 5;
   std::vector<std::vector<Place>> runs;
@@ -135,7 +135,7 @@ void measure_order(Sweep& sweep, std::uint64_t hold, std::uint32_t lds) {
     });
     point.value("CU", place.unit, "");
     point.value("begun", static_cast<double>(begun), "");
-    point.value("same CU", static_cast<double>(same), "");
+    point.value("repeated", static_cast<double>(same), "");
   }
 }
 
