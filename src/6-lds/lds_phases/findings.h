@@ -1,0 +1,58 @@
+// What lds_phases concludes from its curves, and the tile that it lays out. Plain C++, no GPU
+// headers.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "hipscope/experiment.h"
+
+namespace lds_phases {
+
+/// A sweep over the lanes, what it is called in a sentence, and the bytes of a lane.
+struct AccessName {
+  const char* sweep;
+  const char* title;
+  unsigned bytes;
+};
+inline constexpr std::array<AccessName, 7> access_names = {{
+    {"loads-4", "loads of 4 bytes", 4},
+    {"loads-8", "loads of 8 bytes", 8},
+    {"loads-16", "loads of 16 bytes", 16},
+    {"stores-4", "stores of 4 bytes", 4},
+    {"stores-8", "stores of 8 bytes", 8},
+    {"stores-16", "stores of 16 bytes", 16},
+    {"ldmatrix", "loads of four matrices", 16},
+}};
+
+/// Which lanes conflict with one lane: those of its phase, itself among them.
+struct Phase {
+  double first;       ///< the lowest of them; NaN where the cycles fall into no two levels
+  double lanes;       ///< how many they are
+  double apart;       ///< cycles with a lane of another phase
+  double conflict;    ///< cycles with a lane of the same; NaN where there is no other
+  double separation;  ///< the gap between both, in % of all that the cycles differ
+};
+
+/// By `cycles` of an access in which lane `lane` and another one want different dwords of a bank
+/// that no other lane asks for; with itself as the other, nothing conflicts.
+Phase phase_of(unsigned lane, const std::vector<double>& cycles);
+
+/// Layouts of a tile of 16 rows of 128 bytes: rows that are 0, 16 ... 112 bytes longer, and at last
+/// pieces of 16 bytes swapped in each row, by an XOR with its number.
+inline constexpr unsigned tile_layouts = 9;
+inline constexpr unsigned piece_bytes = 16;
+
+/// Where a wave's lanes load a matrix instruction's operand from: lane l takes piece l / 16 of row
+/// l % 16. In bytes.
+std::vector<unsigned> operand_offsets(unsigned lanes, unsigned layout);
+
+/// The passes that an access of the operand takes, if the lanes with equal `phases` (the first lane
+/// of each) share them and a phase is as wide as all banks.
+double passes_of(const std::vector<unsigned>& phases, unsigned layout);
+
+/// For each of access_names its number of phases (values "phase" and "lanes" over the lane), and
+/// from sweep tile ("cycles" by layout) the padding of a row.
+void conclude(hipscope::Results& results);
+
+}  // namespace lds_phases

@@ -1,0 +1,308 @@
+// In which groups are the lanes of one LDS instruction served?
+//
+// All banks of LDS (NVIDIA: shared memory) together give 128 bytes in a cycle, on some GPUs 256. A
+// wave that asks for more is served in phases, each of some of its lanes, and only lanes of one
+// phase can conflict. Which ones these are decides which layout of a tile has no conflicts, and no
+// manual tells it for every width.
+//
+// Two lanes at a time are sent to different dwords of one bank, which no other lane asks for. If
+// both are in one phase, the access takes a pass more. The other lanes go to seven places in banks
+// of their own, neighbours to different ones, since NVIDIA's GPUs join phases whose lanes agree in
+// pairs. So the cycles of lane a with each lane b say who is in the phase of a.
+//
+// Sweep tile then loads the operand of a matrix instruction from a tile with padded rows and from
+// a swizzled one: the phases foretell which of them is free of conflicts.
+#include <hipscope/hipscope.h>
+#include <hipscope/lds.h>
+#include <hipscope/timed_rounds.h>
+#include <hipscope/wait_for_lds.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "findings.h"
+
+using hipscope::DeviceBuffer;
+using hipscope::lds_forget;
+using hipscope::LdsWords;
+using hipscope::Point;
+using hipscope::Sweep;
+using hipscope::WaveTime;
+using Words = std::vector<unsigned>;
+
+namespace {
+
+constexpr unsigned largest_block = 1024;
+constexpr unsigned lds_words = 1024;
+constexpr unsigned dword_bytes = 4;
+
+// Accesses in the body of the loop.
+constexpr unsigned body_steps = 32;
+
+// What dword i of LDS holds at first; the factor is odd, so that no two hold the same.
+__host__ __device__ unsigned content(unsigned i, unsigned salt) { return (i + 1) * (salt | 1U); }
+
+// --- Accesses ---------------------------------------------------------------------------------
+
+// Each steps at one address of LDS and then gives what it has seen. `expected` is what that must be
+// for a lane of a wave that goes to `offsets`, after `steps` steps that follow `before` others.
+
+template <unsigned Bytes>
+struct Loads {
+  unsigned sum = 0;
+  __device__ Loads(unsigned /*offset*/, unsigned /*salt*/, unsigned /*before*/) {}
+  __device__ void step(unsigned* lds, unsigned address) {
+    const LdsWords<Bytes> loaded = hipscope::lds_load<Bytes>(lds, address);
+#pragma unroll
+    for (unsigned i = 0; i < loaded.count; ++i) {
+      sum += loaded.word[i];
+    }
+  }
+  __device__ unsigned seen(unsigned* /*lds*/, unsigned /*address*/) const { return sum; }
+  static unsigned expected(std::span<const unsigned> offsets, unsigned lane, unsigned salt,
+                           unsigned /*before*/, unsigned steps) {
+    unsigned sum = 0;
+    for (unsigned i = 0; i < LdsWords<Bytes>::count; ++i) {
+      sum += content(offsets[lane] / dword_bytes + i, salt);
+    }
+    return sum * steps;
+  }
+};
+
+// The first dword goes up by one from store to store. All waves, and the lanes that share a place,
+// store the same there, so that it does not matter which comes last.
+template <unsigned Bytes>
+struct Stores {
+  LdsWords<Bytes> stored{};
+  __device__ Stores(unsigned offset, unsigned salt, unsigned before) {
+#pragma unroll
+    for (unsigned i = 0; i < stored.count; ++i) {
+      stored.word[i] = content(offset / dword_bytes + i, salt) + (i == 0 ? before : 0);
+    }
+  }
+  __device__ void step(unsigned* lds, unsigned address) {
+    ++stored.word[0];
+    hipscope::lds_store<Bytes>(lds, address, stored);
+  }
+  __device__ unsigned seen(unsigned* lds, unsigned address) const {
+    hipscope::wait_for_lds();
+    __syncthreads();
+    lds_forget(address);
+    Loads<Bytes> loads(0, 0, 0);
+    loads.step(lds, address);
+    return loads.sum;
+  }
+  static unsigned expected(std::span<const unsigned> offsets, unsigned lane, unsigned salt,
+                           unsigned before, unsigned steps) {
+    return Loads<Bytes>::expected(offsets, lane, salt, 0, 1) + before + steps;
+  }
+};
+
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+// Lanes 8 i to 8 i + 7 name the rows of matrix i, 16 bytes each; lane l is given dword l % 4 of row
+// l / 4 of every matrix.
+struct MatrixLoads : Loads<16> {
+  using Loads::Loads;
+  __device__ void step([[maybe_unused]] unsigned* lds, [[maybe_unused]] unsigned address) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 750
+    unsigned words[4];
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+                 : "r"(address)
+                 : "memory");
+    sum += words[0] + words[1] + words[2] + words[3];
+#endif
+  }
+  static unsigned expected(std::span<const unsigned> offsets, unsigned lane, unsigned salt,
+                           unsigned /*before*/, unsigned steps) {
+    unsigned sum = 0;
+    for (unsigned matrix = 0; matrix < 4; ++matrix) {
+      sum += content(offsets[8 * matrix + lane / 4] / dword_bytes + lane % 4, salt);
+    }
+    return sum * steps;
+  }
+};
+#endif
+
+// --- Kernel -----------------------------------------------------------------------------------
+
+// One block, which fills a CU, takes one pattern after the other: `offsets` says where the lanes of
+// each wave go, in bytes.
+template <typename Access>
+__global__ void __launch_bounds__(largest_block)
+    patterns_kernel(const unsigned* offsets, unsigned patterns, unsigned salt, unsigned* seen,
+                    WaveTime* times, unsigned rounds) {
+  __shared__ uint4 storage[lds_words / 4];
+  auto* const lds = reinterpret_cast<unsigned*>(storage);
+  for (unsigned i = threadIdx.x; i < lds_words; i += blockDim.x) {
+    lds[i] = content(i, salt);
+  }
+  const unsigned wave = threadIdx.x / warpSize;
+  const unsigned lane = threadIdx.x % warpSize;
+  const unsigned steps = (hipscope::warm_up_rounds + rounds) * body_steps;
+#pragma unroll 1
+  for (unsigned pattern = 0; pattern < patterns; ++pattern) {
+    const unsigned offset = offsets[pattern * warpSize + lane];
+    unsigned address = hipscope::lds_address(lds) + offset;
+    Access access(offset, salt, pattern * steps);
+    const WaveTime time = hipscope::time_rounds<true>(
+        rounds,
+        [&] {
+#pragma unroll
+          for (unsigned step = 0; step < body_steps; ++step) {
+            lds_forget(address);
+            access.step(lds, address);
+          }
+        },
+        [] { hipscope::wait_for_lds(); });
+    seen[(wave * patterns + pattern) * warpSize + lane] = access.seen(lds, address);
+    if (lane == 0) {
+      times[pattern * (blockDim.x / warpSize) + wave] = time;
+    }
+  }
+}
+
+// --- Measuring --------------------------------------------------------------------------------
+
+struct Amount {
+  hipscope::Size rounds;
+  hipscope::Size threads;
+};
+
+// The cycles of an access of a wave, on a full CU, for each of the patterns in `offsets`.
+template <typename Access>
+std::vector<double> measure(const Sweep& sweep, Point& point, const Words& offsets,
+                            const Amount& amount) {
+  const auto lanes = static_cast<unsigned>(sweep.device().wave_size);
+  const auto waves = (static_cast<unsigned>(amount.threads) + lanes - 1) / lanes;
+  const auto patterns = static_cast<unsigned>(offsets.size()) / lanes;
+  const auto salt = static_cast<unsigned>(sweep.seed());
+  const DeviceBuffer<unsigned> given{std::span<const unsigned>(offsets)};
+  DeviceBuffer<unsigned> seen(offsets.size() * waves);
+  DeviceBuffer<WaveTime> times(std::size_t{patterns} * waves);
+  const auto run = [&](std::uint64_t rounds) {
+    hipscope::launch(patterns_kernel<Access>, {.grid = dim3(1), .block = dim3(waves * lanes)},
+                     given.data(), patterns, salt, seen.data(), times.data(), rounds);
+  };
+  hipscope::verify_rounds(
+      point, "what each lane has seen", amount.rounds, seen, run, [&](std::uint64_t rounds) {
+        const auto steps = static_cast<unsigned>(rounds) * body_steps;
+        Words right;
+        for (unsigned i = 0; i < offsets.size(); ++i) {
+          const auto wave = std::span(offsets).subspan(i / lanes * lanes, lanes);
+          right.push_back(Access::expected(wave, i % lanes, salt, i / lanes * steps, steps));
+        }
+        return right;
+      });
+  point.measure([&] { run(amount.rounds); }, {.batch = 1});
+  constexpr unsigned launches = 7;
+  std::vector<std::vector<double>> cycles(patterns);
+  for (unsigned i = 0; i < launches; ++i) {
+    run(amount.rounds);
+    const std::vector<WaveTime> taken = times.to_host();
+    for (unsigned pattern = 0; pattern < patterns; ++pattern) {
+      const auto mine = std::span(taken).subspan(std::size_t{pattern} * waves, waves);
+      cycles[pattern].push_back(
+          static_cast<double>(hipscope::cycles_of_all(mine, sweep.device().cycle_counter_bits)));
+    }
+  }
+  std::vector<double> medians;
+  const auto accesses = static_cast<double>(amount.rounds * body_steps * waves);
+  for (const std::vector<double>& counted : cycles) {
+    medians.push_back(sweep.counted(hipscope::median_of(counted) / accesses));
+  }
+  return medians;
+}
+
+// Both lanes in one bank, in rows of their own, which are as long as all banks of any GPU; the
+// others in one row, in seven places that are as wide as the widest access.
+Words pair_offsets(unsigned lanes, unsigned one, unsigned other) {
+  constexpr unsigned row_bytes = 256;
+  constexpr unsigned places = 7;
+  Words offsets(lanes);
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    offsets[lane] = lane % places * lds_phases::piece_bytes;
+  }
+  offsets[one] = row_bytes + places * lds_phases::piece_bytes;
+  if (other != one) {
+    offsets[other] = 2 * row_bytes + places * lds_phases::piece_bytes;
+  }
+  return offsets;
+}
+
+template <typename Access>
+void measure_lanes(Sweep& sweep, const Amount& amount) {
+  sweep.axis({.name = "lane"});
+  sweep.headline("phase");
+  sweep.note("phase: the first lane that conflicts with this one; lanes: how many do, with itself");
+  const auto lanes = static_cast<unsigned>(sweep.device().wave_size);
+  constexpr unsigned step_on_host = 21;  // the host backend is slow
+  for (unsigned lane = 0; lane < lanes; lane += sweep.is_hardware() ? 1 : step_on_host) {
+    Words offsets;
+    for (unsigned other = 0; other < lanes; ++other) {
+      const Words pair = pair_offsets(lanes, lane, other);
+      offsets.insert(offsets.end(), pair.begin(), pair.end());
+    }
+    auto point = sweep.point(std::to_string(lane), lane);
+    const auto phase = lds_phases::phase_of(lane, measure<Access>(sweep, point, offsets, amount));
+    point.value("phase", phase.first, "");
+    point.value("lanes", phase.lanes, "lanes");
+    point.value("apart", phase.apart, "cycles");
+    point.value("conflict", phase.conflict, "cycles");
+    point.value("separation", phase.separation, "%");
+  }
+}
+
+void measure_tile(Sweep& sweep, const Amount& amount) {
+  sweep.axis({.name = "layout"});
+  sweep.headline("cycles");
+  sweep.note("lane l loads 16 bytes, piece l / 16 of row l % 16; rows of 128 bytes");
+  const auto lanes = static_cast<unsigned>(sweep.device().wave_size);
+  for (unsigned layout = 0; layout < lds_phases::tile_layouts; ++layout) {
+    const std::string padding = std::to_string(layout * lds_phases::piece_bytes);
+    const bool is_padded = layout + 1 < lds_phases::tile_layouts;
+    auto point = sweep.point(is_padded ? "padded by " + padding + " bytes" : "XOR swizzle", layout);
+    const Words offsets = lds_phases::operand_offsets(lanes, layout);
+    point.value("cycles", measure<Loads<16>>(sweep, point, offsets, amount).front(), "cycles");
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  hipscope::Experiment experiment(
+      "lds_phases",
+      {.question = "In which groups are the lanes of one LDS instruction served?",
+       .sources = {"hipscope's own; asked in triton-lang/triton, pull request 11365"}});
+  const Amount amount = {
+      .rounds = experiment.size("--rounds", "rounds of 32 accesses per wave",
+                                {.gpu = 4, .quick = 2, .host = 1, .minimum = 1, .maximum = 1024}),
+      .threads =
+          experiment.size("--threads", "threads of the block that fills a CU, in whole waves",
+                          {.gpu = largest_block,
+                           .quick = largest_block,
+                           .host = 128,
+                           .tiny = 65,
+                           .minimum = 1,
+                           .maximum = largest_block})};
+  const auto add = [&](std::size_t access, void (*measure_access)(Sweep&, const Amount&)) {
+    const lds_phases::AccessName& name = lds_phases::access_names[access];
+    experiment.sweep(name.sweep, std::string("who meets whom in ") + name.title,
+                     [=](Sweep& sweep) { measure_access(sweep, amount); });
+  };
+  add(0, measure_lanes<Loads<4>>);
+  add(1, measure_lanes<Loads<8>>);
+  add(2, measure_lanes<Loads<16>>);
+  add(3, measure_lanes<Stores<4>>);
+  add(4, measure_lanes<Stores<8>>);
+  add(5, measure_lanes<Stores<16>>);
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+  add(6, measure_lanes<MatrixLoads>);
+#endif
+  experiment.sweep("tile", "an operand from a padded and from a swizzled tile",
+                   [=](Sweep& sweep) { measure_tile(sweep, amount); });
+  experiment.conclude(lds_phases::conclude);
+  return experiment.run(argc, argv);
+}
