@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "findings.h"
+#include "instruction_table.h"
 #include "launcher.h"
 #include "operations.h"
 
@@ -266,6 +267,8 @@ int run(int argc, char** argv) {
                                              peak_rounds, register_reference);
         measure_peak(sweep, "FP32 FMA in pairs", ++row, peak_rounds, pair_reference);
       });
+  experiment.sweep("instructions", "latency and rate of single instructions",
+                   [=](Sweep& sweep) { measure_instructions(sweep, rounds); });
   experiment.conclude([&](hipscope::Results& results) {
     std::apply(
         [&]<typename... Operation>(const Reference<Operation>&... /*references*/) {

@@ -1,0 +1,385 @@
+// The instructions of ilp_tlp's table: one step of a chain for each, as a kernel takes it and as
+// the host repeats it. They work on words of 32 or 64 bits, whatever these stand for.
+#pragma once
+
+#include <hip/hip_fp16.h>
+#include <hip/hip_runtime.h>
+#include <hipscope/lds.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "6-lds/lds_latency/lds_chains.h"
+#include "operations.h"
+
+namespace ilp_tlp {
+
+enum class Step {
+  // integers and bits
+  add,
+  add_three,
+  shift_add,
+  minimum,
+  multiply,
+  multiply_high,
+  multiply_add,
+  multiply_add_wide,
+  exclusive_or,
+  select_bits,
+  shift,
+  rotate,
+  permute_bytes,
+  reverse_bits,
+  count_bits,
+  // floating point
+  float_add,
+  float_multiply,
+  float_fma,
+  float_maximum,
+  float_floor,
+  float_round,
+  double_add,
+  double_multiply,
+  double_fma,
+  half_add,
+  half_multiply,
+  half_fma,
+  float_pair_fma,
+  // there and back
+  int_float,
+  byte_float,
+  float_half,
+  float_double,
+  int_double,
+  // approximations, which each vendor rounds as it likes
+  reciprocal,
+  reciprocal_root,
+  root,
+  exponential,
+  exponential_logarithm,
+  sine,
+  cosine,
+  hyperbolic_tangent,
+  // from the next lane
+  shuffle,
+  lds_load_4,
+  lds_load_8,
+  lds_load_16,
+  // other lanes, and LDS
+  shuffle_xor,
+  row_rotation,
+  wave_maximum,
+  lds_add,
+};
+
+constexpr bool is_wide(Step step) {
+  return step == Step::multiply_add_wide || step == Step::float_pair_fma ||
+         (step >= Step::double_add && step <= Step::double_fma);
+}
+constexpr bool is_approximate(Step step) {
+  return step >= Step::reciprocal && step <= Step::hyperbolic_tangent;
+}
+constexpr bool is_half(Step step) { return step >= Step::half_add && step <= Step::half_fma; }
+constexpr bool is_from_next_lane(Step step) {
+  return step >= Step::shuffle && step <= Step::lds_load_16;
+}
+// 0: no load.
+constexpr unsigned lds_load_bytes(Step step) {
+  return step == Step::lds_load_4    ? 4
+         : step == Step::lds_load_8  ? 8
+         : step == Step::lds_load_16 ? 16
+                                     : 0;
+}
+template <Step step>
+using Word = std::conditional_t<is_wide(step), std::uint64_t, std::uint32_t>;
+
+// What comes as an argument, so that no compiler knows it.
+struct Given {
+  unsigned word = 1664525U;
+  unsigned other = 1013904223U;
+  unsigned largest = 0xFFFFFFFFU;
+  unsigned selector = lds_latency::lane_unit == 1 ? 0x2103U : 0x02010003U;  // of bytes
+  unsigned amount = 5;                                                      // of bits
+  float factor = 1.0F - 0x1p-20F;
+  float one = 1.0F;
+  float addend = 0x1p-10F;
+  double wide_factor = 1.0 - 0x1p-20;
+  double wide_one = 1.0;
+  double wide_addend = 0x1p-10;
+  unsigned halves = 0x3BFF3BFFU;        // 1 - 2^-11, twice
+  unsigned small_halves = 0x14001400U;  // 2^-10, twice
+};
+
+// What a lane has of its own.
+struct Mine {
+  unsigned neighbour;  // as the shuffle takes it
+  unsigned* lds;
+  unsigned* word;  // in LDS
+};
+
+// Makes the compiler forget what it knows of a value, so that it joins no two steps. (ptxas does
+// not see it: that it joins none stands in the docs, by its machine code.)
+template <typename T>
+__host__ __device__ T hidden(T value) {
+#if defined(__HIP_DEVICE_COMPILE__)
+  asm("" : "+v"(value));
+#elif defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<T, float>) {
+    asm volatile("" : "+f"(value));
+  } else if constexpr (std::is_same_v<T, double>) {
+    asm volatile("" : "+d"(value));
+  } else if constexpr (sizeof(T) == sizeof(std::uint64_t)) {
+    asm volatile("" : "+l"(value));
+  } else {
+    asm volatile("" : "+r"(value));
+  }
+#endif
+  return value;
+}
+
+// --- What C++ has no operator for -------------------------------------------------------------
+
+template <Step step>
+__device__ unsigned native(unsigned x, const Given& given) {
+  [[maybe_unused]] const auto f = same_bits<float>(x);
+  [[maybe_unused]] float g = 0;
+#if defined(__CUDA_ARCH__)
+  if constexpr (step == Step::rotate) {
+    return __funnelshift_r(x, x, given.amount);
+  } else if constexpr (step == Step::permute_bytes) {
+    return __byte_perm(x, given.word, given.selector);
+  } else if constexpr (step == Step::reverse_bits) {
+    return __brev(x);
+  } else if constexpr (step == Step::count_bits) {
+    return __popc(x);
+  } else if constexpr (step == Step::reciprocal) {
+    asm volatile("rcp.approx.ftz.f32 %0, %1;" : "=f"(g) : "f"(f));
+  } else if constexpr (step == Step::reciprocal_root) {
+    asm volatile("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(g) : "f"(f));
+  } else if constexpr (step == Step::root) {
+    asm volatile("sqrt.approx.ftz.f32 %0, %1;" : "=f"(g) : "f"(f));
+  } else if constexpr (step == Step::exponential) {
+    asm volatile("ex2.approx.ftz.f32 %0, %1;" : "=f"(g) : "f"(-f));
+  } else if constexpr (step == Step::exponential_logarithm) {
+    asm volatile("ex2.approx.ftz.f32 %0, %1;" : "=f"(g) : "f"(f));
+    asm volatile("lg2.approx.ftz.f32 %0, %0;" : "+f"(g));
+  } else if constexpr (step == Step::hyperbolic_tangent) {
+    asm volatile("tanh.approx.f32 %0, %1;" : "=f"(g) : "f"(f));
+  } else if constexpr (step == Step::float_maximum) {
+    g = fmaxf(f, given.factor);
+  } else if constexpr (step == Step::wave_maximum) {
+    return __reduce_max_sync(0xFFFFFFFF, x);
+  } else if constexpr (step == Step::shuffle_xor) {
+    return __shfl_xor_sync(0xFFFFFFFF, x, 1);
+  }
+#elif defined(__HIP_DEVICE_COMPILE__)
+  if constexpr (step == Step::rotate) {
+    return __builtin_amdgcn_alignbit(x, x, given.amount);
+  } else if constexpr (step == Step::permute_bytes) {
+    return __builtin_amdgcn_perm(given.word, x, given.selector);
+  } else if constexpr (step == Step::reverse_bits) {
+    return __builtin_bitreverse32(x);
+  } else if constexpr (step == Step::count_bits) {
+    return __builtin_popcount(x);
+  } else if constexpr (step == Step::reciprocal) {
+    g = __builtin_amdgcn_rcpf(f);
+  } else if constexpr (step == Step::reciprocal_root) {
+    g = __builtin_amdgcn_rsqf(f);
+  } else if constexpr (step == Step::root) {
+    g = __builtin_amdgcn_sqrtf(f);
+  } else if constexpr (step == Step::exponential) {
+    asm volatile("v_exp_f32_e64 %0, -%1" : "=v"(g) : "v"(f));
+  } else if constexpr (step == Step::exponential_logarithm) {
+    asm volatile("v_exp_f32 %0, %1" : "=v"(g) : "v"(f));
+    asm volatile("v_log_f32 %0, %0" : "+v"(g));
+  } else if constexpr (step == Step::float_maximum) {
+    // fmaxf would first make every signalling NaN a quiet one.
+    asm volatile("v_max_f32 %0, %1, %2" : "=v"(g) : "s"(given.factor), "v"(f));
+  } else if constexpr (step == Step::shuffle_xor) {
+    constexpr int swapped_pairs = 0x041F;
+    return __builtin_amdgcn_ds_swizzle(static_cast<int>(x), swapped_pairs);
+  } else if constexpr (step == Step::row_rotation) {
+    constexpr int rotate_row_by_one = 0x121;
+    return __builtin_amdgcn_mov_dpp(static_cast<int>(x), rotate_row_by_one, 0xF, 0xF, false);
+  }
+#endif
+  return same_bits<unsigned>(g);
+}
+
+// The same on the host.
+template <Step step>
+unsigned host_native(unsigned x, const Given& given) {
+  const double f = same_bits<float>(x);
+  if constexpr (step == Step::rotate) {
+    return std::rotr(x, static_cast<int>(given.amount));
+  } else if constexpr (step == Step::permute_bytes) {
+    return std::rotl(x, 8);
+  } else if constexpr (step == Step::reverse_bits) {
+    unsigned bits = 0;
+    for (unsigned bit = 0; bit < 32; ++bit) {
+      bits |= (x >> bit & 1U) << (31 - bit);
+    }
+    return bits;
+  } else if constexpr (step == Step::count_bits) {
+    return static_cast<unsigned>(std::popcount(x));
+  }
+  const double g = step == Step::reciprocal              ? 1 / f
+                   : step == Step::reciprocal_root       ? 1 / std::sqrt(f)
+                   : step == Step::root                  ? std::sqrt(f)
+                   : step == Step::exponential           ? std::exp2(-f)
+                   : step == Step::exponential_logarithm ? f
+                   : step == Step::hyperbolic_tangent    ? std::tanh(f)
+                   : step == Step::sine                  ? std::sin(f)
+                   : step == Step::cosine                ? std::cos(f)
+                                                         : std::max<double>(f, given.factor);
+  return same_bits<unsigned>(static_cast<float>(g));
+}
+
+// Halves on the host: their exact results fit into floats, so that they are rounded once.
+template <Step step>
+unsigned host_halves(unsigned x, const Given& given) {
+  const auto of = [](unsigned bits, auto half) { return half(same_bits<__half2>(bits)); };
+  const auto one = [&](auto half) {
+    const float f = of(x, half);
+    return step == Step::half_add        ? f + of(given.small_halves, half)
+           : step == Step::half_multiply ? f * of(given.halves, half)
+                                         : std::fma(f, -of(given.halves, half), 1.0F);
+  };
+  return same_bits<unsigned>(
+      __floats2half2_rn(one([](__half2 both) { return __low2float(both); }),
+                        one([](__half2 both) { return __high2float(both); })));
+}
+
+// --- One step ---------------------------------------------------------------------------------
+
+// What device and host write alike.
+template <Step step>
+__host__ __device__ Word<step> portable(Word<step> x, const Given& given) {
+  if constexpr (step == Step::add) {
+    return x + given.word;
+  } else if constexpr (step == Step::add_three) {
+    return x + given.word + given.other;
+  } else if constexpr (step == Step::shift_add) {
+    return (x << 3U) + given.word;
+  } else if constexpr (step == Step::minimum) {
+    return x < given.word ? x : given.word;
+  } else if constexpr (step == Step::multiply) {
+    return x * given.word;
+  } else if constexpr (step == Step::multiply_high) {
+    return static_cast<unsigned>(static_cast<std::uint64_t>(x) * given.largest >> 32U);
+  } else if constexpr (step == Step::multiply_add) {
+    return x * given.word + given.other;
+  } else if constexpr (step == Step::multiply_add_wide) {
+    return static_cast<std::uint64_t>(static_cast<unsigned>(x)) * given.word + x;
+  } else if constexpr (step == Step::exclusive_or) {
+    return x ^ given.word;
+  } else if constexpr (step == Step::select_bits) {
+    return (x & given.word) | (~x & given.other);
+  } else if constexpr (step == Step::shift) {
+    return given.amount >> x;
+  } else if constexpr (step >= Step::float_add && step <= Step::float_round) {
+    const auto f = same_bits<float>(x);
+    return same_bits<unsigned>(step == Step::float_add        ? f + given.addend
+                               : step == Step::float_multiply ? f * given.factor
+                               : step == Step::float_fma      ? fmaf(f, -given.factor, given.one)
+                               : step == Step::float_floor    ? floorf(f)
+                                                              : rintf(f));
+  } else if constexpr (step >= Step::double_add && step <= Step::double_fma) {
+    const auto f = same_bits<double>(x);
+    return same_bits<std::uint64_t>(step == Step::double_add ? f + given.wide_addend
+                                    : step == Step::double_multiply
+                                        ? f * given.wide_factor
+                                        : fma(f, -given.wide_factor, given.wide_one));
+  } else if constexpr (step == Step::float_pair_fma) {
+    return same_bits<std::uint64_t>(
+        FloatPairFma::step(same_bits<FloatPairFma::Value>(x), operands));
+  } else if constexpr (step == Step::int_float) {
+    return static_cast<unsigned>(static_cast<int>(hidden(static_cast<float>(static_cast<int>(x)))));
+  } else if constexpr (step == Step::byte_float) {
+    return static_cast<unsigned>(hidden(static_cast<float>(x & 0xFFU)));
+  } else if constexpr (step == Step::float_half) {
+    return same_bits<unsigned>(__low2float(__floats2half2_rn(same_bits<float>(x), 0.0F)));
+  } else if constexpr (step == Step::float_double) {
+    return same_bits<unsigned>(
+        static_cast<float>(hidden(static_cast<double>(same_bits<float>(x)))));
+  } else {
+    static_assert(step == Step::int_double);
+    return static_cast<unsigned>(
+        static_cast<int>(hidden(static_cast<double>(static_cast<int>(x)))));
+  }
+}
+
+constexpr bool is_native(Step step) {
+  return (step >= Step::rotate && step <= Step::count_bits) || step == Step::float_maximum ||
+         is_approximate(step) || step >= Step::shuffle_xor;
+}
+
+template <Step step>
+__device__ Word<step> device_step(Word<step> x, const Given& given, [[maybe_unused]] Mine mine) {
+  if constexpr (step == Step::shuffle) {
+    return lds_latency::bare_shuffle(x, mine.neighbour);
+  } else if constexpr (lds_load_bytes(step) != 0) {
+    return hipscope::lds_load<lds_load_bytes(step)>(mine.lds, x).word[lds_load_bytes(step) / 4 - 1];
+  } else if constexpr (step == Step::lds_add) {
+    return atomicAdd(mine.word, x);
+#if defined(HIPSCOPE_BACKEND_HOST)
+  } else if constexpr (step == Step::shuffle_xor) {
+    return __shfl_xor(x, 1);
+  } else if constexpr (is_half(step)) {
+    return host_halves<step>(x, given);
+  } else if constexpr (is_native(step)) {
+    return host_native<step>(x, given);
+#else
+  } else if constexpr (is_half(step)) {
+    const auto halves = same_bits<__half2>(x);
+    const auto factor = same_bits<__half2>(given.halves);
+    const auto addend = same_bits<__half2>(given.small_halves);
+    return same_bits<unsigned>(step == Step::half_add ? __hadd2(halves, addend)
+                               : step == Step::half_multiply
+                                   ? __hmul2(halves, factor)
+                                   : __hfma2(halves, __hneg2(factor), __float2half2_rn(1.0F)));
+  } else if constexpr (step == Step::sine) {
+    return same_bits<unsigned>(__sinf(same_bits<float>(x)));
+  } else if constexpr (step == Step::cosine) {
+    return same_bits<unsigned>(__cosf(same_bits<float>(x)));
+  } else if constexpr (is_native(step)) {
+    return native<step>(x, given);
+#endif
+  } else {
+    return portable<step>(x, given);
+  }
+}
+
+// A wave's words after one step more; `memory` is what LDS adds hold.
+template <Step step>
+void host_step(std::vector<Word<step>>& wave, std::vector<unsigned>& memory, const Given& given) {
+  const std::vector<Word<step>> before = wave;
+  const auto lanes = static_cast<unsigned>(wave.size());
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    Word<step>& x = wave[lane];
+    if constexpr (is_from_next_lane(step)) {
+      x = before[(lane + 1) % lanes];
+    } else if constexpr (step == Step::shuffle_xor) {
+      x = before[lane ^ 1U];
+    } else if constexpr (step == Step::row_rotation) {
+      x = before[lds_latency::rotated_lane(lane, 1)];
+    } else if constexpr (step == Step::wave_maximum) {
+      x = *std::max_element(before.begin(), before.end());
+    } else if constexpr (step == Step::lds_add) {
+      x = memory[lane];
+      memory[lane] += before[lane];
+    } else if constexpr (is_half(step)) {
+      x = host_halves<step>(x, given);
+    } else if constexpr (is_native(step)) {
+      x = host_native<step>(x, given);
+    } else {
+      x = portable<step>(x, given);
+    }
+  }
+}
+
+}  // namespace ilp_tlp
