@@ -167,16 +167,14 @@ class InstructionRows {
 
 inline void measure_instructions(Sweep& sweep, std::uint64_t rounds) {
   InstructionRows rows(sweep, rounds);
-  rows.add<Step::add>("INT32 add");
-  rows.add<Step::add_three>("INT32 add of three");
+  rows.add<Step::add>("INT32 add, then XOR");
   rows.add<Step::shift_add>("INT32 shift and add");
-  rows.add<Step::minimum>("INT32 minimum");
+  rows.add<Step::minimum>("INT32 minimum, then XOR");
   rows.add<Step::multiply>("INT32 multiply");
   rows.add<Step::multiply_high>("INT32 multiply, upper half");
   rows.add<Step::multiply_add>("INT32 multiply-add");
-  rows.add<Step::multiply_add_wide>("INT32 multiply-add to INT64");
-  rows.add<Step::exclusive_or>("XOR");
-  rows.add<Step::select_bits>("bit select");
+  rows.add<Step::multiply_add_wide>("INT32 multiply to INT64, and add");
+  rows.add<Step::select_bits>("bit select, then add");
   rows.add<Step::shift>("shift by a lane's amount");
   rows.add<Step::rotate>("rotate");
   rows.add<Step::permute_bytes>("byte permute");
@@ -200,7 +198,7 @@ inline void measure_instructions(Sweep& sweep, std::uint64_t rounds) {
   rows.add<Step::float_half>("FP32 to FP16 and back");
   rows.add<Step::float_double>("FP32 to FP64 and back");
   rows.add<Step::int_double>("INT32 to FP64 and back");
-  rows.add<Step::reciprocal>("reciprocal");
+  rows.add<Step::reciprocal>("reciprocal, then FP32 add");
   rows.add<Step::reciprocal_root>("reciprocal square root");
   rows.add<Step::root>("square root");
   rows.add<Step::exponential>("exp2");

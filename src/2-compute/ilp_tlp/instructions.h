@@ -21,14 +21,12 @@ namespace ilp_tlp {
 enum class Step {
   // integers and bits
   add,
-  add_three,
   shift_add,
   minimum,
   multiply,
   multiply_high,
   multiply_add,
   multiply_add_wide,
-  exclusive_or,
   select_bits,
   shift,
   rotate,
@@ -76,19 +74,21 @@ enum class Step {
   lds_add,
 };
 
-constexpr bool is_wide(Step step) {
+__host__ __device__ constexpr bool is_wide(Step step) {
   return step == Step::multiply_add_wide || step == Step::float_pair_fma ||
          (step >= Step::double_add && step <= Step::double_fma);
 }
-constexpr bool is_approximate(Step step) {
+__host__ __device__ constexpr bool is_approximate(Step step) {
   return step >= Step::reciprocal && step <= Step::hyperbolic_tangent;
 }
-constexpr bool is_half(Step step) { return step >= Step::half_add && step <= Step::half_fma; }
-constexpr bool is_from_next_lane(Step step) {
+__host__ __device__ constexpr bool is_half(Step step) {
+  return step >= Step::half_add && step <= Step::half_fma;
+}
+__host__ __device__ constexpr bool is_from_next_lane(Step step) {
   return step >= Step::shuffle && step <= Step::lds_load_16;
 }
 // 0: no load.
-constexpr unsigned lds_load_bytes(Step step) {
+__host__ __device__ constexpr unsigned lds_load_bytes(Step step) {
   return step == Step::lds_load_4    ? 4
          : step == Step::lds_load_8  ? 8
          : step == Step::lds_load_16 ? 16
@@ -107,6 +107,7 @@ struct Given {
   float factor = 1.0F - 0x1p-20F;
   float one = 1.0F;
   float addend = 0x1p-10F;
+  std::uint64_t wide = 6364136223846793005U;
   double wide_factor = 1.0 - 0x1p-20;
   double wide_one = 1.0;
   double wide_addend = 0x1p-10;
@@ -148,7 +149,9 @@ __device__ unsigned native(unsigned x, const Given& given) {
   [[maybe_unused]] const auto f = same_bits<float>(x);
   [[maybe_unused]] float g = 0;
 #if defined(__CUDA_ARCH__)
-  if constexpr (step == Step::rotate) {
+  if constexpr (step == Step::multiply_high) {
+    return __umulhi(x, given.largest);
+  } else if constexpr (step == Step::rotate) {
     return __funnelshift_r(x, x, given.amount);
   } else if constexpr (step == Step::permute_bytes) {
     return __byte_perm(x, given.word, given.selector);
@@ -158,6 +161,7 @@ __device__ unsigned native(unsigned x, const Given& given) {
     return __popc(x);
   } else if constexpr (step == Step::reciprocal) {
     asm volatile("rcp.approx.ftz.f32 %0, %1;" : "=f"(g) : "f"(f));
+    g += given.addend;
   } else if constexpr (step == Step::reciprocal_root) {
     asm volatile("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(g) : "f"(f));
   } else if constexpr (step == Step::root) {
@@ -177,7 +181,9 @@ __device__ unsigned native(unsigned x, const Given& given) {
     return __shfl_xor_sync(0xFFFFFFFF, x, 1);
   }
 #elif defined(__HIP_DEVICE_COMPILE__)
-  if constexpr (step == Step::rotate) {
+  if constexpr (step == Step::multiply_high) {
+    return __umulhi(x, given.largest);
+  } else if constexpr (step == Step::rotate) {
     return __builtin_amdgcn_alignbit(x, x, given.amount);
   } else if constexpr (step == Step::permute_bytes) {
     return __builtin_amdgcn_perm(given.word, x, given.selector);
@@ -186,7 +192,7 @@ __device__ unsigned native(unsigned x, const Given& given) {
   } else if constexpr (step == Step::count_bits) {
     return __builtin_popcount(x);
   } else if constexpr (step == Step::reciprocal) {
-    g = __builtin_amdgcn_rcpf(f);
+    g = __builtin_amdgcn_rcpf(f) + given.addend;
   } else if constexpr (step == Step::reciprocal_root) {
     g = __builtin_amdgcn_rsqf(f);
   } else if constexpr (step == Step::root) {
@@ -214,7 +220,9 @@ __device__ unsigned native(unsigned x, const Given& given) {
 template <Step step>
 unsigned host_native(unsigned x, const Given& given) {
   const double f = same_bits<float>(x);
-  if constexpr (step == Step::rotate) {
+  if constexpr (step == Step::multiply_high) {
+    return static_cast<unsigned>(std::uint64_t{x} * given.largest >> 32U);
+  } else if constexpr (step == Step::rotate) {
     return std::rotr(x, static_cast<int>(given.amount));
   } else if constexpr (step == Step::permute_bytes) {
     return std::rotl(x, 8);
@@ -227,7 +235,7 @@ unsigned host_native(unsigned x, const Given& given) {
   } else if constexpr (step == Step::count_bits) {
     return static_cast<unsigned>(std::popcount(x));
   }
-  const double g = step == Step::reciprocal              ? 1 / f
+  const double g = step == Step::reciprocal              ? 1 / f + given.addend
                    : step == Step::reciprocal_root       ? 1 / std::sqrt(f)
                    : step == Step::root                  ? std::sqrt(f)
                    : step == Step::exponential           ? std::exp2(-f)
@@ -260,25 +268,19 @@ unsigned host_halves(unsigned x, const Given& given) {
 template <Step step>
 __host__ __device__ Word<step> portable(Word<step> x, const Given& given) {
   if constexpr (step == Step::add) {
-    return x + given.word;
-  } else if constexpr (step == Step::add_three) {
-    return x + given.word + given.other;
+    return (x + given.word) ^ given.other;
   } else if constexpr (step == Step::shift_add) {
     return (x << 3U) + given.word;
   } else if constexpr (step == Step::minimum) {
-    return x < given.word ? x : given.word;
+    return (x < given.word ? x : given.word) ^ given.other;
   } else if constexpr (step == Step::multiply) {
     return x * given.word;
-  } else if constexpr (step == Step::multiply_high) {
-    return static_cast<unsigned>(static_cast<std::uint64_t>(x) * given.largest >> 32U);
   } else if constexpr (step == Step::multiply_add) {
     return x * given.word + given.other;
   } else if constexpr (step == Step::multiply_add_wide) {
-    return static_cast<std::uint64_t>(static_cast<unsigned>(x)) * given.word + x;
-  } else if constexpr (step == Step::exclusive_or) {
-    return x ^ given.word;
+    return (x >> 32U) * static_cast<unsigned>(x) + given.wide;
   } else if constexpr (step == Step::select_bits) {
-    return (x & given.word) | (~x & given.other);
+    return ((x & given.word) | (~x & given.other)) + given.other;
   } else if constexpr (step == Step::shift) {
     return given.amount >> x;
   } else if constexpr (step >= Step::float_add && step <= Step::float_round) {
@@ -313,9 +315,9 @@ __host__ __device__ Word<step> portable(Word<step> x, const Given& given) {
   }
 }
 
-constexpr bool is_native(Step step) {
-  return (step >= Step::rotate && step <= Step::count_bits) || step == Step::float_maximum ||
-         is_approximate(step) || step >= Step::shuffle_xor;
+__host__ __device__ constexpr bool is_native(Step step) {
+  return step == Step::multiply_high || (step >= Step::rotate && step <= Step::count_bits) ||
+         step == Step::float_maximum || is_approximate(step) || step >= Step::shuffle_xor;
 }
 
 template <Step step>

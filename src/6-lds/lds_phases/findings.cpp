@@ -30,8 +30,9 @@ Phase phase_of(unsigned lane, const std::vector<double>& cycles) {
     }
   }
   const double gap = sorted[levels] - sorted[levels - 1];
-  const double separation = gap / (sorted.back() - sorted.front());
   const double apart = hipscope::median_of({sorted.begin(), sorted.begin() + levels});
+  const double conflict = hipscope::median_of({sorted.begin() + levels, sorted.end()});
+  const double separation = gap / (conflict - apart);
   constexpr double smallest_conflict = 0.03;  // of an access: a pass in 32 that it takes anyway
   constexpr double clear = 0.5;
   if (!(gap > smallest_conflict * apart && separation > clear && cycles[lane] < sorted[levels])) {
@@ -40,7 +41,7 @@ Phase phase_of(unsigned lane, const std::vector<double>& cycles) {
   Phase phase = {.first = static_cast<double>(lane),
                  .lanes = 1.0 + static_cast<double>(sorted.size() - levels),
                  .apart = apart,
-                 .conflict = hipscope::median_of({sorted.begin() + levels, sorted.end()}),
+                 .conflict = conflict,
                  .separation = 100 * separation};
   for (unsigned other = lane; other-- > 0;) {
     phase.first = cycles[other] >= sorted[levels] ? other : phase.first;

@@ -31,7 +31,7 @@ struct Phase {
   double lanes;       ///< how many they are
   double apart;       ///< cycles with a lane of another phase
   double conflict;    ///< cycles with a lane of the same; NaN where there is no other
-  double separation;  ///< the gap between both, in % of all that the cycles differ
+  double separation;  ///< the gap between both levels, in % of their medians' distance
 };
 
 /// By `cycles` of an access in which lane `lane` and another one want different dwords of a bank

@@ -102,16 +102,21 @@ struct Stores {
 
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
 // Lanes 8 i to 8 i + 7 name the rows of matrix i, 16 bytes each; lane l is given dword l % 4 of row
-// l / 4 of every matrix.
+// l / 4 of every matrix. ptxas makes one of ldmatrix that have one address: `moved` stays 0, but it
+// does not know that.
 struct MatrixLoads : Loads<16> {
-  using Loads::Loads;
+  unsigned nothing;
+  unsigned moved = 0;
+  __device__ MatrixLoads(unsigned offset, unsigned salt, unsigned before)
+      : Loads(offset, salt, before), nothing(before >> 31U) {}
   __device__ void step([[maybe_unused]] unsigned* lds, [[maybe_unused]] unsigned address) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 750
     unsigned words[4];
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
-                 : "r"(address)
+                 : "r"(address + moved)
                  : "memory");
+    moved += nothing;
     sum += words[0] + words[1] + words[2] + words[3];
 #endif
   }
@@ -169,6 +174,7 @@ __global__ void __launch_bounds__(largest_block)
 struct Amount {
   hipscope::Size rounds;
   hipscope::Size threads;
+  hipscope::Size lane_step;
 };
 
 // The cycles of an access of a wave, on a full CU, for each of the patterns in `offsets`.
@@ -238,8 +244,7 @@ void measure_lanes(Sweep& sweep, const Amount& amount) {
   sweep.headline("phase");
   sweep.note("phase: the first lane that conflicts with this one; lanes: how many do, with itself");
   const auto lanes = static_cast<unsigned>(sweep.device().wave_size);
-  constexpr unsigned step_on_host = 21;  // the host backend is slow
-  for (unsigned lane = 0; lane < lanes; lane += sweep.is_hardware() ? 1 : step_on_host) {
+  for (unsigned lane = 0; lane < lanes; lane += static_cast<unsigned>(amount.lane_step)) {
     Words offsets;
     for (unsigned other = 0; other < lanes; ++other) {
       const Words pair = pair_offsets(lanes, lane, other);
@@ -286,7 +291,10 @@ int main(int argc, char** argv) {
                            .host = 128,
                            .tiny = 65,
                            .minimum = 1,
-                           .maximum = largest_block})};
+                           .maximum = largest_block}),
+      .lane_step = experiment.size(
+          "--lane-step", "lanes from one that is measured to the next",
+          {.gpu = 1, .quick = 1, .host = 21, .tiny = 31, .minimum = 1, .maximum = 64})};
   const auto add = [&](std::size_t access, void (*measure_access)(Sweep&, const Amount&)) {
     const lds_phases::AccessName& name = lds_phases::access_names[access];
     experiment.sweep(name.sweep, std::string("who meets whom in ") + name.title,
