@@ -1,0 +1,125 @@
+// What lds_phases concludes of simulated LDS, those of MI300 and MI350 among them.
+#include "findings.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "made_results.h"
+#include "normal_noise.h"
+
+namespace hipscope {
+namespace {
+
+using Phases = std::vector<unsigned>;
+
+// The phase of each lane, as `phase_of` says it.
+Phases phases(unsigned lanes, const std::function<unsigned(unsigned lane)>& phase_of) {
+  Phases made;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    made.push_back(phase_of(lane));
+  }
+  return made;
+}
+
+// How ds_read_b128 is served, by triton-lang/triton, pull request 11365: on MI300 lanes 0-3 with
+// 20-23, 4-7 with 16-19 and so on, on MI350 two such pairs together. Each phase by its first lane.
+const Phases mi300 =
+    phases(64, [](unsigned lane) { return lane / 32 * 32 + (lane / 4 % 4 ^ lane / 16 % 2) * 4; });
+const Phases mi350 = phases(64, [](unsigned lane) {
+  const unsigned four = lane / 4 % 8;
+  return lane / 32 * 32 + (four % 2 ^ four / 2 % 2 ^ four / 4) * 4;
+});
+const Phases neighbours = phases(32, [](unsigned lane) { return lane / 8 * 8; });
+
+// The results of an LDS that serves 16-byte loads in these phases, a cycle each. `meets` says
+// whether two lanes conflict, if not those of one phase.
+MadeResults simulated(const Phases& phases, double noise = 0,
+                      const std::function<bool(unsigned, unsigned)>& meets = {}) {
+  const auto lanes = static_cast<unsigned>(phases.size());
+  DeviceDescription description = fake::describe();
+  description.wave_size = static_cast<int>(lanes);
+  MadeResults made("lds_phases", description);
+  std::mt19937 random(1);
+  NormalNoise error(1, noise);
+  const double passes = lds_phases::passes_of(phases, lds_phases::tile_layouts - 1);
+  std::vector<CurvePoint> first;
+  std::vector<CurvePoint> count;
+  std::vector<CurvePoint> apart;
+  std::vector<CurvePoint> conflict;
+  std::vector<CurvePoint> separation;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    std::vector<double> cycles;
+    for (unsigned other = 0; other < lanes; ++other) {
+      const bool meet =
+          other != lane && (meets ? meets(lane, other) : phases[lane] == phases[other]);
+      cycles.push_back((passes + (meet ? 1 : 0)) * error(random));
+    }
+    const lds_phases::Phase phase = lds_phases::phase_of(lane, cycles);
+    const double x = lane;
+    first.push_back({x, phase.first});
+    count.push_back({x, phase.lanes});
+    apart.push_back({x, phase.apart});
+    conflict.push_back({x, phase.conflict});
+    separation.push_back({x, phase.separation});
+  }
+  std::vector<CurvePoint> tile;
+  for (unsigned layout = 0; layout < lds_phases::tile_layouts; ++layout) {
+    tile.push_back({static_cast<double>(layout), lds_phases::passes_of(phases, layout)});
+  }
+  made.curve("loads-16", "phase", first).curve("loads-16", "lanes", count);
+  made.curve("loads-16", "apart", apart).curve("loads-16", "conflict", conflict);
+  made.curve("loads-16", "separation", separation).curve("tile", "cycles", tile);
+  lds_phases::conclude(made.results());
+  return made;
+}
+
+TEST(LdsPhasesTest, PhasesAreFoundAsTritonTellsThem) {
+  struct Case {
+    Phases phases;
+    double count;
+    std::string lanes;
+  };
+  for (const Case& each :
+       {Case{mi300, 8,
+             "0-3, 20-23 | 4-7, 16-19 | 8-11, 28-31 | 12-15, 24-27 | 32-35, 52-55 | 36-39, 48-51 "
+             "| 40-43, 60-63 | 44-47, 56-59"},
+        Case{mi350, 4,
+             "0-3, 12-15, 20-27 | 4-11, 16-19, 28-31 | 32-35, 44-47, 52-59 | 36-43, 48-51, 60-63"},
+        Case{neighbours, 4, "0-7 | 8-15 | 16-23 | 24-31"}, Case{Phases(32, 0), 1, "0-31"}}) {
+    const Inference found = simulated(each.phases, 0.005).inference("phases of loads of 16 bytes");
+    EXPECT_EQ(found.value, each.count);
+    EXPECT_EQ(found.statement, "lanes that are served together: " + each.lanes);
+    EXPECT_GT(found.confidence, 0.6);
+  }
+}
+
+TEST(LdsPhasesTest, WhatIsNoGroupingIsNone) {
+  const auto found = [](double noise, const std::function<bool(unsigned, unsigned)>& meets) {
+    return simulated(neighbours, noise, meets).inference("phases of loads of 16 bytes").value;
+  };
+  EXPECT_EQ(found(0, {}), 4);
+  EXPECT_FALSE(found(0, [](unsigned, unsigned) { return false; }));
+  EXPECT_FALSE(found(0.1, {}));
+  // Each lane with its neighbours, but these not with each other.
+  EXPECT_FALSE(
+      found(0, [](unsigned one, unsigned other) { return one + 1 == other || other + 1 == one; }));
+}
+
+// A row that is one piece longer serves lanes of eight neighbours, but not those of MI300.
+TEST(LdsPhasesTest, ThePaddingFollowsFromThePhases) {
+  const auto padding = [](const Phases& phases) {
+    return simulated(phases).inference("padding of a row of 128 bytes").value;
+  };
+  EXPECT_EQ(padding(neighbours), 16);
+  EXPECT_EQ(padding(mi300), 32);
+  EXPECT_EQ(lds_phases::passes_of(neighbours, 0), 32);
+  EXPECT_EQ(lds_phases::passes_of(mi300, 0), 32);
+  EXPECT_EQ(lds_phases::passes_of(mi300, 1), 16);
+}
+
+}  // namespace
+}  // namespace hipscope
