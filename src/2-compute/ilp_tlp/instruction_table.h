@@ -71,8 +71,6 @@ Word<step> start_of(unsigned lane) {
     return IntegerMad::start(lane);
   } else if constexpr (is_half(step)) {
     return same_bits<unsigned>(PackedHalfFma::start(lane));
-  } else if constexpr (step == Step::float_pair_fma) {
-    return same_bits<std::uint64_t>(FloatPairFma::start(lane % start_values));
   } else if constexpr (is_wide(step)) {
     return same_bits<std::uint64_t>(DoubleFma::start(lane));
   } else {
@@ -174,7 +172,6 @@ inline void measure_instructions(Sweep& sweep, std::uint64_t rounds) {
   rows.add<Step::multiply_high>("INT32 multiply, upper half");
   rows.add<Step::multiply_add>("INT32 multiply-add");
   rows.add<Step::multiply_add_wide>("INT32 multiply to INT64, and add");
-  rows.add<Step::select_bits>("bit select, then add");
   rows.add<Step::shift>("shift by a lane's amount");
   rows.add<Step::rotate>("rotate");
   rows.add<Step::permute_bytes>("byte permute");
@@ -192,7 +189,6 @@ inline void measure_instructions(Sweep& sweep, std::uint64_t rounds) {
   rows.add<Step::half_add>("FP16 packed add");
   rows.add<Step::half_multiply>("FP16 packed multiply");
   rows.add<Step::half_fma>("FP16 packed FMA");
-  rows.add<Step::float_pair_fma>("FP32 FMA in pairs");
   rows.add<Step::int_float>("INT32 to FP32 and back");
   rows.add<Step::byte_float>("UINT8 to FP32 and back");
   rows.add<Step::float_half>("FP32 to FP16 and back");

@@ -27,7 +27,6 @@ enum class Step {
   multiply_high,
   multiply_add,
   multiply_add_wide,
-  select_bits,
   shift,
   rotate,
   permute_bytes,
@@ -46,7 +45,6 @@ enum class Step {
   half_add,
   half_multiply,
   half_fma,
-  float_pair_fma,
   // there and back
   int_float,
   byte_float,
@@ -75,8 +73,7 @@ enum class Step {
 };
 
 __host__ __device__ constexpr bool is_wide(Step step) {
-  return step == Step::multiply_add_wide || step == Step::float_pair_fma ||
-         (step >= Step::double_add && step <= Step::double_fma);
+  return step == Step::multiply_add_wide || (step >= Step::double_add && step <= Step::double_fma);
 }
 __host__ __device__ constexpr bool is_approximate(Step step) {
   return step >= Step::reciprocal && step <= Step::hyperbolic_tangent;
@@ -141,6 +138,21 @@ __host__ __device__ T hidden(T value) {
 #endif
   return value;
 }
+
+// Copied as bytes, a pair of halves would be taken apart by clang and put together again.
+#if defined(HIPSCOPE_BACKEND_AMD)
+__device__ inline __half2 halves_of(unsigned bits) {
+  __half2_raw raw;
+  raw.data = __builtin_bit_cast(decltype(raw.data), bits);
+  return raw;
+}
+__device__ inline unsigned bits_of(__half2 halves) {
+  return __builtin_bit_cast(unsigned, static_cast<__half2_raw>(halves).data);
+}
+#else
+__device__ inline __half2 halves_of(unsigned bits) { return same_bits<__half2>(bits); }
+__device__ inline unsigned bits_of(__half2 halves) { return same_bits<unsigned>(halves); }
+#endif
 
 // --- What C++ has no operator for -------------------------------------------------------------
 
@@ -279,8 +291,6 @@ __host__ __device__ Word<step> portable(Word<step> x, const Given& given) {
     return x * given.word + given.other;
   } else if constexpr (step == Step::multiply_add_wide) {
     return (x >> 32U) * static_cast<unsigned>(x) + given.wide;
-  } else if constexpr (step == Step::select_bits) {
-    return ((x & given.word) | (~x & given.other)) + given.other;
   } else if constexpr (step == Step::shift) {
     return given.amount >> x;
   } else if constexpr (step >= Step::float_add && step <= Step::float_round) {
@@ -296,9 +306,6 @@ __host__ __device__ Word<step> portable(Word<step> x, const Given& given) {
                                     : step == Step::double_multiply
                                         ? f * given.wide_factor
                                         : fma(f, -given.wide_factor, given.wide_one));
-  } else if constexpr (step == Step::float_pair_fma) {
-    return same_bits<std::uint64_t>(
-        FloatPairFma::step(same_bits<FloatPairFma::Value>(x), operands));
   } else if constexpr (step == Step::int_float) {
     return static_cast<unsigned>(static_cast<int>(hidden(static_cast<float>(static_cast<int>(x)))));
   } else if constexpr (step == Step::byte_float) {
@@ -337,13 +344,11 @@ __device__ Word<step> device_step(Word<step> x, const Given& given, [[maybe_unus
     return host_native<step>(x, given);
 #else
   } else if constexpr (is_half(step)) {
-    const auto halves = same_bits<__half2>(x);
-    const auto factor = same_bits<__half2>(given.halves);
-    const auto addend = same_bits<__half2>(given.small_halves);
-    return same_bits<unsigned>(step == Step::half_add ? __hadd2(halves, addend)
-                               : step == Step::half_multiply
-                                   ? __hmul2(halves, factor)
-                                   : __hfma2(halves, __hneg2(factor), __float2half2_rn(1.0F)));
+    const __half2 halves = halves_of(x);
+    return bits_of(step == Step::half_add ? __hadd2(halves, halves_of(given.small_halves))
+                   : step == Step::half_multiply
+                       ? __hmul2(halves, halves_of(given.halves))
+                       : __hfma2(halves, __hneg2(halves_of(given.halves)), __float2half2_rn(1.0F)));
   } else if constexpr (step == Step::sine) {
     return same_bits<unsigned>(__sinf(same_bits<float>(x)));
   } else if constexpr (step == Step::cosine) {
