@@ -34,8 +34,7 @@ Phase phase_of(unsigned lane, const std::vector<double>& cycles) {
   const double conflict = hipscope::median_of({sorted.begin() + levels, sorted.end()});
   const double separation = gap / (conflict - apart);
   constexpr double smallest_conflict = 0.03;  // of an access: a pass in 32 that it takes anyway
-  constexpr double clear = 0.5;
-  if (!(gap > smallest_conflict * apart && separation > clear && cycles[lane] < sorted[levels])) {
+  if (!(gap > smallest_conflict * apart && cycles[lane] < sorted[levels])) {
     return {unknown, unknown, apart, unknown, 100 * separation};
   }
   Phase phase = {.first = static_cast<double>(lane),

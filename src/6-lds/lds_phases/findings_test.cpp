@@ -35,10 +35,11 @@ const Phases mi350 = phases(64, [](unsigned lane) {
 });
 const Phases neighbours = phases(32, [](unsigned lane) { return lane / 8 * 8; });
 
-// The results of an LDS that serves 16-byte loads in these phases, a cycle each. `meets` says
-// whether two lanes conflict, if not those of one phase.
-MadeResults simulated(const Phases& phases, double noise = 0,
-                      const std::function<bool(unsigned, unsigned)>& meets = {}) {
+// The results of an LDS that serves 16-byte loads in these phases, a cycle each, and a tile in
+// those of `tile`. `cost` says what a conflict of two lanes takes, if not a cycle for those of one
+// phase.
+using Cost = std::function<double(unsigned one, unsigned other)>;
+MadeResults simulated(const Phases& phases, const Phases& tile, double noise, const Cost& cost) {
   const auto lanes = static_cast<unsigned>(phases.size());
   DeviceDescription description = fake::describe();
   description.wave_size = static_cast<int>(lanes);
@@ -54,9 +55,10 @@ MadeResults simulated(const Phases& phases, double noise = 0,
   for (unsigned lane = 0; lane < lanes; ++lane) {
     std::vector<double> cycles;
     for (unsigned other = 0; other < lanes; ++other) {
-      const bool meet =
-          other != lane && (meets ? meets(lane, other) : phases[lane] == phases[other]);
-      cycles.push_back((passes + (meet ? 1 : 0)) * error(random));
+      const double more = other == lane ? 0
+                          : cost        ? cost(lane, other)
+                                        : phases[lane] == phases[other];
+      cycles.push_back((passes + more) * error(random));
     }
     const lds_phases::Phase phase = lds_phases::phase_of(lane, cycles);
     const double x = lane;
@@ -66,13 +68,13 @@ MadeResults simulated(const Phases& phases, double noise = 0,
     conflict.push_back({x, phase.conflict});
     separation.push_back({x, phase.separation});
   }
-  std::vector<CurvePoint> tile;
+  std::vector<CurvePoint> tile_cycles;
   for (unsigned layout = 0; layout < lds_phases::tile_layouts; ++layout) {
-    tile.push_back({static_cast<double>(layout), lds_phases::passes_of(phases, layout)});
+    tile_cycles.push_back({static_cast<double>(layout), lds_phases::passes_of(tile, layout)});
   }
   made.curve("loads-16", "phase", first).curve("loads-16", "lanes", count);
   made.curve("loads-16", "apart", apart).curve("loads-16", "conflict", conflict);
-  made.curve("loads-16", "separation", separation).curve("tile", "cycles", tile);
+  made.curve("loads-16", "separation", separation).curve("tile", "cycles", tile_cycles);
   lds_phases::conclude(made.results());
   return made;
 }
@@ -90,7 +92,8 @@ TEST(LdsPhasesTest, PhasesAreFoundAsTritonTellsThem) {
         Case{mi350, 4,
              "0-3, 12-15, 20-27 | 4-11, 16-19, 28-31 | 32-35, 44-47, 52-59 | 36-43, 48-51, 60-63"},
         Case{neighbours, 4, "0-7 | 8-15 | 16-23 | 24-31"}, Case{Phases(32, 0), 1, "0-31"}}) {
-    const Inference found = simulated(each.phases, 0.005).inference("phases of loads of 16 bytes");
+    const Inference found =
+        simulated(each.phases, each.phases, 0.005, {}).inference("phases of loads of 16 bytes");
     EXPECT_EQ(found.value, each.count);
     EXPECT_EQ(found.statement, "lanes that are served together: " + each.lanes);
     EXPECT_GT(found.confidence, 0.6);
@@ -98,12 +101,17 @@ TEST(LdsPhasesTest, PhasesAreFoundAsTritonTellsThem) {
 }
 
 TEST(LdsPhasesTest, WhatIsNoGroupingIsNone) {
-  const auto found = [](double noise, const std::function<bool(unsigned, unsigned)>& meets) {
-    return simulated(neighbours, noise, meets).inference("phases of loads of 16 bytes").value;
+  const auto found = [](double noise, const Cost& cost) {
+    return simulated(neighbours, neighbours, noise, cost)
+        .inference("phases of loads of 16 bytes")
+        .value;
   };
   EXPECT_EQ(found(0, {}), 4);
-  EXPECT_FALSE(found(0, [](unsigned, unsigned) { return false; }));
+  EXPECT_FALSE(found(0, [](unsigned, unsigned) { return 0; }));
   EXPECT_FALSE(found(0.1, {}));
+  // No pass more, but a little.
+  EXPECT_FALSE(
+      found(0, [](unsigned one, unsigned other) { return one / 8 == other / 8 ? 0.1 : 0; }));
   // Each lane with its neighbours, but these not with each other.
   EXPECT_FALSE(
       found(0, [](unsigned one, unsigned other) { return one + 1 == other || other + 1 == one; }));
@@ -111,11 +119,13 @@ TEST(LdsPhasesTest, WhatIsNoGroupingIsNone) {
 
 // A row that is one piece longer serves lanes of eight neighbours, but not those of MI300.
 TEST(LdsPhasesTest, ThePaddingFollowsFromThePhases) {
-  const auto padding = [](const Phases& phases) {
-    return simulated(phases).inference("padding of a row of 128 bytes").value;
+  const auto padding = [](const Phases& phases, const Phases& tile) {
+    return simulated(phases, tile, 0, {}).inference("padding of a row of 128 bytes");
   };
-  EXPECT_EQ(padding(neighbours), 16);
-  EXPECT_EQ(padding(mi300), 32);
+  EXPECT_EQ(padding(neighbours, neighbours).value, 16);
+  EXPECT_EQ(padding(mi300, mi300).value, 32);
+  EXPECT_EQ(padding(mi300, mi300).confidence, 1);
+  EXPECT_LE(padding(mi300, neighbours).confidence, 0.5);  // not what the phases foretell
   EXPECT_EQ(lds_phases::passes_of(neighbours, 0), 32);
   EXPECT_EQ(lds_phases::passes_of(mi300, 0), 32);
   EXPECT_EQ(lds_phases::passes_of(mi300, 1), 16);
