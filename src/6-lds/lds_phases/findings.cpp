@@ -7,7 +7,6 @@
 #include <set>
 #include <string>
 
-#include "hipscope/confidence.h"
 #include "hipscope/format.h"
 #include "hipscope/statistics.h"
 
@@ -146,8 +145,8 @@ void infer_phases(hipscope::Results& results, const AccessName& access) {
   results.infer(inference);
 }
 
-// The least padding with which the operand is loaded as fast as with any. Believed where the phases
-// foretell the cycles of every layout.
+// The least padding with which the operand is loaded as fast as with any. Believed as far as the
+// phases foretell the cycles of every layout.
 void infer_padding(hipscope::Results& results) {
   const std::vector<CurvePoint> cycles = results.curve("tile", "cycles");
   const std::vector<unsigned> phases = phases_of(results, access_names[2]);
@@ -170,8 +169,7 @@ void infer_padding(hipscope::Results& results) {
   hipscope::Inference inference = {
       .name = "padding of a row of 128 bytes",
       .unit = "bytes",
-      .confidence =
-          hipscope::sure_if(slowest_pass < alike * fastest_pass, fastest_pass / slowest_pass),
+      .confidence = fastest_pass / slowest_pass,
       .statement = "the least with which 16 rows are loaded by 16 bytes a lane as fast as with any",
       .evidence = {"unpadded " + number(cycles[0].y, 3) + " cycles, so padded " +
                        number(best->y, 3) + ", swizzled " + number(cycles.back().y, 3),
