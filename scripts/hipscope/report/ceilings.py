@@ -18,7 +18,7 @@ EXPLANATION = (
 # From one FLOP for 16 bytes to where every format is limited by arithmetic.
 LEAST_INTENSITY, GREATEST_INTENSITY = 2.0**-4, 2.0**13
 TERA, GIGA, MEGA = 1e12, 1e9, 1e6
-# Vector formats that ilp_tlp's sweep peak has in rows of these names.
+# Vector formats that ilp_tlp's sweep peak has in rows of these names: "FP32 FMA", "FP32 FMA, 3 registers".
 VECTOR_ROWS = ("FP32 FMA", "FP64 FMA", "FP16 packed FMA")
 # Rows of a ladder that are no kernel of ours: libraries, and what is only read or copied.
 REFERENCES = re.compile(r"(vendor )?library|cuDNN|MIOpen|read$|copy$")
@@ -74,7 +74,10 @@ def _best(result: Result, name: str, unit: str) -> float | None:
 
 
 def _vector_ceilings(result: Result) -> list[Ceiling]:
-    peaks = {row.label: _value(row, "peak", "TFLOP/s or TOP/s") for row in _rows(result, "peak")}
+    peaks: dict[str, float] = {}
+    for row in _rows(result, "peak"):
+        name, peak = row.label.split(",")[0], _value(row, "peak", "TFLOP/s or TOP/s")
+        peaks[name] = max(peak or 0.0, peaks.get(name, 0.0))
     return [Ceiling(f"{name}, vector", TERA * peak) for name in VECTOR_ROWS if (peak := peaks.get(name))]
 
 

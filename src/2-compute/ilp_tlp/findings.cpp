@@ -80,29 +80,47 @@ void infer_rate(hipscope::Results& results, const std::string& name, const std::
                     " instructions in flight (waves x chains) reach 95 % of it"});
 }
 
-// What the whole GPU reaches, from row `x` of sweep peak. Under nine tenths of what the vendor
-// documents it is the peak of these instructions and not the hardware's: some unit did not work,
-// such as the second of Hopper's two for packed halves, which not every instruction goes to.
-void infer_peak(hipscope::Results& results, const std::string& title, double x) {
-  const auto peak = results.at("peak", "peak", x);
+// What the whole GPU reaches in the best of an operation's rows of sweep peak, of which `x` is the
+// first. Half of that is one of two units: not every instruction goes to both of Hopper's for
+// packed halves. Under nine tenths of what the vendor documents even the best is the peak of these
+// instructions and not the hardware's.
+void infer_peak(hipscope::Results& results, const OperationName& operation, double x) {
+  auto peak = results.at("peak", "peak", x);
   if (!peak) {
     return;
   }
+  std::string way = "waves of 4 chains";
+  for (const PeakRow& row : operation.more_peaks) {
+    const auto other = results.at("peak", "peak", row.x);
+    if (other && other->y > peak->y) {
+      peak = other;
+      way = "waves, " + row.way;
+    }
+  }
   constexpr double nearly_documented = 90;  // in %
-  const auto share = results.at("peak", "share of documented", x);
+  const auto share = results.at("peak", "share of documented", peak->x);
   const bool is_whole = !share || share->y >= nearly_documented;
+  std::vector<std::string> evidence;
+  if (share) {
+    evidence.push_back(number(share->y, 4) + " % of what the vendor documents");
+  }
+  for (const PeakRow& row : operation.more_peaks) {
+    constexpr double about_half = 0.55;
+    const auto other = results.at("peak", "peak", row.x);
+    if (other && row.is_other_unit && other->y <= about_half * peak->y) {
+      evidence.push_back(row.way + ": " + number(other->y, 4) + ", one of two units");
+    }
+  }
   results.infer(
-      {.name = title + " peak",
+      {.name = operation.title + " peak",
        .value = peak->y,
        .unit = "TFLOP/s or TOP/s",
        .confidence = hipscope::sure_if(is_whole, 1 - std::min(1.0, peak->relative_spread)),
-       .statement = std::string("with every CU full of waves of 4 chains") +
+       .statement = "with every CU full of " + way +
                     (is_whole ? ""
                               : "; more is documented, so these instructions reach only some of "
                                 "the units for them"),
-       .evidence =
-           share ? std::vector<std::string>{number(share->y, 4) + " % of what the vendor documents"}
-                 : std::vector<std::string>{}});
+       .evidence = evidence});
 }
 
 }  // namespace
@@ -112,7 +130,7 @@ void conclude(hipscope::Results& results, const std::vector<OperationName>& oper
   for (const OperationName& operation : operations) {
     infer_latency(results, operation.name, operation.title);
     infer_rate(results, operation.name, operation.title);
-    infer_peak(results, operation.title, ++peak_row);
+    infer_peak(results, operation, ++peak_row);
   }
 }
 

@@ -230,6 +230,19 @@ void add_sweeps(hipscope::Experiment& experiment, const hipscope::Size& rounds,
       hipscope::InTiny::left_out);
 }
 
+// What sweep peak has of an operation beside its first row, in the order of its rows.
+template <typename Operation>
+std::vector<PeakRow> more_peaks_of() {
+  constexpr double last_operation = 6;
+  if (std::is_same_v<Operation, FloatFma>) {
+    return {{last_operation + 1, "3 registers"}, {last_operation + 2, "3 registers, 1 chain"}};
+  }
+  if (std::is_same_v<Operation, PackedHalfFma>) {
+    return {{last_operation + 4, "8 chains"}, {last_operation + 5, "literal addend", true}};
+  }
+  return {};
+}
+
 int run(int argc, char** argv) {
   hipscope::Experiment experiment(
       "ilp_tlp",
@@ -248,6 +261,7 @@ int run(int argc, char** argv) {
       references;
   Reference<FloatFmaOfRegisters> register_reference;
   Reference<FloatPairFma> pair_reference;
+  Reference<PackedHalfFmaOfLiteral> literal_reference;
 
   std::apply([&](auto&... reference) { (add_sweeps(experiment, rounds, reference), ...); },
              references);
@@ -266,13 +280,17 @@ int run(int argc, char** argv) {
         measure_peak<FloatFmaOfRegisters, 1>(sweep, "FP32 FMA, 3 registers, 1 chain", ++row,
                                              peak_rounds, register_reference);
         measure_peak(sweep, "FP32 FMA in pairs", ++row, peak_rounds, pair_reference);
+        measure_peak<PackedHalfFma, 8>(sweep, "FP16 packed FMA, 8 chains", ++row, peak_rounds,
+                                       std::get<Reference<PackedHalfFma>>(references));
+        measure_peak(sweep, "FP16 packed FMA, literal addend", ++row, peak_rounds,
+                     literal_reference);
       });
   experiment.sweep("instructions", "latency and rate of single instructions",
                    [=](Sweep& sweep) { measure_instructions(sweep, rounds); });
   experiment.conclude([&](hipscope::Results& results) {
     std::apply(
         [&]<typename... Operation>(const Reference<Operation>&... /*references*/) {
-          conclude(results, {{Operation::name, Operation::title}...});
+          conclude(results, {{Operation::name, Operation::title, more_peaks_of<Operation>()}...});
         },
         references);
   });
