@@ -66,6 +66,10 @@ class Device {
   virtual Sample time(const std::function<void()>& body, unsigned batch,
                       const MeasureOptions& options) = 0;
 
+  /// Records `body` `times` times over as a graph; what is returned enqueues its replay. `body`
+  /// must have run before. Throws DeviceError.
+  virtual std::function<void()> record(const std::function<void()>& body, unsigned times) = 0;
+
   /// Waits for all work on the device. Throws DeviceError.
   virtual void synchronize() = 0;
 };

@@ -60,6 +60,13 @@ class Size {
   std::shared_ptr<std::uint64_t> value_;
 };
 
+/// The median time of one execution in each of the terms in which ours and a library are compared.
+struct Terms {
+  double stream = 0;  ///< enqueued one after the other: a launch that may begin early does
+  double graph = 0;   ///< recorded: each begins when the one before has ended
+  double cold = 0;    ///< alone, with cold caches
+};
+
 /// One row of a sweep's table: a point x, what was measured there, what follows from it.
 class Point {
  public:
@@ -79,6 +86,21 @@ class Point {
   /// in `options`, which are as many.
   std::vector<Measurement> measure_in_turn(const std::vector<std::function<void()>>& bodies,
                                            const std::vector<MeasureOptions>& options);
+
+  /// The same with these options for all of them; returns their median times in seconds.
+  std::vector<double> measure_in_turn(const std::vector<std::function<void()>>& bodies,
+                                      const std::vector<std::string>& names,
+                                      const MeasureOptions& options);
+
+  /// Measures each of several bodies in all terms, in turn with the others in the same terms. The
+  /// measurements are named NAME, "NAME, graph" and "NAME, cold". A body only enqueues work on
+  /// `launch_stream`.
+  std::vector<Terms> compare(const std::vector<std::function<void()>>& bodies,
+                             const std::vector<std::string>& names);
+
+  /// Which of such bodies takes the least time in a graph, by a few samples, of which the row keeps
+  /// none.
+  std::size_t fastest(const std::vector<std::function<void()>>& bodies);
 
   /// Adds a value to the row, with its unit ("threads/cycle"). A NaN is shown as "-".
   void value(const std::string& name, double value, const std::string& unit);

@@ -7,15 +7,17 @@
 #include <utility>
 
 #include "hipscope/check.h"
+#include "hipscope/launch_stream.h"
 
 namespace hipscope {
 
 /// Where and how wide a kernel runs.
 struct LaunchShape {
-  dim3 grid;                     ///< blocks
-  dim3 block;                    ///< threads per block
-  std::uint32_t lds_bytes = 0;   ///< dynamic LDS (NVIDIA: shared memory) per block
-  hipStream_t stream = nullptr;  ///< the default stream
+  dim3 grid;                    ///< blocks
+  dim3 block;                   ///< threads per block
+  std::uint32_t lds_bytes = 0;  ///< dynamic LDS (NVIDIA: shared memory) per block
+  /// The default stream, or that of the graph that is being recorded.
+  hipStream_t stream = static_cast<hipStream_t>(launch_stream);
   // Where the shape was written: the place that a refused launch names.
   const char* file = __builtin_FILE();
   int line = __builtin_LINE();

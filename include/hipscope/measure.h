@@ -42,7 +42,7 @@ struct StoppingRule {
 /// A named series of samples of one body.
 struct Measurement {
   std::string name{};    ///< "time", "enqueue", ...
-  std::string method{};  ///< how the time was taken: "device events" or "host clock"
+  std::string method{};  ///< how the time was taken: "device events", "graph" or "host clock"
   unsigned batch = 1;    ///< executions of the body per sample
   StopReason stop = StopReason::quiet;
   std::vector<Sample> samples{};
@@ -63,6 +63,7 @@ struct MeasureOptions {
   std::string name = "time";
   unsigned batch = 0;        ///< executions per sample; 0 lets the harness choose
   bool cold = false;         ///< flush the caches before each sample (then batch is 1)
+  bool graph = false;        ///< record the batch as a graph, which each sample replays
   bool synchronous = false;  ///< the body waits for the device itself: no gate (see stopwatch.hip)
 };
 

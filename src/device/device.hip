@@ -15,6 +15,8 @@
 #include "hipscope/cycle_counter.h"
 #include "hipscope/describe_device.h"
 #include "hipscope/device.h"
+#include "hipscope/graph.h"
+#include "hipscope/launch_stream.h"
 #include "stopwatch.h"
 
 namespace hipscope {
@@ -226,6 +228,17 @@ class HipDevice : public Device {
       flush_caches();
     }
     return stopwatch_.time(body, batch, options.synchronous);
+  }
+
+  std::function<void()> record(const std::function<void()>& body, unsigned times) override {
+    const auto graph = std::make_shared<Graph>([&](hipStream_t stream) {
+      launch_stream = stream;
+      for (unsigned i = 0; i < times; ++i) {
+        body();
+      }
+      launch_stream = nullptr;
+    });
+    return [graph] { graph->launch(); };
   }
 
   void synchronize() override { check(hipDeviceSynchronize()); }

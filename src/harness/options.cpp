@@ -175,6 +175,8 @@ void add_common_options(CLI::App& app, Options& options, double& noise_percent,
                      megahertz_bounds.lowest, megahertz_bounds.highest))
       ->type_name("MHZ")
       ->check(number_between(megahertz_bounds));
+  app.add_flag("--cold", options.cold,
+               "flush the caches before each sample, of everything, which then is one execution");
   app.add_option("--seed", options.seed, "seed of random inputs (default 1)")
       ->type_name("N")
       ->check(whole_number(std::numeric_limits<std::uint64_t>::max()));

@@ -74,6 +74,7 @@ struct Options {
   double minimum_seconds = 0;
   double noise = 0;      ///< a fraction
   double clock_mhz = 0;  ///< 0: not given
+  bool cold = false;     ///< every sample begins with cold caches
   std::uint64_t seed = 0;
   std::string filter{};  ///< empty: not given
   bool list_sweeps = false;

@@ -207,6 +207,9 @@ Json options_json(const Run& run) {
                {"clock_mhz", positive(options.clock_mhz)},
                {"seed", options.seed},
                {"filter", null_if(options.filter.empty(), options.filter)}};
+  if (options.cold) {
+    json["cold"] = true;
+  }
   if (options.retry_throttled > 0) {
     json["retry_throttled"] = options.retry_throttled;
   }

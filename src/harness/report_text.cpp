@@ -343,9 +343,9 @@ std::string heading(const Run& run) {
   if (device.maximum_shader_mhz > 0) {
     text += fmt::format(", at most {:.0f} MHz", device.maximum_shader_mhz);
   }
-  text +=
-      fmt::format("\n{}; driver {}, runtime {}; preset {}, seed {}\n", version_text(),
-                  device.driver, device.runtime, to_string(run.options.preset), run.options.seed);
+  text += fmt::format("\n{}; driver {}, runtime {}; preset {}, seed {}{}\n", version_text(),
+                      device.driver, device.runtime, to_string(run.options.preset),
+                      run.options.seed, run.options.cold ? ", cold caches" : "");
   if (!run.device->is_hardware()) {
     text +=
         "host backend: kernels run on the CPU to check what they compute; times are the CPU's, "

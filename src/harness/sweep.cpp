@@ -9,6 +9,7 @@
 #include <limits>
 #include <optional>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include "hipscope/experiment.h"
@@ -29,12 +30,17 @@ double shortest_sample_seconds(detail::Preset preset) {
 // A batch's launches must all fit into the device's queue while its gate is still closed.
 constexpr double largest_batch = 64;
 
-unsigned choose_batch(double seconds, detail::Preset preset) {
+// A graph is one launch. It takes some microseconds to begin, half a percent of such a sample.
+constexpr double largest_graph = 256;
+constexpr double graph_over_batch = 5;
+
+unsigned choose_batch(double seconds, detail::Preset preset, bool is_graph) {
   if (!(seconds > 0)) {
     return 1;
   }
+  const double shortest = shortest_sample_seconds(preset) * (is_graph ? graph_over_batch : 1);
   return static_cast<unsigned>(
-      std::clamp(std::ceil(shortest_sample_seconds(preset) / seconds), 1.0, largest_batch));
+      std::clamp(std::ceil(shortest / seconds), 1.0, is_graph ? largest_graph : largest_batch));
 }
 
 // What is so long needs no warm-up, and the host's few microseconds make no difference to it.
@@ -114,14 +120,16 @@ struct Turn {
   MeasureOptions options;
   Measurement measurement;
   Stopper stopper;
-  std::optional<Sample> first;  // its first execution, where that already is a sample
-  bool chooses_batch = false;   // nobody has said how many; until a second execution confirms it
+  std::optional<Sample> first;     // its first execution, where that already is a sample
+  bool chooses_batch = false;      // nobody has said how many; until a second execution confirms it
+  std::function<void()> replay{};  // of its graph
+  unsigned recorded = 0;           // executions in that
 };
 
 // The first execution warms up (code upload, clocks, caches) and tells how long the body is. It is
 // not gated, since the upload may wait for the device to be idle, which the gate keeps busy.
-Turn first_turn(detail::Run& run, const std::function<void()>& body,
-                const MeasureOptions& options) {
+Turn first_turn(detail::Run& run, const std::function<void()>& body, MeasureOptions options) {
+  options.cold = options.cold || run.options.cold;
   Turn turn{.body = &body,
             .options = options,
             .measurement = {.name = options.name,
@@ -135,8 +143,9 @@ Turn first_turn(detail::Run& run, const std::function<void()>& body,
   const bool only_once = run.options.preset == detail::Preset::once;
   if (!options.cold && !only_once) {
     turn.chooses_batch = options.batch == 0;
-    turn.measurement.batch =
-        turn.chooses_batch ? choose_batch(first.seconds, run.options.preset) : options.batch;
+    turn.measurement.batch = turn.chooses_batch
+                                 ? choose_batch(first.seconds, run.options.preset, options.graph)
+                                 : options.batch;
   }
   if (only_once || (first.seconds > long_seconds && turn.measurement.batch == 1)) {
     turn.first = first;
@@ -144,15 +153,31 @@ Turn first_turn(detail::Run& run, const std::function<void()>& body,
   return turn;
 }
 
+// A sample of a graph is one replay of it, after a first one, with which it goes to the device.
+Sample time_turn(detail::Run& run, Turn& turn) {
+  const unsigned batch = turn.measurement.batch;
+  if (!turn.options.graph) {
+    return time_sample(run, *turn.body, batch, turn.options);
+  }
+  if (turn.recorded != batch) {
+    turn.replay = run.device->record(*turn.body, batch);
+    turn.recorded = batch;
+    run.device->time(turn.replay, 1, turn.options);
+  }
+  Sample sample = time_sample(run, turn.replay, 1, turn.options);
+  sample.seconds /= batch;
+  return sample;
+}
+
 void take_turn(detail::Run& run, Turn& turn) {
   detail::throw_if_interrupted();
   unsigned& batch = turn.measurement.batch;
-  const auto time = [&] { return time_sample(run, *turn.body, batch, turn.options); };
+  const auto time = [&] { return time_turn(run, turn); };
   const bool is_first = turn.first.has_value();
   Sample sample = is_first ? *std::exchange(turn.first, std::nullopt) : time();
   if (!is_first && std::exchange(turn.chooses_batch, false)) {
     // The first execution of all may have waited for its code, and seemed much longer than it is.
-    const unsigned wanted = choose_batch(sample.seconds, run.options.preset);
+    const unsigned wanted = choose_batch(sample.seconds, run.options.preset, turn.options.graph);
     if (wanted > 2 * batch) {
       batch = wanted;
       turn.measurement.samples.clear();  // of the first execution, if that was one
@@ -166,6 +191,13 @@ void take_turn(detail::Run& run, Turn& turn) {
   turn.measurement.samples.push_back(sample);
 }
 
+void warm_up(detail::Run& run) {
+  detail::throw_if_interrupted();
+  if (!std::exchange(run.is_warm, true)) {
+    run.device->warm_up(warm_up_seconds(run.options.preset));
+  }
+}
+
 }  // namespace
 
 Measurement Point::measure(const std::function<void()>& body, const MeasureOptions& options) {
@@ -177,10 +209,7 @@ std::vector<Measurement> Point::measure_in_turn(const std::vector<std::function<
   if (bodies.empty() || bodies.size() != options.size()) {
     throw std::invalid_argument("measure_in_turn needs options for each of its bodies");
   }
-  detail::throw_if_interrupted();
-  if (!std::exchange(run_.is_warm, true)) {
-    run_.device->warm_up(warm_up_seconds(run_.options.preset));
-  }
+  warm_up(run_);
   std::vector<Turn> turns;
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     turns.push_back(first_turn(run_, bodies[i], options[i]));
@@ -197,12 +226,68 @@ std::vector<Measurement> Point::measure_in_turn(const std::vector<std::function<
   std::vector<Measurement> measurements;
   for (Turn& turn : turns) {
     turn.measurement.stop = turn.stopper.reason();
-    turn.measurement.method =
-        all_gated(turn.measurement) ? "device events" : "device events, not gated";
+    turn.measurement.method = std::string(turn.recorded > 0 ? "graph" : "device events") +
+                              (all_gated(turn.measurement) ? "" : ", not gated");
     row_.measurements.push_back(turn.measurement);
     measurements.push_back(turn.measurement);
   }
   return measurements;
+}
+
+std::vector<double> Point::measure_in_turn(const std::vector<std::function<void()>>& bodies,
+                                           const std::vector<std::string>& names,
+                                           const MeasureOptions& options) {
+  std::vector<MeasureOptions> of_bodies;
+  for (const std::string& name : names) {
+    of_bodies.push_back(options);
+    of_bodies.back().name = name;
+  }
+  std::vector<double> seconds;
+  for (const Measurement& measurement : measure_in_turn(bodies, of_bodies)) {
+    seconds.push_back(measurement.seconds().median);
+  }
+  return seconds;
+}
+
+std::vector<Terms> Point::compare(const std::vector<std::function<void()>>& bodies,
+                                  const std::vector<std::string>& names) {
+  // One term after the other: what a flush leaves would be part of the next sample.
+  std::vector<Terms> terms(bodies.size());
+  for (const auto& [suffix, options, of_term] :
+       {std::tuple<std::string, MeasureOptions, double Terms::*>{"", {}, &Terms::stream},
+        {", graph", {.graph = true}, &Terms::graph},
+        {", cold", {.cold = true}, &Terms::cold}}) {
+    std::vector<std::string> of_bodies;
+    for (const std::string& name : names) {
+      of_bodies.push_back(name + suffix);
+    }
+    const std::vector<double> seconds = measure_in_turn(bodies, of_bodies, options);
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+      terms[i].*of_term = seconds[i];
+    }
+  }
+  return terms;
+}
+
+std::size_t Point::fastest(const std::vector<std::function<void()>>& bodies) {
+  constexpr unsigned rounds = 3;
+  constexpr double out_of_the_race = 1.25;  // over the fastest of the first round
+  warm_up(run_);
+  std::vector<Turn> turns;
+  std::vector<double> least(bodies.size(), std::numeric_limits<double>::infinity());
+  for (const std::function<void()>& body : bodies) {
+    turns.push_back(first_turn(run_, body, {.graph = true}));
+  }
+  for (unsigned round = 0; round < rounds; ++round) {
+    const double limit = out_of_the_race * *std::min_element(least.begin(), least.end());
+    for (std::size_t i = 0; i < turns.size(); ++i) {
+      if (round == 0 || least[i] <= limit) {
+        take_turn(run_, turns[i]);
+        least[i] = std::min(least[i], turns[i].measurement.samples.back().seconds);
+      }
+    }
+  }
+  return static_cast<std::size_t>(std::min_element(least.begin(), least.end()) - least.begin());
 }
 
 Measurement Point::measure_on_host(const std::string& name, const std::function<void()>& body,

@@ -37,6 +37,7 @@ void start_script() { script_in_force = std::make_unique<Script>(); }
 void forget_calls() {
   script_in_force->batches.clear();
   script_in_force->cold.clear();
+  script_in_force->recorded.clear();
 }
 
 }  // namespace fake
@@ -66,6 +67,15 @@ class FakeDevice : public Device {
     script.batches.push_back(batch);
     script.cold.push_back(options.cold);
     return script.samples[call];
+  }
+
+  std::function<void()> record(const std::function<void()>& body, unsigned times) override {
+    fake::script().recorded.push_back(times);
+    return [=] {
+      for (unsigned i = 0; i < times; ++i) {
+        body();
+      }
+    };
   }
 
   void warm_up(double seconds) override {

@@ -24,6 +24,7 @@ struct Script {
 
   std::vector<unsigned> batches{};      ///< of each call of time()
   std::vector<bool> cold{};             ///< likewise
+  std::vector<unsigned> recorded{};     ///< executions in each graph
   std::vector<std::size_t> warm_ups{};  ///< calls of time() before each warm-up
 };
 

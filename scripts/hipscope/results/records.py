@@ -165,6 +165,7 @@ class Options:
     seed: int
     filter: str | None
     sizes: Mapping[str, int]
+    cold: bool = False
     retry_throttled: int | None = None
 
 
