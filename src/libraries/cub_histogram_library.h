@@ -6,6 +6,7 @@
 #include <string>
 
 #include "hipscope/check.h"
+#include "hipscope/launch_stream.h"
 
 namespace hipscope::vendor {
 
@@ -16,7 +17,8 @@ inline void histogram(unsigned char* workspace, std::size_t& bytes, const unsign
   constexpr int lowest = 0;
   constexpr int highest = 256;
   check(cub::DeviceHistogram::HistogramEven(workspace, bytes, samples, counts, levels, lowest,
-                                            highest, static_cast<int>(count)));
+                                            highest, static_cast<int>(count),
+                                            static_cast<cudaStream_t>(launch_stream)));
 }
 
 inline std::string histogram_library_name() {

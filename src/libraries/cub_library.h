@@ -6,6 +6,7 @@
 #include <string>
 
 #include "hipscope/check.h"
+#include "hipscope/launch_stream.h"
 
 namespace hipscope::vendor {
 
@@ -13,7 +14,8 @@ namespace hipscope::vendor {
 template <typename Value>
 void sum(unsigned char* workspace, std::size_t& bytes, const Value* values, Value* total,
          std::size_t count) {
-  check(cub::DeviceReduce::Sum(workspace, bytes, values, total, count));
+  check(cub::DeviceReduce::Sum(workspace, bytes, values, total, count,
+                               static_cast<cudaStream_t>(launch_stream)));
 }
 
 inline std::string sum_library_name() {

@@ -3,12 +3,14 @@
 
 #include <cublasLt.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <string>
 #include <type_traits>
 
 #include "hipscope/device.h"
+#include "hipscope/launch_stream.h"
 #include "hipscope/libraries/matrix.h"
 
 namespace hipscope::vendor::matrix_library_of_build {
@@ -34,6 +36,8 @@ inline Types types_of(MatrixFormat format) {
   switch (format) {
     case MatrixFormat::fp64:
       return {CUDA_R_64F, CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F, CUDA_R_64F};
+    case MatrixFormat::fp32:
+      return {CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F, CUDA_R_32F};
     case MatrixFormat::tf32:
       return {CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32, CUDA_R_32F};
     case MatrixFormat::fp16:
@@ -75,15 +79,16 @@ inline Owner<cublasLtHandle_t> create_handle() {
   return Owner<cublasLtHandle_t>(handle);
 }
 
-/// The matrices of a product D = A B + C as the library knows them, and its first choice of a way
-/// to compute it.
+/// The matrices of a product D = A B + C as the library knows them, and the ways to compute it, of
+/// which it puts the likely fastest first.
 struct Problem {
   Owner<cublasLtMatrixLayout_t> a;
   Owner<cublasLtMatrixLayout_t> b;
   Owner<cublasLtMatrixLayout_t> d;
-  cublasLtMatmulHeuristicResult_t way{};
+  std::array<cublasLtMatmulHeuristicResult_t, most_matrix_ways> ways{};
+  int found = 0;
 
-  void choose(cublasLtHandle_t handle, cublasLtMatmulDesc_t product) {
+  void find_ways(cublasLtHandle_t handle, cublasLtMatmulDesc_t product) {
     cublasLtMatmulPreference_t wish = nullptr;
     check(cublasLtMatmulPreferenceCreate(&wish));
     const Owner<cublasLtMatmulPreference_t> owner(wish);
@@ -100,12 +105,18 @@ struct Problem {
       check(cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
                                                  &reductions, sizeof(reductions)));
     }
-    int found = 0;
-    check(cublasLtMatmulAlgoGetHeuristic(handle, product, a.get(), b.get(), d.get(), d.get(), wish,
-                                         1, &way, &found));
-    if (found == 0) {
-      throw DeviceError("cuBLASLt has no way to compute this product");
+    const cublasStatus_t status =
+        cublasLtMatmulAlgoGetHeuristic(handle, product, a.get(), b.get(), d.get(), d.get(), wish,
+                                       most_matrix_ways, ways.data(), &found);
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED) {
+      found = 0;
+    } else {
+      check(status);
     }
+    const auto* const end = std::remove_if(ways.data(), ways.data() + found, [](const auto& way) {
+      return way.state != CUBLAS_STATUS_SUCCESS;
+    });
+    found = static_cast<int>(end - ways.data());
   }
 };
 
@@ -137,7 +148,10 @@ class Product {
     problem_.a = layout_of(types_.a, side, side, side);
     problem_.b = layout_of(types_.b, side, side, side);
     problem_.d = layout_of(types_.d, side, side, side);
-    problem_.choose(handle_.get(), product);
+    problem_.find_ways(handle_.get(), product);
+    if (problem_.found == 0) {
+      throw DeviceError("cuBLASLt has no way to compute this product");
+    }
   }
 
   void enqueue(const void* a, const void* b, void* d, void* workspace) {
@@ -150,7 +164,7 @@ class Product {
                                                          : static_cast<const void*>(&one_int);
     check(cublasLtMatmul(handle_.get(), product_.get(), one, a, problem_.a.get(), b,
                          problem_.b.get(), &zero, d, problem_.d.get(), d, problem_.d.get(),
-                         &problem_.way.algo, workspace, matrix_workspace_bytes, nullptr));
+                         &problem_.ways[0].algo, workspace, matrix_workspace_bytes, nullptr));
   }
 
  private:
@@ -161,46 +175,59 @@ class Product {
 };
 
 inline bool multiplies_rows_of(MatrixFormat format) {
-  return format == MatrixFormat::fp16 || format == MatrixFormat::bf16 ||
+  return format == MatrixFormat::fp64 || format == MatrixFormat::fp32 ||
+         format == MatrixFormat::fp16 || format == MatrixFormat::bf16 ||
          format == MatrixFormat::e4m3;
 }
 
 class AnyProduct {
  public:
-  void prepare(MatrixFormat format, bool result_is_fp32, MatrixSums sums) {
-    type_ = types_of(format).a;
-    b_is_by_columns_ = format == MatrixFormat::e4m3;
-    result_type_ = result_is_fp32 ? CUDA_R_32F : b_is_by_columns_ ? CUDA_R_16F : type_;
+  void prepare(const RowProductKind& kind) {
+    types_ = types_of(kind.format);
+    b_is_by_columns_ = kind.b_is_by_columns;
+    result_type_ = kind.result_is_fp32                 ? CUDA_R_32F
+                   : kind.format == MatrixFormat::e4m3 ? CUDA_R_16F
+                                                       : types_.d;
     handle_ = create_handle();
     cublasLtMatmulDesc_t product = nullptr;
-    check(cublasLtMatmulDescCreate(&product, CUBLAS_COMPUTE_32F, CUDA_R_32F));
+    check(cublasLtMatmulDescCreate(&product, types_.sums, types_.scale));
     product_.reset(product);
     if (b_is_by_columns_) {
       transpose_first(product);
     }
-    set_sums(product, sums);
+    set_sums(product, kind.sums);
   }
 
+  int ways(const RowProductArguments& p) {
+    problem_.a = b_is_by_columns_ ? layout_of(types_.a, p.k, p.n, p.ldb)
+                                  : layout_of(types_.a, p.n, p.k, p.ldb);
+    problem_.b = layout_of(types_.a, p.k, p.m, p.lda);
+    problem_.d = layout_of(result_type_, p.n, p.m, p.ldc);
+    problem_.find_ways(handle_.get(), product_.get());
+    way_ = 0;
+    return problem_.found;
+  }
+
+  void choose(int way) { way_ = static_cast<std::size_t>(way); }
+
   void enqueue(const RowProductArguments& p, void* workspace) {
-    const std::array extents = {p.m, p.n, p.k, p.lda, p.ldb, p.ldc};
-    if (extents != extents_) {
-      problem_.a =
-          b_is_by_columns_ ? layout_of(type_, p.k, p.n, p.ldb) : layout_of(type_, p.n, p.k, p.ldb);
-      problem_.b = layout_of(type_, p.k, p.m, p.lda);
-      problem_.d = layout_of(result_type_, p.n, p.m, p.ldc);
-      problem_.choose(handle_.get(), product_.get());
-      extents_ = extents;
-    }
-    check(cublasLtMatmul(handle_.get(), product_.get(), &p.alpha, p.b, problem_.a.get(), p.a,
-                         problem_.b.get(), &p.beta, p.c, problem_.d.get(), p.c, problem_.d.get(),
-                         &problem_.way.algo, workspace, matrix_workspace_bytes, nullptr));
+    const auto alpha = static_cast<float>(p.alpha);
+    const auto beta = static_cast<float>(p.beta);
+    const bool is_double = types_.scale == CUDA_R_64F;
+    check(cublasLtMatmul(
+        handle_.get(), product_.get(),
+        is_double ? static_cast<const void*>(&p.alpha) : static_cast<const void*>(&alpha), p.b,
+        problem_.a.get(), p.a, problem_.b.get(),
+        is_double ? static_cast<const void*>(&p.beta) : static_cast<const void*>(&beta), p.c,
+        problem_.d.get(), p.c, problem_.d.get(), &problem_.ways[way_].algo, workspace,
+        matrix_workspace_bytes, static_cast<cudaStream_t>(launch_stream)));
   }
 
  private:
-  cudaDataType type_{};
+  Types types_{};
   cudaDataType result_type_{};
   bool b_is_by_columns_ = false;
-  std::array<int, 6> extents_{};  // that the problem is for
+  std::size_t way_ = 0;
   Owner<cublasLtHandle_t> handle_;
   Owner<cublasLtMatmulDesc_t> product_;
   Problem problem_;

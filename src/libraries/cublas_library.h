@@ -38,6 +38,14 @@ inline Handle create_handle(GemmMath math) {
   return handle;
 }
 
+/// A stream brings a workspace of the library's own with it.
+inline void set_stream(const Handle& handle, void* stream, void* workspace, std::size_t bytes) {
+  check(cublasSetStream(handle.get(), static_cast<cudaStream_t>(stream)));
+  if (workspace != nullptr) {
+    check(cublasSetWorkspace(handle.get(), workspace, bytes));
+  }
+}
+
 inline void multiply(const Handle& handle, const GemmArguments<float>& a) {
   check(cublasSgemm(handle.get(), CUBLAS_OP_N, CUBLAS_OP_N, a.n, a.m, a.k, &a.alpha, a.b, a.ldb,
                     a.a, a.lda, &a.beta, a.c, a.ldc));

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "hipscope/device.h"
+#include "hipscope/launch_stream.h"
 #include "hipscope/libraries/matrix.h"
 
 namespace hipscope::vendor::matrix_library_of_build {
@@ -82,12 +83,13 @@ class Multiplier {
                                           sizeof(of_a)));
   }
 
-  /// The library's first choice for these matrices.
-  void choose(Owner<hipblasLtMatrixLayout_t> a, Owner<hipblasLtMatrixLayout_t> b,
-              Owner<hipblasLtMatrixLayout_t> d) {
+  /// Looks for ways to multiply these matrices; returns how many there are.
+  int find_ways(Owner<hipblasLtMatrixLayout_t> a, Owner<hipblasLtMatrixLayout_t> b,
+                Owner<hipblasLtMatrixLayout_t> d) {
     a_ = std::move(a);
     b_ = std::move(b);
     d_ = std::move(d);
+    way_ = 0;
     hipblasLtMatmulPreference_t wish = nullptr;
     check(hipblasLtMatmulPreferenceCreate(&wish));
     const Owner<hipblasLtMatmulPreference_t> owner(wish);
@@ -96,16 +98,17 @@ class Multiplier {
                                                 &bytes, sizeof(bytes)));
     int found = 0;
     check(hipblasLtMatmulAlgoGetHeuristic(handle_.get(), product_.get(), a_.get(), b_.get(),
-                                          d_.get(), d_.get(), wish, 1, &way_, &found));
-    if (found == 0) {
-      throw DeviceError("hipBLASLt has no way to compute this product");
-    }
+                                          d_.get(), d_.get(), wish, most_matrix_ways, ways_.data(),
+                                          &found));
+    return found;
   }
+
+  void choose(int way) { way_ = static_cast<std::size_t>(way); }
 
   void enqueue(float alpha, const void* a, const void* b, float beta, void* d, void* workspace) {
     check(hipblasLtMatmul(handle_.get(), product_.get(), &alpha, a, a_.get(), b, b_.get(), &beta, d,
-                          d_.get(), d, d_.get(), &way_.algo, workspace, matrix_workspace_bytes,
-                          nullptr));
+                          d_.get(), d, d_.get(), &ways_[way_].algo, workspace,
+                          matrix_workspace_bytes, static_cast<hipStream_t>(launch_stream)));
   }
 
  private:
@@ -114,7 +117,8 @@ class Multiplier {
   Owner<hipblasLtMatrixLayout_t> a_;
   Owner<hipblasLtMatrixLayout_t> b_;
   Owner<hipblasLtMatrixLayout_t> d_;
-  hipblasLtMatmulHeuristicResult_t way_{};
+  std::array<hipblasLtMatmulHeuristicResult_t, most_matrix_ways> ways_{};
+  std::size_t way_ = 0;
 };
 
 class Product {
@@ -122,8 +126,10 @@ class Product {
   void prepare(MatrixFormat format, MatrixSums, int side) {
     const hipDataType type = type_of(format);
     multiplier_.prepare(HIPBLAS_OP_T);
-    multiplier_.choose(layout_of(type, side, side, side), layout_of(type, side, side, side),
-                       layout_of(type, side, side, side));
+    if (multiplier_.find_ways(layout_of(type, side, side, side), layout_of(type, side, side, side),
+                              layout_of(type, side, side, side)) == 0) {
+      throw DeviceError("hipBLASLt has no way to compute this product");
+    }
   }
   void enqueue(const void* a, const void* b, void* d, void* workspace) {
     multiplier_.enqueue(1, a, b, 0, d, workspace);
@@ -135,25 +141,27 @@ class Product {
 
 class AnyProduct {
  public:
-  void prepare(MatrixFormat format, bool result_is_fp32, MatrixSums) {
-    type_ = type_of(format);
-    result_type_ = result_is_fp32 ? HIP_R_32F : type_;
-    multiplier_.prepare(HIPBLAS_OP_N);
+  void prepare(const RowProductKind& kind) {
+    type_ = type_of(kind.format);
+    result_type_ = kind.result_is_fp32 ? HIP_R_32F : type_;
+    b_is_by_columns_ = kind.b_is_by_columns;
+    multiplier_.prepare(b_is_by_columns_ ? HIPBLAS_OP_T : HIPBLAS_OP_N);
   }
+  int ways(const RowProductArguments& p) {
+    return multiplier_.find_ways(
+        b_is_by_columns_ ? layout_of(type_, p.k, p.n, p.ldb) : layout_of(type_, p.n, p.k, p.ldb),
+        layout_of(type_, p.k, p.m, p.lda), layout_of(result_type_, p.n, p.m, p.ldc));
+  }
+  void choose(int way) { multiplier_.choose(way); }
   void enqueue(const RowProductArguments& p, void* workspace) {
-    const std::array extents = {p.m, p.n, p.k, p.lda, p.ldb, p.ldc};
-    if (extents != extents_) {
-      multiplier_.choose(layout_of(type_, p.n, p.k, p.ldb), layout_of(type_, p.k, p.m, p.lda),
-                         layout_of(result_type_, p.n, p.m, p.ldc));
-      extents_ = extents;
-    }
-    multiplier_.enqueue(p.alpha, p.b, p.a, p.beta, p.c, workspace);
+    multiplier_.enqueue(static_cast<float>(p.alpha), p.b, p.a, static_cast<float>(p.beta), p.c,
+                        workspace);
   }
 
  private:
   hipDataType type_{};
   hipDataType result_type_{};
-  std::array<int, 6> extents_{};  // that the choice is for
+  bool b_is_by_columns_ = false;
   Multiplier multiplier_;
 };
 

@@ -32,14 +32,20 @@ struct RowProduct::Implementation {
   matrix_library_of_build::AnyProduct product;
 };
 
-RowProduct::RowProduct(MatrixFormat format, bool result_is_fp32, MatrixSums sums)
+RowProduct::RowProduct(const RowProductKind& kind)
     : implementation_(std::make_unique<Implementation>()) {
-  implementation_->product.prepare(format, result_is_fp32, sums);
+  implementation_->product.prepare(kind);
 }
 
 RowProduct::~RowProduct() = default;
 
 // The libraries store matrices column by column, where ours look transposed: C' = B' A'.
+int RowProduct::ways(const RowProductArguments& arguments) {
+  return implementation_->product.ways(arguments);
+}
+
+void RowProduct::choose(int way) { implementation_->product.choose(way); }
+
 void RowProduct::enqueue(const RowProductArguments& arguments, void* workspace) {
   implementation_->product.enqueue(arguments, workspace);
 }

@@ -17,6 +17,8 @@ inline Handle create_handle(GemmMath) {
                     gemm_libraries);
 }
 
+inline void set_stream(const Handle&, void*, void*, std::size_t) {}
+
 template <typename Value>
 void multiply(const Handle&, const GemmArguments<Value>&) {}
 

@@ -21,10 +21,12 @@ struct Product {
 inline bool multiplies_rows_of(MatrixFormat) { return false; }
 
 struct AnyProduct {
-  void prepare(MatrixFormat, bool, MatrixSums) {
+  void prepare(const RowProductKind&) {
     throw DeviceError(std::string("this build has no library for matrix products by format: ") +
                       matrix_libraries);
   }
+  int ways(const RowProductArguments&) { return 0; }
+  void choose(int) {}
   void enqueue(const RowProductArguments&, void*) {}
 };
 

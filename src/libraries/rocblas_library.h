@@ -35,6 +35,11 @@ inline Handle create_handle(GemmMath) {
   return Handle(handle);
 }
 
+inline void set_stream(const Handle& handle, void* stream, void* workspace, std::size_t bytes) {
+  check(rocblas_set_stream(handle.get(), static_cast<hipStream_t>(stream)));
+  check(rocblas_set_workspace(handle.get(), workspace, bytes));
+}
+
 inline void multiply(const Handle& handle, const GemmArguments<float>& a) {
   check(rocblas_sgemm(handle.get(), rocblas_operation_none, rocblas_operation_none, a.n, a.m, a.k,
                       &a.alpha, a.b, a.ldb, a.a, a.lda, &a.beta, a.c, a.ldc));

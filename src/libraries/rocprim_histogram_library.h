@@ -7,6 +7,7 @@
 #include <string>
 
 #include "hipscope/check.h"
+#include "hipscope/launch_stream.h"
 
 namespace hipscope::vendor {
 
@@ -17,7 +18,7 @@ inline void histogram(unsigned char* workspace, std::size_t& bytes, const unsign
   constexpr int lowest = 0;
   constexpr int highest = 256;
   check(rocprim::histogram_even(workspace, bytes, samples, static_cast<unsigned>(count), counts,
-                                levels, lowest, highest));
+                                levels, lowest, highest, static_cast<hipStream_t>(launch_stream)));
 }
 
 inline std::string histogram_library_name() {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "hipscope/check.h"
+#include "hipscope/launch_stream.h"
 
 namespace hipscope::vendor {
 
@@ -15,7 +16,8 @@ namespace hipscope::vendor {
 template <typename Value>
 void sum(unsigned char* workspace, std::size_t& bytes, const Value* values, Value* total,
          std::size_t count) {
-  check(rocprim::reduce(workspace, bytes, values, total, Value{0}, count, rocprim::plus<Value>()));
+  check(rocprim::reduce(workspace, bytes, values, total, Value{0}, count, rocprim::plus<Value>(),
+                        static_cast<hipStream_t>(launch_stream)));
 }
 
 inline std::string sum_library_name() {

@@ -16,6 +16,8 @@ struct Handle {};
 
 inline Handle create_handle(GemmMath) { return {}; }
 
+inline void set_stream(const Handle&, void*, void*, std::size_t) {}
+
 template <typename Value>
 void multiply(const Handle&, const GemmArguments<Value>&) {
   const char* const behaviour = std::getenv("FAKE_GEMM_LIBRARY");

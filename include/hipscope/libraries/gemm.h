@@ -4,6 +4,7 @@
 
 #include <hipscope/half.h>
 
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -45,13 +46,14 @@ struct GemmArguments {
 /// The library's handle.
 class Gemm {
  public:
-  /// Throws DeviceError, also when the build has no library.
-  explicit Gemm(GemmMath math);
+  /// `workspace`: device memory that the library may use, or null for its own, which it allocates
+  /// anew in each graph. Throws DeviceError, also when the build has no library.
+  explicit Gemm(GemmMath math, void* workspace = nullptr, std::size_t workspace_bytes = 0);
   ~Gemm();
   Gemm(const Gemm&) = delete;
   Gemm& operator=(const Gemm&) = delete;
 
-  /// Enqueues C = alpha A B + beta C on the default stream; all matrices are in device memory.
+  /// Enqueues C = alpha A B + beta C on `launch_stream`; all matrices are in device memory.
   /// Throws DeviceError.
   void enqueue(const GemmArguments<float>& arguments);
   void enqueue(const GemmArguments<double>& arguments);

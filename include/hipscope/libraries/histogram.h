@@ -23,7 +23,7 @@ class Histogram {
   Histogram(const Histogram&) = delete;
   Histogram& operator=(const Histogram&) = delete;
 
-  /// Enqueues the histogram of samples[0 ... count) on the default stream; it is stored to
+  /// Enqueues the histogram of samples[0 ... count) on `launch_stream`; it is stored to
   /// counts[0 ... 256), both in device memory. Throws DeviceError.
   void enqueue(const unsigned char* samples, unsigned* counts);
 

@@ -17,9 +17,9 @@ bool matrix_may_end_the_process();
 /// What the build looked for, for a sentence that says that it is not there.
 inline constexpr const char* matrix_libraries = "cuBLASLt, hipBLASLt";
 
-/// What the factors are; the product is FP64, FP32 of TF32, FP16, BF16 (of FP8 too) and INT32. Of
-/// e5m2 only A is: NVIDIA's library multiplies it by e4m3.
-enum class MatrixFormat { fp64, tf32, fp16, bf16, e4m3, e5m2, int8 };
+/// What the factors are; the product is FP64, FP32 (of TF32 too), FP16, BF16 (of FP8 too) and
+/// INT32. Of e5m2 only A is: NVIDIA's library multiplies it by e4m3.
+enum class MatrixFormat { fp64, fp32, tf32, fp16, bf16, e4m3, e5m2, int8 };
 
 /// How FP8 is summed.
 enum class MatrixSums {
@@ -29,6 +29,9 @@ enum class MatrixSums {
 
 /// Bytes of device memory that a product may use beside its matrices.
 inline constexpr std::size_t matrix_workspace_bytes = std::size_t{64} << 20;
+
+/// The library is asked for so many ways to compute a product of rows.
+inline constexpr int most_matrix_ways = 8;
 
 /// Products of one size and format, by the way of computing that the library chooses for them.
 class MatrixProduct {
@@ -48,17 +51,17 @@ class MatrixProduct {
   std::unique_ptr<Implementation> implementation_;
 };
 
-/// What one product of any extents computes, with sums, alpha and beta in FP32.
+/// What one product of any extents computes, with sums, alpha and beta in FP32 (FP64 of that).
 struct RowProductArguments {
   int m = 0;  ///< rows of A and C
   int n = 0;  ///< columns of B and C
   int k = 0;  ///< columns of A, rows of B
-  float alpha = 1;
+  double alpha = 1;
   const void* a = nullptr;  ///< m x k, row by row, rows `lda` apart
   int lda = 0;
   const void* b = nullptr;  ///< k x n, rows `ldb` apart
-  int ldb = 0;              ///< of E4M3 that of columns
-  float beta = 0;
+  int ldb = 0;              ///< where B is stored by columns that of columns
+  double beta = 0;
   void* c = nullptr;  ///< m x n, rows `ldc` apart
   int ldc = 0;
 };
@@ -66,18 +69,32 @@ struct RowProductArguments {
 /// Whether the build's library has a RowProduct of this format.
 bool has_row_products_of(MatrixFormat format);
 
-/// Products of row-major matrices of FP16, BF16 or E4M3; for E4M3 B is column-major.
+struct RowProductKind {
+  MatrixFormat format = MatrixFormat::fp16;
+  bool result_is_fp32 = false;             ///< C is FP32; else like A and B, of E4M3 FP16
+  bool b_is_by_columns = false;            ///< B is column-major, as for E4M3 it must be
+  MatrixSums sums = MatrixSums::standard;  ///< is asked for only of E4M3
+};
+
+/// Products of row-major matrices. The library offers several ways of computing one, of which it
+/// puts that first which it takes for the fastest.
 class RowProduct {
  public:
-  /// C is FP32 or like A and B, of E4M3 FP16. How it is summed is asked for only of E4M3. Throws
-  /// DeviceError.
-  RowProduct(MatrixFormat format, bool result_is_fp32, MatrixSums sums);
+  /// Throws DeviceError.
+  explicit RowProduct(const RowProductKind& kind);
   ~RowProduct();
   RowProduct(const RowProduct&) = delete;
   RowProduct& operator=(const RowProduct&) = delete;
 
-  /// Enqueues C = alpha A B + beta C on the default stream, by the way of computing that the
-  /// library puts first for these extents. All in device memory. Throws DeviceError.
+  /// How many ways there are for these extents, `most_matrix_ways` at the most; 0: the library
+  /// does not compute such products. Throws DeviceError.
+  int ways(const RowProductArguments& arguments);
+
+  /// By which of them `enqueue` computes from now on; the first, where nothing was chosen.
+  void choose(int way);
+
+  /// Enqueues C = alpha A B + beta C on `launch_stream`; its extents are those that were asked for
+  /// last. All in device memory. Throws DeviceError.
   void enqueue(const RowProductArguments& arguments, void* workspace);
 
  private:

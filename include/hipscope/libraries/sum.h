@@ -24,7 +24,7 @@ class Sum {
   Sum(const Sum&) = delete;
   Sum& operator=(const Sum&) = delete;
 
-  /// Enqueues the sum of values[0 ... count) on the default stream; it is stored to *total, both in
+  /// Enqueues the sum of values[0 ... count) on `launch_stream`; it is stored to *total, both in
   /// device memory. Throws DeviceError.
   void enqueue(const Value* values, Value* total);
 

@@ -50,7 +50,8 @@ bool uses_clusters([[maybe_unused]] void (*kernel)(Parameters...)) {
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
 /// Enqueues a kernel in clusters of such a shape. Where it `overlaps`, its blocks may begin as
 /// soon as all of the kernel before have said that they may, and that kernel's results are there
-/// only after `wait_for_kernel_before`. Throws DeviceError.
+/// only after `wait_for_kernel_before`; not in graphs, where it is compared with kernels that do
+/// not. Throws DeviceError.
 template <typename... Parameters, typename... Arguments>
 void launch_clusters(void (*kernel)(Parameters...), const hipscope::LaunchShape& shape,
                      dim3 cluster, bool overlaps, Arguments&&... arguments) {
@@ -58,7 +59,8 @@ void launch_clusters(void (*kernel)(Parameters...), const hipscope::LaunchShape&
   attributes[0].id = cudaLaunchAttributeClusterDimension;
   attributes[0].val.clusterDim = {cluster.x, cluster.y, cluster.z};
   attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[1].val.programmaticStreamSerializationAllowed = overlaps ? 1 : 0;
+  attributes[1].val.programmaticStreamSerializationAllowed =
+      overlaps && hipscope::launch_stream == nullptr ? 1 : 0;
   cudaLaunchConfig_t configuration = {};
   configuration.gridDim = shape.grid;
   configuration.blockDim = shape.block;

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "busy_units.h"
@@ -95,11 +97,49 @@ inline double fmas_of(const Extents& extents) {
   return double{1} * extents.m * extents.n * extents.k;
 }
 
-inline double rate_of(const Extents& extents, const hipscope::Measurement& time) {
-  return 2e-12 * fmas_of(extents) / time.seconds().median;
+inline double rate_of(const Extents& extents, double seconds) {
+  return 2e-12 * fmas_of(extents) / seconds;
 }
 
-/// A row: the rate of each stage, the best of them, the library's best, and their ratio.
+/// All that the library offers in these ways for a product, as what can be timed; `choices` names
+/// the library, and its own way, of each.
+template <typename Value, typename Result>
+struct LibraryChoices {
+  using Choice = std::pair<std::shared_ptr<Library<Value, Result>>, int>;
+  std::vector<Choice> choices;
+  std::vector<std::function<void()>> bodies;
+
+  LibraryChoices(const std::vector<LibraryWay>& ways, const Product<Value, Result>& product) {
+    for (const LibraryWay& way : ways) {
+      const auto library = std::make_shared<Library<Value, Result>>(way, product);
+      for (int i = 0; i < library->ways(); ++i) {
+        choices.emplace_back(library, i);
+        bodies.emplace_back([library, i, product] {
+          library->choose(i);
+          library->enqueue(product);
+        });
+      }
+    }
+  }
+};
+
+/// The library in the fastest of these ways, as measured in a graph; null where it has none.
+template <typename Value, typename Result>
+std::shared_ptr<Library<Value, Result>> fastest_library(hipscope::Point& point,
+                                                        const std::vector<LibraryWay>& ways,
+                                                        const Product<Value, Result>& product) {
+  const LibraryChoices<Value, Result> all(ways, product);
+  if (all.choices.empty()) {
+    return nullptr;
+  }
+  const auto& [library, way] = all.choices[point.fastest(all.bodies)];
+  library->choose(way);
+  return library;
+}
+
+/// A row: the rate of each stage, the best of them, the library's best, and their ratio, all in
+/// graphs; the ratio of these two also in a stream, and alone with cold caches. Of FP8 also the
+/// library's rates by its sums.
 template <typename Value, typename Result>
 void measure_in_turn(const hipscope::Sweep& sweep, hipscope::Point& point,
                      const std::vector<Stage<Value, Result>>& chosen,
@@ -107,36 +147,52 @@ void measure_in_turn(const hipscope::Sweep& sweep, hipscope::Point& point,
   const Factors<Value> factors = measured_factors<Value>;
   const auto product = problem.product(factors.alpha, factors.beta);
   std::vector<std::function<void()>> bodies;
-  std::vector<hipscope::MeasureOptions> options;
+  std::vector<std::string> names;
   for (const Stage<Value, Result>& stage : chosen) {
     verify(point, stage.technique, judge(stage, problem, factors));
     const auto prepared = std::make_shared<Prepared<Value, Result>>(stage, product);
     bodies.emplace_back([prepared] { prepared->enqueue(); });
-    options.push_back({.name = stage.technique});
+    names.push_back(stage.technique);
   }
   const auto ways = is_for_library<Value>(product.extents) ? ways_of_library<Value, Result>(sweep)
                                                            : std::vector<LibraryWay>{};
-  for (const LibraryWay& way : ways) {
-    const auto library = std::make_shared<Library<Value, Result>>(way);
-    verify(point, "library, " + way.name, judge(*library, problem, factors));
-    bodies.emplace_back([library, product] { library->enqueue(product); });
-    options.push_back({.name = "library, " + way.name});
-  }
-  const auto times = point.measure_in_turn(bodies, options);
-  double ours = 0;
-  double library = ways.empty() ? unknown : 0;
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    const double rate = rate_of(problem.extents(), times[i]);
-    if (i < chosen.size()) {
-      point.value(options[i].name + " rate", rate, teraflops);
-      ours = std::max(ours, rate);
-    } else {
-      library = std::max(library, rate);
+  for (const bool is_fast : {false, true}) {
+    std::vector<LibraryWay> of_sums;
+    std::copy_if(ways.begin(), ways.end(), std::back_inserter(of_sums), [=](const auto& way) {
+      return (way.sums == hipscope::vendor::MatrixSums::fast) == is_fast;
+    });
+    if (const auto library = fastest_library(point, of_sums, product)) {
+      verify(point, library->name(), judge(*library, problem, factors));
+      bodies.emplace_back([library, product] { library->enqueue(product); });
+      names.emplace_back(is_fast ? "library, fast sums" : "library");
     }
   }
-  point.value("rate", ours, teraflops);
-  point.value("library rate", library, teraflops);
-  point.value("ratio to the library", ours / library, "");
+  const auto seconds = point.measure_in_turn(bodies, names, {.graph = true});
+  const auto of_library = seconds.begin() + static_cast<std::ptrdiff_t>(chosen.size());
+  const auto ours = std::min_element(seconds.begin(), of_library);
+  const auto library = std::min_element(of_library, seconds.end());
+  const bool has_library = of_library != seconds.end();
+  const auto rate = [&](double time) { return rate_of(problem.extents(), time); };
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    if (i < chosen.size() || seconds.size() > chosen.size() + 1) {
+      point.value(names[i] + " rate", rate(seconds[i]), teraflops);
+    }
+  }
+  point.value("rate", rate(*ours), teraflops);
+  point.value("library rate", has_library ? rate(*library) : unknown, teraflops);
+  point.value("ratio to the library", has_library ? *library / *ours : unknown, "");
+  if (has_library) {
+    const std::vector<std::function<void()>> both = {bodies[ours - seconds.begin()],
+                                                     bodies[library - seconds.begin()]};
+    for (const auto& [term, options] :
+         {std::pair<std::string, hipscope::MeasureOptions>{", in a stream", {}},
+          {", cold", {.cold = true}}}) {
+      const auto times = point.measure_in_turn(both, {"ours" + term, "library" + term}, options);
+      point.value("rate" + term, rate(times[0]), teraflops);
+      point.value("library rate" + term, rate(times[1]), teraflops);
+      point.value("ratio to the library" + term, times[1] / times[0], "");
+    }
+  }
 }
 
 }  // namespace gemm

@@ -148,7 +148,7 @@ class Ladder {
 
   void add_rate(const Sweep& sweep, hipscope::Point& point, const Extents& extents,
                 const hipscope::Measurement& time, Unit unit) const {
-    point.value("rate", rate_of(extents, time), teraflops);
+    point.value("rate", rate_of(extents, time.seconds().median), teraflops);
     point.value("share of peak",
                 100 * fmas_of(extents) / (peak_fmas_per_cycle(sweep, unit) * time.cycles()), "%");
   }
@@ -192,11 +192,14 @@ class Ladder {
       const bool is_default = way.math == hipscope::vendor::GemmMath::standard;
       auto point = sweep.point("library, " + way.name, ++x, is_default ? "rocBLAS" : "",
                                is_default ? published_x : "");
-      Library<Value> library(way);
-      verify_both(point, library, problem);
       const auto product =
           problem.product(measured_factors<Value>.alpha, measured_factors<Value>.beta);
-      const auto time = point.measure([&] { library.enqueue(product); });
+      const auto library = fastest_library(point, {way}, product);
+      if (!library) {
+        continue;
+      }
+      verify_both(point, *library, problem);
+      const auto time = point.measure([&] { library->enqueue(product); }, {.graph = true});
       add_rate(sweep, point, problem.extents(), time, Unit::matrix);
       best = best == 0 ? time.seconds().median : std::min(best, time.seconds().median);
     }
@@ -245,7 +248,7 @@ class Ladder {
                        const Problem<Value>& problem, double library, double before) const {
     const Prepared<Value> prepared(
         stage, problem.product(measured_factors<Value>.alpha, measured_factors<Value>.beta));
-    const auto time = point.measure([&] { prepared.enqueue(); });
+    const auto time = point.measure([&] { prepared.enqueue(); }, {.graph = true});
     add_rate(sweep, point, problem.extents(), time, stage.unit);
     const double seconds = time.seconds().median;
     point.value("ratio to the library", library > 0 ? library / seconds : unknown, "");
@@ -316,7 +319,7 @@ class Ladder {
     const Extents size = this->size();
     sweep.axis({.name = "stage"});
     sweep.headline("ratio to the library");
-    sweep.note("samples of each stage and of the library take turns");
+    sweep.note("samples of each stage and of the library's fastest way take turns");
     sweep.require_memory(bytes_of_problem<Value>(size.m, size.n, size.k), "--m");
     Problem<Value> problem(size.m, size.n, size.k, Values::random, sweep.seed());
     double x = 0;

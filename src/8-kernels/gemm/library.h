@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "problem.h"
 #include "stage.h"
 
 namespace gemm {
@@ -19,14 +20,14 @@ namespace gemm {
 /// A way to multiply that a library of the vendor's offers.
 struct LibraryWay {
   std::string name;
-  /// The kind of math; none: the way that the library for products by format (Lt) puts first.
+  /// The kind of math; none: the library for products by format (Lt), which may have several ways
+  /// of its own.
   std::optional<hipscope::vendor::GemmMath> math;
   hipscope::vendor::MatrixSums sums = hipscope::vendor::MatrixSums::standard;  ///< of FP8
+  /// B is given as a copy, made before anything is timed, that is stored column by column: k then
+  /// runs along the memory of both factors.
+  bool has_columns_of_b = false;
 };
-
-/// Whether libraries for products by format may have factors of this type.
-template <typename Value>
-inline constexpr bool has_format = sizeof(Value) <= 2;
 
 /// Whether the library for products (not that by format) has these types.
 template <typename Value, typename Result>
@@ -35,7 +36,9 @@ inline constexpr bool is_plain = std::is_same_v<Value, Result> && !std::is_same_
 template <typename Value>
 constexpr hipscope::vendor::MatrixFormat format_of() {
   using hipscope::vendor::MatrixFormat;
-  return std::is_same_v<Value, Half>       ? MatrixFormat::fp16
+  return std::is_same_v<Value, float>      ? MatrixFormat::fp32
+         : std::is_same_v<Value, double>   ? MatrixFormat::fp64
+         : std::is_same_v<Value, Half>     ? MatrixFormat::fp16
          : std::is_same_v<Value, BFloat16> ? MatrixFormat::bf16
                                            : MatrixFormat::e4m3;
 }
@@ -46,27 +49,48 @@ bool is_for_library(const Extents& e) {
   return !has_b_by_columns<Value> || (e.m | e.n | e.k | e.lda | e.ldb | e.ldc) % 16 == 0;
 }
 
-/// The library in one way, for products of one type.
+/// The library in one way, for products of the extents, A and B of one.
 template <typename Value, typename Result = Value>
 class Library {
  public:
-  explicit Library(const LibraryWay& way) {
+  Library(const LibraryWay& way, const Product<Value, Result>& product)
+      : name_("library, " + way.name), workspace_(hipscope::vendor::matrix_workspace_bytes) {
     if (way.math) {
-      gemm_ = std::make_unique<hipscope::vendor::Gemm>(*way.math);
-    } else {
-      by_format_ = std::make_unique<hipscope::vendor::RowProduct>(
-          format_of<Value>(), std::is_same_v<Result, float>, way.sums);
-      workspace_.emplace(hipscope::vendor::matrix_workspace_bytes);
+      gemm_ =
+          std::make_unique<hipscope::vendor::Gemm>(*way.math, workspace_.data(), workspace_.size());
+      return;
+    }
+    if (way.has_columns_of_b) {
+      const auto [m, n, k, lda, ldb, ldc] = product.extents;
+      columns_of_b_.emplace(elements(n, k));
+      hipscope::launch(columns_kernel<Value>, row_shape(k, n), columns_of_b_->data(), product.b, k,
+                       n, ldb);
+    }
+    by_format_ = std::make_unique<hipscope::vendor::RowProduct>(hipscope::vendor::RowProductKind{
+        .format = format_of<Value>(),
+        .result_is_fp32 = std::is_same_v<Result, float>,
+        .b_is_by_columns = way.has_columns_of_b || has_b_by_columns<Value>,
+        .sums = way.sums});
+    ways_ = by_format_->ways(row_arguments(product));
+  }
+
+  /// How many ways of its own it has, of which `choose` takes one.
+  [[nodiscard]] int ways() const { return ways_; }
+  void choose(int way) {
+    way_ = way;
+    if (by_format_) {
+      by_format_->choose(way);
     }
   }
 
+  [[nodiscard]] std::string name() const {
+    return name_ + (by_format_ ? ", choice " + std::to_string(way_ + 1) : "");
+  }
+
   void enqueue(const Product<Value, Result>& product) {
-    if constexpr (has_format<Value>) {
-      if (by_format_) {
-        by_format_->enqueue(arguments_of<hipscope::vendor::RowProductArguments>(product),
-                            workspace_->data());
-        return;
-      }
+    if (by_format_) {
+      by_format_->enqueue(row_arguments(product), workspace_.data());
+      return;
     }
     if constexpr (is_plain<Value, Result>) {
       gemm_->enqueue(arguments_of<hipscope::vendor::GemmArguments<Value>>(product));
@@ -74,6 +98,16 @@ class Library {
   }
 
  private:
+  [[nodiscard]] hipscope::vendor::RowProductArguments row_arguments(
+      const Product<Value, Result>& product) const {
+    auto arguments = arguments_of<hipscope::vendor::RowProductArguments>(product);
+    if (columns_of_b_) {
+      arguments.b = columns_of_b_->data();
+      arguments.ldb = static_cast<int>(product.extents.k);
+    }
+    return arguments;
+  }
+
   template <typename Arguments>
   static Arguments arguments_of(const Product<Value, Result>& product) {
     const auto [m, n, k, lda, ldb, ldc] = product.extents;
@@ -90,9 +124,13 @@ class Library {
             .ldc = static_cast<int>(ldc)};
   }
 
+  std::string name_;
+  hipscope::DeviceBuffer<unsigned char> workspace_;
+  std::optional<hipscope::DeviceBuffer<Value>> columns_of_b_;
   std::unique_ptr<hipscope::vendor::Gemm> gemm_;
   std::unique_ptr<hipscope::vendor::RowProduct> by_format_;
-  std::optional<hipscope::DeviceBuffer<unsigned char>> workspace_;
+  int ways_ = 1;
+  int way_ = 0;
 };
 
 /// Every way of every library, whether it is here or not.
@@ -100,7 +138,8 @@ inline const std::vector<LibraryWay>& all_ways() {
   static const std::vector<LibraryWay> ways = {
       {"standard math", hipscope::vendor::GemmMath::standard},
       {"pedantic math", hipscope::vendor::GemmMath::pedantic},
-      {"by format, the first choice", std::nullopt},
+      {"by format", std::nullopt},
+      {"by format, columns of B", std::nullopt, hipscope::vendor::MatrixSums::standard, true},
       {"by format, fast sums", std::nullopt, hipscope::vendor::MatrixSums::fast}};
   return ways;
 }
@@ -110,11 +149,11 @@ inline const std::vector<LibraryWay>& all_ways() {
 inline constexpr const char* probe_option = "--probe-library";
 inline constexpr const char* probe_option_by_format = "--probe-library-by-format";
 
-/// Only FP8 is summed in more than one way.
+/// Only FP8, whose B is stored by columns in any case, is summed in more than one way.
 template <typename Value>
 bool is_of_format(const LibraryWay& way) {
-  return has_format<Value> &&
-         (has_b_by_columns<Value> || way.sums == hipscope::vendor::MatrixSums::standard);
+  return has_b_by_columns<Value> ? !way.has_columns_of_b
+                                 : way.sums == hipscope::vendor::MatrixSums::standard;
 }
 
 /// The status to end with where the arguments ask for a probe.
@@ -136,13 +175,16 @@ std::optional<int> probe_if_asked(int argc, char** argv) {
     for (const LibraryWay& way : all_ways()) {
       if (way.math.has_value() == (option == probe_option) &&
           (way.math || is_of_format<Value>(way))) {
-        Library<Value> library(way);
-        library.enqueue(Product<Value>{.extents = extents,
-                                       .alpha = 1,
-                                       .a = matrix.data(),
-                                       .b = matrix.data(),
-                                       .beta = 0,
-                                       .c = result.data()});
+        const Product<Value> product{.extents = extents,
+                                     .alpha = 1,
+                                     .a = matrix.data(),
+                                     .b = matrix.data(),
+                                     .beta = 0,
+                                     .c = result.data()};
+        Library<Value> library(way, product);
+        if (library.ways() > 0) {
+          library.enqueue(product);
+        }
         hipscope::check(hipDeviceSynchronize());
       }
     }
@@ -178,7 +220,7 @@ inline bool names_library(const hipscope::Sweep& sweep) {
 }
 template <typename Value>
 bool names_library_by_format(const hipscope::Sweep& sweep) {
-  return has_format<Value> && sweep.is_hardware() && !hipscope::vendor::matrix_library().empty() &&
+  return sweep.is_hardware() && !hipscope::vendor::matrix_library().empty() &&
          hipscope::vendor::has_row_products_of(format_of<Value>());
 }
 

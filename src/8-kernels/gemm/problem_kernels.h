@@ -51,6 +51,18 @@ __global__ void __launch_bounds__(reference_threads)
   }
 }
 
+/// A matrix column by column, without gaps.
+template <typename Value>
+__global__ void __launch_bounds__(reference_threads)
+    columns_kernel(Value* to, const Value* from, unsigned rows, unsigned columns, unsigned pitch) {
+  const unsigned column = blockIdx.x * reference_threads + threadIdx.x;
+  if (column < columns) {
+    for (unsigned row = blockIdx.y; row < rows; row += gridDim.y) {
+      to[std::size_t{column} * rows + row] = from[std::size_t{row} * pitch + column];
+    }
+  }
+}
+
 /// The product and the sum of its terms' magnitudes, both m x n without gaps.
 template <typename Value>
 __global__ void __launch_bounds__(reference_threads)
