@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "00-read.h"
 #include "data.h"
 #include "stage.h"
+#include "vendor.h"
 
 namespace hipscope::reduction {
 
@@ -82,6 +84,24 @@ double measure_sum(const Sweep& sweep, Point& point, const Stage<Value>& stage,
   const Job<Value> job = stage.prepare(sweep, array);
   DeviceBuffer<Value> total(1);
   return point.measure([&] { job.enqueue(total.data()); }, {.name = name}).seconds().median;
+}
+
+// The times of a stage's sum beside the vendor's, in all terms; the row says how many times the
+// vendor's rate it has. Measurements are named `name` and "vendor's " + `name`.
+template <typename Value>
+Terms measure_beside_vendor(const Sweep& sweep, Point& point, const Stage<Value>& stage,
+                            const Array<Value>& array, const std::string& name = "time") {
+  const Job<Value> job = stage.prepare(sweep, array);
+  const Job<Value> vendor = vendor_stage<Value>().prepare(sweep, array);
+  DeviceBuffer<Value> total(1);
+  const std::vector<Terms> times =
+      point.compare({[&] { job.enqueue(total.data()); }, [&] { vendor.enqueue(total.data()); }},
+                    {name, "vendor's " + name});
+  const std::string ratio = "rate over the vendor's";
+  point.value(ratio, times[1].graph / times[0].graph, "times");
+  point.value(ratio + ", in a stream", times[1].stream / times[0].stream, "times");
+  point.value(ratio + ", cold", times[1].cold / times[0].cold, "times");
+  return times[0];
 }
 
 // The values that are measured: random in all bits that matter.

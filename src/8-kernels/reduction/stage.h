@@ -222,7 +222,9 @@ Job<Value> single_pass_job(const VectorStage<Value>& shape, const Array<Value>& 
   }
   Job<Value> job;
   if (adds) {
-    job.zero = [](Value* total) { check(hipMemsetAsync(total, 0, sizeof(Value))); };
+    job.zero = [](Value* total) {
+      check(hipMemsetAsync(total, 0, sizeof(Value), static_cast<hipStream_t>(launch_stream)));
+    };
   }
   job.enqueue = [=, values = array.values(), zero = job.zero](Value* total) {
     if (zero) {

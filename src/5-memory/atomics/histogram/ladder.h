@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -87,17 +88,20 @@ class Ladder {
 
   void measure() {
     if (has_vendor(sweep_)) {
-      hipscope::vendor::Histogram library(sets_[0].count());
+      const auto library = std::make_shared<hipscope::vendor::Histogram>(sets_[0].count());
+      const Run vendor = [library](const Samples& samples, unsigned* counts) {
+        library->enqueue(samples.first, counts);
+      };
       auto point = sweep_.point("vendor library", 0);
-      measure_row(point, 1, false, [&](const Samples& samples, unsigned* counts) {
-        library.enqueue(samples.first, counts);
-      });
+      measure_row(point, 1, false, vendor);
+      vendor_ = vendor;
     }
     double x = 0;
     for (const Rung& rung : rungs()) {
       auto point = sweep_.point(rung.name, ++x);
       measure_row(point, rung.share, true, [&](const Samples& samples, unsigned* counts) {
-        hipscope::check(hipMemsetAsync(counts, 0, bins * sizeof(unsigned), nullptr));
+        hipscope::check(hipMemsetAsync(counts, 0, bins * sizeof(unsigned),
+                                       static_cast<hipStream_t>(hipscope::launch_stream)));
         hipscope::launch(rung.kernel, shape(rung, samples.count), samples, counts);
       });
     }
@@ -144,25 +148,35 @@ class Ladder {
       if (starts_anywhere && set.data() != Data::one_bin) {
         verify_awkward(point, set, run);
       }
-      const double seconds =
-          point.measure([&] { run(samples, counts_.data()); }, {.name = name + " time"})
-              .seconds()
-              .median;
-      const double rate = 1e-9 * static_cast<double>(count) / seconds;
-      point.value(name, rate, "G/s");
-      if (!starts_anywhere) {
-        vendor_rates_.push_back(rate);
-      } else if (!vendor_rates_.empty()) {
-        point.value(name + " over the vendor's",
-                    rate / vendor_rates_[static_cast<unsigned>(set.data())], "times");
+      const auto body = [&] { run(samples, counts_.data()); };
+      const auto rate_of = [](std::uint64_t of, double seconds) {
+        return 1e-9 * static_cast<double>(of) / seconds;
+      };
+      if (!vendor_) {
+        const auto time = point.measure(body, {.name = name + " time"});
+        point.value(name, rate_of(count, time.seconds().median), "G/s");
+        continue;
       }
+      const Samples whole = set.part(0, set.count());
+      const std::vector<hipscope::Terms> times =
+          point.compare({body, [&] { vendor_(whole, counts_.data()); }},
+                        {name + " time", name + " vendor's time"});
+      point.value(name, rate_of(count, times[0].stream), "G/s");
+      const auto ratio = [&](const std::string& suffix, double hipscope::Terms::*seconds) {
+        point.value(name + " over the vendor's" + suffix,
+                    rate_of(count, times[0].*seconds) / rate_of(set.count(), times[1].*seconds),
+                    "times");
+      };
+      ratio("", &hipscope::Terms::graph);
+      ratio(", in a stream", &hipscope::Terms::stream);
+      ratio(", cold", &hipscope::Terms::cold);
     }
   }
 
   hipscope::Sweep& sweep_;
   std::vector<Set> sets_;
   hipscope::DeviceBuffer<unsigned> counts_;
-  std::vector<double> vendor_rates_;
+  Run vendor_;  // the library's, once its own row is there
 };
 
 }  // namespace atomics::histogram
