@@ -41,8 +41,9 @@ inline constexpr unsigned warm_up_rounds = 1;
 /// Calls `body` warm_up_rounds times, then `rounds` times and returns the time of that. Both go
 /// through the same code, so that the compiler can move nothing from before the first into the
 /// timed one. `Together`: the block's waves begin together, at a barrier; `finish` comes before it,
-/// for a body that leaves something in flight which the barrier is to wait for.
-template <bool Together, typename Body, typename Finish>
+/// for a body that leaves something in flight which the barrier is to wait for. `Unrolled`: rounds
+/// in one turn of the loop.
+template <bool Together, unsigned Unrolled = 1, typename Body, typename Finish>
 __device__ WaveTime time_rounds(unsigned rounds, Body body, Finish finish) {
   CycleClock clock;
   unsigned repeats = warm_up_rounds;
@@ -53,7 +54,7 @@ __device__ WaveTime time_rounds(unsigned rounds, Body body, Finish finish) {
       __syncthreads();
     }
     clock.start();
-#pragma unroll 1
+#pragma unroll Unrolled
     for (unsigned round = 0; round < repeats; ++round) {
       body();
       clock.lap();
@@ -63,9 +64,9 @@ __device__ WaveTime time_rounds(unsigned rounds, Body body, Finish finish) {
   }
   return {.start = clock.started(), .end = clock.ended()};
 }
-template <bool Together, typename Body>
+template <bool Together, unsigned Unrolled = 1, typename Body>
 __device__ WaveTime time_rounds(unsigned rounds, Body body) {
-  return time_rounds<Together>(rounds, body, [] {});
+  return time_rounds<Together, Unrolled>(rounds, body, [] {});
 }
 
 /// The times of the last launches of a kernel, in each of which that many waves store theirs.

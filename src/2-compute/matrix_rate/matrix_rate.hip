@@ -16,8 +16,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,6 +38,18 @@ namespace matrix_rate {
 namespace {
 
 // --- Kernels ----------------------------------------------------------------------------------
+
+// Vector instructions issue every cycle or two: 64 of them with the three instructions of a loop
+// are 95 % of its cycles, and NVIDIA's compiler ends a short body with what waits for one chain.
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+constexpr unsigned vector_rounds = 8;
+#else
+constexpr unsigned vector_rounds = 1;
+#endif
+template <typename Code>
+constexpr unsigned rounds_of_a_turn = std::string_view(Code::family) == vector_family
+                                          ? vector_rounds
+                                          : 1;
 
 // Both pairs of operands stay in registers, and so do the sums of all chains.
 template <typename Code, unsigned Chains>
@@ -58,7 +73,7 @@ __global__ void __launch_bounds__((most_threads<Code, Chains>))
   for (unsigned chain = 0; chain < Chains; ++chain) {
     sums[chain] = load_sum<typename Code::Sum>(starts, chain, lane, Code::lanes);
   }
-  const WaveTime time = hipscope::time_rounds<true>(rounds, [&] {
+  const WaveTime time = hipscope::time_rounds<true, rounds_of_a_turn<Code>>(rounds, [&] {
 #pragma unroll
     for (unsigned step = 0; step < body_instructions / Chains; ++step) {
 #pragma unroll
@@ -297,25 +312,61 @@ void warm(Launcher& launcher, std::uint64_t rounds, double seconds) {
   }
 }
 
-// Every CU full. Up to four chains hide what a matrix instruction waits for; a vector instruction
-// has as many as there are, since neighbours that share operands read them from the registers once.
-void measure_full(Sweep& sweep, const Instruction& instruction, const std::string& label, double x,
-                  std::uint64_t fmas, Data data, double warm_seconds) {
+// A kernel of an instruction, and how many groups of lanes run it on each CU.
+struct Choice {
+  const ChainKernel* kernel;
+  Shape shape;
+};
+
+// Up to four chains hide what a matrix instruction waits for. A vector instruction has as many as
+// there are, since neighbours that share operands read them from the registers once; one wave on
+// each SIMD (NVIDIA: SM sub-partition) keeps them from the next instruction on, several in turn do
+// not, and have more in flight.
+std::vector<Choice> choices_of(const Sweep& sweep, const Instruction& instruction) {
   constexpr std::size_t of_four_chains = 2;
   const std::size_t most = instruction.kernels.size() - 1;
+  const bool is_matrix = is_matrix_instruction(instruction);
   const ChainKernel& kernel =
-      instruction
-          .kernels[is_matrix_instruction(instruction) ? std::min(of_four_chains, most) : most];
-  const Shape shape = full_shape(sweep, instruction, kernel);
+      instruction.kernels[is_matrix ? std::min(of_four_chains, most) : most];
+  std::vector<Choice> choices = {{&kernel, full_shape(sweep, instruction, kernel)}};
+  constexpr unsigned simds = 4;
+  if (!is_matrix && choices[0].shape.groups > simds) {
+    choices.push_back({&kernel, {.blocks = choices[0].shape.blocks, .groups = simds}});
+  }
+  return choices;
+}
+
+// Every CU full, in the fastest way.
+void measure_full(Sweep& sweep, const Instruction& instruction, const std::string& label, double x,
+                  std::uint64_t fmas, Data data, double warm_seconds) {
   auto point = sweep.point(label, x);
-  Launcher launcher(instruction, kernel, shape, wave_size(sweep), data, sweep.seed());
+  const std::vector<Choice> choices = choices_of(sweep, instruction);
+  const auto fmas_of_round = [&](const Choice& choice) {
+    return instruction.fmas() * body_instructions * choice.shape.groups;
+  };
+  const auto rounds_of = [&](const Choice& choice) {
+    return std::max(std::uint64_t{1},
+                    static_cast<std::uint64_t>(double(fmas) / fmas_of_round(choice)));
+  };
+  const auto launcher_of = [&](const Choice& choice) {
+    return std::make_shared<Launcher>(instruction, *choice.kernel, choice.shape, wave_size(sweep),
+                                      data, sweep.seed());
+  };
+  std::vector<std::function<void()>> bodies;
+  for (const Choice& choice : choices) {
+    bodies.emplace_back(
+        [launcher = launcher_of(choice), rounds = rounds_of(choice)] { launcher->run(rounds); });
+  }
+  const Choice& choice = choices[choices.size() > 1 ? point.fastest(bodies) : 0];
+  const std::shared_ptr<Launcher> of_choice = launcher_of(choice);
+  Launcher& launcher = *of_choice;
+  const std::uint64_t rounds = rounds_of(choice);
+  const double round = fmas_of_round(choice);
   launcher.verify(point);
-  const double round = instruction.fmas() * body_instructions * shape.groups;
-  const auto rounds = std::max(std::uint64_t{1}, static_cast<std::uint64_t>(double(fmas) / round));
   warm(launcher, rounds, warm_seconds);
   const auto time = point.measure([&] { launcher.run(rounds); });
   add_rates(point, time, round * static_cast<double>(rounds + hipscope::warm_up_rounds),
-            shape.blocks, instruction.format);
+            choice.shape.blocks, instruction.format);
 }
 
 void measure_peak(Sweep& sweep, std::uint64_t fmas) {
