@@ -20,12 +20,22 @@ namespace ilp_tlp {
 // How many values threads and chains start from: a prime.
 constexpr unsigned start_values = 31;
 
+template <typename To, typename From>
+__host__ __device__ To same_bits(const From& from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  memcpy(static_cast<void*>(&to), static_cast<const void*>(&from), sizeof(to));
+  return to;
+}
+
 // What comes as an argument. As literals the factors would make the instruction longer on RDNA, and
 // with a multiplier that the compiler knows it might do better than multiply.
 struct Operands {
   float factor;
   float one;
   float half_factor;
+  std::uint32_t pair_of_factors;  // of -half_factor, as halves
+  std::uint32_t pair_of_ones;
   unsigned multiplier;
   unsigned addend;
 };
@@ -82,8 +92,9 @@ struct DoubleFma {
   }
 };
 
-// Two FMAs of 11-bit halves, with all operands in registers: NVIDIA's compiler then has them take
-// turns with the two units of sm_90 for packed halves (HFMA2, HFMA2.MMA). Such a chain remembers
+// Two FMAs of 11-bit halves. All operands are pairs in registers, neither literals nor a half for
+// both nor negated: only of such does NVIDIA's compiler use both units of sm_90 for packed halves
+// (HFMA2 and HFMA2.MMA, in turn). Such a chain remembers
 // its start and its length for 700 to 1000 steps and then goes on between two values.
 struct PackedHalfFma {
   using Value = __half2;
@@ -97,7 +108,8 @@ struct PackedHalfFma {
     return __floats2half2_rn(one(i), one(i + 7));
   }
   __device__ static Value step(Value x, Operands operands) {
-    return __hfma2(x, __float2half2_rn(-operands.half_factor), __float2half2_rn(operands.one));
+    return __hfma2(x, same_bits<Value>(operands.pair_of_factors),
+                   same_bits<Value>(operands.pair_of_ones));
   }
   // From these starts every exact sum fits into a float, so that it is rounded once.
   static Value reference(Value x, Operands operands) {
@@ -144,16 +156,10 @@ struct FloatPairFma {
 constexpr Operands operands = {.factor = 1.0F - 0x1p-20F,
                                .one = 1.0F,
                                .half_factor = 1.0F - 0x1p-10F,
+                               .pair_of_factors = 0xBBFEBBFE,
+                               .pair_of_ones = 0x3C003C00,
                                .multiplier = 1664525U,
                                .addend = 1013904223U};
-
-template <typename To, typename From>
-__host__ __device__ To same_bits(const From& from) {
-  static_assert(sizeof(To) == sizeof(From));
-  To to;
-  memcpy(static_cast<void*>(&to), static_cast<const void*>(&from), sizeof(to));
-  return to;
-}
 
 // The ends of the chains from all start values after N steps, as the device must give them.
 template <typename Operation>
