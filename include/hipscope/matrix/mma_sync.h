@@ -71,6 +71,9 @@ struct MmaShape : FormatsOf<factor, sum> {
   SPARSE(MmaSparseFp16,   "FP16 sparse",     80, "m16n8k32", 16, 32, fp16, fp32,  "f32", "f16",  4, 4, 4, "f", "r") \
   SPARSE(MmaSparseBf16,   "BF16 sparse",     80, "m16n8k32", 16, 32, bf16, fp32,  "f32", "bf16", 4, 4, 4, "f", "r") \
   SPARSE(MmaSparseInt8,   "INT8 sparse",     80, "m16n8k64", 16, 64, int8, int32, "s32", "s8",   4, 4, 4, "r", "r")
+#define MATRIX_RATE_MMA_FP8_TABLE(DENSE) \
+  DENSE(MmaE4m3Once,      "FP8 E4M3",        89, "m16n8k32", 16, 32, e4m3, fp32,  "f32", "e4m3", 4, 4, 2, "f", "r") \
+  DENSE(MmaE5m2Once,      "FP8 E5M2",        89, "m16n8k32", 16, 32, e5m2, fp32,  "f32", "e5m2", 4, 4, 2, "f", "r")
 // clang-format on
 
 #if defined(__CUDA_ARCH__)
@@ -132,7 +135,26 @@ struct MmaShape : FormatsOf<factor, sum> {
                   ", %12, 0x0;",                                                                 \
                   sums, of_a, of_b, of_sum, of_factor, , "r"(metadata))
 MATRIX_RATE_MMA_TABLE(MATRIX_RATE_MMA_DENSE, MATRIX_RATE_MMA_SPARSE)
+MATRIX_RATE_MMA_FP8_TABLE(MATRIX_RATE_MMA_DENSE)
 
-using MmaCodes = Codes<void MATRIX_RATE_MMA_TABLE(MATRIX_RATE_AND, MATRIX_RATE_AND)>;
+/// FP8 has no instruction on sm_90: the assembler converts to halves, multiplies those, and adds
+/// the product to the sums. A product of operands that stay as they are it computes once, and only
+/// additions would be measured. So B is another one each time, for all that it knows: while the sum
+/// is a number nothing is added.
+template <typename Once>
+struct MmaOfNewOperands : Once {
+  __device__ static void multiply_add(typename Once::Sum& d, const typename Once::A& a,
+                                      typename Once::B b) {
+#if defined(__CUDA_ARCH__)
+    const unsigned is_no_number = d.value[0] == d.value[0] ? 0 : 1;
+    b.value[0] += is_no_number;
+    b.value[1] += is_no_number;
+#endif
+    Once::multiply_add(d, a, b);
+  }
+};
+
+using MmaCodes = Codes<void MATRIX_RATE_MMA_TABLE(MATRIX_RATE_AND, MATRIX_RATE_AND),
+                       MmaOfNewOperands<MmaE4m3Once>, MmaOfNewOperands<MmaE5m2Once>>;
 
 }  // namespace matrix_rate
