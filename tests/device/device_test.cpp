@@ -89,6 +89,25 @@ TEST_F(DeviceTest, ABatchGivesTheTimeOfOneExecution) {
   }
 }
 
+TEST_F(DeviceTest, AGraphReplaysWhatWasRecorded) {
+  constexpr long long cycles = 4'000'000;
+  constexpr unsigned times = 3;
+  int executions = 0;
+  const auto body = [&] {
+    ++executions;
+    enqueue_hold(cycles);
+  };
+  device_->time(body, 1, {});
+  const Sample one = device_->time(body, 1, {});
+  executions = 0;
+  const auto replay = device_->record(body, times);
+  EXPECT_EQ(executions, 3);
+  device_->time(replay, 1, {});
+  EXPECT_NEAR(device_->time(replay, 1, {}).seconds / one.seconds, times, 0.5);
+  EXPECT_NEAR(device_->time(replay, 2, {}).seconds / one.seconds, times, 0.5);
+  EXPECT_EQ(executions, 3);
+}
+
 TEST_F(DeviceTest, MeasuresTheShaderClockOnHardwareOnly) {
   const Sample sample = device_->time([] { enqueue_hold(2'000'000); }, 1, {});
   if (device_->is_hardware()) {

@@ -511,6 +511,74 @@ TEST_F(RunTest, BodiesAreSampledInTurnUntilEachHasEnough) {
   }
 }
 
+TEST_F(RunTest, AGraphIsRecordedOnceAndEachSampleReplaysIt) {
+  fake::script().samples = {{.seconds = 1e-5, .shader_mhz = 1000},
+                            {.seconds = 1e-3, .shader_mhz = 1000, .gated = true}};
+  add_measured_sweep({.graph = true});
+  EXPECT_EQ(run().status, 0);
+  EXPECT_EQ(fake::script().recorded, std::vector<unsigned>{100});
+  EXPECT_EQ(measurement_.batch, 100U);
+  EXPECT_EQ(measurement_.seconds().median, 1e-3 / 100);
+  EXPECT_EQ(measurement_.method, "graph");
+  EXPECT_EQ(executions_, 1 + 100 * (1 + measurement_.samples.size()));  // a first replay, too
+}
+
+TEST_F(RunTest, BodiesAreComparedInAStreamInAGraphAndCold) {
+  fake::script().samples = {{.seconds = 0x1p-6, .shader_mhz = 1000, .gated = true}};
+  std::vector<Terms> terms;
+  std::size_t graphs = 0;
+  experiment_.sweep("only", "", [&](Sweep& sweep) {
+    fake::forget_calls();
+    terms = sweep.point("1", 1).compare({[] {}, [] {}}, {"ours", "library"});
+    graphs = fake::script().recorded.size();
+  });
+  const Json json = json_of_run();
+  ASSERT_EQ(terms.size(), 2U);
+  EXPECT_EQ(terms[1].graph, 0x1p-6);
+  EXPECT_EQ(graphs, 2U);
+  const auto& cold = fake::script().cold;
+  const std::vector<bool> last(cold.end() - 12, cold.end());  // first executions and five samples
+  EXPECT_EQ(last, std::vector<bool>(12, true));
+  EXPECT_FALSE(cold[cold.size() - 13]);
+  std::string names;
+  for (const auto& [name, measurement] : json["sweeps"][0]["rows"][0]["measurements"].items()) {
+    names += name + "; ";
+  }
+  EXPECT_EQ(names, "library; library, cold; library, graph; ours; ours, cold; ours, graph; ");
+}
+
+TEST_F(RunTest, TheFastestBodyIsFoundAndItsSamplesAreNotKept) {
+  // The first executions; a first replay and a sample of each; then the faster one alone.
+  for (const double seconds : {0.01, 0.01, 0.01, 0.01, 0.01, 0.004}) {
+    fake::script().samples.push_back({.seconds = seconds, .shader_mhz = 1000, .gated = true});
+  }
+  fake::script().samples.erase(fake::script().samples.begin());
+  std::string order;
+  std::size_t fastest = 0;
+  experiment_.sweep("only", "", [&](Sweep& sweep) {
+    auto point = sweep.point("1", 1);
+    fake::forget_calls();
+    fastest = point.fastest({[&] { order += 'a'; }, [&] { order += 'b'; }});
+    point.value("fastest", 1, "");
+  });
+  const Json json = json_of_run();
+  EXPECT_EQ(fastest, 1U);
+  EXPECT_EQ(order, "abaabbbb");
+  EXPECT_TRUE(json["sweeps"][0]["rows"][0]["measurements"].empty());
+}
+
+TEST_F(RunTest, ColdFlushesBeforeEverySampleAndIsTold) {
+  fake::script().samples = {{.seconds = 30e-6, .shader_mhz = 1000, .gated = true}};
+  add_measured_sweep();
+  fake::forget_calls();
+  const Json json = json_of_run({"--cold"});
+  EXPECT_EQ(json["options"]["cold"], true);
+  EXPECT_EQ(measurement_.batch, 1U);
+  EXPECT_TRUE(fake::script().cold.back());
+  EXPECT_FALSE(json_of_run()["options"].contains("cold"));
+  EXPECT_FALSE(fake::script().cold.back());
+}
+
 TEST_F(RunTest, NoiseIsGivenInPercent) {
   add_measured_sweep();
   EXPECT_EQ(json_of_run()["options"]["noise"], 0.005);

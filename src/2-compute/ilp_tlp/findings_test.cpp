@@ -77,6 +77,19 @@ TEST(IlpTlpTest, PeaksAreTheRowsInOrder) {
   EXPECT_EQ(made.inference("INT32 MAD peak").confidence, 1);
 }
 
+TEST(IlpTlpTest, ThePeakIsTheHighestOfItsRowsAndHalfOfItIsOneOfTwoUnits) {
+  MadeResults made("ilp_tlp");
+  made.curve("peak", "peak",
+             made_curve({1, 7, 8, 9}, [](double x) { return x == 8 ? 66.7 : 120 + x; }));
+  ilp_tlp::conclude(
+      made.results(),
+      {{"fp16", "FP16 packed FMA", {{7, "1 chain"}, {9, "8 chains"}, {8, "literal", true}}}});
+  const Inference peak = made.inference("FP16 packed FMA peak");
+  EXPECT_EQ(peak.value, 129);
+  EXPECT_EQ(peak.statement, "with every CU full of waves, 8 chains");
+  EXPECT_EQ(peak.evidence, std::vector<std::string>{"literal: 66.7, one of two units"});
+}
+
 TEST(IlpTlpTest, HalfOfWhatIsDocumentedIsNotTheHardwaresPeak) {
   MadeResults made("ilp_tlp");
   made.curve("peak", "peak", made_curve({1}, [](double) { return 66.7; }));

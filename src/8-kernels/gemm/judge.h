@@ -24,9 +24,10 @@ inline constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 template <typename Value, typename Result>
 Verdict judge(const Stage<Value, Result>& stage, Problem<Value, Result>& problem,
-              Factors<Value> factors) {
+              Factors<Value> factors, unsigned choice = 0) {
   problem.reset(factors.beta);
-  const Prepared<Value, Result> prepared(stage, problem.product(factors.alpha, factors.beta));
+  const Prepared<Value, Result> prepared(stage, problem.product(factors.alpha, factors.beta),
+                                         choice);
   prepared.enqueue();
   prepared.finish();
   return problem.judge(factors.alpha, factors.beta);
@@ -137,6 +138,22 @@ std::shared_ptr<Library<Value, Result>> fastest_library(hipscope::Point& point,
   return library;
 }
 
+/// The fastest of a stage's choices for a product, as measured in a graph: a library is asked for
+/// as many.
+template <typename Value, typename Result>
+unsigned fastest_choice(const hipscope::Sweep& sweep, hipscope::Point& point,
+                        const Stage<Value, Result>& stage, const Product<Value, Result>& product) {
+  if (stage.choices == 1 || !sweep.is_hardware()) {
+    return 0;
+  }
+  std::vector<std::function<void()>> bodies;
+  for (unsigned choice = 0; choice < stage.choices; ++choice) {
+    const auto prepared = std::make_shared<Prepared<Value, Result>>(stage, product, choice);
+    bodies.emplace_back([prepared] { prepared->enqueue(); });
+  }
+  return static_cast<unsigned>(point.fastest(bodies));
+}
+
 /// A row: the rate of each stage, the best of them, the library's best, and their ratio, all in
 /// graphs; the ratio of these two also in a stream, and alone with cold caches. Of FP8 also the
 /// library's rates by its sums.
@@ -149,8 +166,10 @@ void measure_in_turn(const hipscope::Sweep& sweep, hipscope::Point& point,
   std::vector<std::function<void()>> bodies;
   std::vector<std::string> names;
   for (const Stage<Value, Result>& stage : chosen) {
-    verify(point, stage.technique, judge(stage, problem, factors));
-    const auto prepared = std::make_shared<Prepared<Value, Result>>(stage, product);
+    const unsigned choice = fastest_choice(sweep, point, stage, product);
+    verify(point, stage.technique + (choice > 0 ? ", choice " + std::to_string(choice + 1) : ""),
+           judge(stage, problem, factors, choice));
+    const auto prepared = std::make_shared<Prepared<Value, Result>>(stage, product, choice);
     bodies.emplace_back([prepared] { prepared->enqueue(); });
     names.push_back(stage.technique);
   }

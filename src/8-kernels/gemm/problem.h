@@ -244,8 +244,10 @@ class Problem {
 template <typename Value, typename Result = Value>
 class Prepared {
  public:
-  Prepared(const Stage<Value, Result>& stage, const Product<Value, Result>& product)
+  Prepared(const Stage<Value, Result>& stage, const Product<Value, Result>& product,
+           unsigned choice = 0)
       : stage_(&stage), original_(product), product_(product) {
+    product_.choice = choice;
     // As BLAS prescribes, A and B do not matter then, whatever they hold.
     if (product_.alpha == 0) {
       original_.extents.k = product_.extents.k = 0;

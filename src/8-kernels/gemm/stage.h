@@ -6,9 +6,11 @@
 #include <hipscope/half.h>
 #include <hipscope/hipscope.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace gemm {
 
@@ -50,6 +52,7 @@ struct Product {
   Factor<Value> beta;
   Result* c;
   void* workspace = nullptr;  ///< for a stage that wants one: zeros at first, then as it leaves it
+  unsigned choice = 0;        ///< of a stage that chooses by a model: from the likely fastest on
 };
 
 /// Every kernel takes the fields of a Product one by one: only of pointers that are parameters of
@@ -95,11 +98,21 @@ struct Stage {
   bool is_contender = false;
   const void* kernel = nullptr;  ///< for what the runtime knows of it
   void (*enqueue)(const Stage&, const Product<Value, Result>&) = nullptr;
+  /// How many choices a Product can name; of a stage whose model chooses, as many as a library is
+  /// asked for.
+  unsigned choices = 1;
   /// Bytes of device memory that `enqueue` wants beside the matrices; none: it wants nothing.
   std::uint64_t (*workspace_bytes)(const Extents&) = nullptr;
   /// Whether the device has what the stage needs; null: any has.
   bool (*is_on)(const hipscope::DeviceDescription&) = nullptr;
 };
+
+/// Of a model's choices, from the likely fastest on, that which a product names.
+template <typename Choice>
+const Choice& choice_of(const std::vector<Choice>& likely, unsigned choice) {
+  return likely[std::min<std::size_t>(choice, likely.size() - 1)];
+}
+inline constexpr unsigned likely_choices = 16;
 
 /// CUs of the device that is used.
 inline unsigned compute_units() {

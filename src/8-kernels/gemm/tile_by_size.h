@@ -184,26 +184,27 @@ SizedKernel<Value> stream_k_kernel(double step_cycles, double end_cycles, bool a
                                 Split) { return stage.workspace_bytes(extents); }};
 }
 
-/// The kernel and split for products of this size on the device. That of the last size is kept: a
-/// product is often one of many of its size, and a small one takes no longer than the model.
+/// The kernels and splits for products of this size on the device, from the likely fastest on.
+/// Those of the last size are kept: a product is often one of many of its size, and a small one
+/// takes no longer than the model.
 template <typename Value, const std::vector<SizedKernel<Value>>& (*kernels)(),
           DeviceCosts (*costs)()>
-TileChoice choice_for(const Extents& extents) {
+const std::vector<TileChoice>& choices_for(const Extents& extents) {
   static const DeviceCosts device = costs();
   static ProductSize last{};
-  static TileChoice choice{};
+  static std::vector<TileChoice> choices;
   constexpr unsigned whole = 16 / sizeof(Value);
   const ProductSize size = {extents.m, extents.n, extents.k,
                             extents.lda % whole == 0 && extents.ldb % whole == 0};
-  if (choice.cycles == 0 || !(size == last)) {
+  if (choices.empty() || !(size == last)) {
     std::vector<TileOption> options;
     for (const SizedKernel<Value>& kernel : kernels()) {
       options.push_back(kernel.option);
     }
-    choice = choose_tile(options, size, device);
+    choices = likely_tiles(options, size, device, likely_choices);
     last = size;
   }
-  return choice;
+  return choices;
 }
 
 /// `stage`, but by the kernel that the model takes for each product.
@@ -211,12 +212,17 @@ template <typename Value, const std::vector<SizedKernel<Value>>& (*kernels)(),
           DeviceCosts (*costs)()>
 Stage<Value> by_choice(Stage<Value> stage) {
   stage.enqueue = [](const Stage<Value>&, const Product<Value>& product) {
-    const TileChoice choice = choice_for<Value, kernels, costs>(product.extents);
+    const TileChoice& choice =
+        choice_of(choices_for<Value, kernels, costs>(product.extents), product.choice);
     kernels()[choice.option].enqueue(product, choice.split);
   };
+  stage.choices = likely_choices;
   stage.workspace_bytes = [](const Extents& extents) {
-    const TileChoice choice = choice_for<Value, kernels, costs>(extents);
-    return kernels()[choice.option].workspace_bytes(extents, choice.split);
+    std::uint64_t bytes = 0;
+    for (const TileChoice& choice : choices_for<Value, kernels, costs>(extents)) {
+      bytes = std::max(bytes, kernels()[choice.option].workspace_bytes(extents, choice.split));
+    }
+    return bytes;
   };
   return stage;
 }

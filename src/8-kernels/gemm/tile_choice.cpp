@@ -134,18 +134,31 @@ std::vector<Split> splits_of(const TileOption& option, const ProductSize& size,
   return splits;
 }
 
-TileChoice choose_tile(const std::vector<TileOption>& options, const ProductSize& size,
-                       const DeviceCosts& device) {
-  TileChoice best;
+std::vector<TileChoice> likely_tiles(const std::vector<TileOption>& options,
+                                     const ProductSize& size, const DeviceCosts& device,
+                                     std::size_t most) {
+  std::vector<TileChoice> choices;
   for (unsigned i = 0; i < options.size(); ++i) {
     for (const Split split : splits_of(options[i], size, device)) {
-      const double cycles = cycles_of(options[i], split, size, device);
-      if (best.cycles == 0 || cycles < best.cycles) {
-        best = {i, split, cycles};
-      }
+      choices.push_back({i, split, cycles_of(options[i], split, size, device)});
     }
   }
-  return best;
+  std::stable_sort(choices.begin(), choices.end(),
+                   [](const auto& a, const auto& b) { return a.cycles < b.cycles; });
+  constexpr unsigned most_of_an_option = 3;
+  std::vector<unsigned> of_option(options.size(), 0);
+  std::vector<TileChoice> likely;
+  for (const TileChoice& choice : choices) {
+    if (likely.size() < most && of_option[choice.option]++ < most_of_an_option) {
+      likely.push_back(choice);
+    }
+  }
+  return likely;
+}
+
+TileChoice choose_tile(const std::vector<TileOption>& options, const ProductSize& size,
+                       const DeviceCosts& device) {
+  return likely_tiles(options, size, device, 1).front();
 }
 
 }  // namespace gemm

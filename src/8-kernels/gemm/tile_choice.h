@@ -21,6 +21,7 @@
 // Of steps, bytes and memory the greatest counts. Plain C++, no GPU headers.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 namespace gemm {
@@ -99,7 +100,13 @@ double cycles_of(const TileOption& option, Split split, const ProductSize& size,
 std::vector<Split> splits_of(const TileOption& option, const ProductSize& size,
                              const DeviceCosts& device);
 
-/// The least of all kernels with all their splits. Of equals the first.
+/// Kernels with their splits, from the least on, `most` at the most; of each kernel three, since
+/// splits that are near each other take about the same. Of equals the first comes first.
+std::vector<TileChoice> likely_tiles(const std::vector<TileOption>& options,
+                                     const ProductSize& size, const DeviceCosts& device,
+                                     std::size_t most);
+
+/// The first of them.
 TileChoice choose_tile(const std::vector<TileOption>& options, const ProductSize& size,
                        const DeviceCosts& device);
 

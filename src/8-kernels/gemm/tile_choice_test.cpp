@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <vector>
 
 namespace gemm {
@@ -178,6 +179,12 @@ TEST(TileChoiceTest, ASmallProductGetsSmallTilesAndALargeOneLarge) {
   EXPECT_EQ(choose_tile(options, {64, 64, 20}, device).option, 0U);
   EXPECT_EQ(choose_tile(options, {640, 640, 1000}, device).option, 1U);
   EXPECT_EQ(choose_tile(options, {8192, 8192, 8192}, device).option, 2U);
+  constexpr std::size_t most = 5;
+  const std::vector<TileChoice> likely = likely_tiles(options, {640, 640, 1000}, device, most);
+  EXPECT_EQ(likely.size(), most);
+  EXPECT_EQ(likely.front().option, 1U);
+  EXPECT_TRUE(std::is_sorted(likely.begin(), likely.end(),
+                             [](const auto& a, const auto& b) { return a.cycles < b.cycles; }));
 }
 
 unsigned blocks_of_choice(const TileChoice& choice) {

@@ -13,9 +13,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include "14-tile-by-model.h"
 #include "hopper.h"
@@ -27,13 +29,25 @@ namespace hgemm {
 
 #if defined(HGEMM_HAS_HOPPER)
 
-inline SplitChoice choice_for(const Extents& e) {
-  return best_split(e.m, e.n, std::max(8U, e.k), compute_units());
+// From the likely fastest on; those of the last size are kept.
+inline const std::vector<SplitChoice>& choices_for(const Extents& e) {
+  static std::array<unsigned, 3> last{};
+  static std::vector<SplitChoice> choices;
+  const std::array<unsigned, 3> size = {e.m, e.n, std::max(8U, e.k)};
+  if (size != last) {
+    choices = likely_splits(size[0], size[1], size[2], compute_units(), gemm::likely_choices);
+    last = size;
+  }
+  return choices;
 }
 
 // The workspace holds arrivals, sums of parts, and operands as stage 14 has them.
 inline std::uint64_t columns_and_parts_workspace(const Extents& e) {
-  return arrived_bytes + bytes_of_parts(e, choice_for(e)) + whole_rows_workspace(e);
+  std::uint64_t of_parts = 0;
+  for (const SplitChoice& choice : choices_for(e)) {
+    of_parts = std::max(of_parts, bytes_of_parts(e, choice));
+  }
+  return arrived_bytes + of_parts + whole_rows_workspace(e);
 }
 
 template <typename Value, typename Result>
@@ -41,7 +55,7 @@ void enqueue_columns_and_parts(const gemm::Stage<Value, Result>&,
                                const gemm::Product<Value, Result>& product) {
   static constexpr auto enqueues = enqueues_of<Value, Result, split_tile_sizes, true>(
       std::make_index_sequence<std::size(split_tile_sizes)>());
-  const SplitChoice choice = choice_for(product.extents);
+  const SplitChoice choice = gemm::choice_of(choices_for(product.extents), product.choice);
   auto* const bytes = static_cast<unsigned char*>(product.workspace);
   const Parts parts = {.count = choice.parts,
                        .sums = reinterpret_cast<float4*>(bytes + arrived_bytes),
@@ -60,6 +74,7 @@ gemm::Stage<Value, Result> columns_and_parts_stage() {
       hopper_stage<Value, Result>("tiles by columns too, or shared along k", 128, 256, 288);
   stage.any_size = true;
   stage.is_contender = true;
+  stage.choices = gemm::likely_choices;
 #if defined(HGEMM_HAS_HOPPER)
   using Tile = ModelTile<Value, 128, 256, true>;
   stage.dynamic_lds_bytes = Tile::lds_bytes;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <utility>
+#include <vector>
 
 namespace hgemm {
 
@@ -100,22 +102,35 @@ constexpr double cycles_of_split(TileSize tile, unsigned parts, unsigned m, unsi
          cycles_to_add_parts(tile, parts, m, n);
 }
 
-/// Which of `split_tile_sizes`, and parts, cost least.
-constexpr SplitChoice best_split(unsigned m, unsigned n, unsigned k, unsigned sms) {
-  SplitChoice best = {.tile = 0, .parts = 1};
-  double least = cycles_of(split_tile_sizes[0], m, n, k, sms);
+/// Tiles and parts, from those that cost least on, `most` at the most; of each tile three, since
+/// numbers of parts that are near each other cost about the same.
+inline std::vector<SplitChoice> likely_splits(unsigned m, unsigned n, unsigned k, unsigned sms,
+                                              std::size_t most) {
+  std::vector<std::pair<double, SplitChoice>> all;
   for (std::size_t i = 0; i < std::size(split_tile_sizes); ++i) {
     const TileSize tile = split_tile_sizes[i];
-    const double most = std::min(rounded_up(k, tile_depth), sms / tiles_of(tile, m, n));
-    for (unsigned parts = 1; parts == 1 || parts <= most; ++parts) {
-      const double cycles = cycles_of_split(tile, parts, m, n, k, sms);
-      if (cycles < least) {
-        least = cycles;
-        best = {.tile = i, .parts = parts};
-      }
+    const double most_parts = std::min(rounded_up(k, tile_depth), sms / tiles_of(tile, m, n));
+    for (unsigned parts = 1; parts == 1 || parts <= most_parts; ++parts) {
+      all.emplace_back(cycles_of_split(tile, parts, m, n, k, sms),
+                       SplitChoice{.tile = i, .parts = parts});
     }
   }
-  return best;
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  constexpr unsigned most_of_a_tile = 3;
+  unsigned of_tile[std::size(split_tile_sizes)] = {};
+  std::vector<SplitChoice> likely;
+  for (const auto& [cycles, choice] : all) {
+    if (likely.size() < most && of_tile[choice.tile]++ < most_of_a_tile) {
+      likely.push_back(choice);
+    }
+  }
+  return likely;
+}
+
+/// Which of `split_tile_sizes`, and parts, cost least.
+inline SplitChoice best_split(unsigned m, unsigned n, unsigned k, unsigned sms) {
+  return likely_splits(m, n, k, sms, 1).front();
 }
 
 }  // namespace hgemm
