@@ -99,7 +99,7 @@ class Point {
                              const std::vector<std::string>& names);
 
   /// Which of such bodies takes the least time in a graph, by a few samples, of which the row keeps
-  /// none.
+  /// none; with --once the first.
   std::size_t fastest(const std::vector<std::function<void()>>& bodies);
 
   /// Adds a value to the row, with its unit ("threads/cycle"). A NaN is shown as "-".

@@ -272,6 +272,9 @@ std::vector<Terms> Point::compare(const std::vector<std::function<void()>>& bodi
 std::size_t Point::fastest(const std::vector<std::function<void()>>& bodies) {
   constexpr unsigned rounds = 3;
   constexpr double out_of_the_race = 1.25;  // over the fastest of the first round
+  if (run_.options.preset == detail::Preset::once) {
+    return 0;
+  }
   warm_up(run_);
   std::vector<Turn> turns;
   std::vector<double> least(bodies.size(), std::numeric_limits<double>::infinity());
