@@ -89,6 +89,7 @@ TEST_F(DeviceTest, ABatchGivesTheTimeOfOneExecution) {
   }
 }
 
+// A CPU may be taken away for any time.
 TEST_F(DeviceTest, AGraphReplaysWhatWasRecorded) {
   constexpr long long cycles = 4'000'000;
   constexpr unsigned times = 3;
@@ -98,13 +99,17 @@ TEST_F(DeviceTest, AGraphReplaysWhatWasRecorded) {
     enqueue_hold(cycles);
   };
   device_->time(body, 1, {});
-  const Sample one = device_->time(body, 1, {});
+  const double one = device_->is_hardware() ? device_->time(body, 1, {}).seconds : 1e-9 * cycles;
   executions = 0;
   const auto replay = device_->record(body, times);
-  EXPECT_EQ(executions, 3);
   device_->time(replay, 1, {});
-  EXPECT_NEAR(device_->time(replay, 1, {}).seconds / one.seconds, times, 0.5);
-  EXPECT_NEAR(device_->time(replay, 2, {}).seconds / one.seconds, times, 0.5);
+  for (const unsigned replays : {1U, 2U}) {
+    const double ratio = device_->time(replay, replays, {}).seconds / one;
+    EXPECT_GT(ratio, 0.99 * times);
+    if (device_->is_hardware()) {
+      EXPECT_LT(ratio, 1.1 * times);
+    }
+  }
   EXPECT_EQ(executions, 3);
 }
 
