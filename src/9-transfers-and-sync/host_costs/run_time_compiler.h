@@ -39,7 +39,7 @@ class RunTimeCompiler {
   [[nodiscard]] std::vector<char> compile(unsigned number) const {
     const std::string source =
         "extern \"C\" __global__ void store(unsigned* word) { *word = " + std::to_string(number) +
-        "; }";
+        "u; }";
     const char* option = option_.c_str();
     void* program = nullptr;
     std::size_t bytes = 0;
