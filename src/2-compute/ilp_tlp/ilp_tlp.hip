@@ -7,7 +7,8 @@
 // TLP). With n instructions in flight a round, in which every chain advances once, takes
 // max(latency, n x interval): flat at first, then in proportion to n. Both limits are read off two
 // curves, of one wave with 1 ... 8 chains and of one chain in 1 ... all waves of a CU, which must
-// agree about the latency. The grid has both together, and peak has every CU full.
+// agree about the latency. The grid has both together, and peak has every CU full. The table of
+// single instructions is in instruction_table.h.
 //
 // Cycles are counted in the kernel, from the first wave's start after a barrier to the last one's
 // end, so that launching is no part of them. What is counted for a loop of no rounds is taken off.

@@ -87,6 +87,8 @@ std::vector<Word<step>> starts_of(unsigned lanes) {
   return starts;
 }
 
+// Chains that come to a fixed point, such as square roots, forget how long they are: for these the
+// compiled code alone tells that no step is missing.
 template <Step step>
 void check_ends(hipscope::Point& point, const std::vector<Word<step>>& ends, unsigned lanes,
                 std::uint64_t steps) {
