@@ -153,6 +153,7 @@ void add_packed_instructions(InstructionSet& set) {
   // The product of halves is exact in FP64.
   set["v_pk_fma_f16"] = halves([](double a, double b, double c) { return a * b + c; });
   set["v_pk_add_f16"] = halves([](double a, double b, double) { return a + b; });
+  set["v_pk_mul_f16"] = halves([](double a, double b, double) { return a * b; });
   set["v_fma_mix_f32"] = {Unit::vector, Layout::destination_first, mixed_multiply_add};
   for (const char* name : {"v_dot2_f32_f16", "v_dot2c_f32_f16"}) {
     set[name] = vector_unit([](Dword a, Dword b, float c) { return dot_of_halves(a, b, c); });
