@@ -183,7 +183,9 @@ void measure_in_turn(const hipscope::Sweep& sweep, hipscope::Point& point,
     if (const auto library = fastest_library(point, of_sums, product)) {
       verify(point, library->name(), judge(*library, problem, factors));
       bodies.emplace_back([library, product] { library->enqueue(product); });
-      names.emplace_back(is_fast ? "library, fast sums" : "library");
+      names.emplace_back(is_fast                   ? "library, fast sums"
+                         : has_b_by_columns<Value> ? "library, standard sums"
+                                                   : "library");
     }
   }
   const auto seconds = point.measure_in_turn(bodies, names, {.graph = true});
