@@ -44,7 +44,8 @@ void infer_units(Results& results, const std::vector<unsigned>& units) {
 // From each block of the first wave to the next one.
 void infer_step(Results& results, const std::vector<unsigned>& units) {
   std::map<int, unsigned> times;
-  for (std::size_t block = 1; block < units.size() / 2; ++block) {
+  const std::size_t wave = units.size() / 2;
+  for (std::size_t block = 1; block < wave; ++block) {
     ++times[static_cast<int>(units[block]) - static_cast<int>(units[block - 1])];
   }
   if (times.empty()) {
@@ -52,7 +53,7 @@ void infer_step(Results& results, const std::vector<unsigned>& units) {
   }
   const auto most = std::max_element(times.begin(), times.end(),
                                      [](auto& a, auto& b) { return a.second < b.second; });
-  const double share = most->second / (static_cast<double>(units.size() / 2) - 1);
+  const double share = most->second / (static_cast<double>(wave) - 1);
   Inference inference{.name = "step from one block's CU to the next one's",
                       .unit = "CUs",
                       .statement = "no step from block to block is the usual one",
