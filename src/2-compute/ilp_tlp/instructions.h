@@ -157,7 +157,7 @@ __device__ inline unsigned bits_of(__half2 halves) { return same_bits<unsigned>(
 // --- What C++ has no operator for -------------------------------------------------------------
 
 template <Step step>
-__device__ unsigned native(unsigned x, const Given& given) {
+__device__ unsigned native(unsigned x, [[maybe_unused]] const Given& given) {
   [[maybe_unused]] const auto f = same_bits<float>(x);
   [[maybe_unused]] float g = 0;
 #if defined(__CUDA_ARCH__)
