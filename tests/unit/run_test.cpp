@@ -534,7 +534,9 @@ TEST_F(RunTest, BodiesAreComparedInAStreamInAGraphAndCold) {
   });
   const Json json = json_of_run();
   ASSERT_EQ(terms.size(), 2U);
+  EXPECT_EQ(terms[1].stream, 0x1p-6);
   EXPECT_EQ(terms[1].graph, 0x1p-6);
+  EXPECT_EQ(terms[1].cold, 0x1p-6);
   EXPECT_EQ(graphs, 2U);
   const auto& cold = fake::script().cold;
   const std::vector<bool> last(cold.end() - 12, cold.end());  // first executions and five samples
