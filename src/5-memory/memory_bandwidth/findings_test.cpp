@@ -129,7 +129,7 @@ TEST(MemoryBandwidthTest, WritesWithinL2) {
   const auto found = faster.inference("cache level 2 write bandwidth");
   EXPECT_NEAR(*found.value, 9000, 450);
   EXPECT_TRUE(found.evidence.back().ends_with(" beyond")) << found.evidence.back();
-  EXPECT_GT(found.confidence, 0.8);
+  EXPECT_GT(found.confidence, 0.7);
 }
 
 TEST(MemoryBandwidthTest, WithoutTheDriversL2NoWritesWithinIt) {
