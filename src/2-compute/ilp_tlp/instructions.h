@@ -262,12 +262,12 @@ unsigned host_native(unsigned x, const Given& given) {
 // Halves on the host: their exact results fit into floats, so that they are rounded once.
 template <Step step>
 unsigned host_halves(unsigned x, const Given& given) {
-  const auto of = [](unsigned bits, auto half) { return half(same_bits<__half2>(bits)); };
-  const auto one = [&](auto half) {
-    const float f = of(x, half);
-    return step == Step::half_add        ? f + of(given.small_halves, half)
-           : step == Step::half_multiply ? f * of(given.halves, half)
-                                         : std::fma(f, -of(given.halves, half), 1.0F);
+  const auto of = [](unsigned bits, auto part) { return part(same_bits<__half2>(bits)); };
+  const auto one = [&](auto part) {
+    const float f = of(x, part);
+    return step == Step::half_add        ? f + of(given.small_halves, part)
+           : step == Step::half_multiply ? f * of(given.halves, part)
+                                         : std::fma(f, -of(given.halves, part), 1.0F);
   };
   return same_bits<unsigned>(
       __floats2half2_rn(one([](__half2 both) { return __low2float(both); }),
