@@ -1,11 +1,11 @@
 // The DCU textbook, section 3.5.8, against 3.5.7: a thread's four rows are two pairs, 32 apart, and
 // so are its columns. LDS has 32 banks of 4 bytes: of 16 lanes that read A's values from four
 // neighbours each, four want the same banks, from pairs two. Corrected as 3.5.7.
-// On the H200 67.70 GFLOP/s, 1.25 times 3.5.7.
+// On the H200 67.48 GFLOP/s, 1.25 times 3.5.7.
 //
 // Ours, against 3.5.8: a thread's rows and columns are 16 apart. 16 lanes then read 16 neighbours,
 // which fill all banks once.
-// On the H200 61.74 GFLOP/s, 0.91 of 3.5.8: what is apart is loaded one by one, 64 loads from LDS
+// On the H200 61.29 GFLOP/s, 0.91 of 3.5.8: what is apart is loaded one by one, 64 loads from LDS
 // for 128 FMAs in place of 34.
 #pragma once
 

@@ -4,10 +4,10 @@
 // On the H200 9.27 TFLOP/s, 1.02 times 4.04.
 //
 // 4.06, against 4.05: a thread's columns are two pairs, 32 apart: of 16 lanes two want the same
-// banks. On the H200 13.04 TFLOP/s, 1.41 times 4.05.
+// banks. On the H200 13.03 TFLOP/s, 1.41 times 4.05.
 //
 // 4.07, against 4.06: a thread's columns are 16 apart, so that 16 lanes read 16 neighbours, each
-// from banks of its own. On the H200 16.12 TFLOP/s, 1.24 times 4.06; 48.3 % of the peak, of 50 that
+// from banks of its own. On the H200 16.14 TFLOP/s, 1.24 times 4.06; 48.4 % of the peak, of 50 that
 // LDS allows.
 #pragma once
 

@@ -8,10 +8,10 @@
 // hardware keeps: hence rows of FMAs with one factor of A, to and fro along B's. Sweep operands
 // measures this. The loop over k is not unrolled further than two: in a longer body ptxas moves the
 // FMAs, and the order is lost.
-// On the H200 25.11 TFLOP/s, 1.17 times 4.08; 75.2 % of the peak at its clock.
+// On the H200 24.95 TFLOP/s, 1.18 times 4.08; 75.2 % of the peak at its clock.
 //
 // 4.13, against 4.12: tiles that are split along k among blocks, as 4.09 against 4.08.
-// On the H200 24.77 TFLOP/s at 1914 MHz, where 4.12 had 1975: 76.7 % of the peak, 4.12 has 75.2 %.
+// On the H200 25.18 TFLOP/s at 1945 MHz, where 4.12 had 1963: 76.6 % of the peak, 4.12 has 75.2 %.
 #pragma once
 
 #include "pipeline.h"

@@ -2,8 +2,8 @@
 // sums that are read from the registers and written back half as often, which is power as well: at
 // large sizes the card holds the clock down by it. Both k that a lane loads side by side go into
 // one instruction. The operands of 8 k fit twice into 255 registers, but for 8 bytes.
-// On the H200 60.79 TFLOP/s at 1912 MHz, where 4.15 had 1876: 94.1 % of the peak, 4.15 has 92.8 %.
-// In graphs, in turn with the library, 1.020 times its rate, 4.15 0.988 times.
+// On the H200 60.20 TFLOP/s at 1869 MHz, where 4.15 had 1862: 95.3 % of the peak, 4.15 has 93.4 %.
+// In graphs, in turn with the library, 0.999 times its rate, 4.15 0.981 times.
 #pragma once
 
 #include "4.14-matrix-instructions.h"

@@ -6,8 +6,8 @@
 // One warp copies instead of four, so that nobody has to give registers away. Rows that do not
 // begin at multiples of 16 bytes leave LDS row by row, in whole lines. And a kernel begins while
 // the one before still runs: its barriers and maps are ready when that ends.
-// On the H200, in graphs, where launches do not overlap, 0.91 to 0.97 x the library up to 512, 0.80
-// x at 768, 0.86 x at 1024, 0.81 x at 1536, 0.93 to 0.96 x from 2048 on; 3.0 x at odd sizes.
+// On the H200, in graphs, where launches do not overlap, 0.90 to 0.98 x the library up to 512, 0.80
+// x at 768, 0.86 x at 1024, 0.81 x at 1536, 0.94 to 0.96 x from 2048 on; 3.0 x at odd sizes.
 #pragma once
 
 #include <algorithm>

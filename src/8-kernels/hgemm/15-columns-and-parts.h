@@ -8,8 +8,8 @@
 // Where there are fewer tiles than SMs, blocks share them, each with its part of k: they leave
 // their sums in memory, and when all have, each adds up its part of the tile, always in the same
 // order. That is for flat products, 16 x 16 x 16384; no cluster has to be begun for it.
-// On the H200, in graphs, 0.88 x the library at 1536 (14 has 0.81), 0.65 to 1.08 x at flat shapes
-// (14: 0.13 to 0.91).
+// On the H200, in graphs, 0.86 x the library at 1536 (14 has 0.81), 0.64 to 1.08 x at flat shapes
+// (14: 0.13 to 0.89).
 #pragma once
 
 #include <algorithm>

@@ -9,8 +9,8 @@
 // values, which the source leaves to its reader, make 3 steps, the last one of 4 values. Which of
 // the two savings counts: trees_apart.h.
 //
-// On the H200 946 us for 2^28 values with 2 values per step, 24.5 % of the rate of 00; with 4 851
-// us, 1.11 times as fast; with 8 776 us, 1.10 times as fast again, 1.23 times in blocks of 512.
+// On the H200 948 us for 2^28 values with 2 values per step, 24.5 % of the rate of 00; with 4 852
+// us, 1.11 times as fast; with 8 775 us, 1.10 times as fast again, 1.22 times in blocks of 512.
 #pragma once
 
 #include "stage.h"

@@ -7,10 +7,10 @@
 // the sums alone, though, and that is all that a thread has on gfx908 when the compiler plans for
 // blocks of 1024 (`planned_threads`): the rest goes to AGPRs or to scratch (NVIDIA: local memory).
 // With a bound of 256, the block's own size, nothing does.
-// On the H200 5.90 TFLOP/s with a bound of 1024 and 144 bytes of local memory; 26.45 with 256.
+// On the H200 5.89 TFLOP/s with a bound of 1024 and 144 bytes of local memory; 26.53 with 256.
 //
 // fileaccent states no bound. To clang that means 1024; nvcc assumes nothing of the block's size
-// and gives a thread up to 255 registers. On the H200 26.46 TFLOP/s, with 94 registers where the
+// and gives a thread up to 255 registers. On the H200 26.51 TFLOP/s, with 94 registers where the
 // bound of 256 has 111, and no local memory either; its loop is of 87 instructions, 64 of them
 // FMAs, as there.
 #pragma once

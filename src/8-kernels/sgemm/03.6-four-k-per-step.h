@@ -5,7 +5,7 @@
 // of B beside its 64 sums: 128 registers before any address. Each of a tile's 16 values per thread
 // takes two divisions by extents that are known at run time. (fileaccent calls it a register double
 // buffer in assembly that is not there yet; this is what its code does.)
-// On the H200 1.07 TFLOP/s, 592 bytes of local memory; with the bound of 256 22.09, 0.68 of 03.3.
+// On the H200 1.07 TFLOP/s, 592 bytes of local memory; with the bound of 256 22.12, 0.68 of 03.3.
 #pragma once
 
 #include "device_code.h"

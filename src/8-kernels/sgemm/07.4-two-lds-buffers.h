@@ -13,11 +13,11 @@
 // would wait for one before the other. And nothing may say that A and B are not written to, or
 // clang would load them before the barrier, where everything is waited for. fileaccent stores C in
 // assembly too, by the instruction that an ordinary store is.)
-// On the H200 32.67 TFLOP/s, 1.04 times 07.3; 49.0 % of the peak, of 50 that LDS allows.
+// On the H200 32.75 TFLOP/s, 1.04 times 07.3; 49.0 % of the peak, of 50 that LDS allows.
 //
 // And 7.8, nothing but the padding: 4 values. With 24 values from one row of A to the next, rows 4
 // apart begin in the same bank; with 20, 16 banks apart. Less LDS, too: 18944 bytes in place of
-// 21504. On the H200 32.78 TFLOP/s, as 7.4.
+// 21504. On the H200 32.74 TFLOP/s, as 7.4.
 #pragma once
 
 #include "07.3-placed-reads.h"

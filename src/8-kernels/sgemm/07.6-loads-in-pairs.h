@@ -9,7 +9,7 @@
 // ordinary.) Corrected as 07.4. And there rows 2 and 3 of A are loaded from row 1's place, all k
 // but the first two, and B's second row as four values into a pair, past the end of the array: its
 // result is wrong, and its published time is that of these loads all the same. On the H200 as
-// fast as 7.5 (0.998 times).
+// fast as 7.5 (0.999 times).
 #pragma once
 
 #include "07.4-two-lds-buffers.h"

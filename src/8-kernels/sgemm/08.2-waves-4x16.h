@@ -2,7 +2,7 @@
 //
 // Against 08.1: 16 + 64 different values per k and wave in place of 32 + 32; only 5 operands are in
 // registers at once. (Threads in rows of 16, as in 04, make waves of 4 x 16 too.)
-// On the H200 26.91 TFLOP/s, 1.24 times 08.1; 3.5 % of the passes through LDS are bank conflicts.
+// On the H200 26.92 TFLOP/s, 1.24 times 08.1; 3.5 % of the passes through LDS are bank conflicts.
 #pragma once
 
 #include "device_code.h"

@@ -3,7 +3,7 @@
 // Against 08.1: nothing but the lanes' places; against 08.2: nothing but two k of the operands in
 // registers. (fileaccent's list says "z-order" of this number; the time beside it is that of its
 // function test8_4, whose lanes stand in rows. Its lanes in pairs of rows: 08.5.)
-// On the H200 26.90 TFLOP/s, 1.24 times 08.1, and as 08.2.
+// On the H200 26.92 TFLOP/s, 1.24 times 08.1, and as 08.2.
 #pragma once
 
 #include "08.1-waves-8x8.h"

@@ -4,7 +4,7 @@
 // Against 08.4: each 4 neighbouring lanes stand in a square of 2 x 2 and need 2 + 2 different rows
 // and columns in place of 1 + 4. (In fileaccent's files, there with blocks of 16 x 16 threads in
 // the same order, and not in its list: no figure is published.)
-// On the H200 28.76 TFLOP/s, 1.07 times 08.4.
+// On the H200 28.73 TFLOP/s, 1.07 times 08.4.
 #pragma once
 
 #include "08.1-waves-8x8.h"

@@ -4,7 +4,7 @@
 // the next tile's copies begin at the fourth k. ptxas moves instructions as it likes, and what it
 // makes of one order or another differs by some percent: this one was found best by measurement.
 // For clang the order holds, but copies begin at the first k: amid FMAs they take more registers.
-// On the H200 51.52 TFLOP/s, 1.09 times 17, 1.006 times cuBLAS.
+// On the H200 51.35 TFLOP/s, 1.09 times 17, 1.002 times cuBLAS.
 // Compiled by clang 15 for gfx906, gfx90a and gfx1030: 208, 222 and 209 VGPRs, 37248 bytes of LDS,
 // no scratch; 89.4, 87.7 and 89.2 % of the loop are FMAs.
 #pragma once
