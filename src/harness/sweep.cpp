@@ -258,6 +258,7 @@ std::vector<Terms> Point::compare(const std::vector<std::function<void()>>& bodi
         {", graph", {.graph = true}, &Terms::graph},
         {", cold", {.cold = true}, &Terms::cold}}) {
     std::vector<std::string> of_bodies;
+    of_bodies.reserve(names.size());
     for (const std::string& name : names) {
       of_bodies.push_back(name + suffix);
     }
@@ -277,6 +278,7 @@ std::size_t Point::fastest(const std::vector<std::function<void()>>& bodies) {
   }
   warm_up(run_);
   std::vector<Turn> turns;
+  turns.reserve(bodies.size());
   std::vector<double> least(bodies.size(), std::numeric_limits<double>::infinity());
   for (const std::function<void()>& body : bodies) {
     turns.push_back(first_turn(run_, body, {.graph = true}));

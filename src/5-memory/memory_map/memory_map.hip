@@ -303,7 +303,11 @@ int main(int argc, char** argv) {
           {.gpu = 9, .quick = 5, .host = 2, .tiny = 1, .minimum = 1, .maximum = 1000}),
       .flush = experiment.size(
           "--flush", "bytes that are written to empty L2",
-          {.gpu = 512U << 20, .quick = 256U << 20, .host = 1U << 16, .minimum = 1})};
+          {.gpu = 512U << 20,
+           .quick = 256U << 20,
+           .host = 1U << 16,
+           .minimum = 1,
+           .maximum = std::uint64_t{1} << 40})};
   experiment.sweep("map", "lines of L2 from every CU",
                    [&](hipscope::Sweep& sweep) { memory_map::measure_map(sweep, sizes, 0); });
   experiment.sweep("memory", "the same lines in memory from every CU", [&](hipscope::Sweep& sweep) {
