@@ -138,13 +138,13 @@ std::vector<std::uint64_t> drawn(std::uint64_t all, std::uint64_t count, std::ui
   return some;
 }
 
-// Lines of one page, and walks through all of them.
+// Lines of one page, as many as it has and `most` at most, and walks through all of them.
 class Lines {
  public:
-  Lines(const Sweep& sweep, const Sizes& sizes, std::uint64_t count)
+  Lines(const Sweep& sweep, const Sizes& sizes, std::uint64_t most)
       : sweep_(sweep),
         repeats_(sizes.repeats),
-        numbers_(drawn(sizes.page / line_bytes, count, sweep.seed())),
+        numbers_(drawn(sizes.page / line_bytes, most, sweep.seed())),
         memory_(2 * sizes.page),
         addresses_(numbers_.size()),
         visits_(numbers_.size()) {
@@ -155,7 +155,8 @@ class Lines {
     }
     hipscope::check(hipMemcpy(addresses_.data(), starts_.data(),
                               starts_.size() * sizeof(std::uint64_t), hipMemcpyHostToDevice));
-    launch(link_kernel, {.grid = crew(sweep), .block = dim3(1)}, addresses_.data(), count);
+    launch(link_kernel, {.grid = crew(sweep), .block = dim3(1)}, addresses_.data(),
+           static_cast<unsigned>(numbers_.size()));
   }
 
   // Within the page, from 0 on.
@@ -301,13 +302,12 @@ int main(int argc, char** argv) {
       .repeats = experiment.size(
           "--repeats", "walks from each CU through its lines, of which the median is told",
           {.gpu = 9, .quick = 5, .host = 2, .tiny = 1, .minimum = 1, .maximum = 1000}),
-      .flush = experiment.size(
-          "--flush", "bytes that are written to empty L2",
-          {.gpu = 512U << 20,
-           .quick = 256U << 20,
-           .host = 1U << 16,
-           .minimum = 1,
-           .maximum = std::uint64_t{1} << 40})};
+      .flush = experiment.size("--flush", "bytes that are written to empty L2",
+                               {.gpu = 512U << 20,
+                                .quick = 256U << 20,
+                                .host = 1U << 16,
+                                .minimum = 1,
+                                .maximum = std::uint64_t{1} << 40})};
   experiment.sweep("map", "lines of L2 from every CU",
                    [&](hipscope::Sweep& sweep) { memory_map::measure_map(sweep, sizes, 0); });
   experiment.sweep("memory", "the same lines in memory from every CU", [&](hipscope::Sweep& sweep) {
