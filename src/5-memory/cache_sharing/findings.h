@@ -30,12 +30,6 @@ inline constexpr double clear_miss = 1.25;
 std::vector<std::size_t> groups_by_disturbance(const std::vector<double>& quiet,
                                                const std::vector<std::vector<double>>& disturbed);
 
-/// Groups of things that are alike in many values each: for each thing the first of its group.
-/// Things that are like no other belong to none and have `no_group`. Empty where there is no gap
-/// between what is alike and what is not.
-inline constexpr std::size_t no_group = ~std::size_t{0};
-std::vector<std::size_t> groups_by_likeness(const std::vector<std::vector<double>>& things);
-
 /// What loads of two paths evict of one another (sweep pairs: "alone", "after"); in which units
 /// constant caches fetch (constant-unit: "second load") and the first of them keeps (constant-line:
 /// "footprint", "miss"); what LDS takes of the vector cache (lds: "without LDS", "with LDS"); which

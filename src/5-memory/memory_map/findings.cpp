@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "5-memory/cache_sharing/findings.h"
 #include "hipscope/format.h"
 #include "hipscope/statistics.h"
+#include "likeness.h"
 
 namespace memory_map {
 
@@ -42,9 +42,9 @@ Groups groups_of(const Results& results, const std::string& sweep) {
       seen[i].push_back(curve[i].y);
     }
   }
-  groups.first_of = cache_sharing::groups_by_likeness(seen);
+  groups.first_of = groups_by_likeness(seen);
   for (std::size_t i = 0; i < groups.first_of.size(); ++i) {
-    if (groups.first_of[i] != cache_sharing::no_group) {
+    if (groups.first_of[i] != no_group) {
       groups.members[groups.first_of[i]].push_back(groups.units[i]);
     }
   }
