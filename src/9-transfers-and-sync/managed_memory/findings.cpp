@@ -14,11 +14,13 @@ namespace {
 
 constexpr double kibibyte = 1024;
 
-void infer_fault(hipscope::Results& results, const std::string& side) {
+// Whether accesses of this side fault. Without XNACK an AMD GPU's do not: it reads pages of the
+// host where they are.
+bool infer_fault(hipscope::Results& results, const std::string& side) {
   const auto others = results.curve(side + "-fault", "other half");
   const auto unit = hipscope::find_fetch_unit(others);
   if (!unit) {
-    return;  // no access ever waits for a page, or all do
+    return false;  // no access ever waits for a page, or all do
   }
   // The driver's work on the host's CPU differs more between runs than within one.
   constexpr double between_runs = 0.8;
@@ -36,6 +38,7 @@ void infer_fault(hipscope::Results& results, const std::string& side) {
        .confidence = unit->confidence,
        .statement = "a fault brings its aligned " + number(unit->bytes / kibibyte) + " KiB",
        .evidence = {"by a second load in the other half of an aligned block"}});
+  return true;
 }
 
 void infer_bandwidth(hipscope::Results& results, const std::string& name, Move move,
@@ -53,12 +56,16 @@ void infer_bandwidth(hipscope::Results& results, const std::string& name, Move m
 }  // namespace
 
 void conclude(hipscope::Results& results) {
-  infer_fault(results, "device");
-  infer_fault(results, "host");
-  infer_bandwidth(results, "moved by faults of the device", Move::device_reads_from_host,
-                  "a kernel reads pages of the host at this rate");
-  infer_bandwidth(results, "moved by faults of the host", Move::host_reads_from_device,
-                  "one thread of the host reads pages of the device at this rate");
+  const bool device_faults = infer_fault(results, "device");
+  const bool host_faults = infer_fault(results, "host");
+  if (device_faults) {
+    infer_bandwidth(results, "moved by faults of the device", Move::device_reads_from_host,
+                    "a kernel reads pages of the host at this rate");
+  }
+  if (host_faults) {
+    infer_bandwidth(results, "moved by faults of the host", Move::host_reads_from_device,
+                    "one thread of the host reads pages of the device at this rate");
+  }
   infer_bandwidth(results, "prefetched to the device", Move::prefetch_to_device,
                   "hipMemPrefetchAsync moves pages at this rate");
   infer_bandwidth(results, "prefetched to the host", Move::prefetch_to_host,

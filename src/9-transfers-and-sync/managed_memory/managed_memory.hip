@@ -4,12 +4,11 @@
 // faults: the access waits until the driver has brought the page. So a first touch should cost tens
 // of microseconds, a kernel's first pass over an array far less than the link gives, and a prefetch
 // nearly all of it.
-//   device-fault, host-fault   one load that finds its page on the other side, and how much that
-//                              brings: a second load, in the other half of an aligned block
-//   moves                      all pages, both ways: by faults, by a prefetch, and when they are
-//   there advice                     what hipMemAdvise changes for two reads of a kernel and one of
-//   the host atomics                    an atomic of the device's and of the system's scope, by
-//   where its word is
+//   device-fault,   one load that finds its page on the other side, and how much that brings: a
+//   host-fault      second load, in the other half of an aligned block
+//   moves           all pages, both ways: by faults, by a prefetch, and when they are there
+//   advice          what hipMemAdvise changes for two reads of a kernel and one of the host
+//   atomics         an atomic of the device's and of the system's scope, by where its word is
 // It stays within a small part of the memory: what happens when managed memory is larger than the
 // device's is not tried, for that can hang a GPU that others use too.
 #include <hipscope/hipscope.h>
