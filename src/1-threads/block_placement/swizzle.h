@@ -2,9 +2,9 @@
 //
 // Where L2 has several parts, each keeps copies of what its own CUs read, so that one part's size
 // is what all CUs can keep. If the CUs near a part read but one piece of the data, all parts
-// together can. Blocks take the pieces of a piece list by turns: any block any piece; each part of
-// the CUs its own; and, to see what of it is due to the place, parts that have nothing to do with
-// it.
+// together can. So blocks read in three ways: any block any piece; those of each part of the CUs
+// the pieces of their own; and, to see what of it is due to the place, the same with parts that
+// have nothing to do with it.
 #pragma once
 
 #include <hipscope/compute_unit.h>
