@@ -45,7 +45,7 @@ list(TRANSFORM scripts PREPEND scripts/)
 install(PROGRAMS ${scripts} DESTINATION scripts)
 install(FILES scripts/card_experiments.txt DESTINATION scripts)
 install(DIRECTORY scripts/hipscope DESTINATION scripts PATTERN __pycache__ EXCLUDE)
-install(FILES results/schema.json results/schema-2.json results/schema-1.json results/card-schema.json
+install(FILES results/schema.json results/card-schema.json
               results/isa-schema.json results/fleet-schema.json results/node-schema.json
         DESTINATION results)
 install(DIRECTORY results/published DESTINATION results)

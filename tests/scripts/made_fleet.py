@@ -72,8 +72,7 @@ def result(phase: str, experiment: str, numbers: random.Random, node: str, slot:
     for sweep in data["sweeps"]:
         _scale(sweep, numbers.gauss(1, SPREAD) * (1 + slow if experiment in OF_MEMORY else 1))
     data["device"]["index"] = 0
-    # What the H200's own results are too old to have.
-    data["schema_version"] = 3
+    # What the stored results leave out.
     data["device"].update(uuid=f"GPU-{node}-{slot}", pci_address=f"00000000:{16 * slot + 1:02x}:00.0", host=node)
     return json.dumps(data)
 

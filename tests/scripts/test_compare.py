@@ -243,7 +243,7 @@ def test_rows_of_one_name_are_told_apart(tmp_path: Path, said: Any) -> None:
     data = synthetic.result()
     data["sweeps"][0]["rows"] += copy.deepcopy(data["sweeps"][0]["rows"])
     new = copy.deepcopy(data)
-    new["sweeps"][0]["rows"][-1]["measurements"][0]["samples"] = [1.0]
+    new["sweeps"][0]["rows"][-1]["measurements"][0].update(samples=[1.0], shader_mhz=[None], throttled=[])
     _, out, _ = said(*two(tmp_path, data, new))
     assert out.endswith("15 compared: 1 worse, 0 better, 0 changed, 14 same.\n")
 
@@ -334,7 +334,7 @@ def run_of(
             sweeps.append(synthetic.sweep(f"s{sweep}", rows))
         found.append(synthetic.result(f"experiment_{number}", sweeps=sweeps))
         if uuid:
-            found[-1] = {**synthetic.compact(found[-1]), "schema_version": 3}
+            found[-1] = synthetic.compact(found[-1])
             found[-1]["device"]["uuid"] = uuid
     return found
 

@@ -65,7 +65,7 @@ def test_a_fleets_folder(tmp_path: Path) -> None:
 
 
 def test_identity(tmp_path: Path) -> None:
-    data = {**synthetic.compact(stream()), "schema_version": 3}
+    data = synthetic.compact(stream())
     data["device"].update(
         uuid="GPU-1",
         pci_address="0000:17:00.0",
@@ -87,7 +87,7 @@ def test_identity(tmp_path: Path) -> None:
 
 
 def test_telemetry(tmp_path: Path) -> None:
-    data = {**synthetic.compact(stream()), "schema_version": 3}
+    data = synthetic.compact(stream())
     assert metrics.telemetry_of([data]) == metrics.Telemetry(throttled_samples=3)
     data["sweeps"][0]["telemetry"] = {
         "source": "NVML",

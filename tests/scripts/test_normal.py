@@ -28,7 +28,6 @@ def add(folder: Path, experiment: str, parameter: str, value: float, unit: str, 
     """A result with one parameter, of a device with these properties; `clock` is the run's."""
     clock = device.pop("clock", {})
     data = synthetic.compact(synthetic.result(experiment, inferences=[made_card.inference(parameter, value, unit)]))
-    data["schema_version"] = 3
     data["device"] |= device
     data["clock"] |= clock
     synthetic.write(folder, data)

@@ -83,7 +83,7 @@ class Claim:
         """Makes room where the run whose file this is has ended; raises FleetError where it lives."""
         text = _read(self.path)
         try:
-            other: dict[str, Any] = door.checked_json(self.path, text.encode(), lambda _: CLAIM)
+            other: dict[str, Any] = door.checked_json(self.path, text.encode(), CLAIM)
         except BadInput:
             other = {}
         pid = other.get("pid")

@@ -17,7 +17,6 @@ from hipscope.results.records import Axis, Sweep
 
 from .pairs import Matrix, matrix_of
 from .series import BYTE_UNITS, Curves, Mark, Series, curves_of, joined, wants_decades
-from .small_svg import small
 
 FIGURE_INCHES = (7.5, 4.2)
 # Okabe and Ito's colours, which the colour-blind can tell apart.
@@ -225,7 +224,7 @@ def to_svg(figure: Any) -> bytes:
     stream = io.BytesIO()
     figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": "hipscope"})
     pyplot.close(figure)
-    return small(stream.getvalue().decode("utf-8")).encode("utf-8")
+    return stream.getvalue()
 
 
 def plot_sweep(sweep: Sweep, device: str, marks: list[Mark]) -> bytes | None:

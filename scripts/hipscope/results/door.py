@@ -13,7 +13,7 @@ import math
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -112,8 +112,8 @@ def _clean(value: Any) -> Any:
     return value
 
 
-def checked_json(path: Path, content: bytes, check_of: Callable[[Any], shapes.Check]) -> Any:
-    """What the JSON of a file says that follows the schema which is chosen for it; raises BadInput."""
+def checked_json(path: Path, content: bytes, follows: shapes.Check) -> Any:
+    """What the JSON of a file says that follows a schema; raises BadInput."""
     try:
         text = content.decode("utf-8")
         hooks: dict[str, Any] = {"parse_float": _finite, "parse_int": _bounded} if LONG_NUMBER.search(text) else {}
@@ -122,7 +122,7 @@ def checked_json(path: Path, content: bytes, check_of: Callable[[Any], shapes.Ch
         raise BadInput(f"{path} is not a whole JSON file: it is nested too deep.") from error
     except ValueError as error:
         raise BadInput(f"{path} is not a whole JSON file: {one_line(str(error))}.") from error
-    check(path, data, check_of(data))
+    check(path, data, follows)
     return data if text.isascii() and "\\" not in text else _clean(data)
 
 
@@ -136,7 +136,7 @@ def check(path: Path, data: Any, follows: shapes.Check) -> None:
 
 def read_json(path: Path, schema: str) -> Any:
     """A JSON file that follows a schema of results/; raises BadInput."""
-    return checked_json(path, read_bytes(path, MOST_JSON), lambda _: shapes.named(schema))
+    return checked_json(path, read_bytes(path, MOST_JSON), shapes.named(schema))
 
 
 def entries(folder: Path) -> Iterator[os.DirEntry[str]]:

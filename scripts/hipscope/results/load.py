@@ -7,9 +7,8 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from . import door, shapes, versions
+from . import door, expansion
 from .door import BadInput
 from .records import Json, Result, result_of
 
@@ -22,22 +21,15 @@ OTHER_SCHEMAS = {
     "node.json": "node-schema.json",
     "confirm.json": "node-schema.json",
 }
-# By version; a file of an unknown one is held to the newest.
-RESULT_SCHEMAS = {1: "schema-1.json", 2: "schema-2.json", 3: "schema.json"}
-
-
-def _schema_of(data: Any) -> shapes.Check:
-    version = data.get("schema_version") if isinstance(data, dict) else None
-    newest = RESULT_SCHEMAS[max(RESULT_SCHEMAS)]
-    return shapes.named(RESULT_SCHEMAS.get(version, newest) if isinstance(version, int) else newest)
+RESULT_SCHEMA = "schema.json"
 
 
 def document(path: Path) -> Json:
-    """What a result file of any version and whatever name holds, as version 1 would have it; raises BadInput."""
-    data = door.checked_json(path, door.read_bytes(path, door.MOST_JSON), _schema_of)
+    """What a result file of whatever name holds, with all that it leaves out; raises BadInput."""
+    data = door.read_json(path, RESULT_SCHEMA)
     try:
-        return versions.expanded(data)
-    except versions.Inconsistent as error:
+        return expansion.expanded(data)
+    except expansion.Inconsistent as error:
         raise BadInput(f"{path} contradicts itself: {door.one_line(str(error))}.") from error
 
 

@@ -1,9 +1,4 @@
-"""The versions of result files, all read as one: the rest of the scripts knows the members of version 1.
-
-Version 2 leaves out what is the default, names a sweep's units and checks once and has times in
-nanoseconds; version 3 tells besides which device it was and what its sensors said, where that is told.
-results/schema-1.json, schema-2.json and schema.json describe them.
-"""
+"""What a result file leaves out: defaults, the units and checks that a sweep names once. Times become seconds."""
 
 from __future__ import annotations
 
@@ -78,23 +73,10 @@ def _row(row: Json, sweep: Json) -> Json:
 
 
 def expanded(data: Json) -> Json:
-    """A valid result of any version with the members of version 1, and those that later ones added.
+    """A valid result with all that the file leaves out, times in seconds, and each value with its unit.
 
     Raises Inconsistent.
     """
-    found = data if data["schema_version"] == 1 else _as_version_1(data)
-    for row in (row for sweep in found["sweeps"] for row in sweep["rows"]):
-        for one in row["measurements"]:
-            clocks = [clock for clock in one["shader_mhz"] if clock]
-            if not max(*one["samples"], abs(one["relative_spread"]), abs(one["median"]), *map(abs, clocks)) <= LARGEST:
-                raise Inconsistent(f"{row['label']}: {one['name']} is of times or clocks that nothing has")
-        for value in row["values"]:
-            if value["unit"] and value["value"] and not SMALLEST <= abs(value["value"]) <= LARGEST:
-                raise Inconsistent(f"{row['label']}: {value['name']} is {value['value']} {value['unit']}")
-    return found
-
-
-def _as_version_1(data: Json) -> Json:
     sweeps = [
         {
             **{key: item for key, item in sweep.items() if key not in ("units", "checks")},
@@ -102,4 +84,12 @@ def _as_version_1(data: Json) -> Json:
         }
         for sweep in data["sweeps"]
     ]
+    for row in (row for sweep in sweeps for row in sweep["rows"]):
+        for one in row["measurements"]:
+            clocks = [clock for clock in one["shader_mhz"] if clock]
+            if not max(*one["samples"], abs(one["relative_spread"]), abs(one["median"]), *map(abs, clocks)) <= LARGEST:
+                raise Inconsistent(f"{row['label']}: {one['name']} is of times or clocks that nothing has")
+        for value in row["values"]:
+            if value["unit"] and value["value"] and not SMALLEST <= abs(value["value"]) <= LARGEST:
+                raise Inconsistent(f"{row['label']}: {value['name']} is {value['value']} {value['unit']}")
     return {**data, "sweeps": sweeps}
