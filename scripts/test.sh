@@ -137,7 +137,39 @@ count_junit() {
 # `preset`. No preset of a GPU is one that run_all.sh measures with: for tests not all host code is
 # optimized, and AMD's compiler keeps the assembly, so that the ISA tests need not compile everything again.
 build() {
-  configure "$@" && logged "build-$1" cmake --build "build/$1" -j "$(nproc)"
+  local lock status=0
+  # The same build may go on in the background: begin_builds.
+  exec {lock}>"$logs/build-$1.lock"
+  flock "$lock"
+  configure "$@" && logged "build-$1" cmake --build "build/$1" -j "$(nproc)" || status=$?
+  exec {lock}>&-
+  return "$status"
+}
+
+# Builds of later groups beside the tests of earlier ones, which leave a core idle whenever one of them takes
+# long: at the lowest priority. What fails here fails again, and is told, in its own group.
+begin_builds() {
+  set -m
+  (
+    renice -n 19 "$BASHPID"
+    run_child() { "$@" </dev/null 3>&-; }
+    build_amd
+    build_run_all
+    build_nvidia
+  ) </dev/null >"$logs/begin-builds.log" 2>&1 3>&- &
+  set +m
+}
+
+build_amd() {
+  find_hipcc >/dev/null && preset=amd-test build amd-test
+}
+
+build_run_all() {
+  preset=host build run_all -DHIPSCOPE_TESTS=OFF
+}
+
+build_nvidia() {
+  find_nvcc >/dev/null && preset=nvidia-test build nvidia-test
 }
 
 # configure NAME [OPTION...]: the first half of that.
@@ -148,11 +180,11 @@ configure() {
     -DHIPSCOPE_TESTS=ON -DHIPSCOPE_WERROR=ON "$@"
 }
 
-# build_and_test NAME [OPTION...]: builds, then runs ctest there, but for the tests whose names match
-# `left_out`.
-build_and_test() {
-  if build "$@"; then
-    run_tests "$1" ${left_out:+--exclude-regex "$left_out"}
+# test_build COMMAND... -- NAME: builds by the command, then runs ctest in build/NAME, but for the tests whose names
+# match `left_out`.
+test_build() {
+  if "${@:1:$#-2}"; then
+    run_tests "${!#}" ${left_out:+--exclude-regex "$left_out"}
   else
     count 0 1 0
   fi
@@ -236,19 +268,19 @@ test_host() {
     name+=", AddressSanitizer and UndefinedBehaviorSanitizer"
   fi
   begin_group "$name"
-  build_and_test "$preset"
+  test_build build "$preset" -- "$preset"
 }
 
 # What run_all.sh measures with, optimized as there: a compiler's mistake, or an order of additions that it was not
 # free to change, is seen in no other build.
 test_run_all() {
-  local preset=host name=run_all folder=build/run_all/results log=$logs/run_all.log status=0 right
+  local folder=build/run_all/results log=$logs/run_all.log status=0 right
   begin_group "run_all.sh on the CPU, optimized"
-  if ! build "$name" -DHIPSCOPE_TESTS=OFF; then
+  if ! build_run_all; then
     count 0 1 0
     return
   fi
-  run_child "$here/run_all.sh" --no-setup --no-build --backend host --build-dir "build/$name" --out "$folder" \
+  run_child "$here/run_all.sh" --no-setup --no-build --backend host --build-dir build/run_all --out "$folder" \
     >"$log" 2>&1 || status=$?
   ((status == 0)) || cat "$log"
   right=$(grep -cE '^\[[0-9]+/[0-9]+\] .* ok$' "$log") || true
@@ -285,7 +317,7 @@ test_amd() {
   local preset=amd-test left_out=
   begin_group "AMD: compilation and ISA"
   if $full; then
-    build_and_test amd-test
+    test_build build_amd -- amd-test
   else
     # Nothing is built: each test compiles the kernels of one source.
     local name=amd-test-short
@@ -370,9 +402,9 @@ test_nvidia() {
     skip_group "NVIDIA: compilation" "there is no nvcc"
     return
   fi
-  local preset=nvidia-test left_out=
+  local left_out=
   begin_group "NVIDIA: compilation"
-  build_and_test nvidia-test
+  test_build build_nvidia -- nvidia-test
 }
 
 test_scripts() {
@@ -493,7 +525,10 @@ fi
 if $setup; then
   install_packages tests
 fi
-! $full || begin_rocm7_system
+if $full; then
+  begin_rocm7_system
+  begin_builds
+fi
 test_shell_scripts
 test_format
 test_python
