@@ -154,8 +154,10 @@ inline void measure_footprint(Sweep& sweep, std::uint64_t footprint, unsigned pa
   DeviceBuffer<unsigned> taken(most_parts);
   const DeviceBuffer<unsigned char> part_of(most_units);
   const unsigned key = hipscope::key_of(sweep.seed());
-  const Products expected = {
-      .matrix = {key}, .vector = {key ^ (1U << 31U)}, .columns = count * tile_edge, .passes = passes};
+  const Products expected = {.matrix = {key},
+                             .vector = {key ^ (1U << 31U)},
+                             .columns = count * tile_edge,
+                             .passes = passes};
   hipscope::fill_elements(sweep, matrix, expected.matrix);
   hipscope::fill_elements(sweep, vector, expected.vector);
   const auto measure = [&](const std::string& name, unsigned parts,
@@ -171,8 +173,7 @@ inline void measure_footprint(Sweep& sweep, std::uint64_t footprint, unsigned pa
     };
     products.clear();
     multiply();
-    hipscope::verify_elements(sweep, point, "products, " + name, products, products.size(),
-                              expected);
+    hipscope::verify_elements(sweep, point, name + "products", products, products.size(), expected);
     const auto time = point.measure(multiply, {.name = name + "time"});
     const double bytes = static_cast<double>(matrix.size()) * sizeof(unsigned) * passes;
     point.value(name + "rate", 1e-9 * bytes / time.seconds().median, "GB/s");
