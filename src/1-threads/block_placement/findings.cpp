@@ -59,14 +59,14 @@ void infer_spreading(Results& results) {
   }
   if (blocks > 0) {
     const auto units = static_cast<double>(seen.size());
-    results.infer({.name = "blocks placed before a CU gets a second one",
-                   .value = first,
-                   .unit = "blocks",
-                   .confidence = blocks / (blocks + 1),
-                   .statement = first == units
-                                    ? "every CU gets one block first"
-                                    : "some CUs get a second block before others have one",
-                   .evidence = {number(blocks, 5) + " blocks ran on " + number(units, 5) + " CUs"}});
+    results.infer(
+        {.name = "blocks placed before a CU gets a second one",
+         .value = first,
+         .unit = "blocks",
+         .confidence = blocks / (blocks + 1),
+         .statement = first == units ? "every CU gets one block first"
+                                     : "some CUs get a second block before others have one",
+         .evidence = {number(blocks, 5) + " blocks ran on " + number(units, 5) + " CUs"}});
   }
 }
 
