@@ -10,9 +10,7 @@
 //   refill     who takes a freed place, with blocks of one length and of several
 //   streams    the blocks of one CU each, split over the kernels of several streams
 //   groups     which CUs belong together: clusters (NVIDIA), shader engines and XCDs (AMD)
-//   swizzle    what it is worth that blocks near one part of L2 read the same
-//
-// The last one has a file of its own, swizzle.h.
+//   swizzle    what it is worth that blocks near one part of L2 read the same (swizzle.h)
 #include <hipscope/compute_unit.h>
 #include <hipscope/hipscope.h>
 #include <hipscope/pause.h>
@@ -20,10 +18,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "5-memory/groups.h"
 #include "9-transfers-and-sync/grid_sync/clusters.h"
 #include "9-transfers-and-sync/streams/stream.h"
 #include "findings.h"
@@ -71,14 +70,19 @@ __global__ void __launch_bounds__(block_threads)
   }
 }
 
-// As much LDS as a block can have.
-std::uint32_t largest_lds(const Sweep& sweep) {
-  const auto bytes = static_cast<std::uint32_t>(sweep.device().largest_lds_bytes_per_block);
-  hipscope::allow_lds(place_kernel, bytes);
-  return bytes;
-}
+// How blocks are launched: so many, with so much LDS, each for `hold` to `longest` cycles.
+struct Crew {
+  unsigned blocks;
+  std::uint32_t lds;
+  std::uint64_t hold;
+  std::uint64_t longest;
 
-// `blocks` blocks, as `enqueue(places, events)` launches them.
+  [[nodiscard]] hipscope::LaunchShape shape() const {
+    return {.grid = dim3(blocks), .block = dim3(block_threads), .lds_bytes = lds};
+  }
+};
+
+// Where they were, by `enqueue(places, events)`.
 template <typename Enqueue>
 std::vector<Place> placed(unsigned blocks, Enqueue enqueue) {
   DeviceBuffer<Place> places(blocks);
@@ -87,6 +91,12 @@ std::vector<Place> placed(unsigned blocks, Enqueue enqueue) {
   enqueue(places.data(), events.data());
   hipscope::check(hipDeviceSynchronize());
   return places.to_host();
+}
+
+std::vector<Place> placed(const Crew& crew) {
+  return placed(crew.blocks, [&](Place* places, unsigned* events) {
+    launch(place_kernel, crew.shape(), places, events, 0, crew.hold, crew.longest);
+  });
 }
 
 // Each block has run, and each number of an event was drawn once.
@@ -108,31 +118,33 @@ void verify(hipscope::Point& point, const std::vector<Place>& places) {
 
 // --- Sweeps: where and in which order ---------------------------------------------------------
 
+// As much LDS as a block can have.
+std::uint32_t largest_lds(const Sweep& sweep) {
+  const auto bytes = static_cast<std::uint32_t>(sweep.device().largest_lds_bytes_per_block);
+  hipscope::allow_lds(place_kernel, bytes);
+  return bytes;
+}
+
 // Twice as many blocks as CUs, several times.
 void measure_order(Sweep& sweep, std::uint64_t hold, std::uint32_t lds) {
   sweep.axis({.name = "block"});
   sweep.headline("CU");
   sweep.note("begun: how many began before; repeated: of 5 launches, those in which it was there");
   const unsigned blocks = 2 * units_of(sweep);
-  constexpr unsigned launches = 5;
-  std::vector<std::vector<Place>> runs;
-  for (unsigned i = 0; i < launches; ++i) {
-    runs.push_back(placed(blocks, [&](Place* places, unsigned* events) {
-      launch(place_kernel, {.grid = dim3(blocks), .block = dim3(block_threads), .lds_bytes = lds},
-             places, events, 0, hold, hold);
-    }));
+  std::vector<std::vector<Place>> runs(5);
+  for (auto& run : runs) {
+    run = placed({.blocks = blocks, .lds = lds, .hold = hold, .longest = hold});
   }
   for (unsigned block = 0; block < blocks; ++block) {
     auto point = sweep.point(std::to_string(block), block);
-    if (block < launches) {
+    if (block < runs.size()) {
       verify(point, runs[block]);
     }
     const Place& place = runs[0][block];
-    const auto begun = std::count_if(runs[0].begin(), runs[0].end(),
-                                     [&](const Place& other) { return other.begin < place.begin; });
-    const auto same = std::count_if(runs.begin(), runs.end(), [&](const std::vector<Place>& run) {
-      return run[block].unit == place.unit;
-    });
+    const auto begun = std::ranges::count_if(
+        runs[0], [&](const Place& other) { return other.begin < place.begin; });
+    const auto same =
+        std::ranges::count_if(runs, [&](const auto& run) { return run[block].unit == place.unit; });
     point.value("CU", place.unit, "");
     point.value("begun", static_cast<double>(begun), "");
     point.value("repeated", static_cast<double>(same), "");
@@ -140,20 +152,19 @@ void measure_order(Sweep& sweep, std::uint64_t hold, std::uint32_t lds) {
 }
 
 // Who takes the places of blocks that have ended.
-void measure_refill(Sweep& sweep, std::uint64_t hold, std::uint32_t lds) {
+void measure_refill(Sweep& sweep, std::uint64_t hold) {
   sweep.axis({.name = "longest"});
   sweep.headline("first freed");
   sweep.note(
       "of the blocks that begin after another one's end: those that took the place that was freed "
       "first, and those that are the next by number; free: places that there were to choose from; "
       "blocks take between 1 and `longest` times as long");
-  const unsigned blocks = 8 * units_of(sweep);
   for (const unsigned longest : {1U, 4U}) {
     auto point = sweep.point(std::to_string(longest), longest);
-    const auto places = placed(blocks, [&](Place* to, unsigned* events) {
-      launch(place_kernel, {.grid = dim3(blocks), .block = dim3(block_threads), .lds_bytes = lds},
-             to, events, 0, hold, longest * hold);
-    });
+    const auto places = placed({.blocks = 8 * units_of(sweep),
+                                .lds = largest_lds(sweep),
+                                .hold = hold,
+                                .longest = longest * hold});
     verify(point, places);
     std::vector<Event> events(2 * places.size());
     for (const Place& place : places) {
@@ -178,12 +189,12 @@ void measure_streams(Sweep& sweep, std::uint64_t hold) {
     auto point = sweep.point(std::to_string(count), count);
     const unsigned each = (units_of(sweep) + count - 1) / count;
     const std::vector<streams::Stream> all(count);
+    const std::uint64_t until_all_are_launched = 8 * hold;
     const auto places = placed(each * count, [&](Place* to, unsigned* events) {
       for (unsigned i = 0; i < count; ++i) {
-        constexpr unsigned until_all_are_launched = 8;
         launch(place_kernel,
                {.grid = dim3(each), .block = dim3(block_threads), .stream = all[i].get()}, to,
-               events, i * each, until_all_are_launched * hold, until_all_are_launched * hold);
+               events, i * each, until_all_are_launched, until_all_are_launched);
       }
     });
     verify(point, places);
@@ -199,67 +210,56 @@ void measure_streams(Sweep& sweep, std::uint64_t hold) {
 
 // --- Sweep groups -----------------------------------------------------------------------------
 
-// Launches that tell by their clusters which CUs belong together; one without any elsewhere.
-std::vector<std::pair<unsigned, std::vector<Place>>> clustered(const Sweep& sweep,
-                                                               std::uint64_t hold,
-                                                               std::uint32_t lds) {
-  const unsigned blocks = 16 * units_of(sweep);
-  std::vector<std::pair<unsigned, std::vector<Place>>> runs;
+// Blocks by the size of their clusters; one to a cluster where a device has none.
+std::map<unsigned, std::vector<Place>> clustered(const Sweep& sweep, std::uint64_t hold) {
+  const Crew crew = {
+      .blocks = 16 * units_of(sweep), .lds = largest_lds(sweep), .hold = hold, .longest = 4 * hold};
+  std::map<unsigned, std::vector<Place>> runs;
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
   if (grid_sync::has_clusters(sweep.device().architecture)) {
     for (const unsigned size : {2U, 4U, 8U, 16U}) {
-      grid_sync::ClusterLaunch cluster(
-          {.grid = dim3(blocks), .block = dim3(block_threads), .lds_bytes = lds}, size);
+      grid_sync::ClusterLaunch cluster(crew.shape(), size);
       if (cluster.resident(place_kernel) > 0) {
-        runs.emplace_back(size, placed(blocks, [&](Place* to, unsigned* events) {
-                            cluster(place_kernel, to, events, 0U, hold, 4 * hold);
-                          }));
+        runs[size] = placed(crew.blocks, [&](Place* to, unsigned* events) {
+          cluster(place_kernel, to, events, 0U, crew.hold, crew.longest);
+        });
       }
     }
   }
 #endif
   if (runs.empty()) {
-    runs.emplace_back(1, placed(blocks, [&](Place* to, unsigned* events) {
-                        launch(
-                            place_kernel,
-                            {.grid = dim3(blocks), .block = dim3(block_threads), .lds_bytes = lds},
-                            to, events, 0, hold, 4 * hold);
-                      }));
+    runs[1] = placed(crew);
   }
   return runs;
 }
 
 // Which CUs share a part of the chip: those on which blocks of one cluster were seen, or by their
 // numbers.
-void measure_groups(Sweep& sweep, std::uint64_t hold, std::uint32_t lds) {
+void measure_groups(Sweep& sweep, std::uint64_t hold) {
   sweep.axis({.name = "CU"});
   sweep.headline("group");
   sweep.note("group: the first of its CUs, by clusters (NVIDIA: GPCs) or the CU's number");
-  const auto runs = clustered(sweep, hold, lds);
-  std::map<unsigned, unsigned> first_of;
-  const auto join = [&](unsigned a, unsigned b) {
-    const unsigned from = first_of.try_emplace(a, a).first->second;
-    const unsigned to = first_of.try_emplace(b, b).first->second;
-    for (auto& [unit, first] : first_of) {
-      first = first == from || first == to ? std::min(from, to) : first;
-    }
-  };
+  const auto runs = clustered(sweep, hold);
+  memory::Groups groups(most_units);
+  std::set<unsigned> units;
   std::map<unsigned, unsigned> by_number;
   for (const auto& [size, places] : runs) {
-    for (const Place& place : places) {
-      join(places[place.block / size * size].unit, place.unit);
-      if (const auto group = group_of(sweep.device().architecture, place.unit)) {
-        join(by_number.try_emplace(*group, place.unit).first->second, place.unit);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const unsigned unit = places[i].unit % most_units;
+      units.insert(unit);
+      groups.join(places[i / size * size].unit % most_units, unit);
+      if (const auto group = group_of(sweep.device().architecture, unit)) {
+        groups.join(by_number.try_emplace(*group, unit).first->second, unit);
       }
     }
   }
-  std::size_t row = 0;
-  for (const auto& [unit, first] : first_of) {
+  auto run = runs.begin();
+  for (const unsigned unit : units) {
     auto point = sweep.point(std::to_string(unit), unit);
-    if (row < runs.size()) {
-      verify(point, runs[row++].second);
+    if (run != runs.end()) {
+      verify(point, run++->second);
     }
-    point.value("group", first, "");
+    point.value("group", static_cast<double>(groups.first_of(unit)), "");
   }
 }
 
@@ -276,29 +276,29 @@ int main(int argc, char** argv) {
   const auto hold = experiment.size(
       "--hold", "cycles for which a block holds its place, at least",
       {.gpu = 40000, .quick = 20000, .host = 100, .minimum = 1, .maximum = 1U << 24});
-  const SwizzleSizes sizes = {
-      .footprint = experiment.size("--footprint", "most bytes that blocks read in sweep swizzle",
-                                   {.gpu = 96U << 20,
-                                    .quick = 96U << 20,
-                                    .host = 1U << 18,
-                                    .tiny = 3U << 15,
-                                    .minimum = 1U << 12,
-                                    .maximum = 1ULL << 32}),
-      .passes =
-          experiment.size("--passes", "how often blocks read all of it",
-                          {.gpu = 32, .quick = 16, .host = 2, .minimum = 1, .maximum = 1024})};
+  const auto footprint =
+      experiment.size("--footprint", "bytes of the largest matrix of sweep swizzle",
+                      {.gpu = 96U << 20,
+                       .quick = 96U << 20,
+                       .host = 1U << 18,
+                       .tiny = 3U << 16,
+                       .minimum = sizeof(unsigned) * tile_words,
+                       .maximum = 1ULL << 32});
+  const auto passes =
+      experiment.size("--passes", "how often it is multiplied",
+                      {.gpu = 32, .quick = 16, .host = 2, .minimum = 1, .maximum = 1024});
   experiment.sweep("large-lds", "blocks with the largest LDS",
                    [&](Sweep& sweep) { measure_order(sweep, hold, largest_lds(sweep)); });
   experiment.sweep("small", "blocks of which a CU holds many",
                    [&](Sweep& sweep) { measure_order(sweep, hold, 0); });
   experiment.sweep("refill", "blocks that take freed places, by how much longer the longest takes",
-                   [&](Sweep& sweep) { measure_refill(sweep, hold, largest_lds(sweep)); });
+                   [&](Sweep& sweep) { measure_refill(sweep, hold); });
   experiment.sweep("streams", "a small block for each CU, in several streams",
                    [&](Sweep& sweep) { measure_streams(sweep, hold); });
   experiment.sweep("groups", "CUs that belong together",
-                   [&](Sweep& sweep) { measure_groups(sweep, hold, largest_lds(sweep)); });
-  experiment.sweep("swizzle", "data that blocks read again and again, by who reads what",
-                   [&](Sweep& sweep) { measure_swizzle(sweep, sizes); });
+                   [&](Sweep& sweep) { measure_groups(sweep, hold); });
+  experiment.sweep("swizzle", "a matrix that is multiplied again and again, by who takes what",
+                   [&](Sweep& sweep) { measure_swizzle(sweep, footprint, passes); });
   experiment.conclude(conclude);
   return experiment.run(argc, argv);
 }

@@ -34,11 +34,9 @@ Refills refills_of(const std::vector<Event>& events);
 std::optional<unsigned> xcd_of(const std::string& architecture, unsigned unit);
 std::optional<unsigned> group_of(const std::string& architecture, unsigned unit);
 
-/// The CUs that blocks ran on, the step from one block's CU to the next one's, and whether XCDs
-/// take turns (sweep large-lds: "CU", "begun"); blocks to a CU in a row (small: "CU"); who gets a
-/// freed place (refill: "first freed", "free"); whether streams share CUs (streams: "CUs"); groups
-/// of CUs (groups: "group"); what it is worth to read by place (swizzle: "by place rate", "by
-/// number rate"). What was not measured is left out.
+/// Whether XCDs take turns (sweep large-lds: "CU"), blocks before a CU gets a second one (small:
+/// "CU"), groups of CUs (groups: "group"), and what it is worth to work by place (swizzle: "by
+/// place rate", "by number rate"). What was not measured is left out.
 void conclude(hipscope::Results& results);
 
 }  // namespace block_placement

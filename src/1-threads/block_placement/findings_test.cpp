@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -17,61 +18,43 @@ namespace {
 using block_placement::Event;
 using block_placement::refills_of;
 
-// Twice as many blocks as CUs, each on the CU that `unit_of` says.
-MadeResults placed(const std::string& sweep, int units,
-                   const std::function<double(double)>& unit_of,
-                   const std::string& architecture = "sm_90") {
+// Twice as many blocks as there are CUs, each on the CU that `unit_of` says.
+Inference placed(const std::string& sweep, const std::function<double(double)>& unit_of, int units,
+                 const std::string& inference) {
   DeviceDescription description = fake::describe();
-  description.compute_units = units;
-  description.architecture = architecture;
+  description.architecture = "gfx942";
   MadeResults made("block_placement", description);
-  std::vector<CurvePoint> blocks;
-  for (int block = 0; block < 2 * units; ++block) {
-    blocks.push_back({.x = 1.0 * block, .y = unit_of(block)});
-  }
-  made.curve(sweep, "CU", blocks);
+  std::vector<double> blocks(2 * units);
+  std::iota(blocks.begin(), blocks.end(), 0);
+  made.curve(sweep, "CU", made_curve(blocks, unit_of));
   block_placement::conclude(made.results());
-  return made;
-}
-
-TEST(BlockPlacementTest, TheUsualStepIsTold) {
-  // First the even CUs, then the odd ones.
-  const auto made = placed("large-lds", 64, [](double block) {
-    return std::fmod(2 * block, 64) + std::fmod(std::floor(block / 32), 2);
-  });
-  EXPECT_EQ(made.inference("CUs that blocks ran on").value, 64);
-  EXPECT_GE(made.inference("CUs that blocks ran on").confidence, 0.9);
-  EXPECT_EQ(made.inference("step from one block's CU to the next one's").value, 2);
-  EXPECT_EQ(made.inference("XCDs that take turns").name, "");
-}
-
-TEST(BlockPlacementTest, NoStepIsTheUsualOne) {
-  const auto made =
-      placed("large-lds", 64, [](double block) { return std::fmod(block * block, 61); });
-  EXPECT_FALSE(made.inference("step from one block's CU to the next one's").value);
-  EXPECT_LE(made.inference("CUs that blocks ran on").confidence, 0.5);
+  return made.inference(inference);
 }
 
 TEST(BlockPlacementTest, XcdsTakeTurns) {
-  const auto in_turn = [](double block) {
-    return 256 * std::fmod(3 * block, 8) + std::fmod(std::floor(block / 8), 8);
+  const auto turns = [](const std::function<double(double)>& unit_of) {
+    return placed("large-lds", unit_of, 64, "XCDs that take turns").value;
   };
-  EXPECT_EQ(placed("large-lds", 64, in_turn, "gfx942").inference("XCDs that take turns").value, 8);
+  EXPECT_EQ(turns([](double block) {
+              return 256 * std::fmod(3 * block, 8) + std::fmod(std::floor(block / 8), 8);
+            }),
+            8);
   // A whole XCD is filled first.
-  const auto in_rows = [](double block) {
+  EXPECT_FALSE(turns([](double block) {
     return 256 * std::fmod(std::floor(block / 8), 8) + std::fmod(block, 8);
-  };
-  EXPECT_FALSE(placed("large-lds", 64, in_rows, "gfx942").inference("XCDs that take turns").value);
+  }));
 }
 
 TEST(BlockPlacementTest, EveryCuGetsOneBlockFirstOrNot) {
   const std::string name = "blocks placed before a CU gets a second one";
-  const auto spread = placed("small", 16, [](double block) { return std::fmod(block, 16); });
-  EXPECT_EQ(spread.inference(name).value, 16);
-  EXPECT_EQ(spread.inference(name).statement, "every CU gets one block first");
-  const auto filled = placed("small", 16, [](double block) { return std::floor(block / 4); });
-  EXPECT_EQ(filled.inference(name).value, 1);
-  EXPECT_NE(filled.inference(name).statement, spread.inference(name).statement);
+  const auto spread = placed(
+      "small", [](double block) { return std::fmod(block, 16); }, 16, name);
+  EXPECT_EQ(spread.value, 16);
+  EXPECT_EQ(spread.statement, "every CU gets one block first");
+  const auto filled = placed(
+      "small", [](double block) { return std::floor(block / 4); }, 16, name);
+  EXPECT_EQ(filled.value, 1);
+  EXPECT_NE(filled.statement, spread.statement);
 }
 
 TEST(BlockPlacementTest, WhoTakesAFreedPlace) {
@@ -97,53 +80,23 @@ TEST(BlockPlacementTest, WhoTakesAFreedPlace) {
   EXPECT_TRUE(std::isnan(refills_of({}).first_freed));
 }
 
-TEST(BlockPlacementTest, FreedPlacesWithoutAChoiceTellLittle) {
-  for (const double free : {1.0, 3.0}) {
-    MadeResults made("block_placement");
-    made.curve("refill", "first freed", std::vector<CurvePoint>{{.x = 4, .y = 97}});
-    made.curve("refill", "free", std::vector<CurvePoint>{{.x = 4, .y = free}});
-    block_placement::conclude(made.results());
-    ASSERT_EQ(made.inferences().size(), 1U);
-    EXPECT_EQ(made.inferences()[0].value, 97);
-    EXPECT_EQ(made.inferences()[0].confidence > 0.5, free > 1);
-  }
-}
-
-TEST(BlockPlacementTest, StreamsShareCusOrNot) {
-  const auto statement = [](double two) {
-    MadeResults made("block_placement");
-    made.curve("streams", "CUs", std::vector<CurvePoint>{{.x = 1, .y = 64}, {.x = 2, .y = two}});
-    block_placement::conclude(made.results());
-    return made.inference("CUs that two kernels of half the size use").statement;
-  };
-  EXPECT_NE(statement(64), statement(32));
-}
-
+// CUs 1 to `grouped` in groups of `size`; then pairs, which are none.
 TEST(BlockPlacementTest, GroupsAreCounted) {
-  const auto found = [](double size) {
+  const auto found = [](double size, double grouped) {
     MadeResults made("block_placement");
     made.curve("groups", "group", made_curve(multiples(1, 64), [=](double unit) {
-                 return size * std::floor((unit - 1) / size);
+                 return unit > grouped ? 2 * std::floor(unit / 2) + 1
+                                       : size * std::floor((unit - 1) / size);
                }));
     block_placement::conclude(made.results());
     return made.inference("groups of CUs");
   };
-  EXPECT_EQ(found(16).value, 4);
-  EXPECT_EQ(found(16).confidence, 1);
-  EXPECT_LT(found(24).confidence, 0.7);  // 24, 24 and 16
-  EXPECT_FALSE(found(1).value);
-}
-
-// Four pairs beside groups of 16.
-TEST(BlockPlacementTest, PairsAreNoGroups) {
-  MadeResults made("block_placement");
-  made.curve("groups", "group", made_curve(multiples(1, 72), [](double unit) {
-               return unit > 64 ? 2 * std::floor(unit / 2) : 16 * std::floor((unit - 1) / 16);
-             }));
-  block_placement::conclude(made.results());
-  EXPECT_EQ(made.inference("groups of CUs").value, 4);
-  EXPECT_EQ(made.inference("groups of CUs").confidence, 1);
-  EXPECT_EQ(made.inference("groups of CUs").evidence.size(), 2U);
+  EXPECT_EQ(found(16, 64).value, 4);
+  EXPECT_EQ(found(16, 64).confidence, 1);
+  EXPECT_LT(found(24, 64).confidence, 0.7);  // 24, 24 and 16
+  EXPECT_FALSE(found(1, 64).value);
+  EXPECT_EQ(found(16, 48).value, 3);
+  EXPECT_EQ(found(16, 48).evidence[0], "of 16, 16, 16 CUs; in none: 16");
 }
 
 TEST(BlockPlacementTest, ReadingByPlaceIsWorthSomethingOrNot) {

@@ -1,10 +1,11 @@
 // Sweep swizzle: what is it worth that blocks read what others near the same part of L2 read?
 //
-// Where L2 has several parts, each keeps copies of what its own CUs read, so that one part's size
-// is what all CUs can keep. If the CUs near a part read but one piece of the data, all parts
-// together can. So blocks read in three ways: any block any piece; those of each part of the CUs
-// the pieces of their own; and, to see what of it is due to the place, the same with parts that
-// have nothing to do with it.
+// A matrix is multiplied by four vectors again and again, as in the steps of a network whose
+// weights stay the same. Where L2 has several parts, each keeps copies of what its own CUs read, so
+// that one part's size is what all CUs can keep. If the CUs near a part take but one piece of the
+// matrix, all parts together can. So its tiles are taken in three ways: by any block; by those of
+// each part of the CUs one after the other; and, to see what of it is due to the place, by parts
+// that have nothing to do with it. The words are integers, whose sums are the same in any order.
 #pragma once
 
 #include <hipscope/compute_unit.h>
@@ -29,17 +30,14 @@ inline unsigned units_of(const Sweep& sweep) {
   return sweep.is_hardware() ? static_cast<unsigned>(sweep.device().compute_units) : 2;
 }
 
-struct SwizzleSizes {
-  hipscope::Size footprint;
-  hipscope::Size passes;
-};
-
-inline constexpr unsigned reading_threads = 512;
-inline constexpr unsigned piece_words = 1U << 13;
+// The matrix has as many rows as a tile, so that a tile gives whole sums.
+inline constexpr unsigned tile_edge = 128;
+inline constexpr unsigned tile_words = tile_edge * tile_edge;
+inline constexpr unsigned vectors = 4;
 inline constexpr unsigned most_parts = 16;
 
-// So many pieces, each read in every pass; the CUs of each part have some of their own.
-struct Pieces {
+// So many tiles, each taken in every pass; the CUs of each part have some of their own.
+struct Tiles {
   unsigned count;
   unsigned passes;
   unsigned parts;
@@ -47,36 +45,65 @@ struct Pieces {
   [[nodiscard]] __device__ unsigned first_of(unsigned part) const { return part * count / parts; }
 };
 
-// A CU's blocks read the pieces of its own part one after the other, then what others have left.
-static __global__ void __launch_bounds__(reading_threads)
-    read_pieces_kernel(const unsigned* words, Pieces pieces, const unsigned char* part_of,
-                       unsigned* taken, unsigned* sums) {
+// A CU's blocks take the tiles of its own part one after the other, then what others have left.
+static __global__ void __launch_bounds__(tile_edge)
+    product_kernel(const unsigned* matrix, const uint4* vector, Tiles tiles,
+                   const unsigned char* part_of, unsigned* taken, unsigned* products) {
+  __shared__ uint4 factors[tile_edge];
   __shared__ unsigned number;
+  factors[threadIdx.x] = vector[threadIdx.x];
   const unsigned own = part_of[hipscope::compute_unit_id()];
-  for (unsigned i = 0; i < pieces.parts; ++i) {
-    const unsigned part = (own + i) % pieces.parts;
-    const unsigned first = pieces.first_of(part);
-    const unsigned count = pieces.first_of(part + 1) - first;
+  for (unsigned i = 0; i < tiles.parts; ++i) {
+    const unsigned part = (own + i) % tiles.parts;
+    const unsigned first = tiles.first_of(part);
+    const unsigned count = tiles.first_of(part + 1) - first;
     for (;;) {
       __syncthreads();
       if (threadIdx.x == 0) {
         number = atomicAdd(&taken[part], 1U);
       }
       __syncthreads();
-      if (number >= pieces.passes * count) {
+      if (number >= tiles.passes * count) {
         break;
       }
-      const unsigned piece = first + number % count;
-      const unsigned* const begin = words + std::size_t{piece} * piece_words;
-      unsigned sum = 0;
-#pragma unroll
-      for (unsigned word = 0; word < piece_words; word += reading_threads) {
-        sum += begin[word + threadIdx.x];
+      const unsigned tile = first + number % count;
+      const unsigned* const begin = matrix + std::size_t{tile} * tile_words + threadIdx.x;
+      uint4 sum = {0, 0, 0, 0};
+#pragma unroll 16
+      for (unsigned row = 0; row < tile_edge; ++row) {
+        const unsigned word = begin[row * tile_edge];
+        sum.x += word * factors[row].x;
+        sum.y += word * factors[row].y;
+        sum.z += word * factors[row].z;
+        sum.w += word * factors[row].w;
       }
-      atomicAdd(&sums[piece], sum);
+      const unsigned columns = tiles.count * tile_edge;
+      unsigned* const product = products + tile * tile_edge + threadIdx.x;
+      atomicAdd(product, sum.x);
+      atomicAdd(product + columns, sum.y);
+      atomicAdd(product + 2 * columns, sum.z);
+      atomicAdd(product + 3 * columns, sum.w);
     }
   }
 }
+
+// What all passes add up to: element i % columns of vector i / columns's product.
+struct Products {
+  hipscope::RandomWords matrix;
+  hipscope::RandomWords vector;
+  unsigned columns;
+  unsigned passes;
+
+  __host__ __device__ unsigned operator()(std::uint64_t i) const {
+    const auto column = static_cast<unsigned>(i % columns);
+    unsigned sum = 0;
+    for (unsigned row = 0; row < tile_edge; ++row) {
+      sum += matrix((column / tile_edge * tile_edge + row) * tile_edge + column % tile_edge) *
+             vector(row * vectors + i / columns);
+    }
+    return passes * sum;
+  }
+};
 
 // How far each CU is from one word of L2: the least time of an atomic.
 static __global__ void __launch_bounds__(1) distance_kernel(std::uint64_t* word, unsigned* cycles) {
@@ -116,40 +143,40 @@ inline std::vector<unsigned char> parts_by_place(const Sweep& sweep) {
   return part_of;
 }
 
-// Of `footprint` bytes; the rate of each way to share them out.
+// A matrix of `footprint` bytes; the rate at which it is read in each way to share it out.
 inline void measure_footprint(Sweep& sweep, std::uint64_t footprint, unsigned passes,
                               const std::vector<unsigned char>& by_place) {
-  const auto count = static_cast<unsigned>(footprint / sizeof(unsigned) / piece_words);
+  const auto count = static_cast<unsigned>(footprint / sizeof(unsigned) / tile_words);
   auto point = sweep.point(std::to_string(footprint), static_cast<double>(footprint));
-  const DeviceBuffer<unsigned> words(std::size_t{count} * piece_words);
-  const hipscope::RandomWords content = {hipscope::key_of(sweep.seed())};
-  hipscope::fill_elements(sweep, words, content);
-  std::vector<unsigned> expected(count, 0);
-  for (std::size_t word = 0; word < words.size(); ++word) {
-    expected[word / piece_words] += passes * content(word);
-  }
+  const DeviceBuffer<unsigned> matrix(std::size_t{count} * tile_words);
+  const DeviceBuffer<unsigned> vector(tile_edge * vectors);
+  DeviceBuffer<unsigned> products(std::size_t{count} * tile_edge * vectors);
   DeviceBuffer<unsigned> taken(most_parts);
-  DeviceBuffer<unsigned> sums(count);
   const DeviceBuffer<unsigned char> part_of(most_units);
+  const unsigned key = hipscope::key_of(sweep.seed());
+  const Products expected = {.matrix = {key},
+                             .vector = {key ^ (1U << 31U)},
+                             .columns = count * tile_edge,
+                             .passes = passes};
+  hipscope::fill_elements(sweep, matrix, expected.matrix);
+  hipscope::fill_elements(sweep, vector, expected.vector);
   const auto measure = [&](const std::string& name, unsigned parts,
                            const std::vector<unsigned char>& place) {
     hipscope::check(hipMemcpy(part_of.data(), place.data(), most_units, hipMemcpyHostToDevice));
-    const auto read = [&] {
+    const auto multiply = [&] {
       hipscope::check(hipMemsetAsync(taken.data(), 0, most_parts * sizeof(unsigned), nullptr));
-      hipscope::launch(read_pieces_kernel,
-                       {.grid = dim3(4 * units_of(sweep)), .block = dim3(reading_threads)},
-                       words.data(), Pieces{.count = count, .passes = passes, .parts = parts},
-                       part_of.data(), taken.data(), sums.data());
+      hipscope::launch(product_kernel,
+                       {.grid = dim3(8 * units_of(sweep)), .block = dim3(tile_edge)}, matrix.data(),
+                       reinterpret_cast<const uint4*>(vector.data()),
+                       Tiles{.count = count, .passes = passes, .parts = parts}, part_of.data(),
+                       taken.data(), products.data());
     };
-    sums.clear();
-    read();
-    point.check("sum of each piece, " + name, sums.to_host(),
-                [&](std::uint64_t i) { return expected[i]; });
-    const auto time = point.measure(read, {.name = name + "time"});
-    point.value(name + "rate",
-                1e-9 * sizeof(unsigned) * static_cast<double>(words.size()) * passes /
-                    time.seconds().median,
-                "GB/s");
+    products.clear();
+    multiply();
+    hipscope::verify_elements(sweep, point, name + "products", products, products.size(), expected);
+    const auto time = point.measure(multiply, {.name = name + "time"});
+    const double bytes = static_cast<double>(matrix.size()) * sizeof(unsigned) * passes;
+    point.value(name + "rate", 1e-9 * bytes / time.seconds().median, "GB/s");
   };
   const unsigned parts = 1U + *std::max_element(by_place.begin(), by_place.end());
   std::vector<unsigned char> by_number(most_units);
@@ -163,19 +190,20 @@ inline void measure_footprint(Sweep& sweep, std::uint64_t footprint, unsigned pa
   }
 }
 
-inline void measure_swizzle(Sweep& sweep, const SwizzleSizes& sizes) {
+inline void measure_swizzle(Sweep& sweep, std::uint64_t most, std::uint64_t passes) {
   sweep.axis({.name = "footprint", .unit = "bytes"});
   sweep.headline("rate");
   sweep.note(
-      "rate: any block reads any piece; by place: each part of the CUs near a part of L2 reads its "
-      "own; by number: parts of CUs that have nothing to do with the place");
-  sweep.require_memory(sizes.footprint, "--footprint");
+      "rate: any block takes any tile; by place: each part of the CUs near a part of L2 its own; "
+      "by "
+      "number: parts of CUs that have nothing to do with the place");
+  sweep.require_memory(most, "--footprint");
   const std::vector<unsigned char> by_place = parts_by_place(sweep);
   constexpr unsigned points = 12;
   for (unsigned i = 1; i <= points; ++i) {
-    const std::uint64_t footprint = sizes.footprint * i / points;
-    if (footprint >= sizeof(unsigned) * piece_words) {
-      measure_footprint(sweep, footprint, static_cast<unsigned>(sizes.passes), by_place);
+    const std::uint64_t footprint = most * i / points;
+    if (footprint >= sizeof(unsigned) * tile_words) {
+      measure_footprint(sweep, footprint, static_cast<unsigned>(passes), by_place);
     }
   }
 }

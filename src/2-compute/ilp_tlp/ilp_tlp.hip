@@ -231,15 +231,29 @@ void add_sweeps(hipscope::Experiment& experiment, const hipscope::Size& rounds,
       hipscope::InTiny::left_out);
 }
 
-// What sweep peak has of an operation beside its first row, in the order of its rows.
+// The operations that have sweeps of their own.
+using References =
+    std::tuple<Reference<FloatFma>, Reference<FloatAdd>, Reference<FloatMul>, Reference<DoubleFma>,
+               Reference<PackedHalfFma>, Reference<IntegerMad>>;
+
+// The rows of sweep peak that follow theirs.
+enum OtherPeak : unsigned {
+  last_of_operations = std::tuple_size_v<References>,
+  registers,
+  registers_one_chain,
+  pairs,
+  halves_eight_chains,
+  halves_literal
+};
+
+// What sweep peak has of an operation beside its own row.
 template <typename Operation>
 std::vector<PeakRow> more_peaks_of() {
-  constexpr double last_operation = 6;
   if (std::is_same_v<Operation, FloatFma>) {
-    return {{last_operation + 1, "3 registers"}, {last_operation + 2, "3 registers, 1 chain"}};
+    return {{registers, "3 registers"}, {registers_one_chain, "3 registers, 1 chain"}};
   }
   if (std::is_same_v<Operation, PackedHalfFma>) {
-    return {{last_operation + 4, "8 chains"}, {last_operation + 5, "literal addend", true}};
+    return {{halves_eight_chains, "8 chains"}, {halves_literal, "literal addend", true}};
   }
   return {};
 }
@@ -257,9 +271,7 @@ int run(int argc, char** argv) {
   const auto peak_rounds =
       experiment.size("--peak-rounds", "rounds of 1024 instructions per wave in sweep peak",
                       {.gpu = 600, .quick = 100, .host = 1, .minimum = 1, .maximum = most_rounds});
-  std::tuple<Reference<FloatFma>, Reference<FloatAdd>, Reference<FloatMul>, Reference<DoubleFma>,
-             Reference<PackedHalfFma>, Reference<IntegerMad>>
-      references;
+  References references;
   Reference<FloatFmaOfRegisters> register_reference;
   Reference<FloatPairFma> pair_reference;
   Reference<PackedHalfFmaOfLiteral> literal_reference;
@@ -277,13 +289,13 @@ int run(int argc, char** argv) {
               (measure_peak(sweep, Operation::title, ++row, peak_rounds, reference), ...);
             },
             references);
-        measure_peak(sweep, "FP32 FMA, 3 registers", ++row, peak_rounds, register_reference);
-        measure_peak<FloatFmaOfRegisters, 1>(sweep, "FP32 FMA, 3 registers, 1 chain", ++row,
-                                             peak_rounds, register_reference);
-        measure_peak(sweep, "FP32 FMA in pairs", ++row, peak_rounds, pair_reference);
-        measure_peak<PackedHalfFma, 8>(sweep, "FP16 packed FMA, 8 chains", ++row, peak_rounds,
-                                       std::get<Reference<PackedHalfFma>>(references));
-        measure_peak(sweep, "FP16 packed FMA, literal addend", ++row, peak_rounds,
+        measure_peak(sweep, "FP32 FMA, 3 registers", registers, peak_rounds, register_reference);
+        measure_peak<FloatFmaOfRegisters, 1>(sweep, "FP32 FMA, 3 registers, 1 chain",
+                                             registers_one_chain, peak_rounds, register_reference);
+        measure_peak(sweep, "FP32 FMA in pairs", pairs, peak_rounds, pair_reference);
+        measure_peak<PackedHalfFma, 8>(sweep, "FP16 packed FMA, 8 chains", halves_eight_chains,
+                                       peak_rounds, std::get<Reference<PackedHalfFma>>(references));
+        measure_peak(sweep, "FP16 packed FMA, literal addend", halves_literal, peak_rounds,
                      literal_reference);
       });
   experiment.sweep("instructions", "latency and rate of single instructions",

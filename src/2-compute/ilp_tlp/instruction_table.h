@@ -22,16 +22,22 @@ __global__ void __launch_bounds__(largest_block)
     instruction_kernel(const Word<step>* starts, Word<step>* ends, hipscope::WaveTime* times,
                        unsigned rounds, Given given) {
   constexpr unsigned slot_words = lds_load_bytes(step) / 4;
-  constexpr bool uses_lds = slot_words != 0 || step == Step::lds_add;
-  __shared__ uint4 storage[uses_lds ? largest_block * (slot_words + 3) / 4 : 1];
+  constexpr unsigned words = slot_words + lds_round_bytes(step) / 4 + is_lds_atomic(step);
+  __shared__ uint4 storage[words != 0 ? largest_block * words / 4 : 1];
   const unsigned lane = threadIdx.x % warpSize;
   const unsigned next_lane = (lane + 1) % warpSize;
   Word<step> x = loaded(starts[lane]);
+  auto* const lds = reinterpret_cast<unsigned*>(storage);
   Mine mine = {.neighbour = next_lane * lds_latency::lane_unit,
-               .lds = reinterpret_cast<unsigned*>(storage),
-               .word = reinterpret_cast<unsigned*>(storage) + threadIdx.x};
-  if constexpr (step == Step::lds_add) {
+               .bit = 1U << lane % 32U,
+               .lds = lds,
+               .word = lds + threadIdx.x,
+               .address = hipscope::lds_address(storage) + threadIdx.x * lds_round_bytes(step)};
+  if constexpr (is_lds_atomic(step)) {
     *mine.word = x;
+  }
+  if constexpr (lds_round_bytes(step) != 0) {
+    mine.words = {{x, x, x, x}};
   }
   [[maybe_unused]] unsigned origin = 0;
   if constexpr (slot_words != 0) {
@@ -67,8 +73,11 @@ Word<step> start_of(unsigned lane) {
     return IntegerMad::start(lane) >> 8U;  // that a float holds exactly
   } else if constexpr (step == Step::multiply_add_wide || step <= Step::count_bits ||
                        step == Step::byte_float || step == Step::int_double ||
-                       step >= Step::shuffle) {
+                       (step >= Step::shuffle && step != Step::half_dot &&
+                        step != Step::float_pair_fma)) {
     return IntegerMad::start(lane);
+  } else if constexpr (step == Step::float_pair_fma) {
+    return same_bits<std::uint64_t>(FloatPairFma::start(lane));
   } else if constexpr (is_half(step)) {
     return same_bits<unsigned>(PackedHalfFma::start(lane));
   } else if constexpr (is_wide(step)) {
@@ -218,6 +227,27 @@ inline void measure_instructions(Sweep& sweep, std::uint64_t rounds) {
   rows.add<Step::lds_load_8>("LDS load of 8 bytes");
   rows.add<Step::lds_load_16>("LDS load of 16 bytes");
   rows.add<Step::lds_add>("LDS atomic add");
+  rows.add<Step::byte_dot>("INT8 dot product of 4");
+#if !defined(HIPSCOPE_BACKEND_NVIDIA)
+  rows.add<Step::half_dot>("FP16 dot product of 2");
+#endif
+  rows.add<Step::leading_zeros>("leading zeros");
+  rows.add<Step::float_pair_fma>("FP32 FMA of a pair");
+  rows.add<Step::add_wide>("INT64 add, then XOR");
+#if !defined(HIPSCOPE_BACKEND_NVIDIA)
+  rows.add<Step::multiply_24>("INT32 multiply of 24 bits");
+#endif
+  rows.add<Step::select>("INT32 compare and select");
+  rows.add<Step::ballot>("ballot of a bit");
+  rows.add<Step::vote>("vote: any lane, then select");
+#if !defined(HIPSCOPE_BACKEND_NVIDIA)
+  rows.add<Step::first_lane>("first lane's value, then add");
+#endif
+  rows.add<Step::lds_exchange>("LDS exchange");
+  rows.add<Step::lds_round_4>("LDS store and load of 4 bytes");
+  rows.add<Step::lds_round_8>("LDS store and load of 8 bytes");
+  rows.add<Step::lds_round_16>("LDS store and load of 16 bytes");
+  rows.add<Step::barrier>("barrier of a block");
 }
 
 }  // namespace ilp_tlp

@@ -5,6 +5,7 @@
 #include <hip/hip_fp16.h>
 #include <hip/hip_runtime.h>
 #include <hipscope/lds.h>
+#include <hipscope/matrix/packed.h>
 
 #include <algorithm>
 #include <bit>
@@ -70,10 +71,31 @@ enum class Step {
   row_rotation,
   wave_maximum,
   lds_add,
+  // products of vectors, and the first bit that is set
+  byte_dot,
+  half_dot,
+  leading_zeros,
+  // pairs, and what takes several instructions
+  float_pair_fma,
+  add_wide,
+  multiply_24,
+  select,
+  // what a wave agrees on
+  ballot,
+  vote,
+  first_lane,
+  // to LDS and back
+  lds_exchange,
+  lds_round_4,
+  lds_round_8,
+  lds_round_16,
+  barrier,
 };
 
 __host__ __device__ constexpr bool is_wide(Step step) {
-  return step == Step::multiply_add_wide || (step >= Step::double_add && step <= Step::double_fma);
+  return step == Step::multiply_add_wide ||
+         (step >= Step::double_add && step <= Step::double_fma) || step == Step::float_pair_fma ||
+         step == Step::add_wide;
 }
 __host__ __device__ constexpr bool is_approximate(Step step) {
   return step >= Step::reciprocal && step <= Step::hyperbolic_tangent;
@@ -91,6 +113,16 @@ __host__ __device__ constexpr unsigned lds_load_bytes(Step step) {
          : step == Step::lds_load_16 ? 16
                                      : 0;
 }
+// Bytes that are stored and then loaded; 0: none.
+__host__ __device__ constexpr unsigned lds_round_bytes(Step step) {
+  return step == Step::lds_round_4    ? 4
+         : step == Step::lds_round_8  ? 8
+         : step == Step::lds_round_16 ? 16
+                                      : 0;
+}
+__host__ __device__ constexpr bool is_lds_atomic(Step step) {
+  return step == Step::lds_add || step == Step::lds_exchange;
+}
 template <Step step>
 using Word = std::conditional_t<is_wide(step), std::uint64_t, std::uint32_t>;
 
@@ -105,18 +137,22 @@ struct Given {
   float one = 1.0F;
   float addend = 0x1p-10F;
   std::uint64_t wide = 6364136223846793005U;
+  std::uint64_t other_wide = 1442695040888963407U;
   double wide_factor = 1.0 - 0x1p-20;
   double wide_one = 1.0;
   double wide_addend = 0x1p-10;
   unsigned halves = 0x3BFF3BFFU;        // 1 - 2^-11, twice
-  unsigned small_halves = 0x14001400U;  // 2^-10, twice
+  unsigned small_halves = 0x14001400U;  // 2^-10, twice: their products and sums of these are exact
 };
 
 // What a lane has of its own.
 struct Mine {
   unsigned neighbour;  // as the shuffle takes it
+  unsigned bit;        // in a word of 32 lanes
   unsigned* lds;
-  unsigned* word;  // in LDS
+  unsigned* word;                  // in LDS
+  unsigned address;                // of what is stored and loaded
+  hipscope::LdsWords<16> words{};  // that are stored and loaded
 };
 
 // Makes the compiler forget what it knows of a value, so that it joins no two steps. (ptxas does
@@ -156,6 +192,15 @@ __device__ inline unsigned bits_of(__half2 halves) { return same_bits<unsigned>(
 
 // --- What C++ has no operator for -------------------------------------------------------------
 
+// The sum of the products of four signed bytes.
+__host__ __device__ inline unsigned byte_products(unsigned x, unsigned y) {
+  int sum = 0;
+  for (unsigned shift = 0; shift < 32; shift += 8) {
+    sum += static_cast<signed char>(x >> shift) * static_cast<signed char>(y >> shift);
+  }
+  return static_cast<unsigned>(sum);
+}
+
 template <Step step>
 __device__ unsigned native(unsigned x, [[maybe_unused]] const Given& given) {
   [[maybe_unused]] const auto f = same_bits<float>(x);
@@ -191,6 +236,12 @@ __device__ unsigned native(unsigned x, [[maybe_unused]] const Given& given) {
     return __reduce_max_sync(0xFFFFFFFF, x);
   } else if constexpr (step == Step::shuffle_xor) {
     return __shfl_xor_sync(0xFFFFFFFF, x, 1);
+  } else if constexpr (step == Step::byte_dot) {
+    asm volatile("dp4a.s32.s32 %0, %1, %2, %0;" : "+r"(x) : "r"(given.word), "r"(given.other));
+    return x;
+  } else if constexpr (step == Step::leading_zeros) {
+    asm volatile("bfind.shiftamt.u32 %0, %0;" : "+r"(x));
+    return x;
   }
 #elif defined(__HIP_DEVICE_COMPILE__)
   if constexpr (step == Step::multiply_high) {
@@ -223,6 +274,28 @@ __device__ unsigned native(unsigned x, [[maybe_unused]] const Given& given) {
   } else if constexpr (step == Step::row_rotation) {
     constexpr int rotate_row_by_one = 0x121;
     return __builtin_amdgcn_mov_dpp(static_cast<int>(x), rotate_row_by_one, 0xF, 0xF, false);
+  } else if constexpr (step == Step::byte_dot) {
+    [[maybe_unused]] const int word = static_cast<int>(given.word);
+    [[maybe_unused]] const int other = static_cast<int>(given.other);
+#if MATRIX_RATE_DOT == 1
+    return __builtin_amdgcn_sdot4(word, other, static_cast<int>(x), false);
+#elif MATRIX_RATE_DOT == 2
+    return __builtin_amdgcn_sudot4(true, word, true, other, static_cast<int>(x), false);
+#else
+    return x + byte_products(given.word, given.other);
+#endif
+  } else if constexpr (step == Step::half_dot) {
+#if MATRIX_RATE_DOT > 0
+    const auto halves = __builtin_bit_cast(matrix_rate::Vector<_Float16, 2>, given.small_halves);
+    g = __builtin_amdgcn_fdot2(halves, halves, f, false);
+#else
+    g = f + 0x1p-19F;
+#endif
+  } else if constexpr (step == Step::leading_zeros) {
+    asm volatile("v_ffbh_u32 %0, %1" : "=v"(x) : "v"(x));
+    return x;
+  } else if constexpr (step == Step::first_lane) {
+    return __builtin_amdgcn_readfirstlane(static_cast<int>(x)) + given.word;
   }
 #endif
   return same_bits<unsigned>(g);
@@ -246,6 +319,10 @@ unsigned host_native(unsigned x, const Given& given) {
     return bits;
   } else if constexpr (step == Step::count_bits) {
     return static_cast<unsigned>(std::popcount(x));
+  } else if constexpr (step == Step::byte_dot) {
+    return x + byte_products(given.word, given.other);
+  } else if constexpr (step == Step::leading_zeros) {
+    return x == 0 ? ~0U : static_cast<unsigned>(std::countl_zero(x));
   }
   const double g = step == Step::reciprocal              ? 1 / f + given.addend
                    : step == Step::reciprocal_root       ? 1 / std::sqrt(f)
@@ -255,6 +332,7 @@ unsigned host_native(unsigned x, const Given& given) {
                    : step == Step::hyperbolic_tangent    ? std::tanh(f)
                    : step == Step::sine                  ? std::sin(f)
                    : step == Step::cosine                ? std::cos(f)
+                   : step == Step::half_dot              ? f + 0x1p-19
                                                          : std::max<double>(f, given.factor);
   return same_bits<unsigned>(static_cast<float>(g));
 }
@@ -315,6 +393,17 @@ __host__ __device__ Word<step> portable(Word<step> x, const Given& given) {
   } else if constexpr (step == Step::float_double) {
     return same_bits<unsigned>(
         static_cast<float>(hidden(static_cast<double>(same_bits<float>(x)))));
+  } else if constexpr (step == Step::float_pair_fma) {
+    const auto pair = same_bits<FloatPairFma::Value>(x);
+    return same_bits<std::uint64_t>(FloatPairFma::Value{
+        fmaf(pair.first, -given.factor, given.one), fmaf(pair.second, -given.factor, given.one)});
+  } else if constexpr (step == Step::add_wide) {
+    return (x + given.wide) ^ given.other_wide;
+  } else if constexpr (step == Step::multiply_24) {
+    constexpr unsigned low = 0xFFFFFF;
+    return (x & low) * (given.word & low);
+  } else if constexpr (step == Step::select) {
+    return x < given.word ? given.other : given.amount;
   } else {
     static_assert(step == Step::int_double);
     return static_cast<unsigned>(
@@ -324,20 +413,64 @@ __host__ __device__ Word<step> portable(Word<step> x, const Given& given) {
 
 __host__ __device__ constexpr bool is_native(Step step) {
   return step == Step::multiply_high || (step >= Step::rotate && step <= Step::count_bits) ||
-         step == Step::float_maximum || is_approximate(step) || step >= Step::shuffle_xor;
+         step == Step::float_maximum || is_approximate(step) ||
+         (step >= Step::shuffle_xor && step <= Step::leading_zeros);
+}
+
+// A bit for each lane of the wave, of 32 lanes at most.
+__device__ inline unsigned ballot_of(bool is_set) {
+#if defined(__CUDA_ARCH__)
+  return __ballot_sync(0xFFFFFFFF, is_set);
+#else
+  return static_cast<unsigned>(__ballot(is_set ? 1 : 0));
+#endif
+}
+
+__device__ inline bool is_any(bool is_set) {
+#if defined(__CUDA_ARCH__)
+  return __any_sync(0xFFFFFFFF, is_set) != 0;
+#else
+  return __all(is_set ? 0 : 1) == 0;
+#endif
 }
 
 template <Step step>
-__device__ Word<step> device_step(Word<step> x, const Given& given, [[maybe_unused]] Mine mine) {
+__device__ Word<step> device_step(Word<step> x, const Given& given, [[maybe_unused]] Mine& mine) {
   if constexpr (step == Step::shuffle) {
     return lds_latency::bare_shuffle(x, mine.neighbour);
   } else if constexpr (lds_load_bytes(step) != 0) {
     return hipscope::lds_load<lds_load_bytes(step)>(mine.lds, x).word[lds_load_bytes(step) / 4 - 1];
   } else if constexpr (step == Step::lds_add) {
     return atomicAdd(mine.word, x);
+  } else if constexpr (step == Step::lds_exchange) {
+    return atomicExch(mine.word, x);
+  } else if constexpr (lds_round_bytes(step) != 0) {
+    // All words come back and go again, so that none has to be moved.
+    constexpr unsigned bytes = lds_round_bytes(step);
+    hipscope::LdsWords<bytes> words;
+    for (unsigned i = 0; i < words.count; ++i) {
+      words.word[i] = mine.words.word[i];
+    }
+    hipscope::lds_store<bytes>(mine.lds, mine.address, words);
+    hipscope::lds_forget(mine.address);
+    words = hipscope::lds_load<bytes>(mine.lds, mine.address);
+    for (unsigned i = 0; i < words.count; ++i) {
+      // Of one word clang would leave out the store of what it has just loaded.
+      mine.words.word[i] = bytes == 4 ? hidden(words.word[i]) : words.word[i];
+    }
+    return words.word[words.count - 1];
+  } else if constexpr (step == Step::barrier) {
+    __syncthreads();
+    return x;
+  } else if constexpr (step == Step::ballot) {
+    return ballot_of((x & mine.bit) == 0);
+  } else if constexpr (step == Step::vote) {
+    return is_any((x & mine.bit) == 0) ? given.largest : given.word;
 #if defined(HIPSCOPE_BACKEND_HOST)
   } else if constexpr (step == Step::shuffle_xor) {
     return __shfl_xor(x, 1);
+  } else if constexpr (step == Step::first_lane) {
+    return __shfl(x, 0) + given.word;
   } else if constexpr (is_half(step)) {
     return host_halves<step>(x, given);
   } else if constexpr (is_native(step)) {
@@ -353,7 +486,18 @@ __device__ Word<step> device_step(Word<step> x, const Given& given, [[maybe_unus
     return same_bits<unsigned>(__sinf(same_bits<float>(x)));
   } else if constexpr (step == Step::cosine) {
     return same_bits<unsigned>(__cosf(same_bits<float>(x)));
-  } else if constexpr (is_native(step)) {
+#if MATRIX_RATE_CDNA >= 2
+  } else if constexpr (step == Step::float_pair_fma) {
+    // clang would take the pair apart and put it together again.
+    const auto pair_of = [](float value) {
+      return same_bits<std::uint64_t>(FloatPairFma::Value{value, value});
+    };
+    asm volatile("v_pk_fma_f32 %0, %0, %1, %2"
+                 : "+v"(x)
+                 : "v"(pair_of(-given.factor)), "v"(pair_of(given.one)));
+    return x;
+#endif
+  } else if constexpr (is_native(step) || step == Step::first_lane) {
     return native<step>(x, given);
 #endif
   } else {
@@ -379,6 +523,23 @@ void host_step(std::vector<Word<step>>& wave, std::vector<unsigned>& memory, con
     } else if constexpr (step == Step::lds_add) {
       x = memory[lane];
       memory[lane] += before[lane];
+    } else if constexpr (step == Step::lds_exchange) {
+      x = memory[lane];
+      memory[lane] = before[lane];
+    } else if constexpr (step == Step::ballot) {
+      x = 0;
+      for (unsigned other = 0; other < std::min(lanes, 32U); ++other) {
+        x |= ~before[other] & 1U << other;
+      }
+    } else if constexpr (step == Step::vote) {
+      x = given.word;
+      for (unsigned other = 0; other < lanes; ++other) {
+        x = (before[other] >> other % 32U & 1U) == 0 ? given.largest : x;
+      }
+    } else if constexpr (step == Step::first_lane) {
+      x = before[0] + given.word;
+    } else if constexpr (lds_round_bytes(step) != 0 || step == Step::barrier) {
+      x = before[lane];
     } else if constexpr (is_half(step)) {
       x = host_halves<step>(x, given);
     } else if constexpr (is_native(step)) {

@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <map>
-#include <optional>
-#include <utility>
+#include <numeric>
+#include <string>
 #include <vector>
 
+#include "5-memory/groups.h"
 #include "hipscope/format.h"
 #include "hipscope/statistics.h"
-#include "likeness.h"
 
 namespace memory_map {
 
@@ -21,65 +22,170 @@ using hipscope::Results;
 namespace {
 
 using Table = std::vector<std::vector<double>>;
+using Numbers = std::vector<std::size_t>;
 
-// CUs by number, what each sees of the lines, and to which group it belongs.
+// --- What is alike ----------------------------------------------------------------------------
+
+// How far two things are apart by what they show: the root of the mean square of the differences.
+// Without the largest ones: one slow value makes no two things unlike.
+double distance(const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<double> squares;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    squares.push_back((a[i] - b[i]) * (a[i] - b[i]));
+  }
+  constexpr double without_slow_ones = 0.8;
+  const auto kept = std::ceil(without_slow_ones * static_cast<double>(squares.size()));
+  const auto end = squares.begin() + static_cast<std::ptrdiff_t>(kept);
+  std::partial_sort(squares.begin(), end, squares.end());
+  return std::sqrt(std::accumulate(squares.begin(), end, 0.0) / kept);
+}
+
+struct Edge {
+  double length = std::numeric_limits<double>::max();
+  std::size_t a = 0;
+  std::size_t b = 0;
+};
+bool is_shorter(const Edge& one, const Edge& other) { return one.length < other.length; }
+
+// The shortest pairs that hold all `members` together, the shortest first (Prim's tree).
+std::vector<Edge> tree_of(const Table& things, const Numbers& members) {
+  std::vector<Edge> nearest;
+  for (const std::size_t member : members) {
+    nearest.push_back({.b = member});
+  }
+  std::vector<Edge> tree;
+  while (!nearest.empty()) {
+    const auto next = std::min_element(nearest.begin(), nearest.end(), is_shorter);
+    tree.push_back(*next);
+    nearest.erase(next);
+    const std::size_t added = tree.back().b;
+    for (Edge& edge : nearest) {
+      edge = std::min(edge,
+                      {.length = distance(things[added], things[edge.b]), .a = added, .b = edge.b},
+                      is_shorter);
+    }
+  }
+  tree.erase(tree.begin());  // the first one has no other end
+  std::sort(tree.begin(), tree.end(), is_shorter);
+  return tree;
+}
+
+// Groups of things that are alike.
 struct Groups {
-  std::vector<unsigned> units;
-  std::vector<std::size_t> first_of{};
-  std::map<std::size_t, std::vector<unsigned>> members{};
+  std::map<std::size_t, Numbers> members{};  // by the first one
+  double within = 0;                         // what holds a group together, at most
+  double between = 0;                        // the least that keeps two apart
 };
 
-Groups groups_of(const Results& results, const std::string& sweep) {
+// Which jump of the distances is between groups: the first, or the widest.
+enum class Jump { first, widest };
+
+// Groups that are at least `least` apart. None where nothing jumps. What is like no other is left
+// out.
+Groups groups_of(const Table& things, Jump jump, double least) {
+  constexpr std::size_t fewest = 8;
   Groups groups;
-  Table seen;
-  for (const auto& point : results.curve(sweep, "latency")) {
-    groups.units.push_back(static_cast<unsigned>(point.x));
+  Numbers members(things.size());
+  std::iota(members.begin(), members.end(), std::size_t{0});
+  if (members.size() >= fewest) {
+    std::vector<double> nearest(things.size(), std::numeric_limits<double>::max());
+    for (const Edge& edge : tree_of(things, members)) {
+      nearest[edge.a] = std::min(nearest[edge.a], edge.length);
+      nearest[edge.b] = std::min(nearest[edge.b], edge.length);
+    }
+    constexpr double far = 3;
+    const double usual = hipscope::median_of(nearest);
+    std::erase_if(members, [&](std::size_t i) { return nearest[i] > far * usual; });
   }
-  seen.resize(groups.units.size());
-  for (unsigned line = 0; line < map_lines; ++line) {
-    const auto curve = results.curve(sweep, line_name(line));
-    for (std::size_t i = 0; i < curve.size(); ++i) {
-      seen[i].push_back(curve[i].y);
+  if (members.size() < fewest) {
+    return groups;
+  }
+  const auto tree = tree_of(things, members);
+  constexpr double clear = 1.6;
+  double widest = clear;
+  std::size_t cut = 0;
+  for (std::size_t i = tree.size() / 2; i < tree.size(); ++i) {
+    const double ratio = tree[i].length / tree[i - 1].length;
+    if (ratio > widest && tree[i].length > least && (jump == Jump::widest || cut == 0)) {
+      widest = ratio;
+      cut = i;
     }
   }
-  groups.first_of = groups_by_likeness(seen);
-  for (std::size_t i = 0; i < groups.first_of.size(); ++i) {
-    if (groups.first_of[i] != no_group) {
-      groups.members[groups.first_of[i]].push_back(groups.units[i]);
+  if (cut != 0) {
+    memory::Groups joined(things.size());
+    for (std::size_t i = 0; i < cut; ++i) {
+      joined.join(tree[i].a, tree[i].b);
     }
+    for (const std::size_t member : members) {
+      groups.members[joined.first_of(member)].push_back(member);
+    }
+    groups.within = tree[cut - 1].length;
+    groups.between = tree[cut].length;
   }
   return groups;
 }
 
-std::string text_of(const std::vector<unsigned>& units) {
-  constexpr std::size_t most_told = 12;
-  std::string text = std::to_string(units.size()) + " CUs:";
-  for (std::size_t i = 0; i < std::min(units.size(), most_told); ++i) {
-    text += " " + std::to_string(units[i]);
+// --- CUs --------------------------------------------------------------------------------------
+
+std::vector<double> column_of(const Results& results, const std::string& sweep,
+                              const std::string& value, bool of_x = false) {
+  std::vector<double> column;
+  for (const auto& point : results.curve(sweep, value)) {
+    column.push_back(of_x ? point.x : point.y);
   }
-  return text + (units.size() > most_told ? " ..." : "");
+  return column;
 }
 
-void infer_groups(Results& results, const std::string& what, const Groups& groups) {
-  if (groups.units.empty()) {
+// Row i has element i of each of these columns that is as long as the first.
+Table rows_of(const Table& columns) {
+  Table rows(columns.empty() ? 0 : columns[0].size());
+  for (const auto& column : columns) {
+    for (std::size_t i = 0; i < rows.size() && column.size() == rows.size(); ++i) {
+      rows[i].push_back(column[i]);
+    }
+  }
+  return rows;
+}
+
+// "66 CUs: 0 1 8 9 10 11 12 13 16 17 24 25 ..."
+std::string text_of(const Numbers& members, const std::vector<double>& units) {
+  constexpr std::size_t most_told = 12;
+  std::string text = std::to_string(members.size()) + " CUs:";
+  for (std::size_t i = 0; i < std::min(members.size(), most_told); ++i) {
+    text += " " + number(units[members[i]], 5);
+  }
+  return text + (members.size() > most_told ? " ..." : "");
+}
+
+void infer_groups(Results& results, const std::string& sweep, const std::string& what) {
+  const std::vector<double> units = column_of(results, sweep, "latency", true);
+  if (units.empty()) {
     return;
   }
+  Table lines;
+  for (unsigned line = 0; line < map_lines; ++line) {
+    lines.push_back(column_of(results, sweep, line_name(line)));
+  }
+  std::erase_if(lines, [](const auto& line) { return line.empty(); });
+  constexpr double least_apart = 0.015;
+  const double usual = hipscope::median_of(column_of(results, sweep, "latency"));
+  const Groups groups = groups_of(rows_of(lines), Jump::widest, least_apart * usual);
   Inference inference{.name = "groups of CUs by distance to " + what,
                       .unit = "groups",
                       .statement = "no groups of CUs show that see the lines differently"};
   if (!groups.members.empty()) {
-    std::size_t least = groups.units.size();
-    std::size_t most = 0;
-    std::size_t grouped = 0;
+    double least = std::numeric_limits<double>::max();
+    double most = 0;
+    double grouped = 0;
     for (const auto& [first, members] : groups.members) {
-      least = std::min(least, members.size());
-      most = std::max(most, members.size());
-      grouped += members.size();
-      inference.evidence.push_back(text_of(members));
+      const auto size = static_cast<double>(members.size());
+      least = std::min(least, size);
+      most = std::max(most, size);
+      grouped += size;
+      inference.evidence.push_back(text_of(members, units));
     }
     // Parts of a chip are about alike: where one group is much larger, several were not told apart.
-    const double confidence = static_cast<double>(least * grouped) /
-                              static_cast<double>(most * (groups.units.size() + 1));
+    const double confidence = least / most * grouped / (static_cast<double>(units.size()) + 1);
     constexpr double least_confidence = 0.5;
     inference.statement = "the groups of CUs that show are too unlike to be parts of the chip";
     if (confidence >= least_confidence) {
@@ -91,45 +197,21 @@ void infer_groups(Results& results, const std::string& what, const Groups& group
   results.infer(inference);
 }
 
-// --- Which bits choose ------------------------------------------------------------------------
-
-// The lines of sweep `lines` by number, and how far each is from some CUs.
-struct Lines {
-  std::vector<std::size_t> numbers{};
-  std::vector<unsigned> units{};
-  Table seen{};  // of each line
-};
-
-Lines lines_of(const Results& results, const std::vector<unsigned>& units) {
-  Lines lines;
-  for (const auto& point : results.curve("lines", "latency")) {
-    lines.numbers.push_back(static_cast<std::size_t>(point.x));
-  }
-  lines.seen.resize(lines.numbers.size());
-  for (const unsigned unit : units) {
-    const auto curve = results.curve("lines", unit_name(unit));
-    if (!curve.empty() && curve.size() == lines.numbers.size()) {
-      lines.units.push_back(unit);
-      for (std::size_t i = 0; i < curve.size(); ++i) {
-        lines.seen[i].push_back(curve[i].y);
-      }
-    }
-  }
-  return lines;
-}
+// --- Slices, and which bits choose them -------------------------------------------------------
 
 // The exclusive ors of address bits that are the same for two lines of one group, nearly always; as
 // masks over the numbers of lines. By differences: a mask is right for a pair of lines if it has an
 // even number of bits in common with the exclusive or of their numbers. How often each of all masks
 // is right says the transform of Walsh and Hadamard. None where there are few pairs: a wrong mask
 // is right for half of them, and for nearly all of so many by no chance.
-std::vector<std::size_t> masks_of(const Lines& lines, const std::vector<std::size_t>& group_of) {
-  std::vector<double> sums(std::bit_ceil(lines.numbers.back() + 1), 0);
+Numbers masks_of(const std::vector<double>& numbers, const Groups& groups) {
+  const auto number_of = [&](std::size_t line) { return static_cast<std::size_t>(numbers[line]); };
+  std::vector<double> sums(std::bit_ceil(number_of(numbers.size() - 1) + 1), 0);
   double pairs = 0;
-  for (std::size_t i = 0; i < lines.numbers.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      if (group_of[i] == group_of[j]) {
-        sums[lines.numbers[i] ^ lines.numbers[j]] += 1;
+  for (const auto& [first, members] : groups.members) {
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        sums[number_of(members[i]) ^ number_of(members[j])] += 1;
         ++pairs;
       }
     }
@@ -145,7 +227,7 @@ std::vector<std::size_t> masks_of(const Lines& lines, const std::vector<std::siz
   }
   constexpr double fewest_pairs = 100;
   constexpr double nearly_all = 0.95;
-  std::vector<std::size_t> masks;
+  Numbers masks;
   for (std::size_t mask = 1; mask < sums.size() && pairs >= fewest_pairs; ++mask) {
     if (sums[mask] >= (2 * nearly_all - 1) * pairs) {
       masks.push_back(mask);
@@ -168,8 +250,8 @@ std::string bits_of(std::size_t mask) {
 
 // Masks that are no sums of one another, whose sums all of `masks` are: Gauss and Jordan's
 // elimination over GF(2).
-std::vector<std::size_t> basis_of(const std::vector<std::size_t>& masks) {
-  std::vector<std::size_t> basis;
+Numbers basis_of(const Numbers& masks) {
+  Numbers basis;
   for (std::size_t mask : masks) {
     for (const std::size_t one : basis) {
       mask = std::min(mask, mask ^ one);
@@ -185,144 +267,57 @@ std::vector<std::size_t> basis_of(const std::vector<std::size_t>& masks) {
   return basis;
 }
 
-// Lines that all CUs see alike, by the root of the mean square of the differences in cycles.
-struct Slices {
-  std::vector<std::size_t> slice_of{};  // of each line
-  std::size_t count = 0;
-  double within = 0;   // a line to the nearest one, the median
-  double between = 0;  // slices, those two that are nearest
-};
-
-std::optional<Slices> slices_of(const Lines& lines) {
-  const std::size_t count = lines.numbers.size();
-  Table apart(count, std::vector<double>(count, 0));
-  std::vector<double> nearest(count, 1e9);
-  for (std::size_t i = 0; i < count; ++i) {
-    for (std::size_t j = 0; j < count; ++j) {
-      double sum = 0;
-      for (std::size_t unit = 0; unit < lines.units.size(); ++unit) {
-        const double difference = lines.seen[i][unit] - lines.seen[j][unit];
-        sum += difference * difference;
-      }
-      apart[i][j] = std::sqrt(sum / static_cast<double>(lines.units.size()));
-      nearest[i] = i == j ? nearest[i] : std::min(nearest[i], apart[i][j]);
-    }
+void infer_slices(Results& results) {
+  const std::vector<double> numbers = column_of(results, "lines", "latency", true);
+  Table units;
+  for (const double unit : column_of(results, "map", "latency", true)) {
+    units.push_back(column_of(results, "lines", unit_name(static_cast<unsigned>(unit))));
   }
-  // A slice is a line and what is as near to it as lines of one slice are.
-  Slices slices;
-  slices.within = hipscope::median_of(nearest);
-  constexpr double alike = 3;
-  constexpr double least_cycles = 0.1;  // so that lines without any noise are alike
-  const double limit = alike * std::max(slices.within, least_cycles);
-  std::vector<std::size_t> leaders;
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto leader = std::find_if(leaders.begin(), leaders.end(),
-                                     [&](std::size_t j) { return apart[i][j] <= limit; });
-    slices.slice_of.push_back(static_cast<std::size_t>(leader - leaders.begin()));
-    if (leader == leaders.end()) {
-      leaders.push_back(i);
-    }
+  std::erase_if(units, [&](const auto& unit) { return unit.size() != numbers.size(); });
+  if (numbers.empty() || units.empty()) {
+    return;
   }
-  slices.count = leaders.size();
-  std::vector<double> to_others;
-  for (std::size_t i = 0; i < count; ++i) {
-    double least = 1e9;
-    for (std::size_t j = 0; j < count; ++j) {
-      least = slices.slice_of[i] == slices.slice_of[j] ? least : std::min(least, apart[i][j]);
-    }
-    to_others.push_back(least);
-  }
-  std::sort(to_others.begin(), to_others.end());
-  constexpr double few = 0.05;
-  slices.between = hipscope::quantile(to_others, few);
-  // Every slice must be seen several times, and be clearly apart from the others.
-  constexpr std::size_t least_lines = 3;
-  constexpr double clear = 1.2;
-  if (slices.count < 2 || slices.count * least_lines > count || slices.between < clear * limit) {
-    return std::nullopt;
-  }
-  return slices;
-}
-
-void infer_slices(Results& results, const Lines& lines) {
-  Inference count{.name = "slices of L2 told apart",
-                  .unit = "slices",
-                  .statement = "lines do not fall into groups that all CUs see alike"};
+  Inference slices{.name = "slices of L2 told apart",
+                   .unit = "slices",
+                   .statement = "lines do not fall into groups that all CUs see alike"};
   Inference hash{
       .name = "address bits of the slice's hash",
       .unit = "masks",
       .statement = "no exclusive or of address bits is the same in all lines of a slice"};
-  const auto slices = slices_of(lines);
-  if (slices) {
-    count.value = static_cast<double>(slices->count);
-    const auto all = static_cast<double>(lines.numbers.size());
-    count.confidence = 0.8 * (1 - *count.value / all);
-    count.statement =
+  constexpr double least_cycles = 0.2;
+  const Groups groups = groups_of(rows_of(units), Jump::first, least_cycles);
+  const auto count = static_cast<double>(groups.members.size());
+  // Every slice must be seen several times.
+  constexpr double least_lines = 3;
+  if (count > 0 && count * least_lines <= static_cast<double>(numbers.size())) {
+    slices.value = count;
+    slices.confidence = 0.8 * (1 - count / static_cast<double>(numbers.size()));
+    slices.statement =
         "so many groups of lines differ for some CU; slices at places that are alike "
         "would count once";
-    count.evidence = {"lines of a slice are " + number(slices->within) +
-                      " cycles apart (root of the mean square over CUs), others " +
-                      number(slices->between) + " or more"};
-    const auto masks = masks_of(lines, slices->slice_of);
+    slices.evidence = {"lines of a slice are at most " + number(groups.within) +
+                       " cycles from the next (root of the mean square over CUs), slices " +
+                       number(groups.between) + " or more"};
+    const Numbers masks = basis_of(masks_of(numbers, groups));
     if (!masks.empty()) {
-      const auto basis = basis_of(masks);
-      hash.value = static_cast<double>(basis.size());
+      hash.value = static_cast<double>(masks.size());
       hash.confidence = 0.8;
-      std::string text;
-      for (const std::size_t mask : basis) {
-        text += (text.empty() ? "" : ", ") + bits_of(mask);
+      hash.statement = "the same for all lines of a slice:";
+      for (const std::size_t mask : masks) {
+        hash.statement += (mask == masks[0] ? " " : ", ") + bits_of(mask);
       }
-      hash.statement = "the same for all lines of a slice: " + text;
     }
   }
-  results.infer(count);
+  results.infer(slices);
   results.infer(hash);
-}
-
-// Lines nearer to one group of CUs than to the other.
-void infer_half(Results& results, const Lines& lines, const Groups& groups) {
-  if (groups.members.size() != 2) {
-    return;
-  }
-  Inference inference{.name = "address bits that choose the half of L2",
-                      .unit = "bits",
-                      .statement = "no exclusive or of address bits tells the half"};
-  const std::vector<unsigned>& ours = groups.members.begin()->second;
-  std::vector<std::size_t> half_of;
-  for (const std::vector<double>& seen : lines.seen) {
-    std::vector<double> from_ours;
-    std::vector<double> from_others;
-    for (std::size_t i = 0; i < seen.size(); ++i) {
-      const bool is_ours = std::binary_search(ours.begin(), ours.end(), lines.units[i]);
-      (is_ours ? from_ours : from_others).push_back(seen[i]);
-    }
-    if (from_ours.empty() || from_others.empty()) {
-      return;
-    }
-    half_of.push_back(hipscope::median_of(from_ours) < hipscope::median_of(from_others) ? 0 : 1);
-  }
-  const auto masks = masks_of(lines, half_of);
-  if (masks.size() == 1) {
-    inference.value = std::popcount(masks[0]);
-    const auto count = static_cast<double>(lines.numbers.size());
-    inference.confidence = count / (count + 1);
-    inference.statement = "within a page the half is the exclusive or of bits " + bits_of(masks[0]);
-    inference.evidence = {"of " + number(count, 5) + " lines"};
-  }
-  results.infer(inference);
 }
 
 }  // namespace
 
 void conclude(Results& results) {
-  const Groups near_l2 = groups_of(results, "map");
-  infer_groups(results, "L2", near_l2);
-  infer_groups(results, "memory", groups_of(results, "memory"));
-  const Lines lines = lines_of(results, near_l2.units);
-  if (!lines.units.empty()) {
-    infer_slices(results, lines);
-    infer_half(results, lines, near_l2);
-  }
+  infer_groups(results, "map", "L2");
+  infer_groups(results, "memory", "memory");
+  infer_slices(results);
 }
 
 }  // namespace memory_map

@@ -17,8 +17,8 @@ inline std::string line_name(unsigned line) { return "line " + std::to_string(li
 inline std::string unit_name(unsigned unit) { return "CU " + std::to_string(unit) + " latency"; }
 
 /// Groups of CUs that see the same lines near (sweeps map and memory: line_name), how many slices
-/// of L2 differ for some CU, and which address bits choose the slice and the half (sweep lines:
-/// unit_name, x the line's number). What was not measured is left out.
+/// of L2 differ for some CU, and which address bits choose the slice (sweep lines: unit_name, x the
+/// line's number). What was not measured is left out.
 void conclude(hipscope::Results& results);
 
 }  // namespace memory_map

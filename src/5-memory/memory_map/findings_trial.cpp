@@ -37,8 +37,9 @@ TEST(MemoryMapTrial, GroupsByDistance) {
       const double latency = 280 * between(random, 1 - of_a_line, 1 + of_a_line);
       const std::size_t home =
           line < parts ? line : static_cast<std::size_t>(between(random, 0, parts * 1.0));
+      // No spread of samples: nothing here asks for it, and each would be summed up for every line.
       made.curve("map", memory_map::line_name(line),
-                 sampled(
+                 measured(
                      xs,
                      [&](double unit) {
                        const auto index = static_cast<std::size_t>(unit);
@@ -48,7 +49,7 @@ TEST(MemoryMapTrial, GroupsByDistance) {
                      disturbance, random));
     }
     made.curve("map", "latency",
-               sampled(
+               measured(
                    xs, [](double) { return 280.0; }, disturbance, random));
     memory_map::conclude(made.results());
     answers.add(is_nothing ? Truth{} : Truth{.value = static_cast<double>(parts)},

@@ -9,20 +9,20 @@
 
 namespace lds_phases {
 
-/// A sweep over the lanes, what it is called in a sentence, and the bytes of a lane.
+/// A sweep over the lanes, and what it is called in a sentence.
 struct AccessName {
   const char* sweep;
   const char* title;
-  unsigned bytes;
 };
-inline constexpr std::array<AccessName, 7> access_names = {{
-    {"loads-4", "loads of 4 bytes", 4},
-    {"loads-8", "loads of 8 bytes", 8},
-    {"loads-16", "loads of 16 bytes", 16},
-    {"stores-4", "stores of 4 bytes", 4},
-    {"stores-8", "stores of 8 bytes", 8},
-    {"stores-16", "stores of 16 bytes", 16},
-    {"ldmatrix", "loads of four matrices", 16},
+inline constexpr std::array<AccessName, 8> access_names = {{
+    {"loads-4", "loads of 4 bytes"},
+    {"loads-8", "loads of 8 bytes"},
+    {"loads-16", "loads of 16 bytes"},
+    {"stores-4", "stores of 4 bytes"},
+    {"stores-8", "stores of 8 bytes"},
+    {"stores-16", "stores of 16 bytes"},
+    {"ldmatrix", "loads of four matrices"},
+    {"ldmatrix-trans", "loads of four transposed matrices"},
 }};
 
 /// Which lanes conflict with one lane: those of its phase, itself among them.
@@ -33,6 +33,20 @@ struct Phase {
   double conflict;    ///< cycles with a lane of the same; NaN where there is no other
   double separation;  ///< the gap between both levels, in % of their medians' distance
 };
+
+/// Its values, as a row has them.
+struct PhaseValue {
+  const char* name;
+  double value;
+  const char* unit;
+};
+inline std::array<PhaseValue, 5> values_of(const Phase& phase) {
+  return {{{"phase", phase.first, ""},
+           {"lanes", phase.lanes, "lanes"},
+           {"apart", phase.apart, "cycles"},
+           {"conflict", phase.conflict, "cycles"},
+           {"separation", phase.separation, "%"}}};
+}
 
 /// By `cycles` of an access in which lane `lane` and another one want different dwords of a bank
 /// that no other lane asks for; with itself as the other, nothing conflicts.

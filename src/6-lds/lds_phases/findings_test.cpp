@@ -47,11 +47,6 @@ MadeResults simulated(const Phases& phases, const Phases& tile, double noise, co
   std::mt19937 random(1);
   NormalNoise error(1, noise);
   const double passes = lds_phases::passes_of(phases, lds_phases::tile_layouts - 1);
-  std::vector<CurvePoint> first;
-  std::vector<CurvePoint> count;
-  std::vector<CurvePoint> apart;
-  std::vector<CurvePoint> conflict;
-  std::vector<CurvePoint> separation;
   for (unsigned lane = 0; lane < lanes; ++lane) {
     std::vector<double> cycles;
     for (unsigned other = 0; other < lanes; ++other) {
@@ -60,21 +55,15 @@ MadeResults simulated(const Phases& phases, const Phases& tile, double noise, co
                                         : phases[lane] == phases[other];
       cycles.push_back((passes + more) * error(random));
     }
-    const lds_phases::Phase phase = lds_phases::phase_of(lane, cycles);
-    const double x = lane;
-    first.push_back({x, phase.first});
-    count.push_back({x, phase.lanes});
-    apart.push_back({x, phase.apart});
-    conflict.push_back({x, phase.conflict});
-    separation.push_back({x, phase.separation});
+    for (const auto& each : lds_phases::values_of(lds_phases::phase_of(lane, cycles))) {
+      made.curve("loads-16", each.name, std::vector<CurvePoint>{{1.0 * lane, each.value}});
+    }
   }
   std::vector<CurvePoint> tile_cycles;
   for (unsigned layout = 0; layout < lds_phases::tile_layouts; ++layout) {
     tile_cycles.push_back({static_cast<double>(layout), lds_phases::passes_of(tile, layout)});
   }
-  made.curve("loads-16", "phase", first).curve("loads-16", "lanes", count);
-  made.curve("loads-16", "apart", apart).curve("loads-16", "conflict", conflict);
-  made.curve("loads-16", "separation", separation).curve("tile", "cycles", tile_cycles);
+  made.curve("tile", "cycles", tile_cycles);
   lds_phases::conclude(made.results());
   return made;
 }

@@ -101,9 +101,10 @@ struct Stores {
 };
 
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
-// Lanes 8 i to 8 i + 7 name the rows of matrix i, 16 bytes each; lane l is given dword l % 4 of row
-// l / 4 of every matrix. ptxas makes one of ldmatrix that have one address: `moved` stays 0, but it
-// does not know that.
+// Lanes 8 i to 8 i + 7 name the rows of matrix i, eight halves each. Lane l is given dword l % 4 of
+// row l / 4 of every matrix; transposed, the halves in column l / 4 of rows 2 (l % 4) and the next.
+// ptxas makes one of ldmatrix that have one address: `moved` stays 0, but it does not know that.
+template <bool Transposed>
 struct MatrixLoads : Loads<16> {
   unsigned nothing;
   unsigned moved = 0;
@@ -112,10 +113,17 @@ struct MatrixLoads : Loads<16> {
   __device__ void step([[maybe_unused]] unsigned* lds, [[maybe_unused]] unsigned address) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 750
     unsigned words[4];
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
-                 : "r"(address + moved)
-                 : "memory");
+    if constexpr (Transposed) {
+      asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+                   : "r"(address + moved)
+                   : "memory");
+    } else {
+      asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+                   : "r"(address + moved)
+                   : "memory");
+    }
     moved += nothing;
     sum += words[0] + words[1] + words[2] + words[3];
 #endif
@@ -124,7 +132,13 @@ struct MatrixLoads : Loads<16> {
                            unsigned /*before*/, unsigned steps) {
     unsigned sum = 0;
     for (unsigned matrix = 0; matrix < 4; ++matrix) {
-      sum += content(offsets[8 * matrix + lane / 4] / dword_bytes + lane % 4, salt);
+      const auto row = offsets.subspan(8 * matrix, 8);
+      const auto half = [&](unsigned i) {
+        return content(row[i] / dword_bytes + lane / 8, salt) >> (lane / 4 % 2 * 16) & 0xFFFFU;
+      };
+      const unsigned i = lane % 4;
+      sum += Transposed ? half(2 * i) | half(2 * i + 1) << 16U
+                        : content(row[lane / 4] / dword_bytes + i, salt);
     }
     return sum * steps;
   }
@@ -252,11 +266,9 @@ void measure_lanes(Sweep& sweep, const Amount& amount) {
     }
     auto point = sweep.point(std::to_string(lane), lane);
     const auto phase = lds_phases::phase_of(lane, measure<Access>(sweep, point, offsets, amount));
-    point.value("phase", phase.first, "");
-    point.value("lanes", phase.lanes, "lanes");
-    point.value("apart", phase.apart, "cycles");
-    point.value("conflict", phase.conflict, "cycles");
-    point.value("separation", phase.separation, "%");
+    for (const lds_phases::PhaseValue& each : lds_phases::values_of(phase)) {
+      point.value(each.name, each.value, each.unit);
+    }
   }
 }
 
@@ -307,7 +319,8 @@ int main(int argc, char** argv) {
   add(4, measure_lanes<Stores<8>>);
   add(5, measure_lanes<Stores<16>>);
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
-  add(6, measure_lanes<MatrixLoads>);
+  add(6, measure_lanes<MatrixLoads<false>>);
+  add(7, measure_lanes<MatrixLoads<true>>);
 #endif
   experiment.sweep("tile", "an operand from a padded and from a swizzled tile",
                    [=](Sweep& sweep) { measure_tile(sweep, amount); });

@@ -5,7 +5,8 @@
 //   device, stream,      allocate and free, by bytes: device memory; the same in a stream's order,
 //   stream-trimmed,      from a pool that keeps what is free, and from one that a wait for the
 //   pinned, managed      stream has emptied; pinned memory of the host; managed memory
-//   calls                streams and events, waits for what is idle, devices, peers, IPC handles
+//   calls                streams and events, waits for what is idle, devices, IPC handles
+//   peers                two devices: peer access, and IPC handles from one to the other
 //   kernels              the first launch of a kernel of this program, and the second one
 //   compile              a kernel that is compiled at run time, and its module
 // All by the host's clock: a call's end is no end of what it has enqueued. The p95 is what one call
@@ -214,29 +215,8 @@ class Rows {
 
 constexpr unsigned answer = 42;
 
-void measure_peers(Sweep& sweep, Rows& rows) {
-  int devices = 0;
-  int can = 0;
-  check(hipGetDeviceCount(&devices));
-  const int here = sweep.device().index;
-  const int there = here == 0 ? 1 : 0;
-  if (devices > 1) {
-    check(hipDeviceCanAccessPeer(&can, here, there));
-    rows.short_call("set device, to and fro", [=] {
-      check(hipSetDevice(there));
-      check(hipSetDevice(here));
-    });
-  }
-  if (can == 0) {
-    sweep.note("there is no other device whose memory this one can reach");
-    return;
-  }
-  rows.pair(
-      "enable peer access", [=] { check(hipDeviceEnablePeerAccess(there, 0)); },
-      "disable peer access", [=] { check(hipDeviceDisablePeerAccess(there)); });
-}
-
-void measure_ipc(Sweep& sweep, Rows& rows) {
+// Memory of this device, opened by another process that uses device `by`.
+void measure_ipc(Sweep& sweep, Rows& rows, int by) {
   const DeviceBuffer<unsigned> memory(1);
   hipIpcMemHandle_t handle;
   if (hipIpcGetMemHandle(&handle, memory.data()) != hipSuccess) {
@@ -247,7 +227,7 @@ void measure_ipc(Sweep& sweep, Rows& rows) {
   rows.call("get an IPC handle", [&] { check(hipIpcGetMemHandle(&handle, memory.data())); });
   launch(store_kernel<answer>, one_thread(), memory.data());
   wait();
-  const Opened opened = open_in_other_process(handle, sweep.device().index);
+  const Opened opened = open_in_other_process(handle, by);
   if (opened.words.empty()) {
     sweep.note("another process of this program cannot open an IPC handle");
     return;
@@ -257,6 +237,32 @@ void measure_ipc(Sweep& sweep, Rows& rows) {
   tell(open, opened.open);
   Point close = rows.next("close an IPC handle");
   tell(close, opened.close);
+}
+
+void measure_peers(Sweep& sweep) {
+  Rows rows(sweep);
+  int devices = 0;
+  int can = 0;
+  check(hipGetDeviceCount(&devices));
+  const int here = sweep.device().index;
+  const int there = here == 0 ? 1 : 0;
+  if (devices > 1) {
+    check(hipDeviceCanAccessPeer(&can, here, there));
+  }
+  if (can == 0) {
+    sweep.note(devices > 1
+                   ? "this device cannot reach the memory of device " + std::to_string(there)
+                   : "skipped: there is one device only");
+    return;
+  }
+  rows.short_call("set device, to and fro", [=] {
+    check(hipSetDevice(there));
+    check(hipSetDevice(here));
+  });
+  rows.pair(
+      "enable peer access", [=] { check(hipDeviceEnablePeerAccess(there, 0)); },
+      "disable peer access", [=] { check(hipDeviceDisablePeerAccess(there)); });
+  measure_ipc(sweep, rows, there);
 }
 
 void measure_calls(Sweep& sweep) {
@@ -285,8 +291,7 @@ void measure_calls(Sweep& sweep) {
   check(hipStreamDestroy(stream));
   const int device = sweep.device().index;
   rows.short_call("set device, as it is", [=] { check(hipSetDevice(device)); });
-  measure_peers(sweep, rows);
-  measure_ipc(sweep, rows);
+  measure_ipc(sweep, rows, device);
 }
 
 // --- First uses -------------------------------------------------------------------------------
@@ -375,6 +380,8 @@ int run(int argc, char** argv) {
     });
   }
   experiment.sweep("calls", "streams, events, waits, devices, handles", measure_calls);
+  experiment.sweep("peers", "two devices: peer access, and handles from one to the other",
+                   measure_peers);
   experiment.sweep("kernels", "first use of a kernel", measure_kernels);
   experiment.sweep("compile", "a kernel that is compiled at run time", measure_compiler);
   experiment.conclude(conclude);

@@ -320,9 +320,10 @@ void measure_moves(Sweep& sweep, std::uint64_t bytes) {
   sweep.note("a call and its end, by the host's clock; the host reads one word of a page");
   sweep.require_memory(bytes, "--bytes");
   Pages pages(sweep, bytes);
-  const auto row = [&](const std::string& label, Move x, const std::function<void()>& prepare,
+  unsigned rows = 0;
+  const auto row = [&](const std::string& label, const std::function<void()>& prepare,
                        const std::function<void()>& body) {
-    auto point = sweep.point(label, static_cast<double>(x));
+    auto point = sweep.point(label, ++rows);
     prepare();
     const auto time = point.measure_on_host("time", body, prepare);
     body();
@@ -337,13 +338,13 @@ void measure_moves(Sweep& sweep, std::uint64_t bytes) {
   const auto to_device = [&] { pages.to_device(); };
   const auto to_host = [&] { pages.to_host(); };
   row(
-      "device writes, no page anywhere", Move::device_writes_first, [&] { pages.renew(); }, write);
-  row("device reads, pages at the host", Move::device_reads_from_host, to_host, read);
-  row("device reads, pages there", Move::device_reads_own, to_device, read);
-  row("prefetch to the device", Move::prefetch_to_device, to_host, to_device);
-  row("host reads, pages at the device", Move::host_reads_from_device, to_device, read_by_host);
-  row("host reads, pages there", Move::host_reads_own, to_host, read_by_host);
-  row("prefetch to the host", Move::prefetch_to_host, to_device, to_host);
+      "device writes, no page anywhere", [&] { pages.renew(); }, write);
+  row("device reads, pages at the host", to_host, read);
+  row("device reads, pages there", to_device, read);
+  row("prefetch to the device", to_host, to_device);
+  row("host reads, pages at the device", to_device, read_by_host);
+  row("host reads, pages there", to_host, read_by_host);
+  row("prefetch to the host", to_device, to_host);
   if (!has(sweep, hipDeviceAttributePageableMemoryAccess)) {
     sweep.note("kernels on this device cannot read what malloc gives");
     return;
@@ -351,8 +352,7 @@ void measure_moves(Sweep& sweep, std::uint64_t bytes) {
   // Other memory each time: what a kernel has read may have moved.
   std::vector<unsigned> pageable;
   row(
-      "device reads, memory of malloc", Move::device_reads_pageable,
-      [&] { pageable = std::vector<unsigned>(pages.values()); },
+      "device reads, memory of malloc", [&] { pageable = std::vector<unsigned>(pages.values()); },
       [&] { pages.read_by_device(pageable.data()); });
 }
 
