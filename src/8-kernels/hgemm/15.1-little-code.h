@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "15-columns-and-parts.h"
+#include "15-tiles-by-columns.h"
 #include "hopper.h"
 #include "lean_choice.h"
 #include "stage.h"
@@ -81,9 +81,9 @@ __device__ inline uint2 place_of(const StayingOrder& order, unsigned tile) {
 /// What a block has of C, and of its operands in LDS.
 template <typename Value, const auto& sizes, std::size_t i>
 struct LeanTile
-    : ModelTile<Value, sizes[i].tile.rows, sizes[i].tile.columns, false, sizes[i].tile.by_columns> {
+    : ModelTile<Value, sizes[i].tile.rows, sizes[i].tile.columns, 8, sizes[i].tile.by_columns> {
   using Model =
-      ModelTile<Value, sizes[i].tile.rows, sizes[i].tile.columns, false, sizes[i].tile.by_columns>;
+      ModelTile<Value, sizes[i].tile.rows, sizes[i].tile.columns, 8, sizes[i].tile.by_columns>;
   static constexpr unsigned rows = Model::rows;
   static constexpr unsigned columns = Model::columns;
   static constexpr unsigned groups = Model::groups;
@@ -532,15 +532,16 @@ void enqueue_little_code(const gemm::Stage<Value, Result>& stage,
       return;
     }
   }
-  enqueue_columns_and_parts(stage, product);
+  enqueue_tiles_by_columns(stage, product);
 }
 
 #endif
 
 template <typename Value = Half, typename Result = Value>
 gemm::Stage<Value, Result> little_code_stage() {
-  auto stage = columns_and_parts_stage<Value, Result>();
+  auto stage = tiles_by_columns_stage<Value, Result>();
   stage.technique = "little code, clusters share copies or k";
+  stage.choices = gemm::likely_choices;
 #if defined(HGEMM_HAS_HOPPER)
   if constexpr (std::is_same_v<Value, Result>) {
     constexpr std::size_t for_large_sizes = 0;

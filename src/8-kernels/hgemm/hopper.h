@@ -146,19 +146,6 @@ __device__ inline void store_transposed(void* row, unsigned first, unsigned seco
 __device__ inline void barrier_of(unsigned number, unsigned threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
 }
-/// Counts this block, all of whose threads have been at a barrier: what they stored before is there
-/// for whoever sees the count.
-__device__ inline void arrive_for_all(unsigned* arrived) {
-  asm volatile("fence.acq_rel.gpu; red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrived)
-               : "memory");
-}
-/// Until that many arrivals of other blocks; what those stored before them is there.
-__device__ inline void wait_for_arrivals(const unsigned* arrived, unsigned count) {
-  unsigned now = 0;
-  do {
-    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(arrived) : "memory");
-  } while (now < count);
-}
 __device__ inline unsigned block_of_cluster() {
   unsigned block = 0;
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(block));
