@@ -36,8 +36,7 @@ inline constexpr LeanSize lean_sizes[] = {
     {{16, 64, true}, 2, LeanBlocks::one_tile}, {{64, 16}, 2, LeanBlocks::one_tile},
     {{16, 64, true}, 2, LeanBlocks::share_k},  {{64, 16}, 2, LeanBlocks::share_k},
     {{64, 64}, 2, LeanBlocks::share_k},        {{64, 64}, 1, LeanBlocks::share_k},
-    {{128, 64}, 1, LeanBlocks::share_k},       {{96, 64, true}, 1, LeanBlocks::share_k},
-    {{128, 128}, 1, LeanBlocks::share_k}};
+    {{128, 64}, 1, LeanBlocks::share_k}};
 
 /// Neighbouring blocks: of those above each other one copies B for all, of those side by side A;
 /// `parts` of them share a tile, each with its part of k.
