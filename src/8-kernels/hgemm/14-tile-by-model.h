@@ -20,8 +20,8 @@
 
 #include "12-persistent-blocks.h"
 #include "hopper.h"
-#include "parts.h"
 #include "stage.h"
+#include "store_sums.h"
 #include "tile_model.h"
 #include "tile_places.h"
 #include "wgmma.h"
@@ -32,8 +32,8 @@ namespace hgemm {
 #if defined(HGEMM_HAS_HOPPER)
 
 /// What a block has of C, and of its operands in LDS.
-/// `columns_first` and `may_be_shared` are stage 15's.
-template <typename Value, unsigned tile_rows, unsigned tile_columns, bool may_be_shared = false,
+/// `columns_first` is stage 15's, which also has more rows of tiles before the next column.
+template <typename Value, unsigned tile_rows, unsigned tile_columns, unsigned tiles_at_once = 8,
           bool columns_first = false, bool each_step_in_fp32 = false>
 struct ModelTile {
   static constexpr unsigned rows = tile_rows;
@@ -43,10 +43,7 @@ struct ModelTile {
   static constexpr unsigned groups = (by_columns ? columns : rows) / 64;  ///< of four warps
   static constexpr unsigned group_threads = 128;
   static constexpr unsigned threads = groups * group_threads + 32;  ///< and a warp that copies
-  /// Blocks may share it, each with its part of k.
-  static constexpr bool is_shared = may_be_shared;
-  /// Of tiles, before the next column.
-  static constexpr unsigned rows_at_once = is_shared ? 2048 / rows : 8;
+  static constexpr unsigned rows_at_once = tiles_at_once;  ///< of tiles, before the next column
   static constexpr unsigned sums = (by_columns ? rows : columns) / 2;  ///< of a thread
   static constexpr unsigned row_bytes = 128;                           ///< of a box
   static constexpr unsigned depth = row_bytes / sizeof(Value);
@@ -148,8 +145,8 @@ template <typename Tile, typename Value, typename Result>
 static __global__ void __launch_bounds__(Tile::threads)
     model_tiles_kernel(const __grid_constant__ TensorMap a_map,
                        const __grid_constant__ TensorMap b_map,
-                       const __grid_constant__ TensorMap c_map, TileOrder order, Parts parts,
-                       Extents extents, float alpha, float beta, Store store, Result* c) {
+                       const __grid_constant__ TensorMap c_map, TileOrder order, Extents extents,
+                       float alpha, float beta, Store store, Result* c) {
 #if defined(HGEMM_IN_HOPPER_CODE)
   constexpr unsigned places = Tile::places;
   constexpr unsigned group_threads = Tile::group_threads;
@@ -163,7 +160,6 @@ static __global__ void __launch_bounds__(Tile::threads)
   const unsigned in_group = threadIdx.x % group_threads;
   const unsigned steps = (extents.k + Tile::depth - 1) / Tile::depth;
   const unsigned tiles = order.rows * order.columns;
-  const unsigned parts_count = Tile::is_shared ? parts.count : 1;
   unsigned count = 0;  // of steps, over all tiles
   if (group == Tile::groups && in_group == 0) {
     prefetch_map(&a_map);
@@ -179,11 +175,9 @@ static __global__ void __launch_bounds__(Tile::threads)
   wait_for_kernel_before();
   if (group == Tile::groups) {
     if (in_group == 0) {
-      for (unsigned t = blockIdx.x; t < tiles * parts_count; t += gridDim.x) {
-        const uint2 tile = tile_at<Tile::rows_at_once>(order, t % tiles);
-        const unsigned part = t / tiles;
-        const unsigned end = steps * (part + 1) / parts_count;
-        for (unsigned step = steps * part / parts_count; step < end; ++step, ++count) {
+      for (unsigned t = blockIdx.x; t < tiles; t += gridDim.x) {
+        const uint2 tile = tile_at<Tile::rows_at_once>(order, t);
+        for (unsigned step = 0; step < steps; ++step, ++count) {
           const unsigned place = count % places;
           wait_for(&empty[place], count / places % 2 ^ 1U);
           arrive_expecting(&full[place], Tile::a_bytes + Tile::b_bytes);
@@ -208,14 +202,11 @@ static __global__ void __launch_bounds__(Tile::threads)
   const unsigned warp = in_group / 32;
   float sums[Tile::sums];
   [[maybe_unused]] float totals[Tile::adds_steps ? Tile::sums : 1];
-  for (unsigned t = blockIdx.x; t < tiles * parts_count; t += gridDim.x) {
-    const uint2 tile = tile_at<Tile::rows_at_once>(order, t % tiles);
-    const unsigned part = t / tiles;
+  for (unsigned t = blockIdx.x; t < tiles; t += gridDim.x) {
+    const uint2 tile = tile_at<Tile::rows_at_once>(order, t);
     const unsigned tile_row = tile.x * Tile::rows;
     const unsigned tile_column = tile.y * Tile::columns;
-    const unsigned begin = steps * part / parts_count;
-    const unsigned end = steps * (part + 1) / parts_count;
-    for (unsigned step = begin; step < end; ++step, ++count) {
+    for (unsigned step = 0; step < steps; ++step, ++count) {
       const unsigned place = count % places;
       wait_for(&full[place], count / places % 2);
       begin_products();
@@ -223,8 +214,7 @@ static __global__ void __launch_bounds__(Tile::threads)
       const unsigned char* const b = b_tiles + place * Tile::b_bytes;
 #pragma unroll
       for (unsigned i = 0; i < 4; ++i) {  // of 32 bytes along k
-        multiply_part<Tile, Value>(sums, a, b, group, i,
-                                   i > 0 || (step > begin && !Tile::adds_steps));
+        multiply_part<Tile, Value>(sums, a, b, group, i, i > 0 || (step > 0 && !Tile::adds_steps));
       }
       commit_products();
       if constexpr (Tile::adds_steps) {
@@ -234,11 +224,11 @@ static __global__ void __launch_bounds__(Tile::threads)
         }
 #pragma unroll
         for (unsigned i = 0; i < Tile::sums; ++i) {
-          totals[i] = step > begin ? totals[i] + sums[i] : sums[i];
+          totals[i] = step > 0 ? totals[i] + sums[i] : sums[i];
         }
       } else {
         wait_for_products<1>();
-        if (step > begin && in_group == 0) {
+        if (step > 0 && in_group == 0) {
           arrive(&empty[(count - 1) % places]);
         }
       }
@@ -252,13 +242,6 @@ static __global__ void __launch_bounds__(Tile::threads)
       wait_for_products<0>();
       if (in_group == 0) {
         arrive(&empty[(count - 1) % places]);
-      }
-    }
-    if constexpr (Tile::is_shared) {
-      if (parts.count > 1) {
-        add_parts<Tile>(sums, parts, t % tiles, part, extents, tile_row, tile_column, alpha, beta,
-                        c);
-        continue;
       }
     }
     if (store == Store::by_lanes) {
@@ -308,10 +291,10 @@ static __global__ void __launch_bounds__(Tile::threads)
 #endif
 }
 
-/// Of operands with whole rows: a block for each tile or part of one, or one for each SM. The
-/// kernel begins before the one before it ends.
+/// Of operands with whole rows: a block for each tile, or one for each SM. The kernel begins before
+/// the one before it ends.
 template <typename Tile, typename Value, typename Result>
-void enqueue_model_tile(const gemm::Product<Value, Result>& product, const Parts& parts) {
+void enqueue_model_tile(const gemm::Product<Value, Result>& product) {
   static const auto kernel =
       hipscope::allow_lds(model_tiles_kernel<Tile, Value, Result>, Tile::lds_bytes);
   const Extents& e = product.extents;
@@ -332,33 +315,35 @@ void enqueue_model_tile(const gemm::Product<Value, Result>& product, const Parts
       }
     }
   }
-  launch_clusters(
-      kernel,
-      {.grid = dim3(std::min(order.rows * order.columns * parts.count, compute_units())),
-       .block = dim3(Tile::threads),
-       .lds_bytes = Tile::lds_bytes},
-      dim3(1), true, a_map, b_map, c_map, order, parts, e, product.alpha, product.beta, store,
-      product.c);
+  launch_clusters(kernel,
+                  {.grid = dim3(std::min(order.rows * order.columns, compute_units())),
+                   .block = dim3(Tile::threads),
+                   .lds_bytes = Tile::lds_bytes},
+                  dim3(1), true, a_map, b_map, c_map, order, e, product.alpha, product.beta, store,
+                  product.c);
 }
 
 template <typename Value, typename Result>
-using EnqueueTile = void (*)(const gemm::Product<Value, Result>&, const Parts&);
+using EnqueueTile = void (*)(const gemm::Product<Value, Result>&);
 
-/// For each tile of a table of them.
-template <typename Value, typename Result, const auto& sizes, bool is_shared, std::size_t... i>
+/// For each tile of a table of them, of which those of so many rows of C come before the next
+/// column (0: eight tiles).
+template <typename Value, typename Result, const auto& sizes, unsigned rows_at_once,
+          std::size_t... i>
 constexpr std::array<EnqueueTile<Value, Result>, sizeof...(i)> enqueues_of(
     std::index_sequence<i...>) {
   return {enqueue_model_tile<
-      ModelTile<Value, sizes[i].rows, sizes[i].columns, is_shared, sizes[i].by_columns>, Value,
-      Result>...};
+      ModelTile<Value, sizes[i].rows, sizes[i].columns,
+                rows_at_once == 0 ? 8 : rows_at_once / sizes[i].rows, sizes[i].by_columns>,
+      Value, Result>...};
 }
 
 inline void enqueue_tile_by_model(const Stage&, const Product& product) {
   static constexpr auto enqueues =
-      enqueues_of<Half, Half, tile_sizes, false>(std::make_index_sequence<std::size(tile_sizes)>());
+      enqueues_of<Half, Half, tile_sizes, 0>(std::make_index_sequence<std::size(tile_sizes)>());
   const Extents& e = product.extents;
   enqueues[best_tile(e.m, e.n, std::max(8U, e.k), compute_units())](
-      with_whole_rows(product, product.workspace, pack<Half>), {});
+      with_whole_rows(product, product.workspace, pack<Half>));
 }
 
 #endif

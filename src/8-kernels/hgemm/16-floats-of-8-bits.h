@@ -13,7 +13,7 @@
 
 #include <vector>
 
-#include "15-columns-and-parts.h"
+#include "15-tiles-by-columns.h"
 #include "stage.h"
 #include "tile_places.h"
 
@@ -36,17 +36,17 @@ static __global__ void __launch_bounds__(256)
   store_result(c + std::size_t{row} * extents.ldc + column, alpha, sum, beta);
 }
 
-/// By the tiles of stage 15, of which each block has whole ones.
+/// By the tiles of stage 15.
 template <bool adds_steps, typename Result>
 gemm::Stage<E4M3, Result> tiles_of_8_bits_stage(const char* technique) {
   constexpr unsigned columns = adds_steps ? 128 : 256;
   auto stage = hopper_stage<E4M3, Result>(technique, 128, columns, 288);
 #if defined(HGEMM_HAS_HOPPER)
-  using Tile = ModelTile<E4M3, 128, columns, true, false, adds_steps>;
+  using Tile = ModelTile<E4M3, 128, columns, 16, false, adds_steps>;
   stage.dynamic_lds_bytes = Tile::lds_bytes;
   stage.kernel = reinterpret_cast<const void*>(model_tiles_kernel<Tile, E4M3, Result>);
   stage.enqueue = [](const gemm::Stage<E4M3, Result>&, const gemm::Product<E4M3, Result>& product) {
-    enqueue_model_tile<Tile>(product, {.count = 1, .sums = nullptr, .arrived = nullptr});
+    enqueue_model_tile<Tile>(product);
   };
 #endif
   return stage;

@@ -13,7 +13,7 @@
 #if !defined(HIPSCOPE_BACKEND_NVIDIA)
 #include "07.4-tiles-by-xcd.h"
 #endif
-#include "15-columns-and-parts.h"
+#include "15.1-little-code.h"
 #include "16-floats-of-8-bits.h"
 #include "8-kernels/gemm/cases.h"
 #include "8-kernels/gemm/judge.h"
@@ -33,7 +33,7 @@ std::vector<gemm::Stage<Value, Result>> stages_of_format(const hipscope::Sweep& 
 #else
     all = tiles_by_xcd_stages<Value, Result>();
 #endif
-    all.push_back(columns_and_parts_stage<Value, Result>());
+    all.push_back(little_code_stage<Value, Result>());
   }
   std::vector<gemm::Stage<Value, Result>> here;
   std::copy_if(all.begin(), all.end(), std::back_inserter(here),

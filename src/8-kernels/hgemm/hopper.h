@@ -49,8 +49,8 @@ using hipscope::wait_for;
 
 /// The map of a matrix of values of 16 or 8 bits, row by row, of which a copy takes `box_columns` x
 /// `box_rows`; in LDS the 16-byte pieces of each row of 128 bytes are XORed with the row's number
-/// (128-byte swizzle; of boxes of 64 bytes that of these). `pitch` is in elements; rows begin at
-/// multiples of 16 bytes. Throws DeviceError.
+/// (128-byte swizzle; of boxes of 64 or 32 bytes that of these). `pitch` is in elements; rows begin
+/// at multiples of 16 bytes. Throws DeviceError.
 template <typename Value>
 TensorMap map_of(const Value* matrix, unsigned rows, unsigned columns, unsigned pitch,
                  unsigned box_rows, unsigned box_columns) {
@@ -58,7 +58,9 @@ TensorMap map_of(const Value* matrix, unsigned rows, unsigned columns, unsigned 
   return hipscope::tensor_map(
       sizeof(Value) == 2 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_UINT8, matrix,
       rows, columns, pitch, {.rows = box_rows, .columns = box_columns},
-      box_columns * sizeof(Value) == 64 ? CU_TENSOR_MAP_SWIZZLE_64B : CU_TENSOR_MAP_SWIZZLE_128B);
+      box_columns * sizeof(Value) == 32   ? CU_TENSOR_MAP_SWIZZLE_32B
+      : box_columns * sizeof(Value) == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+                                          : CU_TENSOR_MAP_SWIZZLE_128B);
 }
 
 // --- Device side
@@ -144,23 +146,42 @@ __device__ inline void store_transposed(void* row, unsigned first, unsigned seco
 __device__ inline void barrier_of(unsigned number, unsigned threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
 }
-/// Counts this block, all of whose threads have been at a barrier: what they stored before is there
-/// for whoever sees the count.
-__device__ inline void arrive_for_all(unsigned* arrived) {
-  asm volatile("fence.acq_rel.gpu; red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrived)
-               : "memory");
-}
-/// Until that many arrivals of other blocks; what those stored before them is there.
-__device__ inline void wait_for_arrivals(const unsigned* arrived, unsigned count) {
-  unsigned now = 0;
-  do {
-    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(arrived) : "memory");
-  } while (now < count);
-}
 __device__ inline unsigned block_of_cluster() {
   unsigned block = 0;
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(block));
   return block;
+}
+/// One lane of a warp all of which is here; the compiler knows it to be one.
+__device__ inline bool elect() {
+  unsigned is_elected = 0;
+  asm volatile("{ .reg .pred one; elect.sync _|one, 0xFFFFFFFF; selp.u32 %0, 1, 0, one; }"
+               : "=r"(is_elected));
+  return is_elected != 0;
+}
+/// At barrier `number`, without waiting for the others.
+__device__ inline void arrive_at_barrier_of(unsigned number, unsigned threads) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(number), "r"(threads) : "memory");
+}
+/// `cluster_barrier` in two; barriers in LDS are there for all after it (`publish_barriers`).
+__device__ inline void arrive_at_cluster_barrier() {
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+}
+__device__ inline void wait_at_cluster_barrier() {
+  asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+}
+/// An LDS address of this block, in another block of the cluster.
+__device__ inline unsigned address_at(unsigned address, unsigned block) {
+  unsigned there = 0;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(block));
+  return there;
+}
+/// To an address in the cluster; the barrier, in the same block, counts the bytes.
+__device__ inline void send(unsigned to, float4 values, unsigned barrier) {
+  asm volatile(
+      "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, "
+      "[%5];" ::"r"(to),
+      "f"(values.x), "f"(values.y), "f"(values.z), "f"(values.w), "r"(barrier)
+      : "memory");
 }
 
 /// Registers go from warps that copy to warps that compute.
@@ -173,14 +194,18 @@ __device__ void take_registers() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));
 }
 
-/// What wgmma takes for a matrix in LDS with the 128-byte swizzle: from one group of 8 rows to the
-/// next are 1024 bytes, and `block_bytes` from one block of 64 columns to the next, where the
-/// instruction goes over several (B's columns).
+/// What wgmma takes for a matrix at an LDS address, of rows of 128 bytes, 64 or 32, swizzled as
+/// those of `map_of`: from one group of 8 rows to the next are 8 of them, and `block_bytes` from
+/// one block of 64 columns to the next, where the instruction goes over several (B's columns).
+template <unsigned row_bytes = 128>
+__device__ std::uint64_t descriptor_at(unsigned address, unsigned block_bytes) {
+  constexpr std::uint64_t group_bytes = 8 * row_bytes;
+  constexpr std::uint64_t swizzle = row_bytes == 128 ? 1 : row_bytes == 64 ? 2 : 3;
+  return (address & 0x3FFFFU) >> 4U | std::uint64_t{block_bytes >> 4U} << 16U |
+         (group_bytes >> 4U) << 32U | swizzle << 62U;
+}
 __device__ inline std::uint64_t descriptor_of(const void* lds, unsigned block_bytes) {
-  constexpr std::uint64_t group_bytes = 1024;
-  constexpr std::uint64_t swizzle_128 = std::uint64_t{1} << 62U;
-  return (lds_address(lds) & 0x3FFFFU) >> 4U | std::uint64_t{block_bytes >> 4U} << 16U |
-         (group_bytes >> 4U) << 32U | swizzle_128;
+  return descriptor_at(lds_address(lds), block_bytes);
 }
 __device__ inline void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ inline void commit_products() {

@@ -24,7 +24,8 @@
 #include "12-persistent-blocks.h"
 #include "13-tile-by-size.h"
 #include "14-tile-by-model.h"
-#include "15-columns-and-parts.h"
+#include "15-tiles-by-columns.h"
+#include "15.1-little-code.h"
 #include "stage.h"
 
 namespace hgemm {
@@ -43,9 +44,10 @@ inline std::vector<Stage> all_stages() {
     all.insert(all.end(), stages.begin(), stages.end());
   }
 #endif
-  for (const Stage& stage : {asynchronous_copies_stage(), tensor_copies_stage(), wider_tile_stage(),
-                             shared_tiles_stage(), persistent_blocks_stage(), tile_by_size_stage(),
-                             tile_by_model_stage(), columns_and_parts_stage()}) {
+  for (const Stage& stage :
+       {asynchronous_copies_stage(), tensor_copies_stage(), wider_tile_stage(),
+        shared_tiles_stage(), persistent_blocks_stage(), tile_by_size_stage(),
+        tile_by_model_stage(), tiles_by_columns_stage(), little_code_stage()}) {
     all.push_back(stage);
   }
   return all;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
-#include <utility>
+#include <numeric>
 #include <vector>
 
 namespace hgemm {
@@ -67,70 +67,19 @@ constexpr std::size_t best_tile(unsigned m, unsigned n, unsigned k, unsigned sms
 }
 
 /// The tiles that stage 15 has kernels for.
-inline constexpr TileSize split_tile_sizes[] = {{128, 256},       {128, 192},      {128, 128},
-                                                {144, 128, true}, {96, 192, true}, {64, 128, false},
-                                                {80, 64, true},   {64, 64, false}, {16, 128, true}};
+inline constexpr TileSize column_tile_sizes[] = {
+    {128, 256},       {128, 192},     {128, 128},      {144, 128, true}, {96, 192, true},
+    {64, 128, false}, {80, 64, true}, {64, 64, false}, {16, 128, true}};
 
-/// A tile, and how many blocks share it, each with its part of k.
-struct SplitChoice {
-  std::size_t tile;
-  unsigned parts;
-};
-
-/// What blocks that share a tile cost beside their steps: each stores its sums and waits for those
-/// of the others, then all read them, a part of the tile each. Numbers by measurement.
-constexpr double cycles_to_add_parts(TileSize tile, unsigned parts, unsigned m, unsigned n) {
-  constexpr double wait = 4000;
-  constexpr double per_part = 60;
-  constexpr double bytes_per_cycle = 50;        // of an SM
-  constexpr double all_bytes_per_cycle = 1600;  // of all SMs
-  const double bytes =
-      2 * sizeof(float) * double{1} * std::min(tile.rows, m) * std::min(tile.columns, n);
-  const double blocks = tiles_of(tile, m, n) * parts;
-  return wait + per_part * parts +
-         std::max(bytes / bytes_per_cycle, blocks * bytes / all_bytes_per_cycle);
-}
-
-/// All blocks of split tiles must be on the device at once: there is one round of them.
-constexpr double cycles_of_split(TileSize tile, unsigned parts, unsigned m, unsigned n, unsigned k,
-                                 unsigned sms) {
-  if (parts == 1) {
-    return cycles_of(tile, m, n, k, sms);
-  }
-  const double steps = rounded_up(rounded_up(k, tile_depth), parts);
-  return steps * cycles_of_step(tile) + begin_and_end_of_a_tile +
-         cycles_to_add_parts(tile, parts, m, n);
-}
-
-/// Tiles and parts, from those that cost least on, `most` at the most; of each tile three, since
-/// numbers of parts that are near each other cost about the same.
-inline std::vector<SplitChoice> likely_splits(unsigned m, unsigned n, unsigned k, unsigned sms,
-                                              std::size_t most) {
-  std::vector<std::pair<double, SplitChoice>> all;
-  for (std::size_t i = 0; i < std::size(split_tile_sizes); ++i) {
-    const TileSize tile = split_tile_sizes[i];
-    const double most_parts = std::min(rounded_up(k, tile_depth), sms / tiles_of(tile, m, n));
-    for (unsigned parts = 1; parts == 1 || parts <= most_parts; ++parts) {
-      all.emplace_back(cycles_of_split(tile, parts, m, n, k, sms),
-                       SplitChoice{.tile = i, .parts = parts});
-    }
-  }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  constexpr unsigned most_of_a_tile = 3;
-  unsigned of_tile[std::size(split_tile_sizes)] = {};
-  std::vector<SplitChoice> likely;
-  for (const auto& [cycles, choice] : all) {
-    if (likely.size() < most && of_tile[choice.tile]++ < most_of_a_tile) {
-      likely.push_back(choice);
-    }
-  }
+/// Which of `column_tile_sizes`, from those that cost least on.
+inline std::vector<std::size_t> likely_tiles(unsigned m, unsigned n, unsigned k, unsigned sms) {
+  std::vector<std::size_t> likely(std::size(column_tile_sizes));
+  std::iota(likely.begin(), likely.end(), std::size_t{0});
+  std::stable_sort(likely.begin(), likely.end(), [=](std::size_t one, std::size_t other) {
+    return cycles_of(column_tile_sizes[one], m, n, k, sms) <
+           cycles_of(column_tile_sizes[other], m, n, k, sms);
+  });
   return likely;
-}
-
-/// Which of `split_tile_sizes`, and parts, cost least.
-inline SplitChoice best_split(unsigned m, unsigned n, unsigned k, unsigned sms) {
-  return likely_splits(m, n, k, sms, 1).front();
 }
 
 }  // namespace hgemm

@@ -19,10 +19,12 @@ enum class Operands {
 // The text of an instruction must be a literal: the numbers of its registers and the type of the
 // factors are put into it by macros.
 #define HGEMM_LIST_8 "%0, %1, %2, %3, %4, %5, %6, %7"
-#define HGEMM_LIST_32                                                                   \
-  HGEMM_LIST_8                                                                          \
-  ", %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24" \
-  ", %25, %26, %27, %28, %29, %30, %31"
+#define HGEMM_LIST_16 \
+  HGEMM_LIST_8        \
+  ", %8, %9, %10, %11, %12, %13, %14, %15"
+#define HGEMM_LIST_32 \
+  HGEMM_LIST_16       \
+  ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
 #define HGEMM_LIST_40 \
   HGEMM_LIST_32       \
   ", %32, %33, %34, %35, %36, %37, %38, %39"
@@ -48,7 +50,8 @@ enum class Operands {
   "+f"(sums[i]), "+f"(sums[i + 1]), "+f"(sums[i + 2]), "+f"(sums[i + 3]), "+f"(sums[i + 4]), \
       "+f"(sums[i + 5]), "+f"(sums[i + 6]), "+f"(sums[i + 7])
 #define HGEMM_SUMS_ALL_8 HGEMM_SUMS_8(0)
-#define HGEMM_SUMS_ALL_32 HGEMM_SUMS_ALL_8, HGEMM_SUMS_8(8), HGEMM_SUMS_8(16), HGEMM_SUMS_8(24)
+#define HGEMM_SUMS_ALL_16 HGEMM_SUMS_ALL_8, HGEMM_SUMS_8(8)
+#define HGEMM_SUMS_ALL_32 HGEMM_SUMS_ALL_16, HGEMM_SUMS_8(16), HGEMM_SUMS_8(24)
 #define HGEMM_SUMS_ALL_40 HGEMM_SUMS_ALL_32, HGEMM_SUMS_8(32)
 #define HGEMM_SUMS_ALL_48 HGEMM_SUMS_ALL_40, HGEMM_SUMS_8(40)
 #define HGEMM_SUMS_ALL_64 HGEMM_SUMS_ALL_48, HGEMM_SUMS_8(48), HGEMM_SUMS_8(56)
@@ -87,6 +90,7 @@ enum class Operands {
     }                                                                                              \
   }
 HGEMM_MULTIPLY(16, 8, 8, 9, 10)
+HGEMM_MULTIPLY(32, 16, 16, 17, 18)
 HGEMM_MULTIPLY(64, 32, 32, 33, 34)
 HGEMM_MULTIPLY(80, 40, 40, 41, 42)
 HGEMM_MULTIPLY(96, 48, 48, 49, 50)
@@ -99,6 +103,7 @@ HGEMM_MULTIPLY(256, 128, 128, 129, 130)
 #undef HGEMM_WGMMA
 #undef HGEMM_SUMS_8
 #undef HGEMM_SUMS_ALL_8
+#undef HGEMM_SUMS_ALL_16
 #undef HGEMM_SUMS_ALL_32
 #undef HGEMM_SUMS_ALL_40
 #undef HGEMM_SUMS_ALL_48
@@ -107,6 +112,7 @@ HGEMM_MULTIPLY(256, 128, 128, 129, 130)
 #undef HGEMM_SUMS_ALL_96
 #undef HGEMM_SUMS_ALL_128
 #undef HGEMM_LIST_8
+#undef HGEMM_LIST_16
 #undef HGEMM_LIST_32
 #undef HGEMM_LIST_40
 #undef HGEMM_LIST_48

@@ -1,0 +1,85 @@
+// Which tile and which cluster hgemm's stage 15.1 takes for a size.
+#include "8-kernels/hgemm/lean_choice.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace hgemm {
+namespace {
+
+constexpr unsigned sms_of_h200 = 132;
+constexpr std::size_t as_many_as_measured = 16;
+
+bool is_likely(unsigned m, unsigned n, unsigned k, TileSize tile, Cluster cluster) {
+  for (const LeanChoice& choice : likely_lean_choices(m, n, k, sms_of_h200, as_many_as_measured)) {
+    const TileSize size = lean_sizes[choice.size].tile;
+    if (size.rows == tile.rows && size.columns == tile.columns &&
+        choice.cluster.rows == cluster.rows && choice.cluster.columns == cluster.columns &&
+        choice.cluster.parts == cluster.parts) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// What was fastest on an H100 of all that were tried.
+TEST(LeanChoices, TheBestOfMeasurementsIsAmongTheLikely) {
+  EXPECT_TRUE(is_likely(128, 128, 128, {16, 64}, {1, 1, 1}));
+  EXPECT_TRUE(is_likely(768, 768, 768, {80, 64}, {2, 4, 1}));
+  EXPECT_TRUE(is_likely(1024, 1024, 1024, {128, 64}, {2, 1, 1}));
+  EXPECT_TRUE(is_likely(1536, 1536, 1536, {96, 192}, {1, 2, 1}));
+  EXPECT_TRUE(is_likely(4096, 4096, 4096, {128, 256}, {2, 1, 1}));
+  EXPECT_TRUE(is_likely(16, 4096, 4096, {16, 64}, {1, 1, 2}));
+  EXPECT_TRUE(is_likely(4096, 16, 4096, {64, 16}, {4, 1, 1}));
+  EXPECT_TRUE(is_likely(64, 4096, 4096, {32, 64}, {2, 1, 1}));
+  EXPECT_TRUE(is_likely(256, 4096, 4096, {128, 64}, {2, 1, 1}));
+  EXPECT_TRUE(is_likely(64, 64, 16384, {16, 64}, {1, 1, 10}));
+  EXPECT_FALSE(is_likely(4096, 4096, 4096, {64, 64}, {1, 1, 1}));
+}
+
+TEST(LeanChoices, ThereIsOneForAnySizeAndDevice) {
+  for (const unsigned sms : {1U, 24U, 132U}) {
+    for (const unsigned side : {1U, 16U, 100U, 700U}) {
+      for (const unsigned k : {1U, 65U, 1000U, 16384U}) {
+        const auto likely = likely_lean_choices(side, side, k, sms, as_many_as_measured);
+        EXPECT_FALSE(likely.empty());
+        EXPECT_LE(likely.size(), as_many_as_measured);
+        for (const LeanChoice& choice : likely) {
+          EXPECT_TRUE(is_possible(choice, side, side, k, sms));
+          EXPECT_TRUE(std::isfinite(lean_cycles(choice, side, side, k, sms)));
+        }
+      }
+    }
+  }
+}
+
+std::size_t sharing_k() {
+  std::size_t i = 0;
+  while (lean_sizes[i].blocks != LeanBlocks::share_k) {
+    ++i;
+  }
+  return i;  // 16 x 64, 128 along k in a step
+}
+
+TEST(LeanChoices, BlocksThatShareKAreThereTogetherWithAStepEach) {
+  const std::size_t size = sharing_k();
+  EXPECT_TRUE(is_possible({size, {1, 1, 8}, false}, 16, 64, 1024, 132));
+  EXPECT_FALSE(is_possible({size, {1, 1, 8}, false}, 16, 64, 896, 132));   // seven steps
+  EXPECT_FALSE(is_possible({size, {1, 1, 8}, false}, 16, 64, 1024, 7));    // SMs
+  EXPECT_FALSE(is_possible({size, {1, 1, 1}, false}, 16, 64, 1024, 132));  // nothing is shared
+  EXPECT_FALSE(is_possible({size, {1, 2, 16}, false}, 16, 4096, 4096, 132));
+  EXPECT_TRUE(is_possible({size, {1, 1, 16}, false}, 16, 64, 4096, 132));
+}
+
+TEST(LeanChoices, ClustersOfMoreThanTwoLeaveSmsOut) {
+  EXPECT_EQ(clusters_at_once(132, 1), 132);
+  EXPECT_EQ(clusters_at_once(132, 2), 66);
+  EXPECT_EQ(clusters_at_once(132, 4), 30);
+  EXPECT_EQ(clusters_at_once(132, 8), 15);
+  EXPECT_EQ(clusters_at_once(132, 16), 7);
+  EXPECT_EQ(clusters_at_once(1, 8), 1);
+}
+
+}  // namespace
+}  // namespace hgemm
