@@ -75,6 +75,14 @@ int main(int argc, char** argv) {
                                                dgemm::tile_by_size::costs());
                    });
 #endif
+#if !defined(HIPSCOPE_BACKEND_NVIDIA)
+  experiment.sweep("mfma-tiles", "every tile of the last stage by MFMA, with its splits, checked",
+                   [](hipscope::Sweep& sweep) {
+                     gemm::check_tiles<double>(sweep, gemm::mfma::tile_by_size_stage<double>(),
+                                               gemm::mfma::kernels<double>(),
+                                               gemm::mfma::costs<double>());
+                   });
+#endif
   experiment.conclude([&](hipscope::Results& results) { ladder.conclude(results); });
   return experiment.run(argc, argv);
 }

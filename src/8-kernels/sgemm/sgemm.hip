@@ -77,6 +77,14 @@ int main(int argc, char** argv) {
                                               sgemm::tile_by_size::costs());
                    });
 #endif
+#if !defined(HIPSCOPE_BACKEND_NVIDIA)
+  experiment.sweep("mfma-tiles", "every tile of the last stage by MFMA, with its splits, checked",
+                   [](hipscope::Sweep& sweep) {
+                     gemm::check_tiles<float>(sweep, gemm::mfma::tile_by_size_stage<float>(),
+                                              gemm::mfma::kernels<float>(),
+                                              gemm::mfma::costs<float>());
+                   });
+#endif
   experiment.conclude([&](hipscope::Results& results) { ladder.conclude(results); });
   return experiment.run(argc, argv);
 }

@@ -54,6 +54,7 @@
 #include "21-small-tiles.h"
 #include "21.1-row-major-lds.h"
 #include "22-tile-by-size.h"
+#include "8-kernels/gemm/mfma/stages.h"
 #include "pipelined_launch.h"
 #include "stage.h"
 
@@ -71,7 +72,7 @@ inline Stage contender(Stage stage) {
   return stage;
 }
 
-inline std::vector<Stage> all_stages() {
+inline std::vector<Stage> numbered_stages() {
   // fileaccent's tiles: a block's rows, columns and depth, its threads, a thread's rows and
   // columns. Then the LDS that its launches ask for, in floats: A's tile and B's.
   constexpr Tiles t64 = {64, 64, 16, 256, 4, 4};
@@ -176,5 +177,8 @@ inline std::vector<Stage> all_stages() {
 #endif
   };
 }
+
+/// AMD's last stages are gemm/mfma's.
+inline std::vector<Stage> all_stages() { return gemm::with_mfma_stages(numbered_stages()); }
 
 }  // namespace sgemm
