@@ -234,7 +234,7 @@ inline Stage small_tiles_stage() {
                 return gemm::bytes_of_shared_tiles<double, Tile>(extents,
                                                                  small_tiles::split_of(extents));
               },
-          .is_on = has_matrix_instruction};
+          .needs = matrix_instruction};
 }
 
 #endif

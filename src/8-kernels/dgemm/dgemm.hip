@@ -51,6 +51,9 @@ int main(int argc, char** argv) {
   if (const auto status = gemm::probe_if_asked<double>(argc, argv)) {
     return *status;
   }
+  if (const auto status = gemm::print_rungs_if_asked(argc, argv, dgemm::all_stages())) {
+    return *status;
+  }
   hipscope::Experiment experiment(
       "dgemm",
       {.question = "How does a matrix product in FP64 get from one block's operands in memory to "

@@ -338,7 +338,8 @@ Stage pipeline_stage(const std::string& technique, Unit unit) {
               .dynamic_lds_bytes = Tile::lds_bytes,
               .any_size = true,
               .is_contender = is_split,
-              .kernel = reinterpret_cast<const void*>(pipeline_kernel<Part, is_split, true>)};
+              .kernel = reinterpret_cast<const void*>(pipeline_kernel<Part, is_split, true>),
+              .needs = gemm::copies_to_any_place};
   stage.enqueue = [](const Stage& self, const Product& product) {
     static const auto even =
         hipscope::allow_lds(pipeline_kernel<Part, is_split, true>, Tile::lds_bytes);

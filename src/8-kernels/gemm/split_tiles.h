@@ -75,6 +75,15 @@ __device__ inline unsigned thread_index() {
   return index;
 }
 
+/// A value that all lanes have, of which clang knows nothing: what follows from it is computed
+/// behind this place, and not kept in registers from before it.
+__device__ inline unsigned computed_here(unsigned value) {
+#if defined(__HIP_DEVICE_COMPILE__)
+  asm volatile("" : "+s"(value));
+#endif
+  return value;
+}
+
 /// Where a tile is: groups of `group` rows of tiles, each column by column, so that blocks that run
 /// at the same time share parts of A and of B in L2.
 template <unsigned group = 4>

@@ -179,7 +179,7 @@ gemm::Stage<Value, Result> large_tile_stage(const std::string& what, const void*
           .unit = gemm::Unit::matrix,
           .kernel = kernel,
           .enqueue = enqueue,
-          .is_on = has_instruction<Code>};
+          .needs = needs_of<Code>()};
 }
 
 /// The same with a kernel on one block per tile.

@@ -41,6 +41,9 @@ int main(int argc, char** argv) {
   if (const auto status = gemm::probe_if_asked<float>(argc, argv)) {
     return *status;
   }
+  if (const auto status = gemm::print_rungs_if_asked(argc, argv, sgemm::all_stages())) {
+    return *status;
+  }
   hipscope::Experiment experiment(
       "sgemm",
       {.question =

@@ -17,14 +17,14 @@
 
 namespace gemm::mfma {
 
-/// Where the sums of this thread begin among those of a block, a piece for each thread side by
-/// side.
+/// Where piece `number` of this thread's sums is among those of a block: those of all threads lie
+/// side by side.
 template <typename Tile>
-__device__ typename Tile::Piece* handed_over(const SplitTiles<typename Tile::Value>& split,
-                                             unsigned block) {
-  return reinterpret_cast<typename Tile::Piece*>(split.sums + std::size_t{block} *
-                                                                  (Tile::rows * Tile::columns)) +
-         thread_index();
+__device__ typename Tile::Piece& handed_over(const SplitTiles<typename Tile::Value>& split,
+                                             unsigned block, unsigned number) {
+  constexpr unsigned tile_pieces = Tile::rows * Tile::columns / Tile::piece;
+  const unsigned first = computed_here(block) * tile_pieces + number * Tile::threads;
+  return reinterpret_cast<typename Tile::Piece*>(split.sums)[first + thread_index()];
 }
 
 /// `Copy` is of whole tiles, or of any.
@@ -39,7 +39,7 @@ static __global__ void __launch_bounds__(Tile::threads)
   __shared__ Lds<Tile> lds[2];
   constexpr unsigned step_k = 2 * Tile::depth;
   constexpr bool is_whole = std::is_same_v<Copy, mfma::Copy<Tile>>;
-  const bool has_aligned_c = is_whole || has_aligned_rows(c, extents);
+  [[maybe_unused]] const bool has_aligned_c = is_whole || has_aligned_rows(c, extents);
   const unsigned down = (extents.m + Tile::rows - 1) / Tile::rows;
   const unsigned across = (extents.n + Tile::columns - 1) / Tile::columns;
   const unsigned steps = steps_of(extents.k, step_k);
@@ -78,7 +78,7 @@ static __global__ void __launch_bounds__(Tile::threads)
       sums.for_each_piece([&](unsigned in_row, unsigned in_column, Piece piece) {
 #pragma unroll 1
         for (unsigned block = first_block; block < blockIdx.x; ++block) {
-          piece += handed_over<Tile>(split, block)[number * Tile::threads];
+          piece += handed_over<Tile>(split, block, number);
         }
         ++number;
         if constexpr (is_whole) {
@@ -91,10 +91,9 @@ static __global__ void __launch_bounds__(Tile::threads)
         hipscope::scheduling_barrier();  // else all of another block's sums would be loaded at once
       });
     } else {
-      Piece* const to = handed_over<Tile>(split, blockIdx.x);
       unsigned number = 0;
       sums.for_each_piece([&](unsigned, unsigned, Piece piece) {
-        to[number++ * Tile::threads] = piece;
+        handed_over<Tile>(split, blockIdx.x, number++) = piece;
         hipscope::scheduling_barrier();
       });
       set_ready(split);

@@ -63,36 +63,35 @@ SizedKernel<Value> large_kernel() {
       step_cycles<Large>(), end_cycles<Value>(Large::rows, Large::columns));
 }
 
-/// The kernels of a type of value. (On the host backend, which takes its time, a few.)
 template <typename Value>
-const std::vector<SizedKernel<Value>>& kernels();
-template <>
-inline const std::vector<SizedKernel<float>>& kernels<float>() {
+std::vector<SizedKernel<Value>> small_kernels() {
   using Code = matrix_rate::MfmaFp32Side16;
-  static const std::vector<SizedKernel<float>> all = {
-    kernel_of<Shape<Tile<float, 16, 64, 16, 64, Code>>>(),
-    kernel_of<SmallShape<float>::Type>(),
-#if !defined(HIPSCOPE_BACKEND_HOST)
-    kernel_of<Shape<Tile<float, 32, 64, 16, 64, Code>>>(),
-    kernel_of<Shape<Tile<float, 64, 128, 32, 64, Code>>>(),
-    kernel_of<Shape<SmallTile<float>>>(),
-#endif
-    large_kernel<float>()
-  };
-  return all;
+  if constexpr (is_double<Value>) {
+    return {
+        kernel_of<Shape<Tile<Value, 16, 64, 16, 32>>>(),
+        kernel_of<typename SmallShape<Value>::Type>(),
+        kernel_of<Shape<Tile<Value, 32, 32, 16, 32>>>(),
+        kernel_of<Shape<Tile<Value, 64, 32, 16, 32>>>(),
+        kernel_of<Shape<Tile<Value, 64, 128, 32, 64>>>(),
+    };
+  } else {
+    return {
+        kernel_of<Shape<Tile<Value, 16, 64, 16, 64, Code>>>(),
+        kernel_of<typename SmallShape<Value>::Type>(),
+        kernel_of<Shape<Tile<Value, 32, 64, 16, 64, Code>>>(),
+        kernel_of<Shape<Tile<Value, 64, 128, 32, 64, Code>>>(),
+        kernel_of<Shape<SmallTile<Value>>>(),
+    };
+  }
 }
-template <>
-inline const std::vector<SizedKernel<double>>& kernels<double>() {
-  static const std::vector<SizedKernel<double>> all = {
-    kernel_of<Shape<Tile<double, 16, 64, 16, 32>>>(),
-    kernel_of<SmallShape<double>::Type>(),
-#if !defined(HIPSCOPE_BACKEND_HOST)
-    kernel_of<Shape<Tile<double, 32, 32, 16, 32>>>(),
-    kernel_of<Shape<Tile<double, 64, 32, 16, 32>>>(),
-    kernel_of<Shape<Tile<double, 64, 128, 32, 64>>>(),
-#endif
-    large_kernel<double>()
-  };
+
+template <typename Value>
+const std::vector<SizedKernel<Value>>& kernels() {
+  static const std::vector<SizedKernel<Value>> all = [] {
+    std::vector<SizedKernel<Value>> found = small_kernels<Value>();
+    found.push_back(large_kernel<Value>());
+    return found;
+  }();
   return all;
 }
 

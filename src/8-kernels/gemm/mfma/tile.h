@@ -37,15 +37,17 @@ struct Types<double> {
   using Piece = double __attribute__((vector_size(16)));
 };
 
-/// Whether the device has it; on the host backend, whether its waves are the instruction's.
+/// The instruction, where it is; and the host backend, whose model is for its waves.
 template <typename Value>
-bool has_instruction(const hipscope::DeviceDescription& device) {
+constexpr Needs needs_of() {
   using Code = typename Types<Value>::Code;
-#if defined(HIPSCOPE_BACKEND_AMD)
-  return matrix_rate::cdna_generation(device.architecture) >= Code::since;
-#else
-  return device.wave_size == static_cast<int>(Code::lanes);
-#endif
+  return {.what = sizeof(Value) == 4 ? "MFMA" : "MFMA of FP64, CDNA 2 and later",
+          .on =
+              [](const std::string& architecture) {
+                return matrix_rate::cdna_generation(architecture) >= Code::since ||
+                       is_host(architecture);
+              },
+          .lanes = Code::lanes};
 }
 
 /// A block's `rows_` x `columns_` of C, of which a wave has `wave_rows_` x `wave_columns_`.
@@ -202,6 +204,14 @@ struct Sums {
   using Value = typename Tile::Value;
   using Piece = typename Tile::Piece;
 
+  __device__ Sums() {
+#if defined(__HIP_DEVICE_COMPILE__)
+    if constexpr (MATRIX_RATE_CDNA < Code::since) {
+      __builtin_trap();  // never launched there: nothing of the kernel is compiled
+    }
+#endif
+  }
+
   __device__ void multiply_add(const Fragments<Tile>& of) {
 #pragma unroll
     for (unsigned s = 0; s < Tile::piece; ++s) {
@@ -273,7 +283,7 @@ Stage<typename Tile::Value> stage_of_tile(const std::string& what, const void* k
           .unit = Unit::matrix,
           .kernel = kernel,
           .enqueue = enqueue,
-          .is_on = has_instruction<typename Tile::Value>};
+          .needs = needs_of<typename Tile::Value>()};
 }
 
 /// The same with a kernel on one block per tile.
