@@ -38,7 +38,8 @@ def summary(demand: Demand) -> dict[str, Any]:
 
 def _block(case: Product | Stream, entry: Entry) -> Block:
     of_product = isinstance(case, Product)
-    count = PRODUCT_SIZE // case.rows * (PRODUCT_SIZE // case.columns) if of_product else None
+    in_rounds = of_product and not case.splits_tiles
+    count = PRODUCT_SIZE // case.rows * (PRODUCT_SIZE // case.columns) if in_rounds else None
     active = case.computing / case.threads if of_product and case.computing else 1.0
     return Block(case.threads, entry["vgprs"], entry["agprs"], entry["lds_bytes"], count, active)
 

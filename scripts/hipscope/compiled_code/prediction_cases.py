@@ -40,6 +40,8 @@ class Product:
     value: str = "rate"
     # The only targets that it is for; empty: all.
     targets: tuple[str, ...] = ()
+    # Blocks share the tiles that would not fill the last round: none is partly empty.
+    splits_tiles: bool = False
 
     def macs(self) -> float:
         """Multiply-adds of a thread in a step."""
@@ -63,6 +65,26 @@ class Stream:
     targets: tuple[str, ...] = ()
     # The series and metric that fsword73 published, and GB/s for one of its unit.
     published: tuple[str, str, float] | None = None
+
+
+# --- By MFMA, sgemm and dgemm -----------------------------------------------------------------------
+
+
+def _by_mfma(experiment: str, of_tile: str, depth: int, small: tuple[int, ...], large: tuple[int, ...]
+             ) -> tuple[Product, ...]:
+    """Their stages in src/8-kernels/gemm/mfma: the type of value, the extents and the instruction of their tiles."""
+    value_bytes = 8 if of_tile.startswith("double") else 4
+
+    def of(kernel: str, row: str, extents: tuple[int, ...] = large, splits_tiles: bool = False) -> Product:
+        tile = of_tile.format(", ".join(f"{extent}u" for extent in extents))
+        return Product(experiment, f"gemm::mfma::{kernel}<gemm::mfma::Tile<{tile}>>", f"MFMA, {row}",
+                       f"matrix FP{8 * value_bytes}", *extents[:2], depth, threads=512 if extents is large else 256,
+                       value_bytes=value_bytes, splits_tiles=splits_tiles)
+
+    return (of("fragments_of_16_bytes_kernel", "fragments of 16 bytes", small),
+            of("fragments_of_16_bytes_kernel", "larger tile"), of("fragments_ahead_kernel", "fragments ahead"),
+            of("tiles_by_xcd_kernel", "tiles by XCD"),
+            of("split_along_k_kernel", "tiles split along k", splits_tiles=True))
 
 
 # --- sgemm ------------------------------------------------------------------------------------------
@@ -127,14 +149,16 @@ SGEMM = (
     Product("sgemm", "sgemm::pipelined_kernel<sgemm::FmasInColumns>", "FMAs in columns, copies amid them",
             "vector FP32", 128, 256, 8),
     Product("sgemm", "sgemm::pipelined_kernel<sgemm::SplitAlongK<sgemm::FmasInColumns>>", "tiles split along k",
-            "vector FP32", 128, 256, 8),
+            "vector FP32", 128, 256, 8, splits_tiles=True),
+    *_by_mfma("sgemm", "float, {}, matrix_rate::MfmaFp32Side32", 16, (128, 128, 32, 128), (256, 256, 64, 128)),
 )
 
 # --- dgemm and hgemm --------------------------------------------------------------------------------
 
 
 def _double(kernel: str, row: str, tile: int, peak: str = "vector FP64") -> Product:
-    return Product("dgemm", f"dgemm::{kernel}", row, peak, tile, tile, 8, value_bytes=8)
+    return Product("dgemm", f"dgemm::{kernel}", row, peak, tile, tile, 8, value_bytes=8,
+                   splits_tiles="split" in kernel)
 
 
 DGEMM = (
@@ -146,6 +170,7 @@ DGEMM = (
     _double("staged_kernel<dgemm::MfmaPart>", "matrix instructions (MFMA)", 128, "matrix FP64"),
     _double("staged_split_kernel<dgemm::MfmaPart>", "matrix instructions (MFMA), split along k", 128,
             "matrix FP64"),
+    *_by_mfma("dgemm", "double, {}, matrix_rate::MfmaFp64", 8, (128, 128, 64, 64), (256, 128, 64, 64)),
 )
 
 

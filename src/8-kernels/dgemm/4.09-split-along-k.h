@@ -10,7 +10,6 @@
 #include <string>
 
 #include "4.08-eight-by-eight.h"
-#include "split_tiles.h"
 #include "staged_tiles.h"
 
 namespace dgemm {
@@ -30,7 +29,7 @@ __global__ void __launch_bounds__(staged_threads, Part::blocks_per_unit)
     const unsigned tile = (end - 1) / steps;
     const unsigned tile_begin = tile * steps;
     const unsigned first = begin > tile_begin ? begin : tile_begin;
-    const Place place = place_of_tile(tile, extents, staged_side, staged_side);
+    const Place place = gemm::place_of_tile(tile, extents, staged_side, staged_side);
     Part part;
     StagedCopies copies(tiles, extents, a, b, place, (first - tile_begin) * staged_depth);
     part.multiply(copies, tiles, end - first);
@@ -70,7 +69,7 @@ __global__ void __launch_bounds__(staged_threads, Part::blocks_per_unit)
         hipscope::scheduling_barrier();
       }
     } else {
-      double* const to = split.sums + std::size_t{blockIdx.x} * tile_sums + thread_index();
+      double* const to = split.sums + std::size_t{blockIdx.x} * tile_sums + gemm::thread_index();
 #pragma unroll
       for (unsigned group = 0; group < Part::groups; ++group) {
 #pragma unroll
@@ -92,9 +91,11 @@ Stage staged_split_stage(Stage whole, const std::string& technique) {
   whole.technique = technique;
   whole.kernel = reinterpret_cast<const void*>(staged_split_kernel<Part>);
   whole.enqueue = [](const Stage& self, const Product& product) {
-    enqueue_tiles(staged_split_kernel<Part>, self, product);
+    gemm::enqueue_split_tiles(staged_split_kernel<Part>, self, product);
   };
-  whole.workspace_bytes = [](const Extents&) { return bytes_of_split_tiles(staged_side); };
+  whole.workspace_bytes = [](const Extents&) {
+    return gemm::bytes_of_split_tiles<double>(staged_side * staged_side);
+  };
   return whole;
 }
 

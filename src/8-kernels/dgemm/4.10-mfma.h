@@ -11,15 +11,16 @@
 #pragma once
 
 #include "4.09-split-along-k.h"
+#include "hipscope/matrix/mfma.h"
 #include "staged_tiles.h"
 
 namespace dgemm {
 
-/// CDNA2 and later; and the host backend, which computes what the instruction does.
-inline bool has_mfma(const hipscope::DeviceDescription& device) {
-  const auto begins = [&](const char* start) { return device.architecture.rfind(start, 0) == 0; };
-  return begins("gfx90a") || begins("gfx94") || begins("gfx95") || begins("host");
-}
+/// And the host backend, which computes what the instruction does.
+inline constexpr gemm::Needs mfma = {
+    .what = "MFMA of FP64, CDNA 2 and later", .on = [](const std::string& architecture) {
+      return matrix_rate::cdna_generation(architecture) >= 2 || gemm::is_host(architecture);
+    }};
 
 #if !defined(HIPSCOPE_BACKEND_NVIDIA)
 
@@ -145,7 +146,7 @@ inline Stage mfma_stage() {
   Stage stage =
       staged_stage<MfmaPart>(technique, {.thread_rows = 64, .thread_columns = 64}, Unit::matrix);
 #endif
-  stage.is_on = has_mfma;
+  stage.needs = mfma;
   return stage;
 }
 

@@ -135,13 +135,13 @@ class MatrixPart : public MatrixLanes {
 inline Stage matrix_instructions_stage() {
   Stage stage =
       pipeline_stage<MatrixPart, false>("matrix instructions, asynchronous copies", Unit::matrix);
-  stage.is_on = has_matrix_instruction;
+  stage.needs = matrix_instruction;
   return stage;
 }
 inline Stage matrix_instructions_split_stage() {
   Stage stage =
       pipeline_stage<MatrixPart, true>("matrix instructions, tiles split along k", Unit::matrix);
-  stage.is_on = has_matrix_instruction;
+  stage.needs = matrix_instruction;
   return stage;
 }
 

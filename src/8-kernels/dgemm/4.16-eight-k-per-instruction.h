@@ -76,7 +76,7 @@ class EightKPart : public MatrixLanes {
 
 inline Stage eight_k_stage() {
   Stage stage = pipeline_stage<EightKPart, true>("matrix instructions of eight k", Unit::matrix);
-  stage.is_on = has_matrix_instruction;
+  stage.needs = matrix_instruction;
   return stage;
 }
 

@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_unit)
   double* const lds = reinterpret_cast<double*>(lds_pairs);
   using ThisPart = Part<Shape>;
   const gemm::Rank rank = gemm::rank_of(shared);
-  const Place place = place_of_tile<8>(rank.tile, extents, Shape::rows, Shape::columns);
+  const Place place = gemm::place_of_tile<8>(rank.tile, extents, Shape::rows, Shape::columns);
   const unsigned steps = (extents.k + Shape::depth - 1) / Shape::depth;
   const auto [begin, end] = gemm::steps_of(shared, rank, steps);
   const unsigned end_k = end * Shape::depth < extents.k ? end * Shape::depth : extents.k;
@@ -234,7 +234,7 @@ inline Stage small_tiles_stage() {
                 return gemm::bytes_of_shared_tiles<double, Tile>(extents,
                                                                  small_tiles::split_of(extents));
               },
-          .is_on = has_matrix_instruction};
+          .needs = matrix_instruction};
 }
 
 #endif

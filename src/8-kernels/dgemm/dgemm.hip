@@ -51,6 +51,9 @@ int main(int argc, char** argv) {
   if (const auto status = gemm::probe_if_asked<double>(argc, argv)) {
     return *status;
   }
+  if (const auto status = gemm::print_rungs_if_asked(argc, argv, dgemm::all_stages())) {
+    return *status;
+  }
   hipscope::Experiment experiment(
       "dgemm",
       {.question = "How does a matrix product in FP64 get from one block's operands in memory to "
@@ -73,6 +76,14 @@ int main(int argc, char** argv) {
                      gemm::check_tiles<double>(sweep, dgemm::tile_by_size_stage(),
                                                dgemm::tile_by_size::kernels(),
                                                dgemm::tile_by_size::costs());
+                   });
+#endif
+#if !defined(HIPSCOPE_BACKEND_NVIDIA)
+  experiment.sweep("mfma-tiles", "every tile of the last stage by MFMA, with its splits, checked",
+                   [](hipscope::Sweep& sweep) {
+                     gemm::check_tiles<double>(sweep, gemm::mfma::tile_by_size_stage<double>(),
+                                               gemm::mfma::kernels<double>(),
+                                               gemm::mfma::costs<double>());
                    });
 #endif
   experiment.conclude([&](hipscope::Results& results) { ladder.conclude(results); });

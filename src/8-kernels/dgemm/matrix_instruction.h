@@ -8,6 +8,8 @@
 
 #include <hipscope/hipscope.h>
 
+#include "stage.h"
+
 namespace dgemm {
 
 #if !defined(HIPSCOPE_BACKEND_AMD)
@@ -67,12 +69,11 @@ __device__ inline void multiply_add_eight_k(double (&sums)[4], const double2 (&t
 #endif
 }
 
-/// sm_80 and later; and the host backend, which computes what the instruction does.
-inline bool has_matrix_instruction(const hipscope::DeviceDescription& device) {
-  const auto begins = [&](const char* start) { return device.architecture.rfind(start, 0) == 0; };
-  const bool is_older = begins("sm_5") || begins("sm_6") || begins("sm_7");
-  return !is_older;
-}
+/// And the host backend, which computes what the instruction does.
+inline constexpr gemm::Needs matrix_instruction = {
+    .what = "mma.sync of FP64, sm_80 and later", .on = [](const std::string& architecture) {
+      return gemm::sm_of(architecture) >= 80 || gemm::is_host(architecture);
+    }};
 
 #endif
 

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <string>
 
-#include "split_tiles.h"
 #include "stage.h"
 
 namespace dgemm {
@@ -292,7 +291,7 @@ __global__ void __launch_bounds__(pipeline_threads, 1)
                     const double* __restrict__ b, double beta, double* __restrict__ c,
                     SplitTiles split) {
   HIP_DYNAMIC_SHARED(double2, lds)
-  const unsigned steps = steps_of(extents.k, pipeline_depth);
+  const unsigned steps = gemm::steps_of(extents.k, pipeline_depth);
   const unsigned begin = first_step(blockIdx.x, split, steps);
   unsigned end = first_step(blockIdx.x + 1, split, steps);
 #pragma unroll 1
@@ -300,7 +299,7 @@ __global__ void __launch_bounds__(pipeline_threads, 1)
     const unsigned tile = (end - 1) / steps;
     const unsigned tile_begin = tile * steps;
     const unsigned first = begin > tile_begin ? begin : tile_begin;
-    const Place place = place_of_tile(tile, extents, pipeline_side, pipeline_side);
+    const Place place = gemm::place_of_tile(tile, extents, pipeline_side, pipeline_side);
     Part part;
     Copies<PipelineTile<Part>, is_even> copies(extents, a, b, reinterpret_cast<double*>(lds), place,
                                                (first - tile_begin) * pipeline_depth, extents.k);
@@ -339,16 +338,19 @@ Stage pipeline_stage(const std::string& technique, Unit unit) {
               .dynamic_lds_bytes = Tile::lds_bytes,
               .any_size = true,
               .is_contender = is_split,
-              .kernel = reinterpret_cast<const void*>(pipeline_kernel<Part, is_split, true>)};
+              .kernel = reinterpret_cast<const void*>(pipeline_kernel<Part, is_split, true>),
+              .needs = gemm::copies_to_any_place};
   stage.enqueue = [](const Stage& self, const Product& product) {
     static const auto even =
         hipscope::allow_lds(pipeline_kernel<Part, is_split, true>, Tile::lds_bytes);
     static const auto odd =
         hipscope::allow_lds(pipeline_kernel<Part, is_split, false>, Tile::lds_bytes);
-    enqueue_tiles(is_even(product) ? even : odd, self, product);
+    gemm::enqueue_split_tiles(is_even(product) ? even : odd, self, product);
   };
   if (is_split) {
-    stage.workspace_bytes = [](const Extents&) { return bytes_of_split_tiles(pipeline_side); };
+    stage.workspace_bytes = [](const Extents&) {
+      return gemm::bytes_of_split_tiles<double>(pipeline_side * pipeline_side);
+    };
   }
   return stage;
 }

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "8-kernels/gemm/split_tiles.h"
 #include "8-kernels/gemm/stage.h"
 
 namespace dgemm {
@@ -10,17 +11,13 @@ namespace dgemm {
 using gemm::blocks_of;
 using gemm::compute_units;
 using gemm::Extents;
+using gemm::Place;
 using gemm::Tiles;
 using gemm::Unit;
+using SplitTiles = gemm::SplitTiles<double>;
 using Kernel = gemm::Kernel<double>;
 using Product = gemm::Product<double>;
 using Stage = gemm::Stage<double>;
-
-/// A tile's place in C, a thread's in a tile, or an FMA's in a thread's part.
-struct Place {
-  unsigned row;
-  unsigned column;
-};
 
 /// sum += a * b; on a GPU it stays where it is among its like.
 __device__ inline void multiply_add_in_order(double& sum, double a, double b) {

@@ -16,13 +16,13 @@
 #include "4.16-eight-k-per-instruction.h"
 #include "4.17-small-tiles.h"
 #include "4.18-tile-by-size.h"
+#include "8-kernels/gemm/mfma/stages.h"
 #include "stage.h"
 
 namespace dgemm {
 
-/// AMD has other matrix instructions; its copies from memory to LDS past the registers, of a dword
-/// per lane to consecutive places, are not used here.
-inline std::vector<Stage> all_stages() {
+/// AMD has other matrix instructions, and no cp.async; its last stages are gemm/mfma's.
+inline std::vector<Stage> numbered_stages() {
   return {
     two_loads_stage(), sums_in_registers_stage(), register_prefetch_stage(), lds_staging_stage(),
         lds_double_buffer_stage<Spread::together>("LDS double buffer"),
@@ -36,5 +36,7 @@ inline std::vector<Stage> all_stages() {
 #endif
   };
 }
+
+inline std::vector<Stage> all_stages() { return gemm::with_mfma_stages(numbered_stages()); }
 
 }  // namespace dgemm

@@ -62,7 +62,7 @@ Verdict judge_late_blocks(const Stage<Value, Result>& stage, Problem<Value, Resu
 template <typename Value, typename Result>
 bool is_here(const hipscope::Sweep& sweep, const Stage<Value, Result>& stage) {
   return stage.dynamic_lds_bytes <= sweep.device().largest_lds_bytes_per_block &&
-         (stage.is_on == nullptr || stage.is_on(sweep.device()));
+         has(stage.needs, sweep.device());
 }
 
 /// Verifies with both factors, and shows the larger error.

@@ -12,6 +12,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "needs.h"
+
 namespace gemm {
 
 using hipscope::BFloat16;
@@ -103,8 +105,7 @@ struct Stage {
   unsigned choices = 1;
   /// Bytes of device memory that `enqueue` wants beside the matrices; none: it wants nothing.
   std::uint64_t (*workspace_bytes)(const Extents&) = nullptr;
-  /// Whether the device has what the stage needs; null: any has.
-  bool (*is_on)(const hipscope::DeviceDescription&) = nullptr;
+  Needs needs{};
 };
 
 /// Of a model's choices, from the likely fastest on, that which a product names.

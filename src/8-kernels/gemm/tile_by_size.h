@@ -14,6 +14,7 @@
 #include "judge.h"
 #include "problem.h"
 #include "split_sums.h"
+#include "split_tiles.h"
 #include "stage.h"
 #include "tile_choice.h"
 
@@ -30,11 +31,6 @@ struct SizedKernel {
 template <typename Shape>
 unsigned tiles_over(const Extents& extents) {
   return blocks_of(extents.m, Shape::rows) * blocks_of(extents.n, Shape::columns);
-}
-
-/// Marks of parts of tiles, in whole 256 bytes.
-inline std::uint64_t bytes_of_marks(unsigned parts) {
-  return (std::uint64_t{parts} + 63) / 64 * 64 * sizeof(unsigned);
 }
 
 /// What blocks need that share tiles, where their sums go through memory: marks, then sums.

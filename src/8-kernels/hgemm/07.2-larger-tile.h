@@ -12,6 +12,7 @@
 #include <hipscope/scheduling_barrier.h>
 
 #include "07.1-fragments-of-16-bytes.h"
+#include "8-kernels/gemm/place_of_piece.h"
 #include "matrix_instructions.h"
 #include "stage.h"
 
@@ -33,17 +34,14 @@ struct LargeTile {
   __device__ static unsigned first_column() { return threadIdx.x / Code::lanes / 4 * wave_columns; }
 };
 
-/// Rows of 32 values in LDS: two in a line of eight pieces. Eight neighbouring rows have a piece in
-/// eight places of a line, and so has a row its four and the one four rows further on its own.
+/// Rows of 32 values in LDS.
 template <unsigned rows>
 struct SwizzledRows {
   Piece pieces[rows * 4];
 
-  __device__ static unsigned place(unsigned row, unsigned piece) {
-    const unsigned in_line = (row % 2 * 4 + piece) ^ (row / 2 % 4) ^ (row / 4 % 2 * 4);
-    return row / 2 * 8 + in_line;
+  __device__ Piece& at(unsigned row, unsigned k) {
+    return pieces[gemm::place_of_piece(row, k / 8)];
   }
-  __device__ Piece& at(unsigned row, unsigned k) { return pieces[place(row, k / 8)]; }
   /// Half a piece: four values from a multiple of 4 on.
   __device__ uint2& half_at(unsigned row, unsigned k) {
     return reinterpret_cast<uint2*>(&at(row, k))[k / 4 % 2];
@@ -181,7 +179,7 @@ gemm::Stage<Value, Result> large_tile_stage(const std::string& what, const void*
           .unit = gemm::Unit::matrix,
           .kernel = kernel,
           .enqueue = enqueue,
-          .is_on = has_instruction<Code>};
+          .needs = needs_of<Code>()};
 }
 
 /// The same with a kernel on one block per tile.

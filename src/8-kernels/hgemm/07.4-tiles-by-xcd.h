@@ -9,42 +9,11 @@
 // MI300). A wrong guess costs speed alone.
 #pragma once
 
-#include <hipscope/describe_device.h>
-
 #include "07.3-fragments-ahead.h"
+#include "8-kernels/gemm/tiles_by_xcd.h"
 #include "stage.h"
 
 namespace hgemm {
-
-/// A tile of C, counted in tiles.
-struct TilePlace {
-  unsigned row;
-  unsigned column;
-};
-
-/// Which of `down` x `across` tiles block `block` has, when blocks go round `xcds` XCDs: each XCD
-/// has a run of neighbours, in panels of up to eight rows of tiles.
-__host__ __device__ inline TilePlace tile_by_xcd(unsigned block, unsigned down, unsigned across,
-                                                 unsigned xcds) {
-  constexpr unsigned panel_rows = 8;
-  const unsigned xcd = block % xcds;
-  const unsigned more = down * across % xcds;  // XCDs with one tile more, the first ones
-  const unsigned before = down * across / xcds * xcd + (xcd < more ? xcd : more);
-  const unsigned tile = before + block / xcds;
-  const unsigned panel = tile / (panel_rows * across);
-  const unsigned in_panel = tile % (panel_rows * across);
-  const unsigned left = down - panel * panel_rows;
-  const unsigned rows = left < panel_rows ? left : panel_rows;
-  return {panel * panel_rows + in_panel % rows, in_panel / rows};
-}
-
-/// XCDs by CUs: MI300's have 38 each, MI350's 32. A partition of one XCD has as many CUs as that.
-inline unsigned count_xcds(const std::string& architecture, unsigned units) {
-  const unsigned of_one = architecture.starts_with("gfx942")   ? 38
-                          : architecture.starts_with("gfx950") ? 32
-                                                               : units;
-  return units % of_one == 0 ? units / of_one : 1;
-}
 
 template <typename Code, typename Value, typename Result>
 static __global__ void __launch_bounds__(large_tile_threads)
@@ -52,8 +21,8 @@ static __global__ void __launch_bounds__(large_tile_threads)
                         const Value* __restrict__ b, float beta, Result* __restrict__ c,
                         unsigned xcds) {
   using Tile = LargeTile<Code>;
-  const TilePlace tile =
-      tile_by_xcd(blockIdx.x, extents.m / Tile::rows, extents.n / Tile::columns, xcds);
+  const gemm::TilePlace tile =
+      gemm::tile_by_xcd(blockIdx.x, extents.m / Tile::rows, extents.n / Tile::columns, xcds);
   const unsigned row = tile.row * Tile::rows;
   const unsigned column = tile.column * Tile::columns;
   LargeTileCopy<Code, Value> copy(extents, a, b, row, column);
@@ -66,16 +35,11 @@ static __global__ void __launch_bounds__(large_tile_threads)
 template <typename Code, typename Value, typename Result>
 void enqueue_tiles_by_xcd(const gemm::Stage<Value, Result>& stage,
                           const gemm::Product<Value, Result>& product) {
-  static const unsigned xcds = [] {
-    int device = 0;
-    hipscope::check(hipGetDevice(&device));
-    return count_xcds(hipscope::describe_device(device).architecture, compute_units());
-  }();
   const dim3 tiles = grid_of(stage.tiles, product.extents);
   hipscope::launch(tiles_by_xcd_kernel<Code, Value, Result>,
                    {.grid = dim3(tiles.x * tiles.y), .block = dim3(stage.tiles.threads)},
                    product.extents, product.alpha, product.a, product.b, product.beta, product.c,
-                   xcds);
+                   gemm::xcds());
 }
 
 template <typename Value = Half, typename Result = Value>

@@ -137,10 +137,10 @@ inline Stage asynchronous_copies_stage() {
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
   stage.kernel = reinterpret_cast<const void*>(asynchronous_copies_kernel);
   stage.enqueue = enqueue_asynchronous_copies;
-  stage.is_on = has_instruction<Mma>;
-#else
-  stage.is_on = [](const hipscope::DeviceDescription&) { return false; };
 #endif
+  stage.needs = {
+      .what = "cp.async, ldmatrix and mma.sync, sm_80 and later",
+      .on = [](const std::string& architecture) { return gemm::sm_of(architecture) >= 80; }};
   return stage;
 }
 

@@ -48,6 +48,9 @@ int main(int argc, char** argv) {
   if (const auto status = gemm::probe_if_asked<hipscope::Half>(argc, argv)) {
     return *status;
   }
+  if (const auto status = gemm::print_rungs_if_asked(argc, argv, hgemm::all_stages())) {
+    return *status;
+  }
   hipscope::Experiment experiment(
       "hgemm",
       {.question = "How does a matrix product of halves get from one thread per element to the "

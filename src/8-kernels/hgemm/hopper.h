@@ -19,13 +19,15 @@
 namespace hgemm {
 
 /// Compiled for sm_90a (maybe among others), whose code alone has wgmma, and run where that runs.
-inline bool has_hopper_kernels([[maybe_unused]] const hipscope::DeviceDescription& device) {
-#if defined(HIPSCOPE_WARPGROUP_INSTRUCTIONS)
-  return device.architecture == "sm_90";
+inline constexpr gemm::Needs hopper_instructions = {
+    .what = "wgmma and tensor copies, sm_90 alone",
+    .on = []([[maybe_unused]] const std::string& architecture) {
+#if defined(HIPSCOPE_BACKEND_NVIDIA) && !defined(HIPSCOPE_WARPGROUP_INSTRUCTIONS)
+      return false;
 #else
-  return false;
+      return architecture == "sm_90";
 #endif
-}
+    }};
 
 #if defined(HIPSCOPE_WARPGROUP_INSTRUCTIONS)
 #define HGEMM_HAS_HOPPER 1

@@ -34,19 +34,20 @@ struct Instructions<BFloat16> {
 };
 using Mma = Instructions<Half>::Mma;
 
-/// Whether the device has the instruction; on the host backend, whether its model is for waves of
-/// this size.
+/// The instruction, where it is; and the host backend, whose model is for waves of this size.
 template <typename Code>
-bool has_instruction(const hipscope::DeviceDescription& device) {
-#if defined(HIPSCOPE_BACKEND_NVIDIA)
-  return std::atoi(device.architecture.c_str() + 3) >= static_cast<int>(Code::since);
-#elif defined(HIPSCOPE_BACKEND_AMD)
-  const unsigned generation = Code::lanes == 64 ? matrix_rate::cdna_generation(device.architecture)
-                                                : matrix_rate::rdna_generation(device.architecture);
-  return Code::since <= generation && generation <= Code::until;
-#else
-  return device.wave_size == static_cast<int>(Code::lanes);
-#endif
+gemm::Needs needs_of() {
+  const auto is_on = [](const std::string& architecture) {
+    const std::string family = Code::family;
+    if (family != "MFMA" && family != "WMMA") {
+      return gemm::sm_of(architecture) >= static_cast<int>(Code::since) ||
+             gemm::is_host(architecture);
+    }
+    const unsigned generation = family == "MFMA" ? matrix_rate::cdna_generation(architecture)
+                                                 : matrix_rate::rdna_generation(architecture);
+    return (Code::since <= generation && generation <= Code::until) || gemm::is_host(architecture);
+  };
+  return {.what = Code::family, .on = is_on, .lanes = Code::lanes};
 }
 
 /// A type to call a function with.
@@ -220,7 +221,7 @@ gemm::Stage<Value, Result> matrix_stage(const std::string& what, unsigned depth)
                                                       .thread_rows = 64,
                                                       .thread_columns = Code::lanes});
   stage.unit = gemm::Unit::matrix;
-  stage.is_on = has_instruction<Code>;
+  stage.needs = needs_of<Code>();
   return stage;
 }
 

@@ -144,7 +144,7 @@ gemm::Stage<Value, Result> hopper_stage(const std::string& technique, unsigned r
                                              .thread_rows = 64,
                                              .thread_columns = columns},
                                    .unit = gemm::Unit::matrix};
-  stage.is_on = has_hopper_kernels;
+  stage.needs = hopper_instructions;
   return stage;
 }
 

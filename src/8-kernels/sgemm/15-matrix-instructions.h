@@ -14,16 +14,16 @@
 #include <string>
 
 #include "device_code.h"
+#include "hipscope/matrix/mfma.h"
 #include "stage.h"
 
 namespace sgemm {
 
-/// CDNA; and the host backend, which computes what the instruction does.
-inline bool has_matrix_instructions(const hipscope::DeviceDescription& device) {
-  const auto begins = [&](const char* start) { return device.architecture.rfind(start, 0) == 0; };
-  return begins("gfx908") || begins("gfx90a") || begins("gfx94") || begins("gfx95") ||
-         begins("host");
-}
+/// And the host backend, which computes what the instruction does.
+inline constexpr gemm::Needs matrix_instructions = {
+    .what = "MFMA", .on = [](const std::string& architecture) {
+      return matrix_rate::cdna_generation(architecture) > 0 || gemm::is_host(architecture);
+    }};
 
 #if !defined(HIPSCOPE_BACKEND_NVIDIA)
 
@@ -158,7 +158,7 @@ inline Stage matrix_instructions_stage() {
 #else
   Stage stage = stage_of<matrix_instructions_kernel>("", "matrix instructions", tiles);
 #endif
-  stage.is_on = has_matrix_instructions;
+  stage.needs = matrix_instructions;
   return stage;
 }
 

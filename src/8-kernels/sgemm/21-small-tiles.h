@@ -369,7 +369,8 @@ Stage small_tile_stage(const std::string& technique) {
           .workspace_bytes =
               [](const Extents& extents) {
                 return gemm::bytes_of_shared_tiles<float, Shape>(extents, split_of(extents));
-              }};
+              },
+          .needs = gemm::copies_to_any_place};
 }
 
 /// The tile of this stage.

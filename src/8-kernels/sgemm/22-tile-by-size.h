@@ -72,8 +72,10 @@ inline gemm::DeviceCosts costs() {
 
 /// What is shown of it is what large products take.
 inline Stage tile_by_size_stage() {
-  return gemm::by_choice<float, tile_by_size::kernels, tile_by_size::costs>(
+  Stage stage = gemm::by_choice<float, tile_by_size::kernels, tile_by_size::costs>(
       tile_by_size::large_tile_stage());
+  stage.needs = gemm::copies_to_any_place;
+  return stage;
 }
 
 #endif

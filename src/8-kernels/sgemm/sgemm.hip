@@ -41,6 +41,9 @@ int main(int argc, char** argv) {
   if (const auto status = gemm::probe_if_asked<float>(argc, argv)) {
     return *status;
   }
+  if (const auto status = gemm::print_rungs_if_asked(argc, argv, sgemm::all_stages())) {
+    return *status;
+  }
   hipscope::Experiment experiment(
       "sgemm",
       {.question =
@@ -75,6 +78,14 @@ int main(int argc, char** argv) {
                      gemm::check_tiles<float>(sweep, sgemm::tile_by_size_stage(),
                                               sgemm::tile_by_size::kernels(),
                                               sgemm::tile_by_size::costs());
+                   });
+#endif
+#if !defined(HIPSCOPE_BACKEND_NVIDIA)
+  experiment.sweep("mfma-tiles", "every tile of the last stage by MFMA, with its splits, checked",
+                   [](hipscope::Sweep& sweep) {
+                     gemm::check_tiles<float>(sweep, gemm::mfma::tile_by_size_stage<float>(),
+                                              gemm::mfma::kernels<float>(),
+                                              gemm::mfma::costs<float>());
                    });
 #endif
   experiment.conclude([&](hipscope::Results& results) { ladder.conclude(results); });

@@ -54,6 +54,7 @@
 #include "21-small-tiles.h"
 #include "21.1-row-major-lds.h"
 #include "22-tile-by-size.h"
+#include "8-kernels/gemm/mfma/stages.h"
 #include "pipelined_launch.h"
 #include "stage.h"
 
@@ -65,13 +66,20 @@ inline Stage bounded(Stage stage) {
   return stage;
 }
 
+/// A stage whose kernel states no launch bound.
+inline Stage without_bound(Stage stage) {
+  stage.needs = {.what = "a compiler that takes no bound for none stated",
+                 .on = gemm::is_no_amd_gpu};
+  return stage;
+}
+
 /// A stage that is measured at all sizes and against the vendor's library.
 inline Stage contender(Stage stage) {
   stage.is_contender = true;
   return stage;
 }
 
-inline std::vector<Stage> all_stages() {
+inline std::vector<Stage> numbered_stages() {
   // fileaccent's tiles: a block's rows, columns and depth, its threads, a thread's rows and
   // columns. Then the LDS that its launches ask for, in floats: A's tile and B's.
   constexpr Tiles t64 = {64, 64, 16, 256, 4, 4};
@@ -162,8 +170,8 @@ inline std::vector<Stage> all_stages() {
 #else
         // clang assumes 1024 threads where no bound is stated: there it would be the first 3.2
         // again.
-        stage_of<eight_by_eight_kernel<no_bound>, x_over_rows>(
-            "", "8 x 8 per thread, no launch bounds", t128, padded_128),
+        without_bound(stage_of<eight_by_eight_kernel<no_bound>, x_over_rows>(
+            "", "8 x 8 per thread, no launch bounds", t128, padded_128)),
         pipelined_stage<AsynchronousCopies<ThreadTile<8, 8>>>("asynchronous copies, 8 x 8"),
         pipelined_stage<EightBySixteen>("8 x 16 per thread"),
         pipelined_stage<FmasInColumns>("FMAs in columns, copies amid them"),
@@ -176,5 +184,8 @@ inline std::vector<Stage> all_stages() {
 #endif
   };
 }
+
+/// AMD's last stages are gemm/mfma's.
+inline std::vector<Stage> all_stages() { return gemm::with_mfma_stages(numbered_stages()); }
 
 }  // namespace sgemm

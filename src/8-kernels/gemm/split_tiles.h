@@ -1,5 +1,5 @@
-// Which tile a block has, and, where blocks share tiles along k, which part of whose (stages 4.09,
-// 4.11 and from 4.12 on).
+// Which tile a block has, and, where blocks share tiles along k, which part of whose: dgemm
+// from 4.09 on, and the last stage by MFMA of large tiles.
 //
 // Tiles split along k (`stream-K`, Osama et al., PPoPP 2023): 1024 tiles on 132 CUs take 8 rounds
 // where 7.76 would do. The tiles of the last rounds are one long row of steps along k, of which
@@ -12,14 +12,21 @@
 
 #include "stage.h"
 
-namespace dgemm {
+namespace gemm {
+
+/// A tile's place in C, a thread's in a tile, or an FMA's in a thread's part.
+struct Place {
+  unsigned row;
+  unsigned column;
+};
 
 /// The tiles that blocks share, and what they need for it. Each block below `blocks` takes an equal
 /// part of the steps of the first `tiles` tiles; each further block has one of the other tiles.
+template <typename Value>
 struct SplitTiles {
   unsigned tiles = 0;
   unsigned blocks = 0;
-  double* sums = nullptr;  ///< per block a tile's sums, that another block is to add
+  Value* sums = nullptr;  ///< per block a tile's sums, that another block is to add
   /// Per block 1 when its sums are there; whoever takes them sets it to 0.
   unsigned* ready = nullptr;
 };
@@ -30,15 +37,19 @@ __host__ __device__ constexpr unsigned steps_of(unsigned k, unsigned depth) {
 }
 
 /// The first step of a block, of all tiles' steps one tile after the other.
-__device__ inline unsigned first_step(unsigned block, SplitTiles split, unsigned steps) {
+template <typename Value>
+__device__ unsigned first_step(unsigned block, const SplitTiles<Value>& split, unsigned steps) {
   if (block < split.blocks) {
-    return static_cast<unsigned>(std::uint64_t{split.tiles} * steps * block / split.blocks);
+    // A division of 64 bits is many instructions on AMD's GPUs.
+    const unsigned all = split.tiles * steps;
+    return all / split.blocks * block + all % split.blocks * block / split.blocks;
   }
   return (split.tiles + block - split.blocks) * steps;
 }
 
 /// Says, of a block all of whose threads have stored their sums, that they are there.
-__device__ inline void set_ready(SplitTiles split) {
+template <typename Value>
+__device__ void set_ready(const SplitTiles<Value>& split) {
   __threadfence();
   __syncthreads();
   if (threadIdx.x == 0) {
@@ -46,7 +57,8 @@ __device__ inline void set_ready(SplitTiles split) {
   }
 }
 /// Until the sums of `block` are there; for one thread, and once.
-__device__ inline void take_ready(SplitTiles split, unsigned block) {
+template <typename Value>
+__device__ void take_ready(const SplitTiles<Value>& split, unsigned block) {
   while (atomicCAS(&split.ready[block], 1U, 0U) == 0) {
   }
 }
@@ -63,6 +75,15 @@ __device__ inline unsigned thread_index() {
   return index;
 }
 
+/// A value that all lanes have, of which clang knows nothing: what follows from it is computed
+/// behind this place, and not kept in registers from before it.
+__device__ inline unsigned computed_here(unsigned value) {
+#if defined(__HIP_DEVICE_COMPILE__)
+  asm volatile("" : "+s"(value));
+#endif
+  return value;
+}
+
 /// Where a tile is: groups of `group` rows of tiles, each column by column, so that blocks that run
 /// at the same time share parts of A and of B in L2.
 template <unsigned group = 4>
@@ -76,48 +97,53 @@ __device__ Place place_of_tile(unsigned tile, Extents extents, unsigned block_ro
   return {(first + in_group % height) * block_rows, in_group / height * block_columns};
 }
 
-/// The marks come first in a workspace, then the sums.
-inline std::uint64_t bytes_of_marks() {
-  return (std::uint64_t{compute_units()} + 63) / 64 * 64 * sizeof(unsigned);
+/// The marks of blocks or parts of tiles, in whole 256 bytes; they come first in a workspace, then
+/// the sums.
+inline std::uint64_t bytes_of_marks(unsigned parts) {
+  return (std::uint64_t{parts} + 63) / 64 * 64 * sizeof(unsigned);
 }
 
-/// What blocks that share tiles of side x side want as a workspace.
-inline std::uint64_t bytes_of_split_tiles(unsigned side) {
-  return bytes_of_marks() +
-         std::uint64_t{compute_units()} * side * side * std::uint64_t{sizeof(double)};
+/// What blocks that share tiles of so many values want as a workspace.
+template <typename Value>
+std::uint64_t bytes_of_split_tiles(unsigned values) {
+  return bytes_of_marks(compute_units()) +
+         std::uint64_t{compute_units()} * values * std::uint64_t{sizeof(Value)};
 }
 
 /// The tiles that do not fill the last round of blocks, one for each CU, and one round more.
-inline SplitTiles split_tiles(unsigned tiles, unsigned steps, void* workspace) {
+template <typename Value>
+SplitTiles<Value> split_tiles(unsigned tiles, unsigned steps, void* workspace) {
   constexpr unsigned fewest_steps = 4;  // of a block: less is not worth handing over
   const unsigned resident = compute_units();
-  SplitTiles split;
+  SplitTiles<Value> split;
   if (tiles % resident > 0) {
     split.tiles = std::min(tiles, tiles % resident + resident);
     const unsigned most = std::max(split.tiles, split.tiles * steps / fewest_steps);
     split.blocks = std::min(resident, most);
   }
   split.ready = static_cast<unsigned*>(workspace);
-  split.sums = reinterpret_cast<double*>(static_cast<unsigned char*>(workspace) + bytes_of_marks());
+  split.sums =
+      reinterpret_cast<Value*>(static_cast<unsigned char*>(workspace) + bytes_of_marks(resident));
   return split;
 }
 
 /// Enqueues a kernel on one block per tile; of a stage that has a workspace, blocks share the tiles
-/// of the last rounds.
-template <typename Kernel>
-void enqueue_tiles(Kernel kernel, const Stage& stage, const Product& product) {
+/// of the last rounds. `more`: arguments behind the tiles.
+template <typename Value, typename Kernel, typename... More>
+void enqueue_split_tiles(Kernel kernel, const Stage<Value>& stage, const Product<Value>& product,
+                         More... more) {
   const unsigned tiles = blocks_of(product.extents.m, stage.tiles.block_rows) *
                          blocks_of(product.extents.n, stage.tiles.block_columns);
   const unsigned steps = steps_of(product.extents.k, stage.tiles.depth);
-  const SplitTiles split = stage.workspace_bytes == nullptr
-                               ? SplitTiles{}
-                               : split_tiles(tiles, steps, product.workspace);
+  const auto split = stage.workspace_bytes == nullptr
+                         ? SplitTiles<Value>{}
+                         : split_tiles<Value>(tiles, steps, product.workspace);
   hipscope::launch(kernel,
                    {.grid = dim3(split.blocks + tiles - split.tiles),
                     .block = dim3(stage.tiles.threads),
                     .lds_bytes = stage.dynamic_lds_bytes},
                    product.extents, product.alpha, product.a, product.b, product.beta, product.c,
-                   split);
+                   split, more...);
 }
 
-}  // namespace dgemm
+}  // namespace gemm

@@ -7,35 +7,37 @@
 #include <utility>
 #include <vector>
 
-#include "07.4-tiles-by-xcd.h"
+#include "place_of_piece.h"
+#include "tiles_by_xcd.h"
 
 namespace {
 
-using hgemm::count_xcds;
-using hgemm::tile_by_xcd;
+using gemm::count_xcds;
+using gemm::place_of_piece;
+using gemm::tile_by_xcd;
 
 // A line of 128 bytes has eight places for pieces of 16.
 template <typename Pieces>
 std::size_t different_places(const Pieces& pieces) {
   std::set<unsigned> places;
   for (const auto& [row, piece] : pieces) {
-    places.insert(hgemm::SwizzledRows<256>::place(row, piece) % 8);
+    places.insert(place_of_piece(row, piece) % 8);
   }
   return places.size();
 }
 
-TEST(SwizzledRows, HasAPlaceForEachPiece) {
+TEST(PlaceOfPiece, HasAPlaceForEachPiece) {
   std::set<unsigned> places;
   for (unsigned row = 0; row < 256; ++row) {
     for (unsigned piece = 0; piece < 4; ++piece) {
-      places.insert(hgemm::SwizzledRows<256>::place(row, piece));
+      places.insert(place_of_piece(row, piece));
     }
   }
   EXPECT_EQ(places.size(), 1024U);
   EXPECT_EQ(*places.rbegin(), 1023U);
 }
 
-TEST(SwizzledRows, HasNoConflictsOfFragments) {
+TEST(PlaceOfPiece, HasNoConflictsOfFragments) {
   for (unsigned first = 0; first < 256; first += 8) {
     for (unsigned piece = 0; piece < 4; ++piece) {
       std::vector<std::pair<unsigned, unsigned>> read;
@@ -48,7 +50,7 @@ TEST(SwizzledRows, HasNoConflictsOfFragments) {
 }
 
 // Eight lanes store halves of a row's four pieces, the next eight of the row four further on.
-TEST(SwizzledRows, HasNoConflictsOfTransposedStores) {
+TEST(PlaceOfPiece, HasNoConflictsOfTransposedStores) {
   for (unsigned row = 0; row + 4 < 256; ++row) {
     if (row / 4 % 2 == 0) {
       std::vector<std::pair<unsigned, unsigned>> stored;

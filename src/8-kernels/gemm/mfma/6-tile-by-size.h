@@ -1,0 +1,132 @@
+// A tile, and a number of blocks for it, for each size.
+//
+// Against 5: tiles of several sizes, some for flat products, and stage 4 for large ones; and for a
+// tile as many blocks as fit. Which of them, says the model of tile_choice.h, as for sgemm's 22 and
+// dgemm's 4.18. Those have its numbers from measurements; here they are predicted from the vendor's
+// figures, as scripts/hipscope/compiled_code/gpus.py has them, and nobody has held them against a
+// measurement: what matrix unit and LDS take for a step, what a step waits for at least, what L2
+// and memory give.
+#pragma once
+
+#include <hipscope/describe_device.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "5-small-tiles.h"
+
+#if !defined(HIPSCOPE_BACKEND_NVIDIA)
+
+namespace gemm::mfma {
+
+/// Of a CU: operations by matrix instructions and bytes of LDS and L1, per cycle; and cycles, of a
+/// load from L2, and from memory.
+inline constexpr double matrix_operations = 256;  // FP32, FP64 of CDNA 2 and 3
+inline constexpr double lds_bytes_per_cycle = 128;
+inline constexpr double l1_bytes_per_cycle = 64;
+inline constexpr double l2_cycles = 300;
+inline constexpr double memory_cycles = 647;
+
+/// What matrix unit and LDS take for a step of a full CU, the longer of them.
+template <typename Shape>
+constexpr double step_cycles() {
+  using Tile = typename Shape::Tile;
+  constexpr double products = 2.0 * Shape::rows * Shape::columns * Shape::depth;
+  constexpr double stored = 1.0 * (Shape::rows + Shape::columns) * Shape::depth;
+  constexpr double loaded = 1.0 * (Shape::threads / Tile::Code::lanes) *
+                            (Tile::wave_rows + Tile::wave_columns) * Shape::depth;
+  constexpr double in_lds = (stored + loaded) * sizeof(typename Shape::Value) / lds_bytes_per_cycle;
+  return std::max(products / matrix_operations, in_lds);
+}
+
+/// What a block takes for its sums to C.
+template <typename Value>
+constexpr double end_cycles(unsigned rows, unsigned columns) {
+  return memory_cycles + 1.0 * rows * columns * sizeof(Value) / l1_bytes_per_cycle;
+}
+
+template <typename Shape>
+SizedKernel<typename Shape::Value> kernel_of() {
+  // A step is two tiles along k, and each is asked for a tile's time before it is wanted.
+  constexpr double least = 2 * l2_cycles;
+  return sized_kernel<Shape>(
+      enqueue_small_tiles<Shape>,
+      {.step = step_cycles<Shape>(),
+       .least_step = std::max(least, step_cycles<Shape>()),
+       .end = end_cycles<typename Shape::Value>(Shape::rows, Shape::columns)});
+}
+
+template <typename Value>
+SizedKernel<Value> large_kernel() {
+  using Large = Shape<LargeTile<Value>>;
+  return stream_k_kernel<Value, split_along_k_stage>(
+      step_cycles<Large>(), end_cycles<Value>(Large::rows, Large::columns));
+}
+
+template <typename Value>
+std::vector<SizedKernel<Value>> small_kernels() {
+  using Code = matrix_rate::MfmaFp32Side16;
+  if constexpr (is_double<Value>) {
+    return {
+        kernel_of<Shape<Tile<Value, 16, 64, 16, 32>>>(),
+        kernel_of<typename SmallShape<Value>::Type>(),
+        kernel_of<Shape<Tile<Value, 32, 32, 16, 32>>>(),
+        kernel_of<Shape<Tile<Value, 64, 32, 16, 32>>>(),
+        kernel_of<Shape<Tile<Value, 64, 128, 32, 64>>>(),
+    };
+  } else {
+    return {
+        kernel_of<Shape<Tile<Value, 16, 64, 16, 64, Code>>>(),
+        kernel_of<typename SmallShape<Value>::Type>(),
+        kernel_of<Shape<Tile<Value, 32, 64, 16, 64, Code>>>(),
+        kernel_of<Shape<Tile<Value, 64, 128, 32, 64, Code>>>(),
+        kernel_of<Shape<SmallTile<Value>>>(),
+    };
+  }
+}
+
+template <typename Value>
+const std::vector<SizedKernel<Value>>& kernels() {
+  static const std::vector<SizedKernel<Value>> all = [] {
+    std::vector<SizedKernel<Value>> found = small_kernels<Value>();
+    found.push_back(large_kernel<Value>());
+    return found;
+  }();
+  return all;
+}
+
+/// The device as the model knows it: CUs that it tells, and rates of its architecture.
+template <typename Value>
+DeviceCosts costs() {
+  int device = 0;
+  hipscope::check(hipGetDevice(&device));
+  const bool has_xcds =
+      matrix_rate::cdna_generation(hipscope::describe_device(device).architecture) >= 3;
+  const unsigned units = compute_units();
+  // MI210: 2048 bytes per cycle of 104 CUs, and 964 of memory; MI300X: 16384 of 304, and 2524.
+  const double of_l2 = has_xcds ? 54 : 19.7;
+  const double of_memory = has_xcds ? 8.3 : 9.3;
+  return {.units = {.of_cluster = {units, units, units, units}, .largest_cluster = 1},
+          .value_bytes = sizeof(Value),
+          .start_cycles = 2 * memory_cycles,
+          .copy_cycles = 64 / l1_bytes_per_cycle * sizeof(Value) / 2,
+          .copy_slots = 0,
+          .bytes_per_cycle = of_l2 * units,
+          .bytes_from_memory = of_memory * units,
+          .memory_cycles = memory_cycles,
+          .meeting_cycles = 0,
+          .summed_per_cycle = l1_bytes_per_cycle,
+          .memory_meeting_cycles = 2 * memory_cycles,
+          .memory_round_cycles = memory_cycles};
+}
+
+template <typename Value>
+Stage<Value> tile_by_size_stage() {
+  Stage<Value> stage = split_along_k_stage<Value>();  // what is shown is what large products take
+  stage.technique = name_of("a tile and a split for each size");
+  return by_choice<Value, kernels<Value>, costs<Value>>(stage);
+}
+
+}  // namespace gemm::mfma
+
+#endif
