@@ -76,8 +76,9 @@ def _by_mfma(experiment: str, of_tile: str, depth: int, small: tuple[int, ...], 
     value_bytes = 8 if of_tile.startswith("double") else 4
 
     def of(kernel: str, row: str, extents: tuple[int, ...] = large, splits_tiles: bool = False) -> Product:
-        tile = of_tile.format(", ".join(f"{extent}u" for extent in extents))
-        return Product(experiment, f"gemm::mfma::{kernel}<gemm::mfma::Tile<{tile}>>", f"MFMA, {row}",
+        tile = f"gemm::mfma::Tile<{of_tile.format(', '.join(f'{extent}u' for extent in extents))}>"
+        copy = f", gemm::mfma::Copy<{tile}>" if splits_tiles else ""
+        return Product(experiment, f"gemm::mfma::{kernel}<{tile}{copy}>", f"MFMA, {row}",
                        f"matrix FP{8 * value_bytes}", *extents[:2], depth, threads=512 if extents is large else 256,
                        value_bytes=value_bytes, splits_tiles=splits_tiles)
 

@@ -79,6 +79,7 @@ __device__ inline unsigned thread_index() {
 /// behind this place, and not kept in registers from before it.
 __device__ inline unsigned computed_here(unsigned value) {
 #if defined(__HIP_DEVICE_COMPILE__)
+  value = __builtin_amdgcn_readfirstlane(value);
   asm volatile("" : "+s"(value));
 #endif
   return value;

@@ -12,6 +12,7 @@
 #include <hipscope/hipscope.h>
 
 #include <string>
+#include <utility>
 
 #include "8-kernels/gemm/place_of_piece.h"
 #include "8-kernels/gemm/split_tiles.h"
@@ -197,6 +198,17 @@ struct Fragments {
   Piece right[Tile::piece][Tile::across / Tile::piece];
 };
 
+/// One of an instruction's sums. On a GPU as a part of the vector that the instruction takes: of
+/// arrays whose parts are loaded one by one clang 22 keeps some in scratch.
+template <typename Sum>
+__device__ typename Sum::Value value_of(const Sum& sum, unsigned element) {
+#if defined(__HIP_DEVICE_COMPILE__)
+  return __builtin_bit_cast(matrix_rate::Vector<typename Sum::Value, Sum::count>, sum)[element];
+#else
+  return sum.value[element];
+#endif
+}
+
 /// A lane's sums.
 template <typename Tile>
 struct Sums {
@@ -231,23 +243,23 @@ struct Sums {
   __device__ void for_each_piece(const Body& body) {
     const unsigned thread = thread_index();  // as in Copy
     const unsigned lane = thread % Code::lanes;
-#pragma unroll
-    for (unsigned i = 0; i < Tile::down; ++i) {
-#pragma unroll
-      for (unsigned e = 0; e < Code::sum_elements; ++e) {
-        const matrix_rate::Place at = Code::sum_place(lane, e);
-#pragma unroll
-        for (unsigned j = 0; j < Tile::across; j += Tile::piece) {
-          Piece piece;
-#pragma unroll
-          for (unsigned p = 0; p < Tile::piece; ++p) {
-            piece[p] = sums[i][j + p].value[e];
-          }
-          body(Tile::first_row(thread) + i * Code::m + at.row,
-               Tile::first_column(thread) + j * Code::n + at.column * Tile::piece, piece);
-        }
+    constexpr unsigned in_row = Tile::across / Tile::piece;
+    const auto one = [&]<unsigned number>() {
+      constexpr unsigned i = number / in_row / Code::sum_elements;
+      constexpr unsigned e = number / in_row % Code::sum_elements;
+      constexpr unsigned j = number % in_row * Tile::piece;
+      const matrix_rate::Place at = Code::sum_place(lane, e);
+      const Piece piece = [&]<unsigned... p>(std::integer_sequence<unsigned, p...>) {
+        return Piece{value_of(sums[i][j + p], e)...};
       }
+      (std::make_integer_sequence<unsigned, Tile::piece>{});
+      body(Tile::first_row(thread) + i * Code::m + at.row,
+           Tile::first_column(thread) + j * Code::n + at.column * Tile::piece, piece);
+    };
+    [&]<unsigned... number>(std::integer_sequence<unsigned, number...>) {
+      (one.template operator()<number>(), ...);
     }
+    (std::make_integer_sequence<unsigned, Tile::down * Code::sum_elements * in_row>{});
   }
 
   /// To C, of which the tile begins at `c`. With beta = 0 C is not read.
