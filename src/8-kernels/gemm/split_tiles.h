@@ -86,9 +86,9 @@ __device__ inline unsigned computed_here(unsigned value) {
 
 /// Where a tile is: groups of `group` rows of tiles, each column by column, so that blocks that run
 /// at the same time share parts of A and of B in L2.
-__device__ inline Place place_of_tile(unsigned tile, Extents extents, unsigned block_rows,
-                                      unsigned block_columns) {
-  constexpr unsigned group = 4;
+template <unsigned group = 4>
+__device__ Place place_of_tile(unsigned tile, Extents extents, unsigned block_rows,
+                               unsigned block_columns) {
   const unsigned rows = (extents.m + block_rows - 1) / block_rows;
   const unsigned columns = (extents.n + block_columns - 1) / block_columns;
   const unsigned first = tile / (group * columns) * group;
