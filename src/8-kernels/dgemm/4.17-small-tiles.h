@@ -117,10 +117,10 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_unit)
   HIP_DYNAMIC_SHARED(double2, lds_pairs)
   double* const lds = reinterpret_cast<double*>(lds_pairs);
   using ThisPart = Part<Shape>;
-  const gemm::Rank rank = gemm::rank_of(shared);
-  const Place place = gemm::place_of_tile<8>(rank.tile, extents, Shape::rows, Shape::columns);
-  const unsigned steps = (extents.k + Shape::depth - 1) / Shape::depth;
-  const auto [begin, end] = gemm::steps_of(shared, rank, steps);
+  const gemm::Rank rank = gemm::rank_of_block();
+  const gemm::TilePlace tile = gemm::place_of(shared.order, rank.tile);
+  const Place place = {tile.row * Shape::rows, tile.column * Shape::columns};
+  const auto [begin, end] = gemm::steps_of(shared, rank);
   const unsigned end_k = end * Shape::depth < extents.k ? end * Shape::depth : extents.k;
   Copies<Shape, is_even> copies(extents, a, b, lds, place, begin * Shape::depth, end_k);
   ThisPart part;
@@ -167,29 +167,34 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_unit)
   const unsigned lane = threadIdx.x % 32;
   const unsigned first_row = ThisPart::place_of_group().row + lane % 4 * 2;
   const unsigned first_column = ThisPart::place_of_group().column + lane / 4 * 2;
-  const bool is_direct = Shape::slices == 1 && shared.cluster * shared.clusters == 1;
-  const bool aligned_c = gemm::has_aligned_rows(c, extents);
-  double* const to = lds + ThisPart::slice() * (Shape::rows * Shape::b_pitch);
+  const auto for_each_piece = [&](auto store) {
 #pragma unroll
-  for (unsigned i = 0; i < ThisPart::rows * 2; ++i) {
-    const unsigned row = first_row + i / 2 * 8 + i % 2;
+    for (unsigned i = 0; i < ThisPart::rows * 2; ++i) {
 #pragma unroll
-    for (unsigned j = 0; j < ThisPart::columns; ++j) {
-      const gemm::Piece<double> piece = {part.sums[i / 2][j][i % 2],
-                                         part.sums[i / 2][j][2 + i % 2]};
-      const unsigned column = first_column + j * 16;
-      if (is_direct) {
-        gemm::store_results(c, extents, aligned_c, place.row + row, place.column + column, piece,
-                            alpha, beta);
-      } else {
-        gemm::store_piece(to + row * Shape::b_pitch + column, piece);
+      for (unsigned j = 0; j < ThisPart::columns; ++j) {
+        store(first_row + i / 2 * 8 + i % 2, first_column + j * 16,
+              gemm::Piece<double>{part.sums[i / 2][j][i % 2], part.sums[i / 2][j][2 + i % 2]});
       }
     }
-  }
-  if (!is_direct) {
+  };
+  if (Shape::slices > 1 || shared.cluster * shared.clusters > 1) {
+    double* const to = lds + ThisPart::slice() * (Shape::rows * Shape::b_pitch);
+    for_each_piece([&](unsigned row, unsigned column, gemm::Piece<double> piece) {
+      gemm::store_piece(to + row * Shape::b_pitch + column, piece);
+    });
     constexpr gemm::SumsInLds sums = {Shape::rows, Shape::columns, Shape::b_pitch, Shape::slices,
                                       Shape::threads};
     gemm::add_and_store<sums>(lds, shared, rank, extents, place.row, place.column, alpha, beta, c);
+  } else if (gemm::takes_whole_pieces(c, extents, beta)) {
+    for_each_piece([&](unsigned row, unsigned column, gemm::Piece<double> piece) {
+      gemm::store_whole_piece(c, extents, place.row + row, place.column + column, piece, alpha);
+    });
+  } else {
+    const bool aligned_c = gemm::has_aligned_rows(c, extents);
+    for_each_piece([&](unsigned row, unsigned column, gemm::Piece<double> piece) {
+      gemm::store_results(c, extents, aligned_c, place.row + row, place.column + column, piece,
+                          alpha, beta);
+    });
   }
 }
 

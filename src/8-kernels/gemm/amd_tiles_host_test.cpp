@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "place_of_piece.h"
+#include "tile_order.h"
 #include "tiles_by_xcd.h"
 
 namespace {
@@ -105,6 +106,20 @@ TEST(XcdOrder, CountsXcdsByCus) {
   EXPECT_EQ(count_xcds("gfx950", 256), 8U);                  // MI350X
   EXPECT_EQ(count_xcds("gfx90a", 104), 1U);
   EXPECT_EQ(count_xcds("gfx1201", 32), 1U);
+}
+
+// What the host prepares divisions for is the order of panels.
+TEST(TileOrder, IsThatOfPanels) {
+  for (const auto& [rows, columns] :
+       {std::pair{1U, 1U}, {1U, 37U}, {7U, 3U}, {8U, 5U}, {9U, 4U}, {61U, 23U}, {511U, 257U}}) {
+    const gemm::TileOrder order = gemm::tile_order(rows, columns, 8);
+    for (unsigned tile = 0; tile < rows * columns; ++tile) {
+      const gemm::TilePlace place = gemm::place_of(order, tile);
+      const gemm::TilePlace expected = gemm::place_in_panels(tile, rows, columns);
+      ASSERT_EQ(place.row, expected.row) << rows << " x " << columns << ", " << tile;
+      ASSERT_EQ(place.column, expected.column) << rows << " x " << columns << ", " << tile;
+    }
+  }
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 
 #include "clusters.h"
 #include "stage.h"
+#include "tile_order.h"
 
 namespace gemm {
 
@@ -23,8 +24,11 @@ inline constexpr unsigned most_blocks_of_a_cluster = 8;
 /// How many blocks share a tile, and what their clusters need for it.
 template <typename Value>
 struct SharedTiles {
-  unsigned cluster;   ///< blocks of a cluster
-  unsigned clusters;  ///< of a tile
+  unsigned cluster;   ///< blocks of a cluster; of the grid's x
+  unsigned clusters;  ///< of a tile; the grid's y
+  TileOrder order;
+  unsigned steps;     ///< along k of a block
+  unsigned longer;    ///< blocks of a tile, the first, that have one more
   Value* sums;        ///< of a tile after the other those of each of its clusters
   unsigned* arrived;  ///< clusters at each block's part of each tile: 0 before and after
 };
@@ -75,6 +79,25 @@ __device__ void add_piece(Piece<Value>& sum, const Piece<Value>& piece) {
 template <typename Value>
 __device__ bool has_aligned_rows(const Value* c, const Extents& extents) {
   return extents.ldc % Piece<Value>::size == 0 && reinterpret_cast<std::uintptr_t>(c) % 16 == 0;
+}
+
+/// Where all that is stored of C are whole pieces, and C is not read.
+template <typename Value>
+__device__ bool takes_whole_pieces(const Value* c, const Extents& extents, Value beta) {
+  return beta == 0 && extents.n % Piece<Value>::size == 0 && has_aligned_rows(c, extents);
+}
+
+/// C = alpha sum there, for what is within C.
+template <typename Value>
+__device__ void store_whole_piece(Value* c, const Extents& extents, unsigned row, unsigned column,
+                                  Piece<Value> sums, Value alpha) {
+  if (row < extents.m && column < extents.n) {
+#pragma unroll
+    for (unsigned i = 0; i < Piece<Value>::size; ++i) {
+      sums.values[i] *= alpha;
+    }
+    store_piece(c + std::size_t{row} * extents.ldc + column, sums);
+  }
 }
 
 /// C = alpha sum + beta C for what is within C. With beta = 0 C is not read.
@@ -142,22 +165,25 @@ struct Rank {
   unsigned block;    ///< of the cluster
 };
 
-template <typename Value>
-__device__ Rank rank_of(const SharedTiles<Value>& shared) {
-  const unsigned cluster = blockIdx.x / shared.cluster;
-  return {cluster / shared.clusters, cluster % shared.clusters, blockIdx.x % shared.cluster};
+__device__ inline Rank rank_of_block() {
+#if defined(HIPSCOPE_GEMM_CLUSTERS)
+  return {__clusterIdx().x, blockIdx.y, __clusterRelativeBlockRank()};
+#else
+  return {blockIdx.x, blockIdx.y, 0};
+#endif
 }
 
-/// Which of `steps` a block has: all blocks of a tile as many, but for one.
+/// Which steps a block has: all blocks of a tile as many, but for one.
 struct Steps {
   unsigned begin;
   unsigned end;
 };
 template <typename Value>
-__device__ Steps steps_of(const SharedTiles<Value>& shared, Rank rank, unsigned steps) {
-  const unsigned blocks = shared.cluster * shared.clusters;
+__device__ Steps steps_of(const SharedTiles<Value>& shared, Rank rank) {
   const unsigned block = rank.cluster * shared.cluster + rank.block;
-  return {steps * block / blocks, steps * (block + 1) / blocks};
+  const bool is_longer = block < shared.longer;
+  const unsigned begin = block * shared.steps + (is_longer ? block : shared.longer);
+  return {begin, begin + shared.steps + (is_longer ? 1 : 0)};
 }
 
 /// The sums of a tile's blocks to C. All threads come here, with their sums in LDS.

@@ -87,22 +87,29 @@ inline unsigned lds_bytes_for([[maybe_unused]] unsigned blocks, unsigned needed)
 /// a CU than its share where several kernels may have blocks there.
 template <typename Shape, typename Value, typename SplitKernel>
 void enqueue_tiles(SplitKernel kernel, const Product<Value>& product, Split split) {
+  const auto [m, n, k, lda, ldb, ldc] = product.extents;
   const unsigned tiles = tiles_over<Shape>(product.extents);
+  const unsigned sharing = split.cluster * split.clusters;
+  const unsigned steps = blocks_of(k, Shape::depth);
+  constexpr unsigned group_rows = 8;
   const SharedTiles<Value> shared = {
       .cluster = split.cluster,
       .clusters = split.clusters,
+      .order = tile_order(blocks_of(m, Shape::rows), blocks_of(n, Shape::columns), group_rows),
+      .steps = steps / sharing,
+      .longer = steps % sharing,
       .sums = reinterpret_cast<Value*>(static_cast<unsigned char*>(product.workspace) +
                                        bytes_of_marks(tiles * split.cluster)),
       .arrived = static_cast<unsigned*>(product.workspace)};
   const unsigned units = units_of(split.cluster, units_for_clusters(true));
-  const unsigned blocks = tiles * split.cluster * split.clusters;
+  const unsigned blocks = tiles * sharing;
   const unsigned of_unit = blocks_of(blocks, units);
   static const bool overlap = uses_clusters(kernel);
   // So few that they and those of the kernel before find a CU each want nothing.
   const bool may_meet = overlap && 2 * blocks > units && of_unit < Shape::blocks_per_unit;
   launch_clusters_where_used(
       kernel,
-      {.grid = dim3(blocks),
+      {.grid = dim3(tiles * split.cluster, split.clusters),
        .block = dim3(Shape::threads),
        .lds_bytes = may_meet ? lds_bytes_for(of_unit, Shape::lds_bytes) : Shape::lds_bytes},
       split.cluster, product.extents, product.alpha, product.a, product.b, product.beta, product.c,

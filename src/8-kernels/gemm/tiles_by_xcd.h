@@ -6,14 +6,9 @@
 #include <string>
 
 #include "stage.h"
+#include "tile_order.h"
 
 namespace gemm {
-
-/// A tile of C, counted in tiles.
-struct TilePlace {
-  unsigned row;
-  unsigned column;
-};
 
 /// Which of `count` tiles, one after the other, block `block` has, when blocks go round `xcds`
 /// XCDs: each XCD has a run of neighbours.

@@ -15,8 +15,6 @@
 // 1.01 x at 768 to 1536 (0.79 to 0.86), 0.87 to 1.14 x at flat shapes (0.51 to 0.89).
 #pragma once
 
-#include <hipscope/divisor.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -26,6 +24,7 @@
 #include <vector>
 
 #include "15-tiles-by-columns.h"
+#include "8-kernels/gemm/tile_order.h"
 #include "hopper.h"
 #include "lean_choice.h"
 #include "stage.h"
@@ -44,41 +43,6 @@ struct Sharing {
   unsigned b_blocks;   ///< those below the first one, which get its copies of B
   bool columns_first;  ///< the grid goes over columns first
 };
-
-/// The order in which clusters that stay take tiles of clusters: down groups of rows.
-struct StayingOrder {
-  unsigned tiles;
-  unsigned groups;
-  unsigned group_rows;
-  unsigned last_rows;  ///< of the last group
-  unsigned group_tiles;
-  hipscope::Divisor by_group;
-  hipscope::Divisor by_rows;
-  hipscope::Divisor by_last_rows;
-};
-
-inline StayingOrder staying_order_of(unsigned rows, unsigned columns, unsigned most_group_rows) {
-  const unsigned group_rows = std::min(rows, most_group_rows);
-  const unsigned groups = blocks_of(rows, group_rows);
-  const unsigned last_rows = rows - (groups - 1) * group_rows;
-  return {.tiles = rows * columns,
-          .groups = groups,
-          .group_rows = group_rows,
-          .last_rows = last_rows,
-          .group_tiles = group_rows * columns,
-          .by_group = hipscope::divisor_of(group_rows * columns),
-          .by_rows = hipscope::divisor_of(group_rows),
-          .by_last_rows = hipscope::divisor_of(last_rows)};
-}
-
-__device__ inline uint2 place_of(const StayingOrder& order, unsigned tile) {
-  const unsigned group = hipscope::divide(tile, order.by_group);
-  const unsigned in_group = tile - group * order.group_tiles;
-  const bool is_last = group + 1 == order.groups;
-  const unsigned column = hipscope::divide(in_group, is_last ? order.by_last_rows : order.by_rows);
-  const unsigned rows = is_last ? order.last_rows : order.group_rows;
-  return {group * order.group_rows + in_group - column * rows, column};
-}
 
 /// What a block has of C, and of its operands in LDS.
 template <typename Value, const auto& sizes, std::size_t i>
@@ -235,7 +199,7 @@ template <typename Tile, typename Value, typename Result>
 static __global__ void __launch_bounds__(Tile::threads, 1)
     lean_kernel(const __grid_constant__ TensorMap a_map, const __grid_constant__ TensorMap b_map,
                 const __grid_constant__ TensorMap c_map, const Sharing sharing,
-                const StayingOrder order, const Extents e, unsigned all_steps, float alpha,
+                const gemm::TileOrder order, const Extents e, unsigned all_steps, float alpha,
                 Result* c) {
 #if defined(HGEMM_IN_HOPPER_CODE)
   constexpr unsigned places = Tile::places;
@@ -298,8 +262,8 @@ static __global__ void __launch_bounds__(Tile::threads, 1)
   const auto first_element_of = [&](unsigned tile) -> uint2 {
     uint2 at = {blockIdx.x, blockIdx.y};
     if constexpr (Tile::stays) {
-      const uint2 of_cluster = place_of(order, tile);
-      at = {of_cluster.x * rows + my_row, of_cluster.y * columns + my_column};
+      const gemm::TilePlace of_cluster = gemm::place_of(order, tile);
+      at = {of_cluster.row * rows + my_row, of_cluster.column * columns + my_column};
     } else {
       if constexpr (!Tile::shares_k) {
         at.x += blockIdx.z * gridDim.x;
@@ -476,8 +440,8 @@ void enqueue_lean_tile(const gemm::Product<Value>& product, const Cluster& clust
     sharing.b_blocks |= 1U << (row << sharing.row_shift);
   }
   constexpr unsigned rows_at_once = 2048;
-  const StayingOrder order =
-      staying_order_of(row_clusters, column_clusters, rows_at_once / (Tile::rows * rows));
+  const gemm::TileOrder order =
+      gemm::tile_order(row_clusters, column_clusters, rows_at_once / (Tile::rows * rows));
   dim3 grid(row_clusters * rows, column_clusters * columns, parts);
   if (Tile::stays) {
     const unsigned clusters = clusters_at_once(compute_units(), rows * columns);

@@ -267,10 +267,10 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_unit)
                        gemm::SharedTiles<float> shared) {
   HIP_DYNAMIC_SHARED(float4, lds_pieces)
   float* const lds = reinterpret_cast<float*>(lds_pieces);
-  const gemm::Rank rank = gemm::rank_of(shared);
-  const Place place = place_of_tile(rank.tile, extents, Shape::rows, Shape::columns);
-  const unsigned steps = (extents.k + Shape::depth - 1) / Shape::depth;
-  const auto [begin, end] = gemm::steps_of(shared, rank, steps);
+  const gemm::Rank rank = gemm::rank_of_block();
+  const gemm::TilePlace tile = gemm::place_of(shared.order, rank.tile);
+  const Place place = {tile.row * Shape::rows, tile.column * Shape::columns};
+  const auto [begin, end] = gemm::steps_of(shared, rank);
   const unsigned end_k = end * Shape::depth < extents.k ? end * Shape::depth : extents.k;
   using Part = typename Shape::Part;
   typename Shape::template Copies<is_aligned> copies(extents, a, b, lds, place,
@@ -311,34 +311,37 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_unit)
   }
   wait_for_copies<0>();
   gemm::let_next_kernel_begin();
-  if (Shape::slices == 1 && shared.cluster * shared.clusters == 1) {
-    const bool aligned_c = gemm::has_aligned_rows(c, extents);
+  const auto for_each_piece = [&](auto store) {
 #pragma unroll
     for (unsigned i = 0; i < Shape::thread_rows; ++i) {
 #pragma unroll
       for (unsigned j = 0; j < Shape::thread_columns; j += 4) {
-        gemm::Piece<float> piece = {part.sums[i][j], part.sums[i][j + 1], part.sums[i][j + 2],
-                                    part.sums[i][j + 3]};
-        gemm::store_results(c, extents, aligned_c, place.row + Part::first_row() + Part::row_of(i),
-                            place.column + Shape::first_column() + Shape::column_of(j), piece,
-                            alpha, beta);
+        store(Part::first_row() + Part::row_of(i), Shape::first_column() + Shape::column_of(j),
+              gemm::Piece<float>{part.sums[i][j], part.sums[i][j + 1], part.sums[i][j + 2],
+                                 part.sums[i][j + 3]});
       }
+    }
+  };
+  if (Shape::slices == 1 && shared.cluster * shared.clusters == 1) {
+    if (gemm::takes_whole_pieces(c, extents, beta)) {
+      for_each_piece([&](unsigned row, unsigned column, gemm::Piece<float> piece) {
+        gemm::store_whole_piece(c, extents, place.row + row, place.column + column, piece, alpha);
+      });
+    } else {
+      const bool aligned_c = gemm::has_aligned_rows(c, extents);
+      for_each_piece([&](unsigned row, unsigned column, gemm::Piece<float> piece) {
+        gemm::store_results(c, extents, aligned_c, place.row + row, place.column + column, piece,
+                            alpha, beta);
+      });
     }
     return;
   }
   constexpr gemm::SumsInLds sums = {Shape::rows, Shape::columns, Shape::columns, Shape::slices,
                                     Shape::threads};
-  float* const to = lds + Shape::slice() * (Shape::rows * Shape::columns) +
-                    Part::first_row() * Shape::columns + Shape::first_column();
-#pragma unroll
-  for (unsigned i = 0; i < Shape::thread_rows; ++i) {
-#pragma unroll
-    for (unsigned j = 0; j < Shape::thread_columns; j += 4) {
-      store_four(to + Part::row_of(i) * Shape::columns + Shape::column_of(j),
-                 make_float4(part.sums[i][j], part.sums[i][j + 1], part.sums[i][j + 2],
-                             part.sums[i][j + 3]));
-    }
-  }
+  float* const to = lds + Shape::slice() * (Shape::rows * Shape::columns);
+  for_each_piece([&](unsigned row, unsigned column, gemm::Piece<float> piece) {
+    gemm::store_piece(to + row * Shape::columns + column, piece);
+  });
   gemm::add_and_store<sums>(lds, shared, rank, extents, place.row, place.column, alpha, beta, c);
 }
 

@@ -40,12 +40,11 @@ static __global__ void __launch_bounds__(Tile::threads)
   __shared__ Lds<Tile> lds[2];
   __shared__ bool is_last;
   constexpr unsigned step_k = 2 * Tile::depth;
-  const Rank rank = rank_of(shared);
-  const TilePlace place = place_in_panels(rank.tile, (extents.m + Tile::rows - 1) / Tile::rows,
-                                          (extents.n + Tile::columns - 1) / Tile::columns);
+  const Rank rank = rank_of_block();
+  const TilePlace place = place_of(shared.order, rank.tile);
   const unsigned row = place.row * Tile::rows;
   const unsigned column = place.column * Tile::columns;
-  const auto [begin, end] = steps_of(shared, rank, (extents.k + step_k - 1) / step_k);
+  const auto [begin, end] = steps_of(shared, rank);
   AnyCopy<Tile, is_aligned> copy(extents, a, b, row, column, begin * step_k, (end - begin) * 2);
   Sums<Tile> sums;
   multiply_add_ahead(sums, copy, lds, (end - begin) * 2);
