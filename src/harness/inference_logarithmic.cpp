@@ -69,6 +69,21 @@ Logarithmic logarithmic(std::span<const CurvePoint> curve) {
     const std::size_t reach = std::min({std::size_t{2}, middle, all.size() - 1 - middle});
     made.y.push_back(summarize(std::span(all).subspan(middle - reach, 2 * reach + 1)).median);
   }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    constexpr double beside = 0.25;  // octaves, or a point
+    std::size_t first = i;
+    while (first > 0 && (first == i || made.octaves[i] - made.octaves[first - 1] < beside)) {
+      --first;
+    }
+    std::size_t last = i;
+    while (last + 1 < all.size() &&
+           (last == i || made.octaves[last + 1] - made.octaves[i] < beside)) {
+      ++last;
+    }
+    constexpr double share = 0.03;
+    const double rise = std::exp(made.y[last]) - std::exp(made.y[first]);
+    made.errors.push_back(std::hypot(made.noise_of_levels, share * rise / std::exp(made.y[i])));
+  }
   return made;
 }
 
@@ -89,17 +104,14 @@ bool never_falls(const Logarithmic& curve) {
   return distances[most] <= farthest * curve.noise_of_levels;
 }
 
-bool is_smooth(const Logarithmic& curve) {
-  constexpr std::size_t free = 4;         // of a cubic
-  constexpr double largest_square = 9;    // an outlier counts as three deviations
-  constexpr double largest_misfit = 2.4;  // of noise alone: 1
+double squares_of_cubic(const Logarithmic& curve) {
+  constexpr double largest = 9;
   const std::vector<double> cubic = nearest_cubic(curve);
-  double misfit = 0;
+  double squares = 0;
   for (std::size_t i = 0; i < cubic.size(); ++i) {
-    const double distance = (curve.measured[i] - cubic[i]) / curve.noise_of_levels;
-    misfit += std::min(distance * distance, largest_square);
+    squares += std::min(std::pow((curve.measured[i] - cubic[i]) / curve.errors[i], 2), largest);
   }
-  return misfit <= largest_misfit * static_cast<double>(cubic.size() - free);
+  return squares;
 }
 
 }  // namespace hipscope

@@ -304,4 +304,71 @@ std::optional<FirstStep> find_plateau_end(std::span<const CurvePoint> curve,
   return std::nullopt;
 }
 
+namespace {
+
+bool rises_in_x(std::span<const CurvePoint> curve) {
+  const auto is_positive = [](const CurvePoint& point) { return point.x > 0 && point.y > 0; };
+  const auto not_rising = [](const CurvePoint& a, const CurvePoint& b) { return a.x >= b.x; };
+  return std::all_of(curve.begin(), curve.end(), is_positive) &&
+         std::adjacent_find(curve.begin(), curve.end(), not_rising) == curve.end();
+}
+
+// The rise after curve[last] if that is a clear one: see find_clear_rises.
+std::optional<FirstStep> clear_rise(std::span<const CurvePoint> curve, std::size_t last,
+                                    double smallest_ratio) {
+  constexpr std::size_t fewest_before_rise = 4;
+  constexpr double largest_share_of_rise = 0.25;
+  const double last_x = curve[last].x;
+  std::vector<double> flat;
+  double octaves = 0;
+  for (std::size_t i = last + 1; i-- > 0 && 4 * curve[i].x >= last_x;) {
+    flat.push_back(curve[i].y);
+    octaves = std::log2(last_x / curve[i].x);
+  }
+  if (flat.size() < fewest_before_rise || octaves < 1 || curve.size() - last < 3) {
+    return std::nullopt;
+  }
+  const Summary summary = summarize(flat);
+  const double spread = (summary.maximum - summary.minimum) / summary.median;
+  const double risen_y = smallest_ratio * summary.median;
+  std::size_t risen = last + 1;
+  while (risen < curve.size() && curve[risen].y < risen_y) {
+    ++risen;
+  }
+  const auto stays_above = [&](std::size_t first, double y) {
+    return std::all_of(curve.begin() + static_cast<std::ptrdiff_t>(first), curve.end(),
+                       [&](const CurvePoint& point) { return point.y > y; });
+  };
+  if (spread > largest_share_of_rise * (smallest_ratio - 1) || curve.size() - risen < 2 ||
+      curve.size() <= risen || curve[risen].x > 2 * last_x || !stays_above(risen, risen_y) ||
+      !stays_above(last + 1, summary.maximum)) {
+    return std::nullopt;
+  }
+  const double ratio = curve[risen].y / summary.median;
+  const auto count = static_cast<double>(flat.size());
+  return FirstStep{.last_flat_x = last_x,
+                   .next_x = curve[last + 1].x,
+                   .ratio = ratio,
+                   .confidence = (1 - spread / (ratio - 1)) * count / (count + 1) *
+                                 std::sqrt(last_x / curve[risen].x)};
+}
+
+}  // namespace
+
+std::vector<FirstStep> find_clear_rises(std::span<const CurvePoint> curve, double smallest_ratio) {
+  std::vector<FirstStep> rises;
+  if (!rises_in_x(curve)) {
+    return rises;
+  }
+  // From the right: what is beyond a rise does not belong to the one before it.
+  for (std::size_t last = curve.size(); last-- > 0;) {
+    if (const auto rise = clear_rise(curve, last, smallest_ratio)) {
+      rises.push_back(*rise);
+      curve = curve.first(last + 1);
+    }
+  }
+  std::reverse(rises.begin(), rises.end());
+  return rises;
+}
+
 }  // namespace hipscope

@@ -4,70 +4,43 @@
 #include <cmath>
 #include <random>
 
-#include "5-memory/memory_latency/latency_modes.h"
 #include "normal_noise.h"
 
 namespace hipscope::trial {
 
-namespace {
-
-using memory_latency::LatencyHistogram;
-
-// Loads whose times are spread around `latency`.
-void add_spread(LatencyHistogram& histogram, double loads, double latency, double deviation) {
-  constexpr double reach = 3.5;
-  const auto below = [&](std::size_t bin) {
-    const double deviations =
-        std::log(LatencyHistogram::first_of(bin) / latency) / std::max(1e-6, deviation);
-    return std::erfc(-deviations / std::sqrt(2.0)) / 2;
-  };
-  const std::size_t first = LatencyHistogram::bin_of(latency * std::exp(-reach * deviation));
-  const std::size_t last = LatencyHistogram::bin_of(latency * std::exp(reach * deviation));
-  for (std::size_t bin = first; bin <= last; ++bin) {
-    const double share = (bin < last ? below(bin + 1) : 1) - (bin > first ? below(bin) : 0);
-    histogram.add(1.0001 * LatencyHistogram::first_of(bin), loads * share);
-  }
-}
-
-}  // namespace
-
-ModeCurves mode_curves(const std::vector<double>& xs,
-                       const std::function<std::vector<LoadsOfLevel>(double)>& loads_at,
-                       const Disturbance& disturbance, Random& random) {
+Curve mean_loads(const std::vector<double>& xs,
+                 const std::function<std::vector<LoadsOfLevel>(double)>& loads_at,
+                 const Disturbance& disturbance, Random& random) {
   const auto loads = one_of(random, std::vector<int>{4032, 2016});
   NormalNoise error(1, disturbance.noise);
-  std::vector<LatencyHistogram> histograms;
+  Curve curve;
   for (const double x : xs) {
-    const double drift = 1 + disturbance.drift * static_cast<double>(histograms.size()) /
-                                 static_cast<double>(xs.size());
+    const double drift =
+        1 + disturbance.drift * static_cast<double>(curve.size()) / static_cast<double>(xs.size());
     const double slower = drift * std::max(0.5, error(random));
-    LatencyHistogram histogram;
     int left = loads;
     double share_left = 1;
+    double sum = 0;
     for (const LoadsOfLevel& level : loads_at(x)) {
       const double chance = share_left > 0 ? std::clamp(level.share / share_left, 0.0, 1.0) : 0;
       const int taken = std::binomial_distribution<int>(left, chance)(random);
       left -= taken;
       share_left -= level.share;
-      const double outliers = disturbance.outlier_share * taken;
-      add_spread(histogram, taken - outliers, slower * level.latency, level.deviation);
-      add_spread(histogram, outliers, disturbance.outlier_factor * slower * level.latency,
-                 level.deviation);
+      if (taken > 0) {
+        const int outliers =
+            std::binomial_distribution<int>(taken, disturbance.outlier_share)(random);
+        const double longer = outliers * (disturbance.outlier_factor - 1);
+        NormalNoise spread(1, level.deviation / std::sqrt(taken));
+        sum += level.latency * (taken * spread(random) + longer);
+      }
     }
-    histograms.push_back(histogram);
+    curve.push_back({.x = x, .y = slower * sum / loads});
   }
-  ModeCurves curves;
-  for (const auto& mode : memory_latency::find_latency_modes(histograms)) {
-    curves.emplace_back();
-    for (std::size_t i = 0; i < xs.size(); ++i) {
-      curves.back().push_back({.x = xs[i], .y = 100 * histograms[i].share(mode.begin, mode.end)});
-    }
-  }
-  return curves;
+  return curve;
 }
 
-ModeCurves mode_curves(const Machine& machine, const std::vector<double>& xs,
-                       const Disturbance& disturbance, Random& random) {
+Curve mean_loads(const Machine& machine, const std::vector<double>& xs,
+                 const Disturbance& disturbance, Random& random) {
   const auto laps = one_of(random, std::vector<unsigned>{2, 4, 8});
   std::vector<double> deviations;
   for (std::size_t i = 0; i <= machine.caches.size(); ++i) {
@@ -91,7 +64,7 @@ ModeCurves mode_curves(const Machine& machine, const std::vector<double>& xs,
         {(1 - resident) * (1 - translated), machine.latency + machine.tlb_cost, deviations.back()});
     return all;
   };
-  return mode_curves(xs, loads_at, disturbance, random);
+  return mean_loads(xs, loads_at, disturbance, random);
 }
 
 }  // namespace hipscope::trial

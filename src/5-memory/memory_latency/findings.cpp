@@ -71,21 +71,21 @@ struct OtherHalf {
 };
 
 // Empty where nothing says so.
-std::optional<OtherHalf> other_half(const Level& near, const Level& far, double l2_bytes,
+std::optional<OtherHalf> other_half(const Cache& near, const Cache& far, double l2_bytes,
                                     const std::optional<Homes>& found) {
   constexpr double loosely = 0.25;
   constexpr double closely = 0.15;
-  if (!near.end || !near.end->capacity || !far.end || !far.end->capacity ||
-      !about(far.end->capacity->value, 2 * near.end->capacity->value, loosely)) {
+  if (!about(far.bytes(), 2 * near.bytes(), loosely)) {
     return std::nullopt;
   }
-  if (found && about(found->nearest, near.y, closely) && about(found->farthest, far.y, closely)) {
+  if (found && about(found->nearest, near.level.y, closely) &&
+      about(found->farthest, far.level.y, closely)) {
     return OtherHalf{.why = "atomics find lines at home at " + number(found->nearest, 4) + " to " +
                             number(found->farthest, 4) +
                             " cycles: both levels are halves of one cache",
                      .is_sure = true};
   }
-  if (l2_bytes > 0 && about(far.end->capacity->value, l2_bytes, closely)) {
+  if (l2_bytes > 0 && about(far.bytes(), l2_bytes, closely)) {
     return OtherHalf{.why =
                          "both together are what the driver calls L2: halves of one cache, or a "
                          "cache whose sets do not fill alike"};
@@ -95,11 +95,10 @@ std::optional<OtherHalf> other_half(const Level& near, const Level& far, double 
 
 // Whether a level may end because a TLB's reach does: past what the driver calls L2, unless pages
 // were measured and none of their TLBs ends near.
-std::string why_maybe_a_tlb(const Level& level, double l2_bytes,
+std::string why_maybe_a_tlb(double bytes, double l2_bytes,
                             const std::optional<std::vector<double>>& reaches) {
   constexpr double clearly_more = 1.2;
   constexpr double near = 1.0;
-  const double bytes = level.end->capacity->value;
   const bool is_far = reaches && std::none_of(reaches->begin(), reaches->end(), [&](double reach) {
                         return about(reach, bytes, near);
                       });
@@ -108,55 +107,62 @@ std::string why_maybe_a_tlb(const Level& level, double l2_bytes,
              : "past what the driver calls L2: a cache behind it, or the reach of a TLB";
 }
 
-// Capacity and latency of each level that ends, named after `prefix`. The driver's size of L2, if
-// given, stands beside the level that is nearest to it.
-void infer_caches(Results& results, const std::vector<Level>& levels, const std::string& prefix,
+// The latency of a cache if the walk shows it: where it has seen no step to this cache, what is
+// flat may be the one before.
+void infer_latency(Results& results, const std::string& name, const Cache& cache,
+                   bool begins_unseen) {
+  if (cache.by_walk) {
+    infer_latency(results, name, cache.level, begins_unseen ? 0 : most_confidence(*cache.by_walk));
+  }
+}
+
+// Capacity and latency of each cache, named after `prefix`. The driver's size of L2, if given,
+// stands beside the one that is nearest to it.
+void infer_caches(Results& results, const std::vector<Cache>& caches, const std::string& prefix,
                   double l2_bytes, unsigned number_of_first = 1) {
-  const auto distance = [&](const Level& level) {
-    return level.end && level.end->capacity && l2_bytes > 0
-               ? std::abs(std::log(level.end->capacity->value / l2_bytes))
-               : 1e9;
+  const auto distance = [&](const Cache& cache) {
+    return l2_bytes > 0 ? std::abs(std::log(cache.bytes() / l2_bytes)) : 1e9;
   };
   const auto nearest =
-      std::min_element(levels.begin(), levels.end(),
+      std::min_element(caches.begin(), caches.end(),
                        [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
   const auto found_homes = homes(results);
   const auto reaches = tlb_reaches(results);
   const bool is_constant = prefix != "cache";
-  const auto hits = hits_of(
-      levels, is_constant ? std::vector<hipscope::CapacityByHits>{} : capacities_by_hits(results));
-  const auto hits_at = [&](auto level) {
-    return hits[static_cast<std::size_t>(level - levels.begin())];
-  };
   // Where a level may be two, or noise hides one, the numbers from there on are in doubt.
-  bool is_numbered = true;
+  bool is_numbered = number_of_first == 1;
+  bool begins_unseen = false;
   unsigned level_number = number_of_first;
-  for (auto level = levels.begin(); level != levels.end() && level->end && level->end->capacity;
-       ++level, ++level_number) {
+  for (auto cache = caches.begin(); cache != caches.end(); ++cache, ++level_number) {
     const std::string name = prefix + " level " + std::to_string(level_number);
-    is_numbered = is_numbered && level->confidence > hipscope::unsure;
-    infer_latency(results, name + " latency", *level, most_confidence(*level->end->capacity));
+    is_numbered = is_numbered &&
+                  std::max(cache->level.confidence,
+                           cache->by_loads ? cache->by_loads->confidence : 0) > hipscope::unsure;
+    infer_latency(results, name + " latency", *cache, begins_unseen);
+    begins_unseen = !cache->by_walk;
+    // What is not told may be a kink, and then has no number.
+    is_numbered = is_numbered && (is_constant || cache->confidence() >= smallest_confidence);
     std::string also;
-    if (l2_bytes > 0 && level + 1 != levels.end()) {
-      if (const auto half = other_half(*level, *(level + 1), l2_bytes, found_homes)) {
+    if (l2_bytes > 0 && cache + 1 != caches.end()) {
+      if (const auto half = other_half(*cache, *(cache + 1), l2_bytes, found_homes)) {
         also = half->why;
         infer_capacity(
-            results, "near half of " + name + " capacity", *level, hits_at(level),
+            results, "near half of " + name + " capacity", *cache,
             {.also = also, .most_confidence = hipscope::sure_if(half->is_sure && is_numbered, 1)});
-        ++level;
-        infer_latency(results, "far half of " + name + " latency", *level,
-                      most_confidence(*level->end->capacity));
+        ++cache;
+        infer_latency(results, "far half of " + name + " latency", *cache, begins_unseen);
+        begins_unseen = !cache->by_walk;
       }
     }
     constexpr double hardly_sure = 0.4;
     std::string doubt;
     if (!is_constant && (l2_bytes > 0 || level_number > 1)) {
-      doubt = why_maybe_a_tlb(*level, l2_bytes, reaches);
+      doubt = why_maybe_a_tlb(cache->bytes(), l2_bytes, reaches);
     }
     infer_capacity(
-        results, name + " capacity", *level, hits_at(level),
+        results, name + " capacity", *cache,
         {.also = doubt.empty() ? also : doubt,
-         .driver = level == nearest && distance(*level) < std::log(2) ? l2_bytes : 0,
+         .driver = cache == nearest && distance(*cache) < std::log(2) ? l2_bytes : 0,
          .most_confidence = doubt.empty() ? hipscope::sure_if(is_numbered, 1) : hardly_sure});
   }
 }
@@ -191,11 +197,12 @@ void infer_levels(Results& results) {
   }
   const auto levels = hipscope::find_levels(curve, smallest_step);
   const auto l2_bytes = static_cast<double>(results.device().l2_bytes);
+  const auto caches = caches_of(levels, levels_of_loads(results));
   // A curve that rises from its first footprint on shows nothing of its first level.
   constexpr double still_first = 2;
   const bool shows_first =
-      !levels.empty() && levels.front().first_x <= still_first * curve.front().x;
-  if (!shows_first || !levels.front().end) {
+      !caches.empty() && levels.front().first_x <= still_first * curve.front().x;
+  if (!shows_first) {
     results.infer({.name = "cache level 1 capacity",
                    .unit = "bytes",
                    .statement = "the curve shows no end of a level"});
@@ -208,7 +215,7 @@ void infer_levels(Results& results) {
                                 " %: it counts something else than cycles"});
     return;
   }
-  infer_caches(results, levels, "cache", l2_bytes, shows_first ? 1 : 2);
+  infer_caches(results, caches, "cache", l2_bytes, shows_first ? 1 : 2);
   Inference memory{.name = "memory latency",
                    .unit = "cycles",
                    .statement = "the curve does not get flat past the last cache"};
@@ -217,7 +224,7 @@ void infer_levels(Results& results) {
   constexpr double well_past = 4;
   constexpr double largest_cache = 256 * mib;
   constexpr double shortest_level = 3;
-  if (levels.size() > 1 && curve.back().x >= shortest_level * levels.back().first_x &&
+  if (!caches.empty() && curve.back().x >= shortest_level * levels.back().first_x &&
       !levels.back().end && curve.back().x >= std::max(well_past * l2_bytes, 2 * largest_cache)) {
     memory.value = levels.back().y;
     memory.confidence = levels.back().confidence;
@@ -229,7 +236,7 @@ void infer_levels(Results& results) {
 
 void infer_constant(Results& results) {
   const auto levels = hipscope::find_levels(results.curve("constant", "latency"), smallest_step);
-  infer_caches(results, levels, "constant cache", 0);
+  infer_caches(results, caches_of(levels, std::nullopt), "constant cache", 0);
   if (!levels.empty() && !levels.back().end) {
     // The last one serves all the constant memory there is: how much more it holds does not show.
     infer_latency(results, "constant cache level " + std::to_string(levels.size()) + " latency",
@@ -243,8 +250,8 @@ void conclude(hipscope::Results& results) {
   infer_levels(results);
   infer_constant(results);
   for (const std::string kind : {"read-only", "texture", "scalar"}) {
-    infer_caches(results, hipscope::find_levels(results.curve(kind, "latency"), smallest_step),
-                 kind + " cache", 0);
+    const auto levels = hipscope::find_levels(results.curve(kind, "latency"), smallest_step);
+    infer_caches(results, caches_of(levels, std::nullopt), kind + " cache", 0);
   }
   infer_tlb(results);
 }
