@@ -147,9 +147,9 @@ struct LineSize {
 /// axes fits as well, and with fewer than two points on either side.
 std::optional<LineSize> fit_line_size(std::span<const CurvePoint> reach);
 
-/// How much a cache holds. What misses first depends on how it replaces: the value is the mean over
-/// the laws of misses by how likely they are, low and high are the least and the most that any of
-/// them says that explains the curve about as well.
+/// How much a cache holds. What misses first depends on how it replaces: the value is that of the
+/// laws of replacement that explain the curve, low and high are the least and the most that any of
+/// these says.
 struct Capacity {
   double value = 0;
   double low = 0;
@@ -157,15 +157,45 @@ struct Capacity {
   double knee = 0;        ///< where a tenth of the loads misses
   double half = 0;        ///< where half of them does
   double full = 0;        ///< where nine tenths do
-  double misfit = 0;      ///< squares of what is left of the curve, over what noise leaves
+  double misfit = 0;      ///< octaves between the curve and the nearest law
   double confidence = 0;  ///< 0 ... 1: that the capacity is within an eighth of `value`
 };
 
-/// In which order loads come to the lines of a footprint.
-enum class Visits {
-  in_turn,  ///< lap after lap in the same order
-  any,      ///< each load to any line, whichever came before
+/// The capacity by the share of loads that miss in it, 0 ... 1, over the footprint. The laws are
+/// those of caches that replace the least recently used line, of 4 to 32 ways, with lines in their
+/// sets in turn or at random, and of caches that replace any line. Each is laid through the point
+/// where half of the loads miss; those whose area to the curve is about as small as the smallest
+/// count. A step from one footprint to the next says no more than that the capacity lies between
+/// them; the value then is the first. Empty where less than half or more than half miss throughout.
+std::optional<Capacity> fit_capacity(std::span<const CurvePoint> misses);
+
+/// How much a cache holds, by the share of loads that hit in it.
+struct CapacityByHits {
+  double value = 0;
+  double low = 0;
+  double high = 0;
+  double first_x = 0;      ///< of the footprints that tell it
+  double last_x = 0;       ///< of these
+  std::size_t points = 0;  ///< of these
+  double drift = 0;        ///< octaves of the capacity from the first half of them to the second
+  double confidence = 0;   ///< 0 ... 1: that the capacity is within an eighth of `value`
 };
+
+/// The capacity by the share of loads that hit, 0 ... 1, over the footprint, where each load may be
+/// of any line, whichever came before: past the capacity the share is capacity over footprint,
+/// whatever line is replaced. Empty where the share does not begin near 1, where fewer than four
+/// footprints have a share between a tenth and three quarters, and where share times footprint is
+/// not the same for all of these.
+std::optional<CapacityByHits> fit_capacity_by_hits(std::span<const CurvePoint> hits);
+
+/// The capacities of several caches, from the smallest on, by the mean latency of loads over the
+/// footprint, where each load may be of any line, whichever came before. Past a capacity the rest
+/// of the footprint misses, so the mean is a staircase of known steps, which need neither be high
+/// nor get flat before the next one. The mean rises by at least `smallest_ratio` (such as 1.12)
+/// with each cache. Points that a later one lies clearly below are left out. Empty where the mean
+/// falls for long, and where a cubic of the octaves goes as near.
+std::vector<CapacityByHits> fit_mean_of_loads(std::span<const CurvePoint> mean,
+                                              double smallest_ratio);
 
 /// Where a level of a curve ends.
 struct LevelEnd {
@@ -186,17 +216,20 @@ struct Level {
 };
 
 /// The levels of a curve that rises in steps, such as latency over footprint. x is rising and
-/// positive, and distances are counted in octaves. A staircase is fitted: a base, and steps, each
-/// of which rises as the share of a footprint does that misses in a cache of some capacity, by the
-/// laws of `visits`. Steps of less than `smallest_ratio` (such as 1.12) are no level's end, nor is
-/// one that lies within three quarters of an octave of another. Points that a later one lies
-/// clearly below are left out. Where the curve falls for long, or a cubic of the octaves goes as
-/// near, it has no steps. A curve without a step is one level without an end; one that never gets
-/// flat has no level. One that is still rising at last has an end without a capacity. A level that
-/// is flat nowhere has no points and a confidence of 0. The confidence of the capacity says how
-/// often it was right in the trial (tests/inference).
-std::vector<Level> find_levels(std::span<const CurvePoint> curve, double smallest_ratio,
-                               Visits visits = Visits::in_turn);
+/// positive, and distances are counted in octaves. The curve is cut into flat runs, of at least 3
+/// points and 0.4 octaves, and what is between, so that least is left unexplained; from the end
+/// of a level to the beginning of the next one, y rises by at least `smallest_ratio` (such as 1.12)
+/// and by four times what their medians may differ by chance, by twice what both levels drift
+/// themselves, and within seven octaves. What rises otherwise is one level with a large spread; a
+/// level above its successor, or one that ends within three quarters of an octave of the one
+/// before, is no level. Where the levels' own drift is more than a fifth of all that the curve
+/// rises, or they spread much farther than neighbouring points do, as random walks do, there is but
+/// one level; so there is where the curve never falls for long and a cubic of the octaves goes
+/// through it as near as noise lets anything: a slope. A curve without a step is one level without
+/// an end. One that never gets flat has no level. One that rises at last and gets flat nowhere
+/// after has an end without a next level. The confidence of the capacity says how often it was
+/// right in the trial (tests/inference).
+std::vector<Level> find_levels(std::span<const CurvePoint> curve, double smallest_ratio);
 
 /// How much of x is enough for nearly the highest y.
 struct Saturation {

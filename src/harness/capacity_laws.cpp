@@ -78,6 +78,9 @@ double CapacityLaw::inverse(double share) const {
   const auto above =
       std::find_if(shares_.begin(), shares_.end(), [&](double each) { return each >= share; });
   const auto entry = static_cast<int>(above - shares_.begin());
+  if (entry == 0) {
+    return ratio_of(0);
+  }
   const double before = *(above - 1);
   const double part = (share - before) / (*above - before);
   return ratio_of(entry - 1) * std::exp2(part / entries_per_octave);

@@ -1,15 +1,9 @@
 // The levels of a curve that rises in steps, as latency does over the footprint.
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstddef>
 #include <iterator>
-#include <optional>
-#include <utility>
-#include <vector>
+#include <limits>
 
-#include "capacity_laws.h"
-#include "hipscope/confidence.h"
 #include "hipscope/inference.h"
 #include "hipscope/statistics.h"
 #include "inference_logarithmic.h"
@@ -18,360 +12,225 @@ namespace hipscope {
 
 namespace {
 
-constexpr double finest = 1.0 / 32;  // octaves: of capacities that are tried
-constexpr double coarse = 1.0 / 8;
-constexpr double fewest_apart = 0.75;  // octaves: what follows closer is a kink of the same step
+constexpr std::size_t fewest_points = 3;
+constexpr double fewest_octaves = 0.4;
 
-// One cache: a share law(footprint / capacity) of the loads misses it.
-struct Step {
-  double octave = 0;  // of the capacity
-  std::size_t law = 0;
+// The points [begin, end) of a curve.
+struct Run {
+  std::size_t begin = 0;
+  std::size_t end = 0;
 };
-
-using Column = std::vector<double>;
-
-double product(const Column& a, const Column& b, std::size_t first = 0) {
-  std::array<double, 4> sums{};  // not one, so that an addition need not wait for the one before
-  std::size_t i = first;
-  for (; i + sums.size() <= a.size(); i += sums.size()) {
-    for (std::size_t j = 0; j < sums.size(); ++j) {
-      sums[j] += a[i + j] * b[i + j];
-    }
-  }
-  for (; i < a.size(); ++i) {
-    sums[0] += a[i] * b[i];
-  }
-  return sums[0] + sums[1] + sums[2] + sums[3];
-}
-
-// What some steps leave of the curve.
-struct Rest {
-  std::vector<Column> basis{};  // at right angles, of length 1
-  Column left{};
-
-  void add(Column column) {
-    for (const Column& each : basis) {
-      take_off(product(each, column), each, column);
-    }
-    const double length = std::sqrt(product(column, column));
-    constexpr double none = 1e-12;
-    if (length > none) {
-      std::for_each(column.begin(), column.end(), [=](double& each) { each /= length; });
-      take_off(product(column, left), column, left);
-      basis.push_back(std::move(column));
-    }
-  }
-
-  [[nodiscard]] double squares() const { return product(left, left); }
-
- private:
-  static void take_off(double times, const Column& what, Column& from) {
-    for (std::size_t i = 0; i < from.size(); ++i) {
-      from[i] -= times * what[i];
-    }
-  }
-};
-
-// y = base + sum of heights * law(x / capacity), by squares of what is left, in units of the
-// points' errors.
-class Staircase {
- public:
-  Staircase(const Logarithmic& curve, std::span<const CapacityLaw> laws)
-      : laws_(laws), octaves_(curve.octaves), scratch_(curve.octaves.size()) {
-    for (std::size_t i = 0; i < octaves_.size(); ++i) {
-      target_.push_back(1 / curve.errors[i]);
-      weights_.push_back(std::exp(-curve.measured[i]) / curve.errors[i]);
-    }
-  }
-
-  [[nodiscard]] std::size_t points() const { return octaves_.size(); }
-  [[nodiscard]] double first() const { return octaves_.front(); }
-  [[nodiscard]] double last() const { return octaves_.back(); }
-  [[nodiscard]] std::span<const CapacityLaw> laws() const { return laws_; }
-
-  // By how much smaller the squares get with one more step; 0 where it would be a step down.
-  [[nodiscard]] double gain(const Rest& rest, const Step& step) {
-    const std::size_t first = fill(step, scratch_);
-    const double along = product(scratch_, rest.left, first);
-    if (along <= 0) {
-      return 0;
-    }
-    const double whole = product(scratch_, scratch_, first);
-    double own = whole;
-    for (const Column& each : rest.basis) {
-      const double part = product(each, scratch_, first);
-      own -= part * part;
-    }
-    constexpr double none = 1e-9;
-    return own > none * whole ? along * along / own : 0;
-  }
-
-  // Without one of the steps, unless it is their number.
-  [[nodiscard]] Rest rest(const std::vector<Step>& steps, std::size_t without) const {
-    Rest rest{.left = target_};
-    rest.add(weights_);
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      if (i != without) {
-        rest.add(column(steps[i]));
-      }
-    }
-    return rest;
-  }
-
-  [[nodiscard]] Rest rest(const std::vector<Step>& steps) const {
-    return rest(steps, steps.size());
-  }
-
-  // With outliers of three deviations at most.
-  [[nodiscard]] double squares_left(const std::vector<Step>& steps) const {
-    constexpr double largest = 9;
-    double squares = 0;
-    for (const double each : rest(steps).left) {
-      squares += std::min(each * each, largest);
-    }
-    return squares;
-  }
-
-  // The base, then the heights, by the normal equations (Gauss and Jordan).
-  [[nodiscard]] std::vector<double> heights(const std::vector<Step>& steps) const {
-    std::vector<Column> columns = {weights_};
-    for (const Step& step : steps) {
-      columns.push_back(column(step));
-    }
-    const std::size_t count = columns.size();
-    std::vector<std::vector<double>> rows(count, std::vector<double>(count + 1));
-    for (std::size_t i = 0; i < count; ++i) {
-      for (std::size_t j = 0; j < count; ++j) {
-        rows[i][j] = product(columns[i], columns[j]);
-      }
-      rows[i][count] = product(columns[i], target_);
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-      const double pivot = rows[i][i];
-      std::for_each(rows[i].begin(), rows[i].end(), [=](double& each) { each /= pivot; });
-      for (std::size_t j = 0; j < count; ++j) {
-        const double times = j == i ? 0 : rows[j][i];
-        for (std::size_t k = 0; k <= count; ++k) {
-          rows[j][k] -= times * rows[i][k];
-        }
-      }
-    }
-    std::vector<double> solution;
-    for (const auto& row : rows) {
-      solution.push_back(row.back());
-    }
-    return solution;
-  }
-
- private:
-  [[nodiscard]] Column column(const Step& step) const {
-    Column column(octaves_.size(), 0);
-    fill(step, column);
-    return column;
-  }
-
-  // From the point on that it returns; before it no load misses.
-  std::size_t fill(const Step& step, Column& column) const {
-    const CapacityLaw& law = laws_[step.law];
-    const auto first =
-        std::upper_bound(octaves_.begin(), octaves_.end(), step.octave + law.first_octave());
-    const auto begin = static_cast<std::size_t>(first - octaves_.begin());
-    for (std::size_t i = begin; i < column.size(); ++i) {
-      column[i] = weights_[i] * law.miss_share_at(octaves_[i] - step.octave);
-    }
-    return begin;
-  }
-
-  std::span<const CapacityLaw> laws_;
-  std::vector<double> octaves_;
-  Column target_{};   // y, in units of its error
-  Column weights_{};  // 1, in these
-  Column scratch_;
-};
-
-// Of all steps but one, unless `without` is their number.
-bool is_apart(const std::vector<Step>& steps, std::size_t without, double octave,
-              double least = fewest_apart) {
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (i != without && std::abs(steps[i].octave - octave) < least) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// Of steps near to `from`, the one that leaves least beside the others. Laws differ by where half
-// of the loads miss: each is tried with its half about there.
-Step best_near(Staircase& staircase, const Rest& rest, const std::vector<Step>& steps,
-               std::size_t without, const Step& from, double reach, double by) {
-  Step best = from;
-  double most = staircase.gain(rest, from);
-  const auto laws = staircase.laws();
-  for (std::size_t law = 0; law < laws.size(); ++law) {
-    const double middle = from.octave + std::log2(laws[from.law].half() / laws[law].half());
-    for (double octave = middle - reach; octave <= middle + reach + by / 2; octave += by) {
-      if (is_apart(steps, without, octave)) {
-        const Step step = {.octave = octave, .law = law};
-        if (const double gain = staircase.gain(rest, step); gain > most) {
-          most = gain;
-          best = step;
-        }
-      }
-    }
-  }
-  return best;
-}
-
-// Moves each of the steps from `first` on to where least is left, given the others.
-void refine(Staircase& staircase, std::vector<Step>& steps, std::size_t first = 0) {
-  double reach = 2 * coarse;
-  for (const double by : {coarse, 2 * finest, finest}) {
-    for (std::size_t i = first; i < steps.size(); ++i) {
-      steps[i] = best_near(staircase, staircase.rest(steps, i), steps, i, steps[i], reach, by);
-    }
-    reach = by;
-  }
-}
-
-// In units of the noise's: what a step must make less of the squares, to be none by chance.
-constexpr double clearly_less = 20;
-
-// Two steps that one explains about as well are one, of a law that is not among these.
-void join_kinks(Staircase& staircase, Visits visits, std::vector<Step>& steps) {
-  constexpr double farthest = 1.6;
-  // Of what both explain: replacement has no part in where loads of any line miss.
-  const double share = visits == Visits::in_turn ? 0.004 : 0.0005;
-  const double usual =
-      std::max(1.0, staircase.squares_left(steps) / static_cast<double>(staircase.points()));
-  std::sort(steps.begin(), steps.end(), [](auto& a, auto& b) { return a.octave < b.octave; });
-  for (std::size_t i = 0; i + 1 < steps.size();) {
-    const Step& next = steps[i + 1];
-    std::vector<Step> joined = steps;
-    joined.erase(joined.begin() + static_cast<std::ptrdiff_t>(i) + 1);
-    if (next.octave - steps[i].octave < farthest) {
-      joined[i].octave = (steps[i].octave + next.octave) / 2;
-      const auto neither = staircase.rest(joined, i);
-      joined[i] = best_near(staircase, neither, joined, i, joined[i], 1, coarse);
-      joined[i] = best_near(staircase, neither, joined, i, joined[i], 2 * finest, finest);
-      const double both = neither.squares() - staircase.rest(steps).squares();
-      const double one = neither.squares() - staircase.rest(joined).squares();
-      if (both - one < std::max(clearly_less * usual, share * both)) {
-        steps = std::move(joined);
-        i = 0;
-        continue;
-      }
-    }
-    ++i;
-  }
-}
-
-// The same with two steps in the place of one, where that leaves least; empty where there is no
-// room.
-std::vector<Step> with_two(Staircase& staircase, const std::vector<Step>& steps, std::size_t i) {
-  std::vector<Step> best;
-  for (const double apart : {0.5, 0.9}) {
-    std::vector<Step> two = steps;
-    two.erase(two.begin() + static_cast<std::ptrdiff_t>(i));
-    const Step& step = steps[i];
-    if (is_apart(two, two.size(), step.octave - apart) &&
-        is_apart(two, two.size(), step.octave + apart)) {
-      two.push_back({.octave = step.octave - apart, .law = step.law});
-      two.push_back({.octave = step.octave + apart, .law = step.law});
-      refine(staircase, two, two.size() - 2);
-      if (best.empty() || staircase.rest(two).squares() < staircase.rest(best).squares()) {
-        best = two;
-      }
-    }
-  }
-  return best;
-}
-
-// By how much less two steps leave than the one in the middle of them, which then is neither.
-double gain_of_two(Staircase& staircase, const std::vector<Step>& one,
-                   const std::vector<Step>& two) {
-  return two.empty() ? 0 : staircase.rest(one).squares() - staircase.rest(two).squares();
-}
-
-void split(Staircase& staircase, std::vector<Step>& steps) {
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    const auto two = with_two(staircase, steps, i);
-    if (gain_of_two(staircase, steps, two) > clearly_less) {
-      steps = two;
-    }
-  }
-}
-
-// The steps that explain a curve, from left to right: one after the other, where it makes least of
-// the squares that are left.
-std::vector<Step> steps_of(Staircase& staircase, Visits visits) {
-  constexpr std::size_t most = 9;
-  std::vector<Step> steps;
-  while (steps.size() < most) {
-    const Rest rest = staircase.rest(steps);
-    Step best;
-    double gained = clearly_less;
-    for (double octave = staircase.first(); octave < staircase.last(); octave += coarse) {
-      if (is_apart(steps, steps.size(), octave)) {
-        if (const double gain = staircase.gain(rest, {.octave = octave}); gain > gained) {
-          gained = gain;
-          best = {.octave = octave};
-        }
-      }
-    }
-    if (gained <= clearly_less) {
-      break;
-    }
-    steps.push_back(best);
-    refine(staircase, steps, steps.size() - 1);
-    refine(staircase, steps);
-  }
-  split(staircase, steps);
-  refine(staircase, steps);
-  join_kinks(staircase, visits, steps);
-  // What the later ones have made needless.
-  for (std::size_t i = 0; i < steps.size();) {
-    if (staircase.gain(staircase.rest(steps, i), steps[i]) < clearly_less) {
-      steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(i));
-      i = 0;
-    } else {
-      ++i;
-    }
-  }
-  return steps;
-}
 
 bool is_usable(std::span<const CurvePoint> curve) {
-  constexpr std::size_t fewest_points = 3;
   const auto is_positive = [](const CurvePoint& point) { return point.x > 0 && point.y > 0; };
   const auto not_rising = [](const CurvePoint& a, const CurvePoint& b) { return a.x >= b.x; };
   return curve.size() >= fewest_points && std::all_of(curve.begin(), curve.end(), is_positive) &&
          std::adjacent_find(curve.begin(), curve.end(), not_rising) == curve.end();
 }
 
-// Without the points that something has slowed down: a staircase does not fall, so what is clearly
-// above a later point is not its own. Empty where that is so for long: then it is no staircase.
-std::vector<CurvePoint> undisturbed(std::span<const CurvePoint> curve) {
-  constexpr double clearly = 1.3;
-  constexpr std::size_t for_long = 12;
-  std::vector<CurvePoint> kept;
-  double least = std::min(curve.back().y, curve[curve.size() - 2].y);  // of later points
-  std::size_t left_out = 0;
-  for (std::size_t i = curve.size(); i-- > 0;) {
-    const double after = curve[std::min(i + 1, curve.size() - 1)].y;
-    const double before = curve[i > 0 ? i - 1 : 0].y;
-    if (clearly * curve[i].y < std::min(before, after)) {
-      continue;  // alone too low
-    }
-    least = std::min(least, curve[i].y);
-    if (curve[i].y < clearly * least) {
-      kept.push_back(curve[i]);
-      left_out = 0;
-    } else if (++left_out > for_long) {
-      return {};
+double octaves_of(const Logarithmic& curve, const Run& run) {
+  return curve.octaves[run.end - 1] - curve.octaves[run.begin];
+}
+
+// Cuts the curve into flat runs and what is between them, so that least is left unexplained: the
+// squared distance of a run's points from their mean, in units of the noise, and a price for each
+// run and for each point that is in none.
+std::vector<Run> flat_runs(const Logarithmic& curve) {
+  constexpr double price_of_run = 6;
+  constexpr double price_of_point = 2.5;
+  const double noise = curve.noise_of_levels;
+  const std::size_t count = curve.y.size();
+  std::vector<double> sums(count + 1, 0);
+  std::vector<double> squares(count + 1, 0);
+  for (std::size_t i = 0; i < count; ++i) {
+    sums[i + 1] = sums[i] + curve.y[i];
+    squares[i + 1] = squares[i] + curve.y[i] * curve.y[i];
+  }
+  std::vector<double> least(count + 1, 0);
+  std::vector<std::size_t> begins(count + 1, 0);  // of the run that ends there; itself: none does
+  for (std::size_t end = 1; end <= count; ++end) {
+    least[end] = least[end - 1] + price_of_point;
+    begins[end] = end;
+    for (std::size_t begin = 0; begin + fewest_points <= end; ++begin) {
+      if (octaves_of(curve, {.begin = begin, .end = end}) < fewest_octaves) {
+        break;
+      }
+      const double sum = sums[end] - sums[begin];
+      const double spread =
+          squares[end] - squares[begin] - sum * sum / static_cast<double>(end - begin);
+      const double cost = least[begin] + price_of_run + spread / (2 * noise * noise);
+      if (cost < least[end]) {
+        least[end] = cost;
+        begins[end] = begin;
+      }
     }
   }
-  std::reverse(kept.begin(), kept.end());
-  return kept;
+  std::vector<Run> runs;
+  for (std::size_t end = count; end > 0;) {
+    if (begins[end] == end) {
+      --end;
+      continue;
+    }
+    runs.push_back({.begin = begins[end], .end = end});
+    end = begins[end];
+  }
+  std::reverse(runs.begin(), runs.end());
+  return runs;
+}
+
+double median_of(const Logarithmic& curve, std::size_t begin, std::size_t end) {
+  return summarize(std::span(curve.y).subspan(begin, end - begin)).median;
+}
+
+// How much higher `right` begins than `left` ends.
+double rise_between(const Logarithmic& curve, const Run& left, const Run& right) {
+  constexpr std::size_t points = 6;
+  return median_of(curve, right.begin, std::min(right.end, right.begin + points)) -
+         median_of(curve, std::max(left.begin + points, left.end) - points, left.end);
+}
+
+// What rises less from one run to the next may do so by chance: four standard deviations of two
+// medians of as many points as rise_between takes.
+double rise_by_chance(const Logarithmic& curve, const Run& left, const Run& right) {
+  constexpr double clearly = 4;
+  constexpr double of_a_median = 1.25;
+  constexpr double most_points = 6;
+  const auto variance = [&](const Run& run) {
+    return 1 / std::min(most_points, static_cast<double>(run.end - run.begin));
+  };
+  return clearly * of_a_median * curve.noise * std::sqrt(variance(left) + variance(right));
+}
+
+// Joins neighbours with less than `smallest_rise` from one to the other, which noise or a drift has
+// cut in two, and takes out what the curve falls from: of two neighbours, the narrower.
+void keep_steps_only(const Logarithmic& curve, double smallest_step, std::vector<Run>& runs) {
+  for (std::size_t i = 0; i + 1 < runs.size();) {
+    const double rise = rise_between(curve, runs[i], runs[i + 1]);
+    const double smallest_rise =
+        std::max(smallest_step, rise_by_chance(curve, runs[i], runs[i + 1]));
+    if (rise >= smallest_rise) {
+      ++i;
+      continue;
+    }
+    if (rise > -smallest_rise) {
+      runs[i].end = runs[i + 1].end;
+      runs.erase(runs.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    } else {
+      const bool first_is_narrower = octaves_of(curve, runs[i]) < octaves_of(curve, runs[i + 1]);
+      runs.erase(runs.begin() + static_cast<std::ptrdiff_t>(first_is_narrower ? i : i + 1));
+    }
+    i = i > 0 ? i - 1 : 0;  // the pair before has changed
+  }
+}
+
+// Caches that follow one another differ more in size: what ends as soon after the level before is a
+// kink in that one's end, where some sets are full before others.
+void drop_kinks(const Logarithmic& curve, std::vector<Run>& runs) {
+  constexpr double fewest_octaves_apart = 0.75;
+  for (std::size_t i = 1; i + 1 < runs.size();) {
+    const double apart = curve.octaves[runs[i].end - 1] - curve.octaves[runs[i - 1].end - 1];
+    if (apart < fewest_octaves_apart) {
+      runs.erase(runs.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
+}
+
+// To each run belong all points beside it that are within the noise of its median.
+void widen(const Logarithmic& curve, double smallest_rise, std::vector<Run>& runs) {
+  const double tolerance = std::min(smallest_rise / 2, std::max(0.02, 2.5 * curve.noise));
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    Run& run = runs[i];
+    const double median = median_of(curve, run.begin, run.end);
+    const auto belongs = [&](std::size_t point) {
+      return std::abs(curve.y[point] - median) <= tolerance;
+    };
+    const std::size_t first = i > 0 ? runs[i - 1].end : 0;
+    const std::size_t last = i + 1 < runs.size() ? runs[i + 1].begin : curve.y.size();
+    while (run.begin > first && belongs(run.begin - 1)) {
+      --run.begin;
+    }
+    while (run.end < last && belongs(run.end)) {
+      ++run.end;
+    }
+  }
+}
+
+// How far a run drifts from its first third to its last, beyond what noise alone makes of it.
+double drift_of(const Logarithmic& curve, const Run& run) {
+  const std::size_t third = (run.end - run.begin) / 3;
+  const double drift = std::abs(median_of(curve, run.end - third, run.end) -
+                                median_of(curve, run.begin, run.begin + third));
+  constexpr double deviations = 2.6;  // of two medians of neighbours' medians
+  const double by_noise = deviations * curve.noise / std::sqrt(run.end - run.begin);
+  return std::max(0.0, drift - by_noise);
+}
+
+// The same of the octaves beside its step, at its beginning or at its end.
+double drift_beside(const Logarithmic& curve, Run run, bool at_end) {
+  constexpr double octaves_beside = 3;
+  while (octaves_of(curve, run) > octaves_beside && run.end - run.begin > fewest_points) {
+    at_end ? ++run.begin : --run.end;
+  }
+  return drift_of(curve, run);
+}
+
+// A run on the way from one level to the next looks flat only for its noise.
+void drop_slopes(const Logarithmic& curve, std::vector<Run>& runs) {
+  constexpr double steepest = 0.07;  // over an octave
+  std::erase_if(runs, [&](const Run& run) {
+    return drift_of(curve, run) > steepest * octaves_of(curve, run);
+  });
+}
+
+// A step rises by several times of what the levels on both sides of it drift, and within a few
+// octaves; what does not is one level that rises.
+void join_slopes(const Logarithmic& curve, std::vector<Run>& runs) {
+  constexpr double smallest_ratio = 2.2;
+  while (runs.size() > 1) {
+    std::size_t worst = 0;
+    double smallest = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i + 1 < runs.size(); ++i) {
+      const double drift =
+          std::max(drift_beside(curve, runs[i], true), drift_beside(curve, runs[i + 1], false));
+      constexpr double widest = 7;  // octaves: of a cache that replaces any line, 6 show
+      const bool is_step =
+          curve.octaves[runs[i + 1].begin] - curve.octaves[runs[i].end - 1] < widest;
+      const double ratio =
+          is_step ? rise_between(curve, runs[i], runs[i + 1]) / std::max(drift, 1e-9) : 0;
+      if (ratio < smallest) {
+        smallest = ratio;
+        worst = i;
+      }
+    }
+    if (smallest >= smallest_ratio) {
+      return;
+    }
+    runs[worst].end = runs[worst + 1].end;
+    runs.erase(runs.begin() + static_cast<std::ptrdiff_t>(worst) + 1);
+  }
+}
+
+// Of all that the curve rises, the levels' own drift must be a small part: else it is a slope, in
+// which noise has made some flat places. And on its levels it must spread as its noise from point
+// to point does: a random walk spreads farther.
+bool is_staircase(const Logarithmic& curve, const std::vector<Run>& runs) {
+  constexpr double largest_share = 0.2;
+  constexpr double largest_spread = 2.5;  // in units of the noise
+  double drift = 0;
+  double rise = 0;
+  std::vector<double> distances;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    drift += drift_of(curve, runs[i]);
+    rise += i > 0 ? rise_between(curve, runs[i - 1], runs[i]) : 0;
+    const double median = median_of(curve, runs[i].begin, runs[i].end);
+    for (std::size_t point = runs[i].begin; point < runs[i].end; ++point) {
+      distances.push_back(std::abs(curve.measured[point] - median));
+    }
+  }
+  const double spread = deviations_per_median * summarize(distances).median;
+  return drift <= largest_share * rise && spread <= largest_spread * curve.noise_of_levels;
 }
 
 // A straight line from 0 at `none` to 1 at `all`.
@@ -379,345 +238,177 @@ double ramp(double value, double none, double all) {
   return std::clamp((value - none) / (all - none), 0.0, 1.0);
 }
 
-// A straight line from knot to knot, and level beyond the first and the last.
-struct Knot {
-  double x;
-  double y;
-};
-
-double along(std::span<const Knot> knots, double x) {
-  if (x <= knots.front().x) {
-    return knots.front().y;
-  }
-  for (std::size_t i = 1; i < knots.size(); ++i) {
-    if (x <= knots[i].x) {
-      const double part = (x - knots[i - 1].x) / (knots[i].x - knots[i - 1].x);
-      return knots[i - 1].y + part * (knots[i].y - knots[i - 1].y);
-    }
-  }
-  return knots.back().y;
-}
-
-// A staircase that was fitted to a curve.
-struct Fitted {
-  std::span<const CapacityLaw> laws;
-  std::vector<Step> steps{};
-  std::vector<double> heights{};  // the base, then the steps'
-  double misfit = 0;              // squares of what is left, in units of the noise's
-
-  [[nodiscard]] double share(std::size_t step, double octave) const {
-    return laws[steps[step].law].miss_share_at(octave - steps[step].octave);
-  }
-
-  [[nodiscard]] double y(double octave) const {
-    double y = heights[0];
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      y += heights[i + 1] * share(i, octave);
-    }
-    return y;
-  }
-
-  // Of its logarithm over an octave.
-  [[nodiscard]] double slope(double octave) const {
-    constexpr double around = 0.125;
-    return std::log(y(octave + around) / y(octave - around)) / (2 * around);
-  }
-
-  // How steep the curve is where it should be level, before and after a step, over the steepest of
-  // the step: what rises everywhere has no steps.
-  [[nodiscard]] double unevenness(std::size_t step, const Logarithmic& curve, Visits visits) const {
-    constexpr double apart = 0.125;
-    const double knee = octave_of(step, 0.1);
-    double steepest = 0;
-    for (double octave = knee; octave <= octave_of(step, 0.9); octave += apart) {
-      steepest = std::max(steepest, slope(octave));
-    }
-    const double last =
-        std::min(curve.octaves.back(),
-                 step + 1 < steps.size() ? octave_of(step + 1, 0.1) : curve.octaves.back());
-    double least = steepest;
-    for (double octave = octave_of(step, 0.5); octave <= last; octave += apart) {
-      least = std::min(least, slope(octave));
-    }
-    // Behind another step close before, single loads still go on from that one.
-    constexpr double close = 1.6;
-    constexpr double before = 0.4;
-    const bool is_tail =
-        visits == Visits::any && step > 0 && steps[step].octave - steps[step - 1].octave < close;
-    const double rise = is_tail ? 0 : slope(knee - before);
-    return steepest > 0 ? std::max(rise, least) / steepest : 1;
-  }
-
-  // The octave at which a share of the loads misses.
-  [[nodiscard]] double octave_of(std::size_t step, double share) const {
-    return steps[step].octave + std::log2(laws[steps[step].law].inverse(share));
-  }
-};
-
-// The last point before a step if hardly any load misses there and nearly all do at the next one.
-std::optional<std::size_t> last_before(const Logarithmic& curve, const Fitted& fitted,
-                                       std::size_t step) {
-  const auto next =
-      std::upper_bound(curve.octaves.begin(), curve.octaves.end(), fitted.octave_of(step, 0.5)) -
-      curve.octaves.begin();
-  constexpr double clearly = 0.1;
-  const auto share_at = [&](std::ptrdiff_t point) {
-    const double octave = curve.octaves[static_cast<std::size_t>(point)];
-    const double others = fitted.y(octave) - fitted.heights[step + 1] * fitted.share(step, octave);
-    return (std::exp(curve.measured[static_cast<std::size_t>(point)]) - others) /
-           fitted.heights[step + 1];
-  };
-  for (std::ptrdiff_t last = std::max<std::ptrdiff_t>(next - 2, 0);
-       last <= next && last + 1 < std::ssize(curve.octaves); ++last) {
-    if (share_at(last) <= clearly && share_at(last + 1) >= 1 - clearly) {
-      return last;
-    }
-  }
-  return std::nullopt;
-}
-
-// The capacity of one of the steps, and how sure it is.
-Capacity capacity_of(Staircase& staircase, const Logarithmic& curve, const Fitted& fitted,
-                     std::size_t i, Visits visits) {
-  const Step& step = fitted.steps[i];
-  const auto rest = staircase.rest(fitted.steps, i);
-  // How likely each capacity is.
-  constexpr double reach = 0.75;
-  struct Likely {
-    double octave;
-    double gain;
-    double weight = 0;
-  };
-  constexpr double as_well = 0.99;
-  std::vector<Likely> likely;
-  double most = 0;
-  for (std::size_t law = 0; law < fitted.laws.size(); ++law) {
-    for (double octave = step.octave - reach; octave <= step.octave + reach; octave += 2 * finest) {
-      if (is_apart(fitted.steps, i, octave)) {
-        likely.push_back({octave, staircase.gain(rest, {.octave = octave, .law = law})});
-        most = std::max(most, likely.back().gain);
-      }
-    }
-  }
-  double sum = 0;
-  double middle = 0;
-  for (Likely& one : likely) {
-    one.weight = std::exp((one.gain - most) / (6 * fitted.misfit));
-    sum += one.weight;
-    middle += one.weight * one.octave;
-  }
-  middle /= sum;
-  double within = 0;
-  double low = middle;
-  double high = middle;
-  constexpr double an_eighth = 0.16;  // octaves
-  for (const Likely& one : likely) {
-    within += std::abs(one.octave - middle) < an_eighth ? one.weight / sum : 0;
-    if (one.weight > 0.1 || one.gain > as_well * most) {
-      low = std::min(low, one.octave);
-      high = std::max(high, one.octave);
-    }
-  }
-  // Between two footprints nothing is known, and a footprint never has a cache for itself alone.
-  const auto beyond = std::upper_bound(curve.octaves.begin() + 1, curve.octaves.end() - 1,
-                                       fitted.octave_of(i, 0.5));
-  const double gap = (*beyond - *(beyond - 1)) / 2;
-  constexpr double used_by_others = 0.07;
-  Capacity found{.value = std::exp2(middle),
-                 .low = std::exp2(low - gap),
-                 .high = std::exp2(high + gap + used_by_others),
-                 .knee = std::exp2(fitted.octave_of(i, 0.1)),
-                 .half = std::exp2(fitted.octave_of(i, 0.5)),
-                 .full = std::exp2(fitted.octave_of(i, 0.9)),
-                 .misfit = fitted.misfit};
-  if (const auto last = last_before(curve, fitted, i)) {
-    // All of the step between two footprints: the first is the largest that was seen to fit.
-    found.value = found.low = std::exp2(curve.octaves[*last]);
-    found.high = std::exp2(curve.octaves[*last + 1]);
-  }
-  // How often a capacity was right within an eighth in the trial (tests/inference, the seeds for
-  // fitting).
-  const double complete = fitted.share(i, curve.octaves.back());
-  found.confidence = within * (1 - ramp(fitted.unevenness(i, curve, visits), 0.3, 0.7)) *
-                     ramp(complete, 0.6, 0.8) * ramp(most, 20, 400) *
-                     (1 - 0.85 * ramp(fitted.misfit, 1.3, 2.3));
-  constexpr double perhaps_two = 4;
-  constexpr double hides_steps = 0.03;  // noise, in which a small step near by may be a part of it
-  if (visits == Visits::any &&
-      (curve.noise > hides_steps ||
-       gain_of_two(staircase, fitted.steps, with_two(staircase, fitted.steps, i)) > perhaps_two)) {
-    found.confidence = std::min(unsure, found.confidence);
-  }
-  if (visits == Visits::in_turn) {
-    constexpr std::array by_octaves = {Knot{0, 0.98}, Knot{0.12, 0.95}, Knot{0.2, 0.5},
-                                       Knot{2, 0.45}, Knot{3, 0.3}};
-    found.confidence *= along(by_octaves, std::log2(found.full / found.knee));
-  }
-  // Two steps that are close may be one of a cache of a few sets, of which some are full first.
-  std::vector<Step> others = fitted.steps;
-  others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-  constexpr double surely_another = 1.6;
-  if (!is_apart(others, others.size(), step.octave, surely_another)) {
-    constexpr double doubt = 0.7;
-    found.confidence = std::min(unsure, doubt * found.confidence);
-  }
-  return found;
-}
-
-Level level_of(std::span<const CurvePoint> curve, const Logarithmic& smooth, double y,
-               std::size_t begin, std::size_t end) {
-  constexpr std::size_t fewest_points = 3;
-  constexpr double fewest_octaves = 0.4;
-  Level level{.y = y, .first_x = curve[begin].x};
-  if (end < begin + fewest_points) {
-    return level;
-  }
+Level level_of(std::span<const CurvePoint> curve, const Logarithmic& smooth, const Run& run) {
   std::vector<double> ys;
-  for (std::size_t i = begin; i < end; ++i) {
+  for (std::size_t i = run.begin; i < run.end; ++i) {
     ys.push_back(curve[i].y);
   }
-  const auto first = smooth.y.begin() + static_cast<std::ptrdiff_t>(begin);
-  const auto last = smooth.y.begin() + static_cast<std::ptrdiff_t>(end);
+  const auto first = smooth.y.begin() + static_cast<std::ptrdiff_t>(run.begin);
+  const auto last = smooth.y.begin() + static_cast<std::ptrdiff_t>(run.end);
   const auto [low, high] = std::minmax_element(first, last);
-  level.y = summarize(ys).median;
-  level.points = ys.size();
+  Level level{.y = summarize(ys).median, .first_x = curve[run.begin].x, .points = ys.size()};
   level.spread = (std::exp(*high) - std::exp(*low)) / level.y;
   // Noise alone spreads the medians of five by so much; what is more is a slope or a small step.
   constexpr double spread_of_noise = 2.7;
   const double unexplained = std::max(0.0, level.spread - spread_of_noise * smooth.noise);
   constexpr double unharmful = 0.02;
   constexpr double largest_unexplained = 0.1;
-  // In noise a level may be two that are close together.
-  constexpr double per_noise = 10;
   const auto count = static_cast<double>(level.points);
-  const double octaves = smooth.octaves[end - 1] - smooth.octaves[begin];
   level.confidence = (1 - ramp(unexplained, unharmful, largest_unexplained)) * count / (count + 1) *
-                     (0.7 + 0.3 * ramp(octaves, fewest_octaves, 2)) *
-                     (1 - std::min(1.0, per_noise * smooth.noise));
+                     (0.7 + 0.3 * ramp(octaves_of(smooth, run), fewest_octaves, 2));
   return level;
 }
 
-// The end of a level that ends about at point `end`: what noise explains belongs to it.
-std::size_t end_of(const Logarithmic& curve, std::size_t begin, std::size_t end) {
-  if (end <= begin) {
-    return end;
-  }
-  const double level = summarize(std::span(curve.y).subspan(begin, end - begin)).median;
-  const double tolerance = std::max(0.02, 2.5 * curve.noise);
-  const auto belongs = [&](std::size_t point) { return curve.y[point] - level <= tolerance; };
-  while (end + 1 < curve.y.size() && belongs(end)) {
-    ++end;
-  }
-  while (end > begin && end > 1 && !belongs(end - 1)) {
-    --end;
-  }
-  return end;
+// 0 ... 1: how clearly a step stands out of what the levels on both sides of it drift, and how well
+// both are seen.
+double clarity(const Logarithmic& curve, const Run& level, const Run& next) {
+  constexpr double unharmful = 0.1;  // of the rise
+  constexpr double too_much = 0.4;
+  constexpr double enough_points = 8;
+  const double drift = std::max(drift_beside(curve, level, true), drift_beside(curve, next, false));
+  const auto points = static_cast<double>(std::min(level.end - level.begin, next.end - next.begin));
+  return (1 - ramp(drift / rise_between(curve, level, next), unharmful, too_much)) *
+         (0.6 + 0.4 * ramp(points, fewest_points, enough_points));
 }
 
-// Where more steps are none than not, the others are in doubt, too.
-void doubt_slopes(std::vector<Level>& levels) {
-  constexpr double hardly = 0.25;
-  constexpr double doubt = 0.6;
-  std::ptrdiff_t clear = 0;
-  std::ptrdiff_t unclear = 0;
-  for (const Level& level : levels) {
-    if (level.end && level.end->capacity) {
-      ++(level.end->capacity->confidence > hardly ? clear : unclear);
-    }
+// The share of loads that miss in a level, from well within it to well within the next one.
+std::vector<CurvePoint> misses_between(std::span<const CurvePoint> curve, const Logarithmic& smooth,
+                                       const Run& run, const Run& next) {
+  constexpr double octaves_beside = 4;
+  std::size_t begin = run.begin;
+  while (smooth.octaves[begin] < smooth.octaves[run.end - 1] - octaves_beside) {
+    ++begin;
   }
-  for (Level& level : levels) {
-    if (unclear > clear && level.end && level.end->capacity) {
-      level.end->capacity->confidence *= doubt;
-    }
+  std::size_t end = next.end;
+  while (smooth.octaves[end - 1] > smooth.octaves[next.begin] + octaves_beside) {
+    --end;
   }
+  const double hit = std::exp(median_of(smooth, begin, run.end));
+  const double miss = std::exp(median_of(smooth, next.begin, end));
+  std::vector<CurvePoint> misses;
+  for (std::size_t i = begin; i < end; ++i) {
+    const double share = (std::exp(smooth.y[i]) - hit) / (miss - hit);
+    misses.push_back({.x = curve[i].x, .y = std::clamp(share, 0.0, 1.0)});
+  }
+  return misses;
+}
+
+// The end of a level, where the curve goes on to the next one at `next_x`.
+LevelEnd end_of(std::span<const CurvePoint> curve, const Run& run, double next_x) {
+  return {.last_x = curve[run.end - 1].x, .risen_x = curve[run.end].x, .next_x = next_x};
+}
+
+// The end of the last level, where at least two points after it are on a rise that gets flat
+// nowhere.
+std::optional<LevelEnd> end_in_rise(std::span<const CurvePoint> curve, const Logarithmic& smooth,
+                                    const Run& run, double smallest_rise) {
+  if (curve.size() - run.end < 2) {
+    return std::nullopt;
+  }
+  const double last = std::min(smooth.y.back(), smooth.y[smooth.y.size() - 2]);
+  if (last - smooth.y[run.end - 1] < smallest_rise) {
+    return std::nullopt;
+  }
+  return end_of(curve, run, curve.back().x);
+}
+
+// The rise after curve[last] if that is a clear one: see find_clear_rises.
+std::optional<FirstStep> clear_rise(std::span<const CurvePoint> curve, std::size_t last,
+                                    double smallest_ratio) {
+  constexpr std::size_t fewest_flat_points = 4;
+  constexpr double largest_share_of_rise = 0.25;
+  const double last_x = curve[last].x;
+  std::vector<double> flat;
+  double octaves = 0;
+  for (std::size_t i = last + 1; i-- > 0 && 4 * curve[i].x >= last_x;) {
+    flat.push_back(curve[i].y);
+    octaves = std::log2(last_x / curve[i].x);
+  }
+  if (flat.size() < fewest_flat_points || octaves < 1 || curve.size() - last < 3) {
+    return std::nullopt;
+  }
+  const Summary summary = summarize(flat);
+  const double spread = (summary.maximum - summary.minimum) / summary.median;
+  const double risen_y = smallest_ratio * summary.median;
+  std::size_t risen = last + 1;
+  while (risen < curve.size() && curve[risen].y < risen_y) {
+    ++risen;
+  }
+  const auto stays_above = [&](std::size_t first, double y) {
+    return std::all_of(curve.begin() + static_cast<std::ptrdiff_t>(first), curve.end(),
+                       [&](const CurvePoint& point) { return point.y > y; });
+  };
+  if (spread > largest_share_of_rise * (smallest_ratio - 1) || curve.size() - risen < 2 ||
+      curve.size() <= risen || curve[risen].x > 2 * last_x || !stays_above(risen, risen_y) ||
+      !stays_above(last + 1, summary.maximum)) {
+    return std::nullopt;
+  }
+  const double ratio = curve[risen].y / summary.median;
+  const auto count = static_cast<double>(flat.size());
+  return FirstStep{.last_flat_x = last_x,
+                   .next_x = curve[last + 1].x,
+                   .ratio = ratio,
+                   .confidence = (1 - spread / (ratio - 1)) * count / (count + 1) *
+                                 std::sqrt(last_x / curve[risen].x)};
 }
 
 }  // namespace
 
-std::vector<Level> find_levels(std::span<const CurvePoint> all, double smallest_ratio,
-                               Visits visits) {
-  if (!is_usable(all)) {
-    return {};
-  }
-  const std::vector<CurvePoint> curve = undisturbed(all);
-  constexpr std::size_t fewest_points = 3;
-  if (curve.size() < fewest_points) {
+std::vector<Level> find_levels(std::span<const CurvePoint> curve, double smallest_ratio) {
+  if (!is_usable(curve)) {
     return {};
   }
   const Logarithmic smooth = logarithmic(curve);
-  Fitted fitted{.laws = visits == Visits::in_turn ? capacity_laws() : hit_laws()};
-  Staircase staircase(smooth, fitted.laws);
-  constexpr std::size_t free_of_cubic = 4;
-  if (curve.size() > free_of_cubic && never_falls(smooth)) {
-    fitted.steps = steps_of(staircase, visits);
-    constexpr double clearly = 12;  // of each step
-    if (squares_of_cubic(smooth) <
-        staircase.squares_left(fitted.steps) + clearly * static_cast<double>(fitted.steps.size())) {
-      fitted.steps.clear();
-    }
+  // What changes from point to point by as much may be a step by chance.
+  constexpr double clearly = 4;
+  const double smallest_rise = std::max(std::log(smallest_ratio), clearly * smooth.noise);
+  std::vector<Run> runs = flat_runs(smooth);
+  drop_slopes(smooth, runs);
+  keep_steps_only(smooth, std::log(smallest_ratio), runs);
+  join_slopes(smooth, runs);
+  drop_kinks(smooth, runs);
+  widen(smooth, smallest_rise, runs);
+  if (runs.size() > 1 &&
+      (!is_staircase(smooth, runs) || !never_falls(smooth) || is_smooth(smooth))) {
+    runs = {{.begin = runs.front().begin, .end = runs.back().end}};
   }
-  fitted.heights = staircase.heights(fitted.steps);
-  constexpr double least_base = 0.5;
-  if (fitted.heights[0] < least_base * curve.front().y) {
-    fitted.steps.clear();
-    fitted.heights = staircase.heights(fitted.steps);
-  }
-  constexpr double free_of_step = 2;
-  const double free = static_cast<double>(curve.size()) - 1 -
-                      free_of_step * static_cast<double>(fitted.steps.size());
-  fitted.misfit = std::max(1.0, staircase.squares_left(fitted.steps) / std::max(1.0, free));
   std::vector<Level> levels;
-  std::size_t begin = 0;
-  double y = fitted.heights[0];
-  const auto first_with = [&](std::size_t step, double share) {
-    const double octave = fitted.octave_of(step, share);
-    return static_cast<std::size_t>(
-        std::lower_bound(smooth.octaves.begin(), smooth.octaves.end(), octave) -
-        smooth.octaves.begin());
-  };
-  // So few loads of the other level hardly change one.
-  const auto few_of = [](double level, double other) {
-    constexpr double hardly = 0.02;
-    constexpr double most = 0.05;
-    return std::min(most, hardly * level / std::abs(other - level));
-  };
-  double before = y;
-  for (std::size_t i = 0; i < fitted.steps.size(); ++i) {
-    y += fitted.heights[i + 1];
-    constexpr double octaves_seen = 0.3;
-    constexpr double clear_rise = 1.2;
-    const bool is_seen = fitted.octave_of(i, 0.1) >= smooth.octaves.front() + octaves_seen;
-    if (y < (is_seen ? smallest_ratio : clear_rise) * before) {
-      before = is_seen ? before : y;
-      continue;
-    }
-    if (!is_seen) {
-      begin = first_with(i, 1 - few_of(y, before));
-      before = y;
-      continue;
-    }
-    constexpr double enough = 0.7;
-    begin = std::min(begin, curve.size() - 1);
-    const std::size_t end =
-        end_of(smooth, begin, std::min(first_with(i, few_of(before, y)), curve.size() - 1));
-    levels.push_back(level_of(curve, smooth, before, begin, end));
-    const std::size_t next = std::min(first_with(i, 1 - few_of(y, before)), curve.size() - 1);
-    levels.back().end = LevelEnd{.last_x = curve[std::max<std::size_t>(end, 1) - 1].x,
-                                 .risen_x = curve[end].x,
-                                 .next_x = curve[next].x};
-    if (fitted.share(i, smooth.octaves.back()) < enough) {
-      return levels;
-    }
-    levels.back().end->capacity = capacity_of(staircase, smooth, fitted, i, visits);
-    begin = next;
-    before = y;
+  levels.reserve(runs.size());
+  for (const Run& run : runs) {
+    levels.push_back(level_of(curve, smooth, run));
   }
-  levels.push_back(level_of(curve, smooth, y, std::min(begin, curve.size() - 1), curve.size()));
-  doubt_slopes(levels);
-  if (levels.size() == 1 && levels[0].confidence == 0) {
-    return {};
+  for (std::size_t i = 0; i + 1 < levels.size(); ++i) {
+    levels[i].end = end_of(curve, runs[i], levels[i + 1].first_x);
+    levels[i].end->capacity = fit_capacity(misses_between(curve, smooth, runs[i], runs[i + 1]));
+    if (levels[i].end->capacity) {
+      levels[i].end->capacity->confidence *= clarity(smooth, runs[i], runs[i + 1]);
+    }
+  }
+  if (!levels.empty()) {
+    levels.back().end = end_in_rise(curve, smooth, runs.back(), smallest_rise);
+  }
+  // In noise a level may be two that are close together.
+  constexpr double per_noise = 10;
+  for (Level& level : levels) {
+    level.confidence *= 1 - std::min(1.0, per_noise * smooth.noise);
   }
   return levels;
+}
+
+std::vector<FirstStep> find_clear_rises(std::span<const CurvePoint> curve, double smallest_ratio) {
+  std::vector<FirstStep> rises;
+  if (!is_usable(curve)) {
+    return rises;
+  }
+  // From the right: what is beyond a rise does not belong to the one before it.
+  for (std::size_t last = curve.size(); last-- > 0;) {
+    if (const auto rise = clear_rise(curve, last, smallest_ratio)) {
+      rises.push_back(*rise);
+      curve = curve.first(last + 1);
+    }
+  }
+  std::reverse(rises.begin(), rises.end());
+  return rises;
 }
 
 }  // namespace hipscope

@@ -69,21 +69,6 @@ Logarithmic logarithmic(std::span<const CurvePoint> curve) {
     const std::size_t reach = std::min({std::size_t{2}, middle, all.size() - 1 - middle});
     made.y.push_back(summarize(std::span(all).subspan(middle - reach, 2 * reach + 1)).median);
   }
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    constexpr double beside = 0.25;  // octaves, or a point
-    std::size_t first = i;
-    while (first > 0 && (first == i || made.octaves[i] - made.octaves[first - 1] < beside)) {
-      --first;
-    }
-    std::size_t last = i;
-    while (last + 1 < all.size() &&
-           (last == i || made.octaves[last + 1] - made.octaves[i] < beside)) {
-      ++last;
-    }
-    constexpr double share = 0.03;
-    const double rise = std::exp(made.y[last]) - std::exp(made.y[first]);
-    made.errors.push_back(std::hypot(made.noise_of_levels, share * rise / std::exp(made.y[i])));
-  }
   return made;
 }
 
@@ -104,12 +89,20 @@ bool never_falls(const Logarithmic& curve) {
   return distances[most] <= farthest * curve.noise_of_levels;
 }
 
-double squares_of_cubic(const Logarithmic& curve) {
+bool is_smooth(const Logarithmic& curve) {
+  constexpr std::size_t free = 4;         // of a cubic
+  constexpr double largest_misfit = 2.4;  // of noise alone: 1
+  const std::vector<double> errors(curve.y.size(), curve.noise_of_levels);
+  return squares_of_cubic(curve, errors) <=
+         largest_misfit * static_cast<double>(curve.y.size() - free);
+}
+
+double squares_of_cubic(const Logarithmic& curve, std::span<const double> errors) {
   constexpr double largest = 9;
   const std::vector<double> cubic = nearest_cubic(curve);
   double squares = 0;
   for (std::size_t i = 0; i < cubic.size(); ++i) {
-    squares += std::min(std::pow((curve.measured[i] - cubic[i]) / curve.errors[i], 2), largest);
+    squares += std::min(std::pow((curve.measured[i] - cubic[i]) / errors[i], 2), largest);
   }
   return squares;
 }

@@ -19,9 +19,6 @@ struct Logarithmic {
   std::vector<double> measured{};  ///< the same before the medians
   double noise = 0;                ///< standard deviation of the points as measured
   double noise_of_levels = 0;      ///< the same, but 0.008 at least: no level is quite even
-  /// How far a point may be from a staircase, relative: by the noise of levels, and where the curve
-  /// is steep by a twentieth of what it rises there, since no law of misses is quite a cache's.
-  std::vector<double> errors{};
 };
 
 /// Of three points at least, whose x rise and whose y are positive.
@@ -31,9 +28,13 @@ Logarithmic logarithmic(std::span<const CurvePoint> curve);
 /// alone, what walks at random goes down as well.
 bool never_falls(const Logarithmic& curve);
 
-/// The squares of what the nearest cubic of the octaves leaves of a curve of more than four points,
-/// in units of the errors; an outlier counts as three. Where a staircase leaves no less, the curve
-/// is a slope.
-double squares_of_cubic(const Logarithmic& curve);
+/// Whether a cubic goes through a curve of more than four points as near as its noise lets
+/// anything: then that is a slope, in which noise has made some flat places. One staircase in 300
+/// is taken for one.
+bool is_smooth(const Logarithmic& curve);
+
+/// The squares of what the nearest cubic of the octaves leaves of a curve, in units of the points'
+/// errors; an outlier counts as three.
+double squares_of_cubic(const Logarithmic& curve, std::span<const double> errors);
 
 }  // namespace hipscope

@@ -4,9 +4,67 @@
 #include <cmath>
 #include <random>
 
+#include "5-memory/memory_latency/latency_modes.h"
 #include "normal_noise.h"
 
 namespace hipscope::trial {
+
+namespace {
+
+using memory_latency::LatencyHistogram;
+
+// Loads whose times are spread around `latency`.
+void add_spread(LatencyHistogram& histogram, double loads, double latency, double deviation) {
+  constexpr double reach = 3.5;
+  const auto below = [&](std::size_t bin) {
+    const double deviations =
+        std::log(LatencyHistogram::first_of(bin) / latency) / std::max(1e-6, deviation);
+    return std::erfc(-deviations / std::sqrt(2.0)) / 2;
+  };
+  const std::size_t first = LatencyHistogram::bin_of(latency * std::exp(-reach * deviation));
+  const std::size_t last = LatencyHistogram::bin_of(latency * std::exp(reach * deviation));
+  for (std::size_t bin = first; bin <= last; ++bin) {
+    const double share = (bin < last ? below(bin + 1) : 1) - (bin > first ? below(bin) : 0);
+    histogram.add(1.0001 * LatencyHistogram::first_of(bin), loads * share);
+  }
+}
+
+}  // namespace
+
+ModeCurves mode_curves(const std::vector<double>& xs,
+                       const std::function<std::vector<LoadsOfLevel>(double)>& loads_at,
+                       const Disturbance& disturbance, Random& random) {
+  const auto loads = one_of(random, std::vector<int>{4032, 2016});
+  NormalNoise error(1, disturbance.noise);
+  std::vector<LatencyHistogram> histograms;
+  for (const double x : xs) {
+    const double drift = 1 + disturbance.drift * static_cast<double>(histograms.size()) /
+                                 static_cast<double>(xs.size());
+    const double slower = drift * std::max(0.5, error(random));
+    LatencyHistogram histogram;
+    int left = loads;
+    double share_left = 1;
+    for (const LoadsOfLevel& level : loads_at(x)) {
+      const double chance = share_left > 0 ? std::clamp(level.share / share_left, 0.0, 1.0) : 0;
+      const int taken = std::binomial_distribution<int>(left, chance)(random);
+      left -= taken;
+      share_left -= level.share;
+      const double outliers = disturbance.outlier_share * taken;
+      add_spread(histogram, taken - outliers, slower * level.latency, level.deviation);
+      add_spread(histogram, outliers, disturbance.outlier_factor * slower * level.latency,
+                 level.deviation);
+    }
+    histograms.push_back(histogram);
+  }
+  ModeCurves curves;
+  for (const auto& mode : memory_latency::find_latency_modes(histograms)) {
+    curves.emplace_back();
+    for (std::size_t i = 0; i < xs.size(); ++i) {
+      curves.back().push_back({.x = xs[i], .y = 100 * histograms[i].share(mode.begin, mode.end)});
+    }
+  }
+  return curves;
+}
 
 Curve mean_loads(const std::vector<double>& xs,
                  const std::function<std::vector<LoadsOfLevel>(double)>& loads_at,
@@ -39,15 +97,17 @@ Curve mean_loads(const std::vector<double>& xs,
   return curve;
 }
 
-Curve mean_loads(const Machine& machine, const std::vector<double>& xs,
-                 const Disturbance& disturbance, Random& random) {
+namespace {
+
+// Of each level, at a footprint.
+std::function<std::vector<LoadsOfLevel>(double)> loads_of(const Machine& machine, Random& random) {
   const auto laps = one_of(random, std::vector<unsigned>{2, 4, 8});
   std::vector<double> deviations;
   for (std::size_t i = 0; i <= machine.caches.size(); ++i) {
     deviations.push_back(i == 0 ? between_octaves(random, 0.003, 0.03)
                                 : between_octaves(random, 0.015, 0.15));
   }
-  const auto loads_at = [&](double footprint) {
+  return [=](double footprint) {
     std::vector<LoadsOfLevel> all;
     double resident = 0;
     for (std::size_t i = 0; i < machine.caches.size(); ++i) {
@@ -64,7 +124,18 @@ Curve mean_loads(const Machine& machine, const std::vector<double>& xs,
         {(1 - resident) * (1 - translated), machine.latency + machine.tlb_cost, deviations.back()});
     return all;
   };
-  return mean_loads(xs, loads_at, disturbance, random);
+}
+
+}  // namespace
+
+ModeCurves mode_curves(const Machine& machine, const std::vector<double>& xs,
+                       const Disturbance& disturbance, Random& random) {
+  return mode_curves(xs, loads_of(machine, random), disturbance, random);
+}
+
+Curve mean_loads(const Machine& machine, const std::vector<double>& xs,
+                 const Disturbance& disturbance, Random& random) {
+  return mean_loads(xs, loads_of(machine, random), disturbance, random);
 }
 
 }  // namespace hipscope::trial

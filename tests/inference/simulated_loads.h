@@ -1,4 +1,5 @@
-// Single loads of any line of a footprint, as memory_latency's sweep load-times takes them.
+// The times of single loads of any line of a footprint, as memory_latency's sweep load-times takes
+// them.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,16 @@ struct LoadsOfLevel {
   double deviation = 0;  ///< standard deviation of the logarithm
 };
 
-/// The mean over `xs` of the loads that `loads_at` says there; outliers are single loads, noise and
-/// drift are of all loads of a footprint.
+/// Of each mode the share of loads in percent, over the footprint.
+using ModeCurves = std::vector<Curve>;
+
+/// The sweep over `xs` of what `loads_at` answers there; outliers are single loads, noise and drift
+/// are of all loads of a footprint.
+ModeCurves mode_curves(const std::vector<double>& xs,
+                       const std::function<std::vector<LoadsOfLevel>(double)>& loads_at,
+                       const Disturbance& disturbance, Random& random);
+
+/// The mean of such loads; outliers are single loads, noise and drift are of all of a footprint.
 Curve mean_loads(const std::vector<double>& xs,
                  const std::function<std::vector<LoadsOfLevel>(double)>& loads_at,
                  const Disturbance& disturbance, Random& random);
@@ -26,5 +35,9 @@ Curve mean_loads(const std::vector<double>& xs,
 /// The same of a machine's loads.
 Curve mean_loads(const Machine& machine, const std::vector<double>& xs,
                  const Disturbance& disturbance, Random& random);
+
+/// The sweep on a machine.
+ModeCurves mode_curves(const Machine& machine, const std::vector<double>& xs,
+                       const Disturbance& disturbance, Random& random);
 
 }  // namespace hipscope::trial

@@ -1,7 +1,7 @@
 #include "capacity_findings.h"
 
 #include <algorithm>
-#include <cstddef>
+#include <utility>
 
 #include "findings.h"
 #include "hipscope/confidence.h"
@@ -16,133 +16,155 @@ using hipscope::Results;
 
 namespace {
 
-double octaves_between(double a, double b) { return std::abs(std::log2(a / b)); }
-
 // How the curve leaves a level.
-std::string end_text(const hipscope::Capacity& capacity) {
-  return "a tenth of the loads misses at " + in_bytes(capacity.knee) + ", half at " +
-         in_bytes(capacity.half) + ", nine tenths at " + in_bytes(capacity.full);
+std::vector<std::string> end_evidence(const Level& level, const hipscope::Capacity& capacity) {
+  return {level_text(level),
+          "a tenth of the loads misses at " + in_bytes(capacity.knee) + ", half at " +
+              in_bytes(capacity.half) + ", nine tenths at " + in_bytes(capacity.full),
+          "still there at " + in_bytes(level.end->last_x) + ", risen at " +
+              in_bytes(level.end->risen_x) + ", the next level begins at " +
+              in_bytes(level.end->next_x)};
 }
 
-std::string range_text(const hipscope::Capacity& capacity) {
-  return in_bytes(capacity.low) + " to " + in_bytes(capacity.high);
-}
+double octaves_between(double a, double b) { return std::abs(std::log2(a / b)); }
 
 // Two ways to a capacity, by how a walk begins to miss and by how many single loads hit. Where they
 // agree, both are right more often than either; where they part, the one that does not depend on
-// replacement is told, with less confidence than one half, and an interval that holds both.
-void join(Inference& capacity, const hipscope::Capacity& walk, const hipscope::Capacity& loads) {
+// replacement is told, with less confidence than one half, the less the more else is in doubt, and
+// an interval that holds both.
+void join_hits(Inference& capacity, const hipscope::CapacityByHits& hits, double most_confidence) {
+  capacity.evidence.push_back("single loads hit by " + in_bytes(hits.value) +
+                              " over the footprint, from " + in_bytes(hits.first_x) + " to " +
+                              in_bytes(hits.last_x) + ", over " + std::to_string(hits.points) +
+                              " points");
   constexpr double agreement = 0.125;
-  if (about(walk.value, loads.value, agreement)) {
-    capacity.confidence = 1 - (1 - walk.confidence) * (1 - loads.confidence);
-    capacity.statement = "by the share of single loads that hit, with which a walk agrees";
+  if (about(*capacity.value, hits.value, agreement)) {
+    capacity.confidence = 1 - (1 - capacity.confidence) * (1 - hits.confidence);
+    capacity.interval = {.low = std::min(hits.low, *capacity.value),
+                         .high = std::max(hits.high, *capacity.value)};
+    capacity.statement += "; the share of single loads that hit agrees";
   } else {
-    constexpr double less = 0.9;
-    capacity.confidence = less * std::min(hipscope::unsure, loads.confidence);
+    capacity.evidence.push_back("by the laws of replacement " + in_bytes(*capacity.value) + " in " +
+                                in_bytes(capacity.interval->low) + " to " +
+                                in_bytes(capacity.interval->high));
+    capacity.confidence = hipscope::unsure * hits.confidence * most_confidence;
+    capacity.interval = {.low = std::min(hits.low, capacity.interval->low),
+                         .high = std::max(hits.high, capacity.interval->high)};
     capacity.statement =
         "by the share of single loads that hit; the laws of replacement part from it";
   }
-  capacity.evidence.push_back("by the laws of replacement " + in_bytes(walk.value) + " in " +
-                              range_text(walk));
-  capacity.interval = {.low = std::min(loads.low, walk.low),
-                       .high = std::max(loads.high, walk.high)};
+  capacity.value = hits.value;
+  capacity.interval->low = std::min(capacity.interval->low, *capacity.value);
 }
 
 }  // namespace
 
-std::optional<std::vector<Level>> levels_of_loads(const Results& results) {
-  Curve mean = results.curve("load-times", "mean latency");
-  // Results from before there was a mean have the share of loads in each mode.
-  for (int mode = 1; mean.empty() || mode > 1; ++mode) {
+std::vector<hipscope::CapacityByHits> capacities_by_hits(const Results& results) {
+  std::vector<hipscope::CapacityByHits> all;
+  Curve hits;
+  constexpr double percent = 0.01;
+  for (int mode = 1;; ++mode) {
     const Curve shares = results.curve("load-times", "mode " + std::to_string(mode));
     if (shares.empty()) {
-      break;
+      return all;
     }
-    mean.resize(shares.size());
+    hits.resize(shares.size());
     for (std::size_t i = 0; i < shares.size(); ++i) {
-      mean[i].x = shares[i].x;
-      mean[i].y += mode * shares[i].y;
+      hits[i].x = shares[i].x;
+      hits[i].y += percent * shares[i].y;
+    }
+    if (const auto found = hipscope::fit_capacity_by_hits(hits)) {
+      all.push_back(*found);
     }
   }
-  return mean.empty()
-             ? std::nullopt
-             : std::optional(hipscope::find_levels(mean, smallest_step, hipscope::Visits::any));
 }
 
-std::vector<Cache> caches_of(const std::vector<Level>& levels,
-                             const std::optional<std::vector<Level>>& loads) {
-  std::vector<Cache> caches;
-  for (const Level& level : levels) {
-    if (level.end && level.end->capacity) {
-      caches.push_back({.level = level, .by_walk = level.end->capacity});
-    }
-  }
-  std::vector<hipscope::Capacity> left;
-  for (const Level& level : loads.value_or(std::vector<Level>())) {
-    if (level.end && level.end->capacity) {
-      left.push_back(*level.end->capacity);
-    }
-  }
-  // A walk that shows no step clearly is a slope, whatever single loads make of it.
-  if (std::none_of(caches.begin(), caches.end(), [](const Cache& cache) {
-        constexpr double hardly = 0.1;
-        return cache.by_walk->confidence >= hardly;
-      })) {
-    left.clear();
-  }
-  while (!left.empty()) {
-    constexpr double farthest = 0.8;  // octaves: knee to full miss may be as much
-    Cache* cache = nullptr;
-    auto nearest = left.begin();
+namespace {
+
+constexpr double farthest = 0.8;  // octaves: knee to full miss may be as much
+
+// Of each level's end the capacity that single loads tell: the two that lie nearest to one another
+// belong together first.
+std::vector<std::optional<hipscope::CapacityByHits>> hits_of(
+    const std::vector<Level>& levels, std::vector<hipscope::CapacityByHits> all) {
+  std::vector<std::optional<hipscope::CapacityByHits>> of_levels(levels.size());
+  for (;;) {
+    std::size_t level = 0;
+    auto nearest = all.end();
     double least = farthest;
-    for (Cache& each : caches) {
-      for (auto one = left.begin(); one != left.end() && each.by_walk && !each.by_loads; ++one) {
-        if (const double apart = octaves_between(one->value, each.by_walk->value); apart < least) {
-          least = apart;
-          cache = &each;
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+      for (auto one = all.begin(); one != all.end() && !of_levels[i]; ++one) {
+        if (levels[i].end && levels[i].end->capacity &&
+            octaves_between(one->value, levels[i].end->capacity->value) < least) {
+          least = octaves_between(one->value, levels[i].end->capacity->value);
+          level = i;
           nearest = one;
         }
       }
     }
-    if (cache != nullptr) {
-      cache->by_loads = *nearest;
-    } else {
-      caches.push_back({.by_loads = *nearest});
+    if (nearest == all.end()) {
+      return of_levels;
     }
-    left.erase(nearest);
+    of_levels[level] = *nearest;
+    all.erase(nearest);
   }
-  // What a walk alone shows of the two, not surely and near to another one, is a kink in its end.
-  if (loads) {
-    constexpr double octaves_near = 2.5;
-    const auto all = caches;
-    std::erase_if(caches, [&](const Cache& cache) {
-      return !cache.by_loads && cache.by_walk->confidence <= hipscope::unsure &&
-             std::any_of(all.begin(), all.end(), [&](const Cache& other) {
-               return other.by_loads &&
-                      octaves_between(other.bytes(), cache.bytes()) < octaves_near;
-             });
-    });
+}
+
+}  // namespace
+
+std::vector<hipscope::CapacityByHits> capacities_by_mean(const Results& results) {
+  return hipscope::fit_mean_of_loads(results.curve("load-times", "mean latency"), smallest_step);
+}
+
+std::vector<Cache> caches_of(const std::vector<Level>& levels,
+                             const std::vector<hipscope::CapacityByHits>& by_hits,
+                             const std::vector<hipscope::CapacityByHits>& by_mean) {
+  const auto hits = hits_of(levels, by_hits);
+  std::vector<Cache> caches;
+  for (std::size_t i = 0; i < levels.size() && levels[i].end && levels[i].end->capacity; ++i) {
+    caches.push_back({.level = levels[i], .hits = hits[i]});
   }
-  std::sort(caches.begin(), caches.end(),
-            [](const Cache& a, const Cache& b) { return a.bytes() < b.bytes(); });
+  const std::vector<Cache> walk = caches;
+  for (const auto& found : by_mean) {
+    if (found.confidence >= hipscope::unsure &&
+        std::none_of(walk.begin(), walk.end(), [&](const Cache& cache) {
+          return octaves_between(cache.level.end->capacity->value, found.value) < farthest;
+        })) {
+      Cache cache{.is_in_walk = false};
+      cache.level.confidence = found.confidence;
+      cache.level.end = hipscope::LevelEnd{.capacity = hipscope::Capacity{
+                                               .value = found.value,
+                                               .low = found.low,
+                                               .high = found.high,
+                                               // One way alone does not make it sure.
+                                               .confidence = hipscope::unsure,
+                                           }};
+      caches.push_back(cache);
+    }
+  }
+  std::sort(caches.begin(), caches.end(), [](const Cache& a, const Cache& b) {
+    return a.level.end->capacity->value < b.level.end->capacity->value;
+  });
   return caches;
 }
 
 void infer_capacity(Results& results, const std::string& name, const Cache& cache,
                     const Known& known) {
-  const hipscope::Capacity& found = cache.by_loads ? *cache.by_loads : *cache.by_walk;
-  Inference capacity{.name = name,
-                     .value = found.value,
-                     .unit = "bytes",
-                     .confidence = found.confidence,
-                     .interval = hipscope::Interval{.low = found.low, .high = found.high}};
-  if (cache.by_walk) {
-    capacity.statement =
-        range_text(found) + ", by the laws of replacement that explain how loads begin to miss";
-    capacity.evidence = {level_text(cache.level), end_text(*cache.by_walk)};
-  } else {
-    capacity.statement =
-        range_text(found) + ", by the share of single loads that hit; the walk shows no step there";
+  const Level& level = cache.level;
+  const hipscope::Capacity& found = *level.end->capacity;
+  Inference capacity{
+      .name = name,
+      .value = found.value,
+      .unit = "bytes",
+      .confidence = found.confidence,
+      .statement = in_bytes(found.low) + " to " + in_bytes(found.high) +
+                   ", by the laws of replacement that explain how loads begin to miss",
+      .evidence = end_evidence(level, found),
+      .interval = hipscope::Interval{.low = found.low, .high = found.high}};
+  if (!cache.is_in_walk) {
+    capacity.statement = in_bytes(found.low) + " to " + in_bytes(found.high) +
+                         ", by the mean latency of single loads; the walk shows no step there";
+    capacity.evidence.clear();
   }
   if (!known.also.empty()) {
     capacity.evidence.push_back(known.also);
@@ -150,8 +172,8 @@ void infer_capacity(Results& results, const std::string& name, const Cache& cach
   if (known.driver > 0) {
     capacity.driver = known.driver;
   }
-  if (cache.by_walk && cache.by_loads) {
-    join(capacity, *cache.by_walk, *cache.by_loads);
+  if (cache.hits) {
+    join_hits(capacity, *cache.hits, known.most_confidence);
   }
   capacity.confidence = std::min(capacity.confidence, known.most_confidence);
   infer_if_sure(results, capacity);

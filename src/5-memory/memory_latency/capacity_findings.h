@@ -2,7 +2,6 @@
 // single loads hits.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -18,28 +17,24 @@ inline bool about(double value, double other, double tolerance) {
   return std::abs(std::log(value / other)) < std::log(1 + tolerance);
 }
 
-/// A cache, by each way that shows it.
+/// The capacities that single loads tell (sweep load-times), each of a mode and those before it.
+std::vector<hipscope::CapacityByHits> capacities_by_hits(const hipscope::Results& results);
+
+/// A cache that ends within the sweep: its level of the walk, and what single loads say of it.
 struct Cache {
-  hipscope::Level level{};  ///< by the walk; of no points where that does not show it
-  std::optional<hipscope::Capacity> by_walk{};
-  std::optional<hipscope::Capacity> by_loads{};
-
-  /// By loads if these show it.
-  [[nodiscard]] double bytes() const { return (by_loads ? by_loads : by_walk)->value; }
-
-  /// Of the surer way.
-  [[nodiscard]] double confidence() const {
-    return std::max(by_walk ? by_walk->confidence : 0, by_loads ? by_loads->confidence : 0);
-  }
+  hipscope::Level level{};
+  std::optional<hipscope::CapacityByHits> hits{};
+  bool is_in_walk = true;  ///< if not, only single loads show it, and the level has just an end
 };
 
-/// The levels that single loads show (sweep load-times); empty where they were not measured.
-std::optional<std::vector<hipscope::Level>> levels_of_loads(const hipscope::Results& results);
+/// The capacities that the mean of single loads tells (sweep load-times).
+std::vector<hipscope::CapacityByHits> capacities_by_mean(const hipscope::Results& results);
 
-/// The caches that end within the sweep, from the smallest on: those of the walk's `levels` and
-/// those of single loads, the two nearest to one another as one first.
+/// The caches of the walk's `levels`, from the smallest on: each with the one of `by_hits` that is
+/// its own, and beside them those of `by_mean` that the walk does not show.
 std::vector<Cache> caches_of(const std::vector<hipscope::Level>& levels,
-                             const std::optional<std::vector<hipscope::Level>>& loads);
+                             const std::vector<hipscope::CapacityByHits>& by_hits = {},
+                             const std::vector<hipscope::CapacityByHits>& by_mean = {});
 
 /// What is known of a capacity besides the curve.
 struct Known {

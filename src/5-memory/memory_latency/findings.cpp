@@ -71,21 +71,23 @@ struct OtherHalf {
 };
 
 // Empty where nothing says so.
-std::optional<OtherHalf> other_half(const Cache& near, const Cache& far, double l2_bytes,
-                                    const std::optional<Homes>& found) {
+std::optional<OtherHalf> other_half(const Cache& near_cache, const Cache& far_cache,
+                                    double l2_bytes, const std::optional<Homes>& found) {
+  const Level& near = near_cache.level;
+  const Level& far = far_cache.level;
   constexpr double loosely = 0.25;
   constexpr double closely = 0.15;
-  if (!about(far.bytes(), 2 * near.bytes(), loosely)) {
+  if (!near_cache.is_in_walk || !far_cache.is_in_walk ||
+      !about(far.end->capacity->value, 2 * near.end->capacity->value, loosely)) {
     return std::nullopt;
   }
-  if (found && about(found->nearest, near.level.y, closely) &&
-      about(found->farthest, far.level.y, closely)) {
+  if (found && about(found->nearest, near.y, closely) && about(found->farthest, far.y, closely)) {
     return OtherHalf{.why = "atomics find lines at home at " + number(found->nearest, 4) + " to " +
                             number(found->farthest, 4) +
                             " cycles: both levels are halves of one cache",
                      .is_sure = true};
   }
-  if (l2_bytes > 0 && about(far.bytes(), l2_bytes, closely)) {
+  if (l2_bytes > 0 && about(far.end->capacity->value, l2_bytes, closely)) {
     return OtherHalf{.why =
                          "both together are what the driver calls L2: halves of one cache, or a "
                          "cache whose sets do not fill alike"};
@@ -95,10 +97,11 @@ std::optional<OtherHalf> other_half(const Cache& near, const Cache& far, double 
 
 // Whether a level may end because a TLB's reach does: past what the driver calls L2, unless pages
 // were measured and none of their TLBs ends near.
-std::string why_maybe_a_tlb(double bytes, double l2_bytes,
+std::string why_maybe_a_tlb(const Level& level, double l2_bytes,
                             const std::optional<std::vector<double>>& reaches) {
   constexpr double clearly_more = 1.2;
   constexpr double near = 1.0;
+  const double bytes = level.end->capacity->value;
   const bool is_far = reaches && std::none_of(reaches->begin(), reaches->end(), [&](double reach) {
                         return about(reach, bytes, near);
                       });
@@ -107,21 +110,19 @@ std::string why_maybe_a_tlb(double bytes, double l2_bytes,
              : "past what the driver calls L2: a cache behind it, or the reach of a TLB";
 }
 
-// The latency of a cache if the walk shows it: where it has seen no step to this cache, what is
-// flat may be the one before.
-void infer_latency(Results& results, const std::string& name, const Cache& cache,
-                   bool begins_unseen) {
-  if (cache.by_walk) {
-    infer_latency(results, name, cache.level, begins_unseen ? 0 : most_confidence(*cache.by_walk));
+// What only single loads show has no latency: the walk's are of what it shows.
+void infer_latency(Results& results, const std::string& name, const Cache& cache) {
+  if (cache.is_in_walk) {
+    infer_latency(results, name, cache.level, most_confidence(*cache.level.end->capacity));
   }
 }
 
-// Capacity and latency of each cache, named after `prefix`. The driver's size of L2, if given,
-// stands beside the one that is nearest to it.
+// Capacity and latency of each level that ends, named after `prefix`. The driver's size of L2, if
+// given, stands beside the level that is nearest to it.
 void infer_caches(Results& results, const std::vector<Cache>& caches, const std::string& prefix,
                   double l2_bytes, unsigned number_of_first = 1) {
   const auto distance = [&](const Cache& cache) {
-    return l2_bytes > 0 ? std::abs(std::log(cache.bytes() / l2_bytes)) : 1e9;
+    return l2_bytes > 0 ? std::abs(std::log(cache.level.end->capacity->value / l2_bytes)) : 1e9;
   };
   const auto nearest =
       std::min_element(caches.begin(), caches.end(),
@@ -130,18 +131,12 @@ void infer_caches(Results& results, const std::vector<Cache>& caches, const std:
   const auto reaches = tlb_reaches(results);
   const bool is_constant = prefix != "cache";
   // Where a level may be two, or noise hides one, the numbers from there on are in doubt.
-  bool is_numbered = number_of_first == 1;
-  bool begins_unseen = false;
+  bool is_numbered = true;
   unsigned level_number = number_of_first;
   for (auto cache = caches.begin(); cache != caches.end(); ++cache, ++level_number) {
     const std::string name = prefix + " level " + std::to_string(level_number);
-    is_numbered = is_numbered &&
-                  std::max(cache->level.confidence,
-                           cache->by_loads ? cache->by_loads->confidence : 0) > hipscope::unsure;
-    infer_latency(results, name + " latency", *cache, begins_unseen);
-    begins_unseen = !cache->by_walk;
-    // What is not told may be a kink, and then has no number.
-    is_numbered = is_numbered && (is_constant || cache->confidence() >= smallest_confidence);
+    is_numbered = is_numbered && cache->level.confidence > hipscope::unsure;
+    infer_latency(results, name + " latency", *cache);
     std::string also;
     if (l2_bytes > 0 && cache + 1 != caches.end()) {
       if (const auto half = other_half(*cache, *(cache + 1), l2_bytes, found_homes)) {
@@ -150,14 +145,13 @@ void infer_caches(Results& results, const std::vector<Cache>& caches, const std:
             results, "near half of " + name + " capacity", *cache,
             {.also = also, .most_confidence = hipscope::sure_if(half->is_sure && is_numbered, 1)});
         ++cache;
-        infer_latency(results, "far half of " + name + " latency", *cache, begins_unseen);
-        begins_unseen = !cache->by_walk;
+        infer_latency(results, "far half of " + name + " latency", *cache);
       }
     }
     constexpr double hardly_sure = 0.4;
     std::string doubt;
     if (!is_constant && (l2_bytes > 0 || level_number > 1)) {
-      doubt = why_maybe_a_tlb(cache->bytes(), l2_bytes, reaches);
+      doubt = why_maybe_a_tlb(cache->level, l2_bytes, reaches);
     }
     infer_capacity(
         results, name + " capacity", *cache,
@@ -197,12 +191,12 @@ void infer_levels(Results& results) {
   }
   const auto levels = hipscope::find_levels(curve, smallest_step);
   const auto l2_bytes = static_cast<double>(results.device().l2_bytes);
-  const auto caches = caches_of(levels, levels_of_loads(results));
   // A curve that rises from its first footprint on shows nothing of its first level.
   constexpr double still_first = 2;
+  const auto caches = caches_of(levels, capacities_by_hits(results), capacities_by_mean(results));
   const bool shows_first =
-      !caches.empty() && levels.front().first_x <= still_first * curve.front().x;
-  if (!shows_first) {
+      levels.empty() ? !caches.empty() : levels.front().first_x <= still_first * curve.front().x;
+  if (!shows_first || caches.empty()) {
     results.infer({.name = "cache level 1 capacity",
                    .unit = "bytes",
                    .statement = "the curve shows no end of a level"});
@@ -224,7 +218,7 @@ void infer_levels(Results& results) {
   constexpr double well_past = 4;
   constexpr double largest_cache = 256 * mib;
   constexpr double shortest_level = 3;
-  if (!caches.empty() && curve.back().x >= shortest_level * levels.back().first_x &&
+  if (levels.size() > 1 && curve.back().x >= shortest_level * levels.back().first_x &&
       !levels.back().end && curve.back().x >= std::max(well_past * l2_bytes, 2 * largest_cache)) {
     memory.value = levels.back().y;
     memory.confidence = levels.back().confidence;
@@ -236,7 +230,7 @@ void infer_levels(Results& results) {
 
 void infer_constant(Results& results) {
   const auto levels = hipscope::find_levels(results.curve("constant", "latency"), smallest_step);
-  infer_caches(results, caches_of(levels, std::nullopt), "constant cache", 0);
+  infer_caches(results, caches_of(levels), "constant cache", 0);
   if (!levels.empty() && !levels.back().end) {
     // The last one serves all the constant memory there is: how much more it holds does not show.
     infer_latency(results, "constant cache level " + std::to_string(levels.size()) + " latency",
@@ -251,7 +245,7 @@ void conclude(hipscope::Results& results) {
   infer_constant(results);
   for (const std::string kind : {"read-only", "texture", "scalar"}) {
     const auto levels = hipscope::find_levels(results.curve(kind, "latency"), smallest_step);
-    infer_caches(results, caches_of(levels, std::nullopt), kind + " cache", 0);
+    infer_caches(results, caches_of(levels), kind + " cache", 0);
   }
   infer_tlb(results);
 }

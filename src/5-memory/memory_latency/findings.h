@@ -8,7 +8,7 @@
 namespace memory_latency {
 
 /// A step that is smaller than this is none: latencies of neighbouring levels differ by more.
-inline constexpr double smallest_step = 1.08;
+inline constexpr double smallest_step = 1.12;
 
 /// Bytes from page to page in sweeps tlb-64k and tlb-2m.
 inline constexpr std::uint64_t small_page = 64 * 1024;

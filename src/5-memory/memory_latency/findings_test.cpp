@@ -127,8 +127,8 @@ TEST(MemoryLatencyTest, ACapacityHasAnInterval) {
   const MadeResults made = staircase(4 * mib, 0.001);
   const Inference capacity = made.inference("cache level 2 capacity");
   ASSERT_TRUE(capacity.interval);
-  EXPECT_NEAR(capacity.interval->low, 4 * mib, 1);
-  EXPECT_NEAR(capacity.interval->high, 4.5 * mib, 1);
+  EXPECT_EQ(capacity.interval->low, 4 * mib);
+  EXPECT_EQ(capacity.interval->high, 4.5 * mib);
 }
 
 TEST(MemoryLatencyTest, SlopesAndWalksHaveNoLevels) {
@@ -144,7 +144,8 @@ TEST(MemoryLatencyTest, SlopesAndWalksHaveNoLevels) {
   }
 }
 
-// A curve that rises from its first footprint on shows nothing of level 1.
+// A curve that rises from its first footprint on shows nothing of level 1: the first that it shows
+// is level 2.
 TEST(MemoryLatencyTest, ARiseFromTheFirstFootprintHidesLevel1) {
   MadeResults made("memory_latency");
   made.curve("footprint", "latency", made_curve(footprints(), [](double bytes) {
@@ -154,6 +155,7 @@ TEST(MemoryLatencyTest, ARiseFromTheFirstFootprintHidesLevel1) {
              }));
   memory_latency::conclude(made.results());
   EXPECT_FALSE(made.inference("cache level 1 capacity").value);
+  EXPECT_EQ(made.inference("cache level 2 capacity").value, 4 * mib);
 }
 
 TEST(MemoryLatencyTest, WhatIsFlatUpToTheEndMayBeACache) {
@@ -225,6 +227,40 @@ TEST(MemoryLatencyTest, TwoWaysThatPartAreUnsure) {
   EXPECT_LE(parted.confidence, 0.5);
   const Inference other = with_single_loads(16 * kib, 6 * mib).inference("cache level 1 capacity");
   EXPECT_GT(other.confidence, 0.9);
+}
+
+TEST(MemoryLatencyTest, HitsThatFallInAnotherWayTellNoCapacity) {
+  for (const double power : {0.3, 0.6, 1.5, 3.0}) {
+    const auto hits = made_curve(
+        footprints(), [=](double bytes) { return std::min(1.0, std::pow(mib / bytes, power)); });
+    EXPECT_FALSE(fit_capacity_by_hits(hits)) << power;
+  }
+  const auto ramp =
+      made_curve(footprints(), [](double bytes) { return 1 - std::log2(bytes / kib) / 22; });
+  EXPECT_FALSE(fit_capacity_by_hits(ramp));
+  EXPECT_FALSE(fit_capacity_by_hits(made_curve(footprints(), [](double) { return 1.0; })));
+  EXPECT_FALSE(fit_capacity_by_hits({}));
+}
+
+// Two in a hundred loads that hit take long for other reasons.
+TEST(MemoryLatencyTest, SlowHitsDoNotShrinkACapacity) {
+  const auto hits = made_curve(
+      footprints(), [](double bytes) { return 0.98 * std::min(1.0, 192 * kib / bytes); });
+  const auto found = fit_capacity_by_hits(hits);
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(found->value, 192 * kib, 2 * kib);
+  EXPECT_GT(found->confidence, 0.9);
+}
+
+// Another process slows down most loads of two footprints, one within the cache and one past it.
+TEST(MemoryLatencyTest, FootprintsThatWereDisturbedAreLeftOut) {
+  auto hits = made_curve(footprints(), [](double bytes) { return std::min(1.0, mib / bytes); });
+  for (CurvePoint& point : hits) {
+    point.y *= point.x == 64 * kib || point.x == 2 * mib ? 0.2 : 1;
+  }
+  const auto found = fit_capacity_by_hits(hits);
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(found->value, mib, 0.01 * mib);
 }
 
 TEST(LatencyModesTest, ModesAreWhereManyLoadsFall) {

@@ -69,7 +69,8 @@ Machine random_machine(Random& random) {
 struct Measured {
   Curve footprint{};
   Curve edges{};
-  Curve loads{};
+  ModeCurves modes{};
+  Curve mean{};
 };
 
 template <class Latency>
@@ -104,8 +105,11 @@ MadeResults concluded(const Measured& measured, double l2_bytes) {
   if (!measured.edges.empty()) {
     made.curve("edges", "latency", measured.edges);
   }
-  if (!measured.loads.empty()) {
-    made.curve("load-times", "mean latency", measured.loads);
+  for (std::size_t i = 0; i < measured.modes.size(); ++i) {
+    made.curve("load-times", "mode " + std::to_string(i + 1), measured.modes[i]);
+  }
+  if (!measured.mean.empty()) {
+    made.curve("load-times", "mean latency", measured.mean);
   }
   memory_latency::conclude(made.results());
   return made;
@@ -170,11 +174,32 @@ void enter_numbers(Tally& tally, const std::vector<Inference>& answers,
   }
 }
 
+std::vector<Inference> answers_of(const std::vector<CapacityByHits>& capacities) {
+  std::vector<Inference> found;
+  for (const CapacityByHits& capacity : capacities) {
+    found.push_back({.name = "capacity",
+                     .value = capacity.value,
+                     .confidence = capacity.confidence,
+                     .interval = Interval{.low = capacity.low, .high = capacity.high}});
+  }
+  return found;
+}
+
+// What the shares of hits say alone.
+std::vector<Inference> by_hits(MadeResults& made) {
+  return answers_of(memory_latency::capacities_by_hits(made.results()));
+}
+
+// What the mean of the loads says alone.
+std::vector<Inference> by_mean(MadeResults& made) {
+  return answers_of(memory_latency::capacities_by_mean(made.results()));
+}
+
 const Seeds level_seeds(1);
 const Seeds load_seeds(60);
 
 TEST(LevelsTrial, CapacityAndLatencyOfCaches) {
-  constexpr unsigned machines = 120;
+  constexpr unsigned machines = 400;
   for (unsigned i = 0; i < machines; ++i) {
     for (const Disturbance& disturbance : disturbances()) {
       Random random(level_seeds(i));
@@ -188,9 +213,12 @@ TEST(LevelsTrial, CapacityAndLatencyOfCaches) {
       const MadeResults made = concluded(measured, l2_bytes);
       // Single loads of the same machine; draws of their own, so that the walks stay as they are.
       Random loads_random(load_seeds(i));
-      measured.loads =
-          mean_loads(machine, footprints(kib, largest, 2 * per_octave), disturbance, loads_random);
-      const MadeResults both = concluded(measured, l2_bytes);
+      Random mean_random = loads_random;
+      measured.modes =
+          mode_curves(machine, footprints(kib, largest, per_octave), disturbance, loads_random);
+      measured.mean =
+          mean_loads(machine, footprints(kib, largest, per_octave), disturbance, mean_random);
+      MadeResults both = concluded(measured, l2_bytes);
       std::vector<double> capacities;
       std::vector<double> latencies;
       std::vector<double> beyond;
@@ -205,6 +233,16 @@ TEST(LevelsTrial, CapacityAndLatencyOfCaches) {
       }
       enter(tally("cache capacity, " + disturbance.name), made.inferences(), "capacity", capacities,
             capacity_tolerance, beyond);
+      // What a TLB reaches shows in the same way; the walk tells it from a cache.
+      std::vector<double> held = capacities;
+      std::vector<double> held_beyond = beyond;
+      if (machine.tlb_reach > 0) {
+        (4 * machine.tlb_reach <= largest ? held : held_beyond).push_back(machine.tlb_reach);
+      }
+      enter(tally("capacity by hits, " + disturbance.name), by_hits(both), "capacity", held,
+            capacity_tolerance, held_beyond);
+      enter(tally("capacity by the mean, " + disturbance.name), by_mean(both), "capacity", held,
+            capacity_tolerance, held_beyond);
       enter(tally("cache capacity with single loads, " + disturbance.name), both.inferences(),
             "capacity", capacities, capacity_tolerance, beyond);
       enter_numbers(tally("number of a level, " + disturbance.name), both.inferences(),
@@ -224,6 +262,7 @@ TEST(LevelsTrial, CapacityAndLatencyOfCaches) {
     // In noise of 5 % a step must be as large as 20 %.
     const bool is_noisy = disturbance.noise > 0.02;
     expect_goals(tally("cache capacity, " + disturbance.name), {.right = is_noisy ? 0.1 : 0.35});
+    expect_goals(tally("capacity by hits, " + disturbance.name), {.right = is_noisy ? 0.2 : 0.5});
     expect_goals(tally("cache capacity with single loads, " + disturbance.name),
                  {.right = is_noisy ? 0.2 : 0.5});
     expect_goals(tally("number of a level, " + disturbance.name));
@@ -311,12 +350,12 @@ TEST(LevelsTrial, KindsOfMachines) {
   unsigned index = 0;
   for (const Kind& kind : {
            Kind{.name = "a TLB behind", .make = with_a_tlb, .found = 0.4},
-           Kind{.name = "few sets", .make = with_few_sets, .per_octave = {2, 4, 8}, .found = 0.35},
+           Kind{.name = "few sets", .make = with_few_sets, .per_octave = {2, 4, 8}},
            Kind{.name = "small steps", .make = with_small_steps, .found = 0.4},
            Kind{.name = "RDNA", .make = rdna, .found = 0.05},
            Kind{.name = "MI300", .make = mi300, .found = 0.5},
        }) {
-    constexpr unsigned machines = 20;
+    constexpr unsigned machines = 60;
     for (unsigned i = 0; i < machines; ++i, ++index) {
       for (const Disturbance& disturbance : disturbances()) {
         Random random(kind_seeds(index));
@@ -339,9 +378,12 @@ TEST(LevelsTrial, KindsOfMachines) {
         Random loads_random(kind_loads_seeds(index));
         Disturbance loads = disturbance;
         loads.outlier_share = happens(loads_random, 0.2) ? 1.0 / 7 : loads.outlier_share;
-        measured.loads =
-            mean_loads(machine, footprints(kib, largest, 2 * per_octave), loads, loads_random);
-        const MadeResults both = concluded(measured, l2_bytes);
+        Random mean_random = loads_random;
+        measured.modes =
+            mode_curves(machine, footprints(kib, largest, per_octave), loads, loads_random);
+        measured.mean =
+            mean_loads(machine, footprints(kib, largest, per_octave), loads, mean_random);
+        MadeResults both = concluded(measured, l2_bytes);
         enter(tally("capacity with single loads, " + kind.name), both.inferences(), "capacity",
               capacities, capacity_tolerance);
         enter_numbers(numbers, both.inferences(), machine.caches);
@@ -357,8 +399,8 @@ const Seeds twice_seeds(112);
 
 // Every seventh load takes twice as long, by chance as long as one of the next level.
 TEST(LevelsTrial, LoadsThatTakeTwiceAsLong) {
-  Tally& answers = tally("capacity, every seventh load doubled");
-  constexpr unsigned machines = 50;
+  Tally& answers = tally("capacity by hits, every seventh load doubled");
+  constexpr unsigned machines = 200;
   for (unsigned i = 0; i < machines; ++i) {
     Random random(twice_seeds(i));
     Machine machine;
@@ -371,12 +413,11 @@ TEST(LevelsTrial, LoadsThatTakeTwiceAsLong) {
       capacities.push_back(bytes);
     }
     machine.latency = latency;
-    const Disturbance loads = {
+    const Disturbance disturbance = {
         .noise = 0.01, .outlier_share = between(random, 0.08, 0.16), .outlier_factor = 2};
-    const auto latency_of = [&](double bytes) { return latency_at(machine, bytes, random); };
-    Measured measured = measure(latency_of, {.noise = 0.01}, 8, 2048 * mib, random);
-    measured.loads = mean_loads(machine, footprints(kib, 2048 * mib, 16), loads, random);
-    enter(answers, concluded(measured, 0).inferences(), "capacity", capacities, capacity_tolerance);
+    MadeResults made = concluded(
+        {.modes = mode_curves(machine, footprints(kib, 2048 * mib, 8), disturbance, random)}, 0);
+    enter(answers, by_hits(made), "capacity", capacities, capacity_tolerance);
   }
   expect_goals(answers);
 }
@@ -403,13 +444,20 @@ TEST(LevelsTrial, NothingIsInvented) {
     const auto loads_at = [&](double bytes) {
       return std::vector<LoadsOfLevel>{{1, latency(bytes), deviation}};
     };
-    measured.loads = mean_loads(footprints(kib, 2048 * mib, 2 * per_octave), loads_at, disturbance,
-                                loads_random);
-    const MadeResults made = concluded(measured, 8 * mib);
+    Random mean_random = loads_random;
+    measured.modes =
+        mode_curves(footprints(kib, 2048 * mib, per_octave), loads_at, disturbance, loads_random);
+    measured.mean =
+        mean_loads(footprints(kib, 2048 * mib, per_octave), loads_at, disturbance, mean_random);
+    MadeResults made = concluded(measured, 8 * mib);
+    enter(tally("capacity by hits, of nothing"), by_hits(made), "capacity", {}, 0);
+    enter(tally("capacity by the mean, of nothing"),
+          answers_of(memory_latency::capacities_by_mean(made.results())), "capacity", {}, 0);
     enter(tally("cache capacity, of nothing"), made.inferences(), "capacity", {}, 0);
     enter(tally("memory latency, of nothing"), made.inferences(), "memory latency", {}, 0);
   }
   expect_goals(tally("cache capacity, of nothing"));
+  expect_goals(tally("capacity by hits, of nothing"));
   expect_goals(tally("memory latency, of nothing"));
 }
 

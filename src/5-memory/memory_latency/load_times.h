@@ -170,9 +170,7 @@ inline void tell_modes(Sweep& sweep, std::vector<TimedFootprint>& all) {
 inline void measure_load_times(Sweep& sweep, const Sizes& sizes, RandomKernel kernel) {
   require_spacing(sizes);
   set_footprint_axis(sweep, sizes.spacing);
-  // Twice as many as a walk takes: a capacity is where the mean begins to rise, by 12 % or less.
-  const auto all = footprints(smallest_footprint, sizes.footprint, 2 * std::uint64_t{sizes.points},
-                              sizes.spacing);
+  const auto all = footprints(smallest_footprint, sizes.footprint, sizes.points, sizes.spacing);
   if (all.empty()) {
     throw hipscope::UsageError("--footprint and --spacing leave no footprint to measure");
   }
