@@ -188,6 +188,15 @@ struct CapacityByHits {
 /// not the same for all of these.
 std::optional<CapacityByHits> fit_capacity_by_hits(std::span<const CurvePoint> hits);
 
+/// The capacities of several caches, from the smallest on, by the mean latency of loads over the
+/// footprint, where each load may be of any line, whichever came before. Past a capacity the rest
+/// of the footprint misses, so the mean is a staircase of known steps, which need neither be high
+/// nor get flat before the next one. The mean rises by at least `smallest_ratio` (such as 1.12)
+/// with each cache. Points that a later one lies clearly below are left out. Empty where the mean
+/// falls for long, and where a cubic of the octaves goes as near.
+std::vector<CapacityByHits> fit_mean_of_loads(std::span<const CurvePoint> mean,
+                                              double smallest_ratio);
+
 /// Where a level of a curve ends.
 struct LevelEnd {
   double last_x = 0;   ///< the last x on the level: what is there still fits

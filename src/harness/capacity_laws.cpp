@@ -8,9 +8,6 @@ namespace hipscope {
 
 namespace {
 
-constexpr double entries_per_octave = 32;
-constexpr double smallest_ratio_octave = -8;
-
 // Lines in their sets in turn, of which the least recently used leaves: a set with one line more
 // than it has ways keeps none.
 double in_turn(double ratio, double ways) {
@@ -47,29 +44,43 @@ double any_leaves(double ratio, int laps) {
   return misses / steps;
 }
 
+// Each load may be of any line: what a full set of so many ways, with a Poisson number of lines,
+// cannot hold.
+double any_load(double ratio, int ways) {
+  const double mean = ratio * ways;
+  double term = std::exp(-mean);
+  double held = ways;
+  for (int lines = 0; lines < ways; ++lines) {
+    held -= term * (ways - lines);
+    term *= mean / (lines + 1);
+  }
+  return std::max(0.0, 1 - held / mean);
+}
+
+// The same of a cache that replaces any line, `laps` laps after it was full of other lines: of it
+// the part `own` holds lines of the footprint by now.
+double any_load_after(double ratio, int laps) {
+  double own = 1 - std::exp(-ratio);
+  constexpr int steps = 64;  // per lap
+  for (int step = steps; step < laps * steps; ++step) {
+    own += (1 - own / ratio) * (1 - own) * ratio / steps;
+  }
+  return std::max(0.0, 1 - own / ratio);
+}
+
 }  // namespace
 
 double CapacityLaw::ratio_of(int entry) {
-  return std::exp2(smallest_ratio_octave + entry / entries_per_octave);
-}
-
-double CapacityLaw::miss_share(double ratio) const {
-  const double place = (std::log2(ratio) - smallest_ratio_octave) * entries_per_octave;
-  if (place <= 0) {
-    return shares_.front();
-  }
-  const auto below = static_cast<std::size_t>(place);
-  if (below + 1 >= shares_.size()) {
-    return shares_.back();
-  }
-  const double part = place - static_cast<double>(below);
-  return (1 - part) * shares_[below] + part * shares_[below + 1];
+  return std::exp2(smallest_octave + entry / entries_per_octave);
 }
 
 double CapacityLaw::inverse(double share) const {
   const auto above =
       std::find_if(shares_.begin(), shares_.end(), [&](double each) { return each >= share; });
   const auto entry = static_cast<int>(above - shares_.begin());
+  if (entry == 0) {
+    return ratio_of(0);
+  }
   const double before = *(above - 1);
   const double part = (share - before) / (*above - before);
   return ratio_of(entry - 1) * std::exp2(part / entries_per_octave);
@@ -85,6 +96,21 @@ std::span<const CapacityLaw> capacity_laws() {
     constexpr int steady = 32;
     for (const int laps : {1, 2, 4, steady}) {
       all.emplace_back([=](double ratio) { return any_leaves(ratio, laps); });
+    }
+    return all;
+  }();
+  return laws;
+}
+
+std::span<const CapacityLaw> hit_laws() {
+  static const std::vector<CapacityLaw> laws = [] {
+    std::vector<CapacityLaw> all;
+    all.emplace_back([](double ratio) { return std::max(0.0, 1 - 1 / ratio); });
+    for (const int ways : {4, 8, 16, 32}) {
+      all.emplace_back([=](double ratio) { return any_load(ratio, ways); });
+    }
+    for (const int laps : {2, 4}) {
+      all.emplace_back([=](double ratio) { return any_load_after(ratio, laps); });
     }
     return all;
   }();

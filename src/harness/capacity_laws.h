@@ -1,6 +1,8 @@
 // How the share of misses grows with the footprint, by the way in which a cache fills and replaces.
 #pragma once
 
+#include <cmath>
+#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,25 +20,54 @@ class CapacityLaw {
       shares_.push_back(miss_share(ratio_of(i)));
     }
     half_ = inverse(0.5);
+    constexpr double hardly = 1e-4;
+    first_octave_ = std::log2(inverse(hardly));
   }
 
   /// By interpolation.
-  [[nodiscard]] double miss_share(double ratio) const;
+  [[nodiscard]] double miss_share(double ratio) const { return miss_share_at(std::log2(ratio)); }
 
-  /// The ratio at which half of the loads miss.
+  /// Of footprint over capacity in octaves.
+  [[nodiscard]] double miss_share_at(double octaves) const {
+    const double place = (octaves - smallest_octave) * entries_per_octave;
+    if (place <= 0) {
+      return shares_.front();
+    }
+    const auto below = static_cast<std::size_t>(place);
+    if (below + 1 >= shares_.size()) {
+      return shares_.back();
+    }
+    const double part = place - static_cast<double>(below);
+    return (1 - part) * shares_[below] + part * shares_[below + 1];
+  }
+
+  /// The ratio at which a share of the loads misses.
+  [[nodiscard]] double inverse(double share) const;
+
+  /// The same of half of them.
   [[nodiscard]] double half() const { return half_; }
 
+  /// The octave of footprint over capacity from which on some loads miss.
+  [[nodiscard]] double first_octave() const { return first_octave_; }
+
  private:
-  static constexpr int entries = 513;
+  static constexpr double entries_per_octave = 32;
+  static constexpr double smallest_octave = -8;
+  static constexpr int entries = 1 + 32 * 24;
   static double ratio_of(int entry);
-  [[nodiscard]] double inverse(double share) const;
 
   std::vector<double> shares_{};
   double half_ = 0;
+  double first_octave_ = 0;
 };
 
 /// The laws that real caches follow: least recently used, with lines in their sets in turn or at
 /// random, and replacement at random, some laps after the cache was full of other lines.
 std::span<const CapacityLaw> capacity_laws();
+
+/// The same where each load may be of any line, whichever came before: once a cache is full its
+/// part of the footprint hits, whatever it replaces; at about the capacity some sets have room left
+/// where lines are in them at random.
+std::span<const CapacityLaw> hit_laws();
 
 }  // namespace hipscope

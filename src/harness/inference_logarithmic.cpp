@@ -91,15 +91,20 @@ bool never_falls(const Logarithmic& curve) {
 
 bool is_smooth(const Logarithmic& curve) {
   constexpr std::size_t free = 4;         // of a cubic
-  constexpr double largest_square = 9;    // an outlier counts as three deviations
   constexpr double largest_misfit = 2.4;  // of noise alone: 1
+  const std::vector<double> errors(curve.y.size(), curve.noise_of_levels);
+  return squares_of_cubic(curve, errors) <=
+         largest_misfit * static_cast<double>(curve.y.size() - free);
+}
+
+double squares_of_cubic(const Logarithmic& curve, std::span<const double> errors) {
+  constexpr double largest = 9;
   const std::vector<double> cubic = nearest_cubic(curve);
-  double misfit = 0;
+  double squares = 0;
   for (std::size_t i = 0; i < cubic.size(); ++i) {
-    const double distance = (curve.measured[i] - cubic[i]) / curve.noise_of_levels;
-    misfit += std::min(distance * distance, largest_square);
+    squares += std::min(std::pow((curve.measured[i] - cubic[i]) / errors[i], 2), largest);
   }
-  return misfit <= largest_misfit * static_cast<double>(cubic.size() - free);
+  return squares;
 }
 
 }  // namespace hipscope

@@ -33,4 +33,8 @@ bool never_falls(const Logarithmic& curve);
 /// is taken for one.
 bool is_smooth(const Logarithmic& curve);
 
+/// The squares of what the nearest cubic of the octaves leaves of a curve, in units of the points'
+/// errors; an outlier counts as three.
+double squares_of_cubic(const Logarithmic& curve, std::span<const double> errors);
+
 }  // namespace hipscope

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <utility>
 
 #include "5-memory/memory_latency/latency_modes.h"
 #include "normal_noise.h"
@@ -31,20 +32,19 @@ void add_spread(LatencyHistogram& histogram, double loads, double latency, doubl
 
 }  // namespace
 
-ModeCurves mode_curves(const std::vector<double>& xs,
-                       const std::function<std::vector<LoadsOfLevel>(double)>& loads_at,
+ModeCurves mode_curves(const std::vector<double>& xs, const Loads& levels,
                        const Disturbance& disturbance, Random& random) {
   const auto loads = one_of(random, std::vector<int>{4032, 2016});
   NormalNoise error(1, disturbance.noise);
   std::vector<LatencyHistogram> histograms;
-  for (const double x : xs) {
-    const double drift = 1 + disturbance.drift * static_cast<double>(histograms.size()) /
-                                 static_cast<double>(xs.size());
+  for (std::size_t i = 0; i < xs.size(); ++i) {
+    const double drift =
+        1 + disturbance.drift * static_cast<double>(i) / static_cast<double>(xs.size());
     const double slower = drift * std::max(0.5, error(random));
     LatencyHistogram histogram;
     int left = loads;
     double share_left = 1;
-    for (const LoadsOfLevel& level : loads_at(x)) {
+    for (const LoadsOfLevel& level : levels[i]) {
       const double chance = share_left > 0 ? std::clamp(level.share / share_left, 0.0, 1.0) : 0;
       const int taken = std::binomial_distribution<int>(left, chance)(random);
       left -= taken;
@@ -66,15 +66,45 @@ ModeCurves mode_curves(const std::vector<double>& xs,
   return curves;
 }
 
-ModeCurves mode_curves(const Machine& machine, const std::vector<double>& xs,
-                       const Disturbance& disturbance, Random& random) {
+Curve mean_loads(const std::vector<double>& xs, const Loads& levels, const Disturbance& disturbance,
+                 Random& random) {
+  const auto loads = one_of(random, std::vector<int>{4032, 2016});
+  NormalNoise error(1, disturbance.noise);
+  Curve curve;
+  for (std::size_t i = 0; i < xs.size(); ++i) {
+    const double drift =
+        1 + disturbance.drift * static_cast<double>(i) / static_cast<double>(xs.size());
+    const double slower = drift * std::max(0.5, error(random));
+    int left = loads;
+    double share_left = 1;
+    double sum = 0;
+    for (const LoadsOfLevel& level : levels[i]) {
+      const double chance = share_left > 0 ? std::clamp(level.share / share_left, 0.0, 1.0) : 0;
+      const int taken = std::binomial_distribution<int>(left, chance)(random);
+      left -= taken;
+      share_left -= level.share;
+      if (taken > 0) {
+        const int outliers =
+            std::binomial_distribution<int>(taken, disturbance.outlier_share)(random);
+        const double longer = outliers * (disturbance.outlier_factor - 1);
+        NormalNoise spread(1, level.deviation / std::sqrt(taken));
+        sum += level.latency * (taken * spread(random) + longer);
+      }
+    }
+    curve.push_back({.x = xs[i], .y = slower * sum / loads});
+  }
+  return curve;
+}
+
+Loads loads_of(const Machine& machine, const std::vector<double>& xs, Random& random) {
   const auto laps = one_of(random, std::vector<unsigned>{2, 4, 8});
   std::vector<double> deviations;
   for (std::size_t i = 0; i <= machine.caches.size(); ++i) {
     deviations.push_back(i == 0 ? between_octaves(random, 0.003, 0.03)
                                 : between_octaves(random, 0.015, 0.15));
   }
-  const auto loads_at = [&](double footprint) {
+  Loads loads;
+  for (const double footprint : xs) {
     std::vector<LoadsOfLevel> all;
     double resident = 0;
     for (std::size_t i = 0; i < machine.caches.size(); ++i) {
@@ -89,9 +119,9 @@ ModeCurves mode_curves(const Machine& machine, const std::vector<double>& xs,
     all.push_back({(1 - resident) * translated, machine.latency, deviations.back()});
     all.push_back(
         {(1 - resident) * (1 - translated), machine.latency + machine.tlb_cost, deviations.back()});
-    return all;
-  };
-  return mode_curves(xs, loads_at, disturbance, random);
+    loads.push_back(std::move(all));
+  }
+  return loads;
 }
 
 }  // namespace hipscope::trial

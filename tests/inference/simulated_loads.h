@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "cache_simulator.h"
@@ -18,17 +17,21 @@ struct LoadsOfLevel {
   double deviation = 0;  ///< standard deviation of the logarithm
 };
 
+/// Of each footprint the loads, by level.
+using Loads = std::vector<std::vector<LoadsOfLevel>>;
+
+/// A machine's loads at the footprints `xs`.
+Loads loads_of(const Machine& machine, const std::vector<double>& xs, Random& random);
+
 /// Of each mode the share of loads in percent, over the footprint.
 using ModeCurves = std::vector<Curve>;
 
-/// The sweep over `xs` of what `loads_at` answers there; outliers are single loads, noise and drift
-/// are of all loads of a footprint.
-ModeCurves mode_curves(const std::vector<double>& xs,
-                       const std::function<std::vector<LoadsOfLevel>(double)>& loads_at,
+/// The sweep over `xs`; outliers are single loads, noise and drift are of all loads of a footprint.
+ModeCurves mode_curves(const std::vector<double>& xs, const Loads& loads,
                        const Disturbance& disturbance, Random& random);
 
-/// The sweep on a machine.
-ModeCurves mode_curves(const Machine& machine, const std::vector<double>& xs,
-                       const Disturbance& disturbance, Random& random);
+/// The mean of such loads.
+Curve mean_loads(const std::vector<double>& xs, const Loads& loads, const Disturbance& disturbance,
+                 Random& random);
 
 }  // namespace hipscope::trial

@@ -372,6 +372,68 @@ TEST(FitCapacity, WithoutHitsOrMissesThereIsNone) {
   EXPECT_FALSE(fit_capacity({}));
 }
 
+// The mean of loads of any line: past a cache's capacity the rest of the footprint misses.
+std::function<double(double)> mean_of_loads(const std::vector<Cache>& caches, double memory) {
+  return [=](double bytes) {
+    double latency = caches.front().cycles;
+    for (std::size_t i = 0; i < caches.size(); ++i) {
+      const double next = i + 1 < caches.size() ? caches[i + 1].cycles : memory;
+      latency += (next - caches[i].cycles) * std::max(0.0, 1 - caches[i].bytes / bytes);
+    }
+    return latency;
+  };
+}
+
+void expect_capacities(const std::vector<CapacityByHits>& found, const std::vector<Cache>& caches) {
+  ASSERT_EQ(found.size(), caches.size());
+  for (std::size_t i = 0; i < caches.size(); ++i) {
+    EXPECT_NEAR(found[i].value, caches[i].bytes, caches[i].bytes / 8) << i;
+    EXPECT_LE(found[i].low, caches[i].bytes) << i;
+    EXPECT_GE(found[i].high, caches[i].bytes) << i;
+  }
+}
+
+// Of RDNA's four caches none is flat for long, nor is a step higher than 20 %.
+const std::vector<Cache> low_steps = {
+    {16 * kib, 90}, {128 * kib, 104}, {4 * mib, 122}, {128 * mib, 144}};
+
+TEST(FitMeanOfLoads, ReadsStepsThatRunIntoOneAnother) {
+  const auto made = curve(mean_of_loads(low_steps, 260), 0.005);
+  expect_capacities(fit_mean_of_loads(made, smallest_ratio), low_steps);
+}
+
+TEST(FitMeanOfLoads, OnePointThatIsTooLowNearTheEndHidesNothing) {
+  for (const std::size_t from_end : {1, 2, 3}) {
+    auto made = curve(mean_of_loads(vega, 610), 0.005);
+    made[made.size() - from_end].y /= 4;
+    expect_capacities(fit_mean_of_loads(made, smallest_ratio), vega);
+  }
+}
+
+TEST(FitMeanOfLoads, PointsThatTakeLongerAreLeftOut) {
+  auto made = curve(mean_of_loads(vega, 610), 0.005);
+  for (std::size_t i = 0; i < made.size(); i += 2) {
+    made[i].y *= 1.6;
+  }
+  expect_capacities(fit_mean_of_loads(made, smallest_ratio), vega);
+}
+
+TEST(FitMeanOfLoads, SlopesAndTooFewPointsTellNothing) {
+  const auto sure = [](const std::vector<CurvePoint>& made) {
+    const auto found = fit_mean_of_loads(made, smallest_ratio);
+    return std::any_of(found.begin(), found.end(),
+                       [](const CapacityByHits& each) { return each.confidence >= 0.5; });
+  };
+  EXPECT_FALSE(sure(curve([](double) { return 300.0; }, 0.01)));
+  EXPECT_FALSE(sure(curve([](double x) { return std::sqrt(x); }, 0.01)));
+  EXPECT_FALSE(sure(curve([](double x) { return 300 * std::pow(x / kib, 0.11); }, 0.01)));
+  EXPECT_FALSE(sure(curve([](double x) { return 1e6 / std::log2(x); }, 0.01)));
+  EXPECT_TRUE(fit_mean_of_loads({}, smallest_ratio).empty());
+  EXPECT_TRUE(
+      fit_mean_of_loads(std::vector<CurvePoint>{{1, 1}, {2, 1}, {3, 2}, {4, 3}}, smallest_ratio)
+          .empty());
+}
+
 // Levels that differ by 12 to 22 % are two, however close to each other in latency.
 TEST(FindLevels, SmallStepsAreKept) {
   for (const double step : {1.13, 1.17, 1.22}) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "findings.h"
 #include "hipscope/confidence.h"
 #include "hipscope/format.h"
 #include "text.h"
@@ -78,9 +79,14 @@ std::vector<hipscope::CapacityByHits> capacities_by_hits(const Results& results)
   }
 }
 
+namespace {
+
+constexpr double farthest = 0.8;  // octaves: knee to full miss may be as much
+
+// Of each level's end the capacity that single loads tell: the two that lie nearest to one another
+// belong together first.
 std::vector<std::optional<hipscope::CapacityByHits>> hits_of(
     const std::vector<Level>& levels, std::vector<hipscope::CapacityByHits> all) {
-  constexpr double farthest = 0.8;  // octaves: knee to full miss may be as much
   std::vector<std::optional<hipscope::CapacityByHits>> of_levels(levels.size());
   for (;;) {
     std::size_t level = 0;
@@ -104,8 +110,47 @@ std::vector<std::optional<hipscope::CapacityByHits>> hits_of(
   }
 }
 
-void infer_capacity(Results& results, const std::string& name, const Level& level,
-                    const std::optional<hipscope::CapacityByHits>& hits, const Known& known) {
+}  // namespace
+
+std::vector<hipscope::CapacityByHits> capacities_by_mean(const Results& results) {
+  return hipscope::fit_mean_of_loads(results.curve("load-times", "mean latency"), smallest_step);
+}
+
+std::vector<Cache> caches_of(const std::vector<Level>& levels,
+                             const std::vector<hipscope::CapacityByHits>& by_hits,
+                             const std::vector<hipscope::CapacityByHits>& by_mean) {
+  const auto hits = hits_of(levels, by_hits);
+  std::vector<Cache> caches;
+  for (std::size_t i = 0; i < levels.size() && levels[i].end && levels[i].end->capacity; ++i) {
+    caches.push_back({.level = levels[i], .hits = hits[i]});
+  }
+  const std::vector<Cache> walk = caches;
+  for (const auto& found : by_mean) {
+    if (found.confidence >= hipscope::unsure &&
+        std::none_of(walk.begin(), walk.end(), [&](const Cache& cache) {
+          return octaves_between(cache.level.end->capacity->value, found.value) < farthest;
+        })) {
+      Cache cache{.is_in_walk = false};
+      cache.level.confidence = found.confidence;
+      cache.level.end = hipscope::LevelEnd{.capacity = hipscope::Capacity{
+                                               .value = found.value,
+                                               .low = found.low,
+                                               .high = found.high,
+                                               // One way alone does not make it sure.
+                                               .confidence = hipscope::unsure,
+                                           }};
+      caches.push_back(cache);
+    }
+  }
+  std::sort(caches.begin(), caches.end(), [](const Cache& a, const Cache& b) {
+    return a.level.end->capacity->value < b.level.end->capacity->value;
+  });
+  return caches;
+}
+
+void infer_capacity(Results& results, const std::string& name, const Cache& cache,
+                    const Known& known) {
+  const Level& level = cache.level;
   const hipscope::Capacity& found = *level.end->capacity;
   Inference capacity{
       .name = name,
@@ -116,14 +161,19 @@ void infer_capacity(Results& results, const std::string& name, const Level& leve
                    ", by the laws of replacement that explain how loads begin to miss",
       .evidence = end_evidence(level, found),
       .interval = hipscope::Interval{.low = found.low, .high = found.high}};
+  if (!cache.is_in_walk) {
+    capacity.statement = in_bytes(found.low) + " to " + in_bytes(found.high) +
+                         ", by the mean latency of single loads; the walk shows no step there";
+    capacity.evidence.clear();
+  }
   if (!known.also.empty()) {
     capacity.evidence.push_back(known.also);
   }
   if (known.driver > 0) {
     capacity.driver = known.driver;
   }
-  if (hits) {
-    join_hits(capacity, *hits, known.most_confidence);
+  if (cache.hits) {
+    join_hits(capacity, *cache.hits, known.most_confidence);
   }
   capacity.confidence = std::min(capacity.confidence, known.most_confidence);
   infer_if_sure(results, capacity);

@@ -71,11 +71,13 @@ struct OtherHalf {
 };
 
 // Empty where nothing says so.
-std::optional<OtherHalf> other_half(const Level& near, const Level& far, double l2_bytes,
-                                    const std::optional<Homes>& found) {
+std::optional<OtherHalf> other_half(const Cache& near_cache, const Cache& far_cache,
+                                    double l2_bytes, const std::optional<Homes>& found) {
+  const Level& near = near_cache.level;
+  const Level& far = far_cache.level;
   constexpr double loosely = 0.25;
   constexpr double closely = 0.15;
-  if (!near.end || !near.end->capacity || !far.end || !far.end->capacity ||
+  if (!near_cache.is_in_walk || !far_cache.is_in_walk ||
       !about(far.end->capacity->value, 2 * near.end->capacity->value, loosely)) {
     return std::nullopt;
   }
@@ -108,55 +110,53 @@ std::string why_maybe_a_tlb(const Level& level, double l2_bytes,
              : "past what the driver calls L2: a cache behind it, or the reach of a TLB";
 }
 
+// What only single loads show has no latency: the walk's are of what it shows.
+void infer_latency(Results& results, const std::string& name, const Cache& cache) {
+  if (cache.is_in_walk) {
+    infer_latency(results, name, cache.level, most_confidence(*cache.level.end->capacity));
+  }
+}
+
 // Capacity and latency of each level that ends, named after `prefix`. The driver's size of L2, if
 // given, stands beside the level that is nearest to it.
-void infer_caches(Results& results, const std::vector<Level>& levels, const std::string& prefix,
+void infer_caches(Results& results, const std::vector<Cache>& caches, const std::string& prefix,
                   double l2_bytes, unsigned number_of_first = 1) {
-  const auto distance = [&](const Level& level) {
-    return level.end && level.end->capacity && l2_bytes > 0
-               ? std::abs(std::log(level.end->capacity->value / l2_bytes))
-               : 1e9;
+  const auto distance = [&](const Cache& cache) {
+    return l2_bytes > 0 ? std::abs(std::log(cache.level.end->capacity->value / l2_bytes)) : 1e9;
   };
   const auto nearest =
-      std::min_element(levels.begin(), levels.end(),
+      std::min_element(caches.begin(), caches.end(),
                        [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
   const auto found_homes = homes(results);
   const auto reaches = tlb_reaches(results);
   const bool is_constant = prefix != "cache";
-  const auto hits = hits_of(
-      levels, is_constant ? std::vector<hipscope::CapacityByHits>{} : capacities_by_hits(results));
-  const auto hits_at = [&](auto level) {
-    return hits[static_cast<std::size_t>(level - levels.begin())];
-  };
   // Where a level may be two, or noise hides one, the numbers from there on are in doubt.
   bool is_numbered = true;
   unsigned level_number = number_of_first;
-  for (auto level = levels.begin(); level != levels.end() && level->end && level->end->capacity;
-       ++level, ++level_number) {
+  for (auto cache = caches.begin(); cache != caches.end(); ++cache, ++level_number) {
     const std::string name = prefix + " level " + std::to_string(level_number);
-    is_numbered = is_numbered && level->confidence > hipscope::unsure;
-    infer_latency(results, name + " latency", *level, most_confidence(*level->end->capacity));
+    is_numbered = is_numbered && cache->level.confidence > hipscope::unsure;
+    infer_latency(results, name + " latency", *cache);
     std::string also;
-    if (l2_bytes > 0 && level + 1 != levels.end()) {
-      if (const auto half = other_half(*level, *(level + 1), l2_bytes, found_homes)) {
+    if (l2_bytes > 0 && cache + 1 != caches.end()) {
+      if (const auto half = other_half(*cache, *(cache + 1), l2_bytes, found_homes)) {
         also = half->why;
         infer_capacity(
-            results, "near half of " + name + " capacity", *level, hits_at(level),
+            results, "near half of " + name + " capacity", *cache,
             {.also = also, .most_confidence = hipscope::sure_if(half->is_sure && is_numbered, 1)});
-        ++level;
-        infer_latency(results, "far half of " + name + " latency", *level,
-                      most_confidence(*level->end->capacity));
+        ++cache;
+        infer_latency(results, "far half of " + name + " latency", *cache);
       }
     }
     constexpr double hardly_sure = 0.4;
     std::string doubt;
     if (!is_constant && (l2_bytes > 0 || level_number > 1)) {
-      doubt = why_maybe_a_tlb(*level, l2_bytes, reaches);
+      doubt = why_maybe_a_tlb(cache->level, l2_bytes, reaches);
     }
     infer_capacity(
-        results, name + " capacity", *level, hits_at(level),
+        results, name + " capacity", *cache,
         {.also = doubt.empty() ? also : doubt,
-         .driver = level == nearest && distance(*level) < std::log(2) ? l2_bytes : 0,
+         .driver = cache == nearest && distance(*cache) < std::log(2) ? l2_bytes : 0,
          .most_confidence = doubt.empty() ? hipscope::sure_if(is_numbered, 1) : hardly_sure});
   }
 }
@@ -193,9 +193,10 @@ void infer_levels(Results& results) {
   const auto l2_bytes = static_cast<double>(results.device().l2_bytes);
   // A curve that rises from its first footprint on shows nothing of its first level.
   constexpr double still_first = 2;
+  const auto caches = caches_of(levels, capacities_by_hits(results), capacities_by_mean(results));
   const bool shows_first =
-      !levels.empty() && levels.front().first_x <= still_first * curve.front().x;
-  if (!shows_first || !levels.front().end) {
+      levels.empty() ? !caches.empty() : levels.front().first_x <= still_first * curve.front().x;
+  if (!shows_first || caches.empty()) {
     results.infer({.name = "cache level 1 capacity",
                    .unit = "bytes",
                    .statement = "the curve shows no end of a level"});
@@ -208,7 +209,7 @@ void infer_levels(Results& results) {
                                 " %: it counts something else than cycles"});
     return;
   }
-  infer_caches(results, levels, "cache", l2_bytes, shows_first ? 1 : 2);
+  infer_caches(results, caches, "cache", l2_bytes, shows_first ? 1 : 2);
   Inference memory{.name = "memory latency",
                    .unit = "cycles",
                    .statement = "the curve does not get flat past the last cache"};
@@ -229,7 +230,7 @@ void infer_levels(Results& results) {
 
 void infer_constant(Results& results) {
   const auto levels = hipscope::find_levels(results.curve("constant", "latency"), smallest_step);
-  infer_caches(results, levels, "constant cache", 0);
+  infer_caches(results, caches_of(levels), "constant cache", 0);
   if (!levels.empty() && !levels.back().end) {
     // The last one serves all the constant memory there is: how much more it holds does not show.
     infer_latency(results, "constant cache level " + std::to_string(levels.size()) + " latency",
@@ -243,8 +244,8 @@ void conclude(hipscope::Results& results) {
   infer_levels(results);
   infer_constant(results);
   for (const std::string kind : {"read-only", "texture", "scalar"}) {
-    infer_caches(results, hipscope::find_levels(results.curve(kind, "latency"), smallest_step),
-                 kind + " cache", 0);
+    const auto levels = hipscope::find_levels(results.curve(kind, "latency"), smallest_step);
+    infer_caches(results, caches_of(levels), kind + " cache", 0);
   }
   infer_tlb(results);
 }

@@ -229,6 +229,24 @@ TEST(MemoryLatencyTest, TwoWaysThatPartAreUnsure) {
   EXPECT_GT(other.confidence, 0.9);
 }
 
+// A walk shows no step at 256 KiB, the mean of single loads does.
+TEST(MemoryLatencyTest, WhatOnlySingleLoadsShowHasItsNumberAndIsUnsure) {
+  MadeResults made = staircase_curve(4 * mib, 0.001);
+  made.curve("load-times", "mean latency", made_curve(footprints(), [](double bytes) {
+               return 150 + 60 * std::max(0.0, 1 - 16 * kib / bytes) +
+                      60 * std::max(0.0, 1 - 256 * kib / bytes) +
+                      300 * std::max(0.0, 1 - 4 * mib / bytes);
+             }));
+  memory_latency::conclude(made.results());
+  EXPECT_EQ(made.inference("cache level 1 capacity").value, 16 * kib);
+  const Inference middle = made.inference("cache level 2 capacity");
+  ASSERT_TRUE(middle.value);
+  EXPECT_NEAR(*middle.value, 256 * kib, 32 * kib);
+  EXPECT_LE(middle.confidence, 0.5);
+  EXPECT_EQ(made.inference("cache level 3 capacity").value, 4 * mib);
+  EXPECT_FALSE(made.inference("cache level 2 latency").value);
+}
+
 TEST(MemoryLatencyTest, HitsThatFallInAnotherWayTellNoCapacity) {
   for (const double power : {0.3, 0.6, 1.5, 3.0}) {
     const auto hits = made_curve(

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <set>
 #include <string>
 #include <vector>
@@ -126,6 +127,8 @@ inline unsigned laps_through(std::uint64_t nodes) {
 }
 
 inline void tell_distribution(Point& point, const Sweep& sweep, std::vector<double> cycles) {
+  const double sum = std::accumulate(cycles.begin(), cycles.end(), 0.0);
+  point.value("mean latency", sweep.counted(sum / static_cast<double>(cycles.size())), "cycles");
   std::sort(cycles.begin(), cycles.end());
   const auto percentile = [&](double share) {
     return sweep.counted(hipscope::quantile(cycles, share));

@@ -1,0 +1,616 @@
+// The capacities of caches from the mean latency of loads of any line of a footprint.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "capacity_laws.h"
+#include "hipscope/confidence.h"
+#include "hipscope/inference.h"
+#include "hipscope/statistics.h"
+#include "inference_logarithmic.h"
+
+namespace hipscope {
+
+namespace {
+
+constexpr double finest = 1.0 / 32;  // octaves: of capacities that are tried
+constexpr double coarse = 1.0 / 8;
+constexpr double fewest_apart = 0.75;  // octaves: what follows closer is a kink of the same step
+
+// One cache: a share law(footprint / capacity) of the loads misses it.
+struct Step {
+  double octave = 0;  // of the capacity
+  std::size_t law = 0;
+};
+
+using Column = std::vector<double>;
+
+double product(const Column& a, const Column& b, std::size_t first = 0) {
+  std::array<double, 4> sums{};  // not one, so that an addition need not wait for the one before
+  std::size_t i = first;
+  for (; i + sums.size() <= a.size(); i += sums.size()) {
+    for (std::size_t j = 0; j < sums.size(); ++j) {
+      sums[j] += a[i + j] * b[i + j];
+    }
+  }
+  for (; i < a.size(); ++i) {
+    sums[0] += a[i] * b[i];
+  }
+  return sums[0] + sums[1] + sums[2] + sums[3];
+}
+
+// What some steps leave of the curve.
+struct Rest {
+  std::vector<Column> basis{};  // at right angles, of length 1
+  Column left{};
+
+  void add(Column column) {
+    for (const Column& each : basis) {
+      take_off(product(each, column), each, column);
+    }
+    const double length = std::sqrt(product(column, column));
+    constexpr double none = 1e-12;
+    if (length > none) {
+      std::for_each(column.begin(), column.end(), [=](double& each) { each /= length; });
+      take_off(product(column, left), column, left);
+      basis.push_back(std::move(column));
+    }
+  }
+
+  [[nodiscard]] double squares() const { return product(left, left); }
+
+ private:
+  static void take_off(double times, const Column& what, Column& from) {
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      from[i] -= times * what[i];
+    }
+  }
+};
+
+// y = base + sum of heights * law(x / capacity), by squares of what is left, in units of the
+// points' errors.
+class Staircase {
+ public:
+  Staircase(const Logarithmic& curve, const std::vector<double>& errors,
+            std::span<const CapacityLaw> laws)
+      : laws_(laws), octaves_(curve.octaves), scratch_(curve.octaves.size()) {
+    for (std::size_t i = 0; i < octaves_.size(); ++i) {
+      target_.push_back(1 / errors[i]);
+      weights_.push_back(std::exp(-curve.measured[i]) / errors[i]);
+    }
+  }
+
+  [[nodiscard]] std::size_t points() const { return octaves_.size(); }
+  [[nodiscard]] double first() const { return octaves_.front(); }
+  [[nodiscard]] double last() const { return octaves_.back(); }
+  [[nodiscard]] std::span<const CapacityLaw> laws() const { return laws_; }
+
+  // By how much smaller the squares get with one more step; 0 where it would be a step down.
+  [[nodiscard]] double gain(const Rest& rest, const Step& step) {
+    const std::size_t first = fill(step, scratch_);
+    const double along = product(scratch_, rest.left, first);
+    if (along <= 0) {
+      return 0;
+    }
+    const double whole = product(scratch_, scratch_, first);
+    double own = whole;
+    for (const Column& each : rest.basis) {
+      const double part = product(each, scratch_, first);
+      own -= part * part;
+    }
+    constexpr double none = 1e-9;
+    return own > none * whole ? along * along / own : 0;
+  }
+
+  // Without one of the steps, unless it is their number.
+  [[nodiscard]] Rest rest(const std::vector<Step>& steps, std::size_t without) const {
+    Rest rest{.left = target_};
+    rest.add(weights_);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (i != without) {
+        rest.add(column(steps[i]));
+      }
+    }
+    return rest;
+  }
+
+  [[nodiscard]] Rest rest(const std::vector<Step>& steps) const {
+    return rest(steps, steps.size());
+  }
+
+  // With outliers of three deviations at most.
+  [[nodiscard]] double squares_left(const std::vector<Step>& steps) const {
+    constexpr double largest = 9;
+    double squares = 0;
+    for (const double each : rest(steps).left) {
+      squares += std::min(each * each, largest);
+    }
+    return squares;
+  }
+
+  // The base, then the heights, by the normal equations (Gauss and Jordan).
+  [[nodiscard]] std::vector<double> heights(const std::vector<Step>& steps) const {
+    std::vector<Column> columns = {weights_};
+    for (const Step& step : steps) {
+      columns.push_back(column(step));
+    }
+    const std::size_t count = columns.size();
+    std::vector<std::vector<double>> rows(count, std::vector<double>(count + 1));
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t j = 0; j < count; ++j) {
+        rows[i][j] = product(columns[i], columns[j]);
+      }
+      rows[i][count] = product(columns[i], target_);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const double pivot = rows[i][i];
+      std::for_each(rows[i].begin(), rows[i].end(), [=](double& each) { each /= pivot; });
+      for (std::size_t j = 0; j < count; ++j) {
+        const double times = j == i ? 0 : rows[j][i];
+        for (std::size_t k = 0; k <= count; ++k) {
+          rows[j][k] -= times * rows[i][k];
+        }
+      }
+    }
+    std::vector<double> solution;
+    for (const auto& row : rows) {
+      solution.push_back(row.back());
+    }
+    return solution;
+  }
+
+ private:
+  [[nodiscard]] Column column(const Step& step) const {
+    Column column(octaves_.size(), 0);
+    fill(step, column);
+    return column;
+  }
+
+  // From the point on that it returns; before it no load misses.
+  std::size_t fill(const Step& step, Column& column) const {
+    const CapacityLaw& law = laws_[step.law];
+    const auto first =
+        std::upper_bound(octaves_.begin(), octaves_.end(), step.octave + law.first_octave());
+    const auto begin = static_cast<std::size_t>(first - octaves_.begin());
+    for (std::size_t i = begin; i < column.size(); ++i) {
+      column[i] = weights_[i] * law.miss_share_at(octaves_[i] - step.octave);
+    }
+    return begin;
+  }
+
+  std::span<const CapacityLaw> laws_;
+  std::vector<double> octaves_;
+  Column target_{};   // y, in units of its error
+  Column weights_{};  // 1, in these
+  Column scratch_;
+};
+
+// Of all steps but one, unless `without` is their number.
+bool is_apart(const std::vector<Step>& steps, std::size_t without, double octave,
+              double least = fewest_apart) {
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (i != without && std::abs(steps[i].octave - octave) < least) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Of steps near to `from`, the one that leaves least beside the others. Laws differ by where half
+// of the loads miss: each is tried with its half about there.
+Step best_near(Staircase& staircase, const Rest& rest, const std::vector<Step>& steps,
+               std::size_t without, const Step& from, double reach, double by) {
+  Step best = from;
+  double most = staircase.gain(rest, from);
+  const auto laws = staircase.laws();
+  for (std::size_t law = 0; law < laws.size(); ++law) {
+    const double middle = from.octave + std::log2(laws[from.law].half() / laws[law].half());
+    for (double octave = middle - reach; octave <= middle + reach + by / 2; octave += by) {
+      if (is_apart(steps, without, octave)) {
+        const Step step = {.octave = octave, .law = law};
+        if (const double gain = staircase.gain(rest, step); gain > most) {
+          most = gain;
+          best = step;
+        }
+      }
+    }
+  }
+  return best;
+}
+
+// Moves each of the steps from `first` on to where least is left, given the others.
+void refine(Staircase& staircase, std::vector<Step>& steps, std::size_t first = 0) {
+  double reach = 2 * coarse;
+  for (const double by : {coarse, 2 * finest, finest}) {
+    for (std::size_t i = first; i < steps.size(); ++i) {
+      steps[i] = best_near(staircase, staircase.rest(steps, i), steps, i, steps[i], reach, by);
+    }
+    reach = by;
+  }
+}
+
+// In units of the noise's: what a step must make less of the squares, to be none by chance.
+constexpr double clearly_less = 20;
+
+// Two steps that one explains about as well are one, of a law that is not among these.
+void join_kinks(Staircase& staircase, std::vector<Step>& steps) {
+  constexpr double farthest = 1.6;
+  // Of what both explain: replacement has no part in where loads of any line miss.
+  constexpr double share = 0.0005;
+  const double usual =
+      std::max(1.0, staircase.squares_left(steps) / static_cast<double>(staircase.points()));
+  std::sort(steps.begin(), steps.end(), [](auto& a, auto& b) { return a.octave < b.octave; });
+  for (std::size_t i = 0; i + 1 < steps.size();) {
+    const Step& next = steps[i + 1];
+    std::vector<Step> joined = steps;
+    joined.erase(joined.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    if (next.octave - steps[i].octave < farthest) {
+      joined[i].octave = (steps[i].octave + next.octave) / 2;
+      const auto neither = staircase.rest(joined, i);
+      joined[i] = best_near(staircase, neither, joined, i, joined[i], 1, coarse);
+      joined[i] = best_near(staircase, neither, joined, i, joined[i], 2 * finest, finest);
+      const double both = neither.squares() - staircase.rest(steps).squares();
+      const double one = neither.squares() - staircase.rest(joined).squares();
+      if (both - one < std::max(clearly_less * usual, share * both)) {
+        steps = std::move(joined);
+        i = 0;
+        continue;
+      }
+    }
+    ++i;
+  }
+}
+
+// The same with two steps in the place of one, where that leaves least; empty where there is no
+// room.
+std::vector<Step> with_two(Staircase& staircase, const std::vector<Step>& steps, std::size_t i) {
+  std::vector<Step> best;
+  for (const double apart : {0.5, 0.9}) {
+    std::vector<Step> two = steps;
+    two.erase(two.begin() + static_cast<std::ptrdiff_t>(i));
+    const Step& step = steps[i];
+    if (is_apart(two, two.size(), step.octave - apart) &&
+        is_apart(two, two.size(), step.octave + apart)) {
+      two.push_back({.octave = step.octave - apart, .law = step.law});
+      two.push_back({.octave = step.octave + apart, .law = step.law});
+      refine(staircase, two, two.size() - 2);
+      if (best.empty() || staircase.rest(two).squares() < staircase.rest(best).squares()) {
+        best = two;
+      }
+    }
+  }
+  return best;
+}
+
+// By how much less two steps leave than the one in the middle of them, which then is neither.
+double gain_of_two(Staircase& staircase, const std::vector<Step>& one,
+                   const std::vector<Step>& two) {
+  return two.empty() ? 0 : staircase.rest(one).squares() - staircase.rest(two).squares();
+}
+
+void split(Staircase& staircase, std::vector<Step>& steps) {
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const auto two = with_two(staircase, steps, i);
+    if (gain_of_two(staircase, steps, two) > clearly_less) {
+      steps = two;
+    }
+  }
+}
+
+// The steps that explain a curve, from left to right: one after the other, where it makes least of
+// the squares that are left.
+std::vector<Step> steps_of(Staircase& staircase) {
+  constexpr std::size_t most = 9;
+  std::vector<Step> steps;
+  while (steps.size() < most) {
+    const Rest rest = staircase.rest(steps);
+    Step best;
+    double gained = clearly_less;
+    for (double octave = staircase.first(); octave < staircase.last(); octave += coarse) {
+      if (is_apart(steps, steps.size(), octave)) {
+        if (const double gain = staircase.gain(rest, {.octave = octave}); gain > gained) {
+          gained = gain;
+          best = {.octave = octave};
+        }
+      }
+    }
+    if (gained <= clearly_less) {
+      break;
+    }
+    steps.push_back(best);
+    refine(staircase, steps, steps.size() - 1);
+    refine(staircase, steps);
+  }
+  split(staircase, steps);
+  refine(staircase, steps);
+  join_kinks(staircase, steps);
+  // What the later ones have made needless.
+  for (std::size_t i = 0; i < steps.size();) {
+    if (staircase.gain(staircase.rest(steps, i), steps[i]) < clearly_less) {
+      steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(i));
+      i = 0;
+    } else {
+      ++i;
+    }
+  }
+  return steps;
+}
+
+// Without the points that something has slowed down: a staircase does not fall, so what is clearly
+// above a later point is not its own. Empty where that is so for long: then it is no staircase.
+std::vector<CurvePoint> undisturbed(std::span<const CurvePoint> curve) {
+  constexpr double clearly = 1.3;
+  constexpr std::size_t for_long = 12;
+  std::vector<CurvePoint> kept;
+  // Of later points; at first the middle one of the last three, of which one may be too low.
+  const auto last = curve.last(3);
+  const std::array<double, 3> ys = {last[0].y, last[1].y, last[2].y};
+  double least = summarize(ys).median;
+  std::size_t left_out = 0;
+  for (std::size_t i = curve.size(); i-- > 0;) {
+    const double after = curve[i + 1 < curve.size() ? i + 1 : i - 1].y;
+    const double before = curve[i > 0 ? i - 1 : i + 1].y;
+    if (clearly * curve[i].y < std::min(before, after)) {
+      continue;  // alone too low
+    }
+    least = std::min(least, curve[i].y);
+    if (curve[i].y < clearly * least) {
+      kept.push_back(curve[i]);
+      left_out = 0;
+    } else if (++left_out > for_long) {
+      return {};
+    }
+  }
+  std::reverse(kept.begin(), kept.end());
+  return kept;
+}
+
+// How far each point may be from a staircase, relative: by the noise of levels, and where the curve
+// is steep by a part of what it rises there, since no law of misses is quite a cache's.
+std::vector<double> errors_of(const Logarithmic& curve) {
+  constexpr double beside = 0.25;  // octaves, or a point
+  constexpr double share = 0.03;
+  const std::size_t count = curve.octaves.size();
+  std::vector<double> errors;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::size_t first = i;
+    while (first > 0 && (first == i || curve.octaves[i] - curve.octaves[first - 1] < beside)) {
+      --first;
+    }
+    std::size_t last = i;
+    while (last + 1 < count && (last == i || curve.octaves[last + 1] - curve.octaves[i] < beside)) {
+      ++last;
+    }
+    const double rise = std::exp(curve.y[last]) - std::exp(curve.y[first]);
+    errors.push_back(std::hypot(curve.noise_of_levels, share * rise / std::exp(curve.y[i])));
+  }
+  return errors;
+}
+
+// A straight line from 0 at `none` to 1 at `all`.
+double ramp(double value, double none, double all) {
+  return std::clamp((value - none) / (all - none), 0.0, 1.0);
+}
+
+// A staircase that was fitted to a curve.
+struct Fitted {
+  std::span<const CapacityLaw> laws;
+  std::vector<Step> steps{};
+  std::vector<double> heights{};  // the base, then the steps'
+  double misfit = 0;              // squares of what is left, in units of the noise's
+
+  [[nodiscard]] double share(std::size_t step, double octave) const {
+    return laws[steps[step].law].miss_share_at(octave - steps[step].octave);
+  }
+
+  [[nodiscard]] double y(double octave) const {
+    double y = heights[0];
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      y += heights[i + 1] * share(i, octave);
+    }
+    return y;
+  }
+
+  // Of its logarithm over an octave.
+  [[nodiscard]] double slope(double octave) const {
+    constexpr double around = 0.125;
+    return std::log(y(octave + around) / y(octave - around)) / (2 * around);
+  }
+
+  // How steep the curve is where it should be level, before and after a step, over the steepest of
+  // the step: what rises everywhere has no steps.
+  [[nodiscard]] double unevenness(std::size_t step, const Logarithmic& curve) const {
+    constexpr double apart = 0.125;
+    const double knee = octave_of(step, 0.1);
+    double steepest = 0;
+    for (double octave = knee; octave <= octave_of(step, 0.9); octave += apart) {
+      steepest = std::max(steepest, slope(octave));
+    }
+    const double last =
+        std::min(curve.octaves.back(),
+                 step + 1 < steps.size() ? octave_of(step + 1, 0.1) : curve.octaves.back());
+    double least = steepest;
+    for (double octave = octave_of(step, 0.5); octave <= last; octave += apart) {
+      least = std::min(least, slope(octave));
+    }
+    // Behind another step close before, single loads still go on from that one.
+    constexpr double close = 1.6;
+    constexpr double before = 0.4;
+    const bool is_tail = step > 0 && steps[step].octave - steps[step - 1].octave < close;
+    const double rise = is_tail ? 0 : slope(knee - before);
+    return steepest > 0 ? std::max(rise, least) / steepest : 1;
+  }
+
+  // The octave at which a share of the loads misses.
+  [[nodiscard]] double octave_of(std::size_t step, double share) const {
+    return steps[step].octave + std::log2(laws[steps[step].law].inverse(share));
+  }
+};
+
+// The capacity of one of the steps, and how sure it is.
+CapacityByHits capacity_of(Staircase& staircase, const Logarithmic& curve, const Fitted& fitted,
+                           std::size_t i) {
+  const Step& step = fitted.steps[i];
+  const auto rest = staircase.rest(fitted.steps, i);
+  // How likely each capacity is.
+  constexpr double reach = 0.75;
+  struct Likely {
+    double octave;
+    double gain;
+  };
+  std::vector<Likely> likely;
+  double most = 0;
+  for (std::size_t law = 0; law < fitted.laws.size(); ++law) {
+    for (double octave = step.octave - reach; octave <= step.octave + reach; octave += 2 * finest) {
+      if (is_apart(fitted.steps, i, octave)) {
+        likely.push_back({octave, staircase.gain(rest, {.octave = octave, .law = law})});
+        most = std::max(most, likely.back().gain);
+      }
+    }
+  }
+  const auto weight_of = [&](const Likely& one) {
+    return std::exp((one.gain - most) / (6 * fitted.misfit));
+  };
+  double sum = 0;
+  double middle = 0;
+  for (const Likely& one : likely) {
+    sum += weight_of(one);
+    middle += weight_of(one) * one.octave;
+  }
+  middle /= sum;
+  double within = 0;
+  double low = middle;
+  double high = middle;
+  constexpr double an_eighth = 0.16;  // octaves
+  constexpr double about_as_likely = 0.1;
+  constexpr double as_well = 0.99;
+  for (const Likely& one : likely) {
+    const double weight = weight_of(one);
+    within += std::abs(one.octave - middle) < an_eighth ? weight / sum : 0;
+    if (weight > about_as_likely || one.gain > as_well * most) {
+      low = std::min(low, one.octave);
+      high = std::max(high, one.octave);
+    }
+  }
+  // Between two footprints nothing is known, and a footprint never has a cache for itself alone.
+  const auto beyond = std::upper_bound(curve.octaves.begin() + 1, curve.octaves.end() - 1,
+                                       fitted.octave_of(i, 0.5));
+  const double gap = (*beyond - *(beyond - 1)) / 2;
+  constexpr double used_by_others = 0.07;
+  const auto first = std::lower_bound(curve.octaves.begin(), curve.octaves.end(), middle);
+  const double until =
+      i + 1 < fitted.steps.size() ? fitted.steps[i + 1].octave : curve.octaves.back();
+  const auto last =
+      std::max(first + 1, std::lower_bound(curve.octaves.begin(), curve.octaves.end(), until));
+  CapacityByHits found{.value = std::exp2(middle),
+                       .low = std::exp2(low - gap),
+                       .high = std::exp2(high + gap + used_by_others),
+                       .first_x = std::exp2(*first),
+                       .last_x = std::exp2(*(last - 1)),
+                       .points = static_cast<std::size_t>(last - first)};
+  // How often a capacity was right within an eighth in the trial (tests/inference, the seeds for
+  // fitting).
+  const double complete = fitted.share(i, curve.octaves.back());
+  found.confidence = within * (1 - ramp(fitted.unevenness(i, curve), 0.3, 0.7)) *
+                     ramp(complete, 0.6, 0.8) * ramp(most, 20, 400) *
+                     (1 - 0.85 * ramp(fitted.misfit, 1.3, 2.3));
+  constexpr double perhaps_two = 4;
+  constexpr double hides_steps = 0.03;  // noise, in which a small step near by may be a part of it
+  if (found.confidence > unsure &&
+      (curve.noise > hides_steps ||
+       gain_of_two(staircase, fitted.steps, with_two(staircase, fitted.steps, i)) > perhaps_two)) {
+    found.confidence = unsure;
+  }
+  // Two steps that are close may be one of a cache of a few sets, of which some are full first.
+  std::vector<Step> others = fitted.steps;
+  others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+  constexpr double surely_another = 1.6;
+  if (!is_apart(others, others.size(), step.octave, surely_another)) {
+    constexpr double doubt = 0.7;
+    found.confidence = std::min(unsure, doubt * found.confidence);
+  }
+  return found;
+}
+
+// Where more steps are none than not, the others are in doubt, too.
+void doubt_slopes(std::vector<CapacityByHits>& all) {
+  constexpr double hardly = 0.25;
+  constexpr double doubt = 0.6;
+  std::ptrdiff_t clear = 0;
+  for (const CapacityByHits& each : all) {
+    clear += each.confidence > hardly ? 1 : 0;
+  }
+  if (clear < std::ssize(all) - clear) {
+    for (CapacityByHits& each : all) {
+      each.confidence *= doubt;
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<CapacityByHits> fit_mean_of_loads(std::span<const CurvePoint> all,
+                                              double smallest_ratio) {
+  constexpr std::size_t fewest_points = 5;  // a cubic goes through four
+  const auto is_positive = [](const CurvePoint& point) { return point.x > 0 && point.y > 0; };
+  const auto not_rising = [](const CurvePoint& a, const CurvePoint& b) { return a.x >= b.x; };
+  if (all.size() < fewest_points || !std::all_of(all.begin(), all.end(), is_positive) ||
+      std::adjacent_find(all.begin(), all.end(), not_rising) != all.end()) {
+    return {};
+  }
+  const std::vector<CurvePoint> curve = undisturbed(all);
+  if (curve.size() < fewest_points) {
+    return {};
+  }
+  const Logarithmic smooth = logarithmic(curve);
+  if (!never_falls(smooth)) {
+    return {};
+  }
+  const std::vector<double> errors = errors_of(smooth);
+  Fitted fitted{.laws = hit_laws()};
+  Staircase staircase(smooth, errors, fitted.laws);
+  fitted.steps = steps_of(staircase);
+  constexpr double clearly = 12;  // of each step
+  if (squares_of_cubic(smooth, errors) <
+      staircase.squares_left(fitted.steps) + clearly * static_cast<double>(fitted.steps.size())) {
+    return {};
+  }
+  fitted.heights = staircase.heights(fitted.steps);
+  constexpr double least_base = 0.5;
+  if (fitted.heights[0] < least_base * curve.front().y) {
+    return {};
+  }
+  constexpr double free_of_step = 2;
+  const double free = static_cast<double>(curve.size()) - 1 -
+                      free_of_step * static_cast<double>(fitted.steps.size());
+  fitted.misfit = std::max(1.0, staircase.squares_left(fitted.steps) / std::max(1.0, free));
+  std::vector<CapacityByHits> found;
+  double y = fitted.heights[0];
+  double before = y;
+  for (std::size_t i = 0; i < fitted.steps.size(); ++i) {
+    y += fitted.heights[i + 1];
+    constexpr double octaves_seen = 0.3;
+    constexpr double clear_rise = 1.2;
+    constexpr double enough = 0.7;
+    const bool is_seen = fitted.octave_of(i, 0.1) >= smooth.octaves.front() + octaves_seen;
+    if (y < (is_seen ? smallest_ratio : clear_rise) * before) {
+      before = is_seen ? before : y;
+      continue;
+    }
+    before = y;
+    if (is_seen && fitted.share(i, smooth.octaves.back()) < enough) {
+      break;
+    }
+    if (is_seen) {
+      found.push_back(capacity_of(staircase, smooth, fitted, i));
+    }
+  }
+  doubt_slopes(found);
+  return found;
+}
+
+}  // namespace hipscope
