@@ -68,8 +68,7 @@ class Site:
             binary = self.bin / step.experiment
             binary.write_text(BINARY, encoding="utf-8")
             binary.chmod(0o755)
-            data = synthetic.result(step.experiment)
-            (self.bin / f"{step.experiment}.json").write_text(json.dumps(data), encoding="utf-8")
+            synthetic.write(self.bin, synthetic.result(step.experiment))
 
     def tell(self, name: str, text: str) -> None:
         """What the binaries read."""
