@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 from conftest import EXPERIMENTS, IS_FULL, SOURCE, Binary, only_full
 
-from hipscope.results import versions
+from hipscope.results import expansion
 
 SCHEMA = json.loads((SOURCE / "results" / "schema.json").read_text())
 jsonschema.Draft202012Validator.check_schema(SCHEMA)
@@ -32,7 +32,7 @@ def finished(request, tmp_path_factory):
     result = binary.run(*([] if IS_DEFAULT else ["--once", "--seed", str(SEED)]), "--json", "result.json")
     assert result.returncode == 0, result.stdout + result.stderr
     result.written = json.loads((binary.folder / "result.json").read_text())
-    result.document = versions.expanded(result.written)
+    result.document = expansion.expanded(result.written)
     result.binary = binary
     return result
 
@@ -47,7 +47,7 @@ def alone(finished, tmp_path_factory):
         result = binary.run("--once", "--csv", "--filter", f"^{re.escape(name)}$", "--json", path)
         assert result.returncode == 0, result.stdout + result.stderr
         result.written = json.loads((binary.folder / path).read_text())
-        result.document = versions.expanded(result.written)
+        result.document = expansion.expanded(result.written)
         runs[name] = result
     return runs
 

@@ -238,7 +238,11 @@ class Cluster:
 def descendants(pid: int) -> list[int]:
     """All processes that a process has started, and those that they have."""
     found = []
-    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+    except (FileNotFoundError, ProcessLookupError):
+        return []  # it has ended meanwhile
+    for child in children:
         found += [*descendants(int(child)), int(child)]
     return found
 
