@@ -29,6 +29,17 @@ struct Step {
 
 using Column = std::vector<double>;
 
+// `first`, `first + apart` and so on, up to `last`.
+std::vector<double> octaves_between(double first, double last, double apart) {
+  constexpr double rounding = 1e-6;
+  const double count = std::floor((last - first) / apart + rounding) + 1;
+  std::vector<double> octaves(static_cast<std::size_t>(std::max(0.0, count)));
+  for (std::size_t i = 0; i < octaves.size(); ++i) {
+    octaves[i] = first + static_cast<double>(i) * apart;
+  }
+  return octaves;
+}
+
 double product(const Column& a, const Column& b, std::size_t first = 0) {
   std::array<double, 4> sums{};  // not one, so that an addition need not wait for the one before
   std::size_t i = first;
@@ -156,10 +167,9 @@ class Staircase {
         }
       }
     }
-    std::vector<double> solution;
-    for (const auto& row : rows) {
-      solution.push_back(row.back());
-    }
+    std::vector<double> solution(count);
+    std::transform(rows.begin(), rows.end(), solution.begin(),
+                   [](const auto& row) { return row.back(); });
     return solution;
   }
 
@@ -209,7 +219,7 @@ Step best_near(Staircase& staircase, const Rest& rest, const std::vector<Step>& 
   const auto laws = staircase.laws();
   for (std::size_t law = 0; law < laws.size(); ++law) {
     const double middle = from.octave + std::log2(laws[from.law].half() / laws[law].half());
-    for (double octave = middle - reach; octave <= middle + reach + by / 2; octave += by) {
+    for (const double octave : octaves_between(middle - reach, middle + reach, by)) {
       if (is_apart(steps, without, octave)) {
         const Step step = {.octave = octave, .law = law};
         if (const double gain = staircase.gain(rest, step); gain > most) {
@@ -310,7 +320,7 @@ std::vector<Step> steps_of(Staircase& staircase) {
     const Rest rest = staircase.rest(steps);
     Step best;
     double gained = clearly_less;
-    for (double octave = staircase.first(); octave < staircase.last(); octave += coarse) {
+    for (const double octave : octaves_between(staircase.first(), staircase.last(), coarse)) {
       if (is_apart(steps, steps.size(), octave)) {
         if (const double gain = staircase.gain(rest, {.octave = octave}); gain > gained) {
           gained = gain;
@@ -427,14 +437,14 @@ struct Fitted {
     constexpr double apart = 0.125;
     const double knee = octave_of(step, 0.1);
     double steepest = 0;
-    for (double octave = knee; octave <= octave_of(step, 0.9); octave += apart) {
+    for (const double octave : octaves_between(knee, octave_of(step, 0.9), apart)) {
       steepest = std::max(steepest, slope(octave));
     }
     const double last =
         std::min(curve.octaves.back(),
                  step + 1 < steps.size() ? octave_of(step + 1, 0.1) : curve.octaves.back());
     double least = steepest;
-    for (double octave = octave_of(step, 0.5); octave <= last; octave += apart) {
+    for (const double octave : octaves_between(octave_of(step, 0.5), last, apart)) {
       least = std::min(least, slope(octave));
     }
     // Behind another step close before, single loads still go on from that one.
@@ -465,7 +475,8 @@ CapacityByHits capacity_of(Staircase& staircase, const Logarithmic& curve, const
   std::vector<Likely> likely;
   double most = 0;
   for (std::size_t law = 0; law < fitted.laws.size(); ++law) {
-    for (double octave = step.octave - reach; octave <= step.octave + reach; octave += 2 * finest) {
+    for (const double octave :
+         octaves_between(step.octave - reach, step.octave + reach, 2 * finest)) {
       if (is_apart(fitted.steps, i, octave)) {
         likely.push_back({octave, staircase.gain(rest, {.octave = octave, .law = law})});
         most = std::max(most, likely.back().gain);
@@ -553,16 +564,16 @@ void doubt_slopes(std::vector<CapacityByHits>& all) {
 
 }  // namespace
 
-std::vector<CapacityByHits> fit_mean_of_loads(std::span<const CurvePoint> all,
+std::vector<CapacityByHits> fit_mean_of_loads(std::span<const CurvePoint> mean,
                                               double smallest_ratio) {
   constexpr std::size_t fewest_points = 5;  // a cubic goes through four
   const auto is_positive = [](const CurvePoint& point) { return point.x > 0 && point.y > 0; };
   const auto not_rising = [](const CurvePoint& a, const CurvePoint& b) { return a.x >= b.x; };
-  if (all.size() < fewest_points || !std::all_of(all.begin(), all.end(), is_positive) ||
-      std::adjacent_find(all.begin(), all.end(), not_rising) != all.end()) {
+  if (mean.size() < fewest_points || !std::all_of(mean.begin(), mean.end(), is_positive) ||
+      std::adjacent_find(mean.begin(), mean.end(), not_rising) != mean.end()) {
     return {};
   }
-  const std::vector<CurvePoint> curve = undisturbed(all);
+  const std::vector<CurvePoint> curve = undisturbed(mean);
   if (curve.size() < fewest_points) {
     return {};
   }

@@ -14,7 +14,7 @@ def test_each_size_at_its_smallest(binary):
     for size in sizes:
         smallest = binary.smallest(size)
         wanted = own.get(size, f"(?!({'|'.join(own.values())})$).*" if own else ".*")
-        result = binary.run("--once", f"--{size}", smallest, "--filter", f"^{wanted}$")
+        result = binary.run("--tiny", f"--{size}", smallest, "--filter", f"^{wanted}$")
         assert result.returncode == 0, f"--{size} {smallest}: {result.stdout}{result.stderr}"
 
 

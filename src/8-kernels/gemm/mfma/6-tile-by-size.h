@@ -33,8 +33,8 @@ constexpr double step_cycles() {
   using Tile = typename Shape::Tile;
   constexpr double products = 2.0 * Shape::rows * Shape::columns * Shape::depth;
   constexpr double stored = 1.0 * (Shape::rows + Shape::columns) * Shape::depth;
-  constexpr double loaded = 1.0 * (Shape::threads / Tile::Code::lanes) *
-                            (Tile::wave_rows + Tile::wave_columns) * Shape::depth;
+  constexpr auto waves = Shape::threads / Tile::Code::lanes;
+  constexpr double loaded = 1.0 * waves * (Tile::wave_rows + Tile::wave_columns) * Shape::depth;
   constexpr double in_lds = (stored + loaded) * sizeof(typename Shape::Value) / lds_bytes_per_cycle;
   return std::max(products / matrix_operations, in_lds);
 }
