@@ -6,20 +6,16 @@ import csv
 import io
 import json
 import re
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
-from synthetic import REPOSITORY, SCRIPTS, inference, result, row, sweep, write
+from synthetic import REPOSITORY, inference, result, row, run, sweep, write
 
 STORED = REPOSITORY / "results" / "nvidia-h200"
 
 
-def export(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Runs export.py."""
-    command = [sys.executable, SCRIPTS / "export.py", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+export = partial(run, "export.py")
 
 
 def test_csv_has_every_number_of_every_row(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -17,9 +18,7 @@ Json = dict[str, Any]
 STAGES = {"name": "stage", "unit": "", "scale": "linear"}
 
 
-def report(*arguments: object) -> subprocess.CompletedProcess[str]:
-    """Runs report.py."""
-    return synthetic.run("report.py", *arguments)
+report = partial(synthetic.run, "report.py")
 
 
 def page_of(folder: Path) -> str:
