@@ -257,7 +257,7 @@ def run(program: str, *arguments: object, **environment: str) -> subprocess.Comp
 def copy_repository(root: Path) -> None:
     """The scripts, as they are compiled, with what they need of results/: schemas and published figures."""
     shutil.copytree(SCRIPTS, root / "scripts")
-    (root / "results" / "published").mkdir(parents=True)
+    (root / "results" / "published").mkdir(parents=True, exist_ok=True)
     for file in (*(REPOSITORY / "results").glob("*schema*.json"), REPOSITORY / "results/published/published.csv"):
         shutil.copy(file, root / file.relative_to(REPOSITORY))
 

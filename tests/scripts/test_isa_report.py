@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -12,10 +13,12 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 from xml.etree import ElementTree
 
 import isa_report
 import pytest
+import synthetic
 from conftest import wait_for
 from hipscope.compiled_code import analysis, assembly, folders, instructions, loops, mca, page, results, toolchain
 from hipscope.compiled_code.errors import IsaError
@@ -405,7 +408,7 @@ def test_results_that_do_not_follow_the_schema(tmp_path: Path, change: Any, part
 # --- llvm-mca -------------------------------------------------------------------------------------
 
 # Refuses v_bad; takes one cycle for each other instruction, and 50 in the beginning.
-FAKE_MCA = """#!/usr/bin/env python3
+FAKE_MCA = f"#!{sys.executable} -SE" """
 import json, sys
 regions, wrong = [], False
 iterations = next(int(word.split("=")[1]) for word in sys.argv if word.startswith("-iterations="))
@@ -497,9 +500,7 @@ class Workshop:
 
     def __init__(self, folder: Path) -> None:
         self.root, self.tools = folder / "repository", folder / "tools"
-        shutil.copytree(SCRIPTS, self.root / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
-        (self.root / "results").mkdir()
-        shutil.copy(REPOSITORY / "results" / "isa-schema.json", self.root / "results")
+        (self.root / "results").mkdir(parents=True)
         self.name_experiments("src/1-a/first.hip", "src/2-b/second.hip")
         self.tools.mkdir()
         (self.tools / "version").write_text(VERSION.format(folder=self.tools), encoding="utf-8")
@@ -528,21 +529,25 @@ class Workshop:
         """Where the report goes when not told otherwise."""
         return self.root / "results" / "isa"
 
-    def start(self, *arguments: str, path: str | None = None) -> subprocess.Popen[str]:
-        """Starts the program."""
-        environment = {**os.environ, "PATH": path or f"{self.tools}:{os.environ['PATH']}",
-                       "ROCM_PATH": "/nonexistent"}
+    def environment(self, path: str | None = None) -> dict[str, str]:
+        """Where these tools alone are found."""
+        return {**os.environ, "PATH": path or f"{self.tools}:{os.environ['PATH']}", "ROCM_PATH": "/nonexistent"}
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Starts the program in a process of its own."""
+        synthetic.copy_repository(self.root)
         return subprocess.Popen(
-            [sys.executable, str(self.root / "scripts" / "isa_report.py"), *arguments], env=environment,
+            [sys.executable, str(self.root / "scripts" / "isa_report.py"), *arguments], env=self.environment(),
             cwd=self.root, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             # Tests started in the background inherit an ignored SIGINT.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
 
     def run(self, *arguments: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
         """Runs the program."""
-        process = self.start(*arguments, path=path)
-        out, err = process.communicate(timeout=300)
-        return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+        listed = functools.partial(read_experiments, self.root)
+        with mock.patch.object(isa_report, "ROOT", self.root), mock.patch.object(signal, "signal"), \
+                mock.patch.object(isa_report.experiments, "read_experiments", listed):
+            return synthetic.run("isa_report.py", *arguments, **self.environment(path))
 
     def files(self) -> dict[str, bytes]:
         """Everything below the report's folder."""
