@@ -239,7 +239,7 @@ def write(folder: Path, data: dict[str, Any], stem: str | None = None) -> Path:
 
 
 def run(program: str, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs a program of scripts/ to its end; in nothing but this environment, where one is given.
+    """Runs a program of scripts/ or tests/isa/ to its end; in nothing but this environment, where one is given.
 
     It runs in this process, which has its libraries loaded.
     """

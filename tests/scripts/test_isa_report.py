@@ -20,12 +20,13 @@ import isa_report
 import pytest
 import synthetic
 from conftest import wait_for
-from hipscope.compiled_code import analysis, assembly, folders, instructions, loops, mca, page, results, toolchain
+from hipscope.compiled_code import analysis, assembly, folders, instructions, loops, mca, page, register_limits, results, toolchain
 from hipscope.compiled_code.errors import IsaError
 from hipscope.compiled_code.experiments import Experiment, read_experiments
 from hipscope.compiled_code.processes import Processes
 from hipscope.results.door import BadInput
 from synthetic import REPOSITORY, SCRIPTS
+from test_register_limits import fake_limits
 
 DATA = Path(__file__).resolve().parent / "data"
 STAIRCASE = (DATA / "cu_staircase.gfx900.s").read_text(encoding="utf-8")
@@ -748,6 +749,23 @@ def test_interrupt(workshop: Workshop, number: signal.Signals, status: int) -> N
     assert not [line for line in running if str(workshop.tools).encode() in line]
 
 
+def test_register_limits_are_kept_and_checked(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They take a real compiler half a minute: test_register_limits.py."""
+    workshop.name_experiments("src/2-compute/sgpr_limit/sgpr_limit.hip")
+    of_target = {target: {**fake_limits({"v": 256, "s": sgprs, "a": 0}, 65536), "target": target,
+                          "compiler": "Fake clang version 99.1"} for target, sgprs in (("gfx1030", 106), ("gfx900", 102))}
+    monkeypatch.setattr(register_limits, "measure", lambda _, target, __: of_target[target])
+    for target in of_target:
+        assert workshop.run("--targets", target).returncode == 0
+    limits = results.read_limits(workshop.out)
+    assert [(limit["target"], limit["assembler"]["s"]["highest"]) for limit in limits] == [
+        ("gfx900", 101), ("gfx1030", 105)]
+    assert "| gfx900-clang99 | v255 | v255 | s101 | s101 | - |" in (workshop.out / "README.md").read_text()
+    (workshop.out / results.LIMITS_FILE).write_text("[{}]\n", encoding="utf-8")
+    checked = workshop.run("--check")
+    assert (checked.returncode, checked.stdout) == (1, "2 valid, 1 invalid\n")
+
+
 def test_names_cannot_break_the_page() -> None:
     kernels = [results.summary(kernel_of(STAIRCASE, "busy_kernel"))]
     kernels[0]["name"] = "a|b<script>alert(1)</script> `c` **d**"
@@ -804,28 +822,6 @@ def test_the_real_compiler(tmp_path: Path) -> None:
     busy = next(kernel for kernel in kernels if kernel["name"] == "busy_kernel")
     assert busy["fma"] == 16 and 0.8 < busy["fma_share"] < 0.9
     assert busy["mca_cycles"] >= 16
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(HIPCC is None, reason="there is no hipcc")
-def test_register_limits_of_the_real_compiler(tmp_path: Path) -> None:
-    out = tmp_path / "isa"
-
-    def report(target: str) -> list[dict[str, Any]]:
-        subprocess.run([sys.executable, str(SCRIPTS / "isa_report.py"), "--out", str(out), "--targets", target,
-                        "--only", "^sgpr_limit$"], capture_output=True, text=True, check=True)
-        return results.read_limits(out)
-
-    assert [limit["target"] for limit in report("gfx1030")] == ["gfx1030"]
-    limits = report("gfx900")
-    assert [limit["target"] for limit in limits] == ["gfx900", "gfx1030"]
-    assert [limit["assembler"]["s"]["highest"] for limit in limits] == [101, 105]
-    made = folders.made_by("gfx900", limits[0]["compiler"])
-    assert f"| {made} | v255 | v255 | s101 | s101 | - |" in (out / "README.md").read_text(encoding="utf-8")
-    (out / results.LIMITS_FILE).write_text("[{}]\n", encoding="utf-8")
-    checked = subprocess.run([sys.executable, str(SCRIPTS / "isa_report.py"), "--out", str(out), "--check"],
-                             capture_output=True, text=True, check=False)
-    assert (checked.returncode, checked.stdout) == (1, "2 valid, 1 invalid\n")
 
 
 def test_other_experiments_leave_register_limits_alone(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ Escape = Callable[[str], str]
 def plain(value: str) -> str:
     """The text on one line, without control characters or those that turn the direction."""
     spaced = " ".join(value.split())
+    if spaced.isprintable():  # as nearly all are
+        return spaced
     return "".join(c for c in spaced if unicodedata.category(c)[0] != "C")
 
 
