@@ -18,7 +18,7 @@ import compare
 import pytest
 import synthetic
 
-from hipscope.compare import noise
+from hipscope.compare import verdicts
 from hipscope.results import load
 
 Json = dict[str, Any]
@@ -109,8 +109,8 @@ def test_noise_is_rarely_a_change(samples: int, most: float) -> None:
     flagged = 0
     for _ in range(2000):
         old, new = ([1 + 0.1 * numbers.gauss(0, 1) for _ in range(samples)] for _ in "ab")
-        change = noise.relative_change(statistics.median(old), statistics.median(new))
-        flagged += abs(change) > (noise.relative_noise(old, new) or 0)
+        change = verdicts.relative_change(statistics.median(old), statistics.median(new))
+        flagged += abs(change) > (verdicts.relative_noise(old, new) or 0)
     assert flagged / 2000 < most
 
 
@@ -120,8 +120,8 @@ def test_a_change_of_twice_the_spread_is_found(samples: int) -> None:
     found = 0
     for _ in range(500):
         old, new = ([middle + 0.002 * numbers.gauss(0, 1) for _ in range(samples)] for middle in (1, 1.05))
-        found += noise.relative_change(statistics.median(old), statistics.median(new)) > (
-            noise.relative_noise(old, new) or 0
+        found += verdicts.relative_change(statistics.median(old), statistics.median(new)) > (
+            verdicts.relative_noise(old, new) or 0
         )
     assert found == 500
 

@@ -20,8 +20,8 @@ import isa_report
 import pytest
 import synthetic
 from conftest import wait_for
-from hipscope.compiled_code import analysis, assembly, folders, instructions, loops, mca, page, register_limits, results, toolchain
-from hipscope.compiled_code.errors import IsaError
+from hipscope.compiled_code import analysis, assembly, experiments, loops, mca, page, register_limits, results, toolchain
+from hipscope.compiled_code.experiments import IsaError
 from hipscope.compiled_code.experiments import Experiment, read_experiments
 from hipscope.compiled_code.processes import Processes
 from hipscope.results.door import BadInput
@@ -198,7 +198,7 @@ def test_assembly_that_is_not_whole(old: str, new: str, part: str) -> None:
     ("exp mrt0 v0, v0, v0, v0", "other", 0),
 ])
 def test_kinds(text: str, kind: str, fmas: int) -> None:
-    assert (instructions.category(text), instructions.count_fmas(text)) == (kind, fmas)
+    assert (assembly.category(text), assembly.count_fmas(text)) == (kind, fmas)
 
 
 # --- Loops ----------------------------------------------------------------------------------------
@@ -808,7 +808,7 @@ def test_the_real_compiler(tmp_path: Path) -> None:
          "^cu_staircase$"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     version = toolchain.find_toolchain(Processes()).version
-    made = results.read_result(out / f"{folders.made_by('gfx90a', version)}.json")
+    made = results.read_result(out / f"{experiments.made_by('gfx90a', version)}.json")
     kernels = made["cu_staircase"]["kernels"]
     said = {re.findall(r"\d([a-z_]+)E", symbol)[-1]: of for symbol, of in remarks("gfx90a", tmp_path).items()}
     assert len(kernels) == len(said) >= 2

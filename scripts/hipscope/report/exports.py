@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 
 from hipscope.results.door import BadInput
+from hipscope.results.formats import metric_group, metric_line
 from hipscope.results.records import Result
-from hipscope.results.text_metrics import group, line
 
 from .card import GROUPS, make_card
 from .ceilings import roofline_of
@@ -64,7 +64,7 @@ def as_prometheus(results: Sequence[Result]) -> str:
 
     def parameters(name: str, key: str) -> str:
         lines = (
-            line(
+            metric_line(
                 name,
                 reading[key],
                 parameter=parameter["name"],
@@ -74,16 +74,16 @@ def as_prometheus(results: Sequence[Result]) -> str:
             )
             for parameter, reading in found
         )
-        return group(name, HELP[name], lines)
+        return metric_group(name, HELP[name], lines)
 
-    checks = (line(CHECKS, one.verification.checks, experiment=one.name) for one in results)
-    failures = (line(FAILURES, len(one.verification.failures), experiment=one.name) for one in results)
+    checks = (metric_line(CHECKS, one.verification.checks, experiment=one.name) for one in results)
+    failures = (metric_line(FAILURES, len(one.verification.failures), experiment=one.name) for one in results)
     return "".join(
         (
             parameters(PARAMETER, "value"),
             parameters(CONFIDENCE, "confidence"),
-            group(CHECKS, HELP[CHECKS], checks),
-            group(FAILURES, HELP[FAILURES], failures),
+            metric_group(CHECKS, HELP[CHECKS], checks),
+            metric_group(FAILURES, HELP[FAILURES], failures),
         )
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 BINARY_PREFIXES = ((2**40, "Ti"), (2**30, "Gi"), (2**20, "Mi"), (2**10, "Ki"))
@@ -91,3 +91,18 @@ def with_unit(value: float | None, unit: str, escape: Escape) -> str:
 def heading(name: str, unit: str, escape: Escape) -> str:
     """A column's or an axis's name with its unit, escaped."""
     return f"{escape(name)} ({escape(unit)})" if unit not in ("", name) else escape(name)
+
+
+def _escaped_label(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+def metric_line(name: str, value: float, **labels: str | int) -> str:
+    """A sample in Prometheus' text format: metric{label="..."} number."""
+    inside = ",".join(f'{label}="{_escaped_label(str(said))}"' for label, said in labels.items())
+    return f"{name}{{{inside}}} {value:.10g}" if inside else f"{name} {value:.10g}"
+
+
+def metric_group(name: str, meaning: str, lines: Iterable[str]) -> str:
+    """All samples of a gauge, with what it means."""
+    return "\n".join((f"# HELP {name} {meaning}", f"# TYPE {name} gauge", *lines, ""))
