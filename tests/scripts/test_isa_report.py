@@ -547,6 +547,7 @@ class Workshop:
         """Runs the program."""
         listed = functools.partial(read_experiments, self.root)
         with mock.patch.object(isa_report, "ROOT", self.root), mock.patch.object(signal, "signal"), \
+                mock.patch.object(isa_report.prediction_page, "REPOSITORY", self.root), \
                 mock.patch.object(isa_report.experiments, "read_experiments", listed):
             return synthetic.run("isa_report.py", *arguments, **self.environment(path))
 

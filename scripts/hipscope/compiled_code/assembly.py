@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from typing import Any
+
 import yaml
+
 from .experiments import IsaError
 
 _LABEL = re.compile(r"([\w.$@]+):")

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
-from hipscope.results import formats, markdown
-from .experiments import target_order
-from .results import Result, Results
+
 import matplotlib
 from hipscope.report.plots import COLOURS, FIGURE_INCHES, MARKERS, STYLE, to_svg
+from hipscope.results import formats, markdown
 from matplotlib import pyplot, ticker
+
+from . import compilers
+from .experiments import target_order
+from .results import Result, Results
 
 MADE_BY = "Made by scripts/isa_report.py; do not edit."
 WAVES_PLOT = "vgprs-waves.svg"

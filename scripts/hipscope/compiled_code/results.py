@@ -16,9 +16,7 @@ from hipscope.results import door
 from hipscope.results.whole_file import write_together
 
 from . import occupancy
-from .experiments import IsaError
-from .experiments import REPOSITORY
-from .experiments import made_by, target_order
+from .experiments import IsaError, made_by, target_order
 from .assembly import CATEGORIES
 
 SCHEMA_VERSION = 3
