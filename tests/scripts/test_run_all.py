@@ -283,11 +283,6 @@ def test_an_installed_tree_runs_as_it_is(sandbox: Sandbox) -> None:
     assert (sandbox.results / "copy_rate.json").exists()
 
 
-def test_device_decides_the_folder(sandbox: Sandbox) -> None:
-    assert sandbox.run("--device", "1").returncode == 0
-    assert (sandbox.root / "results" / "other-gpu" / "copy_rate.json").exists()
-
-
 def test_host_results_are_called_functional(whole_sandbox: Sandbox) -> None:
     whole_sandbox.set_devices("0\thost\tthis CPU\n")
     for name in ("copy_rate", "load_latency", "wave_rate"):
@@ -404,16 +399,20 @@ exit {status}
 """
 
 
+def with_cmake(folder: Path, status: int = 0, more: str = "") -> dict[str, str]:
+    """A cmake that notes its calls beside itself and ends so; the environment in which it is found."""
+    folder.mkdir()
+    text = FAKE_CMAKE.format(calls=folder / "calls", status=status)
+    (folder / "cmake").write_text(text.replace("exit 0", more) if more else text)
+    (folder / "cmake").chmod(0o755)
+    return {"PATH": f"{folder}:{os.environ['PATH']}"}
+
+
 @pytest.mark.parametrize("status", [0, 1])
 def test_build(sandbox: Sandbox, tmp_path: Path, status: int) -> None:
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    calls = tmp_path / "calls"
-    (tools / "cmake").write_text(FAKE_CMAKE.format(calls=calls, status=status))
-    (tools / "cmake").chmod(0o755)
-    path = f"{tools}:{os.environ['PATH']}"
-    done = sandbox.run_all("--no-setup", "--backend", "nvidia", environment={"PATH": path})
-    made = calls.read_text().splitlines()
+    environment = with_cmake(tmp_path / "tools", status)
+    done = sandbox.run_all("--no-setup", "--backend", "nvidia", environment=environment)
+    made = (tmp_path / "tools" / "calls").read_text().splitlines()
     assert made[0] == f"cmake -S {sandbox.root} --preset nvidia -B {sandbox.build} -DHIPSCOPE_TESTS=OFF"
     if status:
         assert done.returncode == 1
@@ -433,17 +432,14 @@ def test_build(sandbox: Sandbox, tmp_path: Path, status: int) -> None:
 def test_one_is_shown_before_the_rest_is_built(sandbox: Sandbox, tmp_path: Path) -> None:
     sandbox.add("memory_bandwidth")
     (sandbox.bin / "memory_bandwidth").rename(tmp_path / "built")
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    made = f"""[[ $* != *--build* ]] || cp {tmp_path}/built {sandbox.bin}/memory_bandwidth\n"""
-    (tools / "cmake").write_text(FAKE_CMAKE.format(calls=tmp_path / "calls", status=0).replace("exit 0", made))
-    (tools / "cmake").chmod(0o755)
-    done = sandbox.run_all("--no-setup", "--backend", "nvidia", environment={"PATH": f"{tools}:{os.environ['PATH']}"})
+    made = f"[[ $* != *--build* ]] || cp {tmp_path}/built {sandbox.bin}/memory_bandwidth"
+    environment = with_cmake(tmp_path / "tools", more=made)
+    done = sandbox.run_all("--no-setup", "--backend", "nvidia", environment=environment)
     assert done.returncode == 0, done.stderr
     first, rest = done.stdout.split("Building 4 experiments ... ")
     assert first.endswith(" s ok\nthe table of memory_bandwidth\n\n")
     assert "the table of" not in rest and "[1/4] memory_bandwidth ... " in rest
-    calls = (tmp_path / "calls").read_text().splitlines()
+    calls = (tmp_path / "tools" / "calls").read_text().splitlines()
     assert [call.partition(" --target ")[2] for call in calls[1:]] == [
         "memory_bandwidth",
         "memory_bandwidth copy_rate load_latency wave_rate",
@@ -475,17 +471,11 @@ def test_what_the_card_takes_is_what_its_parameters_are_told_by() -> None:
 
 
 def test_build_of_some_keeps_the_folder_as_configured(sandbox: Sandbox, tmp_path: Path) -> None:
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    calls = tmp_path / "calls"
-    (tools / "cmake").write_text(FAKE_CMAKE.format(calls=calls, status=0))
-    (tools / "cmake").chmod(0o755)
     (sandbox.build / "CMakeCache.txt").touch()
-    done = sandbox.run_all(
-        "--no-setup", "--backend", "nvidia", "--only", "rate", environment={"PATH": f"{tools}:{os.environ['PATH']}"}
-    )
+    environment = with_cmake(tmp_path / "tools")
+    done = sandbox.run_all("--no-setup", "--backend", "nvidia", "--only", "rate", environment=environment)
     assert done.returncode == 0, done.stderr
-    configured, built = calls.read_text().splitlines()
+    configured, built = (tmp_path / "tools" / "calls").read_text().splitlines()
     assert configured == f"cmake -S {sandbox.root} --preset nvidia -B {sandbox.build}"
     assert built.endswith(" --target copy_rate wave_rate")
 
@@ -498,18 +488,13 @@ def test_build_of_some_keeps_the_folder_as_configured(sandbox: Sandbox, tmp_path
     ],
 )
 def test_no_cmake_of_today_is_one_sentence(sandbox: Sandbox, tmp_path: Path, version: str, sentence: str) -> None:
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    path = f"{tools}:{os.environ['PATH']}" if version else without("cmake", tools)
-    if version:
-        (tools / "cmake").write_text(FAKE_CMAKE.format(calls=tmp_path / "calls", status=0))
-        (tools / "cmake").chmod(0o755)
-    done = sandbox.run_all(
-        "--no-setup", "--backend", "nvidia", environment={"PATH": path, "FAKE_CMAKE_VERSION": version}
-    )
+    environment = with_cmake(tmp_path / "tools") | {"FAKE_CMAKE_VERSION": version}
+    if not version:
+        environment["PATH"] = without("cmake", tmp_path / "tools")
+    done = sandbox.run_all("--no-setup", "--backend", "nvidia", environment=environment)
     assert done.returncode == 1
     assert sentence in done.stderr and done.stderr.count("\n") == 1
-    assert not (tmp_path / "calls").exists()
+    assert not (tmp_path / "tools" / "calls").exists()
 
 
 def test_build_without_ninja_is_by_make(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -555,13 +540,10 @@ exit {status}
 
 def host_with_compiler(sandbox: Sandbox, folder: Path, isa_status: int = 0, hipcc: bool = True) -> dict[str, str]:
     """No GPU, but (with `hipcc`) AMD's compiler, whose build and report are faked; the environment."""
-    folder.mkdir()
-    tools = {"cmake": FAKE_CMAKE.format(calls=folder / "calls", status=0)}
+    with_cmake(folder)
     if hipcc:
-        tools["hipcc"] = "#!/bin/sh\n"
-    for name, text in tools.items():
-        (folder / name).write_text(text)
-        (folder / name).chmod(0o755)
+        (folder / "hipcc").write_text("#!/bin/sh\n")
+        (folder / "hipcc").chmod(0o755)
     sandbox.set_devices("0\thost\tthis CPU\n")
     (sandbox.root / "scripts" / "isa_report.py").write_text(FAKE_ISA_REPORT.format(status=isa_status))
     path = os.environ["PATH"] if hipcc else without("hipcc", folder)
