@@ -30,6 +30,9 @@ def pytest_configure(config: pytest.Config) -> None:
         "slow: takes ten seconds of a core or more, or its file a minute, or is another "
         "test once more with another number; left to test.sh --full",
     )
+    # The tests of a file share what takes long to make: with -n they go to one process.
+    if getattr(config.option, "dist", "no") == "load":
+        config.option.dist = "loadfile"
 
 
 FAKE_BINARY = """#!/usr/bin/env bash

@@ -20,9 +20,9 @@ import isa_report
 import pytest
 import synthetic
 from conftest import wait_for
-from hipscope.compiled_code import analysis, assembly, experiments, loops, mca, page, register_limits, results, toolchain
-from hipscope.compiled_code.experiments import IsaError
-from hipscope.compiled_code.experiments import Experiment, read_experiments
+from hipscope.compiled_code import (analysis, assembly, experiments, loops, mca, page, register_limits, results,
+                                    toolchain)
+from hipscope.compiled_code.experiments import Experiment, IsaError, read_experiments
 from hipscope.compiled_code.processes import Processes
 from hipscope.results.door import BadInput
 from synthetic import REPOSITORY, SCRIPTS
@@ -753,8 +753,11 @@ def test_interrupt(workshop: Workshop, number: signal.Signals, status: int) -> N
 def test_register_limits_are_kept_and_checked(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     """They take a real compiler half a minute: test_register_limits.py."""
     workshop.name_experiments("src/2-compute/sgpr_limit/sgpr_limit.hip")
-    of_target = {target: {**fake_limits({"v": 256, "s": sgprs, "a": 0}, 65536), "target": target,
-                          "compiler": "Fake clang version 99.1"} for target, sgprs in (("gfx1030", 106), ("gfx900", 102))}
+    of_target = {
+        target: {**fake_limits({"v": 256, "s": sgprs, "a": 0}, 65536), "target": target,
+                 "compiler": "Fake clang version 99.1"}
+        for target, sgprs in (("gfx1030", 106), ("gfx900", 102))
+    }
     monkeypatch.setattr(register_limits, "measure", lambda _, target, __: of_target[target])
     for target in of_target:
         assert workshop.run("--targets", target).returncode == 0

@@ -201,7 +201,7 @@ def test_extreme_numbers(bench: Bench, number: float) -> None:
     numbers = random.Random(f"{SEED} {number}")
     for count, path in enumerate(numbers.sample(numeric, 30)):
         file = synthetic.write(bench.folder(), replaced(path, number), STEM)
-        status = bench.try_all(file, with_report=count < 3)
+        status = bench.try_all(file, with_report=count == 0)
         assert status[0] == 0 or set(status) == {1, 2}, (path, status)
     # In all places at once where the schema has no bounds.
     data = small()
