@@ -8,16 +8,15 @@ import math
 import statistics
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from hipscope.results import formats
-from hipscope.results.formats import metric_group, metric_line
 
 from . import expected, layout, nodes, page, store, verdicts
-from .gather import Fleet, gather, read_baseline
+from .gather import Card, Fleet, gather, read_baseline
 from .nodes import STATES
 from .store import Store
 from .verdicts import FAIL, PASS, SUSPECT
@@ -223,37 +222,23 @@ def as_prometheus(fleet: Fleet) -> str:
     told = [
         (card, one) for card in fleet.cards if card.verdict and card.state != "pass" for one in card.verdict.findings
     ]
-    groups = {
-        "hipscope_fleet_gpus": (
-            metric_line("hipscope_fleet_gpus", fleet.count(state), state=state) for state in STATES
-        ),
-        "hipscope_fleet_nodes": (
-            metric_line("hipscope_fleet_nodes", len(fleet.nodes_that(state)), state=state) for state in STATES
-        ),
-        "hipscope_fleet_made_seconds": [metric_line("hipscope_fleet_made_seconds", made)],
-        "hipscope_node_state": (
-            metric_line("hipscope_node_state", STATES.index(node.state), node=node.name)
-            for node in fleet.nodes.values()
-        ),
-        "hipscope_gpu_state": (
-            metric_line(
-                "hipscope_gpu_state",
-                STATES.index(card.state),
-                node=card.node,
-                gpu=card.slot,
-                uuid=card.uuid,
-                model=card.gpu.identity.model if card.gpu else "",
-            )
-            for card in fleet.cards
-        ),
-        "hipscope_gpu_deficit_ratio": (
-            metric_line("hipscope_gpu_deficit_ratio", one.deficit, node=card.node, gpu=card.slot, metric=one.metric)
-            for card, one in told
-        ),
-        "hipscope_gpu_robust_z": (
-            metric_line("hipscope_gpu_robust_z", one.z, node=card.node, gpu=card.slot, metric=one.metric)
-            for card, one in told
-            if math.isfinite(one.z)
-        ),
+    models = [card.gpu.identity.model if card.gpu else "" for card in fleet.cards]
+    samples: dict[str, list[tuple[float, Mapping[str, object]]]] = {
+        "hipscope_fleet_gpus": [(fleet.count(state), {"state": state}) for state in STATES],
+        "hipscope_fleet_nodes": [(len(fleet.nodes_that(state)), {"state": state}) for state in STATES],
+        "hipscope_fleet_made_seconds": [(made, {})],
+        "hipscope_node_state": [(STATES.index(node.state), {"node": node.name}) for node in fleet.nodes.values()],
+        "hipscope_gpu_state": [
+            (STATES.index(card.state), {**_place(card), "uuid": card.uuid, "model": model})
+            for card, model in zip(fleet.cards, models)
+        ],
+        "hipscope_gpu_deficit_ratio": [(one.deficit, {**_place(card), "metric": one.metric}) for card, one in told],
+        "hipscope_gpu_robust_z": [
+            (one.z, {**_place(card), "metric": one.metric}) for card, one in told if math.isfinite(one.z)
+        ],
     }
-    return "".join(metric_group(name, HELP[name], lines) for name, lines in groups.items())
+    return "".join(formats.gauge(name, HELP[name], found) for name, found in samples.items())
+
+
+def _place(card: Card) -> dict[str, object]:
+    return {"node": card.node, "gpu": card.slot}

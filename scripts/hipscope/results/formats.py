@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 BINARY_PREFIXES = ((2**40, "Ti"), (2**30, "Gi"), (2**20, "Mi"), (2**10, "Ki"))
 SIGNIFICANT_DIGITS = 4
 LONGEST_LABEL = 32
 NOT_THERE = "-"
+LABEL_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
 
 Escape = Callable[[str], str]
 
@@ -93,16 +94,10 @@ def heading(name: str, unit: str, escape: Escape) -> str:
     return f"{escape(name)} ({escape(unit)})" if unit not in ("", name) else escape(name)
 
 
-def _escaped_label(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-
-
-def metric_line(name: str, value: float, **labels: str | int) -> str:
-    """A sample in Prometheus' text format: metric{label="..."} number."""
-    inside = ",".join(f'{label}="{_escaped_label(str(said))}"' for label, said in labels.items())
-    return f"{name}{{{inside}}} {value:.10g}" if inside else f"{name} {value:.10g}"
-
-
-def metric_group(name: str, meaning: str, lines: Iterable[str]) -> str:
-    """All samples of a gauge, with what it means."""
+def gauge(name: str, meaning: str, samples: Iterable[tuple[float, Mapping[str, object]]]) -> str:
+    """All samples of a gauge, each a value with its labels, in Prometheus' text format."""
+    lines = []
+    for value, labels in samples:
+        inside = ",".join(f'{label}="{str(said).translate(LABEL_ESCAPES)}"' for label, said in labels.items())
+        lines.append(f"{name}{{{inside}}} {value:.10g}" if inside else f"{name} {value:.10g}")
     return "\n".join((f"# HELP {name} {meaning}", f"# TYPE {name} gauge", *lines, ""))
