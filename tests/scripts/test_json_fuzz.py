@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import random
 import re
 import warnings
@@ -108,7 +109,12 @@ class Bench:
 
     def files(self) -> set[str]:
         """All that there is."""
-        return {str(path.relative_to(self.root)) for path in self.root.rglob("*")}
+        start = len(str(self.root)) + 1
+        return {
+            os.path.join(folder, name)[start:]
+            for folder, folders, files in os.walk(self.root)
+            for name in (*folders, *files)
+        }
 
     def run(self, tool: Callable[[list[str]], int], name: str, arguments: list[str], file: Path) -> int:
         """Runs a tool on the file. Its status."""
