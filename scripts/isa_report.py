@@ -26,10 +26,10 @@ from hipscope.results import interpreter
 if not interpreter.is_complete("matplotlib", "yaml"):
     sys.exit(1)
 
-from hipscope.compiled_code import (analysis, experiments, folders, gpus, kept_predictions, occupancy,
+from hipscope.compiled_code import (analysis, experiments, gpus, kept_predictions, occupancy,
                                     prediction_cases, prediction_page, predictions, processes, register_limits,
                                     register_stages, results, toolchain)
-from hipscope.compiled_code.errors import BAD_USAGE, IsaError
+from hipscope.compiled_code.experiments import BAD_USAGE, IsaError
 from hipscope.results import load
 from hipscope.results.door import BadInput
 
@@ -103,7 +103,7 @@ def asked_targets(text: str | None) -> list[str]:
         return ["gfx942", "gfx90a"]
     targets = list(dict.fromkeys(text.split(",")))
     for target in targets:
-        if not folders.is_target(target):
+        if not experiments.is_target(target):
             bad_usage(f"--targets takes names such as gfx90a, parted by commas, not '{target}'.")
     return targets
 
@@ -212,7 +212,7 @@ def compile_all(arguments: argparse.Namespace, processes: Any, scratch: Path
         occupied = list(pool.map(
             lambda key: asked_of_compiler("occupancy table", occupancy.measure, tools, *key),
             ruled if "register_pressure" in names else []))
-    folder = {target: folders.made_by(target, tools.version) for target in targets}
+    folder = {target: experiments.made_by(target, tools.version) for target in targets}
     new = {(folder[result["target"]], result["experiment"]): result for result in made}
     return {**kept_results(arguments.out, set(folder.values()), arguments.only), **new}, limits, occupied
 
@@ -287,7 +287,7 @@ def predict_all(arguments: argparse.Namespace, processes: Any, scratch: Path) ->
     for _, refused in made:
         for sentence in refused:
             print(f"Not predicted: {sentence}")
-    done = {(folders.made_by(gpu.target, tools.version), experiment.name) for experiment, gpu in work}
+    done = {(experiments.made_by(gpu.target, tools.version), experiment.name) for experiment, gpu in work}
     return [entry for entries, _ in made for entry in entries], done
 
 

@@ -50,7 +50,7 @@ def shown_in(folder: Path) -> frozenset[str]:
 
 def report(folders: list[Path], plots_of: Path | None) -> int:
     """Reads all folders, makes all pages, and only then writes any."""
-    from hipscope.report import output, page
+    from hipscope.report import page
     from hipscope.results import door, formats, load
     from hipscope.results.whole_file import write_together
 
@@ -59,7 +59,7 @@ def report(folders: list[Path], plots_of: Path | None) -> int:
         pages = [(folder, page.make_page(load.load_folder(folder), shown)) for folder in folders]
         for folder, _ in pages:
             (folder / "plots").mkdir(exist_ok=True)
-        write_together({path: file for folder, made in pages for path, file in output.files_of(folder, made).items()})
+        write_together({path: file for folder, made in pages for path, file in page.files_of(folder, made).items()})
         for folder, made in pages:
             if not made.card:
                 print(f"report.py: no hardware card in {formats.plain(str(folder))}: nothing is inferred of a CPU.")

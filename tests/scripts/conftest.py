@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import signal
@@ -11,9 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 import synthetic
+
+from hipscope.results import load
 
 # What is ignored here, as under nohup, would be in every process that a test starts.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -26,6 +30,9 @@ def pytest_configure(config: pytest.Config) -> None:
         "slow: takes ten seconds of a core or more, or its file a minute, or is another "
         "test once more with another number; left to test.sh --full",
     )
+    # The tests of a file share what takes long to make: with -n they go to one process.
+    if getattr(config.option, "dist", "no") == "load":
+        config.option.dist = "loadfile"
 
 
 FAKE_BINARY = """#!/usr/bin/env bash
@@ -57,6 +64,12 @@ fi
 exit "$(cat "$here/$name.status")"
 """
 
+# What takes the place of find_python.sh, and of what makes the pages: seconds of a core, and most tests need none.
+FAKE_PAGES = {
+    "find_python.sh": "#!/bin/sh\necho /bin/sh\n",
+    "report.py": 'echo pages >"$1/README.md"; echo card >"$1/card.md"\n',
+    "html_report.py": 'while [ "$1" != --out ]; do shift; done; echo page >"$2"\n',
+}
 
 # However loaded the machine is; what takes longer hangs.
 LONGEST_S = 300
@@ -134,15 +147,40 @@ class Sandbox:
 
 
 @pytest.fixture
+def whole_sandbox(tmp_path: Path) -> Sandbox:
+    """Three experiments that pass on a fake GPU, and the scripts that make pages of their results."""
+    synthetic.copy_repository(tmp_path / "repository")
+    return with_experiments(tmp_path / "repository")
+
+
+@pytest.fixture
 def sandbox(tmp_path: Path) -> Sandbox:
-    """Three experiments that pass on a fake GPU."""
-    root = tmp_path / "repository"
-    synthetic.copy_repository(root)
+    """The same with pages that say nothing."""
+    scripts = tmp_path / "repository" / "scripts"
+    shutil.copytree(synthetic.SCRIPTS, scripts, ignore=shutil.ignore_patterns("*.py", "hipscope", "__pycache__"))
+    for name, text in FAKE_PAGES.items():
+        (scripts / name).write_text(text, encoding="utf-8")
+    return with_experiments(tmp_path / "repository")
+
+
+def with_experiments(root: Path) -> Sandbox:
+    """A sandbox with three experiments and two GPUs."""
     made = Sandbox(root)
+    (root / "results").mkdir(exist_ok=True)
     for name in ("copy_rate", "load_latency", "wave_rate"):
         made.add(name)
     made.set_devices("0\tfake-gpu\tFake GPU, 8 CUs\n1\tother-gpu\tOther GPU\n")
     return made
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _stored_results_are_read_once() -> Iterator[None]:
+    """Of a folder of results/ that many tests look at; it takes more than a second."""
+    read = load.load_folder
+    kept = functools.cache(read)
+    stored = synthetic.REPOSITORY / "results"
+    with mock.patch.object(load, "load_folder", lambda path: (kept if path.parent == stored else read)(path)):
+        yield
 
 
 @pytest.fixture(scope="session")

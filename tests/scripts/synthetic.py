@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import copy
+import importlib
+import io
 import json
+import os
 import shutil
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 SCRIPTS = REPOSITORY / "scripts"
@@ -234,20 +239,25 @@ def write(folder: Path, data: dict[str, Any], stem: str | None = None) -> Path:
 
 
 def run(program: str, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs a program of scripts/ to its end; in nothing but this environment, where one is given."""
-    return subprocess.run(
-        [sys.executable, str(SCRIPTS / program), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment or None,
-    )
+    """Runs a program of scripts/ or tests/isa/ to its end; in nothing but this environment, where one is given.
+
+    It runs in this process, which has its libraries loaded.
+    """
+    words = [program, *map(str, arguments)]
+    out, err = io.StringIO(), io.StringIO()
+    patched = mock.patch.dict(os.environ, environment, clear=bool(environment))
+    with patched, mock.patch.object(sys, "argv", words), redirect_stdout(out), redirect_stderr(err):
+        try:
+            status = importlib.import_module(program.removesuffix(".py")).main()
+        except SystemExit as ended:
+            status = ended.code
+    return subprocess.CompletedProcess(words, status, out.getvalue(), err.getvalue())
 
 
 def copy_repository(root: Path) -> None:
     """The scripts, as they are compiled, with what they need of results/: schemas and published figures."""
     shutil.copytree(SCRIPTS, root / "scripts")
-    (root / "results" / "published").mkdir(parents=True)
+    (root / "results" / "published").mkdir(parents=True, exist_ok=True)
     for file in (*(REPOSITORY / "results").glob("*schema*.json"), REPOSITORY / "results/published/published.csv"):
         shutil.copy(file, root / file.relative_to(REPOSITORY))
 

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import copy
+import functools
 import json
 import os
 import random
 import statistics
 import tarfile
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import compare
 import pytest
 import synthetic
 
-from hipscope.compare import noise
+from hipscope.compare import verdicts
+from hipscope.results import load
 
 Json = dict[str, Any]
 
@@ -107,8 +109,8 @@ def test_noise_is_rarely_a_change(samples: int, most: float) -> None:
     flagged = 0
     for _ in range(2000):
         old, new = ([1 + 0.1 * numbers.gauss(0, 1) for _ in range(samples)] for _ in "ab")
-        change = noise.relative_change(statistics.median(old), statistics.median(new))
-        flagged += abs(change) > (noise.relative_noise(old, new) or 0)
+        change = verdicts.relative_change(statistics.median(old), statistics.median(new))
+        flagged += abs(change) > (verdicts.relative_noise(old, new) or 0)
     assert flagged / 2000 < most
 
 
@@ -118,8 +120,8 @@ def test_a_change_of_twice_the_spread_is_found(samples: int) -> None:
     found = 0
     for _ in range(500):
         old, new = ([middle + 0.002 * numbers.gauss(0, 1) for _ in range(samples)] for middle in (1, 1.05))
-        found += noise.relative_change(statistics.median(old), statistics.median(new)) > (
-            noise.relative_noise(old, new) or 0
+        found += verdicts.relative_change(statistics.median(old), statistics.median(new)) > (
+            verdicts.relative_noise(old, new) or 0
         )
     assert found == 500
 
@@ -304,7 +306,7 @@ def test_bad_input(tmp_path: Path, said: Any) -> None:
 
 
 def test_command_line(tmp_path: Path) -> None:
-    run = partial(synthetic.run, "compare.py")
+    run = functools.partial(synthetic.run, "compare.py")
     data = synthetic.result()
     old, new = two(tmp_path, data, scaled(data, 2))
     assert run(old, new).returncode == 1 and run(new, old).returncode == 0
@@ -450,7 +452,7 @@ def test_two_sides_are_needed(said: Any, arguments: list[str]) -> None:
 
 
 @pytest.fixture(scope="module")
-def one_card(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def one_card(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Four quick runs, A to D, of one H200 and one build, one after the other: lds_banks, ilp_tlp, cache_sharing."""
     folder = tmp_path_factory.mktemp("one_card")
     with tarfile.open(Path(__file__).parent / "data" / "one_card.tar.xz") as archive:
@@ -459,7 +461,8 @@ def one_card(tmp_path_factory: pytest.TempPathFactory) -> Path:
             assert file is not None
             (folder / member.name).parent.mkdir(exist_ok=True)
             (folder / member.name).write_bytes(file.read())
-    return folder
+    with mock.patch.object(load, "load_folder", functools.cache(load.load_folder)):
+        yield folder
 
 
 @pytest.mark.parametrize(

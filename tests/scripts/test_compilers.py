@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hipscope.compiled_code import compilers, folders
+from hipscope.compiled_code import compilers, experiments
 
 
 def kernel(name: str, vgprs: int, waves: int = 8, **changes: Any) -> dict[str, Any]:
@@ -50,8 +50,8 @@ def test_changes_are_counted(old: dict[str, Any], new: dict[str, Any], counts: l
 
 def test_folders_are_in_order() -> None:
     names = ["gfx1030-clang15", "gfx90a-clang22", "gfx900-clang15", "gfx90a-clang9", "gfx90a-clang15"]
-    assert sorted(names, key=folders.target_order) == [
+    assert sorted(names, key=experiments.target_order) == [
         "gfx900-clang15", "gfx90a-clang9", "gfx90a-clang15", "gfx90a-clang22", "gfx1030-clang15"]
-    assert folders.made_by("gfx942", "AMD clang version 19.0.0git (x), HIP 6.4") == "gfx942-clang19"
+    assert experiments.made_by("gfx942", "AMD clang version 19.0.0git (x), HIP 6.4") == "gfx942-clang19"
     with pytest.raises(ValueError, match="names no version"):
-        folders.made_by("gfx942", "gcc 12")
+        experiments.made_by("gfx942", "gcc 12")

@@ -6,7 +6,6 @@ import re
 import subprocess
 
 import pytest
-import synthetic
 from conftest import LONGEST_S, Sandbox
 
 DISTURBER = """#!/bin/bash
@@ -21,7 +20,7 @@ esac
 def run(sandbox: Sandbox, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Runs the script over the sandbox's binaries."""
     return subprocess.run(
-        [str(synthetic.REPOSITORY / "scripts" / "disturbed.sh"), *arguments],
+        [str(sandbox.root / "scripts" / "disturbed.sh"), *arguments],
         cwd=sandbox.root,
         timeout=LONGEST_S,
         capture_output=True,

@@ -413,7 +413,7 @@ def judged(folder: Path) -> Json:
 def test_the_good_are_judged_as_if_the_hostile_were_not_there(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    count, bad = 1000, 50
+    count, bad = 250, 50
     both, good = tmp_path / "both", tmp_path / "good"
     numbers = random.Random(SEED)
     hostile = set(numbers.sample(range(count), bad))

@@ -229,15 +229,15 @@ def test_a_full_disk_keeps_the_old_page(tmp_path: Path) -> None:
     assert snapshot(folder) == before
 
 
-def test_run_all_interrupted_at_any_moment(sandbox: Sandbox) -> None:
+def test_run_all_interrupted_at_any_moment(whole_sandbox: Sandbox) -> None:
     began = time.monotonic()
-    assert sandbox.run().returncode == 0
+    assert whole_sandbox.run().returncode == 0
     length = time.monotonic() - began
     chance = random.Random(f"{SEED} run_all.sh")
     for _ in range(4):
         number = chance.choice(list(STATUSES))
         moment = chance.uniform(0.02, 1) * length
-        process = sandbox.start("--no-build", "--build-dir", str(sandbox.build))
+        process = whole_sandbox.start("--no-build", "--build-dir", str(whole_sandbox.build))
         time.sleep(moment)
         process.send_signal(number)
         _, errors = process.communicate(timeout=300)
@@ -245,7 +245,7 @@ def test_run_all_interrupted_at_any_moment(sandbox: Sandbox) -> None:
         assert shell_status(process.returncode) in (STATUSES[number], 0), said
         if process.returncode > 0:
             assert "run_all.sh: interrupted; the results that were whole by then are kept." in errors, said
-        for path in sandbox.results.rglob("*"):
+        for path in whole_sandbox.results.rglob("*"):
             assert not path.name.startswith("."), said
             if path.suffix == ".json":
                 json.loads(path.read_text())
@@ -255,10 +255,10 @@ def test_run_all_interrupted_at_any_moment(sandbox: Sandbox) -> None:
                 assert path.read_text().rstrip().endswith("</html>"), said
 
 
-def test_run_all_without_a_reader_leaves_nothing_behind(sandbox: Sandbox) -> None:
-    process = sandbox.start("--no-build", "--build-dir", str(sandbox.build))
+def test_run_all_without_a_reader_leaves_nothing_behind(whole_sandbox: Sandbox) -> None:
+    process = whole_sandbox.start("--no-build", "--build-dir", str(whole_sandbox.build))
     assert process.stdout is not None and process.stderr is not None
     process.stdout.close()
     errors = process.stderr.read()
     assert process.wait(60) not in (0, 77), errors
-    assert not [path for path in sandbox.results.rglob("*") if path.name.startswith(".")]
+    assert not [path for path in whole_sandbox.results.rglob("*") if path.name.startswith(".")]

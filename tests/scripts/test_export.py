@@ -6,20 +6,16 @@ import csv
 import io
 import json
 import re
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
-from synthetic import REPOSITORY, SCRIPTS, inference, result, row, sweep, write
+from synthetic import REPOSITORY, inference, result, row, run, sweep, write
 
 STORED = REPOSITORY / "results" / "nvidia-h200"
 
 
-def export(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Runs export.py."""
-    command = [sys.executable, SCRIPTS / "export.py", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+export = partial(run, "export.py")
 
 
 def test_csv_has_every_number_of_every_row(tmp_path: Path) -> None:
@@ -34,10 +30,13 @@ def test_csv_has_every_number_of_every_row(tmp_path: Path) -> None:
 def test_prometheus_has_the_parameters_and_the_checks(tmp_path: Path) -> None:
     found = inference("LDS latency", 23.0, "cycles")
     lost = inference("LDS banks", None, "banks")
-    write(tmp_path, result("lds_latency", inferences=[found]))
-    write(tmp_path, result("lds_banks", inferences=[lost]))
+    for name, one in (("lds_latency", found), ("lds_banks", lost)):
+        data = result(name, inferences=[one])
+        data["device"]["name"] = 'a "GPU" \\ b'
+        write(tmp_path, data)
     told = export("prometheus", tmp_path).stdout
     assert re.search(r'^hipscope_parameter\{parameter="LDS latency",unit="cycles",.*\} 23$', told, re.MULTILINE)
+    assert 'model="a \\"GPU\\" \\\\ b"}' in told
     assert "LDS banks" not in told and 'hipscope_checks_failed{experiment="lds_banks"} 0\n' in told
 
 

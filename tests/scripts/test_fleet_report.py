@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import shutil
@@ -22,18 +23,10 @@ from hipscope.results import formats, load
 
 FLEET = synthetic.SCRIPTS / "fleet.py"
 SCHEMA = json.loads((synthetic.REPOSITORY / "results" / "fleet-schema.json").read_text(encoding="utf-8"))
-SLOW = {("node0001", 1): 0.03, ("node0038", 0): 0.05, ("node0020", 2): 0.02}
+SLOW = {("node0001", 1): 0.03, ("node0020", 0): 0.05, ("node0010", 2): 0.02}
 
 
-def report(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Makes the report, without any packages beside the standard library."""
-    return subprocess.run(
-        [sys.executable, "-S", str(FLEET), "report", str(folder), *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=LONGEST_S,
-    )
+report = functools.partial(synthetic.run, "fleet.py", "report")
 
 
 def read(folder: Path) -> dict[str, Any]:
@@ -51,13 +44,15 @@ def change(folder: Path, node: str, **members: Any) -> None:
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """304 GPUs, three of which have a slow memory, and their report."""
+    """160 GPUs, three of which have a slow memory, and their report."""
     folder = tmp_path_factory.mktemp("large")
-    made_fleet.write_fleet(folder, 38, 8, SLOW)
-    (folder / "nodes.txt").write_text("node[0001-0038] 8\n")
-    done = report(folder, "--expect", str(folder / "nodes.txt"))
+    made_fleet.write_fleet(folder, 20, 8, SLOW)
+    (folder / "nodes.txt").write_text("node[0001-0020] 8\n")
+    # Without any packages beside the standard library.
+    command = [sys.executable, "-S", FLEET, "report", folder, "--expect", folder / "nodes.txt"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LONGEST_S)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    assert done.stdout.startswith("304 GPUs of 38 nodes: 301 pass, 3 suspect, 0 fail\n")
+    assert done.stdout.startswith("160 GPUs of 20 nodes: 157 pass, 3 suspect, 0 fail\n")
     return folder
 
 
@@ -83,8 +78,8 @@ def test_finds_the_slow_ones_and_no_other(large: Path) -> None:
         memory = [one["deficit"] for one in bad[place]["findings"] if one["metric"] == "memory read"]
         assert memory and memory[0] == pytest.approx(part, abs=0.012) and "memory" in bad[place]["cause"]
     lists = {name: (large / f"{name}.txt").read_text().split() for name in ("pass", "suspect", "fail")}
-    assert lists["suspect"] == ["node0001", "node0020", "node0038"] and not lists["fail"]
-    assert sorted(lists["pass"] + lists["suspect"]) == [f"node{number:04d}" for number in range(1, 39)]
+    assert lists["suspect"] == ["node0001", "node0010", "node0020"] and not lists["fail"]
+    assert sorted(lists["pass"] + lists["suspect"]) == [f"node{number:04d}" for number in range(1, 21)]
     assert not (large / "unjudged.txt").exists()
     # The suspects, and as many that are good.
     again = [tuple(line.split()) for line in (large / "confirm.txt").read_text().splitlines()]
@@ -93,23 +88,23 @@ def test_finds_the_slow_ones_and_no_other(large: Path) -> None:
 
 def test_text_and_series(large: Path) -> None:
     text = (large / "fleet.md").read_text()
-    assert "| GPUs | 301 | 0 | 3 | 0 |" in text and "| node0001 | 1 | GPU-node0001-1 |" in text
+    assert "| GPUs | 157 | 0 | 3 | 0 |" in text and "| node0001 | 1 | GPU-node0001-1 |" in text
     lines = (large / "hipscope.prom").read_text().splitlines()
     assert 'hipscope_fleet_gpus{state="suspect"} 3' in lines
-    assert 'hipscope_gpu_state{node="node0038",gpu="0",uuid="GPU-node0038-0",model="NVIDIA H200"} 2' in lines
+    assert 'hipscope_gpu_state{node="node0020",gpu="0",uuid="GPU-node0020-0",model="NVIDIA H200"} 2' in lines
     assert all(re.fullmatch(r'# (HELP|TYPE) .+|[a-z_]+(\{([a-z]+="[^"]*",?)+\})? [-+0-9.e]+', line) for line in lines)
-    assert len([line for line in lines if line.startswith("hipscope_gpu_state{")]) == 304
+    assert len([line for line in lines if line.startswith("hipscope_gpu_state{")]) == 160
 
 
 def test_the_page_has_every_gpu_once(large: Path) -> None:
     page = (large / "fleet.html").read_text()
     assert "src=" not in page and "href=" not in page
     data = json.loads(re.search(r"id=data>(.*?)</script>", page, re.S)[1])  # type: ignore[index]
-    assert len(data["uuid"]) == 304 and len(data["nodes"]) == 38
+    assert len(data["uuid"]) == 160 and len(data["nodes"]) == 20
     assert len(data["metrics"]) == page.count("<figure class=strip>") > 20
     # Of many curves a band is drawn, and lines of those that do not pass.
     for plot in data["curves"]:
-        assert plot["count"] == 304 and len(plot["bands"]) == 5
+        assert plot["count"] == 160 and len(plot["bands"]) == 5
         drawn = {line[0] for line in plot["lines"]}
         assert {number for number, state in enumerate(read(large)["gpus"]) if state["state"] != "pass"} <= drawn
         assert len(drawn) == len(plot["lines"]) <= 200
@@ -137,12 +132,12 @@ def test_a_second_report_reads_only_what_is_new(large: Path, monkeypatch: pytest
         change(large, "node0007", ended="2026-01-01T00:00:31Z")
         assert base.update(list(nodes.places(large, nodes.read_nodes(large, None))), 1) == {}
         assert seen == ["node0007"] * 8
-        assert len(base.gpus) == 304
+        assert len(base.gpus) == 160
     finally:
         base.close()
     with sqlite3.connect(large / store.FILE) as asked:
         slowest = asked.execute("select node, slot from figures where name = 'memory read' order by value").fetchall()
-    assert len(slowest) == 304 and slowest[0] == ("node0038", 0)
+    assert len(slowest) == 160 and slowest[0] == ("node0020", 0)
 
 
 def test_suspects_that_are_confirmed_fail(large: Path, tmp_path: Path) -> None:
@@ -152,15 +147,15 @@ def test_suspects_that_are_confirmed_fail(large: Path, tmp_path: Path) -> None:
     numbers = random.Random(5)
     listed = [line.split() for line in (folder / "confirm.txt").read_text().splitlines()]
     for node, slot in listed:
-        slow = 0.0 if node == "node0020" else SLOW.get((node, int(slot)), 0.0)
+        slow = 0.0 if node == "node0010" else SLOW.get((node, int(slot)), 0.0)
         for time in (1, 2, 3):
             made_fleet.write_gpu(folder, node, int(slot), numbers, slow, again=time)
         shutil.copy(folder / "nodes" / node / "node.json", folder / "nodes" / node / "confirm.json")
     done = report(folder)
     assert done.returncode == 1
     states = {(gpu["node"], gpu["slot"]): gpu["state"] for gpu in read(folder)["gpus"] if gpu["state"] != "pass"}
-    assert states == {("node0001", 1): "fail", ("node0038", 0): "fail"}
-    assert (folder / "fail.txt").read_text() == "node0001\nnode0038\n" and (folder / "confirm.txt").read_text() == ""
+    assert states == {("node0001", 1): "fail", ("node0020", 0): "fail"}
+    assert (folder / "fail.txt").read_text() == "node0001\nnode0020\n" and (folder / "confirm.txt").read_text() == ""
 
 
 def test_a_small_fleet_takes_a_baseline(large: Path, tmp_path: Path) -> None:
@@ -222,17 +217,13 @@ def test_a_node_that_has_lost_a_gpu(small: Path) -> None:
         ([], "the following arguments are required: DIR"),
     ],
 )
-def test_bad_usage_is_one_sentence(small: Path, arguments: list[str], said: str) -> None:
+def test_bad_usage_is_one_sentence(
+    small: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
+) -> None:
     for name, text in (("empty", "# none\n"), ("range", "a\nn[3-1]\n"), ("words", "a b\n"), ("other", "{}")):
         (small.parent / name).write_text(text)
-    done = subprocess.run(
-        [sys.executable, "-S", str(FLEET), "report", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=LONGEST_S,
-        cwd=small.parent,
-    )
+    monkeypatch.chdir(small.parent)
+    done = report(*arguments)
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1, done.stderr
     assert said in done.stderr and not (small / "fleet.json").exists()
 

@@ -304,8 +304,7 @@ def test_prolog_says_one_line(site: Site, tmp_path: Path) -> None:
 def test_prolog_judges_by_a_baseline(site: Site, tmp_path: Path) -> None:
     good = tmp_path / "good"
     made_fleet.write_fleet(good, 8, 2)
-    done = subprocess.run([sys.executable, "-S", str(FLEET), "report", str(good)], capture_output=True, check=False)
-    assert done.returncode == 0
+    assert synthetic.run("fleet.py", "report", good).returncode == 0
     for slow, status, said in ((0.0, 0, "2 GPUs pass"), (0.06, 1, "FAIL: gpu-0: memory path; gpu-1: memory path")):
         for step in TIERS["smoke"].together:
             site.tell(

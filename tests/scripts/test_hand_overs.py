@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from synthetic import SCRIPTS
-
-CHECKER = SCRIPTS.parent / "tests" / "isa" / "hand_overs.py"
+import synthetic
 
 
 def check(tmp_path: Path, target: str, code: str, regex: str = "tile") -> subprocess.CompletedProcess[str]:
@@ -21,7 +18,7 @@ def check(tmp_path: Path, target: str, code: str, regex: str = "tile") -> subpro
         "\ts_endpgm\n\t.section\t.rodata\n",
         encoding="utf-8",
     )
-    return subprocess.run([sys.executable, str(CHECKER), regex, str(path)], capture_output=True, text=True, check=False)
+    return synthetic.run("hand_overs.py", regex, path)
 
 
 # What all waves do: store, wait, meet; one tells another block, waits for the next one, and all load what that stored.
@@ -121,4 +118,4 @@ def test_what_is_named_must_hand_something_over(tmp_path: Path) -> None:
     assert (done.returncode, "hands anything over" in done.stdout) == (1, True)
     assert check(tmp_path, "gfx90a", HAND_OVER.format(**GFX9), "other").returncode == 1
     assert check(tmp_path, "gfx700", HAND_OVER.format(**GFX9)).returncode == 2
-    assert subprocess.run([sys.executable, str(CHECKER), "tile"], capture_output=True, check=False).returncode == 2
+    assert synthetic.run("hand_overs.py", "tile").returncode == 2

@@ -8,8 +8,6 @@ import hashlib
 import json
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -390,22 +388,15 @@ def test_colours_stand_out(palette: tuple[str, ...], ground: str) -> None:
     assert len(set(palette)) == 8
 
 
-def repository(folder: Path) -> Path:
-    """A copy of the scripts, with results/ of two GPUs and a CPU; the script."""
-    synthetic.copy_repository(folder)
-    results = folder / "results"
-    (results / "isa").mkdir()
-    (results / "isa" / "register_limits.json").write_text("[]")
+def test_default_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(html_report, "RESULTS", tmp_path / "results")
+    (tmp_path / "results" / "isa").mkdir(parents=True)
+    (tmp_path / "results" / "isa" / "register_limits.json").write_text("[]")
     for name, backend in (("b", "amd"), ("a", "nvidia"), ("host", "host")):
-        device(results / name, f"the {name}", synthetic.result(backend=backend))
-    return folder / "scripts" / "html_report.py"
-
-
-def test_default_folders(tmp_path: Path) -> None:
-    script = repository(tmp_path)
+        device(tmp_path / "results" / name, f"the {name}", synthetic.result(backend=backend))
 
     def title(*arguments: str | Path, page: str = "report.html") -> str:
-        done = subprocess.run([sys.executable, script, *arguments], capture_output=True, text=True, check=False)
+        done = synthetic.run("html_report.py", *arguments)
         assert (done.returncode, done.stderr) == (0, "")
         return Page((tmp_path / "results" / page).read_text(encoding="utf-8")).all("title")[0].text
 
@@ -419,5 +410,5 @@ def test_default_folders(tmp_path: Path) -> None:
         shutil.rmtree(tmp_path / "results" / name)
     assert title() == "hipscope: the host"
     shutil.rmtree(tmp_path / "results" / "host")
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    done = synthetic.run("html_report.py")
     assert done.returncode == 1 and "holds no results of any device" in done.stderr

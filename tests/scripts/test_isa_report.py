@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -12,17 +13,20 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 from xml.etree import ElementTree
 
 import isa_report
 import pytest
+import synthetic
 from conftest import wait_for
-from hipscope.compiled_code import analysis, assembly, folders, instructions, loops, mca, page, results, toolchain
-from hipscope.compiled_code.errors import IsaError
-from hipscope.compiled_code.experiments import Experiment, read_experiments
+from hipscope.compiled_code import (analysis, assembly, experiments, loops, mca, page, register_limits, results,
+                                    toolchain)
+from hipscope.compiled_code.experiments import Experiment, IsaError, read_experiments
 from hipscope.compiled_code.processes import Processes
 from hipscope.results.door import BadInput
 from synthetic import REPOSITORY, SCRIPTS
+from test_register_limits import fake_limits
 
 DATA = Path(__file__).resolve().parent / "data"
 STAIRCASE = (DATA / "cu_staircase.gfx900.s").read_text(encoding="utf-8")
@@ -194,7 +198,7 @@ def test_assembly_that_is_not_whole(old: str, new: str, part: str) -> None:
     ("exp mrt0 v0, v0, v0, v0", "other", 0),
 ])
 def test_kinds(text: str, kind: str, fmas: int) -> None:
-    assert (instructions.category(text), instructions.count_fmas(text)) == (kind, fmas)
+    assert (assembly.category(text), assembly.count_fmas(text)) == (kind, fmas)
 
 
 # --- Loops ----------------------------------------------------------------------------------------
@@ -405,7 +409,7 @@ def test_results_that_do_not_follow_the_schema(tmp_path: Path, change: Any, part
 # --- llvm-mca -------------------------------------------------------------------------------------
 
 # Refuses v_bad; takes one cycle for each other instruction, and 50 in the beginning.
-FAKE_MCA = """#!/usr/bin/env python3
+FAKE_MCA = f"#!{sys.executable} -SE" """
 import json, sys
 regions, wrong = [], False
 iterations = next(int(word.split("=")[1]) for word in sys.argv if word.startswith("-iterations="))
@@ -497,9 +501,7 @@ class Workshop:
 
     def __init__(self, folder: Path) -> None:
         self.root, self.tools = folder / "repository", folder / "tools"
-        shutil.copytree(SCRIPTS, self.root / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
-        (self.root / "results").mkdir()
-        shutil.copy(REPOSITORY / "results" / "isa-schema.json", self.root / "results")
+        (self.root / "results").mkdir(parents=True)
         self.name_experiments("src/1-a/first.hip", "src/2-b/second.hip")
         self.tools.mkdir()
         (self.tools / "version").write_text(VERSION.format(folder=self.tools), encoding="utf-8")
@@ -528,21 +530,26 @@ class Workshop:
         """Where the report goes when not told otherwise."""
         return self.root / "results" / "isa"
 
-    def start(self, *arguments: str, path: str | None = None) -> subprocess.Popen[str]:
-        """Starts the program."""
-        environment = {**os.environ, "PATH": path or f"{self.tools}:{os.environ['PATH']}",
-                       "ROCM_PATH": "/nonexistent"}
+    def environment(self, path: str | None = None) -> dict[str, str]:
+        """Where these tools alone are found."""
+        return {**os.environ, "PATH": path or f"{self.tools}:{os.environ['PATH']}", "ROCM_PATH": "/nonexistent"}
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Starts the program in a process of its own."""
+        synthetic.copy_repository(self.root)
         return subprocess.Popen(
-            [sys.executable, str(self.root / "scripts" / "isa_report.py"), *arguments], env=environment,
+            [sys.executable, str(self.root / "scripts" / "isa_report.py"), *arguments], env=self.environment(),
             cwd=self.root, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             # Tests started in the background inherit an ignored SIGINT.
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
 
     def run(self, *arguments: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
         """Runs the program."""
-        process = self.start(*arguments, path=path)
-        out, err = process.communicate(timeout=300)
-        return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+        listed = functools.partial(read_experiments, self.root)
+        with mock.patch.object(isa_report, "ROOT", self.root), mock.patch.object(signal, "signal"), \
+                mock.patch.object(isa_report.prediction_page, "REPOSITORY", self.root), \
+                mock.patch.object(isa_report.experiments, "read_experiments", listed):
+            return synthetic.run("isa_report.py", *arguments, **self.environment(path))
 
     def files(self) -> dict[str, bytes]:
         """Everything below the report's folder."""
@@ -743,6 +750,26 @@ def test_interrupt(workshop: Workshop, number: signal.Signals, status: int) -> N
     assert not [line for line in running if str(workshop.tools).encode() in line]
 
 
+def test_register_limits_are_kept_and_checked(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They take a real compiler half a minute: test_register_limits.py."""
+    workshop.name_experiments("src/2-compute/sgpr_limit/sgpr_limit.hip")
+    of_target = {
+        target: {**fake_limits({"v": 256, "s": sgprs, "a": 0}, 65536), "target": target,
+                 "compiler": "Fake clang version 99.1"}
+        for target, sgprs in (("gfx1030", 106), ("gfx900", 102))
+    }
+    monkeypatch.setattr(register_limits, "measure", lambda _, target, __: of_target[target])
+    for target in of_target:
+        assert workshop.run("--targets", target).returncode == 0
+    limits = results.read_limits(workshop.out)
+    assert [(limit["target"], limit["assembler"]["s"]["highest"]) for limit in limits] == [
+        ("gfx900", 101), ("gfx1030", 105)]
+    assert "| gfx900-clang99 | v255 | v255 | s101 | s101 | - |" in (workshop.out / "README.md").read_text()
+    (workshop.out / results.LIMITS_FILE).write_text("[{}]\n", encoding="utf-8")
+    checked = workshop.run("--check")
+    assert (checked.returncode, checked.stdout) == (1, "2 valid, 1 invalid\n")
+
+
 def test_names_cannot_break_the_page() -> None:
     kernels = [results.summary(kernel_of(STAIRCASE, "busy_kernel"))]
     kernels[0]["name"] = "a|b<script>alert(1)</script> `c` **d**"
@@ -785,7 +812,7 @@ def test_the_real_compiler(tmp_path: Path) -> None:
          "^cu_staircase$"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     version = toolchain.find_toolchain(Processes()).version
-    made = results.read_result(out / f"{folders.made_by('gfx90a', version)}.json")
+    made = results.read_result(out / f"{experiments.made_by('gfx90a', version)}.json")
     kernels = made["cu_staircase"]["kernels"]
     said = {re.findall(r"\d([a-z_]+)E", symbol)[-1]: of for symbol, of in remarks("gfx90a", tmp_path).items()}
     assert len(kernels) == len(said) >= 2
@@ -799,28 +826,6 @@ def test_the_real_compiler(tmp_path: Path) -> None:
     busy = next(kernel for kernel in kernels if kernel["name"] == "busy_kernel")
     assert busy["fma"] == 16 and 0.8 < busy["fma_share"] < 0.9
     assert busy["mca_cycles"] >= 16
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(HIPCC is None, reason="there is no hipcc")
-def test_register_limits_of_the_real_compiler(tmp_path: Path) -> None:
-    out = tmp_path / "isa"
-
-    def report(target: str) -> list[dict[str, Any]]:
-        subprocess.run([sys.executable, str(SCRIPTS / "isa_report.py"), "--out", str(out), "--targets", target,
-                        "--only", "^sgpr_limit$"], capture_output=True, text=True, check=True)
-        return results.read_limits(out)
-
-    assert [limit["target"] for limit in report("gfx1030")] == ["gfx1030"]
-    limits = report("gfx900")
-    assert [limit["target"] for limit in limits] == ["gfx900", "gfx1030"]
-    assert [limit["assembler"]["s"]["highest"] for limit in limits] == [101, 105]
-    made = folders.made_by("gfx900", limits[0]["compiler"])
-    assert f"| {made} | v255 | v255 | s101 | s101 | - |" in (out / "README.md").read_text(encoding="utf-8")
-    (out / results.LIMITS_FILE).write_text("[{}]\n", encoding="utf-8")
-    checked = subprocess.run([sys.executable, str(SCRIPTS / "isa_report.py"), "--out", str(out), "--check"],
-                             capture_output=True, text=True, check=False)
-    assert (checked.returncode, checked.stdout) == (1, "2 valid, 1 invalid\n")
 
 
 def test_other_experiments_leave_register_limits_alone(tmp_path: Path) -> None:

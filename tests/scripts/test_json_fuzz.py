@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import random
 import re
 import warnings
@@ -108,7 +109,12 @@ class Bench:
 
     def files(self) -> set[str]:
         """All that there is."""
-        return {str(path.relative_to(self.root)) for path in self.root.rglob("*")}
+        start = len(str(self.root)) + 1
+        return {
+            os.path.join(folder, name)[start:]
+            for folder, folders, files in os.walk(self.root)
+            for name in (*folders, *files)
+        }
 
     def run(self, tool: Callable[[list[str]], int], name: str, arguments: list[str], file: Path) -> int:
         """Runs a tool on the file. Its status."""
@@ -201,7 +207,7 @@ def test_extreme_numbers(bench: Bench, number: float) -> None:
     numbers = random.Random(f"{SEED} {number}")
     for count, path in enumerate(numbers.sample(numeric, 30)):
         file = synthetic.write(bench.folder(), replaced(path, number), STEM)
-        status = bench.try_all(file, with_report=count < 3)
+        status = bench.try_all(file, with_report=count == 0)
         assert status[0] == 0 or set(status) == {1, 2}, (path, status)
     # In all places at once where the schema has no bounds.
     data = small()
@@ -228,7 +234,23 @@ def code_of(page: Page) -> list[str]:
     return code
 
 
-def assert_harmless(folder: Path, hostile: str) -> None:
+@pytest.fixture(scope="module")
+def harmless(tmp_path_factory: pytest.TempPathFactory) -> list[Page]:
+    """The pages of a result whose names are all "tame", and of one with its usual names."""
+    pages = []
+    for name, data in (("tame", synthetic.put_everywhere(small(), "tame")), ("good", small())):
+        folder = synthetic.write(tmp_path_factory.mktemp("harmless") / name, data).parent
+        assert html_report.main(["--no-isa", str(folder)]) == 0
+        pages.append(Page((folder / "report.html").read_text(encoding="utf-8")))
+    return pages
+
+
+def kinds_of(page: Page) -> set[tuple[str, ...]]:
+    """The elements that there are, with the names of their attributes."""
+    return {(one.tag, *sorted(one.attributes)) for one in page.elements}
+
+
+def assert_harmless(folder: Path, harmless: list[Page], hostile: str) -> None:
     """Whether both pages hold nothing that a name could have put there."""
     text = "".join((folder / name).read_text(encoding="utf-8") for name in ("README.md", f"{STEM}.md", "card.md"))
     assert set(re.findall(r"<[^>\s]*>?", text)) <= {"<details>", "</details>", "<summary>", "</summary>"}, hostile
@@ -239,22 +261,15 @@ def assert_harmless(folder: Path, hostile: str) -> None:
         if not re.fullmatch(r"plots/copy_rate-[a-z0-9-]+\.svg|(README|copy_rate|card)\.md|(copy_rate|card)\.json", link)
     ] == [], hostile
     page = Page((folder / "report.html").read_text(encoding="utf-8"))
-    known, plain = (
-        Page((folder.parent.parent / name / "report.html").read_text(encoding="utf-8")) for name in ("tame", "good")
-    )
-    kinds = [{(one.tag, *sorted(one.attributes)) for one in made.elements} for made in (page, known, plain)]
-    assert kinds[0] - kinds[1] - kinds[2] == set(), hostile
-    assert len(code_of(page)) == 1 and code_of(page) == code_of(known), hostile
-    assert page.all("style")[0].text == known.all("style")[0].text
+    assert kinds_of(page) <= set().union(*map(kinds_of, harmless)), hostile
+    assert len(code_of(page)) == 1 and code_of(page) == code_of(harmless[0]), hostile
+    assert page.all("style")[0].text == harmless[0].all("style")[0].text
     for made in (text, page.source):
         assert not re.search("[\u200f\u202e\0\x1b\x07]", made), hostile
 
 
 @pytest.mark.parametrize("hostile", HOSTILE, ids=lambda text: ascii(text[:12]))
-def test_hostile_names(bench: Bench, hostile: str) -> None:
-    tame = synthetic.write(bench.root / "tame", synthetic.put_everywhere(small(), "tame")).parent
-    for known in (tame, bench.good.parent):
-        assert html_report.main(["--no-isa", str(known)]) == 0
+def test_hostile_names(bench: Bench, harmless: list[Page], hostile: str) -> None:
     data = synthetic.put_everywhere(small(), hostile)
     if not hostile:
         # The schema wants some text of these.
@@ -267,7 +282,7 @@ def test_hostile_names(bench: Bench, hostile: str) -> None:
     assert compare.main([str(bench.good), str(file)]) in (0, 1) and compare.main([str(file), str(file)]) == 0
     said = bench.capture.readouterr()
     assert said.err == "" and not re.search("[\u200f\u202e\0\x1b\x07\ud800]", said.out)
-    assert_harmless(folder, hostile)
+    assert_harmless(folder, harmless, hostile)
     allowed = "|".join(WRITES[name] for name in ("report.py", "html_report.py"))
     assert left_besides(bench.files() - before, folder.relative_to(bench.root), allowed) == []
 

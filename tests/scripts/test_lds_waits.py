@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
-import sys
 from pathlib import Path
 
+import lds_waits
 import pytest
-from synthetic import SCRIPTS
-
-CHECKER = SCRIPTS.parent / "tests" / "isa" / "lds_waits.py"
+import synthetic
 
 
 def kernel(code: str, name: str = "tile") -> str:
@@ -24,7 +21,7 @@ def check(tmp_path: Path, text: str) -> subprocess.CompletedProcess[str]:
     """Runs the checker on a file with this text."""
     path = tmp_path / "kernels.s"
     path.write_text(text, encoding="utf-8")
-    return subprocess.run([sys.executable, str(CHECKER), str(path)], capture_output=True, text=True, check=False)
+    return synthetic.run("lds_waits.py", path)
 
 
 # What clang 22.1.8 makes for gfx90a of a loop that begins with __syncthreads() and ends with stores: it waits
@@ -101,12 +98,7 @@ def test_what_is_not(tmp_path: Path, code: str) -> None:
 
 
 def test_all_that_matters_of_a_function_is_read() -> None:
-    spec = importlib.util.spec_from_file_location("lds_waits", CHECKER)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["lds_waits"] = module
-    spec.loader.exec_module(module)
-    functions = module.read_functions(
+    functions = lds_waits.read_functions(
         kernel("s_nop 0\n.LBB0_1:\ns_barrier") + kernel("s_nop 1", "without") +
         kernel("ds_write_b32 v1, v2 ; a comment\n  v_nop\ns_cbranch_scc0   .LBB2_1\ns_barrier", "last"))
     assert [(function.name, function.code) for function in functions] == [
@@ -116,5 +108,5 @@ def test_all_that_matters_of_a_function_is_read() -> None:
 
 
 def test_bad_usage() -> None:
-    done = subprocess.run([sys.executable, str(CHECKER)], capture_output=True, text=True, check=False)
+    done = synthetic.run("lds_waits.py")
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)

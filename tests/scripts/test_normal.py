@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +32,7 @@ def add(folder: Path, experiment: str, parameter: str, value: float, unit: str, 
     synthetic.write(folder, data)
 
 
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Runs normal.py."""
-    command = [sys.executable, synthetic.SCRIPTS / "normal.py", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+run = partial(synthetic.run, "normal.py")
 
 
 CASES = [

@@ -30,29 +30,25 @@ def leftovers(folder: Path) -> list[str]:
     return [name for name in os.listdir(folder) if name.startswith(".")]
 
 
-def test_all_good(sandbox: Sandbox) -> None:
-    done = sandbox.run()
+def test_all_good(whole_sandbox: Sandbox) -> None:
+    done = whole_sandbox.run()
     assert done.returncode == 0, done.stderr
     for number, name in enumerate(("copy_rate", "load_latency", "wave_rate"), 1):
         assert has_line(done.stdout, number, name, "ok")
-        assert not (sandbox.results / f"{name}.txt").exists()
-        assert (sandbox.results / f"{name}.md").read_text().startswith(f"# {name}\n")
-        assert json.loads((sandbox.results / f"{name}.json").read_text())["experiment"] == name
-    assert (sandbox.results / "README.md").read_text().startswith("# Test GPU\n")
-    assert (sandbox.results / "card.md").read_text().startswith("# Hardware card: Test GPU\n")
+        assert not (whole_sandbox.results / f"{name}.txt").exists()
+        assert (whole_sandbox.results / f"{name}.md").read_text().startswith(f"# {name}\n")
+        assert json.loads((whole_sandbox.results / f"{name}.json").read_text())["experiment"] == name
+    assert (whole_sandbox.results / "README.md").read_text().startswith("# Test GPU\n")
+    assert (whole_sandbox.results / "card.md").read_text().startswith("# Hardware card: Test GPU\n")
     assert "Report: results/fake-gpu/README.md\nHardware card: results/fake-gpu/card.md\n" in done.stdout
     assert "Comparison: results/fake-gpu/report.html\n" in done.stdout
-    assert "<title>hipscope: Test GPU</title>" in (sandbox.results / "report.html").read_text()
+    assert "<title>hipscope: Test GPU</title>" in (whole_sandbox.results / "report.html").read_text()
     assert "Measured on Fake GPU, 8 CUs: 3 of 3 experiments." in done.stdout
     assert re.search(r"^Time taken: \d+\.\d s$", done.stdout, re.MULTILINE)
-    assert leftovers(sandbox.results) == []
-
-
-def test_again_replaces_the_results(sandbox: Sandbox) -> None:
-    assert sandbox.run().returncode == 0
-    before = (sandbox.results / "README.md").read_bytes()
-    assert sandbox.run().returncode == 0
-    assert (sandbox.results / "README.md").read_bytes() == before
+    before = (whole_sandbox.results / "README.md").read_bytes()
+    assert whole_sandbox.run().returncode == 0
+    assert (whole_sandbox.results / "README.md").read_bytes() == before
+    assert leftovers(whole_sandbox.results) == []
 
 
 def test_results_keep_their_mode_and_their_links(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -184,9 +180,9 @@ def test_only(sandbox: Sandbox) -> None:
     assert not (sandbox.results / "wave_rate.json").exists()
 
 
-def test_out_and_options_reach_the_binary(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_out_and_options_reach_the_binary(whole_sandbox: Sandbox, tmp_path: Path) -> None:
     out = tmp_path / "other place"
-    done = sandbox.run("--out", str(out), "--quick", "--device", "1", "--only", "copy")
+    done = whole_sandbox.run("--out", str(out), "--quick", "--device", "1", "--only", "copy")
     assert done.returncode == 0, done.stderr
     assert sorted(os.listdir(out)) == [
         "README.md",
@@ -198,31 +194,31 @@ def test_out_and_options_reach_the_binary(sandbox: Sandbox, tmp_path: Path) -> N
         "report.html",
     ]
     assert f"Hardware card: {out}/card.md\nComparison: {out}/report.html\n" in done.stdout
-    call = (sandbox.bin / "copy_rate.calls").read_text().splitlines()[-1]
+    call = (whole_sandbox.bin / "copy_rate.calls").read_text().splitlines()[-1]
     assert call.endswith("copy_rate.json --quick --device 1")
 
 
-def test_comparison_has_the_other_devices(sandbox: Sandbox) -> None:
+def test_comparison_has_the_other_devices(whole_sandbox: Sandbox) -> None:
     for folder, backend, name in (("other", "amd", "Another GPU"), ("host", "host", "A CPU")):
         data = synthetic.result(backend=backend)
         data["device"]["name"] = name
-        synthetic.write(sandbox.root / "results" / folder, data)
-    (sandbox.root / "results" / "broken").mkdir()
-    (sandbox.root / "results" / "broken" / "copy_rate.json").write_text('{"half')
-    done = sandbox.run()
+        synthetic.write(whole_sandbox.root / "results" / folder, data)
+    (whole_sandbox.root / "results" / "broken").mkdir()
+    (whole_sandbox.root / "results" / "broken" / "copy_rate.json").write_text('{"half')
+    done = whole_sandbox.run("--only", "copy_rate")
     assert done.returncode == 0, done.stderr
     assert "html_report.py: left out: " in done.stderr and "broken/copy_rate.json is not" in done.stderr
-    page = (sandbox.results / "report.html").read_text()
+    page = (whole_sandbox.results / "report.html").read_text()
     assert "<title>hipscope: Test GPU, Another GPU</title>" in page and "A CPU" not in page
 
 
-def test_comparison_that_fails(sandbox: Sandbox) -> None:
-    (sandbox.root / "results" / "published" / "published.csv").unlink()
-    done = sandbox.run()
+def test_comparison_that_fails(whole_sandbox: Sandbox) -> None:
+    (whole_sandbox.root / "results" / "published" / "published.csv").unlink()
+    done = whole_sandbox.run("--only", "copy_rate")
     assert done.returncode == 1
     assert "Comparison: failed\n" in done.stdout and done.stdout.endswith("Failed:\n  html_report.py\n")
     assert "published.csv cannot be read" in done.stderr
-    assert not (sandbox.results / "report.html").exists() and (sandbox.results / "README.md").exists()
+    assert not (whole_sandbox.results / "report.html").exists() and (whole_sandbox.results / "README.md").exists()
 
 
 def test_no_python_no_report(sandbox: Sandbox) -> None:
@@ -287,18 +283,13 @@ def test_an_installed_tree_runs_as_it_is(sandbox: Sandbox) -> None:
     assert (sandbox.results / "copy_rate.json").exists()
 
 
-def test_device_decides_the_folder(sandbox: Sandbox) -> None:
-    assert sandbox.run("--device", "1").returncode == 0
-    assert (sandbox.root / "results" / "other-gpu" / "copy_rate.json").exists()
-
-
-def test_host_results_are_called_functional(sandbox: Sandbox) -> None:
-    sandbox.set_devices("0\thost\tthis CPU\n")
+def test_host_results_are_called_functional(whole_sandbox: Sandbox) -> None:
+    whole_sandbox.set_devices("0\thost\tthis CPU\n")
     for name in ("copy_rate", "load_latency", "wave_rate"):
-        synthetic.write(sandbox.bin, synthetic.result(name, backend="host"))
-    done = sandbox.run()
+        synthetic.write(whole_sandbox.bin, synthetic.result(name, backend="host"))
+    done = whole_sandbox.run()
     assert done.returncode == 0
-    assert (sandbox.root / "results" / "host" / "copy_rate.json").exists()
+    assert (whole_sandbox.root / "results" / "host" / "copy_rate.json").exists()
     assert "Measured on a GPU: nothing" in done.stdout
     assert "Checked functionally on the CPU: 3 of 3 experiments; their times are CPU times." in done.stdout
     assert "Compiled for AMD, not run: not asked for" in done.stdout
@@ -317,12 +308,12 @@ def test_waves_of_64_only_where_built_for(sandbox: Sandbox, target: str) -> None
     assert not (sandbox.results / "wave_rate.wave64.json").exists()
 
 
-def test_variant_of_an_experiment(sandbox: Sandbox) -> None:
-    sandbox.add("wave_rate.wave64")
-    sandbox.set_devices("0\tfake-gpu\tFake RDNA (gfx1032), 8 CUs\n")
-    (sandbox.build / "wave64_targets.txt").write_text("gfx1032\ngfx1036\n", encoding="utf-8")
-    assert sandbox.run("--only", "wave64").returncode == 0
-    assert "# wave_rate (wave64)" in (sandbox.results / "wave_rate.wave64.md").read_text()
+def test_variant_of_an_experiment(whole_sandbox: Sandbox) -> None:
+    whole_sandbox.add("wave_rate.wave64")
+    whole_sandbox.set_devices("0\tfake-gpu\tFake RDNA (gfx1032), 8 CUs\n")
+    (whole_sandbox.build / "wave64_targets.txt").write_text("gfx1032\ngfx1036\n", encoding="utf-8")
+    assert whole_sandbox.run("--only", "wave64").returncode == 0
+    assert "# wave_rate (wave64)" in (whole_sandbox.results / "wave_rate.wave64.md").read_text()
 
 
 @pytest.mark.parametrize(
@@ -381,7 +372,7 @@ def test_interrupt(sandbox: Sandbox, number: signal.Signals, status: int) -> Non
     assert sandbox.run().returncode == 0
     before = {
         name: (sandbox.results / name).read_bytes()
-        for name in ("load_latency.json", "load_latency.md", "wave_rate.json", "README.md")
+        for name in ("load_latency.json", "wave_rate.json", "card.md", "README.md")
     }
     (sandbox.bin / "load_latency.hangs").touch()
     process = sandbox.start("--no-build", "--build-dir", str(sandbox.build))
@@ -408,16 +399,20 @@ exit {status}
 """
 
 
+def with_cmake(folder: Path, status: int = 0, more: str = "") -> dict[str, str]:
+    """A cmake that notes its calls beside itself and ends so; the environment in which it is found."""
+    folder.mkdir()
+    text = FAKE_CMAKE.format(calls=folder / "calls", status=status)
+    (folder / "cmake").write_text(text.replace("exit 0", more) if more else text)
+    (folder / "cmake").chmod(0o755)
+    return {"PATH": f"{folder}:{os.environ['PATH']}"}
+
+
 @pytest.mark.parametrize("status", [0, 1])
 def test_build(sandbox: Sandbox, tmp_path: Path, status: int) -> None:
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    calls = tmp_path / "calls"
-    (tools / "cmake").write_text(FAKE_CMAKE.format(calls=calls, status=status))
-    (tools / "cmake").chmod(0o755)
-    path = f"{tools}:{os.environ['PATH']}"
-    done = sandbox.run_all("--no-setup", "--backend", "nvidia", environment={"PATH": path})
-    made = calls.read_text().splitlines()
+    environment = with_cmake(tmp_path / "tools", status)
+    done = sandbox.run_all("--no-setup", "--backend", "nvidia", environment=environment)
+    made = (tmp_path / "tools" / "calls").read_text().splitlines()
     assert made[0] == f"cmake -S {sandbox.root} --preset nvidia -B {sandbox.build} -DHIPSCOPE_TESTS=OFF"
     if status:
         assert done.returncode == 1
@@ -437,17 +432,14 @@ def test_build(sandbox: Sandbox, tmp_path: Path, status: int) -> None:
 def test_one_is_shown_before_the_rest_is_built(sandbox: Sandbox, tmp_path: Path) -> None:
     sandbox.add("memory_bandwidth")
     (sandbox.bin / "memory_bandwidth").rename(tmp_path / "built")
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    made = f"""[[ $* != *--build* ]] || cp {tmp_path}/built {sandbox.bin}/memory_bandwidth\n"""
-    (tools / "cmake").write_text(FAKE_CMAKE.format(calls=tmp_path / "calls", status=0).replace("exit 0", made))
-    (tools / "cmake").chmod(0o755)
-    done = sandbox.run_all("--no-setup", "--backend", "nvidia", environment={"PATH": f"{tools}:{os.environ['PATH']}"})
+    made = f"[[ $* != *--build* ]] || cp {tmp_path}/built {sandbox.bin}/memory_bandwidth"
+    environment = with_cmake(tmp_path / "tools", more=made)
+    done = sandbox.run_all("--no-setup", "--backend", "nvidia", environment=environment)
     assert done.returncode == 0, done.stderr
     first, rest = done.stdout.split("Building 4 experiments ... ")
     assert first.endswith(" s ok\nthe table of memory_bandwidth\n\n")
     assert "the table of" not in rest and "[1/4] memory_bandwidth ... " in rest
-    calls = (tmp_path / "calls").read_text().splitlines()
+    calls = (tmp_path / "tools" / "calls").read_text().splitlines()
     assert [call.partition(" --target ")[2] for call in calls[1:]] == [
         "memory_bandwidth",
         "memory_bandwidth copy_rate load_latency wave_rate",
@@ -479,17 +471,11 @@ def test_what_the_card_takes_is_what_its_parameters_are_told_by() -> None:
 
 
 def test_build_of_some_keeps_the_folder_as_configured(sandbox: Sandbox, tmp_path: Path) -> None:
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    calls = tmp_path / "calls"
-    (tools / "cmake").write_text(FAKE_CMAKE.format(calls=calls, status=0))
-    (tools / "cmake").chmod(0o755)
     (sandbox.build / "CMakeCache.txt").touch()
-    done = sandbox.run_all(
-        "--no-setup", "--backend", "nvidia", "--only", "rate", environment={"PATH": f"{tools}:{os.environ['PATH']}"}
-    )
+    environment = with_cmake(tmp_path / "tools")
+    done = sandbox.run_all("--no-setup", "--backend", "nvidia", "--only", "rate", environment=environment)
     assert done.returncode == 0, done.stderr
-    configured, built = calls.read_text().splitlines()
+    configured, built = (tmp_path / "tools" / "calls").read_text().splitlines()
     assert configured == f"cmake -S {sandbox.root} --preset nvidia -B {sandbox.build}"
     assert built.endswith(" --target copy_rate wave_rate")
 
@@ -502,18 +488,13 @@ def test_build_of_some_keeps_the_folder_as_configured(sandbox: Sandbox, tmp_path
     ],
 )
 def test_no_cmake_of_today_is_one_sentence(sandbox: Sandbox, tmp_path: Path, version: str, sentence: str) -> None:
-    tools = tmp_path / "tools"
-    tools.mkdir()
-    path = f"{tools}:{os.environ['PATH']}" if version else without("cmake", tools)
-    if version:
-        (tools / "cmake").write_text(FAKE_CMAKE.format(calls=tmp_path / "calls", status=0))
-        (tools / "cmake").chmod(0o755)
-    done = sandbox.run_all(
-        "--no-setup", "--backend", "nvidia", environment={"PATH": path, "FAKE_CMAKE_VERSION": version}
-    )
+    environment = with_cmake(tmp_path / "tools") | {"FAKE_CMAKE_VERSION": version}
+    if not version:
+        environment["PATH"] = without("cmake", tmp_path / "tools")
+    done = sandbox.run_all("--no-setup", "--backend", "nvidia", environment=environment)
     assert done.returncode == 1
     assert sentence in done.stderr and done.stderr.count("\n") == 1
-    assert not (tmp_path / "calls").exists()
+    assert not (tmp_path / "tools" / "calls").exists()
 
 
 def test_build_without_ninja_is_by_make(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -552,21 +533,17 @@ def test_backend_of_what_was_just_installed(sandbox: Sandbox, tmp_path: Path) ->
 
 
 # Says what it was called with.
-FAKE_ISA_REPORT = """import sys
-print("called with", *sys.argv[1:])
-sys.exit({status})
+FAKE_ISA_REPORT = """echo called with "$@"
+exit {status}
 """
 
 
 def host_with_compiler(sandbox: Sandbox, folder: Path, isa_status: int = 0, hipcc: bool = True) -> dict[str, str]:
     """No GPU, but (with `hipcc`) AMD's compiler, whose build and report are faked; the environment."""
-    folder.mkdir()
-    tools = {"cmake": FAKE_CMAKE.format(calls=folder / "calls", status=0)}
+    with_cmake(folder)
     if hipcc:
-        tools["hipcc"] = "#!/bin/sh\n"
-    for name, text in tools.items():
-        (folder / name).write_text(text)
-        (folder / name).chmod(0o755)
+        (folder / "hipcc").write_text("#!/bin/sh\n")
+        (folder / "hipcc").chmod(0o755)
     sandbox.set_devices("0\thost\tthis CPU\n")
     (sandbox.root / "scripts" / "isa_report.py").write_text(FAKE_ISA_REPORT.format(status=isa_status))
     path = os.environ["PATH"] if hipcc else without("hipcc", folder)

@@ -10,8 +10,7 @@ from hipscope.results.records import Inference, Measurement, Result, Row, Sweep,
 
 from . import cards, many
 from .comparison import BETTER, CHANGED, SAME, WORSE, Change, Comparison
-from .noise import relative_change, relative_noise
-from .verdicts import Judge, Time, verdict_of
+from .verdicts import Judge, Time, relative_change, relative_noise, verdict_of
 
 Item = TypeVar("Item")
 Key = tuple[Any, ...]

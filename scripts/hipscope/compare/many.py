@@ -22,6 +22,7 @@ SINGLE_FREEDOM = 3.0
 # How many differences within a side a row's sweep counts for, beside the row's own.
 SWEEP_FREEDOM = 4.0
 DEVIATIONS_PER_MAD = 1.4826
+# Of a normal distribution, the interquartile range in standard deviations.
 QUARTILES_TO_DEVIATION = 1.349
 # A timer's step and a clock's: no run is told apart from the next by less.
 LEAST_SPREAD = 0.002

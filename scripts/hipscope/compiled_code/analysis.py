@@ -10,7 +10,7 @@ from typing import Any
 from . import mca
 from .assembly import Instruction, Kernel, read_kernels
 from .experiments import REPOSITORY, Experiment
-from .instructions import CATEGORIES, category, count_fmas
+from .assembly import CATEGORIES, category, count_fmas
 from .loops import Loop, find_loops
 from .results import summary
 from .toolchain import FLAGS, Toolchain

@@ -8,7 +8,7 @@ from typing import Any
 
 from hipscope.results import markdown
 
-from .folders import target_order
+from .experiments import target_order
 from .results import Results
 
 # A kernel has changed when its registers have by more than this part and by a portion in which they are given to

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from .assembly import Function
 from .gpus import Gpu
-from .instructions import category, count_fmas
+from .assembly import category, count_fmas
 from .loops import Loop, find_loops
 from .prediction import Demand, Phase
 

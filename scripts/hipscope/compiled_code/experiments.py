@@ -1,12 +1,13 @@
-"""The experiments and their sources, as CMakeLists.txt names them."""
+"""The experiments as CMakeLists.txt names them, the folders of what compilers make of them, and why there is no report.
+
+What one compiler made for one target has a folder of its own: gfx90a-clang15.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
-
-from .errors import IsaError
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 
@@ -31,3 +32,39 @@ def read_experiments(repository: Path = REPOSITORY) -> list[Experiment]:
     if not sources:
         raise IsaError(f"{path} names no experiment.")
     return [Experiment(Path(source).stem, source) for source in sources]
+
+
+def is_target(name: str) -> bool:
+    """Whether it has the form of a target's name."""
+    return re.fullmatch(r"gfx[0-9a-f]{3,5}", name) is not None
+
+
+def clang_major(compiler: str) -> str:
+    """The first number of clang's version in a compiler's line; raises ValueError where there is none."""
+    found = re.search(r"clang version (\d+)", compiler)
+    if found is None:
+        raise ValueError(f"'{compiler}' names no version of clang")
+    return found[1]
+
+
+def made_by(target: str, compiler: str) -> str:
+    """The folder of what this compiler made for this target: gfx90a-clang15."""
+    return f"{target}-clang{clang_major(compiler)}"
+
+
+def target_order(folder: str) -> tuple[int, str, int]:
+    """Sorts gfx900 before gfx90a before gfx1030; a target alone before a folder of it, clang 9 before clang 15."""
+    target, _, major = folder.partition("-clang")
+    return len(target), target, int(major or 0)
+
+
+BAD_USAGE = 2
+NO_COMPILER = 77
+
+
+class IsaError(Exception):
+    """The text is one sentence; `status` is what the program returns."""
+
+    def __init__(self, text: str, status: int = 1) -> None:
+        super().__init__(text)
+        self.status = status

@@ -12,8 +12,7 @@ from typing import Any
 
 from hipscope.results import door
 
-from .experiments import REPOSITORY
-from .folders import made_by, target_order
+from .experiments import REPOSITORY, made_by, target_order
 from .gpus import Gpu, gpu_of
 from .prediction import Block, Demand, Phase, Prediction, Traffic, predict, product_traffic
 from .prediction_cases import CASES, PRODUCT_SIZE, Product, Stream, case_of, cases_of

@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import matplotlib
+from hipscope.report.plots import COLOURS, FIGURE_INCHES, MARKERS, STYLE, to_svg
 from hipscope.results import formats, markdown
+from matplotlib import pyplot, ticker
 
-from . import compilers, plots
-from .folders import target_order
+from . import compilers
+from .experiments import target_order
 from .results import Result, Results
 
 MADE_BY = "Made by scripts/isa_report.py; do not edit."
@@ -142,6 +145,35 @@ def make_pages(results: Results, sections: Sequence[str] = ()) -> dict[str, byte
     """All pages and the plot by their names; `sections` are further parts of the index, in Markdown."""
     files = {f"{target}.md": target_page(target, _of_target(results, target)).encode("utf-8")
              for target in _targets(results)}
-    files[WAVES_PLOT] = plots.plot_registers(register_points(results))
+    files[WAVES_PLOT] = plot_registers(register_points(results))
     files["README.md"] = _index_page(results, sections).encode("utf-8")
     return files
+
+
+BESIDE = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0, "frameon": False,
+          "fontsize": 10}
+
+
+def _marks(number: int) -> dict[str, object]:
+    # Of more than seven, none has both the marker and the colour of another.
+    colour = COLOURS[(number + number // len(MARKERS)) % len(COLOURS)]
+    return {"linestyle": "", "marker": MARKERS[number % len(MARKERS)], "color": colour}
+
+
+def plot_registers(points: dict[str, list[tuple[int, int]]]) -> bytes:
+    """Waves per SIMD over VGPRs per thread, a mark per kernel."""
+    with matplotlib.rc_context(STYLE):
+        figure, axes = pyplot.subplots(figsize=FIGURE_INCHES, layout="constrained")
+        for number, (target, pairs) in enumerate(points.items()):
+            axes.plot([x for x, _ in pairs], [y for _, y in pairs], label=target, markersize=5, alpha=0.8,
+                      **_marks(number))
+        axes.set_xlim(left=-1)
+        axes.set_ylim(bottom=0)
+        axes.yaxis.set_major_locator(ticker.MaxNLocator(integer=True))
+        axes.xaxis.set_major_locator(ticker.MaxNLocator(integer=True, steps=[1, 2, 4, 8, 10]))
+        axes.set_xlabel("VGPRs per thread")
+        axes.set_ylabel("waves per SIMD")
+        axes.grid(True)
+        axes.set_title("Registers and waves", fontsize=12, loc="left")
+        axes.legend(**BESIDE)
+        return to_svg(figure)

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from hipscope.results import formats, markdown
 
-from .experiments import REPOSITORY
-from .folders import target_order
+from .experiments import REPOSITORY, target_order
 from .gpus import GPUS, gpu_of
 from .kept_predictions import Entry, key_of
 from .prediction import UNITS

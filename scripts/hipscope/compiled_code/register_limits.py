@@ -24,7 +24,7 @@ from typing import Any
 
 from hipscope.results import formats, markdown as pages, published as others
 
-from .folders import made_by
+from .experiments import made_by
 from .toolchain import environment
 
 Run = Callable[[Sequence[str], Mapping[str, str]], "subprocess.CompletedProcess[str]"]

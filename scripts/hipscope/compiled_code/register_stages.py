@@ -7,8 +7,7 @@ from typing import Any
 
 from hipscope.results import markdown, published as others
 
-from .errors import IsaError
-from .folders import target_order
+from .experiments import IsaError, target_order
 
 EXPERIMENT = "register_pressure"
 # Each stage's name, as the binary and L have it, and the namespace of its kernel.

@@ -16,10 +16,8 @@ from hipscope.results import door
 from hipscope.results.whole_file import write_together
 
 from . import occupancy
-from .errors import IsaError
-from .experiments import REPOSITORY
-from .folders import made_by, target_order
-from .instructions import CATEGORIES
+from .experiments import IsaError, made_by, target_order
+from .assembly import CATEGORIES
 
 SCHEMA_VERSION = 3
 SCHEMA = "isa-schema.json"

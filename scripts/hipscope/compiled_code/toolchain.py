@@ -8,7 +8,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import NO_COMPILER, IsaError
+from .experiments import NO_COMPILER, IsaError
 from .processes import Processes
 
 # One of each family that Debian 12's hipcc compiles for, as in cmake/toolchain.cmake.

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hipscope.compare.many import QUARTILES_TO_DEVIATION
 from hipscope.results import load
 from hipscope.results.door import BadInput
 
@@ -32,8 +33,6 @@ ALONE_OF = ", alone"
 # The least relative noise from run to run of one card, by kind: the median of a run's samples says less of
 # the next run than their spread does. docs/fleet.md says of which runs of an H200 these are.
 LEAST_NOISE = {CYCLES: 0.001, BYTES: 0.002, CLOCK: 0.002, COPY: 0.003, SOAK: 0.003}
-# Of a normal distribution, the interquartile range in standard deviations.
-QUARTILES_TO_DEVIATION = 1.349
 # What holds the clock of every GPU that works hard, and says little of one.
 USUAL_REASON = "power cap"
 # The last part of a soak, in which a GPU that is not cooled has reached its temperature.

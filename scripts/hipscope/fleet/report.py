@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import calendar
 import json
 import math
+import statistics
+import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from hipscope.results import formats
 
-from . import expected, layout, nodes, page, prometheus, store, text, verdicts
-from .gather import Fleet, gather, read_baseline
+from . import expected, layout, nodes, page, store, verdicts
+from .gather import Card, Fleet, gather, read_baseline
+from .nodes import STATES
 from .store import Store
 from .verdicts import FAIL, PASS, SUSPECT
 
@@ -56,8 +60,8 @@ def as_json(fleet: Fleet) -> dict[str, Any]:
         "schema_version": layout.VERSION,
         "made": fleet.made,
         "counts": {
-            "gpus": {state: fleet.count(state) for state in nodes.STATES},
-            "nodes": {state: len(fleet.nodes_that(state)) for state in nodes.STATES},
+            "gpus": {state: fleet.count(state) for state in STATES},
+            "nodes": {state: len(fleet.nodes_that(state)) for state in STATES},
         },
         "notes": fleet.notes,
         "cohorts": [{"name": name, "gpus": count} for name, count in fleet.cohorts.items()],
@@ -93,7 +97,7 @@ def _column(fleet: Fleet, name: str) -> dict[str, Any]:
 def files_of(fleet: Fleet, base: Store) -> dict[str, bytes | Path | None]:
     """What every file holds, by its name; None: there is none."""
     files: dict[str, bytes | Path | None] = {store.FILE: base.aside}
-    for state in nodes.STATES:
+    for state in STATES:
         names = fleet.nodes_that(state)
         files[f"{state}.txt"] = _lines(names) if names or state != UNJUDGED else None
     again = verdicts.to_measure_again([card.verdict for card in fleet.cards if card.verdict and card.state != FAIL])
@@ -101,8 +105,8 @@ def files_of(fleet: Fleet, base: Store) -> dict[str, bytes | Path | None]:
         (key.rpartition("/gpu-") for key in again), key=lambda parts: (formats.by_number(parts[0]), int(parts[2]))
     )
     files[CONFIRM_LIST] = _lines(f"{node} {slot}" for node, _, slot in lines)
-    files["hipscope.prom"] = prometheus.make(fleet).encode()
-    files["fleet.md"] = text.make(fleet).encode()
+    files["hipscope.prom"] = as_prometheus(fleet).encode()
+    files["fleet.md"] = as_markdown(fleet).encode()
     files["fleet.json"] = (json.dumps(as_json(fleet), separators=(",", ":")) + "\n").encode()
     files["fleet.html"] = page.make(fleet, store.load_curves(base.base)).encode()
     return files
@@ -134,7 +138,7 @@ def _said(fleet: Fleet, out: Path) -> str:
     counts = Counter(card.state for card in fleet.cards)
     lines = [
         f"{layout.counted(len(fleet.cards), 'GPU')} of {layout.counted(len(fleet.nodes), 'node')}: "
-        + ", ".join(f"{counts[state]} {state}" for state in nodes.STATES if counts[state] or state in (PASS, FAIL))
+        + ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state] or state in (PASS, FAIL))
     ]
     for state in (FAIL, SUSPECT):
         for name in fleet.nodes_that(state)[:20]:
@@ -143,3 +147,98 @@ def _said(fleet: Fleet, out: Path) -> str:
             lines.append(f"{state}: {len(fleet.nodes_that(state)) - 20} more nodes, in {out / f'{state}.txt'}")
     lines.append(f"page: {out / 'fleet.html'}")
     return "\n".join(lines)
+
+
+# Of more, fleet.json and the page tell; a text of thousands of lines is read by nobody.
+MOST_ROWS = 200
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;") or "-"
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    lines = ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
+    lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in rows[:MOST_ROWS]]
+    if len(rows) > MOST_ROWS:
+        lines.append(f"\n{len(rows) - MOST_ROWS} more rows are in fleet.json.")
+    return [*lines, ""]
+
+
+def _of_metrics(fleet: Fleet) -> list[str]:
+    rows = []
+    for name in fleet.metric_names:
+        found, first = fleet.column(name)
+        values = sorted(metric.value for metric in found if metric)
+        rows.append(
+            [
+                name,
+                first.unit,
+                first.better,
+                str(len(values)),
+                *(formats.significant(value) for value in (values[0], statistics.median(values), values[-1])),
+            ]
+        )
+    return _table(["Metric", "Unit", "Better", "GPUs", "Smallest", "Median", "Largest"], rows)
+
+
+def as_markdown(fleet: Fleet) -> str:
+    """fleet.md: the fleet in words and tables."""
+    lines = ["# Fleet", "", f"Made {fleet.made} by `scripts/fleet.py report`.", ""]
+    lines += _table(
+        ["", *STATES],
+        [
+            ["GPUs", *(str(fleet.count(state)) for state in STATES)],
+            ["Nodes", *(str(len(fleet.nodes_that(state))) for state in STATES)],
+        ],
+    )
+    for title, header, rows in fleet.first_tables():
+        if rows:
+            lines += [f"## {title}", ""] if title else []
+            lines += _table([name[:1].upper() + name[1:] for name in header], rows)
+    if fleet.notes:
+        lines += ["## Notes", "", *(f"- {_cell(note)}" for note in fleet.notes[:MOST_ROWS]), ""]
+    lines += ["## Cohorts", ""]
+    lines += _table(["Cohort", "GPUs"], [[name, str(count)] for name, count in fleet.cohorts.items()])
+    lines += ["## Metrics", "", *_of_metrics(fleet)]
+    return "\n".join(lines)
+
+
+# Values are told of GPUs that do not pass only: those of all would be hundreds of thousands of series.
+HELP = {
+    "hipscope_fleet_gpus": "GPUs of the fleet, by state",
+    "hipscope_fleet_nodes": "nodes of the fleet, by state",
+    "hipscope_fleet_made_seconds": "when the report was made, in seconds since 1970",
+    "hipscope_gpu_state": "state of a GPU: 0 pass, 1 unjudged, 2 suspect, 3 fail",
+    "hipscope_node_state": "state of a node: 0 pass, 1 unjudged, 2 suspect, 3 fail",
+    "hipscope_gpu_deficit_ratio": "by what part a metric is worse than its cohort's median, of GPUs that do not pass",
+    "hipscope_gpu_robust_z": "the same in standard deviations",
+}
+
+
+def as_prometheus(fleet: Fleet) -> str:
+    """hipscope.prom, for the textfile collector of Prometheus' node exporter."""
+    made = calendar.timegm(time.strptime(fleet.made, "%Y-%m-%dT%H:%M:%SZ"))
+    told = [
+        (card, one) for card in fleet.cards if card.verdict and card.state != "pass" for one in card.verdict.findings
+    ]
+    models = [card.gpu.identity.model if card.gpu else "" for card in fleet.cards]
+    samples: dict[str, list[tuple[float, Mapping[str, object]]]] = {
+        "hipscope_fleet_gpus": [(fleet.count(state), {"state": state}) for state in STATES],
+        "hipscope_fleet_nodes": [(len(fleet.nodes_that(state)), {"state": state}) for state in STATES],
+        "hipscope_fleet_made_seconds": [(made, {})],
+        "hipscope_node_state": [(STATES.index(node.state), {"node": node.name}) for node in fleet.nodes.values()],
+        "hipscope_gpu_state": [
+            (STATES.index(card.state), {**_place(card), "uuid": card.uuid, "model": model})
+            for card, model in zip(fleet.cards, models)
+        ],
+        "hipscope_gpu_deficit_ratio": [(one.deficit, {**_place(card), "metric": one.metric}) for card, one in told],
+        "hipscope_gpu_robust_z": [
+            (one.z, {**_place(card), "metric": one.metric}) for card, one in told if math.isfinite(one.z)
+        ],
+    }
+    return "".join(formats.gauge(name, HELP[name], found) for name, found in samples.items())
+
+
+def _place(card: Card) -> dict[str, object]:
+    return {"node": card.node, "gpu": card.slot}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 
+from hipscope.results import formats
 from hipscope.results.door import BadInput
 from hipscope.results.records import Result
-from hipscope.results.text_metrics import group, line
 
 from .card import GROUPS, make_card
 from .ceilings import roofline_of
@@ -62,30 +62,18 @@ def as_prometheus(results: Sequence[Result]) -> str:
         if reading["value"] is not None
     ]
 
-    def parameters(name: str, key: str) -> str:
-        lines = (
-            line(
-                name,
-                reading[key],
-                parameter=parameter["name"],
-                unit=reading["unit"],
-                experiment=reading["experiment"],
-                model=model,
-            )
-            for parameter, reading in found
-        )
-        return group(name, HELP[name], lines)
-
-    checks = (line(CHECKS, one.verification.checks, experiment=one.name) for one in results)
-    failures = (line(FAILURES, len(one.verification.failures), experiment=one.name) for one in results)
-    return "".join(
-        (
-            parameters(PARAMETER, "value"),
-            parameters(CONFIDENCE, "confidence"),
-            group(CHECKS, HELP[CHECKS], checks),
-            group(FAILURES, HELP[FAILURES], failures),
-        )
-    )
+    labels = [
+        {"parameter": parameter["name"], "unit": one["unit"], "experiment": one["experiment"], "model": model}
+        for parameter, one in found
+    ]
+    names = [{"experiment": one.name} for one in results]
+    samples: dict[str, Iterable[tuple[float, Mapping[str, object]]]] = {
+        PARAMETER: zip((one["value"] for _, one in found), labels),
+        CONFIDENCE: zip((one["confidence"] for _, one in found), labels),
+        CHECKS: zip((one.verification.checks for one in results), names),
+        FAILURES: zip((len(one.verification.failures) for one in results), names),
+    }
+    return "".join(formats.gauge(name, HELP[name], of) for name, of in samples.items())
 
 
 def as_roofline(results: Sequence[Result]) -> str:

@@ -8,14 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hipscope.results import formats, markdown
+from hipscope.results import door, formats, markdown
 from hipscope.results.load import CARD_JSON
 from hipscope.results.records import Inference, Result, Sweep
 
 from . import card, card_page, ceilings, plots, predicted, roofline, shared
-from .pairs import matrix_of, matrix_table
 from .series import best_row, inferred_marks
-from .sweep_table import sweep_table
+from .sweep_table import matrix_of, matrix_table, sweep_table
 
 CARD_MARKDOWN = "card.md"
 MADE_BY = "Made by scripts/report.py; do not edit."
@@ -226,3 +225,25 @@ def make_page(results: list[Result], shown: frozenset[str] | None = None) -> Pag
     )
     page.markdown = "\n\n".join(parts) + "\n"
     return page
+
+
+def _is_ours(page: Path) -> bool:
+    """Whether an earlier report made this page."""
+    try:
+        return door.read_text(page).rstrip("\n").endswith(MADE_BY)
+    except door.BadInput:
+        return False
+
+
+def files_of(folder: Path, page: Page) -> dict[Path, bytes | Path | None]:
+    """README.md, the experiments' pages, the plots and the card below `folder`; None for what is there and goes:
+
+    plots and pages of earlier reports, and the tables as text that a page now has.
+    """
+    plots = folder / "plots"
+    made = {folder / name: content for name, content in {**page.experiments, **page.card}.items()}
+    made |= {plots / name: content for name, content in page.plots.items()}
+    texts = [(folder / name).with_suffix(".txt") for name in page.experiments]
+    cards = [folder / CARD_JSON, folder / CARD_MARKDOWN]
+    old = [*texts, *cards, *plots.glob("*.svg"), *filter(_is_ours, folder.glob("*.md"))]
+    return {**dict.fromkeys(old), **made, folder / "README.md": page.markdown.encode("utf-8")}

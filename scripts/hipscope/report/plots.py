@@ -15,8 +15,8 @@ from matplotlib import patches, pyplot, ticker
 from hipscope.results import formats
 from hipscope.results.records import Axis, Sweep
 
-from .pairs import Matrix, matrix_of
 from .series import BYTE_UNITS, Curves, Mark, Series, curves_of, joined, wants_decades
+from .sweep_table import Matrix, matrix_of
 
 FIGURE_INCHES = (7.5, 4.2)
 # Okabe and Ito's colours, which the colour-blind can tell apart.

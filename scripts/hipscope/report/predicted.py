@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hipscope.compiled_code import kept_predictions
-from hipscope.compiled_code.folders import clang_major
+from hipscope.compiled_code.experiments import clang_major
 from hipscope.compiled_code.kept_predictions import Entry
 from hipscope.results import formats, markdown
 from hipscope.results.records import Device, Result

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 BINARY_PREFIXES = ((2**40, "Ti"), (2**30, "Gi"), (2**20, "Mi"), (2**10, "Ki"))
 SIGNIFICANT_DIGITS = 4
 LONGEST_LABEL = 32
 NOT_THERE = "-"
+LABEL_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
 
 Escape = Callable[[str], str]
 
@@ -18,6 +19,8 @@ Escape = Callable[[str], str]
 def plain(value: str) -> str:
     """The text on one line, without control characters or those that turn the direction."""
     spaced = " ".join(value.split())
+    if spaced.isprintable():  # as nearly all are
+        return spaced
     return "".join(c for c in spaced if unicodedata.category(c)[0] != "C")
 
 
@@ -89,3 +92,12 @@ def with_unit(value: float | None, unit: str, escape: Escape) -> str:
 def heading(name: str, unit: str, escape: Escape) -> str:
     """A column's or an axis's name with its unit, escaped."""
     return f"{escape(name)} ({escape(unit)})" if unit not in ("", name) else escape(name)
+
+
+def gauge(name: str, meaning: str, samples: Iterable[tuple[float, Mapping[str, object]]]) -> str:
+    """All samples of a gauge, each a value with its labels, in Prometheus' text format."""
+    lines = []
+    for value, labels in samples:
+        inside = ",".join(f'{label}="{str(said).translate(LABEL_ESCAPES)}"' for label, said in labels.items())
+        lines.append(f"{name}{{{inside}}} {value:.10g}" if inside else f"{name} {value:.10g}")
+    return "\n".join((f"# HELP {name} {meaning}", f"# TYPE {name} gauge", *lines, ""))
