@@ -114,6 +114,19 @@ def _verification(results: Sequence[tuple[Source, Result]]) -> str:
     return f"<ul class=verification>{''.join(items)}</ul>"
 
 
+def _unequal_sizes(results: Sequence[tuple[Source, Result]]) -> str:
+    """A note that names the sizes that are not the same in all results, which therefore did not do the same work."""
+    said = []
+    for size in dict.fromkeys(size for _, result in results for size in result.options.sizes):
+        values = {source.label: result.options.sizes.get(size) for source, result in results}
+        if len(set(values.values())) > 1:
+            of_each = ", ".join(f"{formats.NOT_THERE if v is None else v} ({label})" for label, v in values.items())
+            said.append(f"{size} {of_each}")
+    if not said:
+        return ""
+    return f"<p class=note>{html_text.strong('Sizes differ')}: {html_text.text('; '.join(said))}.</p>"
+
+
 def _run(source: Source, result: Result) -> str:
     parts = [
         shared.circumstances(result, html_text),
@@ -228,6 +241,7 @@ def section(content: Content, name: str) -> str:
         sweeps = "\n".join(_sweep(content, name, measured, drawn) for measured in sweeps_of(results))
         parts += [
             _verification(results),
+            _unequal_sizes(results),
             _inferences(results),
             f"<div class=figures>\n{sweeps}\n</div>",
             charts.data(name, drawn),
