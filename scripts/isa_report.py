@@ -26,9 +26,21 @@ from hipscope.results import interpreter
 if not interpreter.is_complete("matplotlib", "yaml"):
     sys.exit(1)
 
-from hipscope.compiled_code import (analysis, experiments, gpus, kept_predictions, occupancy,
-                                    prediction_cases, prediction_page, predictions, processes, register_limits,
-                                    register_stages, results, toolchain)
+from hipscope.compiled_code import (
+    analysis,
+    experiments,
+    gpus,
+    kept_predictions,
+    occupancy,
+    prediction_cases,
+    prediction_page,
+    predictions,
+    processes,
+    register_limits,
+    register_stages,
+    results,
+    toolchain,
+)
 from hipscope.compiled_code.experiments import BAD_USAGE, IsaError
 from hipscope.results import load
 from hipscope.results.door import BadInput

@@ -5,12 +5,12 @@ const fs = require('node:fs');
 const [library, settings, ...rest] = process.argv.slice(2);
 const { Workspace, PositionEncoding } = require(library);
 const options = JSON.parse(settings);
-const excluded = (options['extend-exclude'] ?? []).map((glob) => glob.replace('*', ''));
+const tables = options.format.exclude.map((glob) => glob.replace('*', ''));
 const workspace = new Workspace(options, PositionEncoding.Utf16);
 const isFixing = rest[0] === '--fix';
-for (const file of rest.filter((one) => one !== '--fix' && !excluded.some((part) => one.startsWith(part)))) {
+for (const file of rest.filter((one) => one !== '--fix')) {
   let text = fs.readFileSync(file, 'utf8');
-  const formatted = workspace.format(text);
+  const formatted = tables.some((part) => file.startsWith(part)) ? text : workspace.format(text);
   if (isFixing) {
     if (formatted !== text) fs.writeFileSync(file, formatted);
     text = formatted;

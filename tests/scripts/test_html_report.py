@@ -154,7 +154,8 @@ def test_sizes_that_differ_are_named(tmp_path: Path) -> None:
     other["options"]["sizes"] = {"--bytes": 4096}
     folders = device(tmp_path / "a", "A"), device(tmp_path / "b", "B"), device(tmp_path / "c", "C", other)
     assert "Sizes differ" not in make(*folders[:2]).one("experiment-copy_rate").text
-    assert "Sizes differ: --bytes 1048576 (A), 1048576 (B), 4096 (C)." in make(*folders).one("experiment-copy_rate").text
+    said = make(*folders).one("experiment-copy_rate").text
+    assert "Sizes differ: --bytes 1048576 (A), 1048576 (B), 4096 (C)." in said
 
 
 def test_axes_that_differ_make_two_plots(tmp_path: Path) -> None:

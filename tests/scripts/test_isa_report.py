@@ -20,13 +20,23 @@ import isa_report
 import pytest
 import synthetic
 from conftest import wait_for
-from hipscope.compiled_code import (analysis, assembly, experiments, loops, mca, page, register_limits, results,
-                                    toolchain)
+from synthetic import REPOSITORY, SCRIPTS
+from test_register_limits import fake_limits
+
+from hipscope.compiled_code import (
+    analysis,
+    assembly,
+    experiments,
+    loops,
+    mca,
+    page,
+    register_limits,
+    results,
+    toolchain,
+)
 from hipscope.compiled_code.experiments import Experiment, IsaError, read_experiments
 from hipscope.compiled_code.processes import Processes
 from hipscope.results.door import BadInput
-from synthetic import REPOSITORY, SCRIPTS
-from test_register_limits import fake_limits
 
 DATA = Path(__file__).resolve().parent / "data"
 STAIRCASE = (DATA / "cu_staircase.gfx900.s").read_text(encoding="utf-8")

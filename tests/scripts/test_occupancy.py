@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from hipscope.compiled_code import occupancy, results
 from hipscope.results import door
 

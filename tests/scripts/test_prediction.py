@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 import synthetic
+from test_isa_report import Workshop, one_sentence
+
 from hipscope.compiled_code import (
     demand,
     kept_predictions,
@@ -25,7 +27,6 @@ from hipscope.compiled_code.assembly import Function, Instruction
 from hipscope.compiled_code.gpus import GPUS, Gpu, gpu_of
 from hipscope.report import predicted
 from hipscope.results import door, load, records, shapes
-from test_isa_report import Workshop, one_sentence
 
 COMMITTED = synthetic.REPOSITORY / "results" / "isa"
 FMA = "v_fmac_f32_e32 v1, v2, v3"

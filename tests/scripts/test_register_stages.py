@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import synthetic
+
 from hipscope.compiled_code import experiments, register_stages, results
 
 FOLDER = synthetic.SCRIPTS.parent / "results" / "isa"

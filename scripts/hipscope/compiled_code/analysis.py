@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from . import mca
-from .assembly import Instruction, Kernel, read_kernels
+from .assembly import CATEGORIES, Instruction, Kernel, category, count_fmas, read_kernels
 from .experiments import REPOSITORY, Experiment
-from .assembly import CATEGORIES, category, count_fmas
 from .loops import Loop, find_loops
 from .results import summary
 from .toolchain import FLAGS, Toolchain
+
 
 def _mix(code: list[Instruction]) -> dict[str, int]:
     """Instructions per category, of those that occur."""

@@ -20,9 +20,8 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from .assembly import Function
+from .assembly import Function, category, count_fmas
 from .gpus import Gpu
-from .assembly import category, count_fmas
 from .loops import Loop, find_loops
 from .prediction import Demand, Phase
 

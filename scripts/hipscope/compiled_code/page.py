@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import matplotlib
+from matplotlib import pyplot, ticker
+
 from hipscope.report.plots import COLOURS, FIGURE_INCHES, MARKERS, STYLE, to_svg
 from hipscope.results import formats, markdown
-from matplotlib import pyplot, ticker
 
 from . import compilers
 from .experiments import target_order

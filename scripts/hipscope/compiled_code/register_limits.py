@@ -22,7 +22,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hipscope.results import formats, markdown as pages, published as others
+from hipscope.results import formats
+from hipscope.results import markdown as pages
+from hipscope.results import published as others
 
 from .experiments import made_by
 from .toolchain import environment

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hipscope.results import markdown, published as others
+from hipscope.results import markdown
+from hipscope.results import published as others
 
 from .experiments import IsaError, target_order
 

@@ -16,8 +16,8 @@ from hipscope.results import door
 from hipscope.results.whole_file import write_together
 
 from . import occupancy
-from .experiments import IsaError, made_by, target_order
 from .assembly import CATEGORIES
+from .experiments import IsaError, made_by, target_order
 
 SCHEMA_VERSION = 3
 SCHEMA = "isa-schema.json"
