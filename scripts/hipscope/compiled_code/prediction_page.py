@@ -144,9 +144,9 @@ def documents(entries: Sequence[Entry]) -> dict[str, str]:
         if path.exists():
             tables = document_tables(entries)
             wanted = in_chinese(tables) if "zh-CN" in name else tables
-            before, begin, rest = path.read_text(encoding="utf-8").partition(BEGIN)
-            _, end, after = rest.partition(END)
-            texts[name] = f"{before}{begin}\n\n{wanted}\n\n{end}{after}"
+            section = f"{BEGIN}\n\n{wanted}\n\n{END}"
+            texts[name] = re.sub(f"{re.escape(BEGIN)}.*?{re.escape(END)}", lambda _, section=section: section,
+                                 path.read_text(encoding="utf-8"), flags=re.DOTALL)
     return texts
 
 
