@@ -26,7 +26,8 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
         "--plots-of",
         metavar="FOLDER",
         type=Path,
-        help="draw only the plots that the Markdown files below this folder show, and the first of each experiment",
+        help="draw only the plots of RESULTS_DIR that the Markdown files below this folder show, and the first of each "
+        "experiment",
     )
     parser.add_argument("paths", metavar="RESULTS_DIR", type=Path, nargs="+")
     return parser.parse_args(arguments)
@@ -40,12 +41,13 @@ def check(paths: list[Path]) -> int:
     return load.count_valid("report.py", [partial(load.check_file, file) for file in files])
 
 
-def shown_in(folder: Path) -> frozenset[str]:
-    """The names of the plots that the Markdown files below a folder show."""
+def shown_in(folder: Path, results: Path) -> frozenset[str]:
+    """The names of the plots in a folder of results that the Markdown files below another folder show."""
     from hipscope.results import door
 
     texts = [door.read_text(path) for path in folder.rglob("*.md")]
-    return frozenset(name for text in texts for name in re.findall(r"/plots/([\w.-]+\.svg)", text))
+    plots = rf"/{re.escape(results.resolve().name)}/plots/([\w.-]+\.svg)"
+    return frozenset(name for text in texts for name in re.findall(plots, text))
 
 
 def report(folders: list[Path], plots_of: Path | None) -> int:
@@ -55,8 +57,8 @@ def report(folders: list[Path], plots_of: Path | None) -> int:
     from hipscope.results.whole_file import write_together
 
     try:
-        shown = shown_in(plots_of) if plots_of else None
-        pages = [(folder, page.make_page(load.load_folder(folder), shown)) for folder in folders]
+        shown = [shown_in(plots_of, folder) if plots_of else None for folder in folders]
+        pages = [(folder, page.make_page(load.load_folder(folder), of)) for folder, of in zip(folders, shown)]
         for folder, _ in pages:
             (folder / "plots").mkdir(exist_ok=True)
         write_together({path: file for folder, made in pages for path, file in page.files_of(folder, made).items()})

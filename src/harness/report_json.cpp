@@ -221,72 +221,69 @@ Json value_json(const Value& value) {
   return {{"name", value.name}, {"value", number(value.value)}, {"unit", value.unit}};
 }
 
-// The clocks of a measurement's samples: one number, their median, where all ran at nearly the
-// same. A sample counts as throttled at 2 %.
-Json clocks_json(const std::vector<Sample>& samples) {
-  constexpr double nearly_the_same = 0.005;
-  Json clocks = Json::array();
-  std::vector<double> mhz;
-  for (const Sample& sample : samples) {
-    mhz.push_back(std::round(sample.shader_mhz));
-    clocks.push_back(positive(mhz.back()));
-  }
-  const Summary summary = summarize(mhz);
-  const bool is_one = summary.minimum >= (1 - nearly_the_same) * summary.maximum;
-  return is_one ? positive(std::round(summary.median)) : clocks;
-}
-
-// What most measurements have in common is left out; the schema names it as the default.
-Json measurement_json(const Measurement& measurement) {
-  Json samples = Json::array();
-  Json throttled = Json::array();
-  for (std::size_t i = 0; i < measurement.samples.size(); ++i) {
-    samples.push_back(nanoseconds(measurement.samples[i].seconds));
-    if (measurement.samples[i].throttled) {
-      throttled.push_back(i);
+// The clock that turns the median time into the median cycles, of the samples that have one: a
+// whole MHz, as fine as it is measured. Null where none has.
+Json clock_json(const Measurement& measurement) {
+  std::vector<double> seconds;
+  std::vector<double> cycles;
+  for (const Sample& sample : measurement.samples) {
+    if (sample.shader_mhz > 0) {
+      seconds.push_back(sample.seconds);
+      cycles.push_back(sample.seconds * sample.shader_mhz);
     }
   }
+  return seconds.empty()
+             ? Json(nullptr)
+             : positive(std::round(summarize(cycles).median / summarize(seconds).median));
+}
+
+// How many samples there are, what they are spread over, and their clock; last what is unusual,
+// the rest of which the schema names as the default.
+Json measurement_json(const Measurement& measurement) {
   const Summary summary = measurement.seconds();
-  Json json = Json::object();
+  Json json = {summary.count,
+               nanoseconds(summary.minimum),
+               nanoseconds(summary.first_quartile),
+               nanoseconds(summary.median),
+               nanoseconds(summary.third_quartile),
+               nanoseconds(summary.maximum),
+               clock_json(measurement)};
+  Json unusual = Json::object();
   if (measurement.method != default_method) {
-    json["method"] = measurement.method;
+    unusual["method"] = measurement.method;
   }
   if (measurement.batch != 1) {
-    json["batch"] = measurement.batch;
+    unusual["batch"] = measurement.batch;
   }
   if (measurement.stop != StopReason::quiet) {
-    json["stop"] = hipscope::to_string(measurement.stop);
+    unusual["stop"] = hipscope::to_string(measurement.stop);
   }
-  json["median"] = nanoseconds(summary.median);
-  json["relative_spread"] = number(summary.relative_spread());
-  json["samples"] = samples;
-  if (const Json clocks = clocks_json(measurement.samples); !clocks.is_null()) {
-    json["shader_mhz"] = clocks;
+  const auto throttled = std::ranges::count_if(measurement.samples, &Sample::throttled);
+  if (throttled > 0) {
+    unusual["throttled"] = throttled;
   }
-  if (!throttled.empty()) {
-    json["throttled"] = throttled;
+  if (!unusual.empty()) {
+    json.push_back(unusual);
   }
   return json;
 }
 
+// The names of a sweep's measurements, values (with their units) and checks, which its rows share.
+struct Names {
+  Json measurements = Json::object();
+  Json units = Json::object();
+  Json checks = Json::object();
+};
+
 // Adds a member, under another name where a row has two of one name: nothing that was measured is
-// lost.
-void add_member(Json& object, const std::string& name, Json value) {
+// lost. Notes the name, with `what` where it is new; false if it was noted with something else.
+bool add_member(Json& object, Json& names, const std::string& name, Json value, const Json& what) {
   std::string key = name;
   for (int count = 2; object.contains(key); ++count) {
     key = fmt::format("{} ({})", name, count);
   }
   object[key] = std::move(value);
-}
-
-// The place of `name` in a list of different names, which it is added to when it is new.
-std::size_t place_in(Json& names, const std::string& name) {
-  const auto found = std::find(names.begin(), names.end(), name);
-  const auto place = static_cast<std::size_t>(found - names.begin());
-  if (found == names.end()) {
-    names.push_back(name);
-  }
-  return place;
+  return names.emplace(key, Json(what)).first.value() == what;
 }
 
 Json published_json(const PublishedFigure& figure) {
@@ -294,23 +291,26 @@ Json published_json(const PublishedFigure& figure) {
           {"unit", figure.unit}, {"source", figure.source}, {"note", figure.note}};
 }
 
-// One row; the units of its values and what it checks are named once for the whole sweep.
-Json row_json(const Row& row, Json& units, Json& checks) {
-  Json json = {{"label", row.label}, {"x", exact(row.x)}};
+// One row: its measurements, values and checks by name. A label that is x is left out.
+Json row_json(const Row& row, Names& names) {
+  Json json = {{"x", exact(row.x)}};
+  if (row.label != json["x"].dump()) {
+    json["label"] = row.label;
+  }
   for (const Measurement& measurement : row.measurements) {
-    add_member(json["measurements"], measurement.name, measurement_json(measurement));
+    add_member(json["measurements"], names.measurements, measurement.name,
+               measurement_json(measurement), nullptr);
   }
   for (const Value& value : row.values) {
-    Json written = number(value.value);
-    if (!units.contains(value.name)) {
-      units[value.name] = value.unit;
-    } else if (units[value.name] != value.unit) {
-      written = {written, value.unit};
+    Json& values = json["values"];
+    if (!add_member(values, names.units, value.name, number(value.value), value.unit)) {
+      values.back() = {values.back(), value.unit};
     }
-    add_member(json["values"], value.name, written);
   }
   for (const Check& check : row.checks) {
-    json["checks"].push_back({place_in(checks, check.what), check.checked, check.wrong});
+    add_member(json["checks"], names.checks, check.what,
+               check.wrong == 0 ? Json(check.checked) : Json({check.checked, check.wrong}),
+               nullptr);
   }
   for (const PublishedFigure& figure : row.published) {
     json["published"].push_back(published_json(figure));
@@ -318,34 +318,39 @@ Json row_json(const Row& row, Json& units, Json& checks) {
   return json;
 }
 
-// Rows that have all values of the sweep, in the order of `units`, have them without the names.
-void leave_out_names(Json& rows, const Json& units) {
+Json keys_of(const Json& object) {
+  Json keys = Json::array();
+  for (const auto& [key, value] : object.items()) {
+    keys.push_back(key);
+  }
+  return keys;
+}
+
+// Rows that have at least `fewest` have them without the names: in the order of `names`, null where
+// there is none.
+void leave_out_names(Json& rows, const char* what, const Json& names, std::size_t fewest) {
   for (Json& row : rows) {
-    const auto values = row.find("values");
-    const auto same_name = [](const auto& one, const auto& other) {
-      return one.first == other.first;
-    };
-    if (values != row.end() && values->size() == units.size() &&
-        std::ranges::equal(values->get_ref<const Json::object_t&>(),
-                           units.get_ref<const Json::object_t&>(), same_name)) {
+    const auto members = row.find(what);
+    if (members != row.end() && members->size() >= fewest) {
       Json list = Json::array();
-      for (const auto& value : *values) {
-        list.push_back(value);
+      for (const auto& [name, unused] : names.items()) {
+        list.push_back(members->value(name, Json(nullptr)));
       }
-      *values = list;
+      *members = list;
     }
   }
 }
 
 Json sweep_json(const SweepRecord& sweep) {
-  Json units = Json::object();
-  Json checks = Json::array();
+  Names names;
   Json rows = Json::array();
   for (const auto& row : sweep.rows) {
-    rows.push_back(row_json(*row, units, checks));
+    rows.push_back(row_json(*row, names));
   }
   if (rows.size() > 1) {
-    leave_out_names(rows, units);
+    leave_out_names(rows, "measurements", names.measurements, names.measurements.size() / 2 + 1);
+    leave_out_names(rows, "values", names.units, names.units.size());
+    leave_out_names(rows, "checks", names.checks, names.checks.size() / 2 + 1);
   }
   const char* scale = sweep.axis.scale == Scale::logarithmic ? "logarithmic" : "linear";
   Json json = {{"name", sweep.name},
@@ -353,8 +358,9 @@ Json sweep_json(const SweepRecord& sweep) {
                {"axis", {{"name", sweep.axis.name}, {"unit", sweep.axis.unit}, {"scale", scale}}},
                {"headline", sweep.headline},
                {"notes", sweep.notes},
-               {"units", units},
-               {"checks", checks}};
+               {"measurements", keys_of(names.measurements)},
+               {"units", names.units},
+               {"checks", keys_of(names.checks)}};
   if (sweep.telemetry) {
     json["telemetry"] = telemetry_json(*sweep.telemetry);
   }
@@ -403,7 +409,7 @@ std::string to_json(const Run& run) {
   const ClockRecord clock = run.clock();
   const std::vector<std::string> failures = run.failures();
   Json json = {
-      {"schema_version", 3},
+      {"schema_version", 4},
       {"experiment", run.experiment.name},
       {"question", run.experiment.purpose.question},
       {"sources", run.experiment.purpose.sources},

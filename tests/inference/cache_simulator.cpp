@@ -1,11 +1,13 @@
 #include "cache_simulator.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <numeric>
+#include <stdexcept>
 #include <tuple>
 
 namespace hipscope::trial {
@@ -13,47 +15,66 @@ namespace hipscope::trial {
 namespace {
 
 constexpr std::size_t nothing = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t most_ways = 32;
 
 // One set. Lines are numbers from 0 on; what was there before is `nothing`.
 class Set {
  public:
-  Set(Replacement replacement, unsigned ways, Random& random)
-      : replacement_(replacement),
-        random_(random),
-        lines_(ways, nothing),
-        used_(ways, 0),
-        tree_(ways, false) {
+  Set(Replacement replacement, std::size_t ways, Random& random)
+      : replacement_(replacement), random_(random), ways_(ways), clock_(ways) {
+    if (ways > most_ways) {
+      throw std::invalid_argument("a simulated set has 32 ways at most");
+    }
+    lines_.fill(nothing);
     std::iota(used_.begin(), used_.end(), 1U);
-    clock_ = ways;
   }
 
   // Lines that are there now, of those that were accessed.
   [[nodiscard]] std::size_t resident() const {
-    return lines_.size() -
-           static_cast<std::size_t>(std::count(lines_.begin(), lines_.end(), nothing));
+    return most_ways - static_cast<std::size_t>(std::count(lines_.begin(), lines_.end(), nothing));
   }
 
   // True if it was there; if not, it is afterwards.
-  bool access(std::size_t line) {
-    const auto found = std::find(lines_.begin(), lines_.end(), line);
-    const bool hit = found != lines_.end();
-    const auto way = hit ? static_cast<std::size_t>(found - lines_.begin()) : victim();
-    lines_[way] = line;
-    used_[way] = ++clock_;
-    point_away(way);
+  bool access(std::size_t line) { return touch(line, way_of(line)); }
+
+  // The same of one of a few lines, with where each was put last.
+  bool access(std::size_t line, std::vector<std::size_t>& ways) {
+    const bool hit = touch(line, lines_[ways[line]] == line ? ways[line] : ways_);
+    ways[line] = last_;
     return hit;
   }
 
  private:
+  [[nodiscard]] std::size_t way_of(std::size_t line) const {
+    std::size_t way = 0;
+    while (way < ways_ && lines_[way] != line) {
+      ++way;
+    }
+    return way;
+  }
+
+  // The line is at `found`, or nowhere.
+  bool touch(std::size_t line, std::size_t found) {
+    const bool hit = found < ways_;
+    last_ = hit ? found : victim();
+    lines_[last_] = line;
+    used_[last_] = ++clock_;
+    if (replacement_ == Replacement::tree_plru) {
+      point_away(last_);
+    }
+    return hit;
+  }
+
   std::size_t victim() {
-    const std::size_t ways = lines_.size();
+    const std::size_t ways = ways_;
     const auto any = [&] {
       return std::uniform_int_distribution<std::size_t>(0, ways - 1)(random_);
     };
     switch (replacement_) {
       case Replacement::lru:
-        return static_cast<std::size_t>(std::min_element(used_.begin(), used_.end()) -
-                                        used_.begin());
+        return static_cast<std::size_t>(
+            std::min_element(used_.begin(), used_.begin() + static_cast<std::ptrdiff_t>(ways)) -
+            used_.begin());
       case Replacement::random:
         return any();
       case Replacement::not_most_recent: {
@@ -75,7 +96,7 @@ class Set {
 
   // The tree's nodes on the way to `way` point to the other side.
   void point_away(std::size_t way) {
-    for (std::size_t node = (way + lines_.size()) / 2, child = way + lines_.size(); node >= 1;
+    for (std::size_t node = (way + ways_) / 2, child = way + ways_; node >= 1;
          child = node, node /= 2) {
       tree_[node] = child % 2 == 0;
     }
@@ -83,23 +104,35 @@ class Set {
 
   Replacement replacement_;
   Random& random_;
-  std::vector<std::size_t> lines_;
-  std::vector<std::size_t> used_;
-  std::vector<bool> tree_;  // from 1 on; a power of two of ways
-  std::size_t clock_ = 0;
+  std::size_t ways_;
+  std::array<std::size_t, most_ways> lines_{};
+  std::array<std::size_t, most_ways> used_{};
+  std::array<bool, most_ways> tree_{};  // from 1 on; a power of two of ways
+  std::size_t clock_;
+  std::size_t last_ = 0;  // the way that was accessed last
 };
+
+// Of more lines than these in a set of so many ways hardly anything stays.
+std::size_t most_lines(unsigned ways) { return std::size_t{8} * ways; }
+
+// How many sets tell what one does: all do the same where nothing is drawn.
+std::size_t sets_to_simulate(Replacement replacement, std::size_t enough) {
+  return replacement == Replacement::tree_plru ? 1 : enough;
+}
 
 double simulated_miss_share(Replacement replacement, unsigned ways, std::size_t lines,
                             unsigned laps) {
   constexpr std::size_t enough_accesses = 4000;
-  const std::size_t sets = std::max<std::size_t>(1, enough_accesses / lines);
+  const std::size_t sets =
+      sets_to_simulate(replacement, std::max<std::size_t>(1, enough_accesses / lines));
   Random random(lines);
   std::size_t misses = 0;
+  std::vector<std::size_t> places(lines, 0);
   for (std::size_t i = 0; i < sets; ++i) {
     Set set(replacement, ways, random);
     for (unsigned lap = 0; lap <= laps; ++lap) {
       for (std::size_t line = 0; line < lines; ++line) {
-        const bool hit = set.access(line);
+        const bool hit = set.access(line, places);
         misses += lap == laps && !hit ? 1 : 0;
       }
     }
@@ -109,31 +142,48 @@ double simulated_miss_share(Replacement replacement, unsigned ways, std::size_t 
 
 double simulated_resident_share(Replacement replacement, unsigned ways, std::size_t lines,
                                 unsigned laps) {
-  constexpr std::size_t sets = 60;
+  const std::size_t sets = sets_to_simulate(replacement, 60);
   Random random(lines);
   std::size_t resident = 0;
+  std::vector<std::size_t> places(lines, 0);
   for (std::size_t i = 0; i < sets; ++i) {
     Set set(replacement, ways, random);
-    for (std::size_t step = 0; step < laps * lines; ++step) {
-      set.access(step % lines);
+    for (unsigned lap = 0; lap < laps; ++lap) {
+      for (std::size_t line = 0; line < lines; ++line) {
+        set.access(line, places);
+      }
     }
     resident += set.resident();
   }
   return static_cast<double>(resident) / static_cast<double>(sets * lines);
 }
 
+// The logarithm of n!, which is asked for again and again.
+double log_factorial(std::size_t n) {
+  static std::vector<double> known;
+  while (known.size() <= n) {
+    known.push_back(std::lgamma(static_cast<double>(known.size()) + 1));
+  }
+  return known[n];
+}
+
 // The mean share of lines whose sets hold a Poisson number of them, `mean` on average: each count
-// weighs by how many lines it stands for.
+// weighs by how many lines it stands for. The share is 1 of more than `all_from`.
 template <class ShareOfSet>
-double mean_over_sets(double mean, const ShareOfSet& share_of_set) {
+double mean_over_sets(double mean, double all_from, const ShareOfSet& share_of_set) {
   const double deviation = std::sqrt(mean);
+  const double first = std::max(1.0, std::floor(mean - 5 * deviation - 1));
+  if (first > all_from) {
+    return 1;
+  }
+  const double logarithm = std::log(mean);
   double weights = 0;
   double shares = 0;
-  for (double count = std::max(1.0, std::floor(mean - 5 * deviation - 1));
-       count <= mean + 5 * deviation + 1; ++count) {
-    const double weight = count * std::exp(count * std::log(mean) - mean - std::lgamma(count + 1));
+  for (double count = first; count <= mean + 5 * deviation + 1; ++count) {
+    const auto lines = static_cast<std::size_t>(count);
+    const double weight = count * std::exp(count * logarithm - mean - log_factorial(lines));
     weights += weight;
-    shares += weight * share_of_set(static_cast<std::size_t>(count));
+    shares += weight * share_of_set(lines);
   }
   return shares / weights;
 }
@@ -162,7 +212,8 @@ double mean_over_few(std::size_t places, std::size_t items, const ShareOfSet& sh
 
 // The same of all lines of a footprint, however they come to their sets.
 template <class ShareOfSet>
-double mean_over_lines(const Cache& cache, double footprint, const ShareOfSet& share_of_set) {
+double mean_over_lines(const Cache& cache, double footprint, double all_from,
+                       const ShareOfSet& share_of_set) {
   const double sets = cache.bytes * cache.share / cache.line / cache.ways;
   const double mean = footprint / cache.line / sets;
   // A page brings one line to each of the sets that it covers.
@@ -177,7 +228,7 @@ double mean_over_lines(const Cache& cache, double footprint, const ShareOfSet& s
       return mean_over_few(static_cast<std::size_t>(places),
                            static_cast<std::size_t>(footprint / item), share_of_set);
     }
-    return mean_over_sets(mean, share_of_set);
+    return mean_over_sets(mean, all_from, share_of_set);
   }
   // Some sets hold one line more than others.
   const double low = std::floor(mean);
@@ -193,8 +244,7 @@ double set_miss_share(Replacement replacement, unsigned ways, std::size_t lines,
   if (lines == 0 || (replacement == Replacement::lru && lines <= ways)) {
     return 0;
   }
-  const std::size_t most = std::size_t{8} * ways;  // hardly anything stays from there on
-  if (replacement == Replacement::lru || lines > most) {
+  if (replacement == Replacement::lru || lines > most_lines(ways)) {
     return 1;
   }
   static std::map<std::tuple<Replacement, unsigned, std::size_t, unsigned>, double> known;
@@ -206,18 +256,20 @@ double set_miss_share(Replacement replacement, unsigned ways, std::size_t lines,
 }
 
 double miss_share(const Cache& cache, double footprint) {
-  return mean_over_lines(cache, footprint, [&](std::size_t lines) {
-    return set_miss_share(cache.replacement, cache.ways, lines, cache.laps);
-  });
+  return mean_over_lines(cache, footprint, static_cast<double>(most_lines(cache.ways)),
+                         [&](std::size_t lines) {
+                           return set_miss_share(cache.replacement, cache.ways, lines, cache.laps);
+                         });
 }
 
 double resident_share(const Cache& cache, double footprint, unsigned laps) {
-  return mean_over_lines(cache, footprint, [&](std::size_t lines) {
+  constexpr double never = std::numeric_limits<double>::infinity();
+  return mean_over_lines(cache, footprint, never, [&](std::size_t lines) {
     const bool is_lru = cache.replacement == Replacement::lru;
     if (lines == 0 || (is_lru && lines <= cache.ways)) {
       return 1.0;
     }
-    if (is_lru || lines > std::size_t{8} * cache.ways) {
+    if (is_lru || lines > most_lines(cache.ways)) {
       return static_cast<double>(cache.ways) / static_cast<double>(lines);
     }
     static std::map<std::tuple<Replacement, unsigned, std::size_t, unsigned>, double> known;

@@ -27,11 +27,13 @@ DeviceDescription read_device(const Json& json) {
   return device;
 }
 
+// Of the row's measurements, each of which has its quartiles, and the median between them.
 double largest_spread(const Json& row) {
   double spread = 0;
   if (row.contains("measurements")) {
-    for (const auto& [name, measurement] : row.at("measurements").items()) {
-      spread = std::max(spread, measurement.at("relative_spread").get<double>());
+    for (const Json& measurement : row.at("measurements")) {
+      const double range = measurement.at(4).get<double>() - measurement.at(2).get<double>();
+      spread = std::max(spread, range / measurement.at(3).get<double>());
     }
   }
   return spread;

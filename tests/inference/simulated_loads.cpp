@@ -24,9 +24,11 @@ void add_spread(LatencyHistogram& histogram, double loads, double latency, doubl
   };
   const std::size_t first = LatencyHistogram::bin_of(latency * std::exp(-reach * deviation));
   const std::size_t last = LatencyHistogram::bin_of(latency * std::exp(reach * deviation));
+  double so_far = 0;
   for (std::size_t bin = first; bin <= last; ++bin) {
-    const double share = (bin < last ? below(bin + 1) : 1) - (bin > first ? below(bin) : 0);
-    histogram.add(1.0001 * LatencyHistogram::first_of(bin), loads * share);
+    const double with_this = bin < last ? below(bin + 1) : 1;
+    histogram.add(1.0001 * LatencyHistogram::first_of(bin), loads * (with_this - so_far));
+    so_far = with_this;
   }
 }
 

@@ -15,18 +15,19 @@ from typing import Any
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(REPOSITORY / "scripts"))
 
+import synthetic  # noqa: E402
+
 from hipscope.fleet import layout  # noqa: E402
 from hipscope.fleet.tiers import SMOKE, Step  # noqa: E402
 
 RESULTS = REPOSITORY / "results" / "nvidia-h200"
-SAMPLES = 9
 SPREAD = 0.003
 # Experiments whose times a slow memory makes longer.
 OF_MEMORY = ("memory_bandwidth", "memory_latency")
 
 
 def template(step: Step) -> dict[str, Any]:
-    """What a step would have measured on the H200: the sweeps that it asks for, with few samples."""
+    """What a step would have measured on the H200: the sweeps that it asks for."""
     import re
 
     data = json.loads((RESULTS / f"{step.experiment}.json").read_text(encoding="utf-8"))
@@ -36,11 +37,6 @@ def template(step: Step) -> dict[str, Any]:
     for sweep in data["sweeps"]:
         for row in sweep["rows"]:
             row.pop("published", None)
-            for one in row.get("measurements", {}).values():
-                one["samples"] = one["samples"][:SAMPLES]
-                if isinstance(one.get("shader_mhz"), list):
-                    one["shader_mhz"] = one["shader_mhz"][:SAMPLES]
-                one.pop("throttled", None)
     return data
 
 
@@ -54,9 +50,8 @@ TEMPLATES = {
 def _scale(sweep: dict[str, Any], factor: float) -> None:
     """Makes all times of a sweep longer, and its values worse."""
     for row in sweep["rows"]:
-        for one in row.get("measurements", {}).values():
-            one["samples"] = [round(sample * factor, 3) for sample in one["samples"]]
-            one["median"] = round(one["median"] * factor, 3)
+        for one in synthetic.members(row, "measurements"):
+            one[1:6] = [round(time * factor, 3) for time in one[1:6]]
         values = row.get("values", {})
         names = list(sweep["units"]) if isinstance(values, list) else list(values)
         for place, name in enumerate(names):

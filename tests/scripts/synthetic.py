@@ -8,8 +8,10 @@ import io
 import json
 import os
 import shutil
+import statistics
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -27,17 +29,36 @@ def measurement(name: str, median: float, **changes: Any) -> dict[str, Any]:
         "unit": "s",
         "batch": 1,
         "stop": "quiet",
-        "median": median,
-        "minimum": median * 0.99,
-        "maximum": median * 1.02,
-        "first_quartile": median * 0.995,
-        "third_quartile": median * 1.01,
-        "relative_spread": 0.015,
-        "samples": [median * 0.99, median, median * 1.02],
-        "shader_mhz": [1500.0, 1500.0, None],
-        "throttled": [],
+        **times([median * 0.99, median, median * 1.02]),
+        "shader_mhz": 1500.0,
+        "throttled": 0,
         **changes,
     }
+
+
+ORDER = ("minimum", "first_quartile", "median", "third_quartile", "maximum")
+
+
+def times(samples: Sequence[float]) -> dict[str, Any]:
+    """What a measurement says of these samples, in seconds."""
+    quartiles = statistics.quantiles(samples, n=4, method="inclusive") if len(samples) > 1 else [*samples] * 3
+    spread = (quartiles[2] - quartiles[0]) / quartiles[1] if quartiles[1] else 0.0
+    return {
+        "samples": len(samples),
+        **dict(zip(ORDER, (min(samples), *quartiles, max(samples)))),
+        "relative_spread": spread,
+    }
+
+
+def scale_times(measured: dict[str, Any], factor: float) -> None:
+    """Makes all times of a measurement longer."""
+    measured.update({key: factor * measured[key] for key in ORDER})
+
+
+def members(row: dict[str, Any], what: str) -> list[Any]:
+    """The measurements, values or checks of a file's row, by name or not."""
+    found = row.get(what, [])
+    return list(found if isinstance(found, list) else found.values())
 
 
 def row(label: str, x: float, seconds: float, value: float | None, unit: str = "GB/s") -> dict[str, Any]:
@@ -96,7 +117,7 @@ def result(experiment: str = "copy_rate", backend: str = "nvidia", **changes: An
     """A whole, valid result, as scripts see it; compact() makes a file's of it."""
     rows = [row(f"{2**k} KiB", 2.0 ** (k + 10), 1e-5 * 2**k, 100.0 * (k + 1)) for k in range(6)]
     return {
-        "schema_version": 3,
+        "schema_version": 4,
         "experiment": experiment,
         "question": "How fast is a copy?",
         "sources": ["a book, chapter 2"],
@@ -155,30 +176,33 @@ def result(experiment: str = "copy_rate", backend: str = "nvidia", **changes: An
 def compact(data: dict[str, Any]) -> dict[str, Any]:
     """The result as its file has it, with nothing left out that has a default."""
 
-    def of_row(row: dict[str, Any], names: list[str]) -> dict[str, Any]:
+    def of_row(row: dict[str, Any]) -> dict[str, Any]:
         return {
             "label": row["label"],
             "x": row["x"],
             "measurements": {
-                one["name"]: {
-                    **{
-                        key: one[key]
-                        for key in ("method", "batch", "stop", "relative_spread", "shader_mhz", "throttled")
-                    },
-                    "median": one["median"] * 1e9,
-                    "samples": [sample * 1e9 for sample in one["samples"]],
-                }
+                one["name"]: [
+                    one["samples"],
+                    *(one[key] * 1e9 for key in ORDER),
+                    one["shader_mhz"],
+                    {key: one[key] for key in ("method", "batch", "stop", "throttled")},
+                ]
                 for one in row["measurements"]
             },
             "values": {one["name"]: [one["value"], one["unit"]] for one in row["values"]},
-            "checks": [[names.index(one["what"]), one["checked"], one["wrong"]] for one in row["checks"]],
+            "checks": {one["what"]: [one["checked"], one["wrong"]] for one in row["checks"]},
             "published": row["published"],
         }
 
+    def names(rows: list[dict[str, Any]], what: str) -> list[str]:
+        return list(dict.fromkeys(name for row in rows for name in row[what]))
+
     sweeps = []
     for one in data["sweeps"]:
-        names = list(dict.fromkeys(check["what"] for row in one["rows"] for check in row["checks"]))
-        sweeps.append({**one, "units": {}, "checks": names, "rows": [of_row(row, names) for row in one["rows"]]})
+        rows = [of_row(row) for row in one["rows"]]
+        units = {value["name"]: value["unit"] for row in one["rows"] for value in row["values"]}
+        named = {"measurements": names(rows, "measurements"), "units": units, "checks": names(rows, "checks")}
+        sweeps.append({**one, **named, "rows": rows})
     return {**data, "sweeps": sweeps}
 
 

@@ -7,7 +7,6 @@ import functools
 import json
 import os
 import random
-import statistics
 import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,6 +19,7 @@ import synthetic
 
 from hipscope.compare import verdicts
 from hipscope.results import load
+from hipscope.results.records import Measurement
 
 Json = dict[str, Any]
 
@@ -38,8 +38,7 @@ def said(capsys: pytest.CaptureFixture[str]) -> Any:
 def scaled(data: Json, factor: float) -> Json:
     """The result with all times of its second row multiplied."""
     changed = copy.deepcopy(data)
-    time = changed["sweeps"][0]["rows"][1]["measurements"][0]
-    time["samples"] = [factor * sample for sample in time["samples"]]
+    synthetic.scale_times(changed["sweeps"][0]["rows"][1]["measurements"][0], factor)
     return changed
 
 
@@ -88,7 +87,7 @@ def test_noise_and_threshold_both_count(tmp_path: Path, said: Any) -> None:
     # The ranges are 3 % each, which makes 4.3 % of both.
     assert said(*noisy)[0] == 0
     quiet = copy.deepcopy(data)
-    quiet["sweeps"][0]["rows"][1]["measurements"][0]["samples"] = [2e-5] * 3
+    quiet["sweeps"][0]["rows"][1]["measurements"][0].update(synthetic.times([2e-5] * 3))
     files = two(tmp_path / "b", quiet, scaled(quiet, 1.04))
     assert said(*files)[0] == 1
     assert said("--threshold", "5", *files)[0] == 0
@@ -103,14 +102,21 @@ def test_from_zero(tmp_path: Path, said: Any) -> None:
     assert (worse["old"], worse["change"], worse["noise"]) == (0.0, None, None)
 
 
+def is_change(old: list[float], new: list[float]) -> bool:
+    """Whether the medians of the samples differ by more than their noise."""
+    before, after = (
+        Measurement("time", "s", **synthetic.times(samples), shader_mhz=None, throttled=0) for samples in (old, new)
+    )
+    change = verdicts.relative_change(before.median, after.median)
+    return abs(change) > (verdicts.relative_noise([before], [after]) or 0)
+
+
 @pytest.mark.parametrize("samples, most", [(3, 0.04), (4, 0.01), (8, 0.01), (12, 0.01), (30, 0.01)])
 def test_noise_is_rarely_a_change(samples: int, most: float) -> None:
     numbers = random.Random(7)
     flagged = 0
     for _ in range(2000):
-        old, new = ([1 + 0.1 * numbers.gauss(0, 1) for _ in range(samples)] for _ in "ab")
-        change = verdicts.relative_change(statistics.median(old), statistics.median(new))
-        flagged += abs(change) > (verdicts.relative_noise(old, new) or 0)
+        flagged += is_change(*([1 + 0.1 * numbers.gauss(0, 1) for _ in range(samples)] for _ in "ab"))
     assert flagged / 2000 < most
 
 
@@ -119,10 +125,7 @@ def test_a_change_of_twice_the_spread_is_found(samples: int) -> None:
     numbers = random.Random(7)
     found = 0
     for _ in range(500):
-        old, new = ([middle + 0.002 * numbers.gauss(0, 1) for _ in range(samples)] for middle in (1, 1.05))
-        found += verdicts.relative_change(statistics.median(old), statistics.median(new)) > (
-            verdicts.relative_noise(old, new) or 0
-        )
+        found += is_change(*([middle + 0.002 * numbers.gauss(0, 1) for _ in range(samples)] for middle in (1, 1.05)))
     assert found == 500
 
 
@@ -192,7 +195,7 @@ def test_verification(tmp_path: Path, said: Any) -> None:
 def test_sorted_by_size(tmp_path: Path, said: Any) -> None:
     old, new = synthetic.result(), synthetic.result()
     for row, factor in zip(new["sweeps"][0]["rows"], (1.1, 0.5, 1.3, 1, 1, 1)):
-        row["measurements"][0]["samples"] = [factor * one for one in row["measurements"][0]["samples"]]
+        synthetic.scale_times(row["measurements"][0], factor)
     _, out, _ = said(*two(tmp_path, old, new))
     assert [line.rsplit(None, 1)[1] for line in out.splitlines() if line.startswith("copy_rate")] == [
         "better",
@@ -245,7 +248,7 @@ def test_rows_of_one_name_are_told_apart(tmp_path: Path, said: Any) -> None:
     data = synthetic.result()
     data["sweeps"][0]["rows"] += copy.deepcopy(data["sweeps"][0]["rows"])
     new = copy.deepcopy(data)
-    new["sweeps"][0]["rows"][-1]["measurements"][0].update(samples=[1.0], shader_mhz=[None], throttled=[])
+    new["sweeps"][0]["rows"][-1]["measurements"][0].update(synthetic.times([1.0]), shader_mhz=None)
     _, out, _ = said(*two(tmp_path, data, new))
     assert out.endswith("15 compared: 1 worse, 0 better, 0 changed, 14 same.\n")
 
@@ -331,8 +334,8 @@ def run_of(
                 time = 1e-4 * (1 + 0.01 * tail) * scale(f"s{sweep}", place) * 1500.0 / clock
                 rows.append(synthetic.row(f"row {place}", place, time, 1.0))
                 measured = rows[-1]["measurements"][0]
-                measured["samples"] = [time * (1 + 0.0005 * numbers.gauss(0, 1)) for _ in range(12)]
-                measured["shader_mhz"] = [clock] * 12
+                measured.update(synthetic.times([time * (1 + 0.0005 * numbers.gauss(0, 1)) for _ in range(12)]))
+                measured["shader_mhz"] = clock
             sweeps.append(synthetic.sweep(f"s{sweep}", rows))
         found.append(synthetic.result(f"experiment_{number}", sweeps=sweeps))
         if uuid:
@@ -488,10 +491,9 @@ def made_slower(run: Path, to: Path, place: tuple[str, str, str | None]) -> Path
         data = json.loads(file.read_text())
         for sweep in data["sweeps"] if file.stem == experiment else ():
             for row in sweep["rows"]:
-                if sweep["name"] == sweep_name and label in (None, row["label"]):
-                    for time in row["measurements"].values():
-                        time["samples"] = [1.03 * one for one in time["samples"]]
-                        time["median"] *= 1.03
+                if sweep["name"] == sweep_name and label in (None, row.get("label", str(row["x"]))):
+                    for time in synthetic.members(row, "measurements"):
+                        time[1:6] = [1.03 * one for one in time[1:6]]
         to.mkdir(exist_ok=True)
         (to / file.name).write_text(json.dumps(data))
     return to

@@ -64,7 +64,7 @@ FILES: dict[str, tuple[Callable[[Path], object], str]] = {
     "a list": (text("[]"), "does not follow the schema: the file: [] is not of type object"),
 }
 BANDWIDTH = ("sweeps", 0, "rows", 0, "values", 0)
-SAMPLE = ("sweeps", 0, "rows", 0, "measurements", "time", "samples", 0)
+MAXIMUM = ("sweeps", 0, "rows", 0, "measurements", "time", 5)
 # What is at a place of a result (its device, or of a sweep with a bandwidth), and what is said of it.
 RESULTS: dict[str, tuple[Place, Any, str]] = {
     "a name that is an object": (("device", "name"), {}, "device.name: {} is not of type string"),
@@ -75,10 +75,10 @@ RESULTS: dict[str, tuple[Place, Any, str]] = {
     "a value of text": (BANDWIDTH, "fast", "is not of type number or null or array"),
     "a value of 10^30": (BANDWIDTH, 1e30, "bandwidth is 1e+30 GB/s"),
     "a value of nearly nothing": (BANDWIDTH, 1e-300, "bandwidth is 1e-300 GB/s"),
-    "a sample of 10^30": (SAMPLE, 1e30, "time is of times or clocks that nothing has"),
-    "a sample of 10^400": (SAMPLE, 10**400, "is too large"),
-    "a sample that is no number": (SAMPLE, float("nan"), "NaN is not JSON"),
-    "a sample below 0": (SAMPLE, -1, "-1 is less than 0"),
+    "a time of 10^30": (MAXIMUM, 1e30, "time is of times or clocks that nothing has"),
+    "a time of 10^400": (MAXIMUM, 10**400, "is too large"),
+    "a time that is no number": (MAXIMUM, float("nan"), "NaN is not JSON"),
+    "a time below 0": (MAXIMUM, -1, "-1 is less than 0"),
 }
 GPU, RUNS = ("gpus", 0), ("gpus", 0, "runs")
 # The same of a node's file.

@@ -20,10 +20,10 @@ def whole() -> Json:
     """A result in which nothing has its default."""
     rows = [synthetic.row(f"{2**k} KiB", 2.0 ** (k + 10), 1e-3 * 2**k, 100.0 * (k + 1)) for k in range(3)]
     rows[1]["measurements"] = [
-        synthetic.measurement("time", 1e-3, method="host clock", batch=4, stop="steady", throttled=[0, 2])
+        synthetic.measurement("time", 1e-3, method="host clock", batch=4, stop="steady", throttled=2)
     ]
     rows[1]["values"][0]["value"] = None
-    rows[2]["checks"].append({"what": "every element", "checked": 7, "wrong": 1})
+    rows[2]["checks"].append({"what": "every other element", "checked": 7, "wrong": 1})
     rows[2]["published"] = [synthetic.published(50.0)]
     return synthetic.result(sweeps=[synthetic.sweep("sizes", rows)])
 
@@ -38,10 +38,8 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert {**got, "sweeps": None} == {**wanted, "sweeps": None}
     for row, other in zip(got["sweeps"][0]["rows"], wanted["sweeps"][0]["rows"], strict=True):
         for one, same in zip(row["measurements"], other["measurements"], strict=True):
-            assert one.pop("samples") == pytest.approx(same.pop("samples"), rel=1e-15)
-            assert one.pop("median") == pytest.approx(same.pop("median"), rel=1e-15)
-            for derived in ("minimum", "maximum", "first_quartile", "third_quartile"):
-                same.pop(derived, None)
+            for key in (*synthetic.ORDER, "relative_spread"):
+                assert one.pop(key) == pytest.approx(same.pop(key), rel=1e-12)
         assert row == other
 
 
@@ -50,10 +48,6 @@ def test_what_the_device_tells_is_kept(tmp_path: Path) -> None:
     assert told["device"].items() > without["device"].items()
     assert told["device"]["uuid"] == synthetic.IDENTITY["uuid"]
     assert told["sweeps"][0]["telemetry"] == synthetic.TELEMETRY
-
-
-def test_version_2_is_read(tmp_path: Path) -> None:
-    assert read(tmp_path, {**whole(), "schema_version": 2})["device"] == whole()["device"]
 
 
 @pytest.mark.parametrize(
@@ -95,60 +89,61 @@ def test_pages_and_card_name_the_device(tmp_path: Path) -> None:
 def test_what_is_left_out_has_its_default(tmp_path: Path) -> None:
     data = synthetic.compact(synthetic.result())
     row = data["sweeps"][0]["rows"][0]
-    time = row["measurements"]["time"]
-    for key in ("method", "batch", "stop", "shader_mhz", "throttled"):
-        del time[key]
+    del row["measurements"]["time"][7]
     row["values"]["rate"] = 5.0
-    data["sweeps"][0]["units"]["rate"] = "GB/s"
-    data["sweeps"][0]["rows"][1] = {"label": "nothing", "x": 1.0}
-    data["sweeps"][0]["rows"][2]["measurements"]["time"]["shader_mhz"] = 1500
+    row["checks"]["every element"] = 9
+    data["sweeps"][0]["rows"][1] = {"x": 7}
     rows = read(tmp_path, data)["sweeps"][0]["rows"]
     made = rows[0]["measurements"][0]
-    assert [made[key] for key in ("method", "batch", "stop", "throttled")] == ["device events", 1, "quiet", []]
-    assert made["shader_mhz"] == [None] * 3
+    assert [made[key] for key in ("method", "batch", "stop", "throttled")] == ["device events", 1, "quiet", 0]
     assert rows[0]["values"] == [{"name": "rate", "value": 5.0, "unit": "GB/s"}]
-    assert rows[1] == {"label": "nothing", "x": 1.0, "measurements": [], "values": [], "checks": [], "published": []}
-    assert rows[2]["measurements"][0]["shader_mhz"] == [1500] * 3
+    assert rows[0]["checks"] == [{"what": "every element", "checked": 9, "wrong": 0}]
+    assert rows[1] == {"label": "7", "x": 7, "measurements": [], "values": [], "checks": [], "published": []}
     text = (shapes.SCHEMAS / "schema.json").read_text(encoding="utf-8")
-    schema = json.loads(text)["$defs"]["row"]["properties"]
-    defaults = {
-        key: item["default"]
-        for key, item in schema["measurements"]["additionalProperties"]["properties"].items()
-        if "default" in item
-    }
-    assert defaults == {"method": "device events", "batch": 1, "stop": "quiet", "throttled": [], "shader_mhz": None}
+    unusual = json.loads(text)["$defs"]["measurement"]["prefixItems"][7]["properties"]
+    defaults = {key: item["default"] for key, item in unusual.items()}
+    assert defaults == {"method": "device events", "batch": 1, "stop": "quiet", "throttled": 0}
 
 
-def test_values_without_their_names_are_those_of_the_units(tmp_path: Path) -> None:
+def test_what_has_no_names_has_those_of_the_sweep(tmp_path: Path) -> None:
     data = synthetic.compact(synthetic.result())
-    data["sweeps"][0]["units"] = {"rate": "GB/s", "cost": "us"}
-    data["sweeps"][0]["rows"][0]["values"] = [5.0, [None, "ms"]]
-    rows = read(tmp_path, data)["sweeps"][0]["rows"]
-    assert rows[0]["values"] == [
+    sweep = data["sweeps"][0]
+    sweep.update(measurements=["time", "again"], units={"rate": "GB/s", "cost": "us"}, checks=["one", "every element"])
+    time = [3, 1e6, 2e6, 4e6, 5e6, 6e6, None]
+    sweep["rows"][0].update(measurements=[time, time], values=[5.0, [None, "ms"]], checks=[4, [5, 1]])
+    row = read(tmp_path, data)["sweeps"][0]["rows"][0]
+    assert [one["name"] for one in row["measurements"]] == ["time", "again"]
+    assert [row["measurements"][0][key] for key in synthetic.ORDER] == [1e-3, 2e-3, 4e-3, 5e-3, 6e-3]
+    assert row["measurements"][0]["relative_spread"] == pytest.approx(0.75)
+    assert row["values"] == [
         {"name": "rate", "value": 5.0, "unit": "GB/s"},
         {"name": "cost", "value": None, "unit": "ms"},
+    ]
+    assert row["checks"] == [
+        {"what": "one", "checked": 4, "wrong": 0},
+        {"what": "every element", "checked": 5, "wrong": 1},
     ]
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        {"checks": [[1, 5, 0]]},  # it has no name
-        {"values": {"rate": 5.0}},  # it has no unit
-        {"values": [5.0]},  # more than there are units
-        {"throttled": [3]},  # no such sample
-        {"shader_mhz": [1500]},  # fewer than samples
+        {"measurements": {"other": [1, 2, 2, 2, 2, 2, None]}},  # the sweep does not name it
+        {"measurements": {"time": [2, 3, 2, 4, 5, 6, None]}},  # the minimum is more than the first quartile
+        {"measurements": {"time": [2, 2, 3, 4, 5, 6, None, {"throttled": 3}]}},  # more than there are samples
+        {"checks": {"other": 5}},
+        {"values": {"other": 5.0}},
+        {"values": [5.0, 6.0]},  # more than there are units
     ],
 )
 def test_what_contradicts_itself_is_refused(tmp_path: Path, change: Json) -> None:
     data = synthetic.compact(synthetic.result())
-    row = data["sweeps"][0]["rows"][0]
-    (row if change.keys() <= row.keys() else row["measurements"]["time"]).update(change)
+    data["sweeps"][0]["rows"][0].update(change)
     with pytest.raises(door.BadInput, match="contradicts itself"):
         read(tmp_path, data)
 
 
-@pytest.mark.parametrize("version", [0, 1, 4, "2", None, True, 1.5])
+@pytest.mark.parametrize("version", [0, 1, 3, 5, "4", None, True, 1.5])
 def test_an_unknown_version_is_refused(tmp_path: Path, version: Any) -> None:
     with pytest.raises(door.BadInput, match="does not follow the schema"):
         read(tmp_path, {**whole(), "schema_version": version})

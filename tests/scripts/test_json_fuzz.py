@@ -67,8 +67,9 @@ class Refuted(AssertionError):
     """A tool did what none may do."""
 
 
-def small() -> dict[str, Any]:
-    """A result of two sweeps, of curves and of bars, in which every member of the schema has a value."""
+def small(text: str | None = None) -> dict[str, Any]:
+    """A result of two sweeps, of curves and of bars, in which every member of the schema has a value; every free text
+    of it is `text`, if given."""
     rows = [synthetic.row(f"{2**k} KiB", 2.0 ** (k + 10), 1e-5 * 2**k, 100.0 * (k + 1)) for k in range(3)]
     rows[0]["published"] = [copy.deepcopy(PUBLISHED)]
     bars = [synthetic.row(name, x, 1e-3, 5.0 + x) for x, name in enumerate(("naive", "tiled"))]
@@ -77,7 +78,7 @@ def small() -> dict[str, Any]:
         sweeps=[synthetic.sweep("sizes", rows, notes=["a note"]), synthetic.sweep("stages", bars, axis=axis)]
     )
     data["verification"]["failures"] = ["one"]
-    return synthetic.compact(data)
+    return synthetic.compact(data if text is None else synthetic.put_everywhere(data, text))
 
 
 @pytest.fixture(autouse=True)
@@ -238,7 +239,7 @@ def code_of(page: Page) -> list[str]:
 def harmless(tmp_path_factory: pytest.TempPathFactory) -> list[Page]:
     """The pages of a result whose names are all "tame", and of one with its usual names."""
     pages = []
-    for name, data in (("tame", synthetic.put_everywhere(small(), "tame")), ("good", small())):
+    for name, data in (("tame", small("tame")), ("good", small())):
         folder = synthetic.write(tmp_path_factory.mktemp("harmless") / name, data).parent
         assert html_report.main(["--no-isa", str(folder)]) == 0
         pages.append(Page((folder / "report.html").read_text(encoding="utf-8")))
@@ -270,7 +271,7 @@ def assert_harmless(folder: Path, harmless: list[Page], hostile: str) -> None:
 
 @pytest.mark.parametrize("hostile", HOSTILE, ids=lambda text: ascii(text[:12]))
 def test_hostile_names(bench: Bench, harmless: list[Page], hostile: str) -> None:
-    data = synthetic.put_everywhere(small(), hostile)
+    data = small(hostile)
     if not hostile:
         # The schema wants some text of these.
         data["question"] = data["inferences"][0]["statement"] = data["inferences"][1]["statement"] = "x"
@@ -296,8 +297,11 @@ def test_hostile_text_in_one_place(bench: Bench) -> None:
         if isinstance(at(whole, path), str):
             file = synthetic.write(bench.folder(), replaced(path, HOSTILE[1]), STEM)
             status = bench.try_all(file, with_report=False)
-            fixed = path[-1] in ("experiment", "backend", "date", "preset", "scale", "method", "stop", "status") or (
-                path[-2:] == ("clock", "source")
+            # A sweep's names are those that its rows use.
+            fixed = (
+                path[-1] in ("experiment", "backend", "date", "preset", "scale", "method", "stop", "status")
+                or path[-2:] == ("clock", "source")
+                or path[:1] + path[2:3] in (("sweeps", "measurements"), ("sweeps", "checks"))
             )
             assert (status[0] == 1) == fixed, (path, status)
             if not fixed:
@@ -354,11 +358,12 @@ def test_hostile_files(bench: Bench, name: str) -> None:
     assert statuses == [1, 1, 0, 0]
 
 
-def test_samples_that_do_not_fit_their_summary(bench: Bench) -> None:
+def test_times_far_apart(bench: Bench) -> None:
     for samples in ([0.0], [0.0, 0.0], [5e-324, 1e17], [1e17] * 20, [0, 1e17]):
         data = small()
+        said = synthetic.times(samples)
         for sweep in data["sweeps"]:
             for row in sweep["rows"]:
-                row["measurements"]["time"].update(samples=samples, shader_mhz=None, throttled=[])
+                row["measurements"]["time"] = [len(samples), *(said[key] for key in synthetic.ORDER), None]
         statuses = bench.try_all(synthetic.write(bench.folder(), data), with_report=False)
         assert statuses[0] == 0 and 2 not in statuses, samples

@@ -74,7 +74,7 @@ def test_table(tmp_path: Path) -> None:
     ]
     rows[0]["published"] = [synthetic.published(50.5), synthetic.published(7.0, metric="time", unit="ms")]
     rows[1]["checks"][0]["wrong"] = 3
-    rows[2]["measurements"][0]["throttled"] = [1]
+    rows[2]["measurements"][0]["throttled"] = 1
     synthetic.write(tmp_path, synthetic.result(sweeps=[synthetic.sweep("sizes", rows)]))
     page = page_of(tmp_path)
     assert (
@@ -187,9 +187,10 @@ def pairs(count: int, rate: Callable[[int, int], float | None]) -> dict[str, obj
 
 def fields_of(plot: Path) -> list[str]:
     """The colours of a heat map's fields, row by row."""
-    fields = re.findall(
-        r'<path d="M ([0-9.]+) ([0-9.]+)[^"]*"[^>]*style="fill: (#[0-9a-f]{6}); stroke: #ffffff', plot.read_text()
-    )
+    text = plot.read_text()
+    colours = dict(re.findall(r"\.(s\d+)\{fill: (#[0-9a-f]{6}); stroke: #ffffff", text))
+    paths = re.findall(r'<path d="M ([0-9.]+) ([0-9.]+)[^"]*"[^>]*class="(s\d+)"', text)
+    fields = [(x, y, colours[style]) for x, y, style in paths if style in colours]
     return [colour for _, _, colour in sorted(fields, key=lambda field: (float(field[1]), float(field[0])))]
 
 

@@ -57,7 +57,7 @@ class JsonTest : public HarnessTest {
 
 TEST_F(JsonTest, SaysWhatRanWhere) {
   const Json whole = json();
-  EXPECT_EQ(whole["schema_version"], 3);
+  EXPECT_EQ(whole["schema_version"], 4);
   EXPECT_EQ(whole["experiment"], "probe");
   EXPECT_EQ(whole["question"], "What is it?");
   EXPECT_EQ(whole["sources"], Json({"one", "two"}));
@@ -104,31 +104,31 @@ TEST_F(JsonTest, DescribesTheSweep) {
   EXPECT_EQ(described["axis"], Json({{"name", "blocks"}, {"unit", "1"}, {"scale", "logarithmic"}}));
   EXPECT_EQ(described["headline"], "rate");
   EXPECT_EQ(described["notes"], Json({"a note"}));
-  EXPECT_EQ(described["rows"][0]["label"], "8");
   EXPECT_EQ(described["rows"][0]["x"], 8);
 }
 
-TEST_F(JsonTest, KeepsEverySampleWithItsClock) {
+TEST_F(JsonTest, SaysOverWhatTheSamplesAreSpread) {
   Measurement time;
   time.name = "time";
-  time.method = "device events";
+  time.method = "graph";
   time.batch = 4;
   time.stop = StopReason::steady;
   time.samples = {{.seconds = 2, .shader_mhz = 1000},
                   {.seconds = 1, .shader_mhz = 900, .throttled = true},
                   {.seconds = 4, .shader_mhz = 0},
                   {.seconds = 3, .shader_mhz = 800, .throttled = true},
-                  {.seconds = 5, .shader_mhz = 1000}};
+                  {.seconds = 6, .shader_mhz = 1000}};
   row().measurements = {time};
-  const Json measured = json_row()["measurements"]["time"];
-  EXPECT_FALSE(measured.contains("method"));  // device events are the default
-  EXPECT_EQ(measured["batch"], 4);
-  EXPECT_EQ(measured["stop"], "steady");
-  EXPECT_EQ(measured["samples"], Json({2e9, 1e9, 4e9, 3e9, 5e9}));
-  EXPECT_EQ(measured["shader_mhz"], Json({1000, 900, nullptr, 800, 1000}));
-  EXPECT_EQ(measured["throttled"], Json({1, 3}));
-  EXPECT_EQ(measured["median"], 3e9);
-  EXPECT_EQ(measured["relative_spread"], 0.666667);
+  // Of the four with a clock the median is 2.5 s, of 2000 and 2400 million cycles.
+  EXPECT_EQ(json_row()["measurements"]["time"],
+            Json({5,
+                  1e9,
+                  2e9,
+                  3e9,
+                  4e9,
+                  6e9,
+                  880,
+                  {{"method", "graph"}, {"batch", 4}, {"stop", "steady"}, {"throttled", 2}}}));
 
   const Json clock = json()["clock"];
   EXPECT_EQ(clock["source"], "measured");
@@ -144,22 +144,12 @@ TEST_F(JsonTest, LeavesOutWhatIsTheDefault) {
   time.method = "device events";
   time.samples = {{.seconds = 2.6780800819396974e-3}};
   row().measurements = {time};
-  EXPECT_EQ(json_row()["measurements"],
-            Json({{"time",
-                   {{"median", 2678080}, {"relative_spread", 0}, {"samples", Json({2678080})}}}}));
-  EXPECT_EQ(json_row().size(), 3U) << json_row();  // label and x besides
-}
-
-TEST_F(JsonTest, ClocksWithinHalfAPercentAreOneNumber) {
-  Measurement time;
-  time.name = "time";
-  time.samples = {{.seconds = 1, .shader_mhz = 1990},
-                  {.seconds = 1, .shader_mhz = 1999},
-                  {.seconds = 1, .shader_mhz = 2000}};
-  row().measurements = {time};
-  EXPECT_EQ(json_row()["measurements"]["time"]["shader_mhz"], 1999);
-  row().measurements[0].samples[0].shader_mhz = 1989;
-  EXPECT_EQ(json_row()["measurements"]["time"]["shader_mhz"], Json({1989, 1999, 2000}));
+  EXPECT_EQ(json_row(),
+            Json({{"x", 8},
+                  {"measurements",
+                   {{"time", {1, 2678080, 2678080, 2678080, 2678080, 2678080, nullptr}}}}}));
+  row().label = "eight";
+  EXPECT_EQ(json_row()["label"], "eight");
 }
 
 TEST_F(JsonTest, RowsWithAllValuesHaveThemWithoutTheirNames) {
@@ -176,8 +166,32 @@ TEST_F(JsonTest, RowsWithAllValuesHaveThemWithoutTheirNames) {
   const Json rows = json()["sweeps"][0]["rows"];
   EXPECT_EQ(rows[0]["values"], Json({{"time", 1}}));
   EXPECT_EQ(rows[1]["values"], Json({1, nullptr}));
-  EXPECT_EQ(rows[2]["values"], Json({{"rate", nullptr}, {"time", 1}}));
+  EXPECT_EQ(rows[2]["values"], Json({1, nullptr}));
   EXPECT_EQ(rows[3]["values"], Json({Json({2, "ms"}), nullptr}));
+}
+
+TEST_F(JsonTest, RowsWithMostMeasurementsAndChecksHaveThemWithoutTheirNames) {
+  Measurement time;
+  time.name = "time";
+  time.method = "device events";
+  time.samples = {{.seconds = 1, .shader_mhz = 1000}};
+  row().measurements = {time};
+  row().checks = {{.what = "sum", .checked = 10, .wrong = 0},
+                  {.what = "sum", .checked = 9, .wrong = 1},
+                  {.what = "order", .checked = 7, .wrong = 0}};
+  sweep().rows.push_back(std::make_unique<detail::Row>(row()));
+  sweep().rows.push_back(std::make_unique<detail::Row>());
+  sweep().rows.back()->checks = {{.what = "sum", .checked = 8, .wrong = 0}};
+  sweep().rows.push_back(std::make_unique<detail::Row>());
+  sweep().rows.back()->checks = {{.what = "order", .checked = 8, .wrong = 0},
+                                 {.what = "sum", .checked = 6, .wrong = 0}};
+  const Json written = json()["sweeps"][0];
+  EXPECT_EQ(written["measurements"], Json({"time"}));
+  EXPECT_EQ(written["checks"], Json({"sum", "sum (2)", "order"}));
+  EXPECT_EQ(written["rows"][1]["measurements"], Json({{1, 1e9, 1e9, 1e9, 1e9, 1e9, 1000}}));
+  EXPECT_EQ(written["rows"][1]["checks"], Json({10, Json({9, 1}), 7}));
+  EXPECT_EQ(written["rows"][2]["checks"], Json({{"sum", 8}}));
+  EXPECT_EQ(written["rows"][3]["checks"], Json({6, nullptr, 8}));
 }
 
 TEST_F(JsonTest, WritesSixDigitsButWholeNumbersInFull) {
@@ -200,8 +214,7 @@ TEST_F(JsonTest, WritesARowPerLine) {
   row().values = {{.name = "a", .value = 1, .unit = "GB/s"}};
   const std::string text = detail::to_json(run_);
   EXPECT_EQ(text.back(), '\n');
-  EXPECT_NE(text.find("\n    {\"label\":\"8\",\"x\":8,\"values\":{\"a\":1}}\n"), std::string::npos)
-      << text;
+  EXPECT_NE(text.find("\n    {\"x\":8,\"values\":{\"a\":1}}\n"), std::string::npos) << text;
 }
 
 TEST_F(JsonTest, KeepsTwoOfOneNameAndAnotherUnit) {
@@ -211,8 +224,8 @@ TEST_F(JsonTest, KeepsTwoOfOneNameAndAnotherUnit) {
   sweep().rows.push_back(std::make_unique<detail::Row>());
   sweep().rows.back()->values = {{.name = "b", .value = 4, .unit = "ms"}};
   const Json written = json()["sweeps"][0];
-  EXPECT_EQ(written["units"], Json({{"a", "GB/s"}, {"b", "us"}}));
-  EXPECT_EQ(written["rows"][0]["values"], Json({{"a", 1}, {"a (2)", 2}, {"b", 3}}));
+  EXPECT_EQ(written["units"], Json({{"a", "GB/s"}, {"a (2)", "GB/s"}, {"b", "us"}}));
+  EXPECT_EQ(written["rows"][0]["values"], Json({1, 2, 3}));
   EXPECT_EQ(written["rows"][1]["values"], Json({{"b", {4, "ms"}}}));
 }
 
@@ -247,7 +260,7 @@ TEST_F(JsonTest, CountsChecksAndListsFailures) {
   EXPECT_EQ(whole["verification"]["failures"],
             Json({"grid, 8: order: 3 of 10 wrong", "grid, 8: nothing: 0 of 0 wrong"}));
   EXPECT_EQ(whole["sweeps"][0]["checks"], Json({"sum", "order", "nothing"}));
-  EXPECT_EQ(json_row()["checks"][1], Json({1, 10, 3}));
+  EXPECT_EQ(json_row()["checks"], Json({{"sum", 10}, {"order", {10, 3}}, {"nothing", 0}}));
 }
 
 TEST_F(JsonTest, KeepsInferencesWithTheirEvidence) {

@@ -226,8 +226,8 @@ TEST_F(RunTest, SamplesFarUnderTheHighestClockAreFlagged) {
   add_measured_sweep();
   const Json json = json_of_run();
   const Json measured = json["sweeps"][0]["rows"][0]["measurements"]["time"];
-  EXPECT_EQ(measured["throttled"], Json({2, 4}));
-  EXPECT_EQ(measured["samples"].size(), 5U);
+  EXPECT_EQ(measured[0], 5);
+  EXPECT_EQ(measured.back()["throttled"], 2);
   EXPECT_EQ(json["clock"]["throttled_samples"], 2);
   EXPECT_EQ(json["clock"]["highest_shader_mhz"], 1000);
   EXPECT_EQ(json["clock"]["source"], "measured");
@@ -242,11 +242,11 @@ TEST_F(RunTest, HighestClockIsOfTheWholeRun) {
   });
   const Json json = json_of_run();
   const auto throttled = [&](int sweep) {
-    const Json measured = json["sweeps"][sweep]["rows"][0]["measurements"]["time"];
-    return measured.value("throttled", Json::array()).size();
+    const Json measured = json["sweeps"][sweep]["rows"][0]["measurements"]["time"].back();
+    return measured.value("throttled", 0);
   };
-  EXPECT_EQ(throttled(0), 5U);
-  EXPECT_EQ(throttled(1), 0U);
+  EXPECT_EQ(throttled(0), 5);
+  EXPECT_EQ(throttled(1), 0);
 }
 
 TEST_F(RunTest, ClockOptionReplacesTheMeasuredClock) {
@@ -405,7 +405,8 @@ TEST_F(RunTest, ACurveOfTimesCarriesItsOwnSpread) {
 TEST_F(RunTest, SaysWhenASampleWasNotGated) {
   const auto method = [&](bool gated) {
     fake::script().samples = {{.seconds = 0x1p-10, .shader_mhz = 1000, .gated = gated}};
-    return json_of_run()["sweeps"][0]["rows"][0]["measurements"]["time"].value("method", "none");
+    const Json time = json_of_run()["sweeps"][0]["rows"][0]["measurements"]["time"];
+    return time.size() > 7 ? time[7].value("method", "none") : "none";
   };
   add_measured_sweep();
   EXPECT_EQ(method(true), "none");  // left out: the default

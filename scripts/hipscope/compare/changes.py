@@ -87,9 +87,8 @@ def _items(run: Result, of: Callable[[Row], Sequence[NamedItem]]) -> dict[Key, N
 
 
 def _cycles(measurement: Measurement) -> float | None:
-    """The median of the samples in cycles; None where a clock was not measured."""
-    cycles = [sample * clock for sample, clock in zip(measurement.samples, measurement.shader_mhz) if clock]
-    return statistics.median(cycles) if cycles else None
+    """The median in cycles; None where no clock was measured."""
+    return measurement.median * measurement.shader_mhz if measurement.shader_mhz else None
 
 
 def _median_change(
@@ -99,10 +98,6 @@ def _median_change(
     sides = [[of(one) for one in side] for side in (old, new)]
     medians = [None if None in side else statistics.median(one for one in side if one is not None) for side in sides]
     return medians[0], medians[1]
-
-
-def _samples(runs: Sequence[Measurement]) -> list[float]:
-    return [sample for run in runs for sample in run.samples]
 
 
 class _Comparer:
@@ -143,11 +138,11 @@ class _Comparer:
         self.into.changes.append(Change(self.experiment, *place, unit, old, new, change, noise, verdict, cycles))
 
     def measurement(self, key: Key, label: str) -> None:
-        """A time: the medians of all samples, or of the runs' medians, against the noise of both sides."""
+        """A time: the medians of the samples, or of the runs' medians, against the noise of both sides."""
         old, new = ([run[key] for run in side if key in run] for side in self.runs)
-        medians = [[statistics.median(one.samples) for one in side] for side in (old, new)]
+        medians = [[one.median for one in side] for side in (old, new)]
         before, after = (statistics.median(side) for side in medians)
-        change, noise = relative_change(before, after), relative_noise(_samples(old), _samples(new))
+        change, noise = relative_change(before, after), relative_noise(old, new)
         old_cycles, new_cycles = _median_change(old, new, _cycles)
         sweep, name = key[0], old[0].name
         self.add(

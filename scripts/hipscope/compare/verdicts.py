@@ -7,6 +7,8 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from hipscope.results.records import Measurement
+
 from . import many
 from .comparison import BETTER, CARD, CLOCK, SAME, WORSE, Comparison, SweepChange
 
@@ -168,21 +170,29 @@ class Judge:
 FEWEST_FOR_QUARTILES = 12
 
 
-def spread(samples: Sequence[float]) -> float:
-    """The interquartile range of the samples, or their range when there are few; 0 of a single one."""
-    if len(samples) < FEWEST_FOR_QUARTILES:
-        return max(samples) - min(samples)
-    first, _, third = statistics.quantiles(samples, n=4, method="inclusive")
+def spread(runs: Sequence[Measurement]) -> float:
+    """The interquartile range of the samples, or their range when there are few; 0 of a single one.
+
+    The minimum, quartiles and maximum of each run stand for its samples.
+    """
+    numbers = [
+        number
+        for run in runs
+        for number in (run.minimum, run.first_quartile, run.median, run.third_quartile, run.maximum)
+    ]
+    if sum(run.samples for run in runs) < FEWEST_FOR_QUARTILES:
+        return max(numbers) - min(numbers)
+    first, _, third = statistics.quantiles(numbers, n=4, method="inclusive")
     return third - first
 
 
-def relative_noise(old: Sequence[float], new: Sequence[float]) -> float | None:
-    """The noise of the difference between two runs' medians, as a part of the old one.
+def relative_noise(old: Sequence[Measurement], new: Sequence[Measurement]) -> float | None:
+    """The noise of the difference between two sides' medians, as a part of the old one; a side is of one run or more.
 
     None when it is not known: one sample has no spread, and nothing is a part of zero.
     """
-    median = statistics.median(old)
-    if median == 0 or len(old) < 2 or len(new) < 2:
+    median = statistics.median(run.median for run in old)
+    if median == 0 or min(sum(run.samples for run in side) for side in (old, new)) < 2:
         return None
     return math.hypot(spread(old), spread(new)) / abs(median)
 

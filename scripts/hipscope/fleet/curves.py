@@ -58,7 +58,7 @@ def _at_equal_times(points: list[tuple[float, float | None, str]]) -> list[tuple
     if len(known) < 2 or known[-1][0] <= 0:
         return points
     end, unit = known[-1][0], points[0][2]
-    step = next((each for each in TIME_STEPS_S if round(end / each) <= MOST_TIMES), end / MOST_TIMES)
+    step = next((each for each in TIME_STEPS_S if end / each < MOST_TIMES + 0.5), end / MOST_TIMES)
     found: list[tuple[float, float | None, str]] = []
     place = 1
     for number in range(1, round(end / step) + 1):

@@ -183,15 +183,13 @@ def _clock_of(source: Source, clocks: Sequence[float]) -> tuple[str, Metric]:
 
 def _of_measurement(source: Source, measurement: Json) -> Iterator[tuple[str, Metric]]:
     """Cycles and their clock; the time alone where no clock was measured."""
-    pairs = [(sample, clock) for sample, clock in zip(measurement["samples"], measurement["shader_mhz"]) if clock]
+    time, clock = measurement["median"], measurement["shader_mhz"]
     noise = _noise(source.kind, measurement["relative_spread"])
-    if not pairs:
-        time = statistics.median(measurement["samples"])
+    if not clock:
         yield source.name, Metric(time, source.kind, LOWER, noise, "s", source.group)
         return
-    cycles = statistics.median(1e6 * sample * clock for sample, clock in pairs)
-    yield source.name, Metric(cycles, source.kind, LOWER, noise, "cycles", source.group)
-    yield _clock_of(source, [clock for _, clock in pairs])
+    yield source.name, Metric(1e6 * time * clock, source.kind, LOWER, noise, "cycles", source.group)
+    yield _clock_of(source, [clock])
 
 
 def _of_value(source: Source, row: Json, value: Json) -> Iterator[tuple[str, Metric]]:
@@ -201,7 +199,7 @@ def _of_value(source: Source, row: Json, value: Json) -> Iterator[tuple[str, Met
     better = LOWER if value["unit"] in ("cycles", "ns", "us", "ms", "s") else HIGHER
     noise = _noise(source.kind, spread)
     yield source.name, Metric(value["value"], source.kind, better, noise, value["unit"], source.group)
-    clocks = [clock for one in row["measurements"] for clock in one["shader_mhz"] if clock]
+    clocks = [one["shader_mhz"] for one in row["measurements"] if one["shader_mhz"]]
     if source.kind == CYCLES and clocks:
         yield _clock_of(source, clocks)
 
@@ -226,7 +224,7 @@ def _pace(row: Json) -> float | None:
     rates = [one["value"] for one in row["values"] if one["name"] == "rate" and one["value"]]
     if rates:
         return 1 / rates[0]
-    return statistics.median(row["measurements"][0]["samples"]) if row["measurements"] else None
+    return row["measurements"][0]["median"] if row["measurements"] else None
 
 
 def _soak(data: Json) -> Iterator[tuple[str, Metric]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 from typing import Any
 
 import matplotlib
@@ -221,10 +222,27 @@ def _plot_map(sweep: Sweep, curves: Curves) -> bytes:
 
 def to_svg(figure: Any) -> bytes:
     """The figure, which is closed, as SVG; within STYLE the same figure gives the same bytes."""
-    stream = io.BytesIO()
-    figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": "hipscope"})
+    stream = io.StringIO()
+    figure.savefig(stream, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
     pyplot.close(figure)
-    return stream.getvalue()
+    return _smaller(stream.getvalue()).encode("utf-8")
+
+
+def _smaller(svg: str) -> str:
+    """The same picture in a third of the bytes: tenths of a point, no indentation, and each style once, as a class."""
+    styles: dict[str, int] = {}
+
+    def rounded(found: re.Match[str]) -> str:
+        text = " ".join(found[0].split())
+        return re.sub(r"-?\d+\.\d+", lambda number: f"{float(number[0]):.1f}".removesuffix(".0"), text)
+
+    def tag(found: re.Match[str]) -> str:
+        text = re.sub(r'\b(?:d|x|y)="[^"]*"|rotate\([^)]*\)', rounded, found[0])
+        return re.sub(r'style="([^"]*)"', lambda style: f'class="s{styles.setdefault(style[1], len(styles))}"', text)
+
+    svg = re.sub(r"<[^>]*>", tag, re.sub(r">\s+<", "><", svg))
+    rules = "".join(f".s{number}{{{style}}}" for style, number in styles.items())
+    return svg.replace("</style>", f"{rules}</style>", 1)
 
 
 def plot_sweep(sweep: Sweep, device: str, marks: list[Mark]) -> bytes | None:

@@ -1,7 +1,8 @@
-"""What a result file leaves out: defaults, the units and checks that a sweep names once. Times become seconds."""
+"""What a result file leaves out: defaults, and names that a sweep says once for its rows. Times become seconds."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from typing import Any
 
 Json = dict[str, Any]
@@ -15,59 +16,61 @@ class Inconsistent(ValueError):
     """What a schema cannot say, and is wrong."""
 
 
-def _measurement(name: str, written: Json) -> Json:
+def _measurement(name: str, written: list[Any]) -> Json:
     """A measurement with all its members, in seconds."""
-    samples = written["samples"]
-    clocks = written.get("shader_mhz")
-    clocks = clocks if isinstance(clocks, list) else [clocks] * len(samples)
-    throttled = written.get("throttled", [])
-    if len(clocks) != len(samples) or any(index >= len(samples) for index in throttled):
-        raise Inconsistent(f"{name!r} has clocks of other samples than it has")
+    samples, *times, clock = written[:7]
+    unusual = written[7] if len(written) > 7 else {}
+    throttled = unusual.get("throttled", 0)
+    if times != sorted(times) or throttled > samples:
+        raise Inconsistent(f"{name!r} has quartiles in another order, or more throttled samples than samples")
+    minimum, first_quartile, median, third_quartile, maximum = (one / NANOSECONDS_PER_SECOND for one in times)
     return {
         "name": name,
-        "method": written.get("method", "device events"),
+        "method": unusual.get("method", "device events"),
         "unit": "s",
-        "batch": written.get("batch", 1),
-        "stop": written.get("stop", "quiet"),
-        "median": written["median"] / NANOSECONDS_PER_SECOND,
-        "relative_spread": written["relative_spread"],
-        "samples": [sample / NANOSECONDS_PER_SECOND for sample in samples],
-        "shader_mhz": clocks,
+        "batch": unusual.get("batch", 1),
+        "stop": unusual.get("stop", "quiet"),
+        "samples": samples,
+        "minimum": minimum,
+        "first_quartile": first_quartile,
+        "median": median,
+        "third_quartile": third_quartile,
+        "maximum": maximum,
+        "relative_spread": (third_quartile - first_quartile) / median if median else 0.0,
+        "shader_mhz": clock,
         "throttled": throttled,
     }
 
 
 def _value(name: str, written: Any, units: dict[str, str]) -> Json:
     """A value with its unit."""
-    if isinstance(written, list):
-        value, unit = written
-    elif name in units:
-        value, unit = written, units[name]
-    else:
-        raise Inconsistent(f"{name!r} has no unit")
+    value, unit = written if isinstance(written, list) else (written, units[name])
     return {"name": name, "value": value, "unit": unit}
 
 
-def _check(written: list[int], names: list[str]) -> Json:
+def _check(what: str, written: int | list[int]) -> Json:
     """A check with what it looked at."""
-    place, checked, wrong = written
-    if place >= len(names):
-        raise Inconsistent(f"check {place} has no name")
-    return {"what": names[place], "checked": checked, "wrong": wrong}
+    checked, wrong = written if isinstance(written, list) else (written, 0)
+    return {"what": what, "checked": checked, "wrong": wrong}
+
+
+def _named(row: Json, what: str, names: Collection[str]) -> Iterable[tuple[str, Any]]:
+    """A row's measurements, values or checks with their names, which are of the sweep's."""
+    found = row.get(what, {})
+    if len(found) != len(names) if isinstance(found, list) else not found.keys() <= set(names):
+        raise Inconsistent(f"the row at {row['x']} has other {what} than the sweep")
+    return zip(names, found) if isinstance(found, list) else found.items()
 
 
 def _row(row: Json, sweep: Json) -> Json:
-    values = row.get("values", {})
-    if isinstance(values, list):
-        if len(values) != len(sweep["units"]):
-            raise Inconsistent(f"row {row['label']!r} has not as many values as the sweep has units")
-        values = dict(zip(sweep["units"], values))
     return {
-        "label": row["label"],
+        "label": row.get("label", str(row["x"])),
         "x": row["x"],
-        "measurements": [_measurement(name, one) for name, one in row.get("measurements", {}).items()],
-        "values": [_value(name, one, sweep["units"]) for name, one in values.items()],
-        "checks": [_check(one, sweep["checks"]) for one in row.get("checks", [])],
+        "measurements": [
+            _measurement(name, one) for name, one in _named(row, "measurements", sweep["measurements"]) if one
+        ],
+        "values": [_value(*one, sweep["units"]) for one in _named(row, "values", sweep["units"])],
+        "checks": [_check(name, one) for name, one in _named(row, "checks", sweep["checks"]) if one is not None],
         "published": row.get("published", []),
     }
 
@@ -79,15 +82,14 @@ def expanded(data: Json) -> Json:
     """
     sweeps = [
         {
-            **{key: item for key, item in sweep.items() if key not in ("units", "checks")},
+            **{key: item for key, item in sweep.items() if key not in ("measurements", "units", "checks")},
             "rows": [_row(row, sweep) for row in sweep["rows"]],
         }
         for sweep in data["sweeps"]
     ]
     for row in (row for sweep in sweeps for row in sweep["rows"]):
         for one in row["measurements"]:
-            clocks = [clock for clock in one["shader_mhz"] if clock]
-            if not max(*one["samples"], abs(one["relative_spread"]), abs(one["median"]), *map(abs, clocks)) <= LARGEST:
+            if not max(one["maximum"], one["relative_spread"], abs(one["shader_mhz"] or 0)) <= LARGEST:
                 raise Inconsistent(f"{row['label']}: {one['name']} is of times or clocks that nothing has")
         for value in row["values"]:
             if value["unit"] and value["value"] and not SMALLEST <= abs(value["value"]) <= LARGEST:

@@ -21,15 +21,19 @@ class Value:
 
 @dataclass(frozen=True)
 class Measurement:
-    """A time of one execution, and the clock of each sample where it is known."""
+    """The time of one execution by so many samples, and the clock that makes cycles of it where it is known."""
 
     name: str
     unit: str
+    samples: int
+    minimum: float
+    first_quartile: float
     median: float
+    third_quartile: float
+    maximum: float
     relative_spread: float
-    samples: Sequence[float]
-    shader_mhz: Sequence[float | None]
-    throttled: Sequence[int]
+    shader_mhz: float | None
+    throttled: int
 
 
 @dataclass(frozen=True)

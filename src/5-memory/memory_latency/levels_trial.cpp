@@ -201,22 +201,24 @@ const Seeds load_seeds(60);
 TEST(LevelsTrial, CapacityAndLatencyOfCaches) {
   constexpr unsigned machines = 400;
   for (unsigned i = 0; i < machines; ++i) {
+    Random walk_random(level_seeds(i));
+    const Machine machine = random_machine(walk_random);
+    const auto per_octave = one_of(walk_random, std::vector<unsigned>{8, 8, 4, 3});
+    const double largest = one_of(walk_random, std::vector<double>{2048 * mib, 512 * mib});
+    // Single loads of the same machine; draws of their own, so that the walks stay as they are.
+    Random single_random(load_seeds(i));
+    const auto all_footprints = footprints(kib, largest, per_octave);
+    const Loads single = loads_of(machine, all_footprints, single_random);
     for (const Disturbance& disturbance : disturbances()) {
-      Random random(level_seeds(i));
-      const Machine machine = random_machine(random);
-      const auto per_octave = one_of(random, std::vector<unsigned>{8, 8, 4, 3});
-      const double largest = one_of(random, std::vector<double>{2048 * mib, 512 * mib});
+      Random random = walk_random;
       const auto latency = [&](double bytes) { return latency_at(machine, bytes, random); };
       Measured measured = measure(latency, disturbance, per_octave, largest, random);
       const bool driver_knows = happens(random, 0.7) && machine.caches.size() > 1;
       const double l2_bytes = driver_knows ? machine.caches.at(1).bytes : 0;
       const MadeResults made = concluded(measured, l2_bytes);
-      // Single loads of the same machine; draws of their own, so that the walks stay as they are.
-      Random loads_random(load_seeds(i));
       // The mean of the same loads; draws of its own, so that the modes stay as they are.
-      const auto all_footprints = footprints(kib, largest, per_octave);
-      const Loads single = loads_of(machine, all_footprints, loads_random);
-      Random mean_random = loads_random;
+      Random loads_random = single_random;
+      Random mean_random = single_random;
       measured.modes = mode_curves(all_footprints, single, disturbance, loads_random);
       measured.mean = mean_loads(all_footprints, single, disturbance, mean_random);
       MadeResults both = concluded(measured, l2_bytes);

@@ -28,17 +28,41 @@ using Numbers = std::vector<std::size_t>;
 
 // How far two things are apart by what they show: the root of the mean square of the differences.
 // Without the largest ones: one slow value makes no two things unlike.
-double distance(const std::vector<double>& a, const std::vector<double>& b) {
-  std::vector<double> squares;
-  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    squares.push_back((a[i] - b[i]) * (a[i] - b[i]));
+double distance(const std::vector<double>& a, const std::vector<double>& b,
+                std::vector<double>& squares) {
+  squares.resize(std::min(a.size(), b.size()));
+  for (std::size_t i = 0; i < squares.size(); ++i) {
+    squares[i] = (a[i] - b[i]) * (a[i] - b[i]);
   }
   constexpr double without_slow_ones = 0.8;
   const auto kept = std::ceil(without_slow_ones * static_cast<double>(squares.size()));
   const auto end = squares.begin() + static_cast<std::ptrdiff_t>(kept);
-  std::partial_sort(squares.begin(), end, squares.end());
+  if (end != squares.end()) {
+    std::nth_element(squares.begin(), end, squares.end());
+  }
   return std::sqrt(std::accumulate(squares.begin(), end, 0.0) / kept);
 }
+
+// How far each thing is from each other one.
+class Distances {
+ public:
+  explicit Distances(const Table& things) {
+    std::vector<double> squares;
+    for (std::size_t i = 0; i < things.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        lengths_.push_back(distance(things[i], things[j], squares));
+      }
+    }
+  }
+
+  [[nodiscard]] double between(std::size_t a, std::size_t b) const {
+    const auto [less, more] = std::minmax(a, b);
+    return lengths_[more * (more - 1) / 2 + less];
+  }
+
+ private:
+  std::vector<double> lengths_;
+};
 
 struct Edge {
   double length = std::numeric_limits<double>::max();
@@ -48,7 +72,7 @@ struct Edge {
 bool is_shorter(const Edge& one, const Edge& other) { return one.length < other.length; }
 
 // The shortest pairs that hold all `members` together, the shortest first (Prim's tree).
-std::vector<Edge> tree_of(const Table& things, const Numbers& members) {
+std::vector<Edge> tree_of(const Distances& distances, const Numbers& members) {
   std::vector<Edge> nearest;
   for (const std::size_t member : members) {
     nearest.push_back({.b = member});
@@ -60,8 +84,7 @@ std::vector<Edge> tree_of(const Table& things, const Numbers& members) {
     nearest.erase(next);
     const std::size_t added = tree.back().b;
     for (Edge& edge : nearest) {
-      edge = std::min(edge,
-                      {.length = distance(things[added], things[edge.b]), .a = added, .b = edge.b},
+      edge = std::min(edge, {.length = distances.between(added, edge.b), .a = added, .b = edge.b},
                       is_shorter);
     }
   }
@@ -87,9 +110,10 @@ Groups groups_of(const Table& things, Jump jump, double least) {
   Groups groups;
   Numbers members(things.size());
   std::iota(members.begin(), members.end(), std::size_t{0});
+  const Distances distances(things);
   if (members.size() >= fewest) {
     std::vector<double> nearest(things.size(), std::numeric_limits<double>::max());
-    for (const Edge& edge : tree_of(things, members)) {
+    for (const Edge& edge : tree_of(distances, members)) {
       nearest[edge.a] = std::min(nearest[edge.a], edge.length);
       nearest[edge.b] = std::min(nearest[edge.b], edge.length);
     }
@@ -100,7 +124,7 @@ Groups groups_of(const Table& things, Jump jump, double least) {
   if (members.size() < fewest) {
     return groups;
   }
-  const auto tree = tree_of(things, members);
+  const auto tree = tree_of(distances, members);
   constexpr double clear = 1.6;
   double widest = clear;
   std::size_t cut = 0;
