@@ -57,7 +57,8 @@ __global__ void __launch_bounds__(largest_block)
   if constexpr (slot_words != 0) {
     x = (x - origin) / (4 * slot_words);
   }
-  static_cast<Word<step>*>(ends)[blockIdx.x * blockDim.x + threadIdx.x] = x;
+  const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
+  static_cast<Word<step>*>(ends)[thread] = x;
   if (lane == 0) {
     times[threadIdx.x / warpSize] = time;
   }
