@@ -38,19 +38,19 @@ namespace {
 
 // `Steps` steps of every chain in turn. Compilers unroll loops up to some length: longer ones by
 // halves.
-template <typename Of, unsigned Steps, unsigned Chains>
-__device__ void advance(typename Of::Value (&x)[Chains], Operands& given) {
+template <typename Operation, unsigned Steps, unsigned Chains>
+__device__ void advance(typename Operation::Value (&x)[Chains], Operands& given) {
   constexpr unsigned longest_unrolled = 128;
   if constexpr (Steps * Chains > longest_unrolled) {
-    advance<Of, Steps / 2>(x, given);
-    advance<Of, Steps - Steps / 2>(x, given);
+    advance<Operation, Steps / 2>(x, given);
+    advance<Operation, Steps - Steps / 2>(x, given);
   } else {
 #pragma unroll
     for (unsigned step = 0; step < Steps; ++step) {
-      renew_operands<Of>(given);
+      renew_operands<Operation>(given);
 #pragma unroll
       for (unsigned chain = 0; chain < Chains; ++chain) {
-        x[chain] = separate_step<Of>(x[chain], given);
+        x[chain] = separate_step<Operation>(x[chain], given);
       }
     }
   }
@@ -58,12 +58,12 @@ __device__ void advance(typename Of::Value (&x)[Chains], Operands& given) {
 
 // `rounds` times the body, after a warm-up that fetches its instructions. Both go through the same
 // code, so that the compiler can move nothing from before the first into the timed one.
-template <typename Of, unsigned Chains>
+template <typename Operation, unsigned Chains>
 __global__ void __launch_bounds__(largest_block)
     chains_kernel(const void* starts, void* ends, WaveTime* times, unsigned rounds,
                   Operands given) {
-  using Value = typename Of::Value;
-  using Bits = typename Of::Bits;
+  using Value = typename Operation::Value;
+  using Bits = typename Operation::Bits;
   const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
   Value x[Chains];
 #pragma unroll
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(largest_block)
     x[chain] = same_bits<Value>(
         loaded(static_cast<const Bits*>(starts)[(thread * Chains + chain) % start_values]));
   }
-  load_operands<Of>(given, x[0]);
+  load_operands<Operation>(given, x[0]);
   CycleClock<> clock;
   unsigned repeats = warm_up_rounds;
 #pragma unroll 1
@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(largest_block)
     clock.start();
 #pragma unroll 1
     for (unsigned round = 0; round < repeats; ++round) {
-      advance<Of, body_instructions / Chains>(x, given);
+      advance<Operation, body_instructions / Chains>(x, given);
       clock.lap();
     }
     clock.stop();
@@ -99,29 +99,29 @@ __global__ void __launch_bounds__(largest_block)
 
 constexpr std::integer_sequence<unsigned, 1, 2, 3, 4, 5, 6, 7, most_chains> all_chains;
 
-// What the host is to know of `Of`, with the kernels of these numbers of chains.
-template <typename Of, unsigned... Chains>
-Operation describe(double DocumentedRate::*documented,
-                   std::integer_sequence<unsigned, Chains...> /*chains*/) {
-  using Bits = typename Of::Bits;
-  using Value = typename Of::Value;
-  Operation operation = {
-      .name = Of::name,
-      .title = Of::title,
-      .per_lane = Of::per_lane,
-      .flops = Of::flops,
+// What the host is to know of `Operation`, with the kernels of these numbers of chains.
+template <typename Operation, unsigned... Chains>
+OperationRow describe(double DocumentedRate::*documented,
+                      std::integer_sequence<unsigned, Chains...> /*chains*/) {
+  using Bits = typename Operation::Bits;
+  using Value = typename Operation::Value;
+  OperationRow operation = {
+      .name = Operation::name,
+      .title = Operation::title,
+      .per_lane = Operation::per_lane,
+      .flops = Operation::flops,
       .documented = documented,
       .bytes = sizeof(Bits),
-      .start = [](unsigned i) -> std::uint64_t { return same_bits<Bits>(Of::start(i)); },
+      .start = [](unsigned i) -> std::uint64_t { return same_bits<Bits>(Operation::start(i)); },
       .step = [](std::uint64_t bits) -> std::uint64_t {
         const auto x = same_bits<Value>(static_cast<Bits>(bits));
-        if constexpr (std::is_base_of_v<PackedHalfFma, Of>) {
-          return same_bits<Bits>(Of::reference(x, operands));
+        if constexpr (std::is_base_of_v<PackedHalfFma, Operation>) {
+          return same_bits<Bits>(Operation::reference(x, operands));
         } else {
-          return same_bits<Bits>(Of::step(x, operands));
+          return same_bits<Bits>(Operation::step(x, operands));
         }
       }};
-  ((operation.kernels[Chains - 1] = chains_kernel<Of, Chains>), ...);
+  ((operation.kernels[Chains - 1] = chains_kernel<Operation, Chains>), ...);
   return operation;
 }
 
@@ -140,11 +140,11 @@ std::vector<unsigned> wave_counts(const Sweep& sweep) {
   return counts;
 }
 
-unsigned occupancy(const Operation& operation, unsigned chains, unsigned threads) {
+unsigned occupancy(const OperationRow& operation, unsigned chains, unsigned threads) {
   return static_cast<unsigned>(hipscope::resident_blocks(operation.kernels[chains - 1], threads));
 }
 
-void measure(Sweep& sweep, Operation& operation, const std::string& label, double x,
+void measure(Sweep& sweep, OperationRow& operation, const std::string& label, double x,
              unsigned chains, unsigned waves, std::uint64_t rounds) {
   const auto wave_size = static_cast<unsigned>(sweep.device().wave_size);
   const Shape shape = shape_of(sweep, waves);
@@ -175,21 +175,21 @@ void begin_sweep(Sweep& sweep, const hipscope::Axis& axis, const std::string& he
       "than a block of 1024 threads has are several blocks, of which the older may run first");
 }
 
-void measure_chains(Sweep& sweep, Operation& operation, std::uint64_t rounds) {
+void measure_chains(Sweep& sweep, OperationRow& operation, std::uint64_t rounds) {
   begin_sweep(sweep, {.name = "chains"}, "round");
   for (unsigned chains = 1; chains <= most_chains; ++chains) {
     measure(sweep, operation, std::to_string(chains), chains, chains, 1, rounds);
   }
 }
 
-void measure_waves(Sweep& sweep, Operation& operation, std::uint64_t rounds) {
+void measure_waves(Sweep& sweep, OperationRow& operation, std::uint64_t rounds) {
   begin_sweep(sweep, {.name = "waves"}, "round");
   for (const unsigned waves : wave_counts(sweep)) {
     measure(sweep, operation, std::to_string(waves), waves, 1, waves, rounds);
   }
 }
 
-void measure_grid(Sweep& sweep, Operation& operation, std::uint64_t rounds) {
+void measure_grid(Sweep& sweep, OperationRow& operation, std::uint64_t rounds) {
   begin_sweep(sweep, {.name = "chains x waves", .scale = hipscope::Scale::logarithmic}, "rate");
   for (unsigned chains = 1; chains <= most_chains; ++chains) {
     for (const unsigned waves : wave_counts(sweep)) {
@@ -200,7 +200,7 @@ void measure_grid(Sweep& sweep, Operation& operation, std::uint64_t rounds) {
 }
 
 // As many waves as there is room for, on every CU.
-void measure_peak(Sweep& sweep, Operation& operation, const std::string& label, double x,
+void measure_peak(Sweep& sweep, OperationRow& operation, const std::string& label, double x,
                   unsigned chains, std::uint64_t rounds) {
   constexpr unsigned threads_on_host = 64;
   const unsigned threads = sweep.is_hardware() ? largest_block : threads_on_host;
@@ -223,7 +223,7 @@ void measure_peak(Sweep& sweep, Operation& operation, const std::string& label, 
   point.value("peak", steps * operation.flops * 1e-12 / time.seconds().median, "TFLOP/s or TOP/s");
 }
 
-void add_sweeps(hipscope::Experiment& experiment, Operation& operation,
+void add_sweeps(hipscope::Experiment& experiment, OperationRow& operation,
                 const hipscope::Size& rounds) {
   experiment.sweep(sweep_name(operation.name, "chains"),
                    operation.title + ", one wave with more and more chains",
@@ -250,19 +250,20 @@ int run(int argc, char** argv) {
   const auto peak_rounds =
       experiment.size("--peak-rounds", "rounds of 1024 instructions per wave in sweep peak",
                       {.gpu = 600, .quick = 100, .host = 1, .minimum = 1, .maximum = most_rounds});
-  std::vector<Operation> operations = {describe<FloatFma>(&DocumentedRate::fp32, all_chains),
-                                       describe<FloatAdd>(&DocumentedRate::fp32, all_chains),
-                                       describe<FloatMul>(&DocumentedRate::fp32, all_chains),
-                                       describe<DoubleFma>(&DocumentedRate::fp64, all_chains),
-                                       describe<PackedHalfFma>(&DocumentedRate::fp16, all_chains),
-                                       describe<IntegerMad>(&DocumentedRate::int32, all_chains)};
-  Operation& halves = operations[4];
+  std::vector<OperationRow> operations = {
+      describe<FloatFma>(&DocumentedRate::fp32, all_chains),
+      describe<FloatAdd>(&DocumentedRate::fp32, all_chains),
+      describe<FloatMul>(&DocumentedRate::fp32, all_chains),
+      describe<DoubleFma>(&DocumentedRate::fp64, all_chains),
+      describe<PackedHalfFma>(&DocumentedRate::fp16, all_chains),
+      describe<IntegerMad>(&DocumentedRate::int32, all_chains)};
+  OperationRow& halves = operations[4];
   using Four = std::integer_sequence<unsigned, 4>;
   auto registers =
       describe<FloatFmaOfRegisters>(&DocumentedRate::fp32, std::integer_sequence<unsigned, 1, 4>());
   auto pairs = describe<FloatPairFma>(&DocumentedRate::fp32_pairs, Four());
   auto literal = describe<PackedHalfFmaOfLiteral>(&DocumentedRate::fp16, Four());
-  for (Operation& operation : operations) {
+  for (OperationRow& operation : operations) {
     add_sweeps(experiment, operation, rounds);
   }
   experiment.sweep("peak", "every CU full of waves, with 4 chains each where nothing else is said",
@@ -270,12 +271,12 @@ int run(int argc, char** argv) {
                      sweep.axis({.name = "operation"});
                      sweep.headline("operation rate");
                      double row = 0;
-                     const auto measure = [&](Operation& operation, const std::string& way = "",
+                     const auto measure = [&](OperationRow& operation, const std::string& way = "",
                                               unsigned chains = 4) {
                        measure_peak(sweep, operation, operation.title + way, ++row, chains,
                                     peak_rounds);
                      };
-                     for (Operation& operation : operations) {
+                     for (OperationRow& operation : operations) {
                        measure(operation);
                      }
                      measure(registers, ", 3 registers");
@@ -288,7 +289,7 @@ int run(int argc, char** argv) {
                    [=](Sweep& sweep) { measure_instructions(sweep, rounds); });
   experiment.conclude([&](hipscope::Results& results) {
     std::vector<OperationName> names;
-    for (const Operation& operation : operations) {
+    for (const OperationRow& operation : operations) {
       names.push_back({operation.name, operation.title, {}});
     }
     // By their rows of sweep peak.

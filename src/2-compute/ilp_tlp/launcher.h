@@ -83,7 +83,7 @@ inline double cycles_of(std::span<const WaveTime> times, unsigned waves, unsigne
 // launches.
 class Launcher {
  public:
-  Launcher(Operation& operation, unsigned chains, const Shape& shape, unsigned wave_size)
+  Launcher(OperationRow& operation, unsigned chains, const Shape& shape, unsigned wave_size)
       : operation_(operation),
         chains_(chains),
         shape_(shape),
@@ -132,7 +132,7 @@ class Launcher {
     point.check(what, ends_.to_host(), [&](std::uint64_t i) { return expected[i % start_values]; });
   }
 
-  Operation& operation_;
+  OperationRow& operation_;
   unsigned chains_;
   Shape shape_;
   unsigned waves_;
@@ -144,7 +144,7 @@ class Launcher {
 
 // What one wave counts for a loop of no rounds: the counter's own cost. That many waves come apart
 // at the barrier is no part of it, since one works while the other still waits.
-inline double empty_cycles(Operation& operation, unsigned chains, unsigned wave_size,
+inline double empty_cycles(OperationRow& operation, unsigned chains, unsigned wave_size,
                            unsigned counter_bits) {
   Launcher launcher(operation, chains, {.threads = wave_size}, wave_size);
   for (unsigned i = 0; i < launcher.kept_launches; ++i) {

@@ -224,7 +224,7 @@ using Kernel = void (*)(const void* starts, void* ends, WaveTime* times, unsigne
                         Operands given);
 
 // An operation as the host sees it, whatever its words stand for.
-struct Operation {
+struct OperationRow {
   const char* name = nullptr;  // of its sweeps; null: it has rows of sweep peak alone
   std::string title{};
   unsigned per_lane = 0;
@@ -273,10 +273,10 @@ struct Operation {
 
 // Gives the operands of FloatFmaOfRegisters to each lane: adding 0 * x, which no compiler may leave
 // out, changes no value and makes it one of the lane's own.
-template <typename Of>
+template <typename Operation>
 __device__ void load_operands([[maybe_unused]] Operands& given,
-                              [[maybe_unused]] typename Of::Value x) {
-  if constexpr (std::is_same_v<Of, FloatFmaOfRegisters>) {
+                              [[maybe_unused]] typename Operation::Value x) {
+  if constexpr (std::is_same_v<Operation, FloatFmaOfRegisters>) {
     given.factor = fmaf(x, 0.0F, given.factor);
     given.one = fmaf(x, 0.0F, given.one);
   }
@@ -285,11 +285,11 @@ __device__ void load_operands([[maybe_unused]] Operands& given,
 // One step. clang would put two into one: the FP32 steps of two chains in a packed instruction
 // (v_pk_fma_f32). An empty assembly statement, which for all that clang knows changes its operand,
 // keeps them apart.
-template <typename Of>
-__device__ typename Of::Value separate_step(typename Of::Value x, Operands given) {
-  x = Of::step(x, given);
+template <typename Operation>
+__device__ typename Operation::Value separate_step(typename Operation::Value x, Operands given) {
+  x = Operation::step(x, given);
 #if defined(__HIP_DEVICE_COMPILE__)
-  if constexpr (std::is_arithmetic_v<typename Of::Value>) {
+  if constexpr (std::is_arithmetic_v<typename Operation::Value>) {
     asm("" : "+v"(x));
   }
 #endif
@@ -300,10 +300,10 @@ __device__ typename Of::Value separate_step(typename Of::Value x, Operands given
 // 1024 multiplications by the same value clang 22 compares each with all before it, in search of
 // one that could be saved: three quarters of the time that this file took to compile. It costs up
 // to four scalar moves in a loop of 2048 instructions.
-template <typename Of>
+template <typename Operation>
 __device__ void renew_operands([[maybe_unused]] Operands& given) {
 #if defined(__HIP_DEVICE_COMPILE__) && __clang_major__ >= 22
-  if constexpr (std::is_integral_v<typename Of::Value>) {
+  if constexpr (std::is_integral_v<typename Operation::Value>) {
     asm("" : "+s"(given.multiplier), "+s"(given.addend));
   }
 #endif
