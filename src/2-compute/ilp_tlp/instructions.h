@@ -20,78 +20,33 @@
 
 namespace ilp_tlp {
 
+// clang-format off
 enum class Step {
   // integers and bits
-  add,
-  shift_add,
-  minimum,
-  multiply,
-  multiply_high,
-  multiply_add,
-  multiply_add_wide,
-  shift,
-  rotate,
-  permute_bytes,
-  reverse_bits,
-  count_bits,
+  add, shift_add, minimum, multiply, multiply_high, multiply_add, multiply_add_wide, shift, rotate,
+  permute_bytes, reverse_bits, count_bits,
   // floating point
-  float_add,
-  float_multiply,
-  float_fma,
-  float_maximum,
-  float_floor,
-  float_round,
-  double_add,
-  double_multiply,
-  double_fma,
-  half_add,
-  half_multiply,
-  half_fma,
+  float_add, float_multiply, float_fma, float_maximum, float_floor, float_round, double_add,
+  double_multiply, double_fma, half_add, half_multiply, half_fma,
   // there and back
-  int_float,
-  byte_float,
-  float_half,
-  float_double,
-  int_double,
+  int_float, byte_float, float_half, float_double, int_double,
   // approximations, which each vendor rounds as it likes
-  reciprocal,
-  reciprocal_root,
-  root,
-  exponential,
-  exponential_logarithm,
-  sine,
-  cosine,
+  reciprocal, reciprocal_root, root, exponential, exponential_logarithm, sine, cosine,
   hyperbolic_tangent,
   // from the next lane
-  shuffle,
-  lds_load_4,
-  lds_load_8,
-  lds_load_16,
+  shuffle, lds_load_4, lds_load_8, lds_load_16,
   // other lanes, and LDS
-  shuffle_xor,
-  row_rotation,
-  wave_maximum,
-  lds_add,
+  shuffle_xor, row_rotation, wave_maximum, lds_add,
   // products of vectors, and the first bit that is set
-  byte_dot,
-  half_dot,
-  leading_zeros,
+  byte_dot, half_dot, leading_zeros,
   // pairs, and what takes several instructions
-  float_pair_fma,
-  add_wide,
-  multiply_24,
-  select,
+  float_pair_fma, add_wide, multiply_24, select,
   // what a wave agrees on
-  ballot,
-  vote,
-  first_lane,
+  ballot, vote, first_lane,
   // to LDS and back
-  lds_exchange,
-  lds_round_4,
-  lds_round_8,
-  lds_round_16,
-  barrier,
+  lds_exchange, lds_round_4, lds_round_8, lds_round_16, barrier,
 };
+// clang-format on
 
 __host__ __device__ constexpr bool is_wide(Step step) {
   return step == Step::multiply_add_wide ||
@@ -304,58 +259,42 @@ __device__ unsigned native(unsigned x, [[maybe_unused]] const Given& given) {
 
 // The same on the host.
 inline unsigned host_native(Step step, unsigned x, const Given& given) {
-  const double f = same_bits<float>(x);
-  double g = 0;
-  switch (step) {
-    case Step::multiply_high:
-      return static_cast<unsigned>(std::uint64_t{x} * given.largest >> 32U);
-    case Step::rotate:
-      return std::rotr(x, static_cast<int>(given.amount));
-    case Step::permute_bytes:
-      return std::rotl(x, 8);
-    case Step::reverse_bits: {
-      unsigned bits = 0;
-      for (unsigned bit = 0; bit < 32; ++bit) {
-        bits |= (x >> bit & 1U) << (31 - bit);
-      }
-      return bits;
-    }
-    case Step::count_bits:
-      return static_cast<unsigned>(std::popcount(x));
-    case Step::byte_dot:
-      return x + byte_products(given.word, given.other);
-    case Step::leading_zeros:
-      return x == 0 ? ~0U : static_cast<unsigned>(std::countl_zero(x));
-    case Step::reciprocal:
-      g = 1 / f + given.addend;
-      break;
-    case Step::reciprocal_root:
-      g = 1 / std::sqrt(f);
-      break;
-    case Step::root:
-      g = std::sqrt(f);
-      break;
-    case Step::exponential:
-      g = std::exp2(-f);
-      break;
-    case Step::exponential_logarithm:
-      g = f;
-      break;
-    case Step::hyperbolic_tangent:
-      g = std::tanh(f);
-      break;
-    case Step::sine:
-      g = std::sin(f);
-      break;
-    case Step::cosine:
-      g = std::cos(f);
-      break;
-    case Step::half_dot:
-      g = f + 0x1p-19F;
-      break;
-    default:
-      g = std::max<double>(f, given.factor);
+  if (step == Step::multiply_high) {
+    return static_cast<unsigned>(std::uint64_t{x} * given.largest >> 32U);
   }
+  if (step == Step::rotate) {
+    return std::rotr(x, static_cast<int>(given.amount));
+  }
+  if (step == Step::permute_bytes) {
+    return std::rotl(x, 8);
+  }
+  if (step == Step::reverse_bits) {
+    unsigned bits = 0;
+    for (unsigned bit = 0; bit < 32; ++bit) {
+      bits |= (x >> bit & 1U) << (31 - bit);
+    }
+    return bits;
+  }
+  if (step == Step::count_bits) {
+    return static_cast<unsigned>(std::popcount(x));
+  }
+  if (step == Step::byte_dot) {
+    return x + byte_products(given.word, given.other);
+  }
+  if (step == Step::leading_zeros) {
+    return x == 0 ? ~0U : static_cast<unsigned>(std::countl_zero(x));
+  }
+  const double f = same_bits<float>(x);
+  const double g = step == Step::reciprocal              ? 1 / f + given.addend
+                   : step == Step::reciprocal_root       ? 1 / std::sqrt(f)
+                   : step == Step::root                  ? std::sqrt(f)
+                   : step == Step::exponential           ? std::exp2(-f)
+                   : step == Step::exponential_logarithm ? f
+                   : step == Step::hyperbolic_tangent    ? std::tanh(f)
+                   : step == Step::sine                  ? std::sin(f)
+                   : step == Step::cosine                ? std::cos(f)
+                   : step == Step::half_dot              ? f + 0x1p-19F
+                                                         : std::max<double>(f, given.factor);
   return same_bits<unsigned>(static_cast<float>(g));
 }
 
