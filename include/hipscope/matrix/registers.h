@@ -155,10 +155,12 @@ inline void multiply_by_layout(const Arithmetic& of, const OfLanes& held) {
   }
 }
 
-/// The lanes of a block give what they hold, so many bytes, to the first of their group, which
-/// computes. B, and A unless its lanes hold it, may be in LDS: `a_in_lds` and `b_in_lds`, or null.
+/// Of what a lane holds of A or B, and of its sums.
 inline constexpr std::size_t most_factor_bytes = 64;
 inline constexpr std::size_t most_sum_bytes = 128;
+
+/// The lanes of a block give what they hold to the first of their group, which computes. B, and A
+/// unless its lanes hold it, may be in LDS: `a_in_lds` and `b_in_lds`, or null.
 inline void model(const Arithmetic& of, const OfLanes& held, const void* a_in_lds,
                   const void* b_in_lds) {
   alignas(16) __shared__ unsigned char a_of_lanes[largest_block * most_factor_bytes];
