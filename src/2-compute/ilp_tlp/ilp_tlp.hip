@@ -101,7 +101,7 @@ constexpr std::integer_sequence<unsigned, 1, 2, 3, 4, 5, 6, 7, most_chains> all_
 
 // What the host is to know of `Operation`, with the kernels of these numbers of chains.
 template <typename Operation, unsigned... Chains>
-OperationRow describe(double DocumentedRate::*documented,
+OperationRow describe(Documented documented,
                       std::integer_sequence<unsigned, Chains...> /*chains*/) {
   using Bits = typename Operation::Bits;
   using Value = typename Operation::Value;
@@ -251,18 +251,14 @@ int run(int argc, char** argv) {
       experiment.size("--peak-rounds", "rounds of 1024 instructions per wave in sweep peak",
                       {.gpu = 600, .quick = 100, .host = 1, .minimum = 1, .maximum = most_rounds});
   std::vector<OperationRow> operations = {
-      describe<FloatFma>(&DocumentedRate::fp32, all_chains),
-      describe<FloatAdd>(&DocumentedRate::fp32, all_chains),
-      describe<FloatMul>(&DocumentedRate::fp32, all_chains),
-      describe<DoubleFma>(&DocumentedRate::fp64, all_chains),
-      describe<PackedHalfFma>(&DocumentedRate::fp16, all_chains),
-      describe<IntegerMad>(&DocumentedRate::int32, all_chains)};
+      describe<FloatFma>(fp32, all_chains),      describe<FloatAdd>(fp32, all_chains),
+      describe<FloatMul>(fp32, all_chains),      describe<DoubleFma>(fp64, all_chains),
+      describe<PackedHalfFma>(fp16, all_chains), describe<IntegerMad>(int32, all_chains)};
   OperationRow& halves = operations[4];
   using Four = std::integer_sequence<unsigned, 4>;
-  auto registers =
-      describe<FloatFmaOfRegisters>(&DocumentedRate::fp32, std::integer_sequence<unsigned, 1, 4>());
-  auto pairs = describe<FloatPairFma>(&DocumentedRate::fp32_pairs, Four());
-  auto literal = describe<PackedHalfFmaOfLiteral>(&DocumentedRate::fp16, Four());
+  auto registers = describe<FloatFmaOfRegisters>(fp32, std::integer_sequence<unsigned, 1, 4>());
+  auto pairs = describe<FloatPairFma>(fp32_pairs, Four());
+  auto literal = describe<PackedHalfFmaOfLiteral>(fp16, Four());
   for (OperationRow& operation : operations) {
     add_sweeps(experiment, operation, rounds);
   }

@@ -167,20 +167,17 @@ constexpr Operands operands = {.factor = 1.0F - 0x1p-20F,
 
 // Operations per cycle and CU that the vendors document (CUDA C++ programming guide, throughput of
 // native arithmetic instructions; AMD's white papers on Vega, CDNA and RDNA 2). 0: none found.
-struct DocumentedRate {
+enum Documented : unsigned { fp32, fp32_pairs, fp64, fp16, int32 };
+struct DocumentedRates {
   const char* architecture;
-  double fp32;
-  double fp32_pairs;
-  double fp64;
-  double fp16;
-  double int32;
+  std::array<double, 5> rates;
 };
-constexpr std::array<DocumentedRate, 6> documented_rates = {{{"sm_90", 128, 128, 64, 256, 64},
-                                                             {"gfx900", 64, 64, 4, 128, 0},
-                                                             {"gfx906", 64, 64, 32, 128, 0},
-                                                             {"gfx908", 64, 64, 32, 128, 0},
-                                                             {"gfx90a", 64, 128, 64, 128, 0},
-                                                             {"gfx1030", 64, 64, 4, 128, 0}}};
+constexpr std::array<DocumentedRates, 6> documented_rates = {{{"sm_90", {128, 128, 64, 256, 64}},
+                                                              {"gfx900", {64, 64, 4, 128, 0}},
+                                                              {"gfx906", {64, 64, 32, 128, 0}},
+                                                              {"gfx908", {64, 64, 32, 128, 0}},
+                                                              {"gfx90a", {64, 128, 64, 128, 0}},
+                                                              {"gfx1030", {64, 64, 4, 128, 0}}}};
 
 // Words of 4 or 8 bytes on the device, each of which the host has in 64 bits.
 class Words {
@@ -229,7 +226,7 @@ struct OperationRow {
   std::string title{};
   unsigned per_lane = 0;
   unsigned flops = 0;
-  double DocumentedRate::*documented = nullptr;
+  Documented documented = fp32;
   unsigned bytes = 0;
   std::uint64_t (*start)(unsigned i) = nullptr;
   std::uint64_t (*step)(std::uint64_t x) = nullptr;
@@ -262,9 +259,9 @@ struct OperationRow {
   // Operations per cycle and CU; 0: not known.
   [[nodiscard]] double documented_rate(const std::string& architecture) const {
     const std::string family = architecture.substr(0, architecture.find(':'));
-    for (const DocumentedRate& rates : documented_rates) {
-      if (family == rates.architecture) {
-        return rates.*documented;
+    for (const auto& [known, rates] : documented_rates) {
+      if (family == known) {
+        return rates[documented];
       }
     }
     return 0;
