@@ -188,8 +188,9 @@ void add_kernel(Instruction& instruction) {
   }
 }
 
+// Not inlined: gcc would make one function of all instructions, which takes it long.
 template <typename Code>
-Instruction with_kernels() {
+__attribute__((noinline)) Instruction with_kernels() {
   Instruction instruction = describe<Code>();
   add_kernel<Code, 1>(instruction);
   add_kernel<Code, 2>(instruction);
