@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hipscope/matrix/format.h"
@@ -50,10 +51,8 @@ struct ChainKernel {
   Kernel kernel;
 };
 
-struct Instruction {
-  std::string format;  ///< "FP16", as tables group them
-  std::string name;    ///< "mma.sync m16n8k16"
-  std::string family;  ///< "mma.sync", "wgmma", "MFMA", "WMMA", "packed"
+/// What an instruction computes, and where its operands are.
+struct Arithmetic {
   Format a;
   Format b;
   Format sum;
@@ -64,15 +63,36 @@ struct Instruction {
   OperandLayout a_layout;
   OperandLayout b_layout;
   OperandLayout sum_layout;
-  unsigned sum_register_bytes;
   Sparsity sparsity = Sparsity::dense;
+};
+
+/// That of an instruction's type.
+template <typename Code>
+inline constexpr Arithmetic arithmetic_of = {
+    .a = Code::a_format,
+    .b = Code::b_format,
+    .sum = Code::sum_format,
+    .m = Code::m,
+    .n = Code::n,
+    .k = Code::k,
+    .lanes = Code::lanes,
+    .a_layout = {Code::a_lanes, Code::a_elements, &Code::a_place},
+    .b_layout = {Code::b_lanes, Code::b_elements, &Code::b_place},
+    .sum_layout = {Code::lanes, Code::sum_elements, &Code::sum_place},
+    .sparsity = Code::sparsity};
+
+struct Instruction : Arithmetic {
+  std::string_view format;  ///< "FP16", as tables group them
+  std::string_view name;    ///< "mma.sync m16n8k16"
+  std::string_view family;  ///< "mma.sync", "wgmma", "MFMA", "WMMA", "packed"
+  unsigned sum_register_bytes;
   unsigned peak_groups = 1;  ///< per CU, where it is to be fastest
   std::vector<ChainKernel> kernels{};
   Kernel once = nullptr;  ///< a single instruction, to see how it adds
 
   /// FMAs of one instruction; of a sparse one with those whose factor of A is a zero not stored.
   [[nodiscard]] double fmas() const { return double(m) * n * k; }
-  [[nodiscard]] std::string title() const { return format + " " + name; }
+  [[nodiscard]] std::string title() const { return std::string(format) + " " + std::string(name); }
   /// Elements of A that are stored along k.
   [[nodiscard]] unsigned stored_k() const { return sparsity == Sparsity::dense ? k : k / 2; }
 };

@@ -66,22 +66,12 @@ __host__ __device__ constexpr bool is_of_this_pass() {
 /// The row of an instruction, without its kernels.
 template <typename Code>
 Instruction describe() {
-  return {.format = Code::format,
-          .name = Code::name,
-          .family = Code::family,
-          .a = Code::a_format,
-          .b = Code::b_format,
-          .sum = Code::sum_format,
-          .m = Code::m,
-          .n = Code::n,
-          .k = Code::k,
-          .lanes = Code::lanes,
-          .a_layout = {Code::a_lanes, Code::a_elements, &Code::a_place},
-          .b_layout = {Code::b_lanes, Code::b_elements, &Code::b_place},
-          .sum_layout = {Code::lanes, Code::sum_elements, &Code::sum_place},
-          .sum_register_bytes = sizeof(typename Code::Sum::Value),
-          .sparsity = Code::sparsity,
-          .peak_groups = std::min(Code::peak_groups, most_threads<Code, 4> / Code::lanes)};
+  return {arithmetic_of<Code>,
+          Code::format,
+          Code::name,
+          Code::family,
+          sizeof(typename Code::Sum::Value),
+          std::min(Code::peak_groups, most_threads<Code, 4> / Code::lanes)};
 }
 
 /// The number in "sm_90"; 0 for what is no NVIDIA GPU.

@@ -5,6 +5,7 @@
 #include <hip/hip_runtime.h>
 
 #include <cstring>
+#include <vector>
 
 #include "hipscope/matrix/instruction.h"
 
@@ -99,8 +100,7 @@ constexpr unsigned largest_chains = 8;
 #if defined(HIPSCOPE_BACKEND_HOST)
 
 /// Element `element` of `bits` bits each in a lane's storage.
-inline std::uint64_t bits_at(const void* storage, unsigned element, unsigned bits) {
-  const auto* const bytes = static_cast<const unsigned char*>(storage);
+inline std::uint64_t bits_at(const unsigned char* bytes, unsigned element, unsigned bits) {
   std::uint64_t found = 0;
   if (bits % 8 == 0) {
     std::memcpy(&found, bytes + element * bits / 8, bits / 8);
@@ -113,63 +113,90 @@ inline std::uint64_t bits_at(const void* storage, unsigned element, unsigned bit
   return found;
 }
 
-/// What one group of lanes computes, D = A B + D: each lane's storage of D, and A and B as their
-/// lanes (or the one array in LDS) hold them, `a_bytes` and `b_bytes` each.
-template <typename Code, typename Sum>
-void multiply_by_layout(Sum* sums, const void* a, std::size_t a_bytes, const void* b,
-                        std::size_t b_bytes) {
-  static thread_local double left[Code::m][Code::k];
-  static thread_local double right[Code::n][Code::k];
-  std::memset(left, 0, sizeof(left));
-  for (unsigned lane = 0; lane < Code::a_lanes; ++lane) {
-    const auto* const storage = static_cast<const unsigned char*>(a) + lane * a_bytes;
-    for (unsigned e = 0; e < Code::a_elements; ++e) {
-      const Place place = Code::a_place(lane, e);
-      left[place.row][true_k(Code::sparsity, place.column)] =
-          decode(Code::a_format, bits_at(storage, e, Code::a_format.bits));
+/// What one group of lanes computes, D = A B + D: each lane's storage of D, A and B as their lanes
+/// (or the one array in LDS) hold them, and the bytes of each.
+struct OfLanes {
+  unsigned char* sums;
+  const unsigned char* a;
+  const unsigned char* b;
+  std::size_t sum_bytes;
+  std::size_t a_bytes;
+  std::size_t b_bytes;
+};
+
+inline void multiply_by_layout(const Arithmetic& of, const OfLanes& held) {
+  std::vector<double> left(std::size_t{of.m} * of.k);
+  std::vector<double> right(std::size_t{of.n} * of.k);
+  for (unsigned lane = 0; lane < of.a_layout.lanes; ++lane) {
+    for (unsigned e = 0; e < of.a_layout.elements; ++e) {
+      const Place place = of.a_layout.place(lane, e);
+      left[place.row * of.k + true_k(of.sparsity, place.column)] =
+          decode(of.a, bits_at(held.a + lane * held.a_bytes, e, of.a.bits));
     }
   }
-  for (unsigned lane = 0; lane < Code::b_lanes; ++lane) {
-    const auto* const storage = static_cast<const unsigned char*>(b) + lane * b_bytes;
-    for (unsigned e = 0; e < Code::b_elements; ++e) {
-      const Place place = Code::b_place(lane, e);
-      right[place.column][place.row] =
-          decode(Code::b_format, bits_at(storage, e, Code::b_format.bits));
+  for (unsigned lane = 0; lane < of.b_layout.lanes; ++lane) {
+    for (unsigned e = 0; e < of.b_layout.elements; ++e) {
+      const Place place = of.b_layout.place(lane, e);
+      right[place.column * of.k + place.row] =
+          decode(of.b, bits_at(held.b + lane * held.b_bytes, e, of.b.bits));
     }
   }
-  for (unsigned lane = 0; lane < Code::lanes; ++lane) {
-    for (unsigned e = 0; e < Code::sum_elements; ++e) {
-      const Place place = Code::sum_place(lane, e);
-      double total = decode(Code::sum_format, bits_at(&sums[lane], e, Code::sum_format.bits));
-      for (unsigned k = 0; k < Code::k; ++k) {
-        total += left[place.row][k] * right[place.column][k];
+  for (unsigned lane = 0; lane < of.lanes; ++lane) {
+    unsigned char* const sums = held.sums + lane * held.sum_bytes;
+    for (unsigned e = 0; e < of.sum_layout.elements; ++e) {
+      const Place place = of.sum_layout.place(lane, e);
+      double total = decode(of.sum, bits_at(sums, e, of.sum.bits));
+      for (unsigned k = 0; k < of.k; ++k) {
+        total += left[place.row * of.k + k] * right[place.column * of.k + k];
       }
-      const std::uint64_t bits = encode(Code::sum_format, total);
-      std::memcpy(reinterpret_cast<unsigned char*>(&sums[lane]) + e * Code::sum_format.bits / 8,
-                  &bits, Code::sum_format.bits / 8);
+      const std::uint64_t bits = encode(of.sum, total);
+      std::memcpy(sums + e * of.sum.bits / 8, &bits, of.sum.bits / 8);
     }
   }
 }
 
+/// Of what a lane holds of A or B, and of its sums.
+inline constexpr std::size_t most_factor_bytes = 64;
+inline constexpr std::size_t most_sum_bytes = 128;
+
 /// The lanes of a block give what they hold to the first of their group, which computes. B, and A
 /// unless its lanes hold it, may be in LDS: `a_in_lds` and `b_in_lds`, or null.
+inline void model(const Arithmetic& of, const OfLanes& held, const void* a_in_lds,
+                  const void* b_in_lds) {
+  alignas(16) __shared__ unsigned char a_of_lanes[largest_block * most_factor_bytes];
+  alignas(16) __shared__ unsigned char b_of_lanes[largest_block * most_factor_bytes];
+  alignas(16) __shared__ unsigned char sum_of_lanes[largest_block * most_sum_bytes];
+  unsigned char* const a = a_of_lanes + threadIdx.x * held.a_bytes;
+  unsigned char* const b = b_of_lanes + threadIdx.x * held.b_bytes;
+  unsigned char* const sum = sum_of_lanes + threadIdx.x * held.sum_bytes;
+  std::memcpy(a, held.a, held.a_bytes);
+  std::memcpy(b, held.b, held.b_bytes);
+  std::memcpy(sum, held.sums, held.sum_bytes);
+  __syncthreads();
+  if (threadIdx.x % of.lanes == 0) {
+    OfLanes group = held;
+    group.sums = sum;
+    group.a = a_in_lds != nullptr ? static_cast<const unsigned char*>(a_in_lds) : a;
+    group.b = b_in_lds != nullptr ? static_cast<const unsigned char*>(b_in_lds) : b;
+    multiply_by_layout(of, group);
+  }
+  __syncthreads();
+  std::memcpy(held.sums, sum, held.sum_bytes);
+}
+
 template <typename Code, typename B>
 void model(typename Code::Sum& sum, const typename Code::A& a, const B& b,
            const void* a_in_lds = nullptr, const void* b_in_lds = nullptr) {
-  __shared__ typename Code::A a_of_lanes[largest_block];
-  __shared__ B b_of_lanes[largest_block];
-  __shared__ typename Code::Sum sum_of_lanes[largest_block];
-  a_of_lanes[threadIdx.x] = a;
-  b_of_lanes[threadIdx.x] = b;
-  sum_of_lanes[threadIdx.x] = sum;
-  __syncthreads();
-  if (threadIdx.x % Code::lanes == 0) {
-    const void* const left = a_in_lds != nullptr ? a_in_lds : &a_of_lanes[threadIdx.x];
-    const void* const right = b_in_lds != nullptr ? b_in_lds : &b_of_lanes[threadIdx.x];
-    multiply_by_layout<Code>(&sum_of_lanes[threadIdx.x], left, sizeof(a), right, sizeof(b));
-  }
-  __syncthreads();
-  sum = sum_of_lanes[threadIdx.x];
+  static_assert(sizeof(a) <= most_factor_bytes && sizeof(b) <= most_factor_bytes &&
+                sizeof(sum) <= most_sum_bytes);
+  model(arithmetic_of<Code>,
+        {.sums = reinterpret_cast<unsigned char*>(&sum),
+         .a = reinterpret_cast<const unsigned char*>(&a),
+         .b = reinterpret_cast<const unsigned char*>(&b),
+         .sum_bytes = sizeof(sum),
+         .a_bytes = sizeof(a),
+         .b_bytes = sizeof(b)},
+        a_in_lds, b_in_lds);
 }
 
 #endif

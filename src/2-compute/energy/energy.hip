@@ -307,7 +307,7 @@ void measure_sum(Sweep& sweep, const Sizes& sizes) {
 Things names_of(const std::vector<Instruction>& instructions, const std::string& unit) {
   Things names;
   for (const Instruction& instruction : instructions) {
-    names.push_back(instruction.format + " " + unit);
+    names.push_back(std::string(instruction.format) + " " + unit);
   }
   return names;
 }

@@ -4,7 +4,7 @@
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "hipscope/matrix/instructions.h"
@@ -21,6 +21,9 @@ template <typename Code, unsigned Chains>
 __global__ void __launch_bounds__((matrix_rate::most_threads<Code, Chains>))
     multiply_kernel(const void* a_of_lanes, const void* b_of_lanes, const void* starts, void* ends,
                     WaveTime* /*times*/, unsigned rounds) {
+  if constexpr (!matrix_rate::is_of_this_pass<Code>()) {
+    return;
+  }
   const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
   const unsigned lane = thread % Code::lanes;
   typename Code::A a[matrix_rate::pairs];
@@ -94,9 +97,14 @@ __global__ void __launch_bounds__((matrix_rate::most_threads<Code, Chains>))
   }
 }
 
-// Dense ones, and of wgmma the widest alone: a product of matrices has no use for narrower ones.
+// Dense ones, and of wgmma the widest alone: a product of matrices has no use for narrower ones. Of
+// vector instructions FP32, FP64 and packed half.
 template <typename Code>
 constexpr bool is_worth_it() {
+  constexpr std::string_view format = Code::format;
+  if (matrix_rate::is_vector<Code>) {
+    return format == "FP32 vector" || format == "FP64 vector" || format == "FP16 packed";
+  }
 #if !defined(HIPSCOPE_BACKEND_HOST)
   constexpr unsigned widest = 256;
   if (matrix_rate::is_of_groups<Code> && Code::n < widest) {
@@ -149,12 +157,11 @@ inline std::vector<Instruction> matrix_instructions(const hipscope::DeviceDescri
   return found;
 }
 
-/// FP32, FP64 and packed half, one of each.
+/// Those of the vector units.
 inline std::vector<Instruction> vector_instructions(const hipscope::DeviceDescription& device) {
   std::vector<Instruction> found;
   for (const Instruction& instruction : instructions_of(device)) {
-    if (instruction.format == "FP32 vector" || instruction.format == "FP64 vector" ||
-        instruction.format == "FP16 packed") {
+    if (!matrix_rate::is_matrix_instruction(instruction)) {
       found.push_back(instruction);
     }
   }

@@ -19,7 +19,6 @@
 #include <array>
 #include <limits>
 #include <string>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -34,8 +33,6 @@ using hipscope::Sweep;
 
 namespace ilp_tlp {
 namespace {
-
-constexpr unsigned most_chains = 8;
 
 // --- Kernels ----------------------------------------------------------------------------------
 
@@ -63,14 +60,16 @@ __device__ void advance(typename Operation::Value (&x)[Chains], Operands& given)
 // code, so that the compiler can move nothing from before the first into the timed one.
 template <typename Operation, unsigned Chains>
 __global__ void __launch_bounds__(largest_block)
-    chains_kernel(const typename Operation::Bits* starts, typename Operation::Bits* ends,
-                  WaveTime* times, unsigned rounds, Operands given) {
+    chains_kernel(const void* starts, void* ends, WaveTime* times, unsigned rounds,
+                  Operands given) {
   using Value = typename Operation::Value;
+  using Bits = typename Operation::Bits;
   const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
   Value x[Chains];
 #pragma unroll
   for (unsigned chain = 0; chain < Chains; ++chain) {
-    x[chain] = same_bits<Value>(loaded(starts[(thread * Chains + chain) % start_values]));
+    x[chain] = same_bits<Value>(
+        loaded(static_cast<const Bits*>(starts)[(thread * Chains + chain) % start_values]));
   }
   load_operands<Operation>(given, x[0]);
   CycleClock<> clock;
@@ -89,7 +88,7 @@ __global__ void __launch_bounds__(largest_block)
   }
 #pragma unroll
   for (unsigned chain = 0; chain < Chains; ++chain) {
-    ends[thread * Chains + chain] = same_bits<typename Operation::Bits>(x[chain]);
+    static_cast<Bits*>(ends)[thread * Chains + chain] = same_bits<Bits>(x[chain]);
   }
   if (threadIdx.x % warpSize == 0) {
     times[thread / warpSize] = {.start = clock.started(),
@@ -98,17 +97,32 @@ __global__ void __launch_bounds__(largest_block)
   }
 }
 
-template <typename Operation, unsigned... Indices>
-Kernel<Operation> kernel_of(unsigned chains,
-                            std::integer_sequence<unsigned, Indices...> /*chains*/) {
-  const std::array<Kernel<Operation>, sizeof...(Indices)> kernels = {
-      chains_kernel<Operation, Indices + 1>...};
-  return kernels[chains - 1];
-}
+constexpr std::integer_sequence<unsigned, 1, 2, 3, 4, 5, 6, 7, most_chains> all_chains;
 
-template <typename Operation>
-Kernel<Operation> kernel_of(unsigned chains) {
-  return kernel_of<Operation>(chains, std::make_integer_sequence<unsigned, most_chains>{});
+// What the host is to know of `Operation`, with the kernels of these numbers of chains.
+template <typename Operation, unsigned... Chains>
+OperationRow describe(Documented documented,
+                      std::integer_sequence<unsigned, Chains...> /*chains*/) {
+  using Bits = typename Operation::Bits;
+  using Value = typename Operation::Value;
+  OperationRow operation = {
+      .name = Operation::name,
+      .title = Operation::title,
+      .per_lane = Operation::per_lane,
+      .flops = Operation::flops,
+      .documented = documented,
+      .bytes = sizeof(Bits),
+      .start = [](unsigned i) -> std::uint64_t { return same_bits<Bits>(Operation::start(i)); },
+      .step = [](std::uint64_t bits) -> std::uint64_t {
+        const auto x = same_bits<Value>(static_cast<Bits>(bits));
+        if constexpr (std::is_base_of_v<PackedHalfFma, Operation>) {
+          return same_bits<Bits>(Operation::reference(x, operands));
+        } else {
+          return same_bits<Bits>(Operation::step(x, operands));
+        }
+      }};
+  ((operation.kernels[Chains - 1] = chains_kernel<Operation, Chains>), ...);
+  return operation;
 }
 
 // --- Sweeps -----------------------------------------------------------------------------------
@@ -126,24 +140,25 @@ std::vector<unsigned> wave_counts(const Sweep& sweep) {
   return counts;
 }
 
-template <typename Operation>
-void measure(Sweep& sweep, const std::string& label, double x, unsigned chains, unsigned waves,
-             std::uint64_t rounds, Reference<Operation>& reference) {
-  const Kernel<Operation> kernel = kernel_of<Operation>(chains);
+unsigned occupancy(const OperationRow& operation, unsigned chains, unsigned threads) {
+  return static_cast<unsigned>(hipscope::resident_blocks(operation.kernels[chains - 1], threads));
+}
+
+void measure(Sweep& sweep, OperationRow& operation, const std::string& label, double x,
+             unsigned chains, unsigned waves, std::uint64_t rounds) {
   const auto wave_size = static_cast<unsigned>(sweep.device().wave_size);
   const Shape shape = shape_of(sweep, waves);
-  if (sweep.is_hardware() && occupancy<Operation>(kernel, shape.threads) < shape.blocks_per_unit) {
+  if (sweep.is_hardware() && occupancy(operation, chains, shape.threads) < shape.blocks_per_unit) {
     sweep.note(label + ": too many registers for that many waves");
     return;
   }
   auto point = sweep.point(label, x);
-  Launcher<Operation> launcher(kernel, chains, shape, wave_size);
-  launcher.verify(point, rounds, reference);
+  Launcher launcher(operation, chains, shape, wave_size);
+  launcher.verify(point, rounds);
   point.measure([&] { launcher.run(rounds); }, {.batch = 1});
   const unsigned counter_bits = sweep.device().cycle_counter_bits;
   const double cycles = sweep.counted(launcher.take_cycles(waves, counter_bits));
-  const double empty =
-      sweep.counted(empty_cycles<Operation>(kernel, chains, wave_size, counter_bits));
+  const double empty = sweep.counted(empty_cycles(operation, chains, wave_size, counter_bits));
   const double per_step = (cycles - empty) / static_cast<double>(steps_of(chains, rounds));
   point.value("cycles", cycles, "cycles");
   point.value("of an empty loop", empty, "cycles");
@@ -152,110 +167,74 @@ void measure(Sweep& sweep, const std::string& label, double x, unsigned chains, 
   point.value("rate", waves * chains / per_step, "instructions/cycle/CU");
 }
 
-constexpr const char* round_note =
-    "round: the time in which every chain of every wave advances by one instruction; more waves "
-    "than a block of 1024 threads has are several blocks, of which the older may run first";
+void begin_sweep(Sweep& sweep, const hipscope::Axis& axis, const std::string& headline) {
+  sweep.axis(axis);
+  sweep.headline(headline);
+  sweep.note(
+      "round: the time in which every chain of every wave advances by one instruction; more waves "
+      "than a block of 1024 threads has are several blocks, of which the older may run first");
+}
 
-template <typename Operation>
-void measure_chains(Sweep& sweep, std::uint64_t rounds, Reference<Operation>& reference) {
-  sweep.axis({.name = "chains"});
-  sweep.headline("round");
-  sweep.note(round_note);
+void measure_chains(Sweep& sweep, OperationRow& operation, std::uint64_t rounds) {
+  begin_sweep(sweep, {.name = "chains"}, "round");
   for (unsigned chains = 1; chains <= most_chains; ++chains) {
-    measure(sweep, std::to_string(chains), chains, chains, 1, rounds, reference);
+    measure(sweep, operation, std::to_string(chains), chains, chains, 1, rounds);
   }
 }
 
-template <typename Operation>
-void measure_waves(Sweep& sweep, std::uint64_t rounds, Reference<Operation>& reference) {
-  sweep.axis({.name = "waves"});
-  sweep.headline("round");
-  sweep.note(round_note);
+void measure_waves(Sweep& sweep, OperationRow& operation, std::uint64_t rounds) {
+  begin_sweep(sweep, {.name = "waves"}, "round");
   for (const unsigned waves : wave_counts(sweep)) {
-    measure(sweep, std::to_string(waves), waves, 1, waves, rounds, reference);
+    measure(sweep, operation, std::to_string(waves), waves, 1, waves, rounds);
   }
 }
 
-template <typename Operation>
-void measure_grid(Sweep& sweep, std::uint64_t rounds, Reference<Operation>& reference) {
-  sweep.axis({.name = "chains x waves", .scale = hipscope::Scale::logarithmic});
-  sweep.headline("rate");
-  sweep.note(round_note);
+void measure_grid(Sweep& sweep, OperationRow& operation, std::uint64_t rounds) {
+  begin_sweep(sweep, {.name = "chains x waves", .scale = hipscope::Scale::logarithmic}, "rate");
   for (unsigned chains = 1; chains <= most_chains; ++chains) {
     for (const unsigned waves : wave_counts(sweep)) {
-      measure(sweep, std::to_string(chains) + " x " + std::to_string(waves), chains * waves, chains,
-              waves, rounds, reference);
+      measure(sweep, operation, std::to_string(chains) + " x " + std::to_string(waves),
+              chains * waves, chains, waves, rounds);
     }
   }
 }
 
 // As many waves as there is room for, on every CU.
-template <typename Operation, unsigned Chains = 4>
-void measure_peak(Sweep& sweep, const std::string& label, double x, std::uint64_t rounds,
-                  Reference<Operation>& reference) {
+void measure_peak(Sweep& sweep, OperationRow& operation, const std::string& label, double x,
+                  unsigned chains, std::uint64_t rounds) {
   constexpr unsigned threads_on_host = 64;
   const unsigned threads = sweep.is_hardware() ? largest_block : threads_on_host;
   const auto units = static_cast<unsigned>(sweep.device().compute_units);
-  const Kernel<Operation> kernel = chains_kernel<Operation, Chains>;
-  const unsigned per_unit = sweep.is_hardware() ? occupancy<Operation>(kernel, threads) : 1;
+  const unsigned per_unit = sweep.is_hardware() ? occupancy(operation, chains, threads) : 1;
   const unsigned blocks = units * per_unit;
   auto point = sweep.point(label, x);
-  Launcher<Operation> launcher(kernel, Chains, {.blocks = blocks, .threads = threads},
-                               static_cast<unsigned>(sweep.device().wave_size));
-  launcher.verify(point, rounds, reference);
+  Launcher launcher(operation, chains, {.blocks = blocks, .threads = threads},
+                    static_cast<unsigned>(sweep.device().wave_size));
+  launcher.verify(point, rounds);
   const auto time = point.measure([&] { launcher.run(rounds); }, {.batch = 1});
   const double steps =
-      static_cast<double>(steps_of(Chains, warm_up_rounds + rounds)) * Chains * blocks * threads;
-  const double rate = steps * Operation::per_lane / time.cycles() / units;
-  const double documented = documented_rate<Operation>(sweep.device().architecture);
+      static_cast<double>(steps_of(chains, warm_up_rounds + rounds)) * chains * blocks * threads;
+  const double rate = steps * operation.per_lane / time.cycles() / units;
+  const double documented = operation.documented_rate(sweep.device().architecture);
   point.value("operation rate", rate, "operations/cycle/CU");
   point.value("share of documented",
               documented > 0 ? 100 * rate / documented : std::numeric_limits<double>::quiet_NaN(),
               "%");
-  point.value("peak", steps * Operation::flops * 1e-12 / time.seconds().median, "TFLOP/s or TOP/s");
+  point.value("peak", steps * operation.flops * 1e-12 / time.seconds().median, "TFLOP/s or TOP/s");
 }
 
-template <typename Operation>
-void add_sweeps(hipscope::Experiment& experiment, const hipscope::Size& rounds,
-                Reference<Operation>& reference) {
-  const std::string title = Operation::title;
-  experiment.sweep(sweep_name(Operation::name, "chains"),
-                   title + ", one wave with more and more chains",
-                   [=, &reference](Sweep& sweep) { measure_chains(sweep, rounds, reference); });
-  experiment.sweep(sweep_name(Operation::name, "waves"),
-                   title + ", one chain in each of more and more waves",
-                   [=, &reference](Sweep& sweep) { measure_waves(sweep, rounds, reference); });
+void add_sweeps(hipscope::Experiment& experiment, OperationRow& operation,
+                const hipscope::Size& rounds) {
+  experiment.sweep(sweep_name(operation.name, "chains"),
+                   operation.title + ", one wave with more and more chains",
+                   [=, &operation](Sweep& sweep) { measure_chains(sweep, operation, rounds); });
+  experiment.sweep(sweep_name(operation.name, "waves"),
+                   operation.title + ", one chain in each of more and more waves",
+                   [=, &operation](Sweep& sweep) { measure_waves(sweep, operation, rounds); });
   experiment.sweep(
-      sweep_name(Operation::name, "grid"), title + ", chains and waves together",
-      [=, &reference](Sweep& sweep) { measure_grid(sweep, rounds, reference); },
+      sweep_name(operation.name, "grid"), operation.title + ", chains and waves together",
+      [=, &operation](Sweep& sweep) { measure_grid(sweep, operation, rounds); },
       hipscope::InTiny::left_out);
-}
-
-// The operations that have sweeps of their own.
-using References =
-    std::tuple<Reference<FloatFma>, Reference<FloatAdd>, Reference<FloatMul>, Reference<DoubleFma>,
-               Reference<PackedHalfFma>, Reference<IntegerMad>>;
-
-// The rows of sweep peak that follow theirs.
-enum OtherPeak : unsigned {
-  last_of_operations = std::tuple_size_v<References>,
-  registers,
-  registers_one_chain,
-  pairs,
-  halves_eight_chains,
-  halves_literal
-};
-
-// What sweep peak has of an operation beside its own row.
-template <typename Operation>
-std::vector<PeakRow> more_peaks_of() {
-  if (std::is_same_v<Operation, FloatFma>) {
-    return {{registers, "3 registers"}, {registers_one_chain, "3 registers, 1 chain"}};
-  }
-  if (std::is_same_v<Operation, PackedHalfFma>) {
-    return {{halves_eight_chains, "8 chains"}, {halves_literal, "literal addend", true}};
-  }
-  return {};
 }
 
 int run(int argc, char** argv) {
@@ -271,41 +250,48 @@ int run(int argc, char** argv) {
   const auto peak_rounds =
       experiment.size("--peak-rounds", "rounds of 1024 instructions per wave in sweep peak",
                       {.gpu = 600, .quick = 100, .host = 1, .minimum = 1, .maximum = most_rounds});
-  References references;
-  Reference<FloatFmaOfRegisters> register_reference;
-  Reference<FloatPairFma> pair_reference;
-  Reference<PackedHalfFmaOfLiteral> literal_reference;
-
-  std::apply([&](auto&... reference) { (add_sweeps(experiment, rounds, reference), ...); },
-             references);
-  experiment.sweep(
-      "peak", "every CU full of waves, with 4 chains each where nothing else is said",
-      [&](Sweep& sweep) {
-        sweep.axis({.name = "operation"});
-        sweep.headline("operation rate");
-        double row = 0;
-        std::apply(
-            [&]<typename... Operation>(Reference<Operation>&... reference) {
-              (measure_peak(sweep, Operation::title, ++row, peak_rounds, reference), ...);
-            },
-            references);
-        measure_peak(sweep, "FP32 FMA, 3 registers", registers, peak_rounds, register_reference);
-        measure_peak<FloatFmaOfRegisters, 1>(sweep, "FP32 FMA, 3 registers, 1 chain",
-                                             registers_one_chain, peak_rounds, register_reference);
-        measure_peak(sweep, "FP32 FMA in pairs", pairs, peak_rounds, pair_reference);
-        measure_peak<PackedHalfFma, 8>(sweep, "FP16 packed FMA, 8 chains", halves_eight_chains,
-                                       peak_rounds, std::get<Reference<PackedHalfFma>>(references));
-        measure_peak(sweep, "FP16 packed FMA, literal addend", halves_literal, peak_rounds,
-                     literal_reference);
-      });
+  std::vector<OperationRow> operations = {
+      describe<FloatFma>(fp32, all_chains),      describe<FloatAdd>(fp32, all_chains),
+      describe<FloatMul>(fp32, all_chains),      describe<DoubleFma>(fp64, all_chains),
+      describe<PackedHalfFma>(fp16, all_chains), describe<IntegerMad>(int32, all_chains)};
+  OperationRow& halves = operations[4];
+  using Four = std::integer_sequence<unsigned, 4>;
+  auto registers = describe<FloatFmaOfRegisters>(fp32, std::integer_sequence<unsigned, 1, 4>());
+  auto pairs = describe<FloatPairFma>(fp32_pairs, Four());
+  auto literal = describe<PackedHalfFmaOfLiteral>(fp16, Four());
+  for (OperationRow& operation : operations) {
+    add_sweeps(experiment, operation, rounds);
+  }
+  experiment.sweep("peak", "every CU full of waves, with 4 chains each where nothing else is said",
+                   [&](Sweep& sweep) {
+                     sweep.axis({.name = "operation"});
+                     sweep.headline("operation rate");
+                     double row = 0;
+                     const auto measure = [&](OperationRow& operation, const std::string& way = "",
+                                              unsigned chains = 4) {
+                       measure_peak(sweep, operation, operation.title + way, ++row, chains,
+                                    peak_rounds);
+                     };
+                     for (OperationRow& operation : operations) {
+                       measure(operation);
+                     }
+                     measure(registers, ", 3 registers");
+                     measure(registers, ", 3 registers, 1 chain", 1);
+                     measure(pairs);
+                     measure(halves, ", 8 chains", 8);
+                     measure(literal, ", literal addend");
+                   });
   experiment.sweep("instructions", "latency and rate of single instructions",
                    [=](Sweep& sweep) { measure_instructions(sweep, rounds); });
   experiment.conclude([&](hipscope::Results& results) {
-    std::apply(
-        [&]<typename... Operation>(const Reference<Operation>&... /*references*/) {
-          conclude(results, {{Operation::name, Operation::title, more_peaks_of<Operation>()}...});
-        },
-        references);
+    std::vector<OperationName> names;
+    for (const OperationRow& operation : operations) {
+      names.push_back({operation.name, operation.title, {}});
+    }
+    // By their rows of sweep peak.
+    names[0].more_peaks = {{7, "3 registers"}, {8, "3 registers, 1 chain"}};
+    names[4].more_peaks = {{10, "8 chains"}, {11, "literal addend", true}};
+    conclude(results, names);
   });
   return experiment.run(argc, argv);
 }

@@ -5,7 +5,8 @@
 #include <hipscope/hipscope.h>
 #include <hipscope/timed_rounds.h>
 
-#include <span>
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,14 +20,14 @@ constexpr unsigned body_of_row = 192;
 
 template <Step step>
 __global__ void __launch_bounds__(largest_block)
-    instruction_kernel(const Word<step>* starts, Word<step>* ends, hipscope::WaveTime* times,
-                       unsigned rounds, Given given) {
+    instruction_kernel(const void* starts, void* ends, hipscope::WaveTime* times, unsigned rounds,
+                       Given given) {
   constexpr unsigned slot_words = lds_load_bytes(step) / 4;
   constexpr unsigned words = slot_words + lds_round_bytes(step) / 4 + is_lds_atomic(step);
   __shared__ uint4 storage[words != 0 ? largest_block * words / 4 : 1];
   const unsigned lane = threadIdx.x % warpSize;
   const unsigned next_lane = (lane + 1) % warpSize;
-  Word<step> x = loaded(starts[lane]);
+  Word<step> x = loaded(static_cast<const Word<step>*>(starts)[lane]);
   auto* const lds = reinterpret_cast<unsigned*>(storage);
   Mine mine = {.neighbour = next_lane * lds_latency::lane_unit,
                .bit = 1U << lane % 32U,
@@ -56,67 +57,67 @@ __global__ void __launch_bounds__(largest_block)
   if constexpr (slot_words != 0) {
     x = (x - origin) / (4 * slot_words);
   }
-  ends[blockIdx.x * blockDim.x + threadIdx.x] = x;
+  const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
+  static_cast<Word<step>*>(ends)[thread] = x;
   if (lane == 0) {
     times[threadIdx.x / warpSize] = time;
   }
 }
 
 // What a lane begins with.
-template <Step step>
-Word<step> start_of(unsigned lane) {
-  if constexpr (lds_load_bytes(step) != 0) {
+inline std::uint64_t start_of(Step step, unsigned lane) {
+  if (lds_load_bytes(step) != 0) {
     return lane;
-  } else if constexpr (step == Step::shift) {
-    return lane % 6;
-  } else if constexpr (step == Step::int_float) {
-    return IntegerMad::start(lane) >> 8U;  // that a float holds exactly
-  } else if constexpr (step == Step::multiply_add_wide || step <= Step::count_bits ||
-                       step == Step::byte_float || step == Step::int_double ||
-                       (step >= Step::shuffle && step != Step::half_dot &&
-                        step != Step::float_pair_fma)) {
-    return IntegerMad::start(lane);
-  } else if constexpr (step == Step::float_pair_fma) {
-    return same_bits<std::uint64_t>(FloatPairFma::start(lane));
-  } else if constexpr (is_half(step)) {
-    return same_bits<unsigned>(PackedHalfFma::start(lane));
-  } else if constexpr (is_wide(step)) {
-    return same_bits<std::uint64_t>(DoubleFma::start(lane));
-  } else {
-    return same_bits<unsigned>(FloatFma::start(lane));
   }
+  if (step == Step::shift) {
+    return lane % 6;
+  }
+  if (step == Step::int_float) {
+    return IntegerMad::start(lane) >> 8U;  // that a float holds exactly
+  }
+  if (step == Step::float_pair_fma) {
+    return same_bits<std::uint64_t>(FloatPairFma::start(lane));
+  }
+  if (step <= Step::count_bits || step == Step::byte_float || step == Step::int_double ||
+      (step >= Step::shuffle && step != Step::half_dot)) {
+    return IntegerMad::start(lane);
+  }
+  if (is_half(step)) {
+    return same_bits<unsigned>(PackedHalfFma::start(lane));
+  }
+  return is_wide(step) ? same_bits<std::uint64_t>(DoubleFma::start(lane))
+                       : same_bits<unsigned>(FloatFma::start(lane));
 }
 
-template <Step step>
-std::vector<Word<step>> starts_of(unsigned lanes) {
-  std::vector<Word<step>> starts;
+inline std::vector<std::uint64_t> starts_of(Step step, unsigned lanes) {
+  std::vector<std::uint64_t> starts;
   for (unsigned lane = 0; lane < lanes; ++lane) {
-    starts.push_back(start_of<step>(lane));
+    starts.push_back(start_of(step, lane));
   }
   return starts;
 }
 
 // Chains that come to a fixed point, such as square roots, forget how long they are: for these the
 // compiled code alone tells that no step is missing.
-template <Step step>
-void check_ends(hipscope::Point& point, const std::vector<Word<step>>& ends, unsigned lanes,
-                std::uint64_t steps) {
+inline void check_ends(hipscope::Point& point, const Instruction& instruction,
+                       const std::vector<std::uint64_t>& ends, unsigned lanes,
+                       std::uint64_t steps) {
   const Given given;
-  std::vector<Word<step>> wave = starts_of<step>(lanes);
-  std::vector<unsigned> memory(wave.begin(), wave.end());
+  std::vector<std::uint64_t> wave = starts_of(instruction.step, lanes);
+  std::vector<std::uint64_t> memory = wave;
   for (std::uint64_t i = 0; i < steps; ++i) {
-    host_step<step>(wave, memory, given);
+    host_step(instruction, wave, memory, given);
   }
   const std::string what = "ends of " + std::to_string(steps) + " steps";
-  if constexpr (is_approximate(step)) {
+  if (is_approximate(instruction.step)) {
     constexpr double tolerance = 2e-3;
-    std::vector<float> floats;
-    for (const unsigned end : ends) {
-      floats.push_back(same_bits<float>(end));
-    }
+    const auto as_float = [](std::uint64_t word) {
+      return same_bits<float>(static_cast<unsigned>(word));
+    };
+    std::vector<float> floats(ends.size());
+    std::transform(ends.begin(), ends.end(), floats.begin(), as_float);
     point.check(
-        what, floats, [&](std::uint64_t i) { return same_bits<float>(wave[i % lanes]); },
-        tolerance);
+        what, floats, [&](std::uint64_t i) { return as_float(wave[i % lanes]); }, tolerance);
   } else {
     point.check(what, ends, [&](std::uint64_t i) { return wave[i % lanes]; });
   }
@@ -133,35 +134,44 @@ class InstructionRows {
   }
 
   template <Step step>
-  void add(const std::string& label) {
-    const auto lanes = static_cast<unsigned>(sweep_.device().wave_size);
-    constexpr unsigned threads_on_host = 128;
-    auto point = sweep_.point(label, ++rows_);
-    point.value("latency", measure<step>(point, "one wave", lanes), "cycles");
-    const unsigned threads = sweep_.is_hardware() ? largest_block : threads_on_host;
-    point.value("rate", threads / measure<step>(point, "a block", threads), "lanes/cycle/CU");
+  void add(const char* label) {
+    add(label, {.step = step,
+                .word_bytes = sizeof(Word<step>),
+                .kernel = instruction_kernel<step>,
+                .next = [](std::uint64_t word, const Given& given) -> std::uint64_t {
+                  return host_word<step>(static_cast<Word<step>>(word), given);
+                }});
   }
 
  private:
-  // The cycles of a step.
-  template <Step step>
-  double measure(hipscope::Point& point, const std::string& what, unsigned threads) {
+  void add(const std::string& label, const Instruction& instruction) {
     const auto lanes = static_cast<unsigned>(sweep_.device().wave_size);
-    const std::vector<Word<step>> starts = starts_of<step>(lanes);
-    const hipscope::DeviceBuffer<Word<step>> given{std::span<const Word<step>>(starts)};
-    hipscope::DeviceBuffer<Word<step>> ends(threads);
+    constexpr unsigned threads_on_host = 128;
+    auto point = sweep_.point(label, ++rows_);
+    point.value("latency", measure(point, instruction, "one wave", lanes), "cycles");
+    const unsigned threads = sweep_.is_hardware() ? largest_block : threads_on_host;
+    point.value("rate", threads / measure(point, instruction, "a block", threads),
+                "lanes/cycle/CU");
+  }
+
+  // The cycles of a step.
+  double measure(hipscope::Point& point, const Instruction& instruction, const std::string& what,
+                 unsigned threads) {
+    const auto lanes = static_cast<unsigned>(sweep_.device().wave_size);
+    const Words starts(starts_of(instruction.step, lanes), instruction.word_bytes);
+    Words ends(threads, instruction.word_bytes);
     hipscope::WaveTimes unused(threads / lanes);
     hipscope::WaveTimes all(threads / lanes);
     hipscope::WaveTimes none(threads / lanes);
     const auto run = [&](hipscope::WaveTime* times, std::uint64_t rounds) {
-      hipscope::launch(instruction_kernel<step>, {.grid = dim3(1), .block = dim3(threads)},
-                       given.data(), ends.data(), times, static_cast<unsigned>(rounds), Given{});
+      hipscope::launch(instruction.kernel, {.grid = dim3(1), .block = dim3(threads)}, starts.data(),
+                       ends.data(), times, static_cast<unsigned>(rounds), Given{});
     };
     for (const std::uint64_t rounds : {std::uint64_t{0}, rounds_}) {
       ends.poison();
       run(unused.next(), rounds);
-      check_ends<step>(point, ends.to_host(), lanes,
-                       (hipscope::warm_up_rounds + rounds) * body_of_row);
+      check_ends(point, instruction, ends.to_host(), lanes,
+                 (hipscope::warm_up_rounds + rounds) * body_of_row);
     }
     point.measure([&] { run(all.next(), rounds_); }, {.name = what, .batch = 1});
     point.measure([&] { run(none.next(), 0); }, {.name = what + ", no steps", .batch = 1});

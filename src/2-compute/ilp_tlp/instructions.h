@@ -6,6 +6,7 @@
 #include <hip/hip_runtime.h>
 #include <hipscope/lds.h>
 #include <hipscope/matrix/packed.h>
+#include <hipscope/timed_rounds.h>
 
 #include <algorithm>
 #include <bit>
@@ -19,78 +20,33 @@
 
 namespace ilp_tlp {
 
+// clang-format off
 enum class Step {
   // integers and bits
-  add,
-  shift_add,
-  minimum,
-  multiply,
-  multiply_high,
-  multiply_add,
-  multiply_add_wide,
-  shift,
-  rotate,
-  permute_bytes,
-  reverse_bits,
-  count_bits,
+  add, shift_add, minimum, multiply, multiply_high, multiply_add, multiply_add_wide, shift, rotate,
+  permute_bytes, reverse_bits, count_bits,
   // floating point
-  float_add,
-  float_multiply,
-  float_fma,
-  float_maximum,
-  float_floor,
-  float_round,
-  double_add,
-  double_multiply,
-  double_fma,
-  half_add,
-  half_multiply,
-  half_fma,
+  float_add, float_multiply, float_fma, float_maximum, float_floor, float_round, double_add,
+  double_multiply, double_fma, half_add, half_multiply, half_fma,
   // there and back
-  int_float,
-  byte_float,
-  float_half,
-  float_double,
-  int_double,
+  int_float, byte_float, float_half, float_double, int_double,
   // approximations, which each vendor rounds as it likes
-  reciprocal,
-  reciprocal_root,
-  root,
-  exponential,
-  exponential_logarithm,
-  sine,
-  cosine,
+  reciprocal, reciprocal_root, root, exponential, exponential_logarithm, sine, cosine,
   hyperbolic_tangent,
   // from the next lane
-  shuffle,
-  lds_load_4,
-  lds_load_8,
-  lds_load_16,
+  shuffle, lds_load_4, lds_load_8, lds_load_16,
   // other lanes, and LDS
-  shuffle_xor,
-  row_rotation,
-  wave_maximum,
-  lds_add,
+  shuffle_xor, row_rotation, wave_maximum, lds_add,
   // products of vectors, and the first bit that is set
-  byte_dot,
-  half_dot,
-  leading_zeros,
+  byte_dot, half_dot, leading_zeros,
   // pairs, and what takes several instructions
-  float_pair_fma,
-  add_wide,
-  multiply_24,
-  select,
+  float_pair_fma, add_wide, multiply_24, select,
   // what a wave agrees on
-  ballot,
-  vote,
-  first_lane,
+  ballot, vote, first_lane,
   // to LDS and back
-  lds_exchange,
-  lds_round_4,
-  lds_round_8,
-  lds_round_16,
-  barrier,
+  lds_exchange, lds_round_4, lds_round_8, lds_round_16, barrier,
 };
+// clang-format on
 
 __host__ __device__ constexpr bool is_wide(Step step) {
   return step == Step::multiply_add_wide ||
@@ -302,28 +258,33 @@ __device__ unsigned native(unsigned x, [[maybe_unused]] const Given& given) {
 }
 
 // The same on the host.
-template <Step step>
-unsigned host_native(unsigned x, const Given& given) {
-  const double f = same_bits<float>(x);
-  if constexpr (step == Step::multiply_high) {
+inline unsigned host_native(Step step, unsigned x, const Given& given) {
+  if (step == Step::multiply_high) {
     return static_cast<unsigned>(std::uint64_t{x} * given.largest >> 32U);
-  } else if constexpr (step == Step::rotate) {
+  }
+  if (step == Step::rotate) {
     return std::rotr(x, static_cast<int>(given.amount));
-  } else if constexpr (step == Step::permute_bytes) {
+  }
+  if (step == Step::permute_bytes) {
     return std::rotl(x, 8);
-  } else if constexpr (step == Step::reverse_bits) {
+  }
+  if (step == Step::reverse_bits) {
     unsigned bits = 0;
     for (unsigned bit = 0; bit < 32; ++bit) {
       bits |= (x >> bit & 1U) << (31 - bit);
     }
     return bits;
-  } else if constexpr (step == Step::count_bits) {
+  }
+  if (step == Step::count_bits) {
     return static_cast<unsigned>(std::popcount(x));
-  } else if constexpr (step == Step::byte_dot) {
+  }
+  if (step == Step::byte_dot) {
     return x + byte_products(given.word, given.other);
-  } else if constexpr (step == Step::leading_zeros) {
+  }
+  if (step == Step::leading_zeros) {
     return x == 0 ? ~0U : static_cast<unsigned>(std::countl_zero(x));
   }
+  const double f = same_bits<float>(x);
   const double g = step == Step::reciprocal              ? 1 / f + given.addend
                    : step == Step::reciprocal_root       ? 1 / std::sqrt(f)
                    : step == Step::root                  ? std::sqrt(f)
@@ -332,24 +293,22 @@ unsigned host_native(unsigned x, const Given& given) {
                    : step == Step::hyperbolic_tangent    ? std::tanh(f)
                    : step == Step::sine                  ? std::sin(f)
                    : step == Step::cosine                ? std::cos(f)
-                   : step == Step::half_dot              ? f + 0x1p-19
+                   : step == Step::half_dot              ? f + 0x1p-19F
                                                          : std::max<double>(f, given.factor);
   return same_bits<unsigned>(static_cast<float>(g));
 }
 
 // Halves on the host: their exact results fit into floats, so that they are rounded once.
-template <Step step>
-unsigned host_halves(unsigned x, const Given& given) {
-  const auto of = [](unsigned bits, auto part) { return part(same_bits<__half2>(bits)); };
-  const auto one = [&](auto part) {
-    const float f = of(x, part);
-    return step == Step::half_add        ? f + of(given.small_halves, part)
-           : step == Step::half_multiply ? f * of(given.halves, part)
-                                         : std::fma(f, -of(given.halves, part), 1.0F);
+inline unsigned host_halves(Step step, unsigned x, const Given& given) {
+  const auto both = same_bits<__half2>(x);
+  const auto other = same_bits<__half2>(step == Step::half_add ? given.small_halves : given.halves);
+  const auto one = [step](float f, float g) {
+    return step == Step::half_add        ? f + g
+           : step == Step::half_multiply ? f * g
+                                         : std::fma(f, -g, 1.0F);
   };
-  return same_bits<unsigned>(
-      __floats2half2_rn(one([](__half2 both) { return __low2float(both); }),
-                        one([](__half2 both) { return __high2float(both); })));
+  return same_bits<unsigned>(__floats2half2_rn(one(__low2float(both), __low2float(other)),
+                                               one(__high2float(both), __high2float(other))));
 }
 
 // --- One step ---------------------------------------------------------------------------------
@@ -417,6 +376,12 @@ __host__ __device__ constexpr bool is_native(Step step) {
          (step >= Step::shuffle_xor && step <= Step::leading_zeros);
 }
 
+// What `portable` has.
+__host__ __device__ constexpr bool is_portable(Step step) {
+  return !is_native(step) && !is_half(step) && !is_from_next_lane(step) && step < Step::ballot &&
+         step != Step::lds_add;
+}
+
 // A bit for each lane of the wave, of 32 lanes at most.
 __device__ inline unsigned ballot_of(bool is_set) {
 #if defined(__CUDA_ARCH__)
@@ -432,6 +397,20 @@ __device__ inline bool is_any(bool is_set) {
 #else
   return __all(is_set ? 0 : 1) == 0;
 #endif
+}
+
+// The next word of a lane that needs no other, on the host.
+template <Step step>
+Word<step> host_word(Word<step> x, const Given& given) {
+  if constexpr (is_half(step)) {
+    return host_halves(step, x, given);
+  } else if constexpr (is_native(step)) {
+    return host_native(step, x, given);
+  } else if constexpr (is_portable(step)) {
+    return portable<step>(x, given);
+  } else {
+    return x;
+  }
 }
 
 template <Step step>
@@ -471,10 +450,8 @@ __device__ Word<step> device_step(Word<step> x, const Given& given, [[maybe_unus
     return __shfl_xor(x, 1);
   } else if constexpr (step == Step::first_lane) {
     return __shfl(x, 0) + given.word;
-  } else if constexpr (is_half(step)) {
-    return host_halves<step>(x, given);
-  } else if constexpr (is_native(step)) {
-    return host_native<step>(x, given);
+  } else if constexpr (is_half(step) || is_native(step)) {
+    return host_word<step>(x, given);
 #else
   } else if constexpr (is_half(step)) {
     const __half2 halves = halves_of(x);
@@ -505,47 +482,48 @@ __device__ Word<step> device_step(Word<step> x, const Given& given, [[maybe_unus
   }
 }
 
+// An instruction as the host sees it. Words of either size have 64 bits there.
+struct Instruction {
+  Step step;
+  unsigned word_bytes;
+  void (*kernel)(const void* starts, void* ends, hipscope::WaveTime* times, unsigned rounds,
+                 Given given);
+  std::uint64_t (*next)(std::uint64_t word, const Given& given);  // of a lane that needs no other
+};
+
 // A wave's words after one step more; `memory` is what LDS adds hold.
-template <Step step>
-void host_step(std::vector<Word<step>>& wave, std::vector<unsigned>& memory, const Given& given) {
-  const std::vector<Word<step>> before = wave;
+inline void host_step(const Instruction& instruction, std::vector<std::uint64_t>& wave,
+                      std::vector<std::uint64_t>& memory, const Given& given) {
+  const std::vector<std::uint64_t> before = wave;
   const auto lanes = static_cast<unsigned>(wave.size());
+  const Step step = instruction.step;
   for (unsigned lane = 0; lane < lanes; ++lane) {
-    Word<step>& x = wave[lane];
-    if constexpr (is_from_next_lane(step)) {
+    std::uint64_t& x = wave[lane];
+    if (is_from_next_lane(step)) {
       x = before[(lane + 1) % lanes];
-    } else if constexpr (step == Step::shuffle_xor) {
+    } else if (step == Step::shuffle_xor) {
       x = before[lane ^ 1U];
-    } else if constexpr (step == Step::row_rotation) {
+    } else if (step == Step::row_rotation) {
       x = before[lds_latency::rotated_lane(lane, 1)];
-    } else if constexpr (step == Step::wave_maximum) {
+    } else if (step == Step::wave_maximum) {
       x = *std::max_element(before.begin(), before.end());
-    } else if constexpr (step == Step::lds_add) {
+    } else if (is_lds_atomic(step)) {
       x = memory[lane];
-      memory[lane] += before[lane];
-    } else if constexpr (step == Step::lds_exchange) {
-      x = memory[lane];
-      memory[lane] = before[lane];
-    } else if constexpr (step == Step::ballot) {
+      memory[lane] = static_cast<unsigned>(before[lane] + (step == Step::lds_add ? x : 0));
+    } else if (step == Step::ballot) {
       x = 0;
       for (unsigned other = 0; other < std::min(lanes, 32U); ++other) {
-        x |= ~before[other] & 1U << other;
+        x |= ~before[other] & std::uint64_t{1} << other;
       }
-    } else if constexpr (step == Step::vote) {
+    } else if (step == Step::vote) {
       x = given.word;
       for (unsigned other = 0; other < lanes; ++other) {
         x = (before[other] >> other % 32U & 1U) == 0 ? given.largest : x;
       }
-    } else if constexpr (step == Step::first_lane) {
-      x = before[0] + given.word;
-    } else if constexpr (lds_round_bytes(step) != 0 || step == Step::barrier) {
-      x = before[lane];
-    } else if constexpr (is_half(step)) {
-      x = host_halves<step>(x, given);
-    } else if constexpr (is_native(step)) {
-      x = host_native<step>(x, given);
+    } else if (step == Step::first_lane) {
+      x = static_cast<unsigned>(before[0] + given.word);
     } else {
-      x = portable<step>(x, given);
+      x = instruction.next(before[lane], given);
     }
   }
 }

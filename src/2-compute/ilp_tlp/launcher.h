@@ -32,18 +32,6 @@ inline std::uint64_t steps_of(unsigned chains, std::uint64_t rounds) {
   return rounds * (body_instructions / chains);
 }
 
-// When a wave began and ended by its CU's cycle counter (a reading, and that with what has
-// elapsed), and which CU it was.
-struct WaveTime {
-  long long start;
-  long long end;
-  unsigned compute_unit;
-};
-
-template <typename Operation>
-using Kernel = void (*)(const typename Operation::Bits*, typename Operation::Bits*, WaveTime*,
-                        unsigned, Operands);
-
 // Waves on one CU: one block if they fit into it, else several on every CU, since only a full GPU
 // puts more than one on each.
 struct Shape {
@@ -91,30 +79,30 @@ inline double cycles_of(std::span<const WaveTime> times, unsigned waves, unsigne
                         : hipscope::summarize(cycles).median;
 }
 
-// A kernel with its buffers and one launch shape; keeps the times of its last launches.
-template <typename Operation>
+// A kernel of so many chains with its buffers and one launch shape; keeps the times of its last
+// launches.
 class Launcher {
  public:
-  using Bits = typename Operation::Bits;
-
-  Launcher(Kernel<Operation> kernel, unsigned chains, const Shape& shape, unsigned wave_size)
-      : kernel_(kernel),
+  Launcher(OperationRow& operation, unsigned chains, const Shape& shape, unsigned wave_size)
+      : operation_(operation),
         chains_(chains),
         shape_(shape),
         waves_(shape.blocks * shape.threads / wave_size),
-        ends_(std::size_t{shape.blocks} * shape.threads * chains),
+        starts_(operation.starts(), operation.bytes),
+        ends_(std::size_t{shape.blocks} * shape.threads * chains, operation.bytes),
         times_(std::size_t{waves_} * kept_launches) {}
 
   void run(std::uint64_t rounds) {
     WaveTime* const times = times_.data() + std::size_t{waves_} * (launches_++ % kept_launches);
-    hipscope::launch(kernel_, {.grid = dim3(shape_.blocks), .block = dim3(shape_.threads)},
-                     starts_.data(), ends_.data(), times, static_cast<unsigned>(rounds), operands);
+    hipscope::launch(operation_.kernels[chains_ - 1],
+                     {.grid = dim3(shape_.blocks), .block = dim3(shape_.threads)}, starts_.data(),
+                     ends_.data(), times, static_cast<unsigned>(rounds), operands);
   }
 
   // The warm-up alone is checked too: a chain of halves remembers no more than its length.
-  void verify(hipscope::Point& point, std::uint64_t rounds, Reference<Operation>& reference) {
-    check(point, "end of every chain after the warm-up", 0, reference);
-    check(point, "end of every chain", rounds, reference);
+  void verify(hipscope::Point& point, std::uint64_t rounds) {
+    check(point, "end of every chain after the warm-up", 0);
+    check(point, "end of every chain", rounds);
   }
 
   // The median cycles of the launches since the last call, of `waves` waves on a CU.
@@ -135,36 +123,30 @@ class Launcher {
   static constexpr unsigned kept_launches = 8;
 
  private:
-  void check(hipscope::Point& point, const std::string& what, std::uint64_t rounds,
-             Reference<Operation>& reference) {
-    const std::vector<Bits>& expected = reference.after(steps_of(chains_, warm_up_rounds + rounds));
+  void check(hipscope::Point& point, const std::string& what, std::uint64_t rounds) {
+    const std::vector<std::uint64_t>& expected =
+        operation_.ends_after(steps_of(chains_, warm_up_rounds + rounds));
     ends_.poison();
     run(rounds);
     launches_ = 0;
     point.check(what, ends_.to_host(), [&](std::uint64_t i) { return expected[i % start_values]; });
   }
 
-  Kernel<Operation> kernel_;
+  OperationRow& operation_;
   unsigned chains_;
   Shape shape_;
   unsigned waves_;
   unsigned launches_ = 0;
-  hipscope::DeviceBuffer<Bits> starts_{std::span<const Bits>(Reference<Operation>().after(0))};
-  hipscope::DeviceBuffer<Bits> ends_;
+  Words starts_;
+  Words ends_;
   hipscope::DeviceBuffer<WaveTime> times_;
 };
 
-template <typename Operation>
-unsigned occupancy(Kernel<Operation> kernel, unsigned threads) {
-  return static_cast<unsigned>(hipscope::resident_blocks(kernel, threads));
-}
-
 // What one wave counts for a loop of no rounds: the counter's own cost. That many waves come apart
 // at the barrier is no part of it, since one works while the other still waits.
-template <typename Operation>
-double empty_cycles(Kernel<Operation> kernel, unsigned chains, unsigned wave_size,
-                    unsigned counter_bits) {
-  Launcher<Operation> launcher(kernel, chains, {.threads = wave_size}, wave_size);
+inline double empty_cycles(OperationRow& operation, unsigned chains, unsigned wave_size,
+                           unsigned counter_bits) {
+  Launcher launcher(operation, chains, {.threads = wave_size}, wave_size);
   for (unsigned i = 0; i < launcher.kept_launches; ++i) {
     launcher.run(0);
   }

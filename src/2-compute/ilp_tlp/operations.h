@@ -4,11 +4,13 @@
 
 #include <hip/hip_fp16.h>
 #include <hip/hip_runtime.h>
+#include <hipscope/hipscope.h>
 
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <string>
 #include <type_traits>
@@ -145,6 +147,8 @@ struct FloatPairFma {
     float first, second;
   };
   using Bits = std::uint64_t;
+  static constexpr const char* name = nullptr;
+  static constexpr const char* title = "FP32 FMA in pairs";
   static constexpr unsigned per_lane = 2;
   static constexpr unsigned flops = 4;
   static Value start(unsigned i) { return {FloatFma::start(i), FloatFma::start(i + 7)}; }
@@ -161,73 +165,108 @@ constexpr Operands operands = {.factor = 1.0F - 0x1p-20F,
                                .multiplier = 1664525U,
                                .addend = 1013904223U};
 
-// The ends of the chains from all start values after N steps, as the device must give them.
-template <typename Operation>
-class Reference {
- public:
-  using Value = typename Operation::Value;
-  using Bits = typename Operation::Bits;
+// Operations per cycle and CU that the vendors document (CUDA C++ programming guide, throughput of
+// native arithmetic instructions; AMD's white papers on Vega, CDNA and RDNA 2). 0: none found.
+enum Documented : unsigned { fp32, fp32_pairs, fp64, fp16, int32 };
+struct DocumentedRates {
+  const char* architecture;
+  std::array<double, 5> rates;
+};
+constexpr std::array<DocumentedRates, 6> documented_rates = {{{"sm_90", {128, 128, 64, 256, 64}},
+                                                              {"gfx900", {64, 64, 4, 128, 0}},
+                                                              {"gfx906", {64, 64, 32, 128, 0}},
+                                                              {"gfx908", {64, 64, 32, 128, 0}},
+                                                              {"gfx90a", {64, 128, 64, 128, 0}},
+                                                              {"gfx1030", {64, 64, 4, 128, 0}}}};
 
-  Reference() {
-    std::vector<Bits> starts(start_values);
-    for (unsigned i = 0; i < start_values; ++i) {
-      starts[i] = same_bits<Bits>(Operation::start(i));
+// Words of 4 or 8 bytes on the device, each of which the host has in 64 bits.
+class Words {
+ public:
+  Words(std::size_t count, unsigned bytes) : bytes_(bytes), dwords_(count * bytes / 4) {}
+  Words(const std::vector<std::uint64_t>& values, unsigned bytes) : Words(values.size(), bytes) {
+    std::vector<unsigned char> packed(values.size() * bytes);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      memcpy(packed.data() + i * bytes, &values[i], bytes);  // little endian
     }
-    ends_.emplace(0, std::move(starts));
+    hipscope::check(hipMemcpy(data(), packed.data(), packed.size(), hipMemcpyHostToDevice));
   }
 
-  const std::vector<Bits>& after(std::uint64_t steps) {
-    const auto known = --ends_.upper_bound(steps);
-    std::vector<Bits> ends = known->second;
-    for (Bits& bits : ends) {
-      auto x = same_bits<Value>(bits);
-      for (std::uint64_t step = known->first; step < steps; ++step) {
-        if constexpr (std::is_base_of_v<PackedHalfFma, Operation>) {
-          x = Operation::reference(x, operands);
-        } else {
-          x = Operation::step(x, operands);
-        }
-      }
-      bits = same_bits<Bits>(x);
+  [[nodiscard]] void* data() const { return dwords_.data(); }
+  void poison() { dwords_.poison(); }
+  [[nodiscard]] std::vector<std::uint64_t> to_host() const {
+    const std::vector<std::uint32_t> dwords = dwords_.to_host();
+    std::vector<std::uint64_t> values(dwords.size() * 4 / bytes_);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      memcpy(&values[i], dwords.data() + i * bytes_ / 4, bytes_);
     }
-    return ends_.insert_or_assign(steps, std::move(ends)).first->second;
+    return values;
   }
 
  private:
-  std::map<std::uint64_t, std::vector<Bits>> ends_;
+  unsigned bytes_;
+  hipscope::DeviceBuffer<std::uint32_t> dwords_;
 };
 
-// Operations per cycle and CU that the vendors document (CUDA C++ programming guide, throughput of
-// native arithmetic instructions; AMD's white papers on Vega, CDNA and RDNA 2). 0: none found.
-struct DocumentedRate {
-  const char* architecture;
-  double fp32;
-  double fp32_pairs;
-  double fp64;
-  double fp16;
-  double int32;
-};
-constexpr std::array<DocumentedRate, 6> documented_rates = {{{"sm_90", 128, 128, 64, 256, 64},
-                                                             {"gfx900", 64, 64, 4, 128, 0},
-                                                             {"gfx906", 64, 64, 32, 128, 0},
-                                                             {"gfx908", 64, 64, 32, 128, 0},
-                                                             {"gfx90a", 64, 128, 64, 128, 0},
-                                                             {"gfx1030", 64, 64, 4, 128, 0}}};
+constexpr unsigned most_chains = 8;
 
-template <typename Operation>
-double documented_rate(const std::string& architecture) {
-  const std::string family = architecture.substr(0, architecture.find(':'));
-  for (const DocumentedRate& rates : documented_rates) {
-    if (family == rates.architecture) {
-      return std::is_same_v<Operation, DoubleFma>          ? rates.fp64
-             : std::is_base_of_v<PackedHalfFma, Operation> ? rates.fp16
-             : std::is_same_v<Operation, IntegerMad>       ? rates.int32
-             : std::is_same_v<Operation, FloatPairFma>     ? rates.fp32_pairs
-                                                           : rates.fp32;
+// When a wave began and ended by its CU's cycle counter (a reading, and that with what has
+// elapsed), and which CU it was.
+struct WaveTime {
+  long long start;
+  long long end;
+  unsigned compute_unit;
+};
+
+using Kernel = void (*)(const void* starts, void* ends, WaveTime* times, unsigned rounds,
+                        Operands given);
+
+// An operation as the host sees it, whatever its words stand for.
+struct OperationRow {
+  const char* name = nullptr;  // of its sweeps; null: it has rows of sweep peak alone
+  std::string title{};
+  unsigned per_lane = 0;
+  unsigned flops = 0;
+  Documented documented = fp32;
+  unsigned bytes = 0;
+  std::uint64_t (*start)(unsigned i) = nullptr;
+  std::uint64_t (*step)(std::uint64_t x) = nullptr;
+  std::array<Kernel, most_chains> kernels{};  // of 1, 2 ... chains
+  std::map<std::uint64_t, std::vector<std::uint64_t>> known_ends{};
+
+  [[nodiscard]] std::vector<std::uint64_t> starts() const {
+    std::vector<std::uint64_t> all(start_values);
+    for (unsigned i = 0; i < start_values; ++i) {
+      all[i] = start(i);
     }
+    return all;
   }
-  return 0;
-}
+
+  // The ends of the chains from all start values after that many steps, as the device must give
+  // them.
+  const std::vector<std::uint64_t>& ends_after(std::uint64_t steps) {
+    const auto next = known_ends.upper_bound(steps);
+    const bool is_first = next == known_ends.begin();
+    std::vector<std::uint64_t> ends = is_first ? starts() : std::prev(next)->second;
+    const std::uint64_t done = is_first ? 0 : std::prev(next)->first;
+    for (std::uint64_t& x : ends) {
+      for (std::uint64_t i = done; i < steps; ++i) {
+        x = step(x);
+      }
+    }
+    return known_ends.insert_or_assign(steps, std::move(ends)).first->second;
+  }
+
+  // Operations per cycle and CU; 0: not known.
+  [[nodiscard]] double documented_rate(const std::string& architecture) const {
+    const std::string family = architecture.substr(0, architecture.find(':'));
+    for (const auto& [known, rates] : documented_rates) {
+      if (family == known) {
+        return rates[documented];
+      }
+    }
+    return 0;
+  }
+};
 
 // Gives the operands of FloatFmaOfRegisters to each lane: adding 0 * x, which no compiler may leave
 // out, changes no value and makes it one of the lane's own.

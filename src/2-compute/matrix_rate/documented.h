@@ -94,7 +94,7 @@ inline const double unknown = std::numeric_limits<double>::quiet_NaN();
 
 /// What that many FMAs of each CU come to, in cycles and in seconds.
 inline void add_rates(hipscope::Point& point, const hipscope::Measurement& time,
-                      double fmas_of_unit, double units, const std::string& format) {
+                      double fmas_of_unit, double units, std::string_view format) {
   const double rate = fmas_of_unit / time.cycles();
   const double documented = documented_rate(point.device().architecture, format);
   point.value("rate", rate, "FMAs/cycle/CU");

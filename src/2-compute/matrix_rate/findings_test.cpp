@@ -140,21 +140,21 @@ matrix_rate::Place in_rows(unsigned lane, unsigned element) { return {lane, elem
 
 // 4 x 8 times 8 x 4, a row or column in each of four lanes.
 matrix_rate::Instruction small_instruction(matrix_rate::Sparsity sparsity) {
-  return {.format = "",
-          .name = "",
-          .family = "",
-          .a = matrix_rate::fp16,
-          .b = matrix_rate::fp16,
-          .sum = matrix_rate::fp32,
-          .m = 4,
-          .n = 4,
-          .k = 8,
-          .lanes = 4,
-          .a_layout = {4, sparsity == matrix_rate::Sparsity::dense ? 8U : 4U, in_rows},
-          .b_layout = {},
-          .sum_layout = {4, 4, in_rows},
-          .sum_register_bytes = 4,
-          .sparsity = sparsity};
+  return {{.a = matrix_rate::fp16,
+           .b = matrix_rate::fp16,
+           .sum = matrix_rate::fp32,
+           .m = 4,
+           .n = 4,
+           .k = 8,
+           .lanes = 4,
+           .a_layout = {4, sparsity == matrix_rate::Sparsity::dense ? 8U : 4U, in_rows},
+           .b_layout = {},
+           .sum_layout = {4, 4, in_rows},
+           .sparsity = sparsity},
+          "",
+          "",
+          "",
+          4};
 }
 
 TEST(MatrixOperandsTest, TheSecondPairTakesAwayWhatTheFirstAdds) {

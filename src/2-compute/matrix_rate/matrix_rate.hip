@@ -188,8 +188,9 @@ void add_kernel(Instruction& instruction) {
   }
 }
 
+// Not inlined: gcc would make one function of all instructions, which takes it long.
 template <typename Code>
-Instruction with_kernels() {
+__attribute__((noinline)) Instruction with_kernels() {
   Instruction instruction = describe<Code>();
   add_kernel<Code, 1>(instruction);
   add_kernel<Code, 2>(instruction);
@@ -401,6 +402,11 @@ void measure_data(Sweep& sweep, std::uint64_t fmas, std::uint64_t warm_milliseco
   }
 }
 
+RowName row_name(const Instruction& instruction) {
+  return {std::string(instruction.format), std::string(instruction.name),
+          std::string(instruction.family)};
+}
+
 int run(int argc, char** argv) {
   if (const auto status = probe_if_asked(argc, argv)) {
     return *status;
@@ -442,11 +448,11 @@ int run(int argc, char** argv) {
   experiment.conclude([](hipscope::Results& results) {
     std::vector<RowName> all;
     for (const Instruction& instruction : instructions_of(results.device())) {
-      all.push_back({instruction.format, instruction.name, instruction.family});
+      all.push_back(row_name(instruction));
     }
     std::vector<RowName> leading;
     for (const Instruction* instruction : leading_instructions(results.device())) {
-      leading.push_back({instruction->format, instruction->name, instruction->family});
+      leading.push_back(row_name(*instruction));
     }
     conclude(results, all, leading);
   });

@@ -7,7 +7,6 @@
 #include <hip/hip_runtime.h>
 
 #include "parked.h"
-#include "shape.h"
 #include "step.h"
 
 namespace hipscope::register_pressure::more_waves_lds {

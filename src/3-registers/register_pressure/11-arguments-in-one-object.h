@@ -4,7 +4,6 @@
 
 #include <hip/hip_runtime.h>
 
-#include "shape.h"
 #include "step.h"
 
 namespace hipscope::register_pressure::one_object {

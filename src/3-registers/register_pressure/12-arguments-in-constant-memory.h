@@ -5,7 +5,6 @@
 
 #include <hip/hip_runtime.h>
 
-#include "shape.h"
 #include "step.h"
 
 namespace hipscope::register_pressure::constant_memory {

@@ -11,8 +11,7 @@
 #include <cstdint>
 
 #include "model.h"
-#include "recorder.h"
-#include "shape.h"
+#include "step.h"
 
 namespace hipscope::register_pressure {
 

@@ -4,7 +4,7 @@
 #include <hip/hip_runtime.h>
 #include <hipscope/lds.h>
 
-#include "shape.h"
+#include "step.h"
 
 namespace hipscope::register_pressure {
 

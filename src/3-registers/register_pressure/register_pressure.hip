@@ -13,18 +13,18 @@
 //   11, 12    the arguments in one object, passed by value; or in constant memory
 //   13        populations are numbers of one array: loops, unrolled, and not; what was read is
 //             kept in an array that is indexed at run time, on the stack
-// The step is bound by memory: it is held against a copy of as many bytes (copy.h), and against a
+// The step is bound by memory: it is held against a copy of as many bytes, and against a
 // kernel that makes the same reads and writes (streams.h). stages.h has the launches, lattice.h the
 // grid and the check of every cell, reference.h the host's step. How full the CUs were is measured,
 // not only computed (occupancy.h): each stage's kernel<true> says when each of its waves was where
 // (recorder.h).
+#include <hipscope/elements.h>
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
-#include "copy.h"
 #include "findings.h"
 #include "lattice.h"
 #include "occupancy.h"
@@ -37,6 +37,44 @@ using namespace hipscope::register_pressure;  // NOLINT(google-build-using-names
                                               // experiment
 
 namespace {
+
+// --- The copy that a step is held against -----------------------------------------------------
+
+constexpr unsigned copy_block = 256;
+
+// The copy's input.
+struct CopiedValue {
+  __host__ __device__ double operator()(std::uint64_t i) const {
+    return hipscope::random_bits(static_cast<unsigned>(i));
+  }
+};
+
+// Values of 16 bytes.
+__global__ void __launch_bounds__(copy_block)
+    copy_kernel(const double* from, double* to, unsigned pairs) {
+  const unsigned i = blockIdx.x * copy_block + threadIdx.x;
+  if (i < pairs) {
+    reinterpret_cast<double2*>(to)[i] = reinterpret_cast<const double2*>(from)[i];
+  }
+}
+
+// Verifies and measures a copy of `bytes`, read and written ones together, or of as many as
+// 32 bits count; returns its GB/s.
+double measure_copy(const Sweep& sweep, Point& point, std::uint64_t bytes) {
+  constexpr std::uint64_t most_pairs = 1U << 30;
+  const auto pairs = static_cast<unsigned>(std::min(bytes / (2 * sizeof(double2)), most_pairs));
+  const unsigned count = 2 * pairs;
+  hipscope::DeviceBuffer<double> from(count);
+  hipscope::DeviceBuffer<double> to(count);
+  hipscope::fill_elements(sweep, from, CopiedValue{});
+  const hipscope::LaunchShape shape = {.grid = dim3((pairs + copy_block - 1) / copy_block),
+                                       .block = dim3(copy_block)};
+  const auto run = [&] { hipscope::launch(copy_kernel, shape, from.data(), to.data(), pairs); };
+  run();
+  hipscope::verify_elements(sweep, point, "every element of the copy", to, count, CopiedValue{});
+  const auto time = point.measure(run);
+  return 2.0 * count * sizeof(double) * 1e-9 / time.seconds().median;
+}
 
 // --- Measuring --------------------------------------------------------------------------------
 

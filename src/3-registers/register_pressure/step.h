@@ -1,12 +1,37 @@
-// A step of one cell, as all stages with 31 pointers compute it: L's arithmetic and indices.
+// A step of one cell, as all stages with 31 pointers compute it: its arguments, L's arithmetic and
+// indices; and the block of the stages.
 #pragma once
 
 #include <hip/hip_runtime.h>
 
-#include "arguments.h"
 #include "recorder.h"
 
 namespace hipscope::register_pressure {
+
+/// Threads of a block in the stages that state a bound.
+constexpr unsigned block_threads = 256;
+
+/// One wave per SIMD more than the kernel has by itself: 6 on gfx90a, 3 where a SIMD has 256 VGPRs
+/// per lane, not 512; on an H200, one block per SM.
+#if defined(HIPSCOPE_BACKEND_NVIDIA) || defined(__gfx900__) || defined(__gfx906__) || \
+    defined(__gfx908__)
+constexpr unsigned least_waves = 3;
+#else
+constexpr unsigned least_waves = 6;
+#endif
+
+/// 31 pointers, each to cell (0, 0, 0) of an array, g1 to g18 to two halves, of which `current` is
+/// read and `next` written, as are f1 to f6 in `current`; the last cell's coordinates nx, ny, nz;
+/// the elements of a row, the rows of a layer; and the model's scalars (model.h). L's kernels, and
+/// those of 01 to 10, take them one by one, and a scalar more, which L's step does not use.
+struct Arguments {
+  double *phi, *laplacian, *gradient_x, *gradient_y, *gradient_z, *f0, *f1, *f2, *f3, *f4, *f5, *f6,
+      *g0, *g1, *g2, *g3, *g4, *g5, *g6, *g7, *g8, *g9, *g10, *g11, *g12, *g13, *g14, *g15, *g16,
+      *g17, *g18;
+  int nx, ny, nz, row, rows, current, next;
+  double kappa, alpha, phi0_squared, gamma, phase_rate, phase_kept, eta, flow_kept, axis_weight,
+      edge_weight, rest_weight, rest_forcing, axis_forcing, edge_forcing;
+};
 
 /// How phi is squared.
 enum class Square { pow, product };

@@ -3,8 +3,7 @@
 
 #include <hip/hip_runtime.h>
 
-#include "recorder.h"
-#include "shape.h"
+#include "step.h"
 
 namespace hipscope::register_pressure::streams {
 

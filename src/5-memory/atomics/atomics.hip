@@ -166,28 +166,31 @@ __global__ void __launch_bounds__(largest_block) loop_kernel(float* word, unsign
 
 // --- Sweep: latency ---------------------------------------------------------------------------
 
-template <typename Op, Scope scope>
+template <typename Word>
+using ChainKernel = void (*)(Word* words, const unsigned* places, Chain<Word> chain, Word* ends,
+                             WaveTime* time, unsigned rounds);
+
+template <typename Word>
 void measure_latency(const Sweep& sweep, Point& point, const std::string& name,
+                     const OperationOn<Word>& operation, ChainKernel<Word> kernel,
                      std::uint64_t rounds) {
-  using Word = typename Op::Word;
   const std::vector<unsigned> place = {0};
   const DeviceBuffer<unsigned> places{std::span<const unsigned>(place)};
   DeviceBuffer<Word> words(1);
   DeviceBuffer<Word> ends(2);
   hipscope::WaveTimes times(1);
-  const std::uint64_t start = Operands<Op>::start_number();
-  const Chain<Word> chain = {
-      .start = Operands<Op>::start(), .first = Operands<Op>::first(0, 0), .mask = 0};
+  const std::uint64_t start = operation.start_number();
+  const Chain<Word> chain = {.start = operation.start(), .first = operation.first(0), .mask = 0};
   const auto run = [&](WaveTime* time) {
-    launch(chain_kernel<Op, scope>, {.grid = dim3(1), .block = dim3(1)}, words.data(),
-           places.data(), chain, ends.data(), time, rounds);
+    launch(kernel, {.grid = dim3(1), .block = dim3(1)}, words.data(), places.data(), chain,
+           ends.data(), time, rounds);
   };
   hipscope::WaveTimes unused(1);
   run(unused.next());
   const std::uint64_t steps = (rounds + hipscope::warm_up_rounds) * chain_steps;
-  const bool falls = Op::kind == Kind::minimum;
-  const Word last = word_of<Op>(falls ? start - steps + 1 : start + steps - 1);
-  const Word left = word_of<Op>(falls ? start - steps : start + steps);
+  const bool falls = operation.kind == Kind::minimum;
+  const Word last = operation.word_of(falls ? start - steps + 1 : start + steps - 1);
+  const Word left = operation.word_of(falls ? start - steps : start + steps);
   const std::vector<Word> found = ends.to_host();
   point.verify(name, (found[0] == last ? 0 : 1) + (found[1] == left ? 0 : 1), found.size());
   point.measure([&] { run(times.next()); }, {.name = name + " time", .batch = 1});
@@ -202,13 +205,17 @@ void measure_latencies(Sweep& sweep, std::uint64_t rounds) {
   for_each_operation([&](auto op, double x) {
     using Op = decltype(op);
     if constexpr (Op::kind != Kind::add_one) {  // it has no operand that could wait
-      auto point = sweep.point(name_of<Op>(), x);
+      const auto operation = describe<Op>();
+      auto point = sweep.point(operation.name, x);
+      const auto measure = [&](const std::string& name, ChainKernel<typename Op::Word> kernel) {
+        measure_latency(sweep, point, name, operation, kernel, rounds);
+      };
       if constexpr (Op::works_in_lds) {
-        measure_latency<Op, Scope::block>(sweep, point, "LDS", rounds);
+        measure("LDS", chain_kernel<Op, Scope::block>);
       }
-      measure_latency<Op, Scope::device>(sweep, point, "L2", rounds);
+      measure("L2", chain_kernel<Op, Scope::device>);
       if constexpr (Op::has_system_scope) {
-        measure_latency<Op, Scope::system>(sweep, point, "system", rounds);
+        measure("system", chain_kernel<Op, Scope::system>);
       }
     }
   });
@@ -217,22 +224,24 @@ void measure_latencies(Sweep& sweep, std::uint64_t rounds) {
 // --- Rates ------------------------------------------------------------------------------------
 
 template <typename Op, bool Returned, Scope scope = Scope::device>
-constexpr L2Kernel<Op> l2_kernel = {.function = rate_kernel<Op, Returned, scope>,
-                                    .returns = Returned};
+constexpr L2Kernel<typename Op::Word> l2_kernel = {.function = rate_kernel<Op, Returned, scope>,
+                                                   .returns = Returned};
 
-template <typename Op, bool Returned>
-void measure_l2_row(Sweep& sweep, double x, const Crew& crew, std::uint64_t rounds) {
-  auto point = sweep.point(name_of<Op>() + (Returned ? ", returned" : ""), x);
+// `system`: the same among all who see the memory, or null.
+template <typename Word>
+void measure_l2_row(Sweep& sweep, double x, const OperationOn<Word>& operation,
+                    const L2Kernel<Word>& kernel, const L2Kernel<Word>* system, const Crew& crew,
+                    std::uint64_t rounds) {
+  auto point = sweep.point(operation.name + (kernel.returns ? ", returned" : ""), x);
   for (const Pattern pattern : {Pattern::one_address, Pattern::one_line, Pattern::per_wave,
                                 Pattern::per_block, Pattern::spread, Pattern::scattered}) {
-    measure_rate(point, name_of(pattern), l2_kernel<Op, Returned>, pattern, crew,
+    measure_rate(point, name_of(pattern), operation, kernel, pattern, crew,
                  rounds_for(sweep, pattern, rounds));
   }
-  if constexpr (Op::has_system_scope && std::is_same_v<Op, AddInt>) {
+  if (system != nullptr) {
     for (const Pattern pattern : {Pattern::one_address, Pattern::spread}) {
-      measure_rate(point, std::string("system, ") + name_of(pattern),
-                   l2_kernel<Op, Returned, Scope::system>, pattern, crew,
-                   rounds_for(sweep, pattern, rounds));
+      measure_rate(point, std::string("system, ") + name_of(pattern), operation, *system, pattern,
+                   crew, rounds_for(sweep, pattern, rounds));
     }
   }
 }
@@ -259,19 +268,25 @@ void measure_l2(Sweep& sweep, std::uint64_t rounds, std::uint64_t threads) {
   sweep.headline(name_of(Pattern::spread));
   sweep.note(block_on_each(crew) + "; atomics of a lane, of all lanes together");
   measure_rows([&](auto op, auto returned, double x) {
-    measure_l2_row<decltype(op), decltype(returned)::value>(sweep, x, crew, rounds);
+    using Op = decltype(op);
+    constexpr bool is_returned = decltype(returned)::value;
+    const L2Kernel<typename Op::Word>* system = nullptr;
+    if constexpr (std::is_same_v<Op, AddInt>) {
+      system = &l2_kernel<Op, is_returned, Scope::system>;
+    }
+    measure_l2_row(sweep, x, describe<Op>(), l2_kernel<Op, is_returned>, system, crew, rounds);
   });
 }
 
 // --- Sweep: lds -------------------------------------------------------------------------------
 
-template <typename Op, bool Returned>
-void measure_lds_row(Sweep& sweep, double x, const Crew& crew, std::uint64_t rounds) {
-  auto point = sweep.point(name_of<Op>() + (Returned ? ", returned" : ""), x);
-  constexpr LdsKernel<Op> kernel = {.function = lds_rate_kernel<Op, Returned>, .returns = Returned};
+template <typename Word>
+void measure_lds_row(Sweep& sweep, double x, const OperationOn<Word>& operation,
+                     const LdsKernel<Word>& kernel, const Crew& crew, std::uint64_t rounds) {
+  auto point = sweep.point(operation.name + (kernel.returns ? ", returned" : ""), x);
   for (const Pattern pattern :
        {Pattern::one_address, Pattern::one_line, Pattern::spread, Pattern::one_bank}) {
-    measure_rate(sweep, point, name_of(pattern), kernel, pattern, crew,
+    measure_rate(sweep, point, name_of(pattern), operation, kernel, pattern, crew,
                  static_cast<unsigned>(rounds));
   }
 }
@@ -283,8 +298,12 @@ void measure_lds(Sweep& sweep, std::uint64_t rounds, std::uint64_t threads) {
   sweep.headline(name_of(Pattern::spread));
   sweep.note("one block of " + std::to_string(crew.threads) + " threads, by its CU's counter");
   measure_rows([&](auto op, auto returned, double x) {
-    if constexpr (decltype(op)::works_in_lds) {
-      measure_lds_row<decltype(op), decltype(returned)::value>(sweep, x, crew, rounds);
+    using Op = decltype(op);
+    if constexpr (Op::works_in_lds) {
+      constexpr bool is_returned = decltype(returned)::value;
+      const LdsKernel<typename Op::Word> kernel = {.function = lds_rate_kernel<Op, is_returned>,
+                                                   .returns = is_returned};
+      measure_lds_row(sweep, x, describe<Op>(), kernel, crew, rounds);
     }
   });
 }
@@ -308,8 +327,10 @@ void measure_loop(Point& point, const Crew& crew, unsigned rounds) {
 }
 
 void measure_crew(Point& point, const Crew& crew, unsigned rounds, unsigned crowded_rounds) {
-  const auto measure = [&](const std::string& name, auto kernel, Pattern pattern) {
-    measure_rate(point, name, kernel, pattern, crew,
+  const auto operation = describe<AddInt>();
+  const auto measure = [&](const std::string& name, const L2Kernel<unsigned>& kernel,
+                           Pattern pattern) {
+    measure_rate(point, name, operation, kernel, pattern, crew,
                  pattern == Pattern::spread ? rounds : crowded_rounds);
   };
   measure("one address", l2_kernel<AddInt, false>, Pattern::one_address);

@@ -193,51 +193,6 @@ __device__ inline void add_by_loop(float* word, float operand) {
 
 // --- Operands ---------------------------------------------------------------------------------
 
-/// What a word starts with, and what the operands of one lane are: the first one, and what each
-/// further one is greater by. An addition adds 1s; a maximum rises and a minimum falls from step
-/// to step; an exchange stores numbers of which no two are alike; a compare-and-swap counts.
-template <typename Op>
-struct Operands {
-  using Word = typename Op::Word;
-  static constexpr Word high = 1U << 30;
-
-  /// As a number, and as the word's bits.
-  static std::uint64_t start_number() { return Op::kind == Kind::minimum ? high : 2; }
-  static Word start() { return word_of<Op>(start_number()); }
-
-  /// Of a lane's further steps, with this many lanes.
-  static Word increment(std::uint64_t lanes) {
-    switch (Op::kind) {
-      case Kind::minimum:
-        return ~Word{0};
-      case Kind::maximum:
-      case Kind::compare_and_swap:
-        return 1;
-      case Kind::exchange:
-        return static_cast<Word>(lanes);
-      default:
-        return 0;
-    }
-  }
-
-  /// Of a lane's first step, after `before` steps of earlier launches.
-  static Word first(std::uint64_t lane, std::uint64_t before) {
-    constexpr unsigned some = 1021;  // so that lanes at one word differ
-    switch (Op::kind) {
-      case Kind::minimum:
-        return static_cast<Word>(high - before - 1 - lane % some);
-      case Kind::maximum:
-        return static_cast<Word>(start() + before + 1 + lane % some);
-      case Kind::compare_and_swap:
-        return static_cast<Word>(start() + before + 1);
-      case Kind::exchange:
-        return static_cast<Word>(start() + 1 + lane);
-      default:
-        return word_of<Op>(1);
-    }
-  }
-};
-
 /// What a lane keeps of what its atomics return: the sum, as far as that tells anything, and of a
 /// compare-and-swap how often it found what it compared with.
 template <typename Op>
@@ -253,16 +208,60 @@ __device__ unsigned tally_of(typename Op::Word returned, typename Op::Word opera
   }
 }
 
+/// An operation as the host sees it: what a word starts with, and what the operands of one lane
+/// are: the first one, and what each further one is greater by. An addition adds 1s; a maximum
+/// rises and a minimum falls from step to step; an exchange stores numbers of which no two are
+/// alike; a compare-and-swap counts.
+template <typename Word>
+struct OperationOn {
+  std::string name;
+  Kind kind;
+  bool adds;
+  bool counts_far;
+  Word (*word_of)(std::uint64_t number);
+
+  static constexpr Word high = 1U << 30;
+
+  /// As a number, and as the word's bits.
+  [[nodiscard]] std::uint64_t start_number() const { return kind == Kind::minimum ? high : 2; }
+  [[nodiscard]] Word start() const { return word_of(start_number()); }
+
+  /// Of a lane's further steps, with this many lanes.
+  [[nodiscard]] Word increment(std::uint64_t lanes) const {
+    switch (kind) {
+      case Kind::minimum:
+        return ~Word{0};
+      case Kind::maximum:
+      case Kind::compare_and_swap:
+        return 1;
+      case Kind::exchange:
+        return static_cast<Word>(lanes);
+      default:
+        return 0;
+    }
+  }
+
+  /// Of a lane's first step.
+  [[nodiscard]] Word first(std::uint64_t lane) const {
+    constexpr unsigned some = 1021;  // so that lanes at one word differ
+    switch (kind) {
+      case Kind::minimum:
+        return static_cast<Word>(high - 1 - lane % some);
+      case Kind::maximum:
+        return static_cast<Word>(start() + 1 + lane % some);
+      case Kind::compare_and_swap:
+        return static_cast<Word>(start() + 1);
+      case Kind::exchange:
+        return static_cast<Word>(start() + 1 + lane);
+      default:
+        return word_of(1);
+    }
+  }
+};
+
 /// "add int32".
-template <typename Op>
-std::string name_of() {
-  using Value = typename Op::Value;
-  const std::string type = std::is_same_v<Value, float>       ? "float"
-                           : std::is_same_v<Value, double>    ? "double"
-                           : std::is_same_v<Value, TwoHalves> ? "two halves"
-                           : sizeof(Value) == 8               ? "int64"
-                                                              : "int32";
-  switch (Op::kind) {
+inline std::string name_of(Kind kind, const std::string& type) {
+  switch (kind) {
     case Kind::add:
       return "add " + type;
     case Kind::add_one:
@@ -279,6 +278,17 @@ std::string name_of() {
       return "compare-and-swap " + type;
   }
   return type;
+}
+
+template <typename Op>
+OperationOn<typename Op::Word> describe() {
+  using Value = typename Op::Value;
+  const std::string type = std::is_same_v<Value, float>       ? "float"
+                           : std::is_same_v<Value, double>    ? "double"
+                           : std::is_same_v<Value, TwoHalves> ? "two halves"
+                           : sizeof(Value) == 8               ? "int64"
+                                                              : "int32";
+  return {name_of(Op::kind, type), Op::kind, Op::adds, Op::counts_far, word_of<Op>};
 }
 
 using AddInt = Operation<Kind::add, unsigned>;

@@ -95,31 +95,34 @@ inline std::size_t words_in(const std::vector<unsigned>& places) {
 }
 
 /// What a launch has left behind.
-template <typename Op>
+template <typename Word>
 struct Outcome {
-  std::vector<typename Op::Word> words;
+  std::vector<Word> words;
   std::vector<unsigned> tallies;  // of lanes; empty where nothing was returned
 };
 
-/// Checks the outcome of `steps` steps of each lane, whose words began as Operands say.
-template <typename Op>
+/// Checks the outcome of `steps` steps of each lane, whose words began as the operation says.
+template <typename Word>
 class Expectation {
  public:
-  using Word = typename Op::Word;
-
-  Expectation(const std::vector<unsigned>& places, std::uint64_t steps)
-      : places_(places), steps_(steps), lanes_at_(words_in(places)), firsts_(words_in(places)) {
+  Expectation(const OperationOn<Word>& operation, const std::vector<unsigned>& places,
+              std::uint64_t steps)
+      : operation_(operation),
+        places_(places),
+        steps_(steps),
+        lanes_at_(words_in(places)),
+        firsts_(words_in(places)) {
     for (std::size_t lane = 0; lane < places.size(); ++lane) {
       Word& extreme = firsts_[places[lane]];
-      const Word first = Operands<Op>::first(lane, 0);
+      const Word first = operation.first(lane);
       const bool is_first = lanes_at_[places[lane]]++ == 0;
-      if (is_first || (Op::kind == Kind::minimum ? first < extreme : first > extreme)) {
+      if (is_first || (operation.kind == Kind::minimum ? first < extreme : first > extreme)) {
         extreme = first;
       }
     }
   }
 
-  void verify(hipscope::Point& point, const std::string& what, const Outcome<Op>& outcome) const {
+  void verify(hipscope::Point& point, const std::string& what, const Outcome<Word>& outcome) const {
     std::uint64_t wrong = 0;
     for (std::size_t place = 0; place < outcome.words.size(); ++place) {
       wrong += is_right(place, outcome.words[place]) ? 0 : 1;
@@ -136,12 +139,12 @@ class Expectation {
 
  private:
   [[nodiscard]] bool is_right(std::size_t place, Word word) const {
-    const Word start = Operands<Op>::start();
+    const Word start = operation_.start();
     const std::uint64_t lanes = lanes_at_[place];
     if (lanes == 0) {
       return word == start;
     }
-    switch (Op::kind) {
+    switch (operation_.kind) {
       case Kind::minimum:
         return word == firsts_[place] - (steps_ - 1);
       case Kind::maximum:
@@ -154,42 +157,42 @@ class Expectation {
         return number / places_.size() < steps_ && places_[number % places_.size()] == place;
       }
       default:
-        return word == word_of<Op>(Operands<Op>::start_number() + lanes * steps_);
+        return word == operation_.word_of(operation_.start_number() + lanes * steps_);
     }
   }
 
   /// Whether the sum of what is returned does not depend on the order. (The bits of halves are no
   /// numbers, and what a minimum or a maximum meets is another lane's work.)
   [[nodiscard]] bool returns_are_known() const {
-    constexpr bool is_extreme = Op::kind == Kind::minimum || Op::kind == Kind::maximum;
+    const bool is_extreme = operation_.kind == Kind::minimum || operation_.kind == Kind::maximum;
     const bool is_alone =
         std::all_of(lanes_at_.begin(), lanes_at_.end(), [](unsigned lanes) { return lanes <= 1; });
-    return !std::is_same_v<typename Op::Value, TwoHalves> && (!is_extreme || is_alone);
+    return operation_.counts_far && (!is_extreme || is_alone);
   }
 
   // Modulo 2^32, as the lanes add them up.
   [[nodiscard]] unsigned sum_of_returned(const std::vector<Word>& words) const {
     std::uint64_t sum = 0;
-    const std::uint64_t start = Operands<Op>::start_number();
+    const std::uint64_t start = operation_.start_number();
     for (std::size_t place = 0; place < lanes_at_.size(); ++place) {
       const std::uint64_t count = lanes_at_[place] * steps_;
       if (count == 0) {
         continue;
       }
-      if constexpr (Op::adds) {
+      if (operation_.adds) {
         sum += start * count + count * (count - 1) / 2;
-      } else if constexpr (Op::kind == Kind::compare_and_swap) {
+      } else if (operation_.kind == Kind::compare_and_swap) {
         sum += steps_;
-      } else if constexpr (Op::kind == Kind::exchange) {
+      } else if (operation_.kind == Kind::exchange) {
         sum += start - words[place];
       } else {
         // The start, then all numbers but the last.
         const std::uint64_t steps = (steps_ - 1) * (steps_ - 2) / 2;
         const std::uint64_t firsts = firsts_[place] * (steps_ - 1);
-        sum += start + (Op::kind == Kind::minimum ? firsts - steps : firsts + steps);
+        sum += start + (operation_.kind == Kind::minimum ? firsts - steps : firsts + steps);
       }
     }
-    if constexpr (Op::kind == Kind::exchange) {
+    if (operation_.kind == Kind::exchange) {
       // What comes back, and what stays, is what there was, and what was stored.
       const std::uint64_t lanes = places_.size();
       const std::uint64_t stored = lanes * steps_;
@@ -198,6 +201,7 @@ class Expectation {
     return static_cast<unsigned>(sum);
   }
 
+  const OperationOn<Word>& operation_;
   const std::vector<unsigned>& places_;
   std::uint64_t steps_;
   std::vector<unsigned> lanes_at_;
