@@ -24,6 +24,8 @@ struct Shape {
   static constexpr unsigned columns = Tile::columns;
   static constexpr unsigned depth = 2 * Tile::depth;
   static constexpr unsigned threads = Tile::threads;
+  static constexpr unsigned thread_rows = Tile::wave_rows;  ///< a wave's
+  static constexpr unsigned thread_columns = Tile::wave_columns;
   static constexpr unsigned blocks_per_unit = 64 * 1024 / (2 * sizeof(Lds<Tile>));  ///< by LDS
   static constexpr unsigned buffers = 2;
   static constexpr unsigned lds_bytes = 0;  ///< that come with the launch
@@ -50,17 +52,18 @@ static __global__ void __launch_bounds__(Tile::threads)
   multiply_add_ahead(sums, copy, lds, (end - begin) * 2);
   const bool has_aligned_c = has_aligned_rows(c, extents);
   if (shared.clusters == 1) {
-    sums.for_each_piece([&](unsigned in_row, unsigned in_column, Piece piece) {
-      store_within<Tile>(c, extents, has_aligned_c, row + in_row, column + in_column, piece, alpha,
-                         beta);
-    });
+    sums.for_each_piece(typename Sums<Tile>::Pieces{},
+                        [&](unsigned in_row, unsigned in_column, Piece piece) {
+                          store_within<Tile>(c, extents, has_aligned_c, row + in_row,
+                                             column + in_column, piece, alpha, beta);
+                        });
     return;
   }
   constexpr unsigned tile_pieces = Tile::rows * Tile::columns / Tile::piece;
   Piece* const of_tile = reinterpret_cast<Piece*>(shared.sums) +
                          std::size_t{rank.tile} * shared.clusters * tile_pieces + thread_index();
   unsigned number = 0;
-  sums.for_each_piece([&](unsigned, unsigned, Piece piece) {
+  sums.for_each_piece(typename Sums<Tile>::Pieces{}, [&](unsigned, unsigned, Piece piece) {
     of_tile[rank.cluster * tile_pieces + number++ * Tile::threads] = piece;
   });
   __threadfence();
@@ -77,16 +80,17 @@ static __global__ void __launch_bounds__(Tile::threads)
     return;
   }
   number = 0;
-  sums.for_each_piece([&](unsigned in_row, unsigned in_column, Piece) {
-    const Piece* const of_piece = of_tile + number++ * Tile::threads;
-    Piece sum = of_piece[0];
+  sums.for_each_piece(typename Sums<Tile>::Pieces{},
+                      [&](unsigned in_row, unsigned in_column, Piece) {
+                        const Piece* const of_piece = of_tile + number++ * Tile::threads;
+                        Piece sum = of_piece[0];
 #pragma unroll 1
-    for (unsigned cluster = 1; cluster < shared.clusters; ++cluster) {
-      sum += of_piece[cluster * tile_pieces];
-    }
-    store_within<Tile>(c, extents, has_aligned_c, row + in_row, column + in_column, sum, alpha,
-                       beta);
-  });
+                        for (unsigned cluster = 1; cluster < shared.clusters; ++cluster) {
+                          sum += of_piece[cluster * tile_pieces];
+                        }
+                        store_within<Tile>(c, extents, has_aligned_c, row + in_row,
+                                           column + in_column, sum, alpha, beta);
+                      });
 }
 
 template <typename Shape>
@@ -109,26 +113,11 @@ struct SmallShape<double> {
 };
 
 template <typename Value>
-Split split_of_small_tiles(const Extents& extents) {
-  using Shape = typename SmallShape<Value>::Type;
-  return blocks_that_fit<Shape, small_tiles_kernel<typename Shape::Tile, true>>(extents);
-}
-
-template <typename Value>
 Stage<Value> small_tiles_stage() {
   using Shape = typename SmallShape<Value>::Type;
-  using Tile = typename Shape::Tile;
-  Stage<Value> stage = stage_of_tile<Tile>(
-      "small tiles, several blocks for each",
-      reinterpret_cast<const void*>(small_tiles_kernel<Tile, true>),
-      [](const Stage<Value>&, const Product<Value>& product) {
-        enqueue_small_tiles<Shape>(product, split_of_small_tiles<Value>(product.extents));
-      });
-  stage.any_size = true;
-  stage.workspace_bytes = [](const Extents& extents) {
-    return bytes_of_shared_tiles<Value, Shape>(extents, split_of_small_tiles<Value>(extents));
-  };
-  return stage;
+  return shared_tile_stage<Value, Shape, small_tiles_kernel<typename Shape::Tile, true>,
+                           enqueue_small_tiles<Shape>>(
+      name_of("small tiles, several blocks for each"), Unit::matrix, needs_of<Value>());
 }
 
 }  // namespace gemm::mfma
