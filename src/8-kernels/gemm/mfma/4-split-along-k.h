@@ -75,8 +75,7 @@ static __global__ void __launch_bounds__(Tile::threads)
       __syncthreads();
       typename Tile::Value* const of_tile = c + std::size_t{row} * extents.ldc + column;
       unsigned number = 0;
-      sums.for_each_piece(typename Sums<Tile>::Pieces{}, [&](unsigned in_row, unsigned in_column,
-                                                             Piece piece) {
+      sums.for_each_piece([&](unsigned in_row, unsigned in_column, Piece piece) {
 #pragma unroll 1
         for (unsigned block = first_block; block < blockIdx.x; ++block) {
           piece += handed_over<Tile>(split, block, number);
@@ -93,7 +92,7 @@ static __global__ void __launch_bounds__(Tile::threads)
       });
     } else {
       unsigned number = 0;
-      sums.for_each_piece(typename Sums<Tile>::Pieces{}, [&](unsigned, unsigned, Piece piece) {
+      sums.for_each_piece([&](unsigned, unsigned, Piece piece) {
         handed_over<Tile>(split, blockIdx.x, number++) = piece;
         hipscope::scheduling_barrier();
       });

@@ -52,18 +52,17 @@ static __global__ void __launch_bounds__(Tile::threads)
   multiply_add_ahead(sums, copy, lds, (end - begin) * 2);
   const bool has_aligned_c = has_aligned_rows(c, extents);
   if (shared.clusters == 1) {
-    sums.for_each_piece(typename Sums<Tile>::Pieces{},
-                        [&](unsigned in_row, unsigned in_column, Piece piece) {
-                          store_within<Tile>(c, extents, has_aligned_c, row + in_row,
-                                             column + in_column, piece, alpha, beta);
-                        });
+    sums.for_each_piece([&](unsigned in_row, unsigned in_column, Piece piece) {
+      store_within<Tile>(c, extents, has_aligned_c, row + in_row, column + in_column, piece, alpha,
+                         beta);
+    });
     return;
   }
   constexpr unsigned tile_pieces = Tile::rows * Tile::columns / Tile::piece;
   Piece* const of_tile = reinterpret_cast<Piece*>(shared.sums) +
                          std::size_t{rank.tile} * shared.clusters * tile_pieces + thread_index();
   unsigned number = 0;
-  sums.for_each_piece(typename Sums<Tile>::Pieces{}, [&](unsigned, unsigned, Piece piece) {
+  sums.for_each_piece([&](unsigned, unsigned, Piece piece) {
     of_tile[rank.cluster * tile_pieces + number++ * Tile::threads] = piece;
   });
   __threadfence();
@@ -80,17 +79,16 @@ static __global__ void __launch_bounds__(Tile::threads)
     return;
   }
   number = 0;
-  sums.for_each_piece(typename Sums<Tile>::Pieces{},
-                      [&](unsigned in_row, unsigned in_column, Piece) {
-                        const Piece* const of_piece = of_tile + number++ * Tile::threads;
-                        Piece sum = of_piece[0];
+  sums.for_each_piece([&](unsigned in_row, unsigned in_column, Piece) {
+    const Piece* const of_piece = of_tile + number++ * Tile::threads;
+    Piece sum = of_piece[0];
 #pragma unroll 1
-                        for (unsigned cluster = 1; cluster < shared.clusters; ++cluster) {
-                          sum += of_piece[cluster * tile_pieces];
-                        }
-                        store_within<Tile>(c, extents, has_aligned_c, row + in_row,
-                                           column + in_column, sum, alpha, beta);
-                      });
+    for (unsigned cluster = 1; cluster < shared.clusters; ++cluster) {
+      sum += of_piece[cluster * tile_pieces];
+    }
+    store_within<Tile>(c, extents, has_aligned_c, row + in_row, column + in_column, sum, alpha,
+                       beta);
+  });
 }
 
 template <typename Shape>

@@ -239,17 +239,15 @@ struct Sums {
   }
 
   /// Calls body(row, column, piece) for each piece of the lane's sums, with its place in the tile.
-  /// (One function more between body and kernel, and clang would simplify all that they hold once
-  /// more before it inlines it: hence the numbers come from the caller.)
-  template <unsigned... number, typename Body>
-  __device__ void for_each_piece(std::integer_sequence<unsigned, number...>, const Body& body) {
+  template <typename Body>
+  __device__ void for_each_piece(const Body& body) {
     const unsigned thread = thread_index();  // as in Copy
     const unsigned lane = thread % Code::lanes;
     constexpr unsigned in_row = Tile::across / Tile::piece;
-    const auto one = [&]<unsigned n>() {
-      constexpr unsigned i = n / in_row / Code::sum_elements;
-      constexpr unsigned e = n / in_row % Code::sum_elements;
-      constexpr unsigned j = n % in_row * Tile::piece;
+    const auto one = [&]<unsigned number>() {
+      constexpr unsigned i = number / in_row / Code::sum_elements;
+      constexpr unsigned e = number / in_row % Code::sum_elements;
+      constexpr unsigned j = number % in_row * Tile::piece;
       const matrix_rate::Place at = Code::sum_place(lane, e);
       const Piece piece = [&]<unsigned... p>(std::integer_sequence<unsigned, p...>) {
         return Piece{value_of(sums[i][j + p], e)...};
@@ -258,15 +256,15 @@ struct Sums {
       body(Tile::first_row(thread) + i * Code::m + at.row,
            Tile::first_column(thread) + j * Code::n + at.column * Tile::piece, piece);
     };
-    (one.template operator()<number>(), ...);
+    [&]<unsigned... number>(std::integer_sequence<unsigned, number...>) {
+      (one.template operator()<number>(), ...);
+    }
+    (std::make_integer_sequence<unsigned, Tile::down * Code::sum_elements * in_row>{});
   }
-  using Pieces =
-      std::make_integer_sequence<unsigned,
-                                 Tile::down * Code::sum_elements*(Tile::across / Tile::piece)>;
 
   /// To C, of which the tile begins at `c`. With beta = 0 C is not read.
   __device__ void store(Value* c, unsigned ldc, Value alpha, Value beta) {
-    for_each_piece(Pieces{}, [&](unsigned row, unsigned column, Piece piece) {
+    for_each_piece([&](unsigned row, unsigned column, Piece piece) {
       store_piece_of_c(c + std::size_t{row} * ldc + column, piece, alpha, beta);
     });
   }
