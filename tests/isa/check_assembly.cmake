@@ -3,8 +3,8 @@
 # its launch bound: UNSTATED_BOUND threads is what the compiler takes for a kernel that states none, and no kernel
 # states. Kernels that are to spill stand, with the reason, in SCRATCH_LIST: where it is not given, in the file beside
 # CHECKS that ends in .scratch. gfx90a is gfx90a22 there for any clang but 15.
-# Lines of CHECKS speak of one target (GFX90A:), of a generation (GFX9:, GFX10:, GFX11:, GFX12:), of one compiler
-# (CLANG15:) or of all (CHECK:).
+# Lines of CHECKS speak of one target (GFX90A:), of a generation (GFX9:, GFX10:, GFX11:, GFX12:), of CDNA from its
+# first on (CDNA1:) or from its second (CDNA2:), of one compiler (CLANG15:) or of all (CHECK:).
 cmake_minimum_required(VERSION 3.24)
 if(NOT FILECHECK)
   message(FATAL_ERROR "LLVM's FileCheck is not there (Debian: package llvm-15-tools)")
@@ -44,6 +44,12 @@ expand_counts(${CHECKS} ${expanded})
 # What must not be there is looked for in all of the text: plain words, where words do, take no time.
 string(TOUPPER ${TARGET} prefix)
 string(REGEX REPLACE "..(W64)?$" "" generation ${prefix})
+set(cdna "")
+if(prefix MATCHES "^GFX(90A|94[0-2]|950)$")
+  set(cdna ",CDNA1,CDNA2")
+elseif(prefix STREQUAL "GFX908")
+  set(cdna ",CDNA1")
+endif()
 # RDNA 3's cycle counter has 20 bits, read as such; RDNA 4 has a wait for each kind of access.
 set(of_generation "")
 if(generation STREQUAL "GFX11")
@@ -53,7 +59,7 @@ elseif(generation STREQUAL "GFX12")
 endif()
 execute_process(
   COMMAND ${FILECHECK} ${expanded} --input-file=${checked} --dump-input=fail
-          --check-prefixes=CHECK,${prefix},${generation},CLANG${CLANG} --allow-unused-prefixes
+          --check-prefixes=CHECK,${prefix},${generation}${cdna},CLANG${CLANG} --allow-unused-prefixes
           "--implicit-check-not=ScratchSize: {{[1-9]}}"
           "--implicit-check-not=_spill_count: {{ *[1-9]}}"
           --implicit-check-not=scratch_load_ --implicit-check-not=scratch_store_

@@ -24,22 +24,22 @@ namespace dgemm {
 
 namespace small_tiles {
 
-/// A block's tile, and how its groups of 32 lanes share it: each has `group_rows_` x
-/// `group_columns_`. `slices_` of them have a part of k each; LDS has `buffers_` buffers.
-template <unsigned rows_, unsigned columns_, unsigned group_rows_, unsigned group_columns_,
+/// A block's tile, and how its groups of 32 lanes share it: each has `thread_rows_` x
+/// `thread_columns_`. `slices_` of them have a part of k each; LDS has `buffers_` buffers.
+template <unsigned rows_, unsigned columns_, unsigned thread_rows_, unsigned thread_columns_,
           unsigned slices_, unsigned buffers_, unsigned blocks_per_unit_,
           unsigned slice_depth_ = 16>
 struct Shape {
   static constexpr unsigned rows = rows_;
   static constexpr unsigned columns = columns_;
-  static constexpr unsigned group_rows = group_rows_;
-  static constexpr unsigned group_columns = group_columns_;
+  static constexpr unsigned thread_rows = thread_rows_;
+  static constexpr unsigned thread_columns = thread_columns_;
   static constexpr unsigned slices = slices_;
   static constexpr unsigned buffers = buffers_;
   static constexpr unsigned blocks_per_unit = blocks_per_unit_;  ///< that are to fit into a CU
   static constexpr unsigned slice_depth = slice_depth_;          ///< of k in one buffer
-  static constexpr unsigned groups_of_rows = rows / group_rows;
-  static constexpr unsigned groups = groups_of_rows * (columns / group_columns);
+  static constexpr unsigned groups_of_rows = rows / thread_rows;
+  static constexpr unsigned groups = groups_of_rows * (columns / thread_columns);
   static constexpr unsigned threads = 32 * groups * slices;
   static constexpr unsigned depth = slice_depth * slices;
   static constexpr unsigned a_pitch = depth;
@@ -57,15 +57,15 @@ struct Shape {
 template <typename Shape>
 class Part {
  public:
-  static constexpr unsigned rows = Shape::group_rows / 8;
-  static constexpr unsigned columns = Shape::group_columns / 16;
+  static constexpr unsigned rows = Shape::thread_rows / 8;
+  static constexpr unsigned columns = Shape::thread_columns / 16;
 
   /// Of the group's part of the tile: the thread's sums are rows 2 t and 2 t + 1, columns 2 g and
   /// 2 g + 1, and 8 rows and 16 columns further.
   __device__ static Place place_of_group() {
     const unsigned group = threadIdx.x / 32 % Shape::groups;
-    return {group % Shape::groups_of_rows * Shape::group_rows,
-            group / Shape::groups_of_rows * Shape::group_columns};
+    return {group % Shape::groups_of_rows * Shape::thread_rows,
+            group / Shape::groups_of_rows * Shape::thread_columns};
   }
   __device__ static unsigned slice() { return threadIdx.x / 32 / Shape::groups; }
 
@@ -211,35 +211,13 @@ using Tile = Shape<32, 32, 16, 32, 1, 3, 2>;
 using Tile = Shape<64, 64, 16, 32, 1, 4, 2>;
 #endif
 
-inline gemm::Split split_of(const Extents& extents) {
-  return gemm::blocks_that_fit<Tile, small_tiles_kernel<Tile, true>>(extents);
-}
-
 }  // namespace small_tiles
 
 inline Stage small_tiles_stage() {
-  using Tile = small_tiles::Tile;
-  return {.technique = "small tiles, several blocks for each",
-          .tiles = {.block_rows = Tile::rows,
-                    .block_columns = Tile::columns,
-                    .depth = Tile::depth,
-                    .threads = Tile::threads,
-                    .thread_rows = Tile::group_rows,
-                    .thread_columns = Tile::group_columns},
-          .unit = Unit::matrix,
-          .dynamic_lds_bytes = Tile::lds_bytes,
-          .any_size = true,
-          .kernel = reinterpret_cast<const void*>(small_tiles::small_tiles_kernel<Tile, true>),
-          .enqueue =
-              [](const Stage&, const Product& product) {
-                small_tiles::enqueue<Tile>(product, small_tiles::split_of(product.extents));
-              },
-          .workspace_bytes =
-              [](const Extents& extents) {
-                return gemm::bytes_of_shared_tiles<double, Tile>(extents,
-                                                                 small_tiles::split_of(extents));
-              },
-          .needs = matrix_instruction};
+  using small_tiles::Tile;
+  return gemm::shared_tile_stage<double, Tile, small_tiles::small_tiles_kernel<Tile, true>,
+                                 small_tiles::enqueue<Tile>>("small tiles, several blocks for each",
+                                                             Unit::matrix, matrix_instruction);
 }
 
 #endif

@@ -2,9 +2,9 @@
 // to that of matrix instructions?
 //
 // Part 1, sweep one-block: the six steps of the DCU programming textbook, section 3.5, as it
-// wrote them and at its size: M = N = 64, K = 128, one block of 256 threads. Files 3.5.3 to 3.5.8,
-// named after its sections; what had to be corrected stands in each. Sweep bank-conflicts measures
-// what the last of them saves.
+// wrote them and at its size: M = N = 64, K = 128, one block of 256 threads. Files 3.5.3 to 3.5.7,
+// named after its sections (3.5.8 is a row of 3.5.7's kernel); what had to be corrected stands in
+// each. Sweep bank-conflicts measures what the last of them saves.
 //
 // Part 2, sweep stages: ours, for any size and many blocks, with all matrices row by row;
 // files 4.01 and on. Each file says what changed against the one before, and why

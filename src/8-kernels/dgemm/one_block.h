@@ -15,7 +15,6 @@
 #include "3.5.5-prefetch.h"
 #include "3.5.6-lds.h"
 #include "3.5.7-two-lds-buffers.h"
-#include "3.5.8-fewer-bank-conflicts.h"
 #include "8-kernels/gemm/problem.h"
 #include "bank_conflicts.h"
 #include "one_block_step.h"
@@ -37,17 +36,18 @@ inline std::vector<OneBlockStep> one_block_steps() {
   constexpr double both_reused = 2.0 / 4;
   constexpr double from_tile = 2.0 / one_block_side;
   constexpr unsigned together = conflict_degree<Spread::together>();
-  return {{"3.5.3 one element at a time", "one thread per 4x4 tile, no reuse", one_element_kernel,
-           2, 0},
-          {"3.5.4 registers", "register reuse, depth 8", registers_kernel, both_reused, 0},
-          {"3.5.5 register prefetch", "register prefetch", prefetch_kernel, both_reused, 0},
-          {"3.5.6 LDS", "LDS staging", lds_kernel, from_tile, both_reused, together},
-          {"3.5.7 two LDS buffers", "LDS double buffer", two_lds_buffers_kernel, from_tile,
-           both_reused, together},
-          {"3.5.8 fewer bank conflicts", "fewer bank conflicts", spread_kernel<Spread::pairs>,
-           from_tile, both_reused, conflict_degree<Spread::pairs>()},
-          {"no bank conflicts", "", spread_kernel<Spread::apart>, from_tile, both_reused,
-           conflict_degree<Spread::apart>()}};
+  return {
+      {"3.5.3 one element at a time", "one thread per 4x4 tile, no reuse", one_element_kernel, 2,
+       0},
+      {"3.5.4 registers", "register reuse, depth 8", registers_kernel, both_reused, 0},
+      {"3.5.5 register prefetch", "register prefetch", prefetch_kernel, both_reused, 0},
+      {"3.5.6 LDS", "LDS staging", lds_kernel, from_tile, both_reused, together},
+      {"3.5.7 two LDS buffers", "LDS double buffer", two_lds_buffers_kernel<Spread::together>,
+       from_tile, both_reused, together},
+      {"3.5.8 fewer bank conflicts", "fewer bank conflicts", two_lds_buffers_kernel<Spread::pairs>,
+       from_tile, both_reused, conflict_degree<Spread::pairs>()},
+      {"no bank conflicts", "", two_lds_buffers_kernel<Spread::apart>, from_tile, both_reused,
+       conflict_degree<Spread::apart>()}};
 }
 
 /// The problem, and A turned: with m along memory.

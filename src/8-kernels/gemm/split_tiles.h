@@ -106,16 +106,14 @@ inline std::uint64_t bytes_of_marks(unsigned parts) {
 
 /// What blocks that share tiles of so many values want as a workspace.
 template <typename Value>
-std::uint64_t bytes_of_split_tiles(unsigned values) {
-  return bytes_of_marks(compute_units()) +
-         std::uint64_t{compute_units()} * values * std::uint64_t{sizeof(Value)};
+std::uint64_t bytes_of_split_tiles(unsigned values, unsigned blocks = compute_units()) {
+  return bytes_of_marks(blocks) + std::uint64_t{blocks} * values * std::uint64_t{sizeof(Value)};
 }
 
-/// The tiles that do not fill the last round of blocks, one for each CU, and one round more.
+/// The tiles that do not fill the last round of `resident` blocks, and one round more.
 template <typename Value>
-SplitTiles<Value> split_tiles(unsigned tiles, unsigned steps, void* workspace) {
+SplitTiles<Value> split_tiles(unsigned tiles, unsigned steps, unsigned resident, void* workspace) {
   constexpr unsigned fewest_steps = 4;  // of a block: less is not worth handing over
-  const unsigned resident = compute_units();
   SplitTiles<Value> split;
   if (tiles % resident > 0) {
     split.tiles = std::min(tiles, tiles % resident + resident);
@@ -138,7 +136,7 @@ void enqueue_split_tiles(Kernel kernel, const Stage<Value>& stage, const Product
   const unsigned steps = steps_of(product.extents.k, stage.tiles.depth);
   const auto split = stage.workspace_bytes == nullptr
                          ? SplitTiles<Value>{}
-                         : split_tiles<Value>(tiles, steps, product.workspace);
+                         : split_tiles<Value>(tiles, steps, compute_units(), product.workspace);
   hipscope::launch(kernel,
                    {.grid = dim3(split.blocks + tiles - split.tiles),
                     .block = dim3(stage.tiles.threads),

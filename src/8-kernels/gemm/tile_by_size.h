@@ -139,6 +139,33 @@ Split blocks_that_fit(const Extents& extents) {
   return has_clusters ? Split{blocks, 1} : Split{1, blocks};
 }
 
+/// A stage of one tile, of which as many blocks share each as fit; `kernel` is that for whole rows.
+template <typename Value, typename Shape, auto kernel,
+          void (*enqueue)(const Product<Value>&, Split)>
+Stage<Value> shared_tile_stage(const std::string& technique, Unit unit, const Needs& needs) {
+  return {.technique = technique,
+          .tiles = {.block_rows = Shape::rows,
+                    .block_columns = Shape::columns,
+                    .depth = Shape::depth,
+                    .threads = Shape::threads,
+                    .thread_rows = Shape::thread_rows,
+                    .thread_columns = Shape::thread_columns},
+          .unit = unit,
+          .dynamic_lds_bytes = Shape::lds_bytes,
+          .any_size = true,
+          .kernel = reinterpret_cast<const void*>(kernel),
+          .enqueue =
+              [](const Stage<Value>&, const Product<Value>& product) {
+                enqueue(product, blocks_that_fit<Shape, kernel>(product.extents));
+              },
+          .workspace_bytes =
+              [](const Extents& extents) {
+                return bytes_of_shared_tiles<Value, Shape>(extents,
+                                                           blocks_that_fit<Shape, kernel>(extents));
+              },
+          .needs = needs};
+}
+
 /// What was measured of a tile; see TileOption.
 struct TileCycles {
   double step;

@@ -307,7 +307,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_unit)
   };
 #pragma unroll 1
   for (unsigned step = begin; step < end; ++step) {
-    for_each_k<Shape::slice_depth>(one_k);
+    for_each_k<Shape::slice_depth>(UpTo<Shape::slice_depth>{}, one_k);
   }
   wait_for_copies<0>();
   gemm::let_next_kernel_begin();
@@ -351,29 +351,11 @@ void enqueue_small_tiles(const Product& product, gemm::Split split) {
       product, split, Shape::is_aligned(product));
 }
 
-/// A stage of one tile, of which as many blocks share each as fit.
 template <typename Shape>
 Stage small_tile_stage(const std::string& technique) {
-  constexpr auto split_of = gemm::blocks_that_fit<Shape, small_tiles_kernel<Shape, true>>;
-  return {.technique = technique,
-          .tiles = {.block_rows = Shape::rows,
-                    .block_columns = Shape::columns,
-                    .depth = Shape::depth,
-                    .threads = Shape::threads,
-                    .thread_rows = Shape::thread_rows,
-                    .thread_columns = Shape::thread_columns},
-          .dynamic_lds_bytes = Shape::lds_bytes,
-          .any_size = true,
-          .kernel = reinterpret_cast<const void*>(small_tiles_kernel<Shape, true>),
-          .enqueue =
-              [](const Stage&, const Product& product) {
-                enqueue_small_tiles<Shape>(product, split_of(product.extents));
-              },
-          .workspace_bytes =
-              [](const Extents& extents) {
-                return gemm::bytes_of_shared_tiles<float, Shape>(extents, split_of(extents));
-              },
-          .needs = gemm::copies_to_any_place};
+  return gemm::shared_tile_stage<float, Shape, small_tiles_kernel<Shape, true>,
+                                 enqueue_small_tiles<Shape>>(technique, gemm::Unit::vector,
+                                                             gemm::copies_to_any_place);
 }
 
 /// The tile of this stage.

@@ -8,6 +8,8 @@
 
 #include <utility>
 
+#include "8-kernels/gemm/split_tiles.h"
+
 namespace sgemm {
 
 /// The launch bound of a kernel of fileaccent's, who states none: clang for AMD then compiles for
@@ -127,11 +129,7 @@ __device__ inline void add_to(Pair& sums, unsigned column, float value) {
   }
 }
 
-/// A place in a matrix or a tile.
-struct Place {
-  unsigned row;
-  unsigned column;
-};
+using gemm::Place;
 
 /// What clang computes with vector instructions, divisions above all, for scalar registers.
 __device__ inline unsigned same_for_all_lanes(unsigned value) {
@@ -188,13 +186,15 @@ __device__ inline const float* at(const float* base, unsigned index) {
 #endif
 }
 
-/// Calls body<0>() ... body<count - 1>(), so that each knows its k when it compiles.
-template <unsigned count, typename Body>
-__device__ void for_each_k(const Body& body) {
-  [&]<unsigned... k>(std::integer_sequence<unsigned, k...>) {
-    (body.template operator()<k>(), ...);
-  }
-  (std::make_integer_sequence<unsigned, count>{});
+template <unsigned count>
+using UpTo = std::make_integer_sequence<unsigned, count>;
+
+/// Calls body<0>() ... body<count - 1>(), so that each knows its k when it compiles; where k counts
+/// by a `period` alone, as often body<0>() ... body<period - 1>(). (One function more between body
+/// and kernel, and clang would simplify all that they hold once more before it inlines it.)
+template <unsigned period, unsigned... k, typename Body>
+__device__ void for_each_k(std::integer_sequence<unsigned, k...>, const Body& body) {
+  (body.template operator()<k % period>(), ...);
 }
 
 using hipscope::memory_scheduling_barrier;

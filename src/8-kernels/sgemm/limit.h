@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_unit)
   };
 #pragma unroll 1
   for (unsigned step = 0; step < steps; ++step) {
-    for_each_k<depth>(one_k);
+    for_each_k<loads_from_lds ? depth : 2>(UpTo<depth>{}, one_k);
   }
   store_sums<Tile>(part, output);
 }

@@ -41,59 +41,38 @@ unsigned resident_blocks() {
   return blocks;
 }
 
-/// Where a launch's workspace has what: marks, handed over sums, B with aligned rows.
+/// Bytes of a launch's workspace: marks and sums that are handed over, then B with aligned rows.
 template <typename Pipeline>
-struct Workspace {
-  explicit Workspace(const Extents& extents)
-      : aligned_pitch((extents.n + 3) / 4 * 4),
-        aligned_b(std::uint64_t{extents.k} * aligned_pitch) {}
-
-  [[nodiscard]] std::uint64_t bytes() const { return sizeof(float) * (marks + sums + aligned_b); }
-
-  unsigned blocks = resident_blocks<Pipeline>();
-  unsigned aligned_pitch;
-  std::uint64_t marks = (blocks + 63) / 64 * 64;  // and what follows: values of 4 bytes
-  std::uint64_t sums = std::uint64_t{blocks} * (Pipeline::block_rows * Pipeline::block_columns);
-  std::uint64_t aligned_b;
-};
-
-/// The tiles that do not fill the last round of blocks, and one round more, are split.
-inline SplitTiles split_tiles(unsigned tiles, unsigned steps, unsigned resident) {
-  constexpr unsigned fewest_steps = 4;  // of a block: less is not worth handing over
-  SplitTiles split;
-  if (tiles % resident > 0) {
-    split.tiles = std::min(tiles, tiles % resident + resident);
-    const unsigned most = std::max(split.tiles, split.tiles * steps / fewest_steps);
-    split.blocks = std::min(resident, most);
-  }
-  return split;
+std::uint64_t bytes_of_sums() {
+  return gemm::bytes_of_split_tiles<float>(Pipeline::block_rows * Pipeline::block_columns,
+                                           resident_blocks<Pipeline>());
 }
+inline unsigned aligned_pitch(const Extents& extents) { return (extents.n + 3) / 4 * 4; }
 
 /// Enqueues the kernel on one block per tile; where it splits tiles, the last rounds' are shared by
 /// all blocks.
 template <typename Pipeline>
 void enqueue_pipelined(const Stage&, const Product& product) {
   Extents extents = product.extents;
-  const Workspace<Pipeline> workspace(extents);
-  auto* const values = static_cast<float*>(product.workspace);
   const float* b = product.b;
   // Through registers B comes by 16 bytes each, of which none may be past its end.
   const bool has_aligned_rows =
       extents.ldb % 4 == 0 && extents.n % 4 == 0 && reinterpret_cast<std::uintptr_t>(b) % 16 == 0;
   if (extents.k > 0 && !has_aligned_rows) {
-    float* const aligned = values + workspace.marks + workspace.sums;
-    hipscope::launch(align_rows_kernel, gemm::row_shape(extents.k, (extents.n + 3) / 4), aligned,
-                     workspace.aligned_pitch, b, extents.ldb, extents.k, extents.n);
+    auto* const aligned = reinterpret_cast<float*>(static_cast<unsigned char*>(product.workspace) +
+                                                   bytes_of_sums<Pipeline>());
+    const unsigned pitch = aligned_pitch(extents);
+    hipscope::launch(align_rows_kernel, gemm::row_shape(extents.k, pitch / 4), aligned, pitch, b,
+                     extents.ldb, extents.k, extents.n);
     b = aligned;
-    extents.ldb = workspace.aligned_pitch;
+    extents.ldb = pitch;
   }
   const unsigned tiles =
       blocks_of(extents.m, Pipeline::block_rows) * blocks_of(extents.n, Pipeline::block_columns);
   SplitTiles split;
   if (Pipeline::splits_tiles) {
-    split = split_tiles(tiles, steps_of(extents.k), workspace.blocks);
-    split.ready = reinterpret_cast<unsigned*>(values);
-    split.sums = values + workspace.marks;
+    split = gemm::split_tiles<float>(tiles, steps_of(extents.k), resident_blocks<Pipeline>(),
+                                     product.workspace);
   }
   hipscope::launch(
       pipelined_kernel<Pipeline>,
@@ -115,7 +94,8 @@ Stage pipelined_stage(const std::string& technique) {
           .kernel = reinterpret_cast<const void*>(pipelined_kernel<Pipeline>),
           .enqueue = enqueue_pipelined<Pipeline>,
           .workspace_bytes = [](const Extents& extents) {
-            return Workspace<Pipeline>(extents).bytes();
+            return bytes_of_sums<Pipeline>() +
+                   sizeof(float) * std::uint64_t{extents.k} * aligned_pitch(extents);
           }};
 }
 

@@ -24,6 +24,8 @@ struct Shape {
   static constexpr unsigned columns = Tile::columns;
   static constexpr unsigned depth = 2 * Tile::depth;
   static constexpr unsigned threads = Tile::threads;
+  static constexpr unsigned thread_rows = Tile::wave_rows;  ///< a wave's
+  static constexpr unsigned thread_columns = Tile::wave_columns;
   static constexpr unsigned blocks_per_unit = 64 * 1024 / (2 * sizeof(Lds<Tile>));  ///< by LDS
   static constexpr unsigned buffers = 2;
   static constexpr unsigned lds_bytes = 0;  ///< that come with the launch
@@ -109,26 +111,11 @@ struct SmallShape<double> {
 };
 
 template <typename Value>
-Split split_of_small_tiles(const Extents& extents) {
-  using Shape = typename SmallShape<Value>::Type;
-  return blocks_that_fit<Shape, small_tiles_kernel<typename Shape::Tile, true>>(extents);
-}
-
-template <typename Value>
 Stage<Value> small_tiles_stage() {
   using Shape = typename SmallShape<Value>::Type;
-  using Tile = typename Shape::Tile;
-  Stage<Value> stage = stage_of_tile<Tile>(
-      "small tiles, several blocks for each",
-      reinterpret_cast<const void*>(small_tiles_kernel<Tile, true>),
-      [](const Stage<Value>&, const Product<Value>& product) {
-        enqueue_small_tiles<Shape>(product, split_of_small_tiles<Value>(product.extents));
-      });
-  stage.any_size = true;
-  stage.workspace_bytes = [](const Extents& extents) {
-    return bytes_of_shared_tiles<Value, Shape>(extents, split_of_small_tiles<Value>(extents));
-  };
-  return stage;
+  return shared_tile_stage<Value, Shape, small_tiles_kernel<typename Shape::Tile, true>,
+                           enqueue_small_tiles<Shape>>(
+      name_of("small tiles, several blocks for each"), Unit::matrix, needs_of<Value>());
 }
 
 }  // namespace gemm::mfma
