@@ -27,8 +27,8 @@ inline unsigned cycle_counter_bits(std::string_view architecture) {
   return architecture.starts_with("gfx11") ? 20 : 64;
 }
 
-/// That the counter begins again within times that are measured. A width of 0, of a counter that
-/// stands still, is as good as any.
+/// Whether the counter begins again within times that are measured. A counter that stands still,
+/// of width 0, does not.
 __host__ __device__ constexpr bool is_narrow(unsigned bits) { return bits > 0 && bits < 64; }
 
 /// The counter of the calling thread's CU, as it is.
@@ -41,8 +41,8 @@ __host__ __device__ constexpr long long cycles_between(long long start, long lon
   return is_narrow(bits) ? (end - start) & ((1LL << bits) - 1) : end - start;
 }
 
-/// Whether a reading of a counter of `bits` bits, taken that many cycles before or after another
-/// one, still tells which.
+/// Whether of two readings of a counter of `bits` bits, taken that many cycles apart, it can still
+/// be told which came first.
 inline bool is_within_half_round(long long cycles, unsigned bits) {
   return !is_narrow(bits) || cycles < 1LL << (bits - 1);
 }

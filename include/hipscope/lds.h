@@ -41,7 +41,7 @@ __device__ inline void lds_forget([[maybe_unused]] unsigned& address) {
 #endif
 }
 
-/// Loads `Bytes` bytes, of which none is left out when nobody uses it.
+/// Loads `Bytes` bytes, also those that nobody uses.
 template <unsigned Bytes>
 __device__ LdsWords<Bytes> lds_load([[maybe_unused]] const unsigned* lds, unsigned address) {
   LdsWords<Bytes> loaded{};

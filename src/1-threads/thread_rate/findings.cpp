@@ -25,7 +25,7 @@ std::optional<double> growth_of_large_blocks(const std::vector<hipscope::CurvePo
   }
   const double fastest =
       std::min_element(curve.begin(), curve.end(), [](auto& a, auto& b) { return a.y < b.y; })->y;
-  // From there on all are: a single slow one before is a disturbance.
+  // The first after which all are slow: a single slow one before it is a disturbance.
   const auto first_slow = std::find_if(curve.rbegin(), curve.rend(), [&](const auto& point) {
                             return point.y <= noticeable * fastest;
                           }).base();

@@ -8,12 +8,15 @@
 // of the two limits? Fitting t = max(blocks / block rate, threads / thread rate) answers it
 // (findings.cpp).
 //
-// The same with a kernel that stores one dword per thread, which proves that every thread ran, and
-// with one that reserves many registers. Then a sweep of the block's size in small steps, whose
-// steps show the wave size; and what to do when a block must be small: more work per thread.
+// The sweeps, the first three of blocks in a line (-1d), in squares (-2d) and in cubes (-3d):
+//   null        the empty kernel
+//   store       one dword stored per thread, which proves that every thread ran
+//   registers   many registers reserved
+//   block-size  the empty kernel in blocks that grow by 8 threads: its steps show the wave size
+//   merge       what to do when a block must be small: more work per thread
 //
 // The question is that of fsword73 (HIP-Performance-Optmization-on-VEGA64, 2.1) and of matrixji
-// (hip-performance-optimization-on-gfx1032); below, the sources.
+// (hip-performance-optimization-on-gfx1032), called the sources below.
 #include <hipscope/footprint.h>
 #include <hipscope/hipscope.h>
 
@@ -37,7 +40,7 @@ constexpr unsigned largest_block = 1024;
 
 // --- Kernels ----------------------------------------------------------------------------------
 
-// (fsword73's takes a pointer as well, which it does not use.)
+// (fsword73's has an argument, a pointer, that it does not use.)
 __global__ void __launch_bounds__(largest_block) null_kernel() {}
 
 __device__ unsigned thread_number() {
@@ -133,14 +136,14 @@ std::string label(const dim3& block) {
   return std::to_string(block.x) + "x" + std::to_string(block.y) + "x" + std::to_string(block.z);
 }
 
-// As many blocks as hold at least `threads` threads. (Both sources round down: where the block's
-// size does not divide 2^30, they launch one block fewer, of a million or more.)
+// As many blocks as hold at least `threads` threads. (Both sources round down. Where the block's
+// size does not divide 2^30, they launch one block less, of more than a million.)
 unsigned blocks_for(std::uint64_t threads, const dim3& block) {
   return static_cast<unsigned>((threads + volume(block) - 1) / volume(block));
 }
 
 // The block sizes of a sweep, a row for each: 1, 2, 4 ... threads in a line, or squares and cubes
-// of 1, 2, 3 ... a side. They must rise: the fit of the two rates takes all those in a line.
+// of 1, 2, 3 ... a side. In rising order, as fit_launch_rates needs them.
 std::vector<dim3> blocks_of(unsigned dimensions) {
   std::vector<dim3> blocks;
   for (unsigned n = 1;; n = dimensions == 1 ? 2 * n : n + 1) {
@@ -293,7 +296,8 @@ void measure_merged(Sweep& sweep, const dim3& block, const DeviceBuffer<unsigned
               "GB/s");
 }
 
-// The advice of fsword73's 2.1.2 for a block that must be small: one thread does the work of four.
+// The advice of fsword73's 2.1.2 for a block that must be small: one thread does the work of four;
+// here of 1 to 16. `values` is what the store sweeps call threads, as each stores one.
 void measure_merge(Sweep& sweep, const dim3& block, std::uint64_t values) {
   sweep.axis({.name = "values per thread", .scale = hipscope::Scale::logarithmic});
   sweep.note(

@@ -17,7 +17,7 @@ namespace lds_banks {
 /// where it began.
 inline constexpr unsigned body_steps = 127;
 
-/// Which copy follows each in a chain: they go round forwards or backwards.
+/// The copy that a chain goes to from `copy`: by `salt` they go round forwards or backwards.
 __host__ __device__ inline unsigned next_copy(unsigned copy, unsigned salt) {
   return (copy + 1 + salt % 2) % copies;
 }
@@ -27,8 +27,8 @@ __host__ __device__ inline unsigned content(unsigned i, unsigned salt) {
   return (i + 1) * (salt | 1U);
 }
 
-/// Where a wave's chains end, what its loads add up to, and what its stores leave: each after so
-/// many rounds with the warm-up.
+/// Where a wave's chains end, what its loads add up to, and what its stores leave: each after
+/// `rounds` rounds, those of the warm-up included.
 template <unsigned Bytes>
 Words chain_ends(const Words& offsets, Copies placement, unsigned salt, std::uint64_t rounds) {
   const auto copy = static_cast<unsigned>(rounds * body_steps * (1 + salt % 2) % copies);

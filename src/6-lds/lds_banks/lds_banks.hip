@@ -5,15 +5,17 @@
 // bank, the access takes a pass for each; lanes that ask for the same dword share its pass. So the
 // stride between lanes decides: an odd one spreads them over all banks, 32 dwords put them all into
 // one.
-//   chase   one wave, every lane in a chain of its own whose dwords keep the stride: latency
-//   loads   independent loads of a block of many waves, and stores: throughput
-//   width   how wide is a bank? Lanes load bytes that are all banks and a few bytes apart
-// Then come patterns that are no strides, and the remedies for a tile that is read by column.
+//   published  fsword73's own chain
+//   chase      one wave, every lane in a chain of its own whose dwords keep the stride: latency
+//   loads      independent loads of a block of many waves: throughput; stores: theirs
+//   width      how wide is a bank? Lanes load bytes that are all banks and a few bytes apart
+//   patterns   what is no stride
+//   cures      the remedies for a tile that is read by column
 //
-// Beside the cycles is a prediction, the passes that 32 banks of 4 bytes need at least
-// (dwords_of_busiest_bank in patterns.h). The number of banks is inferred from the curves alone.
-// Cycles are counted in the kernel, from the first wave's start to the last one's end; what one
-// wave counts for no accesses is taken off.
+// A column beside the cycles predicts the passes that 32 banks of 4 bytes need at least
+// (dwords_of_busiest_bank in patterns.h). The number of banks is inferred from the curves alone
+// (findings.cpp). Cycles are counted in the kernel, from the first wave's start to the last one's
+// end, less what one wave counts around no access.
 #include <hipscope/hipscope.h>
 #include <hipscope/lds.h>
 #include <hipscope/timed_rounds.h>
@@ -226,7 +228,7 @@ constexpr Access loads = {.bytes = Bytes,
                           .verified = "sums of all loads",
                           .kernel = loads_kernel<Bytes>,
                           .expected = load_sums<Bytes>};
-// No two lanes may store to one place.
+// For patterns in which no two lanes store to one place: nobody could say whose value is left.
 template <unsigned Bytes>
 constexpr Access stores = {.bytes = Bytes,
                            .full_cu = true,
@@ -237,8 +239,9 @@ constexpr Access stores = {.bytes = Bytes,
 
 // --- Sweeps -----------------------------------------------------------------------------------
 
-// All strides up to 64 dwords at which the access is aligned, and of dwords some longer ones: 64
-// banks that serve a wave of 64 in halves differ from 128 banks at a stride of 128 only.
+// All strides up to 64 dwords at which the access is aligned, and for accesses of one dword some
+// longer ones: 64 banks that serve a wave of 64 in halves differ from 128 banks at a stride of 128
+// only.
 void measure_strides(Sweep& sweep, const Access& access, const Amount& amount) {
   constexpr unsigned longest_of_all = 64;
   sweep.axis({.name = "stride", .unit = "dwords"});

@@ -37,8 +37,8 @@ struct Copies {
   unsigned words;
 };
 
-/// One after the other, or, where that is more than LDS, in the gaps of one another: the lanes of
-/// so long a pattern are far apart.
+/// The copies follow each other. Where LDS has no room for that they lie 16 bytes apart, in each
+/// other's gaps: the lanes of so long a pattern are far apart.
 inline Copies copies_of(const Words& offsets, unsigned access_bytes) {
   constexpr unsigned widest = 16;             // so that the copies are aligned for every access
   constexpr unsigned most_bytes = 48 * 1024;  // that every device gives a block without being asked

@@ -1,5 +1,5 @@
 // fsword73's VEGA64 repository (the source), 2.12, example 12a: 2 or 4 values per step. Blocks of
-// 256, one value per thread; the grid is as many blocks as there are values for.
+// 256, one value per thread, and as many blocks as that takes.
 //
 // Every step reads its values from LDS, writes their sum back, and ends at a barrier: 8 of them
 // with 2 values, 4 with 4, and one before the first step. The block ends with its own sum, and

@@ -12,8 +12,8 @@
 
 namespace hipscope::reduction {
 
-// (The second launch bound: or else the compilers keep to few registers, and load fewer vectors at
-// once than the source says.)
+// (Without the second launch bound the compilers keep to few registers, and have fewer loads in
+// flight than are written here.)
 template <typename Value, unsigned Threads, unsigned Loads>
 __global__ void __launch_bounds__(Threads, 1)
     atomic_add_kernel(Vectors<Value> input, unsigned blocks, Value* /*sums*/, Value* total,

@@ -63,8 +63,8 @@ __device__ Value sum_when_marked(unsigned long long* words, unsigned blocks, uns
   return sum;
 }
 
-// (The second launch bound: or else the compilers keep to few registers, and load fewer vectors at
-// once than the source says.)
+// (Without the second launch bound the compilers keep to few registers, and have fewer loads in
+// flight than are written here.)
 template <typename Value, unsigned Threads, unsigned Loads>
 __global__ void __launch_bounds__(Threads, 1)
     early_ticket_kernel(Vectors<Value> input, unsigned blocks, Value* sums, Value* total,

@@ -36,7 +36,7 @@ constexpr const char* name_of(Data data) {
   return "integers that wrap";
 }
 
-// Of value `i`.
+// The random bits that value `i` is made of.
 __host__ __device__ inline unsigned random_bits(std::uint64_t i, unsigned key) {
   return hipscope::random_bits(static_cast<unsigned>(i) + key +
                                static_cast<unsigned>(i >> 32) * 0x9e3779b9U);
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(checking_block)
   }
 }
 
-// What a total is held against. Up to 2^29 values both FP64 sums are exact: they are multiples of
+// What a total is compared with. Up to 2^29 values both FP64 sums are exact: they are multiples of
 // 2^-24 below 2^29.
 struct Reference {
   double sum = 0;
@@ -78,7 +78,7 @@ struct Reference {
   unsigned words = 0;    // the sum of the values' bits as integers, which wraps
 };
 
-// One of each thread.
+// Stores a reference for each thread, of the values that it reads.
 template <typename Value>
 __global__ void __launch_bounds__(checking_block)
     reference_kernel(const Value* values, std::uint64_t count, Reference* references) {

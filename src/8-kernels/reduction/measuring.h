@@ -24,7 +24,7 @@ double bytes_of(const Array<Value>& array) {
   return static_cast<double>(array.count()) * sizeof(Value);
 }
 
-// One array to check by, and what it sums to.
+// An array, and what it must sum to.
 template <typename Value>
 struct Checked {
   Array<Value>& array;

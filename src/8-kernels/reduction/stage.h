@@ -44,14 +44,14 @@ struct Stage {
   std::function<int()> blocks_per_unit;
 };
 
-// What is between two launches of a kernel.
+// One launch of a kernel, of those that a sum takes.
 struct Pass {
   std::uint64_t count;  // values that it sums
   unsigned blocks;
   std::uint64_t sums;  // where in the buffer it stores its blocks' sums
 };
 
-// Until one sum is left; `blocks_for` says how many blocks the values get.
+// The launches until one sum is left; `blocks_for` says how many blocks the values get.
 template <typename BlocksFor>
 std::vector<Pass> passes_over(std::uint64_t count, BlocksFor blocks_for) {
   std::vector<Pass> passes;
@@ -65,7 +65,8 @@ std::vector<Pass> passes_over(std::uint64_t count, BlocksFor blocks_for) {
   return passes;
 }
 
-// `run(values, pass, sums)` enqueues one pass; `depth(pass)` is that of its additions.
+// `run(values, pass, sums)` enqueues one pass; `depth(pass)` is how many additions a value goes
+// through in it.
 template <typename Value, typename Run, typename Depth>
 Job<Value> job_of(const Array<Value>& array, const std::vector<Pass>& passes, Run run,
                   Depth depth) {
@@ -143,11 +144,10 @@ inline TreeShape tree_shape(unsigned threads, unsigned fan) {
 // fit at once.
 struct Spread {
   unsigned tiles_per_block;  // 0: as many blocks as fit, each with as many tiles as the others
-  // Of a block, if not 0, where so few make so many rounds of blocks that it matters little how
-  // full the last one is.
+  // If not 0: a block gets only this many where that still makes many_rounds of blocks.
   unsigned most_tiles = 0;
 };
-constexpr unsigned many_rounds = 12;
+constexpr unsigned many_rounds = 12;  // it then matters little how full the last one is
 constexpr Spread to_resident_blocks = {.tiles_per_block = 0};
 
 // What becomes of the blocks' sums.
@@ -184,7 +184,8 @@ struct VectorStage {
     return static_cast<unsigned>(divide_up(tiles, each));
   }
 
-  // Tiles (the last may be a part), the tree of a tile, of a vector, of the block, and the ends.
+  // Additions in a row: a block's tiles (the last may be a part), the tree of a tile, of a vector,
+  // of the block, and the ends of the array.
   [[nodiscard]] double depth(std::uint64_t count, unsigned blocks) const {
     const std::uint64_t tiles = divide_up(count, tile() * blocks) + 1;
     return static_cast<double>(tiles) + log2_of(loads) + 2 + log2_of(threads) + 3;

@@ -6,8 +6,8 @@
 // compiler may do with the registers as it likes, and stores the first value, into the buffer that
 // is in use, before it has waited. Here they are ordinary loads, which memory_scheduling_barrier
 // keeps early, and nothing is stored before the FMAs. For the compiler's sake, as 07.4 explains,
-// the last tile is loaded once more in place of a branch around the loads, and A and B may be
-// written to. (The first tile is loaded, and B stored, value by value, as by fileaccent.)
+// the last tile is loaded once more in place of a branch around the loads, and A and B have no
+// __restrict__. (The first tile is loaded, and B stored, value by value, as by fileaccent.)
 // On the H200 5.94 TFLOP/s, 144 bytes of local memory; with the bound of 256 35.50, 1.08 times
 // 03.3.
 #pragma once
@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(planned_threads)
   float sums[side][side] = {};
   int index = 0;
   do {
-    wait_for_lds();  // which clang 22.1.8 forgets here, as its header says
+    wait_for_lds();  // clang 22.1.8 forgets it here: wait_for_lds.h
     __syncthreads();
     const int next = index + 1 < tiles ? index + 1 : index;
     of_a = load_four(a + a_place + next * tile.depth);

@@ -131,7 +131,8 @@ __device__ inline void add_to(Pair& sums, unsigned column, float value) {
 
 using gemm::Place;
 
-/// What clang computes with vector instructions, divisions above all, for scalar registers.
+/// Moves a value that all lanes share to a scalar register: clang computes some of them, divisions
+/// above all, with vector instructions.
 __device__ inline unsigned same_for_all_lanes(unsigned value) {
 #if defined(__HIP_DEVICE_COMPILE__)
   value = __builtin_amdgcn_readfirstlane(value);
@@ -142,8 +143,8 @@ __device__ inline Place same_for_all_lanes(Place place) {
   return {same_for_all_lanes(place.row), same_for_all_lanes(place.column)};
 }
 
-/// The value, of which clang knows nothing before: it would compute all addresses that follow from
-/// it before the loop over tiles, and keep them in registers until there are none.
+/// Hides from clang what `value` was before this place. Else it would compute all addresses that
+/// follow from it before the loop over tiles, and keep them in registers until there are none.
 template <typename Value>
 __device__ inline Value computed_here(Value value) {
 #if defined(__HIP_DEVICE_COMPILE__)
@@ -151,7 +152,7 @@ __device__ inline Value computed_here(Value value) {
 #endif
   return value;
 }
-/// threadIdx.x, of which clang knows no more than that its multiples have 32 bits.
+/// threadIdx.x, of which clang knows only that it is under 1024: its multiples have 32 bits.
 __device__ inline unsigned thread_index() {
 #if defined(__HIP_DEVICE_COMPILE__)
   return computed_here<unsigned>(threadIdx.x) % 1024;

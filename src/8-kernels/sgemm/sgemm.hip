@@ -20,7 +20,7 @@ namespace {
 
 // FP32 FMAs of one CU per cycle, by the vendors' manuals; NaN for what is not listed. gfx90a and
 // later CDNA have 64 lanes that take two by packed FMAs; HIP counts RDNA's WGPs, of 2 x 64 lanes.
-// That of matrix instructions is not told apart: shares of such stages show that they pass it.
+// Matrix instructions have no peak of their own here: the share of such a stage may pass 100 %.
 double fmas_per_cycle(const std::string& architecture, gemm::Unit) {
   const auto begins = [&](const std::string& start) { return architecture.rfind(start, 0) == 0; };
   if (begins("gfx90a") || begins("gfx94") || begins("gfx95") || begins("gfx1")) {
@@ -38,6 +38,8 @@ double fmas_per_cycle(const std::string& architecture, gemm::Unit) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Two ways to call this that measure nothing: a child tries the vendor's library, which may end
+  // its process; scripts/rungs.py asks what each stage needs.
   if (const auto status = gemm::probe_if_asked<float>(argc, argv)) {
     return *status;
   }

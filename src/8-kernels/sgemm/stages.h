@@ -7,10 +7,10 @@
 // A stage of fileaccent's does the work of that code: the same copies, layout in LDS, buffers,
 // barriers, index arithmetic, block and grid. Where that has a mistake, the file says what is
 // corrected. All of them take alpha and beta, rows with gaps, and m and n that differ, for which
-// fileaccent's grids and stores are not made. All but 3.5, 7.4 to 7.6 and 7.8 also say that nothing
-// else points to A, B and C, which fileaccent does in 9.1 only: for gfx908 clang 15 makes the same
-// of them without it, loads, stores to LDS, barriers and FMAs in the same order (of 3.2 the same
-// loop over k, with some copies to AGPRs more before it).
+// fileaccent's grids and stores are not made. All but 3.5, 7.4 to 7.6 and 7.8 also have
+// __restrict__ on A, B and C, which fileaccent's have in 9.1 only: for gfx908 clang 15 makes the
+// same of them without it, loads, stores to LDS, barriers and FMAs in the same order (of 3.2 the
+// same loop over k, with some copies to AGPRs more before it).
 #pragma once
 
 #include <vector>
