@@ -65,8 +65,9 @@ def check_csv(text):
 
 
 def members(row, what):
+    """Those of a row that it has."""
     found = row.get(what, [])
-    return found if isinstance(found, list) else found.values()
+    return [one for one in (found if isinstance(found, list) else found.values()) if one is not None]
 
 
 def rows_of(document):
@@ -105,7 +106,8 @@ def row_without_times(row):
         "values": [(value["name"], value["unit"]) for value in row["values"]],
         # One time per sample.
         "checks": [
-            {**check, "checked": None} if check["what"] == "times of all waves" else check for check in row["checks"]
+            {**check, "checked": None} if check["what"].startswith("times of all waves") else check
+            for check in row["checks"]
         ],
     }
 
