@@ -239,6 +239,7 @@ def test_help_names_every_size_of_the_document(finished):
 
 
 @only_full
+@pytest.mark.skipif(WAVE_SIZE == 32, reason="the smallest sizes are the more under a wave the larger that is")
 def test_all_sizes_at_their_smallest(finished):
     smallest = [word for size in finished.binary.sizes() for word in (f"--{size}", finished.binary.smallest(size))]
     result = finished.binary.run("--once", "--csv", *smallest)
