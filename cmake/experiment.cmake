@@ -70,8 +70,6 @@ function(hipscope_add_binary name source architectures)
   target_link_libraries(${name} PRIVATE hipscope_findings hipscope_harness hipscope_device)
   hipscope_share_precompiled_headers(${name})
   if(HIPSCOPE_KEEP_ASSEMBLY AND HIPSCOPE_BACKEND STREQUAL "amd")
-    # Only the kernels' code is looked at.
-    target_compile_options(${name} PRIVATE "SHELL:-Xarch_host -O0")
     # The compiler warns that its later steps, which read what the first one has made, ignore the bound.
     target_compile_options(${name} PRIVATE
       --save-temps=obj --gpu-max-threads-per-block=${hipscope_unstated_bound})
