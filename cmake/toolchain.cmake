@@ -89,7 +89,7 @@ elseif(HIPSCOPE_BACKEND STREQUAL "nvidia")
     set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
     set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
   endif()
-  # nvcc 13 has it: a third of the time for large kernels.
+  # nvcc 13 has it: hgemm in 46 s of CPU instead of 118.
   if(HIPSCOPE_FAST_COMPILE)
     include(CheckCompilerFlag)
     check_compiler_flag(CUDA -Ofc=max HIPSCOPE_NVCC_COMPILES_FAST)

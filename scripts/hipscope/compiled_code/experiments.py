@@ -10,6 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[3]
+BAD_USAGE = 2
+NO_COMPILER = 77
+
+
+class IsaError(Exception):
+    """The text is one sentence; `status` is what the program returns."""
+
+    def __init__(self, text: str, status: int = 1) -> None:
+        super().__init__(text)
+        self.status = status
 
 
 @dataclass(frozen=True)
@@ -56,15 +66,3 @@ def target_order(folder: str) -> tuple[int, str, int]:
     """Sorts gfx900 before gfx90a before gfx1030; a target alone before a folder of it, clang 9 before clang 15."""
     target, _, major = folder.partition("-clang")
     return len(target), target, int(major or 0)
-
-
-BAD_USAGE = 2
-NO_COMPILER = 77
-
-
-class IsaError(Exception):
-    """The text is one sentence; `status` is what the program returns."""
-
-    def __init__(self, text: str, status: int = 1) -> None:
-        super().__init__(text)
-        self.status = status

@@ -288,9 +288,10 @@ int run(int argc, char** argv) {
     for (const OperationRow& operation : operations) {
       names.push_back({operation.name, operation.title, {}});
     }
-    // By their rows of sweep peak.
-    names[0].more_peaks = {{7, "3 registers"}, {8, "3 registers, 1 chain"}};
-    names[4].more_peaks = {{10, "8 chains"}, {11, "literal addend", true}};
+    // By their rows of sweep peak, which follow those of the operations, a row each from 1 on.
+    const auto last = static_cast<double>(operations.size());
+    names[0].more_peaks = {{last + 1, "3 registers"}, {last + 2, "3 registers, 1 chain"}};
+    names[4].more_peaks = {{last + 4, "8 chains"}, {last + 5, "literal addend", true}};
     conclude(results, names);
   });
   return experiment.run(argc, argv);
