@@ -2,6 +2,19 @@
 # nobody's bound: the compiler's own 1024 would look like one.
 set(hipscope_unstated_bound 960)
 
+# For tests the host's code of an experiment need not be fast. hipcc, which takes that -O0 for the kernels', then leaves
+# out the last two, of its own, and the kernels' code would be another.
+set(hipscope_unoptimized_host "")
+if(HIPSCOPE_KEEP_ASSEMBLY AND HIPSCOPE_BACKEND STREQUAL "amd")
+  include(CheckCompilerFlag)
+  set(flags "-Xarch_host -O0 -mllvm -amdgpu-early-inline-all=true -mllvm -amdgpu-function-calls=false")
+  check_compiler_flag(CXX "${flags}" HIPSCOPE_HOST_ALONE_UNOPTIMIZED)
+  if(HIPSCOPE_HOST_ALONE_UNOPTIMIZED)
+    set(hipscope_unoptimized_host "SHELL:-Xarch_host -O0" "SHELL:-mllvm -amdgpu-early-inline-all=true"
+        "SHELL:-mllvm -amdgpu-function-calls=false")
+  endif()
+endif()
+
 # What experiments conclude from their curves: plain C++, in one library for them and the unit tests.
 # Its sources are the *findings.cpp of each experiment's folder, added as the experiments are.
 add_library(hipscope_findings STATIC)
@@ -72,7 +85,7 @@ function(hipscope_add_binary name source architectures)
   if(HIPSCOPE_KEEP_ASSEMBLY AND HIPSCOPE_BACKEND STREQUAL "amd")
     # The compiler warns that its later steps, which read what the first one has made, ignore the bound.
     target_compile_options(${name} PRIVATE
-      --save-temps=obj --gpu-max-threads-per-block=${hipscope_unstated_bound})
+      --save-temps=obj --gpu-max-threads-per-block=${hipscope_unstated_bound} ${hipscope_unoptimized_host})
     # Nor do they know what a source says of warnings: register_pressure has a kernel with a wish for waves
     # that clang 22 says it cannot meet.
     target_compile_options(${name} PRIVATE -Wno-error=pass-failed)

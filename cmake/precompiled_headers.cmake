@@ -7,9 +7,7 @@ set(hipscope_common_headers
 
 # hipscope_precompile_headers(TARGET [HEADER...]): the common headers, and these, for all sources of TARGET.
 function(hipscope_precompile_headers target)
-  if(NOT HIPSCOPE_BACKEND STREQUAL "amd")
-    target_precompile_headers(${target} PRIVATE ${hipscope_common_headers} ${ARGN})
-  endif()
+  target_precompile_headers(${target} PRIVATE ${hipscope_common_headers} ${ARGN})
 endfunction()
 
 # The headers of an experiment on the host, TARGET: all are compiled in the same way, so that one file does for
