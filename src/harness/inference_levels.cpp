@@ -16,7 +16,7 @@ constexpr std::size_t fewest_points = 3;
 constexpr double fewest_octaves = 0.4;
 
 // The points [begin, end) of a curve.
-struct Run {
+struct PointRun {
   std::size_t begin = 0;
   std::size_t end = 0;
 };
@@ -28,14 +28,14 @@ bool is_usable(std::span<const CurvePoint> curve) {
          std::adjacent_find(curve.begin(), curve.end(), not_rising) == curve.end();
 }
 
-double octaves_of(const Logarithmic& curve, const Run& run) {
+double octaves_of(const Logarithmic& curve, const PointRun& run) {
   return curve.octaves[run.end - 1] - curve.octaves[run.begin];
 }
 
 // Cuts the curve into flat runs and what is between them, so that least is left unexplained: the
 // squared distance of a run's points from their mean, in units of the noise, and a price for each
 // run and for each point that is in none.
-std::vector<Run> flat_runs(const Logarithmic& curve) {
+std::vector<PointRun> flat_runs(const Logarithmic& curve) {
   constexpr double price_of_run = 6;
   constexpr double price_of_point = 2.5;
   const double noise = curve.noise_of_levels;
@@ -65,7 +65,7 @@ std::vector<Run> flat_runs(const Logarithmic& curve) {
       }
     }
   }
-  std::vector<Run> runs;
+  std::vector<PointRun> runs;
   for (std::size_t end = count; end > 0;) {
     if (begins[end] == end) {
       --end;
@@ -78,24 +78,24 @@ std::vector<Run> flat_runs(const Logarithmic& curve) {
   return runs;
 }
 
-double median_of(const Logarithmic& curve, std::size_t begin, std::size_t end) {
+double median_y(const Logarithmic& curve, std::size_t begin, std::size_t end) {
   return summarize(std::span(curve.y).subspan(begin, end - begin)).median;
 }
 
 // How much higher `right` begins than `left` ends.
-double rise_between(const Logarithmic& curve, const Run& left, const Run& right) {
+double rise_between(const Logarithmic& curve, const PointRun& left, const PointRun& right) {
   constexpr std::size_t points = 6;
-  return median_of(curve, right.begin, std::min(right.end, right.begin + points)) -
-         median_of(curve, std::max(left.begin + points, left.end) - points, left.end);
+  return median_y(curve, right.begin, std::min(right.end, right.begin + points)) -
+         median_y(curve, std::max(left.begin + points, left.end) - points, left.end);
 }
 
 // What rises less from one run to the next may do so by chance: four standard deviations of two
 // medians of as many points as rise_between takes.
-double rise_by_chance(const Logarithmic& curve, const Run& left, const Run& right) {
+double rise_by_chance(const Logarithmic& curve, const PointRun& left, const PointRun& right) {
   constexpr double clearly = 4;
   constexpr double of_a_median = 1.25;
   constexpr double most_points = 6;
-  const auto variance = [&](const Run& run) {
+  const auto variance = [&](const PointRun& run) {
     return 1 / std::min(most_points, static_cast<double>(run.end - run.begin));
   };
   return clearly * of_a_median * curve.noise * std::sqrt(variance(left) + variance(right));
@@ -103,7 +103,7 @@ double rise_by_chance(const Logarithmic& curve, const Run& left, const Run& righ
 
 // Joins neighbours with less than `smallest_rise` from one to the other, which noise or a drift has
 // cut in two, and takes out what the curve falls from: of two neighbours, the narrower.
-void keep_steps_only(const Logarithmic& curve, double smallest_step, std::vector<Run>& runs) {
+void keep_steps_only(const Logarithmic& curve, double smallest_step, std::vector<PointRun>& runs) {
   for (std::size_t i = 0; i + 1 < runs.size();) {
     const double rise = rise_between(curve, runs[i], runs[i + 1]);
     const double smallest_rise =
@@ -125,7 +125,7 @@ void keep_steps_only(const Logarithmic& curve, double smallest_step, std::vector
 
 // Caches that follow one another differ more in size: what ends as soon after the level before is a
 // kink in that one's end, where some sets are full before others.
-void drop_kinks(const Logarithmic& curve, std::vector<Run>& runs) {
+void drop_kinks(const Logarithmic& curve, std::vector<PointRun>& runs) {
   constexpr double fewest_octaves_apart = 0.75;
   for (std::size_t i = 1; i + 1 < runs.size();) {
     const double apart = curve.octaves[runs[i].end - 1] - curve.octaves[runs[i - 1].end - 1];
@@ -138,11 +138,11 @@ void drop_kinks(const Logarithmic& curve, std::vector<Run>& runs) {
 }
 
 // To each run belong all points beside it that are within the noise of its median.
-void widen(const Logarithmic& curve, double smallest_rise, std::vector<Run>& runs) {
+void widen(const Logarithmic& curve, double smallest_rise, std::vector<PointRun>& runs) {
   const double tolerance = std::min(smallest_rise / 2, std::max(0.02, 2.5 * curve.noise));
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    Run& run = runs[i];
-    const double median = median_of(curve, run.begin, run.end);
+    PointRun& run = runs[i];
+    const double median = median_y(curve, run.begin, run.end);
     const auto belongs = [&](std::size_t point) {
       return std::abs(curve.y[point] - median) <= tolerance;
     };
@@ -158,17 +158,17 @@ void widen(const Logarithmic& curve, double smallest_rise, std::vector<Run>& run
 }
 
 // How far a run drifts from its first third to its last, beyond what noise alone makes of it.
-double drift_of(const Logarithmic& curve, const Run& run) {
+double drift_of(const Logarithmic& curve, const PointRun& run) {
   const std::size_t third = (run.end - run.begin) / 3;
-  const double drift = std::abs(median_of(curve, run.end - third, run.end) -
-                                median_of(curve, run.begin, run.begin + third));
+  const double drift = std::abs(median_y(curve, run.end - third, run.end) -
+                                median_y(curve, run.begin, run.begin + third));
   constexpr double deviations = 2.6;  // of two medians of neighbours' medians
   const double by_noise = deviations * curve.noise / std::sqrt(run.end - run.begin);
   return std::max(0.0, drift - by_noise);
 }
 
 // The same of the octaves beside its step, at its beginning or at its end.
-double drift_beside(const Logarithmic& curve, Run run, bool at_end) {
+double drift_beside(const Logarithmic& curve, PointRun run, bool at_end) {
   constexpr double octaves_beside = 3;
   while (octaves_of(curve, run) > octaves_beside && run.end - run.begin > fewest_points) {
     at_end ? ++run.begin : --run.end;
@@ -177,16 +177,16 @@ double drift_beside(const Logarithmic& curve, Run run, bool at_end) {
 }
 
 // A run on the way from one level to the next looks flat only for its noise.
-void drop_slopes(const Logarithmic& curve, std::vector<Run>& runs) {
+void drop_slopes(const Logarithmic& curve, std::vector<PointRun>& runs) {
   constexpr double steepest = 0.07;  // over an octave
-  std::erase_if(runs, [&](const Run& run) {
+  std::erase_if(runs, [&](const PointRun& run) {
     return drift_of(curve, run) > steepest * octaves_of(curve, run);
   });
 }
 
 // A step rises by several times of what the levels on both sides of it drift, and within a few
 // octaves; what does not is one level that rises.
-void join_slopes(const Logarithmic& curve, std::vector<Run>& runs) {
+void join_slopes(const Logarithmic& curve, std::vector<PointRun>& runs) {
   constexpr double smallest_ratio = 2.2;
   while (runs.size() > 1) {
     std::size_t worst = 0;
@@ -215,7 +215,7 @@ void join_slopes(const Logarithmic& curve, std::vector<Run>& runs) {
 // Of all that the curve rises, the levels' own drift must be a small part: else it is a slope, in
 // which noise has made some flat places. And on its levels it must spread as its noise from point
 // to point does: a random walk spreads farther.
-bool is_staircase(const Logarithmic& curve, const std::vector<Run>& runs) {
+bool is_staircase(const Logarithmic& curve, const std::vector<PointRun>& runs) {
   constexpr double largest_share = 0.2;
   constexpr double largest_spread = 2.5;  // in units of the noise
   double drift = 0;
@@ -224,7 +224,7 @@ bool is_staircase(const Logarithmic& curve, const std::vector<Run>& runs) {
   for (std::size_t i = 0; i < runs.size(); ++i) {
     drift += drift_of(curve, runs[i]);
     rise += i > 0 ? rise_between(curve, runs[i - 1], runs[i]) : 0;
-    const double median = median_of(curve, runs[i].begin, runs[i].end);
+    const double median = median_y(curve, runs[i].begin, runs[i].end);
     for (std::size_t point = runs[i].begin; point < runs[i].end; ++point) {
       distances.push_back(std::abs(curve.measured[point] - median));
     }
@@ -238,7 +238,7 @@ double ramp(double value, double none, double all) {
   return std::clamp((value - none) / (all - none), 0.0, 1.0);
 }
 
-Level level_of(std::span<const CurvePoint> curve, const Logarithmic& smooth, const Run& run) {
+Level level_of(std::span<const CurvePoint> curve, const Logarithmic& smooth, const PointRun& run) {
   std::vector<double> ys;
   for (std::size_t i = run.begin; i < run.end; ++i) {
     ys.push_back(curve[i].y);
@@ -261,7 +261,7 @@ Level level_of(std::span<const CurvePoint> curve, const Logarithmic& smooth, con
 
 // 0 ... 1: how clearly a step stands out of what the levels on both sides of it drift, and how well
 // both are seen.
-double clarity(const Logarithmic& curve, const Run& level, const Run& next) {
+double clarity(const Logarithmic& curve, const PointRun& level, const PointRun& next) {
   constexpr double unharmful = 0.1;  // of the rise
   constexpr double too_much = 0.4;
   constexpr double enough_points = 8;
@@ -273,7 +273,7 @@ double clarity(const Logarithmic& curve, const Run& level, const Run& next) {
 
 // The share of loads that miss in a level, from well within it to well within the next one.
 std::vector<CurvePoint> misses_between(std::span<const CurvePoint> curve, const Logarithmic& smooth,
-                                       const Run& run, const Run& next) {
+                                       const PointRun& run, const PointRun& next) {
   constexpr double octaves_beside = 4;
   std::size_t begin = run.begin;
   while (smooth.octaves[begin] < smooth.octaves[run.end - 1] - octaves_beside) {
@@ -283,8 +283,8 @@ std::vector<CurvePoint> misses_between(std::span<const CurvePoint> curve, const 
   while (smooth.octaves[end - 1] > smooth.octaves[next.begin] + octaves_beside) {
     --end;
   }
-  const double hit = std::exp(median_of(smooth, begin, run.end));
-  const double miss = std::exp(median_of(smooth, next.begin, end));
+  const double hit = std::exp(median_y(smooth, begin, run.end));
+  const double miss = std::exp(median_y(smooth, next.begin, end));
   std::vector<CurvePoint> misses;
   for (std::size_t i = begin; i < end; ++i) {
     const double share = (std::exp(smooth.y[i]) - hit) / (miss - hit);
@@ -294,14 +294,14 @@ std::vector<CurvePoint> misses_between(std::span<const CurvePoint> curve, const 
 }
 
 // The end of a level, where the curve goes on to the next one at `next_x`.
-LevelEnd end_of(std::span<const CurvePoint> curve, const Run& run, double next_x) {
+LevelEnd end_of(std::span<const CurvePoint> curve, const PointRun& run, double next_x) {
   return {.last_x = curve[run.end - 1].x, .risen_x = curve[run.end].x, .next_x = next_x};
 }
 
 // The end of the last level, where at least two points after it are on a rise that gets flat
 // nowhere.
 std::optional<LevelEnd> end_in_rise(std::span<const CurvePoint> curve, const Logarithmic& smooth,
-                                    const Run& run, double smallest_rise) {
+                                    const PointRun& run, double smallest_rise) {
   if (curve.size() - run.end < 2) {
     return std::nullopt;
   }
@@ -362,7 +362,7 @@ std::vector<Level> find_levels(std::span<const CurvePoint> curve, double smalles
   // What changes from point to point by as much may be a step by chance.
   constexpr double clearly = 4;
   const double smallest_rise = std::max(std::log(smallest_ratio), clearly * smooth.noise);
-  std::vector<Run> runs = flat_runs(smooth);
+  std::vector<PointRun> runs = flat_runs(smooth);
   drop_slopes(smooth, runs);
   keep_steps_only(smooth, std::log(smallest_ratio), runs);
   join_slopes(smooth, runs);
@@ -374,7 +374,7 @@ std::vector<Level> find_levels(std::span<const CurvePoint> curve, double smalles
   }
   std::vector<Level> levels;
   levels.reserve(runs.size());
-  for (const Run& run : runs) {
+  for (const PointRun& run : runs) {
     levels.push_back(level_of(curve, smooth, run));
   }
   for (std::size_t i = 0; i + 1 < levels.size(); ++i) {

@@ -7,6 +7,7 @@
 #include "hipscope/confidence.h"
 #include "hipscope/inference.h"
 #include "hipscope/statistics.h"
+#include "inference_logarithmic.h"
 
 namespace hipscope {
 
@@ -66,7 +67,6 @@ std::optional<Saturation> find_saturation(std::span<const CurvePoint> points, do
     for (double& rate : beyond) {
       rate = std::abs(rate - top);
     }
-    constexpr double deviations_per_median = 1.4826;
     noise = deviations_per_median * median_of(beyond);
     beyond_x = std::min(beyond_x, 2 * found.x);
   }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t fewest_flat_points = 3;
 
-bool all_positive(std::span<const CurvePoint> curve) {
+bool all_values_positive(std::span<const CurvePoint> curve) {
   return std::all_of(curve.begin(), curve.end(), [](const CurvePoint& p) { return p.y > 0; });
 }
 
@@ -86,7 +86,7 @@ enum class After { level, anything };
 
 std::optional<FirstStep> find_step(std::span<const CurvePoint> curve, double smallest_ratio,
                                    std::size_t fewest_after, After after) {
-  const auto cut = all_positive(curve) ? best_cut(curve, smallest_ratio) : std::nullopt;
+  const auto cut = all_values_positive(curve) ? best_cut(curve, smallest_ratio) : std::nullopt;
   if (!cut) {
     return std::nullopt;
   }
@@ -292,7 +292,7 @@ std::optional<LastDrop> find_last_drop(std::span<const CurvePoint> curve, double
 
 std::optional<FirstStep> find_plateau_end(std::span<const CurvePoint> curve,
                                           double smallest_ratio) {
-  if (!all_positive(curve)) {
+  if (!all_values_positive(curve)) {
     return std::nullopt;
   }
   const double noise = noise_of(curve);

@@ -13,7 +13,7 @@ namespace hipscope::detail {
 
 namespace {
 
-constexpr int success = 0;
+constexpr int nvml_success = 0;
 constexpr int no_permission = 4;
 constexpr int driver_not_loaded = 9;
 constexpr int function_not_found = 13;
@@ -69,7 +69,7 @@ class Library {
   }
   ~Library() {
     if (handle_ != nullptr) {
-      if (status_ == success) {
+      if (status_ == nvml_success) {
         call("nvmlShutdown");
       }
       dlclose(handle_);
@@ -108,7 +108,7 @@ class Nvml final : public RefusableSource {
   [[nodiscard]] std::string name() const override {
     std::array<char, text_bytes> version{};
     const int status = library_->call("nvmlSystemGetNVMLVersion", version.data(), text_bytes);
-    return status == success ? std::string("NVML ") + version.data() : "NVML";
+    return status == nvml_success ? std::string("NVML ") + version.data() : "NVML";
   }
 
   [[nodiscard]] DeviceIdentity identity() override {
@@ -181,7 +181,7 @@ class Nvml final : public RefusableSource {
     if (status == no_permission) {
       refuse(what);
     }
-    return status == success;
+    return status == nvml_success;
   }
 
   [[nodiscard]] std::string text(const char* what, const char* name) {
@@ -204,7 +204,7 @@ class Nvml final : public RefusableSource {
     FieldValue field = {};
     field.field = memory_temperature;
     if (!ask("memory temperature", "nvmlDeviceGetFieldValues", 1, &field) ||
-        field.status != success) {
+        field.status != nvml_success) {
       return std::nullopt;
     }
     constexpr int type_of_unsigned = 1;
@@ -250,7 +250,7 @@ OpenedSource open_nvml(const DeviceDescription& device, const std::string& libra
   if (!library->is_loaded()) {
     return {.source = nullptr, .why_not = "there is no " + library_path};
   }
-  if (library->status() != success) {
+  if (library->status() != nvml_success) {
     const bool no_driver = library->status() == driver_not_loaded;
     return {.source = nullptr,
             .why_not = no_driver ? "NVML finds no driver"
@@ -262,17 +262,17 @@ OpenedSource open_nvml(const DeviceDescription& device, const std::string& libra
   Handle handle = nullptr;
   int status = find("nvmlDeviceGetHandleByUUID", device.uuid, handle);
   std::string mig_uuid;
-  if (status != success && device.uuid.starts_with("GPU-")) {
+  if (status != nvml_success && device.uuid.starts_with("GPU-")) {
     // CUDA has a part of a GPU as a device of its own, with the part's UUID.
     const std::string uuid = "MIG-" + device.uuid.substr(4);
-    if (find("nvmlDeviceGetHandleByUUID", uuid, handle) == success) {
+    if (find("nvmlDeviceGetHandleByUUID", uuid, handle) == nvml_success) {
       mig_uuid = uuid;
     }
   }
-  if (status != success) {  // the sensors are the whole GPU's
+  if (status != nvml_success) {  // the sensors are the whole GPU's
     status = find("nvmlDeviceGetHandleByPciBusId_v2", device.pci_address, handle);
   }
-  if (status != success) {
+  if (status != nvml_success) {
     return {.source = nullptr,
             .why_not = status == no_permission
                            ? "no permission: NVML's device"
