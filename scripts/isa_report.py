@@ -69,9 +69,13 @@ def parse_arguments() -> argparse.Namespace:
     instead.add_argument("--check", action="store_true", help="only check the result files that are there")
     instead.add_argument("--predict", action="store_true",
                          help="compile the kernels of chapter 8 and predict which share of its peak each can reach on "
-                         "gfx900, gfx908, gfx90a, gfx942 and gfx1100, as far as the compiler supports them, by what "
-                         "its code asks of each unit; nothing is run. Writes predictions.json and predictions.md in "
-                         "DIR and nothing else; what is there by other compilers stays")
+                         "gfx900, gfx908, gfx90a, gfx942, gfx950 and gfx1100, as far as the compiler supports them, by "
+                         "what its code asks of each unit; nothing is run. Writes predictions.json and predictions.md "
+                         "in DIR and nothing else; what is there by other compilers stays")
+    instead.add_argument("--predict-listed", metavar="FOLDER", type=Path,
+                         help="the same of NVIDIA's code for the H200, against whose times the predictions are held: "
+                         "FOLDER has EXPERIMENT.sass and EXPERIMENT.usage, by cuobjdump -sass and -res-usage of what "
+                         "nvcc -cubin made, and nvcc.txt, by nvcc --version")
     instead.add_argument("--pages", action="store_true",
                          help="compile nothing: only make the pages anew from the result files that are there")
     return parser.parse_args()
@@ -303,6 +307,28 @@ def predict_all(arguments: argparse.Namespace, processes: Any, scratch: Path) ->
     return [entry for entries, _ in made for entry in entries], done
 
 
+def predict_listed(folder: Path) -> tuple[list[Any], set[tuple[str, str]]]:
+    """As predict_all, of the listings in a folder."""
+    gpu = gpus.gpu_of("sm_90")
+    assert gpu is not None
+    try:
+        version = re.search(r"V(\d[\d.]+)", (folder / "nvcc.txt").read_text(encoding="utf-8"))
+        texts = {name: [(folder / f"{name}.{kind}").read_text(encoding="utf-8") for kind in ("sass", "usage")]
+                 for name in prediction_cases.experiments() if (folder / f"{name}.sass").exists()}
+    except (OSError, UnicodeDecodeError) as error:
+        raise IsaError(f"the listings in {folder} cannot be read: {error}.") from error
+    if version is None or not texts:
+        raise IsaError(f"{folder} has no listing of an experiment, or no version of nvcc.")
+    compiler = f"nvcc {version[1]}"
+    entries = []
+    for name, (listing, usage) in texts.items():
+        found, refused = predictions.of_listing(listing, usage, name, gpu, compiler)
+        entries += found
+        for sentence in refused:
+            print(f"Not predicted: {name}, {sentence}")
+    return entries, {(experiments.made_by(gpu.target, compiler), name) for name in texts}
+
+
 def predict_shares(arguments: argparse.Namespace) -> int:
     """Compiles, predicts and writes the predictions alone."""
     from hipscope.compiled_code import page
@@ -310,8 +336,11 @@ def predict_shares(arguments: argparse.Namespace) -> int:
     began = time.monotonic()
     results.make_folder(arguments.out)
     try:
-        with tempfile.TemporaryDirectory(prefix="hipscope-isa-") as scratch:
-            new, done = predict_all(arguments, processes.Processes(), Path(scratch))
+        if arguments.predict_listed:
+            new, done = predict_listed(arguments.predict_listed)
+        else:
+            with tempfile.TemporaryDirectory(prefix="hipscope-isa-") as scratch:
+                new, done = predict_all(arguments, processes.Processes(), Path(scratch))
         entries = kept_predictions.with_kept(arguments.out, new, done)
         results.write_files(arguments.out, {
             kept_predictions.FILE: f"{results.compact_json(entries)}\n".encode("utf-8"),
@@ -342,7 +371,7 @@ def main() -> int:
             return check(arguments.out)
         if arguments.jobs < 1:
             bad_usage("--jobs takes a number from 1 on.")
-        return predict_shares(arguments) if arguments.predict else report(arguments)
+        return predict_shares(arguments) if arguments.predict or arguments.predict_listed else report(arguments)
     except (IsaError, BadInput) as error:
         print(f"isa_report.py: {error}", file=sys.stderr)
         return getattr(error, "status", 1)

@@ -10,19 +10,20 @@ run, or the whole code of a kernel without one. Its instructions go by once, in 
   before all have come.
 
 Not in it: bank conflicts, misses of the instruction cache, what a vector instruction waits for the result of the
-one before (four cycles hide it on CDNA, other waves do on RDNA), branches not taken (all code counts).
+one before (four cycles hide it on CDNA, other waves do on RDNA), branches not taken (all code counts, but what
+product_step says).
 """
 
 from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 
 from .assembly import Function, category, count_fmas
 from .gpus import Gpu
-from .loops import Loop, find_loops
+from .loops import Loop, find_loops, straight_code
 from .prediction import Demand, Phase
 
 VECTOR_KINDS = (
@@ -79,9 +80,10 @@ def matrix_flops(name: str) -> tuple[int, str]:
 
 
 def matrix_cycles(name: str, gpu: Gpu) -> float:
-    """Of a SIMD's matrix unit, by the vendor's peak."""
+    """Of a SIMD's matrix unit, by the vendor's peak; gfx950 takes as long for half of its k (LLVM, SISchedule.td)."""
     flops, values = matrix_flops(name)
-    return flops * gpu.simds / gpu.peaks[f"matrix {values}"]
+    is_old = gpu.target == "gfx950" and re.search(r"_(?:32x32x8|16x16x16)_?f16", name)
+    return flops * gpu.simds / gpu.peaks[f"matrix {values}"] * (2 if is_old else 1)
 
 
 def _left(text: str, counter: str) -> int:
@@ -157,6 +159,8 @@ class _Wave:
         count = access_bytes(name) * self._gpu.lanes
         stores = "store" in name or "write" in name
         if kind == "lds":
+            # A bank gives 4 bytes, however few of them are asked for.
+            count = max(count, 4 * self._gpu.lanes)
             pipe, width, latency, counter = "lds", self._gpu.lds_bytes, self._gpu.lds_latency, "lgkmcnt"
             demand.lds_bytes += count
         else:
@@ -210,15 +214,16 @@ def busiest_loop(function: Function) -> Step:
     return Step([instruction.text for instruction in found.instructions], found.label)
 
 
-def _macs(loop: Loop, gpu: Gpu) -> float:
-    """Multiply-adds of a loop's code for one thread: of vector instructions, and a lane's part of matrix ones."""
-    total = 0.0
-    for instruction in loop.instructions:
-        macs = count_macs(instruction.text)
-        if not macs and category(instruction.text) == "matrix":
-            total += matrix_flops(instruction.text.split()[0])[0] / 2 / gpu.lanes
-        total += macs
-    return total
+def lane_macs(text: str, gpu: Gpu) -> float:
+    """Multiply-adds of a lane by an instruction; of one of matrices its part."""
+    macs = count_macs(text)
+    if not macs and category(text) == "matrix":
+        return matrix_flops(text.split()[0])[0] / 2 / gpu.lanes
+    return macs
+
+
+def _macs(loop: Loop, of: Callable[[str], float]) -> float:
+    return sum(of(instruction.text) for instruction in loop.instructions)
 
 
 def _inside(outer: Loop, inner: Loop) -> bool:
@@ -231,42 +236,53 @@ def whole(function: Function) -> Step:
     return Step([instruction.text for instruction in function.instructions], "all")
 
 
-def product_step(function: Function, gpu: Gpu, macs: float, copies: Sequence[int] = ()) -> Step:
+def product_step(function: Function, macs_of: Callable[[str], float], macs: float, copies: Sequence[int] = ()
+                 ) -> Step:
     """The step of a matrix product in which each thread does so many multiply-adds.
 
     It is the hot loop when one iteration, or several, are a step; else the loop around it, in which it runs as
-    often as the multiply-adds say. `copies` is how often the other loops inside run, in their order (default: once).
+    often as the multiply-adds say, by `macs_of` each instruction. `copies` is how often the other loops inside run,
+    in their order (default: once). Straight code beside the hot loop with as many multiply-adds is a turn of it.
+    Other code that multiplies is for what the hot loop leaves of a depth, which here is nothing: it never runs.
     Raises UnknownStep where that does not come out even.
     """
     loops, _ = find_loops(function)
-    hot = max((loop for loop in loops if loop.innermost), key=lambda loop: _macs(loop, gpu), default=None)
-    if hot is None or not _macs(hot, gpu):
+    hot = max((loop for loop in loops if loop.innermost), key=lambda loop: _macs(loop, macs_of), default=None)
+    if hot is None or not _macs(hot, macs_of):
         raise UnknownStep("there is no loop that multiplies and adds")
-    trips = macs / _macs(hot, gpu)
+    trips = macs / _macs(hot, macs_of)
     if (1 / trips).is_integer():
         return Step([instruction.text for instruction in hot.instructions], hot.label, steps=round(1 / trips))
     around = max((loop for loop in loops if _inside(loop, hot)), key=lambda loop: loop.depth, default=None)
     if not trips.is_integer() or around is None:
-        raise UnknownStep(f"the hot loop has {_macs(hot, gpu):g} multiply-adds, a step {macs:g}")
+        raise UnknownStep(f"the hot loop has {_macs(hot, macs_of):g} multiply-adds, a step {macs:g}")
     inner = [loop for loop in loops if _inside(around, loop)]
     if any(not loop.innermost for loop in inner):
         raise UnknownStep("the loops are nested three deep")
     others = [loop for loop in inner if loop is not hot]
-    counts = dict(zip((loop.label for loop in others), copies or [1] * len(others)))
-    return Step(_repeat(around, [(loop, int(trips) if loop is hot else counts.get(loop.label, 1))
-                                    for loop in inner]), hot.label, int(trips))
+    runs = copies or [int(not _macs(loop, macs_of)) for loop in others]
+    counts = {loop.label: 1 for loop in others} | dict(zip((loop.label for loop in others), runs))
+    own = ({one.address for one in around.instructions}
+           - {one.address for loop in inner for one in loop.instructions})
+    pieces = [(piece, sum(macs_of(one.text) for one in piece)) for piece in straight_code(function)
+              if piece[0].address in own]
+    peeled = sum(found == _macs(hot, macs_of) for _, found in pieces)
+    skipped = {one.address for piece, found in pieces if 0 < found != _macs(hot, macs_of) for one in piece}
+    counts[hot.label] = int(trips) - peeled
+    return Step(_repeat(around, [(loop, counts[loop.label]) for loop in inner], skipped), hot.label, int(trips))
 
 
-def _repeat(outer: Loop, inner: Sequence[tuple[Loop, int]]) -> list[str]:
-    """The outer loop's code in order, with each inner loop's in its place as often as it runs."""
+def _repeat(outer: Loop, inner: Sequence[tuple[Loop, int]], skipped: Set[int]) -> list[str]:
+    """The outer loop's code in order, with each inner loop's in its place as often as it runs; of its own code not
+    what is skipped."""
     owner = {id(instruction): number for number, (loop, _) in enumerate(inner) for instruction in loop.instructions}
     code: list[str] = []
     done: set[int] = set()
     for instruction in outer.instructions:
         number = owner.get(id(instruction))
-        if number is None:
+        if number is None and instruction.address not in skipped:
             code.append(instruction.text)
-        elif number not in done:
+        elif number is not None and number not in done:
             done.add(number)
             loop, times = inner[number]
             code.extend([one.text for one in loop.instructions] * times)

@@ -58,8 +58,9 @@ def clang_major(compiler: str) -> str:
 
 
 def made_by(target: str, compiler: str) -> str:
-    """The folder of what this compiler made for this target: gfx90a-clang15."""
-    return f"{target}-clang{clang_major(compiler)}"
+    """The folder of what this compiler made for this target: gfx90a-clang15, sm_90-nvcc13."""
+    nvcc = re.match(r"nvcc (\d+)", compiler)
+    return f"{target}-nvcc{nvcc[1]}" if nvcc else f"{target}-clang{clang_major(compiler)}"
 
 
 def target_order(folder: str) -> tuple[int, str, int]:

@@ -1,4 +1,4 @@
-"""What the predictions know of AMD's GPUs: the vendor's figures, and what had to be assumed.
+"""What the predictions know of GPUs: the vendor's figures, and what had to be assumed.
 
 A *core* is what a block of threads runs on: a CU, on RDNA 3 a pair of them (WGP), as a block may lie on both.
 All rates are per clock and core. Sources:
@@ -7,15 +7,22 @@ All rates are per clock and core. Sources:
 - AMD, microarchitecture of MI100, MI250 and MI300 (rocm.docs.amd.com, reference/gpu-arch), product pages of MI25 and
   RX 7900 XTX: floating-point operations per clock and CU by format, clocks, bandwidth of memory.
 - AMD, ROCm Compute Profiler, the peaks of its analysis (github.com/ROCm/rocprofiler-compute, analysis_configs,
-  system-speed-of-light of gfx90a and gfx942): per clock LDS 128 bytes and the vector L1 64 (gfx942: 128) of each CU,
-  L2 64 bytes (gfx942: 128) of each channel; its documentation (L2 cache) has 32 channels for MI100 and MI200, AMD's
-  CDNA 3 white paper 16 for each of 8 XCDs. Of gfx900 and gfx908 as of gfx90a.
+  system-speed-of-light of gfx90a, gfx942 and gfx950): per clock LDS 128 bytes and the vector L1 64 (from gfx942 on
+  128) of each CU, L2 64 bytes (from gfx942 on 128) of each channel; its documentation (L2 cache) has 32 channels for
+  MI100 and MI200, AMD's CDNA 3 white paper 16 for each of 8 XCDs, as CDNA 4 has. Of gfx900 and gfx908 as of gfx90a.
+- gfx950: AMD, product page of MI355X (157.3 TFLOP/s of FP32, 78.6 of FP64, by vectors as by matrices, 2516.6 of FP16,
+  at 2400 MHz and 256 CUs; 8 TB/s). LLVM has FP64's 16x16x4 at 16 passes there, twice gfx942's, as that peak says; the
+  profiler's 256 operations do not. LDS of 160 KiB: the specifications.
 - LLVM, SISchedule.td: which vector instructions are of quarter and half rate, and how long a
   v_accvgpr_write takes.
 - Latencies are assumed: on CDNA those that fsword73 published for gfx900 (results/published/published.csv: LDS 63,
   L2 270 to 300, memory 647 cycles), as nobody published those of the others in cycles by the same method; on
   RDNA 3 LLVM's for LDS and vector memory (SISchedule.td: 20 and 320), memory as CDNA. Its bytes per clock are
   assumed too: a pair's LDS twice a CU's, L0 64 and each of 24 slices of L2 64.
+- H200: NVIDIA, H200 data sheet (4.8 TB/s), H100 white paper (128 FMAs of FP32, 64 of FP64, 128 of FP64 and 2048 of FP16
+  by tensor cores, per clock and multiprocessor; LDS 228 KiB), CUDA C++ Programming Guide (LDS 128 bytes), A100 white
+  paper (L2 5120 bytes; none is stated of later ones). L1 takes 64 bytes of L2 (62 measured: docs/6-lds.md); latencies
+  are those of results/nvidia-h200 (lds_latency, memory_latency), where no product was measured.
 """
 
 from __future__ import annotations
@@ -23,7 +30,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .occupancy import RULES
+from .occupancy import RULES, Rule
+
+# NVIDIA's: 65 536 registers for the four schedulers of a multiprocessor, 64 warps (CUDA C++ Programming Guide, 9.0).
+_RULES = {**RULES, ("sm_90", 32): Rule(file=512, granule=8, most_waves=16)}
 
 
 @dataclass(frozen=True)
@@ -53,7 +63,7 @@ class Gpu:
 
     def waves(self, vgprs: int, agprs: int) -> int:
         """So many waves fit on a SIMD as far as registers decide."""
-        return RULES[self.target, self.lanes].waves(vgprs, agprs)
+        return _RULES[self.target, self.lanes].waves(vgprs, agprs)
 
     def memory_bytes(self) -> float:
         """Of memory, per clock and core."""
@@ -89,12 +99,21 @@ GPUS: tuple[Gpu, ...] = (
         peaks={"vector FP32": 256, "vector FP64": 128, "vector FP16 to FP32": 256, "matrix FP32": 256,
                "matrix FP64": 256, "matrix FP16": 2048},
         l1_bytes=128, l2_bytes=8 * 16 * 128, vector_cycles=_NEWER_CYCLES, **_CU),
+    Gpu(name="Instinct MI355X", target="gfx950", cores=256, clock_mhz=2400, memory_gbs=8000,
+        peaks={"vector FP32": 256, "vector FP64": 128, "vector FP16 to FP32": 256, "matrix FP32": 256,
+               "matrix FP64": 128, "matrix FP16": 4096},
+        l1_bytes=128, l2_bytes=8 * 16 * 128, vector_cycles=_NEWER_CYCLES, **{**_CU, "lds_kib": 160}),
     # The peak of vector FP32 is that of dual instructions.
     Gpu(name="Radeon RX 7900 XTX", target="gfx1100", cores=48, lanes=32, simds=4, clock_mhz=2500,
         memory_gbs=960, peaks={"vector FP32": 512, "vector FP64": 16, "vector FP16 to FP32": 1024, "matrix FP16": 1024},
         lds_kib=128, lds_bytes=256, l1_bytes=128, l2_bytes=24 * 64,
         vector_cycles={"full": 1, "quarter": 4, "wide": 2, "double": 16, "to_agpr": 1},
         issue_cycles=1, lds_latency=20, l2_latency=320, memory_latency=647),
+    # The one whose times are known: the model is held against it. A core is a multiprocessor.
+    Gpu(name="NVIDIA H200", target="sm_90", cores=132, lanes=32, simds=4, clock_mhz=1980, memory_gbs=4800,
+        peaks={"vector FP32": 256, "vector FP64": 128, "matrix FP64": 256, "matrix FP16": 4096},
+        lds_kib=228, lds_bytes=128, l1_bytes=64, l2_bytes=5120, vector_cycles={}, issue_cycles=1,
+        lds_latency=23, l2_latency=281, memory_latency=688),
 )
 
 

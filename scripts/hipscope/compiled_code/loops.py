@@ -36,7 +36,7 @@ class _Block:
 def _jump_label(function: Function, index: int) -> str | None:
     """Where the jump at `index` leads; None when the text does not say."""
     words = function.instructions[index].text.split()
-    if words[0] != "s_setpc_b64":
+    if "s_setpc_b64" not in words:
         return words[-1]
     for earlier in reversed(function.instructions[max(0, index - 3):index]):
         match = _LONG_JUMP.match(earlier.text)
@@ -45,13 +45,18 @@ def _jump_label(function: Function, index: int) -> str | None:
     return None
 
 
+# AMD's and NVIDIA's, whose instructions bear a condition (@!P0) and, as sass.py reads them, four numbers in front.
+_JUMP = re.compile(r"s_branch|s_cbranch|s_setpc|[\d ]+(?:@\S+ )?BRA\b")
+_END = re.compile(r"s_branch|s_setpc|s_endpgm|[\d ]+(?:BRA|EXIT|RET)\b")
+
+
 def _is_jump(instruction: Instruction) -> bool:
-    return instruction.text.startswith(("s_branch", "s_cbranch", "s_setpc"))
+    return _JUMP.match(instruction.text) is not None
 
 
 def _ends_flow(instruction: Instruction) -> bool:
     """Whether nothing falls through to what comes next."""
-    return instruction.text.startswith(("s_branch", "s_setpc", "s_endpgm"))
+    return _END.match(instruction.text) is not None
 
 
 def _split(function: Function) -> tuple[list[_Block], int]:
@@ -76,6 +81,11 @@ def _split(function: Function) -> tuple[list[_Block], int]:
                 unknown += 1
         blocks.append(_Block(begin, end, successors))
     return blocks, unknown
+
+
+def straight_code(function: Function) -> list[list[Instruction]]:
+    """The code in pieces, each of which runs as a whole or not at all."""
+    return [function.instructions[block.begin:block.end] for block in _split(function)[0]]
 
 
 def _reverse_postorder(blocks: list[_Block]) -> list[int]:

@@ -67,6 +67,9 @@ class Stream:
     published: tuple[str, str, float] | None = None
 
 
+_CDNA = ("gfx908", "gfx90a", "gfx942", "gfx950")
+_RDNA = ("gfx1100",)
+
 # --- By MFMA, sgemm and dgemm -----------------------------------------------------------------------
 
 
@@ -80,7 +83,7 @@ def _by_mfma(experiment: str, of_tile: str, depth: int, small: tuple[int, ...], 
         copy = f", gemm::mfma::Copy<{tile}>" if splits_tiles else ""
         return Product(experiment, f"gemm::mfma::{kernel}<{tile}{copy}>", f"MFMA, {row}",
                        f"matrix FP{8 * value_bytes}", *extents[:2], depth, threads=512 if extents is large else 256,
-                       value_bytes=value_bytes, splits_tiles=splits_tiles)
+                       value_bytes=value_bytes, splits_tiles=splits_tiles, targets=_CDNA)
 
     return (of("fragments_of_16_bytes_kernel", "fragments of 16 bytes", small),
             of("fragments_of_16_bytes_kernel", "larger tile"), of("fragments_ahead_kernel", "fragments ahead"),
@@ -123,7 +126,7 @@ SGEMM = (
     _of_64("two_k_per_step_kernel", "7 two k per step", _PADDED),
     # Not for gfx942: clang 22's hot loop there has 232 of a step's 256 multiply-adds.
     replace(_of_64("placed_reads_kernel", "7.3 unrolled, LDS loads placed by hand", _PADDED),
-            targets=("gfx900", "gfx908", "gfx90a", "gfx1100")),
+            targets=("gfx900", "gfx908", "gfx90a", "gfx1100", "sm_90")),
     _of_64("two_lds_buffers_kernel<8>", "7.4 two LDS buffers, early loads, padding 8", 2 * (64 * 24 + 16 * 72)),
     _of_64("two_register_buffers_kernel", "7.5 two register buffers too, launch bounds", 2 * (64 * 24 + 16 * 72)),
     _of_64("loads_in_pairs_kernel", "7.6 two register buffers, loads in pairs", 2 * (64 * 24 + 16 * 72)),
@@ -159,7 +162,7 @@ SGEMM = (
 
 def _double(kernel: str, row: str, tile: int, peak: str = "vector FP64") -> Product:
     return Product("dgemm", f"dgemm::{kernel}", row, peak, tile, tile, 8, value_bytes=8,
-                   splits_tiles="split" in kernel)
+                   splits_tiles="split" in kernel, targets=_CDNA if "Mfma" in kernel else ())
 
 
 DGEMM = (
@@ -174,9 +177,6 @@ DGEMM = (
     *_by_mfma("dgemm", "double, {}, matrix_rate::MfmaFp64", 8, (128, 128, 64, 64), (256, 128, 64, 64)),
 )
 
-
-_CDNA = ("gfx908", "gfx90a", "gfx942")
-_RDNA = ("gfx1100",)
 
 
 def _half(kernel: str, row: str, depth: int, peak: str, targets: tuple[str, ...] = (), *,
@@ -196,11 +196,14 @@ HGEMM = (
     _half("matrix_from_lds_kernel<matrix_rate::MfmaFp16Side32>", "MFMA, operands from LDS", 32, "matrix FP16", _CDNA),
     _half("two_lds_buffers_kernel<matrix_rate::MfmaFp16Side32, hipscope::Half, hipscope::Half>",
           "MFMA, two LDS buffers", 32, "matrix FP16", _CDNA),
-    _half("fragments_of_16_bytes_kernel<matrix_rate::MfmaFp16Side32>", "MFMA, fragments of 16 bytes", 32, "matrix FP16",
-          _CDNA),
-    _large("larger_tile_kernel", "MFMA, larger tile", "MfmaFp16Side32", (256, 256), _CDNA),
-    _large("fragments_ahead_kernel", "MFMA, fragments ahead", "MfmaFp16Side32", (256, 256), _CDNA),
-    _large("tiles_by_xcd_kernel", "MFMA, tiles by XCD", "MfmaFp16Side32", (256, 256), _CDNA),
+    *(stage for family, instruction, targets in (("MFMA", "MfmaFp16Side32", _CDNA[:-1]),
+                                                 ("MFMA of gfx950", "MfmaFp16Wide", _CDNA[-1:]))
+      for stage in (
+          _half(f"fragments_of_16_bytes_kernel<matrix_rate::{instruction}>", f"{family}, fragments of 16 bytes", 32,
+                "matrix FP16", targets),
+          _large("larger_tile_kernel", f"{family}, larger tile", instruction, (256, 256), targets),
+          _large("fragments_ahead_kernel", f"{family}, fragments ahead", instruction, (256, 256), targets),
+          _large("tiles_by_xcd_kernel", f"{family}, tiles by XCD", instruction, (256, 256), targets))),
     _half("matrix_from_lds_kernel<matrix_rate::WmmaFp16>", "WMMA of gfx11, operands from LDS", 32, "matrix FP16",
           _RDNA),
     _half("two_lds_buffers_kernel<matrix_rate::WmmaFp16, hipscope::Half, hipscope::Half>",
@@ -210,6 +213,53 @@ HGEMM = (
     _large("larger_tile_kernel", "WMMA of gfx11, larger tile", "WmmaFp16", (256, 128), _RDNA),
     _large("fragments_ahead_kernel", "WMMA of gfx11, fragments ahead", "WmmaFp16", (256, 128), _RDNA),
     _large("tiles_by_xcd_kernel", "WMMA of gfx11, tiles by XCD", "WmmaFp16", (256, 128), _RDNA),
+)
+
+# --- Of the H200 alone: what is held against its times, beside what it has of the above --------------------
+
+
+def _of_h200(experiment: str, kernel: str, row: str, peak: str, tile: tuple[int, int, int],
+             value_bytes: int, dynamic_lds_bytes: int = 0) -> Product:
+    return Product(experiment, f"{experiment}::{kernel}", row, peak, *tile, value_bytes=value_bytes,
+                   dynamic_lds_bytes=dynamic_lds_bytes, targets=("sm_90",), splits_tiles="split along k" in row)
+
+
+def _float(kernel: str, row: str, tile: tuple[int, int, int], dynamic_lds_bytes: int = 0) -> Product:
+    return _of_h200("sgemm", kernel, row, "vector FP32", tile, 4, dynamic_lds_bytes)
+
+
+def _pipeline(part: str, row: str, split: str, pitch: int, peak: str = "matrix FP64") -> Product:
+    """dgemm's 4.12 to 4.16: four buffers."""
+    return _of_h200("dgemm", f"pipeline_kernel<dgemm::{part}, {split}, true>", row, peak, (128, 128, 16), 8,
+                    4 * (128 * pitch + 16 * 130) * 8)
+
+
+_COPIES = "pipelined_kernel<sgemm::{}AsynchronousCopies<sgemm::ThreadTile<8u, {}u>>>"
+
+OF_H200 = (
+    _float("waves_kernel<sgemm::LanesInPairs>", "8.5 4 x 16 lanes in z-order", (64, 64, 16), 4 * _PADDED),
+    _float("eight_by_eight_kernel<256u>", "8 x 8 per thread, launch bounds", (128, 128, 8), 4 * _PADDED_128),
+    _float("a_transposed_kernel<256u>", "8 x 8, A transposed, launch bounds", (128, 128, 8), 4 * _PADDED_128),
+    _float("halves_copy_kernel<256u>", "8 x 8, half of the threads copy A, launch bounds", (128, 128, 8),
+           4 * _PADDED_128),
+    _float("two_lds_buffers_of_128_kernel<256u>", "8 x 8, two LDS buffers, launch bounds", (128, 128, 8),
+           4 * 2 * 16 * 132),
+    _float("eight_by_eight_kernel<0u>", "8 x 8 per thread, no launch bounds", (128, 128, 8), 4 * _PADDED_128),
+    _float(_COPIES.format("", 16), "8 x 16 per thread", (128, 256, 8)),
+    _float(_COPIES.format("SplitAlongK<sgemm::", 8) + ">", "8 x 8, tiles split along k", (128, 128, 8)),
+    _of_h200("dgemm", "lds_double_buffer_kernel<(dgemm::Spread)1>", "fewer bank conflicts", "vector FP64",
+             (64, 64, 8), 8),
+    _pipeline("VectorPart", "asynchronous copies", "false", 18, "vector FP64"),
+    _pipeline("VectorPart", "tiles split along k", "true", 18, "vector FP64"),
+    _pipeline("MatrixPart", "matrix instructions, asynchronous copies", "false", 16),
+    _pipeline("MatrixPart", "matrix instructions, tiles split along k", "true", 16),
+    _pipeline("EightKPart", "matrix instructions of eight k", "true", 16),
+    _of_h200("hgemm", "matrix_from_lds_kernel<matrix_rate::MmaFp16K16>", "mma.sync, operands from LDS",
+             "matrix FP16", (128, 128, 32), 2),
+    _of_h200("hgemm", "two_lds_buffers_kernel<matrix_rate::MmaFp16K16, hipscope::Half, hipscope::Half>",
+             "mma.sync, two LDS buffers", "matrix FP16", (128, 128, 32), 2),
+    _of_h200("hgemm", "asynchronous_copies_kernel", "asynchronous copies, transposing loads", "matrix FP16",
+             (128, 128, 32), 2, 4 * (128 * 40 + 32 * 136) * 2),
 )
 
 # --- Kernels that move bytes ------------------------------------------------------------------------
@@ -253,7 +303,7 @@ OF_MI25 = (
            published=("compile-time channel count", "bandwidth", _GIB_OF_PADDING)),
 )
 
-CASES: tuple[Product | Stream, ...] = (*SGEMM, *DGEMM, *HGEMM, *STREAMS, *OF_MI25)
+CASES: tuple[Product | Stream, ...] = (*SGEMM, *DGEMM, *HGEMM, *OF_H200, *STREAMS, *OF_MI25)
 
 
 def experiments() -> list[str]:
@@ -262,10 +312,10 @@ def experiments() -> list[str]:
 
 
 def cases_of(experiment: str, gpu: Gpu) -> list[Product | Stream]:
-    """Those that the GPU has the instructions for."""
+    """Those that the GPU has the instructions for; of NVIDIA's, the products."""
     return [case for case in CASES if case.experiment == experiment
             and (not case.targets or gpu.target in case.targets)
-            and (isinstance(case, Stream) or case.peak in gpu.peaks)]
+            and (case.peak in gpu.peaks if isinstance(case, Product) else gpu.target != "sm_90")]
 
 
 def case_of(entry: Mapping[str, Any]) -> Product | Stream | None:

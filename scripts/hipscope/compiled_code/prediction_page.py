@@ -6,25 +6,28 @@ import csv
 import itertools
 import re
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
-from hipscope.results import formats, markdown
+from hipscope.results import formats, load, markdown
 
 from .experiments import REPOSITORY, target_order
 from .gpus import GPUS, gpu_of
 from .kept_predictions import Entry, key_of
 from .prediction import UNITS
-from .prediction_cases import CASES, PRODUCT_SIZE, Product, Stream, case_of
+from .prediction_cases import CASES, PRODUCT_SIZE, Product, Stream
 
 PAGE = "predictions.md"
+MEASURED_FOLDER = REPOSITORY / "results" / "nvidia-h200"
 PUBLISHED_PATH = REPOSITORY / "results" / "published" / "published.csv"
 # Where a part of the predictions stands in the documents, and what the words of its tables are in Chinese.
 DOCUMENTS = ("docs/compiled-amd-code.md", "docs/zh-CN/compiled-amd-code.md")
 BEGIN, END = "<!-- isa_report.py: predictions -->", "<!-- isa_report.py: end of predictions -->"
 CHINESE = {
     "kernel": "内核", "predicted as": "预测方式", "bound": "上界", "in turn": "轮流", "kernels": "内核数",
-    "published by": "公布者", "published / predicted, median": "公布值除以预测值，中位数",
+    "measured by": "测量者", "measured / predicted, median": "实测值除以预测值，中位数", "error, median": "误差中位数",
+    "H200, measured / predicted": "H200，实测值除以预测值",
     "half of them": "其中一半", "all": "全部", "vector": "向量", "matrix": "矩阵", "memory": "内存", "alone": "独占",
     "no such instruction": "无此指令",
 }
@@ -55,12 +58,40 @@ def published_shares(path: Path = PUBLISHED_PATH) -> dict[tuple[str, str, str], 
     return shares
 
 
-def calibration(entries: Sequence[Entry], is_product: bool) -> list[tuple[Entry, float]]:
-    """Each prediction of a kernel whose work is the source's, with the share that was published of it."""
-    known = published_shares()
+@cache
+def measured_shares() -> dict[tuple[str, str, str], float]:
+    """What was measured on the H200 of the stages of products, likewise; nothing where the results are not there."""
+    shares = {}
+    names = dict.fromkeys(case.experiment for case in CASES if isinstance(case, Product))
+    for name in names if MEASURED_FOLDER.is_dir() else ():
+        result = load.load_result(MEASURED_FOLDER / f"{name}.json")
+        for row in next(sweep.rows for sweep in result.sweeps if sweep.name == "stages"):
+            share = next((value.value for value in row.values if value.name == "share of peak"), None)
+            if share is not None:
+                shares["sm_90", name, row.label] = share / 100
+    return shares
+
+
+# Against what the predictions for a target are held.
+SOURCES = {"gfx908": "fileaccent, MI100", "gfx900": "fsword73, MI25", "sm_90": "hipscope, H200"}
+
+
+def calibration(entries: Sequence[Entry], target: str) -> list[tuple[Entry, float]]:
+    """Each prediction for a target of a kernel whose work is the source's, with the share that it had."""
+    known = published_shares() | measured_shares()
     keys = [(entry["target"], entry["experiment"], entry["row"]) for entry in entries]
-    return [(entry, known[key]) for entry, key in zip(entries, keys)
-            if key in known and isinstance(case_of(entry), Product) == is_product]
+    return [(entry, known[key]) for entry, key in zip(entries, keys) if key in known and key[0] == target]
+
+
+def on_the_h200(entries: Sequence[Entry]) -> dict[tuple[str, str], float]:
+    """By experiment and row what was measured on the H200 over what was predicted as its bound."""
+    return {(entry["experiment"], entry["row"]): share / entry["predicted_share"]
+            for entry, share in calibration(entries, "sm_90")}
+
+
+def median_error(pairs: Sequence[tuple[Entry, float]], key: str) -> float:
+    """Of predictions, as parts of what was measured."""
+    return statistics.median(abs(entry[key] / share - 1) for entry, share in pairs)
 
 
 # What is predicted: a bound, and a share with SIMDs and LDS in turn.
@@ -68,7 +99,7 @@ KEYS = ("predicted_share", "share_in_turn")
 
 
 def ratios(pairs: Sequence[tuple[Entry, float]], key: str) -> list[float]:
-    """Published over predicted."""
+    """Measured over predicted."""
     return [share / entry[key] for entry, share in pairs]
 
 
@@ -87,13 +118,20 @@ SHOWN_OF_SGEMM = (
     "LDS loads in assembly", "register tile of 8 x 8", "register tile of 8 x 16", "tiles split along k",
     "matrix instructions",
 )
-SHOWN_TARGETS = ("gfx90a", "gfx942", "gfx1100")
+SHOWN_TARGETS = ("gfx90a", "gfx942", "gfx950", "gfx1100")
 
 
 def _shown(case: Product | Stream) -> bool:
-    if set(case.targets) & {"gfx900"}:
+    if set(case.targets) & {"gfx900"} or case.targets == ("sm_90",):
         return False
     return case.experiment != "sgemm" or case.row in SHOWN_OF_SGEMM
+
+
+ON_THE_H200 = "H200, measured / predicted"
+
+
+def _of_h200_cell(tested: Mapping[tuple[str, str], float], experiment: str, row: str) -> str:
+    return f"{tested[experiment, row]:.2f}" if (experiment, row) in tested else formats.NOT_THERE
 
 
 def _share_cell(entries: Sequence[Entry]) -> str:
@@ -107,25 +145,27 @@ def _share_cell(entries: Sequence[Entry]) -> str:
 def document_tables(entries: Sequence[Entry]) -> str:
     """The shares of the newest compilers for three targets, and how far published figures are from the model's."""
     rows = []
+    tested = on_the_h200(entries)
     for case in filter(_shown, CASES):
         of_case = [entry for entry in entries
                    if (entry["experiment"], entry["sweep"], entry["row"]) == (case.experiment, case.sweep, case.row)]
         of_targets = [[entry for entry in of_case if entry["target"] == target] for target in SHOWN_TARGETS]
-        rows.append([f"`{case.experiment}` {markdown.text(case.row)}", *map(_share_cell, of_targets)])
+        rows.append([f"`{case.experiment}` {markdown.text(case.row)}", *map(_share_cell, of_targets),
+                     _of_h200_cell(tested, case.experiment, case.row)])
     gpus = [f"{target}, {gpu.name}" for target in SHOWN_TARGETS if (gpu := gpu_of(target))]
     held = []
-    for is_product, source in ((True, "fileaccent, MI100"), (False, "fsword73, MI25")):
-        pairs = calibration(entries, is_product)
+    for target, source in SOURCES.items():
+        pairs = calibration(entries, target)
         if len(pairs) > 1:
             for key, kind in zip(KEYS, ("bound", "in turn")):
                 values = ratios(pairs, key)
                 lower, middle, upper = quartiles(values)
                 held.append([source, kind, str(len(pairs)), f"{middle:.2f}", f"{lower:.2f} ... {upper:.2f}",
-                             f"{min(values):.2f} ... {max(values):.2f}"])
-    parts = [markdown.table(["kernel", *gpus], rows)]
+                             f"{min(values):.2f} ... {max(values):.2f}", _percent(median_error(pairs, key))])
+    parts = [markdown.table(["kernel", *gpus, ON_THE_H200], rows)]
     if held:
-        parts.append(markdown.table(["published by", "predicted as", "kernels", "published / predicted, median",
-                                     "half of them", "all"], held))
+        parts.append(markdown.table(["measured by", "predicted as", "kernels", "measured / predicted, median",
+                                     "half of them", "all", "error, median"], held))
     return "\n\n".join(parts)
 
 
@@ -177,21 +217,22 @@ def _code_table(entries: Sequence[Entry]) -> str:
     return markdown.table(["experiment", "row", *CODE_HEADER], rows)
 
 
-def _time_table(entries: Sequence[Entry]) -> str:
+def _time_table(entries: Sequence[Entry], tested: Mapping[tuple[str, str], float]) -> str:
     rows = [[markdown.text(entry["row"]), *(f"{entry['times'][unit]:.0f}" for unit in UNITS), entry["bound"],
              entry["peak"], *(_percent(entry[key]) for key in KEYS),
-             f"{formats.significant(entry['predicted'])} {entry['unit']}"] for entry in entries]
+             f"{formats.significant(entry['predicted'])} {entry['unit']}",
+             _of_h200_cell(tested, entry["experiment"], entry["row"])] for entry in entries]
     return markdown.table(["row", *UNITS, "decided by", "of the peak of", "predicted share", "predicted, in turn",
-                           "predicted rate"], rows)
+                           "predicted rate", ON_THE_H200], rows)
 
 
 def calibration_table(pairs: Sequence[tuple[Entry, float]]) -> str:
-    """Predicted beside published."""
-    rows = [[markdown.text(entry["row"]), entry["bound"], _percent(share),
+    """Predicted beside measured."""
+    rows = [[entry["experiment"], markdown.text(entry["row"]), entry["bound"], _percent(share),
              *(part for key in KEYS for part in (_percent(entry[key]), f"{share / entry[key]:.2f}"))]
             for entry, share in pairs]
-    return markdown.table(["kernel", "decided by", "published", "predicted", "published / predicted",
-                           "predicted, in turn", "published / predicted, in turn"], rows)
+    return markdown.table(["experiment", "kernel", "decided by", "measured", "predicted", "measured / predicted",
+                           "predicted, in turn", "measured / predicted, in turn"], rows)
 
 
 def _spread(values: Sequence[float]) -> str:
@@ -200,26 +241,48 @@ def _spread(values: Sequence[float]) -> str:
             f"{max(values):.2f}")
 
 
+# A prediction holds whose kernel came so near to its bound on the H200.
+HOLDS = 0.15
+
+
+def held_on_the_h200(entries: Sequence[Entry]) -> tuple[int, int, int]:
+    """Of the predictions for AMD's GPUs: whose row holds on the H200, whose row does not, and whose it has not."""
+    tested = on_the_h200(entries)
+    ratios_of_amd = [tested.get((entry["experiment"], entry["row"])) for entry in entries if entry["target"] != "sm_90"]
+    found = [ratio for ratio in ratios_of_amd if ratio is not None]
+    holds = sum(abs(1 / ratio - 1) <= HOLDS for ratio in found)
+    return holds, len(found) - holds, len(ratios_of_amd) - len(found)
+
+
 def _calibration_part(entries: Sequence[Entry]) -> list[str]:
     """The tables, where there are enough entries for one."""
     parts = []
-    for is_product, sentence in (
-            (True, "fileaccent published the rates of his kernels on an MI100 (gfx908, products of "
-                   f"{PRODUCT_SIZE}, at 1472 MHz). Of those that stand here with the same work, compiled by clang 15, "
-                   "as shares of the vector peak:"),
-            (False, "fsword73 published rates of kernels that move bytes, on an MI25 (gfx900). As shares of the "
-                    "memory's peak:")):
-        pairs = calibration(entries, is_product)
+    for target, sentence in (
+            ("sm_90", f"The stages of `sgemm`, `dgemm` and `hgemm` on an H200 (products of {PRODUCT_SIZE}), whose "
+                      "machine code is counted by the same rules (scripts/hipscope/compiled_code/sass.py), as shares "
+                      "of the peak of their instructions:"),
+            ("gfx908", "fileaccent published the rates of his kernels on an MI100 (gfx908, products of "
+                       f"{PRODUCT_SIZE}, at 1472 MHz). Of those that stand here with the same work, compiled by clang "
+                       "15, as shares of the vector peak:"),
+            ("gfx900", "fsword73 published rates of kernels that move bytes, on an MI25 (gfx900). As shares of the "
+                       "memory's peak:")):
+        pairs = calibration(entries, target)
         if len(pairs) > 1:
-            bound, in_turn = (_spread(ratios(pairs, key)) for key in KEYS)
-            parts += [sentence, calibration_table(pairs), f"Published over predicted: {bound}. In turn: {in_turn}."]
+            bound, in_turn = (f"{_spread(ratios(pairs, key))}, median error {_percent(median_error(pairs, key))}"
+                              for key in KEYS)
+            parts += [sentence, calibration_table(pairs), f"Measured over predicted: {bound}. In turn: {in_turn}."]
     if not parts:
         return []
-    return ["## The only thing to hold it against", *parts,
-            "What was published stays under the bound everywhere. With SIMDs and LDS in turn the model comes near the "
-            "MI100. No number in it was fitted, but that the two are added was chosen in sight of these figures: "
-            "whether it holds elsewhere, a measurement will tell. Of what memory keeps of its peak the model knows "
-            "nothing, and of matrix instructions nothing was published of a kernel that is here."]
+    holds, fails, untested = held_on_the_h200(entries)
+    return ["## What it is held against", *parts,
+            "No number in the model was fitted to any of these. That SIMDs and LDS take turns was thought of in sight "
+            "of the MI100's figures; the H200's times refute it for that GPU, and confirm the bound. So of AMD's GPUs "
+            "the bound is what a kernel's code allows, and the MI100 says that older code, by another compiler, had "
+            "0.6 of it. Of what memory keeps of its peak the model knows nothing.",
+            "The tables of AMD's GPUs have in the last column how near the same kernel came to its bound on the H200. "
+            f"Of their {holds + fails + untested} predictions {holds} are of rows that are within {100 * HOLDS:.0f} % "
+            f"there, {fails} of rows that are not, mostly for conflicts in LDS's banks and for scratch, which the "
+            f"model does not know; {untested} are of rows that the H200 has not, or that nothing could be said of."]
 
 
 def index_section(entries: Sequence[Entry]) -> list[str]:
@@ -254,5 +317,6 @@ def page(entries: Sequence[Entry], made_by_line: str) -> str:
             found = [entry for entry in entries if key_of(entry)[0] == folder]
             parts += [f"## {folder}: {gpu.name}", f"Compiler: {markdown.text(found[0]['compiler'])}.",
                       "The code, a step of one wave:", _code_table(found),
-                      "Cycles of a core for a block's step, and what follows:", _time_table(found)]
+                      "Cycles of a core for a block's step, and what follows:",
+                      _time_table(found, on_the_h200(entries))]
     return "\n\n".join([*parts, made_by_line]) + "\n"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from . import mca
+from . import mca, sass
 from .analysis import short_names
-from .assembly import Kernel, read_kernels
-from .demand import Step, UnknownStep, busiest_loop, demand_of, product_step, whole
+from .assembly import Function, Kernel, read_kernels
+from .demand import Step, UnknownStep, busiest_loop, demand_of, lane_macs, product_step, whole
 from .experiments import REPOSITORY, Experiment
 from .gpus import Gpu
 from .kept_predictions import Entry, judged, summary
@@ -18,7 +21,7 @@ from .toolchain import Toolchain
 
 def _step(case: Product | Stream, kernel: Kernel, gpu: Gpu) -> Step:
     if isinstance(case, Product):
-        return product_step(kernel.function, gpu, case.macs(), case.copies)
+        return product_step(kernel.function, partial(lane_macs, gpu=gpu), case.macs(), case.copies)
     return whole(kernel.function) if case.step == "all" else busiest_loop(kernel.function)
 
 
@@ -33,24 +36,28 @@ def must_load_its_tiles(case: Product, demand: Demand, steps: int, gpu: Gpu) -> 
         raise UnknownStep(f"a step loads {demand.loaded_bytes} bytes for a wave, not {wanted:g}")
 
 
-def _entry(case: Product | Stream, kernel: Kernel, gpu: Gpu, tools: Toolchain | None, compiler: str) -> Entry:
-    step = _step(case, kernel, gpu)
-    latency = gpu.l2_latency if isinstance(case, Product) else gpu.memory_latency
-    demand = demand_of(step.code, gpu, latency)
+def _found(case: Product | Stream, step: Step, gpu: Gpu, compiler: str, registers: tuple[int, int], static_lds: int,
+           demand: Demand, mca_cycles: float | None = None) -> Entry:
     if isinstance(case, Product):
         must_load_its_tiles(case, demand, step.steps, gpu)
-    notes = kernel.notes
     dynamic = case.dynamic_lds_bytes if isinstance(case, Product) else 0
-    loop = step.code if step.trips == 1 else []
-    estimate = mca.estimate(tools, gpu.target, [loop])[0] if tools and loop and step.label != "all" else None
     return judged(case, {
         "target": gpu.target, "compiler": compiler, "experiment": case.experiment, "sweep": case.sweep,
         "row": case.row, "kernel": case.kernel, "step": step.label, "trips": step.trips, "steps": step.steps,
-        "vgprs": kernel.function.info["NumVgprs"], "agprs": notes.get(".agpr_count", 0),
-        "lds_bytes": notes[".group_segment_fixed_size"] + dynamic,
-        "mca_cycles": None if estimate is None else estimate.cycles,
+        "vgprs": registers[0], "agprs": registers[1], "lds_bytes": static_lds + dynamic, "mca_cycles": mca_cycles,
         "demand": summary(demand),
     }, gpu)
+
+
+def _entry(case: Product | Stream, kernel: Kernel, gpu: Gpu, tools: Toolchain | None, compiler: str) -> Entry:
+    step = _step(case, kernel, gpu)
+    latency = gpu.l2_latency if isinstance(case, Product) else gpu.memory_latency
+    notes = kernel.notes
+    loop = step.code if step.trips == 1 else []
+    estimate = mca.estimate(tools, gpu.target, [loop])[0] if tools and loop and step.label != "all" else None
+    return _found(case, step, gpu, compiler, (kernel.function.info["NumVgprs"], notes.get(".agpr_count", 0)),
+                  notes[".group_segment_fixed_size"], demand_of(step.code, gpu, latency),
+                  None if estimate is None else estimate.cycles)
 
 
 def of_code(text: str, experiment: str, gpu: Gpu, tools: Toolchain | None, compiler: str
@@ -59,6 +66,11 @@ def of_code(text: str, experiment: str, gpu: Gpu, tools: Toolchain | None, compi
     kernels = read_kernels(text)
     symbols = [kernel.function.name for kernel in kernels]
     named = dict(zip(short_names(tools.demangle(symbols)) if tools else symbols, kernels))
+    return _of_cases(experiment, gpu, named, lambda case, kernel: _entry(case, kernel, gpu, tools, compiler))
+
+
+def _of_cases(experiment: str, gpu: Gpu, named: Mapping[str, Any], entry_of: Callable[[Any, Any], Entry]
+              ) -> tuple[list[Entry], list[str]]:
     entries, refused = [], []
     for case in cases_of(experiment, gpu):
         kernel = named.get(case.kernel)
@@ -66,10 +78,25 @@ def of_code(text: str, experiment: str, gpu: Gpu, tools: Toolchain | None, compi
             refused.append(f"{case.row}: there is no kernel {case.kernel}")
             continue
         try:
-            entries.append(_entry(case, kernel, gpu, tools, compiler))
+            entries.append(entry_of(case, kernel))
         except UnknownStep as error:
             refused.append(f"{case.row}: {error}")
     return entries, refused
+
+
+def of_listing(listing: str, usage: str, experiment: str, gpu: Gpu, compiler: str) -> tuple[list[Entry], list[str]]:
+    """The same of NVIDIA's code, as cuobjdump -sass lists it, and -res-usage what it takes."""
+    functions = sass.read_functions(listing)
+    resources = sass.read_resources(usage)
+    named = dict(zip(sass.demangled([function.name for function in functions]), functions))
+
+    def entry_of(case: Product, function: Function) -> Entry:
+        step = product_step(function, sass.lane_macs, case.macs(), case.copies)
+        registers, lds_bytes = resources[function.name]
+        return _found(case, step, gpu, compiler, (registers, 0), lds_bytes,
+                      sass.demand_of(step.code, gpu, gpu.l2_latency))
+
+    return _of_cases(experiment, gpu, named, entry_of)
 
 
 def of_experiment(tools: Toolchain, experiment: Experiment, gpu: Gpu, scratch: Path) -> tuple[list[Entry], list[str]]:

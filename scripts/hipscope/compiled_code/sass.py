@@ -1,0 +1,210 @@
+"""NVIDIA's machine code, as cuobjdump -sass lists it, and what a step of it asks of a multiprocessor.
+
+So that the model of prediction.py can be held against a GPU whose times are known. An instruction's text begins with
+what its encoding says beside it: after how many cycles the warp may issue the next one, the scoreboards that are set
+until its result is there and until its operands are read (7: none), and those that it waits for, as a mask. (NVIDIA
+documents none of this; Jia et al., Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking, 2018.)
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections import deque
+from collections.abc import Iterable, Sequence
+
+from .assembly import Function, Instruction
+from .demand import UnknownStep
+from .gpus import Gpu
+from .prediction import Demand, Phase
+
+# /*0010*/  @!P0 FFMA.FTZ R0, R1, R2, R3 ;  /* the low half of the encoding */, and the high half in a line of its own.
+_FUNCTION = re.compile(r"\s*Function : (\S+)")
+_INSTRUCTION = re.compile(r"\s*/\*([0-9a-f]{4,})\*/\s+([^;]*?)\s*;")
+_HIGH_HALF = re.compile(r"\s*/\* 0x([0-9a-f]{16}) \*/")
+_JUMP = re.compile(r"\bBRA\b.* (0x[0-9a-f]+)$")
+_PARTS = re.compile(r"(\d+) (\d+) (\d+) (\d+) (?:@!?U?P\w+ )?((\w+)[\w.]*) ?(.*)")
+_MATRIX = re.compile(r"[DH]MMA\.(16)x?(8)x?(4|8|16)\b")
+# The peak is that of products of four warps; those of one take longer (docs/2-compute.md, matrix_rate: 6.28 cycles, not
+# 4, on an H200).
+_OF_A_WARP = 6.28 / 4
+# Cycles of a scheduler's 32 lanes for a warp, by pipe: a multiprocessor does 64 of these in a cycle, 16 of those (CUDA
+# C++ Programming Guide, throughput of native arithmetic instructions, 9.0). All others are of full rate.
+_PIPES = (
+    ("fp64", 2, re.compile(r"D(?:FMA|ADD|MUL|SETP)\b")),
+    ("transcendental", 8, re.compile(r"(?:MUFU|F2F|F2I|I2F)\b")),
+    ("fma", 2, re.compile(r"IMAD\b(?!\.MOV)")),
+    ("fma", 1, re.compile(r"(?:FFMA|FADD|FMUL|HFMA2|HADD2|HMUL2|IMAD\.MOV)\b")),
+    ("integer", 2, re.compile(r"(?:IADD3|LEA|LOP3|SHF|ISETP|IABS|IMNMX|SEL|PRMT|F2FP|FSETP|FSEL|FMNMX)\b")),
+)
+
+
+def read_functions(listing: str) -> list[Function]:
+    """All functions of a listing in its order, by their mangled names; the labels are the places that jumps name."""
+    functions: list[Function] = []
+    for line in listing.splitlines():
+        if name := _FUNCTION.match(line):
+            functions.append(Function(name[1]))
+        elif functions and (found := _INSTRUCTION.match(line)):
+            functions[-1].instructions.append(Instruction(found[2], 16, int(found[1], 16)))
+        elif functions and functions[-1].instructions and (found := _HIGH_HALF.match(line)):
+            control = int(found[1], 16) >> 41
+            last = functions[-1].instructions[-1]
+            last.text = f"{control & 15} {control >> 5 & 7} {control >> 8 & 7} {control >> 11 & 63} {last.text}"
+    for function in functions:
+        places = {one.address: index for index, one in enumerate(function.instructions)}
+        targets = [int(jump[1], 16) for one in function.instructions if (jump := _JUMP.search(one.text))]
+        function.labels = {hex(target): places[target] for target in targets if target in places}
+    return functions
+
+
+def read_resources(usage: str) -> dict[str, tuple[int, int]]:
+    """By function its registers and its bytes of LDS, the kibibyte that every block takes with it; of a listing by
+    cuobjdump -res-usage."""
+    return {match[1]: (int(match[2]), int(match[3]))
+            for match in re.finditer(r"Function (\S+):\n\s*REG:(\d+) \S+ SHARED:(\d+)", usage)}
+
+
+def demangled(names: Sequence[str]) -> list[str]:
+    """The names as C++ has them, without parameters and what does not tell them apart."""
+    done = subprocess.run(["c++filt", "-p"], input="\n".join(names), capture_output=True, text=True, check=True)
+    return [line.replace("(anonymous namespace)::", "").replace("> >", ">>").replace("> >", ">>").removeprefix("void ")
+            for line in done.stdout.splitlines()]
+
+
+def _bytes(name: str) -> int:
+    """Of a lane's access."""
+    if name.startswith("LDSM"):
+        return 4 * int(name[-1])
+    widths = re.findall(r"\.[US]?(8|16|64|128)\b", name)
+    return int(widths[-1]) // 8 if widths else 4
+
+
+def lane_macs(text: str) -> float:
+    """Multiply-adds of a lane by an instruction; of one of matrices its part."""
+    found = _PARTS.match(text)
+    if found is None:
+        raise UnknownStep(f"'{text}' is no instruction")
+    name, operation = found[5], found[6]
+    if matrix := _MATRIX.match(name):
+        return int(matrix[1]) * int(matrix[2]) * int(matrix[3]) / 32
+    if operation == "HFMA2" and ".MMA" not in name:
+        return 2
+    return float(operation in ("FFMA", "DFMA"))
+
+
+class _Warp:
+    """A warp that goes through a step, and then through it again: the second time counts."""
+
+    def __init__(self, gpu: Gpu, latency: int) -> None:
+        self._gpu, self._latency = gpu, latency
+        self._now = self._began = 0.0
+        self._free = {"matrix": 0.0, "lds": 0.0, "l1": 0.0}
+        self._scoreboards = [0.0] * 8
+        # When the asynchronous copies since the last mark, and those of each mark before, will be there.
+        self._copies, self._marks = 0.0, deque[float]()
+        self._phase, self._pipes = Phase(), {"issue": 0.0}
+        self._kept: dict[int, int] = {}
+
+    def go(self, code: Iterable[str]) -> Demand:
+        """Through the step once."""
+        demand = Demand()
+        self._began = self._now
+        for text in code:
+            demand.instructions += 1
+            self._execute(text, demand)
+        self._end_phase(demand)
+        return demand
+
+    def _end_phase(self, demand: Demand) -> None:
+        self._phase.wave, self._phase.vector = self._now - self._began, max(self._pipes.values())
+        demand.phases.append(self._phase)
+        self._phase, self._pipes, self._began = Phase(), {"issue": 0.0}, self._now
+
+    def _execute(self, text: str, demand: Demand) -> None:
+        found = _PARTS.match(text)
+        if found is None:
+            raise UnknownStep(f"'{text}' is no instruction")
+        stall, written, read, mask = map(int, found.groups()[:4])
+        name, operation, operands = found.groups()[4:]
+        waited = [self._scoreboards[number] for number in range(6) if mask >> number & 1]
+        demand.waits += bool(waited)
+        self._now = max(self._now, *waited) if waited else self._now
+        clashes = self._clashes(operands) if operation == "FFMA" else 0
+        self._pipes["issue"] += 1 + clashes
+        begun, there = self._now, self._now + 20
+        if operation in ("LDS", "STS", "LDSM", "LDG", "STG", "LDL", "STL", "LDGSTS"):
+            begun, there = self._access(name, operation, demand)
+        elif operation in ("DMMA", "HMMA"):
+            self._matrix(text, name, demand)
+        elif operation == "HGMMA":
+            raise UnknownStep("its products are asynchronous")
+        else:
+            self._arithmetic(text, name, demand)
+        self._scoreboards[written] = max(self._scoreboards[written], there)
+        self._scoreboards[read] = max(self._scoreboards[read], begun)
+        if operation == "LDGDEPBAR":
+            self._marks.append(self._copies)
+        elif operation == "DEPBAR" and (left := re.search(r"0x([0-9a-f]+)$", operands)):
+            while len(self._marks) > int(left[1], 16):
+                self._now = max(self._now, self._marks.popleft())
+        self._now += max(stall, 1) + clashes
+        if operation == "BAR":
+            self._end_phase(demand)
+
+    def _clashes(self, operands: str) -> int:
+        """Registers that an FMA reads beyond one of each bank, even and odd; what was kept for it is not read."""
+        sources = [re.search(r"\bR(\d+)(\.reuse)?", part) for part in operands.split(",")[1:]]
+        registers = {place: int(source[1]) for place, source in enumerate(sources) if source}
+        banks = [number % 2 for number in {number for place, number in registers.items()
+                                           if self._kept.get(place) != number}]
+        self._kept = {place: int(source[1]) for place, source in enumerate(sources) if source and source[2]}
+        return max(0, max(banks.count(0), banks.count(1)) - 1)
+
+    def _arithmetic(self, text: str, name: str, demand: Demand) -> None:
+        pipe = next(((pipe, cycles) for pipe, cycles, pattern in _PIPES if pattern.match(name)), None)
+        if pipe is not None:
+            macs = lane_macs(text)
+            demand.vector_instructions += 1
+            demand.fmas += macs > 0
+            demand.flops += 2.0 * macs * self._gpu.lanes
+            self._pipes[pipe[0]] = self._pipes.get(pipe[0], 0.0) + pipe[1]
+
+    def _matrix(self, text: str, name: str, demand: Demand) -> None:
+        macs = lane_macs(text) * self._gpu.lanes
+        demand.vector_instructions += 1
+        demand.fmas += 1
+        demand.flops += 2.0 * macs
+        cycles = 2.0 * macs * self._gpu.simds / self._gpu.peaks["matrix FP64" if name[0] == "D" else "matrix FP16"]
+        if name[0] == "H":
+            cycles *= _OF_A_WARP
+        self._phase.matrix += cycles
+        self._now = max(self._now, self._free["matrix"])
+        self._free["matrix"] = self._now + cycles
+
+    def _access(self, name: str, operation: str, demand: Demand) -> tuple[float, float]:
+        """When the operands will be read, and when the result will be there."""
+        count = _bytes(name) * self._gpu.lanes
+        pipe, width, latency = "l1", self._gpu.l1_bytes, self._latency
+        if operation in ("LDS", "STS", "LDSM"):
+            # A bank gives 4 bytes, however few of them are asked for.
+            count = max(count, 4 * self._gpu.lanes)
+            pipe, width, latency = "lds", self._gpu.lds_bytes, self._gpu.lds_latency
+            demand.lds_bytes += count
+        elif operation in ("STG", "STL"):
+            demand.stored_bytes += count
+        else:
+            demand.loaded_bytes += count
+        setattr(self._phase, pipe, getattr(self._phase, pipe) + count / width)
+        begun = self._free[pipe] = max(self._free[pipe], self._now) + count / width
+        if operation == "LDGSTS":
+            self._phase.lds += count / self._gpu.lds_bytes
+            self._copies = begun + latency
+        return begun, begun + latency
+
+
+def demand_of(code: Sequence[str], gpu: Gpu, latency: int) -> Demand:
+    """Of a step's instructions, when a load takes so long: the second time, with the first one's still under way."""
+    warp = _Warp(gpu, latency)
+    warp.go(code)
+    return warp.go(code)
