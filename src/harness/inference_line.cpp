@@ -120,14 +120,14 @@ double misfit_of_slope(std::span<const CurvePoint> reach) {
 }  // namespace
 
 std::optional<FetchUnit> find_fetch_unit(std::span<const CurvePoint> neighbours) {
-  constexpr std::size_t fewest_points = 2;  // on either side
+  constexpr std::size_t fewest_on_a_side = 2;  // on either side
   constexpr double smallest_ratio = 1.25;
   constexpr double smallest_confidence = 0.6;
-  if (neighbours.size() < 2 * fewest_points || !all_positive(neighbours)) {
+  if (neighbours.size() < 2 * fewest_on_a_side || !all_positive(neighbours)) {
     return std::nullopt;
   }
   const std::vector<double> latencies = values(neighbours);
-  for (std::size_t i = fewest_points; i + fewest_points <= latencies.size(); ++i) {
+  for (std::size_t i = fewest_on_a_side; i + fewest_on_a_side <= latencies.size(); ++i) {
     const std::span hits = std::span(latencies).first(i);
     const std::span misses = std::span(latencies).subspan(i);
     const double hit = summarize(hits).median;
@@ -183,11 +183,11 @@ std::optional<FetchUnit> fit_fetch_unit(std::span<const CurvePoint> strides) {
 }
 
 std::optional<LineSize> fit_line_size(std::span<const CurvePoint> reach) {
-  constexpr std::size_t fewest_points = 2;  // on either side
+  constexpr std::size_t fewest_on_a_side = 2;  // on either side
   constexpr double largest_residual = 0.25;
   constexpr double smallest_growth = 0.6;
   constexpr double largest_growth = 1.2;
-  if (reach.size() < 2 * fewest_points || !all_positive(reach)) {
+  if (reach.size() < 2 * fewest_on_a_side || !all_positive(reach)) {
     return std::nullopt;
   }
   std::vector<Candidate> candidates;
@@ -195,8 +195,8 @@ std::optional<LineSize> fit_line_size(std::span<const CurvePoint> reach) {
     candidates.push_back({.index = i, .residual = fit_reach(reach, reach[i].x).residual});
   }
   const auto choice = choose(candidates);
-  if (!choice || choice->residual > largest_residual || choice->index + 1 < fewest_points ||
-      choice->index + 1 + fewest_points > reach.size() ||
+  if (!choice || choice->residual > largest_residual || choice->index + 1 < fewest_on_a_side ||
+      choice->index + 1 + fewest_on_a_side > reach.size() ||
       misfit_of_slope(reach) <= choice->residual) {
     return std::nullopt;
   }
