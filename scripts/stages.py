@@ -83,7 +83,7 @@ def main() -> int:
         new = f"{before}{BEGIN}\n\n{wanted}\n\n{END}{rest.partition(END)[2]}"
         if arguments.check and new != text:
             print(
-                f"stages.py: {document} does not have what the stages declare: run scripts/stages.py {arguments.folder}",
+                f"stages.py: {document} does not have what the stages declare: run stages.py {arguments.folder}",
                 file=sys.stderr,
             )
             status = 1

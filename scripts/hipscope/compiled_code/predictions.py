@@ -43,14 +43,14 @@ def _entry(case: Product | Stream, kernel: Kernel, gpu: Gpu, tools: Toolchain | 
     dynamic = case.dynamic_lds_bytes if isinstance(case, Product) else 0
     loop = step.code if step.trips == 1 else []
     estimate = mca.estimate(tools, gpu.target, [loop])[0] if tools and loop and step.label != "all" else None
-    return judged(case, {
+    return judged({
         "target": gpu.target, "compiler": compiler, "experiment": case.experiment, "sweep": case.sweep,
         "row": case.row, "kernel": case.kernel, "step": step.label, "trips": step.trips, "steps": step.steps,
         "vgprs": kernel.function.info["NumVgprs"], "agprs": notes.get(".agpr_count", 0),
         "lds_bytes": notes[".group_segment_fixed_size"] + dynamic,
         "mca_cycles": None if estimate is None else estimate.cycles,
         "demand": summary(demand),
-    }, gpu)
+    })
 
 
 def of_code(text: str, experiment: str, gpu: Gpu, tools: Toolchain | None, compiler: str
