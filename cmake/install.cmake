@@ -46,7 +46,7 @@ install(PROGRAMS ${scripts} DESTINATION scripts)
 install(FILES scripts/card_experiments.txt DESTINATION scripts)
 install(DIRECTORY scripts/hipscope DESTINATION scripts PATTERN __pycache__ EXCLUDE)
 install(FILES results/schema.json results/card-schema.json
-              results/isa-schema.json results/fleet-schema.json results/node-schema.json
+              results/isa-schema.json results/isa-kernels-schema.json results/fleet-schema.json results/node-schema.json
         DESTINATION results)
 install(DIRECTORY results/published DESTINATION results)
 install(PROGRAMS hipscope DESTINATION .)

@@ -185,6 +185,7 @@ def code_of(text: str) -> list[str]:
 
 def skeleton(text: str) -> dict[str, list[Any]]:
     """What a translation may not change: headings, numbers, code blocks, pictures and code in the text."""
+    text = re.sub("<!--.*?-->", "", text, flags=re.DOTALL)
     blocks = re.findall(r"^```.*?^```$", text, re.MULTILINE | re.DOTALL)
     return {
         "headings": [(line.split(" ")[0], code_of(line)) for line in headings(text)],

@@ -279,7 +279,8 @@ def test_compiled_code(tmp_path: Path) -> None:
     folder = device(tmp_path / "a", "A", synthetic.result("cu_staircase"))
     isa = tmp_path / "isa"
     isa.mkdir()
-    shutil.copy(synthetic.REPOSITORY / "results" / "isa" / "gfx90a-clang15.json", isa)
+    for name in ("gfx90a-clang15.json", "kernels.json"):
+        shutil.copy(synthetic.REPOSITORY / "results" / "isa" / name, isa)
     assert html_report.main(["--isa", str(isa), str(folder)]) == 0
     page = Page((folder / "report.html").read_text(encoding="utf-8"))
     assert "Read from compiled code, not rungfx90a-clang15." in page.all("dl", "kinds")[0].text

@@ -374,35 +374,47 @@ def result(**changes: Any) -> dict[str, Any]:
             "compiler": "Debian clang version 15.0.6", "flags": "-O3", "kernels": kernels, **changes}
 
 
+NAMES = results.names_of([result()])
+
+
+def file_text(**changes: Any) -> str:
+    """The file of an experiment's result."""
+    return results.file_text({"cu_staircase": result(**changes)}, NAMES)
+
+
 def read_back(folder: Path, text: str) -> dict[str, Any]:
     """The results from a file."""
+    (folder / results.NAMES_FILE).write_text(json.dumps(NAMES), encoding="utf-8")
     path = folder / "gfx900-clang15.json"
     path.write_text(text, encoding="utf-8")
     return results.read_result(path)
 
 
 def test_a_file_has_a_row_per_kernel(tmp_path: Path) -> None:
-    text = results.file_text({"cu_staircase": result()})
+    text = file_text()
+    assert len(NAMES["cu_staircase"]) == 2
     assert read_back(tmp_path, text) == {"cu_staircase": result()}
     busy, waiting = json.loads(text)["experiments"]["cu_staircase"]["kernels"]
-    # Name, registers, spills, scratch, LDS, block, waves, bytes, instructions, loops; then the hot loop's.
-    assert busy[1:] == [7, 0, 11, 0, 0, 0, 0, 1024, 10, 440, 71, 2,
-                        19, 16, 0, 0, 2, 0, 0, 0, 0, 1, 0, 0.8421, 140, None]
-    assert len(waiting) == len(busy)
+    # The name's number, registers, spills, scratch, LDS, block, waves, bytes, instructions, loops; then the hot loop's.
+    assert busy == [0, 7, 0, 11, 0, 0, 0, 0, 1024, 10, 440, 71, 2,
+                    19, 16, 0, 0, 2, 0, 0, 0, 0, 1, 0, 0.8421, 140, None]
+    assert (waiting[0], len(waiting)) == (1, len(busy))
     kernel = {key: value for key, value in result()["kernels"][0].items() if key in results.KERNEL_COLUMNS}
-    without_loop = result(kernels=[kernel | {"loops": 0}])
-    assert read_back(tmp_path, results.file_text({"cu_staircase": without_loop})) == {"cu_staircase": without_loop}
+    without_loop = [kernel | {"loops": 0}]
+    assert read_back(tmp_path, file_text(kernels=without_loop)) == {"cu_staircase": result(kernels=without_loop)}
 
 
 def test_a_file_is_by_one_compiler() -> None:
     with pytest.raises(IsaError, match="make all experiments again"):
-        results.file_text({"first": result(), "second": result(compiler="clang version 15.0.7")})
+        results.file_text({"first": result(), "second": result(compiler="clang version 15.0.7")}, {})
 
 
 @pytest.mark.parametrize("change, part", [
     (lambda data: data.update(extra=1), "extra"), (lambda data: data.pop("flags"), "flags"),
     (lambda data: data["experiments"]["cu_staircase"]["kernels"][0].__setitem__(1, -1), "kernels.0.1"),
     (lambda data: data["experiments"]["cu_staircase"]["kernels"][0].append(1), "kernels.0"),
+    (lambda data: data["experiments"]["cu_staircase"]["kernels"][0].__setitem__(0, 2), "kernels.json does not name"),
+    (lambda data: data["experiments"].update(first=data["experiments"]["cu_staircase"]), "kernels.json does not name"),
     (lambda data: data["experiments"]["cu_staircase"]["kernels"][0].__setitem__(24, 1.5), "kernels.0.24"),
     (lambda data: data["columns"].reverse(), "other columns"),
     (lambda data: data.update(target="gfx906"), "for gfx906"),
@@ -410,7 +422,7 @@ def test_a_file_is_by_one_compiler() -> None:
     (lambda data: data.update(compiler="a compiler"), "names no version of clang"),
 ])
 def test_results_that_do_not_follow_the_schema(tmp_path: Path, change: Any, part: str) -> None:
-    data = json.loads(results.file_text({"cu_staircase": result()}))
+    data = json.loads(file_text())
     change(data)
     with pytest.raises(BadInput, match=re.escape(part)):
         read_back(tmp_path, json.dumps(data))
@@ -594,13 +606,15 @@ def test_report(workshop: Workshop) -> None:
     assert workshop.calls() == ["first gfx900", "first gfx90a", "second gfx900", "second gfx90a"]
     assert sorted(workshop.files()) == [
         "README.md", "gfx900-clang99.json", "gfx900-clang99.md", "gfx90a-clang99.json", "gfx90a-clang99.md",
-        "vgprs-waves.svg"]
+        "kernels.json", "vgprs-waves.svg"]
     data = json.loads((workshop.out / "gfx90a-clang99.json").read_text())
     assert (data["target"], data["compiler"]) == ("gfx90a", "Fake clang version 99.1, HIP 9.9")
     assert list(data["experiments"]) == ["first", "second"]
     second = data["experiments"]["second"]
     assert second["source"] == "src/2-b/second.hip"
-    assert [row[0] for row in second["kernels"]] == ["busy_kernel", "waiting_kernel"]
+    assert [row[0] for row in second["kernels"]] == [0, 1]
+    names = json.loads((workshop.out / "kernels.json").read_text())
+    assert names == {"first": ["busy_kernel", "waiting_kernel"], "second": ["busy_kernel", "waiting_kernel"]}
     assert second["kernels"][0][-1] == 19.0  # by llvm-mca
     of_target = (workshop.out / "gfx900-clang99.md").read_text()
     assert "| [first](../../src/1-a/first.hip) | 2 | 7 | 0 | 0 | 10 | 84.2 % | busy_kernel |\n" in of_target
@@ -729,7 +743,7 @@ def test_assembly_that_cannot_be_read(workshop: Workshop) -> None:
 def test_a_bad_result_file(workshop: Workshop) -> None:
     assert workshop.run("--targets", "gfx900").returncode == 0
     path = workshop.out / "gfx900-clang99.json"
-    path.write_text(path.read_text().replace('"busy_kernel",7', '"busy_kernel",-7', 1), encoding="utf-8")
+    path.write_text(path.read_text().replace('[0,7,', '[0,-7,', 1), encoding="utf-8")
     before = workshop.files()
     done = workshop.run("--check")
     one_sentence(done, 1, "gfx900-clang99.json does not follow the schema: experiments.first.kernels.0.1")

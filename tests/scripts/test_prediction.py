@@ -353,11 +353,11 @@ def test_published_shares_are_those_of_the_sources() -> None:
 
 
 def committed() -> list[dict[str, Any]]:
-    """What is in the repository; reading it holds each to what the model says now."""
+    """What is in the repository, with what the model says of it."""
     return kept_predictions.read(COMMITTED)
 
 
-def test_what_is_kept_is_what_the_model_says() -> None:
+def test_the_page_is_what_the_model_says() -> None:
     entries = committed()
     targets = {entry["target"] for entry in entries}
     assert {of.target for of in GPUS} == targets
@@ -378,13 +378,14 @@ def test_no_published_figure_is_above_its_bound() -> None:
 
 def edited(folder: Path, entry: dict[str, Any], change: dict[str, Any]) -> Path:
     """A folder whose file of predictions has one entry, changed."""
-    (folder / kept_predictions.FILE).write_text(json.dumps([{**entry, **change}]))
+    (kept,) = kept_predictions.kept([entry])
+    (folder / kept_predictions.FILE).write_text(json.dumps([{**kept, **change}]))
     return folder
 
 
-@pytest.mark.parametrize("change", [{"predicted_share": 0.99}, {"vgprs": 200}, {"row": "none such"},
+@pytest.mark.parametrize("change", [{"predicted_share": 0.99}, {"vgprs": -1}, {"row": "none such"},
                                     {"target": "gfx1030"}, {"experiment": "hgemm"}])
-def test_a_file_that_the_model_does_not_say_is_refused(tmp_path: Path, change: dict[str, Any]) -> None:
+def test_a_file_of_what_is_not_predicted_is_refused(tmp_path: Path, change: dict[str, Any]) -> None:
     with pytest.raises(door.BadInput):
         kept_predictions.read(edited(tmp_path, committed()[0], change))
 
@@ -404,7 +405,7 @@ def test_a_demand_of_nothing_is_refused(tmp_path: Path) -> None:
 
 def test_new_predictions_take_the_place_of_old_ones_of_the_same_folder_and_experiment(tmp_path: Path) -> None:
     entries = committed()
-    (tmp_path / kept_predictions.FILE).write_text(json.dumps(entries))
+    (tmp_path / kept_predictions.FILE).write_text(json.dumps(kept_predictions.kept(entries)))
     new = [entry for entry in entries if (entry["target"], entry["experiment"]) == ("gfx942", "sgemm")][:1]
     left = kept_predictions.with_kept(tmp_path, new, [("gfx942-clang22", "sgemm")])
     assert [entry for entry in left if (entry["target"], entry["experiment"]) == ("gfx942", "sgemm")] == new
@@ -638,12 +639,12 @@ def test_without_predictions_there_is_no_section(tmp_path: Path) -> None:
     assert predicted.section(measured(entry, 1.0), tmp_path) == []
 
 
-def test_a_report_refuses_a_file_that_was_edited(tmp_path: Path) -> None:
+def test_a_report_refuses_a_file_that_is_none(tmp_path: Path) -> None:
     entry = an_entry("gfx942", "sgemm", "TFLOP/s")
     assert predicted.section(measured(entry, 1.0), edited(tmp_path, entry, {}))
     folder = tmp_path / "edited"
     folder.mkdir()
-    with pytest.raises(door.BadInput, match="the model says predicted_share"):
+    with pytest.raises(door.BadInput, match="is not known"):
         predicted.section(measured(entry, 1.0), edited(folder, entry, {"predicted_share": 0.99}))
 
 

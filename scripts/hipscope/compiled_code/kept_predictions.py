@@ -1,7 +1,7 @@
-"""The file of predictions: what was counted in each kernel's code (its demand), beside what the model says of it.
+"""The file of predictions: what was counted in each kernel's code, its demand. What follows from it the model says.
 
-So anybody can see why; and what is kept must be what the model says now, or the file is refused. Nothing here reads
-machine code: a report of measured results, which shows predictions beside them, needs no more than this.
+Nothing here reads machine code: a report of measured results, which shows predictions beside them, needs no more than
+this.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from .prediction_cases import CASES, PRODUCT_SIZE, Product, Stream, case_of, cas
 FOLDER = REPOSITORY / "results" / "isa"
 FILE = "predictions.json"
 SCHEMA = "isa-predictions-schema.json"
+# What an entry of the file says; the rest follows.
+KEPT = ("target", "compiler", "experiment", "sweep", "row", "kernel", "step", "trips", "steps", "vgprs", "agprs",
+        "lds_bytes", "mca_cycles", "demand")
 PLACES = 4
 
 Entry = dict[str, Any]
@@ -63,9 +66,15 @@ def _judge(case: Product | Stream, entry: Entry, gpu: Gpu) -> Prediction:
     return predict(demand, block, Traffic(total, total), total / gpu.memory_bytes(), gpu)
 
 
-def judged(case: Product | Stream, entry: Entry, gpu: Gpu) -> Entry:
-    """An entry's demand with what the model says of it, in place of what the entry says."""
-    said = _judge(case, entry, gpu)
+def judged(entry: Entry) -> Entry:
+    """An entry of the file with what the model says of its demand; raises ValueError where it says nothing."""
+    gpu, case = gpu_of(entry["target"]), case_of(entry)
+    if gpu is None or case is None or case not in cases_of(case.experiment, gpu):
+        raise ValueError(f"nothing is predicted of {entry['row']} for {entry['target']}")
+    try:
+        said = _judge(case, entry, gpu)
+    except ArithmeticError as error:
+        raise ValueError(f"{entry['row']} for {entry['target']}: the model says nothing of such a demand") from error
     of_memory = isinstance(case, Stream)
     peak = gpu.memory_gbs if of_memory else gpu.peak_tflops(case.peak)
     return {**entry, "gpu": {"name": gpu.name, "cores": gpu.cores, "clock_mhz": gpu.clock_mhz},
@@ -77,19 +86,9 @@ def judged(case: Product | Stream, entry: Entry, gpu: Gpu) -> Entry:
             "waves_per_simd": round(said.waves_per_simd, 2), "rounds": round(said.rounds, PLACES)}
 
 
-def check(entry: Entry) -> None:
-    """Raises ValueError where the model does not say what is kept."""
-    gpu, case = gpu_of(entry["target"]), case_of(entry)
-    if gpu is None or case is None or case not in cases_of(case.experiment, gpu):
-        raise ValueError(f"nothing is predicted of {entry['row']} for {entry['target']}")
-    try:
-        now = judged(case, entry, gpu)
-    except ArithmeticError as error:
-        raise ValueError(f"{entry['row']} for {entry['target']}: the model says nothing of such a demand") from error
-    if now != entry:
-        differs = next(key for key in now if now[key] != entry[key])
-        raise ValueError(f"{entry['row']} for {entry['target']}: the model says {differs} {now[differs]}, "
-                         f"the file {entry[differs]}")
+def kept(entries: Iterable[Entry]) -> list[Entry]:
+    """What the file holds of them."""
+    return [{key: entry[key] for key in KEPT} for entry in entries]
 
 
 def read(folder: Path) -> list[Entry]:
@@ -97,13 +96,10 @@ def read(folder: Path) -> list[Entry]:
     path = folder / FILE
     if not path.exists():
         return []
-    entries = door.read_json(path, SCHEMA)
-    for entry in entries:
-        try:
-            check(entry)
-        except ValueError as error:
-            raise door.BadInput(f"{path}: {error}.") from error
-    return entries
+    try:
+        return [judged(entry) for entry in door.read_json(path, SCHEMA)]
+    except ValueError as error:
+        raise door.BadInput(f"{path}: {error}.") from error
 
 
 def key_of(entry: Mapping[str, Any]) -> tuple[str, str]:
@@ -114,7 +110,7 @@ def key_of(entry: Mapping[str, Any]) -> tuple[str, str]:
 def with_kept(folder: Path, new: Sequence[Entry], made: Iterable[tuple[str, str]]) -> list[Entry]:
     """New predictions, with what is there of other compilers, targets and experiments; raises door.BadInput."""
     done = set(made)
-    kept = [entry for entry in read(folder) if key_of(entry) not in done]
+    old = [entry for entry in read(folder) if key_of(entry) not in done]
     order = {(case.experiment, case.sweep, case.row): place for place, case in enumerate(CASES)}
-    return sorted([*kept, *new], key=lambda entry: (
+    return sorted([*old, *new], key=lambda entry: (
         target_order(key_of(entry)[0]), order[entry["experiment"], entry["sweep"], entry["row"]]))

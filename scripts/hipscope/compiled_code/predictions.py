@@ -41,12 +41,12 @@ def _found(case: Product | Stream, step: Step, gpu: Gpu, compiler: str, register
     if isinstance(case, Product):
         must_load_its_tiles(case, demand, step.steps, gpu)
     dynamic = case.dynamic_lds_bytes if isinstance(case, Product) else 0
-    return judged(case, {
+    return judged({
         "target": gpu.target, "compiler": compiler, "experiment": case.experiment, "sweep": case.sweep,
         "row": case.row, "kernel": case.kernel, "step": step.label, "trips": step.trips, "steps": step.steps,
         "vgprs": registers[0], "agprs": registers[1], "lds_bytes": static_lds + dynamic, "mca_cycles": mca_cycles,
         "demand": summary(demand),
-    }, gpu)
+    })
 
 
 def _entry(case: Product | Stream, kernel: Kernel, gpu: Gpu, tools: Toolchain | None, compiler: str) -> Entry:

@@ -1,7 +1,8 @@
 """The result files: read, checked against the schema, and written all together.
 
 One file per target and compiler, <target>-clang<version>.json, holds a row per kernel of every experiment: what the
-compiler gave it, and the instructions of its hot loop.
+compiler gave it, and the instructions of its hot loop. A row begins with the number of its kernel's name in
+kernels.json, which has the names of all targets by experiment.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from . import occupancy
 from .assembly import CATEGORIES
 from .experiments import IsaError, made_by, target_order
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 SCHEMA = "isa-schema.json"
+NAMES_FILE = "kernels.json"
+NAMES_SCHEMA = "isa-kernels-schema.json"
 # What a row says of a kernel; and of its hot loop, if it has a loop.
 KERNEL_COLUMNS = ("name", "vgprs", "agprs", "sgprs", "vgpr_spills", "sgpr_spills", "scratch_bytes", "lds_bytes",
                   "threads_per_block", "waves_per_simd", "code_bytes", "instructions", "loops")
@@ -37,6 +40,8 @@ LINE_WIDTH = 100
 Result = dict[str, Any]
 # By <target>-clang<version> and experiment.
 Results = dict[tuple[str, str], Result]
+# The names of kernels by experiment.
+Names = dict[str, list[str]]
 
 
 def summary(kernel: dict[str, Any]) -> dict[str, Any]:
@@ -76,7 +81,15 @@ def _fill(parts: list[str], indent: int) -> str:
     return ("\n" + " " * (indent + 1)).join(line for line in lines if line)
 
 
-def file_text(results: Mapping[str, Result]) -> str:
+def names_of(results: Iterable[Result]) -> Names:
+    """The names of all kernels, each once, by experiment."""
+    names: dict[str, dict[str, None]] = {}
+    for result in results:
+        names.setdefault(result["experiment"], {}).update(dict.fromkeys(one["name"] for one in result["kernels"]))
+    return {experiment: list(found) for experiment, found in names.items()}
+
+
+def file_text(results: Mapping[str, Result], names: Names) -> str:
     """The file of a target and a compiler, by experiment, with a row per kernel; raises IsaError."""
     compilers = {result["compiler"] for result in results.values()}
     flags = {result["flags"] for result in results.values()}
@@ -88,7 +101,8 @@ def file_text(results: Mapping[str, Result]) -> str:
     lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
     parts = []
     for name, result in results.items():
-        rows = [json.dumps([kernel[key] for key in head["columns"] if key in kernel], ensure_ascii=False,
+        numbers = {found: number for number, found in enumerate(names[name])}
+        rows = [json.dumps([numbers[kernel["name"]], *(kernel[key] for key in head["columns"][1:] if key in kernel)],
                            separators=(",", ":")) for kernel in result["kernels"]]
         parts.append(f'{json.dumps(name)}: {{"source": {json.dumps(result["source"])}, "kernels": [\n'
                      + ",\n".join(rows) + "\n]}")
@@ -106,12 +120,17 @@ def read_result(path: Path) -> dict[str, Result]:
         raise door.BadInput(f"{path} is for {data['target']}, by {data['compiler']}.")
     if data["columns"] != [*KERNEL_COLUMNS, *LOOP_COLUMNS]:
         raise door.BadInput(f"{path} has other columns than {', '.join(KERNEL_COLUMNS + LOOP_COLUMNS)}.")
-    return {
-        experiment: {"experiment": experiment, "source": found["source"], "target": data["target"],
-                     "compiler": data["compiler"], "flags": data["flags"],
-                     "kernels": [dict(zip(data["columns"], row)) for row in found["kernels"]]}
-        for experiment, found in data["experiments"].items()
-    }
+    names = door.read_json(path.parent / NAMES_FILE, NAMES_SCHEMA)
+    try:
+        return {
+            experiment: {"experiment": experiment, "source": found["source"], "target": data["target"],
+                         "compiler": data["compiler"], "flags": data["flags"],
+                         "kernels": [dict(zip(data["columns"], row)) | {"name": names[experiment][row[0]]}
+                                     for row in found["kernels"]]}
+            for experiment, found in data["experiments"].items()
+        }
+    except LookupError as error:
+        raise door.BadInput(f"{path} has kernels that {NAMES_FILE} does not name.") from error
 
 
 def result_files(folder: Path) -> list[Path]:
@@ -128,11 +147,12 @@ def read_folder(folder: Path) -> Results:
 def files_of(results: Results, order: Iterable[str]) -> dict[str, bytes]:
     """The files that hold these results, by their names, with the experiments in this order; raises IsaError."""
     places = {name: place for place, name in enumerate(order)}
-    files = {}
+    names = names_of(results.values())
+    files = {NAMES_FILE: f"{compact_json(names)}\n".encode("utf-8")}
     for target in sorted({target for target, _ in results}, key=target_order):
         found = {name: result for (of, name), result in results.items() if of == target}
         ordered = dict(sorted(found.items(), key=lambda item: places.get(item[0], len(places))))
-        files[f"{target}.json"] = file_text(ordered).encode("utf-8")
+        files[f"{target}.json"] = file_text(ordered, names).encode("utf-8")
     return files
 
 

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from hipscope.results import formats
+from hipscope.results import formats, markdown
 
 from . import expected, layout, nodes, page, store, verdicts
 from .gather import Card, Fleet, gather, read_baseline
@@ -153,16 +153,10 @@ def _said(fleet: Fleet, out: Path) -> str:
 MOST_ROWS = 200
 
 
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("<", "&lt;") or "-"
-
-
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    lines = ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
-    lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in rows[:MOST_ROWS]]
-    if len(rows) > MOST_ROWS:
-        lines.append(f"\n{len(rows) - MOST_ROWS} more rows are in fleet.json.")
-    return [*lines, ""]
+    cells = [[markdown.text(cell) or "-" for cell in row] for row in rows[:MOST_ROWS]]
+    more = [f"\n{len(rows) - MOST_ROWS} more rows are in fleet.json."] if len(rows) > MOST_ROWS else []
+    return [markdown.text_table(header, cells), *more, ""]
 
 
 def _of_metrics(fleet: Fleet) -> list[str]:
@@ -197,7 +191,7 @@ def as_markdown(fleet: Fleet) -> str:
             lines += [f"## {title}", ""] if title else []
             lines += _table([name[:1].upper() + name[1:] for name in header], rows)
     if fleet.notes:
-        lines += ["## Notes", "", *(f"- {_cell(note)}" for note in fleet.notes[:MOST_ROWS]), ""]
+        lines += ["## Notes", "", markdown.bullets(fleet.notes[:MOST_ROWS]), ""]
     lines += ["## Cohorts", ""]
     lines += _table(["Cohort", "GPUs"], [[name, str(count)] for name, count in fleet.cohorts.items()])
     lines += ["## Metrics", "", *_of_metrics(fleet)]

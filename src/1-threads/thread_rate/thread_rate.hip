@@ -138,13 +138,13 @@ std::string label(const dim3& block) {
 
 // As many blocks as hold at least `threads` threads. (Both sources round down. Where the block's
 // size does not divide 2^30, they launch one block less, of more than a million.)
-unsigned blocks_for(std::uint64_t threads, const dim3& block) {
+unsigned blocks_that_hold(std::uint64_t threads, const dim3& block) {
   return static_cast<unsigned>((threads + volume(block) - 1) / volume(block));
 }
 
-// The block sizes of a sweep, a row for each: 1, 2, 4 ... threads in a line, or squares and cubes
-// of 1, 2, 3 ... a side. In rising order, as fit_launch_rates needs them.
-std::vector<dim3> blocks_of(unsigned dimensions) {
+// The blocks of a sweep, a row for each: 1, 2, 4 ... threads in a line, or squares and cubes of 1,
+// 2, 3 ... a side. In rising order, as fit_launch_rates needs them.
+std::vector<dim3> block_shapes(unsigned dimensions) {
   std::vector<dim3> blocks;
   for (unsigned n = 1;; n = dimensions == 1 ? 2 * n : n + 1) {
     const dim3 block(n, dimensions > 1 ? n : 1, dimensions > 2 ? n : 1);
@@ -176,7 +176,7 @@ void measure_null(Sweep& sweep, const std::vector<dim3>& blocks, std::uint64_t t
   sweep.compare(published_series);
   for (const dim3& block : blocks) {
     auto point = sweep.point(label(block), volume(block));
-    const unsigned grid = blocks_for(threads, block);
+    const unsigned grid = blocks_that_hold(threads, block);
     const auto time =
         point.measure([&] { launch(null_kernel, {.grid = dim3(grid), .block = block}); });
     add_rates(point, time, grid, double(grid) * volume(block));
@@ -201,7 +201,7 @@ void measure_store(Sweep& sweep, const std::vector<dim3>& blocks, std::uint64_t 
   const auto seed = static_cast<unsigned>(sweep.seed());
   for (const dim3& block : blocks) {
     auto point = sweep.point(label(block), volume(block));
-    const unsigned grid = blocks_for(threads, block);
+    const unsigned grid = blocks_that_hold(threads, block);
     const auto run = [&] {
       launch(store_kernel, {.grid = dim3(grid), .block = block}, output.data(), seed);
     };
@@ -248,7 +248,7 @@ void measure_many_registers(Sweep& sweep, const std::vector<dim3>& blocks, std::
              " registers per thread for this kernel");
   for (const dim3& block : blocks) {
     auto point = sweep.point(label(block), volume(block));
-    const unsigned grid = blocks_for(threads, block);
+    const unsigned grid = blocks_that_hold(threads, block);
     verify_many_registers(point, volume(block), sweep.seed());
     const auto time = point.measure([&] {
       launch(many_registers_kernel, {.grid = dim3(grid), .block = block}, nullptr, nullptr);
@@ -278,7 +278,7 @@ void measure_merged(Sweep& sweep, const dim3& block, const DeviceBuffer<unsigned
                     std::uint64_t values) {
   const std::string suffix = layout == Layout::rows ? " in rows" : "";
   auto point = sweep.point(std::to_string(PerThread) + suffix, PerThread);
-  const unsigned grid = blocks_for((values + PerThread - 1) / PerThread, block);
+  const unsigned grid = blocks_that_hold((values + PerThread - 1) / PerThread, block);
   const auto seed = static_cast<unsigned>(sweep.seed());
   const auto run = [&] {
     launch(merged_store_kernel<PerThread, layout>, {.grid = dim3(grid), .block = block},
@@ -335,7 +335,8 @@ int main(int argc, char** argv) {
                                         .minimum = 1,
                                         .maximum = most_threads});
   const auto work_threads = experiment.size(
-      "--work-threads", "threads per launch of the storing and the many-registers kernel",
+      "--work-threads",
+      "threads per launch of sweeps store and registers; values of 4 bytes that merge stores",
       {.gpu = 1ULL << 28,
        .quick = 1ULL << 22,
        .host = 1ULL << 12,
@@ -355,7 +356,7 @@ int main(int argc, char** argv) {
       // The published series have the same names.
       const std::string series = std::to_string(dimensions) + "d";
       experiment.sweep(kernel + "-" + series, title + ", " + shapes[dimensions - 1] + " blocks",
-                       [=](Sweep& sweep) { measure(sweep, blocks_of(dimensions), series); });
+                       [=](Sweep& sweep) { measure(sweep, block_shapes(dimensions), series); });
     }
   };
   using Blocks = std::vector<dim3>;

@@ -415,7 +415,7 @@ int run(int argc, char** argv) {
                    [&](Sweep& sweep) { measure_order(sweep, floats); });
   experiment.sweep("cures", "one sum over many values: who adds up first",
                    [&](Sweep& sweep) { measure_cures(sweep, values); });
-  experiment.sweep("histogram", "256 bins, by the rungs of a ladder and three kinds of data",
+  experiment.sweep("histogram", "256 bins, by the stages of a ladder and three kinds of data",
                    [&](Sweep& sweep) { measure_histograms(sweep, samples); });
   experiment.conclude(conclude);
   return experiment.run(argc, argv);

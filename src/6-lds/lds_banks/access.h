@@ -3,7 +3,6 @@
 
 #include <hipscope/hipscope.h>
 #include <hipscope/timed_rounds.h>
-#include <hipscope/wait_for_lds.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -20,16 +19,6 @@ namespace lds_banks {
 /// kernel works on depends on the random `salt`.
 using PatternKernel = void (*)(const unsigned* offsets, Copies placement, unsigned salt,
                                unsigned* results, hipscope::WaveTime* times, unsigned rounds);
-
-/// Stores each wave's time of `rounds` rounds.
-template <typename Body>
-__device__ void run_timed(hipscope::WaveTime* times, unsigned rounds, Body body) {
-  const hipscope::WaveTime time =
-      hipscope::time_rounds<true>(rounds, body, [] { hipscope::wait_for_lds(); });
-  if (threadIdx.x % warpSize == 0) {
-    times[threadIdx.x / warpSize] = time;
-  }
-}
 
 inline unsigned lanes_of(const hipscope::Sweep& sweep) {
   return static_cast<unsigned>(sweep.device().wave_size);

@@ -10,7 +10,7 @@
 //   loads      independent loads of a block of many waves: throughput; stores: theirs
 //   width      how wide is a bank? Lanes load bytes that are all banks and a few bytes apart
 //   patterns   what is no stride
-//   cures      the remedies for a tile that is read by column
+//   cures      the cures for a tile that is read by column
 //
 // A column beside the cycles predicts the passes that 32 banks of 4 bytes need at least
 // (dwords_of_busiest_bank in patterns.h). The number of banks is inferred from the curves alone
@@ -19,13 +19,14 @@
 #include <hipscope/hipscope.h>
 #include <hipscope/lds.h>
 #include <hipscope/timed_rounds.h>
+#include <hipscope/wait_for_lds.h>
 
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "access.h"    // run_timed, measure_access: the cycles of an access
+#include "access.h"    // measure_access: the cycles of an access
 #include "contents.h"  // what LDS holds, and what a kernel must give
 #include "findings.h"
 #include "patterns.h"  // where lanes go, and how many dwords that is in one bank
@@ -49,8 +50,17 @@ constexpr unsigned largest_block = 1024;
 
 // Of each kernel: `offsets` says where the lanes go in LDS, in bytes. LDS holds `copies` (3) copies
 // of that pattern, and accesses take turns: all have the same conflicts, but no access repeats the
-// one before. `salt` is random; values depend on it. run_timed() repeats `body_steps` accesses in
-// each of `rounds`.
+// one before. `salt` is random; values depend on it.
+
+// The timed loop of all: repeats `body`, mostly body_steps (127) accesses, `rounds` times, once all
+// waves of the block have come. Each wave stores when it began and ended.
+template <typename Body>
+__device__ void run_timed(WaveTime* times, unsigned rounds, Body body) {
+  const WaveTime time = hipscope::time_rounds<true>(rounds, body, [] { hipscope::wait_for_lds(); });
+  if (threadIdx.x % warpSize == 0) {
+    times[threadIdx.x / warpSize] = time;
+  }
+}
 
 // One wave. The last dword of an access is the address of the next one, in another copy.
 template <unsigned Bytes>
@@ -149,23 +159,23 @@ __global__ void __launch_bounds__(largest_block)
 
 // A tile of 32 x 32 dwords. Padding adds a dword to each row, so that rows begin in different
 // banks; the swizzle gives each row an order of its own, which costs no space.
-enum class Remedy { none, padding, swizzle };
+enum class Cure { none, padding, swizzle };
 
 constexpr unsigned tile_size = 32;
 
-template <Remedy remedy>
-constexpr unsigned row_dwords = tile_size + (remedy == Remedy::padding ? 1 : 0);
+template <Cure cure>
+constexpr unsigned row_dwords = tile_size + (cure == Cure::padding ? 1 : 0);
 
-template <Remedy remedy>
+template <Cure cure>
 __host__ __device__ unsigned tile_index(unsigned row, unsigned column) {
-  return row * row_dwords<remedy> + (remedy == Remedy::swizzle ? column ^ row : column);
+  return row * row_dwords<cure> + (cure == Cure::swizzle ? column ^ row : column);
 }
 
 // An odd number, so that one round ends in the transposed tile.
 constexpr unsigned body_transpositions = 7;
 
 // A thread for each element: writes by row, reads by column, again and again.
-template <Remedy remedy>
+template <Cure cure>
 __global__ void __launch_bounds__(largest_block)
     transpose_kernel(const unsigned* tile, unsigned* result, WaveTime* times, unsigned rounds) {
   HIP_DYNAMIC_SHARED(unsigned, lds)
@@ -175,9 +185,9 @@ __global__ void __launch_bounds__(largest_block)
   run_timed(times, rounds, [&] {
 #pragma unroll
     for (unsigned step = 0; step < body_transpositions; ++step) {
-      lds[tile_index<remedy>(row, column)] = element;
+      lds[tile_index<cure>(row, column)] = element;
       __syncthreads();
-      element = lds[tile_index<remedy>(column, row)];
+      element = lds[tile_index<cure>(column, row)];
       __syncthreads();
     }
   });
@@ -327,17 +337,17 @@ void measure_patterns(Sweep& sweep, const Amount& amount) {
   }
 }
 
-template <Remedy remedy>
+template <Cure cure>
 void measure_tile(Sweep& sweep, const std::string& label, std::uint64_t rounds) {
-  auto point = sweep.point(label, 1 + static_cast<int>(remedy));
+  auto point = sweep.point(label, 1 + static_cast<int>(cure));
   constexpr unsigned elements = tile_size * tile_size;
-  constexpr unsigned lds_bytes = tile_size * row_dwords<remedy> * dword_bytes;
+  constexpr unsigned lds_bytes = tile_size * row_dwords<cure> * dword_bytes;
   const auto tile = lds_banks::random_words<unsigned>(elements, 0xFFFFFFFF, sweep.seed());
   const Words transposed = lds_banks::transposed(tile, tile_size);
   const DeviceBuffer<unsigned> given{std::span<const unsigned>(tile)};
   DeviceBuffer<unsigned> result(elements);
   const auto run = [&](unsigned threads, WaveTime* times, std::uint64_t repeats) {
-    launch(transpose_kernel<remedy>,
+    launch(transpose_kernel<cure>,
            {.grid = dim3(1), .block = dim3(threads), .lds_bytes = lds_bytes}, given.data(),
            result.data(), times, repeats);
   };
@@ -345,7 +355,7 @@ void measure_tile(Sweep& sweep, const std::string& label, std::uint64_t rounds) 
       sweep, point, "elements of the tile", elements, rounds, result, run,
       [&](std::uint64_t repeats) { return repeats % 2 == 1 ? transposed : tile; });
   const Words by_column = offsets_of(lanes_of(sweep), [](unsigned lane) {
-    return tile_index<remedy>(lane % tile_size, lane / tile_size);
+    return tile_index<cure>(lane % tile_size, lane / tile_size);
   });
   point.value("transposition", round / body_transpositions, "cycles");
   point.value("dwords in one bank", lds_banks::dwords_of_busiest_bank(by_column, dword_bytes),
@@ -353,13 +363,13 @@ void measure_tile(Sweep& sweep, const std::string& label, std::uint64_t rounds) 
   point.value("LDS", lds_bytes, "bytes");
 }
 
-void measure_remedies(Sweep& sweep, std::uint64_t rounds) {
+void measure_cures(Sweep& sweep, std::uint64_t rounds) {
   sweep.axis({.name = "tile of 32 x 32"});
   sweep.headline("transposition");
   sweep.note("1024 threads store by row and load by column, with a barrier after each");
-  measure_tile<Remedy::none>(sweep, "plain", rounds);
-  measure_tile<Remedy::padding>(sweep, "padded by 1", rounds);
-  measure_tile<Remedy::swizzle>(sweep, "XOR swizzle", rounds);
+  measure_tile<Cure::none>(sweep, "plain", rounds);
+  measure_tile<Cure::padding>(sweep, "padded by 1", rounds);
+  measure_tile<Cure::swizzle>(sweep, "XOR swizzle", rounds);
 }
 
 template <unsigned Bytes>
@@ -405,7 +415,7 @@ int main(int argc, char** argv) {
   experiment.sweep("patterns", "a full CU's loads that are no strides",
                    [&](Sweep& sweep) { measure_patterns(sweep, amount); });
   experiment.sweep("cures", "a tile that is read by column",
-                   [&](Sweep& sweep) { measure_remedies(sweep, rounds); });
+                   [&](Sweep& sweep) { measure_cures(sweep, rounds); });
   experiment.conclude(lds_banks::conclude);
   return experiment.run(argc, argv);
 }

@@ -1,7 +1,7 @@
 // 4.14, against 4.12: the tile is multiplied by NVIDIA's FP64 matrix instructions. Which of our
 // rows, columns and k those of the instruction are is free, as long as both matrices agree:
-//   the first matrix is B, turned: rows g and g + 8 are neighbouring columns of B, so that one load
-//     of 16 bytes brings both, into registers side by side, as the instruction wants them
+//   the first matrix is B, transposed: rows g and g + 8 are neighbouring columns of B, so that one
+//     load of 16 bytes brings both, into registers side by side, as the instruction wants them
 //   the second is A: of two neighbouring k the first goes to one instruction, the second
 //     to the next
 // Four k at a time, since the fragments of 8 or 16 would not fit twice: the next ones load while

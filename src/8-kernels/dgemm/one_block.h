@@ -50,7 +50,7 @@ inline std::vector<OneBlockStep> one_block_steps() {
        conflict_degree<Spread::apart>()}};
 }
 
-/// The problem, and A turned: with m along memory.
+/// The problem, and A transposed: with m along memory.
 class OneBlock {
  public:
   explicit OneBlock(std::uint64_t seed)
@@ -60,14 +60,14 @@ class OneBlock {
     std::vector<double> rows(a_.size());
     hipscope::check(
         hipMemcpy(rows.data(), product.a, rows.size() * sizeof(double), hipMemcpyDeviceToHost));
-    std::vector<double> turned(rows.size());
+    std::vector<double> transposed(rows.size());
     for (unsigned i = 0; i < one_block_side; ++i) {
       for (unsigned k = 0; k < one_block_k; ++k) {
-        turned[k * one_block_side + i] = rows[i * one_block_k + k];
+        transposed[k * one_block_side + i] = rows[i * one_block_k + k];
       }
     }
-    hipscope::check(
-        hipMemcpy(a_.data(), turned.data(), turned.size() * sizeof(double), hipMemcpyHostToDevice));
+    hipscope::check(hipMemcpy(a_.data(), transposed.data(), transposed.size() * sizeof(double),
+                              hipMemcpyHostToDevice));
   }
 
   void enqueue(const OneBlockStep& step, double alpha, double beta) const {

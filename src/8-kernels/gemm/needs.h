@@ -45,12 +45,12 @@ inline constexpr Needs copies_to_any_place = {
 inline constexpr std::array table_architectures = {
     "sm_90", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1151", "gfx1201"};
 
-/// Where the command line is --rungs alone: prints a line for each stage, what it needs and where
-/// that is, for scripts/rungs.py, and returns the exit status.
+/// Where the command line is --stages alone: prints a line for each stage, what it needs and where
+/// that is, for scripts/stages.py, and returns the exit status.
 template <typename AnyStage>
-std::optional<int> print_rungs_if_asked(int argc, char** argv,
-                                        const std::vector<AnyStage>& stages) {
-  if (argc != 2 || std::string(argv[1]) != "--rungs") {
+std::optional<int> print_stages_if_asked(int argc, char** argv,
+                                         const std::vector<AnyStage>& stages) {
+  if (argc != 2 || std::string(argv[1]) != "--stages") {
     return std::nullopt;
   }
   std::printf("stage\tneeds");

@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
   if (const auto status = gemm::probe_if_asked<hipscope::Half>(argc, argv)) {
     return *status;
   }
-  if (const auto status = gemm::print_rungs_if_asked(argc, argv, hgemm::all_stages())) {
+  if (const auto status = gemm::print_stages_if_asked(argc, argv, hgemm::all_stages())) {
     return *status;
   }
   hipscope::Experiment experiment(

@@ -5,7 +5,7 @@
 // On the H200 232 us for 1 GiB, 4624 GB/s.
 #pragma once
 
-#include "04-wave-shuffle.h"  // block_sum
+#include "block_sum.h"
 #include "device_code.h"
 
 namespace hipscope::reduction {

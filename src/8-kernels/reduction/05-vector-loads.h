@@ -14,7 +14,7 @@
 // 99.1 %.
 #pragma once
 
-#include "04-wave-shuffle.h"
+#include "block_sum.h"
 #include "stage.h"
 
 namespace hipscope::reduction {

@@ -40,7 +40,7 @@ struct Operands {
   unsigned k;  ///< of all tiles: the elements of A's rows
 };
 
-/// Fills all of LDS with the first tiles, A's turned.
+/// Fills all of LDS with the first tiles, A's transposed.
 template <typename Tile>
 __device__ void fill_lds(Operands from, float* a_tiles, float* b_tiles) {
   for (unsigned i = threadIdx.x; i < buffers * depth * Tile::block_rows; i += Tile::threads) {

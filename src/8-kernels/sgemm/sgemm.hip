@@ -39,11 +39,11 @@ double fmas_per_cycle(const std::string& architecture, gemm::Unit) {
 
 int main(int argc, char** argv) {
   // Two ways to call this that measure nothing: a child tries the vendor's library, which may end
-  // its process; scripts/rungs.py asks what each stage needs.
+  // its process; scripts/stages.py asks what each stage needs.
   if (const auto status = gemm::probe_if_asked<float>(argc, argv)) {
     return *status;
   }
-  if (const auto status = gemm::print_rungs_if_asked(argc, argv, sgemm::all_stages())) {
+  if (const auto status = gemm::print_stages_if_asked(argc, argv, sgemm::all_stages())) {
     return *status;
   }
   hipscope::Experiment experiment(

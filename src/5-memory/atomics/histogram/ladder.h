@@ -1,4 +1,4 @@
-// The ladder of histograms: its rungs, their check, their times, and the vendor's library beside
+// The ladder of histograms: its stages, their check, their times, and the vendor's library beside
 // them.
 #pragma once
 
@@ -26,15 +26,15 @@ namespace atomics::histogram {
 
 using CountsKernel = void (*)(Samples, unsigned*);
 
-/// A rung. One that takes long counts only one sample in `share` of those that are timed.
-struct Rung {
+/// A stage. One that takes long counts only one sample in `share` of those that are timed.
+struct Stage {
   std::string name;
   CountsKernel kernel;
   unsigned blocks_per_unit = 2;
   unsigned share = 1;
 };
 
-inline std::vector<Rung> rungs() {
+inline std::vector<Stage> stages() {
   return {
       {"01 atomics in L2", l2_kernel, 2, 64},        {"02 LDS first", lds_kernel},
       {"03 vector loads", vector_loads_kernel},      {"04 copy per wave", copy_per_wave_kernel},
@@ -97,25 +97,25 @@ class Ladder {
       vendor_ = vendor;
     }
     double x = 0;
-    for (const Rung& rung : rungs()) {
-      auto point = sweep_.point(rung.name, ++x);
-      measure_row(point, rung.share, true, [&](const Samples& samples, unsigned* counts) {
+    for (const Stage& stage : stages()) {
+      auto point = sweep_.point(stage.name, ++x);
+      measure_row(point, stage.share, true, [&](const Samples& samples, unsigned* counts) {
         hipscope::check(hipMemsetAsync(counts, 0, bins * sizeof(unsigned),
                                        static_cast<hipStream_t>(hipscope::launch_stream)));
-        hipscope::launch(rung.kernel, shape(rung, samples.count), samples, counts);
+        hipscope::launch(stage.kernel, shape(stage, samples.count), samples, counts);
       });
     }
   }
 
  private:
   // As many blocks as fit, but none that would find nothing to do.
-  [[nodiscard]] hipscope::LaunchShape shape(const Rung& rung, unsigned count) const {
+  [[nodiscard]] hipscope::LaunchShape shape(const Stage& stage, unsigned count) const {
     if (!sweep_.is_hardware()) {
       return {.grid = dim3(2), .block = dim3(64)};
     }
     const auto units = static_cast<unsigned>(sweep_.device().compute_units);
     const unsigned needed = count / (block_threads * sizeof(uint4)) + 1;
-    return {.grid = dim3(std::min(units * rung.blocks_per_unit, needed)),
+    return {.grid = dim3(std::min(units * stage.blocks_per_unit, needed)),
             .block = dim3(block_threads)};
   }
 
@@ -184,7 +184,7 @@ class Ladder {
 namespace atomics {
 
 inline void measure_histograms(hipscope::Sweep& sweep, std::uint64_t count) {
-  sweep.axis({.name = "rung"});
+  sweep.axis({.name = "stage"});
   sweep.headline("uniform");
   const std::string library = hipscope::vendor::histogram_library();
   sweep.note("bytes, 256 bins of 32 bits, which are zeroed first; 01 counts one sample in 64");

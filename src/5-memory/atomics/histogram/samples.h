@@ -1,4 +1,4 @@
-// What the rungs of the histogram ladder count: bytes, of three kinds; and how they reach them.
+// What the stages of the histogram ladder count: bytes, of three kinds; and how they reach them.
 #pragma once
 
 #include <hipscope/hipscope.h>

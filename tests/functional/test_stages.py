@@ -9,6 +9,6 @@ from conftest import BUILD, SOURCE
 
 def test_the_documents_have_what_the_stages_declare() -> None:
     done = subprocess.run(
-        [SOURCE / "scripts" / "rungs.py", "--check", BUILD / "bin"], capture_output=True, text=True, check=False
+        [SOURCE / "scripts" / "stages.py", "--check", BUILD / "bin"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Fills in which stages of the matrix products a GPU has, and what the others need, in docs/8-matrix-products.md.
 
-Usage: rungs.py [--check] FOLDER
+Usage: stages.py [--check] FOLDER
 
-FOLDER has sgemm, dgemm and hgemm of the host backend, which knows the stages of all: --rungs prints what each of
+FOLDER has sgemm, dgemm and hgemm of the host backend, which knows the stages of all: --stages prints what each of
 them declares. With --check nothing is written. Exit status: 0 good, 1 the documents say something else, 2 bad usage.
 """
 
@@ -18,7 +18,7 @@ from hipscope.results import markdown
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = ("docs/8-matrix-products.md", "docs/zh-CN/8-matrix-products.md")
-BEGIN, END = "<!-- rungs.py: which GPU has which stages -->", "<!-- rungs.py: end -->"
+BEGIN, END = "<!-- stages.py: which GPU has which stages -->", "<!-- stages.py: end -->"
 LADDERS = ("sgemm", "dgemm", "hgemm")
 MORE = "{} has {} more, on every GPU."
 CHINESE = {
@@ -51,7 +51,7 @@ def tables(folder: Path, words: dict[str, str]) -> str:
     """For each ladder its stages that not every GPU has, and how many others there are."""
     parts = []
     for ladder in LADDERS:
-        done = subprocess.run([folder / ladder, "--rungs"], capture_output=True, text=True, check=True)
+        done = subprocess.run([folder / ladder, "--stages"], capture_output=True, text=True, check=True)
         head, *stages = [line.split("\t") for line in done.stdout.splitlines()]
         header = [words.get("stage", "stage"), *head[2:], words.get("it needs", "it needs")]
         rows = merged([stage for stage in stages if "no" in stage])
@@ -76,14 +76,14 @@ def main() -> int:
         try:
             wanted = tables(arguments.folder, CHINESE if "zh-CN" in document else {})
         except (OSError, subprocess.CalledProcessError) as error:
-            print(f"rungs.py: {error}", file=sys.stderr)
+            print(f"stages.py: {error}", file=sys.stderr)
             return 2
         text = path.read_text(encoding="utf-8")
         before, _, rest = text.partition(BEGIN)
         new = f"{before}{BEGIN}\n\n{wanted}\n\n{END}{rest.partition(END)[2]}"
         if arguments.check and new != text:
             print(
-                f"rungs.py: {document} does not have what the stages declare: run scripts/rungs.py {arguments.folder}",
+                f"stages.py: {document} does not have what the stages declare: run stages.py {arguments.folder}",
                 file=sys.stderr,
             )
             status = 1

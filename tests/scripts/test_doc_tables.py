@@ -1,0 +1,74 @@
+"""The tables of docs/ are of the results, and the README's figures are of docs/."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import doc_tables
+import pytest
+import synthetic
+from test_documents import anchors
+
+ROOT = synthetic.REPOSITORY
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs doc_tables.py."""
+    command = [sys.executable, str(synthetic.SCRIPTS / "doc_tables.py"), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_the_tables_have_what_was_measured() -> None:
+    done = run("--check")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("page", "figure", "other"),
+    [
+        ("8-kernels.md", "948.1", "947.1"),
+        ("8-kernels.md", "9.0e-7", "9.2e-7"),
+        ("2-compute.md", "(1560)", "(1561)"),
+        ("5-memory.md", "593", "594"),
+    ],
+)
+def test_another_figure_is_found_and_mended(tmp_path: Path, page: str, figure: str, other: str) -> None:
+    folder = tmp_path / "docs"
+    (folder / "zh-CN").mkdir(parents=True)
+    for name in (page, f"zh-CN/{page}"):
+        shutil.copy(ROOT / "docs" / name, folder / name)
+    good = {path: path.read_text(encoding="utf-8") for path in folder.rglob("*.md")}
+    for path, text in good.items():
+        path.write_text(re.sub(rf"^(\|.*){re.escape(figure)}", rf"\g<1>{other}", text, count=1, flags=re.MULTILINE))
+    done = run("--check", str(folder))
+    assert done.returncode == 1 and f"{other.strip('()')} is {figure.strip('()')}" in done.stderr
+    assert run(str(folder)).returncode == 0
+    assert {path: path.read_text(encoding="utf-8") for path in good} == good
+
+
+def section(page: Path, anchor: str) -> str:
+    """The text of a section with its heading's anchor, without comments."""
+    text = re.sub("<!--.*?-->", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return next(part for part in re.split("^(?=## )", text, flags=re.MULTILINE) if anchor in anchors(part))
+
+
+def rows_of_readme() -> Iterator[list[str]]:
+    """Of each experiment in the README: its name, its section's page and anchor, and what it says of an H200."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for line in re.findall(r"^\| \[`\w+`\].*$", text, re.MULTILINE):
+        name, _, figures = doc_tables.cells_of(line)
+        yield [*re.split(r"[`\]()#]+", name)[1:4], figures]
+
+
+@pytest.mark.parametrize("row", rows_of_readme(), ids=lambda row: row[0])
+def test_the_readme_says_what_the_section_does(row: list[str]) -> None:
+    _, page, anchor, figures = row
+    said = [float(figure[0]) for figure in doc_tables.FIGURE.finditer(section(ROOT / page, anchor))]
+    said += [one / 1000 for one in said]
+    printed = doc_tables.FIGURE.finditer(figures)
+    assert [one[0] for one in printed if not any(doc_tables.is_rounded(one, value) for value in said)] == []
