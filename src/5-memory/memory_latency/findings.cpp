@@ -25,8 +25,10 @@ namespace {
 
 // Where no law of replacement explains how loads begin to miss, the flat part may be a mixture, and
 // there may be a level behind it that is nowhere flat.
-double most_confidence(const hipscope::Capacity& end) {
-  return end.confidence < smallest_confidence ? hipscope::unsure : 1;
+double most_confidence(const Cache& cache) {
+  const bool is_explained =
+      cache.steps_of.empty() && cache.level.end->capacity->confidence >= smallest_confidence;
+  return hipscope::sure_if(is_explained, 1);
 }
 
 void infer_latency(Results& results, const std::string& name, const Level& level,
@@ -77,7 +79,7 @@ std::optional<OtherHalf> other_half(const Cache& near_cache, const Cache& far_ca
   const Level& far = far_cache.level;
   constexpr double loosely = 0.25;
   constexpr double closely = 0.15;
-  if (!near_cache.is_in_walk || !far_cache.is_in_walk ||
+  if (!near_cache.is_flat || !far_cache.is_flat ||
       !about(far.end->capacity->value, 2 * near.end->capacity->value, loosely)) {
     return std::nullopt;
   }
@@ -110,10 +112,10 @@ std::string why_maybe_a_tlb(const Level& level, double l2_bytes,
              : "past what the driver calls L2: a cache behind it, or the reach of a TLB";
 }
 
-// What only single loads show has no latency: the walk's are of what it shows.
+// What the walk gets flat nowhere in has no latency.
 void infer_latency(Results& results, const std::string& name, const Cache& cache) {
-  if (cache.is_in_walk) {
-    infer_latency(results, name, cache.level, most_confidence(*cache.level.end->capacity));
+  if (cache.is_flat) {
+    infer_latency(results, name, cache.level, most_confidence(cache));
   }
 }
 
@@ -148,7 +150,7 @@ void infer_caches(Results& results, const std::vector<Cache>& caches, const std:
         infer_latency(results, "far half of " + name + " latency", *cache);
       }
     }
-    constexpr double hardly_sure = 0.4;
+    const double hardly_sure = cache->steps_of.empty() ? 0.4 : smallest_confidence;
     std::string doubt;
     if (!is_constant && (l2_bytes > 0 || level_number > 1)) {
       doubt = why_maybe_a_tlb(cache->level, l2_bytes, reaches);
@@ -193,7 +195,8 @@ void infer_levels(Results& results) {
   const auto l2_bytes = static_cast<double>(results.device().l2_bytes);
   // A curve that rises from its first footprint on shows nothing of its first level.
   constexpr double still_first = 2;
-  const auto caches = caches_of(levels, capacities_by_hits(results), capacities_by_mean(results));
+  const auto caches = caches_of(levels, capacities_by_hits(results), capacities_by_mean(results),
+                                capacities_by_laws(curve, levels));
   const bool shows_first =
       levels.empty() ? !caches.empty() : levels.front().first_x <= still_first * curve.front().x;
   if (!shows_first || caches.empty()) {
