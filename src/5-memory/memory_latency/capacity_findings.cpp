@@ -183,11 +183,12 @@ std::vector<Cache> caches_of(const std::vector<Level>& levels,
     caches.push_back({.level = levels[i], .hits = hits[i]});
   }
   add(caches, by_mean, "the mean latency of single loads");
-  std::erase_if(by_laws, [&](const auto& found) {
-    return is_flat_at(levels, found.value) ||
-           (!by_mean.empty() && std::none_of(by_mean.begin(), by_mean.end(), [&](auto& mean) {
-             return octaves_between(mean.value, found.value) < farthest;
-           }));
+  std::erase_if(by_laws, [&](const auto& laws) {
+    const bool is_alone =
+        !by_mean.empty() && std::none_of(by_mean.begin(), by_mean.end(), [&](const auto& mean) {
+          return octaves_between(mean.value, laws.value) < farthest;
+        });
+    return is_alone || is_flat_at(levels, laws.value);
   });
   add(caches, by_laws, "all of the walk, by the laws of replacement");
   std::sort(caches.begin(), caches.end(), [](const Cache& a, const Cache& b) {

@@ -32,12 +32,12 @@ double most_confidence(const Cache& cache) {
 }
 
 void infer_latency(Results& results, const std::string& name, const Level& level,
-                   double at_most = 1) {
+                   double at_most = 1, const std::string& further = {}) {
   infer_if_sure(results, {.name = name,
                           .value = level.y,
                           .unit = "cycles",
                           .confidence = std::min(level.confidence, at_most),
-                          .statement = "from one dependent load to the next",
+                          .statement = "from one dependent load to the next" + further,
                           .evidence = {level_text(level)}});
 }
 
@@ -138,18 +138,19 @@ void infer_caches(Results& results, const std::vector<Cache>& caches, const std:
   for (auto cache = caches.begin(); cache != caches.end(); ++cache, ++level_number) {
     const std::string name = prefix + " level " + std::to_string(level_number);
     is_numbered = is_numbered && cache->level.confidence > hipscope::unsure;
-    infer_latency(results, name + " latency", *cache);
     std::string also;
-    if (l2_bytes > 0 && cache + 1 != caches.end()) {
-      if (const auto half = other_half(*cache, *(cache + 1), l2_bytes, found_homes)) {
-        also = half->why;
-        infer_capacity(
-            results, "near half of " + name + " capacity", *cache,
-            {.also = also, .most_confidence = hipscope::sure_if(half->is_sure && is_numbered, 1)});
-        ++cache;
-        infer_latency(results, "far half of " + name + " latency", *cache);
-      }
+    const auto half = l2_bytes > 0 && cache + 1 != caches.end()
+                          ? other_half(*cache, *(cache + 1), l2_bytes, found_homes)
+                          : std::nullopt;
+    if (half) {
+      also = half->why;
+      infer_latency(results, "near half of " + name + " latency", *cache);
+      infer_capacity(
+          results, "near half of " + name + " capacity", *cache,
+          {.also = also, .most_confidence = hipscope::sure_if(half->is_sure && is_numbered, 1)});
+      ++cache;
     }
+    infer_latency(results, (half ? "far half of " : "") + name + " latency", *cache);
     const double hardly_sure = cache->steps_of.empty() ? 0.4 : smallest_confidence;
     std::string doubt;
     if (!is_constant && (l2_bytes > 0 || level_number > 1)) {
@@ -232,12 +233,14 @@ void infer_levels(Results& results) {
 }
 
 void infer_constant(Results& results) {
-  const auto levels = hipscope::find_levels(results.curve("constant", "latency"), smallest_step);
+  const Curve curve = results.curve("constant", "latency");
+  const auto levels = hipscope::find_levels(curve, smallest_step);
   infer_caches(results, caches_of(levels), "constant cache", 0);
   if (!levels.empty() && !levels.back().end) {
-    // The last one serves all the constant memory there is: how much more it holds does not show.
+    // How much more it holds does not show.
     infer_latency(results, "constant cache level " + std::to_string(levels.size()) + " latency",
-                  levels.back());
+                  levels.back(), 1,
+                  "; it holds all the constant memory there is, " + in_bytes(curve.back().x));
   }
 }
 
