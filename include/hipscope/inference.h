@@ -197,6 +197,10 @@ std::optional<CapacityByHits> fit_capacity_by_hits(std::span<const CurvePoint> h
 std::vector<CapacityByHits> fit_mean_of_loads(std::span<const CurvePoint> mean,
                                               double smallest_ratio);
 
+/// The same by the latency of a walk that takes every line in turn, lap after lap, whose misses
+/// follow how a cache replaces. Also empty where most of the steps are in doubt.
+std::vector<CapacityByHits> fit_walk(std::span<const CurvePoint> walk, double smallest_ratio);
+
 /// Where a level of a curve ends.
 struct LevelEnd {
   double last_x = 0;   ///< the last x on the level: what is there still fits

@@ -564,8 +564,10 @@ void doubt_slopes(std::vector<CapacityByHits>& all) {
 
 }  // namespace
 
-std::vector<CapacityByHits> fit_mean_of_loads(std::span<const CurvePoint> mean,
-                                              double smallest_ratio) {
+namespace {
+
+std::vector<CapacityByHits> fit_staircase(std::span<const CurvePoint> mean, double smallest_ratio,
+                                          std::span<const CapacityLaw> laws) {
   constexpr std::size_t fewest_points = 5;  // a cubic goes through four
   const auto is_positive = [](const CurvePoint& point) { return point.x > 0 && point.y > 0; };
   const auto not_rising = [](const CurvePoint& a, const CurvePoint& b) { return a.x >= b.x; };
@@ -582,7 +584,7 @@ std::vector<CapacityByHits> fit_mean_of_loads(std::span<const CurvePoint> mean,
     return {};
   }
   const std::vector<double> errors = errors_of(smooth);
-  Fitted fitted{.laws = hit_laws()};
+  Fitted fitted{.laws = laws};
   Staircase staircase(smooth, errors, fitted.laws);
   fitted.steps = steps_of(staircase);
   constexpr double clearly = 12;  // of each step
@@ -621,6 +623,24 @@ std::vector<CapacityByHits> fit_mean_of_loads(std::span<const CurvePoint> mean,
     }
   }
   doubt_slopes(found);
+  return found;
+}
+
+}  // namespace
+
+std::vector<CapacityByHits> fit_mean_of_loads(std::span<const CurvePoint> mean,
+                                              double smallest_ratio) {
+  return fit_staircase(mean, smallest_ratio, hit_laws());
+}
+
+std::vector<CapacityByHits> fit_walk(std::span<const CurvePoint> walk, double smallest_ratio) {
+  auto found = fit_staircase(walk, smallest_ratio, capacity_laws());
+  // Where most of its steps are in doubt, it is a slope.
+  const auto clear = std::count_if(found.begin(), found.end(),
+                                   [](const auto& each) { return each.confidence >= unsure; });
+  if (2 * clear < std::ssize(found)) {
+    return {};
+  }
   return found;
 }
 

@@ -55,6 +55,7 @@ std::optional<Saturation> find_saturation(std::span<const CurvePoint> points, do
   double beyond_x = quantile(xs, heaviest);
   double top = 0;
   double noise = 0;
+  double most_noise = 0;
   double top_error = 0;
   for (int round = 0; round < 3; ++round) {
     std::vector<double> beyond = rates_from(points, beyond_x);
@@ -68,6 +69,8 @@ std::optional<Saturation> find_saturation(std::span<const CurvePoint> points, do
       rate = std::abs(rate - top);
     }
     noise = deviations_per_median * median_of(beyond);
+    // Of a few rates it may be too low by chance.
+    most_noise = noise * (1 + 2 / std::sqrt(static_cast<double>(beyond.size())));
     beyond_x = std::min(beyond_x, 2 * found.x);
   }
   const std::vector<double> from_there = rates_from(points, found.x);
@@ -79,7 +82,7 @@ std::optional<Saturation> find_saturation(std::span<const CurvePoint> points, do
   double chance = 1;
   for (const auto& [x, rates] : at) {
     const double deviation =
-        chosen * std::hypot(noise / std::sqrt(static_cast<double>(rates.size())), top_error);
+        chosen * std::hypot(most_noise / std::sqrt(static_cast<double>(rates.size())), top_error);
     const double beyond = median_of(rates) - share * top;
     if (x <= found.x && deviation > 0) {
       chance *= chance_below((x < found.x ? -beyond : beyond) / deviation);

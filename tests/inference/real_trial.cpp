@@ -83,6 +83,7 @@ TEST(RealTrial, CapacitiesAreRightOrNotFound) {
     }
   }
   EXPECT_EQ(answers.wrong, 0U);
+  EXPECT_GE(answers.right, 12U);  // all of the MI300X and of the RX 6900 XT
 }
 
 }  // namespace

@@ -66,6 +66,7 @@ def add_full(folder: Path) -> None:
         inference("cache level 2 capacity", 31.0 * 2**20, "bytes", driver=60.0 * 2**20),
         inference("cache level 2 latency", 262.0),
         inference("near half of cache level 2 capacity", 30e6, "bytes"),
+        inference("near half of cache level 2 latency", 262.0),
         inference("far half of cache level 2 latency", 500.0),
         inference("constant cache level 1 capacity", 2048.0, "bytes"),
         inference("constant cache level 1 latency", 25.0),

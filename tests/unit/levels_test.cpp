@@ -420,7 +420,9 @@ TEST(FitMeanOfLoads, PointsThatTakeLongerAreLeftOut) {
 
 TEST(FitMeanOfLoads, SlopesAndTooFewPointsTellNothing) {
   const auto sure = [](const std::vector<CurvePoint>& made) {
-    const auto found = fit_mean_of_loads(made, smallest_ratio);
+    auto found = fit_mean_of_loads(made, smallest_ratio);
+    const auto by_walk = fit_walk(made, smallest_ratio);
+    found.insert(found.end(), by_walk.begin(), by_walk.end());
     return std::any_of(found.begin(), found.end(),
                        [](const CapacityByHits& each) { return each.confidence >= 0.5; });
   };

@@ -96,6 +96,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
             "cache level {n} capacity",
             "near half of cache level {n} capacity",
             "cache level {n} latency",
+            "near half of cache level {n} latency",
             "far half of cache level {n} latency",
         ),
         *_told_by("cache_line", "cache level {n} line", "cache level {n} sector", tolerance=EXACT),

@@ -9,6 +9,7 @@
 
 #include "5-memory/memory_bandwidth/findings.h"
 #include "hipscope/format.h"
+#include "hipscope/statistics.h"
 
 namespace memory_channels {
 namespace {
@@ -103,17 +104,20 @@ std::vector<hipscope::CurvePoint>::const_iterator lowest(
                           [](const auto& a, const auto& b) { return a.y < b.y; });
 }
 
-// Whether the neighbours' rate at a stride keeps the whole memory busy, so that half of its
-// channels are too few for it. What one access moves is a sector, of 32 bytes at least on all GPUs
-// so far.
+// Whether the neighbours' rate up to a stride keeps clearly more of the memory busy than half of
+// its channels can give. What one access moves is a sector, of 32 bytes at least on all GPUs so
+// far.
 bool keeps_memory_busy(const hipscope::Results& results, double stride) {
   constexpr double sector_bytes = 32;
-  constexpr double busy = 0.5;
-  const double peak = memory_bandwidth::peak(results.device());       // GB/s, or NaN
-  const auto neighbours = results.curve("stride", "neighbour rate");  // billions a second
-  return std::any_of(neighbours.begin(), neighbours.end(), [&](const auto& point) {
-    return point.x == stride && point.y * sector_bytes > busy * peak;
-  });
+  constexpr double busy = 0.55;
+  std::vector<double> rates;  // billions a second
+  for (const auto& point : results.curve("stride", "neighbour rate")) {
+    if (point.x <= stride) {
+      rates.push_back(point.y);
+    }
+  }
+  const double peak = memory_bandwidth::peak(results.device());  // GB/s, or NaN
+  return !rates.empty() && hipscope::median_of(rates) * sector_bytes > busy * peak;
 }
 
 void infer_interleave(hipscope::Results& results) {

@@ -44,7 +44,7 @@ TEST(MemoryChannelsTrial, ChannelInterleave) {
     DeviceDescription device = fake::describe();
     if (happens(random, 0.6)) {
       device.memory_bus_bits = 4096;
-      device.memory_mhz = rate * sector_bytes / enough / between(random, 0.6, 0.95) / 1.024;
+      device.memory_mhz = rate * sector_bytes / enough / between(random, 0.6, 1) / 1.024;
     }
     const auto seconds = [&](double met) { return std::max(1.0, enough * channels / met) / rate; };
     const auto reciprocal_of = [](Curve curve) {

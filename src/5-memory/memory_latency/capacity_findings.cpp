@@ -1,6 +1,8 @@
 #include "capacity_findings.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <utility>
 
 #include "findings.h"
@@ -116,32 +118,79 @@ std::vector<hipscope::CapacityByHits> capacities_by_mean(const Results& results)
   return hipscope::fit_mean_of_loads(results.curve("load-times", "mean latency"), smallest_step);
 }
 
+std::vector<hipscope::CapacityByHits> capacities_by_laws(const Curve& walk,
+                                                         const std::vector<Level>& levels) {
+  constexpr double far_apart = 1.5;  // octaves: what ends in between is 3/4 from both
+  const bool has_room =
+      levels.size() < 2 || std::any_of(levels.begin(), levels.end(), [&](const Level& level) {
+        return level.end &&
+               (!level.end->capacity || level.end->capacity->confidence < smallest_confidence ||
+                std::log2(level.end->next_x / level.end->last_x) > far_apart);
+      });
+  return has_room ? hipscope::fit_walk(walk, smallest_step)
+                  : std::vector<hipscope::CapacityByHits>{};
+}
+
+namespace {
+
+double distance(const Cache& cache, const hipscope::CapacityByHits& found) {
+  return octaves_between(cache.level.end->capacity->value, found.value);
+}
+
+// Whether a walk is flat about there, with other levels: then no cache ends there.
+bool is_flat_at(const std::vector<Level>& levels, double x) {
+  constexpr double margin = 1.3;  // of a capacity
+  return levels.size() > 1 && std::any_of(levels.begin(), levels.end(), [&](const Level& level) {
+           return level.first_x <= x && (!level.end || margin * x < level.end->last_x);
+         });
+}
+
+// Adds what a staircase shows to the caches, each that is far from those. One that is near to a
+// level whose end no law explains is that level's. One way alone does not make it sure.
+void add(std::vector<Cache>& caches, const std::vector<hipscope::CapacityByHits>& staircase,
+         const char* name) {
+  const std::size_t known = caches.size();
+  for (const auto& found : staircase) {
+    if (found.confidence < hipscope::unsure) {
+      continue;
+    }
+    const hipscope::Capacity capacity = {
+        .value = found.value, .low = found.low, .high = found.high, .confidence = hipscope::unsure};
+    const auto nearest = std::min_element(
+        caches.begin(), caches.begin() + static_cast<std::ptrdiff_t>(known),
+        [&](const Cache& a, const Cache& b) { return distance(a, found) < distance(b, found); });
+    if (known == 0 || distance(*nearest, found) >= farthest) {
+      Cache cache{.steps_of = name, .is_flat = false};
+      cache.level.confidence = found.confidence;
+      cache.level.end = hipscope::LevelEnd{.capacity = capacity};
+      caches.push_back(cache);
+    } else if (nearest->level.end->capacity->confidence < smallest_confidence && !nearest->hits) {
+      nearest->steps_of = name;
+      nearest->level.end->capacity = capacity;
+    }
+  }
+}
+
+}  // namespace
+
 std::vector<Cache> caches_of(const std::vector<Level>& levels,
                              const std::vector<hipscope::CapacityByHits>& by_hits,
-                             const std::vector<hipscope::CapacityByHits>& by_mean) {
+                             const std::vector<hipscope::CapacityByHits>& by_mean,
+                             std::vector<hipscope::CapacityByHits> by_laws) {
   const auto hits = hits_of(levels, by_hits);
   std::vector<Cache> caches;
   for (std::size_t i = 0; i < levels.size() && levels[i].end && levels[i].end->capacity; ++i) {
     caches.push_back({.level = levels[i], .hits = hits[i]});
   }
-  const std::vector<Cache> walk = caches;
-  for (const auto& found : by_mean) {
-    if (found.confidence >= hipscope::unsure &&
-        std::none_of(walk.begin(), walk.end(), [&](const Cache& cache) {
-          return octaves_between(cache.level.end->capacity->value, found.value) < farthest;
-        })) {
-      Cache cache{.is_in_walk = false};
-      cache.level.confidence = found.confidence;
-      cache.level.end = hipscope::LevelEnd{.capacity = hipscope::Capacity{
-                                               .value = found.value,
-                                               .low = found.low,
-                                               .high = found.high,
-                                               // One way alone does not make it sure.
-                                               .confidence = hipscope::unsure,
-                                           }};
-      caches.push_back(cache);
-    }
-  }
+  add(caches, by_mean, "the mean latency of single loads");
+  std::erase_if(by_laws, [&](const auto& laws) {
+    const bool is_alone =
+        !by_mean.empty() && std::none_of(by_mean.begin(), by_mean.end(), [&](const auto& mean) {
+          return octaves_between(mean.value, laws.value) < farthest;
+        });
+    return is_alone || is_flat_at(levels, laws.value);
+  });
+  add(caches, by_laws, "all of the walk, by the laws of replacement");
   std::sort(caches.begin(), caches.end(), [](const Cache& a, const Cache& b) {
     return a.level.end->capacity->value < b.level.end->capacity->value;
   });
@@ -161,9 +210,9 @@ void infer_capacity(Results& results, const std::string& name, const Cache& cach
                    ", by the laws of replacement that explain how loads begin to miss",
       .evidence = end_evidence(level, found),
       .interval = hipscope::Interval{.low = found.low, .high = found.high}};
-  if (!cache.is_in_walk) {
-    capacity.statement = in_bytes(found.low) + " to " + in_bytes(found.high) +
-                         ", by the mean latency of single loads; the walk shows no step there";
+  if (!cache.steps_of.empty()) {
+    capacity.statement =
+        in_bytes(found.low) + " to " + in_bytes(found.high) + ", as a step of " + cache.steps_of;
     capacity.evidence.clear();
   }
   if (!known.also.empty()) {

@@ -25,17 +25,19 @@ namespace {
 
 // Where no law of replacement explains how loads begin to miss, the flat part may be a mixture, and
 // there may be a level behind it that is nowhere flat.
-double most_confidence(const hipscope::Capacity& end) {
-  return end.confidence < smallest_confidence ? hipscope::unsure : 1;
+double most_confidence(const Cache& cache) {
+  const bool is_explained =
+      cache.steps_of.empty() && cache.level.end->capacity->confidence >= smallest_confidence;
+  return hipscope::sure_if(is_explained, 1);
 }
 
 void infer_latency(Results& results, const std::string& name, const Level& level,
-                   double at_most = 1) {
+                   double at_most = 1, const std::string& further = {}) {
   infer_if_sure(results, {.name = name,
                           .value = level.y,
                           .unit = "cycles",
                           .confidence = std::min(level.confidence, at_most),
-                          .statement = "from one dependent load to the next",
+                          .statement = "from one dependent load to the next" + further,
                           .evidence = {level_text(level)}});
 }
 
@@ -77,7 +79,7 @@ std::optional<OtherHalf> other_half(const Cache& near_cache, const Cache& far_ca
   const Level& far = far_cache.level;
   constexpr double loosely = 0.25;
   constexpr double closely = 0.15;
-  if (!near_cache.is_in_walk || !far_cache.is_in_walk ||
+  if (!near_cache.is_flat || !far_cache.is_flat ||
       !about(far.end->capacity->value, 2 * near.end->capacity->value, loosely)) {
     return std::nullopt;
   }
@@ -110,10 +112,10 @@ std::string why_maybe_a_tlb(const Level& level, double l2_bytes,
              : "past what the driver calls L2: a cache behind it, or the reach of a TLB";
 }
 
-// What only single loads show has no latency: the walk's are of what it shows.
+// What the walk gets flat nowhere in has no latency.
 void infer_latency(Results& results, const std::string& name, const Cache& cache) {
-  if (cache.is_in_walk) {
-    infer_latency(results, name, cache.level, most_confidence(*cache.level.end->capacity));
+  if (cache.is_flat) {
+    infer_latency(results, name, cache.level, most_confidence(cache));
   }
 }
 
@@ -136,19 +138,20 @@ void infer_caches(Results& results, const std::vector<Cache>& caches, const std:
   for (auto cache = caches.begin(); cache != caches.end(); ++cache, ++level_number) {
     const std::string name = prefix + " level " + std::to_string(level_number);
     is_numbered = is_numbered && cache->level.confidence > hipscope::unsure;
-    infer_latency(results, name + " latency", *cache);
     std::string also;
-    if (l2_bytes > 0 && cache + 1 != caches.end()) {
-      if (const auto half = other_half(*cache, *(cache + 1), l2_bytes, found_homes)) {
-        also = half->why;
-        infer_capacity(
-            results, "near half of " + name + " capacity", *cache,
-            {.also = also, .most_confidence = hipscope::sure_if(half->is_sure && is_numbered, 1)});
-        ++cache;
-        infer_latency(results, "far half of " + name + " latency", *cache);
-      }
+    const auto half = l2_bytes > 0 && cache + 1 != caches.end()
+                          ? other_half(*cache, *(cache + 1), l2_bytes, found_homes)
+                          : std::nullopt;
+    if (half) {
+      also = half->why;
+      infer_latency(results, "near half of " + name + " latency", *cache);
+      infer_capacity(
+          results, "near half of " + name + " capacity", *cache,
+          {.also = also, .most_confidence = hipscope::sure_if(half->is_sure && is_numbered, 1)});
+      ++cache;
     }
-    constexpr double hardly_sure = 0.4;
+    infer_latency(results, (half ? "far half of " : "") + name + " latency", *cache);
+    const double hardly_sure = cache->steps_of.empty() ? 0.4 : smallest_confidence;
     std::string doubt;
     if (!is_constant && (l2_bytes > 0 || level_number > 1)) {
       doubt = why_maybe_a_tlb(cache->level, l2_bytes, reaches);
@@ -193,7 +196,8 @@ void infer_levels(Results& results) {
   const auto l2_bytes = static_cast<double>(results.device().l2_bytes);
   // A curve that rises from its first footprint on shows nothing of its first level.
   constexpr double still_first = 2;
-  const auto caches = caches_of(levels, capacities_by_hits(results), capacities_by_mean(results));
+  const auto caches = caches_of(levels, capacities_by_hits(results), capacities_by_mean(results),
+                                capacities_by_laws(curve, levels));
   const bool shows_first =
       levels.empty() ? !caches.empty() : levels.front().first_x <= still_first * curve.front().x;
   if (!shows_first || caches.empty()) {
@@ -229,12 +233,14 @@ void infer_levels(Results& results) {
 }
 
 void infer_constant(Results& results) {
-  const auto levels = hipscope::find_levels(results.curve("constant", "latency"), smallest_step);
+  const Curve curve = results.curve("constant", "latency");
+  const auto levels = hipscope::find_levels(curve, smallest_step);
   infer_caches(results, caches_of(levels), "constant cache", 0);
   if (!levels.empty() && !levels.back().end) {
-    // The last one serves all the constant memory there is: how much more it holds does not show.
+    // How much more it holds does not show.
     infer_latency(results, "constant cache level " + std::to_string(levels.size()) + " latency",
-                  levels.back());
+                  levels.back(), 1,
+                  "; it holds all the constant memory there is, " + in_bytes(curve.back().x));
   }
 }
 
