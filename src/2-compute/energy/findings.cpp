@@ -85,7 +85,7 @@ void infer_idle_power(hipscope::Results& results) {
 // everywhere, are the value; zeros are beside it.
 void infer_register(hipscope::Results& results) {
   const bool has_operand_cache = results.device().architecture.starts_with("sm_");
-  const double bytes = (has_operand_cache ? 1 : 2) * sizeof(float);
+  const double bytes = (has_operand_cache ? 1.0 : 2.0) * sizeof(float);
   const std::string name =
       difference_name(has_operand_cache ? Operands::one_other : Operands::shared);
   hipscope::Inference inference{

@@ -183,7 +183,7 @@ std::optional<std::vector<double>> tlb_reaches(const Results& results) {
     const Curve curve = results.curve(sweep, "paged over dense");
     is_measured = is_measured || !curve.empty();
     for (const auto& rise : clear_rises(curve)) {
-      all.push_back(rise.last_flat_x * page);
+      all.push_back(rise.last_flat_x * static_cast<double>(page));
     }
   }
   return is_measured ? std::optional(all) : std::nullopt;
@@ -249,17 +249,18 @@ void infer_tlb(Results& results) {
       // Pages of 64 KiB share an entry that covers more: more of them fit.
       const double per_entry = small->last_flat_x / rise.last_flat_x;
       constexpr double agreement = 1.5;
+      constexpr auto covered = static_cast<double>(large_page / small_page);
       if (per_entry < 1 / agreement) {
         continue;
       }
-      if (per_entry < large_page / small_page / agreement) {
+      if (per_entry < covered / agreement) {
         reach.evidence.push_back(per_entry < agreement
                                      ? "as many pages of 64 KiB: an entry covers no more than that"
                                      : "an entry covers " + in_bytes(per_entry * small_page));
         set_reach(*small, small_page);
       }
       // The next one is the next TLB's; one that is too far away, too.
-      if (per_entry < large_page / small_page * agreement) {
+      if (per_entry < covered * agreement) {
         ++small;
       }
       break;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
@@ -29,8 +30,9 @@ Phase phase_of(unsigned lane, const std::vector<double>& cycles) {
     }
   }
   const double gap = sorted[levels] - sorted[levels - 1];
-  const double apart = hipscope::median_of({sorted.begin(), sorted.begin() + levels});
-  const double conflict = hipscope::median_of({sorted.begin() + levels, sorted.end()});
+  const auto upper = std::next(sorted.begin(), static_cast<std::ptrdiff_t>(levels));
+  const double apart = hipscope::median_of({sorted.begin(), upper});
+  const double conflict = hipscope::median_of({upper, sorted.end()});
   const double separation = gap / (conflict - apart);
   constexpr double smallest_conflict = 0.03;  // of an access: a pass in 32 that it takes anyway
   if (!(gap > smallest_conflict * apart && cycles[lane] < sorted[levels])) {
@@ -116,7 +118,8 @@ std::vector<unsigned> phases_of(const hipscope::Results& results, const AccessNa
     return {};
   }
   for (std::size_t lane = 0; lane < phases.size(); ++lane) {
-    if (std::count(phases.begin(), phases.end(), phases[lane]) != lanes[lane].y) {
+    if (static_cast<double>(std::count(phases.begin(), phases.end(), phases[lane])) !=
+        lanes[lane].y) {
       return {};
     }
   }
