@@ -15,13 +15,15 @@
 #include "4.14-matrix-instructions.h"
 #include "4.16-eight-k-per-instruction.h"
 #include "4.17-small-tiles.h"
+#include "4.17.1-tensor-copies.h"
 #include "4.18-tile-by-size.h"
 #include "8-kernels/gemm/mfma/stages.h"
 #include "stage.h"
 
 namespace dgemm {
 
-/// AMD has other matrix instructions, and no cp.async; its last stages are gemm/mfma's.
+/// AMD has other matrix instructions, and no cp.async; its last stages are gemm/mfma's. Tensor
+/// copies are NVIDIA's alone.
 inline std::vector<Stage> numbered_stages() {
   return {
     two_loads_stage(), sums_in_registers_stage(), register_prefetch_stage(), lds_staging_stage(),
@@ -32,6 +34,9 @@ inline std::vector<Stage> numbered_stages() {
 #if !defined(HIPSCOPE_BACKEND_AMD)
         asynchronous_copies_stage(), asynchronous_copies_split_stage(), matrix_instructions_stage(),
         matrix_instructions_split_stage(), eight_k_stage(), small_tiles_stage(),
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+        tensor_copies_stage(),
+#endif
         tile_by_size_stage()
 #endif
   };
