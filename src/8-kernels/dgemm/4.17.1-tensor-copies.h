@@ -14,9 +14,12 @@
 // same bank; to the instruction it does not matter, as long as C's is the same. The blocks of a
 // cluster share a tile, each with its part of k, as the two groups of warps of a block do: with one
 // group a scheduler has one warp, which nothing relieves while it waits.
+// On an H100 55.39 TFLOP/s at 4096, 1.077 times 4.17; beside the library 4.18, which chooses it,
+// gains 1.10 to 1.13 times by it at 256 to 512, and 1.21 times at 4096 x 64 x 4096.
 #pragma once
 
 #include <algorithm>
+#include <string>
 
 #include "4.17-small-tiles.h"
 
@@ -379,10 +382,17 @@ using Tile = Shape<64, 64, 32, 32, 2, 2>;
 
 }  // namespace tensor_tiles
 
+#endif
+
+#if !defined(HIPSCOPE_BACKEND_AMD)
+
 inline Stage tensor_copies_stage() {
-  using tensor_tiles::Tile;
   Stage stage = small_tiles_stage();
   stage.technique = "tensor copies, a warp that only copies";
+  stage.needs = {.what = "tensor copies, sm_90 and later",
+                 .on = [](const std::string& name) { return gemm::sm_of(name) >= 90; }};
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+  using tensor_tiles::Tile;
   stage.tiles = {.block_rows = Tile::rows,
                  .block_columns = Tile::columns,
                  .depth = Tile::depth,
@@ -401,8 +411,7 @@ inline Stage tensor_copies_stage() {
     }
     tensor_tiles::enqueue<Tile>(product, {cluster, 1});
   };
-  stage.needs = {.what = "tensor copies, sm_90 and later",
-                 .on = [](const std::string& name) { return gemm::sm_of(name) >= 90; }};
+#endif
   return stage;
 }
 

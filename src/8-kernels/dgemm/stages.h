@@ -22,8 +22,7 @@
 
 namespace dgemm {
 
-/// AMD has other matrix instructions, and no cp.async; its last stages are gemm/mfma's. Tensor
-/// copies are NVIDIA's alone.
+/// AMD has other matrix instructions, and no cp.async; its last stages are gemm/mfma's.
 inline std::vector<Stage> numbered_stages() {
   return {
     two_loads_stage(), sums_in_registers_stage(), register_prefetch_stage(), lds_staging_stage(),
@@ -34,10 +33,7 @@ inline std::vector<Stage> numbered_stages() {
 #if !defined(HIPSCOPE_BACKEND_AMD)
         asynchronous_copies_stage(), asynchronous_copies_split_stage(), matrix_instructions_stage(),
         matrix_instructions_split_stage(), eight_k_stage(), small_tiles_stage(),
-#if defined(HIPSCOPE_BACKEND_NVIDIA)
-        tensor_copies_stage(),
-#endif
-        tile_by_size_stage()
+        tensor_copies_stage(), tile_by_size_stage()
 #endif
   };
 }
