@@ -113,7 +113,7 @@ struct InColumns : Pipeline {
   static constexpr unsigned copies_begin_at = 3;
 #endif
 };
-using FmasInColumns = InColumns<EightBySixteen>;
+struct FmasInColumns : InColumns<EightBySixteen> {};
 
 /// B comes value by value, as A does: its rows may begin anywhere.
 template <typename Pipeline>
