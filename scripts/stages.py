@@ -30,6 +30,7 @@ CHINESE = {
     "MFMA of FP64, CDNA 2 and later": "FP64 的 MFMA，CDNA 2 及以后",
     "mma.sync of FP64, sm_80 and later": "FP64 的 mma.sync，sm_80 及以后",
     "cp.async, ldmatrix and mma.sync, sm_80 and later": "cp.async、ldmatrix 和 mma.sync，sm_80 及以后",
+    "tensor copies, sm_90 and later": "张量拷贝，sm_90 及以后",
     "wgmma and tensor copies, sm_90 alone": "wgmma 和张量拷贝，只有 sm_90",
     MORE: "{} 另有 {} 个阶段，每种 GPU 都有。",
 }

@@ -1,16 +1,19 @@
 // A tile, and a number of blocks for it, for each size.
 //
-// Against 4.17: eight tiles, three of them for sides of 16, and stage 4.16 for large products; and
-// for a tile as many blocks as fit, in clusters of 1, 2, 4 or 8. Which of them, says the model of
-// ../gemm/tile_choice.h with the numbers below: what a step takes with a full SM, what at least,
-// and a block's end. They come from an H200, by kernels of each tile and split at 39 sizes, to
-// which the model is fitted; it is not asked for more than which is least.
+// Against 4.17.1: its tiles and those of 4.17, three of them for sides of 16, and stage 4.16 for
+// large products; and for a tile as many blocks as fit, in clusters of 1, 2, 4 or 8. Which of them,
+// says the model of ../gemm/tile_choice.h with the numbers below: what a step takes with a full SM,
+// what at least, and a block's end. They come from an H200, by kernels of each tile and split at 39
+// sizes, to which the model is fitted, and for 4.17.1's from an H100, at 15 sizes; it is not asked
+// for more than which is least.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "4.16-eight-k-per-instruction.h"
 #include "4.17-small-tiles.h"
+#include "4.17.1-tensor-copies.h"
 #include "8-kernels/gemm/tile_by_size.h"
 #include "stage.h"
 
@@ -34,25 +37,56 @@ SizedKernel kernel_of(const gemm::TileCycles& cycles) {
   return gemm::sized_kernel<Shape>(small_tiles::enqueue<Shape>, cycles);
 }
 
-inline const std::vector<SizedKernel>& kernels() {
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+template <typename Shape>
+SizedKernel tensor_kernel_of(const gemm::TileCycles& cycles) {
+  SizedKernel kernel = gemm::sized_kernel<Shape>(tensor_tiles::enqueue<Shape>, cycles);
+  kernel.option.only_whole_rows = true;
+  kernel.option.only_one_cluster = true;
+  kernel.workspace_bytes = [](const Extents&, gemm::Split) { return std::uint64_t{0}; };
+  return kernel;
+}
+
+/// Those of 4.17.1, where the device has what they need.
+inline std::vector<SizedKernel> tensor_kernels() {
+  using tensor_tiles::Shape;
+  if (!gemm::uses_clusters(tensor_tiles::tensor_tiles_kernel<tensor_tiles::Tile>)) {
+    return {};
+  }
+  return {tensor_kernel_of<Shape<32, 32, 16, 16, 2, 4>>({1000, 895, 584}),
+          tensor_kernel_of<Shape<32, 64, 16, 32, 2, 4>>({1180, 1200, 1650}),
+          tensor_kernel_of<Shape<64, 32, 32, 16, 2, 4>>({1250, 1300, 2000}),
+          tensor_kernel_of<tensor_tiles::Tile>({1100, 1100, 1500})};
+}
+#endif
+
+inline std::vector<SizedKernel> make_kernels() {
   using small_tiles::Shape;
-  static const std::vector<SizedKernel> all = {
+  std::vector<SizedKernel> all = {
 #if defined(HIPSCOPE_BACKEND_HOST)
     kernel_of<small_tiles::Tile>({61, 249, 1150}),
     kernel_of<Widest>({600, 1000, 500}),
 #else
-    kernel_of<Shape<32, 32, 16, 16, 1, 4, 4> >({61, 213, 823}),
-    kernel_of<Shape<64, 32, 32, 16, 1, 4, 4> >({252, 334, 1414}),
+    kernel_of<Shape<32, 32, 16, 16, 1, 4, 4>>({61, 213, 823}),
+    kernel_of<Shape<64, 32, 32, 16, 1, 4, 4>>({252, 334, 1414}),
     kernel_of<small_tiles::Tile>({680, 569, 3707}),
-    kernel_of<Shape<64, 128, 32, 64, 1, 4, 2> >({1168, 1335, 4582}),
+    kernel_of<Shape<64, 128, 32, 64, 1, 4, 2>>({1168, 1335, 4582}),
     kernel_of<Widest>({1192, 562, 4023}),
     // For sides of 16:
-    kernel_of<Shape<16, 64, 16, 16, 1, 4, 5> >({235, 273, 922}),
-    kernel_of<Shape<64, 16, 16, 16, 1, 3, 3, 32> >({214, 1076, 781}),
-    kernel_of<Shape<16, 32, 16, 16, 2, 4, 4> >({442, 251, 1180}),
+    kernel_of<Shape<16, 64, 16, 16, 1, 4, 5>>({235, 273, 922}),
+    kernel_of<Shape<64, 16, 16, 16, 1, 3, 3, 32>>({214, 1076, 781}),
+    kernel_of<Shape<16, 32, 16, 16, 2, 4, 4>>({442, 251, 1180}),
 #endif
     gemm::stream_k_kernel<double, eight_k_stage>(2331, 10639)
   };
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+  const std::vector<SizedKernel> tensor = tensor_kernels();
+  all.insert(all.end(), tensor.begin(), tensor.end());
+#endif
+  return all;
+}
+inline const std::vector<SizedKernel>& kernels() {
+  static const std::vector<SizedKernel> all = make_kernels();
   return all;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <hipscope/hipscope.h>
+#include <hipscope/lds_copies.h>
 
 #include <utility>
 
@@ -48,6 +49,43 @@ bool uses_clusters([[maybe_unused]] void (*kernel)(Parameters...)) {
 }
 
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
+// Device code that calls these asks for HIPSCOPE_GEMM_CLUSTERS first.
+
+/// Brings a map to where copies look for it, before the first one needs it.
+__device__ inline void prefetch_map(const hipscope::TensorMap* map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+/// Barrier `number` (1 ... 15), for `threads` of the block.
+__device__ inline void barrier_of(unsigned number, unsigned threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
+}
+__device__ inline unsigned block_of_cluster() {
+  unsigned block = 0;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(block));
+  return block;
+}
+/// One lane of a warp all of which is here; the compiler knows it to be one.
+__device__ inline bool elect() {
+  unsigned is_elected = 0;
+  asm volatile("{ .reg .pred one; elect.sync _|one, 0xFFFFFFFF; selp.u32 %0, 1, 0, one; }"
+               : "=r"(is_elected));
+  return is_elected != 0;
+}
+/// At barrier `number`, without waiting for the others.
+__device__ inline void arrive_at_barrier_of(unsigned number, unsigned threads) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(number), "r"(threads) : "memory");
+}
+/// The pointer to an LDS address.
+__device__ inline void* lds_at(unsigned address) {
+  return reinterpret_cast<void*>(__cvta_shared_to_generic(address));
+}
+/// An LDS address of this block, in another block of the cluster.
+__device__ inline unsigned address_at(unsigned address, unsigned block) {
+  unsigned there = 0;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(block));
+  return there;
+}
+
 /// Enqueues a kernel in clusters of such a shape. Where it `overlaps`, its blocks may begin as
 /// soon as all of the kernel before have said that they may, and that kernel's results are there
 /// only after `wait_for_kernel_before`; not in graphs, where it is compared with kernels that do

@@ -193,7 +193,7 @@ SizedKernel<Value> sized_kernel(void (*enqueue)(const Product<Value>&, Split),
 
 /// A stage whose blocks share all steps (stream-K), as one of the kernels.
 template <typename Value, Stage<Value> (*make_stage)()>
-SizedKernel<Value> stream_k_kernel(double step_cycles, double end_cycles, bool aligns_b = false) {
+SizedKernel<Value> stream_k_kernel(double step_cycles, double end_cycles) {
   constexpr double steps_on_way = 3;
   static const Stage<Value> stage = make_stage();
   return {.option = {.rows = stage.tiles.block_rows,
@@ -207,8 +207,7 @@ SizedKernel<Value> stream_k_kernel(double step_cycles, double end_cycles, bool a
                      .bytes_on_way = steps_on_way * stage.tiles.depth *
                                      (stage.tiles.block_rows + stage.tiles.block_columns) *
                                      sizeof(Value),
-                     .stream_k = true,
-                     .aligns_b = aligns_b},
+                     .stream_k = true},
           .enqueue = [](const Product<Value>& product, Split) { stage.enqueue(stage, product); },
           .workspace_bytes = [](const Extents& extents,
                                 Split) { return stage.workspace_bytes(extents); }};
@@ -308,7 +307,8 @@ void check_tiles(hipscope::Sweep& sweep, const Stage<Value>& stage,
       const unsigned steps = blocks_of(k, option.depth);
       for (const Split split : splits) {
         if (split.cluster > device.units.largest_cluster ||
-            split.cluster * split.clusters > (option.stream_k ? 1 : steps)) {
+            split.cluster * split.clusters > (option.stream_k ? 1 : steps) ||
+            (option.only_one_cluster && split.clusters > 1)) {
           continue;
         }
         for (const Factors<Value> factors : {measured_factors<Value>, other_factors<Value>}) {

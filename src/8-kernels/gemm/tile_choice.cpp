@@ -46,11 +46,7 @@ double stream_k_cycles_of(const TileOption& option, const ProductSize& size,
   const double tiles = tiles_of(option, size);
   const double steps = tiles * steps_of(option, size);
   const double busy = std::clamp(steps / fewest_steps, 1.0, 1.0 * units_of(1, device.units));
-  const double aligned_bytes = 2.0 * size.k * size.n * device.value_bytes;
-  const double aligning = size.is_aligned || !option.aligns_b
-                              ? 0
-                              : device.aligning_cycles + aligned_bytes / device.aligned_per_cycle;
-  return device.start_cycles + aligning +
+  return device.start_cycles +
          std::max({steps / busy * step_cycles_of(option, size, device),
                    bytes_cycles_of(option, steps, device),
                    memory_cycles_of(option, busy, size, device)}) +
@@ -115,6 +111,7 @@ std::vector<Split> splits_of(const TileOption& option, const ProductSize& size,
     const double units = units_of(cluster, device.units);
     const auto add = [&](double clusters) {
       if (clusters >= 1 && clusters * cluster <= steps &&
+          (clusters == 1 || !option.only_one_cluster) &&
           (splits.empty() || splits.back().cluster != cluster ||
            splits.back().clusters != clusters)) {
         splits.push_back({cluster, static_cast<unsigned>(clusters)});
@@ -139,6 +136,9 @@ std::vector<TileChoice> likely_tiles(const std::vector<TileOption>& options,
                                      std::size_t most) {
   std::vector<TileChoice> choices;
   for (unsigned i = 0; i < options.size(); ++i) {
+    if (options[i].only_whole_rows && !size.is_aligned) {
+      continue;
+    }
     for (const Split split : splits_of(options[i], size, device)) {
       choices.push_back({i, split, cycles_of(options[i], split, size, device)});
     }

@@ -9,8 +9,7 @@
 //           for some CUs is a round in which the others idle, which many small tiles make short.
 //           (That no CU has more than its share is for the launch to see to: tile_by_size.h.)
 //           Where rows do not begin at multiples of 16 bytes, copies go value by value: they take
-//           slots of the step's FMAs, and a step takes their time at least. A kernel that copies B
-//           first, to aligned rows, takes what that takes.
+//           slots of the step's FMAs, and a step takes their time at least.
 //   bytes   what all steps read, over what L2 gives: small tiles read more for the same FMAs
 //   memory  what the matrices have, over what memory gives, which is no more than what is on its
 //           way to all blocks in the time that it takes: the floor of flat products
@@ -54,7 +53,8 @@ struct TileOption {
   /// Its blocks share the steps of all tiles (stream-K): no round is partly empty, but each ends as
   /// often as its tile has blocks, and none shares a tile in another way.
   bool stream_k = false;
-  bool aligns_b = false;  ///< by a kernel of its own, where rows are not aligned
+  bool only_whole_rows = false;   ///< only for rows that begin at multiples of 16 bytes
+  bool only_one_cluster = false;  ///< blocks that share a tile are one cluster
 };
 
 /// CUs that clusters of 1, 2, 4 and 8 blocks can have a block on each: a cluster is within a
@@ -78,8 +78,6 @@ struct DeviceCosts {
   double summed_per_cycle;       ///< bytes of others' sums that a CU reads
   double memory_meeting_cycles;  ///< until a tile's last cluster knows that it is the last
   double memory_round_cycles;    ///< until sums of up to four clusters have come
-  double aligning_cycles = 0;    ///< of a kernel that aligns B's rows, beside its bytes
-  double aligned_per_cycle = 1;  ///< bytes that it reads and writes
 };
 
 struct TileChoice {

@@ -23,9 +23,7 @@ const DeviceCosts device = {.units = {.of_cluster = {100, 100, 90, 80}, .largest
                             .meeting_cycles = 500,
                             .summed_per_cycle = 100,
                             .memory_meeting_cycles = 700,
-                            .memory_round_cycles = 64,
-                            .aligning_cycles = 3000,
-                            .aligned_per_cycle = 50};
+                            .memory_round_cycles = 64};
 const TileOption small = {.rows = 32,
                           .columns = 32,
                           .depth = 10,
@@ -145,18 +143,6 @@ TEST(TileChoiceTest, CopiesOfSingleValuesTakeSlotsOfTheFmas) {
                    1000 + 10 * 4 * 120 + 4 * 50);
 }
 
-TEST(TileChoiceTest, AKernelThatAlignsBFirstTakesItsTime) {
-  TileOption aligning = stream_k;
-  aligning.aligns_b = true;
-  const ProductSize odd = {100 * 128, 128, 100, false};
-  const double without = cycles_of(stream_k, alone, odd, device);
-  // 128 x 100 values of 4 bytes, read and written.
-  EXPECT_DOUBLE_EQ(cycles_of(aligning, alone, odd, device), without + 3000 + 2 * 12800 * 4 / 50.0);
-  const ProductSize whole = {100 * 128, 128, 100};
-  EXPECT_DOUBLE_EQ(cycles_of(aligning, alone, whole, device),
-                   cycles_of(stream_k, alone, whole, device));
-}
-
 TEST(TileChoiceTest, StepsThatAllBlocksShareLeaveNoRoundEmpty) {
   // 150 tiles of 10 steps on 100 CUs, 15 steps each.
   EXPECT_DOUBLE_EQ(cycles_of(stream_k, alone, {150 * 128, 128, 100}, device),
@@ -216,6 +202,23 @@ TEST(TileChoiceTest, SplitsArePowersOfTwoAndWhatFillsTheCus) {
   EXPECT_TRUE(has(splits, {1, 32}));
   EXPECT_FALSE(has(splits, {1, 64}));
   EXPECT_FALSE(has(splits, {8, 3}));  // of 80 CUs
+}
+
+TEST(TileChoiceTest, AKernelOfOneClusterIsSplitNoFurther) {
+  TileOption option = small;
+  option.only_one_cluster = true;
+  const auto splits = splits_of(option, {128, 128, 10000}, device);
+  EXPECT_TRUE(has(splits, {1, 1}));
+  EXPECT_TRUE(has(splits, {8, 1}));
+  EXPECT_TRUE(std::all_of(splits.begin(), splits.end(),
+                          [](const Split& split) { return split.clusters == 1; }));
+}
+
+TEST(TileChoiceTest, AKernelOfWholeRowsIsNotForOthers) {
+  TileOption option = small;
+  option.only_whole_rows = true;
+  EXPECT_EQ(choose_tile({option, large}, {64, 64, 20}, device).option, 0U);
+  EXPECT_EQ(choose_tile({option, large}, {64, 64, 20, false}, device).option, 1U);
 }
 
 TEST(TileChoiceTest, WithoutClustersBlocksMeetInMemoryAlone) {

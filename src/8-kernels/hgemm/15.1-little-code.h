@@ -77,10 +77,6 @@ struct LeanTile
   static constexpr unsigned lds_bytes = 1024 + places * step_bytes + end_bytes;
 };
 
-__device__ inline void* lds_at(unsigned address) {
-  return reinterpret_cast<void*>(__cvta_shared_to_generic(address));
-}
-
 /// A group's sums, rounded, to C by the copy engine, by way of LDS at `own`.
 template <typename Tile, typename Result>
 __device__ void store_by_group(const float (&sums)[Tile::sums], unsigned own, bool is_first,

@@ -37,9 +37,16 @@ inline constexpr gemm::Needs hopper_instructions = {
 #define HGEMM_IN_HOPPER_CODE 1
 #endif
 
+using gemm::address_at;
+using gemm::arrive_at_barrier_of;
+using gemm::barrier_of;
+using gemm::block_of_cluster;
 using gemm::cluster_barrier;
+using gemm::elect;
 using gemm::launch_clusters;
+using gemm::lds_at;
 using gemm::let_next_kernel_begin;
+using gemm::prefetch_map;
 using gemm::wait_for_kernel_before;
 using hipscope::arrive_expecting;
 using hipscope::copy_box;
@@ -105,10 +112,6 @@ __device__ inline void wait_until_stores_have_read() {
 __device__ inline void wait_for_stores() {
   asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
-/// Brings a map to where copies look for it, before the first one needs it.
-__device__ inline void prefetch_map(const TensorMap* map) {
-  asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
-}
 /// Makes what threads have stored to LDS visible to copies.
 __device__ inline void show_lds_to_copies() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -144,38 +147,12 @@ __device__ inline void store_transposed(void* row, unsigned first, unsigned seco
                : "memory");
 }
 
-/// Barrier `number` (1 ... 15), for `threads` of the block.
-__device__ inline void barrier_of(unsigned number, unsigned threads) {
-  asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
-}
-__device__ inline unsigned block_of_cluster() {
-  unsigned block = 0;
-  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(block));
-  return block;
-}
-/// One lane of a warp all of which is here; the compiler knows it to be one.
-__device__ inline bool elect() {
-  unsigned is_elected = 0;
-  asm volatile("{ .reg .pred one; elect.sync _|one, 0xFFFFFFFF; selp.u32 %0, 1, 0, one; }"
-               : "=r"(is_elected));
-  return is_elected != 0;
-}
-/// At barrier `number`, without waiting for the others.
-__device__ inline void arrive_at_barrier_of(unsigned number, unsigned threads) {
-  asm volatile("bar.arrive %0, %1;" ::"r"(number), "r"(threads) : "memory");
-}
 /// `cluster_barrier` in two; barriers in LDS are there for all after it (`publish_barriers`).
 __device__ inline void arrive_at_cluster_barrier() {
   asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 }
 __device__ inline void wait_at_cluster_barrier() {
   asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
-}
-/// An LDS address of this block, in another block of the cluster.
-__device__ inline unsigned address_at(unsigned address, unsigned block) {
-  unsigned there = 0;
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(block));
-  return there;
 }
 /// To an address in the cluster; the barrier, in the same block, counts the bytes.
 __device__ inline void send(unsigned to, float4 values, unsigned barrier) {

@@ -12,7 +12,10 @@
 //               one, which go to and fro along the rows, so that consecutive ones share an operand
 //   any size    rows beyond the end are read again from the last row, and not stored; columns and k
 //               beyond the end are copied as zeros. Rows of B that do not begin at multiples of 16
-//               bytes are moved to such that do, first
+//               bytes are copied value by value, 32 neighbours by a warp: six instructions more for
+//               each 1024 FMAs. The last tile then ends where B does, so that no column is beyond
+//               it. (On AMD, and where B is narrower than a tile, they are moved first, by a kernel
+//               of their own, to rows that begin so.)
 // On AMD, before sm_80 and on the host backend the copies go through registers: loads at the
 // beginning of a tile, stores to LDS before its last k but one, for the tile after the next. For
 // clang an order is held where ptxas finds its own: one wait per k, the loads for the next k where
@@ -93,6 +96,7 @@ struct AsynchronousCopies : Tile {
   static constexpr unsigned copies_begin_at = 0;     ///< which k of a tile
   static constexpr unsigned copies_end_at = 6;       ///< where they go through registers
   static constexpr bool splits_tiles = false;
+  static constexpr bool copies_b_by_values = false;
 
   /// After a block's steps of a tile, up to `end`: whether its sums are the tile's, and are stored.
   template <typename Part>
@@ -101,12 +105,20 @@ struct AsynchronousCopies : Tile {
   }
 };
 using EightBySixteen = AsynchronousCopies<ThreadTile<8, 16>>;
-struct FmasInColumns : EightBySixteen {
+template <typename Pipeline>
+struct InColumns : Pipeline {
   static constexpr FmaOrder order = FmaOrder::up_and_down;
   static constexpr unsigned fmas_between_loads = 4;
 #if !defined(__HIP_DEVICE_COMPILE__)
   static constexpr unsigned copies_begin_at = 3;
 #endif
+};
+struct FmasInColumns : InColumns<EightBySixteen> {};
+
+/// B comes value by value, as A does: its rows may begin anywhere.
+template <typename Pipeline>
+struct BByValues : Pipeline {
+  static constexpr bool copies_b_by_values = true;
 };
 
 /// The place of a tile: groups of rows of tiles, each column by column, so that blocks that run at
@@ -153,9 +165,14 @@ class Copies {
       a_from_[i] -= tile.row * extents.lda;
     }
 #endif
+    b_k_ = thread_index() / b_threads;
+    if constexpr (Pipeline::copies_b_by_values) {
+      b_to_ = b_tiles + b_k_ * b_pitch + thread_index() % b_threads;
+      b_from_ = b_k_ * extents.ldb + tile.column + thread_index() % b_threads;
+      return;
+    }
     const unsigned column = tile.column + thread_index() % b_threads * 4;
     const unsigned there = column < extents.n ? extents.n - column : 0;
-    b_k_ = thread_index() / b_threads;
     b_to_ = b_tiles + b_k_ * b_pitch + thread_index() % b_threads * 4;
     b_from_ = b_k_ * extents.ldb + (there > 0 ? column : 0);
     b_bytes_ = there < 4 ? there * 4 : 16;
@@ -169,11 +186,19 @@ class Copies {
     for (unsigned i = 0; i < a_copies; ++i) {
       copy_to_lds<4>(a_to_ + buffer_ * a_values + i * a_rows, a_ + a_from_[i], a_bytes);
     }
+    if constexpr (Pipeline::copies_b_by_values) {
+      const unsigned b_bytes = b_k_ < left_ ? 4 : 0;
 #pragma unroll
-    for (unsigned i = 0; i < b_copies; ++i) {
-      const unsigned b_bytes = b_k_ + i * b_rows < left_ ? b_bytes_ : 0;
-      const float* const from = b_ + std::size_t{i * b_rows} * b_pitch_in_memory_ + b_from_;
-      copy_to_lds<16>(b_to_ + buffer_ * b_values + i * b_rows * b_pitch, from, b_bytes);
+      for (unsigned i = 0; i < Pipeline::block_columns; i += b_threads) {
+        copy_to_lds<4>(b_to_ + buffer_ * b_values + i, b_ + b_from_ + i, b_bytes);
+      }
+    } else {
+#pragma unroll
+      for (unsigned i = 0; i < b_copies; ++i) {
+        const unsigned b_bytes = b_k_ + i * b_rows < left_ ? b_bytes_ : 0;
+        const float* const from = b_ + std::size_t{i * b_rows} * b_pitch_in_memory_ + b_from_;
+        copy_to_lds<16>(b_to_ + buffer_ * b_values + i * b_rows * b_pitch, from, b_bytes);
+      }
     }
 #else
 #pragma unroll
@@ -232,11 +257,13 @@ class Copies {
  private:
   static constexpr unsigned a_rows = Pipeline::threads / pipeline_depth;  // at once
   static constexpr unsigned a_copies = Pipeline::block_rows / a_rows;
-  static constexpr unsigned b_threads = Pipeline::block_columns / 4;  // of one row
+  static constexpr unsigned b_threads =  // of one row
+      Pipeline::copies_b_by_values ? Pipeline::threads / pipeline_depth
+                                   : Pipeline::block_columns / 4;
   static constexpr unsigned b_rows = Pipeline::threads / b_threads;
-  static constexpr unsigned b_copies = pipeline_depth / b_rows;
+  static constexpr unsigned b_copies = pipeline_depth / b_rows;  // of 16 bytes
   static_assert(Pipeline::block_rows % a_rows == 0 && Pipeline::threads % b_threads == 0 &&
-                pipeline_depth % b_rows == 0);
+                pipeline_depth % b_rows == 0 && Pipeline::block_columns % b_threads == 0);
 
   __device__ void next_buffer() { buffer_ = buffer_ + 1 == pipeline_buffers ? 0 : buffer_ + 1; }
 
@@ -319,10 +346,10 @@ __device__ void multiply_tile(ThreadPart<Pipeline>& part, Extents extents, const
   TileCopies::template wait<0>();
 }
 
-/// Stores a thread's part of C, 16 bytes at a time where C's rows allow it.
+/// Stores a thread's part of C from column `first` on, 16 bytes at a time where C's rows allow it.
 template <typename Pipeline>
 __device__ void store_part(const ThreadPart<Pipeline>& part, Extents extents, Place tile,
-                           float alpha, float beta, float* c) {
+                           [[maybe_unused]] unsigned first, float alpha, float beta, float* c) {
   const Place place = Pipeline::place(thread_index());
   const bool is_aligned = extents.ldc % 4 == 0 && reinterpret_cast<std::uintptr_t>(c) % 16 == 0;
 #pragma unroll
@@ -335,12 +362,13 @@ __device__ void store_part(const ThreadPart<Pipeline>& part, Extents extents, Pl
         const unsigned column = tile.column + place.column + Pipeline::column_of(j);
         const float four[4] = {part.sum(i, j), part.sum(i, j + 1), part.sum(i, j + 2),
                                part.sum(i, j + 3)};
-        if (is_aligned && column + 4 <= extents.n) {
+        if (!Pipeline::copies_b_by_values && is_aligned && column + 4 <= extents.n) {
           store_results(c_row + column, alpha, four, beta);
         } else {
 #pragma unroll
           for (unsigned piece = 0; piece < 4; ++piece) {
-            if (column + piece < extents.n) {
+            if (column + piece < extents.n &&
+                (!Pipeline::copies_b_by_values || column + piece >= first)) {
               store_result(c_row + column + piece, alpha, four[piece], beta);
             }
           }
@@ -350,9 +378,10 @@ __device__ void store_part(const ThreadPart<Pipeline>& part, Extents extents, Pl
   }
 }
 
-/// B's rows begin at multiples of 16 bytes, m and n are not 0. A block has the steps along k from
-/// first_step(block) to first_step(block + 1): here one tile's. From its last step to its first, so
-/// that what another block waits for comes first.
+/// B's rows begin at multiples of 16 bytes, or B has at least a tile's columns and is copied by
+/// values: the last tile of a row then ends where B does. m and n are not 0. A block has the steps
+/// along k from first_step(block) to first_step(block + 1): here one tile's. From its last step to
+/// its first, so that what another block waits for comes first.
 template <typename Pipeline>
 __global__ void __launch_bounds__(Pipeline::threads, Pipeline::blocks_per_unit)
     pipelined_kernel(Extents extents, float alpha, const float* __restrict__ a,
@@ -368,13 +397,17 @@ __global__ void __launch_bounds__(Pipeline::threads, Pipeline::blocks_per_unit)
     const unsigned tile = same_for_all_lanes((end - 1) / computed_here(steps));
     const unsigned tile_begin = tile * steps;
     const unsigned first = begin > tile_begin ? begin : tile_begin;
-    const Place place = same_for_all_lanes(
+    Place place = same_for_all_lanes(
         place_of_tile(tile, extents, Pipeline::block_rows, Pipeline::block_columns));
+    const unsigned first_column = place.column;
+    if (Pipeline::copies_b_by_values && place.column + Pipeline::block_columns > extents.n) {
+      place.column = extents.n - Pipeline::block_columns;
+    }
     ThreadPart<Pipeline> part;
     multiply_tile(part, extents, a, b, place, (first - tile_begin) * pipeline_depth, end - first,
                   a_tiles, b_tiles);
     if (Pipeline::finish(part, split, steps, tile_begin, end)) {
-      store_part(part, extents, place, alpha, beta, c);
+      store_part(part, extents, place, first_column, alpha, beta, c);
     }
     end = first;
   }

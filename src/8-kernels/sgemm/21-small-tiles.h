@@ -12,6 +12,7 @@
 // Not on AMD, whose loads to LDS go through registers: that would be stage 20 with another tile.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -166,7 +167,9 @@ class CopiesTransposed {
   static constexpr unsigned a_row_copies = a_copies / a_k_copies;
   static constexpr unsigned a_rows = warps / warps_of_row * 4;  // at once
   static constexpr unsigned b_size = is_aligned ? 4 : 1;
-  static constexpr unsigned b_lanes = Shape::columns / b_size < 32 ? Shape::columns / b_size : 32;
+  // The largest power of two up to 32 that whole rows are a multiple of.
+  static constexpr unsigned b_lanes =
+      std::min(32U, Shape::columns / b_size & -(Shape::columns / b_size));
   static constexpr unsigned b_rows = Shape::threads / b_lanes;
   static constexpr unsigned b_row_copies = Shape::depth / b_rows;
   static_assert(a_rows * a_row_copies == Shape::rows && b_rows * b_row_copies == Shape::depth &&

@@ -1,10 +1,13 @@
 // A tile, and a number of blocks for it, for each size.
 //
-// Against 21.1: eight tiles, of 21 and of 21.1, and stage 19 for large products; and for a tile as
-// many blocks as fit, in clusters of 1, 2, 4 or 8. Which of them, says the model of
-// ../gemm/tile_choice.h with the numbers below: what a step takes with a full SM, what at least,
-// and a block's end. They come from an H200, by kernels of each tile and split at 39 sizes, to
-// which the model is fitted; it is not asked for more than which is least.
+// Against 21.1: eleven tiles, of 21 and of 21.1, and stage 19 for large products, with tiles of
+// 128 x 192 as well, which some widths have fewer columns beyond C with (2843 is 14.8 times 192,
+// and 11.1 times 256); and for a tile as many blocks as fit, in clusters of 1, 2, 4 or 8. Which of
+// them, says the model of ../gemm/tile_choice.h with the numbers below: what a step takes with a
+// full SM, what at least, and a block's end. They come from an H200, by kernels of each tile and
+// split at 39 sizes, to which the model is fitted, and for the tiles with four, and two, parts of k
+// in a block and those of 128 x 192 from an H100, at 15 sizes; it is not asked for more than which
+// is least.
 #pragma once
 
 #include <vector>
@@ -27,6 +30,25 @@ inline Stage large_tile_stage() {
   return pipelined_stage<TilesSplitAlongK>("a tile and a split for each size");
 }
 
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+/// Stage 19 with 8 x 12 per thread: tiles of 128 x 192, 48 pieces of 16 bytes beside each other,
+/// which 256 threads do not share evenly. So B comes by values, whatever its rows.
+using EightByTwelve = BByValues<SplitAlongK<InColumns<AsynchronousCopies<ThreadTile<8, 12>>>>>;
+inline Stage narrower_tile_stage() {
+  Stage stage = large_tile_stage();
+  stage.tiles.block_columns = EightByTwelve::block_columns;
+  stage.tiles.thread_columns = EightByTwelve::thread_columns;
+  stage.enqueue = [](const Stage& self, const Product& product) {
+    if (product.extents.n < EightByTwelve::block_columns || !copies_to_lds<EightByTwelve>()) {
+      enqueue_pipelined<TilesSplitAlongK>(self, product);
+    } else {
+      enqueue_tiles<EightByTwelve>(product, product.extents, product.b);
+    }
+  };
+  return stage;
+}
+#endif
+
 template <typename Shape>
 gemm::SizedKernel<float> kernel_of(const gemm::TileCycles& cycles) {
   return gemm::sized_kernel<Shape>(enqueue_small_tiles<Shape>, cycles);
@@ -44,8 +66,14 @@ inline const std::vector<gemm::SizedKernel<float>>& kernels() {
     kernel_of<RowMajor<16, 64, 4, 4, 8, 4, 8, 4, 4>>({500, 623, 867}),
     kernel_of<RowMajor<64, 16, 16, 4, 8, 4, 16, 3, 3>>({1114, 1286, 1167}),
     kernel_of<RowMajor<16, 16, 8, 2, 4, 8, 8, 4, 3>>({359, 348, 998}),
+    kernel_of<Transposed<64, 64, 8, 8, 4, 3, 1>>({1690, 1800, 2500}),
+    kernel_of<Transposed<96, 96, 12, 12, 4, 3, 1>>({3300, 3300, 4500}),
+    kernel_of<Transposed<128, 128, 8, 16, 2, 3, 1>>({2860, 2860, 5500}),
 #endif
-    gemm::stream_k_kernel<float, large_tile_stage>(2557, 6736, true)
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+    gemm::stream_k_kernel<float, narrower_tile_stage>(1950, 5100),
+#endif
+    gemm::stream_k_kernel<float, large_tile_stage>(2557, 6736)
   };
   return all;
 }
@@ -63,9 +91,7 @@ inline gemm::DeviceCosts costs() {
           .meeting_cycles = 250,
           .summed_per_cycle = 1000,
           .memory_meeting_cycles = 2000,
-          .memory_round_cycles = 400,
-          .aligning_cycles = 32733,
-          .aligned_per_cycle = 688};
+          .memory_round_cycles = 400};
 }
 
 }  // namespace tile_by_size

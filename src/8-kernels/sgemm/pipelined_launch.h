@@ -1,5 +1,5 @@
-// How the kernel of 16 to 20 is launched: on B with aligned rows, and with room for sums that
-// blocks hand over.
+// How the kernel of 16 to 20 is launched: on B with aligned rows or value by value, and with room
+// for sums that blocks hand over.
 #pragma once
 
 #include <algorithm>
@@ -49,24 +49,23 @@ std::uint64_t bytes_of_sums() {
 }
 inline unsigned aligned_pitch(const Extents& extents) { return (extents.n + 3) / 4 * 4; }
 
+/// Whether the kernel was compiled for a GPU that has copies to LDS.
+template <typename Pipeline>
+bool copies_to_lds() {
+  static const bool has_them = [] {
+    constexpr int since = 80;
+    hipFuncAttributes attributes{};
+    hipscope::check(hipFuncGetAttributes(
+        &attributes, reinterpret_cast<const void*>(pipelined_kernel<Pipeline>)));
+    return attributes.ptxVersion >= since;
+  }();
+  return has_them;
+}
+
 /// Enqueues the kernel on one block per tile; where it splits tiles, the last rounds' are shared by
 /// all blocks.
 template <typename Pipeline>
-void enqueue_pipelined(const Stage&, const Product& product) {
-  Extents extents = product.extents;
-  const float* b = product.b;
-  // Through registers B comes by 16 bytes each, of which none may be past its end.
-  const bool has_aligned_rows =
-      extents.ldb % 4 == 0 && extents.n % 4 == 0 && reinterpret_cast<std::uintptr_t>(b) % 16 == 0;
-  if (extents.k > 0 && !has_aligned_rows) {
-    auto* const aligned = reinterpret_cast<float*>(static_cast<unsigned char*>(product.workspace) +
-                                                   bytes_of_sums<Pipeline>());
-    const unsigned pitch = aligned_pitch(extents);
-    hipscope::launch(align_rows_kernel, gemm::row_shape(extents.k, pitch / 4), aligned, pitch, b,
-                     extents.ldb, extents.k, extents.n);
-    b = aligned;
-    extents.ldb = pitch;
-  }
+void enqueue_tiles(const Product& product, const Extents& extents, const float* b) {
   const unsigned tiles =
       blocks_of(extents.m, Pipeline::block_rows) * blocks_of(extents.n, Pipeline::block_columns);
   SplitTiles split;
@@ -78,6 +77,31 @@ void enqueue_pipelined(const Stage&, const Product& product) {
       pipelined_kernel<Pipeline>,
       {.grid = dim3(split.blocks + tiles - split.tiles), .block = dim3(Pipeline::threads)}, extents,
       product.alpha, product.a, b, product.beta, product.c, split);
+}
+
+template <typename Pipeline>
+void enqueue_pipelined(const Stage&, const Product& product) {
+  Extents extents = product.extents;
+  const float* b = product.b;
+  // Through registers B comes by 16 bytes each, of which none may be past its end.
+  const bool has_aligned_rows =
+      extents.ldb % 4 == 0 && extents.n % 4 == 0 && reinterpret_cast<std::uintptr_t>(b) % 16 == 0;
+#if defined(HIPSCOPE_BACKEND_NVIDIA)
+  if (!has_aligned_rows && extents.n >= Pipeline::block_columns && copies_to_lds<Pipeline>()) {
+    enqueue_tiles<BByValues<Pipeline>>(product, extents, b);
+    return;
+  }
+#endif
+  if (extents.k > 0 && !has_aligned_rows) {
+    auto* const aligned = reinterpret_cast<float*>(static_cast<unsigned char*>(product.workspace) +
+                                                   bytes_of_sums<Pipeline>());
+    const unsigned pitch = aligned_pitch(extents);
+    hipscope::launch(align_rows_kernel, gemm::row_shape(extents.k, pitch / 4), aligned, pitch, b,
+                     extents.ldb, extents.k, extents.n);
+    b = aligned;
+    extents.ldb = pitch;
+  }
+  enqueue_tiles<Pipeline>(product, extents, b);
 }
 
 template <typename Pipeline>
