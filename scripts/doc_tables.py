@@ -145,7 +145,12 @@ def check(document: Path, writes: bool) -> int:
     wrong = 0
     for comment in COMMENT.finditer(texts[document]):
         table = starts.index(comment.end())
-        for change in changes(comment[1], tables[table][0]):
+        try:
+            found = list(changes(comment[1], tables[table][0]))
+        except KeyError as error:
+            line = texts[document].count("\n", 0, comment.start()) + 1
+            sys.exit(f"{document}:{line}: the results have no {error.args[0]!r}.")
+        for change in found:
             print(f"{document.name}: {change.printed} is {change.found}, {change.place}", file=sys.stderr)
             texts = {path: mended(text, table, change) for path, text in texts.items()} if writes else texts
             wrong += 1

@@ -51,6 +51,17 @@ def test_another_figure_is_found_and_mended(tmp_path: Path, page: str, figure: s
     assert {path: path.read_text(encoding="utf-8") for path in good} == good
 
 
+def test_a_place_without_a_result_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "zh-CN").mkdir()
+    page = tmp_path / "5-memory.md"
+    text = (ROOT / "docs" / page.name).read_text(encoding="utf-8")
+    page.write_text(text.replace("| near half of", "|", 1))
+    shutil.copy(ROOT / "docs" / "zh-CN" / page.name, tmp_path / "zh-CN")
+    done = run("--check", str(tmp_path))
+    assert done.returncode == 1 and done.stderr.startswith(f"{page}:") and done.stderr.count("\n") == 1
+    assert "the results have no 'cache level 2 latency'" in done.stderr
+
+
 def section(page: Path, anchor: str) -> str:
     """The text of a section with its heading's anchor, without comments."""
     text = re.sub("<!--.*?-->", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
