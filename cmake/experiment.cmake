@@ -24,7 +24,7 @@ target_link_libraries(hipscope_findings PUBLIC hipscope_harness)
 # Another folder's header is included by its path from src/; no experiment's folder is on the include path.
 target_include_directories(hipscope_findings PUBLIC ${PROJECT_SOURCE_DIR}/src)
 hipscope_precompile_headers(hipscope_findings)
-hipscope_join_sources(hipscope_findings 10)
+hipscope_join_sources(hipscope_findings)
 
 # An experiment is one folder: hipscope_add_experiment(src/<n>-<chapter>/<name>/<name>.hip) makes the
 # binary bin/<name>, linked with LIBRARIES and with its findings; its tests are found in the folder.

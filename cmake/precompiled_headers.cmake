@@ -25,11 +25,10 @@ function(hipscope_share_precompiled_headers target)
   target_precompile_headers(${target} REUSE_FROM hipscope_experiment_headers)
 endfunction()
 
-# hipscope_join_sources(TARGET COUNT): compiles COUNT sources of TARGET at a time, as one: what their headers make of
-# templates is made once. -DCMAKE_UNITY_BUILD=OFF compiles each by itself, for whoever changes one again and again.
-function(hipscope_join_sources target count)
+# hipscope_join_sources(TARGET): compiles several sources of TARGET as one: what their headers make of templates is made
+# once. -DCMAKE_UNITY_BUILD=OFF compiles each by itself, for whoever changes one again and again.
+function(hipscope_join_sources target)
   if(NOT DEFINED CMAKE_UNITY_BUILD)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE ${count})
 endfunction()
