@@ -4,6 +4,7 @@
 
 #include "hipscope/inference.h"
 #include "hipscope/statistics.h"
+#include "inference_logarithmic.h"
 
 namespace hipscope {
 
@@ -135,8 +136,6 @@ std::optional<FirstStep> find_step(std::span<const CurvePoint> curve, double sma
                    .outliers = cut->outliers + cut->fallen_back};
 }
 
-constexpr double sigma_per_median_deviation = 1.4826;  // of a normal distribution
-
 // The relative noise of a curve: how far points are from the middle of their neighbours. Most have
 // nothing else that moves them from there.
 double noise_of(std::span<const CurvePoint> curve) {
@@ -146,7 +145,7 @@ double noise_of(std::span<const CurvePoint> curve) {
         std::abs(std::log(curve[i].y * curve[i].y / (curve[i - 1].y * curve[i + 1].y))) / 2);
   }
   const double sigmas = std::sqrt(1.5);  // the variance of a point and of the middle of two others
-  return distances.empty() ? 0 : sigma_per_median_deviation * median_of(distances) / sigmas;
+  return distances.empty() ? 0 : deviations_per_median * median_of(distances) / sigmas;
 }
 
 // The level on which a curve is up to a point: see find_plateau_end.
@@ -177,7 +176,7 @@ Plateau plateau_of(std::span<const CurvePoint> curve, std::size_t last, std::siz
   }
   const double level = median_of(window);
   const double sigma =
-      std::max(noise, sigma_per_median_deviation * median_deviation(window, level) / level);
+      std::max(noise, deviations_per_median * median_deviation(window, level) / level);
   Plateau plateau{.level = level,
                   .limit = level * std::max(smallest_ratio, 1 + certain_sigmas * sigma),
                   .points = count};

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "inference_logarithmic.h"
+
 namespace hipscope {
 
 double quantile(std::span<const double> sorted, double fraction) {
@@ -159,12 +161,11 @@ LineFit fit_robust_line(std::span<const double> x, std::span<const double> y) {
   for (std::size_t i = 0; i < x.size(); ++i) {
     residuals.push_back(std::abs((y[i] - line.slope * x[i] - line.intercept) / y[i]));
   }
-  constexpr double sigma_per_median_deviation = 1.4826;  // of a normal distribution
   constexpr double certain_sigmas = 4;
   constexpr double least = 0.1;
   constexpr double parameters = 2;  // to which the residuals of few points owe that they are small
   const auto count = static_cast<double>(x.size());
-  const double sigma = sigma_per_median_deviation * summarize(residuals).median * count /
+  const double sigma = deviations_per_median * summarize(residuals).median * count /
                        std::max(1.0, count - parameters);
   const double limit = std::max(least, certain_sigmas * sigma);
   const auto outliers = static_cast<std::size_t>(std::count_if(

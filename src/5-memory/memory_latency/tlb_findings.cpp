@@ -249,7 +249,7 @@ void infer_tlb(Results& results) {
       // Pages of 64 KiB share an entry that covers more: more of them fit.
       const double per_entry = small->last_flat_x / rise.last_flat_x;
       constexpr double agreement = 1.5;
-      constexpr auto covered = static_cast<double>(large_page / small_page);
+      constexpr double covered = large_page / static_cast<double>(small_page);
       if (per_entry < 1 / agreement) {
         continue;
       }
