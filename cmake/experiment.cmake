@@ -2,17 +2,17 @@
 # nobody's bound: the compiler's own 1024 would look like one.
 set(hipscope_unstated_bound 960)
 
-# For tests the host's code of an experiment need not be fast. hipcc, which takes that -O0 for the kernels', then leaves
-# out the last two, of its own, and the kernels' code would be another.
+# For tests the host's code of an experiment need not be fast. HIP 5's hipcc, which takes that -O0 for the kernels', then
+# leaves out options of its own that kernels are compiled with, so they are given by name; ROCm 7's has none.
 set(hipscope_unoptimized_host "")
 if(HIPSCOPE_KEEP_ASSEMBLY AND HIPSCOPE_BACKEND STREQUAL "amd")
-  include(CheckCompilerFlag)
-  set(flags "-Xarch_host -O0 -mllvm -amdgpu-early-inline-all=true -mllvm -amdgpu-function-calls=false")
-  check_compiler_flag(CXX "${flags}" HIPSCOPE_HOST_ALONE_UNOPTIMIZED)
-  if(HIPSCOPE_HOST_ALONE_UNOPTIMIZED)
-    set(hipscope_unoptimized_host "SHELL:-Xarch_host -O0" "SHELL:-mllvm -amdgpu-early-inline-all=true"
-        "SHELL:-mllvm -amdgpu-function-calls=false")
-  endif()
+  set(hipscope_unoptimized_host "SHELL:-Xarch_host -O0")
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} "-###" -O3 -x hip --offload-arch=gfx90a -c /dev/null -o /dev/null
+                  OUTPUT_QUIET ERROR_VARIABLE commands)
+  string(REGEX MATCHALL "amdgpu-[a-z-]+=(true|false)" options "${commands}")
+  list(REMOVE_DUPLICATES options)
+  list(TRANSFORM options PREPEND "SHELL:-mllvm -")
+  list(APPEND hipscope_unoptimized_host ${options})
 endif()
 
 # What experiments conclude from their curves: plain C++, in one library for them and the unit tests.
