@@ -2,8 +2,8 @@
 # nobody's bound: the compiler's own 1024 would look like one.
 set(hipscope_unstated_bound 960)
 
-# For tests the host's code of an experiment need not be fast. HIP 5's hipcc, which takes that -O0 for the kernels', then
-# leaves out options of its own that kernels are compiled with, so they are given by name; ROCm 7's has none.
+# For tests the host's code of an experiment need not be fast. HIP 5's hipcc takes that -O0 for the kernels', and then
+# leaves out options of its own that kernels are compiled with: they are given by name. ROCm 7's has none.
 set(hipscope_unoptimized_host "")
 if(HIPSCOPE_KEEP_ASSEMBLY AND HIPSCOPE_BACKEND STREQUAL "amd")
   set(hipscope_unoptimized_host "SHELL:-Xarch_host -O0")
