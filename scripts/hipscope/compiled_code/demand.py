@@ -94,22 +94,23 @@ def _left(text: str, counter: str) -> int:
     return int(match[1], 0) if match else _MOST_LEFT[counter]
 
 
-class _Wave:
-    """A wave that goes through a step, and then through it again: the second time counts."""
+class Wave:
+    """A wave that goes through a step; what an instruction does, says the class of a vendor's."""
 
     def __init__(self, gpu: Gpu, latency: int) -> None:
         self._gpu, self._latency = gpu, latency
         self._now = self._began = 0.0
         self._free = {"matrix": 0.0, "lds": 0.0, "l1": 0.0}
-        # When the accesses under way will be there, oldest first.
-        self._under_way = {counter: deque[float]() for counter in _MOST_LEFT}
         self._phase = Phase()
-        self._has_vscnt = gpu.target.startswith("gfx1")
 
-    def go(self, code: Iterable[str]) -> Demand:
-        """Through the step once."""
+    def go_twice(self, code: Sequence[str]) -> Demand:
+        """What the step asks for the second time, with the loads of the first one still under way."""
+        self._go(code)
+        return self._go(code)
+
+    def _go(self, code: Iterable[str]) -> Demand:
         demand = Demand()
-        self._began, self._phase = self._now, Phase()
+        self._began = self._now
         for text in code:
             demand.instructions += 1
             self._execute(text, demand)
@@ -120,6 +121,17 @@ class _Wave:
         self._phase.wave = self._now - self._began
         demand.phases.append(self._phase)
         self._phase, self._began = Phase(), self._now
+
+    def _execute(self, text: str, demand: Demand) -> None:
+        raise NotImplementedError
+
+
+class _AmdWave(Wave):
+    def __init__(self, gpu: Gpu, latency: int) -> None:
+        super().__init__(gpu, latency)
+        # When the accesses under way will be there, oldest first.
+        self._under_way = {counter: deque[float]() for counter in _MOST_LEFT}
+        self._has_vscnt = gpu.target.startswith("gfx1")
 
     def _execute(self, text: str, demand: Demand) -> None:
         name, kind, issue = text.split()[0], category(text), self._gpu.issue_cycles
@@ -182,10 +194,8 @@ class _Wave:
 
 
 def demand_of(code: Sequence[str], gpu: Gpu, latency: int) -> Demand:
-    """Of a step's instructions, when a load takes so long: the second time, with the first one's still under way."""
-    wave = _Wave(gpu, latency)
-    wave.go(code)
-    return wave.go(code)
+    """Of a step's instructions, when a load takes so long."""
+    return _AmdWave(gpu, latency).go_twice(code)
 
 
 # --- Which instructions a step consists of ----------------------------------------------------------

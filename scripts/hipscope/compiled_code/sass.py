@@ -11,12 +11,12 @@ from __future__ import annotations
 import re
 import subprocess
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from .assembly import Function, Instruction
-from .demand import UnknownStep
+from .demand import UnknownStep, Wave
 from .gpus import Gpu
-from .prediction import Demand, Phase
+from .prediction import Demand
 
 # /*0010*/  @!P0 FFMA.FTZ R0, R1, R2, R3 ;  /* the low half of the encoding */, and the high half in a line of its own.
 _FUNCTION = re.compile(r"\s*Function : (\S+)")
@@ -93,33 +93,18 @@ def lane_macs(text: str) -> float:
     return float(operation in ("FFMA", "DFMA"))
 
 
-class _Warp:
-    """A warp that goes through a step, and then through it again: the second time counts."""
-
+class _Warp(Wave):
     def __init__(self, gpu: Gpu, latency: int) -> None:
-        self._gpu, self._latency = gpu, latency
-        self._now = self._began = 0.0
-        self._free = {"matrix": 0.0, "lds": 0.0, "l1": 0.0}
+        super().__init__(gpu, latency)
         self._scoreboards = [0.0] * 8
         # When the asynchronous copies since the last mark, and those of each mark before, will be there.
         self._copies, self._marks = 0.0, deque[float]()
-        self._phase, self._pipes = Phase(), {"issue": 0.0}
+        self._pipes = {"issue": 0.0}
         self._kept: dict[int, int] = {}
 
-    def go(self, code: Iterable[str]) -> Demand:
-        """Through the step once."""
-        demand = Demand()
-        self._began = self._now
-        for text in code:
-            demand.instructions += 1
-            self._execute(text, demand)
-        self._end_phase(demand)
-        return demand
-
     def _end_phase(self, demand: Demand) -> None:
-        self._phase.wave, self._phase.vector = self._now - self._began, max(self._pipes.values())
-        demand.phases.append(self._phase)
-        self._phase, self._pipes, self._began = Phase(), {"issue": 0.0}, self._now
+        self._phase.vector, self._pipes = max(self._pipes.values()), {"issue": 0.0}
+        super()._end_phase(demand)
 
     def _execute(self, text: str, demand: Demand) -> None:
         found = _PARTS.match(text)
@@ -204,7 +189,5 @@ class _Warp:
 
 
 def demand_of(code: Sequence[str], gpu: Gpu, latency: int) -> Demand:
-    """Of a step's instructions, when a load takes so long: the second time, with the first one's still under way."""
-    warp = _Warp(gpu, latency)
-    warp.go(code)
-    return warp.go(code)
+    """Of a step's instructions, when a load takes so long."""
+    return _Warp(gpu, latency).go_twice(code)
