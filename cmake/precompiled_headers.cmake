@@ -1,6 +1,5 @@
 # The headers that most sources of plain C++ begin with are read once and not a hundred times: half of the
-# time to compile such a source is theirs. AMD's compiler still reads them each time, and so sees whether a source
-# includes what it uses.
+# time to compile such a source is theirs. clang-tidy still reads what the sources themselves include.
 set(hipscope_common_headers
   <algorithm> <array> <cmath> <cstdint> <functional> <limits> <map> <memory> <numeric> <optional> <random> <set>
   <span> <string> <string_view> <utility> <vector>)

@@ -18,7 +18,7 @@ last comma, colon or bracket is left out where there is no such row. ` : ` divid
 several figures has several places, separated by `;`. `from:` changes the source, and where a cell says H100 it is that
 GPU's. A cell has to be what is there, rounded to the digits that are printed, in the translation too.
 
-Exit status: 0 good, 1 with --check: a table says something else, 2 bad usage.
+Exit status: 0 good, 1: the results have no such place, or with --check a table says something else, 2 bad usage.
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ double misfit_of_slope(std::span<const CurvePoint> reach) {
 }  // namespace
 
 std::optional<FetchUnit> find_fetch_unit(std::span<const CurvePoint> neighbours) {
-  constexpr std::size_t fewest_on_a_side = 2;  // on either side
+  constexpr std::size_t fewest_on_a_side = 2;
   constexpr double smallest_ratio = 1.25;
   constexpr double smallest_confidence = 0.6;
   if (neighbours.size() < 2 * fewest_on_a_side || !all_positive(neighbours)) {
@@ -183,7 +183,7 @@ std::optional<FetchUnit> fit_fetch_unit(std::span<const CurvePoint> strides) {
 }
 
 std::optional<LineSize> fit_line_size(std::span<const CurvePoint> reach) {
-  constexpr std::size_t fewest_on_a_side = 2;  // on either side
+  constexpr std::size_t fewest_on_a_side = 2;
   constexpr double largest_residual = 0.25;
   constexpr double smallest_growth = 0.6;
   constexpr double largest_growth = 1.2;

@@ -562,10 +562,6 @@ void doubt_slopes(std::vector<CapacityByHits>& all) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 std::vector<CapacityByHits> fit_staircase(std::span<const CurvePoint> mean, double smallest_ratio,
                                           std::span<const CapacityLaw> laws) {
   constexpr std::size_t fewest_points = 5;  // a cubic goes through four

@@ -316,7 +316,7 @@ static __global__ void __launch_bounds__(Shape::threads, 1)
   } else if (Shape::slices > 1) {
     gemm::barrier_of(2, Shape::multiplying_threads);
   }
-  // Of a thread's pieces each slice of each block adds up every so manieth, and stores it.
+  // Slices of blocks take turns: each adds up and stores its share of a thread's pieces.
   const unsigned group = warp % Shape::groups;
 #pragma unroll 2
   for (unsigned i = rank * Shape::slices + warp / Shape::groups; i < Shape::pieces;
