@@ -35,8 +35,8 @@ constexpr Qword fruitless_plain_turns = 4000;
 class Segment {
  public:
   Segment(Memory& memory, std::size_t size) : memory_(memory) {
-    constexpr std::size_t page = 4096;
-    mapped_ = (size + page) / page * page;
+    constexpr std::size_t page_size = 4096;
+    mapped_ = (size + page_size) / page_size * page_size;
     data_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (data_ == MAP_FAILED) {
       throw Stopped("there is no memory for a launch");

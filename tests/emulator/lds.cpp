@@ -7,11 +7,11 @@
 namespace emulator {
 namespace {
 
-constexpr std::uint8_t poison = 0xFB;
+constexpr std::uint8_t unset_lds = 0xFB;
 
 }  // namespace
 
-Lds::Lds(unsigned size) : bytes_((size + 3) / 4 * 4, poison), users_((size + 3) / 4) {}
+Lds::Lds(unsigned size) : bytes_((size + 3) / 4 * 4, unset_lds), users_((size + 3) / 4) {}
 
 bool Lds::is_inside(Wave& wave, const Instruction& instruction, Dword address, unsigned size) {
   if (Qword{address} + size > bytes_.size()) {

@@ -263,6 +263,13 @@ void set_vector(Wave& wave, const Instruction& instruction, const LanesOf64& res
   const Qword mask = write_mask(wave, instruction);
   VectorRegister& low = wave.vector[index];
   VectorRegister& high = wave.vector[index + 1];
+  if (mask == all_lanes) {
+    for (unsigned lane = 0; lane < wave_size; ++lane) {
+      low[lane] = low_half(result[lane]);
+      high[lane] = high_half(result[lane]);
+    }
+    return;
+  }
   for (unsigned lane = 0; lane < wave_size; ++lane) {
     if (has_lane(mask, lane)) {
       low[lane] = low_half(result[lane]);

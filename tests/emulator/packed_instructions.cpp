@@ -12,20 +12,34 @@ float half_to_float(Dword bits) {
   return static_cast<float>(std::bit_cast<_Float16>(static_cast<std::uint16_t>(bits)));
 }
 
-Dword float_to_half(double value) {
-  return std::bit_cast<std::uint16_t>(static_cast<_Float16>(value));
+Dword half_bits(float value) { return std::bit_cast<std::uint16_t>(static_cast<_Float16>(value)); }
+
+// Rounded once: the float on the way is cut off, and its last bit says whether anything was. Its 24 bits are more than
+// twice a half's 11, so that this bit never stands where a half would round.
+Dword half_bits(double value) {
+  const auto nearest = static_cast<float>(value);
+  Dword bits = bits_of(nearest);
+  bits -= std::fabs(double{nearest}) > std::fabs(value) ? 1 : 0;
+  bits |= double{nearest} != value ? 1 : 0;
+  return half_bits(as_float(bits));
 }
 
 bool has_bit(unsigned bits, unsigned number) { return (bits >> number & 1) != 0; }
 
-// A register of a source, `further` registers on. A constant is the same in all.
-Dword register_of(Wave& wave, const Instruction& instruction, unsigned number, unsigned further,
-                  unsigned lane) {
+// A register of a source, `further` registers on, in all lanes. A constant is the same in all.
+void read_register(Wave& wave, const Instruction& instruction, unsigned number, unsigned further,
+                   Lanes& lanes) {
   const Operand& operand = instruction.source[number];
-  return operand.is_vector()   ? wave.vector[operand.index + further][lane]
-         : operand.is_scalar() ? wave.scalars[operand.index + further]
-                               : scalar_source(wave, instruction, number);
+  if (operand.is_vector()) {
+    lanes = wave.vector[operand.index + further];
+  } else {
+    lanes.fill(operand.is_scalar() ? wave.scalars[operand.index + further]
+                                   : scalar_source(wave, instruction, number));
+  }
 }
+
+// The sources of the low or the high half of a result, in all lanes; 0 where there is no third.
+using Sources = std::array<Lanes, 3>;
 
 // Which half or register of a source, and with what sign, op_sel and neg say for either half of the
 // result.
@@ -38,36 +52,49 @@ struct Selection {
   bool negated;
 };
 
-double packed_half(Wave& wave, const Instruction& instruction, unsigned number, bool is_high,
-                   unsigned lane) {
-  const Selection selection(instruction, number, is_high);
-  const Operand& operand = instruction.source[number];
-  const Dword both = operand.is_float ? float_to_half(operand.floating)
-                                      : register_of(wave, instruction, number, 0, lane);
-  return half_to_float((selection.upper ? both >> 16 : both) ^ (selection.negated ? 0x8000 : 0));
+void read_halves(Wave& wave, const Instruction& instruction, bool is_high, Sources& sources) {
+  for (unsigned number = 0; number < instruction.sources; ++number) {
+    const Selection selection(instruction, number, is_high);
+    const Operand& operand = instruction.source[number];
+    Lanes& lanes = sources[number];
+    if (operand.is_float) {
+      lanes.fill(half_bits(operand.floating));
+    } else {
+      read_register(wave, instruction, number, 0, lanes);
+    }
+    const unsigned shift = selection.upper ? 16 : 0;
+    const Dword sign = selection.negated ? 0x8000 : 0;
+    for (Dword& value : lanes) {
+      value = (value >> shift & 0xffff) ^ sign;
+    }
+  }
 }
 
-float packed_float(Wave& wave, const Instruction& instruction, unsigned number, bool is_high,
-                   unsigned lane) {
-  const Selection selection(instruction, number, is_high);
-  return as_float(register_of(wave, instruction, number, selection.upper ? 1 : 0, lane) ^
-                  (selection.negated ? 0x80000000 : 0));
+void read_floats(Wave& wave, const Instruction& instruction, bool is_high, Sources& sources) {
+  for (unsigned number = 0; number < instruction.sources; ++number) {
+    const Selection selection(instruction, number, is_high);
+    Lanes& lanes = sources[number];
+    read_register(wave, instruction, number, selection.upper ? 1 : 0, lanes);
+    const Dword sign = selection.negated ? 0x80000000 : 0;
+    for (Dword& value : lanes) {
+      value ^= sign;
+    }
+  }
 }
 
-// The operation makes one half of the result, in FP64, of three sources; what has two gets 0 for
-// the third.
+// The operation makes one half of the result, in FP64, of three sources.
 template <typename Operation>
 Definition halves(Operation /*operation*/) {
   return {Unit::vector, Layout::destination_first, [](Wave& wave, const Instruction& instruction) {
             Lanes result = {};
-            for (unsigned lane = 0; lane < wave_size; ++lane) {
-              for (const bool is_high : {false, true}) {
-                std::array<double, 3> source = {};
-                for (unsigned number = 0; number < instruction.sources; ++number) {
-                  source[number] = packed_half(wave, instruction, number, is_high, lane);
-                }
-                const double value = Operation{}(source[0], source[1], source[2]);
-                result[lane] |= float_to_half(value) << (is_high ? 16 : 0);
+            for (const bool is_high : {false, true}) {
+              Sources sources = {};
+              read_halves(wave, instruction, is_high, sources);
+              for (unsigned lane = 0; lane < wave_size; ++lane) {
+                const double value =
+                    Operation{}(half_to_float(sources[0][lane]), half_to_float(sources[1][lane]),
+                                half_to_float(sources[2][lane]));
+                result[lane] |= half_bits(value) << (is_high ? 16 : 0);
               }
             }
             set_vector(wave, instruction, result);
@@ -78,14 +105,22 @@ template <typename Operation>
 Definition pair_of_floats(Operation /*operation*/) {
   return {Unit::vector, Layout::destination_first, [](Wave& wave, const Instruction& instruction) {
             LanesOf64 result = {};
-            for (unsigned lane = 0; lane < wave_size; ++lane) {
-              for (const bool is_high : {false, true}) {
-                std::array<float, 3> source = {};
-                for (unsigned number = 0; number < instruction.sources; ++number) {
-                  source[number] = packed_float(wave, instruction, number, is_high, lane);
+            for (const bool is_high : {false, true}) {
+              Sources sources = {};
+              read_floats(wave, instruction, is_high, sources);
+              Lanes half;
+              for (unsigned lane = 0; lane < wave_size; ++lane) {
+                half[lane] =
+                    bits_of(Operation{}(as_float(sources[0][lane]), as_float(sources[1][lane]),
+                                        as_float(sources[2][lane])));
+              }
+              if (modifies(instruction)) {
+                for (Dword& value : half) {
+                  value = bits_of(modified(instruction, as_float(value)));
                 }
-                const float value = Operation{}(source[0], source[1], source[2]);
-                result[lane] |= Qword{bits_of(modified(instruction, value))} << (is_high ? 32 : 0);
+              }
+              for (unsigned lane = 0; lane < wave_size; ++lane) {
+                result[lane] |= Qword{half[lane]} << (is_high ? 32 : 0);
               }
             }
             set_vector(wave, instruction, result);
@@ -94,37 +129,48 @@ Definition pair_of_floats(Operation /*operation*/) {
 
 // The low register is of the first source, the high one of the second.
 void move_pair(Wave& wave, const Instruction& instruction) {
-  const auto half = [&](unsigned number, unsigned lane) {
+  std::array<Lanes, 2> half;
+  for (const unsigned number : {0U, 1U}) {
     const unsigned further = has_bit(instruction.select_low, number) ? 1 : 0;
-    return register_of(wave, instruction, number, further, lane);
-  };
+    read_register(wave, instruction, number, further, half[number]);
+  }
   LanesOf64 result;
   for (unsigned lane = 0; lane < wave_size; ++lane) {
-    result[lane] = joined(half(0, lane), half(1, lane));
+    result[lane] = joined(half[0][lane], half[1][lane]);
   }
   set_vector(wave, instruction, result);
 }
 
 // A source of v_fma_mix: op_sel_hi says that it is a half, op_sel which; else it is an FP32.
-float mixed_source(Wave& wave, const Instruction& instruction, unsigned number, unsigned lane) {
+void read_mixed(Wave& wave, const Instruction& instruction, unsigned number,
+                std::array<float, wave_size>& values) {
   const Operand& operand = instruction.source[number];
-  float value = static_cast<float>(operand.floating);
-  if (!operand.is_float) {
-    const Dword bits = register_of(wave, instruction, number, 0, lane);
-    const Dword half = has_bit(instruction.select_low, number) ? bits >> 16 : bits;
-    value = has_bit(instruction.select_high, number) ? half_to_float(half) : as_float(bits);
+  if (operand.is_float) {
+    values.fill(static_cast<float>(operand.floating));
+  } else {
+    Lanes lanes;
+    read_register(wave, instruction, number, 0, lanes);
+    const bool is_half = has_bit(instruction.select_high, number);
+    const unsigned shift = has_bit(instruction.select_low, number) ? 16 : 0;
+    for (unsigned lane = 0; lane < wave_size; ++lane) {
+      values[lane] = is_half ? half_to_float(lanes[lane] >> shift) : as_float(lanes[lane]);
+    }
   }
-  value = operand.absolute ? std::fabs(value) : value;
-  return operand.negate ? -value : value;
+  for (float& value : values) {
+    value = operand.absolute ? std::fabs(value) : value;
+    value = operand.negate ? -value : value;
+  }
 }
 
 void mixed_multiply_add(Wave& wave, const Instruction& instruction) {
+  std::array<std::array<float, wave_size>, 3> source;
+  for (unsigned number = 0; number < source.size(); ++number) {
+    read_mixed(wave, instruction, number, source[number]);
+  }
   Lanes result;
   for (unsigned lane = 0; lane < wave_size; ++lane) {
-    const auto source = [&](unsigned number) {
-      return mixed_source(wave, instruction, number, lane);
-    };
-    result[lane] = bits_of(modified(instruction, std::fma(source(0), source(1), source(2))));
+    const float value = std::fma(source[0][lane], source[1][lane], source[2][lane]);
+    result[lane] = bits_of(modified(instruction, value));
   }
   set_vector(wave, instruction, result);
 }
