@@ -14,8 +14,8 @@ float half_to_float(Dword bits) {
 
 Dword half_bits(float value) { return std::bit_cast<std::uint16_t>(static_cast<_Float16>(value)); }
 
-// Rounded once: the float on the way is cut off, and its last bit says whether anything was. Its 24 bits are more than
-// twice a half's 11, so that this bit never stands where a half would round.
+// Rounded once: the float on the way is cut off, and its last bit says whether anything was. Its 24
+// bits are more than twice a half's 11, so that this bit never stands where a half would round.
 Dword half_bits(double value) {
   const auto nearest = static_cast<float>(value);
   Dword bits = bits_of(nearest);

@@ -321,6 +321,10 @@ TEST(Packed, TwoHalvesAtOnce) {
   check<Dword>({
       // 2 * 3 - 1, 1 * 4 + 0.5
       {"v_pk_fma_f16 v6, v0, v2, v4", {0x4000'3C00, 0x4200'4400, 0xBC00'3800}, 0x4500'4480},
+      // Slightly less, and more, than halfway between two halves, by less than an FP32 can tell.
+      {"v_pk_fma_f16 v6, v0, v2, v4", {0x2384'3C01, 0x2842'0FFE, 0x3C00'3C01}, 0x3C01'3C01},
+      // Beyond the largest half.
+      {"v_pk_mul_f16 v6, v0, v2", {0x7BFF'FBFF, 0x7BFF'4000}, 0x7C00'FC00},
       {"v_pk_add_f16 v6, v0, v2", {0x4000'3C00, 0xBC00'3800}, 0x3C00'3E00},
       {"v_pk_mul_f16 v6, v0, v2", {0x4000'3C00, 0xBC00'3800}, 0xC000'3800},
   });
