@@ -5,6 +5,7 @@
 #include <hip/hip_runtime.h>
 
 #include <cstring>
+#include <numeric>
 #include <vector>
 
 #include "hipscope/matrix/instruction.h"
@@ -145,10 +146,9 @@ inline void multiply_by_layout(const Arithmetic& of, const OfLanes& held) {
     unsigned char* const sums = held.sums + lane * held.sum_bytes;
     for (unsigned e = 0; e < of.sum_layout.elements; ++e) {
       const Place place = of.sum_layout.place(lane, e);
-      double total = decode(of.sum, bits_at(sums, e, of.sum.bits));
-      for (unsigned k = 0; k < of.k; ++k) {
-        total += left[place.row * of.k + k] * right[place.column * of.k + k];
-      }
+      const double* const row = &left[place.row * of.k];
+      const double total = std::inner_product(row, row + of.k, &right[place.column * of.k],
+                                              decode(of.sum, bits_at(sums, e, of.sum.bits)));
       const std::uint64_t bits = encode(of.sum, total);
       std::memcpy(sums + e * of.sum.bits / 8, &bits, of.sum.bits / 8);
     }
