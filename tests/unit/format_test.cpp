@@ -2,14 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
-
 #include "report_text.h"
+#include "test_support.h"
 
 namespace hipscope {
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 TEST(Number, HasSignificantDigitsAndNoTrailingZeros) {
   EXPECT_EQ(number(0.83951), "0.84");

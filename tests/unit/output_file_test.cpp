@@ -126,7 +126,7 @@ TEST_F(OutputFileTest, APipeIsWrittenTo) {
   require_writable(path("pipe"));
   write_whole(path("pipe"), "text");
   std::array<char, 16> bytes = {};
-  EXPECT_EQ(read(reader, bytes.data(), bytes.size()), 4);
+  EXPECT_EQ(::read(reader, bytes.data(), bytes.size()), 4);
   EXPECT_STREQ(bytes.data(), "text");
   close(reader);
   EXPECT_TRUE(fs::is_fifo(path("pipe")));

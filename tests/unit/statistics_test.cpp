@@ -3,14 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 #include <vector>
 
+#include "test_support.h"
+
 namespace hipscope {
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 TEST(Quantile, InterpolatesLikeNumPy) {
   const std::vector<double> sorted = {1, 2, 3, 4};

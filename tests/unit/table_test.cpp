@@ -1,15 +1,13 @@
 // The tables and the text around them.
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <memory>
 
 #include "report_text.h"
+#include "test_support.h"
 
 namespace hipscope {
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 std::unique_ptr<detail::Row> row(const std::string& label) {
   auto made = std::make_unique<detail::Row>();

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@
 #include "hipscope/experiment.h"
 
 namespace hipscope {
+
+inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// What a run came to.
 struct Outcome {

@@ -13,7 +13,7 @@
 namespace hipscope {
 namespace {
 
-constexpr double threads = 1 << 30;
+constexpr double all_threads = 1 << 30;
 constexpr double clock_hz = 1e9;
 
 // A dispatcher that starts a block in `cycles_per_block` and, unless that is 0, a thread in
@@ -25,8 +25,8 @@ MadeResults dispatcher(double cycles_per_block, double cycles_per_thread, double
   };
   const std::vector<double> blocks = doubling(1, 1024);
   made.curve("null-1d", "time",
-             made_curve(blocks, [&](double x) { return threads / x * cycles(x) / clock_hz; }));
-  made.curve("null-1d", "launched", made_curve(blocks, [](double) { return threads; }));
+             made_curve(blocks, [&](double x) { return all_threads / x * cycles(x) / clock_hz; }));
+  made.curve("null-1d", "launched", made_curve(blocks, [](double) { return all_threads; }));
   made.curve("null-1d", "thread rate", made_curve(blocks, [&](double x) { return x / cycles(x); }));
   made.curve("block-size", "cycles per block", made_curve(multiples(8, 1024), cycles));
   thread_rate::conclude(made.results());

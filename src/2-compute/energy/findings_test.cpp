@@ -16,13 +16,15 @@ namespace {
 using energy::Data;
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-const energy::Things fmas = {"FP32 vector FMA", "FP64 vector FMA"};
+const energy::Things vector_fmas = {"FP32 vector FMA", "FP64 vector FMA"};
 const energy::Things matrix = {"FP16 matrix FMA"};
-const energy::Things bytes = {"LDS", "L2"};
+const energy::Things memories = {"LDS", "L2"};
 
 const energy::Things peers = {"peer link, memory to memory"};
 
-void conclude(MadeResults& made) { energy::conclude(made.results(), fmas, matrix, bytes, peers); }
+void conclude(MadeResults& made) {
+  energy::conclude(made.results(), vector_fmas, matrix, memories, peers);
+}
 
 // One thing's row: what it takes over the idle board, with its error.
 void add_row(MadeResults& made, const std::string& sweep, double x, double energy, double error) {

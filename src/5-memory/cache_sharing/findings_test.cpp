@@ -172,7 +172,7 @@ TEST(CacheSharingTest, NoLineWhereFootprintsShowNone) {
   EXPECT_EQ(left_out.inference("constant cache level 1 line").name, "");
 }
 
-std::vector<double> footprints() {
+std::vector<double> walked_footprints() {
   std::vector<double> all;
   for (double octave = 4096; octave <= 512 * 1024; octave *= 2) {
     all.push_back(octave);
@@ -184,7 +184,8 @@ std::vector<double> footprints() {
 Inference lds(double without, double with, double noise, std::size_t odd = 99, double times = 1) {
   const auto curve = [&](double capacity, unsigned seed) {
     auto made = made_curve(
-        footprints(), [=](double bytes) { return bytes <= capacity ? 35.0 : 260.0; }, noise, seed);
+        walked_footprints(), [=](double bytes) { return bytes <= capacity ? 35.0 : 260.0; }, noise,
+        seed);
     if (odd < made.size()) {
       made[odd].y *= times;
     }
@@ -206,7 +207,8 @@ TEST(CacheSharingTest, LdsTakesOfTheVectorCacheOrNot) {
     EXPECT_EQ(apart.value, 16 * kib);
     EXPECT_TRUE(apart.statement.starts_with("LDS takes nothing")) << apart.statement;
   }
-  for (std::size_t odd = 0; odd + 1 < footprints().size(); ++odd) {  // one slow or fast point
+  for (std::size_t odd = 0; odd + 1 < walked_footprints().size();
+       ++odd) {  // one slow or fast point
     for (const double times : {0.1, 10.0}) {
       EXPECT_NEAR(lds(256 * kib, 24 * kib, 0.01, odd, times).value.value_or(0), 24 * kib, 9 * kib)
           << odd << " " << times;
@@ -317,8 +319,8 @@ TEST(CacheSharingTest, ALonePointBetweenTwoStepsIsNoUnit) {
 TEST(CacheSharingTest, ASlopeIsNoEndOfTheVectorCache) {
   // One that goes on to the end, and one that gets flat.
   for (const double highest : {1e9, 260.0}) {
-    const Curve slope =
-        made_curve(footprints(), [=](double bytes) { return std::min(highest, 35 + bytes / 400); });
+    const Curve slope = made_curve(
+        walked_footprints(), [=](double bytes) { return std::min(highest, 35 + bytes / 400); });
     MadeResults made("cache_sharing");
     made.curve("lds", "without LDS", slope).curve("lds", "with LDS", slope);
     cache_sharing::conclude(made.results());

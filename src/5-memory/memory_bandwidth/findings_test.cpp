@@ -13,7 +13,7 @@
 namespace hipscope {
 namespace {
 
-constexpr double mib = 1024.0 * 1024;
+constexpr double mebibyte = 1024.0 * 1024;
 
 std::vector<double> halves(double first, double last) {
   std::vector<double> all;
@@ -46,16 +46,16 @@ TEST(MemoryBandwidthTest, FunctionsAreNamedByTheirRows) {
 
 TEST(MemoryBandwidthTest, TheLastLevelThatEndsIsL2) {
   DeviceDescription device = fake::describe();
-  device.l2_bytes = static_cast<std::uint64_t>(8 * mib);
+  device.l2_bytes = static_cast<std::uint64_t>(8 * mebibyte);
   MadeResults made("memory_bandwidth", device);
   made.curve("footprint-read", "bandwidth",
-             made_curve(halves(mib / 4, 512 * mib),
-                        [](double bytes) { return bytes <= 8 * mib ? 3000.0 : 1000.0; }));
+             made_curve(halves(mebibyte / 4, 512 * mebibyte),
+                        [](double bytes) { return bytes <= 8 * mebibyte ? 3000.0 : 1000.0; }));
   memory_bandwidth::conclude(made.results());
   EXPECT_EQ(made.inference("cache level 2 read bandwidth").value, 3000);
   MadeResults flat("memory_bandwidth", device);
   flat.curve("footprint-read", "bandwidth",
-             made_curve(halves(mib / 4, 512 * mib), [](double) { return 1000.0; }));
+             made_curve(halves(mebibyte / 4, 512 * mebibyte), [](double) { return 1000.0; }));
   memory_bandwidth::conclude(flat.results());
   EXPECT_FALSE(flat.inference("cache level 2 read bandwidth").value.has_value());
 }
@@ -91,7 +91,7 @@ std::vector<CurvePoint> in_bytes(std::vector<CurvePoint> curve) {
 // The best of a level that drifts, from where the sharing of answers has ended to where it falls.
 TEST(MemoryBandwidthTest, ReadsAnH200) {
   DeviceDescription device = fake::describe();
-  device.l2_bytes = static_cast<std::uint64_t>(60 * mib);
+  device.l2_bytes = static_cast<std::uint64_t>(60 * mebibyte);
   MadeResults made("memory_bandwidth", device);
   made.curve("footprint-read", "bandwidth", in_bytes(h200));
   made.curve("footprint-l1", "bandwidth", in_bytes(h200_l1));
@@ -111,7 +111,7 @@ const std::vector<CurvePoint> h200_write = {
 
 TEST(MemoryBandwidthTest, WritesWithinL2) {
   DeviceDescription device = fake::describe();
-  device.l2_bytes = static_cast<std::uint64_t>(60 * mib);
+  device.l2_bytes = static_cast<std::uint64_t>(60 * mebibyte);
   MadeResults made("memory_bandwidth", device);
   made.curve("footprint-write", "bandwidth", in_bytes(h200_write));
   memory_bandwidth::conclude(made.results());
@@ -121,7 +121,8 @@ TEST(MemoryBandwidthTest, WritesWithinL2) {
   EXPECT_LE(alike.confidence, 0.5);
   // Noise, one slow launch, and a level that ends.
   auto curve = made_curve(
-      halves(mib / 4, 2048 * mib), [](double bytes) { return bytes < 60 * mib ? 9e3 : 4e3; }, 0.05);
+      halves(mebibyte / 4, 2048 * mebibyte),
+      [](double bytes) { return bytes < 60 * mebibyte ? 9e3 : 4e3; }, 0.05);
   curve[10].y /= 5;
   MadeResults faster("memory_bandwidth", device);
   faster.curve("footprint-write", "bandwidth", curve);
@@ -143,16 +144,17 @@ TEST(MemoryBandwidthTest, WithoutTheDriversL2NoWritesWithinIt) {
 
 TEST(MemoryBandwidthTest, ACacheBehindL2HasARate) {
   DeviceDescription device = fake::describe();
-  device.l2_bytes = static_cast<std::uint64_t>(4 * mib);
+  device.l2_bytes = static_cast<std::uint64_t>(4 * mebibyte);
   for (const double noise : {0.0, 0.01}) {
     MadeResults made("memory_bandwidth", device);
-    made.curve("footprint-read", "bandwidth",
-               made_curve(
-                   halves(mib / 2, 4096 * mib),
-                   [](double bytes) {
-                     return bytes <= 4 * mib ? 20000.0 : bytes <= 256 * mib ? 11000.0 : 4000.0;
-                   },
-                   noise));
+    made.curve(
+        "footprint-read", "bandwidth",
+        made_curve(
+            halves(mebibyte / 2, 4096 * mebibyte),
+            [](double bytes) {
+              return bytes <= 4 * mebibyte ? 20000.0 : bytes <= 256 * mebibyte ? 11000.0 : 4000.0;
+            },
+            noise));
     memory_bandwidth::conclude(made.results());
     const auto behind = made.inference("bandwidth of a cache behind L2");
     ASSERT_TRUE(behind.value) << noise;
@@ -163,7 +165,7 @@ TEST(MemoryBandwidthTest, ACacheBehindL2HasARate) {
 
 TEST(MemoryBandwidthTest, NoCacheBehindL2OnAnH200) {
   DeviceDescription device = fake::describe();
-  device.l2_bytes = static_cast<std::uint64_t>(60 * mib);
+  device.l2_bytes = static_cast<std::uint64_t>(60 * mebibyte);
   MadeResults made("memory_bandwidth", device);
   made.curve("footprint-read", "bandwidth", in_bytes(h200));
   memory_bandwidth::conclude(made.results());
@@ -172,7 +174,7 @@ TEST(MemoryBandwidthTest, NoCacheBehindL2OnAnH200) {
 
 TEST(MemoryBandwidthTest, AnotherWayToReadL2MayBeFaster) {
   DeviceDescription device = fake::describe();
-  device.l2_bytes = static_cast<std::uint64_t>(60 * mib);
+  device.l2_bytes = static_cast<std::uint64_t>(60 * mebibyte);
   MadeResults made("memory_bandwidth", device);
   made.curve("footprint-read", "bandwidth", in_bytes(h200));
   // Rows past the 15th share answers.
@@ -184,7 +186,7 @@ TEST(MemoryBandwidthTest, AnotherWayToReadL2MayBeFaster) {
 
 TEST(MemoryBandwidthTest, ACacheOf16KibibytesHasARate) {
   MadeResults made("memory_bandwidth");
-  made.curve("footprint-l1", "bandwidth", made_curve(halves(4096, mib), [](double bytes) {
+  made.curve("footprint-l1", "bandwidth", made_curve(halves(4096, mebibyte), [](double bytes) {
                return bytes <= 16384 ? 9000.0 : 2500.0;
              }));
   memory_bandwidth::conclude(made.results());
@@ -194,7 +196,7 @@ TEST(MemoryBandwidthTest, ACacheOf16KibibytesHasARate) {
 TEST(MemoryBandwidthTest, ASlopeIsNoFall) {
   for (const double power : {-0.05, -0.2, -0.5, -1.0}) {
     MadeResults made("memory_bandwidth");
-    made.curve("footprint-l1", "bandwidth", made_curve(halves(4096, mib), [&](double bytes) {
+    made.curve("footprint-l1", "bandwidth", made_curve(halves(4096, mebibyte), [&](double bytes) {
                  return 1e4 * std::pow(bytes, power);
                }));
     memory_bandwidth::conclude(made.results());

@@ -14,7 +14,7 @@
 namespace hipscope {
 namespace {
 
-const std::vector<double> strides = doubling(128, 1 << 20);
+const std::vector<double> all_strides = doubling(128, 1 << 20);
 
 // A memory of 16 channels: a stride meets fewer of them from `interleave` bytes on, but none fewer
 // where that is 0.
@@ -34,9 +34,10 @@ DeviceDescription busy_memory() {
 MadeResults memory(double interleave, const DeviceDescription& description = busy_memory()) {
   MadeResults made("memory_channels", description);
   const auto rate = [=](double stride) { return channels_met(interleave, stride); };
-  made.curve("stride", "power-of-two rate", made_curve(strides, rate));
-  made.curve("stride", "neighbour rate", made_curve(strides, [](double) { return 16; }));
-  made.curve("stride", "of neighbour", made_curve(strides, [=](double x) { return rate(x) / 16; }));
+  made.curve("stride", "power-of-two rate", made_curve(all_strides, rate));
+  made.curve("stride", "neighbour rate", made_curve(all_strides, [](double) { return 16; }));
+  made.curve("stride", "of neighbour",
+             made_curve(all_strides, [=](double x) { return rate(x) / 16; }));
   memory_channels::conclude(made.results());
   return made;
 }
@@ -66,8 +67,8 @@ TEST(MemoryChannelsTest, HashedChannelsShowNone) {
 
 // `change` is what a stride's rate is multiplied with, of 16 channels with an interleave of 256.
 MadeResults changed(const std::function<double(double)>& change,
-                    const std::vector<double>& powers = strides,
-                    const std::vector<double>& neighbours = strides) {
+                    const std::vector<double>& powers = all_strides,
+                    const std::vector<double>& neighbours = all_strides) {
   MadeResults made("memory_channels", busy_memory());
   const auto rate = [&](double stride) { return change(stride) * channels_met(256, stride); };
   made.curve("stride", "power-of-two rate", made_curve(powers, rate));
@@ -91,7 +92,7 @@ TEST(MemoryChannelsTest, WhatDoesNotHalveFromTheInterleaveOnShowsNone) {
   const std::vector<double> sparse = {128, 256, 1024, 4096};
   const auto halves = [](double x) { return x > 256 ? std::sqrt(x / 256) : 1; };
   EXPECT_FALSE(has_interleave(changed(halves, sparse, sparse)));
-  EXPECT_FALSE(has_interleave(changed(nothing, strides, doubling(256, 1 << 21))));
+  EXPECT_FALSE(has_interleave(changed(nothing, all_strides, doubling(256, 1 << 21))));
 }
 
 TEST(MemoryChannelsTest, RatesThatDoNotQuiteHalveAreLessSure) {

@@ -8,11 +8,11 @@
 namespace hgemm {
 namespace {
 
-constexpr unsigned sms_of_h200 = 132;
+constexpr unsigned h200_sms = 132;
 constexpr std::size_t as_many_as_measured = 16;
 
 bool is_likely(unsigned m, unsigned n, unsigned k, TileSize tile, Cluster cluster) {
-  for (const LeanChoice& choice : likely_lean_choices(m, n, k, sms_of_h200, as_many_as_measured)) {
+  for (const LeanChoice& choice : likely_lean_choices(m, n, k, h200_sms, as_many_as_measured)) {
     const TileSize size = lean_sizes[choice.size].tile;
     if (size.rows == tile.rows && size.columns == tile.columns &&
         choice.cluster.rows == cluster.rows && choice.cluster.columns == cluster.columns &&
