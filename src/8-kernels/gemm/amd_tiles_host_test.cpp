@@ -38,6 +38,13 @@ TEST(PlaceOfPiece, HasAPlaceForEachPiece) {
   EXPECT_EQ(*places.rbegin(), 1023U);
 }
 
+TEST(PlaceOfPiece, IsToldFromThePiece) {
+  for (unsigned place = 0; place < 1024; ++place) {
+    const gemm::PieceOfRow found = gemm::piece_at_place(place);
+    EXPECT_EQ(place_of_piece(found.row, found.piece), place);
+  }
+}
+
 TEST(PlaceOfPiece, HasNoConflictsOfFragments) {
   for (unsigned first = 0; first < 256; first += 8) {
     for (unsigned piece = 0; piece < 4; ++piece) {

@@ -13,4 +13,17 @@ __host__ __device__ constexpr unsigned place_of_piece(unsigned row, unsigned pie
   return row / 2 * 8 + in_line;
 }
 
+/// A row, and which of its pieces.
+struct PieceOfRow {
+  unsigned row;
+  unsigned piece;
+};
+
+/// What has this place.
+__host__ __device__ constexpr PieceOfRow piece_at_place(unsigned place) {
+  const unsigned line = place / 8;
+  const unsigned in_line = place % 8 ^ line % 4 ^ line / 2 % 2 * 4;
+  return {.row = line * 2 + in_line / 4, .piece = in_line % 4};
+}
+
 }  // namespace gemm

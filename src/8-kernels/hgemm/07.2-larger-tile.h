@@ -66,11 +66,14 @@ class LargeTileCopy {
     for (unsigned i = 0; i < a_pieces; ++i) {
       of_a_[i] = piece_at(a_ + std::size_t{i * rows_at_once} * extents_.lda);
     }
+    a_ += Tile::depth;
+    load_b();
+  }
+  __device__ void load_b() {
 #pragma unroll
     for (unsigned i = 0; i < 4 && brings_b(); ++i) {
       of_b_[i] = *reinterpret_cast<const uint2*>(b_ + std::size_t{i} * extents_.ldb);
     }
-    a_ += Tile::depth;
     b_ += std::size_t{Tile::depth} * extents_.ldb;
   }
   __device__ void store(SwizzledRows<Tile::rows>& a, SwizzledRows<Tile::columns>& b) const {
@@ -78,6 +81,18 @@ class LargeTileCopy {
     for (unsigned i = 0; i < a_pieces; ++i) {
       a.at(a_row() + i * rows_at_once, a_k()) = of_a_[i];
     }
+    store_b(b);
+  }
+  /// What is done with B's values comes after this place: clang else transposes, and waits, ahead.
+  __device__ void hold_b() {
+#if defined(__HIP_DEVICE_COMPILE__)
+#pragma unroll
+    for (uint2& two : of_b_) {
+      asm volatile("" : "+v"(two.x), "+v"(two.y));
+    }
+#endif
+  }
+  __device__ void store_b(SwizzledRows<Tile::columns>& b) const {
     if (!brings_b()) {
       return;
     }
