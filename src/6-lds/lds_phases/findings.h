@@ -14,7 +14,7 @@ struct AccessName {
   const char* sweep;
   const char* title;
 };
-inline constexpr std::array<AccessName, 8> access_names = {{
+inline constexpr std::array<AccessName, 9> access_names = {{
     {"loads-4", "loads of 4 bytes"},
     {"loads-8", "loads of 8 bytes"},
     {"loads-16", "loads of 16 bytes"},
@@ -23,6 +23,7 @@ inline constexpr std::array<AccessName, 8> access_names = {{
     {"stores-16", "stores of 16 bytes"},
     {"ldmatrix", "loads of four matrices"},
     {"ldmatrix-trans", "loads of four transposed matrices"},
+    {"loads-8-trans", "transposing loads of 8 bytes"},
 }};
 
 /// Which lanes conflict with one lane: those of its phase, itself among them.
