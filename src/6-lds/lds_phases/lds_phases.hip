@@ -20,7 +20,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "findings.h"
@@ -58,6 +57,7 @@ unsigned halves(unsigned low, unsigned high) { return low | high << 16U; }
 
 template <unsigned Bytes>
 struct Loads {
+  static constexpr const char* only_on = "";  // any
   unsigned sum = 0;
   __device__ Loads(unsigned /*offset*/, unsigned /*salt*/, unsigned /*before*/) {}
   __device__ void step(unsigned* lds, unsigned address) {
@@ -82,6 +82,7 @@ struct Loads {
 // store the same there, so that it does not matter which comes last.
 template <unsigned Bytes>
 struct Stores {
+  static constexpr const char* only_on = "";
   LdsWords<Bytes> stored{};
   __device__ Stores(unsigned offset, unsigned salt, unsigned before) {
 #pragma unroll
@@ -153,6 +154,7 @@ struct MatrixLoads : Loads<16> {
 // given its column l (CDNA 4's instruction set, 11.4; triton-lang/triton, pull request 8525). The
 // sum does not tell the order of the dwords, so the last second one is seen, too.
 struct TransposingLoads : Loads<8> {
+  static constexpr const char* only_on = "gfx950";
   unsigned last = 0;
 #if defined(HIPSCOPE_BACKEND_HOST)
   unsigned pieces[4];  // of the rows, those with this lane's column
@@ -307,13 +309,10 @@ void measure_lanes(Sweep& sweep, const Amount& amount) {
   sweep.axis({.name = "lane"});
   sweep.headline("phase");
   sweep.note("phase: the first lane that conflicts with this one; lanes: how many do, with itself");
-#if !defined(HIPSCOPE_BACKEND_NVIDIA)
-  if (std::is_same_v<Access, TransposingLoads> && sweep.is_hardware() &&
-      !sweep.device().architecture.starts_with("gfx950")) {
-    sweep.note("this device has no such loads: of AMD's gfx950 has");
+  if (sweep.is_hardware() && !sweep.device().architecture.starts_with(Access::only_on)) {
+    sweep.note(std::string("this device has none of them; ") + Access::only_on + " has");
     return;
   }
-#endif
   const auto lanes = static_cast<unsigned>(sweep.device().wave_size);
   for (unsigned lane = 0; lane < lanes; lane += static_cast<unsigned>(amount.lane_step)) {
     Words offsets;
@@ -322,9 +321,9 @@ void measure_lanes(Sweep& sweep, const Amount& amount) {
       offsets.insert(offsets.end(), pair.begin(), pair.end());
     }
     auto point = sweep.point(std::to_string(lane), lane);
-    const auto phase = lds_phases::phase_of(lane, measure<Access>(sweep, point, offsets, amount));
-    for (const lds_phases::PhaseValue& each : lds_phases::values_of(phase)) {
-      point.value(each.name, each.value, each.unit);
+    const auto cycles = measure<Access>(sweep, point, offsets, amount);
+    for (const auto& [name, value, unit] : lds_phases::phase_of(lane, cycles)) {
+      point.value(name, value, unit);
     }
   }
 }
