@@ -33,20 +33,12 @@ namespace {
 
 using hipscope::DeviceBuffer;
 using hipscope::launch;
+using hipscope::LaunchShape;
 using hipscope::Sweep;
 
 constexpr unsigned block_threads = 64;
 
 // --- Where blocks are -------------------------------------------------------------------------
-
-// Of one block: its own number, where it was, and the numbers of its begin and its end among those
-// of all blocks.
-struct Place {
-  unsigned block;
-  unsigned unit;
-  unsigned begin;
-  unsigned end;
-};
 
 // Holds its place for `hold` to `longest` cycles. A turn of the loop takes more than one
 // cycle, so its count ends a wait by a counter that stands still.
@@ -70,19 +62,11 @@ __global__ void __launch_bounds__(block_threads)
   }
 }
 
-// How blocks are launched: so many, with so much LDS, each for `hold` to `longest` cycles.
-struct Crew {
-  unsigned blocks;
-  std::uint32_t lds;
-  std::uint64_t hold;
-  std::uint64_t longest;
+LaunchShape crew_of(unsigned blocks, std::uint32_t lds) {
+  return {.grid = dim3(blocks), .block = dim3(block_threads), .lds_bytes = lds};
+}
 
-  [[nodiscard]] hipscope::LaunchShape shape() const {
-    return {.grid = dim3(blocks), .block = dim3(block_threads), .lds_bytes = lds};
-  }
-};
-
-// Where they were, by `enqueue(places, events)`.
+// Where blocks were, by `enqueue(places, events)`.
 template <typename Enqueue>
 std::vector<Place> placed(unsigned blocks, Enqueue enqueue) {
   DeviceBuffer<Place> places(blocks);
@@ -93,9 +77,10 @@ std::vector<Place> placed(unsigned blocks, Enqueue enqueue) {
   return places.to_host();
 }
 
-std::vector<Place> placed(const Crew& crew) {
-  return placed(crew.blocks, [&](Place* places, unsigned* events) {
-    launch(place_kernel, crew.shape(), places, events, 0, crew.hold, crew.longest);
+// The same with each block at its place for `hold` to `longest` cycles.
+std::vector<Place> placed(const LaunchShape& crew, std::uint64_t hold, std::uint64_t longest) {
+  return placed(crew.grid.x, [&](Place* places, unsigned* events) {
+    launch(place_kernel, crew, places, events, 0, hold, longest);
   });
 }
 
@@ -133,7 +118,7 @@ void measure_order(Sweep& sweep, std::uint64_t hold, std::uint32_t lds) {
   const unsigned blocks = 2 * units_of(sweep);
   std::vector<std::vector<Place>> runs(5);
   for (auto& run : runs) {
-    run = placed({.blocks = blocks, .lds = lds, .hold = hold, .longest = hold});
+    run = placed(crew_of(blocks, lds), hold, hold);
   }
   for (unsigned block = 0; block < blocks; ++block) {
     auto point = sweep.point(std::to_string(block), block);
@@ -161,19 +146,10 @@ void measure_refill(Sweep& sweep, std::uint64_t hold) {
       "blocks take between 1 and `longest` times as long");
   for (const unsigned longest : {1U, 4U}) {
     auto point = sweep.point(std::to_string(longest), longest);
-    const auto places = placed({.blocks = 8 * units_of(sweep),
-                                .lds = largest_lds(sweep),
-                                .hold = hold,
-                                .longest = longest * hold});
+    const auto places =
+        placed(crew_of(8 * units_of(sweep), largest_lds(sweep)), hold, longest * hold);
     verify(point, places);
-    std::vector<Event> events(2 * places.size());
-    for (const Place& place : places) {
-      if (std::max(place.begin, place.end) < events.size()) {
-        events[place.begin] = {.block = place.block, .unit = place.unit, .is_begin = true};
-        events[place.end] = {.block = place.block, .unit = place.unit, .is_begin = false};
-      }
-    }
-    const Refills refills = refills_of(events);
+    const Refills refills = refills_of(places);
     point.value("first freed", refills.first_freed, "%");
     point.value("in order", refills.in_order, "%");
     point.value("free", refills.free, "places");
@@ -190,11 +166,12 @@ void measure_streams(Sweep& sweep, std::uint64_t hold) {
     const unsigned each = (units_of(sweep) + count - 1) / count;
     const std::vector<streams::Stream> all(count);
     const std::uint64_t until_all_are_launched = 8 * hold;
+    LaunchShape crew = crew_of(each, 0);
     const auto places = placed(each * count, [&](Place* to, unsigned* events) {
       for (unsigned i = 0; i < count; ++i) {
-        launch(place_kernel,
-               {.grid = dim3(each), .block = dim3(block_threads), .stream = all[i].get()}, to,
-               events, i * each, until_all_are_launched, until_all_are_launched);
+        crew.stream = all[i].get();
+        launch(place_kernel, crew, to, events, i * each, until_all_are_launched,
+               until_all_are_launched);
       }
     });
     verify(point, places);
@@ -212,23 +189,22 @@ void measure_streams(Sweep& sweep, std::uint64_t hold) {
 
 // Blocks by the size of their clusters; one to a cluster where a device has none.
 std::map<unsigned, std::vector<Place>> clustered(const Sweep& sweep, std::uint64_t hold) {
-  const Crew crew = {
-      .blocks = 16 * units_of(sweep), .lds = largest_lds(sweep), .hold = hold, .longest = 4 * hold};
+  const LaunchShape crew = crew_of(16 * units_of(sweep), largest_lds(sweep));
   std::map<unsigned, std::vector<Place>> runs;
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
   if (grid_sync::has_clusters(sweep.device().architecture)) {
     for (const unsigned size : {2U, 4U, 8U, 16U}) {
-      grid_sync::ClusterLaunch cluster(crew.shape(), size);
+      grid_sync::ClusterLaunch cluster(crew, size);
       if (cluster.resident(place_kernel) > 0) {
-        runs[size] = placed(crew.blocks, [&](Place* to, unsigned* events) {
-          cluster(place_kernel, to, events, 0U, crew.hold, crew.longest);
+        runs[size] = placed(crew.grid.x, [&](Place* to, unsigned* events) {
+          cluster(place_kernel, to, events, 0U, hold, 4 * hold);
         });
       }
     }
   }
 #endif
   if (runs.empty()) {
-    runs[1] = placed(crew);
+    runs[1] = placed(crew, hold, 4 * hold);
   }
   return runs;
 }

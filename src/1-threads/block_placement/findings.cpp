@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <limits>
 #include <map>
 #include <set>
 
@@ -106,55 +105,55 @@ void infer_groups(Results& results) {
 
 // How much faster CUs work if those near one part of L2 share what they read.
 void infer_swizzle(Results& results) {
-  double most = 0;
-  double footprint = 0;
+  std::vector<hipscope::CurvePoint> gains;
   for (const auto& point : results.curve("swizzle", "by place rate")) {
-    const auto anywhere = results.at("swizzle", "by number rate", point.x);
-    if (anywhere && point.y / anywhere->y > most) {
-      most = point.y / anywhere->y;
-      footprint = point.x;
+    if (const auto anywhere = results.at("swizzle", "by number rate", point.x)) {
+      gains.push_back({.x = point.x, .y = point.y / anywhere->y});
     }
   }
-  if (most > 0) {
+  if (!gains.empty()) {
+    const auto most = std::ranges::max(gains, {}, &hipscope::CurvePoint::y);
     constexpr double clear = 1.05;
     constexpr double mebibyte = 1 << 20;
     results.infer({.name = "gain of reading by place",
-                   .value = most,
+                   .value = most.y,
                    .unit = "times",
                    .confidence = 0.8,
-                   .statement = most >= clear
+                   .statement = most.y >= clear
                                     ? "CUs that read what is near them read so much faster at best"
                                     : "it is worth nothing who reads what",
-                   .evidence = {"at " + number(footprint / mebibyte, 4) + " MiB"}});
+                   .evidence = {"at " + number(most.x / mebibyte, 4) + " MiB"}});
   }
 }
 
 }  // namespace
 
-Refills refills_of(const std::vector<Event>& events) {
-  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+Refills refills_of(const std::vector<Place>& places) {
+  std::map<unsigned, const Place*> events;
+  for (const Place& place : places) {
+    events[place.begin] = events[place.end] = &place;
+  }
   constexpr double percent = 100;
   std::deque<unsigned> freed;
   std::optional<unsigned> greatest;
   double taken = 0;
   Refills sums;
-  for (const Event& event : events) {
-    if (!event.is_begin) {
-      freed.push_back(event.unit);
+  for (const auto& [number, place] : events) {
+    if (number != place->begin) {
+      freed.push_back(place->unit);
       continue;
     }
-    const auto place = std::find(freed.begin(), freed.end(), event.unit);
-    if (place != freed.end()) {
+    const auto free = std::ranges::find(freed, place->unit);
+    if (free != freed.end()) {
       ++taken;
-      sums.first_freed += place == freed.begin() ? percent : 0;
-      sums.in_order += greatest && event.block == *greatest + 1 ? percent : 0;
+      sums.first_freed += free == freed.begin() ? percent : 0;
+      sums.in_order += greatest && place->block == *greatest + 1 ? percent : 0;
       sums.free += static_cast<double>(freed.size());
-      freed.erase(place);
+      freed.erase(free);
     }
-    greatest = std::max(greatest.value_or(0), event.block);
+    greatest = std::max(greatest.value_or(0), place->block);
   }
-  return taken == 0 ? Refills{none, none, none}
-                    : Refills{sums.first_freed / taken, sums.in_order / taken, sums.free / taken};
+  return {sums.first_freed / taken, sums.in_order / taken, sums.free / taken};
 }
 
 std::optional<unsigned> xcd_of(const std::string& architecture, unsigned unit) {

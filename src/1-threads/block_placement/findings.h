@@ -12,11 +12,13 @@ namespace block_placement {
 /// CUs are numbered by shader engine and the like, with gaps.
 inline constexpr unsigned most_units = 1U << 12;
 
-/// A block that begins or ends on a CU.
-struct Event {
-  unsigned block = 0;
-  unsigned unit = 0;
-  bool is_begin = false;
+/// Of one block: its own number, where it was, and the numbers of its begin and its end among those
+/// of all blocks.
+struct Place {
+  unsigned block;
+  unsigned unit;
+  unsigned begin;
+  unsigned end;
 };
 
 /// Of the blocks that began when places had been freed, in percent: those that took the one that
@@ -27,7 +29,7 @@ struct Refills {
   double in_order = 0;
   double free = 0;
 };
-Refills refills_of(const std::vector<Event>& events);
+Refills refills_of(const std::vector<Place>& places);
 
 /// The XCD in a CU's number as compute_unit_id tells it, and the shader engine with what is above
 /// it. Empty on GPUs that do not tell.

@@ -15,7 +15,7 @@
 namespace hipscope {
 namespace {
 
-using block_placement::Event;
+using block_placement::Place;
 using block_placement::refills_of;
 
 // Twice as many blocks as there are CUs, each on the CU that `unit_of` says.
@@ -58,25 +58,21 @@ TEST(BlockPlacementTest, EveryCuGetsOneBlockFirstOrNot) {
 }
 
 TEST(BlockPlacementTest, WhoTakesAFreedPlace) {
-  std::vector<Event> events;
-  for (unsigned block = 0; block < 8; ++block) {
-    events.push_back({.block = block, .unit = block % 4, .is_begin = true});
-    if (block == 3) {  // all are freed, and taken again in that order
-      for (unsigned unit = 0; unit < 4; ++unit) {
-        events.push_back({.block = unit, .unit = unit, .is_begin = false});
-      }
-    }
+  std::vector<Place> places;
+  for (unsigned block = 0; block < 8; ++block) {  // all four are freed, and taken in that order
+    const unsigned begin = block + block / 4 * 4;
+    places.push_back({.block = block, .unit = block % 4, .begin = begin, .end = begin + 4});
   }
-  EXPECT_EQ(refills_of(events).first_freed, 100);
-  EXPECT_EQ(refills_of(events).in_order, 100);
-  EXPECT_EQ(refills_of(events).free, 2.5);
+  EXPECT_EQ(refills_of(places).first_freed, 100);
+  EXPECT_EQ(refills_of(places).in_order, 100);
+  EXPECT_EQ(refills_of(places).free, 2.5);
   // In the other order only the last one has no choice.
   for (unsigned block = 4; block < 8; ++block) {
-    events[block + 4].unit = 7 - block;
-    events[block + 4].block = 11 - block;
+    places[block].unit = 7 - block;
+    places[block].block = 11 - block;
   }
-  EXPECT_EQ(refills_of(events).first_freed, 25);
-  EXPECT_EQ(refills_of(events).in_order, 0);
+  EXPECT_EQ(refills_of(places).first_freed, 25);
+  EXPECT_EQ(refills_of(places).in_order, 0);
   EXPECT_TRUE(std::isnan(refills_of({}).first_freed));
 }
 

@@ -127,13 +127,10 @@ inline std::vector<unsigned char> parts_by_place(const Sweep& sweep) {
   DeviceBuffer<unsigned> cycles(most_units);
   hipscope::launch(distance_kernel, {.grid = dim3(4 * units_of(sweep)), .block = dim3(1)},
                    word.data(), cycles.data());
+  // ~0U, one more than which is 0, where there is no CU.
   const std::vector<unsigned> all = cycles.to_host();
-  double nearest = ~0U;
-  double farthest = 0;
-  for (const unsigned least : all) {
-    nearest = std::min<double>(nearest, least);
-    farthest = std::max<double>(farthest, least == ~0U ? 0 : least);
-  }
+  const double nearest = std::ranges::min(all);
+  const double farthest = std::ranges::max(all, {}, [](unsigned least) { return least + 1; });
   constexpr double clearly = 1.25;
   for (unsigned unit = 0; unit < most_units; ++unit) {
     const bool is_far = farthest > clearly * nearest && all[unit] > std::sqrt(nearest * farthest);
@@ -195,8 +192,7 @@ inline void measure_swizzle(Sweep& sweep, std::uint64_t most, std::uint64_t pass
   sweep.headline("rate");
   sweep.note(
       "rate: any block takes any tile; by place: each part of the CUs near a part of L2 its own; "
-      "by "
-      "number: parts of CUs that have nothing to do with the place");
+      "by number: parts of CUs that have nothing to do with the place");
   sweep.require_memory(most, "--footprint");
   const std::vector<unsigned char> by_place = parts_by_place(sweep);
   constexpr unsigned points = 12;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -23,73 +24,50 @@ namespace {
 
 using Table = std::vector<std::vector<double>>;
 using Numbers = std::vector<std::size_t>;
+using Curve = std::vector<hipscope::CurvePoint>;
 
 // --- What is alike ----------------------------------------------------------------------------
 
 // How far two things are apart by what they show: the root of the mean square of the differences.
 // Without the largest ones: one slow value makes no two things unlike.
-double distance(const std::vector<double>& a, const std::vector<double>& b,
-                std::vector<double>& squares) {
-  squares.resize(std::min(a.size(), b.size()));
+double distance(const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<double> squares(std::min(a.size(), b.size()));
   for (std::size_t i = 0; i < squares.size(); ++i) {
     squares[i] = (a[i] - b[i]) * (a[i] - b[i]);
   }
   constexpr double without_slow_ones = 0.8;
   const auto kept = std::ceil(without_slow_ones * static_cast<double>(squares.size()));
   const auto end = squares.begin() + static_cast<std::ptrdiff_t>(kept);
-  if (end != squares.end()) {
-    std::nth_element(squares.begin(), end, squares.end());
-  }
+  std::nth_element(squares.begin(), end, squares.end());
   return std::sqrt(std::accumulate(squares.begin(), end, 0.0) / kept);
 }
-
-// How far each thing is from each other one.
-class Distances {
- public:
-  explicit Distances(const Table& things) {
-    std::vector<double> squares;
-    for (std::size_t i = 0; i < things.size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
-        lengths_.push_back(distance(things[i], things[j], squares));
-      }
-    }
-  }
-
-  [[nodiscard]] double between(std::size_t a, std::size_t b) const {
-    const auto [less, more] = std::minmax(a, b);
-    return lengths_[more * (more - 1) / 2 + less];
-  }
-
- private:
-  std::vector<double> lengths_;
-};
 
 struct Edge {
   double length = std::numeric_limits<double>::max();
   std::size_t a = 0;
   std::size_t b = 0;
 };
-bool is_shorter(const Edge& one, const Edge& other) { return one.length < other.length; }
 
-// The shortest pairs that hold all `members` together, the shortest first (Prim's tree).
-std::vector<Edge> tree_of(const Distances& distances, const Numbers& members) {
+// The shortest pairs that hold all `members` together, the shortest first (Prim's tree);
+// distances[i] are those of i to each of the numbers below.
+std::vector<Edge> tree_of(const Table& distances, const Numbers& members) {
   std::vector<Edge> nearest;
   for (const std::size_t member : members) {
     nearest.push_back({.b = member});
   }
   std::vector<Edge> tree;
   while (!nearest.empty()) {
-    const auto next = std::min_element(nearest.begin(), nearest.end(), is_shorter);
+    const auto next = std::ranges::min_element(nearest, {}, &Edge::length);
     tree.push_back(*next);
     nearest.erase(next);
     const std::size_t added = tree.back().b;
     for (Edge& edge : nearest) {
-      edge = std::min(edge, {.length = distances.between(added, edge.b), .a = added, .b = edge.b},
-                      is_shorter);
+      const double length = distances[std::max(added, edge.b)][std::min(added, edge.b)];
+      edge = length < edge.length ? Edge{.length = length, .a = added, .b = edge.b} : edge;
     }
   }
   tree.erase(tree.begin());  // the first one has no other end
-  std::sort(tree.begin(), tree.end(), is_shorter);
+  std::ranges::sort(tree, {}, &Edge::length);
   return tree;
 }
 
@@ -110,17 +88,18 @@ Groups groups_of(const Table& things, Jump jump, double least) {
   Groups groups;
   Numbers members(things.size());
   std::iota(members.begin(), members.end(), std::size_t{0});
-  const Distances distances(things);
-  if (members.size() >= fewest) {
-    std::vector<double> nearest(things.size(), std::numeric_limits<double>::max());
-    for (const Edge& edge : tree_of(distances, members)) {
-      nearest[edge.a] = std::min(nearest[edge.a], edge.length);
-      nearest[edge.b] = std::min(nearest[edge.b], edge.length);
+  Table distances(things.size());
+  std::vector<double> nearest(things.size(), std::numeric_limits<double>::max());
+  for (const std::size_t i : members) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const double length = distances[i].emplace_back(distance(things[i], things[j]));
+      nearest[i] = std::min(nearest[i], length);
+      nearest[j] = std::min(nearest[j], length);
     }
-    constexpr double far = 3;
-    const double usual = hipscope::median_of(nearest);
-    std::erase_if(members, [&](std::size_t i) { return nearest[i] > far * usual; });
   }
+  constexpr double far = 3;
+  const double most = things.empty() ? 0 : far * hipscope::median_of(nearest);
+  std::erase_if(members, [&](std::size_t i) { return nearest[i] > most; });
   if (members.size() < fewest) {
     return groups;
   }
@@ -151,64 +130,53 @@ Groups groups_of(const Table& things, Jump jump, double least) {
 
 // --- CUs --------------------------------------------------------------------------------------
 
-std::vector<double> column_of(const Results& results, const std::string& sweep,
-                              const std::string& value, bool of_x = false) {
-  std::vector<double> column;
-  for (const auto& point : results.curve(sweep, value)) {
-    column.push_back(of_x ? point.x : point.y);
-  }
-  return column;
-}
-
-// Row i has element i of each of these columns that is as long as the first.
-Table rows_of(const Table& columns) {
-  Table rows(columns.empty() ? 0 : columns[0].size());
-  for (const auto& column : columns) {
+// What each point of a sweep has of these values, without those that not every point has.
+Table rows_of(const Results& results, const std::string& sweep,
+              const std::vector<std::string>& values) {
+  Table rows(results.curve(sweep, "latency").size());
+  for (const std::string& value : values) {
+    const Curve column = results.curve(sweep, value);
     for (std::size_t i = 0; i < rows.size() && column.size() == rows.size(); ++i) {
-      rows[i].push_back(column[i]);
+      rows[i].push_back(column[i].y);
     }
   }
   return rows;
 }
 
 // "66 CUs: 0 1 8 9 10 11 12 13 16 17 24 25 ..."
-std::string text_of(const Numbers& members, const std::vector<double>& units) {
+std::string text_of(const Numbers& members, const Curve& units) {
   constexpr std::size_t most_told = 12;
   std::string text = std::to_string(members.size()) + " CUs:";
   for (std::size_t i = 0; i < std::min(members.size(), most_told); ++i) {
-    text += " " + number(units[members[i]], 5);
+    text += " " + number(units[members[i]].x, 5);
   }
   return text + (members.size() > most_told ? " ..." : "");
 }
 
 void infer_groups(Results& results, const std::string& sweep, const std::string& what) {
-  const std::vector<double> units = column_of(results, sweep, "latency", true);
+  const Curve units = results.curve(sweep, "latency");
   if (units.empty()) {
     return;
   }
-  Table lines;
-  for (unsigned line = 0; line < map_lines; ++line) {
-    lines.push_back(column_of(results, sweep, line_name(line)));
-  }
-  std::erase_if(lines, [](const auto& line) { return line.empty(); });
+  std::vector<std::string> lines(map_lines);
+  std::ranges::generate(lines, [line = 0U]() mutable { return line_name(line++); });
+  std::vector<double> latencies;
+  std::ranges::transform(units, std::back_inserter(latencies), &hipscope::CurvePoint::y);
   constexpr double least_apart = 0.015;
-  const double usual = hipscope::median_of(column_of(results, sweep, "latency"));
-  const Groups groups = groups_of(rows_of(lines), Jump::widest, least_apart * usual);
+  const Groups groups = groups_of(rows_of(results, sweep, lines), Jump::widest,
+                                  least_apart * hipscope::median_of(latencies));
   Inference inference{.name = "groups of CUs by distance to " + what,
                       .unit = "groups",
                       .statement = "no groups of CUs show that see the lines differently"};
   if (!groups.members.empty()) {
-    double least = std::numeric_limits<double>::max();
-    double most = 0;
-    double grouped = 0;
+    std::vector<double> sizes;
     for (const auto& [first, members] : groups.members) {
-      const auto size = static_cast<double>(members.size());
-      least = std::min(least, size);
-      most = std::max(most, size);
-      grouped += size;
+      sizes.push_back(static_cast<double>(members.size()));
       inference.evidence.push_back(text_of(members, units));
     }
     // Parts of a chip are about alike: where one group is much larger, several were not told apart.
+    const auto [least, most] = std::ranges::minmax(sizes);
+    const double grouped = std::accumulate(sizes.begin(), sizes.end(), 0.0);
     const double confidence = least / most * grouped / (static_cast<double>(units.size()) + 1);
     constexpr double least_confidence = 0.5;
     inference.statement = "the groups of CUs that show are too unlike to be parts of the chip";
@@ -228,9 +196,9 @@ void infer_groups(Results& results, const std::string& sweep, const std::string&
 // even number of bits in common with the exclusive or of their numbers. How often each of all masks
 // is right says the transform of Walsh and Hadamard. None where there are few pairs: a wrong mask
 // is right for half of them, and for nearly all of so many by no chance.
-Numbers masks_of(const std::vector<double>& numbers, const Groups& groups) {
-  const auto number_of = [&](std::size_t line) { return static_cast<std::size_t>(numbers[line]); };
-  std::vector<double> sums(std::bit_ceil(number_of(numbers.size() - 1) + 1), 0);
+Numbers masks_of(const Curve& lines, const Groups& groups) {
+  const auto number_of = [&](std::size_t line) { return static_cast<std::size_t>(lines[line].x); };
+  std::vector<double> sums(std::bit_ceil(number_of(lines.size() - 1) + 1), 0);
   double pairs = 0;
   for (const auto& [first, members] : groups.members) {
     for (std::size_t i = 0; i < members.size(); ++i) {
@@ -292,13 +260,13 @@ Numbers basis_of(const Numbers& masks) {
 }
 
 void infer_slices(Results& results) {
-  const std::vector<double> numbers = column_of(results, "lines", "latency", true);
-  Table units;
-  for (const double unit : column_of(results, "map", "latency", true)) {
-    units.push_back(column_of(results, "lines", unit_name(static_cast<unsigned>(unit))));
+  const Curve lines = results.curve("lines", "latency");
+  std::vector<std::string> units;
+  for (const auto& unit : results.curve("map", "latency")) {
+    units.push_back(unit_name(static_cast<unsigned>(unit.x)));
   }
-  std::erase_if(units, [&](const auto& unit) { return unit.size() != numbers.size(); });
-  if (numbers.empty() || units.empty()) {
+  const Table rows = rows_of(results, "lines", units);
+  if (rows.empty() || rows[0].empty()) {
     return;
   }
   Inference slices{.name = "slices of L2 told apart",
@@ -309,20 +277,20 @@ void infer_slices(Results& results) {
       .unit = "masks",
       .statement = "no exclusive or of address bits is the same in all lines of a slice"};
   constexpr double least_cycles = 0.2;
-  const Groups groups = groups_of(rows_of(units), Jump::first, least_cycles);
+  const Groups groups = groups_of(rows, Jump::first, least_cycles);
   const auto count = static_cast<double>(groups.members.size());
   // Every slice must be seen several times.
   constexpr double least_lines = 3;
-  if (count > 0 && count * least_lines <= static_cast<double>(numbers.size())) {
+  if (count > 0 && count * least_lines <= static_cast<double>(lines.size())) {
     slices.value = count;
-    slices.confidence = 0.8 * (1 - count / static_cast<double>(numbers.size()));
+    slices.confidence = 0.8 * (1 - count / static_cast<double>(lines.size()));
     slices.statement =
         "so many groups of lines differ for some CU; slices at places that are alike "
         "would count once";
     slices.evidence = {"lines of a slice are at most " + number(groups.within) +
                        " cycles from the next (root of the mean square over CUs), slices " +
                        number(groups.between) + " or more"};
-    const Numbers masks = basis_of(masks_of(numbers, groups));
+    const Numbers masks = basis_of(masks_of(lines, groups));
     if (!masks.empty()) {
       hash.value = static_cast<double>(masks.size());
       hash.confidence = 0.8;

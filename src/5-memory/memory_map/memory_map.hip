@@ -162,32 +162,16 @@ class Lines {
   // Within the page, from 0 on.
   [[nodiscard]] const std::vector<std::uint64_t>& numbers() const { return numbers_; }
 
-  // Cycles per step in each line, from one CU: the median of several walks.
-  std::vector<double> in_l2(unsigned unit) {
-    return latencies(walk_kernel<Load::atomic>, settling_steps, timed_steps, unit, [] {});
-  }
-
-  // The same of a line's first load after `flushed` has been written.
-  std::vector<double> in_memory(unsigned unit, const DeviceBuffer<unsigned char>& flushed) {
-    return latencies(walk_kernel<Load::l2>, 0, 1, unit, [&] {
-      hipscope::check(hipMemsetAsync(flushed.data(), 0, flushed.size(), nullptr));
-    });
-  }
-
-  // The ends of all walks since the last call.
-  void verify(hipscope::Point& point) {
-    point.verify("end of the walk through each line", ends_);
-    ends_ = hipscope::Comparison();
-  }
-
- private:
-  template <typename Prepare>
-  std::vector<double> latencies(void (*kernel)(Walk, Visit*, unsigned*), unsigned settling,
-                                unsigned timed, unsigned unit, Prepare prepare) {
+  // Cycles per step in each line, from one CU: the median of several walks. In L2; with `flushed`,
+  // of a line's first load after that has been written.
+  std::vector<double> latencies(unsigned unit,
+                                const DeviceBuffer<unsigned char>* flushed = nullptr) {
+    const bool in_l2 = flushed == nullptr;
+    const auto kernel = in_l2 ? walk_kernel<Load::atomic> : walk_kernel<Load::l2>;
     const Walk walk = {.lines = addresses_.data(),
                        .count = static_cast<unsigned>(numbers_.size()),
-                       .settling = settling,
-                       .timed = timed,
+                       .settling = in_l2 ? settling_steps : 0,
+                       .timed = in_l2 ? timed_steps : 1,
                        .unit = unit};
     std::vector<std::vector<double>> seen(numbers_.size());
     for (std::uint64_t repeat = 0; repeat < repeats_; ++repeat) {
@@ -195,16 +179,18 @@ class Lines {
       constexpr unsigned attempts = 16;
       taken_.clear();
       for (unsigned i = 0; i < attempts && taken_.to_host()[0] == 0; ++i) {
-        prepare();
+        if (!in_l2) {
+          hipscope::check(hipMemsetAsync(flushed->data(), 0, flushed->size(), nullptr));
+        }
         visits_.poison();
         launch(kernel, {.grid = crew(sweep_), .block = dim3(1)}, walk, visits_.data(),
                taken_.data());
       }
       const std::vector<Visit> visits = visits_.to_host();
       for (std::size_t i = 0; i < visits.size(); ++i) {
-        ends_.compare(i, starts_[i] + (settling + timed) % words * sizeof(std::uint64_t),
+        ends_.compare(i, starts_[i] + (walk.settling + walk.timed) % words * sizeof(std::uint64_t),
                       visits[i].end);
-        seen[i].push_back(static_cast<double>(visits[i].cycles) / timed);
+        seen[i].push_back(static_cast<double>(visits[i].cycles) / walk.timed);
       }
     }
     std::vector<double> medians;
@@ -214,6 +200,13 @@ class Lines {
     return medians;
   }
 
+  // The ends of all walks since the last call.
+  void verify(hipscope::Point& point) {
+    point.verify("end of the walk through each line", ends_);
+    ends_ = hipscope::Comparison();
+  }
+
+ private:
   const Sweep& sweep_;
   std::uint64_t repeats_;
   std::vector<std::uint64_t> numbers_;
@@ -237,7 +230,7 @@ void measure_map(Sweep& sweep, const Sizes& sizes, std::uint64_t flush) {
   const DeviceBuffer<unsigned char> flushed(std::max<std::uint64_t>(flush, 1));
   for (const unsigned unit : unit_ids(sweep)) {
     auto point = sweep.point(std::to_string(unit), unit);
-    const auto cycles = flush == 0 ? lines.in_l2(unit) : lines.in_memory(unit, flushed);
+    const auto cycles = lines.latencies(unit, flush == 0 ? nullptr : &flushed);
     lines.verify(point);
     point.value("latency", hipscope::median_of(cycles), "cycles");
     // The first load of all finds the TLB cold.
@@ -260,7 +253,7 @@ void measure_lines(Sweep& sweep, const Sizes& sizes) {
   const std::size_t viewers = std::min(units.size(), most_viewers);
   std::vector<std::vector<double>> cycles;
   for (std::size_t i = 0; i < viewers; ++i) {
-    cycles.push_back(lines.in_l2(units[i * units.size() / viewers]));
+    cycles.push_back(lines.latencies(units[i * units.size() / viewers]));
   }
   for (std::size_t line = 0; line < lines.numbers().size(); ++line) {
     const std::uint64_t number = lines.numbers()[line];

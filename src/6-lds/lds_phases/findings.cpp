@@ -1,12 +1,12 @@
 #include "findings.h"
 
 #include <algorithm>
-#include <cmath>
-#include <iterator>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "hipscope/format.h"
 #include "hipscope/statistics.h"
@@ -16,37 +16,27 @@ namespace lds_phases {
 using hipscope::CurvePoint;
 using hipscope::number;
 
-Phase phase_of(unsigned lane, const std::vector<double>& cycles) {
+std::array<LaneValue, 5> phase_of(unsigned lane, const std::vector<double>& cycles) {
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-  if (std::isnan(cycles[lane])) {
-    return {unknown, unknown, unknown, unknown, unknown};
-  }
   std::vector<double> sorted = cycles;
-  std::sort(sorted.begin(), sorted.end());
-  std::size_t levels = 1;  // where the upper level begins
-  for (std::size_t i = 1; i < sorted.size(); ++i) {
-    if (sorted[i] - sorted[i - 1] > sorted[levels] - sorted[levels - 1]) {
-      levels = i;
-    }
-  }
-  const double gap = sorted[levels] - sorted[levels - 1];
-  const auto upper = std::next(sorted.begin(), static_cast<std::ptrdiff_t>(levels));
+  std::vector<double> gaps(cycles.size());
+  std::ranges::sort(sorted);
+  std::adjacent_difference(sorted.begin(), sorted.end(), gaps.begin());
+  const auto widest = std::max_element(gaps.begin() + 1, gaps.end());
+  const auto upper = sorted.begin() + (widest - gaps.begin());
   const double apart = hipscope::median_of({sorted.begin(), upper});
   const double conflict = hipscope::median_of({upper, sorted.end()});
-  const double separation = gap / (conflict - apart);
+  const auto first = std::ranges::find_if(cycles, [=](double y) { return y >= *upper; });
   constexpr double smallest_conflict = 0.03;  // of an access: a pass in 32 that it takes anyway
-  if (!(gap > smallest_conflict * apart && cycles[lane] < sorted[levels])) {
-    return {unknown, unknown, apart, unknown, 100 * separation};
-  }
-  Phase phase = {.first = static_cast<double>(lane),
-                 .lanes = 1.0 + static_cast<double>(sorted.size() - levels),
-                 .apart = apart,
-                 .conflict = conflict,
-                 .separation = 100 * separation};
-  for (unsigned other = lane; other-- > 0;) {
-    phase.first = cycles[other] >= sorted[levels] ? other : phase.first;
-  }
-  return phase;
+  const bool has_phase = *widest > smallest_conflict * apart && cycles[lane] < *upper;
+  return {
+      {{"phase",
+        has_phase ? std::min(1.0 * lane, static_cast<double>(first - cycles.begin())) : unknown,
+        ""},
+       {"lanes", has_phase ? 1.0 + static_cast<double>(sorted.end() - upper) : unknown, "lanes"},
+       {"apart", apart, "cycles"},
+       {"conflict", has_phase ? conflict : unknown, "cycles"},
+       {"separation", 100 * *widest / (conflict - apart), "%"}}};
 }
 
 std::vector<unsigned> operand_offsets(unsigned lanes, unsigned layout) {
@@ -67,40 +57,33 @@ double passes_of(const std::vector<unsigned>& phases, unsigned layout) {
   const auto lanes = static_cast<unsigned>(phases.size());
   const std::vector<unsigned> offsets = operand_offsets(lanes, layout);
   // A piece takes a group of four banks.
-  std::map<unsigned, std::map<unsigned, unsigned>> pieces_of_banks;
-  const auto phase_lanes =
-      static_cast<unsigned>(std::count(phases.begin(), phases.end(), phases.front()));
+  const auto phase_lanes = std::ranges::count(phases, phases.front());
+  std::map<std::pair<unsigned, std::ptrdiff_t>, unsigned> pieces_of_banks;
+  std::map<unsigned, unsigned> passes;
   for (unsigned lane = 0; lane < lanes; ++lane) {
-    ++pieces_of_banks[phases[lane]][offsets[lane] / piece_bytes % phase_lanes];
+    unsigned& of_phase = passes[phases[lane]];
+    const auto banks = offsets[lane] / piece_bytes % phase_lanes;
+    of_phase = std::max(of_phase, ++pieces_of_banks[{phases[lane], banks}]);
   }
-  double passes = 0;
-  for (const auto& [phase, banks] : pieces_of_banks) {
-    const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
-    passes += std::max_element(banks.begin(), banks.end(), fewer)->second;
-  }
-  return passes;
+  return std::accumulate(passes.begin(), passes.end(), 0.0,
+                         [](double sum, const auto& phase) { return sum + phase.second; });
 }
 
 namespace {
 
 // "0-3, 20-23 | 4-7, 16-19"
 std::string groups_text(const std::vector<unsigned>& phases) {
+  std::map<unsigned, std::string> groups;
+  for (auto begin = phases.begin(); begin != phases.end();) {
+    const auto end = std::find_if(begin, phases.end(), [=](unsigned of) { return of != *begin; });
+    std::string& group = groups[*begin];
+    group += (group.empty() ? "" : ", ") + std::to_string(begin - phases.begin());
+    group += end - begin == 1 ? "" : "-" + std::to_string(end - phases.begin() - 1);
+    begin = end;
+  }
   std::string text;
-  for (const unsigned phase : std::set<unsigned>(phases.begin(), phases.end())) {
-    text += text.empty() ? "" : " | ";
-    std::string separator;
-    for (unsigned lane = 0; lane < phases.size(); ++lane) {
-      if (phases[lane] != phase) {
-        continue;
-      }
-      const unsigned begin = lane;
-      while (lane + 1 < phases.size() && phases[lane + 1] == phase) {
-        ++lane;
-      }
-      text += separator + std::to_string(begin);
-      text += begin == lane ? "" : "-" + std::to_string(lane);
-      separator = ", ";
-    }
+  for (const auto& [first, group] : groups) {
+    text += (text.empty() ? "" : " | ") + group;
   }
   return text;
 }
@@ -108,22 +91,17 @@ std::string groups_text(const std::vector<unsigned>& phases) {
 // The phase of each lane; empty where a lane has none, or says another number of lanes than say
 // that they are of its phase.
 std::vector<unsigned> phases_of(const hipscope::Results& results, const AccessName& access) {
-  const std::vector<CurvePoint> first = results.curve(access.sweep, "phase");
-  const std::vector<CurvePoint> lanes = results.curve(access.sweep, "lanes");
   std::vector<unsigned> phases;
-  for (const CurvePoint& point : first) {
+  for (const CurvePoint& point : results.curve(access.sweep, "phase")) {
     phases.push_back(static_cast<unsigned>(point.y));
   }
-  if (phases.size() != static_cast<std::size_t>(results.device().wave_size)) {
-    return {};
-  }
-  for (std::size_t lane = 0; lane < phases.size(); ++lane) {
-    if (static_cast<double>(std::count(phases.begin(), phases.end(), phases[lane])) !=
-        lanes[lane].y) {
-      return {};
-    }
-  }
-  return phases;
+  const std::vector<CurvePoint> lanes = results.curve(access.sweep, "lanes");
+  const bool agree = std::equal(
+      phases.begin(), phases.end(), lanes.begin(), lanes.end(), [&](auto phase, auto& said) {
+        return static_cast<double>(std::ranges::count(phases, phase)) == said.y;
+      });
+  const bool is_whole = phases.size() == static_cast<std::size_t>(results.device().wave_size);
+  return agree && is_whole ? phases : std::vector<unsigned>();
 }
 
 void infer_phases(hipscope::Results& results, const AccessName& access) {
@@ -137,9 +115,8 @@ void infer_phases(hipscope::Results& results, const AccessName& access) {
                                    .statement = "the lanes do not fall into groups"};
   const std::vector<unsigned> phases = phases_of(results, access);
   if (!phases.empty()) {
-    const auto by_y = [](const CurvePoint& a, const CurvePoint& b) { return a.y < b.y; };
     inference.value = static_cast<double>(std::set(phases.begin(), phases.end()).size());
-    inference.confidence = std::min_element(separation.begin(), separation.end(), by_y)->y / 100;
+    inference.confidence = std::ranges::min(separation, {}, &CurvePoint::y).y / 100;
     inference.statement = "lanes that are served together: " + groups_text(phases);
     inference.evidence = {"an access takes " + number(apart[0].y, 3) + " cycles, and " +
                           number(results.curve(access.sweep, "conflict")[0].y, 3) +
@@ -157,27 +134,24 @@ void infer_padding(hipscope::Results& results) {
     return;
   }
   constexpr double alike = 1.1;
-  double least = cycles[0].y;
-  double slowest_pass = 0;
-  double fastest_pass = std::numeric_limits<double>::infinity();
-  for (unsigned layout = 0; layout < tile_layouts; ++layout) {
-    const double pass = cycles[layout].y / passes_of(phases, layout);
-    slowest_pass = std::max(slowest_pass, pass);
-    fastest_pass = std::min(fastest_pass, pass);
-    least = std::min(least, cycles[layout].y);
-  }
-  const auto best = std::find_if(cycles.begin(), cycles.end(),
-                                 [=](const CurvePoint& point) { return point.y < alike * least; });
+  const double least = std::ranges::min(cycles, {}, &CurvePoint::y).y;
+  const auto best = std::ranges::find_if(
+      cycles, [=](double y) { return y < alike * least; }, &CurvePoint::y);
   const auto layout = static_cast<unsigned>(best - cycles.begin());
+  std::vector<double> passes;
+  for (unsigned i = 0; i < tile_layouts; ++i) {
+    passes.push_back(cycles[i].y / passes_of(phases, i));
+  }
+  const auto [fastest, slowest] = std::ranges::minmax(passes);
   hipscope::Inference inference = {
       .name = "padding of a row of 128 bytes",
       .unit = "bytes",
-      .confidence = fastest_pass / slowest_pass,
+      .confidence = fastest / slowest,
       .statement = "the least with which 16 rows are loaded by 16 bytes a lane as fast as with any",
       .evidence = {"unpadded " + number(cycles[0].y, 3) + " cycles, so padded " +
                        number(best->y, 3) + ", swizzled " + number(cycles.back().y, 3),
-                   "the passes that the phases foretell take " + number(fastest_pass, 3) + " to " +
-                       number(slowest_pass, 3) + " cycles each"}};
+                   "the passes that the phases foretell take " + number(fastest, 3) + " to " +
+                       number(slowest, 3) + " cycles each"}};
   if (layout + 1 < tile_layouts) {
     inference.value = layout * piece_bytes;
   }

@@ -14,7 +14,7 @@ struct AccessName {
   const char* sweep;
   const char* title;
 };
-inline constexpr std::array<AccessName, 8> access_names = {{
+inline constexpr std::array<AccessName, 9> access_names = {{
     {"loads-4", "loads of 4 bytes"},
     {"loads-8", "loads of 8 bytes"},
     {"loads-16", "loads of 16 bytes"},
@@ -23,34 +23,22 @@ inline constexpr std::array<AccessName, 8> access_names = {{
     {"stores-16", "stores of 16 bytes"},
     {"ldmatrix", "loads of four matrices"},
     {"ldmatrix-trans", "loads of four transposed matrices"},
+    {"loads-8-trans", "transposing loads of 8 bytes"},
 }};
 
-/// Which lanes conflict with one lane: those of its phase, itself among them.
-struct Phase {
-  double first;       ///< the lowest of them; NaN where the cycles fall into no two levels
-  double lanes;       ///< how many they are
-  double apart;       ///< cycles with a lane of another phase
-  double conflict;    ///< cycles with a lane of the same; NaN where there is no other
-  double separation;  ///< the gap between both levels, in % of their medians' distance
-};
-
-/// Its values, as a row has them.
-struct PhaseValue {
+/// What a row has of one lane.
+struct LaneValue {
   const char* name;
   double value;
   const char* unit;
 };
-inline std::array<PhaseValue, 5> values_of(const Phase& phase) {
-  return {{{"phase", phase.first, ""},
-           {"lanes", phase.lanes, "lanes"},
-           {"apart", phase.apart, "cycles"},
-           {"conflict", phase.conflict, "cycles"},
-           {"separation", phase.separation, "%"}}};
-}
 
 /// By `cycles` of an access in which lane `lane` and another one want different dwords of a bank
-/// that no other lane asks for; with itself as the other, nothing conflicts.
-Phase phase_of(unsigned lane, const std::vector<double>& cycles);
+/// that no other lane asks for; with itself as the other, nothing conflicts. The lanes that
+/// conflict with it are its phase, itself among them: "phase", the lowest of them, and "lanes", how
+/// many they are, NaN where the cycles fall into no two levels; "apart" and "conflict", the cycles
+/// of both levels; "separation", the gap between these, in % of their medians' distance.
+std::array<LaneValue, 5> phase_of(unsigned lane, const std::vector<double>& cycles);
 
 /// Layouts of a tile of 16 rows of 128 bytes: rows that are 0, 16 ... 112 bytes longer, and at last
 /// pieces of 16 bytes swapped in each row, by an XOR with its number.

@@ -33,13 +33,16 @@ const Phases mi350 = phases(64, [](unsigned lane) {
   const unsigned four = lane / 4 % 8;
   return lane / 32 * 32 + (four % 2 ^ four / 2 % 2 ^ four / 4) * 4;
 });
+// Of 8 bytes each of MI350's two phases takes half of the lanes (pull request 9662 there).
+const Phases halves = phases(64, [](unsigned lane) { return lane / 32 * 32; });
 const Phases neighbours = phases(32, [](unsigned lane) { return lane / 8 * 8; });
 
-// The results of an LDS that serves 16-byte loads in these phases, a cycle each, and a tile in
-// those of `tile`. `cost` says what a conflict of two lanes takes, if not a cycle for those of one
-// phase.
+// The results of an LDS that serves the accesses of `sweep` in these phases, a cycle each, and a
+// tile in those of `tile`. `cost` says what a conflict of two lanes takes, if not a cycle for those
+// of one phase.
 using Cost = std::function<double(unsigned one, unsigned other)>;
-MadeResults simulated(const Phases& phases, const Phases& tile, double noise, const Cost& cost) {
+MadeResults simulated(const Phases& phases, const Phases& tile, double noise, const Cost& cost,
+                      const std::string& sweep = "loads-16") {
   const auto lanes = static_cast<unsigned>(phases.size());
   DeviceDescription description = fake::describe();
   description.wave_size = static_cast<int>(lanes);
@@ -55,8 +58,8 @@ MadeResults simulated(const Phases& phases, const Phases& tile, double noise, co
                                         : phases[lane] == phases[other];
       cycles.push_back((passes + more) * error(random));
     }
-    for (const auto& each : lds_phases::values_of(lds_phases::phase_of(lane, cycles))) {
-      made.curve("loads-16", each.name, std::vector<CurvePoint>{{1.0 * lane, each.value}});
+    for (const auto& [name, value, unit] : lds_phases::phase_of(lane, cycles)) {
+      made.curve(sweep, name, std::vector<CurvePoint>{{1.0 * lane, value}});
     }
   }
   std::vector<CurvePoint> tile_cycles;
@@ -73,6 +76,7 @@ TEST(LdsPhasesTest, PhasesAreFoundAsTritonTellsThem) {
     Phases phases;
     double count;
     std::string lanes;
+    std::size_t access = 2;
   };
   for (const Case& each :
        {Case{mi300, 8,
@@ -80,9 +84,11 @@ TEST(LdsPhasesTest, PhasesAreFoundAsTritonTellsThem) {
              "| 40-43, 60-63 | 44-47, 56-59"},
         Case{mi350, 4,
              "0-3, 12-15, 20-27 | 4-11, 16-19, 28-31 | 32-35, 44-47, 52-59 | 36-43, 48-51, 60-63"},
-        Case{neighbours, 4, "0-7 | 8-15 | 16-23 | 24-31"}, Case{Phases(32, 0), 1, "0-31"}}) {
-    const Inference found =
-        simulated(each.phases, each.phases, 0.005, {}).inference("phases of loads of 16 bytes");
+        Case{halves, 2, "0-31 | 32-63", 8}, Case{neighbours, 4, "0-7 | 8-15 | 16-23 | 24-31"},
+        Case{Phases(32, 0), 1, "0-31"}}) {
+    const auto& [sweep, title] = lds_phases::access_names[each.access];
+    const Inference found = simulated(each.phases, each.phases, 0.005, {}, sweep)
+                                .inference(std::string("phases of ") + title);
     EXPECT_EQ(found.value, each.count);
     EXPECT_EQ(found.statement, "lanes that are served together: " + each.lanes);
     EXPECT_GT(found.confidence, 0.6);
@@ -104,6 +110,14 @@ TEST(LdsPhasesTest, WhatIsNoGroupingIsNone) {
   // Each lane with its neighbours, but these not with each other.
   EXPECT_FALSE(
       found(0, [](unsigned one, unsigned other) { return one + 1 == other || other + 1 == one; }));
+}
+
+// One pair of lanes costs less than the others, so that it is less clear who is in the phase.
+TEST(LdsPhasesTest, TheLeastClearLaneTellsTheConfidence) {
+  const auto made = simulated(neighbours, neighbours, 0, [](unsigned one, unsigned other) {
+    return one / 8 != other / 8 ? 0 : one == 8 && other == 9 ? 0.6 : 1;
+  });
+  EXPECT_NEAR(made.inference("phases of loads of 16 bytes").confidence, 0.6, 1e-9);
 }
 
 // A row that is one piece longer serves lanes of eight neighbours, but not those of MI300.

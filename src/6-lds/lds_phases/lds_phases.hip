@@ -44,6 +44,12 @@ constexpr unsigned body_steps = 32;
 // What dword i of LDS holds at first; the factor is odd, so that no two hold the same.
 __host__ __device__ unsigned content(unsigned i, unsigned salt) { return (i + 1) * (salt | 1U); }
 
+// The 16 bits at `offset` bytes; and what such ones make as the halves of a dword.
+unsigned half_at(unsigned offset, unsigned salt) {
+  return content(offset / dword_bytes, salt) >> (offset % dword_bytes * 8) & 0xFFFFU;
+}
+unsigned halves(unsigned low, unsigned high) { return low | high << 16U; }
+
 // --- Accesses ---------------------------------------------------------------------------------
 
 // Each steps at one address of LDS and then gives what it has seen. `expected` is what that must be
@@ -51,6 +57,7 @@ __host__ __device__ unsigned content(unsigned i, unsigned salt) { return (i + 1)
 
 template <unsigned Bytes>
 struct Loads {
+  static constexpr const char* only_on = "";  // any
   unsigned sum = 0;
   __device__ Loads(unsigned /*offset*/, unsigned /*salt*/, unsigned /*before*/) {}
   __device__ void step(unsigned* lds, unsigned address) {
@@ -75,6 +82,7 @@ struct Loads {
 // store the same there, so that it does not matter which comes last.
 template <unsigned Bytes>
 struct Stores {
+  static constexpr const char* only_on = "";
   LdsWords<Bytes> stored{};
   __device__ Stores(unsigned offset, unsigned salt, unsigned before) {
 #pragma unroll
@@ -133,14 +141,58 @@ struct MatrixLoads : Loads<16> {
     unsigned sum = 0;
     for (unsigned matrix = 0; matrix < 4; ++matrix) {
       const auto row = offsets.subspan(8 * matrix, 8);
-      const auto half = [&](unsigned i) {
-        return content(row[i] / dword_bytes + lane / 8, salt) >> (lane / 4 % 2 * 16) & 0xFFFFU;
-      };
       const unsigned i = lane % 4;
-      sum += Transposed ? half(2 * i) | half(2 * i + 1) << 16U
+      const auto half = [&](unsigned of_row) { return half_at(row[of_row] + lane / 4 * 2, salt); };
+      sum += Transposed ? halves(half(2 * i), half(2 * i + 1))
                         : content(row[lane / 4] / dword_bytes + i, salt);
     }
     return sum * steps;
+  }
+};
+#else
+// Of each 16 lanes 4 r to 4 r + 3 name row r of a matrix, four of its 16 halves each, and lane l is
+// given its column l (CDNA 4's instruction set, 11.4; triton-lang/triton, pull request 8525). The
+// sum does not tell the order of the dwords, so the last second one is seen, too.
+struct TransposingLoads : Loads<8> {
+  static constexpr const char* only_on = "gfx950";
+  unsigned last = 0;
+#if defined(HIPSCOPE_BACKEND_HOST)
+  unsigned pieces[4];  // of the rows, those with this lane's column
+#endif
+  __device__ TransposingLoads(unsigned offset, unsigned salt, unsigned before)
+      : Loads(offset, salt, before) {
+#if defined(HIPSCOPE_BACKEND_HOST)
+    for (unsigned row = 0; row < 4; ++row) {
+      pieces[row] = __shfl(offset, static_cast<int>(4 * row + threadIdx.x % 16 / 4), 16);
+    }
+#endif
+  }
+  __device__ void step([[maybe_unused]] unsigned* lds, [[maybe_unused]] unsigned address) {
+    LdsWords<8> loaded{};
+#if defined(HIPSCOPE_BACKEND_HOST)
+    for (unsigned row = 0; row < 4; ++row) {
+      const unsigned at = pieces[row] + threadIdx.x % 4 * 2;
+      const unsigned half = lds[at / dword_bytes] >> (at % dword_bytes * 8) & 0xFFFFU;
+      loaded.word[row / 2] |= half << (row % 2 * 16);
+    }
+#elif defined(__gfx950__) && __has_builtin(__builtin_amdgcn_ds_read_tr16_b64_v4i16)
+    using Halves = short __attribute__((ext_vector_type(4)));
+    loaded = __builtin_bit_cast(LdsWords<8>,
+                                __builtin_amdgcn_ds_read_tr16_b64_v4i16(
+                                    reinterpret_cast<hipscope::LdsPointer<Halves>>(address)));
+#endif
+    last = loaded.word[1];
+    sum += loaded.word[0] + last;
+  }
+  __device__ unsigned seen(unsigned* /*lds*/, unsigned /*address*/) const { return sum + last; }
+  static unsigned expected(std::span<const unsigned> offsets, unsigned lane, unsigned salt,
+                           unsigned /*before*/, unsigned steps) {
+    const auto rows = offsets.subspan(lane / 16 * 16, 16);
+    const auto half = [&](unsigned row) {
+      return half_at(rows[4 * row + lane % 16 / 4] + lane % 4 * 2, salt);
+    };
+    const unsigned last = halves(half(2), half(3));
+    return (halves(half(0), half(1)) + last) * steps + last;
   }
 };
 #endif
@@ -257,6 +309,10 @@ void measure_lanes(Sweep& sweep, const Amount& amount) {
   sweep.axis({.name = "lane"});
   sweep.headline("phase");
   sweep.note("phase: the first lane that conflicts with this one; lanes: how many do, with itself");
+  if (sweep.is_hardware() && !sweep.device().architecture.starts_with(Access::only_on)) {
+    sweep.note(std::string("this device has none of them; ") + Access::only_on + " has");
+    return;
+  }
   const auto lanes = static_cast<unsigned>(sweep.device().wave_size);
   for (unsigned lane = 0; lane < lanes; lane += static_cast<unsigned>(amount.lane_step)) {
     Words offsets;
@@ -265,9 +321,9 @@ void measure_lanes(Sweep& sweep, const Amount& amount) {
       offsets.insert(offsets.end(), pair.begin(), pair.end());
     }
     auto point = sweep.point(std::to_string(lane), lane);
-    const auto phase = lds_phases::phase_of(lane, measure<Access>(sweep, point, offsets, amount));
-    for (const lds_phases::PhaseValue& each : lds_phases::values_of(phase)) {
-      point.value(each.name, each.value, each.unit);
+    const auto cycles = measure<Access>(sweep, point, offsets, amount);
+    for (const auto& [name, value, unit] : lds_phases::phase_of(lane, cycles)) {
+      point.value(name, value, unit);
     }
   }
 }
@@ -321,6 +377,8 @@ int main(int argc, char** argv) {
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
   add(6, measure_lanes<MatrixLoads<false>>);
   add(7, measure_lanes<MatrixLoads<true>>);
+#else
+  add(8, measure_lanes<TransposingLoads>);
 #endif
   experiment.sweep("tile", "an operand from a padded and from a swizzled tile",
                    [=](Sweep& sweep) { measure_tile(sweep, amount); });

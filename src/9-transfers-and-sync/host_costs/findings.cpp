@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,11 +24,9 @@ void infer_block(hipscope::Results& results, const std::string& sweep,
                  const std::vector<CurvePoint>& curve) {
   constexpr double smallest_ratio = 5;
   constexpr std::size_t fewest_points = 3;  // on either side
-  const auto less = [](const CurvePoint& a, const CurvePoint& b) { return a.y < b.y; };
   for (std::size_t i = fewest_points; i + fewest_points <= curve.size(); ++i) {
-    const auto first_above = curve.begin() + static_cast<std::ptrdiff_t>(i);
-    const double below = std::max_element(curve.begin(), first_above, less)->y;
-    const double above = std::min_element(first_above, curve.end(), less)->y;
+    const double below = std::ranges::max(std::span(curve).first(i), {}, &CurvePoint::y).y;
+    const double above = std::ranges::min(std::span(curve).subspan(i), {}, &CurvePoint::y).y;
     if (above >= smallest_ratio * below) {
       results.infer(
           {.name = "largest " + sweep + " allocation out of a block",

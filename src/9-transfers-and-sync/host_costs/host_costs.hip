@@ -11,6 +11,7 @@
 //   compile              a kernel that is compiled at run time, and its module
 // All by the host's clock: a call's end is no end of what it has enqueued. The p95 is what one call
 // of twenty exceeds.
+#include <hipscope/elements.h>
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
@@ -18,13 +19,13 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "9-transfers-and-sync/words.h"
 #include "findings.h"
 #include "other_process.h"
 #include "run_time_compiler.h"
@@ -37,6 +38,7 @@ using hipscope::DeviceBuffer;
 using hipscope::launch;
 using hipscope::Measurement;
 using hipscope::Point;
+using hipscope::Sample;
 using hipscope::Sweep;
 
 hipscope::LaunchShape one_thread(hipStream_t stream = nullptr) {
@@ -61,9 +63,7 @@ void tell(Point& point, std::vector<double> seconds, const std::string& median =
 
 std::vector<double> seconds_of(const Measurement& measurement) {
   std::vector<double> seconds;
-  for (const hipscope::Sample& sample : measurement.samples) {
-    seconds.push_back(sample.seconds);
-  }
+  std::ranges::transform(measurement.samples, std::back_inserter(seconds), &Sample::seconds);
   return seconds;
 }
 
@@ -73,29 +73,21 @@ struct Kind {
   std::string name;
   std::string title;
   hipError_t (*allocate)(void** memory, std::uint64_t bytes);
-  hipError_t (*free)(void* memory);
-  hipError_t (*settle)();  // after each pair of them, untimed
-  std::uint64_t part = 1;  // of the largest size
+  hipError_t (*free)(void* memory) = hipFree;
+  hipError_t (*settle)() = hipDeviceSynchronize;  // after each pair of them, untimed
+  std::uint64_t part = 1;                         // of the largest size
   std::optional<hipDeviceAttribute_t> needs{};
 };
 
 hipError_t allocate_in_stream(void** memory, std::uint64_t bytes) {
   return hipMallocAsync(memory, bytes, nullptr);
 }
-hipError_t allocate_pinned(void** memory, std::uint64_t bytes) {
-  return hipHostMalloc(memory, bytes, hipHostMallocMapped);
-}
-hipError_t allocate_managed(void** memory, std::uint64_t bytes) {
-  return hipMallocManaged(memory, bytes, hipMemAttachGlobal);
-}
 hipError_t free_in_stream(void* memory) { return hipFreeAsync(memory, nullptr); }
 
 const std::vector<Kind> kinds = {
     {.name = "device",
      .title = "device memory: hipMalloc, hipFree",
-     .allocate = [](void** memory, std::uint64_t bytes) { return hipMalloc(memory, bytes); },
-     .free = [](void* memory) { return hipFree(memory); },
-     .settle = [] { return hipDeviceSynchronize(); }},
+     .allocate = [](void** memory, std::uint64_t bytes) { return hipMalloc(memory, bytes); }},
     {.name = "stream",
      .title = "in a stream's order, from a pool that keeps what is free: hipMallocAsync",
      .allocate = allocate_in_stream,
@@ -110,33 +102,33 @@ const std::vector<Kind> kinds = {
      .needs = hipDeviceAttributeMemoryPoolsSupported},
     {.name = "pinned",
      .title = "pinned memory of the host: hipHostMalloc, hipHostFree",
-     .allocate = allocate_pinned,
-     .free = [](void* memory) { return hipHostFree(memory); },
-     .settle = [] { return hipDeviceSynchronize(); },
+     .allocate =
+         [](void** memory, std::uint64_t bytes) {
+           return hipHostMalloc(memory, bytes, hipHostMallocMapped);
+         },
+     .free = hipHostFree,
      .part = 4},
     {.name = "managed",
      .title = "managed memory: hipMallocManaged, hipFree",
-     .allocate = allocate_managed,
-     .free = [](void* memory) { return hipFree(memory); },
-     .settle = [] { return hipDeviceSynchronize(); },
+     .allocate =
+         [](void** memory, std::uint64_t bytes) {
+           return hipMallocManaged(memory, bytes, hipMemAttachGlobal);
+         },
      .part = 4,
      .needs = hipDeviceAttributeManagedMemory}};
 
 // A copy to the end of the memory and back, of a MiB at most.
-void verify(Point& point, unsigned* memory, std::uint64_t bytes, unsigned key) {
+void verify(const Sweep& sweep, Point& point, unsigned* memory, std::uint64_t bytes) {
   constexpr std::uint64_t most_words = 1U << 18;
   const std::uint64_t words = std::min(bytes / sizeof(unsigned), most_words);
-  const hipscope::LaunchShape shape = {.grid = dim3(1), .block = dim3(transfers::largest_block)};
+  const hipscope::RandomWords word_of{hipscope::key_of(sweep.seed())};
   const DeviceBuffer<unsigned> source(words);
   const DeviceBuffer<unsigned> back(words);
-  DeviceBuffer<unsigned> wrong(1);
-  wrong.clear();
-  launch(transfers::fill_kernel, shape, source.data(), words, key);
+  hipscope::fill_elements(sweep, source, word_of);
   unsigned* const last = memory + bytes / sizeof(unsigned) - words;
   check(hipMemcpy(last, source.data(), words * sizeof(unsigned), hipMemcpyDefault));
   check(hipMemcpy(back.data(), last, words * sizeof(unsigned), hipMemcpyDefault));
-  launch(transfers::compare_kernel, shape, back.data(), words, key, wrong.data());
-  point.verify("words of a copy there and back", wrong.to_host()[0], words);
+  hipscope::verify_elements(sweep, point, "words of a copy there and back", back, words, word_of);
 }
 
 void measure_memory(Sweep& sweep, const Kind& kind, std::uint64_t most) {
@@ -158,7 +150,7 @@ void measure_memory(Sweep& sweep, const Kind& kind, std::uint64_t most) {
     const auto allocate = [&] { check(kind.allocate(&memory, bytes)); };
     const auto free = [&] { check(kind.free(memory)); };
     allocate();
-    verify(point, static_cast<unsigned*>(memory), bytes, hipscope::key_of(sweep.seed()));
+    verify(sweep, point, static_cast<unsigned*>(memory), bytes);
     const auto freed = point.measure_on_host("free time", free, [&] {
       check(kind.settle());
       allocate();

@@ -5,11 +5,12 @@
 #include <hipscope/hipscope.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <filesystem>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -31,13 +32,12 @@ inline int run_other_process() try {
   std::istringstream text(std::getenv(handle_variable));
   int device = 0;
   text >> device;
-  std::vector<unsigned char> bytes;
-  for (unsigned byte = 0; text >> byte;) {
-    bytes.push_back(static_cast<unsigned char>(byte));
-  }
   hipIpcMemHandle_t handle;
-  bytes.resize(sizeof handle);
-  std::memcpy(&handle, bytes.data(), sizeof handle);
+  for (std::byte& byte : std::as_writable_bytes(std::span(&handle, 1))) {
+    unsigned value = 0;
+    text >> value;
+    byte = static_cast<std::byte>(value);
+  }
   check(hipSetDevice(device));
   check(hipDeviceSynchronize());
   constexpr int openings = 64;
@@ -67,10 +67,8 @@ struct Opened {
 inline Opened open_in_other_process(const hipIpcMemHandle_t& handle, int device) {
   std::ostringstream command;
   command << handle_variable << "='" << device;
-  std::vector<unsigned char> bytes(sizeof handle);
-  std::memcpy(bytes.data(), &handle, sizeof handle);
-  for (const unsigned byte : bytes) {
-    command << ' ' << byte;
+  for (const std::byte byte : std::as_bytes(std::span(&handle, 1))) {
+    command << ' ' << std::to_integer<unsigned>(byte);
   }
   command << "' '" << std::filesystem::read_symlink("/proc/self/exe").string() << "' 2>/dev/null";
   Opened opened;

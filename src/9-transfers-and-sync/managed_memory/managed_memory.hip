@@ -15,6 +15,7 @@
 #include <hipscope/timer.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <chrono>
 #include <cstdint>
@@ -167,35 +168,32 @@ double ticks_per_microsecond() {
          });
 }
 
-// Microseconds of each step of a chase, and where it ended.
-struct Steps {
-  std::vector<double> microseconds{};
-  unsigned end = 0;
-};
+// Microseconds of the loads of a chase: of the first word of each block, and of its other half.
+using Microseconds = std::array<std::vector<double>, 2>;
 
-Steps chase_on_device(const unsigned* nodes, unsigned steps) {
+// Adds those of a chase, and returns where it ended.
+unsigned chase_on_device(const unsigned* nodes, unsigned steps, Microseconds& taken) {
   static const double per_microsecond = ticks_per_microsecond();
   DeviceBuffer<long long> ticks(steps);
   DeviceBuffer<unsigned> last(1);
   launch(fault_kernel, {.grid = dim3(1), .block = dim3(1)}, nodes, steps, ticks.data(),
          last.data());
-  Steps result{.end = last.to_host()[0]};
-  for (const long long of_step : ticks.to_host()) {
-    result.microseconds.push_back(static_cast<double>(of_step) / per_microsecond);
+  const std::vector<long long> of_steps = ticks.to_host();
+  for (unsigned i = 0; i < steps; ++i) {
+    taken[i % 2].push_back(static_cast<double>(of_steps[i]) / per_microsecond);
   }
-  return result;
+  return last.to_host()[0];
 }
 
-Steps chase_on_host(const unsigned* nodes, unsigned steps) {
+unsigned chase_on_host(const unsigned* nodes, unsigned steps, Microseconds& taken) {
   using Clock = std::chrono::steady_clock;
-  Steps result;
+  unsigned node = 0;
   for (unsigned i = 0; i < steps; ++i) {
     const auto start = Clock::now();
-    result.end = static_cast<const volatile unsigned*>(nodes)[result.end];
-    result.microseconds.push_back(
-        std::chrono::duration<double, std::micro>(Clock::now() - start).count());
+    node = static_cast<const volatile unsigned*>(nodes)[node];
+    taken[i % 2].push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
   }
-  return result;
+  return node;
 }
 
 void measure_faults(Sweep& sweep, std::uint64_t bytes, bool by_device) {
@@ -212,24 +210,19 @@ void measure_faults(Sweep& sweep, std::uint64_t bytes, bool by_device) {
   const unsigned end = hipscope::key_of(sweep.seed());
   for (std::uint64_t block = page_bytes / 2; block <= regions.bytes; block *= 2) {
     auto point = sweep.point(std::to_string(block), static_cast<double>(block));
-    std::vector<double> first;
-    std::vector<double> other;
+    Microseconds taken;
     std::uint64_t wrong = 0;
     constexpr unsigned passes = 3;
     for (unsigned pass = 0; pass < passes; ++pass) {
       memory.move_to(hipCpuDeviceId);
       regions.link(memory.data(), block, end);
       memory.move_to(elsewhere);
-      const Steps steps = by_device ? chase_on_device(memory.data(), regions.steps())
-                                    : chase_on_host(memory.data(), regions.steps());
-      wrong += steps.end == end ? 0 : 1;
-      for (unsigned i = 0; i < regions.steps(); ++i) {
-        (i % 2 == 0 ? first : other).push_back(steps.microseconds[i]);
-      }
+      const auto chase = by_device ? chase_on_device : chase_on_host;
+      wrong += chase(memory.data(), regions.steps(), taken) == end ? 0 : 1;
     }
     point.verify("ends of all chases", wrong, passes);
-    point.value("first word", hipscope::median_of(first), "us");
-    point.value("other half", hipscope::median_of(other), "us");
+    point.value("first word", hipscope::median_of(taken[0]), "us");
+    point.value("other half", hipscope::median_of(taken[1]), "us");
   }
 }
 
@@ -240,7 +233,6 @@ class Pages {
  public:
   Pages(const Sweep& sweep, std::uint64_t bytes)
       : device_(sweep.device().index),
-        bytes_(bytes),
         key_(hipscope::key_of(sweep.seed())),
         shape_({.grid = dim3(sweep.is_hardware() ? 2 * sweep.device().compute_units : 1),
                 .block = dim3(transfers::largest_block)}),
@@ -259,11 +251,11 @@ class Pages {
   // Other memory, of which no page is anywhere yet.
   void renew() {
     memory_.reset();  // first: only one of them is ever there
-    memory_ = std::make_unique<Managed>(bytes_);
+    memory_ = std::make_unique<Managed>(values_.size() * sizeof(unsigned));
   }
   void fill_by_host() const { std::ranges::copy(values_, data()); }
   void advise(hipMemoryAdvise advice, int place) const {
-    check(hipMemAdvise(data(), bytes_, advice, place));
+    check(hipMemAdvise(data(), values_.size() * sizeof(unsigned), advice, place));
   }
 
   void to_device() const { memory_->move_to(device_); }
@@ -272,11 +264,11 @@ class Pages {
     launch(transfers::fill_kernel, shape_, data(), values_.size(), key_);
     check(hipDeviceSynchronize());
   }
-  void read_by_device(const unsigned* words) const {
+  void read_by_device() const { read_copy_by_device(data()); }
+  void read_copy_by_device(const unsigned* words) const {
     launch(transfers::compare_kernel, shape_, words, values_.size(), key_, wrong_.data());
     check(hipDeviceSynchronize());
   }
-  void read_by_device() const { read_by_device(data()); }
   // One word of each page.
   void read_by_host() {
     for (std::uint64_t i = 0; i < values_.size(); i += page_words) {
@@ -297,7 +289,6 @@ class Pages {
 
  private:
   int device_;
-  std::uint64_t bytes_;
   unsigned key_;
   hipscope::LaunchShape shape_;
   std::vector<unsigned> values_;
@@ -320,31 +311,26 @@ void measure_moves(Sweep& sweep, std::uint64_t bytes) {
   sweep.note("a call and its end, by the host's clock; the host reads one word of a page");
   sweep.require_memory(bytes, "--bytes");
   Pages pages(sweep, bytes);
+  using Act = std::function<void(Pages&)>;
   unsigned rows = 0;
-  const auto row = [&](const std::string& label, const std::function<void()>& prepare,
-                       const std::function<void()>& body) {
+  const auto row = [&](const std::string& label, const Act& prepare, const Act& body) {
     auto point = sweep.point(label, ++rows);
-    prepare();
-    const auto time = point.measure_on_host("time", body, prepare);
-    body();
+    prepare(pages);
+    const auto time = point.measure_on_host(
+        "time", [&] { body(pages); }, [&] { prepare(pages); });
+    body(pages);
     pages.verify(point);
     tell_bandwidth(point, "bandwidth", bytes, time);
     point.value("per page",
                 time.seconds().median / nanosecond * page_bytes / static_cast<double>(bytes), "ns");
   };
-  const auto write = [&] { pages.write_by_device(); };
-  const auto read = [&] { pages.read_by_device(); };
-  const auto read_by_host = [&] { pages.read_by_host(); };
-  const auto to_device = [&] { pages.to_device(); };
-  const auto to_host = [&] { pages.to_host(); };
-  row(
-      "device writes, no page anywhere", [&] { pages.renew(); }, write);
-  row("device reads, pages at the host", to_host, read);
-  row("device reads, pages there", to_device, read);
-  row("prefetch to the device", to_host, to_device);
-  row("host reads, pages at the device", to_device, read_by_host);
-  row("host reads, pages there", to_host, read_by_host);
-  row("prefetch to the host", to_device, to_host);
+  row("device writes, no page anywhere", &Pages::renew, &Pages::write_by_device);
+  row("device reads, pages at the host", &Pages::to_host, &Pages::read_by_device);
+  row("device reads, pages there", &Pages::to_device, &Pages::read_by_device);
+  row("prefetch to the device", &Pages::to_host, &Pages::to_device);
+  row("host reads, pages at the device", &Pages::to_device, &Pages::read_by_host);
+  row("host reads, pages there", &Pages::to_host, &Pages::read_by_host);
+  row("prefetch to the host", &Pages::to_device, &Pages::to_host);
   if (!has(sweep, hipDeviceAttributePageableMemoryAccess)) {
     sweep.note("kernels on this device cannot read what malloc gives");
     return;
@@ -352,8 +338,9 @@ void measure_moves(Sweep& sweep, std::uint64_t bytes) {
   // Other memory each time: what a kernel has read may have moved.
   std::vector<unsigned> pageable;
   row(
-      "device reads, memory of malloc", [&] { pageable = std::vector<unsigned>(pages.values()); },
-      [&] { pages.read_by_device(pageable.data()); });
+      "device reads, memory of malloc",
+      [&](const Pages& all) { pageable = std::vector<unsigned>(all.values()); },
+      [&](const Pages& all) { all.read_copy_by_device(pageable.data()); });
 }
 
 // --- Advice -----------------------------------------------------------------------------------
@@ -368,9 +355,9 @@ void measure_advice(Sweep& sweep, std::uint64_t bytes) {
   sweep.require_memory(bytes, "--bytes");
   Pages pages(sweep, bytes);
   const int device = sweep.device().index;
-  double x = 0;
+  unsigned rows = 0;
   const auto row = [&](const std::string& label, const std::function<void()>& advise) {
-    auto point = sweep.point(label, ++x);
+    auto point = sweep.point(label, ++rows);
     const auto prepare = [&] {
       pages.renew();
       advise();
