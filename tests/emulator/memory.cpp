@@ -38,7 +38,19 @@ bool Memory::contains(Qword address, Qword size) {
   return true;
 }
 
-void Memory::LateStore::apply() const { std::memcpy(host_pointer(address), data.data(), size); }
+template <typename Count>
+void Memory::for_counts(const Wave* wave, Qword address, unsigned size, Count count) {
+  constexpr unsigned place_size = 4;
+  for (Qword place = address / place_size; place <= (address + size - 1) / place_size; ++place) {
+    const Qword hash = (place ^ reinterpret_cast<Qword>(wave) << 8) * 0x9E3779B97F4A7C15ULL;
+    count(late_at_[hash >> (64 - 15)]);
+  }
+}
+
+void Memory::retire(const LateStore& store) {
+  std::memcpy(host_pointer(store.address), store.data.data(), store.size);
+  for_counts(store.wave, store.address, store.size, [](std::uint16_t& count) { --count; });
+}
 
 bool Memory::load(const Wave& wave, Qword address, void* to, unsigned size, bool past_l1) {
   if (!contains(address, size)) {
@@ -77,9 +89,10 @@ bool Memory::store(Wave& wave, Qword address, const void* from, unsigned size) {
   LateStore late{&wave, wave.pending.number(), address, size, {}};
   std::memcpy(late.data.data(), from, size);
   late_.push_back(late);
+  for_counts(&wave, address, size, [](std::uint16_t& count) { ++count; });
   if (late_.size() > most_late_stores) {
     const auto middle = late_.begin() + most_late_stores / 2;
-    std::for_each(late_.begin(), middle, [](const LateStore& store) { store.apply(); });
+    std::for_each(late_.begin(), middle, [&](const LateStore& store) { retire(store); });
     late_.erase(late_.begin(), middle);
   }
   return true;
@@ -139,13 +152,18 @@ void Memory::settle(const Wave& wave, Qword up_to) {
     if (store.wave != &wave || store.number > up_to) {
       return false;
     }
-    store.apply();
+    retire(store);
     return true;
   };
   late_.erase(std::remove_if(late_.begin(), late_.end(), is_due), late_.end());
 }
 
 void Memory::settle_overlapping(const Wave& wave, Qword address, unsigned size) {
+  bool may_be = false;
+  for_counts(&wave, address, size, [&](const std::uint16_t& count) { may_be |= count > 0; });
+  if (!may_be) {
+    return;
+  }
   for (const LateStore& store : late_) {
     if (store.wave == &wave && store.overlaps(address, size)) {
       settle(wave, all_lanes);
@@ -166,14 +184,14 @@ void Memory::settle_newest() {
   if (is_second) {
     settle(*newest.wave, all_lanes);
   } else {
-    newest.apply();
+    retire(newest);
     late_.pop_back();
   }
 }
 
 void Memory::settle_all() {
   for (const LateStore& store : late_) {
-    store.apply();
+    retire(store);
   }
   late_.clear();
 }

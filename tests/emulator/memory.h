@@ -82,19 +82,26 @@ class Memory {
     bool overlaps(Qword other, unsigned bytes) const {
       return address < other + bytes && other < address + size;
     }
-    void apply() const;
   };
 
   Line& line_of(unsigned unit, Qword address);
   template <typename Piece>
   void for_lines(unsigned unit, Qword address, unsigned size, Piece piece);
   void settle_overlapping(const Wave& wave, Qword address, unsigned size);
+  /// A store is seen by all, and is late no more.
+  void retire(const LateStore& store);
+  /// Calls count(those of `late_at_` that an access belongs to).
+  template <typename Count>
+  void for_counts(const Wave* wave, Qword address, unsigned size, Count count);
 
   const Options& options_;
   std::map<Qword, Qword> ends_;  // by the address of an allocation
   Qword last_begin_ = 1;         // the allocation that was found last
   Qword last_end_ = 0;
   std::vector<LateStore> late_;
+  // By a hash of wave and place, how many late stores there are, so that few accesses are held
+  // against all of them.
+  std::vector<std::uint16_t> late_at_ = std::vector<std::uint16_t>(1 << 15);
   std::array<std::unordered_map<Qword, Line>, 256> l1s_;
 };
 
