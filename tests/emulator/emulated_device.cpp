@@ -73,6 +73,9 @@ Device::~Device() {
                  report.kernel.c_str(), report.instruction.c_str(),
                  static_cast<unsigned long long>(report.times), report.first.c_str());
   }
+  for (const auto& [kernel, kinds] : machine.lds_work) {
+    std::fprintf(stderr, "emulator: %s\n", line_of(kernel, kinds).c_str());
+  }
   std::fprintf(stderr, "emulator: %s, %llu wave instructions, %zu reports\n",
                machine.options.target.c_str(),
                static_cast<unsigned long long>(machine.instructions), machine.reports.all().size());

@@ -173,6 +173,9 @@ void load(Wave& wave, const Instruction& instruction) {
   const Addresses addresses = space == Space::buffer
                                   ? buffer_addresses(wave, instruction, 0)
                                   : addresses_of<space>(wave, instruction, 1, instruction.offset);
+  if (space == Space::lds) {
+    wave.count_lds(instruction, LdsUse::load, bytes, addresses);
+  }
   load_from<space, bytes, is_signed>(wave, instruction, addresses, instruction.destination.index);
 }
 
@@ -258,6 +261,9 @@ void store(Wave& wave, const Instruction& instruction) {
   const Addresses addresses = space == Space::buffer
                                   ? buffer_addresses(wave, instruction, 1)
                                   : addresses_of<space>(wave, instruction, 2, instruction.offset);
+  if (space == Space::lds) {
+    wave.count_lds(instruction, LdsUse::store, bytes, addresses);
+  }
   store_to<space, bytes, shift>(wave, instruction, addresses, space == Space::buffer ? 0 : 1);
 }
 
@@ -269,6 +275,8 @@ void load_two(Wave& wave, const Instruction& instruction) {
   };
   const Addresses first = addresses(instruction.offset);
   const Addresses second = addresses(instruction.second_offset);
+  wave.count_lds(instruction, LdsUse::load, bytes, first);
+  wave.count_lds(instruction, LdsUse::load, bytes, second, true);
   load_from<Space::lds, bytes>(wave, instruction, first, instruction.destination.index);
   load_from<Space::lds, bytes>(wave, instruction, second,
                                instruction.destination.index + bytes / 4);
@@ -279,8 +287,12 @@ void store_two(Wave& wave, const Instruction& instruction) {
   const auto addresses = [&](std::int32_t offset) {
     return addresses_of<Space::lds>(wave, instruction, 1, offset * int{unit});
   };
-  store_to<Space::lds, bytes>(wave, instruction, addresses(instruction.offset), 1);
-  store_to<Space::lds, bytes>(wave, instruction, addresses(instruction.second_offset), 2);
+  const Addresses first = addresses(instruction.offset);
+  const Addresses second = addresses(instruction.second_offset);
+  wave.count_lds(instruction, LdsUse::store, bytes, first);
+  wave.count_lds(instruction, LdsUse::store, bytes, second, true);
+  store_to<Space::lds, bytes>(wave, instruction, first, 1);
+  store_to<Space::lds, bytes>(wave, instruction, second, 2);
 }
 
 // A dword of each lane, to LDS: what is there in between nobody may read.

@@ -33,6 +33,7 @@ bool* flag(Options& options, std::string_view name) {
   if (name == "still-timer") return &options.still_timer;
   if (name == "approximate") return &options.approximate;
   if (name == "trace") return &options.trace;
+  if (name == "conflicts") return &options.conflicts;
   return nullptr;
 }
 

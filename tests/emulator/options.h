@@ -19,6 +19,7 @@ struct Options {
   bool still_timer = false;    // still-timer: the constant-rate timer does not
   bool approximate = false;    // approximate: what hardware rounds freely is off by up to one ulp
   bool trace = false;          // trace: a line on stderr for each launch
+  bool conflicts = false;      // conflicts: at the end, what LDS took for each kernel
   // drop=KERNEL:INSTRUCTION:N: the N-th instruction that begins so, in kernels whose symbol
   // contains KERNEL, does nothing. An underscore stands for a blank in INSTRUCTION as well.
   std::string drop_kernel;

@@ -9,6 +9,7 @@ Lines of checkers.txt, beside the experiment's source (scripts/sanitize.sh reads
 
   not in the emulator | the whole experiment | why
   shuffled            | sweeps (a regular expression) that alone are run shuffled | why
+  free of conflicts   | part of kernels' symbols, which on gfx90a have none in LDS's banks | why
   MISTAKE             | part of a kernel's symbol | why the emulator's report of that mistake is meant to be
 """
 
@@ -36,6 +37,7 @@ SOURCES = HERE.parent.parent / "src"
 # a cycle counter that does not advance, of which no kernel may know when to end.
 WAYS = ("target=gfx90a", "target=gfx90a shuffle late-stores stale-l1", "target=gfx908 still-counter", "target=gfx906")
 
+FREE = "free of conflicts"
 # Nothing takes nearly as long, however loaded the machine is.
 LONGEST_RUN_S = 3000
 
@@ -104,7 +106,8 @@ def read_experiments(sources: Path, in_emulator: bool) -> tuple[list[Run], list[
             continue
         for words in WAYS if in_emulator else ("",):
             filtered = ("--filter", topics["shuffled"]) if "shuffled" in topics and "shuffle" in words else ()
-            runs.append(Run(folder.name, filtered, words))
+            counts = FREE in topics and words == WAYS[0]
+            runs.append(Run(folder.name, filtered, words + " conflicts" * counts))
     return runs, expected
 
 
@@ -125,6 +128,11 @@ def judge(run: Run, status: int, stdout: str, stderr: str, expected: list[Expect
             used.update(fitting)
             if not fitting:
                 wrong.append(f"{report[1]}: {report[2]}: {report[3]}: {report[4]}")
+        if lds := re.match(r"emulator: LDS of (\S+): \d+ instructions, (\d+) cycles, (\d+) without conflicts", line):
+            fitting = [entry for entry in expected if entry.fits(run, FREE, lds[1])]
+            used.update(fitting)
+            if fitting and lds[2] != lds[3]:
+                wrong.append(f"not {FREE}: {lds[1]}: LDS takes {lds[2]} cycles, not {lds[3]}")
         if summary := re.fullmatch(r"emulator: \S+, (\d+) wave instructions, \d+ reports", line):
             instructions = int(summary[1])
     if run.words and not instructions:

@@ -15,6 +15,18 @@ std::string Wave::place(const Instruction& instruction) const {
   return text.str();
 }
 
+void Wave::count_lds(const Instruction& instruction, LdsUse use, unsigned bytes,
+                     const std::array<Qword, wave_size>& addresses, bool is_second) {
+  if (!machine().options.conflicts) {
+    return;
+  }
+  const std::string mnemonic = instruction.text.substr(0, instruction.text.find(' '));
+  LdsWork& work = machine().lds_work[kernel_name()][mnemonic];
+  work.instructions += is_second ? 0 : 1;
+  work.cycles += lds_cycles(use, bytes, addresses, exec());
+  work.free_cycles += lds_groups(bytes);
+}
+
 void Wave::stop(const Instruction& instruction, const std::string& why) const {
   throw Stopped(why + ": " + instruction.text + " in " + kernel_name() + place(instruction));
 }

@@ -8,6 +8,7 @@
 
 #include "instruction.h"
 #include "lds.h"
+#include "lds_cycles.h"
 #include "memory.h"
 #include "options.h"
 #include "pending.h"
@@ -35,8 +36,9 @@ struct Machine {
   Random random;
   Memory memory;
   Reports reports;
-  Qword clock = 1'000'000;  // nanoseconds; advances with each instruction
-  Qword instructions = 0;   // of waves, executed so far
+  LdsWorkOfKernels lds_work;  // with the word `conflicts`
+  Qword clock = 1'000'000;    // nanoseconds; advances with each instruction
+  Qword instructions = 0;     // of waves, executed so far
 };
 
 /// One launch of a kernel.
@@ -133,6 +135,10 @@ struct Wave {
     machine().reports.add(mistake, kernel_name(), instruction.text,
                           [&] { return sentence() + place(instruction); });
   }
+  /// Counts an access of the active lanes to LDS, where that is asked for. The second one of an
+  /// instruction, which is taken for an access by itself, adds cycles and no instruction.
+  void count_lds(const Instruction& instruction, LdsUse use, unsigned bytes,
+                 const std::array<Qword, wave_size>& addresses, bool is_second = false);
   [[noreturn]] void stop(const Instruction& instruction, const std::string& why) const;
 
  private:

@@ -26,8 +26,6 @@ if(CHECKS)
 endif()
 get_filename_component(folder ${SOURCE} DIRECTORY)
 hand_overs_of(${folder} kernels)
-# Of a newer clang's code it is not told yet which stores are marks: it takes data at a scalar address for them, and the
-# counter of the device library's own grid barrier.
-if(kernels AND CLANG LESS 16)
+if(kernels)
   check_paths(hand_overs.py ${kernels})
 endif()

@@ -7,7 +7,8 @@ Looked at are the kernels whose names the regular expression matches. In memory 
 an atomic, or a store that says for whom it is. Where a wave comes to a mark, its own stores, and those
 of its block's waves up to the last barrier, must have ended, and where each XCD has an L2 (gfx94x, gfx950) that must
 have been written back. Behind a look, an atomic that returns or a load past the CU's cache, no plain load may come
-before that cache has been emptied. What a fence of agent scope is on each generation: AMDGPUUsage, "Memory Model".
+before that cache has been emptied. What a fence of agent scope is on each generation: AMDGPUUsage, "Memory Model", and
+for gfx12, whose L2 all CUs share, LLVM's SIMemoryLegalizer.cpp (global_wb is for the scope of the system alone).
 Followed are all ways through a kernel. Exit status: 0 good, 1 not, 2 bad usage.
 """
 
@@ -43,8 +44,10 @@ def _generation(returns: str, past_the_cache: str, for_others: str, wait: str, w
 
 
 _NEVER = r"(?!)"
-# Before gfx940 no store says so: one of a dword, to a place that is alike for all lanes, is taken for a mark.
-_TO_ONE_PLACE = r"_store_(?:dword|b32) v\d+, v\d+, s\["
+# Before gfx940, and on RDNA 2 and 3, no store says so: where note_places has said it, one is taken for a mark.
+_TO_ONE_PLACE = r" to one place$"
+_AT_OFFSET = re.compile(r"\w+_store_(?:dword|b32) v(\d+), v\d+, s\[")
+_SETS = re.compile(r"(?:\t|:: )(v_\w+|\w+_(?:load|read)\w*) v(?:(\d+)|\[(\d+):(\d+)\])(?:, ([^,\s]+))?")
 _ALL_LOADS = r"s_waitcnt\b.*\bvmcnt\((?:0|0x0)\)"
 _VECTOR_STORES = r"s_waitcnt_vscnt null, 0x0"
 _OF_RDNA_2_AND_3 = _generation(r"\bglc\b", r"\bglc\b", _TO_ONE_PLACE, _VECTOR_STORES, _NEVER,
@@ -128,6 +131,26 @@ class Flow:
         return State(own, of_block, old)
 
 
+def note_places(function: Function, text: str, generation: Generation) -> None:
+    """Adds " to one place" to the stores of a dword at a scalar address and an offset that is alike for all lanes:
+    whose register was last set, in the order of the text, by a move of a constant or a scalar. Where no load looks for
+    what a block has stored, but atomics do, there is none."""
+    if not any(_LOAD.match(instruction) and generation.past_the_cache.search(instruction)
+               for instruction in function.code):
+        return
+    for i, instruction in enumerate(function.code):
+        store = _AT_OFFSET.match(instruction)
+        if not store:
+            continue
+        begin = text.rindex(f"\n{function.name}:", 0, function.places[i])
+        moves_scalar = False
+        for name, one, first, last, source in _SETS.findall(text, begin, function.places[i]):
+            if int(one or first) <= int(store[1]) <= int(one or last):
+                moves_scalar = "_mov_b32" in name and not source.startswith("v")
+        if moves_scalar:
+            function.code[i] += " to one place"
+
+
 def faults(function: Function, generation: Generation) -> dict[int, str]:
     """The places in a kernel with what is wrong there."""
     flow = Flow(generation)
@@ -167,6 +190,7 @@ def main() -> int:
         for function in read_functions(text, with_memory=True):
             if not kernels.search(function.name):
                 continue
+            note_places(function, text, generation)
             handing_over += any(map(flow.is_mark, function.code)) and any(map(flow.is_look, function.code))
             for place, fault in sorted(faults(function, generation).items()):
                 line = text.count("\n", 0, function.places[place]) + 1

@@ -57,6 +57,13 @@ GFX10 = {
     "release": "s_waitcnt lgkmcnt(0)\ns_waitcnt_vscnt null, 0x0",
     "acquire": "buffer_gl0_inv\nbuffer_gl1_inv",
 }
+GFX11 = {
+    **GFX10,
+    "store": "global_store_b32 v[0:1], v2, off",
+    "mark": "global_atomic_swap_b32 v2, v3, s[0:1]",
+    "look": "global_load_b32 v4, v2, s[2:3] glc\ns_waitcnt vmcnt(0)",
+    "load": "global_load_b32 v5, v[6:7], off",
+}
 GFX12 = {
     "store": "global_store_b32 v[0:1], v2, off",
     "release": "s_wait_storecnt 0x0",
@@ -72,7 +79,8 @@ TARGETS = {
     "gfx942": GFX94,
     "gfx950": GFX94,
     "gfx1030": GFX10,
-    "gfx1100": GFX10,
+    "gfx1100": GFX11,
+    "gfx1151": GFX11,
     "gfx1201": GFX12,
 }
 NOT_THERE = "tells others of stores that may not be there yet"
@@ -104,6 +112,29 @@ def test_other_waves_stores_must_be_there_at_the_barrier(tmp_path: Path) -> None
 
 def test_stores_of_an_earlier_turn_may_be_under_way_at_its_barriers(tmp_path: Path) -> None:
     assert check(tmp_path, "gfx90a", f"{GFX9['store']}\ns_barrier\n" + HAND_OVER.format(**GFX9)).returncode == 0
+
+
+@pytest.mark.parametrize("target", ["gfx900", "gfx90a", "gfx1030", "gfx1100"])
+def test_a_store_that_does_not_say_for_whom_it_is(tmp_path: Path, target: str) -> None:
+    parts = TARGETS[target]
+    store = parts["store"].split()[0] + " v8, v3, s[0:1]"
+    to_one_place, to_many = f"v_mov_b32_e32 v8, 0\n{store}", f"v_lshlrev_b32_e32 v8, 2, v9\n{store}"
+    # Where loads look for it, it is a mark if all lanes store to one place.
+    for mark, hands_over in ((to_one_place, True), (f"v_mov_b32_e32 v8, s4\n{store}", True), (to_many, False)):
+        for release in ("release", "store"):
+            code = HAND_OVER.format(**{**parts, "mark": mark, "release": parts[release]})
+            expected = int(hands_over and release == "store")
+            assert check(tmp_path, target, code).stdout.count(NOT_THERE) == expected, (mark, release)
+    # The register's last value counts, whatever sets it.
+    for again in ("global_load_dwordx2 v[7:8], v[0:1], off", "v_dual_mov_b32 v1, 0 :: v_dual_mov_b32 v8, v5"):
+        mark = to_one_place.replace("\n", f"\n{again}\n")
+        code = HAND_OVER.format(**{**parts, "mark": mark, "release": parts["store"]})
+        assert NOT_THERE not in check(tmp_path, target, code).stdout, again
+    # Where atomics do, it is what the mark tells of.
+    atomic = parts["mark"].replace(" ", " v4, ", 1) + " glc"
+    for release, status in ((parts["release"], 0), ("s_nop 0", 1)):
+        code = f"{to_one_place}\n{release}\n{atomic}\n{parts['acquire']}\ns_barrier"
+        assert check(tmp_path, target, code).returncode == status
 
 
 def test_the_hardwares_barrier_of_all_blocks_is_both(tmp_path: Path) -> None:

@@ -115,6 +115,25 @@ def test_a_needless_expectation_fails(tmp_path: Path, sources: list[str]) -> Non
     assert run(tmp_path, sources, "--words", "gfx906$").returncode == 0
 
 
+@pytest.mark.parametrize("cycles, status", [(8, 0), (9, 1)])
+def test_a_kernel_that_says_so_is_free_of_conflicts(tmp_path: Path, cycles: int, status: int) -> None:
+    folder = tmp_path / "src" / "1-a" / "tile"
+    folder.mkdir(parents=True)
+    (folder / "tile.hip").touch()
+    lines = "free of conflicts | swizzled | as told\nfree of conflicts | padded | as told\n"
+    (folder / "checkers.txt").write_text(lines, encoding="utf-8")
+    lds = "emulator: LDS of _Z{}v: 1 instructions, {} cycles, 8 without conflicts (ds_read_b128: 1 instructions)"
+    told = [lds.format(kernel, cost) for kernel, cost in (("swizzled", cycles), ("padded", 8), ("plain", 64))]
+    make_binary(tmp_path, "tile", stderr="\n".join([*told, SPENT.format(0)]))
+    done = run(tmp_path, ["--sources", str(tmp_path / "src")], "--words", "conflicts")
+    assert done.returncode == status
+    assert ("not free of conflicts: _Zswizzledv: LDS takes 9 cycles, not 8" in done.stdout) == (cycles == 9)
+    assert calls(tmp_path) == ["tile --tiny target=gfx90a conflicts"]
+    # Each line must speak of a kernel.
+    (folder / "checkers.txt").write_text(lines + "free of conflicts | other | as told\n", encoding="utf-8")
+    assert "free of conflicts in other is expected" in run(tmp_path, ["--sources", str(tmp_path / "src")]).stdout
+
+
 def test_what_is_not_built_is_skipped(tmp_path: Path, sources: list[str]) -> None:
     make_binary(tmp_path, "second", stderr=SPENT.format(0))
     done = run(tmp_path, sources)

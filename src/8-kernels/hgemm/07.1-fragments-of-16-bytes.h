@@ -3,7 +3,8 @@
 // Against 07: an MFMA takes four values of a lane, 8 bytes. In which order a sum over k is added
 // does not matter as long as A and B agree on it, so a lane loads eight neighbours along k, for one
 // instruction the first four, for the next the others: half as many loads, which with rows of 80
-// bytes still come from different banks. What WMMA takes of a lane are 16 bytes, or 32, anyway.
+// bytes come from different banks. (Stores still want a bank twice.) What WMMA takes of a lane are
+// 16 bytes, or 32, anyway.
 // The last stages for AMD begin here; not measured.
 #pragma once
 

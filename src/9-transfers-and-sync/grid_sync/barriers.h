@@ -46,13 +46,18 @@ __device__ void by_first_thread(Meet meet) {
   __syncthreads();
 }
 
-/// The vendor's. AMD's clang 15 makes it GWS, a counter in hardware, and invalidates the CU's cache
-/// only before the wait, when other blocks of the CU may still fill it.
+/// The vendor's, with what AMD's leaves out. Clang 15 makes it GWS, a counter in hardware, and
+/// invalidates the CU's cache only before the wait, when other blocks of the CU may still fill it.
+/// ROCm 7.2's releases, on gfx9, what the first thread's wave has stored, and nobody waits for the
+/// other waves' stores (LLVM's pull request 160501 mends the same for RDNA's CU mode).
 struct CooperativeGroups {
   static __device__ void meet(const Meeting&, unsigned, Patience&) {
-    cooperative_groups::this_grid().sync();
 #if defined(__HIP_DEVICE_COMPILE__)
+    release();
+    cooperative_groups::this_grid().sync();
     acquire();
+#else
+    cooperative_groups::this_grid().sync();
 #endif
   }
 };

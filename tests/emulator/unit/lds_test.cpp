@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <map>
 
 #include "test_kernel.h"
 
@@ -141,6 +142,67 @@ TEST(Lds, AtomicsOfTwoDwordsAndFloats) {
   kernel.execute(7);
   EXPECT_EQ(wave.vector[4][0], 0x3F800000U);
   EXPECT_EQ(wave.vector[4][63], 0x42800000U);  // 64
+}
+
+// The conflicts that the counters of an MI300X told, of a load of 4, 8 and 16 bytes by lanes that
+// are so many bytes apart (github.com/nod-ai/amd-shark-ai, docs/empirical-lds/cdna3info.md).
+TEST(LdsCycles, OfLoadsAreThoseMeasured) {
+  const std::map<unsigned, std::map<unsigned, unsigned>> conflicts = {
+      {4, {{4, 0}, {8, 2}, {16, 6}, {32, 14}, {64, 30}, {128, 62}, {256, 62}, {512, 62}}},
+      {8, {{8, 0}, {16, 4}, {32, 12}, {64, 28}, {128, 60}, {256, 60}, {512, 60}}},
+      {16, {{16, 0}, {32, 8}, {64, 24}, {128, 56}, {256, 56}, {512, 56}}}};
+  for (const auto& [bytes, by_stride] : conflicts) {
+    for (const auto& [stride, expected] : by_stride) {
+      std::array<Qword, wave_size> addresses = {};
+      for (unsigned lane = 0; lane < wave_size; ++lane) {
+        addresses[lane] = stride * lane;
+      }
+      EXPECT_EQ(lds_cycles(LdsUse::load, bytes, addresses, all_lanes) - lds_groups(bytes), expected)
+          << bytes << " bytes, " << stride << " apart";
+    }
+  }
+}
+
+TEST(LdsCycles, OfLanesServedTogetherByOneDwordOfABank) {
+  std::array<Qword, wave_size> addresses = {};
+  EXPECT_EQ(lds_cycles(LdsUse::load, 4, addresses, all_lanes), 2U);  // all of them one dword
+  addresses[20] = 128;                                               // the bank of 0
+  EXPECT_EQ(lds_cycles(LdsUse::load, 16, addresses, 1U | 1U << 20), 9U);
+  EXPECT_EQ(lds_cycles(LdsUse::store, 16, addresses, 1U | 1U << 20), 8U);
+  EXPECT_EQ(lds_cycles(LdsUse::load, 8, addresses, 1U | 1U << 20), 4U);
+  addresses[7] = 128;
+  EXPECT_EQ(lds_cycles(LdsUse::load, 16, addresses, 1U | 1U << 7), 8U);
+  EXPECT_EQ(lds_cycles(LdsUse::store, 16, addresses, 1U | 1U << 7), 9U);
+  EXPECT_EQ(lds_cycles(LdsUse::store, 8, addresses, 1U | 1U << 7), 5U);
+  EXPECT_EQ(lds_cycles(LdsUse::load, 1, addresses, 1U | 1U << 7 | 1U << 20), 3U);
+}
+
+TEST(LdsCycles, AreCountedByKernelAndInstruction) {
+  const std::string assembly =
+      "ds_write_b128 v0, v[4:7]\n"
+      "ds_read_b128 v[8:11], v0\n"
+      "ds_read_b128 v[8:11], v0 offset:16\n"
+      "ds_read2_b32 v[8:9], v1 offset0:0 offset1:32\n"
+      "s_endpgm\n";
+  for (const bool is_asked : {true, false}) {
+    TestKernel kernel(assembly, {.lds = 8192, .options = is_asked ? "conflicts" : ""});
+    for (unsigned lane = 0; lane < wave_size; ++lane) {
+      // 16 rows of 128 bytes and 16 of padding: free of conflicts for stores, twice too long for
+      // loads (docs/6-lds.md, lds_phases).
+      kernel.wave().vector[0][lane] = lane % 16 * 144 + lane / 16 * 16;
+      kernel.wave().vector[1][lane] = 8 * lane;
+    }
+    kernel.run();
+    const LdsWorkOfKernels& work = kernel.machine().lds_work;
+    ASSERT_EQ(work.size(), is_asked ? 1U : 0U);
+    if (is_asked) {
+      EXPECT_EQ(line_of("made", work.at("made")),
+                "LDS of made: 4 instructions, 48 cycles, 28 without conflicts (ds_read2_b32: 1 "
+                "instructions, 8 cycles, 4 without conflicts; ds_read_b128: 2 instructions, 32 "
+                "cycles, 16 without conflicts; ds_write_b128: 1 instructions, 8 cycles, 8 without "
+                "conflicts)");
+    }
+  }
 }
 
 // Each wave stores where its first source says, then loads from where the other wave has stored.

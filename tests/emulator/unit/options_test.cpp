@@ -29,6 +29,8 @@ TEST(Options, WordsAreRead) {
   EXPECT_TRUE(parse_options("stale-l1").stale_l1);
   EXPECT_TRUE(parse_options("still-counter").still_counter);
   EXPECT_TRUE(parse_options("still-timer").still_timer);
+  EXPECT_FALSE(parse_options("").conflicts);
+  EXPECT_TRUE(parse_options("conflicts").conflicts);
 }
 
 TEST(Options, WhatIsDroppedHasThreeParts) {
