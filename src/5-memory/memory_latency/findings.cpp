@@ -196,8 +196,9 @@ void infer_levels(Results& results) {
   const auto l2_bytes = static_cast<double>(results.device().l2_bytes);
   // A curve that rises from its first footprint on shows nothing of its first level.
   constexpr double still_first = 2;
-  const auto caches = caches_of(levels, capacities_by_hits(results), capacities_by_mean(results),
-                                capacities_by_laws(curve, levels));
+  const auto caches = caches_of(
+      levels, capacities_by_misses(results.curve("load-times", "mean latency"), curve, levels),
+      capacities_by_hits(results));
   const bool shows_first =
       levels.empty() ? !caches.empty() : levels.front().first_x <= still_first * curve.front().x;
   if (!shows_first || caches.empty()) {
