@@ -652,7 +652,10 @@ CapacityByHits capacity_of(Staircase& staircase, const Logarithmic& curve,
   // How often a capacity was right within an eighth in the trial (tests/inference, the seeds for
   // fitting).
   const double complete = fitted.share(i, curve.octaves.back());
-  found.confidence = within * (1 - ramp(unevenness, 0.25, 0.65)) * ramp(complete, 0.7, 0.87) *
+  constexpr double some_noise = 0.07;
+  constexpr double too_much_noise = 0.1;
+  found.confidence = within * (1 - ramp(curve.noise, some_noise, too_much_noise)) *
+                     (1 - ramp(unevenness, 0.25, 0.65)) * ramp(complete, 0.7, 0.87) *
                      ramp(points / static_cast<double>(all.size()), 1.5, 5) *
                      (1 - 0.85 * ramp(misfit, 1.3, 1.9));
   // Two steps that are close may be one of a cache of a few sets, of which some are full first,
@@ -673,13 +676,14 @@ CapacityByHits capacity_of(Staircase& staircase, const Logarithmic& curve,
 
 // The fewer of the steps are clear, the more all of them are in doubt.
 void doubt_slopes(std::vector<CapacityByHits>& all) {
-  constexpr double hardly = 0.25;
+  constexpr double hardly = 0.3;
   constexpr double enough = 1.5;  // times the share of clear ones: two thirds
   const auto clear = std::count_if(
       all.begin(), all.end(), [](const CapacityByHits& each) { return each.confidence > hardly; });
+  const double share = static_cast<double>(clear) / static_cast<double>(std::ssize(all));
+  const double doubt = std::pow(std::min(1.0, enough * share), 2);
   for (CapacityByHits& each : all) {
-    each.confidence *=
-        std::min(1.0, enough * static_cast<double>(clear) / static_cast<double>(all.size()));
+    each.confidence *= doubt;
   }
 }
 

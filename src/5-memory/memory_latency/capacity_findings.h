@@ -1,5 +1,5 @@
-// How much a level of the curve holds, by two ways: how a walk begins to miss, and what share of
-// single loads hits.
+// How much a level of the curve holds: by how a walk begins to miss, by what share of single loads
+// hits, and by the latency of both as a whole.
 #pragma once
 
 #include <cmath>
@@ -25,7 +25,7 @@ struct Cache {
   hipscope::Level level{};
   std::optional<hipscope::CapacityByHits> misses{};  ///< what latency as a whole says of it
   std::optional<hipscope::CapacityByHits> hits{};
-  std::string steps_of{};  ///< the staircase that shows its end, unless that is flat runs
+  std::string steps_of{};  ///< what shows its end, unless that is flat runs
   bool is_flat = true;     ///< in the walk; if not, the level has just an end
 };
 

@@ -132,12 +132,13 @@ void infer_caches(Results& results, const std::vector<Cache>& caches, const std:
   const auto found_homes = homes(results);
   const auto reaches = tlb_reaches(results);
   const bool is_constant = prefix != "cache";
-  // Where a level may be two, or noise hides one, the numbers from there on are in doubt.
+  // Where a level may be two, is not flat, or noise hides one, the numbers from there on are in
+  // doubt.
   bool is_numbered = true;
   unsigned level_number = number_of_first;
   for (auto cache = caches.begin(); cache != caches.end(); ++cache, ++level_number) {
     const std::string name = prefix + " level " + std::to_string(level_number);
-    is_numbered = is_numbered && cache->level.confidence > hipscope::unsure;
+    is_numbered = is_numbered && cache->is_flat && cache->level.confidence > hipscope::unsure;
     std::string also;
     const auto half = l2_bytes > 0 && cache + 1 != caches.end()
                           ? other_half(*cache, *(cache + 1), l2_bytes, found_homes)
