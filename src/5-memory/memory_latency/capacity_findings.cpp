@@ -217,8 +217,10 @@ std::vector<Cache> caches_of(const std::vector<Level>& levels,
   add(caches, by_misses, "latency, by the share of loads that miss");
   give_hits(caches, by_hits);
   // A cut through modes that overlap tells a capacity between two.
-  constexpr double clear = 0.8;
-  std::erase_if(by_hits, [](const auto& each) { return each.confidence < clear; });
+  std::erase_if(by_hits, [](const auto& each) {
+    constexpr double clear = 0.8;
+    return each.confidence < clear;
+  });
   add(caches, by_hits, "the share of single loads that hit");
   std::sort(caches.begin(), caches.end(), [](const Cache& a, const Cache& b) {
     return a.level.end->capacity->value < b.level.end->capacity->value;
