@@ -188,18 +188,16 @@ struct CapacityByHits {
 /// not the same for all of these.
 std::optional<CapacityByHits> fit_capacity_by_hits(std::span<const CurvePoint> hits);
 
-/// The capacities of several caches, from the smallest on, by the mean latency of loads over the
-/// footprint, where each load may be of any line, whichever came before. Past a capacity the rest
-/// of the footprint misses, so the mean is a staircase of known steps, which need neither be high
-/// nor get flat before the next one. The mean rises by at least `smallest_ratio` (such as 1.12)
-/// with each cache. Points that a later one lies clearly below are left out. Empty where the mean
-/// falls for long, and where a cubic of the octaves goes as near.
-std::vector<CapacityByHits> fit_mean_of_loads(std::span<const CurvePoint> mean,
-                                              double smallest_ratio);
-
-/// The same by the latency of a walk that takes every line in turn, lap after lap, whose misses
-/// follow how a cache replaces. Also empty where most of the steps are in doubt.
-std::vector<CapacityByHits> fit_walk(std::span<const CurvePoint> walk, double smallest_ratio);
+/// The capacities of several caches, from the smallest on, by two curves of latency over the
+/// footprint, of which one may be empty: the mean of `loads` where each may be of any line,
+/// whichever came before, and a `walk` that takes every line in turn, lap after lap. Past a
+/// capacity loads miss, so each is a staircase of known steps, which need neither be high nor get
+/// flat before the next one; both have their steps at the same capacities. The first of the curves
+/// rises by at least `smallest_ratio` (such as 1.12) with each cache. Points that a later one lies
+/// clearly below are left out. A curve that falls for long is left out; empty where a cubic of the
+/// octaves goes as near to one.
+std::vector<CapacityByHits> fit_misses(std::span<const CurvePoint> loads,
+                                       std::span<const CurvePoint> walk, double smallest_ratio);
 
 /// Where a level of a curve ends.
 struct LevelEnd {

@@ -397,31 +397,55 @@ void expect_capacities(const std::vector<CapacityByHits>& found, const std::vect
 const std::vector<Cache> low_steps = {
     {16 * kib, 90}, {128 * kib, 104}, {4 * mib, 122}, {128 * mib, 144}};
 
-TEST(FitMeanOfLoads, ReadsStepsThatRunIntoOneAnother) {
+TEST(FitMisses, ReadsStepsThatRunIntoOneAnother) {
   const auto made = curve(mean_of_loads(low_steps, 260), 0.005);
-  expect_capacities(fit_mean_of_loads(made, smallest_ratio), low_steps);
+  expect_capacities(fit_misses(made, {}, smallest_ratio), low_steps);
 }
 
-TEST(FitMeanOfLoads, OnePointThatIsTooLowNearTheEndHidesNothing) {
+// Noise that hides the steps from either: both have them at the same capacities.
+TEST(FitMisses, TwoCurvesShowWhatOneDoesNot) {
+  std::size_t alone = 0;
+  for (unsigned seed = 1; seed <= 5; ++seed) {
+    const auto loads = curve(mean_of_loads(low_steps, 260), 0.04, seed);
+    const auto walk = curve(sharp(low_steps, 260), 0.04, seed + 100);
+    const auto found = fit_misses(loads, walk, smallest_ratio);
+    ASSERT_EQ(found.size(), low_steps.size()) << seed;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_NEAR(found[i].value, low_steps[i].bytes, low_steps[i].bytes / 8) << seed << " " << i;
+    }
+    alone += fit_misses(loads, {}, smallest_ratio).size();
+  }
+  EXPECT_LT(alone, 5 * low_steps.size());
+}
+
+// What goes up and down is no staircase, and then the other curve tells nothing either.
+TEST(FitMisses, BothCurvesMustRise) {
+  const auto loads = curve(mean_of_loads(vega, 610), 0.005);
+  EXPECT_FALSE(fit_misses(loads, {}, smallest_ratio).empty());
+  const auto wave = [](double x) { return 300 * (1 + 0.4 * std::sin(std::log2(x))); };
+  EXPECT_TRUE(fit_misses(loads, curve(wave, 0.005), smallest_ratio).empty());
+}
+
+TEST(FitMisses, OnePointThatIsTooLowNearTheEndHidesNothing) {
   for (const std::size_t from_end : {1, 2, 3}) {
     auto made = curve(mean_of_loads(vega, 610), 0.005);
     made[made.size() - from_end].y /= 4;
-    expect_capacities(fit_mean_of_loads(made, smallest_ratio), vega);
+    expect_capacities(fit_misses(made, {}, smallest_ratio), vega);
   }
 }
 
-TEST(FitMeanOfLoads, PointsThatTakeLongerAreLeftOut) {
+TEST(FitMisses, PointsThatTakeLongerAreLeftOut) {
   auto made = curve(mean_of_loads(vega, 610), 0.005);
   for (std::size_t i = 0; i < made.size(); i += 2) {
     made[i].y *= 1.6;
   }
-  expect_capacities(fit_mean_of_loads(made, smallest_ratio), vega);
+  expect_capacities(fit_misses(made, {}, smallest_ratio), vega);
 }
 
-TEST(FitMeanOfLoads, SlopesAndTooFewPointsTellNothing) {
+TEST(FitMisses, SlopesAndTooFewPointsTellNothing) {
   const auto sure = [](const std::vector<CurvePoint>& made) {
-    auto found = fit_mean_of_loads(made, smallest_ratio);
-    const auto by_walk = fit_walk(made, smallest_ratio);
+    auto found = fit_misses(made, {}, smallest_ratio);
+    const auto by_walk = fit_misses({}, made, smallest_ratio);
     found.insert(found.end(), by_walk.begin(), by_walk.end());
     return std::any_of(found.begin(), found.end(),
                        [](const CapacityByHits& each) { return each.confidence >= 0.5; });
@@ -430,9 +454,9 @@ TEST(FitMeanOfLoads, SlopesAndTooFewPointsTellNothing) {
   EXPECT_FALSE(sure(curve([](double x) { return std::sqrt(x); }, 0.01)));
   EXPECT_FALSE(sure(curve([](double x) { return 300 * std::pow(x / kib, 0.11); }, 0.01)));
   EXPECT_FALSE(sure(curve([](double x) { return 1e6 / std::log2(x); }, 0.01)));
-  EXPECT_TRUE(fit_mean_of_loads({}, smallest_ratio).empty());
+  EXPECT_TRUE(fit_misses({}, {}, smallest_ratio).empty());
   EXPECT_TRUE(
-      fit_mean_of_loads(std::vector<CurvePoint>{{1, 1}, {2, 1}, {3, 2}, {4, 3}}, smallest_ratio)
+      fit_misses(std::vector<CurvePoint>{{1, 1}, {2, 1}, {3, 2}, {4, 3}}, {}, smallest_ratio)
           .empty());
 }
 

@@ -28,20 +28,23 @@ std::vector<std::string> end_evidence(const Level& level, const hipscope::Capaci
               in_bytes(level.end->next_x)};
 }
 
+constexpr double agreement = 0.125;
+
 double octaves_between(double a, double b) { return std::abs(std::log2(a / b)); }
 
 // Two ways to a capacity, by how a walk begins to miss and by how many single loads hit. Where they
 // agree, both are right more often than either; where they part, the one that does not depend on
 // replacement is told, with less confidence than one half, the less the more else is in doubt, and
 // an interval that holds both.
-void join_hits(Inference& capacity, const hipscope::CapacityByHits& hits, double most_confidence) {
+void join_hits(Inference& capacity, const hipscope::CapacityByHits& hits, double most_confidence,
+               bool is_of_loads) {
   capacity.evidence.push_back("single loads hit by " + in_bytes(hits.value) +
                               " over the footprint, from " + in_bytes(hits.first_x) + " to " +
                               in_bytes(hits.last_x) + ", over " + std::to_string(hits.points) +
                               " points");
-  constexpr double agreement = 0.125;
   if (about(*capacity.value, hits.value, agreement)) {
-    capacity.confidence = 1 - (1 - capacity.confidence) * (1 - hits.confidence);
+    capacity.confidence = is_of_loads ? std::max(capacity.confidence, hits.confidence)
+                                      : 1 - (1 - capacity.confidence) * (1 - hits.confidence);
     capacity.interval = {.low = std::min(hits.low, *capacity.value),
                          .high = std::max(hits.high, *capacity.value)};
     capacity.statement += "; the share of single loads that hit agrees";
@@ -85,56 +88,18 @@ namespace {
 
 constexpr double farthest = 0.8;  // octaves: knee to full miss may be as much
 
-// Of each level's end the capacity that single loads tell: the two that lie nearest to one another
-// belong together first.
-std::vector<std::optional<hipscope::CapacityByHits>> hits_of(
-    const std::vector<Level>& levels, std::vector<hipscope::CapacityByHits> all) {
-  std::vector<std::optional<hipscope::CapacityByHits>> of_levels(levels.size());
-  for (;;) {
-    std::size_t level = 0;
-    auto nearest = all.end();
-    double least = farthest;
-    for (std::size_t i = 0; i < levels.size(); ++i) {
-      for (auto one = all.begin(); one != all.end() && !of_levels[i]; ++one) {
-        if (levels[i].end && levels[i].end->capacity &&
-            octaves_between(one->value, levels[i].end->capacity->value) < least) {
-          least = octaves_between(one->value, levels[i].end->capacity->value);
-          level = i;
-          nearest = one;
-        }
-      }
-    }
-    if (nearest == all.end()) {
-      return of_levels;
-    }
-    of_levels[level] = *nearest;
-    all.erase(nearest);
-  }
+// Whether a law of replacement explains where a level ends.
+bool is_explained(const Level& level) {
+  return level.end && level.end->capacity && level.end->capacity->confidence >= smallest_confidence;
 }
 
-}  // namespace
-
-std::vector<hipscope::CapacityByHits> capacities_by_mean(const Results& results) {
-  return hipscope::fit_mean_of_loads(results.curve("load-times", "mean latency"), smallest_step);
-}
-
-std::vector<hipscope::CapacityByHits> capacities_by_laws(const Curve& walk,
-                                                         const std::vector<Level>& levels) {
+// Where flat runs leave room for a level that is flat nowhere.
+bool leave_room(const std::vector<Level>& levels) {
   constexpr double far_apart = 1.5;  // octaves: what ends in between is 3/4 from both
-  const bool has_room =
-      levels.size() < 2 || std::any_of(levels.begin(), levels.end(), [&](const Level& level) {
-        return level.end &&
-               (!level.end->capacity || level.end->capacity->confidence < smallest_confidence ||
-                std::log2(level.end->next_x / level.end->last_x) > far_apart);
-      });
-  return has_room ? hipscope::fit_walk(walk, smallest_step)
-                  : std::vector<hipscope::CapacityByHits>{};
-}
-
-namespace {
-
-double distance(const Cache& cache, const hipscope::CapacityByHits& found) {
-  return octaves_between(cache.level.end->capacity->value, found.value);
+  return levels.size() < 2 || std::any_of(levels.begin(), levels.end(), [&](const Level& level) {
+           return level.end && (!is_explained(level) ||
+                                std::log2(level.end->next_x / level.end->last_x) > far_apart);
+         });
 }
 
 // Whether a walk is flat about there, with other levels: then no cache ends there.
@@ -145,17 +110,80 @@ bool is_flat_at(const std::vector<Level>& levels, double x) {
          });
 }
 
-// Adds what a staircase shows to the caches, each that is far from those. One that is near to a
-// level whose end no law explains is that level's. One way alone does not make it sure.
-void add(std::vector<Cache>& caches, const std::vector<hipscope::CapacityByHits>& staircase,
+}  // namespace
+
+std::vector<hipscope::CapacityByHits> capacities_by_misses(const Curve& loads, const Curve& walk,
+                                                           const std::vector<Level>& levels) {
+  if (!loads.empty()) {
+    return hipscope::fit_misses(loads, walk, smallest_step);
+  }
+  if (!leave_room(levels)) {
+    return {};
+  }
+  auto found = hipscope::fit_misses({}, walk, smallest_step);
+  // Where most of its steps are in doubt, it is a slope.
+  const auto clear = std::count_if(found.begin(), found.end(), [](const auto& each) {
+    return each.confidence >= hipscope::unsure;
+  });
+  if (2 * clear < std::ssize(found)) {
+    return {};
+  }
+  // Where flat runs tell a capacity, the same walk is no second way to it.
+  std::erase_if(found, [&](const auto& each) {
+    return is_flat_at(levels, each.value) ||
+           std::any_of(levels.begin(), levels.end(), [&](const Level& level) {
+             return is_explained(level) &&
+                    octaves_between(level.end->capacity->value, each.value) < farthest;
+           });
+  });
+  return found;
+}
+
+namespace {
+
+double distance(const Cache& cache, const hipscope::CapacityByHits& found) {
+  return octaves_between(cache.level.end->capacity->value, found.value);
+}
+
+// Gives caches the capacities that shares of hits tell: the two that lie nearest to one another
+// belong together first. What no cache is near to stays.
+void give_hits(std::vector<Cache>& caches, std::vector<hipscope::CapacityByHits>& all) {
+  for (;;) {
+    Cache* cache = nullptr;
+    auto nearest = all.end();
+    double least = farthest;
+    for (Cache& each : caches) {
+      for (auto one = all.begin(); one != all.end() && !each.hits; ++one) {
+        if (distance(each, *one) < least) {
+          least = distance(each, *one);
+          cache = &each;
+          nearest = one;
+        }
+      }
+    }
+    if (cache == nullptr) {
+      return;
+    }
+    cache->hits = *nearest;
+    all.erase(nearest);
+  }
+}
+
+// Adds what is flat nowhere in the walk to the caches, each that is far from those. What is near to
+// one is another way to its capacity, and takes its place where it is surer and the two do not
+// agree. One way alone does not make it sure.
+void add(std::vector<Cache>& caches, const std::vector<hipscope::CapacityByHits>& all,
          const char* name) {
   const std::size_t known = caches.size();
-  for (const auto& found : staircase) {
-    if (found.confidence < hipscope::unsure) {
+  for (const auto& found : all) {
+    if (found.confidence < smallest_confidence) {
       continue;
     }
     const hipscope::Capacity capacity = {
-        .value = found.value, .low = found.low, .high = found.high, .confidence = hipscope::unsure};
+        .value = found.value,
+        .low = found.low,
+        .high = found.high,
+        .confidence = std::min(found.confidence, hipscope::unsure)};
     const auto nearest = std::min_element(
         caches.begin(), caches.begin() + static_cast<std::ptrdiff_t>(known),
         [&](const Cache& a, const Cache& b) { return distance(a, found) < distance(b, found); });
@@ -164,7 +192,12 @@ void add(std::vector<Cache>& caches, const std::vector<hipscope::CapacityByHits>
       cache.level.confidence = found.confidence;
       cache.level.end = hipscope::LevelEnd{.capacity = capacity};
       caches.push_back(cache);
-    } else if (nearest->level.end->capacity->confidence < smallest_confidence && !nearest->hits) {
+    } else if (is_explained(nearest->level) &&
+               about(nearest->level.end->capacity->value, found.value, agreement)) {
+      nearest->misses = found;
+    } else if (found.confidence > nearest->level.end->capacity->confidence &&
+               !(nearest->hits &&
+                 about(nearest->level.end->capacity->value, nearest->hits->value, agreement))) {
       nearest->steps_of = name;
       nearest->level.end->capacity = capacity;
     }
@@ -174,23 +207,21 @@ void add(std::vector<Cache>& caches, const std::vector<hipscope::CapacityByHits>
 }  // namespace
 
 std::vector<Cache> caches_of(const std::vector<Level>& levels,
-                             const std::vector<hipscope::CapacityByHits>& by_hits,
-                             const std::vector<hipscope::CapacityByHits>& by_mean,
-                             std::vector<hipscope::CapacityByHits> by_laws) {
-  const auto hits = hits_of(levels, by_hits);
+                             const std::vector<hipscope::CapacityByHits>& by_misses,
+                             std::vector<hipscope::CapacityByHits> by_hits) {
   std::vector<Cache> caches;
   for (std::size_t i = 0; i < levels.size() && levels[i].end && levels[i].end->capacity; ++i) {
-    caches.push_back({.level = levels[i], .hits = hits[i]});
+    caches.push_back({.level = levels[i]});
   }
-  add(caches, by_mean, "the mean latency of single loads");
-  std::erase_if(by_laws, [&](const auto& laws) {
-    const bool is_alone =
-        !by_mean.empty() && std::none_of(by_mean.begin(), by_mean.end(), [&](const auto& mean) {
-          return octaves_between(mean.value, laws.value) < farthest;
-        });
-    return is_alone || is_flat_at(levels, laws.value);
+  give_hits(caches, by_hits);
+  add(caches, by_misses, "latency, by the share of loads that miss");
+  give_hits(caches, by_hits);
+  // A cut through modes that overlap tells a capacity between two.
+  std::erase_if(by_hits, [](const auto& each) {
+    constexpr double clear = 0.8;
+    return each.confidence < clear;
   });
-  add(caches, by_laws, "all of the walk, by the laws of replacement");
+  add(caches, by_hits, "the share of single loads that hit");
   std::sort(caches.begin(), caches.end(), [](const Cache& a, const Cache& b) {
     return a.level.end->capacity->value < b.level.end->capacity->value;
   });
@@ -221,8 +252,14 @@ void infer_capacity(Results& results, const std::string& name, const Cache& cach
   if (known.driver > 0) {
     capacity.driver = known.driver;
   }
+  if (cache.misses) {
+    capacity.confidence =
+        1 - (1 - capacity.confidence) * (1 - std::min(hipscope::unsure, cache.misses->confidence));
+    capacity.evidence.push_back("latency as a whole has a step at " +
+                                in_bytes(cache.misses->value));
+  }
   if (cache.hits) {
-    join_hits(capacity, *cache.hits, known.most_confidence);
+    join_hits(capacity, *cache.hits, known.most_confidence, !cache.steps_of.empty());
   }
   capacity.confidence = std::min(capacity.confidence, known.most_confidence);
   infer_if_sure(results, capacity);

@@ -1,5 +1,5 @@
-// How much a level of the curve holds, by two ways: how a walk begins to miss, and what share of
-// single loads hits.
+// How much a level of the curve holds: by how a walk begins to miss, by what share of single loads
+// hits, and by the latency of both as a whole.
 #pragma once
 
 #include <cmath>
@@ -23,26 +23,24 @@ std::vector<hipscope::CapacityByHits> capacities_by_hits(const hipscope::Results
 /// A cache that ends within the sweep: its level of the walk, and what single loads say of it.
 struct Cache {
   hipscope::Level level{};
+  std::optional<hipscope::CapacityByHits> misses{};  ///< what latency as a whole says of it
   std::optional<hipscope::CapacityByHits> hits{};
-  std::string steps_of{};  ///< the staircase that shows its end, unless that is flat runs
+  std::string steps_of{};  ///< what shows its end, unless that is flat runs
   bool is_flat = true;     ///< in the walk; if not, the level has just an end
 };
 
-/// The capacities that the mean of single loads tells (sweep load-times).
-std::vector<hipscope::CapacityByHits> capacities_by_mean(const hipscope::Results& results);
-
-/// The capacities that a walk tells as a whole, where its `levels` leave room for one: where no law
-/// explains the end of one, and between two that are far apart.
-std::vector<hipscope::CapacityByHits> capacities_by_laws(
-    const std::vector<hipscope::CurvePoint>& walk, const std::vector<hipscope::Level>& levels);
+/// The capacities that the mean latency of single `loads` and that of a `walk` tell as a whole;
+/// without loads, where the walk's `levels` leave room for one: where no law explains the end of
+/// one, and between two that are far apart.
+std::vector<hipscope::CapacityByHits> capacities_by_misses(
+    const std::vector<hipscope::CurvePoint>& loads, const std::vector<hipscope::CurvePoint>& walk,
+    const std::vector<hipscope::Level>& levels);
 
 /// The caches of the walk's `levels`, from the smallest on: each with the one of `by_hits` that is
-/// its own, and beside them those that are flat nowhere in the walk: of `by_mean`, and of
-/// `by_laws`, which `by_mean` must show, too, unless it is empty.
+/// its own, and beside them those that are flat nowhere in the walk, of `by_misses` and `by_hits`.
 std::vector<Cache> caches_of(const std::vector<hipscope::Level>& levels,
-                             const std::vector<hipscope::CapacityByHits>& by_hits = {},
-                             const std::vector<hipscope::CapacityByHits>& by_mean = {},
-                             std::vector<hipscope::CapacityByHits> by_laws = {});
+                             const std::vector<hipscope::CapacityByHits>& by_misses = {},
+                             std::vector<hipscope::CapacityByHits> by_hits = {});
 
 /// What is known of a capacity besides the curve.
 struct Known {

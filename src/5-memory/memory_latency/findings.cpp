@@ -132,12 +132,13 @@ void infer_caches(Results& results, const std::vector<Cache>& caches, const std:
   const auto found_homes = homes(results);
   const auto reaches = tlb_reaches(results);
   const bool is_constant = prefix != "cache";
-  // Where a level may be two, or noise hides one, the numbers from there on are in doubt.
+  // Where a level may be two, is not flat, or noise hides one, the numbers from there on are in
+  // doubt.
   bool is_numbered = true;
   unsigned level_number = number_of_first;
   for (auto cache = caches.begin(); cache != caches.end(); ++cache, ++level_number) {
     const std::string name = prefix + " level " + std::to_string(level_number);
-    is_numbered = is_numbered && cache->level.confidence > hipscope::unsure;
+    is_numbered = is_numbered && cache->is_flat && cache->level.confidence > hipscope::unsure;
     std::string also;
     const auto half = l2_bytes > 0 && cache + 1 != caches.end()
                           ? other_half(*cache, *(cache + 1), l2_bytes, found_homes)
@@ -196,8 +197,9 @@ void infer_levels(Results& results) {
   const auto l2_bytes = static_cast<double>(results.device().l2_bytes);
   // A curve that rises from its first footprint on shows nothing of its first level.
   constexpr double still_first = 2;
-  const auto caches = caches_of(levels, capacities_by_hits(results), capacities_by_mean(results),
-                                capacities_by_laws(curve, levels));
+  const auto caches = caches_of(
+      levels, capacities_by_misses(results.curve("load-times", "mean latency"), curve, levels),
+      capacities_by_hits(results));
   const bool shows_first =
       levels.empty() ? !caches.empty() : levels.front().first_x <= still_first * curve.front().x;
   if (!shows_first || caches.empty()) {
