@@ -279,7 +279,8 @@ class Staircase {
   [[nodiscard]] double squares_left(const std::vector<Step>& steps, std::size_t curve) const {
     constexpr double largest = 9;
     double sum = 0;
-    for (const double each : rests(steps)[curve].left) {
+    const Rests all = rests(steps);
+    for (const double each : all[curve].left) {
       sum += std::min(each * each, largest);
     }
     return sum;
