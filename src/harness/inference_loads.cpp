@@ -299,6 +299,7 @@ class Staircase {
   [[nodiscard]] std::vector<double> heights(const std::vector<Step>& steps,
                                             std::size_t curve) const {
     std::vector<Column> columns;
+    columns.reserve(steps.size());
     for (const Step& step : steps) {
       columns.push_back(curves_[curve].column(step.octave, step.laws[curve]));
     }
