@@ -194,8 +194,8 @@ std::optional<CapacityByHits> fit_capacity_by_hits(std::span<const CurvePoint> h
 /// capacity loads miss, so each is a staircase of known steps, which need neither be high nor get
 /// flat before the next one; both have their steps at the same capacities. The first of the curves
 /// rises by at least `smallest_ratio` (such as 1.12) with each cache. Points that a later one lies
-/// clearly below are left out. A curve that falls for long is left out; empty where a cubic of the
-/// octaves goes as near to one.
+/// clearly below are left out. Empty where a curve falls for long, and where cubics of the octaves
+/// go as near.
 std::vector<CapacityByHits> fit_misses(std::span<const CurvePoint> loads,
                                        std::span<const CurvePoint> walk, double smallest_ratio);
 

@@ -1,4 +1,4 @@
-// The capacities of caches from the mean latency of loads of any line of a footprint.
+// The capacities of caches from the latency of loads of any line of a footprint, and of a walk.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -206,6 +206,16 @@ double squares(const Rests& rests) {
   return sum;
 }
 
+// With outliers of three deviations at most.
+double capped_squares(const Rest& rest) {
+  constexpr double largest = 9;
+  double sum = 0;
+  for (const double each : rest.left) {
+    sum += std::min(each * each, largest);
+  }
+  return sum;
+}
+
 // One or several curves of the same caches: each has heights of its own, the capacities are common.
 class Staircase {
  public:
@@ -275,26 +285,6 @@ class Staircase {
     return sum;
   }
 
-  // Of one curve, with outliers of three deviations at most.
-  [[nodiscard]] double squares_left(const std::vector<Step>& steps, std::size_t curve) const {
-    constexpr double largest = 9;
-    double sum = 0;
-    const Rests all = rests(steps);
-    for (const double each : all[curve].left) {
-      sum += std::min(each * each, largest);
-    }
-    return sum;
-  }
-
-  // Of all of them.
-  [[nodiscard]] double squares_left(const std::vector<Step>& steps) const {
-    double sum = 0;
-    for (std::size_t i = 0; i < curves_.size(); ++i) {
-      sum += squares_left(steps, i);
-    }
-    return sum;
-  }
-
   // Of one curve the base, then the heights.
   [[nodiscard]] std::vector<double> heights(const std::vector<Step>& steps,
                                             std::size_t curve) const {
@@ -360,8 +350,11 @@ constexpr double clearly_less = 20;
 // Two steps that one explains about as well are one, of a law that is not among these.
 void join_kinks(Staircase& staircase, std::vector<Step>& steps) {
   constexpr double farthest = 1.6;
-  const double usual =
-      std::max(1.0, staircase.squares_left(steps) / static_cast<double>(staircase.points()));
+  double left = 0;
+  for (const Rest& rest : staircase.rests(steps)) {
+    left += capped_squares(rest);
+  }
+  const double usual = std::max(1.0, left / static_cast<double>(staircase.points()));
   std::sort(steps.begin(), steps.end(), [](auto& a, auto& b) { return a.octave < b.octave; });
   for (std::size_t i = 0; i + 1 < steps.size();) {
     const Step& next = steps[i + 1];
@@ -742,11 +735,12 @@ std::vector<CapacityByHits> fit_misses(std::span<const CurvePoint> loads,
   const Logarithmic& smooth = curves.front().curve;
   Staircase staircase(std::move(stairs));
   const std::vector<Step> steps = steps_of(staircase);
+  const Rests rests = staircase.rests(steps);
   std::vector<Fitted> all;
   double left = 0;
   double left_of_cubics = 0;
   for (std::size_t i = 0; i < curves.size(); ++i) {
-    const double own = staircase.squares_left(steps, i);
+    const double own = capped_squares(rests[i]);
     constexpr double free_of_step = 2;
     const double free = static_cast<double>(staircase.curve(i).points()) - 1 -
                         free_of_step * static_cast<double>(steps.size());

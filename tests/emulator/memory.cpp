@@ -43,7 +43,7 @@ void Memory::for_counts(const Wave* wave, Qword address, unsigned size, Count co
   constexpr unsigned place_size = 4;
   for (Qword place = address / place_size; place <= (address + size - 1) / place_size; ++place) {
     const Qword hash = (place ^ reinterpret_cast<Qword>(wave) << 8) * 0x9E3779B97F4A7C15ULL;
-    count(late_at_[hash >> (64 - 15)]);
+    count(late_at_[hash >> (64 - hash_bits)]);
   }
 }
 

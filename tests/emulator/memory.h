@@ -101,7 +101,8 @@ class Memory {
   std::vector<LateStore> late_;
   // By a hash of wave and place, how many late stores there are, so that few accesses are held
   // against all of them.
-  std::vector<std::uint16_t> late_at_ = std::vector<std::uint16_t>(1 << 15);
+  static constexpr unsigned hash_bits = 15;
+  std::vector<std::uint16_t> late_at_ = std::vector<std::uint16_t>(1 << hash_bits);
   std::array<std::unordered_map<Qword, Line>, 256> l1s_;
 };
 
