@@ -133,9 +133,9 @@ class Flow:
 
 def note_places(function: Function, text: str, generation: Generation) -> None:
     """Adds " to one place" to the stores of a dword at a scalar address and an offset that is alike for all lanes:
-    whose register was last set, in the order of the text, by a move of a constant or a scalar. Where no load looks for
-    what a block has stored, but atomics do, there is none."""
-    if not any(_LOAD.match(instruction) and generation.past_the_cache.search(instruction)
+    whose register was last set, in the order of the text, by a move of a constant or a scalar. Where none looks for
+    what a block has stored, neither a load nor a compare-and-swap, there is none."""
+    if not any(_TAKES.match(instruction) or (_LOAD.match(instruction) and generation.past_the_cache.search(instruction))
                for instruction in function.code):
         return
     for i, instruction in enumerate(function.code):

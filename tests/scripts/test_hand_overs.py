@@ -130,7 +130,14 @@ def test_a_store_that_does_not_say_for_whom_it_is(tmp_path: Path, target: str) -
         mark = to_one_place.replace("\n", f"\n{again}\n")
         code = HAND_OVER.format(**{**parts, "mark": mark, "release": parts["store"]})
         assert NOT_THERE not in check(tmp_path, target, code).stdout, again
-    # Where atomics do, it is what the mark tells of.
+    # So it is where a compare-and-swap looks, as the tiles that are split along k do.
+    loads, swaps = ("load_dword v4", "atomic_cmpswap v4"), ("load_b32 v4", "atomic_cmpswap_b32 v4")
+    look = parts["look"].replace(*loads).replace(*swaps)
+    for release, expected in (("release", 0), ("store", 1)):
+        code = HAND_OVER.format(**{**parts, "mark": to_one_place, "look": look, "release": parts[release]})
+        done = check(tmp_path, target, code)
+        assert (done.returncode, done.stdout.count(NOT_THERE)) == (expected, expected)
+    # Where other atomics do, it is what the mark tells of.
     atomic = parts["mark"].replace(" ", " v4, ", 1) + " glc"
     for release, status in ((parts["release"], 0), ("s_nop 0", 1)):
         code = f"{to_one_place}\n{release}\n{atomic}\n{parts['acquire']}\ns_barrier"
