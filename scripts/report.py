@@ -29,6 +29,12 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
         help="draw only the plots of RESULTS_DIR that the Markdown files below this folder show, and the first of each "
         "experiment",
     )
+    parser.add_argument(
+        "--without-pages",
+        action="store_true",
+        help="no page per experiment and no plot but those of --plots-of: README.md and the card link to the result "
+        "files",
+    )
     parser.add_argument("paths", metavar="RESULTS_DIR", type=Path, nargs="+")
     return parser.parse_args(arguments)
 
@@ -50,15 +56,18 @@ def shown_in(folder: Path, results: Path) -> frozenset[str]:
     return frozenset(name for text in texts for name in re.findall(plots, text))
 
 
-def report(folders: list[Path], plots_of: Path | None) -> int:
+def report(folders: list[Path], plots_of: Path | None, has_pages: bool) -> int:
     """Reads all folders, makes all pages, and only then writes any."""
     from hipscope.report import page
     from hipscope.results import door, formats, load
     from hipscope.results.whole_file import write_together
 
     try:
-        shown = [shown_in(plots_of, folder) if plots_of else None for folder in folders]
-        pages = [(folder, page.make_page(load.load_folder(folder), of)) for folder, of in zip(folders, shown)]
+        all_plots = None if has_pages else frozenset[str]()
+        shown = [shown_in(plots_of, folder) if plots_of else all_plots for folder in folders]
+        pages = [
+            (folder, page.make_page(load.load_folder(folder), of, has_pages)) for folder, of in zip(folders, shown)
+        ]
         for folder, _ in pages:
             (folder / "plots").mkdir(exist_ok=True)
         write_together({path: file for folder, made in pages for path, file in page.files_of(folder, made).items()})
@@ -81,7 +90,9 @@ def main(command_line: list[str] | None = None) -> int:
         return check(arguments.paths)
     from hipscope.results import interpreter
 
-    return report(arguments.paths, arguments.plots_of) if interpreter.is_complete("matplotlib") else 1
+    if not interpreter.is_complete("matplotlib"):
+        return 1
+    return report(arguments.paths, arguments.plots_of, not arguments.without_pages)
 
 
 if __name__ == "__main__":

@@ -423,6 +423,16 @@ def test_only_the_plots_that_documents_show_and_each_first(tmp_path: Path) -> No
     assert sorted(os.listdir(folder / "plots")) == ["copy_a-x.svg", "copy_b-x.svg", "copy_b-z.svg"]
     page = (folder / "copy_b.md").read_text(encoding="utf-8")
     assert page.count("](plots/") == 2 and all(f"\n## The sweep {part}\n" in page for part in "xyz")
+    # Without pages the result files are what is linked, and no other plot is there.
+    assert report("--without-pages", "--plots-of", documents, folder).returncode == 0
+    assert os.listdir(folder / "plots") == ["copy_b-z.svg"]
+    assert not list(folder.glob("copy_*.md"))
+    for name in ("README.md", "card.md"):
+        text = (folder / name).read_text(encoding="utf-8")
+        assert "(copy_a.json)" in text or name == "card.md"
+        assert ".md)" not in text.replace("(card.md)", "").replace("(README.md)", "")
+    assert report("--without-pages", folder).returncode == 0
+    assert os.listdir(folder / "plots") == []
 
 
 def test_long_tables_are_folded(tmp_path: Path) -> None:

@@ -165,11 +165,14 @@ def _summary(parameters: list[Json]) -> list[str]:
     return [f"{len(parameters)} parameters: {', '.join(counts)}; {says}."]
 
 
-def make_card_page(card: Json, results: Sequence[Result], roofline: Sequence[str] = ()) -> str:
-    """The page of a card; `results` are those that it was made of, `roofline` the parts of its section, if any."""
+def make_card_page(card: Json, results: Sequence[Result], roofline: Sequence[str] = (), has_pages: bool = True) -> str:
+    """The page of a card; `results` are those that it was made of, `roofline` the parts of its section, if any.
+
+    `has_pages`: each result has a page, to which this one links.
+    """
     units = units_of(card)
     filtered = {result.experiment for result in results if result.options.filter is not None}
-    links = {result.name: shared.link(result) for result in results}
+    links = {result.name: shared.link(result, has_pages) for result in results}
     titled = groups(card)
     page = [
         f"# Hardware card: {markdown.text(card['device']['name']) or 'no name'}",

@@ -30,10 +30,11 @@ class Page:
     """What a report writes: README.md, the experiments' pages and the files in plots/ by name, and the card.
 
     On the CPU, of which nothing is inferred, there is no card. With `shown`, of all plots only these are drawn and the
-    first of each experiment.
+    first of each experiment; without pages of experiments, not the first either.
     """
 
     shown: frozenset[str] | None = None
+    has_pages: bool = True
     markdown: str = ""
     experiments: dict[str, bytes] = field(default_factory=dict)
     plots: dict[str, bytes] = field(default_factory=dict)
@@ -63,9 +64,9 @@ def _best(sweeps: Sequence[Sweep]) -> str:
     return formats.NOT_THERE
 
 
-def _contents(results: list[Result]) -> str:
+def _contents(results: list[Result], has_pages: bool) -> str:
     rows = [
-        (shared.link(result), markdown.text(result.question), _best(result.sweeps), _status(result))
+        (shared.link(result, has_pages), markdown.text(result.question), _best(result.sweeps), _status(result))
         for result in results
     ]
     return markdown.text_table(["experiment", "question", "best of its first sweep", "verification"], rows)
@@ -140,7 +141,7 @@ def _sweep(page: Page, result: Result, sweep: Sweep, taken: set[str]) -> list[st
     if sweep.notes:
         parts.append(markdown.bullets(sweep.notes))
     name = _plot_file(result, sweep, taken)
-    is_first = taken.isdisjoint(page.plots)
+    is_first = page.has_pages and taken.isdisjoint(page.plots)
     taken.add(name)
     picture = None
     if page.shown is None or is_first or name in page.shown:
@@ -180,14 +181,16 @@ def _experiment(page: Page, result: Result) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def make_page(results: list[Result], shown: frozenset[str] | None = None) -> Page:
-    """The pages of results that are all of one device; `shown` as Page says."""
-    page = Page(shown)
+def make_page(results: list[Result], shown: frozenset[str] | None = None, has_pages: bool = True) -> Page:
+    """The pages of results that are all of one device; `shown` and `has_pages` as Page says."""
+    page = Page(shown, has_pages)
     pictures: dict[str, str] = {}
     for result in results:
         before = len(page.plots)
-        page.experiments[f"{result.name}.md"] = _experiment(page, result).encode("utf-8")
-        if len(page.plots) > before:
+        made_page = _experiment(page, result).encode("utf-8")
+        if has_pages:
+            page.experiments[f"{result.name}.md"] = made_page
+        if has_pages and len(page.plots) > before:
             pictures[result.name] = list(page.plots)[before]
     device = results[0].device
     parts = [f"# {markdown.text(device.name) or 'Results'}"]
@@ -205,7 +208,7 @@ def make_page(results: list[Result], shown: frozenset[str] | None = None) -> Pag
     if made is not None:
         page.card = {
             CARD_JSON: (json.dumps(made, separators=(",", ":")) + "\n").encode("ascii"),
-            CARD_MARKDOWN: card_page.make_card_page(made, results, roofline_part).encode("utf-8"),
+            CARD_MARKDOWN: card_page.make_card_page(made, results, roofline_part, has_pages).encode("utf-8"),
         }
         parts.append(
             f"**[Hardware card]({CARD_MARKDOWN})**: the device's parameters that people look for, on one page "
@@ -214,7 +217,7 @@ def make_page(results: list[Result], shown: frozenset[str] | None = None) -> Pag
     parts.extend(
         [
             "## Experiments",
-            _contents(results),
+            _contents(results, has_pages),
             *_others(results[0].path.parent),
             *roofline_part,
             *_gallery(results, pictures),

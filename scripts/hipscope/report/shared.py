@@ -22,9 +22,14 @@ def verified(result: Result) -> bool:
     return result.status == "passed" and not result.verification.failures
 
 
-def link(result: Result) -> str:
-    """A link to the experiment's page."""
-    return f"[{result.title}]({result.name}.md)"
+def link(result: Result, has_pages: bool) -> str:
+    """A link to the experiment's page, or else to its result file."""
+    return f"[{result.title}]({file_of(result, has_pages)})"
+
+
+def file_of(result: Result, has_pages: bool) -> str:
+    """The name of the experiment's page, or else of its result file."""
+    return f"{result.name}.md" if has_pages else result.path.name
 
 
 def distinct(values: Iterable[str | None], markup: Markup = markdown) -> str:
