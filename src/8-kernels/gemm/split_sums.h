@@ -186,6 +186,26 @@ __device__ Steps steps_of(const SharedTiles<Value>& shared, Rank rank) {
   return {begin, begin + shared.steps + (is_longer ? 1 : 0)};
 }
 
+/// Whether this block, whose threads have all stored their part of its cluster's sums, is the last
+/// of the tile's clusters to do so: it adds up. `answer`: in LDS, for all threads that come here,
+/// which `meet` waits for.
+template <typename Value, typename Meet>
+__device__ bool comes_last(const SharedTiles<Value>& shared, Rank rank, unsigned* answer,
+                           Meet meet) {
+  __threadfence();
+  meet();
+  if (threadIdx.x == 0) {
+    unsigned* const arrived = &shared.arrived[rank.tile * shared.cluster + rank.block];
+    *answer = atomicAdd(arrived, 1U) + 1 == shared.clusters ? 1 : 0;
+    if (*answer == 1) {
+      *arrived = 0;
+    }
+    __threadfence();
+  }
+  meet();
+  return *answer == 1;
+}
+
 /// The sums of a tile's blocks to C. All threads come here, with their sums in LDS.
 template <SumsInLds shape, typename Value>
 __device__ void add_and_store(Value* sums, const SharedTiles<Value>& shared, Rank rank,
@@ -221,19 +241,7 @@ __device__ void add_and_store(Value* sums, const SharedTiles<Value>& shared, Ran
   }
   // Where sums were: 16 bytes of LDS of its own would be before all tiles, and copies of 16 bytes
   // to places that are not aligned as in memory take longer.
-  auto* const is_last = reinterpret_cast<unsigned*>(sums);
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    unsigned* const arrived = &shared.arrived[rank.tile * shared.cluster + rank.block];
-    *is_last = atomicAdd(arrived, 1U) + 1 == shared.clusters ? 1 : 0;
-    if (*is_last == 1) {
-      *arrived = 0;
-    }
-    __threadfence();
-  }
-  __syncthreads();
-  if (*is_last == 0) {
+  if (!comes_last(shared, rank, reinterpret_cast<unsigned*>(sums), [] { __syncthreads(); })) {
     return;
   }
   for (unsigned i = first; i < pieces; i += stride) {

@@ -83,24 +83,32 @@ inline unsigned lds_bytes_for([[maybe_unused]] unsigned blocks, unsigned needed)
 #endif
 }
 
+/// What a kernel of `Shape` is told of its tiles, `group_rows` of which come before the next
+/// column.
+template <typename Shape, typename Value>
+SharedTiles<Value> shared_tiles(const Product<Value>& product, Split split, unsigned group_rows) {
+  const Extents& e = product.extents;
+  const unsigned sharing = split.cluster * split.clusters;
+  const unsigned steps = blocks_of(e.k, Shape::depth);
+  return {
+      .cluster = split.cluster,
+      .clusters = split.clusters,
+      .order = tile_order(blocks_of(e.m, Shape::rows), blocks_of(e.n, Shape::columns), group_rows),
+      .steps = steps / sharing,
+      .longer = steps % sharing,
+      .sums = reinterpret_cast<Value*>(static_cast<unsigned char*>(product.workspace) +
+                                       bytes_of_marks(tiles_over<Shape>(e) * split.cluster)),
+      .arrived = static_cast<unsigned*>(product.workspace)};
+}
+
 /// Enqueues a kernel on as many blocks for each tile of `Shape`, no more of them on
 /// a CU than its share where several kernels may have blocks there.
 template <typename Shape, typename Value, typename SplitKernel>
 void enqueue_tiles(SplitKernel kernel, const Product<Value>& product, Split split) {
-  const auto [m, n, k, lda, ldb, ldc] = product.extents;
   const unsigned tiles = tiles_over<Shape>(product.extents);
   const unsigned sharing = split.cluster * split.clusters;
-  const unsigned steps = blocks_of(k, Shape::depth);
   constexpr unsigned group_rows = 8;
-  const SharedTiles<Value> shared = {
-      .cluster = split.cluster,
-      .clusters = split.clusters,
-      .order = tile_order(blocks_of(m, Shape::rows), blocks_of(n, Shape::columns), group_rows),
-      .steps = steps / sharing,
-      .longer = steps % sharing,
-      .sums = reinterpret_cast<Value*>(static_cast<unsigned char*>(product.workspace) +
-                                       bytes_of_marks(tiles * split.cluster)),
-      .arrived = static_cast<unsigned*>(product.workspace)};
+  const SharedTiles<Value> shared = shared_tiles<Shape>(product, split, group_rows);
   const unsigned units = units_of(split.cluster, units_for_clusters(true));
   const unsigned blocks = tiles * sharing;
   const unsigned of_unit = blocks_of(blocks, units);
@@ -307,8 +315,7 @@ void check_tiles(hipscope::Sweep& sweep, const Stage<Value>& stage,
       const unsigned steps = blocks_of(k, option.depth);
       for (const Split split : splits) {
         if (split.cluster > device.units.largest_cluster ||
-            split.cluster * split.clusters > (option.stream_k ? 1 : steps) ||
-            (option.only_one_cluster && split.clusters > 1)) {
+            split.cluster * split.clusters > (option.stream_k ? 1 : steps)) {
           continue;
         }
         for (const Factors<Value> factors : {measured_factors<Value>, other_factors<Value>}) {
