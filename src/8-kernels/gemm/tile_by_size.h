@@ -334,4 +334,48 @@ void check_tiles(hipscope::Sweep& sweep, const Stage<Value>& stage,
   }
 }
 
+/// Sweep choices: a row for each of the likely kernels and splits of one product, and the
+/// library's.
+template <typename Value, const std::vector<SizedKernel<Value>>& (*kernels)(),
+          DeviceCosts (*costs)()>
+void measure_choices(hipscope::Sweep& sweep, const Extents& e) {
+  sweep.axis({.name = "choice"});
+  sweep.headline("rate");
+  sweep.note("M=" + std::to_string(e.m) + " N=" + std::to_string(e.n) +
+             " K=" + std::to_string(e.k) + "; from the likely fastest on, by the model");
+  sweep.require_memory(bytes_of_problem<Value>(e.m, e.n, e.k), "--m");
+  Problem<Value> problem(e.m, e.n, e.k, Values::random, sweep.seed());
+  const auto measure = [&](hipscope::Point& point, const auto& body) {
+    const auto time = point.measure(body, {.graph = true});
+    point.value("rate", rate_of(e, time.seconds().median), teraflops);
+    point.value("measured", time.cycles(), "cycles");
+  };
+  const auto ways = ways_of_library<Value>(sweep);
+  if (!ways.empty()) {
+    const auto product = problem.product(1, 0);
+    auto point = sweep.point("library", 0);
+    if (const auto library = fastest_library(point, ways, product)) {
+      verify(point, library->name(), judge(*library, problem, measured_factors<Value>));
+      measure(point, [&] { library->enqueue(product); });
+    }
+  }
+  const std::vector<TileChoice>& choices = choices_for<Value, kernels, costs>(e);
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    const SizedKernel<Value>& kernel = kernels()[choices[i].option];
+    const Split split = choices[i].split;
+    auto point = sweep.point(std::to_string(choices[i].option + 1) + ": " +
+                                 std::to_string(kernel.option.rows) + " x " +
+                                 std::to_string(kernel.option.columns) + ", " + name_of(split),
+                             static_cast<double>(i + 1));
+    verify(point, "every element", judge_tile(kernel, split, problem, measured_factors<Value>));
+    Product<Value> product = problem.product(1, 0);
+    hipscope::DeviceBuffer<unsigned char> workspace(
+        std::max<std::uint64_t>(1, kernel.workspace_bytes(e, split)));
+    workspace.clear();
+    product.workspace = workspace.data();
+    measure(point, [&] { kernel.enqueue(product, split); });
+    point.value("by the model", choices[i].cycles, "cycles");
+  }
+}
+
 }  // namespace gemm
