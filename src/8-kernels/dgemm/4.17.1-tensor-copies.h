@@ -105,7 +105,7 @@ class Part {
   static constexpr unsigned rows = Shape::warp_rows / 8;
   static constexpr unsigned columns = Shape::warp_columns / 16;
   static constexpr unsigned units = Shape::boxes / Shape::slices * 2;  // of a step, 8 k each
-  static_assert(rows % 2 == 0);
+  static_assert(units % 2 == 0);
 
   /// `warp` of those that multiply; the first step is at `steps`.
   __device__ Part(unsigned warp, unsigned steps) {
@@ -148,14 +148,15 @@ class Part {
         if (i == 0) {
           load_b((unit + 1) % 2, (unit + 1) % units, next_at);
         }
+        const unsigned row = unit * rows + i;
         if (i + 1 < rows) {
-          load_a((i + 1) % 2, unit, i + 1, at);
+          load_a((row + 1) % 2, unit, i + 1, at);
         } else {
-          load_a(0, (unit + 1) % units, 0, next_at);
+          load_a((row + 1) % 2, (unit + 1) % units, 0, next_at);
         }
 #pragma unroll
         for (unsigned j = 0; j < columns; ++j) {
-          multiply_add_eight_k(sums_[i][j], b_[unit % 2][j], a_[i % 2]);
+          multiply_add_eight_k(sums_[i][j], b_[unit % 2][j], a_[row % 2]);
         }
       }
     }
@@ -330,36 +331,24 @@ static __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_unit)
     gemm::store_whole_piece(c, extents, first.row + in_tile.row, first.column + in_tile.column, sum,
                             alpha);
   };
-  // Loads from `at_once` blocks, of which a cluster has a multiple, are on their way together.
-  const auto add_up = [&]<unsigned at_once>() {
 #pragma unroll 2
-    for (unsigned i = first_piece; i < Shape::pieces; i += stride) {
-      const unsigned here = of_warp + group * warp_bytes + i * 512;
-      gemm::Piece<double> sum{};
-#pragma unroll 1
-      for (unsigned block = 0; block < cluster; block += at_once) {
+  for (unsigned i = first_piece; i < Shape::pieces; i += stride) {
+    const unsigned here = of_warp + group * warp_bytes + i * 512;
+    const auto sum = gemm::sum_of_pieces<4, double>(cluster, [&](unsigned block) {
+      const unsigned there = cluster > 1 ? gemm::address_at(here, block) : here;
+      gemm::Piece<double> of_block{};
 #pragma unroll
-        for (unsigned j = 0; j < at_once; ++j) {
-          const unsigned there = at_once > 1 ? gemm::address_at(here, block + j) : here;
-#pragma unroll
-          for (unsigned slice = 0; slice < Shape::slices; ++slice) {
-            gemm::add_piece(sum, load_piece_of_cluster(there + slice * Shape::groups * warp_bytes));
-          }
-        }
+      for (unsigned slice = 0; slice < Shape::slices; ++slice) {
+        gemm::add_piece(of_block,
+                        load_piece_of_cluster(there + slice * Shape::groups * warp_bytes));
       }
-      if (shared.clusters == 1) {
-        store(i, sum);
-      } else {
-        gemm::store_piece(place_in_memory(rank.cluster, i), sum);
-      }
+      return of_block;
+    });
+    if (shared.clusters == 1) {
+      store(i, sum);
+    } else {
+      gemm::store_piece(place_in_memory(rank.cluster, i), sum);
     }
-  };
-  if (cluster == 1) {
-    add_up.template operator()<1>();
-  } else if (cluster == 2) {
-    add_up.template operator()<2>();
-  } else {
-    add_up.template operator()<4>();
   }
   if (cluster > 1) {
     // A block's LDS is there until all have read it.
@@ -372,12 +361,9 @@ static __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_unit)
   }
 #pragma unroll 2
   for (unsigned i = first_piece; i < Shape::pieces; i += stride) {
-    gemm::Piece<double> sum{};
-#pragma unroll 4
-    for (unsigned of_cluster = 0; of_cluster < shared.clusters; ++of_cluster) {
-      gemm::add_piece(sum, gemm::load_piece(place_in_memory(of_cluster, i)));
-    }
-    store(i, sum);
+    store(i, gemm::sum_of_pieces<8, double>(shared.clusters, [&](unsigned of_cluster) {
+            return gemm::load_piece(place_in_memory(of_cluster, i));
+          }));
   }
 #endif
 }

@@ -55,15 +55,11 @@ inline std::vector<SizedKernel> tensor_kernels() {
           tensor_kernel_of<Shape<32, 64, 16, 32, 2, 4>>({1180, 1200, 1650}),
           tensor_kernel_of<Shape<64, 32, 32, 16, 2, 4>>({1250, 1300, 2000}),
           tensor_kernel_of<tensor_tiles::Tile>({1100, 1100, 1500}),
-          tensor_kernel_of<Shape<32, 32, 16, 16, 4, 4>>({900, 700, 700}),
-          tensor_kernel_of<Shape<32, 32, 16, 16, 2, 2>>({500, 430, 584}),
-          tensor_kernel_of<Shape<48, 48, 48, 16, 4, 4>>({1300, 1300, 1200}),
-          tensor_kernel_of<Shape<64, 64, 32, 32, 1, 1, 2>>({545, 1000, 1200}),
           tensor_kernel_of<Shape<48, 96, 48, 16, 2, 2>>({1290, 1290, 2500}),
-          tensor_kernel_of<Shape<128, 64, 32, 32, 1, 2>>({2200, 2200, 2500}),
-          tensor_kernel_of<Shape<128, 128, 64, 32, 1, 1>>({2150, 2150, 4000}),
           tensor_kernel_of<Shape<16, 32, 16, 16, 4, 4>>({520, 480, 450}),
-          tensor_kernel_of<Shape<32, 64, 32, 32, 4, 4>>({1090, 1100, 1900})};
+          tensor_kernel_of<Shape<32, 64, 16, 32, 2, 2>>({590, 600, 1650}),
+          tensor_kernel_of<Shape<24, 48, 24, 16, 4, 4>>({700, 650, 900}),
+          tensor_kernel_of<Shape<24, 48, 24, 16, 2, 2>>({350, 330, 800})};
 }
 #endif
 

@@ -63,7 +63,6 @@ inline const std::vector<gemm::SizedKernel<float>>& kernels() {
 #if !defined(HIPSCOPE_BACKEND_HOST)
     kernel_of<Transposed<32, 128, 8, 16, 4, 3, 2>>({1340, 1560, 4986}),
     kernel_of<Transposed<64, 128, 8, 16, 4, 3, 1>>({2650, 2650, 5000}),
-    kernel_of<Transposed<128, 256, 8, 16, 1, 3, 1>>({2600, 2600, 6700}),
     kernel_of<Transposed<64, 128, 8, 8, 2, 4, 1>>({1493, 909, 5218}),
     kernel_of<RowMajor<16, 64, 4, 4, 8, 4, 8, 4, 4>>({500, 623, 867}),
     kernel_of<RowMajor<64, 16, 16, 4, 8, 4, 16, 3, 3>>({1114, 1286, 1167}),
