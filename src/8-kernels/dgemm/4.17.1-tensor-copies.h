@@ -32,7 +32,7 @@ namespace tensor_tiles {
 /// A block's tile; `slices_` groups of warps share its k, and each warp has `warp_rows_` x
 /// `warp_columns_` of it. A step has `boxes_` times 16 k.
 template <unsigned rows_, unsigned columns_, unsigned warp_rows_, unsigned warp_columns_,
-          unsigned slices_, unsigned boxes_>
+          unsigned slices_, unsigned boxes_, unsigned blocks_per_unit_ = 1>
 struct Shape {
   static constexpr unsigned rows = rows_;
   static constexpr unsigned columns = columns_;
@@ -40,7 +40,7 @@ struct Shape {
   static constexpr unsigned warp_columns = warp_columns_;
   static constexpr unsigned slices = slices_;
   static constexpr unsigned boxes = boxes_;
-  static constexpr unsigned blocks_per_unit = 1;
+  static constexpr unsigned blocks_per_unit = blocks_per_unit_;  ///< that are to fit into a CU
   static constexpr unsigned depth = 16 * boxes;
   static constexpr unsigned groups_of_rows = rows / warp_rows;
   static constexpr unsigned groups = groups_of_rows * (columns / warp_columns);
@@ -52,7 +52,7 @@ struct Shape {
   static constexpr unsigned step_bytes = boxes * (rows + columns) * 128;
   static constexpr unsigned pieces = warp_rows / 8 * 2 * (warp_columns / 16);  ///< of a thread
   static constexpr unsigned sums_bytes = pieces * multiplying_threads * 16;
-  static constexpr unsigned room = 226 * 1024 - 1024;
+  static constexpr unsigned room = (228 / blocks_per_unit - 2) * 1024 - 1024;
   /// Of large tiles sums come to where steps were, once all warps have read those.
   static constexpr bool sums_over_steps = (room - sums_bytes) / step_bytes < 4;
   static constexpr unsigned buffers =  ///< places for a step
@@ -105,7 +105,7 @@ class Part {
   static constexpr unsigned rows = Shape::warp_rows / 8;
   static constexpr unsigned columns = Shape::warp_columns / 16;
   static constexpr unsigned units = Shape::boxes / Shape::slices * 2;  // of a step, 8 k each
-  static_assert(rows % 2 == 0);
+  static_assert(units % 2 == 0);
 
   /// `warp` of those that multiply; the first step is at `steps`.
   __device__ Part(unsigned warp, unsigned steps) {
@@ -148,14 +148,15 @@ class Part {
         if (i == 0) {
           load_b((unit + 1) % 2, (unit + 1) % units, next_at);
         }
+        const unsigned row = unit * rows + i;
         if (i + 1 < rows) {
-          load_a((i + 1) % 2, unit, i + 1, at);
+          load_a((row + 1) % 2, unit, i + 1, at);
         } else {
-          load_a(0, (unit + 1) % units, 0, next_at);
+          load_a((row + 1) % 2, (unit + 1) % units, 0, next_at);
         }
 #pragma unroll
         for (unsigned j = 0; j < columns; ++j) {
-          multiply_add_eight_k(sums_[i][j], b_[unit % 2][j], a_[i % 2]);
+          multiply_add_eight_k(sums_[i][j], b_[unit % 2][j], a_[row % 2]);
         }
       }
     }
@@ -213,21 +214,23 @@ struct Turn {
 
 /// C = alpha A B by whole pieces, a cluster for each tile. m and n are not 0.
 template <typename Shape>
-static __global__ void __launch_bounds__(Shape::threads, 1)
+static __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_unit)
     tensor_tiles_kernel(const __grid_constant__ hipscope::TensorMap a_map,
                         const __grid_constant__ hipscope::TensorMap b_map,
-                        const gemm::TileOrder order, const Extents extents, unsigned cluster,
-                        double alpha, double* c) {
+                        const gemm::SharedTiles<double> shared, const Extents extents, double alpha,
+                        double* c) {
 #if defined(HIPSCOPE_GEMM_CLUSTERS)
   constexpr unsigned places = Shape::buffers;
   extern __shared__ unsigned char lds[];
   __shared__ std::uint64_t full[places];
   __shared__ std::uint64_t empty[places];
+  __shared__ unsigned answer;
   // The swizzle goes by addresses: boxes begin at multiples of 1024 bytes.
   const unsigned lds_at = (hipscope::lds_address(lds) + 1023) / 1024 * 1024;
   const unsigned warp = __shfl_sync(0xFFFFFFFFU, threadIdx.x / 32, 0);
   const bool is_copying = warp == Shape::multiplying_warps;
-  const unsigned rank = cluster > 1 ? gemm::block_of_cluster() : 0;
+  const unsigned cluster = shared.cluster;
+  const gemm::Rank rank = gemm::rank_of_block();
   if (is_copying) {
     if (gemm::elect()) {
       gemm::prefetch_map(&a_map);
@@ -248,10 +251,8 @@ static __global__ void __launch_bounds__(Shape::threads, 1)
   }
   gemm::let_next_kernel_begin();
   gemm::wait_for_kernel_before();
-  const unsigned all_steps = (extents.k + Shape::depth - 1) / Shape::depth;
-  const unsigned begin = all_steps * rank / cluster;
-  const unsigned end = all_steps * (rank + 1) / cluster;
-  const gemm::TilePlace tile = gemm::place_of(order, cluster > 1 ? __clusterIdx().x : blockIdx.x);
+  const auto [begin, end] = gemm::steps_of(shared, rank);
+  const gemm::TilePlace tile = gemm::place_of(shared.order, rank.tile);
   const Place first = {tile.row * Shape::rows, tile.column * Shape::columns};
   Turn<places> turn;
   if (is_copying) {
@@ -318,25 +319,51 @@ static __global__ void __launch_bounds__(Shape::threads, 1)
   }
   // Slices of blocks take turns: each adds up and stores its share of a thread's pieces.
   const unsigned group = warp % Shape::groups;
-#pragma unroll 2
-  for (unsigned i = rank * Shape::slices + warp / Shape::groups; i < Shape::pieces;
-       i += cluster * Shape::slices) {
-    gemm::Piece<double> sum{};
-    for (unsigned block = 0; block < cluster; ++block) {
-      const unsigned here = of_warp + group * warp_bytes + i * 512;
-      const unsigned there = cluster > 1 ? gemm::address_at(here, block) : here;
-#pragma unroll
-      for (unsigned slice = 0; slice < Shape::slices; ++slice) {
-        gemm::add_piece(sum, load_piece_of_cluster(there + slice * Shape::groups * warp_bytes));
-      }
-    }
+  const unsigned first_piece = rank.block * Shape::slices + warp / Shape::groups;
+  const unsigned stride = cluster * Shape::slices;
+  const auto place_in_memory = [&](unsigned of_cluster, unsigned i) {
+    const std::size_t parts = std::size_t{rank.tile} * shared.clusters + of_cluster;
+    return shared.sums + ((parts * Shape::pieces + i) * Shape::groups + group) * (32 * 2) +
+           lane * 2;
+  };
+  const auto store = [&](unsigned i, const gemm::Piece<double>& sum) {
     const Place in_tile = part.place_of_piece(i);
     gemm::store_whole_piece(c, extents, first.row + in_tile.row, first.column + in_tile.column, sum,
                             alpha);
+  };
+#pragma unroll 2
+  for (unsigned i = first_piece; i < Shape::pieces; i += stride) {
+    const unsigned here = of_warp + group * warp_bytes + i * 512;
+    const auto sum = gemm::sum_of_pieces<4, double>(cluster, [&](unsigned block) {
+      const unsigned there = cluster > 1 ? gemm::address_at(here, block) : here;
+      gemm::Piece<double> of_block{};
+#pragma unroll
+      for (unsigned slice = 0; slice < Shape::slices; ++slice) {
+        gemm::add_piece(of_block,
+                        load_piece_of_cluster(there + slice * Shape::groups * warp_bytes));
+      }
+      return of_block;
+    });
+    if (shared.clusters == 1) {
+      store(i, sum);
+    } else {
+      gemm::store_piece(place_in_memory(rank.cluster, i), sum);
+    }
   }
   if (cluster > 1) {
     // A block's LDS is there until all have read it.
     gemm::cluster_barrier();
+  }
+  if (shared.clusters == 1 || !gemm::comes_last(shared, rank, &answer, [] {
+        gemm::barrier_of(2, Shape::multiplying_threads);
+      })) {
+    return;
+  }
+#pragma unroll 2
+  for (unsigned i = first_piece; i < Shape::pieces; i += stride) {
+    store(i, gemm::sum_of_pieces<8, double>(shared.clusters, [&](unsigned of_cluster) {
+            return gemm::load_piece(place_in_memory(of_cluster, i));
+          }));
   }
 #endif
 }
@@ -361,20 +388,20 @@ void enqueue(const Product& product, gemm::Split split) {
   static const auto kernel = hipscope::allow_lds(tensor_tiles_kernel<Shape>, Shape::lds_bytes);
   const Extents& e = product.extents;
   constexpr unsigned rows_at_once = 1024;
-  const gemm::TileOrder order = gemm::tile_order(
-      blocks_of(e.m, Shape::rows), blocks_of(e.n, Shape::columns), rows_at_once / Shape::rows);
+  const gemm::SharedTiles<double> shared =
+      gemm::shared_tiles<Shape>(product, split, rows_at_once / Shape::rows);
   const auto map_of = [](const double* matrix, unsigned rows, unsigned columns, unsigned pitch,
                          unsigned box_rows) {
     return hipscope::tensor_map(CU_TENSOR_MAP_DATA_TYPE_FLOAT64, matrix, rows, columns, pitch,
                                 {.rows = box_rows, .columns = 16}, CU_TENSOR_MAP_SWIZZLE_128B);
   };
   gemm::launch_clusters(kernel,
-                        {.grid = dim3(order.tiles * split.cluster),
+                        {.grid = dim3(shared.order.tiles * split.cluster, split.clusters),
                          .block = dim3(Shape::threads),
                          .lds_bytes = Shape::lds_bytes},
                         dim3(split.cluster), true, map_of(product.a, e.m, e.k, e.lda, Shape::rows),
-                        map_of(product.b, e.k, e.n, e.ldb, Shape::depth), order, e, split.cluster,
-                        product.alpha, product.c);
+                        map_of(product.b, e.k, e.n, e.ldb, Shape::depth), shared, e, product.alpha,
+                        product.c);
 }
 
 /// The tile of this stage.

@@ -42,8 +42,6 @@ template <typename Shape>
 SizedKernel tensor_kernel_of(const gemm::TileCycles& cycles) {
   SizedKernel kernel = gemm::sized_kernel<Shape>(tensor_tiles::enqueue<Shape>, cycles);
   kernel.option.only_whole_rows = true;
-  kernel.option.only_one_cluster = true;
-  kernel.workspace_bytes = [](const Extents&, gemm::Split) { return std::uint64_t{0}; };
   return kernel;
 }
 
@@ -56,7 +54,12 @@ inline std::vector<SizedKernel> tensor_kernels() {
   return {tensor_kernel_of<Shape<32, 32, 16, 16, 2, 4>>({1000, 895, 584}),
           tensor_kernel_of<Shape<32, 64, 16, 32, 2, 4>>({1180, 1200, 1650}),
           tensor_kernel_of<Shape<64, 32, 32, 16, 2, 4>>({1250, 1300, 2000}),
-          tensor_kernel_of<tensor_tiles::Tile>({1100, 1100, 1500})};
+          tensor_kernel_of<tensor_tiles::Tile>({1100, 1100, 1500}),
+          tensor_kernel_of<Shape<48, 96, 48, 16, 2, 2>>({1290, 1290, 2500}),
+          tensor_kernel_of<Shape<16, 32, 16, 16, 4, 4>>({520, 480, 450}),
+          tensor_kernel_of<Shape<32, 64, 16, 32, 2, 2>>({590, 600, 1650}),
+          tensor_kernel_of<Shape<24, 48, 24, 16, 4, 4>>({700, 650, 900}),
+          tensor_kernel_of<Shape<24, 48, 24, 16, 2, 2>>({350, 330, 800})};
 }
 #endif
 
@@ -72,6 +75,7 @@ inline std::vector<SizedKernel> make_kernels() {
     kernel_of<small_tiles::Tile>({680, 569, 3707}),
     kernel_of<Shape<64, 128, 32, 64, 1, 4, 2>>({1168, 1335, 4582}),
     kernel_of<Widest>({1192, 562, 4023}),
+    kernel_of<Shape<64, 128, 32, 64, 2, 3, 1>>({2400, 2400, 5000}),
     // For sides of 16:
     kernel_of<Shape<16, 64, 16, 16, 1, 4, 5>>({235, 273, 922}),
     kernel_of<Shape<64, 16, 16, 16, 1, 3, 3, 32>>({214, 1076, 781}),

@@ -77,6 +77,11 @@ int main(int argc, char** argv) {
                                                dgemm::tile_by_size::kernels(),
                                                dgemm::tile_by_size::costs());
                    });
+  experiment.sweep(
+      "choices", "the likely tiles and splits of one product", [&ladder](hipscope::Sweep& sweep) {
+        gemm::measure_choices<double, dgemm::tile_by_size::kernels, dgemm::tile_by_size::costs>(
+            sweep, ladder.size());
+      });
 #endif
 #if !defined(HIPSCOPE_BACKEND_NVIDIA)
   experiment.sweep("mfma-tiles", "every tile of the last stage by MFMA, with its splits, checked",

@@ -186,6 +186,48 @@ __device__ Steps steps_of(const SharedTiles<Value>& shared, Rank rank) {
   return {begin, begin + shared.steps + (is_longer ? 1 : 0)};
 }
 
+/// The sum of the pieces that `load(0)` to `load(count - 1)` give; `at_once` of them are on their
+/// way together.
+template <unsigned at_once, typename Value, typename Load>
+__device__ Piece<Value> sum_of_pieces(unsigned count, Load load) {
+  Piece<Value> sum{};
+#pragma unroll 1
+  for (unsigned first = 0; first < count; first += at_once) {
+    Piece<Value> loaded[at_once] = {};
+#pragma unroll
+    for (unsigned i = 0; i < at_once; ++i) {
+      if (first + i < count) {
+        loaded[i] = load(first + i);
+      }
+    }
+#pragma unroll
+    for (unsigned i = 0; i < at_once; ++i) {
+      add_piece(sum, loaded[i]);
+    }
+  }
+  return sum;
+}
+
+/// Whether this block, whose threads have all stored their part of its cluster's sums, is the last
+/// of the tile's clusters to do so: it adds up. `answer`: in LDS, for all threads that come here,
+/// which `meet` waits for.
+template <typename Value, typename Meet>
+__device__ bool comes_last(const SharedTiles<Value>& shared, Rank rank, unsigned* answer,
+                           Meet meet) {
+  __threadfence();
+  meet();
+  if (threadIdx.x == 0) {
+    unsigned* const arrived = &shared.arrived[rank.tile * shared.cluster + rank.block];
+    *answer = atomicAdd(arrived, 1U) + 1 == shared.clusters ? 1 : 0;
+    if (*answer == 1) {
+      *arrived = 0;
+    }
+    __threadfence();
+  }
+  meet();
+  return *answer == 1;
+}
+
 /// The sums of a tile's blocks to C. All threads come here, with their sums in LDS.
 template <SumsInLds shape, typename Value>
 __device__ void add_and_store(Value* sums, const SharedTiles<Value>& shared, Rank rank,
@@ -202,11 +244,9 @@ __device__ void add_and_store(Value* sums, const SharedTiles<Value>& shared, Ran
   for (unsigned i = first; i < pieces; i += stride) {
     const unsigned row = i / row_pieces;
     const unsigned column = i % row_pieces * size;
-    Piece<Value> sum{};
-#pragma unroll 4
-    for (unsigned block = 0; block < shared.cluster; ++block) {
-      add_piece(sum, sum_of_slices<shape>(in_lds_of(block, sums), row, column));
-    }
+    const Piece<Value> sum = sum_of_pieces<4, Value>(shared.cluster, [&](unsigned block) {
+      return sum_of_slices<shape>(in_lds_of(block, sums), row, column);
+    });
     if (shared.clusters == 1) {
       store_results(c, extents, is_aligned, first_row + row, first_column + column, sum, alpha,
                     beta);
@@ -221,27 +261,13 @@ __device__ void add_and_store(Value* sums, const SharedTiles<Value>& shared, Ran
   }
   // Where sums were: 16 bytes of LDS of its own would be before all tiles, and copies of 16 bytes
   // to places that are not aligned as in memory take longer.
-  auto* const is_last = reinterpret_cast<unsigned*>(sums);
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    unsigned* const arrived = &shared.arrived[rank.tile * shared.cluster + rank.block];
-    *is_last = atomicAdd(arrived, 1U) + 1 == shared.clusters ? 1 : 0;
-    if (*is_last == 1) {
-      *arrived = 0;
-    }
-    __threadfence();
-  }
-  __syncthreads();
-  if (*is_last == 0) {
+  if (!comes_last(shared, rank, reinterpret_cast<unsigned*>(sums), [] { __syncthreads(); })) {
     return;
   }
   for (unsigned i = first; i < pieces; i += stride) {
-    Piece<Value> sum = load_piece(of_tile + std::size_t{i} * size);
-#pragma unroll 4
-    for (unsigned cluster = 1; cluster < shared.clusters; ++cluster) {
-      add_piece(sum, load_piece(of_tile + (std::size_t{cluster} * pieces + i) * size));
-    }
+    const Piece<Value> sum = sum_of_pieces<8, Value>(shared.clusters, [&](unsigned cluster) {
+      return load_piece(of_tile + (std::size_t{cluster} * pieces + i) * size);
+    });
     store_results(c, extents, is_aligned, first_row + i / row_pieces,
                   first_column + i % row_pieces * size, sum, alpha, beta);
   }

@@ -83,24 +83,32 @@ inline unsigned lds_bytes_for([[maybe_unused]] unsigned blocks, unsigned needed)
 #endif
 }
 
+/// What a kernel of `Shape` is told of its tiles, `group_rows` of which come before the next
+/// column.
+template <typename Shape, typename Value>
+SharedTiles<Value> shared_tiles(const Product<Value>& product, Split split, unsigned group_rows) {
+  const Extents& e = product.extents;
+  const unsigned sharing = split.cluster * split.clusters;
+  const unsigned steps = blocks_of(e.k, Shape::depth);
+  return {
+      .cluster = split.cluster,
+      .clusters = split.clusters,
+      .order = tile_order(blocks_of(e.m, Shape::rows), blocks_of(e.n, Shape::columns), group_rows),
+      .steps = steps / sharing,
+      .longer = steps % sharing,
+      .sums = reinterpret_cast<Value*>(static_cast<unsigned char*>(product.workspace) +
+                                       bytes_of_marks(tiles_over<Shape>(e) * split.cluster)),
+      .arrived = static_cast<unsigned*>(product.workspace)};
+}
+
 /// Enqueues a kernel on as many blocks for each tile of `Shape`, no more of them on
 /// a CU than its share where several kernels may have blocks there.
 template <typename Shape, typename Value, typename SplitKernel>
 void enqueue_tiles(SplitKernel kernel, const Product<Value>& product, Split split) {
-  const auto [m, n, k, lda, ldb, ldc] = product.extents;
   const unsigned tiles = tiles_over<Shape>(product.extents);
   const unsigned sharing = split.cluster * split.clusters;
-  const unsigned steps = blocks_of(k, Shape::depth);
   constexpr unsigned group_rows = 8;
-  const SharedTiles<Value> shared = {
-      .cluster = split.cluster,
-      .clusters = split.clusters,
-      .order = tile_order(blocks_of(m, Shape::rows), blocks_of(n, Shape::columns), group_rows),
-      .steps = steps / sharing,
-      .longer = steps % sharing,
-      .sums = reinterpret_cast<Value*>(static_cast<unsigned char*>(product.workspace) +
-                                       bytes_of_marks(tiles * split.cluster)),
-      .arrived = static_cast<unsigned*>(product.workspace)};
+  const SharedTiles<Value> shared = shared_tiles<Shape>(product, split, group_rows);
   const unsigned units = units_of(split.cluster, units_for_clusters(true));
   const unsigned blocks = tiles * sharing;
   const unsigned of_unit = blocks_of(blocks, units);
@@ -307,8 +315,7 @@ void check_tiles(hipscope::Sweep& sweep, const Stage<Value>& stage,
       const unsigned steps = blocks_of(k, option.depth);
       for (const Split split : splits) {
         if (split.cluster > device.units.largest_cluster ||
-            split.cluster * split.clusters > (option.stream_k ? 1 : steps) ||
-            (option.only_one_cluster && split.clusters > 1)) {
+            split.cluster * split.clusters > (option.stream_k ? 1 : steps)) {
           continue;
         }
         for (const Factors<Value> factors : {measured_factors<Value>, other_factors<Value>}) {
@@ -324,6 +331,50 @@ void check_tiles(hipscope::Sweep& sweep, const Stage<Value>& stage,
     }
     point.value("cases", cases, "");
     point.value("largest error", largest, "eps");
+  }
+}
+
+/// Sweep choices: a row for each of the likely kernels and splits of one product, and the
+/// library's.
+template <typename Value, const std::vector<SizedKernel<Value>>& (*kernels)(),
+          DeviceCosts (*costs)()>
+void measure_choices(hipscope::Sweep& sweep, const Extents& e) {
+  sweep.axis({.name = "choice"});
+  sweep.headline("rate");
+  sweep.note("M=" + std::to_string(e.m) + " N=" + std::to_string(e.n) +
+             " K=" + std::to_string(e.k) + "; from the likely fastest on, by the model");
+  sweep.require_memory(bytes_of_problem<Value>(e.m, e.n, e.k), "--m");
+  Problem<Value> problem(e.m, e.n, e.k, Values::random, sweep.seed());
+  const auto measure = [&](hipscope::Point& point, const auto& body) {
+    const auto time = point.measure(body, {.graph = true});
+    point.value("rate", rate_of(e, time.seconds().median), teraflops);
+    point.value("measured", time.cycles(), "cycles");
+  };
+  const auto ways = ways_of_library<Value>(sweep);
+  if (!ways.empty()) {
+    const auto product = problem.product(1, 0);
+    auto point = sweep.point("library", 0);
+    if (const auto library = fastest_library(point, ways, product)) {
+      verify(point, library->name(), judge(*library, problem, measured_factors<Value>));
+      measure(point, [&] { library->enqueue(product); });
+    }
+  }
+  const std::vector<TileChoice>& choices = choices_for<Value, kernels, costs>(e);
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    const SizedKernel<Value>& kernel = kernels()[choices[i].option];
+    const Split split = choices[i].split;
+    auto point = sweep.point(std::to_string(choices[i].option + 1) + ": " +
+                                 std::to_string(kernel.option.rows) + " x " +
+                                 std::to_string(kernel.option.columns) + ", " + name_of(split),
+                             static_cast<double>(i + 1));
+    verify(point, "every element", judge_tile(kernel, split, problem, measured_factors<Value>));
+    Product<Value> product = problem.product(1, 0);
+    hipscope::DeviceBuffer<unsigned char> workspace(
+        std::max<std::uint64_t>(1, kernel.workspace_bytes(e, split)));
+    workspace.clear();
+    product.workspace = workspace.data();
+    measure(point, [&] { kernel.enqueue(product, split); });
+    point.value("by the model", choices[i].cycles, "cycles");
   }
 }
 

@@ -110,10 +110,10 @@ std::vector<Split> splits_of(const TileOption& option, const ProductSize& size,
   for (unsigned cluster = 1; cluster <= device.units.largest_cluster; cluster *= 2) {
     const double units = units_of(cluster, device.units);
     const auto add = [&](double clusters) {
-      if (clusters >= 1 && clusters * cluster <= steps &&
-          (clusters == 1 || !option.only_one_cluster) &&
-          (splits.empty() || splits.back().cluster != cluster ||
-           splits.back().clusters != clusters)) {
+      const bool is_new = std::none_of(splits.begin(), splits.end(), [&](Split split) {
+        return split.cluster == cluster && split.clusters == clusters;
+      });
+      if (is_new && clusters >= 1 && clusters * cluster <= steps) {
         splits.push_back({cluster, static_cast<unsigned>(clusters)});
       }
     };

@@ -53,8 +53,7 @@ struct TileOption {
   /// Its blocks share the steps of all tiles (stream-K): no round is partly empty, but each ends as
   /// often as its tile has blocks, and none shares a tile in another way.
   bool stream_k = false;
-  bool only_whole_rows = false;   ///< only for rows that begin at multiples of 16 bytes
-  bool only_one_cluster = false;  ///< blocks that share a tile are one cluster
+  bool only_whole_rows = false;  ///< only for rows that begin at multiples of 16 bytes
 };
 
 /// CUs that clusters of 1, 2, 4 and 8 blocks can have a block on each: a cluster is within a

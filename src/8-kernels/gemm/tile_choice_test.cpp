@@ -204,14 +204,19 @@ TEST(TileChoiceTest, SplitsArePowersOfTwoAndWhatFillsTheCus) {
   EXPECT_FALSE(has(splits, {8, 3}));  // of 80 CUs
 }
 
-TEST(TileChoiceTest, AKernelOfOneClusterIsSplitNoFurther) {
-  TileOption option = small;
-  option.only_one_cluster = true;
-  const auto splits = splits_of(option, {128, 128, 10000}, device);
-  EXPECT_TRUE(has(splits, {1, 1}));
-  EXPECT_TRUE(has(splits, {8, 1}));
-  EXPECT_TRUE(std::all_of(splits.begin(), splits.end(),
-                          [](const Split& split) { return split.clusters == 1; }));
+TEST(TileChoiceTest, ASplitIsThereOnce) {
+  for (const ProductSize size : {ProductSize{128, 128, 10000}, {1000, 1000, 1000}}) {
+    const auto splits = splits_of(small, size, device);
+    for (const Split& one : splits) {
+      EXPECT_EQ(std::count_if(splits.begin(), splits.end(),
+                              [&](const Split& other) {
+                                return one.cluster == other.cluster &&
+                                       one.clusters == other.clusters;
+                              }),
+                1)
+          << one.cluster << " x " << one.clusters;
+    }
+  }
 }
 
 TEST(TileChoiceTest, AKernelOfWholeRowsIsNotForOthers) {

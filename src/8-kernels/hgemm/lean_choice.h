@@ -36,7 +36,7 @@ inline constexpr LeanSize lean_sizes[] = {
     {{16, 64, true}, 2, LeanBlocks::one_tile}, {{64, 16}, 2, LeanBlocks::one_tile},
     {{16, 64, true}, 2, LeanBlocks::share_k},  {{64, 16}, 2, LeanBlocks::share_k},
     {{64, 64}, 2, LeanBlocks::share_k},        {{64, 64}, 1, LeanBlocks::share_k},
-    {{128, 64}, 1, LeanBlocks::share_k}};
+    {{128, 64}, 1, LeanBlocks::share_k},       {{128, 128}, 1, LeanBlocks::share_k}};
 
 /// Neighbouring blocks: of those above each other one copies B for all, of those side by side A;
 /// `parts` of them share a tile, each with its part of k.
@@ -122,7 +122,7 @@ constexpr bool is_possible(const LeanChoice& choice, unsigned m, unsigned n, uns
   }
   const double clusters = row_clusters * column_clusters;
   if (blocks == LeanBlocks::share_k) {
-    constexpr unsigned most_copy_sharers = 2;
+    constexpr unsigned most_copy_sharers = 4;
     const bool is_near = parts % 2 != 0 && parts != 3;  // to others that are tried
     const unsigned each = (fours_of(tile) + parts - 1) / parts;
     return parts > 1 && !is_near && !choice.by_pairs && rows * columns <= most_copy_sharers &&

@@ -61,14 +61,15 @@ inline const std::vector<gemm::SizedKernel<float>>& kernels() {
     kernel_of<SmallTile>({423, 521, 1328}),
     kernel_of<RowMajorTile>({949, 995, 1458}),
 #if !defined(HIPSCOPE_BACKEND_HOST)
-    kernel_of<Transposed<32, 128, 8, 16, 4, 3, 2>>({1418, 1626, 4986}),
+    kernel_of<Transposed<32, 128, 8, 16, 4, 3, 2>>({1340, 1560, 4986}),
+    kernel_of<Transposed<64, 128, 8, 16, 4, 3, 1>>({2650, 2650, 5000}),
     kernel_of<Transposed<64, 128, 8, 8, 2, 4, 1>>({1493, 909, 5218}),
     kernel_of<RowMajor<16, 64, 4, 4, 8, 4, 8, 4, 4>>({500, 623, 867}),
     kernel_of<RowMajor<64, 16, 16, 4, 8, 4, 16, 3, 3>>({1114, 1286, 1167}),
     kernel_of<RowMajor<16, 16, 8, 2, 4, 8, 8, 4, 3>>({359, 348, 998}),
     kernel_of<Transposed<64, 64, 8, 8, 4, 3, 1>>({1690, 1800, 2500}),
     kernel_of<Transposed<96, 96, 12, 12, 4, 3, 1>>({3300, 3300, 4500}),
-    kernel_of<Transposed<128, 128, 8, 16, 2, 3, 1>>({2860, 2860, 5500}),
+    kernel_of<Transposed<128, 128, 8, 16, 2, 3, 1>>({2640, 2640, 5500}),
 #endif
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
     gemm::stream_k_kernel<float, narrower_tile_stage>(1950, 5100),

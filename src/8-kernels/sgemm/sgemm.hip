@@ -81,6 +81,11 @@ int main(int argc, char** argv) {
                                               sgemm::tile_by_size::kernels(),
                                               sgemm::tile_by_size::costs());
                    });
+  experiment.sweep(
+      "choices", "the likely tiles and splits of one product", [&ladder](hipscope::Sweep& sweep) {
+        gemm::measure_choices<float, sgemm::tile_by_size::kernels, sgemm::tile_by_size::costs>(
+            sweep, ladder.size());
+      });
 #endif
 #if !defined(HIPSCOPE_BACKEND_NVIDIA)
   experiment.sweep("mfma-tiles", "every tile of the last stage by MFMA, with its splits, checked",
