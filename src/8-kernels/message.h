@@ -1,5 +1,5 @@
 // What blocks tell each other while they run: words of 8 bytes, loaded and stored whole, past L1,
-// where all CUs see the same. Nothing is said of other accesses before or behind. Device code.
+// where all CUs see the same. Nothing is said of other accesses before or after. Device code.
 #pragma once
 
 #include <hip/hip_runtime.h>

@@ -545,7 +545,7 @@ struct Fitted {
     for (const double octave : octaves_between(octave_of(step, 0.5), until, apart)) {
       least = std::min(least, slope(octave));
     }
-    // Behind another step close before, single loads still go on from that one.
+    // After another step close before, single loads still go on from that one.
     constexpr double close = 1.6;
     constexpr double before = 0.4;
     const bool is_tail = step > 0 && steps[step].octave - steps[step - 1].octave < close;

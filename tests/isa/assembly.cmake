@@ -62,7 +62,7 @@ function(find_saved object source target kind variable)
   set(${variable} ${saved} PARENT_SCOPE)
 endfunction()
 
-# When its steps are saved, the compiler names the blocks that optimizations make, in comments behind
+# When its steps are saved, the compiler names the blocks that optimizations make, in comments after
 # their labels. What it says there of loops then stands on the next line, from where it comes back.
 function(remove_block_names variable)
   set(text "${${variable}}")

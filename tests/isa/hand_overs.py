@@ -6,7 +6,7 @@ Usage: hand_overs.py REGEX FILE...
 Looked at are the kernels whose names the regular expression matches. In memory a block hands over by a mark, which is
 an atomic, or a store that says for whom it is. Where a wave comes to a mark, its own stores, and those
 of its block's waves up to the last barrier, must have ended, and where each XCD has an L2 (gfx94x, gfx950) that must
-have been written back. Behind a look, an atomic that returns or a load past the CU's cache, no plain load may come
+have been written back. After a look, an atomic that returns or a load past the CU's cache, no plain load may come
 before that cache has been emptied. What a fence of agent scope is on each generation: AMDGPUUsage, "Memory Model", and
 for gfx12, whose L2 all CUs share, LLVM's SIMemoryLegalizer.cpp (global_wb is for the scope of the system alone).
 Followed are all ways through a kernel. Exit status: 0 good, 1 not, 2 bad usage.
@@ -109,7 +109,7 @@ class Flow:
         return ""
 
     def after(self, instruction: str, state: State) -> State:
-        """The state behind an instruction."""
+        """The state after an instruction."""
         caches = self.generation.empty
         own, of_block, old = state.own, state.of_block, state.old
         if self.is_look(instruction):
@@ -165,8 +165,8 @@ def faults(function: Function, generation: Generation) -> dict[int, str]:
         fault = flow.fault(function.code[place], state)
         if fault:
             found[place] = fault
-        behind = flow.after(function.code[place], state)
-        waiting.extend((following, behind) for following in followers(function, place))
+        after = flow.after(function.code[place], state)
+        waiting.extend((following, after) for following in followers(function, place))
     return found
 
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Holds assembly for AMD GPUs to this: no wave comes to a barrier while its stores to LDS are under way.
+"""Holds assembly for AMD GPUs to this: no wave comes to a barrier while its stores to LDS are in flight.
 
 Usage: lds_waits.py FILE...
 
 The barrier lets the other waves load what was stored, so the compiler has to wait before it. clang 22.1.8 leaves
 out the wait where a loop begins with the barrier, loads from LDS, and ends with the stores: what it takes for needless
 at the first turn it drops for all (mended by https://github.com/llvm/llvm-project/pull/220357). Followed are all
-ways through a function; where two meet, the stores of either are under way. A load from memory whose data go to LDS
+ways through a function; where two meet, the stores of either are in flight. A load from memory whose data go to LDS
 is such a store, too, for which no compiler waits: it is written as assembly. Exit status: 0 good, 1 not, 2 bad usage.
 """
 
@@ -19,7 +19,7 @@ from pathlib import Path
 
 _FUNCTION = re.compile(r"\n[ \t]*\.type[ \t]+([\w.$]+),@function")
 _END_OF_FUNCTION = re.compile(r"\n[ \t]*\.(?:section|size|amdhsa_kernel)")
-# Labels, and the instructions that this is about: a tenth of all, of which none else changes what is under way.
+# Labels, and the instructions that this is about: a tenth of all, of which none else changes what is in flight.
 _OF_INTEREST = re.compile(r"\n(?:([\w.$@]+):|[ \t]+((?:ds_|lds_|s_wait|s_barrier|s_branch|s_cbranch|s_endpgm|s_setpc|"
                           r"s_add_\w*u32 .*\.Lpost_getpc)[^;\n]*))")
 # In a function with loads to LDS, accesses to memory beside these.
@@ -52,7 +52,7 @@ _BARRIER = re.compile(r"s_barrier(?:_signal\w*)?(?: .*)?")
 _LOAD_TO_LDS = re.compile(r"_load_(?:lds_|\w+ [^;\n]* lds\b)")
 _LONG_JUMP = re.compile(r"s_add_\w*u32 .*\((\.\w+)-\.Lpost_getpc\d+\)")
 
-# How many accesses have begun since the last store that may be under way; NONE when none is.
+# How many accesses have begun since the last store that may be in flight; NONE when none is.
 NONE = 64  # no counter tells so many
 
 
@@ -92,7 +92,7 @@ def read_functions(text: str, with_memory: bool = False) -> list[Function]:
 
 
 def after(instruction: str, since: int, way: Way) -> int:
-    """What `since` is behind an instruction: what one counter counts ends in order."""
+    """What `since` is after an instruction: what one counter counts ends in order."""
     if way.stores.match(instruction):
         return 0
     if way.counted.match(instruction):
@@ -104,7 +104,7 @@ def after(instruction: str, since: int, way: Way) -> int:
 
 
 def followers(function: Function, place: int) -> list[int]:
-    """Where the flow goes on behind an instruction."""
+    """Where the flow goes on after an instruction."""
     code = function.code
     name, _, target = code[place].partition(" ")
     following = [] if name in ("s_branch", "s_endpgm", "s_setpc_b64") else [place + 1]
@@ -117,7 +117,7 @@ def followers(function: Function, place: int) -> list[int]:
 
 
 def barriers_with_stores(function: Function, way: Way) -> list[int]:
-    """The places of the barriers to which a wave may come with such stores to LDS under way."""
+    """The places of the barriers to which a wave may come with such stores to LDS in flight."""
     if not any(map(way.stores.match, function.code)):
         return []
     least: dict[int, int] = {}
@@ -148,7 +148,7 @@ def main() -> int:
         for function in read_functions(text):
             for place in sorted({place for way in WAYS for place in barriers_with_stores(function, way)}):
                 line = text.count("\n", 0, function.places[place]) + 1
-                print(f"{file}:{line}: {function.name} comes to the barrier with stores to LDS under way")
+                print(f"{file}:{line}: {function.name} comes to the barrier with stores to LDS in flight")
                 bad += 1
     return 1 if bad else 0
 

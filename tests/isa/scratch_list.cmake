@@ -34,7 +34,7 @@ function(take_spills variable kernel kind)
   set(symbol ${CMAKE_MATCH_1})
   cut_out("${whole}" "-- Begin function ${symbol}\n" "ScratchSize: " before body after)
   cut_out("${after}" "\\.name: +${symbol}\n" "\\.wavefront_size" between metadata rest)
-  # The number behind "ScratchSize: " is what `between` begins with.
+  # The number after "ScratchSize: " is what `between` begins with.
   string(REGEX MATCH "^[0-9]+" scratch_bytes "${between}")
   if(kind STREQUAL "scratch" AND scratch_bytes EQUAL 0)
     message(FATAL_ERROR "${symbol} is listed for its scratch, and uses none")
@@ -53,7 +53,7 @@ function(take_spills variable kernel kind)
   set(${variable} "${before}${body}${between}${metadata}${rest}" PARENT_SCOPE)
 endfunction()
 
-# Cuts TEXT before the first match of START, and behind the first match of END after it.
+# Cuts TEXT before the first match of START, and after the first match of END that follows.
 function(cut_out text start end before_variable middle_variable after_variable)
   if(NOT text MATCHES "${start}")
     message(FATAL_ERROR "the assembly has no '${start}'")
@@ -62,7 +62,7 @@ function(cut_out text start end before_variable middle_variable after_variable)
   string(SUBSTRING "${text}" 0 ${begin} before)
   string(SUBSTRING "${text}" ${begin} -1 middle)
   if(NOT middle MATCHES "${end}")
-    message(FATAL_ERROR "the assembly has no '${end}' behind '${start}'")
+    message(FATAL_ERROR "the assembly has no '${end}' after '${start}'")
   endif()
   string(FIND "${middle}" "${CMAKE_MATCH_0}" length)
   string(LENGTH "${CMAKE_MATCH_0}" matched)

@@ -209,7 +209,7 @@ def test_a_node_that_has_lost_a_gpu(small: Path) -> None:
         (["small", "--expect", "nowhere"], "nowhere cannot be read: No such file or directory"),
         (["small", "--expect", "empty"], "empty names no node"),
         (["small", "--expect", "range"], "range, line 2: 'n[3-1]' is no range of nodes"),
-        (["small", "--expect", "words"], "words, line 1: a line is a node's name and, behind it, its number of GPUs"),
+        (["small", "--expect", "words"], "words, line 1: a line is a node's name and, after it, its number of GPUs"),
         (["small", "--baseline", "empty"], "empty is not a whole JSON file"),
         (["small", "--baseline", "other"], "other does not follow the schema: the file: lacks baseline"),
         (["small", "--out", "empty/x"], "the folder empty/x cannot be made: Not a directory"),

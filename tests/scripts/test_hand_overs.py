@@ -110,7 +110,7 @@ def test_other_waves_stores_must_be_there_at_the_barrier(tmp_path: Path) -> None
     assert check(tmp_path, "gfx942", waited.replace("{release}", "s_waitcnt vmcnt(0)").format(**GFX94)).returncode == 1
 
 
-def test_stores_of_an_earlier_turn_may_be_under_way_at_its_barriers(tmp_path: Path) -> None:
+def test_stores_of_an_earlier_turn_may_be_in_flight_at_its_barriers(tmp_path: Path) -> None:
     assert check(tmp_path, "gfx90a", f"{GFX9['store']}\ns_barrier\n" + HAND_OVER.format(**GFX9)).returncode == 0
 
 

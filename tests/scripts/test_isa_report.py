@@ -106,7 +106,7 @@ def test_count_wrong_of_thread_rate_counted_by_hand() -> None:
         "bytes": 48 + 44 + 20, "instructions": 9 + 8 + 4, "fmas": 0, "fma_share": 0.0,
         "mix": {"valu": 5 + 3 + 2, "salu": 3 + 1, "vector_memory": 2, "wait": 2, "branch": 3}, "mca": None,
     }]
-    # Behind the loop s_inst_prefetch and s_endpgm.
+    # After the loop s_inst_prefetch and s_endpgm.
     assert kernel["code_bytes"] == 320 + 112 + 2 * 4
     assert (kernel["vgprs"], kernel["sgprs"], kernel["wave_size"]) == (7, 17, 32)
     # v_mad_u64_u32 computes an address, and is no FMA.
@@ -121,7 +121,7 @@ def test_count_wrong_of_thread_rate_counted_by_hand() -> None:
     ("s_waitcnt vmcnt(0)", "1,2,3,4", {"fma": 16, "salu": 2, "wait": 1, "branch": 1}),
 ])
 def test_one_more_instruction_changes_the_counts(text: str, encoding: str, changed: dict[str, int]) -> None:
-    """Put into the hot loop, right behind its label."""
+    """Put into the hot loop, right after its label."""
     before = kernel_of(STAIRCASE, "busy_kernel")
     more = re.sub(r"(?m)^(\.LBB0_3:.*)$", rf"\1\n\t{text}  ; encoding: [{encoding}]", STAIRCASE)
     after = kernel_of(more, "busy_kernel")

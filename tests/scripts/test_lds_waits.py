@@ -1,4 +1,4 @@
-"""What lds_waits.py takes for a barrier to which a wave comes with its stores to LDS under way."""
+"""What lds_waits.py takes for a barrier to which a wave comes with its stores to LDS in flight."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_the_wait_that_a_loop_forgets(tmp_path: Path) -> None:
     done = check(tmp_path, kernel(FORGOTTEN.format(wait="s_waitcnt vmcnt(0)")))
     assert done.returncode == 1
     assert done.stdout.splitlines() == [f"{tmp_path / 'kernels.s'}:12: tile comes to the barrier with stores to LDS "
-                                        "under way"]
+                                        "in flight"]
     done = check(tmp_path, kernel(FORGOTTEN.format(wait="s_waitcnt vmcnt(0) lgkmcnt(0)")))
     assert (done.returncode, done.stdout) == (0, "")
 

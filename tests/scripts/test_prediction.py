@@ -126,7 +126,7 @@ def test_a_wave_waits_for_a_load_as_long_as_nothing_hides_it() -> None:
 
 def test_a_wait_that_names_how_many_may_be_left_waits_for_the_oldest() -> None:
     first, second = "ds_read_b32 v0, v9", "ds_read_b128 v[4:7], v9"
-    # LDS: 256 bytes of the first in 2 cycles, then 63; 1024 of the second in 8, behind it.
+    # LDS: 256 bytes of the first in 2 cycles, then 63; 1024 of the second in 8, after it.
     assert wave_cycles([first, second, "s_waitcnt lgkmcnt(1)", "s_waitcnt lgkmcnt(0)"]) == 4 + 8 + 63
     assert wave_cycles([first, "s_waitcnt lgkmcnt(0)", second, "s_waitcnt lgkmcnt(0)"]) == 2 + 63 + 8 + 63
     # Another counter's wait does not wait for them: they are on their way when the step begins again.
@@ -145,7 +145,7 @@ def test_matrix_instructions_wait_for_each_other_and_not_for_the_rest() -> None:
     found = demand.demand_of([one, one, FMA], MI100, 300)
     assert [phase.matrix for phase in found.phases] == [128]
     assert found.flops == 2 * 4096 + 2 * 64
-    # Both take their turn in the unit, the second time through behind the last of the first.
+    # Both take their turn in the unit, the second time through after the last of the first.
     assert found.phases[0].wave == 128
 
 

@@ -70,7 +70,7 @@ inline const std::string processor_2_2 =
 
 }  // namespace gpu_metrics
 
-/// By version. What partitions have (xcp_stats, from 1.6 on) is behind all that is read.
+/// By version. What partitions have (xcp_stats, from 1.6 on) comes after all that is read.
 inline const std::map<std::string, Layout> gpu_metrics_layouts = [] {
   using namespace gpu_metrics;
   std::map<std::string, std::string> members;

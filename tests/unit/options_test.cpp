@@ -187,7 +187,7 @@ TEST_F(OptionsTest, SeedIsOneUnlessGiven) {
   EXPECT_EQ(seed_in_sweep_, 18446744073709551615U);
 }
 
-// The words with a space behind each.
+// The words with a space after each.
 std::string in_one_line(const std::string& text) {
   std::istringstream words(text);
   std::string line;

@@ -1,4 +1,4 @@
-"""Reads the compiler's assembly, with the encodings that llvm-mc writes behind each instruction."""
+"""Reads the compiler's assembly, with the encodings that llvm-mc writes after each instruction."""
 
 from __future__ import annotations
 

@@ -4,9 +4,9 @@ A step is what the kernel repeats: an iteration of its main loop with the loops 
 run, or the whole code of a kernel without one. Its instructions go by once, in order, as one wave executes them:
 
 - every instruction takes the wave's issue distance, a vector instruction the cycles of its kind on the SIMD,
-  a matrix instruction those of the matrix unit, behind the one before;
+  a matrix instruction those of the matrix unit, after the one before;
 - accesses to LDS and to memory go through their pipes in order, at the pipe's width, and are there a latency later;
-- s_waitcnt waits for those that it names, oldest first; a barrier ends a *phase*, since behind it nobody goes on
+- s_waitcnt waits for those that it names, oldest first; a barrier ends a *phase*, since after it nobody goes on
   before all have come.
 
 Not in it: bank conflicts, misses of the instruction cache, what a vector instruction waits for the result of the
@@ -87,7 +87,7 @@ def matrix_cycles(name: str, gpu: Gpu) -> float:
 
 
 def _left(text: str, counter: str) -> int:
-    """How many of a counter's accesses may be under way still behind this wait."""
+    """How many of a counter's accesses may still be in flight after this wait."""
     if re.fullmatch(r"s_waitcnt 0", text):
         return 0
     match = re.search(rf"\b{counter}\((\d+)\)", text) or re.match(rf"s_waitcnt_{counter} \w+, (\w+)", text)
@@ -104,7 +104,7 @@ class Wave:
         self._phase = Phase()
 
     def go_twice(self, code: Sequence[str]) -> Demand:
-        """What the step asks for the second time, with the loads of the first one still under way."""
+        """What the step asks for the second time, with the loads of the first one still in flight."""
         self._go(code)
         return self._go(code)
 
@@ -129,8 +129,8 @@ class Wave:
 class _AmdWave(Wave):
     def __init__(self, gpu: Gpu, latency: int) -> None:
         super().__init__(gpu, latency)
-        # When the accesses under way will be there, oldest first.
-        self._under_way = {counter: deque[float]() for counter in _MOST_LEFT}
+        # When the accesses in flight will be there, oldest first.
+        self._in_flight = {counter: deque[float]() for counter in _MOST_LEFT}
         self._has_vscnt = gpu.target.startswith("gfx1")
 
     def _execute(self, text: str, demand: Demand) -> None:
@@ -148,7 +148,7 @@ class _AmdWave(Wave):
         elif kind in ("lds", "vector_memory"):
             self._access(name, kind, demand)
         elif kind == "scalar_memory":
-            self._under_way["lgkmcnt"].append(self._now + self._gpu.l2_latency)
+            self._in_flight["lgkmcnt"].append(self._now + self._gpu.l2_latency)
             self._now += issue
         else:
             demand.waits += kind == "wait" and text.startswith("s_waitcnt")
@@ -182,15 +182,15 @@ class _AmdWave(Wave):
             demand.loaded_bytes += 0 if stores else count
         setattr(self._phase, pipe, getattr(self._phase, pipe) + count / width)
         self._free[pipe] = max(self._free[pipe], self._now) + count / width
-        self._under_way[counter].append(self._free[pipe] + latency)
+        self._in_flight[counter].append(self._free[pipe] + latency)
         self._now += self._gpu.issue_cycles
 
     def _wait(self, text: str) -> None:
         if not text.startswith("s_waitcnt"):
             return
-        for counter, under_way in self._under_way.items():
-            while len(under_way) > _left(text, counter):
-                self._now = max(self._now, under_way.popleft())
+        for counter, in_flight in self._in_flight.items():
+            while len(in_flight) > _left(text, counter):
+                self._now = max(self._now, in_flight.popleft())
 
 
 def demand_of(code: Sequence[str], gpu: Gpu, latency: int) -> Demand:

@@ -28,7 +28,7 @@ NAMED_REGISTERS = 256
 class Rule:
     """The registers of a SIMD per lane, in what portions waves get them, and the most waves.
 
-    `agprs` says where accumulation registers are, on targets that have them: in the same file behind
+    `agprs` says where accumulation registers are, on targets that have them: in the same file after
     the VGPRs, whose number is rounded up to four then, or in another one of the same size.
     """
 

@@ -33,7 +33,7 @@ Run = Callable[[Sequence[str], Mapping[str, str]], "subprocess.CompletedProcess[
 
 # The launch bounds under which kernels claim registers; the last is what the sources publish.
 THREADS = (256, 512, 1024)
-# Comments that the compiler writes behind each kernel, as regular expressions. clang 15 says NumSgprs,
+# Comments that the compiler writes after each kernel, as regular expressions. clang 15 says NumSgprs,
 # clang 22 TotalNumSgprs; both with what the hardware adds to those that the kernel names.
 COUNT_NAMES = {"v": "NumVgprs", "s": "(?:Total)?NumSgprs"}
 

@@ -43,7 +43,7 @@ class Toolchain:
             raise IsaError(f"{source.name} does not compile for {target}: {reason.strip()}")
 
     def encode(self, assembly: Path, target: str) -> str:
-        """The assembly with each instruction's encoding behind it."""
+        """The assembly with each instruction's encoding after it."""
         done = self.processes.run([self.mc, f"-triple={TRIPLE}", f"-mcpu={target}", "-show-encoding",
                                    "-preserve-comments", str(assembly)])
         if done.returncode:

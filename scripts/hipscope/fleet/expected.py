@@ -14,7 +14,7 @@ MOST_NODES = 100_000
 
 
 def _lines(path: Path) -> list[tuple[int, list[str]]]:
-    """The words of each line, with its number; what is behind a # is a comment."""
+    """The words of each line, with its number; what is after a # is a comment."""
     text = door.read_text(path)
     words = [(number, line.partition("#")[0].split()) for number, line in enumerate(text.splitlines(), 1)]
     return [(number, each) for number, each in words if each]
@@ -48,7 +48,7 @@ def read_expected(path: Path) -> dict[str, int | None]:
         except ValueError as error:
             raise BadInput(f"{path}, line {number}: '{words[0][:100]}' is no range of nodes.") from error
         if len(words) > 2 or (len(words) == 2 and not re.fullmatch(r"[0-9]{1,4}", words[1])):
-            raise BadInput(f"{path}, line {number}: a line is a node's name and, behind it, its number of GPUs.")
+            raise BadInput(f"{path}, line {number}: a line is a node's name and, after it, its number of GPUs.")
         for name in names:
             if not NODE_NAME.fullmatch(name):
                 raise BadInput(f"{path}, line {number}: '{name[:100]}' is no node's name.")

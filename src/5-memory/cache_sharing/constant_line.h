@@ -27,7 +27,7 @@ namespace cache_sharing {
 inline constexpr std::uint64_t largest_chunk = 1024;
 inline constexpr std::uint64_t smallest_line = 32;
 
-// What evicts begins behind what is kept.
+// What evicts begins past what is kept.
 inline constexpr std::uint64_t chunks_begin = 2 * kept_bytes;
 
 // A word of each chunk.

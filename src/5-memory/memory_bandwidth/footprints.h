@@ -45,7 +45,7 @@ inline void set_footprint_axis(Sweep& sweep, const std::string& name) {
 inline void measure_footprint_l1(Sweep& sweep, std::uint64_t traffic) {
   set_footprint_axis(sweep, "part of each CU");
   sweep.note(
-      "one block on each CU reads its own part again and again, through L1, with 4 loads under way "
+      "one block on each CU reads its own part again and again, through L1, with 4 loads in flight "
       "in each thread, or 8");
   constexpr std::uint64_t smallest = 4 * kibibyte;  // two octaves below the smallest caches
   const std::uint64_t largest = sweep.is_hardware() ? 1024 * kibibyte : 8 * kibibyte;

@@ -15,7 +15,7 @@ inline void measure_l2(Sweep& sweep, std::uint64_t bytes, std::uint64_t traffic)
   sweep.axis({.name = "way"});
   sweep.headline("bandwidth");
   sweep.note(
-      "blocks per CU x threads x loads under way; once: each line once per pass, from L2; in step: "
+      "blocks per CU x threads x loads in flight; once: each line once per pass, from L2; in step: "
       "every block takes all lines, and one answer of L2 may serve several CUs that ask for a line "
       "at about the same time; through L1 also the blocks of one CU");
   sweep.require_memory(bytes, "--l2-bytes");

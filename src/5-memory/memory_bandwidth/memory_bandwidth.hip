@@ -226,7 +226,7 @@ int run(int argc, char** argv) {
   const auto occupancy = [&](const std::string& loads, void (*measure)(Sweep&, std::uint64_t)) {
     experiment.sweep(
         "occupancy-" + loads,
-        "reading device memory, by threads; 16 bytes x " + loads + " under way in each",
+        "reading device memory, by threads; 16 bytes x " + loads + " in flight in each",
         [=](Sweep& sweep) { measure(sweep, footprint); });
   };
   occupancy("1", measure_occupancy<1>);

@@ -1,6 +1,6 @@
 // Against 4.02: two sets of operands, of 4 k each (8 would not fit twice). While one set is
 // multiplied the other is in flight. Two steps per turn, so that which set is which is known when
-// it compiles. Behind the end nothing is loaded: the last turn loads its own k again.
+// it compiles. Past the end nothing is loaded: the last turn loads its own k again.
 // On the H200 10.50 TFLOP/s, 1.52 times 4.02.
 #pragma once
 

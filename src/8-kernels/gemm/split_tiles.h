@@ -76,7 +76,7 @@ __device__ inline unsigned thread_index() {
 }
 
 /// A value that all lanes have, of which clang knows nothing: what follows from it is computed
-/// behind this place, and not kept in registers from before it.
+/// after this place, and not kept in registers from before it.
 __device__ inline unsigned computed_here(unsigned value) {
 #if defined(__HIP_DEVICE_COMPILE__)
   value = __builtin_amdgcn_readfirstlane(value);
@@ -127,7 +127,7 @@ SplitTiles<Value> split_tiles(unsigned tiles, unsigned steps, unsigned resident,
 }
 
 /// Enqueues a kernel on one block per tile; of a stage that has a workspace, blocks share the tiles
-/// of the last rounds. `more`: arguments behind the tiles.
+/// of the last rounds. `more`: arguments after the tiles.
 template <typename Value, typename Kernel, typename... More>
 void enqueue_split_tiles(Kernel kernel, const Stage<Value>& stage, const Product<Value>& product,
                          More... more) {

@@ -89,7 +89,7 @@ void measure_channels(Sweep& sweep, const Extents& extents, const std::vector<St
   sweep.axis({.name = "channels", .unit = "per thread", .scale = Scale::logarithmic});
   const Sizes sizes = sizes_for_source(sizes_of(extents).planes);
   note_sizes(sweep, sizes);
-  sweep.note("V's kernels, which are for 7 x 7 pad 3 in groups of " +
+  sweep.note("fsword73's kernels, which are for 7 x 7 pad 3 in groups of " +
              std::to_string(source_tensor(sizes).channels) +
              " channels: a block of 256 threads for 169 pixels");
   sweep.note(
@@ -324,7 +324,8 @@ int run(int argc, char** argv) {
     return Extents{
         .images = images, .channels = channels, .height = height, .width = width, .pad = pad};
   };
-  experiment.sweep("channels-run-time", "V's kernel, a run-time number of channels per thread",
+  experiment.sweep("channels-run-time",
+                   "fsword73's kernel, a run-time number of channels per thread",
                    [&](Sweep& sweep) {
                      measure_channels(sweep, extents(), source_run_time_stages(), run_time_stages(),
                                       "run-time channel count");

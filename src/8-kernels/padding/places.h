@@ -11,7 +11,7 @@
 namespace hipscope::padding {
 
 // Where a pixel of a padded plane comes from, and the next ones. Rows and columns count from the
-// interior's corner; before it they wrap around, and are thereby as much outside as behind it.
+// interior's corner; before it they wrap around, and are thereby as much outside as after it.
 template <typename Shape>
 struct Place {
   unsigned row;

@@ -13,7 +13,7 @@
 namespace hipscope::padding {
 
 constexpr unsigned source_block = 256;
-constexpr int source_channels = 1024;  // V's C, which example 13b's compiler knows
+constexpr int source_channels = 1024;  // fsword73's C, which example 13b's compiler knows
 constexpr int few_channels = 32;       // for smaller tensors
 
 struct SourceTensor {

@@ -17,7 +17,7 @@ namespace hipscope::padding {
 struct Stage {
   std::string name;
   bool is_of_fixed_shape;
-  bool is_of_source = false;  // only for tensors that V's kernels are for
+  bool is_of_source = false;  // only for tensors that fsword73's kernels are for
   const void* kernel;         // as the runtime knows it
   // Of scalar stages the block's threads may be chosen.
   std::function<void(const Arrays&, unsigned scalar_threads)> run;

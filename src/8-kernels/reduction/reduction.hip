@@ -147,8 +147,8 @@ void measure_source(Sweep& sweep, std::uint64_t count) {
 void measure_integers(Sweep& sweep, std::uint64_t count) {
   describe_stages(sweep, count);
   sweep.note(
-      "12a: V's kernel, which ends with a sum for each whole block of 256 values; all others end "
-      "with the total");
+      "12a: fsword73's kernel, which ends with a sum for each whole block of 256 values; all "
+      "others end with the total");
   measure_source(sweep, count);
   StageTable<unsigned>(sweep, count).measure();
 }
@@ -321,7 +321,7 @@ int run(int argc, char** argv) {
   const auto largest_awkward = experiment.size(
       "--largest-awkward", "most values of sweep awkward, where they are over 2^17",
       {.gpu = 1U << 30, .quick = 1U << 17, .host = 1U << 17, .minimum = 1, .maximum = most});
-  experiment.sweep("published", "V's kernel, and every stage of ours, on integers",
+  experiment.sweep("published", "fsword73's kernel, and every stage of ours, on integers",
                    [&](Sweep& sweep) { measure_integers(sweep, values); });
   experiment.sweep("stages", "every stage on FP32 values",
                    [&](Sweep& sweep) { measure_floats(sweep, values); });

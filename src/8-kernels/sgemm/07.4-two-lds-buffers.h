@@ -8,7 +8,7 @@
 // that the registers between the two are not yet loaded: it may copy, spill or store them there,
 // and once it does the product is wrong. An ordinary load is just as asynchronous on both vendors'
 // hardware, and the compiler puts the wait where the value is first used: here, after
-// memory_scheduling_barrier, which keeps it from issuing the load only there. (Behind the last tile
+// memory_scheduling_barrier, which keeps it from issuing the load only there. (After the last tile
 // the same is loaded, and stored, once more: where fileaccent branches around its two loads, clang
 // would wait for one before the other. And nothing may say that A and B are not written to, or
 // clang would load them before the barrier, where everything is waited for. fileaccent stores C in

@@ -99,7 +99,7 @@ static __global__ void __launch_bounds__(assumed_threads)
   __syncthreads();
   const unsigned tiles = extents.k / depth;
   for (unsigned tile = 0; tile < tiles; ++tile) {
-    // Behind the last tile the same is loaded once more: in the loop there is nothing to decide.
+    // After the last tile the same is loaded once more: in the loop there is nothing to decide.
     const unsigned advance = tile + 1 < tiles ? 1 : 0;
     a += advance * depth;
     b += advance * depth * extents.ldb;

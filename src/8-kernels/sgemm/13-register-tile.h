@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(256, 1)
       for (unsigned k = 0; k < depth; ++k) {
         wait_for_lds();
         if (k == 0) {
-          // Behind the last tile the same is loaded once more: in the loop nothing branches.
+          // After the last tile the same is loaded once more: in the loop nothing branches.
           const bool is_last = buffer == 1 && tile + 2 * depth >= extents.k;
           a += is_last ? 0 : depth;
           b += is_last ? 0 : depth * extents.ldb;

@@ -110,7 +110,7 @@ static __global__ void __launch_bounds__(256)
   __syncthreads();
   const unsigned tiles = extents.k / depth;
   for (unsigned tile = 0; tile < tiles; ++tile) {
-    // Behind the last tile the same is loaded once more: in the loop there is nothing to decide.
+    // After the last tile the same is loaded once more: in the loop there is nothing to decide.
     const unsigned advance = tile + 1 < tiles ? depth : 0;
     a += advance;
     b += advance * extents.ldb;

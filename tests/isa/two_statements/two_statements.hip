@@ -23,7 +23,7 @@ __device__ unsigned address_of(const float* lds) {
 
 }  // namespace
 
-// The product is written behind the wait.
+// The product is written after the wait.
 extern "C" __global__ void __launch_bounds__(threads)
     two_statements_kernel(float* output, const float* input) {
   __shared__ float lds[threads];

@@ -226,9 +226,7 @@ enum hipMemcpyKind {
 };
 
 inline constexpr unsigned hipHostMallocDefault = 0x0;
-inline constexpr unsigned hipHostMallocPortable = 0x1;
 inline constexpr unsigned hipHostMallocMapped = 0x2;
-inline constexpr unsigned hipHostMallocWriteCombined = 0x4;
 inline constexpr unsigned hipHostMallocCoherent = 0x40000000;
 inline constexpr unsigned hipHostMallocNonCoherent = 0x80000000;
 inline constexpr unsigned hipHostRegisterDefault = 0x0;

@@ -81,16 +81,16 @@ __device__ void for_each_sample(const uint4& vector, Count count) {
   }
 }
 
-/// Calls `count` with the samples before and behind the vectors, in threads of the first block.
+/// Calls `count` with the samples before and after the vectors, in threads of the first block.
 template <typename Count>
 __device__ void for_each_sample_outside(const Samples& samples, Count count) {
   const unsigned before = before_vectors(samples);
-  const unsigned behind = before + vectors_of(samples).count * static_cast<unsigned>(sizeof(uint4));
+  const unsigned after = before + vectors_of(samples).count * static_cast<unsigned>(sizeof(uint4));
   if (blockIdx.x == 0 && threadIdx.x < before) {
     count(samples.first[threadIdx.x]);
   }
-  if (blockIdx.x == 0 && threadIdx.x < samples.count - behind) {
-    count(samples.first[behind + threadIdx.x]);
+  if (blockIdx.x == 0 && threadIdx.x < samples.count - after) {
+    count(samples.first[after + threadIdx.x]);
   }
 }
 

@@ -1,7 +1,7 @@
 // Fragments one step ahead of the products, memory two tiles ahead, and the barrier amid the
 // products.
 //
-// Against the larger tile of 1: there every wave waits for LDS behind each barrier, all at once,
+// Against the larger tile of 1: there every wave waits for LDS after each barrier, all at once,
 // and nothing fills that time. Here the fragments of a step are loaded while the step before is
 // multiplied; and since the last step of a tile is multiplied from registers, the next tile is
 // stored and the barrier passed ahead of it. What is stored then has come from memory during the
@@ -41,7 +41,7 @@ __device__ void multiply_add_ahead(Sums<Tile>& sums, Copy& copy, Lds<Tile> (&lds
       fragments[next % 2].load(lds[next / Tile::fragments],
                                next % Tile::fragments * Tile::fragment_k, copy.thread());
       if (is_of_next_tile) {
-        copy.load();  // behind the barrier, at which clang waits for all that is under way
+        copy.load();  // after the barrier, at which clang waits for all that is in flight
       }
       hipscope::scheduling_barrier();
       sums.multiply_add(fragments[step % 2]);

@@ -9,7 +9,7 @@
 
 namespace gemm {
 
-/// A ladder's own stages, and behind them those by MFMA, where the backend has any.
+/// A ladder's own stages, and after them those by MFMA, where the backend has any.
 template <typename Value>
 std::vector<Stage<Value>> with_mfma_stages(std::vector<Stage<Value>> all) {
 #if !defined(HIPSCOPE_BACKEND_NVIDIA)

@@ -158,7 +158,7 @@ class Copy {
 
   unsigned lda_;
   unsigned ldb_;
-  unsigned left_;  // of k, behind the next tiles' first
+  unsigned left_;  // of k, after the next tiles' first
   unsigned thread_;
   const Value* a_;
   const Value* b_;
