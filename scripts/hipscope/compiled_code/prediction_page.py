@@ -203,12 +203,13 @@ def _code_cells(entry: Entry) -> list[str]:
         f"{demand['lds_bytes'] / fmas:.2f}" if fmas else formats.NOT_THERE,
         f"{moved / fmas:.3f}" if fmas else formats.NOT_THERE,
         f"{entry['vgprs']}" + (f" + {entry['agprs']}" if entry["agprs"] else ""),
+        " / ".join(f"{times:.2f}" for times in entry["lds_conflicts"] or ()) or formats.NOT_THERE,
         f"{entry['lds_bytes']}", f"{entry['waves_per_simd']:g}", str(demand["waits"]),
         formats.NOT_THERE if entry["mca_cycles"] is None else f"{entry['mca_cycles']:.0f}",
     ]
 
 
-CODE_HEADER = ["FMA share", "LDS bytes/FMA", "memory bytes/FMA", "VGPRs + AGPRs", "LDS bytes", "waves per SIMD",
+CODE_HEADER = ["FMA share", "LDS bytes/FMA", "memory bytes/FMA", "VGPRs + AGPRs", "conflicts", "LDS bytes", "waves per SIMD",
                "waits", "llvm-mca"]
 
 
