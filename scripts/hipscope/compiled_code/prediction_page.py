@@ -282,8 +282,8 @@ def _calibration_part(entries: Sequence[Entry]) -> list[str]:
             "0.6 of it. Of what memory keeps of its peak the model knows nothing.",
             "The tables of AMD's GPUs have in the last column how near the same kernel came to its bound on the H200. "
             f"Of their {holds + fails + untested} predictions {holds} are of rows that are within {100 * HOLDS:.0f} % "
-            f"there, {fails} of rows that are not, mostly for conflicts in LDS's banks and for scratch, which the "
-            f"model does not know; {untested} are of rows that the H200 has not, or that nothing could be said of."]
+            f"there, {fails} of rows that are not, mostly for conflicts in LDS's banks, which the model "
+            f"counts in AMD's code alone, and for scratch; {untested} are of rows that the H200 has not, or that nothing could be said of."]
 
 
 def index_section(entries: Sequence[Entry]) -> list[str]:
