@@ -1,7 +1,8 @@
 # Holds the assembly of SOURCE for TARGET against CHECKS, as check_assembly.cmake says: the assembly
 # that the build has left beside OBJECT, or, where that is empty, what is compiled here. Then no wave may come to
 # a barrier with stores to LDS under way, as lds_waits.py reads it, but for loads to LDS in the kernels that the line
-# LDS-AHEAD of compiled_code.check names; and those that its line HAND-OVERS names must hand over as hand_overs.py reads it. Where CHECKS is empty, that alone is checked.
+# LDS-AHEAD of compiled_code.check names; and those that its line HAND-OVERS names must hand over as
+# hand_overs.py reads it. Where CHECKS is empty, that alone is checked.
 cmake_minimum_required(VERSION 3.24)
 include(${CMAKE_CURRENT_LIST_DIR}/assembly.cmake)
 file(MAKE_DIRECTORY ${FOLDER})

@@ -3,12 +3,12 @@
 
 Usage: lds_waits.py [--ahead REGEX] FILE...
 
-The barrier lets the other waves load what was stored, so the compiler has to wait before it. clang 22.1.8 leaves
-out the wait where a loop begins with the barrier, loads from LDS, and ends with the stores: what it takes for needless
-at the first turn it drops for all (mended by https://github.com/llvm/llvm-project/pull/220357). Followed are all
-ways through a function; where two meet, the stores of either are under way. A load from memory whose data go to LDS
-is such a store, too, for which no compiler waits: it is written as assembly. In the kernels
-that --ahead names such loads may come a barrier later, for a tile that nobody reads before. Exit status: 0 good, 1 not, 2 bad usage.
+The barrier lets the other waves load what was stored, so the compiler has to wait before it. clang 22.1.8 leaves out
+the wait where a loop begins with the barrier, loads from LDS, and ends with the stores: what it takes for needless at
+the first turn it drops for all (mended by https://github.com/llvm/llvm-project/pull/220357). Followed are all ways
+through a function; where two meet, the stores of either are under way. A load from memory whose data go to LDS is
+such a store, too, for which no compiler waits: it is written as assembly. In the kernels that --ahead names such
+loads may come a barrier later, for a tile that nobody reads before. Exit status: 0 good, 1 not, 2 bad usage.
 """
 
 from __future__ import annotations

@@ -131,9 +131,11 @@ def test_conflicts_are_those_that_are_said(tmp_path: Path, cycles: int, stores: 
     (folder / "checkers.txt").write_text(lines, encoding="utf-8")
 
     def told(symbol: str, **kinds: tuple[int, int]) -> str:
-        each = [f"{name}: 1 instructions, {taken} cycles, {free} without conflicts" for name, (taken, free) in kinds.items()]
-        taken, free = (sum(pair[of] for pair in kinds.values()) for of in (0, 1))
-        return f"emulator: LDS of {symbol}: 1 instructions, {taken} cycles, {free} without conflicts ({'; '.join(each)})"
+        def work(taken: int, free: int) -> str:
+            return f"1 instructions, {taken} cycles, {free} without conflicts"
+
+        each = "; ".join(f"{name}: {work(*pair)}" for name, pair in kinds.items())
+        return f"emulator: LDS of {symbol}: {work(*map(sum, zip(*kinds.values())))} ({each})"
 
     stderr = [
         told("swizzled", ds_read_b128=(cycles, 8)),

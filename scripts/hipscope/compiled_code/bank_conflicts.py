@@ -1,8 +1,8 @@
 """What conflicts in LDS's banks make of a kernel's loads and stores: how many times as long as without.
 
 An experiment's checkers.txt says it, and run_experiments.py holds it to what the emulator counts (tests/emulator, the
-word `conflicts`): of clang 15's code for gfx90a, by the lanes that an MI300X serves together. What gfx950 and RDNA serve
-together nobody counts there.
+word `conflicts`): of clang 15's code for gfx90a, by the lanes that an MI300X serves together. What gfx950 and RDNA
+serve together nobody counts there.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ class Conflicts:
 
     loads: float = 1.0
     stores: float = 1.0
+
+
+NO_CONFLICTS = Conflicts()
 
 
 def conflicts_of(experiment: str, kernel: str) -> Conflicts:

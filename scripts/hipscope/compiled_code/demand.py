@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 
 from .assembly import Function, category, count_fmas
-from .bank_conflicts import Conflicts
+from .bank_conflicts import NO_CONFLICTS, Conflicts
 from .gpus import Gpu
 from .loops import Loop, find_loops, straight_code
 from .prediction import Demand, Phase
@@ -198,7 +198,7 @@ class _AmdWave(Wave):
                 self._now = max(self._now, under_way.popleft())
 
 
-def demand_of(code: Sequence[str], gpu: Gpu, latency: int, conflicts: Conflicts = Conflicts()) -> Demand:
+def demand_of(code: Sequence[str], gpu: Gpu, latency: int, conflicts: Conflicts = NO_CONFLICTS) -> Demand:
     """Of a step's instructions, when a load takes so long."""
     return _AmdWave(gpu, latency, conflicts).go_twice(code)
 

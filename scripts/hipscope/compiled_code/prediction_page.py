@@ -209,8 +209,8 @@ def _code_cells(entry: Entry) -> list[str]:
     ]
 
 
-CODE_HEADER = ["FMA share", "LDS bytes/FMA", "memory bytes/FMA", "VGPRs + AGPRs", "conflicts", "LDS bytes", "waves per SIMD",
-               "waits", "llvm-mca"]
+CODE_HEADER = ["FMA share", "LDS bytes/FMA", "memory bytes/FMA", "VGPRs + AGPRs", "conflicts", "LDS bytes",
+               "waves per SIMD", "waits", "llvm-mca"]
 
 
 def _code_table(entries: Sequence[Entry]) -> str:
@@ -283,7 +283,8 @@ def _calibration_part(entries: Sequence[Entry]) -> list[str]:
             "The tables of AMD's GPUs have in the last column how near the same kernel came to its bound on the H200. "
             f"Of their {holds + fails + untested} predictions {holds} are of rows that are within {100 * HOLDS:.0f} % "
             f"there, {fails} of rows that are not, mostly for conflicts in LDS's banks, which the model "
-            f"counts in AMD's code alone, and for scratch; {untested} are of rows that the H200 has not, or that nothing could be said of."]
+            f"counts in AMD's code alone, and for scratch; {untested} are of rows that the H200 has not, or "
+            "that nothing could be said of."]
 
 
 def index_section(entries: Sequence[Entry]) -> list[str]:

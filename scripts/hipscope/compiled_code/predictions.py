@@ -10,7 +10,7 @@ from typing import Any
 from . import mca, sass
 from .analysis import short_names
 from .assembly import Function, Kernel, read_kernels
-from .bank_conflicts import Conflicts
+from .bank_conflicts import NO_CONFLICTS, Conflicts
 from .demand import Step, UnknownStep, busiest_loop, demand_of, lane_macs, product_step, whole
 from .experiments import REPOSITORY, Experiment
 from .gpus import Gpu
@@ -58,7 +58,7 @@ def _entry(case: Product | Stream, kernel: Kernel, gpu: Gpu, tools: Toolchain | 
     conflicts = known_conflicts(case, gpu)
     estimate = mca.estimate(tools, gpu.target, [loop])[0] if tools and loop and step.label != "all" else None
     return _found(case, step, gpu, compiler, (kernel.function.info["NumVgprs"], notes.get(".agpr_count", 0)),
-                  notes[".group_segment_fixed_size"], demand_of(step.code, gpu, latency, conflicts or Conflicts()),
+                  notes[".group_segment_fixed_size"], demand_of(step.code, gpu, latency, conflicts or NO_CONFLICTS),
                   None if estimate is None else estimate.cycles, conflicts)
 
 
