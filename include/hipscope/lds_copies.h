@@ -250,6 +250,16 @@ __device__ inline void load_wide_to_lds([[maybe_unused]] unsigned lds,
 #endif
 }
 
+/// Eight bytes of each lane to registers, which have them after wait_for_loads() has waited for
+/// them, and are not to be touched before. clang, which cannot count the loads above, would wait
+/// for them all wherever it waits for one of its own.
+using TwoWords = unsigned __attribute__((ext_vector_type(2)));
+__device__ inline TwoWords begin_load(const void* from) {
+  TwoWords words;
+  asm volatile("global_load_dwordx2 %0, %1, off" : "=v"(words) : "v"(from) : "memory");
+  return words;
+}
+
 /// Until all loads from LDS of this wave have their values.
 __device__ inline void wait_for_lds_loads() { asm volatile("s_waitcnt lgkmcnt(0)" ::: "memory"); }
 /// Waits for all of this wave's loads but the last `in_flight`, as far as the counter goes.

@@ -9,7 +9,8 @@ Lines of checkers.txt, beside the experiment's source (scripts/sanitize.sh reads
 
   not in the emulator | the whole experiment | why
   shuffled            | sweeps (a regular expression) that alone are run shuffled | why
-  free of conflicts   | part of kernels' symbols, which on gfx90a have none in LDS's banks | why
+  free of conflicts   | kernels (a regular expression) that on gfx90a have none in LDS's banks | why
+  conflicts: loads 1.00, stores 2.00 | kernels whose accesses take LDS so many times as long as without | why
   MISTAKE             | part of a kernel's symbol | why the emulator's report of that mistake is meant to be
 """
 
@@ -38,6 +39,7 @@ SOURCES = HERE.parent.parent / "src"
 WAYS = ("target=gfx90a", "target=gfx90a shuffle late-stores stale-l1", "target=gfx908 still-counter", "target=gfx906")
 
 FREE = "free of conflicts"
+CONFLICTS = "conflicts: "
 # Nothing takes nearly as long, however loaded the machine is.
 LONGEST_RUN_S = 3000
 
@@ -106,9 +108,39 @@ def read_experiments(sources: Path, in_emulator: bool) -> tuple[list[Run], list[
             continue
         for words in WAYS if in_emulator else ("",):
             filtered = ("--filter", topics["shuffled"]) if "shuffled" in topics and "shuffle" in words else ()
-            counts = FREE in topics and words == WAYS[0]
+            counts = words == WAYS[0] and any(topic.startswith((FREE, CONFLICTS)) for topic in topics)
             runs.append(Run(folder.name, filtered, words + " conflicts" * counts))
     return runs, expected
+
+
+def demangled(symbols: list[str]) -> list[str]:
+    """The names as C++ has them, without parameters."""
+    done = subprocess.run(["c++filt", "-p"], input="\n".join(symbols), capture_output=True, text=True, check=True)
+    return [
+        re.sub(r">(?: >)+", lambda match: match[0].replace(" ", ""), line).replace("(anonymous namespace)::", "")
+        for line in done.stdout.splitlines()
+    ]
+
+
+def judge_conflicts(run: Run, stderr: str, expected: list[Expected]) -> tuple[list[str], set[Expected]]:
+    """What is wrong with what checkers.txt says of conflicts, and which of its lines speak of a kernel that ran."""
+    wrong, used = [], set()
+    lines = re.findall(r"^emulator: LDS of (\S+): \d+ instructions, (.+?) \((.*)\)$", stderr, flags=re.MULTILINE)
+    for name, (_, told, each) in zip(demangled([line[0] for line in lines]), lines):
+        cycles = {"loads": [0, 0], "stores": [0, 0]}
+        for kind, taken, free in re.findall(r"(\w+): \d+ instructions, (\d+) cycles, (\d+) without conflicts", each):
+            of_kind = cycles["stores" if re.search("write|store", kind) else "loads"]
+            of_kind[0] += int(taken)
+            of_kind[1] += int(free)
+        counted = ", ".join(f"{kind} {taken / free if free else 1:.2f}" for kind, (taken, free) in cycles.items())
+        is_free = all(taken == free for taken, free in cycles.values())
+        for entry in expected:
+            speaks_of_lds = entry.experiment == run.experiment and entry.mistake.startswith((FREE, CONFLICTS))
+            if speaks_of_lds and re.search(entry.kernel, name):
+                used.add(entry)
+                if not is_free if entry.mistake == FREE else entry.mistake != CONFLICTS + counted:
+                    wrong.append(f"not {entry.mistake}: {name}: {counted}; LDS takes {told}")
+    return wrong, used
 
 
 def judge(run: Run, status: int, stdout: str, stderr: str, expected: list[Expected]) -> Outcome:
@@ -128,13 +160,11 @@ def judge(run: Run, status: int, stdout: str, stderr: str, expected: list[Expect
             used.update(fitting)
             if not fitting:
                 wrong.append(f"{report[1]}: {report[2]}: {report[3]}: {report[4]}")
-        if lds := re.match(r"emulator: LDS of (\S+): \d+ instructions, (\d+) cycles, (\d+) without conflicts", line):
-            fitting = [entry for entry in expected if entry.fits(run, FREE, lds[1])]
-            used.update(fitting)
-            if fitting and lds[2] != lds[3]:
-                wrong.append(f"not {FREE}: {lds[1]}: LDS takes {lds[2]} cycles, not {lds[3]}")
         if summary := re.fullmatch(r"emulator: \S+, (\d+) wave instructions, \d+ reports", line):
             instructions = int(summary[1])
+    wrong_of_lds, used_of_lds = judge_conflicts(run, stderr, expected)
+    wrong += wrong_of_lds
+    used |= used_of_lds
     if run.words and not instructions:
         wrong.append("did not run in the emulator")
     return Outcome(run, wrong, used, instructions, 0)

@@ -25,14 +25,14 @@ function(compile_for_device source target output)
   endif()
 endfunction()
 
-# Sets VARIABLE to the regular expression of the kernels that hand over, which the line "HAND-OVERS: <it>" of an
-# experiment's compiled_code.check has; empty where there is none.
-function(hand_overs_of folder variable)
+# Sets VARIABLE to the regular expression of kernels that the line "WORD: <it>" of an experiment's compiled_code.check
+# has; empty where there is none.
+function(named_kernels folder word variable)
   set(line "")
   if(EXISTS ${folder}/compiled_code.check)
-    file(STRINGS ${folder}/compiled_code.check line REGEX "^HAND-OVERS: ")
+    file(STRINGS ${folder}/compiled_code.check line REGEX "^${word}: ")
   endif()
-  string(REPLACE "HAND-OVERS: " "" line "${line}")
+  string(REPLACE "${word}: " "" line "${line}")
   set(${variable} "${line}" PARENT_SCOPE)
 endfunction()
 

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Holds assembly for AMD GPUs to this: no wave comes to a barrier while its stores to LDS are in flight.
 
-Usage: lds_waits.py FILE...
+Usage: lds_waits.py [--ahead REGEX] FILE...
 
-The barrier lets the other waves load what was stored, so the compiler has to wait before it. clang 22.1.8 leaves
-out the wait where a loop begins with the barrier, loads from LDS, and ends with the stores: what it takes for needless
-at the first turn it drops for all (mended by https://github.com/llvm/llvm-project/pull/220357). Followed are all
-ways through a function; where two meet, the stores of either are in flight. A load from memory whose data go to LDS
-is such a store, too, for which no compiler waits: it is written as assembly. Exit status: 0 good, 1 not, 2 bad usage.
+The barrier lets the other waves load what was stored, so the compiler has to wait before it. clang 22.1.8 leaves out
+the wait where a loop begins with the barrier, loads from LDS, and ends with the stores: what it takes for needless at
+the first turn it drops for all (mended by https://github.com/llvm/llvm-project/pull/220357). Followed are all ways
+through a function; where two meet, the stores of either are in flight. A load from memory whose data go to LDS is
+such a store, too, for which no compiler waits: it is written as assembly. In the kernels that --ahead names such
+loads may come a barrier later, for a tile that nobody reads before. Exit status: 0 good, 1 not, 2 bad usage.
 """
 
 from __future__ import annotations
@@ -54,6 +55,8 @@ _LONG_JUMP = re.compile(r"s_add_\w*u32 .*\((\.\w+)-\.Lpost_getpc\d+\)")
 
 # How many accesses have begun since the last store that may be in flight; NONE when none is.
 NONE = 64  # no counter tells so many
+# The same of the stores after the last barrier, and of those ahead of it.
+Since = tuple[int, int]
 
 
 @dataclass
@@ -91,16 +94,23 @@ def read_functions(text: str, with_memory: bool = False) -> list[Function]:
     return functions
 
 
-def after(instruction: str, since: int, way: Way) -> int:
+def after(instruction: str, since: Since, way: Way) -> Since:
     """What `since` is after an instruction: what one counter counts ends in order."""
+    if _BARRIER.fullmatch(instruction):
+        return NONE, min(since)
+    newest, older = since
     if way.stores.match(instruction):
-        return 0
+        return 0, min(older + 1, NONE)
     if way.counted.match(instruction):
-        return min(since + 1, NONE)
-    wait = way.wait.search(instruction)
-    if wait and int(next(filter(None, wait.groups())), 0) <= since:
-        return NONE
+        return min(newest + 1, NONE), min(older + 1, NONE)
+    if wait := way.wait.search(instruction):
+        left = int(next(filter(None, wait.groups())), 0)
+        return newest if newest < left else NONE, older if older < left else NONE
     return since
+
+
+def _least(one: Since, other: Since) -> Since:
+    return min(one[0], other[0]), min(one[1], other[1])
 
 
 def followers(function: Function, place: int) -> list[int]:
@@ -116,15 +126,16 @@ def followers(function: Function, place: int) -> list[int]:
     return [next_place for next_place in following if next_place < len(code)]
 
 
-def barriers_with_stores(function: Function, way: Way) -> list[int]:
-    """The places of the barriers to which a wave may come with such stores to LDS in flight."""
+def barriers_with_stores(function: Function, way: Way, is_ahead: bool) -> list[int]:
+    """The places of the barriers to which a wave may come with such stores to LDS in flight; where they are ahead, with
+    such as were in flight at the barrier before."""
     if not any(map(way.stores.match, function.code)):
         return []
-    least: dict[int, int] = {}
-    waiting = [(0, NONE)]
+    least: dict[int, Since] = {}
+    waiting = [(0, (NONE, NONE))]
     while waiting:
         place, since = waiting.pop()
-        while since < least.get(place, NONE + 1):
+        while (since := _least(since, least.get(place, since))) != least.get(place):
             least[place] = since
             since = after(function.code[place], since, way)
             first, *others = [*followers(function, place), -1]
@@ -133,12 +144,14 @@ def barriers_with_stores(function: Function, way: Way) -> list[int]:
                 break
             place = first
     return sorted(place for place, since in least.items()
-                  if since < NONE and _BARRIER.fullmatch(function.code[place]))
+                  if (since[1] if is_ahead else min(since)) < NONE and _BARRIER.fullmatch(function.code[place]))
 
 
 def main() -> int:
     """Checks each file."""
-    files = [Path(name) for name in sys.argv[1:]]
+    arguments = sys.argv[1:]
+    ahead = re.compile(arguments[1]) if len(arguments) > 1 and arguments[0] == "--ahead" else None
+    files = [Path(name) for name in arguments[2 if ahead else 0:]]
     if not files:
         print("lds_waits.py: no assembly is named.", file=sys.stderr)
         return 2
@@ -146,7 +159,9 @@ def main() -> int:
     for file in files:
         text = file.read_text(encoding="utf-8")
         for function in read_functions(text):
-            for place in sorted({place for way in WAYS for place in barriers_with_stores(function, way)}):
+            is_ahead = ahead is not None and ahead.search(function.name) is not None
+            for place in sorted({place for way in WAYS for place in barriers_with_stores(
+                    function, way, is_ahead and way is not WAYS[0])}):
                 line = text.count("\n", 0, function.places[place]) + 1
                 print(f"{file}:{line}: {function.name} comes to the barrier with stores to LDS in flight")
                 bad += 1

@@ -97,6 +97,30 @@ def test_what_is_not(tmp_path: Path, code: str) -> None:
     assert len(done.stdout.splitlines()) == 1 and "second" in done.stdout
 
 
+# The loads of a turn are for the tile after the next: at its barrier those of the turn before must have come.
+AHEAD = """
+global_load_dword v[1:2], off lds
+.LBB0_1:
+global_load_dword v[1:2], off lds
+global_load_dword v[1:2], off offset:256 lds
+s_waitcnt vmcnt({left})
+s_barrier
+ds_read_b32 v3, v4
+s_cbranch_scc0 .LBB0_1
+"""
+
+
+@pytest.mark.parametrize("left, name, is_good", [(2, "ahead", True), (3, "ahead", False), (2, "other", False)])
+def test_loads_that_may_come_a_barrier_later(tmp_path: Path, left: int, name: str, is_good: bool) -> None:
+    path = tmp_path / "kernels.s"
+    path.write_text(kernel(AHEAD.format(left=left), name), encoding="utf-8")
+    done = synthetic.run("lds_waits.py", "--ahead", "^ahead$", path)
+    assert (done.returncode == 0) == is_good, done.stdout
+    # What a wave stores itself must be there at the next barrier in any case.
+    path.write_text(kernel("ds_write_b32 v1, v2\ns_barrier", "ahead"), encoding="utf-8")
+    assert synthetic.run("lds_waits.py", "--ahead", "^ahead$", path).returncode == 1
+
+
 def test_all_that_matters_of_a_function_is_read() -> None:
     functions = lds_waits.read_functions(
         kernel("s_nop 0\n.LBB0_1:\ns_barrier") + kernel("s_nop 1", "without") +

@@ -16,6 +16,7 @@ import synthetic
 from test_isa_report import Workshop, one_sentence
 
 from hipscope.compiled_code import (
+    bank_conflicts,
     demand,
     kept_predictions,
     page,
@@ -185,6 +186,18 @@ def test_lds_decides() -> None:
     # 4 waves x 1024 bytes in 128 a cycle, against 4 FMAs of 4 cycles.
     found = says([LDS_READ, *[FMA] * 4], useful=16)
     assert (found.bound, found.times["LDS"], found.share) == ("LDS", 32, 0.5)
+
+
+def test_conflicts_lengthen_loads_and_stores_each_by_their_own() -> None:
+    code = [LDS_READ, "ds_write_b64 v9, v[0:1]"]
+    found = demand.demand_of(code, MI100, 300, bank_conflicts.Conflicts(loads=1.5, stores=2))
+    assert found.lds_bytes == 64 * (16 + 8)
+    assert found.phases[0].lds == 1.5 * 8 + 2 * 4
+    # A load takes its pipe longer, and what waits for it waits longer.
+    waits = [LDS_READ, "s_waitcnt lgkmcnt(0)"]
+    for loads in (1, 2):
+        found = demand.demand_of(waits, MI100, 300, bank_conflicts.Conflicts(loads))
+        assert found.phases[0].wave == loads * 8 + 63
 
 
 def test_in_turn_the_simds_and_lds_are_added() -> None:
@@ -369,6 +382,21 @@ def test_the_page_is_what_the_model_says() -> None:
     assert not missing
 
 
+def test_conflicts_are_those_that_the_emulator_is_held_to() -> None:
+    entries = committed()
+    for entry in entries:
+        case, of = prediction_cases.case_of(entry), gpu(entry["target"])
+        assert case is not None
+        known = kept_predictions.known_conflicts(case, of)
+        # Otherwise: scripts/isa_report.py --predict
+        assert entry["lds_conflicts"] == ([known.loads, known.stores] if known else None), entry["row"]
+    counted = [entry for entry in entries if entry["lds_conflicts"]]
+    assert {entry["target"] for entry in counted} == set(bank_conflicts.TARGETS)
+    assert any(entry["lds_conflicts"] == [2, 2] for entry in counted)
+    with pytest.raises(ValueError, match="has 0 lines about conflicts of none"):
+        bank_conflicts.conflicts_of("sgemm", "none")
+
+
 def test_no_published_figure_is_above_its_bound() -> None:
     for target, least in (("gfx908", 20), ("gfx900", 2)):
         pairs = prediction_page.calibration(committed(), target)
@@ -413,10 +441,10 @@ def test_new_predictions_take_the_place_of_old_ones_of_the_same_folder_and_exper
     assert len(left) == len(others) + 1
 
 
-def test_in_turn_comes_near_what_was_published() -> None:
+def test_in_turn_is_a_little_less_than_what_was_published() -> None:
     values = prediction_page.ratios(prediction_page.calibration(committed(), "gfx908"), "share_in_turn")
     lower, middle, upper = prediction_page.quartiles(values)
-    assert 0.9 < lower < middle < upper < 1.2
+    assert 1 < lower < middle < upper < 1.25
 
 
 def test_the_page_says_that_nothing_was_measured() -> None:

@@ -9,7 +9,9 @@ run, or the whole code of a kernel without one. Its instructions go by once, in 
 - s_waitcnt waits for those that it names, oldest first; a barrier ends a *phase*, since after it nobody goes on
   before all have come.
 
-Not in it: bank conflicts, misses of the instruction cache, what a vector instruction waits for the result of the
+Conflicts in LDS's banks lengthen its accesses as bank_conflicts.py says.
+
+Not in it: misses of the instruction cache, what a vector instruction waits for the result of the
 one before (four cycles hide it on CDNA, other waves do on RDNA), branches not taken (all code counts, but what
 product_step says).
 """
@@ -22,6 +24,7 @@ from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 
 from .assembly import Function, category, count_fmas
+from .bank_conflicts import NO_CONFLICTS, Conflicts
 from .gpus import Gpu
 from .loops import Loop, find_loops, straight_code
 from .prediction import Demand, Phase
@@ -127,8 +130,9 @@ class Wave:
 
 
 class _AmdWave(Wave):
-    def __init__(self, gpu: Gpu, latency: int) -> None:
+    def __init__(self, gpu: Gpu, latency: int, conflicts: Conflicts) -> None:
         super().__init__(gpu, latency)
+        self._conflicts = conflicts
         # When the accesses in flight will be there, oldest first.
         self._in_flight = {counter: deque[float]() for counter in _MOST_LEFT}
         self._has_vscnt = gpu.target.startswith("gfx1")
@@ -173,15 +177,16 @@ class _AmdWave(Wave):
         if kind == "lds":
             # A bank gives 4 bytes, however few of them are asked for.
             count = max(count, 4 * self._gpu.lanes)
-            pipe, width, latency, counter = "lds", self._gpu.lds_bytes, self._gpu.lds_latency, "lgkmcnt"
+            pipe, latency, counter = "lds", self._gpu.lds_latency, "lgkmcnt"
+            cycles = count / self._gpu.lds_bytes * (self._conflicts.stores if stores else self._conflicts.loads)
             demand.lds_bytes += count
         else:
-            pipe, width, latency = "l1", self._gpu.l1_bytes, self._latency
+            pipe, latency, cycles = "l1", self._latency, count / self._gpu.l1_bytes
             counter = "vscnt" if stores and self._has_vscnt else "vmcnt"
             demand.stored_bytes += count if stores else 0
             demand.loaded_bytes += 0 if stores else count
-        setattr(self._phase, pipe, getattr(self._phase, pipe) + count / width)
-        self._free[pipe] = max(self._free[pipe], self._now) + count / width
+        setattr(self._phase, pipe, getattr(self._phase, pipe) + cycles)
+        self._free[pipe] = max(self._free[pipe], self._now) + cycles
         self._in_flight[counter].append(self._free[pipe] + latency)
         self._now += self._gpu.issue_cycles
 
@@ -193,9 +198,9 @@ class _AmdWave(Wave):
                 self._now = max(self._now, in_flight.popleft())
 
 
-def demand_of(code: Sequence[str], gpu: Gpu, latency: int) -> Demand:
+def demand_of(code: Sequence[str], gpu: Gpu, latency: int, conflicts: Conflicts = NO_CONFLICTS) -> Demand:
     """Of a step's instructions, when a load takes so long."""
-    return _AmdWave(gpu, latency).go_twice(code)
+    return _AmdWave(gpu, latency, conflicts).go_twice(code)
 
 
 # --- Which instructions a step consists of ----------------------------------------------------------

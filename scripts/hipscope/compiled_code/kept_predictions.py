@@ -12,6 +12,7 @@ from typing import Any
 
 from hipscope.results import door
 
+from .bank_conflicts import TARGETS, Conflicts, conflicts_of
 from .experiments import REPOSITORY, made_by, target_order
 from .gpus import Gpu, gpu_of
 from .prediction import Block, Demand, Phase, Prediction, Traffic, predict, product_traffic
@@ -22,7 +23,7 @@ FILE = "predictions.json"
 SCHEMA = "isa-predictions-schema.json"
 # What an entry of the file says; the rest follows.
 KEPT = ("target", "compiler", "experiment", "sweep", "row", "kernel", "step", "trips", "steps", "vgprs", "agprs",
-        "lds_bytes", "mca_cycles", "demand")
+        "lds_bytes", "mca_cycles", "lds_conflicts", "demand")
 PLACES = 4
 
 Entry = dict[str, Any]
@@ -36,6 +37,11 @@ def summary(demand: Demand) -> dict[str, Any]:
         "loaded_bytes": demand.loaded_bytes, "stored_bytes": demand.stored_bytes,
         "phases": [[phase.wave, phase.vector, phase.matrix, phase.lds, phase.l1] for phase in demand.phases],
     }
+
+
+def known_conflicts(case: Product | Stream, gpu: Gpu) -> Conflicts | None:
+    """Of a product's kernel; None where nobody has counted. Raises ValueError."""
+    return conflicts_of(case.experiment, case.kernel) if isinstance(case, Product) and gpu.target in TARGETS else None
 
 
 def _block(case: Product | Stream, entry: Entry) -> Block:

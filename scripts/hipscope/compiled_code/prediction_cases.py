@@ -184,9 +184,12 @@ def _half(kernel: str, row: str, depth: int, peak: str, targets: tuple[str, ...]
     return Product("hgemm", f"hgemm::{kernel}", row, peak, *tile, depth, threads, value_bytes=2, targets=targets)
 
 
-def _large(kernel: str, row: str, instruction: str, tile: tuple[int, int], targets: tuple[str, ...]) -> Product:
-    """A stage of hgemm with a large tile of 512 threads, for AMD alone."""
-    kernel = f"{kernel}<matrix_rate::{instruction}, hipscope::Half, hipscope::Half>"
+def _large(kernel: str, row: str, instruction: str, tile: tuple[int, int], targets: tuple[str, ...], ahead: int = 0
+           ) -> Product:
+    """A stage of hgemm with a large tile of 512 threads, for AMD alone; of loads to LDS with so many tiles ahead."""
+    instruction = f"matrix_rate::{instruction}"
+    of_tile = f"hgemm::LargeTile<{instruction}, {tile[0]}u>, {ahead}u" if ahead else instruction
+    kernel = f"{kernel}<{of_tile}, hipscope::Half, hipscope::Half>"
     return _half(kernel, row, 32, "matrix FP16", targets, tile=tile, threads=512)
 
 
@@ -196,15 +199,16 @@ HGEMM = (
     _half("matrix_from_lds_kernel<matrix_rate::MfmaFp16Side32>", "MFMA, operands from LDS", 32, "matrix FP16", _CDNA),
     _half("two_lds_buffers_kernel<matrix_rate::MfmaFp16Side32, hipscope::Half, hipscope::Half>",
           "MFMA, two LDS buffers", 32, "matrix FP16", _CDNA),
-    *(stage for family, instruction, targets in (("MFMA", "MfmaFp16Side32", _CDNA[:-1]),
-                                                 ("MFMA of gfx950", "MfmaFp16Wide", _CDNA[-1:]))
+    *(stage for family, instruction, targets, rows in (("MFMA", "MfmaFp16Side32", _CDNA[:-1], 128),
+                                                       ("MFMA of gfx950", "MfmaFp16Wide", _CDNA[-1:], 256))
       for stage in (
           _half(f"fragments_of_16_bytes_kernel<matrix_rate::{instruction}>", f"{family}, fragments of 16 bytes", 32,
                 "matrix FP16", targets),
           _large("larger_tile_kernel", f"{family}, larger tile", instruction, (256, 256), targets),
           _large("fragments_ahead_kernel", f"{family}, fragments ahead", instruction, (256, 256), targets),
           _large("tiles_by_xcd_kernel", f"{family}, tiles by XCD", instruction, (256, 256), targets),
-          _large("loads_to_lds_kernel", f"{family}, loads to LDS", instruction, (256, 256), targets))),
+          _large("loads_to_lds_kernel", f"{family}, loads to LDS", instruction, (256, 256), targets, ahead=1),
+          _large("loads_to_lds_kernel", f"{family}, three LDS buffers", instruction, (rows, 256), targets, ahead=2))),
     _half("matrix_from_lds_kernel<matrix_rate::WmmaFp16>", "WMMA of gfx11, operands from LDS", 32, "matrix FP16",
           _RDNA),
     _half("two_lds_buffers_kernel<matrix_rate::WmmaFp16, hipscope::Half, hipscope::Half>",

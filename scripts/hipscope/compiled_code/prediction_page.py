@@ -203,13 +203,14 @@ def _code_cells(entry: Entry) -> list[str]:
         f"{demand['lds_bytes'] / fmas:.2f}" if fmas else formats.NOT_THERE,
         f"{moved / fmas:.3f}" if fmas else formats.NOT_THERE,
         f"{entry['vgprs']}" + (f" + {entry['agprs']}" if entry["agprs"] else ""),
+        " / ".join(f"{times:.2f}" for times in entry["lds_conflicts"] or ()) or formats.NOT_THERE,
         f"{entry['lds_bytes']}", f"{entry['waves_per_simd']:g}", str(demand["waits"]),
         formats.NOT_THERE if entry["mca_cycles"] is None else f"{entry['mca_cycles']:.0f}",
     ]
 
 
-CODE_HEADER = ["FMA share", "LDS bytes/FMA", "memory bytes/FMA", "VGPRs + AGPRs", "LDS bytes", "waves per SIMD",
-               "waits", "llvm-mca"]
+CODE_HEADER = ["FMA share", "LDS bytes/FMA", "memory bytes/FMA", "VGPRs + AGPRs", "conflicts", "LDS bytes",
+               "waves per SIMD", "waits", "llvm-mca"]
 
 
 def _code_table(entries: Sequence[Entry]) -> str:
@@ -281,8 +282,9 @@ def _calibration_part(entries: Sequence[Entry]) -> list[str]:
             "0.6 of it. Of what memory keeps of its peak the model knows nothing.",
             "The tables of AMD's GPUs have in the last column how near the same kernel came to its bound on the H200. "
             f"Of their {holds + fails + untested} predictions {holds} are of rows that are within {100 * HOLDS:.0f} % "
-            f"there, {fails} of rows that are not, mostly for conflicts in LDS's banks and for scratch, which the "
-            f"model does not know; {untested} are of rows that the H200 has not, or that nothing could be said of."]
+            f"there, {fails} of rows that are not, mostly for conflicts in LDS's banks, which the model "
+            f"counts in AMD's code alone, and for scratch; {untested} are of rows that the H200 has not, or "
+            "that nothing could be said of."]
 
 
 def index_section(entries: Sequence[Entry]) -> list[str]:

@@ -10,10 +10,11 @@ from typing import Any
 from . import mca, sass
 from .analysis import short_names
 from .assembly import Function, Kernel, read_kernels
+from .bank_conflicts import NO_CONFLICTS, Conflicts
 from .demand import Step, UnknownStep, busiest_loop, demand_of, lane_macs, product_step, whole
 from .experiments import REPOSITORY, Experiment
 from .gpus import Gpu
-from .kept_predictions import Entry, judged, summary
+from .kept_predictions import Entry, judged, known_conflicts, summary
 from .prediction import Demand
 from .prediction_cases import Product, Stream, cases_of
 from .toolchain import Toolchain
@@ -37,7 +38,7 @@ def must_load_its_tiles(case: Product, demand: Demand, steps: int, gpu: Gpu) -> 
 
 
 def _found(case: Product | Stream, step: Step, gpu: Gpu, compiler: str, registers: tuple[int, int], static_lds: int,
-           demand: Demand, mca_cycles: float | None = None) -> Entry:
+           demand: Demand, mca_cycles: float | None = None, conflicts: Conflicts | None = None) -> Entry:
     if isinstance(case, Product):
         must_load_its_tiles(case, demand, step.steps, gpu)
     dynamic = case.dynamic_lds_bytes if isinstance(case, Product) else 0
@@ -45,7 +46,7 @@ def _found(case: Product | Stream, step: Step, gpu: Gpu, compiler: str, register
         "target": gpu.target, "compiler": compiler, "experiment": case.experiment, "sweep": case.sweep,
         "row": case.row, "kernel": case.kernel, "step": step.label, "trips": step.trips, "steps": step.steps,
         "vgprs": registers[0], "agprs": registers[1], "lds_bytes": static_lds + dynamic, "mca_cycles": mca_cycles,
-        "demand": summary(demand),
+        "lds_conflicts": [conflicts.loads, conflicts.stores] if conflicts else None, "demand": summary(demand),
     })
 
 
@@ -54,10 +55,11 @@ def _entry(case: Product | Stream, kernel: Kernel, gpu: Gpu, tools: Toolchain | 
     latency = gpu.l2_latency if isinstance(case, Product) else gpu.memory_latency
     notes = kernel.notes
     loop = step.code if step.trips == 1 else []
+    conflicts = known_conflicts(case, gpu)
     estimate = mca.estimate(tools, gpu.target, [loop])[0] if tools and loop and step.label != "all" else None
     return _found(case, step, gpu, compiler, (kernel.function.info["NumVgprs"], notes.get(".agpr_count", 0)),
-                  notes[".group_segment_fixed_size"], demand_of(step.code, gpu, latency),
-                  None if estimate is None else estimate.cycles)
+                  notes[".group_segment_fixed_size"], demand_of(step.code, gpu, latency, conflicts or NO_CONFLICTS),
+                  None if estimate is None else estimate.cycles, conflicts)
 
 
 def of_code(text: str, experiment: str, gpu: Gpu, tools: Toolchain | None, compiler: str
@@ -79,7 +81,7 @@ def _of_cases(experiment: str, gpu: Gpu, named: Mapping[str, Any], entry_of: Cal
             continue
         try:
             entries.append(entry_of(case, kernel))
-        except UnknownStep as error:
+        except ValueError as error:
             refused.append(f"{case.row}: {error}")
     return entries, refused
 

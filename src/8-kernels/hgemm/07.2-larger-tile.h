@@ -20,18 +20,25 @@ namespace hgemm {
 
 constexpr unsigned large_tile_threads = 512;
 
-/// A block's tile of C, and how its waves share it: four of them one above the other.
-template <typename Code>
+/// A block's tile of C, and how its waves share it.
+template <typename Code_, unsigned rows_ = 256>
 struct LargeTile {
+  using Code = Code_;
   static constexpr unsigned depth = 32;
-  static constexpr unsigned rows = 256;
+  static constexpr unsigned rows = rows_;
   static constexpr unsigned columns = 4 * Code::lanes;
   static constexpr unsigned wave_rows = 64;
-  static constexpr unsigned wave_columns = Code::lanes == 64 ? 128 : 32;
+  static constexpr unsigned waves_down = rows / wave_rows;
+  static constexpr unsigned wave_columns =
+      columns * waves_down / (large_tile_threads / Code::lanes);
   using Sums = WaveSums<Code, wave_rows / Code::m, wave_columns / Code::n>;
 
-  __device__ static unsigned first_row() { return threadIdx.x / Code::lanes % 4 * wave_rows; }
-  __device__ static unsigned first_column() { return threadIdx.x / Code::lanes / 4 * wave_columns; }
+  __device__ static unsigned first_row() {
+    return threadIdx.x / Code::lanes % waves_down * wave_rows;
+  }
+  __device__ static unsigned first_column() {
+    return threadIdx.x / Code::lanes / waves_down * wave_columns;
+  }
 };
 
 /// Rows of 32 values in LDS.
@@ -48,12 +55,24 @@ struct SwizzledRows {
   }
 };
 
+/// Four columns from `column` on of four rows of B from `k` on, to where k is along the rows.
+template <unsigned columns, typename Pairs>
+__device__ void store_transposed(SwizzledRows<columns>& b, unsigned column, unsigned k,
+                                 const Pairs (&of)[4]) {
+  const auto low = [](unsigned first, unsigned second) { return (first & 0xFFFF) | second << 16; };
+  const auto high = [](unsigned first, unsigned second) {
+    return first >> 16 | (second & 0xFFFF0000);
+  };
+  b.half_at(column, k) = {low(of[0].x, of[1].x), low(of[2].x, of[3].x)};
+  b.half_at(column + 1, k) = {high(of[0].x, of[1].x), high(of[2].x, of[3].x)};
+  b.half_at(column + 2, k) = {low(of[0].y, of[1].y), low(of[2].y, of[3].y)};
+  b.half_at(column + 3, k) = {high(of[0].y, of[1].y), high(of[2].y, of[3].y)};
+}
+
 /// What a thread brings of the next tiles: pieces of rows of A, and 4 x 4 values of B.
-template <typename Code, typename Value>
+template <typename Tile, typename Value>
 class LargeTileCopy {
  public:
-  using Tile = LargeTile<Code>;
-
   __device__ LargeTileCopy(const Extents& extents, const Value* a, const Value* b, unsigned row,
                            unsigned column)
       : extents_(extents),
@@ -66,14 +85,11 @@ class LargeTileCopy {
     for (unsigned i = 0; i < a_pieces; ++i) {
       of_a_[i] = piece_at(a_ + std::size_t{i * rows_at_once} * extents_.lda);
     }
-    a_ += Tile::depth;
-    load_b();
-  }
-  __device__ void load_b() {
 #pragma unroll
     for (unsigned i = 0; i < 4 && brings_b(); ++i) {
       of_b_[i] = *reinterpret_cast<const uint2*>(b_ + std::size_t{i} * extents_.ldb);
     }
+    a_ += Tile::depth;
     b_ += std::size_t{Tile::depth} * extents_.ldb;
   }
   __device__ void store(SwizzledRows<Tile::rows>& a, SwizzledRows<Tile::columns>& b) const {
@@ -81,32 +97,9 @@ class LargeTileCopy {
     for (unsigned i = 0; i < a_pieces; ++i) {
       a.at(a_row() + i * rows_at_once, a_k()) = of_a_[i];
     }
-    store_b(b);
-  }
-  /// What is done with B's values comes after this place: clang else transposes, and waits, ahead.
-  __device__ void hold_b() {
-#if defined(__HIP_DEVICE_COMPILE__)
-#pragma unroll
-    for (uint2& two : of_b_) {
-      asm volatile("" : "+v"(two.x), "+v"(two.y));
+    if (brings_b()) {
+      store_transposed(b, b_column(), b_k(), of_b_);
     }
-#endif
-  }
-  __device__ void store_b(SwizzledRows<Tile::columns>& b) const {
-    if (!brings_b()) {
-      return;
-    }
-    const auto low = [](unsigned first, unsigned second) {
-      return (first & 0xFFFF) | second << 16;
-    };
-    const auto high = [](unsigned first, unsigned second) {
-      return first >> 16 | (second & 0xFFFF0000);
-    };
-    const uint2(&of)[4] = of_b_;
-    b.half_at(b_column(), b_k()) = {low(of[0].x, of[1].x), low(of[2].x, of[3].x)};
-    b.half_at(b_column() + 1, b_k()) = {high(of[0].x, of[1].x), high(of[2].x, of[3].x)};
-    b.half_at(b_column() + 2, b_k()) = {low(of[0].y, of[1].y), low(of[2].y, of[3].y)};
-    b.half_at(b_column() + 3, b_k()) = {high(of[0].y, of[1].y), high(of[2].y, of[3].y)};
   }
 
  private:
@@ -152,7 +145,7 @@ static __global__ void __launch_bounds__(large_tile_threads)
   __shared__ SwizzledRows<Tile::columns> b_tile[2];
   const unsigned row = blockIdx.y * Tile::rows;
   const unsigned column = blockIdx.x * Tile::columns;
-  LargeTileCopy<Code, Value> copy(extents, a, b, row, column);
+  LargeTileCopy<Tile, Value> copy(extents, a, b, row, column);
   typename Tile::Sums wave;
   copy.load();
   copy.store(a_tile[0], b_tile[0]);
@@ -179,11 +172,11 @@ static __global__ void __launch_bounds__(large_tile_threads)
 }
 
 /// A stage with such a tile, whose kernel `enqueue` launches.
-template <typename Code, typename Value, typename Result>
+template <typename Tile, typename Value, typename Result>
 gemm::Stage<Value, Result> large_tile_stage(const std::string& what, const void* kernel,
                                             void (*enqueue)(const gemm::Stage<Value, Result>&,
                                                             const gemm::Product<Value, Result>&)) {
-  using Tile = LargeTile<Code>;
+  using Code = typename Tile::Code;
   return {.technique = name_of<Code>() + what,
           .tiles = {.block_rows = Tile::rows,
                     .block_columns = Tile::columns,
@@ -200,8 +193,8 @@ gemm::Stage<Value, Result> large_tile_stage(const std::string& what, const void*
 /// The same with a kernel on one block per tile.
 template <typename Code, auto kernel>
 Stage large_tile_stage(const std::string& what) {
-  return large_tile_stage<Code, Half, Half>(what, reinterpret_cast<const void*>(kernel),
-                                            gemm::enqueue<Half, kernel>);
+  return large_tile_stage<LargeTile<Code>, Half, Half>(what, reinterpret_cast<const void*>(kernel),
+                                                       gemm::enqueue<Half, kernel>);
 }
 
 inline std::vector<Stage> larger_tile_stages() {

@@ -16,7 +16,7 @@ namespace hgemm {
 /// Adds a block's product, with the operands that `copy` brings, to its waves' sums.
 template <typename Code, typename Value>
 __device__ void multiply_add_ahead(typename LargeTile<Code>::Sums& wave,
-                                   LargeTileCopy<Code, Value>& copy, unsigned k) {
+                                   LargeTileCopy<LargeTile<Code>, Value>& copy, unsigned k) {
   using Tile = LargeTile<Code>;
   constexpr unsigned steps = Tile::depth / Fragment<Code>::k;
   __shared__ SwizzledRows<Tile::rows> a_tile[2];
@@ -58,7 +58,7 @@ static __global__ void __launch_bounds__(large_tile_threads)
   using Tile = LargeTile<Code>;
   const unsigned row = blockIdx.y * Tile::rows;
   const unsigned column = blockIdx.x * Tile::columns;
-  LargeTileCopy<Code, Value> copy(extents, a, b, row, column);
+  LargeTileCopy<Tile, Value> copy(extents, a, b, row, column);
   typename Tile::Sums wave;
   multiply_add_ahead<Code>(wave, copy, extents.k);
   wave.store(c + std::size_t{row + Tile::first_row()} * extents.ldc + column + Tile::first_column(),

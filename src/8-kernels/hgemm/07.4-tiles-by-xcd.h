@@ -25,7 +25,7 @@ static __global__ void __launch_bounds__(large_tile_threads)
       gemm::tile_by_xcd(blockIdx.x, extents.m / Tile::rows, extents.n / Tile::columns, xcds);
   const unsigned row = tile.row * Tile::rows;
   const unsigned column = tile.column * Tile::columns;
-  LargeTileCopy<Code, Value> copy(extents, a, b, row, column);
+  LargeTileCopy<Tile, Value> copy(extents, a, b, row, column);
   typename Tile::Sums wave;
   multiply_add_ahead<Code>(wave, copy, extents.k);
   wave.store(c + std::size_t{row + Tile::first_row()} * extents.ldc + column + Tile::first_column(),
@@ -46,7 +46,7 @@ template <typename Value = Half, typename Result = Value>
 std::vector<gemm::Stage<Value, Result>> tiles_by_xcd_stages() {
   return stages_by_fragment<Value>([](auto instruction) {
     using Code = typename decltype(instruction)::Type;
-    auto stage = large_tile_stage<Code, Value, Result>(
+    auto stage = large_tile_stage<LargeTile<Code>, Value, Result>(
         ", tiles by XCD", reinterpret_cast<const void*>(tiles_by_xcd_kernel<Code, Value, Result>),
         enqueue_tiles_by_xcd<Code, Value, Result>);
     stage.is_contender = true;

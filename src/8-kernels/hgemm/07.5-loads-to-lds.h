@@ -5,7 +5,7 @@
 // bytes of a lane, on gfx950 16. So a lane cannot choose where its piece goes, but it can which
 // piece it asks for: the one that has its place. No register and no store is left for A; the loads
 // are asked for as soon as the tile before the last is read, and waited for at the barrier. B,
-// which must be transposed, comes as before.
+// which must be transposed, comes through registers as before, by loads that the same wait counts.
 #pragma once
 
 #include <hipscope/lds_copies.h>
@@ -17,15 +17,15 @@
 
 namespace hgemm {
 
-template <typename Code, typename Value>
+/// Brings tiles of A to LDS `ahead` tiles before they are multiplied, and B's one before.
+template <typename Tile, typename Value, unsigned ahead>
 class LdsLoads {
  public:
-  using Tile = LargeTile<Code>;
   using A = SwizzledRows<Tile::rows>;
 
   __device__ LdsLoads(const Extents& extents, const Value* a, const Value* b, unsigned row,
                       unsigned column)
-      : lda_(extents.lda), b_(extents, a, b, row, column) {
+      : extents_(extents), b_(b + std::size_t{b_k()} * extents.ldb + column + b_column()) {
 #pragma unroll
     for (unsigned i = 0; i < patterns; ++i) {
       const unsigned lane = threadIdx.x % Code::lanes;
@@ -36,30 +36,59 @@ class LdsLoads {
     }
   }
 
-  /// A's next tile to LDS, B's into registers; goes on to the next tiles.
-  __device__ void load(A& a) {
+  /// A's next tile to LDS. After the last one that is loaded once more: as many loads are counted.
+  __device__ void load_a(A& a) {
     auto* const to = reinterpret_cast<unsigned char*>(&a) + wave() * loads * load_bytes;
 #pragma unroll
     for (unsigned i = 0; i < loads; ++i) {
       const unsigned rows = i / patterns * patterns * load_bytes / row_bytes;
-      load_of_wave(to + i * load_bytes, a_[i % patterns] + std::size_t{rows} * lda_);
+      load_of_wave(to + i * load_bytes, a_[i % patterns] + std::size_t{rows} * extents_.lda);
     }
+    const unsigned step = step_from(k_of_a_);
 #pragma unroll
     for (const Value*& from : a_) {
-      from += Tile::depth;
+      from += step;
     }
-    b_.load_b();
   }
-  /// Until A's tile has come; stores B's.
+  /// B's next tile into registers, likewise.
+  __device__ void load_b() {
+#pragma unroll
+    for (unsigned i = 0; i < 4; ++i) {
+      const Value* const from = b_ + std::size_t{i} * extents_.ldb;
+#if defined(__HIP_DEVICE_COMPILE__) && defined(__GFX9__)
+      of_b_[i] = hipscope::begin_load(from);
+#else
+      of_b_[i] = *reinterpret_cast<const Pairs*>(from);
+#endif
+    }
+    b_ += std::size_t{step_from(k_of_b_)} * extents_.ldb;
+  }
+  /// Until the next tile is in LDS: of what was asked for only the last `ahead` - 1 tiles of A, the
+  /// last of all, may be on their way still. Stores B's.
   __device__ void finish(SwizzledRows<Tile::columns>& b) {
-    b_.hold_b();
-    b_.store_b(b);
+#if defined(__HIP_DEVICE_COMPILE__) && defined(__GFX9__)
+    hipscope::wait_for_loads<(ahead - 1) * loads>();
+#pragma unroll
+    for (Pairs& of : of_b_) {
+      asm volatile("" : "+v"(of));  // nothing is done with them ahead of the wait
+    }
+#endif
+    store_transposed(b, b_column(), b_k(), of_b_);
+  }
+  /// Nothing is to come to LDS when it is another block's.
+  __device__ void end() {
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__GFX9__)
     hipscope::wait_for_loads<0>();
 #endif
   }
 
  private:
+  using Code = typename Tile::Code;
+#if defined(__HIP_DEVICE_COMPILE__) && defined(__GFX9__)
+  using Pairs = hipscope::TwoWords;
+#else
+  using Pairs = uint2;
+#endif
   static constexpr unsigned piece_bytes = sizeof(Piece);
   static constexpr unsigned row_bytes = Tile::depth * sizeof(Value);
 #if defined(__gfx950__)
@@ -71,7 +100,16 @@ class LdsLoads {
   static constexpr unsigned loads = sizeof(A) / large_tile_threads / lane_bytes;
   // Places repeat every eight rows.
   static constexpr unsigned patterns = load_bytes < 8 * row_bytes ? 8 * row_bytes / load_bytes : 1;
+  static_assert(Tile::columns == large_tile_threads / 2);  // each thread brings 4 x 4 values
 
+  __device__ static unsigned b_k() { return threadIdx.x % 8 * 4; }
+  __device__ static unsigned b_column() { return threadIdx.x / 8 * 4; }
+  /// From the tile at `k` to the next, if there is one.
+  __device__ unsigned step_from(unsigned& k) const {
+    const unsigned step = k + Tile::depth < extents_.k ? Tile::depth : 0;
+    k += step;
+    return step;
+  }
   /// Which of the block, in a scalar register.
   __device__ static unsigned wave() {
     unsigned number = threadIdx.x / Code::lanes;
@@ -92,75 +130,94 @@ class LdsLoads {
 #endif
   }
 
-  unsigned lda_;
+  const Extents& extents_;
   const Value* a_[patterns];
-  LargeTileCopy<Code, Value> b_;
+  const Value* b_;
+  unsigned k_of_a_ = 0;
+  unsigned k_of_b_ = 0;
+  Pairs of_b_[4];
 };
 
-template <typename Code, typename Value, typename Result>
+template <typename Tile, unsigned ahead, typename Value, typename Result>
 static __global__ void __launch_bounds__(large_tile_threads)
     loads_to_lds_kernel(Extents extents, float alpha, const Value* __restrict__ a,
                         const Value* __restrict__ b, float beta, Result* __restrict__ c,
                         unsigned xcds) {
-  using Tile = LargeTile<Code>;
+  using Code = typename Tile::Code;
+#if defined(__HIP_DEVICE_COMPILE__)
+  if constexpr (MATRIX_RATE_CDNA < Code::since) {
+    __builtin_trap();  // never launched there: nothing of the kernel is compiled
+  }
+#endif
   constexpr unsigned steps = Tile::depth / Fragment<Code>::k;
-  __shared__ SwizzledRows<Tile::rows> a_tile[2];
+  constexpr unsigned buffers = ahead + 1;
+  __shared__ SwizzledRows<Tile::rows> a_tile[buffers];
   __shared__ SwizzledRows<Tile::columns> b_tile[2];
-  const gemm::TilePlace tile =
+  const gemm::TilePlace place =
       gemm::tile_by_xcd(blockIdx.x, extents.m / Tile::rows, extents.n / Tile::columns, xcds);
-  const unsigned row = tile.row * Tile::rows;
-  const unsigned column = tile.column * Tile::columns;
-  LdsLoads<Code, Value> copy(extents, a, b, row, column);
+  const unsigned row = place.row * Tile::rows;
+  const unsigned column = place.column * Tile::columns;
+  LdsLoads<Tile, Value, ahead> copy(extents, a, b, row, column);
   typename Tile::Sums wave;
   Fragment<Code> left[2][Tile::Sums::down];
   Fragment<Code> right[2][Tile::Sums::across];
-  copy.load(a_tile[0]);
+#pragma unroll
+  for (unsigned tile = 0; tile + 1 < ahead; ++tile) {
+    copy.load_a(a_tile[tile]);
+  }
+  copy.load_b();
+  copy.load_a(a_tile[ahead - 1]);
   copy.finish(b_tile[0]);
   __syncthreads();
   load_fragments(left[0], a_tile[0], Tile::first_row(), 0);
   load_fragments(right[0], b_tile[0], Tile::first_column(), 0);
-  for (unsigned first_k = 0; first_k < extents.k; first_k += Tile::depth) {
-    const unsigned buffer = first_k / Tile::depth % 2;
-    if (first_k + Tile::depth < extents.k) {
-      copy.load(a_tile[1 - buffer]);
-    }
+  const unsigned tiles = extents.k / Tile::depth;
+  for (unsigned tile = 0; tile < tiles; ++tile) {
+    copy.load_b();
+    copy.load_a(a_tile[(tile + ahead) % buffers]);
 #pragma unroll
     for (unsigned step = 0; step < steps; ++step) {
       const bool is_last = step == steps - 1;
-      const unsigned from = is_last ? 1 - buffer : buffer;
+      const unsigned from = is_last ? tile + 1 : tile;
       const unsigned next_k = is_last ? 0 : (step + 1) * Fragment<Code>::k;
       if (is_last) {  // after the last tile with what nobody multiplies
-        copy.finish(b_tile[from]);
+        copy.finish(b_tile[from % 2]);
         __syncthreads();
       }
-      load_fragments(left[(step + 1) % 2], a_tile[from], Tile::first_row(), next_k);
-      load_fragments(right[(step + 1) % 2], b_tile[from], Tile::first_column(), next_k);
+      load_fragments(left[(step + 1) % 2], a_tile[from % buffers], Tile::first_row(), next_k);
+      load_fragments(right[(step + 1) % 2], b_tile[from % 2], Tile::first_column(), next_k);
       hipscope::scheduling_barrier();
       wave.multiply_add(left[step % 2], right[step % 2]);
       hipscope::scheduling_barrier();
     }
   }
+  copy.end();
   wave.store(c + std::size_t{row + Tile::first_row()} * extents.ldc + column + Tile::first_column(),
              extents.ldc, alpha, beta);
 }
 
-template <typename Code>
+template <typename Tile, unsigned ahead>
 void enqueue_loads_to_lds(const Stage& stage, const Product& product) {
   const dim3 tiles = grid_of(stage.tiles, product.extents);
-  hipscope::launch(loads_to_lds_kernel<Code, Half, Half>,
+  hipscope::launch(loads_to_lds_kernel<Tile, ahead, Half, Half>,
                    {.grid = dim3(tiles.x * tiles.y), .block = dim3(stage.tiles.threads)},
                    product.extents, product.alpha, product.a, product.b, product.beta, product.c,
                    gemm::xcds());
 }
 
+template <typename Tile, unsigned ahead>
+Stage stage_of_lds_loads(const std::string& what) {
+  Stage stage = large_tile_stage<Tile, Half, Half>(
+      what, reinterpret_cast<const void*>(loads_to_lds_kernel<Tile, ahead, Half, Half>),
+      enqueue_loads_to_lds<Tile, ahead>);
+  stage.is_contender = true;
+  return stage;
+}
+
 inline std::vector<Stage> loads_to_lds_stages() {
   const auto make = [](auto instruction) {
     using Code = typename decltype(instruction)::Type;
-    Stage stage = large_tile_stage<Code, Half, Half>(
-        ", loads to LDS", reinterpret_cast<const void*>(loads_to_lds_kernel<Code, Half, Half>),
-        enqueue_loads_to_lds<Code>);
-    stage.is_contender = true;
-    return stage;
+    return stage_of_lds_loads<LargeTile<Code>, 1>(", loads to LDS");
   };
   using Codes = Instructions<Half>;
   return {make(Instruction<Codes::Mfma>()), make(Instruction<Codes::MfmaOf950>())};

@@ -17,6 +17,7 @@
 #include "07.3-fragments-ahead.h"
 #include "07.4-tiles-by-xcd.h"
 #include "07.5-loads-to-lds.h"
+#include "07.6-three-lds-buffers.h"
 #endif
 #include "08-asynchronous-copies.h"
 #include "09-tensor-copies.h"
@@ -42,7 +43,7 @@ inline std::vector<Stage> all_stages() {
 #if !defined(HIPSCOPE_BACKEND_NVIDIA)
   for (const auto& stages :
        {fragments_of_16_bytes_stages(), larger_tile_stages(), fragments_ahead_stages(),
-        tiles_by_xcd_stages(), loads_to_lds_stages()}) {
+        tiles_by_xcd_stages(), loads_to_lds_stages(), three_lds_buffers_stages()}) {
     all.insert(all.end(), stages.begin(), stages.end());
   }
 #endif

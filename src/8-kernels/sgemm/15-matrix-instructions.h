@@ -70,10 +70,13 @@ static __global__ void __launch_bounds__(256)
   constexpr unsigned depth = 16;
   constexpr unsigned threads = 256;
   constexpr unsigned side = 32;  // of a block of sums
-  constexpr unsigned pitch = 128 + 4;
+  // Of A 32 lanes store values of eight rows and four k, four apart: each to a bank of its own. Of
+  // B pieces of 16 bytes are stored as they lie.
+  constexpr unsigned a_pitch = 128 + 2;
+  constexpr unsigned b_pitch = 128 + 4;
   constexpr unsigned copies = 2;  // of 16 bytes, per thread and matrix
-  alignas(16) __shared__ float a_tiles[2][depth * pitch];
-  alignas(16) __shared__ float b_tiles[2][depth * pitch];
+  alignas(16) __shared__ float a_tiles[2][depth * a_pitch];
+  alignas(16) __shared__ float b_tiles[2][depth * b_pitch];
   const unsigned wave = threadIdx.x / wave_lanes;
   const unsigned lane = threadIdx.x % wave_lanes;
   const unsigned first_row = wave / 2 * 2 * side;
@@ -98,9 +101,9 @@ static __global__ void __launch_bounds__(256)
   const auto store_tiles = [&](unsigned buffer) {
 #pragma unroll
     for (unsigned i = 0; i < copies; ++i) {
-      store_transposed(a_tiles[buffer] + a_copy_k * pitch + a_copy_row + i * (threads / 4), pitch,
-                       next_of_a[i]);
-      store_four(b_tiles[buffer] + (b_copy_k + i * (threads / 32)) * pitch + b_copy_column,
+      store_transposed(a_tiles[buffer] + a_copy_k * a_pitch + a_copy_row + i * (threads / 4),
+                       a_pitch, next_of_a[i]);
+      store_four(b_tiles[buffer] + (b_copy_k + i * (threads / 32)) * b_pitch + b_copy_column,
                  next_of_b[i]);
     }
   };
@@ -116,17 +119,17 @@ static __global__ void __launch_bounds__(256)
     b += advance * extents.ldb;
     load_tiles();
     scheduling_barrier();
-    const unsigned place = lane / side * pitch + lane % side;
-    const float* const a_mine = a_tiles[tile % 2] + place + first_row;
-    const float* const b_mine = b_tiles[tile % 2] + place + first_column;
+    const float* const a_mine = a_tiles[tile % 2] + lane / side * a_pitch + lane % side + first_row;
+    const float* const b_mine =
+        b_tiles[tile % 2] + lane / side * b_pitch + lane % side + first_column;
 #pragma unroll
     for (unsigned k = 0; k < depth; k += 2) {
 #pragma unroll
       for (unsigned i = 0; i < 2; ++i) {
 #pragma unroll
         for (unsigned j = 0; j < 2; ++j) {
-          multiply_add_matrix(sums[i][j], a_mine[k * pitch + i * side],
-                              b_mine[k * pitch + j * side]);
+          multiply_add_matrix(sums[i][j], a_mine[k * a_pitch + i * side],
+                              b_mine[k * b_pitch + j * side]);
         }
       }
     }
