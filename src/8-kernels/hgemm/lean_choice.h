@@ -135,8 +135,10 @@ constexpr bool is_possible(const LeanChoice& choice, unsigned m, unsigned n, uns
   if (blocks == LeanBlocks::share_k) {
     const unsigned most_copy_sharers = choice.clusters > 1 ? 8 : 4;
     const double all_clusters = clusters * choice.clusters;
-    if (choice.clusters > 1 && (!meets_in_memory(lean_sizes[choice.size]) ||
-                                all_clusters > clusters_at_once(sms, rows * columns * parts))) {
+    const unsigned of_cluster = rows * columns * parts;
+    const bool fills_gpcs = (of_cluster & (of_cluster - 1)) == 0;  // else fewer are at once
+    if (choice.clusters > 1 && (!meets_in_memory(lean_sizes[choice.size]) || !fills_gpcs ||
+                                all_clusters > clusters_at_once(sms, of_cluster))) {
       return false;
     }
     const bool is_near = parts % 2 != 0 && parts != 3;  // to others that are tried
