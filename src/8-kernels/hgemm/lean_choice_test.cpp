@@ -78,9 +78,9 @@ TEST(LeanChoices, ClustersThatMeetInMemoryAreThereTogetherWithAStepEach) {
     ++size;
   }
   EXPECT_TRUE(is_possible({size, {2, 2, 4}, false, 7}, 256, 256, 16384, 132));
-  EXPECT_FALSE(is_possible({size, {2, 2, 4}, false, 8}, 256, 256, 16384, 132));  // SMs
-  EXPECT_FALSE(is_possible({size, {2, 2, 4}, false, 7}, 256, 256, 1728, 132));   // 27 steps
-  EXPECT_FALSE(is_possible({size, {2, 2, 3}, false, 7}, 256, 256, 16384, 132));
+  EXPECT_FALSE(is_possible({size, {2, 2, 4}, false, 8}, 256, 256, 16384, 132));       // SMs
+  EXPECT_FALSE(is_possible({size, {2, 2, 4}, false, 7}, 256, 256, 1728, 132));        // 27 steps
+  EXPECT_FALSE(is_possible({size - 1, {2, 2, 3}, false, 3}, 256, 256, 16384, 132));   // of 12
   EXPECT_FALSE(is_possible({sharing_k(), {1, 1, 4}, false, 2}, 16, 64, 16384, 132));  // small
   EXPECT_FALSE(is_possible({0, {1, 1, 1}, false, 2}, 256, 256, 16384, 132));  // k is not shared
 }
