@@ -45,9 +45,10 @@ Verdict judge(Library<Value, Result>& library, Problem<Value, Result>& problem,
 /// a product of NaN, and half of the blocks come late.
 template <typename Value, typename Result>
 Verdict judge_late_blocks(const Stage<Value, Result>& stage, Problem<Value, Result>& problem,
-                          Factors<Value> factors, BusyUnits& busy) {
+                          Factors<Value> factors, BusyUnits& busy, unsigned choice = 0) {
   problem.poison_operands();
-  const Prepared<Value, Result> prepared(stage, problem.product(factors.alpha, factors.beta));
+  const Prepared<Value, Result> prepared(stage, problem.product(factors.alpha, factors.beta),
+                                         choice);
   prepared.enqueue();
   problem.fill_operands();
   problem.reset(factors.beta);
@@ -152,6 +153,20 @@ unsigned fastest_choice(const hipscope::Sweep& sweep, hipscope::Point& point,
     bodies.emplace_back([prepared] { prepared->enqueue(); });
   }
   return static_cast<unsigned>(point.fastest(bodies));
+}
+
+/// Verifies each of a stage's choices for a product, not the fastest alone: as it comes, and with
+/// half of the blocks late.
+template <typename Value, typename Result>
+void verify_choices(hipscope::Point& point, const Stage<Value, Result>& stage,
+                    Problem<Value, Result>& problem, BusyUnits& busy) {
+  const Factors<Value> factors = measured_factors<Value>;
+  for (unsigned choice = 0; stage.choices > 1 && choice < stage.choices; ++choice) {
+    const std::string name = stage.technique + ", choice " + std::to_string(choice + 1);
+    verify(point, name + " of all", judge(stage, problem, factors, choice));
+    verify(point, name + ", half of the blocks late",
+           judge_late_blocks(stage, problem, factors, busy, choice));
+  }
 }
 
 /// A row: the rate of each stage, the best of them, the library's best, and their ratio, all in

@@ -270,12 +270,21 @@ class Ladder {
       bytes = std::max(bytes, bytes_of_problem<Value>(shape.m, shape.n, shape.k));
     }
     sweep.require_memory(bytes, option);
+    std::optional<BusyUnits> busy;
+    if (sweep.is_hardware() && !are_cubes) {
+      busy.emplace(sweep.device());
+    }
     double x = 0;
     for (const auto& [m, n, k] : shapes) {
       x = are_cubes ? m : x + 1;
       auto point = sweep.point(are_cubes ? std::to_string(m) : name_of_size(m, n, k), x);
       Problem<Value> problem(m, n, k, Values::random, sweep.seed());
       measure_in_turn<Value, Value>(sweep, point, contenders(sweep), problem);
+      for (const Stage<Value>& stage : contenders(sweep)) {
+        if (busy) {
+          verify_choices(point, stage, problem, *busy);
+        }
+      }
     }
   }
 
