@@ -208,7 +208,7 @@ const Seeds level_seeds(1);
 const Seeds load_seeds(60);
 
 TEST(LevelsTrial, CapacityAndLatencyOfCaches) {
-  constexpr unsigned machines = 400;
+  constexpr unsigned machines = 320;
   for (unsigned i = 0; i < machines; ++i) {
     Random walk_random(level_seeds(i));
     const Machine machine = random_machine(walk_random);
@@ -281,7 +281,7 @@ TEST(LevelsTrial, CapacityAndLatencyOfCaches) {
   }
 }
 
-const Seeds drift_seeds(137);
+const Seeds drift_seeds(115);
 
 // By more than a latency may be wrong, up and down, the walk alone.
 TEST(LevelsTrial, MemoryLatencyUnderDrift) {
