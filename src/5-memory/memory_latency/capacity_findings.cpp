@@ -121,11 +121,10 @@ std::vector<hipscope::CapacityByHits> capacities_by_misses(const Curve& loads, c
     return {};
   }
   auto found = hipscope::fit_misses({}, walk, smallest_step);
-  // Where most of its steps are in doubt, it is a slope.
-  const auto clear = std::count_if(found.begin(), found.end(), [](const auto& each) {
-    return each.confidence >= hipscope::unsure;
-  });
-  if (2 * clear < std::ssize(found)) {
+  // Where none of its steps is clear, it is a slope; that a part of them is not, each has in its
+  // own confidence.
+  if (std::none_of(found.begin(), found.end(),
+                   [](const auto& each) { return each.confidence >= hipscope::unsure; })) {
     return {};
   }
   // Where flat runs tell a capacity, the same walk is no second way to it.

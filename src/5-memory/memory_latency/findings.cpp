@@ -23,6 +23,81 @@ using hipscope::Results;
 
 namespace {
 
+// What changes while sweep `footprint` runs, such as a clock beside the one that counts: some of
+// its footprints are read again at the end.
+struct Drift {
+  double whole = 0;  // of the logarithm of latency, from the first footprint to the last
+
+  // Beyond that nothing says that it was steady.
+  [[nodiscard]] bool is_small() const {
+    constexpr double largest = 0.15;
+    return std::abs(whole) < largest;
+  }
+};
+
+// By the steady rate from which the readings differ least; none where they may differ by chance.
+Drift drift_of(const Curve& first, const Curve& again) {
+  struct Pair {
+    double left = 0;  // share of the sweep between the two readings
+    double change = 0;
+  };
+  std::vector<Pair> pairs;
+  for (const auto& point : again) {
+    const auto before = std::lower_bound(first.begin(), first.end(), point.x,
+                                         [](const auto& each, double x) { return each.x < x; });
+    if (before != first.end() && before->x == point.x && before->y > 0 && point.y > 0) {
+      pairs.push_back(
+          {.left = static_cast<double>(first.end() - before) / static_cast<double>(first.size()),
+           .change = std::log(point.y / before->y)});
+    }
+  }
+  constexpr std::size_t fewest = 6;
+  if (pairs.size() < fewest) {
+    return {};
+  }
+  // The median of the rates, each of the weight of its time.
+  const auto rate = [](const Pair& pair) { return pair.change / pair.left; };
+  std::sort(pairs.begin(), pairs.end(),
+            [&](const Pair& a, const Pair& b) { return rate(a) < rate(b); });
+  double weights = 0;
+  double squares = 0;
+  for (const Pair& pair : pairs) {
+    weights += pair.left;
+    squares += pair.left * pair.left;
+  }
+  std::size_t middle = 0;
+  for (double sum = pairs[0].left; 2 * sum < weights; sum += pairs[middle].left) {
+    ++middle;
+  }
+  const Drift drift = {.whole = rate(pairs[middle])};
+  std::vector<double> left;
+  left.reserve(pairs.size());
+  for (const Pair& pair : pairs) {
+    left.push_back(std::abs(pair.change - drift.whole * pair.left));
+  }
+  constexpr double deviations_per_median = 1.4826;
+  constexpr double of_a_median = 1.25;
+  const double error =
+      of_a_median * deviations_per_median * hipscope::summarize(left).median / std::sqrt(squares);
+  constexpr double clearly = 3;
+  constexpr double matters = 0.005;
+  return std::abs(drift.whole) > std::max(matters, clearly * error) ? drift : Drift{};
+}
+
+// Without what has drifted until the level was measured.
+Level without(const Drift& drift, Level level, const Curve& first) {
+  const auto index = [&](double x) {
+    return static_cast<double>(
+        std::lower_bound(first.begin(), first.end(), x,
+                         [](const auto& each, double bytes) { return each.x < bytes; }) -
+        first.begin());
+  };
+  const double middle =
+      (index(level.first_x) + index(level.end ? level.end->last_x : first.back().x)) / 2;
+  level.y *= std::exp(-drift.whole * middle / static_cast<double>(first.size()));
+  return level;
+}
+
 // Where no law of replacement explains how loads begin to miss, the flat part may be a mixture, and
 // there may be a level behind it that is nowhere flat.
 double most_confidence(const Cache& cache) {
@@ -193,7 +268,12 @@ void infer_levels(Results& results) {
   if (curve.empty()) {
     return;
   }
-  const auto levels = hipscope::find_levels(curve, smallest_step);
+  auto levels = hipscope::find_levels(curve, smallest_step);
+  const Curve first = results.curve("footprint", "latency");
+  const Drift drift = drift_of(first, results.curve("footprint", "again"));
+  for (Level& level : levels) {
+    level = without(drift, level, first);
+  }
   const auto l2_bytes = static_cast<double>(results.device().l2_bytes);
   // A curve that rises from its first footprint on shows nothing of its first level.
   constexpr double still_first = 2;
@@ -227,9 +307,14 @@ void infer_levels(Results& results) {
   if (levels.size() > 1 && curve.back().x >= shortest_level * levels.back().first_x &&
       !levels.back().end && curve.back().x >= std::max(well_past * l2_bytes, 2 * largest_cache)) {
     memory.value = levels.back().y;
-    memory.confidence = levels.back().confidence;
+    memory.confidence = hipscope::sure_if(drift.is_small(), levels.back().confidence);
     memory.statement = "from one dependent load to the next, past all caches";
     memory.evidence = {level_text(levels.back())};
+    if (drift.whole != 0) {
+      memory.evidence.push_back("a drift of " + number(100 * std::expm1(drift.whole), 2) +
+                                " % over the sweep is taken off: footprints read again at its end "
+                                "tell it");
+    }
   }
   infer_if_sure(results, memory);
 }
@@ -246,7 +331,36 @@ void infer_constant(Results& results) {
   }
 }
 
+// Whether neighbouring points differ by more than a small step needs.
+bool scatters(const Curve& curve) {
+  constexpr double much = 0.02;
+  return hipscope::scatter(curve) > much;
+}
+
 }  // namespace
+
+unsigned footprints_per_octave(const Curve& curve, unsigned per_octave) {
+  return scatters(curve) ? 2 * per_octave : per_octave;
+}
+
+std::vector<Footprints> second_pass(const Curve& curve, unsigned per_octave) {
+  std::vector<Footprints> all;
+  constexpr double margin = 1.07;
+  constexpr unsigned fine_points = 64;
+  for (const Level& level : hipscope::find_levels(curve, smallest_step)) {
+    if (level.end) {
+      all.push_back({.first = level.end->last_x / margin,
+                     .last = level.end->risen_x * margin,
+                     .per_octave = fine_points});
+    }
+  }
+  if (scatters(curve)) {
+    all.push_back({.first = curve.front().x,
+                   .last = curve.back().x,
+                   .per_octave = footprints_per_octave(curve, per_octave)});
+  }
+  return all;
+}
 
 void conclude(hipscope::Results& results) {
   infer_levels(results);

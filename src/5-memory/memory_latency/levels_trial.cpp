@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,7 @@ Machine random_machine(Random& random) {
 // The lesson's two sweeps over a machine, or over a curve that is none.
 struct Measured {
   Curve footprint{};
+  Curve again{};
   Curve edges{};
   ModeCurves modes{};
   Curve mean{};
@@ -81,20 +83,31 @@ Measured measure(const Latency& latency, const Disturbance& disturbance, unsigne
     made.footprint.push_back({.x = bytes, .y = latency(bytes)});
   }
   made.footprint = disturbed(made.footprint, disturbance, random);
-  constexpr double margin = 1.07;
-  constexpr unsigned fine_points = 64;
-  for (const Level& level : find_levels(made.footprint, memory_latency::smallest_step)) {
-    if (level.end) {
-      for (const double bytes : footprints(kib, largest, fine_points)) {
-        if (bytes >= level.end->last_x / margin && bytes <= level.end->risen_x * margin &&
-            (made.edges.empty() || bytes > made.edges.back().x)) {
-          made.edges.push_back({.x = bytes, .y = latency(bytes)});
-        }
+  std::set<double> second;
+  for (const auto& range : memory_latency::second_pass(made.footprint, per_octave)) {
+    for (const double bytes : footprints(kib, largest, range.per_octave)) {
+      if (bytes >= range.first && bytes <= range.last) {
+        second.insert(bytes);
       }
     }
   }
+  for (const double bytes : second) {
+    made.edges.push_back({.x = bytes, .y = latency(bytes)});
+  }
   made.edges = disturbed(made.edges, disturbance, random);
+  Disturbance at_the_end = disturbance;
+  at_the_end.drift = 0;
+  for (const double bytes : footprints(kib, largest / 16, 1)) {
+    made.again.push_back({.x = bytes, .y = (1 + disturbance.drift) * latency(bytes)});
+  }
+  made.again = disturbed(made.again, at_the_end, random);
   return made;
+}
+
+std::vector<double> footprints_of_loads(const Measured& measured, unsigned per_octave,
+                                        double largest) {
+  return footprints(kib, largest,
+                    memory_latency::footprints_per_octave(measured.footprint, per_octave));
 }
 
 MadeResults concluded(const Measured& measured, double l2_bytes) {
@@ -102,6 +115,7 @@ MadeResults concluded(const Measured& measured, double l2_bytes) {
   device.l2_bytes = static_cast<std::uint64_t>(l2_bytes);
   MadeResults made("memory_latency", device);
   made.curve("footprint", "latency", measured.footprint);
+  made.curve("footprint", "again", measured.again);
   if (!measured.edges.empty()) {
     made.curve("edges", "latency", measured.edges);
   }
@@ -194,16 +208,12 @@ const Seeds level_seeds(1);
 const Seeds load_seeds(60);
 
 TEST(LevelsTrial, CapacityAndLatencyOfCaches) {
-  constexpr unsigned machines = 400;
+  constexpr unsigned machines = 320;
   for (unsigned i = 0; i < machines; ++i) {
     Random walk_random(level_seeds(i));
     const Machine machine = random_machine(walk_random);
     const auto per_octave = one_of(walk_random, std::vector<unsigned>{8, 8, 4, 3});
     const double largest = one_of(walk_random, std::vector<double>{2048 * mib, 512 * mib});
-    // Single loads of the same machine; draws of their own, so that the walks stay as they are.
-    Random single_random(load_seeds(i));
-    const auto all_footprints = footprints(kib, largest, per_octave);
-    const Loads single = loads_of(machine, all_footprints, single_random);
     for (const Disturbance& disturbance : disturbances()) {
       Random random = walk_random;
       const auto latency = [&](double bytes) { return latency_at(machine, bytes, random); };
@@ -211,7 +221,11 @@ TEST(LevelsTrial, CapacityAndLatencyOfCaches) {
       const bool driver_knows = happens(random, 0.7) && machine.caches.size() > 1;
       const double l2_bytes = driver_knows ? machine.caches.at(1).bytes : 0;
       const MadeResults made = concluded(measured, l2_bytes);
-      // The mean of the same loads; draws of its own, so that the modes stay as they are.
+      // Single loads of the same machine; draws of their own, so that the walks stay as they are,
+      // and the mean of the same loads, by the same draws.
+      Random single_random(load_seeds(i));
+      const auto all_footprints = footprints_of_loads(measured, per_octave, largest);
+      const Loads single = loads_of(machine, all_footprints, single_random);
       Random loads_random = single_random;
       Random mean_random = single_random;
       measured.modes = mode_curves(all_footprints, single, disturbance, loads_random);
@@ -265,6 +279,29 @@ TEST(LevelsTrial, CapacityAndLatencyOfCaches) {
     expect_goals(tally("cache latency, " + disturbance.name), {.right = is_noisy ? 0.3 : 0.6});
     expect_goals(tally("memory latency, " + disturbance.name), {.right = is_noisy ? 0.3 : 0.6});
   }
+}
+
+const Seeds drift_seeds(115);
+
+// By more than a latency may be wrong, up and down, the walk alone.
+TEST(LevelsTrial, MemoryLatencyUnderDrift) {
+  constexpr unsigned machines = 200;
+  Tally& answers = tally("memory latency, drift of 5 to 12 %");
+  for (unsigned i = 0; i < machines; ++i) {
+    Random random(drift_seeds(i));
+    Machine machine = random_machine(random);
+    machine.tlb_reach = 0;
+    const double drift = between(random, 0.05, 0.12) * (happens(random, 0.5) ? -1 : 1);
+    const double largest = 2048 * mib;
+    if (largest >= 16 * machine.caches.back().bytes) {
+      const Measured measured =
+          measure([&](double bytes) { return latency_at(machine, bytes, random); },
+                  {.noise = 0.01, .drift = drift}, 8, largest, random);
+      answers.add({.value = machine.latency, .tolerance = latency_tolerance},
+                  concluded(measured, 0).inference("memory latency"));
+    }
+  }
+  expect_goals(answers);
 }
 
 // Machines of a kind, on some of which a reader was once wrong, or saw nothing.
@@ -375,7 +412,7 @@ TEST(LevelsTrial, KindsOfMachines) {
         Disturbance loads = disturbance;
         loads.outlier_share = happens(loads_random, 0.2) ? 1.0 / 7 : loads.outlier_share;
         // The mean of the same loads; draws of its own, so that the modes stay as they are.
-        const auto all_footprints = footprints(kib, largest, per_octave);
+        const auto all_footprints = footprints_of_loads(measured, per_octave, largest);
         const Loads single = loads_of(machine, all_footprints, loads_random);
         Random mean_random = loads_random;
         measured.modes = mode_curves(all_footprints, single, loads, loads_random);
@@ -440,7 +477,7 @@ TEST(LevelsTrial, NothingIsInvented) {
     Measured measured = measure(latency, disturbance, per_octave, 2048 * mib, random);
     Random loads_random(nothing_loads_seeds(i));
     const double deviation = between_octaves(loads_random, 0.003, 0.2);
-    const auto all_footprints = footprints(kib, 2048 * mib, per_octave);
+    const auto all_footprints = footprints_of_loads(measured, per_octave, 2048 * mib);
     Loads single;
     for (const double bytes : all_footprints) {
       single.push_back({{1, latency(bytes), deviation}});

@@ -26,10 +26,11 @@
 //   lines, units   lines_and_units.h    single lines of L2 from one CU, one line from every CU
 #include <hipscope/compute_unit.h>
 #include <hipscope/hipscope.h>
-#include <hipscope/inference.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -52,7 +53,6 @@ namespace memory_latency {
 namespace {
 
 using hipscope::CycleClock;
-using hipscope::Level;
 using memory::Load;
 using memory::load;
 
@@ -172,9 +172,16 @@ static __global__ void __launch_bounds__(largest_block)
 
 // --- Sweeps over the footprint ----------------------------------------------------------------
 
-// Chases each of the footprints `all`; returns the curve.
+unsigned points_of(const Sizes& sizes) {
+  return static_cast<unsigned>(std::uint64_t{sizes.points});
+}
+
+// Chases each of the footprints `all`; returns the curve. The first one of each octave up to
+// `again_up_to` bytes, which take little of the time, is read once more at the end: where that
+// differs, something has drifted.
 template <Load kind>
-Curve measure_footprints(Sweep& sweep, const Sizes& sizes, const std::set<std::uint64_t>& all) {
+Curve measure_footprints(Sweep& sweep, const Sizes& sizes, const std::set<std::uint64_t>& all,
+                         std::uint64_t again_up_to = 0) {
   require_spacing(sizes);
   if (all.empty()) {
     throw hipscope::UsageError("--footprint and --spacing leave no footprint to measure");
@@ -184,40 +191,50 @@ Curve measure_footprints(Sweep& sweep, const Sizes& sizes, const std::set<std::u
   sweep.require_memory(largest, "--footprint");
   const DeviceBuffer<unsigned char> memory(largest);
   Chaser chaser(sweep, walk_kernel<kind>, kind == Load::scalar, sizes.steps);
-  Curve curve;
-  for (const std::uint64_t bytes : all) {
-    const auto x = static_cast<double>(bytes);
-    auto point = sweep.point(std::to_string(bytes), x);
+  const auto linked_nodes = [&](std::uint64_t bytes) {
     const Nodes nodes =
         dense_nodes(address_of(memory), bytes / sizes.spacing, sizes.spacing, sweep.seed());
     link(sweep, nodes);
-    curve.push_back({.x = x, .y = measure_row(chaser, point, nodes)});
+    return nodes;
+  };
+  Curve curve;
+  std::map<std::uint64_t, Point> again;  // by octave
+  for (const std::uint64_t bytes : all) {
+    const auto x = static_cast<double>(bytes);
+    auto point = sweep.point(std::to_string(bytes), x);
+    curve.push_back({.x = x, .y = measure_row(chaser, point, linked_nodes(bytes))});
+    if (bytes <= again_up_to) {
+      again.try_emplace(std::bit_floor(bytes), point);
+    }
+  }
+  for (auto& [octave, point] : again) {
+    const Nodes nodes = linked_nodes(*all.lower_bound(octave));
+    point.value("again", chaser.measure(point, chaser.walk(nodes), "again, ").net, "cycles");
   }
   return curve;
 }
 
 void measure_footprint(Sweep& sweep, const Sizes& sizes, Curve& coarse) {
   coarse = measure_footprints<Load::global>(
-      sweep, sizes, footprints(smallest_footprint, sizes.footprint, sizes.points, sizes.spacing));
+      sweep, sizes, footprints(smallest_footprint, sizes.footprint, sizes.points, sizes.spacing),
+      sizes.footprint / 16);
 }
 
-// Finer footprints where sweep `footprint` has found the end of a level.
+// Finer footprints where sweep `footprint` has found the end of a level, or where it scatters.
 void measure_edges(Sweep& sweep, const Sizes& sizes, const Curve& coarse) {
   std::set<std::uint64_t> all;
-  const auto add = [&](double first, double last) {
-    constexpr std::uint64_t fine_points = 64;  // per octave
-    all.merge(footprints(static_cast<std::uint64_t>(first),
-                         std::min<std::uint64_t>(static_cast<std::uint64_t>(last), sizes.footprint),
-                         fine_points, sizes.spacing));
+  const auto add = [&](const Footprints& range) {
+    all.merge(
+        footprints(static_cast<std::uint64_t>(range.first),
+                   std::min<std::uint64_t>(static_cast<std::uint64_t>(range.last), sizes.footprint),
+                   range.per_octave, sizes.spacing));
   };
-  constexpr double margin = 1.07;
-  for (const Level& level : hipscope::find_levels(coarse, smallest_step)) {
-    if (level.end) {
-      add(level.end->last_x / margin, level.end->risen_x * margin);
+  if (sweep.is_hardware()) {
+    for (const Footprints& range : second_pass(coarse, points_of(sizes))) {
+      add(range);
     }
-  }
-  if (!sweep.is_hardware()) {
-    add(smallest_footprint, 1.1 * smallest_footprint);  // there is nothing to find
+  } else {  // there is nothing to find
+    add({.first = smallest_footprint, .last = 1.1 * smallest_footprint, .per_octave = 64});
   }
   if (all.empty()) {
     sweep.note("sweep footprint was left out or shows no level's end: there is nothing to refine");
@@ -285,8 +302,13 @@ int run(int argc, char** argv) {
                    [&](Sweep& sweep) { measure_footprint(sweep, sizes, coarse); });
   experiment.sweep("edges", "finer footprints at the ends of the levels",
                    [&](Sweep& sweep) { measure_edges(sweep, sizes, coarse); });
-  add("load-times", "single loads over footprint, and what share of them each level answers",
-      [](Sweep& sweep, const Sizes& all) { measure_load_times(sweep, all, random_walk_kernel); });
+  experiment.sweep(
+      "load-times", "single loads over footprint, and what share of them each level answers",
+      [&](Sweep& sweep) {
+        const unsigned points = points_of(sizes);
+        measure_load_times(sweep, sizes, random_walk_kernel,
+                           sweep.is_hardware() ? footprints_per_octave(coarse, points) : points);
+      });
   add("published", "chases as the published programs have them", measure_published);
   add("events", "the same by device events", [](Sweep& sweep, const Sizes& all) {
     measure_events(sweep, all, walk_kernel<Load::global>);
