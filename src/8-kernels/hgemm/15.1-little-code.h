@@ -24,7 +24,6 @@
 #include <vector>
 
 #include "15-tiles-by-columns.h"
-#include "8-kernels/gemm/split_sums.h"
 #include "8-kernels/gemm/tile_order.h"
 #include "hopper.h"
 #include "lean_choice.h"
@@ -43,9 +42,6 @@ struct Sharing {
   unsigned a_blocks;   ///< a bit each: those beside the first one, which get its copies of A
   unsigned b_blocks;   ///< those below the first one, which get its copies of B
   bool columns_first;  ///< the grid goes over columns first
-  unsigned clusters;   ///< of a tile
-  float4* sums;        ///< of these clusters
-  unsigned* arrived;   ///< of them, at each block's sums: 0 before and after
 };
 
 /// What a block has of C, and of its operands in LDS.
@@ -61,7 +57,6 @@ struct LeanTile
   static constexpr unsigned deep = sizes[i].deep;  ///< boxes along k in a step
   static constexpr LeanBlocks blocks = sizes[i].blocks;
   static constexpr bool shares_k = blocks == LeanBlocks::share_k;
-  static constexpr bool meets = meets_in_memory(sizes[i]);
   static constexpr bool stays = blocks == LeanBlocks::stay;
   static constexpr unsigned box_columns = std::min(columns, 64U);  ///< of B
   static constexpr unsigned box_bytes = 64 * box_columns * 2;
@@ -179,18 +174,6 @@ __device__ void add_up_in_cluster(const float (&sums)[Tile::sums], unsigned buff
   if (mine == 0) {
     return;
   }
-  const auto store = [&](unsigned i, const float4& sum) {
-    store_sums<Tile>(c, e,
-                     place_of_sums<Tile>(first.x, first.y, threadIdx.x / 128, threadIdx.x / 32 % 4,
-                                         threadIdx.x % 32, i * parts + part),
-                     sum, alpha, 0);
-  };
-  const unsigned clusters = Tile::meets ? sharing.clusters : 1;
-  const gemm::Rank rank = {blockIdx.y * gridDim.x + blockIdx.x, blockIdx.z / parts, part};
-  const auto in_memory = [&](unsigned cluster, unsigned i) {
-    const std::size_t of_cluster = (std::size_t{rank.tile} * clusters + cluster) * parts + part;
-    return sharing.sums + (of_cluster * each + i) * Tile::multiplying_threads + threadIdx.x;
-  };
   wait_for(all_came, 0);
 #pragma unroll 1
   for (unsigned i = 0; i < mine; ++i) {
@@ -201,31 +184,10 @@ __device__ void add_up_in_cluster(const float (&sums)[Tile::sums], unsigned buff
           lds_at(buffer + ((p * each + i) * Tile::multiplying_threads + threadIdx.x) * 16));
       sum = {sum.x + of_part.x, sum.y + of_part.y, sum.z + of_part.z, sum.w + of_part.w};
     }
-    if (clusters == 1) {
-      store(i, sum);
-    } else {
-      *in_memory(rank.cluster, i) = sum;
-    }
-  }
-  if constexpr (Tile::meets) {
-    __shared__ unsigned answer;
-    const gemm::SharedTiles<float> shared = {
-        .cluster = parts, .clusters = clusters, .arrived = sharing.arrived};
-    if (clusters == 1 || !gemm::comes_last(shared, rank, &answer,
-                                           [] { barrier_of(14, Tile::multiplying_threads); })) {
-      return;
-    }
-#pragma unroll 2
-    for (unsigned i = 0; i < mine; ++i) {
-      float4 sum = {0, 0, 0, 0};
-#pragma unroll 4
-      for (unsigned cluster = 0; cluster < clusters; ++cluster) {
-        const float4 of_cluster = *in_memory(cluster, i);
-        sum = {sum.x + of_cluster.x, sum.y + of_cluster.y, sum.z + of_cluster.z,
-               sum.w + of_cluster.w};
-      }
-      store(i, sum);
-    }
+    store_sums<Tile>(c, e,
+                     place_of_sums<Tile>(first.x, first.y, threadIdx.x / 128, threadIdx.x / 32 % 4,
+                                         threadIdx.x % 32, i * parts + part),
+                     sum, alpha, 0);
   }
 }
 
@@ -251,12 +213,10 @@ static __global__ void __launch_bounds__(Tile::threads, 1)
   const unsigned rank = shares_copies || Tile::shares_k ? block_of_cluster() : 0;
   const unsigned my_row = rank >> sharing.row_shift & (rows - 1);
   const unsigned my_column = rank >> sharing.column_shift & (columns - 1);
-  const unsigned of_tile = Tile::shares_k ? blockIdx.z : 0;
-  const unsigned part = Tile::meets ? of_tile % parts : of_tile;
-  const unsigned all_parts = Tile::meets ? gridDim.z : parts;
+  const unsigned part = Tile::shares_k ? blockIdx.z : 0;
   const unsigned before_part = part * rows * columns;  // blocks of the cluster
-  const unsigned begin = Tile::shares_k ? all_steps * of_tile / all_parts : 0;
-  const unsigned steps = Tile::shares_k ? all_steps * (of_tile + 1) / all_parts - begin : all_steps;
+  const unsigned begin = Tile::shares_k ? all_steps * part / parts : 0;
+  const unsigned steps = Tile::shares_k ? all_steps * (part + 1) / parts - begin : all_steps;
   unsigned mine = 0;  // of each thread's fours, what this block adds up
   if (Tile::shares_k && part < Tile::quads) {
     mine = (Tile::quads - part + parts - 1) / parts;
@@ -448,25 +408,9 @@ static __global__ void __launch_bounds__(Tile::threads, 1)
 #endif
 }
 
-// The workspace: rows that are made whole; clusters that arrived; sums of clusters.
-inline constexpr std::uint64_t bytes_of_arrived = 4096;
-inline std::uint64_t arrived_in_workspace(const Extents& e) {
-  return (whole_rows_workspace(e) + 255) / 256 * 256;
-}
-inline std::uint64_t bytes_of_sums(const LeanChoice& choice, const Extents& e) {
-  const auto [rows, columns, parts] = choice.cluster;
-  const TileSize tile = lean_sizes[choice.size].tile;
-  const std::uint64_t tiles = std::uint64_t{blocks_of(e.m, tile.rows * rows)} *
-                              blocks_of(e.n, tile.columns * columns) * rows * columns;
-  const unsigned fours = (fours_of(tile) + parts - 1) / parts * parts;
-  return choice.clusters == 1
-             ? 0
-             : tiles * choice.clusters * tile.rows * tile.columns * 4 * fours / fours_of(tile);
-}
-
 /// C = alpha A B, of whole rows of 16 bits.
 template <typename Tile, typename Value>
-void enqueue_lean_tile(const gemm::Product<Value>& product, const LeanChoice& choice) {
+void enqueue_lean_tile(const gemm::Product<Value>& product, const Cluster& cluster, bool by_pairs) {
   static const auto kernel = [] {
     const auto allowed = hipscope::allow_lds(lean_kernel<Tile, Value, Value>, Tile::lds_bytes);
     hipscope::check(cudaFuncSetAttribute(reinterpret_cast<const void*>(allowed),
@@ -474,22 +418,17 @@ void enqueue_lean_tile(const gemm::Product<Value>& product, const LeanChoice& ch
     return allowed;
   }();
   const Extents& e = product.extents;
-  const auto [rows, columns, parts] = choice.cluster;
-  const bool by_pairs = choice.by_pairs;
-  auto* const arrived = static_cast<unsigned char*>(product.workspace) + arrived_in_workspace(e);
+  const auto [rows, columns, parts] = cluster;
   const unsigned row_clusters = blocks_of(e.m, Tile::rows * rows);
   const unsigned column_clusters = blocks_of(e.n, Tile::columns * columns);
   const auto log = [](unsigned value) { return value / 2 - value / 8; };  // of 1, 2, 4
   const bool columns_first = by_pairs && Tile::columns > Tile::rows;
-  Sharing sharing = {.cluster = choice.cluster,
+  Sharing sharing = {.cluster = cluster,
                      .row_shift = columns_first ? log(columns) : 0,
                      .column_shift = columns_first ? 0 : log(rows),
                      .a_blocks = 0,
                      .b_blocks = 0,
-                     .columns_first = columns_first,
-                     .clusters = choice.clusters,
-                     .sums = reinterpret_cast<float4*>(arrived + bytes_of_arrived),
-                     .arrived = reinterpret_cast<unsigned*>(arrived)};
+                     .columns_first = columns_first};
   for (unsigned column = 0; column < columns; ++column) {
     sharing.a_blocks |= 1U << (column << sharing.column_shift);
   }
@@ -499,7 +438,7 @@ void enqueue_lean_tile(const gemm::Product<Value>& product, const LeanChoice& ch
   constexpr unsigned rows_at_once = 2048;
   const gemm::TileOrder order =
       gemm::tile_order(row_clusters, column_clusters, rows_at_once / (Tile::rows * rows));
-  dim3 grid(row_clusters * rows, column_clusters * columns, parts * choice.clusters);
+  dim3 grid(row_clusters * rows, column_clusters * columns, parts);
   if (Tile::stays) {
     const unsigned clusters = clusters_at_once(compute_units(), rows * columns);
     grid = dim3(rows, columns, std::min(order.tiles, clusters));
@@ -526,7 +465,7 @@ void enqueue_lean_tile(const gemm::Product<Value>& product, const LeanChoice& ch
 }
 
 template <typename Value>
-using EnqueueLeanTile = void (*)(const gemm::Product<Value>&, const LeanChoice&);
+using EnqueueLeanTile = void (*)(const gemm::Product<Value>&, const Cluster&, bool by_pairs);
 
 template <typename Value, std::size_t... i>
 constexpr std::array<EnqueueLeanTile<Value>, sizeof...(i)> lean_enqueues(
@@ -546,14 +485,6 @@ inline const std::vector<LeanChoice>& lean_choices_for(const Extents& e) {
   return choices;
 }
 
-inline std::uint64_t little_code_workspace(const Extents& e) {
-  std::uint64_t sums = 0;
-  for (const LeanChoice& choice : lean_choices_for(e)) {
-    sums = std::max(sums, bytes_of_sums(choice, e));
-  }
-  return arrived_in_workspace(e) + bytes_of_arrived + sums;
-}
-
 /// Where a result has 16 bits, beta is 0 and rows of C are whole; otherwise 15's tiles.
 template <typename Value, typename Result>
 void enqueue_little_code(const gemm::Stage<Value, Result>& stage,
@@ -564,7 +495,8 @@ void enqueue_little_code(const gemm::Stage<Value, Result>& stage,
       static constexpr auto enqueues =
           lean_enqueues<Value>(std::make_index_sequence<std::size(lean_sizes)>());
       const LeanChoice choice = gemm::choice_of(lean_choices_for(e), product.choice);
-      enqueues[choice.size](with_whole_rows(product, product.workspace, pack<Value>), choice);
+      enqueues[choice.size](with_whole_rows(product, product.workspace, pack<Value>),
+                            choice.cluster, choice.by_pairs);
       return;
     }
   }
@@ -585,7 +517,6 @@ gemm::Stage<Value, Result> little_code_stage() {
     stage.dynamic_lds_bytes = Tile::lds_bytes;
     stage.kernel = reinterpret_cast<const void*>(lean_kernel<Tile, Value, Value>);
   }
-  stage.workspace_bytes = little_code_workspace;
   stage.enqueue = enqueue_little_code<Value, Result>;
 #endif
   return stage;

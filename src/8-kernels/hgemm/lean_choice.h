@@ -36,7 +36,7 @@ inline constexpr LeanSize lean_sizes[] = {
     {{16, 64, true}, 2, LeanBlocks::one_tile}, {{64, 16}, 2, LeanBlocks::one_tile},
     {{16, 64, true}, 2, LeanBlocks::share_k},  {{64, 16}, 2, LeanBlocks::share_k},
     {{64, 64}, 2, LeanBlocks::share_k},        {{64, 64}, 1, LeanBlocks::share_k},
-    {{128, 64}, 1, LeanBlocks::share_k},       {{128, 128}, 1, LeanBlocks::share_k}};
+    {{128, 64}, 1, LeanBlocks::share_k}};
 
 /// Neighbouring blocks: of those above each other one copies B for all, of those side by side A;
 /// `parts` of them share a tile, each with its part of k.
@@ -53,7 +53,6 @@ struct LeanChoice {
   /// Along the longer side of a tile two clusters at once: blocks that run at the same time then
   /// read fewer different rows and columns.
   bool by_pairs;
-  unsigned clusters = 1;  ///< that share a tile, or as many as theirs; their sums meet in memory
 };
 
 inline constexpr unsigned most_blocks_of_cluster = 16;
@@ -67,12 +66,6 @@ constexpr unsigned fours_of(TileSize tile) {
 constexpr unsigned fours_to_add_up(TileSize tile) {
   return std::max(most_blocks_of_cluster, fours_of(tile));
 }
-
-/// Whether tiles are large enough for clusters that share them.
-constexpr bool meets_in_memory(const LeanSize& size) {
-  return size.blocks == LeanBlocks::share_k && size.tile.rows * size.tile.columns >= 128 * 64;
-}
-inline constexpr unsigned most_clusters_of_a_tile = 8;
 
 /// How many clusters of so many blocks, one per SM, are on the device at once. Those of more than
 /// two stay within a group of SMs (GPC), which leaves some SMs out (of an H100 and an H200 12).
@@ -92,18 +85,15 @@ constexpr double lean_cycles(const LeanChoice& choice, unsigned m, unsigned n, u
   constexpr double elements_that_count = 8192;
   constexpr double begin_of_a_cluster = 110;
   constexpr double per_part = 90;
-  constexpr double meeting = 2000;     // predicted, not measured: through memory and back
-  constexpr double per_cluster = 150;  // predicted
   constexpr double next_block = 1100;  // what of a begin is in front of the end of the one before
   constexpr double next_tile = 1000;   // of a block that stays
   const auto& [tile, deep, blocks] = lean_sizes[choice.size];
   const auto [rows, columns, parts] = choice.cluster;
   const unsigned blocks_of_cluster = rows * columns * parts;
-  const double clusters =
-      rounded_up(m, tile.rows * rows) * rounded_up(n, tile.columns * columns) * choice.clusters;
+  const double clusters = rounded_up(m, tile.rows * rows) * rounded_up(n, tile.columns * columns);
   const double at_once = clusters_at_once(sms, blocks_of_cluster);
   const double rounds = rounded_up(clusters, static_cast<unsigned>(at_once));
-  const double steps = rounded_up(rounded_up(k, tile_depth * deep), parts * choice.clusters) * deep;
+  const double steps = rounded_up(rounded_up(k, tile_depth * deep), parts) * deep;
   constexpr double row_bytes = 2.0 * tile_depth;
   const double from_level_2 = row_bytes * (1.0 * tile.rows / columns + 1.0 * tile.columns / rows);
   const double cycles_of_step = std::max(
@@ -113,8 +103,7 @@ constexpr double lean_cycles(const LeanChoice& choice, unsigned m, unsigned n, u
   const double around =
       begin_and_end +
       end_of_an_element * std::min(1.0 * tile.rows * tile.columns, elements_that_count) +
-      (rows * columns > 1 ? begin_of_a_cluster : 0) + (parts > 1 ? per_part * parts : 0) +
-      (choice.clusters > 1 ? meeting + per_cluster * choice.clusters : 0);
+      (rows * columns > 1 ? begin_of_a_cluster : 0) + (parts > 1 ? per_part * parts : 0);
   const double between = blocks == LeanBlocks::stay ? next_tile : around - next_block;
   return around + rounds * steps * cycles_of_step + (rounds - 1) * between;
 }
@@ -133,28 +122,21 @@ constexpr bool is_possible(const LeanChoice& choice, unsigned m, unsigned n, uns
   }
   const double clusters = row_clusters * column_clusters;
   if (blocks == LeanBlocks::share_k) {
-    const unsigned most_copy_sharers = choice.clusters > 1 ? 8 : 4;
-    const double all_clusters = clusters * choice.clusters;
-    const unsigned of_cluster = rows * columns * parts;
-    const bool fills_gpcs = (of_cluster & (of_cluster - 1)) == 0;  // else fewer are at once
-    if (choice.clusters > 1 && (!meets_in_memory(lean_sizes[choice.size]) || !fills_gpcs ||
-                                all_clusters > clusters_at_once(sms, of_cluster))) {
-      return false;
-    }
+    constexpr unsigned most_copy_sharers = 2;
     const bool is_near = parts % 2 != 0 && parts != 3;  // to others that are tried
     const unsigned each = (fours_of(tile) + parts - 1) / parts;
     return parts > 1 && !is_near && !choice.by_pairs && rows * columns <= most_copy_sharers &&
            rows * columns * parts <= most_blocks_of_cluster &&
-           rounded_up(k, tile_depth * deep) >= parts * choice.clusters &&
-           each * parts <= fours_to_add_up(tile) && all_clusters * rows * columns * parts <= sms;
+           rounded_up(k, tile_depth * deep) >= parts && each * parts <= fours_to_add_up(tile) &&
+           clusters * rows * columns * parts <= sms;
   }
   if (choice.by_pairs) {
     constexpr double fewest_blocks = 64;  // under that the order does not matter
     const double longer = tile.columns > tile.rows ? column_clusters : row_clusters;
-    return blocks == LeanBlocks::one_tile && parts == 1 && choice.clusters == 1 &&
-           static_cast<unsigned>(longer) % 2 == 0 && clusters * rows * columns > fewest_blocks;
+    return blocks == LeanBlocks::one_tile && parts == 1 && static_cast<unsigned>(longer) % 2 == 0 &&
+           clusters * rows * columns > fewest_blocks;
   }
-  return parts == 1 && choice.clusters == 1;
+  return parts == 1;
 }
 
 /// From those that cost least on, `most` at the most; of each tile four, since clusters that are
@@ -168,12 +150,9 @@ inline std::vector<LeanChoice> likely_lean_choices(unsigned m, unsigned n, unsig
     for (Cluster cluster : shapes) {
       for (cluster.parts = 1; cluster.parts <= most_blocks_of_cluster; ++cluster.parts) {
         for (const bool by_pairs : {false, true}) {
-          for (unsigned clusters = 1; clusters <= most_clusters_of_a_tile; ++clusters) {
-            const LeanChoice choice = {
-                .size = i, .cluster = cluster, .by_pairs = by_pairs, .clusters = clusters};
-            if (is_possible(choice, m, n, k, sms)) {
-              all.emplace_back(lean_cycles(choice, m, n, k, sms), choice);
-            }
+          const LeanChoice choice = {.size = i, .cluster = cluster, .by_pairs = by_pairs};
+          if (is_possible(choice, m, n, k, sms)) {
+            all.emplace_back(lean_cycles(choice, m, n, k, sms), choice);
           }
         }
       }

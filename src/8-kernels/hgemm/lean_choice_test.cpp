@@ -72,19 +72,6 @@ TEST(LeanChoices, BlocksThatShareKAreThereTogetherWithAStepEach) {
   EXPECT_TRUE(is_possible({size, {1, 1, 16}, false}, 16, 64, 4096, 132));
 }
 
-TEST(LeanChoices, ClustersThatMeetInMemoryAreThereTogetherWithAStepEach) {
-  std::size_t size = sharing_k();
-  while (lean_sizes[size].tile.rows * lean_sizes[size].tile.columns < 128 * 128) {
-    ++size;
-  }
-  EXPECT_TRUE(is_possible({size, {2, 2, 4}, false, 7}, 256, 256, 16384, 132));
-  EXPECT_FALSE(is_possible({size, {2, 2, 4}, false, 8}, 256, 256, 16384, 132));       // SMs
-  EXPECT_FALSE(is_possible({size, {2, 2, 4}, false, 7}, 256, 256, 1728, 132));        // 27 steps
-  EXPECT_FALSE(is_possible({size - 1, {2, 2, 3}, false, 3}, 256, 256, 16384, 132));   // of 12
-  EXPECT_FALSE(is_possible({sharing_k(), {1, 1, 4}, false, 2}, 16, 64, 16384, 132));  // small
-  EXPECT_FALSE(is_possible({0, {1, 1, 1}, false, 2}, 256, 256, 16384, 132));  // k is not shared
-}
-
 TEST(LeanChoices, ClustersOfMoreThanTwoLeaveSmsOut) {
   EXPECT_EQ(clusters_at_once(132, 1), 132);
   EXPECT_EQ(clusters_at_once(132, 2), 66);
