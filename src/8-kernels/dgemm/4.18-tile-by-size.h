@@ -57,9 +57,7 @@ inline std::vector<SizedKernel> tensor_kernels() {
           tensor_kernel_of<tensor_tiles::Tile>({1100, 1100, 1500}),
           tensor_kernel_of<Shape<48, 96, 48, 16, 2, 2>>({1290, 1290, 2500}),
           tensor_kernel_of<Shape<16, 32, 16, 16, 4, 4>>({520, 480, 450}),
-          tensor_kernel_of<Shape<32, 64, 16, 32, 2, 2>>({590, 600, 1650}),
-          tensor_kernel_of<Shape<24, 48, 24, 16, 4, 4>>({700, 650, 900}),
-          tensor_kernel_of<Shape<24, 48, 24, 16, 2, 2>>({350, 330, 800})};
+          tensor_kernel_of<Shape<24, 48, 24, 16, 4, 4>>({700, 650, 900})};
 }
 #endif
 

@@ -190,6 +190,9 @@ __device__ Steps steps_of(const SharedTiles<Value>& shared, Rank rank) {
 /// way together.
 template <unsigned at_once, typename Value, typename Load>
 __device__ Piece<Value> sum_of_pieces(unsigned count, Load load) {
+  if (count == 1) {
+    return load(0);
+  }
   Piece<Value> sum{};
 #pragma unroll 1
   for (unsigned first = 0; first < count; first += at_once) {
