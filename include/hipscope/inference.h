@@ -13,11 +13,6 @@
 
 namespace hipscope {
 
-/// How far the points of a curve scatter, relative: the standard deviation of normal noise. Steps,
-/// slopes and lone points that stand out hardly count. 0 of fewer than three points, and where a
-/// value is not positive.
-double scatter(std::span<const CurvePoint> curve);
-
 /// A launch as the dispatcher sees it: its blocks, their threads, and the time that it took.
 struct LaunchTime {
   double blocks = 0;

@@ -54,13 +54,6 @@ std::vector<double> nearest_cubic(const Logarithmic& curve) {
 
 }  // namespace
 
-double scatter(std::span<const CurvePoint> curve) {
-  const bool is_usable =
-      curve.size() > 2 && std::all_of(curve.begin(), curve.end(),
-                                      [](auto& point) { return point.x > 0 && point.y > 0; });
-  return is_usable ? logarithmic(curve).noise : 0;
-}
-
 Logarithmic logarithmic(std::span<const CurvePoint> curve) {
   Logarithmic made;
   std::vector<double>& all = made.measured;

@@ -331,19 +331,9 @@ void infer_constant(Results& results) {
   }
 }
 
-// Whether neighbouring points differ by more than a small step needs.
-bool scatters(const Curve& curve) {
-  constexpr double much = 0.02;
-  return hipscope::scatter(curve) > much;
-}
-
 }  // namespace
 
-unsigned footprints_per_octave(const Curve& curve, unsigned per_octave) {
-  return scatters(curve) ? 2 * per_octave : per_octave;
-}
-
-std::vector<Footprints> second_pass(const Curve& curve, unsigned per_octave) {
+std::vector<Footprints> second_pass(const Curve& curve) {
   std::vector<Footprints> all;
   constexpr double margin = 1.07;
   constexpr unsigned fine_points = 64;
@@ -353,11 +343,6 @@ std::vector<Footprints> second_pass(const Curve& curve, unsigned per_octave) {
                      .last = level.end->risen_x * margin,
                      .per_octave = fine_points});
     }
-  }
-  if (scatters(curve)) {
-    all.push_back({.first = curve.front().x,
-                   .last = curve.back().x,
-                   .per_octave = footprints_per_octave(curve, per_octave)});
   }
   return all;
 }

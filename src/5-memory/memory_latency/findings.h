@@ -18,15 +18,9 @@ struct Footprints {
   unsigned per_octave = 0;
 };
 
-/// Where a second pass of sweep `footprint` reads, after a first one that gave `curve`, of so many
-/// footprints per octave: closely at the ends of levels, and where points scatter, all octaves once
-/// more at `footprints_per_octave`.
-std::vector<Footprints> second_pass(const std::vector<hipscope::CurvePoint>& curve,
-                                    unsigned per_octave);
-
-/// How many footprints per octave tell small steps, where `per_octave` of them gave `curve`: twice
-/// as many where its points scatter, since noise is a reading's, however many loads it takes.
-unsigned footprints_per_octave(const std::vector<hipscope::CurvePoint>& curve, unsigned per_octave);
+/// Where a second pass of sweep `footprint` reads, after a first one that gave `curve`: closely at
+/// the ends of levels.
+std::vector<Footprints> second_pass(const std::vector<hipscope::CurvePoint>& curve);
 
 /// Bytes from page to page in sweeps tlb-64k and tlb-2m.
 inline constexpr std::uint64_t small_page = 64 * 1024;

@@ -84,7 +84,7 @@ Measured measure(const Latency& latency, const Disturbance& disturbance, unsigne
   }
   made.footprint = disturbed(made.footprint, disturbance, random);
   std::set<double> second;
-  for (const auto& range : memory_latency::second_pass(made.footprint, per_octave)) {
+  for (const auto& range : memory_latency::second_pass(made.footprint)) {
     for (const double bytes : footprints(kib, largest, range.per_octave)) {
       if (bytes >= range.first && bytes <= range.last) {
         second.insert(bytes);
@@ -102,12 +102,6 @@ Measured measure(const Latency& latency, const Disturbance& disturbance, unsigne
   }
   made.again = disturbed(made.again, at_the_end, random);
   return made;
-}
-
-std::vector<double> footprints_of_loads(const Measured& measured, unsigned per_octave,
-                                        double largest) {
-  return footprints(kib, largest,
-                    memory_latency::footprints_per_octave(measured.footprint, per_octave));
 }
 
 MadeResults concluded(const Measured& measured, double l2_bytes) {
@@ -208,12 +202,16 @@ const Seeds level_seeds(1);
 const Seeds load_seeds(60);
 
 TEST(LevelsTrial, CapacityAndLatencyOfCaches) {
-  constexpr unsigned machines = 320;
+  constexpr unsigned machines = 400;
   for (unsigned i = 0; i < machines; ++i) {
     Random walk_random(level_seeds(i));
     const Machine machine = random_machine(walk_random);
     const auto per_octave = one_of(walk_random, std::vector<unsigned>{8, 8, 4, 3});
     const double largest = one_of(walk_random, std::vector<double>{2048 * mib, 512 * mib});
+    // Single loads of the same machine; draws of their own, so that the walks stay as they are.
+    Random single_random(load_seeds(i));
+    const auto all_footprints = footprints(kib, largest, per_octave);
+    const Loads single = loads_of(machine, all_footprints, single_random);
     for (const Disturbance& disturbance : disturbances()) {
       Random random = walk_random;
       const auto latency = [&](double bytes) { return latency_at(machine, bytes, random); };
@@ -221,11 +219,7 @@ TEST(LevelsTrial, CapacityAndLatencyOfCaches) {
       const bool driver_knows = happens(random, 0.7) && machine.caches.size() > 1;
       const double l2_bytes = driver_knows ? machine.caches.at(1).bytes : 0;
       const MadeResults made = concluded(measured, l2_bytes);
-      // Single loads of the same machine; draws of their own, so that the walks stay as they are,
-      // and the mean of the same loads, by the same draws.
-      Random single_random(load_seeds(i));
-      const auto all_footprints = footprints_of_loads(measured, per_octave, largest);
-      const Loads single = loads_of(machine, all_footprints, single_random);
+      // The mean of the same loads; draws of its own, so that the modes stay as they are.
       Random loads_random = single_random;
       Random mean_random = single_random;
       measured.modes = mode_curves(all_footprints, single, disturbance, loads_random);
@@ -412,7 +406,7 @@ TEST(LevelsTrial, KindsOfMachines) {
         Disturbance loads = disturbance;
         loads.outlier_share = happens(loads_random, 0.2) ? 1.0 / 7 : loads.outlier_share;
         // The mean of the same loads; draws of its own, so that the modes stay as they are.
-        const auto all_footprints = footprints_of_loads(measured, per_octave, largest);
+        const auto all_footprints = footprints(kib, largest, per_octave);
         const Loads single = loads_of(machine, all_footprints, loads_random);
         Random mean_random = loads_random;
         measured.modes = mode_curves(all_footprints, single, loads, loads_random);
@@ -477,7 +471,7 @@ TEST(LevelsTrial, NothingIsInvented) {
     Measured measured = measure(latency, disturbance, per_octave, 2048 * mib, random);
     Random loads_random(nothing_loads_seeds(i));
     const double deviation = between_octaves(loads_random, 0.003, 0.2);
-    const auto all_footprints = footprints_of_loads(measured, per_octave, 2048 * mib);
+    const auto all_footprints = footprints(kib, 2048 * mib, per_octave);
     Loads single;
     for (const double bytes : all_footprints) {
       single.push_back({{1, latency(bytes), deviation}});

@@ -167,11 +167,10 @@ inline void tell_modes(Sweep& sweep, std::vector<TimedFootprint>& all) {
   }
 }
 
-inline void measure_load_times(Sweep& sweep, const Sizes& sizes, RandomKernel kernel,
-                               unsigned per_octave) {
+inline void measure_load_times(Sweep& sweep, const Sizes& sizes, RandomKernel kernel) {
   require_spacing(sizes);
   set_footprint_axis(sweep, sizes.spacing);
-  const auto all = footprints(smallest_footprint, sizes.footprint, per_octave, sizes.spacing);
+  const auto all = footprints(smallest_footprint, sizes.footprint, sizes.points, sizes.spacing);
   if (all.empty()) {
     throw hipscope::UsageError("--footprint and --spacing leave no footprint to measure");
   }

@@ -172,10 +172,6 @@ static __global__ void __launch_bounds__(largest_block)
 
 // --- Sweeps over the footprint ----------------------------------------------------------------
 
-unsigned points_of(const Sizes& sizes) {
-  return static_cast<unsigned>(std::uint64_t{sizes.points});
-}
-
 // Chases each of the footprints `all`; returns the curve. The first one of each octave up to
 // `again_up_to` bytes, which take little of the time, is read once more at the end: where that
 // differs, something has drifted.
@@ -220,7 +216,7 @@ void measure_footprint(Sweep& sweep, const Sizes& sizes, Curve& coarse) {
       sizes.footprint / 16);
 }
 
-// Finer footprints where sweep `footprint` has found the end of a level, or where it scatters.
+// Finer footprints where sweep `footprint` has found the end of a level.
 void measure_edges(Sweep& sweep, const Sizes& sizes, const Curve& coarse) {
   std::set<std::uint64_t> all;
   const auto add = [&](const Footprints& range) {
@@ -230,7 +226,7 @@ void measure_edges(Sweep& sweep, const Sizes& sizes, const Curve& coarse) {
                    range.per_octave, sizes.spacing));
   };
   if (sweep.is_hardware()) {
-    for (const Footprints& range : second_pass(coarse, points_of(sizes))) {
+    for (const Footprints& range : second_pass(coarse)) {
       add(range);
     }
   } else {  // there is nothing to find
@@ -302,13 +298,8 @@ int run(int argc, char** argv) {
                    [&](Sweep& sweep) { measure_footprint(sweep, sizes, coarse); });
   experiment.sweep("edges", "finer footprints at the ends of the levels",
                    [&](Sweep& sweep) { measure_edges(sweep, sizes, coarse); });
-  experiment.sweep(
-      "load-times", "single loads over footprint, and what share of them each level answers",
-      [&](Sweep& sweep) {
-        const unsigned points = points_of(sizes);
-        measure_load_times(sweep, sizes, random_walk_kernel,
-                           sweep.is_hardware() ? footprints_per_octave(coarse, points) : points);
-      });
+  add("load-times", "single loads over footprint, and what share of them each level answers",
+      [](Sweep& sweep, const Sizes& all) { measure_load_times(sweep, all, random_walk_kernel); });
   add("published", "chases as the published programs have them", measure_published);
   add("events", "the same by device events", [](Sweep& sweep, const Sizes& all) {
     measure_events(sweep, all, walk_kernel<Load::global>);
