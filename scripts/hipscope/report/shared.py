@@ -24,12 +24,7 @@ def verified(result: Result) -> bool:
 
 def link(result: Result, has_pages: bool) -> str:
     """A link to the experiment's page, or else to its result file."""
-    return f"[{result.title}]({file_of(result, has_pages)})"
-
-
-def file_of(result: Result, has_pages: bool) -> str:
-    """The name of the experiment's page, or else of its result file."""
-    return f"{result.name}.md" if has_pages else result.path.name
+    return f"[{result.title}]({f'{result.name}.md' if has_pages else result.path.name})"
 
 
 def distinct(values: Iterable[str | None], markup: Markup = markdown) -> str:
