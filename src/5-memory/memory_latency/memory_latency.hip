@@ -30,7 +30,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -194,17 +193,23 @@ Curve measure_footprints(Sweep& sweep, const Sizes& sizes, const std::set<std::u
     return nodes;
   };
   Curve curve;
-  std::map<std::uint64_t, Point> again;  // by octave
+  struct ReadAgain {
+    std::uint64_t bytes;
+    Point point;
+  };
+  std::vector<ReadAgain> again;
   for (const std::uint64_t bytes : all) {
     const auto x = static_cast<double>(bytes);
     auto point = sweep.point(std::to_string(bytes), x);
     curve.push_back({.x = x, .y = measure_row(chaser, point, linked_nodes(bytes))});
-    if (bytes <= again_up_to) {
-      again.try_emplace(std::bit_floor(bytes), point);
+    const bool opens_octave =
+        again.empty() || std::bit_floor(bytes) != std::bit_floor(again.back().bytes);
+    if (bytes <= again_up_to && opens_octave) {
+      again.push_back({.bytes = bytes, .point = point});
     }
   }
-  for (auto& [octave, point] : again) {
-    const Nodes nodes = linked_nodes(*all.lower_bound(octave));
+  for (auto& [bytes, point] : again) {
+    const Nodes nodes = linked_nodes(bytes);
     point.value("again", chaser.measure(point, chaser.walk(nodes), "again, ").net, "cycles");
   }
   return curve;
