@@ -322,9 +322,10 @@ write_comparison() {
 }
 
 # With no GPU, AMD's compiler can still say whether the experiments are sound for AMD, and what
-# their machine code is.
-report_on_isa() {
-  local python options status=0 folder=${isa_out:-$root/results/isa}
+# their machine code is: beside the experiments, which leave cores idle, at the lowest priority.
+begin_isa_report() {
+  local python options
+  isa_folder=${isa_out:-$root/results/isa}
   if ! find_hipcc >/dev/null; then
     isa_report="nothing; there is no hipcc (scripts/setup.sh installs it)"
     return
@@ -333,15 +334,25 @@ report_on_isa() {
     isa_report="nothing: ${python#*: }"
     return
   fi
-  options=(--out "$folder" --targets "$targets")
+  options=(--out "$isa_folder" --targets "$targets")
   if [[ -n $only ]] || $card_only; then
     # thread_rate.wave64 and its like are variants of an experiment, which goes by its first name here.
     options+=(--only "^($(printf '%s\n' "${experiments[@]%%.*}" | sort -u | paste -sd '|'))\$")
   fi
+  set -m
+  nice -n 19 "$python" "$here/isa_report.py" "${options[@]}" </dev/null >"$build_dir/isa_report.log" 2>&1 3>&- &
+  isa_job=$!
+  set +m
+}
+
+end_isa_report() {
+  local status=0
+  [[ -n $isa_job ]] || return 0
   printf 'Compiling for AMD and reporting on the code\n'
-  run_child "$python" "$here/isa_report.py" "${options[@]}" || status=$?
+  wait "$isa_job" || status=$?
+  cat "$build_dir/isa_report.log"
   case $status in
-    0) isa_report="$(shown "$folder")/README.md" ;;
+    0) isa_report="$(shown "$isa_folder")/README.md" ;;
     77) isa_report="nothing, as said above" ;;
     *)
       isa_report="failed"
@@ -417,10 +428,12 @@ fi
 ask_for_device
 isa_out=${out:+$out/isa}
 out=${out:-$results/$folder}
-run_experiments
+isa_job=
 if $build && [[ $slug == host ]]; then
-  report_on_isa
+  begin_isa_report
 fi
+run_experiments
 write_report
+end_isa_report
 write_comparison
 conclude

@@ -575,6 +575,23 @@ def test_host_reports_on_the_compiled_code(sandbox: Sandbox, tmp_path: Path) -> 
     assert "Compiled for AMD, not run: results/isa/README.md\n" in done.stdout
 
 
+def test_report_on_the_compiled_code_goes_on_beside_the_experiments(sandbox: Sandbox, tmp_path: Path) -> None:
+    environment = host_with_compiler(sandbox, tmp_path / "tools")
+    (sandbox.root / "scripts" / "isa_report.py").write_text(
+        f"trap 'touch {tmp_path}/ended; exit 143' TERM\ntouch {tmp_path}/started\nsleep 600 &\nwait\n"
+    )
+    (sandbox.bin / "copy_rate.hangs").touch()
+    process = sandbox.start(
+        "--no-setup", "--backend", "host", "--build-dir", str(sandbox.build), environment=environment
+    )
+    wait_for(sandbox.bin / "copy_rate.started")
+    wait_for(tmp_path / "started")
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=LONGEST_S)
+    assert process.returncode == 130
+    assert (tmp_path / "ended").exists() and (sandbox.bin / "copy_rate.terminated").exists()
+
+
 def test_report_on_the_compiled_code_of_some(sandbox: Sandbox, tmp_path: Path) -> None:
     environment = host_with_compiler(sandbox, tmp_path / "tools")
     sandbox.add("copy_rate.wave64")
