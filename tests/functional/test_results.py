@@ -241,7 +241,13 @@ def test_help_names_every_size_of_the_document(finished):
 @only_full
 @pytest.mark.skipif(WAVE_SIZE == 32, reason="the smallest sizes are the more under a wave the larger that is")
 def test_all_sizes_at_their_smallest(finished):
-    smallest = [word for size in finished.binary.sizes() for word in (f"--{size}", finished.binary.smallest(size))]
+    sizes = finished.binary.sizes()
+    smallest = [word for size in sizes for word in (f"--{size}", finished.binary.smallest(size))]
+    if finished.binary.name.endswith("gemm"):
+        # No size makes those smaller: `finished` has them, and they take longest.
+        smallest += ["--filter", "^(?!(awkward|mfma-tiles)$)"]
+    elif len(sizes) == 1:
+        pytest.skip("one size alone is test_sizes.py's")
     result = finished.binary.run("--once", "--csv", *smallest)
     assert result.returncode == 0, f"{smallest}: {result.stdout}{result.stderr}"
     assert result.stderr == ""

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -65,6 +66,17 @@ inline constexpr unsigned code_of_e2m1 = 4;
 inline constexpr unsigned e8m0_bias = 127;
 inline constexpr unsigned scales_of_one = e8m0_bias * 0x01010101U;
 
+/// Whether C++ has a type of that format, which converts as well and sooner.
+constexpr bool is_of_cpp(const Format& format) {
+  return format.mantissa_bits == fp64.mantissa_bits || format.mantissa_bits == fp32.mantissa_bits;
+}
+
+/// That of the exponents of all formats that C++ has not.
+constexpr double power_of_two(int exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + fp64.bias)
+                               << fp64.mantissa_bits);
+}
+
 /// `value` in that format, rounded to nearest, ties to even; it must be within the format's range.
 inline std::uint64_t encode(const Format& format, double value) {
   const std::uint64_t mask = format.bits == 64 ? ~std::uint64_t{0} : (1ULL << format.bits) - 1;
@@ -74,10 +86,14 @@ inline std::uint64_t encode(const Format& format, double value) {
   if (value == 0) {
     return 0;
   }
+  if (is_of_cpp(format)) {
+    return format.bits == 64 ? std::bit_cast<std::uint64_t>(value)
+                             : std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  }
   const int exponent = std::max(std::ilogb(value), format.least_exponent());
   const auto mantissa_bits = static_cast<int>(format.mantissa_bits);
   // In units of the last place; a carry into the exponent comes out right by itself.
-  const double units = std::nearbyint(std::scalbn(std::abs(value), mantissa_bits - exponent));
+  const double units = std::nearbyint(std::abs(value) * power_of_two(mantissa_bits - exponent));
   const auto implicit_one = static_cast<std::uint64_t>(1) << format.mantissa_bits;
   const auto exponents_below = static_cast<std::uint64_t>(exponent - format.least_exponent());
   const std::uint64_t magnitude =
@@ -94,6 +110,11 @@ inline double decode(const Format& format, std::uint64_t code) {
     const auto sign = static_cast<std::int64_t>(1) << (format.bits - 1);
     return static_cast<double>((static_cast<std::int64_t>(code) ^ sign) - sign);
   }
+  if (is_of_cpp(format)) {
+    return format.bits == 64
+               ? std::bit_cast<double>(code)
+               : static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(code)));
+  }
   code >>= format.unused_bits();
   const std::uint64_t implicit_one = 1ULL << format.mantissa_bits;
   const auto exponent_code =
@@ -101,7 +122,7 @@ inline double decode(const Format& format, std::uint64_t code) {
   const std::uint64_t mantissa = code & (implicit_one - 1);
   const double units = static_cast<double>(exponent_code == 0 ? mantissa : mantissa | implicit_one);
   const double magnitude =
-      std::scalbn(units, std::max(exponent_code, 1) - format.bias - int(format.mantissa_bits));
+      units * power_of_two(std::max(exponent_code, 1) - format.bias - int(format.mantissa_bits));
   const bool negative = (code >> (format.exponent_bits + format.mantissa_bits) & 1) != 0;
   return negative ? -magnitude : magnitude;
 }

@@ -102,11 +102,24 @@ constexpr unsigned largest_chains = 8;
 
 /// Element `element` of `bits` bits each in a lane's storage.
 inline std::uint64_t bits_at(const unsigned char* bytes, unsigned element, unsigned bits) {
-  std::uint64_t found = 0;
-  if (bits % 8 == 0) {
-    std::memcpy(&found, bytes + element * bits / 8, bits / 8);
-    return found;
+  const auto whole = [&]<typename Element>(Element value) -> std::uint64_t {
+    std::memcpy(&value, bytes + element * sizeof(value), sizeof(value));
+    return value;
+  };
+  // Of a size that the compiler knows, which a sanitizer checks without a call.
+  switch (bits) {
+    case 8:
+      return whole(std::uint8_t{});
+    case 16:
+      return whole(std::uint16_t{});
+    case 32:
+      return whole(std::uint32_t{});
+    case 64:
+      return whole(std::uint64_t{});
+    default:
+      break;
   }
+  std::uint64_t found = 0;
   for (unsigned bit = 0; bit < bits; ++bit) {
     const unsigned place = element * bits + bit;
     found |= std::uint64_t(bytes[place / 8] >> place % 8 & 1) << bit;
@@ -150,7 +163,11 @@ inline void multiply_by_layout(const Arithmetic& of, const OfLanes& held) {
       const double total = std::inner_product(row, row + of.k, &right[place.column * of.k],
                                               decode(of.sum, bits_at(sums, e, of.sum.bits)));
       const std::uint64_t bits = encode(of.sum, total);
-      std::memcpy(sums + e * of.sum.bits / 8, &bits, of.sum.bits / 8);
+      if (of.sum.bits == 32) {
+        std::memcpy(sums + e * sizeof(std::uint32_t), &bits, sizeof(std::uint32_t));
+      } else {
+        std::memcpy(sums + e * of.sum.bits / 8, &bits, of.sum.bits / 8);
+      }
     }
   }
 }
