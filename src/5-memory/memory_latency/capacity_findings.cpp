@@ -29,6 +29,13 @@ std::vector<std::string> end_evidence(const Level& level, const hipscope::Capaci
 }
 
 constexpr double agreement = 0.125;
+constexpr double near_interval = 1.0 / 16;
+
+// Whether a value is in an interval, or within that share of one of its ends.
+bool is_about(double value, const hipscope::Interval& interval) {
+  return value * (1 + near_interval) >= interval.low &&
+         value <= interval.high * (1 + near_interval);
+}
 
 double octaves_between(double a, double b) { return std::abs(std::log2(a / b)); }
 
@@ -42,7 +49,7 @@ void join_hits(Inference& capacity, const hipscope::CapacityByHits& hits, double
                               " over the footprint, from " + in_bytes(hits.first_x) + " to " +
                               in_bytes(hits.last_x) + ", over " + std::to_string(hits.points) +
                               " points");
-  if (about(*capacity.value, hits.value, agreement)) {
+  if (about(*capacity.value, hits.value, agreement) || is_about(hits.value, *capacity.interval)) {
     capacity.confidence = is_of_loads ? std::max(capacity.confidence, hits.confidence)
                                       : 1 - (1 - capacity.confidence) * (1 - hits.confidence);
     capacity.interval = {.low = std::min(hits.low, *capacity.value),
