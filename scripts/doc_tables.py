@@ -49,6 +49,7 @@ class Change:
 
     line: int
     column: int
+    number: int  # in the cell
     printed: str
     found: str
     place: str
@@ -117,13 +118,14 @@ def changes(told: str, table: str) -> Iterator[Change]:
             named = head[1:] if is_row else [row[0] for row in rows]
             for n, (key, cell) in enumerate(zip(keys or [name.replace("`", "") for name in named], cells, strict=True)):
                 of = source.replace("h200", "h100") if "H100" in cell else source
-                for place, figure in zip(places.split(" ; "), FIGURE.finditer(cell)) if key != "-" else ():
+                figures = zip(places.split(" ; "), FIGURE.finditer(cell)) if key != "-" else ()
+                for count, (place, figure) in enumerate(figures):
                     value = found_at(of, place, key)
                     if not is_rounded(figure, value):
                         new = f"{value:.{len(figure[1] or '')}{'e' if figure[2] else 'f'}}"
                         new = re.sub("e([+-])0*", lambda sign: "e" + sign[1].replace("+", ""), new)
                         line, column = (number + 1, n + 1) if is_row else (n + 2, number)
-                        yield Change(line, column, figure[0], new, f"{key}: {place}")
+                        yield Change(line, column, count, figure[0], new, f"{key}: {place}")
 
 
 def mended(text: str, table: int, change: Change) -> str:
@@ -132,7 +134,8 @@ def mended(text: str, table: int, change: Change) -> str:
     lines = span[0].split("\n")
     cells = re.split(r"(?<!\\)(\|)", lines[change.line])
     cell = 2 * (change.column + 1)
-    cells[cell] = re.sub(rf"(?<![\w.]){re.escape(change.printed)}(?![\w.])", change.found, cells[cell], count=1)
+    figure = list(FIGURE.finditer(cells[cell]))[change.number]
+    cells[cell] = cells[cell][: figure.start()] + change.found + cells[cell][figure.end() :]
     lines[change.line] = "".join(cells)
     return text[: span.start()] + "\n".join(lines) + text[span.end() :]
 

@@ -31,10 +31,11 @@ def test_the_tables_have_what_was_measured() -> None:
 @pytest.mark.parametrize(
     ("page", "figure", "other"),
     [
-        ("8-kernels.md", "948.1", "947.1"),
+        ("8-kernels.md", "946.1", "947.1"),
         ("8-kernels.md", "9.0e-7", "9.2e-7"),
-        ("2-compute.md", "(1560)", "(1561)"),
-        ("5-memory.md", "593", "594"),
+        ("2-compute.md", "(1501)", "(1511)"),
+        ("5-memory.md", "597", "594"),
+        ("5-memory.md", "991, 992", "992, 991"),
     ],
 )
 def test_another_figure_is_found_and_mended(tmp_path: Path, page: str, figure: str, other: str) -> None:
@@ -46,7 +47,8 @@ def test_another_figure_is_found_and_mended(tmp_path: Path, page: str, figure: s
     for path, text in good.items():
         path.write_text(re.sub(rf"^(\|.*){re.escape(figure)}", rf"\g<1>{other}", text, count=1, flags=re.MULTILINE))
     done = run("--check", str(folder))
-    assert done.returncode == 1 and f"{other.strip('()')} is {figure.strip('()')}" in done.stderr
+    assert done.returncode == 1
+    assert " is ".join(cell.strip("()").split(",")[0] for cell in (other, figure)) in done.stderr
     assert run(str(folder)).returncode == 0
     assert {path: path.read_text(encoding="utf-8") for path in good} == good
 
