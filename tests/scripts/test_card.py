@@ -175,6 +175,22 @@ def test_not_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "experiment, name, value, interval, driver, disagrees",
+    [
+        ("memory_latency", "cache level 2 capacity", 56, [54, 60], 60, False),
+        ("memory_latency", "cache level 2 capacity", 56, [54, 59.9], 60, True),
+        ("memory_latency", "cache level 2 capacity", 64, [60.1, 66], 60, True),
+        ("cu_staircase", "compute units", 131, [130, 132], 132, True),
+    ],
+)
+def test_an_interval_that_holds_what_the_driver_says(
+    tmp_path: Path, experiment: str, name: str, value: float, interval: list[float], driver: float, disagrees: bool
+) -> None:
+    add(tmp_path, experiment, inference(name, value, driver=driver, interval=interval))
+    assert parameter(make(tmp_path)[0], name)["readings"][0]["disagrees_with_driver"] == disagrees
+
+
+@pytest.mark.parametrize(
     "experiment, name, value, driver, disagrees",
     [
         ("memory_latency", "memory latency", 104.9, 100.0, False),

@@ -209,6 +209,11 @@ def differs(value: float, reference: float, tolerance: float) -> bool:
 def _reading(result: Result, inference: Inference, tolerance: float, device_says: float | None) -> Json:
     value, driver = inference.value, _said(inference.driver)
     reference = device_says if driver is None else driver
+    disagrees = value is not None and reference is not None and differs(value, reference, tolerance)
+    # Of a measured quantity the interval may hold what the driver says.
+    if inference.interval is not None and reference is not None and tolerance != EXACT:
+        low, high = inference.interval
+        disagrees = disagrees and not low <= reference <= high
     reading: Json = {
         "experiment": result.name,
         "inference": inference.name,
@@ -217,7 +222,7 @@ def _reading(result: Result, inference: Inference, tolerance: float, device_says
         "confidence": inference.confidence,
         "verified": shared.verified(result),
         "driver": driver,
-        "disagrees_with_driver": value is not None and reference is not None and differs(value, reference, tolerance),
+        "disagrees_with_driver": disagrees,
         "statement": inference.statement,
         "evidence": inference.evidence,
     }
