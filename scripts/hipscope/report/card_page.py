@@ -32,7 +32,8 @@ LEGEND = (
     "What people choose a GPU or a tile by; what else the experiments conclude, with the evidence of all, stands on "
     'their pages. The confidence is that of the experiment\'s inference. "disagrees" marks a value more than '
     f"{100 * CONTINUOUS:.0f} % off what the driver says, which its interval does not hold, where things "
-    "are counted (lanes, CUs, banks, the bytes of a line) one that is off at all; and experiments that tell different values of one parameter. "
+    "are counted (lanes, CUs, banks, the bytes of a line) one that is off at all; and experiments that tell "
+    "different values of one parameter. "
     '"Not found": measured, but the curves do not show it. "Not measured": there is no result of the '
     "experiment, its run left this out, or it says nothing of it. Nanoseconds are at the shader clock of the "
     "experiment's run."
