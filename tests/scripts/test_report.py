@@ -189,7 +189,7 @@ def fields_of(plot: Path) -> list[str]:
     """The colours of a heat map's fields, row by row."""
     text = plot.read_text()
     colours = dict(re.findall(r"\.(s\d+)\{fill: (#[0-9a-f]{6}); stroke: #ffffff", text))
-    paths = re.findall(r'<path d="M ([0-9.]+) ([0-9.]+)[^"]*"[^>]*class="(s\d+)"', text)
+    paths = re.findall(r'<path d="M ?([0-9.]+) ([0-9.]+)[^"]*"[^>]*class="(s\d+)"', text)
     fields = [(x, y, colours[style]) for x, y, style in paths if style in colours]
     return [colour for _, _, colour in sorted(fields, key=lambda field: (float(field[1]), float(field[0])))]
 
