@@ -66,12 +66,13 @@ inline constexpr unsigned code_of_e2m1 = 4;
 inline constexpr unsigned e8m0_bias = 127;
 inline constexpr unsigned scales_of_one = e8m0_bias * 0x01010101U;
 
-/// Whether C++ has a type of that format, which converts as well and sooner.
+/// Whether C++ has a type of that format (double, float): its conversions are the same and take
+/// less time.
 constexpr bool is_of_cpp(const Format& format) {
   return format.mantissa_bits == fp64.mantissa_bits || format.mantissa_bits == fp32.mantissa_bits;
 }
 
-/// That of the exponents of all formats that C++ has not.
+/// 2^exponent, of every exponent in a format that C++ has not.
 constexpr double power_of_two(int exponent) {
   return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + fp64.bias)
                                << fp64.mantissa_bits);

@@ -163,11 +163,7 @@ inline void multiply_by_layout(const Arithmetic& of, const OfLanes& held) {
       const double total = std::inner_product(row, row + of.k, &right[place.column * of.k],
                                               decode(of.sum, bits_at(sums, e, of.sum.bits)));
       const std::uint64_t bits = encode(of.sum, total);
-      if (of.sum.bits == 32) {
-        std::memcpy(sums + e * sizeof(std::uint32_t), &bits, sizeof(std::uint32_t));
-      } else {
-        std::memcpy(sums + e * of.sum.bits / 8, &bits, of.sum.bits / 8);
-      }
+      std::memcpy(sums + e * of.sum.bits / 8, &bits, of.sum.bits / 8);
     }
   }
 }
