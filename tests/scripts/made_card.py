@@ -70,6 +70,7 @@ def add_full(folder: Path) -> None:
         inference("far half of cache level 2 latency", 500.0),
         inference("constant cache level 1 capacity", 2048.0, "bytes"),
         inference("constant cache level 1 latency", 25.0),
+        inference("constant cache level 2 capacity, at least", 65536.0, "bytes"),
         inference("memory latency", 702.0),
         inference("TLB level 1 miss penalty", 120.0),
         inference("TLB level 1 reach", 32.0 * 2**20, "bytes"),

@@ -21,9 +21,13 @@ SCHEMA_VERSION = 2
 CONTINUOUS = 0.05
 EXACT = 0.0
 # What stands for a part of a name that varies, and what it matches.
-PLACEHOLDERS = {"{n}": r"(?P<n>0|[1-9][0-9]{0,8})", "{type}": r"(?P<type>[A-Z][A-Z0-9 ]*)"}
+PLACEHOLDERS = {
+    "{n}": r"(?P<n>0|[1-9][0-9]{0,8})",
+    "{type}": r"(?P<type>[A-Z][A-Z0-9 ]*)",
+    "{bound}": r"(?P<bound>, at least|)",
+}
 # A generic name, when no inference has filled it in.
-GENERIC = {"n": "N", "type": "..."}
+GENERIC = {"n": "N", "type": "...", "bound": ""}
 # What a card does not have of a device: it is another one in each run.
 LEFT_OUT = ("index", "free_memory_bytes")
 
@@ -107,7 +111,11 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
             "bandwidth of a cache behind L2",
         ),
         *_told_by("atomics", "additions at one word of L2"),
-        *_told_by("memory_latency", "constant cache level {n} capacity", "constant cache level {n} latency"),
+        *_told_by(
+            "memory_latency",
+            "constant cache level {n} capacity{bound}",
+            "constant cache level {n} latency",
+        ),
     ),
     "lds": (
         *_told_by("lds_latency", "LDS latency"),

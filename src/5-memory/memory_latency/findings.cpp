@@ -107,12 +107,12 @@ double most_confidence(const Cache& cache) {
 }
 
 void infer_latency(Results& results, const std::string& name, const Level& level,
-                   double at_most = 1, const std::string& further = {}) {
+                   double at_most = 1) {
   infer_if_sure(results, {.name = name,
                           .value = level.y,
                           .unit = "cycles",
                           .confidence = std::min(level.confidence, at_most),
-                          .statement = "from one dependent load to the next" + further,
+                          .statement = "from one dependent load to the next",
                           .evidence = {level_text(level)}});
 }
 
@@ -324,10 +324,17 @@ void infer_constant(Results& results) {
   const auto levels = hipscope::find_levels(curve, smallest_step);
   infer_caches(results, caches_of(levels), "constant cache", 0);
   if (!levels.empty() && !levels.back().end) {
-    // How much more it holds does not show.
-    infer_latency(results, "constant cache level " + std::to_string(levels.size()) + " latency",
-                  levels.back(), 1,
-                  "; it holds all the constant memory there is, " + in_bytes(curve.back().x));
+    const std::string name = "constant cache level " + std::to_string(levels.size());
+    infer_latency(results, name + " latency", levels.back());
+    // How much more it holds does not show; where no level ends before it, not even that it is one.
+    if (levels.size() > 1) {
+      results.infer({.name = name + " capacity, at least",
+                     .value = curve.back().x,
+                     .unit = "bytes",
+                     .confidence = levels.back().confidence,
+                     .statement = "it holds all the constant memory there is",
+                     .evidence = {level_text(levels.back())}});
+    }
   }
 }
 

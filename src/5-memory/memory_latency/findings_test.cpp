@@ -123,6 +123,27 @@ TEST(MemoryLatencyTest, ACacheBehindIsALevelOfItsOwn) {
   EXPECT_TRUE(made.inference("far half of cache level 2 latency").name.empty());
 }
 
+// A device has 64 KiB of constant memory: what the curve ends on holds that much, and maybe more.
+TEST(MemoryLatencyTest, TheLastLevelOfConstantsHoldsAtLeastAllThereIs) {
+  const auto concluded = [](double level_1) {
+    std::vector<double> all = footprints();
+    std::erase_if(all, [](double bytes) { return bytes > 64 * kib; });
+    MadeResults made("memory_latency");
+    made.curve("constant", "latency",
+               made_curve(all, [=](double bytes) { return bytes <= level_1 ? 28.0 : 98.0; }));
+    memory_latency::conclude(made.results());
+    return made;
+  };
+  const Inference found = concluded(4 * kib).inference("constant cache level 2 capacity, at least");
+  EXPECT_EQ(found.value, 64 * kib);
+  EXPECT_GT(found.confidence, 0.9);
+  const MadeResults one = concluded(64 * kib);
+  EXPECT_EQ(one.inference("constant cache level 1 latency").value, 28);
+  for (const Inference& inference : one.inferences()) {
+    EXPECT_EQ(inference.name.find("at least"), std::string::npos) << inference.name;
+  }
+}
+
 TEST(MemoryLatencyTest, ACapacityHasAnInterval) {
   const MadeResults made = staircase(4 * mib, 0.001);
   const Inference capacity = made.inference("cache level 2 capacity");
