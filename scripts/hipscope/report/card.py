@@ -111,11 +111,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
             "bandwidth of a cache behind L2",
         ),
         *_told_by("atomics", "additions at one word of L2"),
-        *_told_by(
-            "memory_latency",
-            "constant cache level {n} capacity{bound}",
-            "constant cache level {n} latency",
-        ),
+        *_told_by("memory_latency", "constant cache level {n} capacity{bound}", "constant cache level {n} latency"),
     ),
     "lds": (
         *_told_by("lds_latency", "LDS latency"),
