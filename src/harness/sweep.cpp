@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <stdexcept>
@@ -76,13 +77,29 @@ bool all_gated(const Measurement& measurement) {
 // A clock that is so much under the highest is no longer the same.
 constexpr double clock_tolerance = 0.02;
 
+// The highest of the clocks. One above what the driver says is possible is an error of one sample's
+// time, unless another sample is near it. `most` is what the driver says, 0 where it does not.
+double highest_clock(std::vector<double> clocks, double most) {
+  std::sort(clocks.begin(), clocks.end(), std::greater<>());
+  const auto likely = std::find_if(clocks.begin(), clocks.end(), [&](const double& clock) {
+    const bool has_next = &clock != &clocks.back();
+    return most == 0 || clock <= (1 + clock_tolerance) * most ||
+           (has_next && *std::next(&clock) >= (1 - clock_tolerance) * clock);
+  });
+  return likely == clocks.end() ? 0 : *likely;
+}
+
 // Whether the clock was lower than it has been, or the device now tells why it could not be higher.
 bool is_throttled(detail::Run& run, const Sample& sample) {
-  run.highest_mhz_so_far = std::max(run.highest_mhz_so_far, sample.shader_mhz);
+  if (sample.shader_mhz > 0) {
+    run.clocks_so_far.push_back(sample.shader_mhz);
+  }
   const std::vector<std::string> reasons = run.telemetry.throttle_reasons();
   run.telemetry_log.saw(reasons);
-  return !reasons.empty() || (sample.shader_mhz > 0 &&
-                              sample.shader_mhz < (1 - clock_tolerance) * run.highest_mhz_so_far);
+  return !reasons.empty() ||
+         (sample.shader_mhz > 0 &&
+          sample.shader_mhz <
+              (1 - clock_tolerance) * highest_clock(run.clocks_so_far, fallback_mhz(run)));
 }
 
 // One sample; a throttled one is thrown away as often as --retry-throttled says.
@@ -493,9 +510,8 @@ ClockRecord Run::clock() const {
   clock.samples = measured.size();
   clock.retaken_samples = retaken_samples;
   if (!measured.empty()) {
-    const Summary summary = summarize(measured);
-    clock.shader_mhz = summary.median;
-    clock.highest_mhz = summary.maximum;
+    clock.shader_mhz = summarize(measured).median;
+    clock.highest_mhz = highest_clock(measured, fallback_mhz(*this));
     clock.source = "measured";
   } else if (fallback_mhz(*this) > 0) {
     clock.shader_mhz = fallback_mhz(*this);

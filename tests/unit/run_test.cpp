@@ -233,6 +233,23 @@ TEST_F(RunTest, SamplesFarUnderTheHighestClockAreFlagged) {
   EXPECT_EQ(json["clock"]["source"], "measured");
 }
 
+// The fake driver says 1500 MHz at the most.
+TEST_F(RunTest, AClockThatCannotBeCountsOnlyTwice) {
+  fake::script().samples = {{.seconds = 0x1p-6, .shader_mhz = 1400},  // warms up
+                            {.seconds = 0x1p-6, .shader_mhz = 1400},
+                            {.seconds = 0x1p-6, .shader_mhz = 1600},
+                            {.seconds = 0x1p-6, .shader_mhz = 1400}};
+  add_measured_sweep();
+  const Json once = json_of_run()["clock"];
+  EXPECT_EQ(once["highest_shader_mhz"], 1400);
+  EXPECT_EQ(once["throttled_samples"], 0);
+  fake::script().samples[3].shader_mhz = 1590;
+  fake::script().samples.push_back({.seconds = 0x1p-6, .shader_mhz = 1400});
+  const Json twice = json_of_run()["clock"];
+  EXPECT_EQ(twice["highest_shader_mhz"], 1600);
+  EXPECT_GT(twice["throttled_samples"], 0);
+}
+
 TEST_F(RunTest, HighestClockIsOfTheWholeRun) {
   fake::script().samples = {{.seconds = 0x1p-6, .shader_mhz = 900}};
   add_sweep(experiment_, "slow");

@@ -25,7 +25,6 @@
 #include <string>
 #include <vector>
 
-#include "findings.h"
 #include "lattice.h"
 #include "occupancy.h"
 #include "stages.h"
@@ -351,13 +350,6 @@ int main(int argc, char** argv) {
                    [&](Sweep& sweep) { measure_block_shapes(sweep, sizes()); });
   experiment.sweep("awkward", "grids at which a kernel may go wrong", [&](Sweep& sweep) {
     measure_awkward(sweep, static_cast<unsigned>(std::uint64_t{steps}), most_awkward);
-  });
-  experiment.conclude([](hipscope::Results& results) {
-    std::vector<WavesOf> waves;
-    for (const WavesSweep& of : waves_sweeps()) {
-      waves.push_back({.sweep = of.sweep, .stage = of.stage.name});
-    }
-    conclude(results, waves);
   });
   return experiment.run(argc, argv);
 }

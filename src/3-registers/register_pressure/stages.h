@@ -22,11 +22,26 @@
 #include "11-arguments-in-one-object.h"
 #include "12-arguments-in-constant-memory.h"
 #include "13-loops.h"
-#include "findings.h"
 #include "lattice.h"
 #include "streams.h"
 
 namespace hipscope::register_pressure {
+
+// The stages that are spoken of in more than one place.
+constexpr const char* moved_name = "definitions moved";
+constexpr const char* bounded_name = "launch bound of 256";
+constexpr const char* restrict_all_name = "bound, restrict on all";
+constexpr const char* loop_name = "loops";
+
+/// The sweep of the stages, whose x is 1 for the first one.
+constexpr const char* stages_sweep = "stages";
+/// Its references come before the stages.
+constexpr double copy_x = -1;
+constexpr double streams_x = 0;
+
+constexpr const char* updates = "updates";
+constexpr const char* updates_unit = "million/s";
+constexpr const char* share_of_copy = "share of copy";
 
 /// Blocks of threads, and LDS that they take beyond what their kernel uses itself.
 struct Blocks {
