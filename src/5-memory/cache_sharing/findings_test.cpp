@@ -21,8 +21,8 @@ using cache_sharing::Path;
 
 using Curve = std::vector<CurvePoint>;
 
-constexpr double hit = 35;
-constexpr double miss = 260;
+constexpr double from_l1 = 35;
+constexpr double from_l2 = 260;
 
 // Loads of vectors and constants, of which the first evict this share of the second.
 MadeResults pairs(double share, double noise = 0) {
@@ -31,13 +31,13 @@ MadeResults pairs(double share, double noise = 0) {
   Curve after;
   const auto add = [&](Path kept, Path evictor, double latency) {
     const double x = pair_row(kept, evictor);
-    alone.push_back({.x = x, .y = hit * (1 + noise)});
+    alone.push_back({.x = x, .y = from_l1 * (1 + noise)});
     after.push_back({.x = x, .y = latency * (1 - noise)});
   };
-  add(Path::vector, Path::vector, miss);
-  add(Path::vector, Path::constant, hit);
-  add(Path::constant, Path::vector, hit + share * (miss - hit));
-  add(Path::constant, Path::constant, miss);
+  add(Path::vector, Path::vector, from_l2);
+  add(Path::vector, Path::constant, from_l1);
+  add(Path::constant, Path::vector, from_l1 + share * (from_l2 - from_l1));
+  add(Path::constant, Path::constant, from_l2);
   made.curve("pairs", "alone", alone).curve("pairs", "after", after);
   cache_sharing::conclude(made.results());
   return made;
@@ -73,7 +73,7 @@ TEST(CacheSharingTest, NoCacheNoPair) {
   Curve flat;
   for (const Path kept : {Path::vector, Path::constant}) {
     for (const Path evictor : {Path::vector, Path::constant}) {
-      flat.push_back({.x = pair_row(kept, evictor), .y = miss});
+      flat.push_back({.x = pair_row(kept, evictor), .y = from_l2});
     }
   }
   made.curve("pairs", "alone", flat).curve("pairs", "after", flat);
