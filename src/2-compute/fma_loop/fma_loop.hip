@@ -145,7 +145,7 @@ void check_sums(hipscope::Point& point, const std::string& what, const DeviceBuf
 }
 
 void measure_source(Sweep& sweep, const std::string& published_series, SourceKernel kernel,
-                    std::span<const unsigned> blocks) {
+                    std::span<const unsigned> blocks, std::uint64_t largest) {
   sweep.axis({.name = "block", .unit = "threads"});
   sweep.headline("FMA rate");
   sweep.compare(published_series);
@@ -154,19 +154,22 @@ void measure_source(Sweep& sweep, const std::string& published_series, SourceKer
     sweep.note("the inner loop is unrolled by a pragma, as his compiler did by itself");
   }
   for (const unsigned threads : blocks) {
+    if (threads > largest) {
+      break;
+    }
     auto point = sweep.point("1x" + std::to_string(threads), threads);
     DeviceBuffer<float> sums(threads);
-    const auto run = [&](int first) {
-      launch(kernel, {.grid = dim3(1), .block = dim3(threads)}, sums.data(), first);
+    const auto run = [&](int first, unsigned count) {
+      launch(kernel, {.grid = dim3(1), .block = dim3(count)}, sums.data(), first);
     };
-    run(0);
+    run(0, threads);
     check_sums(point, "sum of every thread", sums, 0, threads);
     // These sums still grow with the last FMA.
     constexpr unsigned few = 8;
     sums.poison();
-    run(source_loop::fmas);
+    run(source_loop::fmas, few);
     check_sums(point, "sums that tell the number of FMAs", sums, source_loop::fmas, few);
-    add_rates(point, point.measure([&] { run(0); }), threads, source_loop::fmas);
+    add_rates(point, point.measure([&] { run(0, threads); }), threads, source_loop::fmas);
   }
 }
 
@@ -313,12 +316,17 @@ int main(int argc, char** argv) {
       "dependent FMAs per thread, but for simple, unroll-pragma-100, nested and more-threads, "
       "whose count is compiled in",
       {.gpu = 1'000'000, .quick = 100'000, .host = 512, .minimum = 1, .maximum = 1U << 28});
+  // A checker would take long for millions of FMAs of every wave.
+  const auto largest = experiment.size(
+      "--largest-source-block", "threads of the largest block of those four",
+      {.gpu = 1024, .quick = 1024, .host = 1024, .tiny = 256, .minimum = 256, .maximum = 1024});
   const auto add_source = [&](const std::string& name, const std::string& title,
                               const std::string& series, SourceKernel kernel,
                               std::span<const unsigned> blocks,
                               hipscope::InTiny in_tiny = hipscope::InTiny::measured) {
     experiment.sweep(
-        name, title, [=](Sweep& sweep) { measure_source(sweep, series, kernel, blocks); }, in_tiny);
+        name, title, [=](Sweep& sweep) { measure_source(sweep, series, kernel, blocks, largest); },
+        in_tiny);
   };
   add_source("simple", "plain loop, cut by the compiler as it likes", "simple", simple_kernel,
              source_threads);
