@@ -1,12 +1,12 @@
 // How is a kernel timed, and how exactly?
 //
-// first_benchmark.hip, beside this, does what is needed; this measures how far it can be trusted,
-// and what all other experiments rest on:
-//   clocks   what can be read, in which steps, and what a reading costs
+// first_benchmark.hip does what is needed; this measures how far to trust it, and how far to trust
+// the times of all other experiments:
+//   clocks   each clock: its step, and what a reading costs
 //   known    a kernel that takes a known time, timed in four ways: what each adds
 //   gate     one launch or many between two events: all enqueued before the device begins
 //            ("behind a gate", which the host opens), and without
-//   first    the first launches of a kernel: the first one of all waits for its code
+//   first    the first launches of a kernel: the very first waits for its code
 //   samples  how far the median of N samples is from that of N others
 //   drift    the shader clock from idle to full load
 #include <hipscope/cycle_counter.h>

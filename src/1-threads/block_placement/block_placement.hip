@@ -1,16 +1,16 @@
-// On which CU does block n run, in which order do blocks begin, and who gets the place of one that
-// ends?
+// On which CU does block n run, in which order do blocks begin, and which block takes over a freed
+// place?
 //
-// Each block notes its CU and draws a number from one counter when it begins and when it ends: that
-// is the order of all that happened. In between it holds its place for a while, so that no place is
-// free again before the first blocks are all placed.
+// Each block notes its CU, and draws a number from one counter when it begins and when it ends: the
+// numbers give the order of events. In between it holds its place for a while, so that no place is
+// free again before all of the first blocks are placed.
 //
 //   large-lds  blocks with so much LDS that a CU holds one, twice as many as there are CUs
 //   small      small blocks, of which a CU holds many
 //   refill     who takes a freed place, with blocks of one length and of several
 //   streams    the blocks of one CU each, split over the kernels of several streams
 //   groups     which CUs belong together: clusters (NVIDIA), shader engines and XCDs (AMD)
-//   swizzle    what it is worth that blocks near one part of L2 read the same (swizzle.h)
+//   swizzle    what a kernel gains when blocks near one part of L2 read the same data (swizzle.h)
 #include <hipscope/compute_unit.h>
 #include <hipscope/hipscope.h>
 #include <hipscope/pause.h>

@@ -1,17 +1,17 @@
 // What does an atomic cost, where threads meet and where they do not?
 //
-// An atomic reads a word, computes and writes it back, with nobody in between: in the LDS of a
-// block, or in L2, where all CUs see the same. One lane that waits for what its atomic returns
-// waits as for a load. Many lanes at one word wait for one another, and had better meet nearer.
-//   latency    one lane, each atomic with what the last one returned, by operation and type
+// An atomic reads a word, computes and writes it back, with nobody in between: in a block's LDS, or
+// in L2, where all CUs see the same. Waiting for the value that it returns takes as long as a load.
+// Many lanes at one word wait for one another, and do better to combine in LDS or registers first.
+//   latency    one lane, each atomic on what the last one returned, by operation and type
 //   l2         all CUs at words of L2, by operation, and by who meets whom
 //   lds        the same for one block in LDS
 //   waves      by the waves of one CU, beside an addition that is a loop of compare-and-swap
 //   units      by the number of CUs
 //   order      order.h     a sum of floats by atomics: is it the same every time, and how exact?
-//   cures      cures.h     one sum over many values: who adds up before the one word is reached
+//   cures      cures.h     one sum over many values: what is added up before the atomic
 //   histogram  histogram/  256 bins: a ladder, beside the vendor's library
-// What each operation does and must leave behind is in operations.h and words.h.
+// operations.h and words.h say what each operation does and what must be in memory afterwards.
 #include <hipscope/hipscope.h>
 #include <hipscope/timed_rounds.h>
 #include <hipscope/wait_for_lds.h>

@@ -1,16 +1,17 @@
 // How long does a load take, from which level of the memory, and how large is each level?
 //
-// One lane follows pointers: each load gives the address of the next, so that nothing overlaps, and
-// the time of a step is the latency. The nodes form one cycle in random order, and the more of them
-// there are, the farther away they lie: up to the size of a cache all of them stay in it, past that
-// the next level answers. Latency over footprint is a staircase; its flat parts are the levels.
+// One lane follows pointers: each load gives the address of the next, so nothing overlaps, and the
+// time of a step is the latency. The nodes form one cycle in random order. Up to the size of a
+// cache all of them stay in it; with more, the next level answers. Latency over footprint is a
+// staircase; its flat parts are the levels.
 //
-// So that the chase meets the caches as a cyclic walk leaves them, all lanes of its block visit all
-// nodes in the order of the cycle before. (No other block may: it would put copies into the L2
+// Before the chase, all lanes of its block visit all nodes in the order of the cycle, so that the
+// caches are as a cyclic walk leaves them. (No other block may: it would put copies into the L2
 // partition of its own CU. On an H200 that wiped out the step between the near and the far one.)
-// The chase is then a sample of the walk: where there are more nodes than steps none comes twice.
+// The chase is then a sample of the walk: with more nodes than steps it visits none twice.
 //
-// The counter's own cost, that of a chase of no steps, is taken off: raw and net are both shown.
+// The counter's own cost, measured by a chase of no steps, is taken off; both raw and net are
+// shown.
 //
 //   footprint, edges            the staircase, and finer points at the ends of its levels
 //   generic, read-only, scalar  other kinds of load on the way to the same memory

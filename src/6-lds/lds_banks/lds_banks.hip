@@ -1,21 +1,21 @@
 // How many banks has LDS, and what does a bank conflict cost?
 //
-// LDS (NVIDIA: shared memory) is built of banks, each of which serves one dword per cycle: dword a
-// is in bank a modulo the number of banks. When the lanes of a wave ask for different dwords of one
-// bank, the access takes a pass for each; lanes that ask for the same dword share its pass. So the
-// stride between lanes decides: an odd one spreads them over all banks, 32 dwords put them all into
-// one.
+// LDS (NVIDIA: shared memory) has banks, each of which serves one dword per cycle: dword a is in
+// bank a modulo the number of banks. When the lanes of a wave ask for different dwords of one bank,
+// the access takes a pass for each; lanes that ask for the same dword share its pass. So the stride
+// between lanes decides: an odd one spreads them over all banks, 32 dwords put them all into one.
 //   published  fsword73's own chain
 //   chase      one wave, every lane in a chain of its own whose dwords keep the stride: latency
-//   loads      independent loads of a block of many waves: throughput; stores: theirs
-//   width      how wide is a bank? Lanes load bytes that are all banks and a few bytes apart
-//   patterns   what is no stride
-//   cures      the cures for a tile that is read by column
+//   loads      independent loads of a block of many waves: throughput; sweep stores: the same of
+//              stores
+//   width      how wide is a bank? The lanes' addresses differ by all banks and a few bytes
+//   patterns   addresses without a stride
+//   cures      ways to read a tile by column without conflicts
 //
-// A column beside the cycles predicts the passes that 32 banks of 4 bytes need at least
-// (dwords_of_busiest_bank in patterns.h). The number of banks is inferred from the curves alone
-// (findings.cpp). Cycles are counted in the kernel, from the first wave's start to the last one's
-// end, less what one wave counts around no access.
+// A column beside the cycles predicts the passes of 32 banks of 4 bytes (dwords_of_busiest_bank in
+// patterns.h). The number of banks is inferred from the curves alone (findings.cpp). The kernel
+// counts cycles from the first wave's start to the last one's end; what one wave counts around no
+// access is taken off.
 #include <hipscope/hipscope.h>
 #include <hipscope/lds.h>
 #include <hipscope/timed_rounds.h>

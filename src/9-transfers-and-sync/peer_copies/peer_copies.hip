@@ -1,15 +1,15 @@
-// What do the links between the GPUs of a node give, and is one of them slower than its kin?
+// What do the links between the GPUs of a node give, and is one slower than the others?
 //
 // A node's GPUs are connected by links of their own (AMD: xGMI; NVIDIA: NVLink) or by the host's
-// bus. All pairs are measured, each device with itself too: a copy within one memory is the
-// reference. All times are the host's, of enough copies at once.
+// bus. All pairs are measured, and each device with itself: a copy within one memory is the
+// reference. The host's clock times enough copies at once.
 //   engine, engine-both  by a copy engine: one way, and both ways of a pair at once
 //   read, write          by a kernel that loads from, or stores to, the other's memory
 //   blocks               how many blocks such a kernel needs, between devices 0 and 1
 //   latency              one load, and one atomic, after another at the other's memory
 //   flag                 a store that another device waits for, back and forth
 //   together             several links at once: around a ring, and all to one
-//   library              collective operations by NCCL or RCCL: what is left of a link in use
+//   library              collective operations by NCCL or RCCL: how much of a link they use
 #include <hipscope/cache_hint.h>
 #include <hipscope/hipscope.h>
 
