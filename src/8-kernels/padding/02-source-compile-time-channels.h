@@ -1,4 +1,4 @@
-// V 2.13.2, example 13b: all integers are known to the compiler. A block of 256 threads for each
+// fsword73 2.13.2, example 13b: the compiler knows all integers. A block of 256 threads for each
 // group of channels of an image, of which 169 work. Grid (1, C / ChannelsOnce, N).
 //
 // Against 01: the loops have a known length, so that the array is in registers and all loads are in

@@ -61,7 +61,7 @@ double measure(const Sweep& sweep, Point& point, const Stage& stage, Arrays& arr
   return static_cast<double>(arrays.sizes.bytes()) * 1e-9 / time.seconds().median;
 }
 
-// V counts the output's elements twice, as if the border were read as well.
+// fsword73 counts the output's elements twice, as if the border were read as well.
 double by_sources_counting(const Sizes& sizes, double bandwidth) {
   constexpr double gibibyte = 1024.0 * 1024 * 1024;
   const auto counted = static_cast<double>(2 * sizes.outputs() * sizeof(float));
