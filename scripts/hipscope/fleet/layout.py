@@ -44,7 +44,7 @@ def now() -> str:
 
 
 def counted(count: int, what: str) -> str:
-    """So many of something: 1 GPU, 2 GPUs."""
+    """A number of something: 1 GPU, 2 GPUs."""
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 

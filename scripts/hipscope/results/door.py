@@ -1,6 +1,6 @@
 """The one door for what others wrote: results, nodes' files, tables, lists. What comes through it is to be trusted.
 
-A file is a regular one and of so many bytes at most; a JSON file follows its schema, its numbers are finite and its
+A file is a regular one of limited size; a JSON file follows its schema, its numbers are finite and its
 texts stand on one line without characters that a terminal or a page would obey. All else is refused in a sentence.
 """
 

@@ -362,14 +362,14 @@ int main(int argc, char** argv) {
   hipscope::Experiment experiment(
       "timing", {.question = "How is a kernel timed, and how exactly?",
                  .sources = {"hipscope's own; the sources time by hipEventElapsedTime"}});
-  const auto samples = experiment.size("--samples", "times that sweep samples takes",
+  const auto samples = experiment.size("--samples", "timed launches of sweep samples",
                                        {.gpu = 2048,
                                         .quick = 512,
                                         .host = 64,
                                         .minimum = timing::fewest_groups,
                                         .maximum = 1 << 20});
   const auto values = experiment.size(
-      "--values", "values that its kernel scales",
+      "--values", "values scaled by its kernel",
       {.gpu = 1 << 22, .quick = 1 << 20, .host = 1 << 10, .minimum = 1, .maximum = 1 << 28});
   const auto idle =
       experiment.size("--idle", "milliseconds without work before sweep drift",

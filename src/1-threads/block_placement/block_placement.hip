@@ -250,7 +250,7 @@ int main(int argc, char** argv) {
                    "place of one that ends?",
        .sources = {"hipscope's own"}});
   const auto hold = experiment.size(
-      "--hold", "cycles for which a block holds its place, at least",
+      "--hold", "cycles for which a block holds its place (minimum)",
       {.gpu = 40000, .quick = 20000, .host = 100, .minimum = 1, .maximum = 1U << 24});
   const auto footprint =
       experiment.size("--footprint", "bytes of the largest matrix of sweep swizzle",
@@ -261,7 +261,7 @@ int main(int argc, char** argv) {
                        .minimum = sizeof(unsigned) * tile_words,
                        .maximum = 1ULL << 32});
   const auto passes =
-      experiment.size("--passes", "how often it is multiplied",
+      experiment.size("--passes", "passes over that matrix",
                       {.gpu = 32, .quick = 16, .host = 2, .minimum = 1, .maximum = 1024});
   experiment.sweep("large-lds", "blocks with the largest LDS",
                    [&](Sweep& sweep) { measure_order(sweep, hold, largest_lds(sweep)); });

@@ -335,7 +335,7 @@ int main(int argc, char** argv) {
                                         .maximum = most_threads});
   const auto work_threads = experiment.size(
       "--work-threads",
-      "threads per launch of sweeps store and registers; values of 4 bytes that merge stores",
+      "threads per launch of sweeps store and registers; values of 4 bytes in sweep merge",
       {.gpu = 1ULL << 28,
        .quick = 1ULL << 22,
        .host = 1ULL << 12,

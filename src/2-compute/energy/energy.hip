@@ -321,12 +321,12 @@ int run(int argc, char** argv) {
           experiment.size("--warm", "milliseconds of the same work before a window",
                           {.gpu = 200, .quick = 100, .host = 1, .minimum = 1, .maximum = 60'000}),
       .window =
-          experiment.size("--window", "milliseconds in which power is read, of each row",
+          experiment.size("--window", "milliseconds of each row in which power is read",
                           {.gpu = 600, .quick = 400, .host = 1, .minimum = 1, .maximum = 600'000}),
       .launch = experiment.size(
-          "--launch", "microseconds of one launch, about",
+          "--launch", "microseconds of one launch (approximate)",
           {.gpu = 10'000, .quick = 10'000, .host = 1, .minimum = 1, .maximum = 1'000'000}),
-      .footprint = experiment.size("--footprint", "bytes that are read from memory",
+      .footprint = experiment.size("--footprint", "bytes read from memory",
                                    {.gpu = std::uint64_t{1} << 32,
                                     .quick = std::uint64_t{1} << 32,
                                     .host = std::uint64_t{1} << 14,

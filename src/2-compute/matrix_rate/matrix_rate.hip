@@ -421,7 +421,7 @@ int run(int argc, char** argv) {
       experiment.size("--rounds", "rounds of 64 instructions per group of lanes",
                       {.gpu = 64, .quick = 8, .host = 1, .minimum = 1, .maximum = 1U << 16});
   const auto fmas = experiment.size(
-      "--fmas", "FMAs of every CU where all are full",
+      "--fmas", "FMAs per CU in sweeps that fill all CUs",
       {.gpu = 1ULL << 34, .quick = 1ULL << 32, .host = 1, .minimum = 1, .maximum = 1ULL << 40});
   const auto warm_up =
       experiment.size("--warm", "milliseconds of the same work before sweep data measures it",

@@ -284,12 +284,12 @@ int run(int argc, char** argv) {
                                   {.question = "What does a GPU do after minutes of the same work?",
                                    .sources = {"hipscope's own"}});
   const auto milliseconds = experiment.size(
-      "--milliseconds", "of each kind of work, on and on",
+      "--milliseconds", "milliseconds of each kind of work",
       {.gpu = 60'000, .quick = 5'000, .host = 1, .minimum = 1, .maximum = 86'400'000});
   const auto launch_time = experiment.size(
-      "--launch", "microseconds of one launch, about",
+      "--launch", "microseconds of one launch (approximate)",
       {.gpu = 10'000, .quick = 10'000, .host = 1, .minimum = 1, .maximum = 1'000'000});
-  const auto footprint = experiment.size("--footprint", "bytes that the stream reads",
+  const auto footprint = experiment.size("--footprint", "bytes read by the stream",
                                          {.gpu = std::uint64_t{1} << 30,
                                           .quick = std::uint64_t{1} << 30,
                                           .host = std::uint64_t{1} << 14,

@@ -332,7 +332,7 @@ int main(int argc, char** argv) {
                                    .maximum = most,
                                    .share_of_memory = 0.5 / layer_bytes});
   const auto steps =
-      experiment.size("--steps", "steps that are verified",
+      experiment.size("--steps", "verified steps",
                       {.gpu = 4, .quick = 3, .host = 3, .minimum = 2, .maximum = 1000});
   const auto most_awkward = experiment.size(
       "--largest-awkward", "most cells of sweep awkward",

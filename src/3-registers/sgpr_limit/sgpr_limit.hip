@@ -219,7 +219,7 @@ int main(int argc, char** argv) {
            "How many scalar registers does a wave get, and what do more uniform values cost?",
        .sources = {"fsword73/HIP-Performance-Optmization-on-VEGA64, 2.4 (example 4a)"}});
   const auto operations = experiment.size(
-      "--operations", "operations of waves per compute unit, shared by all that fit on it",
+      "--operations", "wave operations per compute unit, shared by all waves that fit on it",
       {.gpu = 1U << 23,
        .quick = 1U << 21,
        .host = 1U << 13,

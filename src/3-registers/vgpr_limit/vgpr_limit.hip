@@ -367,7 +367,7 @@ int main(int argc, char** argv) {
       "--blocks-per-cu", "waiting blocks launched per compute unit",
       {.gpu = 256, .quick = 128, .host = 4, .tiny = 2, .minimum = 1, .maximum = 4096});
   const auto hops = experiment.size(
-      "--hops", "dependent loads for which a block waits",
+      "--hops", "dependent loads of a waiting block",
       {.gpu = 128, .quick = 64, .host = 5, .tiny = 3, .minimum = 1, .maximum = 1U << 20});
 
   experiment.sweep("live-256", "rings of FMAs, blocks of 256 threads", [&](Sweep& sweep) {

@@ -376,22 +376,22 @@ int run(int argc, char** argv) {
       "atomics", {.question = "What does an atomic cost, where threads meet and where they do not?",
                   .sources = {"hipscope's own"}});
   const auto rounds = experiment.size(
-      "--rounds", "rounds of 8 atomics (16 of one lane), 16 times as many where lanes do not meet",
+      "--rounds", "rounds of 8 atomics (16 for one lane); 16 times as many if lanes do not meet",
       {.gpu = 4, .quick = 2, .host = 1, .minimum = 1, .maximum = 6});
-  const auto threads = experiment.size("--threads", "threads of a block whose atomics are counted",
+  const auto threads = experiment.size("--threads", "threads of a block",
                                        {.gpu = largest_block,
                                         .quick = largest_block,
                                         .host = smallest_block,
                                         .minimum = smallest_block,
                                         .maximum = largest_block});
-  const auto values = experiment.size("--values", "values that are summed by sweep cures",
+  const auto values = experiment.size("--values", "values to sum in sweep cures",
                                       {.gpu = 1U << 23,
                                        .quick = 1U << 20,
                                        .host = 2000,
                                        .tiny = 1999,
                                        .minimum = 1,
                                        .maximum = 1U << 28});
-  const auto floats = experiment.size("--floats", "floats that are summed by sweep order",
+  const auto floats = experiment.size("--floats", "floats to sum in sweep order",
                                       {.gpu = 1U << 20,
                                        .quick = 1U << 17,
                                        .host = 1000,

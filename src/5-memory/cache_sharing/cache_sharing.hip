@@ -160,20 +160,20 @@ int run(int argc, char** argv) {
       {.question = "Which caches are there beside the vector cache, and what shares a cache?",
        .sources = {"hipscope's own"}});
   const Sizes sizes = {
-      .evict = experiment.size("--evict", "bytes of a walk that evicts, from 4096 on",
+      .evict = experiment.size("--evict", "bytes of the evicting walk, at least 4096",
                                {.gpu = 512 * kib,
                                 .quick = 512 * kib,
                                 .host = 8 * kib,
                                 .minimum = 4 * kib,
                                 .maximum = 4 * mib}),
-      .flush = experiment.size("--flush", "bytes that are written to empty L2",
+      .flush = experiment.size("--flush", "bytes written to empty L2",
                                {.gpu = 256 * mib,
                                 .quick = 256 * mib,
                                 .host = 64 * kib,
                                 .minimum = 4 * kib,
                                 .maximum = 4096 * mib,
                                 .share_of_memory = 0.125}),
-      .repeats = experiment.size("--repeats", "launches, of which the median counts",
+      .repeats = experiment.size("--repeats", "launches; their median counts",
                                  {.gpu = 9, .quick = 5, .host = 1, .minimum = 1, .maximum = 99})};
   const auto add = [&](const std::string& name, const std::string& title, auto measure) {
     experiment.sweep(name, title, [&sizes, measure](Sweep& sweep) { measure(sweep, sizes); });

@@ -187,15 +187,16 @@ int run(int argc, char** argv) {
        .sources = {
            "hipscope's own; functions and table as in UoB-HPC/BabelStream, footprints as in "
            "RRZE-HPC/gpu-benches"}});
-  const auto array = experiment.size("--array", "bytes of each of three arrays, in whole 128 KiB",
-                                     {.gpu = std::uint64_t{4} << 30,
-                                      .quick = std::uint64_t{1} << 29,
-                                      .host = tile_bytes,
-                                      .minimum = tile_bytes,
-                                      .maximum = std::uint64_t{16} << 30,
-                                      .share_of_memory = 1.0 / 8});
+  const auto array =
+      experiment.size("--array", "bytes of each of three arrays, in units of 128 KiB",
+                      {.gpu = std::uint64_t{4} << 30,
+                       .quick = std::uint64_t{1} << 29,
+                       .host = tile_bytes,
+                       .minimum = tile_bytes,
+                       .maximum = std::uint64_t{16} << 30,
+                       .share_of_memory = 1.0 / 8});
   const auto footprint =
-      experiment.size("--footprint", "largest footprint in bytes, and what a launch moves at least",
+      experiment.size("--footprint", "largest footprint, and least traffic of a launch, in bytes",
                       {.gpu = std::uint64_t{4} << 30,
                        .quick = std::uint64_t{1} << 28,
                        .host = 128 * kibibyte,

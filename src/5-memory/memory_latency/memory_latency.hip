@@ -281,20 +281,20 @@ int run(int argc, char** argv) {
                                     .minimum = smallest_footprint,
                                     .maximum = 512 * 1024 * mib,
                                     .share_of_memory = 0.25}),
-      .spacing = experiment.size(
-          "--spacing", "bytes from node to node, a multiple of 8; best the line of the caches",
-          {.gpu = line_bytes,
-           .quick = line_bytes,
-           .host = line_bytes,
-           .minimum = 8,
-           .maximum = mib}),
+      .spacing = experiment.size("--spacing",
+                                 "bytes from node to node, a multiple of 8; best a cache line",
+                                 {.gpu = line_bytes,
+                                  .quick = line_bytes,
+                                  .host = line_bytes,
+                                  .minimum = 8,
+                                  .maximum = mib}),
       .steps = experiment.size(
           "--steps", "timed steps of a chase, rounded up to 32",
           {.gpu = 4096, .quick = 2048, .host = 128, .tiny = 32, .minimum = 1, .maximum = 1U << 24}),
       .points = experiment.size("--points", "footprints per octave",
                                 {.gpu = 8, .quick = 4, .host = 2, .minimum = 1, .maximum = 64}),
       .pages = experiment.size(
-          "--pages", "most pages of the TLB's sweeps, as far as they fit into memory",
+          "--pages", "most pages of the TLB sweeps, as far as they fit into memory",
           {.gpu = 65536, .quick = 2048, .host = 8, .tiny = 9, .minimum = 4, .maximum = 1U << 24})};
   Curve coarse;  // what sweep `footprint` has found, for `edges` to look closer at
   const auto add = [&](const std::string& name, const std::string& title, auto measure) {

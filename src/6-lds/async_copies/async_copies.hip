@@ -372,13 +372,13 @@ int run(int argc, char** argv) {
                        .maximum = std::uint64_t{1} << 31,
                        .share_of_memory = 1.0 / 4});
   const auto unit_bytes = experiment.size(
-      "--unit-bytes", "bytes that a block alone copies in a launch, rounded down likewise",
+      "--unit-bytes", "bytes that a single block copies in a launch, rounded down likewise",
       {.gpu = 1U << 23,
        .quick = 1U << 20,
        .host = 1U << 16,
        .minimum = 1U << 16,
        .maximum = 1U << 30});
-  const auto steps = experiment.size("--steps", "copies of a chain",
+  const auto steps = experiment.size("--steps", "copies in a chain",
                                      {.gpu = 512, .quick = 128, .host = 8, .maximum = 1U << 16});
   const auto sizes = [=] {
     return Sizes{.footprint = std::bit_floor(std::uint64_t{footprint}),

@@ -361,7 +361,7 @@ int main(int argc, char** argv) {
                            .minimum = 1,
                            .maximum = largest_block}),
       .lane_step = experiment.size(
-          "--lane-step", "lanes from one that is measured to the next",
+          "--lane-step", "lanes from one measured lane to the next",
           {.gpu = 1, .quick = 1, .host = 21, .tiny = 31, .minimum = 1, .maximum = 64})};
   const auto add = [&](std::size_t access, void (*measure_access)(Sweep&, const Amount&)) {
     const lds_phases::AccessName& name = lds_phases::access_names[access];

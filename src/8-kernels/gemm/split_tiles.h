@@ -104,7 +104,7 @@ inline std::uint64_t bytes_of_marks(unsigned parts) {
   return (std::uint64_t{parts} + 63) / 64 * 64 * sizeof(unsigned);
 }
 
-/// What blocks that share tiles of so many values want as a workspace.
+/// The workspace of blocks that share tiles of that many values.
 template <typename Value>
 std::uint64_t bytes_of_split_tiles(unsigned values, unsigned blocks = compute_units()) {
   return bytes_of_marks(blocks) + std::uint64_t{blocks} * values * std::uint64_t{sizeof(Value)};

@@ -306,7 +306,7 @@ int run(int argc, char** argv) {
 #else
   constexpr std::uint64_t most = std::uint64_t{1} << 34;
 #endif
-  const auto values = experiment.size("--values", "values that are summed",
+  const auto values = experiment.size("--values", "values to sum",
                                       {.gpu = published_values,
                                        .quick = 1U << 25,
                                        .host = 2 * read_tile + 5,
@@ -319,7 +319,7 @@ int run(int argc, char** argv) {
                                         .minimum = read_tile,
                                         .maximum = most});
   const auto largest_awkward = experiment.size(
-      "--largest-awkward", "most values of sweep awkward, where they are over 2^17",
+      "--largest-awkward", "most values of sweep awkward, of those over 2^17",
       {.gpu = 1U << 30, .quick = 1U << 17, .host = 1U << 17, .minimum = 1, .maximum = most});
   experiment.sweep("published", "fsword73's kernel, and every stage of ours, on integers",
                    [&](Sweep& sweep) { measure_integers(sweep, values); });

@@ -142,7 +142,7 @@ int run(int argc, char** argv) {
       {.question = "What does it cost to move data between the host and the device?",
        .sources = {"hipscope's own; directions and kinds of memory as in NVIDIA/nvbandwidth and "
                    "ROCm/TransferBench"}});
-  const auto bytes = experiment.size("--bytes", "largest copy in bytes, and that of most sweeps",
+  const auto bytes = experiment.size("--bytes", "bytes of the largest copy, used by most sweeps",
                                      {.gpu = std::uint64_t{1} << 28,
                                       .quick = std::uint64_t{1} << 24,
                                       .host = std::uint64_t{1} << 14,

@@ -358,8 +358,8 @@ int run(int argc, char** argv) {
       "host_costs", {.question = "What does each call of the runtime cost the host?",
                      .sources = {"hipscope's own; asked in ROCm/rocm-systems 5767 and 10834"}});
   const auto bytes = experiment.size("--bytes",
-                                     "largest allocation in bytes; a quarter of it of pinned and "
-                                     "of managed memory",
+                                     "largest allocation in bytes; pinned and managed memory get "
+                                     "a quarter of it",
                                      {.gpu = std::uint64_t{1} << 30,
                                       .quick = std::uint64_t{1} << 25,
                                       .host = std::uint64_t{1} << 16,

@@ -327,16 +327,16 @@ int run(int argc, char** argv) {
       {.question = "What do the links between the GPUs of a node give, and is one of them slow?",
        .sources = {"hipscope's own; pairs and directions as in NVIDIA/nvbandwidth and "
                    "ROCm/TransferBench"}});
-  const auto bytes = experiment.size("--bytes", "bytes of one copy, in whole 16",
+  const auto bytes = experiment.size("--bytes", "bytes of one copy, in units of 16",
                                      {.gpu = std::uint64_t{1} << 28,
                                       .quick = std::uint64_t{1} << 26,
                                       .host = std::uint64_t{1} << 14,
                                       .minimum = 4096,
                                       .maximum = std::uint64_t{1} << 32,
                                       .share_of_memory = 1.0 / 16});
-  const auto copies = experiment.size("--copies", "copies in a row that are timed together",
+  const auto copies = experiment.size("--copies", "copies timed together",
                                       {.gpu = 16, .quick = 8, .host = 2, .maximum = 256});
-  const auto steps = experiment.size("--steps", "loads, atomics or turns that are timed together",
+  const auto steps = experiment.size("--steps", "loads, atomics or turns timed together",
                                      {.gpu = 4096, .quick = 1024, .host = 32, .maximum = 1U << 20});
   const auto sizes = [bytes, copies] {
     return Sizes{.bytes = bytes / sizeof(uint4) * sizeof(uint4),

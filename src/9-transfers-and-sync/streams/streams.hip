@@ -336,10 +336,11 @@ int run(int argc, char** argv) {
       "--fmas", "dependent FMAs per thread of the kernel that computes, in sweep copies",
       {.gpu = 1U << 18, .quick = 1U << 16, .host = 64, .minimum = 1, .maximum = 1U << 26});
   const auto passes =
-      experiment.size("--passes", "passes of the other one over four times --bytes",
+      experiment.size("--passes", "passes of the kernel bound by memory over four times --bytes",
                       {.gpu = 10, .quick = 10, .host = 2, .minimum = 1, .maximum = 1U << 16});
   const auto chain = experiment.size(
-      "--chain", "kernels of a chain in sweep waits, and launches of sweep launches over four",
+      "--chain",
+      "kernels of a chain in sweep waits; sweep launches has four times as many launches",
       {.gpu = 64, .quick = 64, .host = 8, .minimum = 4, .maximum = 64});
   experiment.sweep("kernels", "one kernel in each of n streams", [&](Sweep& sweep) {
     measure_side_by_side(sweep, stream_counts(sweep, 36, 8, 164), 1, hold);

@@ -151,7 +151,7 @@ class Copy {
   [[nodiscard]] __device__ unsigned a_piece() const { return thread_ % 4; }
   [[nodiscard]] __device__ unsigned b_k() const { return thread_ / row_pieces; }
   [[nodiscard]] __device__ unsigned b_piece() const { return thread_ % row_pieces; }
-  /// What is so many bytes from an address that all lanes have: a load adds the two by itself.
+  /// The data `bytes` from an address that all lanes share: a load adds the two by itself.
   __device__ static const Piece& at(const Value* base, unsigned bytes) {
     return *reinterpret_cast<const Piece*>(reinterpret_cast<const char*>(base) + bytes);
   }
