@@ -10,7 +10,7 @@
 // where a loop can index them, as it cannot in registers. C takes whole pieces of 16 bytes; other
 // products use 4.17's kernel. In LDS rows of boxes have 128 bytes, whose pieces of 16 are XORed
 // with the number of the row (128-byte swizzle). A lane's row of A is lane / 4 with its bits
-// reversed, so that no two lanes use the same bank; the instruction allows that, as long as C's row
+// rotated, so that no two lanes use the same bank; the instruction allows that, as long as C's row
 // is the same. The blocks of a cluster share a tile, each with its part of k, and so do the two
 // groups of warps of a block: with one group a scheduler would have a single warp, and idle while
 // it waits.

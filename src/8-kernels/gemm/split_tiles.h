@@ -1,10 +1,10 @@
-// Which tile a block has, and, where blocks share tiles along k, which part of whose: dgemm
-// from 4.09 on, and the last stage by MFMA of large tiles.
+// Which tile a block has, and, where blocks share tiles along k, which part of it: dgemm from 4.09
+// on, and the last stage by MFMA with large tiles.
 //
 // Tiles split along k (`stream-K`, Osama et al., PPoPP 2023): 1024 tiles on 132 CUs take 8 rounds
 // where 7.76 would do. The tiles of the last rounds are one long row of steps along k, of which
-// each block takes an equal piece. A block that ends inside a tile hands its sums over to the one
-// that finishes it.
+// each block takes an equal piece. A block that ends inside a tile passes its sums to the one that
+// finishes it.
 #pragma once
 
 #include <algorithm>
