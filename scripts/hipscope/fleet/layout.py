@@ -49,12 +49,12 @@ def counted(count: int, what: str) -> str:
 
 
 def nodes_folder(folder: Path) -> Path:
-    """Where the nodes' folders lie."""
+    """The folder of the nodes' folders."""
     return folder / "nodes"
 
 
 def node_folder(folder: Path, node: str) -> Path:
-    """Where a node's results lie."""
+    """The folder of a node's results."""
     return nodes_folder(folder) / node
 
 

@@ -140,7 +140,7 @@ def read_json(path: Path, schema: str) -> Any:
 
 
 def entries(folder: Path) -> Iterator[os.DirEntry[str]]:
-    """What lies in a folder, by name; raises BadInput."""
+    """The contents of a folder, by name; raises BadInput."""
     try:
         with os.scandir(folder) as found:
             yield from sorted(found, key=lambda entry: entry.name)

@@ -71,7 +71,7 @@ static __global__ void __launch_bounds__(256)
   constexpr unsigned threads = 256;
   constexpr unsigned side = 32;  // of a block of sums
   // Of A 32 lanes store values of eight rows and four k, four apart: each to a bank of its own. Of
-  // B pieces of 16 bytes are stored as they lie.
+  // B pieces of 16 bytes are stored in their order.
   constexpr unsigned a_pitch = 128 + 2;
   constexpr unsigned b_pitch = 128 + 4;
   constexpr unsigned copies = 2;  // of 16 bytes, per thread and matrix
