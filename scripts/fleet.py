@@ -141,7 +141,7 @@ def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
         "--made-up-gpus",
         metavar="N",
         type=_whole(128),
-        help="binaries of the host backend only: take the CPU for so many GPUs, for tests",
+        help="binaries of the host backend only: take the CPU for this many GPUs, for tests",
     )
 
     report = actions.add_parser(

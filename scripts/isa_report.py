@@ -160,7 +160,7 @@ class Progress:
 
 @contextmanager
 def pool_of(jobs: int, processes: Any) -> Iterator[Any]:
-    """So many threads for the work; when any of it fails, or at an interrupt, `processes` stop and no more begins."""
+    """A pool of threads; when any work fails, or at an interrupt, `processes` stop and no more begins."""
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(jobs) as pool:

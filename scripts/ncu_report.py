@@ -209,7 +209,7 @@ def main() -> int:
         help="only kernels whose name, less template arguments, matches (default: all)",
     )
     parser.add_argument(
-        "--launches", metavar="N", type=count, default=100, help="profile at most so many launches (default: 100)"
+        "--launches", metavar="N", type=count, default=100, help="profile at most N launches (default: 100)"
     )
     parser.add_argument(
         "command",

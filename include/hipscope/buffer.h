@@ -17,8 +17,8 @@
 
 namespace hipscope {
 
-/// The byte with which fresh buffers are poisoned: all ones is NaN in FP32 and FP64 and -1 in
-/// integers, so an output that no thread wrote shows.
+/// The byte that poisons fresh buffers: all ones are NaN in FP32 and FP64 and -1 in integers, so an
+/// output that no thread wrote shows.
 inline constexpr int poison_byte = 0xFF;
 
 /// Whether fresh buffers are poisoned: always, unless HIPSCOPE_POISON is "no" in the environment. A

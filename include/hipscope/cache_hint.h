@@ -5,8 +5,8 @@
 
 namespace hipscope {
 
-/// What an access tells the caches. clang has one such access for AMD, nontemporal: glc and slc on
-/// gfx9, which pass L1 by, but only slc on RDNA, which does not pass its L0 by.
+/// A hint to the caches. clang has one such access for AMD, nontemporal: glc and slc on gfx9, which
+/// bypass L1, but only slc on RDNA, which does not bypass its L0.
 enum class Hint {
   none,
   past_l1,    // NVIDIA's .cg: L2 is the first cache that is asked
@@ -49,8 +49,8 @@ __device__ void store(Access* address, Access value) {
   if constexpr (hint == Hint::streaming) {
     __builtin_nontemporal_store(reinterpret_cast<NativeVector<Access>&>(value),
                                 reinterpret_cast<NativeVector<Access>*>(address));
-    // Or else clang may take the store out of a loop of one iteration, and forgets the hint (LICM's
-    // promotion, clang 15).
+    // Otherwise clang 15 may hoist the store out of a loop of one iteration (LICM), and forget the
+    // hint.
     asm volatile("" ::: "memory");
     return;
   }

@@ -9,7 +9,7 @@
 
 namespace hipscope {
 
-/// Throws DeviceError, naming the error and the place of the call, unless `error` is hipSuccess.
+/// Unless `error` is hipSuccess throws a DeviceError with the error and the place of the call.
 inline void check(hipError_t error, const char* file = __builtin_FILE(),
                   int line = __builtin_LINE()) {
   if (error == hipSuccess) {

@@ -1,4 +1,4 @@
-// What a kernel computed beside what it should have: which elements are wrong, and by how much.
+// Compares a kernel's results with the expected ones: which elements are wrong, and by how much.
 // Plain C++.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace hipscope {
 /// and the largest error, for the line that a failed check prints.
 class Comparison {
  public:
-  /// Of a matrix with `columns` columns: a wrong element is then told as [row, column].
+  /// For a matrix with `columns` columns: a wrong element is then reported as [row, column].
   explicit Comparison(std::uint64_t columns = 0) : columns_(columns) {}
 
   /// Element `index` is right when it differs from `expected` by at most `tolerance`; a NaN is

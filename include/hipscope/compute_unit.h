@@ -29,7 +29,7 @@ inline constexpr RegisterField unit_of_gfx10 = {.number = 23, .first_bit = 10, .
 inline constexpr RegisterField unit_of_gfx11 = {.number = 23, .first_bit = 10, .bits = 11};
 
 /// The compute unit (NVIDIA: SM; RDNA: WGP, a pair of them) that runs the calling thread, as far as
-/// it can be told: cycle counters of two are not comparable. 0 on the host backend.
+/// the hardware tells; two units' cycle counters are not comparable. 0 on the host backend.
 __device__ inline unsigned compute_unit_id() {
 #if defined(__CUDA_ARCH__)
   unsigned id;

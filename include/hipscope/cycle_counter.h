@@ -1,8 +1,7 @@
 // The cycle counter of a compute unit: the one place that knows how wide each generation's is. It
 // has 64 bits on NVIDIA, gfx9, gfx10 and gfx12. RDNA 3 (gfx11) has none but SHADER_CYCLES, of 20
-// bits (RDNA 3 ISA manual, 3.4.1; LLVM's FeatureShaderCyclesRegister): it begins again every 2^20
-// cycles, some 0.4 ms. Differences there are taken modulo that, and what lasts longer is added up
-// of parts.
+// bits (RDNA 3 ISA manual, 3.4.1; LLVM's FeatureShaderCyclesRegister): it wraps every 2^20 cycles,
+// some 0.4 ms. Differences there are modulo 2^20, and longer spans are sums of parts.
 #pragma once
 
 #include <hip/hip_runtime.h>
@@ -27,11 +26,11 @@ inline unsigned cycle_counter_bits(std::string_view architecture) {
   return architecture.starts_with("gfx11") ? 20 : 64;
 }
 
-/// Whether the counter begins again within times that are measured. A counter that stands still,
-/// of width 0, does not.
+/// Whether the counter wraps within times that are measured. One that stands still, of width 0,
+/// does not.
 __host__ __device__ constexpr bool is_narrow(unsigned bits) { return bits > 0 && bits < 64; }
 
-/// The counter of the calling thread's CU, as it is.
+/// The raw counter of the calling thread's CU.
 __device__ inline long long cycle_count() { return clock64(); }
 
 /// Cycles from one reading of a counter of `bits` bits to a later one, if they are fewer than it
@@ -41,8 +40,8 @@ __host__ __device__ constexpr long long cycles_between(long long start, long lon
   return is_narrow(bits) ? (end - start) & ((1LL << bits) - 1) : end - start;
 }
 
-/// Whether of two readings of a counter of `bits` bits, taken that many cycles apart, it can still
-/// be told which came first.
+/// Whether two readings of a counter of `bits` bits, that many cycles apart, still show which came
+/// first.
 inline bool is_within_half_round(long long cycles, unsigned bits) {
   return !is_narrow(bits) || cycles < 1LL << (bits - 1);
 }
@@ -54,9 +53,9 @@ inline long long cycles_from(long long origin, long long reading, unsigned bits)
   return is_within_half_round(forward, bits) ? forward : forward - (1LL << bits);
 }
 
-/// Cycles from one reading of a counter of `bits` bits to a later one, however often it began
-/// again in between: those that are closest to `expected`. Nothing where they are farther from it
-/// than the share `tolerance`, or where others would be within that too.
+/// Cycles from one reading of a counter of `bits` bits to a later one, however often it wrapped in
+/// between: the number closest to `expected`. Nothing if that is off by more than the share
+/// `tolerance`, or if another number is within it too.
 inline std::optional<double> cycles_near(double expected, double tolerance, long long start,
                                          long long end, unsigned bits) {
   const auto least = static_cast<double>(cycles_between(start, end, bits));
@@ -78,12 +77,12 @@ struct NativeCounter {
   static __device__ long long count() { return cycle_count(); }
 };
 
-/// The time of a span of any length on one CU. Whoever times a loop calls lap() in each of its
-/// rounds, which must be shorter than what the counter can count; with 64 bits that is no code.
+/// The time of a span of any length on one CU. To time a loop call lap() in each round, which must
+/// be shorter than the counter's range; with 64 bits lap() is no code.
 template <typename Counter = NativeCounter>
 class CycleClock {
  public:
-  /// A reading may be taken by the caller, where it has to wait for something.
+  /// The caller may take a reading itself, where that has to wait for something.
   __device__ void start(long long reading = Counter::count()) { start_ = end_ = reading; }
 
   __device__ void lap() {
@@ -103,7 +102,7 @@ class CycleClock {
   /// The reading at the start.
   [[nodiscard]] __device__ long long started() const { return start_; }
 
-  /// That and all cycles until the last lap or stop: no reading, where the counter began again.
+  /// That plus all cycles until the last lap or stop: no reading, if the counter wrapped.
   [[nodiscard]] __device__ long long ended() const { return end_; }
 
   [[nodiscard]] __device__ long long elapsed() const { return end_ - start_; }

@@ -1,4 +1,4 @@
-// What the driver says of a device that nothing is run on.
+// The driver's description of a device, without running anything on it.
 #pragma once
 
 #include "hipscope/device.h"

@@ -1,6 +1,6 @@
-// A device as the harness sees it: what it says of itself, and a stopwatch on it.
-// Plain C++, no GPU headers: src/device implements it once per backend, the harness's unit tests
-// implement it with a fake.
+// A device as the harness sees it: its description, and a stopwatch.
+// Plain C++, no GPU headers: src/device implements it once per backend, the harness's unit tests by
+// a fake.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace hipscope {
 
-/// What the driver reports. A value that it does not report is 0 or empty.
+/// The driver's report. A value that it does not report is 0 or empty.
 struct DeviceDescription {
   std::string name{};
   std::string architecture{};  ///< "gfx90a", "sm_90", "host"
@@ -27,7 +27,7 @@ struct DeviceDescription {
   std::uint64_t free_memory_bytes = 0;
   std::uint64_t l2_bytes = 0;
   std::uint64_t lds_bytes_per_block = 0;
-  /// As much as a launch may ask for; on NVIDIA more than the above, for kernels that say so.
+  /// The most that a launch may ask for; on NVIDIA more than the above, for kernels that opt in.
   std::uint64_t largest_lds_bytes_per_block = 0;
   int registers_per_block = 0;
   int maximum_threads_per_block = 0;
@@ -39,7 +39,7 @@ struct DeviceDescription {
   std::string pci_address{};         ///< "0000:1b:00.0"
 };
 
-/// Something that the device or its runtime refused. Exit status 3.
+/// The device or its runtime refused something. Exit status 3.
 class DeviceError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -56,8 +56,8 @@ class Device {
   /// Free device memory in bytes, now.
   [[nodiscard]] virtual std::uint64_t free_memory() const = 0;
 
-  /// Keeps the memory busy for `seconds`, so that the clocks of a GPU that was idle rise.
-  /// Throws DeviceError.
+  /// Keeps the memory busy for `seconds`, so that an idle GPU raises its clocks. Throws
+  /// DeviceError.
   virtual void warm_up(double seconds) = 0;
 
   /// Runs `body` `batch` times back to back on the default stream and returns the device time of
@@ -66,7 +66,7 @@ class Device {
   virtual Sample time(const std::function<void()>& body, unsigned batch,
                       const MeasureOptions& options) = 0;
 
-  /// Records `body` `times` times over as a graph; what is returned enqueues its replay. `body`
+  /// Records `body` `times` times as a graph; returns a function that enqueues its replay. `body`
   /// must have run before. Throws DeviceError.
   virtual std::function<void()> record(const std::function<void()>& body, unsigned times) = 0;
 
@@ -74,7 +74,7 @@ class Device {
   virtual void synchronize() = 0;
 };
 
-/// The number of devices of this backend; 0 with the reason in `why_none`. Never throws.
+/// The number of devices of this backend; if 0, `why_none` has the reason. Never throws.
 int device_count(std::string& why_none);
 
 /// Opens device `index` (0 ... device_count - 1) and makes it current. Throws DeviceError.

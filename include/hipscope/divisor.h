@@ -11,7 +11,7 @@
 
 namespace hipscope {
 
-/// What a kernel is told in place of the divisor.
+/// A kernel's argument in place of the divisor.
 struct Divisor {
   unsigned factor;
   unsigned first_shift;

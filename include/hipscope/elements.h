@@ -1,5 +1,5 @@
-// Arrays of which host and device tell every element from its index: filled and checked on the
-// device. `value_of(i)` is element i, by an object whose operator() is __host__ __device__.
+// Arrays whose elements follow from their index: filled and checked on the device. `value_of(i)` is
+// element i, by an object whose operator() is __host__ __device__.
 #pragma once
 
 #include <hip/hip_runtime.h>
@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(elements_block)
   }
 }
 
-/// Counts right elements, not wrong ones: where it does not run, nothing is right.
+/// Counts right elements, not wrong ones: if it does not run, nothing is right.
 template <typename Value, typename ValueOf>
 __global__ void __launch_bounds__(elements_block)
     count_right_kernel(const Value* values, std::uint64_t count, ValueOf value_of,
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(elements_block)
   atomicAdd(right, mine);
 }
 
-/// A grid that goes through any number of elements.
+/// A grid for any number of elements.
 inline LaunchShape elements_shape(const Sweep& sweep) {
   constexpr unsigned blocks_per_unit = 32;
   const unsigned blocks =
@@ -63,7 +63,7 @@ void fill_elements(const Sweep& sweep, const DeviceBuffer<Value>& values, const 
          value_of);
 }
 
-/// Checks the first `count` elements on the device; if some are wrong, the host looks which.
+/// Checks the first `count` elements on the device; if some are wrong, the host finds which.
 template <typename Value, typename ValueOf>
 void verify_elements(const Sweep& sweep, Point& point, const std::string& what,
                      const DeviceBuffer<Value>& values, std::uint64_t count,

@@ -44,8 +44,8 @@ struct SizeDefaults {
   std::uint64_t tiny = 0;  ///< of --tiny, for checkers; 0: as `host`
   std::uint64_t minimum = 1;
   std::uint64_t maximum = 0;
-  /// A size in bytes that a GPU's defaults should not exceed in relation to its memory: they are at
-  /// most this share of it, rounded down to a power of two. 0: they do not depend on it.
+  /// For a size in bytes: a GPU's defaults are at most this share of its memory, rounded down to a
+  /// power of two. 0: they do not depend on the memory.
   double share_of_memory = 0;
 };
 
@@ -60,14 +60,14 @@ class Size {
   std::shared_ptr<std::uint64_t> value_;
 };
 
-/// The median time of one execution in each of the terms in which ours and a library are compared.
+/// The median time of one execution under each of the conditions for comparing ours and a library.
 struct Terms {
   double stream = 0;  ///< enqueued one after the other: a launch that may begin early does
   double graph = 0;   ///< recorded: each begins when the one before has ended
   double cold = 0;    ///< alone, with cold caches
 };
 
-/// One row of a sweep's table: a point x, what was measured there, what follows from it.
+/// One row of a sweep's table: a point x, its measurements, and values derived from them.
 class Point {
  public:
   Point(detail::Run& run, detail::Row& row) : run_(run), row_(row) {}
@@ -76,44 +76,44 @@ class Point {
   /// The returned measurement is also kept as part of the row.
   Measurement measure(const std::function<void()>& body, const MeasureOptions& options = {});
 
-  /// Samples `body` by the host's clock; `body` does all that is to be timed, waiting included.
+  /// Samples `body` by the host's clock; all of `body` is timed, waiting included.
   /// A sample is the mean of `batch` executions; `after` runs untimed after it.
   Measurement measure_on_host(const std::string& name, const std::function<void()>& body,
                               const std::function<void()>& after = {}, unsigned batch = 1);
 
-  /// Samples several bodies in turn, one sample of each per round, so that a clock that drifts
-  /// bears on all alike; until the stopping rule is content with each. Each has a name of its own
-  /// in `options`, which are as many.
+  /// Samples several bodies in turn, one sample of each per round, so that a drifting clock affects
+  /// all alike; until the stopping rule is content with each. `options` has one entry for each
+  /// body, with a name of its own.
   std::vector<Measurement> measure_in_turn(const std::vector<std::function<void()>>& bodies,
                                            const std::vector<MeasureOptions>& options);
 
-  /// The same with these options for all of them; returns their median times in seconds.
+  /// The same with common options; returns their median times in seconds.
   std::vector<double> measure_in_turn(const std::vector<std::function<void()>>& bodies,
                                       const std::vector<std::string>& names,
                                       const MeasureOptions& options);
 
-  /// Measures each of several bodies in all terms, in turn with the others in the same terms. The
+  /// Measures several bodies under all conditions, under each in turn with the others. The
   /// measurements are named NAME, "NAME, graph" and "NAME, cold". A body only enqueues work on
   /// `launch_stream`.
   std::vector<Terms> compare(const std::vector<std::function<void()>>& bodies,
                              const std::vector<std::string>& names);
 
-  /// Which of such bodies takes the least time in a graph, by a few samples, of which the row keeps
-  /// none; with --once the first.
+  /// Which of such bodies takes the least time in a graph, by a few samples that the row does not
+  /// keep; with --once the first.
   std::size_t fastest(const std::vector<std::function<void()>>& bodies);
 
   /// Adds a value to the row, with its unit ("threads/cycle"). A NaN is shown as "-".
   void value(const std::string& name, double value, const std::string& unit);
 
   /// Records a check of computed values: `wrong` of `checked` differ from the reference.
-  /// A check of nothing (`checked` 0) counts as failed, since it cannot fail otherwise.
+  /// A check of nothing (`checked` 0) counts as failed, since it could not fail otherwise.
   void verify(const std::string& what, std::uint64_t wrong, std::uint64_t checked);
 
-  /// The same of a comparison; a failure then also tells the first wrong elements and the largest
+  /// The same for a comparison; a failure then also shows the first wrong elements and the largest
   /// error.
   void verify(const std::string& what, const Comparison& comparison);
 
-  /// Compares one computed value with what it should be.
+  /// Compares one computed value with the expected one.
   template <typename Value, typename Expected>
   void check_value(const std::string& what, const Value& computed, const Expected& expected) {
     using Common = std::common_type_t<Value, Expected>;
@@ -163,8 +163,8 @@ class Sweep {
   /// Names the x axis; once, before the first point.
   void axis(const Axis& axis);
 
-  /// Names the value that the sweep is about: the one that is plotted over x, together with values
-  /// named "NAME VALUE" in the same unit.
+  /// Names the sweep's main value: it is plotted over x, together with values named "NAME VALUE" in
+  /// the same unit.
   void headline(const std::string& value);
 
   /// Sets this sweep's published counterpart: the rows of results/published/published.csv with
@@ -172,14 +172,14 @@ class Sweep {
   /// published x shows the published value beside its own.
   void compare(const std::string& series);
 
-  /// Starts the row of one point. `label` is what the table shows, `x` the number that plots and
-  /// inference use. `published_series` is the point's own published counterpart: the rows of that
-  /// series that have no x, or `published_x` as x (where that is empty, the label). Throws when the
-  /// user interrupted the run.
+  /// Starts the row of one point. The table shows `label`; plots and inference use the number `x`.
+  /// `published_series` is the point's own published counterpart: the rows of that series that have
+  /// no x, or `published_x` as x (if that is empty, the label). Throws when the user interrupted
+  /// the run.
   Point point(const std::string& label, double x, const std::string& published_series = "",
               const std::string& published_x = "");
 
-  /// A line under the table's title, for what the reader must know of the whole sweep.
+  /// A line under the table's title, about the whole sweep.
   void note(const std::string& text);
 
   /// Throws UsageError naming `option` when `bytes` of device memory are not free.
@@ -198,7 +198,7 @@ class Sweep {
   /// The seed of random inputs, from --seed.
   [[nodiscard]] std::uint64_t seed() const;
 
-  /// The device's sensors; with --no-telemetry and on the host backend there are none.
+  /// The device's sensors; none with --no-telemetry and on the host backend.
   [[nodiscard]] const Telemetry& telemetry() const;
 
  private:
@@ -206,8 +206,8 @@ class Sweep {
   detail::SweepRecord& record_;
 };
 
-/// One point of a measured curve: x, the value there, and the relative spread of its time (of a
-/// value that is derived from several times: the largest).
+/// One point of a measured curve: x, the value there, and the relative spread of its time (the
+/// largest, if the value is derived from several times).
 struct CurvePoint {
   double x = 0;
   double y = 0;
@@ -223,16 +223,16 @@ struct Interval {
 /// A statement about the hardware drawn from the curves.
 struct Inference {
   std::string name{};             ///< "wave size"
-  std::optional<double> value{};  ///< empty: the curves do not show it
+  std::optional<double> value{};  ///< empty: not visible in the curves
   std::string unit{};             ///< "lanes"
   double confidence = 0;          ///< 0 ... 1: at least this share of such answers is right
   std::string statement{};        ///< one line that a reader can quote
   std::vector<std::string> evidence{};
-  std::optional<double> driver{};      ///< what the driver says, where it says anything
-  std::optional<Interval> interval{};  ///< in which the value lies, where that is told
+  std::optional<double> driver{};      ///< the driver's value, if any
+  std::optional<Interval> interval{};  ///< that has the value, if known
 };
 
-/// The results of all sweeps, for inference after them.
+/// The results of all sweeps, for inference.
 class Results {
  public:
   explicit Results(detail::Run& run) : run_(run) {}
@@ -242,7 +242,7 @@ class Results {
   [[nodiscard]] std::vector<CurvePoint> curve(const std::string& sweep,
                                               const std::string& value) const;
 
-  /// Its point at that x, and its highest one; empty where there is none.
+  /// Its point at that x, and its highest one; empty if there is none.
   [[nodiscard]] std::optional<CurvePoint> at(const std::string& sweep, const std::string& value,
                                              double x) const;
   [[nodiscard]] std::optional<CurvePoint> highest(const std::string& sweep,
@@ -276,8 +276,8 @@ class Experiment {
   /// Declares a size option, `flag` such as "--threads".
   Size size(const std::string& flag, const std::string& meaning, const SizeDefaults& defaults);
 
-  /// Declares a sweep; `name` is what --list shows and --filter matches. With --tiny it is left out
-  /// where `in_tiny` says so: its kernels run in other sweeps too, or it has none of ours.
+  /// Declares a sweep; --list shows `name`, --filter matches it. `in_tiny` can leave it out with
+  /// --tiny, if its kernels run in other sweeps too or it has none of ours.
   void sweep(const std::string& name, const std::string& title, std::function<void(Sweep&)> measure,
              InTiny in_tiny = InTiny::measured);
 

@@ -1,4 +1,4 @@
-// What a kernel takes of a compute unit, as the runtime reports it.
+// A kernel's use of a compute unit, as the runtime reports it.
 #pragma once
 
 #include <hip/hip_runtime.h>
@@ -20,7 +20,7 @@ int resident_blocks(Kernel* kernel, unsigned threads, std::uint32_t lds_bytes = 
   return blocks;
 }
 
-/// Of the host backend only the threads of a block are known; the rest is NaN there.
+/// On the host backend only the threads of a block are known; the rest is NaN.
 struct Footprint {
   double registers = std::numeric_limits<double>::quiet_NaN();      ///< per thread
   double scratch_bytes = std::numeric_limits<double>::quiet_NaN();  ///< per thread

@@ -9,7 +9,7 @@ namespace hipscope {
 
 class Graph {
  public:
-  /// `record` enqueues the launches on the stream that it is given.
+  /// `record` enqueues the launches on the stream passed to it.
   template <typename Record>
   explicit Graph(Record record) {
     hipStream_t stream = nullptr;

@@ -1,13 +1,13 @@
 // Half precision (IEEE binary16) and bfloat16 as types that are the same for every compiler. Plain
-// C++, no GPU headers; what they are worth is in half_values.h.
+// C++, no GPU headers; half_values.h converts them.
 #pragma once
 
 #include <cstdint>
 
 namespace hipscope {
 
-/// A half as its bits: no compiler here has the same type for it. Kernels that compute with halves
-/// load them as what their instructions take.
+/// A half as its bits: each compiler has another type for it. Kernels that compute with halves load
+/// them as the type that their instructions take.
 struct Half {
   std::uint16_t bits;
 };

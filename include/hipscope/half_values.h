@@ -53,7 +53,7 @@ __host__ __device__ inline float to_float(E4M3 value) {
   return to_float(Half{static_cast<std::uint16_t>(sign << 8U | magnitude << 7U)}) * 0x1p8F;
 }
 
-/// The half that is nearest to `value`, of two equally near ones the even one. For device code.
+/// The half nearest to `value`, ties to even. For device code.
 __device__ inline Half to_half(float value) {
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
   return {static_cast<__half_raw>(__float2half_rn(value)).x};
@@ -66,8 +66,7 @@ __device__ inline Half to_half(float value) {
 #endif
 }
 
-/// The bfloat16 that is nearest to `value`, which must be finite, of two equally near ones the even
-/// one.
+/// The bfloat16 nearest to `value`, which must be finite, ties to even.
 __host__ __device__ inline BFloat16 to_bfloat16(float value) {
   constexpr std::uint32_t almost_half = 0x7FFF;  // of the last place that stays
   const auto bits = __builtin_bit_cast(std::uint32_t, value);

@@ -1,5 +1,5 @@
-// Inference: what a curve says about the hardware, with a confidence that rests on how well the
-// model fits. Each function answers "not found" (an empty optional) rather than invent a number.
+// Inference: the parameters of the hardware that a curve shows, with a confidence from the fit of
+// the model. Each function answers "not found" (an empty optional) rather than invent a number.
 // Plain C++, no GPU headers.
 #pragma once
 
@@ -31,12 +31,12 @@ struct LaunchRates {
   [[nodiscard]] double seconds(double blocks, double threads) const;
 };
 
-/// Fits the two rates to `launches` of one kernel, sorted by rising block size. Of all places where
-/// the limit may change from blocks to threads it takes the one with the smallest squared
-/// logarithmic residual. Empty with fewer than four launches or with a time that is not positive.
+/// Fits the two rates to `launches` of one kernel, sorted by rising block size. The limit changes
+/// from blocks to threads where the squared logarithmic residual is smallest. Empty with fewer than
+/// four launches or with a time that is not positive.
 std::optional<LaunchRates> fit_launch_rates(std::span<const LaunchTime> launches);
 
-/// The end of a flat part of a curve, its start where nothing else is said.
+/// The end of a flat part of a curve: the first one, unless stated otherwise.
 struct FirstStep {
   double last_flat_x = 0;    ///< the last x before the curve rises
   double next_x = 0;         ///< the first x after it
@@ -49,30 +49,29 @@ struct FirstStep {
 /// "3 of 266 points left out as outliers", for the evidence.
 std::string outliers_text(std::size_t outliers, std::size_t points);
 
-/// A step that fewer points follow may be a disturbance of the last ones.
+/// A step followed by fewer points may be a disturbance of the last ones.
 inline constexpr std::size_t fewest_after_step = 3;
 
 /// Where a curve, flat at first, takes its first step of at least `smallest_ratio` (such as 1.5)
 /// over the median of the points before it. The step lasts: at least `fewest_after` points follow
 /// it and stay above. Points that stand out before it, a quarter at most, are outliers; of several
-/// places the one with the fewest is taken. Empty when there is no such step, when the flat part is
-/// shorter than three points or not flat, and when the curve rises on from the step, so that a
-/// slope is not taken for one.
+/// places the one with the fewest wins. Empty without such a step, when the flat part is shorter
+/// than three points or not flat, and when the curve rises on from the step (a slope).
 std::optional<FirstStep> find_first_step(std::span<const CurvePoint> curve, double smallest_ratio,
                                          std::size_t fewest_after = fewest_after_step);
 
-/// Where a curve leaves a flat part, each time that it does so clearly: from the first point after
-/// it on y stays above all of the flat part, and within one octave of x it rises by
-/// `smallest_ratio` (such as 1.05) over the flat part's median, for good. Two such points at least
-/// must follow. The flat part are the last two octaves before (at least four points over one
-/// octave), whose spread is no more than a quarter of that rise: smaller steps, slow rises and
-/// noise are none. x is rising and positive. From left to right; empty when there is none.
+/// Every place where a curve clearly leaves a flat part: from the next point on y stays above all
+/// of the flat part, and within one octave of x it rises by `smallest_ratio` (such as 1.05) over
+/// the flat part's median, for good. At least two such points must follow. The flat part is the
+/// last two octaves before (at least four points over one octave), with a spread of at most a
+/// quarter of that rise: smaller steps, slow rises and noise do not count. x is rising and
+/// positive. From left to right; empty if there is none.
 std::vector<FirstStep> find_clear_rises(std::span<const CurvePoint> curve, double smallest_ratio);
 
 /// Where a falling curve reaches its floor.
 struct LastDrop {
   double last_high_x = 0;    ///< the last x before the curve falls to its floor
-  double first_flat_x = 0;   ///< the first x from which on it is flat
+  double first_flat_x = 0;   ///< the first x of the flat part
   double ratio = 0;          ///< y at last_high_x over the median of the flat part
   double confidence = 0;     ///< 0 ... 1: how clearly the drop stands out of the flat part's spread
   std::size_t outliers = 0;  ///< points on the wrong side of the drop, which were left out
@@ -80,16 +79,15 @@ struct LastDrop {
 
 /// Where a curve that ends flat takes its last drop, of at least `smallest_ratio` (such as 1.5)
 /// over the median of the points after it: find_first_step of the curve read backwards, except that
-/// it may rise on from there. Empty also when the curve has been down there before.
+/// it may rise on from there. Also empty if the curve was as low before.
 std::optional<LastDrop> find_last_drop(std::span<const CurvePoint> curve, double smallest_ratio);
 
 /// Where a curve, which may fall at first, leaves its lowest level for good: from there on every y
-/// is more than `smallest_ratio` (such as 1.05) times the level, and further above it than noise
-/// goes. The level is the median of the last three to eight points before, whichever tell it best;
-/// no level before it is lower. Their spread must be small beside the rise over the next two
-/// points, three points must follow, and the rise must stay, so that neither a slope nor a
-/// disturbance is taken for an end. High points among those of the level, fewer than half, are
-/// outliers. Empty when the curve stays on its level or has no such one.
+/// is more than `smallest_ratio` (such as 1.05) times the level, and above its noise. The level is
+/// the median of the last three to eight points before, whichever fit best; no earlier level is
+/// lower. To exclude slopes and disturbances, their spread must be small against the rise over the
+/// next two points, three points must follow, and the rise must stay. High points within the level,
+/// fewer than half, are outliers. Empty if the curve has no such level or stays on it.
 std::optional<FirstStep> find_plateau_end(std::span<const CurvePoint> curve, double smallest_ratio);
 
 /// The time in which each of n independent instructions is issued once:
@@ -101,13 +99,13 @@ struct IssueFit {
   double largest_relative_residual = 0;  ///< over all points
 };
 
-/// Fits latency and interval to `rounds`: x is n, y the time of a round, x rising. Of all places
-/// where the limit may change from one to the other it takes the one with the smallest squared
-/// logarithmic residual. Empty with fewer than four points, with one that is not positive, and when
-/// the model is more than a quarter off anywhere, so that another law is not taken for this one.
+/// Fits latency and interval to `rounds`: x is n, y the time of a round, x rising. The limit
+/// changes from one to the other where the squared logarithmic residual is smallest. Empty with
+/// fewer than four points, with one that is not positive, and when the model is more than a quarter
+/// off anywhere (another law).
 std::optional<IssueFit> fit_issue(std::span<const CurvePoint> rounds);
 
-/// What one miss fetches.
+/// The piece that one miss fetches.
 struct FetchUnit {
   double bytes = 0;       ///< the unit, aligned to its own size
   double hit = 0;         ///< y of a load in a unit that is there
@@ -120,18 +118,18 @@ struct FetchUnit {
 /// the unit's; where misses go still farther from some distance on, another one follows. The
 /// confidence is the gap between the slowest hit and the fastest miss, over the distance of their
 /// medians. Empty with fewer than two points on either side or on the first step's level, when a
-/// miss takes less than 1.25 times a hit, and when the gap is less than 0.6 of the distance, so
-/// that a slope is not taken for a step.
+/// miss takes less than 1.25 times a hit, and when the gap is less than 0.6 of the distance (a
+/// slope).
 std::optional<FetchUnit> find_fetch_unit(std::span<const CurvePoint> neighbours);
 
 /// The fetch unit by strides: x is the stride of an ascending walk through cold memory, y the
 /// latency of a load, on average: y = hit + (miss - hit) * min(1, x / unit), for the unit among the
 /// strides that fits best. The confidence is how much smaller its residual is than the next best
 /// one's. Empty when no unit stands out by a quarter or fits within 10 %, when fewer than three
-/// points rise or than two are flat after them, and when the rise is under a fifth.
+/// points rise or fewer than two are flat after them, and when the rise is under a fifth.
 std::optional<FetchUnit> fit_fetch_unit(std::span<const CurvePoint> strides);
 
-/// What a cache keeps under one tag.
+/// A cache's line: the bytes under one tag.
 struct LineSize {
   double bytes = 0;
   double flat_reach = 0;  ///< y up to chunks of a line: the geometric mean
@@ -140,33 +138,33 @@ struct LineSize {
 };
 
 /// The line by capacity: with one node in each chunk of x bytes a cache holds the nodes of y bytes.
-/// That is constant up to chunks of a line and then grows in proportion to the chunk, or a little
-/// more slowly where sets fill unevenly: a node takes a whole line however far apart nodes are.
+/// y is constant up to chunks of a line and then grows in proportion to the chunk, or a little more
+/// slowly where sets fill unevenly: a node takes a whole line however far apart nodes are.
 /// Takes the x that fits best as the line. Empty when none stands out by a quarter or fits within a
 /// quarter of an octave, when the growth is not 0.6 ... 1.2, when a straight line on logarithmic
 /// axes fits as well, and with fewer than two points on either side.
 std::optional<LineSize> fit_line_size(std::span<const CurvePoint> reach);
 
-/// How much a cache holds. What misses first depends on how it replaces: the value is that of the
-/// laws of replacement that explain the curve, low and high are the least and the most that any of
-/// these says.
+/// A cache's capacity. Which lines miss first depends on how the cache replaces them: the value
+/// comes from the laws of replacement that explain the curve, low and high are the lowest and the
+/// highest by any of these.
 struct Capacity {
   double value = 0;
   double low = 0;
   double high = 0;
-  double knee = 0;        ///< where a tenth of the loads misses
-  double half = 0;        ///< where half of them does
-  double full = 0;        ///< where nine tenths do
+  double knee = 0;        ///< where a tenth of the loads miss
+  double half = 0;        ///< where half of them miss
+  double full = 0;        ///< where nine tenths miss
   double misfit = 0;      ///< octaves between the curve and the nearest law
   double confidence = 0;  ///< 0 ... 1: that the capacity is within an eighth of `value`
 };
 
 /// The capacity by the share of loads that miss in it, 0 ... 1, over the footprint. The laws are
-/// those of caches that replace the least recently used line, of 4 to 32 ways, with lines in their
-/// sets in turn or at random, and of caches that replace any line. Each is laid through the point
-/// where half of the loads miss; those whose area to the curve is about as small as the smallest
-/// count. A step from one footprint to the next says no more than that the capacity lies between
-/// them; the value then is the first. Empty where less than half or more than half miss throughout.
+/// those of LRU caches of 4 to 32 ways, with lines in their sets in turn or at random, and of
+/// caches that replace any line. Each law is fitted to the point where half of the loads miss; the
+/// laws count whose area to the curve is about as small as the smallest. A step from one footprint
+/// to the next shows only that the capacity is between them; the value then is the first. Empty if
+/// less than half or more than half miss throughout.
 std::optional<Capacity> fit_capacity(std::span<const CurvePoint> misses);
 
 /// How much a cache holds, by the share of loads that hit in it.
@@ -181,27 +179,26 @@ struct CapacityByHits {
   double confidence = 0;   ///< 0 ... 1: that the capacity is within an eighth of `value`
 };
 
-/// The capacity by the share of loads that hit, 0 ... 1, over the footprint, where each load may be
-/// of any line, whichever came before: past the capacity the share is capacity over footprint,
-/// whatever line is replaced. Empty where the share does not begin near 1, where fewer than four
-/// footprints have a share between a tenth and three quarters, and where share times footprint is
-/// not the same for all of these.
+/// The capacity by the share of loads that hit, 0 ... 1, over the footprint, where each load may
+/// read any line, independent of the last: past the capacity the share is capacity over footprint,
+/// whatever line is replaced. Empty if the share does not begin near 1, if fewer than four
+/// footprints have a share between a tenth and three quarters, and if share times footprint is not
+/// the same for all of these.
 std::optional<CapacityByHits> fit_capacity_by_hits(std::span<const CurvePoint> hits);
 
 /// The capacities of several caches, from the smallest on, by two curves of latency over the
-/// footprint, of which one may be empty: the mean of `loads` where each may be of any line,
-/// whichever came before, and a `walk` that takes every line in turn, lap after lap. Past a
-/// capacity loads miss, so each is a staircase of known steps, which need neither be high nor get
-/// flat before the next one; both have their steps at the same capacities. The first of the curves
-/// rises by at least `smallest_ratio` (such as 1.12) with each cache. Points that a later one lies
-/// clearly below are left out. Empty where a curve falls for long, and where cubics of the octaves
-/// go as near.
+/// footprint, of which one may be empty: the mean of `loads` that may each read any line,
+/// independent of the last, and a `walk` that reads every line in turn, lap after lap. Past a
+/// capacity loads miss, so each curve is a staircase of known steps, which need neither be high nor
+/// become flat before the next one; both have their steps at the same capacities. The first curve
+/// rises by at least `smallest_ratio` (such as 1.12) with each cache. Points clearly above a later
+/// one are left out. Empty if a curve falls for long, and if cubics of the octaves fit as well.
 std::vector<CapacityByHits> fit_misses(std::span<const CurvePoint> loads,
                                        std::span<const CurvePoint> walk, double smallest_ratio);
 
 /// Where a level of a curve ends.
 struct LevelEnd {
-  double last_x = 0;   ///< the last x on the level: what is there still fits
+  double last_x = 0;   ///< the last x on the level: it still fits
   double risen_x = 0;  ///< the first x after it
   double next_x = 0;   ///< the first x on the next level; without a next one, the last of the curve
   std::optional<Capacity> capacity{};  ///< empty without a next level
@@ -213,37 +210,35 @@ struct Level {
   double first_x = 0;      ///< the first x on it
   double spread = 0;       ///< largest less smallest y on it, over y; single outliers left out
   std::size_t points = 0;  ///< measured on it
-  double confidence = 0;   ///< 0 ... 1: of `y`; less for what noise does not explain of the spread
+  double confidence = 0;   ///< 0 ... 1: of `y`; lower for spread that noise does not explain
   std::optional<LevelEnd> end{};  ///< empty: the curve ends on this level
 };
 
 /// The levels of a curve that rises in steps, such as latency over footprint. x is rising and
 /// positive, and distances are counted in octaves. The curve is cut into flat runs, of at least 3
-/// points and 0.4 octaves, and what is between, so that least is left unexplained; from the end
-/// of a level to the beginning of the next one, y rises by at least `smallest_ratio` (such as 1.12)
-/// and by four times what their medians may differ by chance, by twice what both levels drift
-/// themselves, and within seven octaves. What rises otherwise is one level with a large spread; a
-/// level above its successor, or one that ends within three quarters of an octave of the one
-/// before, is no level. Where the levels' own drift is more than a fifth of all that the curve
-/// rises, or they spread much farther than neighbouring points do, as random walks do, there is but
-/// one level; so there is where the curve never falls for long and a cubic of the octaves goes
-/// through it as near as noise lets anything: a slope. A curve without a step is one level without
-/// an end. One that never gets flat has no level. One that rises at last and gets flat nowhere
-/// after has an end without a next level. The confidence of the capacity says how often it was
-/// right in the trial (tests/inference).
+/// points and 0.4 octaves, and rises between them, so that the least is left unexplained. From the
+/// end of a level to the beginning of the next, y rises by at least `smallest_ratio` (such
+/// as 1.12), by four times the chance difference of their medians, by twice the drift within both
+/// levels, and within seven octaves. Any other rise makes one level with a large spread; a level
+/// above its successor, or one that ends within three quarters of an octave of the one before, is
+/// no level. There is only one level if the levels' own drift is more than a fifth of the curve's
+/// whole rise, if they spread much farther than neighbouring points (a random walk), or if the
+/// curve never falls for long and a cubic of the octaves fits it within the noise (a slope). A
+/// curve without a step is one level without an end. One that never becomes flat has no level. One
+/// that rises at last and becomes flat nowhere after that has an end without a next level. The
+/// confidence of the capacity is how often it was right in the trial (tests/inference).
 std::vector<Level> find_levels(std::span<const CurvePoint> curve, double smallest_ratio);
 
 /// How much of x is enough for nearly the highest y.
 struct Saturation {
   double x = 0;           ///< the least with which the middle of the points reaches it
   CurvePoint lightest{};  ///< the smallest x, and the middle of its points
-  double confidence =
-      0;  ///< that noise moves no x over the limit, of those that reach it from x on
+  double confidence = 0;  ///< that no x from here on reaches the limit by noise alone
 };
 
-/// From which x on y reaches `share` (such as 0.95) of its plateau, the middle of all from twice
-/// that x on. The points may come in any order, and several of them may have the same x. Empty
-/// where the smallest x already gives half.
+/// The x from which on y reaches `share` (such as 0.95) of its plateau, the median from twice that
+/// x on. The points may come in any order, and several may have the same x. Empty if the smallest x
+/// already reaches half.
 std::optional<Saturation> find_saturation(std::span<const CurvePoint> points, double share);
 
 }  // namespace hipscope

@@ -12,7 +12,7 @@
 
 namespace hipscope {
 
-/// What the device did meanwhile.
+/// The device's work meanwhile.
 struct BusyTime {
   std::uint64_t launches = 0;
   double seconds = 0;  ///< device time of all of them, by events

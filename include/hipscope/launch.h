@@ -18,7 +18,7 @@ struct LaunchShape {
   std::uint32_t lds_bytes = 0;  ///< dynamic LDS (NVIDIA: shared memory) per block
   /// The default stream, or that of the graph that is being recorded.
   hipStream_t stream = static_cast<hipStream_t>(launch_stream);
-  // Where the shape was written: the place that a refused launch names.
+  // Where the shape was written, for the message of a refused launch.
   const char* file = __builtin_FILE();
   int line = __builtin_LINE();
 };
@@ -34,8 +34,8 @@ void launch(void (*kernel)(Parameters...), const LaunchShape& shape, Arguments&&
   check(hipGetLastError(), shape.file, shape.line);
 }
 
-/// Lets blocks of a kernel take `bytes` bytes of dynamic LDS, which CUDA wants to be asked for
-/// above 48 KiB; nothing to ask for on AMD. Throws DeviceError where LDS has fewer.
+/// Lets blocks of a kernel take `bytes` bytes of dynamic LDS; CUDA requires that above 48 KiB, AMD
+/// needs nothing. Throws DeviceError where LDS has fewer.
 inline void allow_lds([[maybe_unused]] const void* kernel, [[maybe_unused]] std::uint32_t bytes) {
 #if !defined(HIPSCOPE_BACKEND_AMD)
   check(hipFuncSetAttribute(kernel, hipFuncAttributeMaxDynamicSharedMemorySize,
@@ -50,8 +50,8 @@ auto allow_lds(void (*kernel)(Parameters...), std::uint32_t bytes) {
   return kernel;
 }
 
-/// On NVIDIA, whose SMs share one memory between L1 and LDS, gives `kernel` as much of it as can be
-/// for L1; nothing to choose on AMD. Throws DeviceError.
+/// On NVIDIA, whose SMs share one memory between L1 and LDS, gives `kernel` the largest L1; nothing
+/// to choose on AMD. Throws DeviceError.
 template <typename... Parameters>
 void prefer_level_1_cache([[maybe_unused]] void (*kernel)(Parameters...)) {
 #if !defined(HIPSCOPE_BACKEND_AMD)

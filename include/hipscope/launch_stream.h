@@ -1,4 +1,4 @@
-// The stream that work goes to which names none. Plain C++: libraries are called from there too.
+// The stream of work that names none. Plain C++, since library calls need it too.
 #pragma once
 
 namespace hipscope {

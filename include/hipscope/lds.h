@@ -33,15 +33,15 @@ __device__ inline unsigned lds_address([[maybe_unused]] const void* lds) {
 #endif
 }
 
-/// Makes the compiler forget what `address` was, so that it neither leaves out an access that
-/// repeats an earlier one nor joins two. Nothing to do for NVIDIA, where all of them are volatile.
+/// Hides from the compiler where `address` comes from, so that it neither drops an access that
+/// repeats an earlier one nor joins two. Nothing to do for NVIDIA, whose accesses are volatile.
 __device__ inline void lds_forget([[maybe_unused]] unsigned& address) {
 #if defined(__HIP_DEVICE_COMPILE__)
   asm("" : "+v"(address));
 #endif
 }
 
-/// Loads `Bytes` bytes, also those that nobody uses.
+/// Loads `Bytes` bytes, even unused ones.
 template <unsigned Bytes>
 __device__ LdsWords<Bytes> lds_load([[maybe_unused]] const unsigned* lds, unsigned address) {
   LdsWords<Bytes> loaded{};
@@ -69,7 +69,7 @@ __device__ LdsWords<Bytes> lds_load([[maybe_unused]] const unsigned* lds, unsign
     using Vector = DwordVector<LdsWords<Bytes>::count>;
     Vector vector = *reinterpret_cast<LdsPointer<const Vector> >(address);
     if constexpr (Bytes > sizeof(unsigned)) {
-      asm("" : "+v"(vector));  // uses, for all that clang knows, the whole of it
+      asm("" : "+v"(vector));  // to clang a use of the whole vector
     }
 #pragma unroll
     for (unsigned i = 0; i < LdsWords<Bytes>::count; ++i) {

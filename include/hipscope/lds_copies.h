@@ -35,7 +35,7 @@ inline bool has_bulk_copies(const std::string& architecture) {
   constexpr int first_with_them = 90;
   return compute_capability(architecture) >= first_with_them;
 }
-/// Loads whose data go to LDS, 4 bytes for each lane: AMD's gfx9.
+/// Loads to LDS, 4 bytes for each lane: AMD's gfx9.
 inline bool has_lds_loads(const std::string& architecture) {
   return architecture.starts_with("gfx9");
 }
@@ -51,7 +51,7 @@ using TensorMap = CUtensorMap;
 
 // --- Copies of each lane: cp.async, from sm_80 on
 
-/// `bytes` bytes (4, 8 or 16) come to LDS by themselves; only 16 pass L1 by.
+/// Copies `bytes` bytes (4, 8 or 16) to LDS, asynchronously; only 16 bypass L1.
 template <unsigned bytes>
 __device__ inline void copy_to_lds([[maybe_unused]] void* lds, [[maybe_unused]] const void* from) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -87,11 +87,11 @@ __device__ inline void wait_for_groups() {
 #define HIPSCOPE_BULK_COPIES 1
 #endif
 
-/// A barrier that `arrivals` arrivals and the bytes that are expected complete.
+/// A barrier, complete after `arrivals` arrivals and all expected bytes.
 __device__ inline void init_barrier(std::uint64_t* barrier, unsigned arrivals) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(lds_address(barrier)), "r"(arrivals));
 }
-/// Before copies and other blocks use barriers.
+/// Call it before copies and other blocks use barriers.
 __device__ inline void publish_barriers() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
@@ -129,7 +129,7 @@ __device__ inline void copy_box(void* lds, const TensorMap* map, unsigned column
       : "memory");
 }
 
-/// What a tensor copy takes of a matrix.
+/// The box that a tensor copy takes of a matrix.
 struct Box {
   unsigned rows;
   unsigned columns;
@@ -172,11 +172,10 @@ TensorMap tensor_map(CUtensorMapDataType type, const Element* matrix, unsigned r
 
 // --- Loads to LDS: gfx9
 
-// Lane i's bytes go to LDS address m0 + its offset + i * their number, the same for all lanes in
-// m0. In assembly, since clang 15 has no word for it; a load to LDS may follow a write of m0 only
-// after one other instruction, which clang sees to in its own code alone. (clang itself writes m0
-// right before what needs it, and takes it for no register that a statement could change.) The
-// offset counts for both addresses.
+// Lane i's bytes go to LDS address m0 + offset + i * their number; m0 is the same for all lanes. In
+// assembly, since clang 15 has no builtin. One other instruction must be between a write of m0 and
+// a load to LDS; clang ensures that only in its own code. (clang writes m0 right before each use,
+// and does not expect a statement to change it.) The offset counts for both addresses.
 
 /// Each lane's 4 bytes at `from`, and with `count` 4 those 256, 512 and 768 bytes further on.
 template <unsigned count>
@@ -250,9 +249,9 @@ __device__ inline void load_wide_to_lds([[maybe_unused]] unsigned lds,
 #endif
 }
 
-/// Eight bytes of each lane to registers, which have them after wait_for_loads() has waited for
-/// them, and are not to be touched before. clang, which cannot count the loads above, would wait
-/// for them all wherever it waits for one of its own.
+/// Loads eight bytes of each lane to registers, which must not be used before wait_for_loads() has
+/// waited for them. clang, which cannot count the loads above, would wait for all of them wherever
+/// it waits for one of its own.
 using TwoWords = unsigned __attribute__((ext_vector_type(2)));
 __device__ inline TwoWords begin_load(const void* from) {
   TwoWords words;
@@ -260,7 +259,7 @@ __device__ inline TwoWords begin_load(const void* from) {
   return words;
 }
 
-/// Until all loads from LDS of this wave have their values.
+/// Waits for all of this wave's loads from LDS.
 __device__ inline void wait_for_lds_loads() { asm volatile("s_waitcnt lgkmcnt(0)" ::: "memory"); }
 /// Waits for all of this wave's loads but the last `in_flight`, as far as the counter goes.
 template <unsigned in_flight>

@@ -1,11 +1,10 @@
-// The mean power of a board from what its sensors said, and how exactly they said it. Plain C++, no
-// GPU headers.
+// The mean power of a board from its sensors' readings, and the error. Plain C++, no GPU headers.
 //
 // Sensors of boards are slow: they change some ten times per second, some are an average over the
 // last second, and readings between two changes repeat the first. So power is taken between changes
-// that were seen, and its error is what the readings leave open: when the first and the last change
-// happened, how finely power is told, and how far both halves of the window differ. What a sensor
-// says too much or too little throughout is no part of the error: nothing on the board tells it.
+// that were seen. The error includes when the first and the last change happened, the sensor's
+// resolution, and the difference between the halves of the window. It does not include a sensor's
+// systematic offset, which nothing on the board shows.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +16,7 @@
 
 namespace hipscope {
 
-/// What the sensors of a board say at one moment.
+/// A board's sensors at one moment.
 struct PowerReading {
   double seconds = 0;              ///< by the host's clock
   std::optional<double> watts{};   ///< now, or over some time before
@@ -33,7 +32,7 @@ struct MeanPower {
 
 namespace detail {
 
-/// A change of the counter: when, by half of the time between two readings at most wrong.
+/// A change of the counter, and when: wrong by at most half of the time between two readings.
 struct CounterChange {
   double seconds;
   double error;
@@ -118,15 +117,15 @@ inline std::optional<MeanPower> power_by_samples(std::span<const PowerReading> r
 
 }  // namespace detail
 
-/// By the counter of energy where it was seen to change three times at least, else by samples of
-/// power, of which there must be four. Readings are in the order of their times.
+/// By the counter of energy if it changed at least three times, else by samples of power, at least
+/// four. Readings are in the order of their times.
 inline std::optional<MeanPower> mean_power(std::span<const PowerReading> readings) {
   const auto counted = detail::power_by_counter(readings);
   return counted ? counted : detail::power_by_samples(readings);
 }
 
-/// What was measured twice, before something and after it: the mean, whose error has half of the
-/// difference in it. Of one alone, that.
+/// The mean of two measurements, before something and after it; its error includes half of the
+/// difference. If there is only one, that.
 inline std::optional<MeanPower> mean_of(const std::optional<MeanPower>& before,
                                         const std::optional<MeanPower>& after) {
   if (!before || !after) {
@@ -150,9 +149,9 @@ inline MeanPower sum_of(std::span<const MeanPower> boards) {
 }
 
 /// The mean power of each of several loads that were measured in turns: turns[turn][load], each
-/// turn with all of them. Their error is what remains of the turns when what a turn did to all
-/// loads alike is taken off: one part of the power for all of them, so that a few turns tell it.
-/// Of a single turn or a single load the error follows from those of the measurements.
+/// turn with all of them. The error is the scatter between turns, less a turn's common effect on
+/// all loads: one share of the power for all of them, so that a few turns are enough. For a single
+/// turn or a single load the error follows from those of the measurements.
 inline std::vector<MeanPower> mean_of_turns(const std::vector<std::vector<MeanPower>>& turns) {
   const std::size_t loads = turns.empty() ? 0 : turns.front().size();
   const auto count = static_cast<double>(turns.size());
@@ -189,12 +188,12 @@ struct NetEnergy {
   double joules = 0;
   double error = 0;
 
-  /// That it is more than twice what it may be off.
+  /// Whether it is more than twice its error.
   [[nodiscard]] bool is_resolved() const { return joules > 2 * error; }
 };
 
-/// What one of `load`'s takes more than one of `other`'s. Their rates per second may differ by a
-/// little: what both have in common, `base`, is paid per second.
+/// The energy that one of `load`'s takes more than one of `other`'s. Their rates per second may
+/// differ a little: their common part, `base`, counts per second.
 inline NetEnergy difference(const MeanPower& load, double per_second, const MeanPower& other,
                             double other_per_second, const MeanPower& base) {
   const double of_base = 1 / other_per_second - 1 / per_second;
@@ -203,7 +202,7 @@ inline NetEnergy difference(const MeanPower& load, double per_second, const Mean
                               of_base * base.error)};
 }
 
-/// What one of `per_second` takes: `load` less `base`.
+/// The energy of one of `per_second`: `load` less `base`.
 inline NetEnergy net_energy(const MeanPower& load, const MeanPower& base, double per_second) {
   return {.joules = (load.watts - base.watts) / per_second,
           .error = std::hypot(load.error, base.error) / per_second};

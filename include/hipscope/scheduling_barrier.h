@@ -1,4 +1,4 @@
-// A place in a kernel that the compiler moves no instruction across.
+// Barriers in a kernel that the compiler moves no instruction across.
 #pragma once
 
 #include <hip/hip_runtime.h>
@@ -14,8 +14,8 @@ __device__ inline void scheduling_barrier() {
 #endif
 }
 
-/// The same, and on both vendors no load or store moves across it before instructions are
-/// scheduled. ptxas keeps to that as far as it likes.
+/// The same; and on both vendors no load or store moves across it before scheduling. ptxas may
+/// still move some.
 __device__ inline void memory_scheduling_barrier() {
 #if defined(__HIP_DEVICE_COMPILE__) || defined(__CUDA_ARCH__)
   asm volatile("" ::: "memory");

@@ -58,16 +58,16 @@ struct LineFit {
 LineFit fit_line(std::span<const double> x, std::span<const double> y);
 
 /// The line whose slope is the median of all pairs' and whose intercept is the median of the rest
-/// (Theil and Sen's), which a quarter of the points cannot move far. Errors are taken for relative
-/// to y, and what tells more counts more: a pair by its distance over its y, a point by 1 / y.
+/// (Theil and Sen's), which a quarter of the points cannot move far. Errors are taken as relative
+/// to y, so a pair has the weight of its distance over its y, a point 1 / y.
 /// Points further from it than four standard deviations of the others, and a tenth of y, are
 /// outliers; a quarter at most. Throws as fit_line does.
 LineFit fit_robust_line(std::span<const double> x, std::span<const double> y);
 
-/// How sure it is that the slope of a robust line is within `tolerance`, relative to it, of the
-/// true one: 1 less four times the chance that it is not, which follows from its standard error and
-/// the number of points (Student's distribution). So what is told with more than one half is right
-/// seven times of eight at least.
+/// The confidence that the slope of a robust line is within the relative `tolerance` of the true
+/// one: 1 less four times the chance that it is not, by its standard error and the number of points
+/// (Student's distribution). So an answer with more than one half is right at least seven times of
+/// eight.
 double slope_confidence(const LineFit& line, double tolerance);
 
 }  // namespace hipscope

@@ -1,10 +1,10 @@
-// What a device's sensors and counters say, and which device it is: by NVIDIA's management library,
-// which comes with the driver, by the files of AMD's driver and its library where it is, or
-// nothing. Plain C++, no GPU headers.
+// A device's sensors and counters, and its identity: by NVIDIA's management library, which comes
+// with the driver, by the files of AMD's driver and by AMD's library if it is there, or nothing.
+// Plain C++, no GPU headers.
 //
 // Sensors are slow: power is an average over up to a second, and is renewed every 100 ms or so. A
-// reading asks the driver, which may hold locks that launches need too: none is taken while a
-// sample is timed. Nothing here throws and nothing ends a run: what cannot be told is empty.
+// reading asks the driver, which may hold locks that launches need too, so nothing is read while a
+// sample is timed. Nothing here throws and nothing ends a run: unknown values are empty.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@
 
 namespace hipscope {
 
-/// One look at the sensors and counters. What is not told is empty.
+/// One reading of the sensors and counters. Unknown values are empty.
 struct TelemetryReading {
   std::optional<double> power_w{};
   std::optional<double> energy_j{};  ///< counted from some moment in the past
@@ -27,18 +27,18 @@ struct TelemetryReading {
   std::optional<double> memory_mhz{};
   std::optional<double> ecc_corrected{};    ///< errors since some moment in the past
   std::optional<double> ecc_uncorrected{};  ///< likewise
-  std::optional<double> rows_remapped{};    ///< rows or pages of memory that spares stand for
+  std::optional<double> rows_remapped{};    ///< rows or pages of memory replaced by spares
   /// Why the clock is lower than it could be, by names that both vendors share: "power cap",
   /// "thermal", "memory thermal", "voltage regulator thermal", "current limit", "power brake",
   /// "hardware slowdown", "sync boost". That a device is idle, or that somebody has set its clocks,
   /// is no reason.
   std::vector<std::string> throttle_reasons{};
 
-  /// True when nothing at all is told.
+  /// True when nothing at all is known.
   [[nodiscard]] bool empty() const;
 };
 
-/// What a link to the host runs at, and could at most. 0: not told.
+/// A link to the host: what it runs at, and its maximum. 0: unknown.
 struct HostLink {
   int generation = 0;    ///< of PCI Express
   double speed_gts = 0;  ///< GT/s per lane
@@ -48,7 +48,7 @@ struct HostLink {
   int maximum_width = 0;
 };
 
-/// Which device it is. What is not told is empty.
+/// Which device it is. Unknown values are empty.
 struct DeviceIdentity {
   std::string uuid{};         ///< "GPU-..." or, of a part of a GPU, "MIG-..."
   std::string pci_address{};  ///< "0000:1b:00.0"
@@ -73,7 +73,7 @@ class TelemetrySource {
   /// Errors and remapped rows, which take longer to ask for.
   virtual void read_counters(TelemetryReading& reading) = 0;
   [[nodiscard]] virtual std::vector<std::string> throttle_reasons() = 0;
-  /// What could not be told so far, for a reason that somebody can mend; one line.
+  /// What is missing so far, for a reason that the user can fix; one line.
   [[nodiscard]] virtual std::string missing() const = 0;
 };
 
@@ -99,7 +99,7 @@ class Telemetry {
   /// No telemetry, for that reason.
   explicit Telemetry(std::string why_not);
 
-  /// All that is told, now. Takes some milliseconds.
+  /// All readings, now. Takes some milliseconds.
   [[nodiscard]] TelemetryReading reading() const;
 
   /// The same without errors and remapped rows.
@@ -108,7 +108,7 @@ class Telemetry {
   /// What lowers the clock, now.
   [[nodiscard]] std::vector<std::string> throttle_reasons() const;
 
-  /// Which device it is: of its description what there is, and what the driver says besides.
+  /// Which device it is: from its description, and from the driver.
   [[nodiscard]] const DeviceIdentity& identity() const { return identity_; }
 
   [[nodiscard]] explicit operator bool() const { return source_ != nullptr; }
@@ -116,8 +116,8 @@ class Telemetry {
   /// "NVML 580.95.05" or "sysfs of amdgpu"; empty where there is no telemetry.
   [[nodiscard]] const std::string& source() const { return source_name_; }
 
-  /// One line: why there is no telemetry, or what of it is missing ("no permission: ..."). Empty
-  /// where all is told.
+  /// One line: why there is no telemetry, or what is missing ("no permission: ..."). Empty if
+  /// nothing is.
   [[nodiscard]] const std::string& why_not() const { return why_not_; }
 
  private:

@@ -22,8 +22,8 @@ struct WaveTime {
   long long end;
 };
 
-/// Cycles from the start of the first of these waves of one CU to the end of the last. Where its
-/// counter has less than 64 `bits` they must have begun within half of what it can count.
+/// Cycles from the start of the first of these waves of one CU to the end of the last. If its
+/// counter has less than 64 `bits` they must have begun within half of its range.
 template <typename Time>
 long long cycles_of_all(std::span<const Time> waves, unsigned bits) {
   long long first = 0;
@@ -38,11 +38,10 @@ long long cycles_of_all(std::span<const Time> waves, unsigned bits) {
 
 inline constexpr unsigned warm_up_rounds = 1;
 
-/// Calls `body` warm_up_rounds times, then `rounds` times and returns the time of that. Both go
-/// through the same code, so that the compiler can move nothing from before the first into the
-/// timed one. `Together`: the block's waves begin together, at a barrier; `finish` comes before it,
-/// for a body that leaves something in flight which the barrier is to wait for. `Unrolled`: rounds
-/// in one turn of the loop.
+/// Calls `body` warm_up_rounds times, then `rounds` times and returns the time of that. Both run
+/// the same code, so the compiler can move nothing from before the warm-up into the timed rounds.
+/// `Together`: the block's waves begin together, at a barrier; `finish` comes before it, for a body
+/// that leaves something in flight. `Unrolled`: rounds in one turn of the loop.
 template <bool Together, unsigned Unrolled = 1, typename Body, typename Finish>
 __device__ WaveTime time_rounds(unsigned rounds, Body body, Finish finish) {
   CycleClock clock;

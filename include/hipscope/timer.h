@@ -1,5 +1,4 @@
-// The timer of a device whose rate never changes: 100 MHz on most of AMD's, nanoseconds on
-// NVIDIA.
+// A device's constant-rate timer: 100 MHz on most of AMD's, nanoseconds on NVIDIA.
 #pragma once
 
 #include <hip/hip_runtime.h>
@@ -30,8 +29,8 @@ double measured_timer_hz(ReadTicks read_ticks) {
     Clock::time_point host;
     long long ticks;
   };
-  // Of several readings the one that came back soonest: a delay of 20 us in the 20 ms between two
-  // would be a whole MHz of a timer of nanoseconds.
+  // The fastest of several readings: a delay of 20 us in the 20 ms between two would be a whole MHz
+  // of a timer of nanoseconds.
   const auto read = [&] {
     constexpr int readings = 8;
     Clock::duration least = Clock::duration::max();

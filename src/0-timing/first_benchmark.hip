@@ -1,5 +1,5 @@
-// The smallest program that times a kernel as it should be timed: checked calls, random values, a
-// warm-up, events around each launch, the median of many, and a look at what came out.
+// The smallest program that times a kernel correctly: checked calls, random values, a warm-up,
+// events around each launch, the median of many launches, and a check of the result.
 //
 //   AMD     hipcc -O3 first_benchmark.hip -o first_benchmark
 //   NVIDIA  nvcc -O3 -x cu -I ../../backends/nvidia/include first_benchmark.hip -o first_benchmark

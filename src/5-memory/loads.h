@@ -76,7 +76,7 @@ class Texture {
 
 enum class Load {
   global,     // the plain load of device memory
-  generic,    // what `p = *p` becomes: it must find out first which memory the address lies in
+  generic,    // what `p = *p` becomes: it must first find the kind of memory of the address
   l2,         // past the CU's own caches
   atomic,     // done where the line is at home, not in a copy
   read_only,  // NVIDIA's load of data that no thread writes while the kernel runs (texture path)

@@ -13,7 +13,7 @@ namespace hipscope {
 
 namespace {
 
-// The chance that something normally distributed is less than so many standard deviations.
+// The chance that a normally distributed value is below this many standard deviations.
 double chance_below(double deviations) { return std::erfc(-deviations / std::sqrt(2.0)) / 2; }
 
 // The rates from x on, over all sums of threads and loads.

@@ -134,7 +134,7 @@ void add_common_options(CLI::App& app, Options& options, double& noise_percent,
       app.add_option(
              "--device", options.devices,
              "device to run on, see --devices (default 0); several as 0,2 or all: one after "
-             "another, each in a process of its own, FILE of --json then being FILE.N")
+             "another, each in its own process, which writes --json to FILE.N")
           ->check(device_list())
           ->type_name("N");
   app.add_flag("--together", options.together, "run on several devices at the same time")
@@ -167,7 +167,7 @@ void add_common_options(CLI::App& app, Options& options, double& noise_percent,
           ->excludes(quick, full, minimum_seconds, noise);
   app.add_flag("--tiny", presets.tiny,
                "as --once, with sizes that take a checker or an emulator seconds, and without "
-               "sweeps whose kernels others run, too")
+               "sweeps whose kernels run in others too")
       ->excludes(quick, full, minimum_seconds, noise, once);
   app.add_option(
          "--clock-mhz", options.clock_mhz,
@@ -176,13 +176,13 @@ void add_common_options(CLI::App& app, Options& options, double& noise_percent,
       ->type_name("MHZ")
       ->check(number_between(megahertz_bounds));
   app.add_flag("--cold", options.cold,
-               "flush the caches before each sample, of everything, which then is one execution");
+               "flush the caches before each sample; a sample is then one execution");
   app.add_option("--seed", options.seed, "seed of random inputs (default 1)")
       ->type_name("N")
       ->check(whole_number(std::numeric_limits<std::uint64_t>::max()));
   app.add_option("--retry-throttled", options.retry_throttled,
-                 fmt::format("throw a sample away whose clock fell, or for which the device tells "
-                             "why it did, and take it again, at most N times (0 to {}; default 0)",
+                 fmt::format("take a sample again if its clock fell or the device reports a reason "
+                             "for a lower clock, at most N times (0 to {}; default 0)",
                              most_retries))
       ->type_name("N")
       ->check(whole_number(most_retries));

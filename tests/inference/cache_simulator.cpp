@@ -112,7 +112,7 @@ class Set {
   std::size_t last_ = 0;  // the way that was accessed last
 };
 
-// Of more lines than these in a set of so many ways hardly anything stays.
+// Of more lines than these in a set hardly anything stays.
 std::size_t most_lines(unsigned ways) { return std::size_t{8} * ways; }
 
 // How many sets tell what one does: all do the same where nothing is drawn.

@@ -70,7 +70,7 @@ double evicted_share(const Cache& cache, const std::vector<std::size_t>& kept,
 double latency_at(const Machine& machine, double footprint, Random& random);
 double bandwidth_at(const Machine& machine, double footprint);
 
-/// So many per octave, as the lessons space them: equally far apart in each octave.
+/// Points per octave, spaced as in the lessons: equally far apart in each octave.
 std::vector<double> footprints(double first, double last, unsigned per_octave);
 
 }  // namespace hipscope::trial

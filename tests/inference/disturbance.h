@@ -75,7 +75,7 @@ std::vector<double> counted(double first, double last);
 /// first, twice that ... up to `last`.
 std::vector<double> powers(double first, double last);
 
-/// 10^6 / y: the rates of so many times.
+/// 10^6 / y: the rates of these times.
 Curve reciprocal(Curve times);
 
 /// y(x) at each of `xs`, disturbed as by measured(); the samples of a point are spread by one to

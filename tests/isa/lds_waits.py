@@ -54,7 +54,7 @@ _LOAD_TO_LDS = re.compile(r"_load_(?:lds_|\w+ [^;\n]* lds\b)")
 _LONG_JUMP = re.compile(r"s_add_\w*u32 .*\((\.\w+)-\.Lpost_getpc\d+\)")
 
 # How many accesses have begun since the last store that may be in flight; NONE when none is.
-NONE = 64  # no counter tells so many
+NONE = 64  # no counter counts this far
 # The same of the stores after the last barrier, and of those ahead of it.
 Since = tuple[int, int]
 

@@ -25,7 +25,7 @@ from hipscope.results import formats
 pytestmark = pytest.mark.slow
 
 SEED = 20
-# Of the places of a result so many are tried with each kind of value.
+# How many places of a result are tried with each kind of value.
 PLACES = 30
 STEM = "copy_rate"
 HOSTILE = (

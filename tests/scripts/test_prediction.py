@@ -112,7 +112,7 @@ def test_multiply_adds(text: str, macs: int) -> None:
 
 
 def wave_cycles(code: list[str], latency: int = 300) -> float:
-    """Of one wave through a step that the one before has left nothing behind for."""
+    """Of one wave through a step, with nothing left from the step before."""
     return sum(phase.wave for phase in demand.demand_of(code, MI100, latency).phases)
 
 

@@ -176,7 +176,7 @@ def test_what_is_measured_of_others_is_drawn_beside_the_headline(tmp_path: Path)
 
 
 def pairs(count: int, rate: Callable[[int, int], float | None]) -> dict[str, object]:
-    """A sweep over all pairs of so many devices."""
+    """A sweep over all pairs of devices."""
     rows = [
         synthetic.row(f"{start} -> {end}", count * start + end, 1e-3, rate(start, end))
         for start in range(count)

@@ -17,7 +17,7 @@ constexpr double kib = 1024;
 constexpr double mib = 1024 * kib;
 constexpr double gib = 1024 * mib;
 
-// So many points per octave, equally far apart in each, as an experiment takes them.
+// Points as an experiment takes them: equally far apart in each octave.
 std::vector<double> footprints(double first, double last, int per_octave = 8) {
   std::vector<double> xs;
   for (double octave = first; octave <= last; octave *= 2) {

@@ -22,7 +22,7 @@ enum class Collective {
   send_receive,    ///< device i + 1 gets device i's input, the first one the last one's
 };
 
-/// What one device brings to an operation.
+/// One device's part in an operation.
 struct Party {
   const unsigned* input = nullptr;  ///< in its memory
   unsigned* output = nullptr;       ///< in its memory

@@ -13,14 +13,14 @@ namespace hipscope::vendor {
 /// The library's name and version, "cuBLAS 13.0.2"; empty when this build has none.
 std::string gemm_library();
 
-/// Whether a call may end the process instead of failing: rocBLAS, for a GPU that it has nothing
-/// for.
+/// Whether a call may end the process instead of failing: rocBLAS does, on a GPU that it does not
+/// support.
 bool gemm_may_end_the_process();
 
 /// What the build looked for, for a sentence that says that it is not there.
 inline constexpr const char* gemm_libraries = "cuBLAS, rocBLAS";
 
-/// What the library may do to be faster. Neither lets FP32 products be rounded (TF32), nor cuBLAS
+/// The library's freedom to be faster. Neither mode rounds FP32 products (TF32), nor lets cuBLAS
 /// round the partial sums of products of halves.
 enum class GemmMath {
   standard,  ///< the library's default, matrix instructions included

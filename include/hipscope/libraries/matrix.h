@@ -17,8 +17,8 @@ bool matrix_may_end_the_process();
 /// What the build looked for, for a sentence that says that it is not there.
 inline constexpr const char* matrix_libraries = "cuBLASLt, hipBLASLt";
 
-/// What the factors are; the product is FP64, FP32 (of TF32 too), FP16, BF16 (of FP8 too) and
-/// INT32. Of e5m2 only A is: NVIDIA's library multiplies it by e4m3.
+/// The type of the factors; the product is FP64, FP32 (of TF32 too), FP16, BF16 (of FP8 too) and
+/// INT32. With e5m2 only A has it: NVIDIA's library multiplies it by e4m3.
 enum class MatrixFormat { fp64, fp32, tf32, fp16, bf16, e4m3, e5m2, int8 };
 
 /// How FP8 is summed.
@@ -27,13 +27,13 @@ enum class MatrixSums {
   fast,      ///< in the sums of the instruction alone
 };
 
-/// Bytes of device memory that a product may use beside its matrices.
+/// Bytes of device memory that a product may use besides its matrices.
 inline constexpr std::size_t matrix_workspace_bytes = std::size_t{64} << 20;
 
-/// The library is asked for so many ways to compute a product of rows.
+/// The most ways to compute a RowProduct that the library is asked for.
 inline constexpr int most_matrix_ways = 8;
 
-/// Products of one size and format, by the way of computing that the library chooses for them.
+/// Products of one size and format, in the way that the library chooses.
 class MatrixProduct {
  public:
   /// Throws DeviceError: where the build has no library, or the library nothing for this format.
@@ -76,8 +76,8 @@ struct RowProductKind {
   MatrixSums sums = MatrixSums::standard;  ///< is asked for only of E4M3
 };
 
-/// Products of row-major matrices. The library offers several ways of computing one, of which it
-/// puts that first which it takes for the fastest.
+/// Products of row-major matrices. The library offers several ways to compute one, first the one
+/// that it expects to be fastest.
 class RowProduct {
  public:
   /// Throws DeviceError.
@@ -90,11 +90,11 @@ class RowProduct {
   /// does not compute such products. Throws DeviceError.
   int ways(const RowProductArguments& arguments);
 
-  /// By which of them `enqueue` computes from now on; the first, where nothing was chosen.
+  /// Chooses the way of `enqueue` from now on; by default the first.
   void choose(int way);
 
-  /// Enqueues C = alpha A B + beta C on `launch_stream`; its extents are those that were asked for
-  /// last. All in device memory. Throws DeviceError.
+  /// Enqueues C = alpha A B + beta C on `launch_stream`, with the extents that were asked for last.
+  /// All in device memory. Throws DeviceError.
   void enqueue(const RowProductArguments& arguments, void* workspace);
 
  private:

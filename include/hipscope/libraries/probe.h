@@ -1,5 +1,5 @@
-// Whether a vendor's library can be called at all. One that has nothing for a GPU may end the
-// process (rocBLAS does), and with it all that was measured: so the first call is made by a child.
+// Whether a vendor's library can be called at all. One that does not support a GPU may end the
+// process (rocBLAS does), and lose all measurements: so a child process makes the first call.
 #pragma once
 
 #include <string>

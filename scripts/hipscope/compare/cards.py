@@ -40,7 +40,7 @@ def _ways(result: Result) -> dict[str, float]:
 
 
 def _is_other(old: Result, new: Result) -> int:
-    """How many CUs lie otherwise."""
+    """How many CUs are at other places."""
     before, after = _ways(old), _ways(new)
     return sum(abs(after[label] / way - 1) > APART for label, way in before.items() if label in after)
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 
 # The false discovery rate over all times of a comparison (Benjamini and Hochberg 1995).
 DISCOVERY_RATE = 0.01
-# Of fewer differences the scatter is not told; so many of one name in a sweep can say that it is more than around them.
+# Fewer differences give no scatter; this many of one name in a sweep can show that theirs is larger than around them.
 FEWEST, FEWEST_FOR_MORE = 12, 8
 # Student's degrees of freedom of what two single runs differ by.
 SINGLE_FREEDOM = 3.0
@@ -38,7 +38,7 @@ def chance(deviations: float, freedom: float) -> float:
 
 
 def threshold(chances: Iterable[float], rate: float = DISCOVERY_RATE, tests: int = 0) -> float:
-    """The largest chance that is a discovery, of so many tests; 0 when none is."""
+    """The largest chance that is a discovery among all tests; 0 when none is."""
     ordered = sorted(chances)
     passed = [one for rank, one in enumerate(ordered, start=1) if one <= rate * rank / (tests or len(ordered))]
     return passed[-1] if passed else 0.0

@@ -1,4 +1,4 @@
-"""Whether a card is as others of its model: where each parameter lies among theirs, and why, where it is off."""
+"""Whether a card is like others of its model: each parameter among theirs, and why one is off."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Place:
-    """A parameter beside the others' values; `off` is the part by which it lies outside of them, or 0."""
+    """A parameter and the others' values; `off` is the share by which it is outside of them, or 0."""
 
     reading: Reading
     others: Sequence[float]

@@ -12,7 +12,7 @@ from .experiments import target_order
 from .results import Results
 
 # A kernel has changed when its registers have by more than this part and by a portion in which they are given to
-# waves, or its hot loop's FMA share by more than so many hundredths.
+# waves, or its hot loop's FMA share by more than this many hundredths.
 REGISTERS_CHANGED = 0.1
 REGISTERS_PORTION = 8
 SHARE_CHANGED = 0.05

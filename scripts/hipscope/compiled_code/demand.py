@@ -253,7 +253,7 @@ def whole(function: Function) -> Step:
 
 def product_step(function: Function, macs_of: Callable[[str], float], macs: float, copies: Sequence[int] = ()
                  ) -> Step:
-    """The step of a matrix product in which each thread does so many multiply-adds.
+    """The step of a matrix product in which each thread does `macs` multiply-adds.
 
     It is the hot loop when one iteration, or several, are a step; else the loop around it, in which it runs as
     often as the multiply-adds say, by `macs_of` each instruction. `copies` is how often the other loops inside run,

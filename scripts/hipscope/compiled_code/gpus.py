@@ -62,7 +62,7 @@ class Gpu:
     memory_latency: int
 
     def waves(self, vgprs: int, agprs: int) -> int:
-        """So many waves fit on a SIMD as far as registers decide."""
+        """How many waves fit on a SIMD by registers alone."""
         return _RULES[self.target, self.lanes].waves(vgprs, agprs)
 
     def memory_bytes(self) -> float:

@@ -1,6 +1,6 @@
-"""How many waves fit on a SIMD with so many registers, by rules that the compiler must agree with.
+"""How many waves fit on a SIMD by their registers, by rules that the compiler must agree with.
 
-A SIMD has so many VGPRs for each lane, and gives them to waves in portions (granules). Waves that are
+A SIMD has a number of VGPRs for each lane, and gives them to waves in portions (granules). Waves that are
 in place at once have their registers side by side, so there is room for file / portioned registers of
 them, up to the number of waves that the SIMD can keep track of.
 
@@ -38,7 +38,7 @@ class Rule:
     agprs: str = "none"
 
     def waves(self, vgprs: int, agprs: int = 0) -> int:
-        """How many waves fit whose threads have so many registers of each kind; 0 when none does."""
+        """How many waves fit with these registers of each kind per thread; 0 when none does."""
         taken = self._taken(vgprs, agprs)
         portioned = max(self.granule, -(-taken // self.granule) * self.granule)
         return min(self.most_waves, self.file // portioned)
@@ -49,7 +49,7 @@ class Rule:
         return max(vgprs, agprs)
 
     def steps(self) -> list[tuple[int, int]]:
-        """The most registers with which so many waves fit, from the most waves to the fewest."""
+        """The most registers for each number of waves that fit, from the most waves to the fewest."""
         named = NAMED_REGISTERS * (2 if self.agprs == "same file" else 1)
         highest = [(min(named, self.file // waves // self.granule * self.granule), waves)
                    for waves in range(self.most_waves, 0, -1)]

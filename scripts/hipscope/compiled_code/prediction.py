@@ -63,7 +63,7 @@ class Demand:
 
 @dataclass(frozen=True)
 class Block:
-    """What a block takes of a core, and how many there are; None: so many that a last round does not count."""
+    """What a block takes of a core, and the number of blocks; None: too many for a last round to matter."""
 
     threads: int
     vgprs: int
@@ -78,7 +78,7 @@ class Block:
         return -(-self.threads // gpu.lanes)
 
     def resident(self, gpu: Gpu) -> int:
-        """So many blocks fit on a core, by registers and LDS; at least one, or it could not be launched."""
+        """How many blocks fit on a core, by registers and LDS; at least one, or it could not be launched."""
         by_registers = gpu.waves(self.vgprs, self.agprs) * gpu.simds // self.waves(gpu)
         by_lds = gpu.lds_kib * 1024 // self.lds_bytes if self.lds_bytes else by_registers
         return max(1, min(by_registers, by_lds))
@@ -106,7 +106,7 @@ class Prediction:
 
 
 def _alone(demand: Demand, waves: float, simds: int) -> float:
-    """A step of one block, of so many active waves, that has the core to itself."""
+    """A step of one block, with this many active waves, alone on the core."""
     total = 0.0
     on_a_simd = max(1.0, waves / simds)
     for phase in demand.phases:

@@ -186,7 +186,7 @@ def _half(kernel: str, row: str, depth: int, peak: str, targets: tuple[str, ...]
 
 def _large(kernel: str, row: str, instruction: str, tile: tuple[int, int], targets: tuple[str, ...], ahead: int = 0
            ) -> Product:
-    """A stage of hgemm with a large tile of 512 threads, for AMD alone; of loads to LDS with so many tiles ahead."""
+    """A stage of hgemm with a large tile of 512 threads, for AMD alone; it loads to LDS `ahead` tiles ahead."""
     instruction = f"matrix_rate::{instruction}"
     of_tile = f"hgemm::LargeTile<{instruction}, {tile[0]}u>, {ahead}u" if ahead else instruction
     kernel = f"{kernel}<{of_tile}, hipscope::Half, hipscope::Half>"

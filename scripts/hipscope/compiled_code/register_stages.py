@@ -1,4 +1,4 @@
-"""The stages of register_pressure as the compiler made them, beside L's published figures."""
+"""The stages of register_pressure as the compiler made them, beside the published figures of AMD's lab note."""
 
 from __future__ import annotations
 

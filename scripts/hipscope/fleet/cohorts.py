@@ -24,13 +24,13 @@ Json = dict[str, Any]
 BASELINE_VERSION = 1
 # Of fewer GPUs the spread is not told by their own values.
 FEWEST = 16
-# Up to so many, a baseline's values count as well as their own.
+# Up to this many GPUs a baseline's values count as well as their own.
 ENOUGH = 64
 # A spread that is by so much over the baseline's is another: of 16 values from it, 1 in 100 is.
 CONTRADICTS = 1.5
 # Of fewer GPUs not even the median is: one bad card of four moves it.
 FEWEST_FOR_MEDIAN = 5
-# A slot's own median is taken off from so many GPUs in it on.
+# A slot with at least this many GPUs has its own median taken off.
 FEWEST_IN_SLOT = 12
 # What depends on where in a node a GPU sits: the air that reaches it, and its way to the host.
 BY_SLOT = frozenset({CLOCK, COPY, SOAK})

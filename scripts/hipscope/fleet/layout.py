@@ -44,17 +44,17 @@ def now() -> str:
 
 
 def counted(count: int, what: str) -> str:
-    """So many of something: 1 GPU, 2 GPUs."""
+    """A number of something: 1 GPU, 2 GPUs."""
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def nodes_folder(folder: Path) -> Path:
-    """Where the nodes' folders lie."""
+    """The folder of the nodes' folders."""
     return folder / "nodes"
 
 
 def node_folder(folder: Path, node: str) -> Path:
-    """Where a node's results lie."""
+    """The folder of a node's results."""
     return nodes_folder(folder) / node
 
 

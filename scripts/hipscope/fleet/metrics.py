@@ -329,7 +329,7 @@ class Results:
 
 
 def read(folder: Path) -> Results:
-    """What lies in a GPU's folder; raises BadInput."""
+    """The contents of a GPU's folder; raises BadInput."""
     results = Results(folder, read_results(folder / TOGETHER) or read_results(folder), read_results(folder / ALONE))
     if not results.together and not results.alone:
         raise BadInput(f"{folder} holds no result.")

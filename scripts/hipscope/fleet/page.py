@@ -26,7 +26,7 @@ from .verdicts import FAIL, PASS, SUSPECT
 
 FOLDER = Path(__file__).resolve().parent
 MOST_ROWS = 500
-# Of more curves than this a band is drawn, and besides only so many, those of GPUs that do not pass first.
+# More curves than this become a band, with only this many drawn besides, first those of GPUs that do not pass.
 MOST_CURVES = 120
 BANDS = (0.01, 0.25, 0.5, 0.75, 0.99)
 NOT_A_NUMBER = float("nan")

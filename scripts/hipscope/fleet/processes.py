@@ -73,7 +73,7 @@ class _Child:
         at = time.monotonic()
         status = self.process.poll()
         if status is not None:
-            # What it left behind must not go on beside the next measurement.
+            # Its leftover processes must not run during the next measurement.
             self.signal_group(signal.SIGKILL)
             self.outcome = Outcome(status, self.timed_out, at - self.began, self.process.pid)
         elif self.asked_to_end is None and at - self.began > limit_s:

@@ -32,7 +32,7 @@ QUICK = ("--quick",)
 SOAK_MILLISECONDS = "150000"
 
 # Cycles of the arithmetic, of LDS and caches, of memory by latency and by rate, and the way to the host: a few
-# seconds each, since at so many GPUs what counts is that all are measured in the same way.
+# seconds each, since with that many GPUs it matters most that all are measured in the same way.
 SMOKE = Tier(
     together=(
         _sweeps("fma_loop", "rolled", options=QUICK),

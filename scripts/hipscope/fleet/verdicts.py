@@ -38,7 +38,7 @@ CHANCE_AGAIN = 0.001
 # A GPU is as a whole slow when this part of the groups of metrics, and no fewer than three, are.
 EVERYTHING = 0.5
 FEWEST_GROUPS = 3
-# A metric that so many of a cohort have, all should have.
+# If this share of a cohort has a metric, all should have it.
 EXPECTED = 0.9
 
 

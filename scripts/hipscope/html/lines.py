@@ -12,7 +12,7 @@ from hipscope.results.records import Result, Sweep
 
 from .sources import Source
 
-# So many patterns of dashes report.css has for companions.
+# The patterns of dashes that report.css has for companions.
 COMPANION_KINDS = 5
 
 

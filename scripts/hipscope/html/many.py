@@ -23,7 +23,7 @@ from .sources import Source
 
 Json = dict[str, Any]
 
-# So many devices the palette of the other page has; more of them nobody can tell apart by colours.
+# The devices that the other page's palette has colours for; nobody can tell more of them apart.
 MOST_DEVICES = 8
 
 

@@ -1,6 +1,6 @@
 """The one door for what others wrote: results, nodes' files, tables, lists. What comes through it is to be trusted.
 
-A file is a regular one and of so many bytes at most; a JSON file follows its schema, its numbers are finite and its
+A file is a regular one of limited size; a JSON file follows its schema, its numbers are finite and its
 texts stand on one line without characters that a terminal or a page would obey. All else is refused in a sentence.
 """
 
@@ -140,7 +140,7 @@ def read_json(path: Path, schema: str) -> Any:
 
 
 def entries(folder: Path) -> Iterator[os.DirEntry[str]]:
-    """What lies in a folder, by name; raises BadInput."""
+    """The contents of a folder, by name; raises BadInput."""
     try:
         with os.scandir(folder) as found:
             yield from sorted(found, key=lambda entry: entry.name)

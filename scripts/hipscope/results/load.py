@@ -12,9 +12,9 @@ from . import door, expansion
 from .door import BadInput
 from .records import Json, Result, result_of
 
-# The hardware card, which lies beside the results that it is made of.
+# The hardware card, next to the results that it is made of.
 CARD_JSON, CARD_SCHEMA = "card.json", "card-schema.json"
-# What else lies among results, and the schema of each: hardware cards, and what a fleet's nodes and report write.
+# Other files among results, and the schema of each: hardware cards, and the files of a fleet's nodes and report.
 OTHER_SCHEMAS = {
     CARD_JSON: CARD_SCHEMA,
     "fleet.json": "fleet-schema.json",
@@ -48,7 +48,7 @@ def load_result(path: Path) -> Result:
 
 
 def check_file(path: Path) -> None:
-    """Raises BadInput when a result file, or one of those that lie among them, is not valid."""
+    """Raises BadInput when a result file, or another file among them, is not valid."""
     if path.name in OTHER_SCHEMAS:
         door.read_json(path, OTHER_SCHEMAS[path.name])
     else:

@@ -21,7 +21,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Measurement:
-    """The time of one execution by so many samples, and the clock that makes cycles of it where it is known."""
+    """The time of one execution, the number of samples, and, where known, the clock that makes cycles of it."""
 
     name: str
     unit: str

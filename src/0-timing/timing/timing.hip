@@ -1,12 +1,12 @@
 // How is a kernel timed, and how exactly?
 //
-// first_benchmark.hip, beside this, does what is needed; this measures how far it can be trusted,
-// and what all other experiments rest on:
-//   clocks   what can be read, in which steps, and what a reading costs
+// first_benchmark.hip does what is needed; this measures how far to trust it, and how far to trust
+// the times of all other experiments:
+//   clocks   each clock: its step, and what a reading costs
 //   known    a kernel that takes a known time, timed in four ways: what each adds
 //   gate     one launch or many between two events: all enqueued before the device begins
 //            ("behind a gate", which the host opens), and without
-//   first    the first launches of a kernel: the first one of all waits for its code
+//   first    the first launches of a kernel: the very first waits for its code
 //   samples  how far the median of N samples is from that of N others
 //   drift    the shader clock from idle to full load
 #include <hipscope/cycle_counter.h>
@@ -362,14 +362,14 @@ int main(int argc, char** argv) {
   hipscope::Experiment experiment(
       "timing", {.question = "How is a kernel timed, and how exactly?",
                  .sources = {"hipscope's own; the sources time by hipEventElapsedTime"}});
-  const auto samples = experiment.size("--samples", "times that sweep samples takes",
+  const auto samples = experiment.size("--samples", "timed launches of sweep samples",
                                        {.gpu = 2048,
                                         .quick = 512,
                                         .host = 64,
                                         .minimum = timing::fewest_groups,
                                         .maximum = 1 << 20});
   const auto values = experiment.size(
-      "--values", "values that its kernel scales",
+      "--values", "values scaled by its kernel",
       {.gpu = 1 << 22, .quick = 1 << 20, .host = 1 << 10, .minimum = 1, .maximum = 1 << 28});
   const auto idle =
       experiment.size("--idle", "milliseconds without work before sweep drift",

@@ -1,16 +1,16 @@
-// On which CU does block n run, in which order do blocks begin, and who gets the place of one that
-// ends?
+// On which CU does block n run, in which order do blocks begin, and which block takes over a freed
+// place?
 //
-// Each block notes its CU and draws a number from one counter when it begins and when it ends: that
-// is the order of all that happened. In between it holds its place for a while, so that no place is
-// free again before the first blocks are all placed.
+// Each block notes its CU, and draws a number from one counter when it begins and when it ends: the
+// numbers give the order of events. In between it holds its place for a while, so that no place is
+// free again before all of the first blocks are placed.
 //
 //   large-lds  blocks with so much LDS that a CU holds one, twice as many as there are CUs
 //   small      small blocks, of which a CU holds many
 //   refill     who takes a freed place, with blocks of one length and of several
 //   streams    the blocks of one CU each, split over the kernels of several streams
 //   groups     which CUs belong together: clusters (NVIDIA), shader engines and XCDs (AMD)
-//   swizzle    what it is worth that blocks near one part of L2 read the same (swizzle.h)
+//   swizzle    what a kernel gains when blocks near one part of L2 read the same data (swizzle.h)
 #include <hipscope/compute_unit.h>
 #include <hipscope/hipscope.h>
 #include <hipscope/pause.h>
@@ -250,7 +250,7 @@ int main(int argc, char** argv) {
                    "place of one that ends?",
        .sources = {"hipscope's own"}});
   const auto hold = experiment.size(
-      "--hold", "cycles for which a block holds its place, at least",
+      "--hold", "cycles for which a block holds its place (minimum)",
       {.gpu = 40000, .quick = 20000, .host = 100, .minimum = 1, .maximum = 1U << 24});
   const auto footprint =
       experiment.size("--footprint", "bytes of the largest matrix of sweep swizzle",
@@ -261,7 +261,7 @@ int main(int argc, char** argv) {
                        .minimum = sizeof(unsigned) * tile_words,
                        .maximum = 1ULL << 32});
   const auto passes =
-      experiment.size("--passes", "how often it is multiplied",
+      experiment.size("--passes", "passes over that matrix",
                       {.gpu = 32, .quick = 16, .host = 2, .minimum = 1, .maximum = 1024});
   experiment.sweep("large-lds", "blocks with the largest LDS",
                    [&](Sweep& sweep) { measure_order(sweep, hold, largest_lds(sweep)); });

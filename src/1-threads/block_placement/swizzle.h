@@ -36,7 +36,7 @@ inline constexpr unsigned tile_words = tile_edge * tile_edge;
 inline constexpr unsigned vectors = 4;
 inline constexpr unsigned most_parts = 16;
 
-// So many tiles, each taken in every pass; the CUs of each part have some of their own.
+// The tiles, each taken in every pass; the CUs of each part have some of their own.
 struct Tiles {
   unsigned count;
   unsigned passes;

@@ -1,16 +1,15 @@
 // What does it cost to launch a kernel?
 //
 // Every launch pays: the host writes a packet (enqueue), the device fetches it, starts the blocks,
-// and reports the end. Sources subtract an assumed "7 us of launch overhead" from their times; this
-// measures it instead, each part on its own:
+// and reports the end. Some sources subtract an assumed "7 us of launch overhead"; this measures
+// each part of it:
 //   single     one launch: the enqueue call alone, launch to completion as the host sees it, and
 //              the time on the device by events
 //   stream     1 ... 256 launches back to back in one stream
 //   graph      the same launches recorded once as a graph and replayed by one call
 //   grid       the time of one empty kernel against its number of blocks
 //   arguments  the enqueue call against the bytes of kernel arguments
-// An empty kernel cannot show how often it ran, so each way of launching is first checked with a
-// kernel that counts.
+// An empty kernel leaves no trace, so a kernel that counts checks each way of launching first.
 #include <hipscope/graph.h>
 #include <hipscope/hipscope.h>
 

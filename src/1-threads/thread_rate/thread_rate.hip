@@ -1,14 +1,13 @@
 // How fast does a GPU start threads?
 //
 // A kernel that does nothing still costs time: the dispatcher hands out blocks, and each block's
-// waves (NVIDIA: warps) are set up on a compute unit (CU; NVIDIA: SM). Launch 2^30 threads in all,
-// cut into blocks of 1, 2, 4 ... 1024 threads, and see what the time follows. With small blocks it
-// halves whenever the block doubles: a fixed rate of blocks per cycle, however empty they are. With
-// large blocks it may go flat: a fixed rate of threads per cycle, however they are grouped. Which
-// of the two limits? Fitting t = max(blocks / block rate, threads / thread rate) answers it
-// (findings.cpp).
+// waves (NVIDIA: warps) are set up on a compute unit (CU; NVIDIA: SM). Launch 2^30 threads, cut
+// into blocks of 1, 2, 4 ... 1024. With small blocks the time halves whenever the block doubles: a
+// fixed rate of blocks per cycle, however empty they are. With large blocks it may go flat: a fixed
+// rate of threads per cycle, however they are grouped. To tell the two limits apart, findings.cpp
+// fits t = max(blocks / block rate, threads / thread rate).
 //
-// The sweeps, the first three of blocks in a line (-1d), in squares (-2d) and in cubes (-3d):
+// The sweeps, the first three with blocks in a line (-1d), in squares (-2d) and in cubes (-3d):
 //   null        the empty kernel
 //   store       one dword stored per thread, which proves that every thread ran
 //   registers   many registers reserved
@@ -336,7 +335,7 @@ int main(int argc, char** argv) {
                                         .maximum = most_threads});
   const auto work_threads = experiment.size(
       "--work-threads",
-      "threads per launch of sweeps store and registers; values of 4 bytes that merge stores",
+      "threads per launch of sweeps store and registers; values of 4 bytes in sweep merge",
       {.gpu = 1ULL << 28,
        .quick = 1ULL << 22,
        .host = 1ULL << 12,

@@ -1,15 +1,15 @@
 // How many compute units does the GPU have, and how many blocks fit on one at once?
 //
-// Launch 1, 2, 3 ... blocks of the same work. Each goes to a compute unit (CU; NVIDIA: streaming
-// multiprocessor, SM) of its own while there are any left, so the time stays flat; one block more
-// than there are CUs must share, and if one block keeps a CU's FMA units busy the time doubles.
-// Where it doubles is the number of CUs. A block too small to fill a CU shares it for free, so with
-// small blocks the step comes later: that is what the four block sizes show. fsword73's own blocks,
-// of a loop whose operands are all registers, are shown beside his times.
+// Launch 1, 2, 3 ... blocks of the same work. While a compute unit (CU; NVIDIA: streaming
+// multiprocessor, SM) is free, each block gets one of its own, and the time stays flat. One block
+// more has to share, and if one block keeps a CU's FMA units busy, the time doubles: that tells the
+// number of CUs. A block too small to fill a CU shares it for free, so with small blocks the step
+// comes later: see the four block sizes. fsword73's own blocks, whose loop takes all operands from
+// registers, are shown beside his times.
 //
-// How many blocks fit at once is another question, asked with blocks that hold their place for a
-// fixed time and do not compete for anything else: one thread watches the clock, the others wait at
-// a barrier. Their time is flat until every place of the GPU is taken.
+// How many blocks fit at once? To tell, blocks hold their place for a fixed time and compete for
+// nothing else: one thread watches the clock, the others wait at a barrier. The time stays flat
+// until every place of the GPU is taken.
 #include <hipscope/footprint.h>
 #include <hipscope/hipscope.h>
 #include <hipscope/pause.h>

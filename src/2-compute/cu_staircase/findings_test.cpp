@@ -32,7 +32,7 @@ Curve doubled_at(Curve curve, const std::vector<double>& xs) {
   return curve;
 }
 
-// Blocks of 1024 threads on so many CUs, of which each runs one at a time.
+// Blocks of 1024 threads on `units` CUs, each of which runs one at a time.
 Curve staircase(double units, double last, double noise = 0) {
   return made_curve(
       multiples(1, last), [=](double x) { return 1000 * std::ceil(x / units); }, noise);

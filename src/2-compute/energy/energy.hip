@@ -1,19 +1,19 @@
 // What does an FMA cost in energy, and a byte from each level?
 //
-// A board tells its power some ten times per second, and often a counter of energy. So each row
+// A board reports its power some ten times per second, and often counts its energy. So each row
 // runs one kind of work on all CUs for most of a second: power over rate is the energy of one FMA
-// or one byte. From what that power is counted depends on the question:
-//   - over the idle board ("energy"): what it costs to have the work done at all, with clocks,
-//     schedulers and the issue of instructions. At low rates that part is most of it.
-//   - over a board that spins ("added energy"), with a wave on each SIMD that only counts:
-//     what the work itself adds to a GPU that is awake. These are what may be added up.
-// Both bases are measured before and after the rows of a sweep, since a warm chip leaks more, and
-// half of their difference is in the error, as are what the sensor leaves open and how far both
-// halves of the window differ. Less than twice its error is not resolved, and left out.
+// or one byte. The power is taken over one of two bases:
+//   - the idle board ("energy"): all that the work costs, with clocks, schedulers and the issue of
+//     instructions, which at low rates are most of it.
+//   - a board that spins ("added energy"), one wave on each SIMD counting: what the work adds to a
+//     GPU that is awake. Only these figures may be added up.
+// Both bases are measured before and after the rows of a sweep, since a warm chip leaks more. The
+// error includes half of that difference, the sensor's resolution, and the difference between the
+// halves of the window. What is less than twice its error is left out.
 //
 // Wires take energy when they change, so the same instruction runs with zeros, small integers and
-// random bits. Sweep sum adds up what it should not know: the power of a kernel of FMAs and LDS
-// reads together, from both alone.
+// random bits. Sweep sum tests the method: it predicts the power of a kernel of FMAs and LDS reads
+// from the power of each alone.
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
@@ -321,12 +321,12 @@ int run(int argc, char** argv) {
           experiment.size("--warm", "milliseconds of the same work before a window",
                           {.gpu = 200, .quick = 100, .host = 1, .minimum = 1, .maximum = 60'000}),
       .window =
-          experiment.size("--window", "milliseconds in which power is read, of each row",
+          experiment.size("--window", "milliseconds of each row in which power is read",
                           {.gpu = 600, .quick = 400, .host = 1, .minimum = 1, .maximum = 600'000}),
       .launch = experiment.size(
-          "--launch", "microseconds of one launch, about",
+          "--launch", "microseconds of one launch (approximate)",
           {.gpu = 10'000, .quick = 10'000, .host = 1, .minimum = 1, .maximum = 1'000'000}),
-      .footprint = experiment.size("--footprint", "bytes that are read from memory",
+      .footprint = experiment.size("--footprint", "bytes read from memory",
                                    {.gpu = std::uint64_t{1} << 32,
                                     .quick = std::uint64_t{1} << 32,
                                     .host = std::uint64_t{1} << 14,

@@ -1,15 +1,15 @@
 // How fast does one block run a loop of dependent FMAs, and what does the loop itself cost?
 //
-// One block, one FMA after the other, a million per thread, on one compute unit (CU; NVIDIA: SM).
-// The loop's own instructions (count, compare, branch) take issue slots and, at its end, a pause in
-// the supply of instructions. Unrolling makes them rarer, so the rate rises with the unroll factor,
+// One block on one compute unit (CU; NVIDIA: SM) runs a million dependent FMAs per thread. The
+// loop's own instructions (count, compare, branch) take issue slots, and the jump back pauses the
+// supply of instructions. Unrolling makes both rarer, so the rate rises with the unroll factor,
 // until the loop no longer fits into the instruction cache. fsword73 found that 100 FMAs per
-// iteration ran at 48 or at 59 FMAs per cycle, depending on how they were written, and guessed at
-// the alignment of the code. His three loops come first. Ours then vary the length of the loop, and
+// iteration ran at 48 or at 59 FMAs per cycle, depending on how they were written, and suspected
+// the alignment of the code. His three loops come first. Ours then vary the loop's length and
 // where it begins.
 //
-// Times are by events around a launch of 10^6 FMAs per thread, which takes milliseconds: the
-// launch's 3 us are a tenth of a percent and are not taken off.
+// Events time launches of 10^6 FMAs per thread, which take milliseconds: the launch's 3 us are a
+// tenth of a percent and are not taken off.
 #include <hipscope/hipscope.h>
 #include <hipscope/powers_of_two.h>
 

@@ -1,17 +1,17 @@
 // How many independent instructions keep a compute unit busy, and does it matter whether they come
 // from one wave or from many?
 //
-// An arithmetic instruction takes some cycles until its result can be used: its latency. A chain of
+// The result of an arithmetic instruction can be used some cycles later: its latency. A chain of
 // dependent instructions waits for it each time. Two things fill the wait: more independent chains
 // in the same wave (instruction-level parallelism, ILP), and more waves (thread-level parallelism,
-// TLP). With n instructions in flight a round, in which every chain advances once, takes
-// max(latency, n x interval): flat at first, then in proportion to n. Both limits are read off two
-// curves, of one wave with 1 ... 8 chains and of one chain in 1 ... all waves of a CU, which must
-// agree about the latency. The grid has both together, and peak has every CU full. The table of
-// single instructions is in instruction_table.h.
+// TLP). With n instructions in flight, a round, in which every chain advances once, takes
+// max(latency, n x interval): flat at first, then in proportion to n. Two curves show both limits,
+// one wave with 1 ... 8 chains and one chain in 1 ... all waves of a CU, and must agree about the
+// latency. Sweep grid combines them, and peak fills every CU. instruction_table.h has the table of
+// single instructions.
 //
-// Cycles are counted in the kernel, from the first wave's start after a barrier to the last one's
-// end, so that launching is no part of them. What is counted for a loop of no rounds is taken off.
+// The kernel counts cycles from the first wave's start, after a barrier, to the last one's end, so
+// launching is no part of them. The count of a loop with no rounds is taken off.
 #include <hipscope/compute_unit.h>
 #include <hipscope/hipscope.h>
 

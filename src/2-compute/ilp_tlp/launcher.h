@@ -79,7 +79,7 @@ inline double cycles_of(std::span<const WaveTime> times, unsigned waves, unsigne
                         : hipscope::summarize(cycles).median;
 }
 
-// A kernel of so many chains with its buffers and one launch shape; keeps the times of its last
+// A kernel with its buffers and one launch shape; keeps the times of its last
 // launches.
 class Launcher {
  public:

@@ -1,16 +1,16 @@
-// How fast does a GPU multiply matrices, in each number format that it has an instruction for, and
-// how does it add?
+// How fast does a GPU multiply matrices, in each number format of its instructions, and how does it
+// add?
 //
 // A matrix instruction computes D = A B + D for small matrices in the registers of a wave
-// (NVIDIA: warp) or, with wgmma, in LDS (NVIDIA: shared memory). As with any instruction there are
-// two numbers: its latency, seen by a chain of instructions that each add to the last one's sums,
-// and its rate, which takes independent sums, several waves, or both. The first sweeps take them
-// apart, peak fills the GPU, and data shows what the values do to the clock, since a multiplier
-// that gets zeros takes less power. adds feeds in single values that show how the sum is made: how
-// wide it is, how it is rounded, and how many products are added at once.
+// (NVIDIA: warp) or, with wgmma, in LDS (NVIDIA: shared memory). It has a latency, seen by a chain
+// of instructions that each add to the last one's sums, and a rate, reached with independent sums,
+// several waves, or both. The first sweeps measure the two apart. Sweep peak fills the GPU. Sweep
+// data shows what the values do to the clock: a multiplier of zeros takes less power. Sweep adds
+// feeds in single values that show how wide the sum is, how it is rounded, and how many products
+// are added at once.
 //
-// The values are small integers that every format holds, so that each element of each sum must come
-// out exactly, wherever in the registers its factors were.
+// The values are small integers that every format holds exactly, so each element of each sum must
+// be exact, wherever in the registers its factors were.
 #include <hipscope/hipscope.h>
 #include <hipscope/timed_rounds.h>
 
@@ -421,7 +421,7 @@ int run(int argc, char** argv) {
       experiment.size("--rounds", "rounds of 64 instructions per group of lanes",
                       {.gpu = 64, .quick = 8, .host = 1, .minimum = 1, .maximum = 1U << 16});
   const auto fmas = experiment.size(
-      "--fmas", "FMAs of every CU where all are full",
+      "--fmas", "FMAs per CU in sweeps that fill all CUs",
       {.gpu = 1ULL << 34, .quick = 1ULL << 32, .host = 1, .minimum = 1, .maximum = 1ULL << 40});
   const auto warm_up =
       experiment.size("--warm", "milliseconds of the same work before sweep data measures it",

@@ -2,13 +2,13 @@
 //
 // A benchmark of milliseconds sees a cool chip at its highest clock. Under load the clock follows
 // power, in milliseconds, and then temperature, in minutes. Two kinds of work, matrix instructions
-// with random operands and a stream through memory, run on without a pause; each row is a second
-// (a tenth of one in the first): the rate, the cycles of a launch by the GPU's own counter, and the
-// clock as one over the other. Work that slows down with the clock alone takes the same cycles as
-// before; memory that slows down, or a clock of its own, takes more.
+// with random operands and a stream through memory, run without a pause. Each row is a second (in
+// the first second a tenth): the rate, the cycles of a launch by the GPU's own counter, and the
+// clock, their quotient. When only the shader clock drops, the cycles stay the same; when memory or
+// its clock slows down, they rise.
 //
-// The results of every row are compared with those of the first launch, which is verified, so that
-// a device that computes wrongly when it is hot is found out.
+// Every row's results are compared with those of the first launch, which is verified: that finds a
+// device that computes wrongly when it is hot.
 #include <hipscope/cache_hint.h>
 #include <hipscope/hipscope.h>
 #include <hipscope/timed_rounds.h>
@@ -284,12 +284,12 @@ int run(int argc, char** argv) {
                                   {.question = "What does a GPU do after minutes of the same work?",
                                    .sources = {"hipscope's own"}});
   const auto milliseconds = experiment.size(
-      "--milliseconds", "of each kind of work, on and on",
+      "--milliseconds", "milliseconds of each kind of work",
       {.gpu = 60'000, .quick = 5'000, .host = 1, .minimum = 1, .maximum = 86'400'000});
   const auto launch_time = experiment.size(
-      "--launch", "microseconds of one launch, about",
+      "--launch", "microseconds of one launch (approximate)",
       {.gpu = 10'000, .quick = 10'000, .host = 1, .minimum = 1, .maximum = 1'000'000});
-  const auto footprint = experiment.size("--footprint", "bytes that the stream reads",
+  const auto footprint = experiment.size("--footprint", "bytes read by the stream",
                                          {.gpu = std::uint64_t{1} << 30,
                                           .quick = std::uint64_t{1} << 30,
                                           .host = std::uint64_t{1} << 14,

@@ -1,8 +1,8 @@
-// The first kernel of AMD's lab notes (L): 31 pointers and 22 scalars, phi squared by pow, f0
-// updated after the velocity u is known. No launch bound: the compiler plans for blocks of 1024
-// threads. (Pointer `spans` is no part of L's: kernel<false>, which is timed, does not read it.)
+// The first kernel of AMD's lab note: 31 pointers and 22 scalars, phi squared by pow, f0 updated
+// after the velocity u is known. No launch bound: the compiler plans for blocks of 1024 threads.
+// (Pointer `spans` is ours: kernel<false>, which is timed, does not read it.)
 //
-// L, gfx90a, ROCm 5.4: 102 VGPRs, 98 SGPRs, 4 waves per SIMD.
+// The lab note, gfx90a, ROCm 5.4: 102 VGPRs, 98 SGPRs, 4 waves per SIMD.
 // On the H200 5253 million updates per second, 112 registers, 16 waves per SM.
 #pragma once
 

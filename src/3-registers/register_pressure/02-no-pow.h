@@ -1,7 +1,7 @@
-// The first step of AMD's lab notes (L). Against 01: phi * phi in place of pow(phi, 2), which is
+// The first step of AMD's lab note. Against 01: phi * phi in place of pow(phi, 2), which is
 // inlined as a logarithm and an exponential.
 //
-// L, gfx90a: 100 VGPRs, 98 SGPRs, 4 waves per SIMD.
+// The lab note, gfx90a: 100 VGPRs, 98 SGPRs, 4 waves per SIMD.
 // On the H200 1.064 times the rate of 01, 111 registers, 16 waves per SM as before.
 #pragma once
 

@@ -1,9 +1,9 @@
-// The second step of AMD's lab notes (L). Against 02: f0, which needs no u, is updated before u is
+// The second step of AMD's lab note. Against 02: f0, which needs no u, is updated before u is
 // computed. The store may have changed what g1 to g18 point to, so the compiler loads them again,
 // and none of them has to wait in a register from the sum to the velocity: fewer registers, 18 more
 // loads.
 //
-// L, gfx90a: 96 VGPRs, 94 SGPRs, 5 waves per SIMD.
+// The lab note, gfx90a: 96 VGPRs, 94 SGPRs, 5 waves per SIMD.
 // On the H200 1.107 times the rate of 02, 100 registers, 16 waves per SM as before.
 #pragma once
 

@@ -1,7 +1,7 @@
-// The third step of AMD's lab notes (L). Against 03: __restrict__ on g14: no store changes it, so
-// what was read of it may be kept.
+// The third step of AMD's lab note. Against 03: __restrict__ on g14: no store changes it, so the
+// compiler may keep its values.
 //
-// L, gfx90a: 94 VGPRs, 86 SGPRs, 5 waves per SIMD.
+// The lab note, gfx90a: 94 VGPRs, 86 SGPRs, 5 waves per SIMD.
 // On the H200 1.011 times the rate of 03, 98 registers, 16 waves per SM as before.
 #pragma once
 

@@ -1,5 +1,5 @@
 // The grid in device memory: a periodic field made of copies of one small box, the fold of its
-// halo, and the check of all that a step has made.
+// halo, and the check of a step's results.
 #pragma once
 
 #include <hipscope/elements.h>

@@ -1,5 +1,5 @@
-// The two-phase lattice-Boltzmann model whose step register_pressure compiles in many forms, as L's
-// kernel has it, and the grid that it runs on.
+// The two-phase lattice-Boltzmann model whose step register_pressure compiles in many forms, as in
+// the kernel of AMD's lab note, and the grid that it runs on.
 //
 // Per cell, of given fields phi, its Laplacian and its gradient, of 7 populations f (phase) and of
 // 19 populations g (flow) that move along directions c:
@@ -11,8 +11,8 @@
 //   g'  = r g + w (3 phi mu + rho) + w rho (p^2 / 2 - 1.5 u.u) + q (p b - u.F) + w rho p + q b
 // with p = c.u and b = c.F. f and g0 stay where they are, g1 to g18 go to the neighbour in
 // direction c. phi stays as it is: with the sum of f equal to phi at first, it is so after any
-// number of steps. (With 4.5 p^2, 3 p b and 3 w rho p the sum of g would stay too. L has the
-// factors above, and so have all stages.)
+// number of steps. (With 4.5 p^2, 3 p b and 3 w rho p the sum of g would stay too. The lab note
+// has the factors above, and so have all stages.)
 #pragma once
 
 #include <hip/hip_runtime.h>

@@ -1,5 +1,5 @@
-// How many waves of a stage fit on a CU (NVIDIA: SM), by what the runtime says of its kernel; how
-// many were there, by what its waves said; and LDS, taken so that fewer fit.
+// How many waves of a stage fit on a CU (NVIDIA: SM), by the runtime's figures; how many were
+// there, by the waves' records; and LDS, taken so that fewer fit.
 #pragma once
 
 #include <hipscope/footprint.h>

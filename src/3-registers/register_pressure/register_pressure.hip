@@ -2,22 +2,21 @@
 //
 // A step of a two-phase lattice-Boltzmann model (model.h) takes 31 pointers and 22 scalars, reads
 // 31 numbers per cell and writes 26: it keeps so much alive that registers decide how many waves
-// fit on a CU (NVIDIA: SM). The step is that of AMD's lab note "Register pressure in AMD CDNA2
-// GPUs" (L). Each stage is a file of this folder, and a diff of two shows what one changes:
-//   01 to 05  L's own: phi squared by pow; phi * phi; f0, which needs no velocity u, updated
-//             before u is computed; __restrict__ on g14, and on g7 too
+// fit on a CU (NVIDIA: SM). The step comes from AMD's lab note "Register pressure in AMD CDNA2
+// GPUs". Each stage is a file of this folder; a diff of two shows what one changes:
+//   01 to 05  the lab note's own: phi squared by pow; phi * phi; f0, which needs no velocity u,
+//             updated before u is computed; __restrict__ on g14, and on g7 too
 //   06, 07    a launch bound of 256: without one the compiler plans for blocks of 1024 threads; and
 //             __restrict__ on all 31 pointers
-//   08 to 10  more waves are asked for than fit by themselves, so that values are spilled; three
-//             forces and three velocities wait in LDS, by hand; the same with nothing to spill
+//   08 to 10  ask for more waves than fit, so that the compiler spills; keep three forces and
+//             three velocities in LDS, by hand; the same with nothing to spill
 //   11, 12    the arguments in one object, passed by value; or in constant memory
-//   13        populations are numbers of one array: loops, unrolled, and not; what was read is
-//             kept in an array that is indexed at run time, on the stack
-// The step is bound by memory: it is held against a copy of as many bytes, and against a
-// kernel that makes the same reads and writes (streams.h). stages.h has the launches, lattice.h the
-// grid and the check of every cell, reference.h the host's step. How full the CUs were is measured,
-// not only computed (occupancy.h): each stage's kernel<true> says when each of its waves was where
-// (recorder.h).
+//   13        all populations in one array: loops, unrolled, and not; an array of the values read,
+//             indexed at run time, on the stack
+// Memory bounds the step, so it is compared with a copy of as many bytes, and with a kernel that
+// makes the same reads and writes (streams.h). stages.h has the launches, lattice.h the grid and
+// the check of every cell, reference.h the host's step. How full the CUs were is measured too
+// (occupancy.h): each stage's kernel<true> records when and where each wave ran (recorder.h).
 #include <hipscope/elements.h>
 #include <hipscope/hipscope.h>
 
@@ -332,7 +331,7 @@ int main(int argc, char** argv) {
                                    .maximum = most,
                                    .share_of_memory = 0.5 / layer_bytes});
   const auto steps =
-      experiment.size("--steps", "steps that are verified",
+      experiment.size("--steps", "verified steps",
                       {.gpu = 4, .quick = 3, .host = 3, .minimum = 2, .maximum = 1000});
   const auto most_awkward = experiment.size(
       "--largest-awkward", "most cells of sweep awkward",

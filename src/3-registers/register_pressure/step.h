@@ -1,5 +1,5 @@
-// A step of one cell, as all stages with 31 pointers compute it: its arguments, L's arithmetic and
-// indices; and the block of the stages.
+// A step of one cell, as all stages with 31 pointers compute it: its arguments, the arithmetic and
+// indices of AMD's lab note; and the block of the stages.
 #pragma once
 
 #include <hip/hip_runtime.h>
@@ -22,8 +22,8 @@ constexpr unsigned least_waves = 6;
 
 /// 31 pointers, each to cell (0, 0, 0) of an array, g1 to g18 to two halves, of which `current` is
 /// read and `next` written, as are f1 to f6 in `current`; the last cell's coordinates nx, ny, nz;
-/// the elements of a row, the rows of a layer; and the model's scalars (model.h). L's kernels, and
-/// those of 01 to 10, take them one by one, and a scalar more, which L's step does not use.
+/// the elements of a row, the rows of a layer; and the model's scalars (model.h). The lab note's
+/// kernels, and so 01 to 10, take them one by one, and one more scalar that no step uses.
 struct Arguments {
   double *phi, *laplacian, *gradient_x, *gradient_y, *gradient_z, *f0, *f1, *f2, *f3, *f4, *f5, *f6,
       *g0, *g1, *g2, *g3, *g4, *g5, *g6, *g7, *g8, *g9, *g10, *g11, *g12, *g13, *g14, *g15, *g16,

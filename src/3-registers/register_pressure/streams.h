@@ -1,4 +1,4 @@
-// The same reads and writes, and no model: what a step is held against beside a copy.
+// The same reads and writes without the model: besides a copy, the reference for a step.
 #pragma once
 
 #include <hip/hip_runtime.h>

@@ -1,19 +1,17 @@
 // How many scalar registers does a wave get, and what does it cost to want more?
 //
-// What is the same in all lanes of a wave (NVIDIA: warp) needs no register per lane. AMD's GPUs
-// have scalar registers (SGPRs) and a scalar unit for it: the compiler puts loop counters,
-// addresses and all else there that it can prove to be uniform. They too are few (102 on gfx9, 106
-// on gfx10), and what does not fit is spilled, first of all into the lanes of a VGPR, by an
-// instruction each way. Take kernels with 8, 16 ... 128 uniform values that are all alive in a
-// loop, and see where the rate falls.
+// A value that is the same in all lanes of a wave (NVIDIA: warp) needs no register per lane. AMD's
+// GPUs keep it in scalar registers (SGPRs): loop counters, addresses and whatever else the compiler
+// can prove to be uniform. They are few (102 on gfx9, 106 on gfx10). What does not fit is spilled,
+// first into the lanes of a VGPR, by an instruction each way. Kernels keep 8, 16 ... 128 uniform
+// values alive in a loop: where does the rate fall?
 //
-// NVIDIA's GPUs have uniform registers since Turing, but a source cannot ask for one: neither CUDA
-// nor PTX has a name for them, and the compiler alone decides what lives there. So the same kernel
-// is measured with values that differ from lane to lane: if uniform values cost just as many of a
-// thread's registers, they live there.
+// NVIDIA's GPUs have uniform registers since Turing, but the compiler alone decides what lives
+// there: CUDA and PTX have no name for them. So the same kernel also runs with values that differ
+// from lane to lane: if uniform values cost just as many of a thread's registers, they live there.
 //
-// The highest SGPR that AMD's assembler knows is asked in
-// scripts/hipscope/compiled_code/register_limits.py, which needs no GPU.
+// scripts/hipscope/compiled_code/register_limits.py finds the highest SGPR that AMD's assembler
+// accepts; it needs no GPU.
 #include <hipscope/footprint.h>
 #include <hipscope/hipscope.h>
 
@@ -221,7 +219,7 @@ int main(int argc, char** argv) {
            "How many scalar registers does a wave get, and what do more uniform values cost?",
        .sources = {"fsword73/HIP-Performance-Optmization-on-VEGA64, 2.4 (example 4a)"}});
   const auto operations = experiment.size(
-      "--operations", "operations of waves per compute unit, shared by all that fit on it",
+      "--operations", "wave operations per compute unit, shared by all waves that fit on it",
       {.gpu = 1U << 23,
        .quick = 1U << 21,
        .host = 1U << 13,

@@ -1,4 +1,4 @@
-// The columns of vgpr_limit that say what a kernel takes of a CU.
+// The columns of vgpr_limit with a kernel's use of a CU.
 #pragma once
 
 #include <hipscope/footprint.h>

@@ -1,20 +1,19 @@
 // How many vector registers does a thread get, and what does it cost to want more?
 //
-// Every live value of a thread needs a vector register (VGPR; NVIDIA: register). A thread may have
-// a limited number, and what does not fit is spilled: parked in scratch memory (NVIDIA: local
-// memory), which is memory like any other. Take kernels with 8, 16 ... 512 values that are all
-// alive in a loop of FMAs: the FMA rate is flat as long as they fit, and then falls off a cliff.
-// Where it falls is the register budget, and it depends on the launch bound: a block of 1024
-// threads must fit on one compute unit (CU; NVIDIA: streaming multiprocessor, SM), so each thread
-// of it gets a 1024th of the CU's register file at most. Four rings again, with no bound, show what
-// the compiler takes for granted.
+// Every live value of a thread needs a vector register (VGPR; NVIDIA: register). A thread gets a
+// limited number, and what does not fit is spilled to scratch memory (NVIDIA: local memory), which
+// is memory like any other. Kernels keep 8, 16 ... 512 values alive in a loop of FMAs: the FMA rate
+// is flat while they fit, and then falls off a cliff. The cliff is the register budget, and depends
+// on the launch bound: a block of 1024 threads must fit on one compute unit (CU; NVIDIA: streaming
+// multiprocessor, SM), so each of its threads gets at most a 1024th of the CU's register file. Four
+// rings, repeated with no bound, show what the compiler assumes.
 //
 // Long before the cliff, registers cost something else: the more a thread has, the fewer waves
 // (NVIDIA: warps) fit on a CU. A loop of FMAs does not care, a wave that waits for memory does. The
-// sweep of waiting waves counts how many are in place at once, and shows the steps in their rate.
+// sweep of waiting waves counts how many are resident at once, and shows the steps in their rate.
 //
-// What the assembler and the compiler allow on AMD is asked in
-// scripts/hipscope/compiled_code/register_limits.py, which needs no GPU.
+// scripts/hipscope/compiled_code/register_limits.py finds what AMD's assembler and compiler allow;
+// it needs no GPU.
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
@@ -368,7 +367,7 @@ int main(int argc, char** argv) {
       "--blocks-per-cu", "waiting blocks launched per compute unit",
       {.gpu = 256, .quick = 128, .host = 4, .tiny = 2, .minimum = 1, .maximum = 4096});
   const auto hops = experiment.size(
-      "--hops", "dependent loads for which a block waits",
+      "--hops", "dependent loads of a waiting block",
       {.gpu = 128, .quick = 64, .host = 5, .tiny = 3, .minimum = 1, .maximum = 1U << 20});
 
   experiment.sweep("live-256", "rings of FMAs, blocks of 256 threads", [&](Sweep& sweep) {

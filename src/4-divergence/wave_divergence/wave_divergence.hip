@@ -2,13 +2,13 @@
 //
 // The lanes of a wave (NVIDIA: warp) share one instruction stream. Where they disagree at a branch
 // the wave walks both paths, one after the other, with the lanes of the other path switched off.
-// So one lane that goes elsewhere costs as much as if all had gone both ways. Often the paths
-// differ in their data only, and to choose the operands instead of the code removes the cost.
-// fsword73's kernels come first (example 5a: thread 0 of a block is on another path), then ours, in
-// which one lane of each wave is.
+// So one stray lane costs as much as if all lanes had gone both ways. Often the paths differ in
+// their data only; choosing the operands instead of the code then removes the cost. fsword73's
+// kernels come first (example 5a: thread 0 of a block takes another path), then ours, in which one
+// lane of each wave does.
 //
-// Paths add up as far as one wave can hold them, and lanes that agree with all of their wave cost
-// nothing: either curve alone shows how many lanes a wave has. Last (bodies.h), two ways to write a
+// The cost rises with the number of paths up to one per lane, and is nothing where a whole wave
+// agrees: either curve alone shows how many lanes a wave has. Last (bodies.h), two ways to write a
 // short if: compute it always and select (predication), which no lane can make slower, or branch
 // over it, which pays only where a whole wave has nothing to do.
 #include <hipscope/hipscope.h>

@@ -1,17 +1,17 @@
 // What does an atomic cost, where threads meet and where they do not?
 //
-// An atomic reads a word, computes and writes it back, with nobody in between: in the LDS of a
-// block, or in L2, where all CUs see the same. One lane that waits for what its atomic returns
-// waits as for a load. Many lanes at one word wait for one another, and had better meet nearer.
-//   latency    one lane, each atomic with what the last one returned, by operation and type
+// An atomic reads a word, computes and writes it back, with nobody in between: in a block's LDS, or
+// in L2, where all CUs see the same. Waiting for the value that it returns takes as long as a load.
+// Many lanes at one word wait for one another, and do better to combine in LDS or registers first.
+//   latency    one lane, each atomic on what the last one returned, by operation and type
 //   l2         all CUs at words of L2, by operation, and by who meets whom
 //   lds        the same for one block in LDS
 //   waves      by the waves of one CU, beside an addition that is a loop of compare-and-swap
 //   units      by the number of CUs
 //   order      order.h     a sum of floats by atomics: is it the same every time, and how exact?
-//   cures      cures.h     one sum over many values: who adds up before the one word is reached
+//   cures      cures.h     one sum over many values: what is added up before the atomic
 //   histogram  histogram/  256 bins: a ladder, beside the vendor's library
-// What each operation does and must leave behind is in operations.h and words.h.
+// operations.h and words.h say what each operation does and what must be in memory afterwards.
 #include <hipscope/hipscope.h>
 #include <hipscope/timed_rounds.h>
 #include <hipscope/wait_for_lds.h>
@@ -376,22 +376,22 @@ int run(int argc, char** argv) {
       "atomics", {.question = "What does an atomic cost, where threads meet and where they do not?",
                   .sources = {"hipscope's own"}});
   const auto rounds = experiment.size(
-      "--rounds", "rounds of 8 atomics (16 of one lane), 16 times as many where lanes do not meet",
+      "--rounds", "rounds of 8 atomics (16 for one lane); 16 times as many if lanes do not meet",
       {.gpu = 4, .quick = 2, .host = 1, .minimum = 1, .maximum = 6});
-  const auto threads = experiment.size("--threads", "threads of a block whose atomics are counted",
+  const auto threads = experiment.size("--threads", "threads of a block",
                                        {.gpu = largest_block,
                                         .quick = largest_block,
                                         .host = smallest_block,
                                         .minimum = smallest_block,
                                         .maximum = largest_block});
-  const auto values = experiment.size("--values", "values that are summed by sweep cures",
+  const auto values = experiment.size("--values", "values to sum in sweep cures",
                                       {.gpu = 1U << 23,
                                        .quick = 1U << 20,
                                        .host = 2000,
                                        .tiny = 1999,
                                        .minimum = 1,
                                        .maximum = 1U << 28});
-  const auto floats = experiment.size("--floats", "floats that are summed by sweep order",
+  const auto floats = experiment.size("--floats", "floats to sum in sweep order",
                                       {.gpu = 1U << 20,
                                        .quick = 1U << 17,
                                        .host = 1000,

@@ -1,23 +1,23 @@
 // In which pieces does a cache fetch memory, and in which does it keep it?
 //
-// A miss fetches a sector: the smallest piece that comes alone. A cache keeps its tags by lines,
+// A miss fetches a sector, the smallest piece that is fetched alone. A cache has a tag per line,
 // which may hold several sectors. Two experiments tell them apart.
-//   sector  Load a word that is not there, then another in the other half of the same aligned block
-//           of 8, 16 ... 1024 bytes. Up to the sector the second load always hits, and beyond it
-//           always misses. So that alignment shows too, the same with two words side by side on
-//           both sides of the block's middle: 4 bytes apart, and yet a miss where sectors meet.
+//   sector  Load a word that is not cached, then one in the other half of the same aligned block
+//           of 8, 16 ... 1024 bytes. Up to the sector the second load always hits, beyond it it
+//           always misses. To show alignment, load two neighbouring words on either side of the
+//           block's middle: 4 bytes apart, and yet a miss where sectors meet.
 //   line    Spread nodes over memory, one at a random place of each chunk of c bytes, and find the
 //           footprint at which a third of their loads miss. It is the same for all chunks up to
 //           the line. Beyond, it grows with the chunk: a node takes a whole line, so the same
-//           number of nodes fits however far apart they lie.
+//           number of nodes fits however far apart they are.
 // The third is fsword73's idea: walk up through cold memory with a stride of 4 ... 512 bytes. The
-// average latency rises with the share of loads that miss, up to the stride where all do. Its
+// average latency rises with the share of loads that miss, up to the stride where all do. His
 // program (sweep published) means to stay in ranges of r values by (a & (r-1)) | (a & ~(r-1)),
-// which is a: its latencies are those of its strides.
+// which is just a: what it measures are strides.
 //
-// All loads are made by one lane in a chain, each giving the address of the next. Level 1 is the
-// cache of a compute unit (CU; NVIDIA: streaming multiprocessor, SM). Level 2 is the first that
-// loads reach which pass by the CU's own caches.
+// One lane makes all loads in a chain, each giving the address of the next. Level 1 is the cache of
+// a compute unit (CU; NVIDIA: streaming multiprocessor, SM). Level 2 is the first cache after the
+// CU's own.
 #include <hipscope/hipscope.h>
 
 #include <algorithm>

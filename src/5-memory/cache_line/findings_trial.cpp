@@ -12,8 +12,8 @@
 namespace hipscope::trial {
 namespace {
 
-// The second load of a pair: what the first has brought, then the level behind, then what is
-// farther still, such as another slice or another row of memory.
+// The second load of a pair: a hit in the sector of the first, then a miss to the next level, then
+// one farther still, such as another slice or another row of memory.
 struct Neighbourhood {
   double sector = 32;
   double near = 0;  // bytes within which a miss is nearer; 0: all are alike

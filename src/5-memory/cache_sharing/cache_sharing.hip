@@ -1,8 +1,8 @@
 // Which caches are there beside the vector cache, and what shares a cache with what?
 //
-// Fill a cache with a few lines by one kind of load, walk through far more by another kind or on
-// another CU, and look at the first lines again. Where they still come as fast as before the two
-// have a cache each; where they have to be fetched again they share one.
+// Load a few lines by one kind of load, walk through far more by another kind or on another CU, and
+// load the first lines again. If they still hit, the two have a cache each; if they miss, they
+// share one.
 //   pairs          pairs.h          vector, read-only (NVIDIA: ld.global.nc), texture and constant
 //                                   loads (AMD: scalar loads) on one CU, each against each
 //   lds            pairs.h          the vector cache in a block without LDS and in one with most
@@ -10,10 +10,9 @@
 //   constant-line  constant_line.h  in which pieces the first of them keeps what it has fetched
 //   units-*        units.h          which CUs share a cache of constant, or of vector loads
 //   l2-handover    level_2.h        does one CU find in L2 what another has read?
-// How large these caches are and how long their loads take over the footprint is memory_latency's
-// (sweeps constant, scalar and read-only).
+// memory_latency has the sizes and latencies of these caches (sweeps constant, scalar, read-only).
 //
-// All loads are made by one lane in a chain, each giving the place of the next. Each of its ends is
+// One lane makes all loads in a chain, each giving the place of the next. The end of each chain is
 // checked.
 #include <hipscope/compute_unit.h>
 #include <hipscope/hipscope.h>
@@ -161,20 +160,20 @@ int run(int argc, char** argv) {
       {.question = "Which caches are there beside the vector cache, and what shares a cache?",
        .sources = {"hipscope's own"}});
   const Sizes sizes = {
-      .evict = experiment.size("--evict", "bytes of a walk that evicts, from 4096 on",
+      .evict = experiment.size("--evict", "bytes of the evicting walk, at least 4096",
                                {.gpu = 512 * kib,
                                 .quick = 512 * kib,
                                 .host = 8 * kib,
                                 .minimum = 4 * kib,
                                 .maximum = 4 * mib}),
-      .flush = experiment.size("--flush", "bytes that are written to empty L2",
+      .flush = experiment.size("--flush", "bytes written to empty L2",
                                {.gpu = 256 * mib,
                                 .quick = 256 * mib,
                                 .host = 64 * kib,
                                 .minimum = 4 * kib,
                                 .maximum = 4096 * mib,
                                 .share_of_memory = 0.125}),
-      .repeats = experiment.size("--repeats", "launches, of which the median counts",
+      .repeats = experiment.size("--repeats", "launches; their median counts",
                                  {.gpu = 9, .quick = 5, .host = 1, .minimum = 1, .maximum = 99})};
   const auto add = [&](const std::string& name, const std::string& title, auto measure) {
     experiment.sweep(name, title, [&sizes, measure](Sweep& sweep) { measure(sweep, sizes); });

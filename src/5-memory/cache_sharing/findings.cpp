@@ -274,7 +274,7 @@ void infer_handover(Results& results) {
     std::vector<double> others;
     std::size_t unclear = 0;
     for (const auto& [unit, latency] : handed) {
-      // Even from the far end of L2 a line comes sooner than from behind it.
+      // Even from the far end of L2 a line comes sooner than from memory.
       constexpr double surely_cold = 0.1;
       constexpr double surely_found = 0.35;
       const double share = (miss - latency) / (miss - hit);

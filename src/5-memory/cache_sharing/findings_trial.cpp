@@ -157,7 +157,7 @@ class ConstantLines {
     std::shuffle(kept_.begin(), kept_.end(), random_);
   }
 
-  // The footprint of chunks of so many bytes; NaN where none of the range evicts enough.
+  // The footprint of chunks of `chunk` bytes; NaN where none of the range evicts enough.
   double footprint(double chunk) {
     constexpr double smallest_line = 32;
     const double most = std::min(65536.0, most_bytes_) / word_bytes;
@@ -178,7 +178,7 @@ class ConstantLines {
     return static_cast<std::size_t>(offset / cache_.line);
   }
 
-  // The share of what was kept that a word of each of so many chunks evicts.
+  // The share of the kept nodes that a word of each chunk evicts.
   double evicted(double chunks, double chunk) {
     constexpr double begin = 2048;
     std::vector<std::size_t> others;

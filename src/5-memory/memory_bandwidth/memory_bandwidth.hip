@@ -1,16 +1,16 @@
 // How many bytes per second do memory and caches give, and what does it take to get them?
 //
-// The functions are BabelStream's (read is its first half of dot; write is added), on 32-bit
+// The functions are BabelStream's (read is the first half of its dot; write is added), on 32-bit
 // integers, whose sums wrap but are exact in any order: one checksum proves that every element was
 // read.
-//   stream      every function once, in the shape that was found best: the familiar table
+//   stream      every function once, in the best shape: the familiar table
 //   width       the same bytes per thread in accesses of 4, 8 and 16 bytes
 //   shape-N     by block size, each thread with N values of 16 bytes, each block with one tile
 //   variants    one tile per block or several, and hints to the caches
-// What goes through the same data again and again has files of its own:
+// Sweeps that read the same data again and again have files of their own:
 //   occupancy-N bytes_in_flight.h  few threads with N loads each ... many: how many bytes must be
-//                                  in flight? Little's law says bandwidth x latency, and does not
-//                                  care whose they are
+//                                  in flight? By Little's law bandwidth x latency, whoever loads
+//                                  them
 //   l2          l2_ways.h          ways to read the same few MiB over and over
 //   footprint-* footprints.h       footprints from caches to memory
 //   sectors     sectors.h          how many bytes L2 fetches for one
@@ -187,15 +187,16 @@ int run(int argc, char** argv) {
        .sources = {
            "hipscope's own; functions and table as in UoB-HPC/BabelStream, footprints as in "
            "RRZE-HPC/gpu-benches"}});
-  const auto array = experiment.size("--array", "bytes of each of three arrays, in whole 128 KiB",
-                                     {.gpu = std::uint64_t{4} << 30,
-                                      .quick = std::uint64_t{1} << 29,
-                                      .host = tile_bytes,
-                                      .minimum = tile_bytes,
-                                      .maximum = std::uint64_t{16} << 30,
-                                      .share_of_memory = 1.0 / 8});
+  const auto array =
+      experiment.size("--array", "bytes of each of three arrays, in units of 128 KiB",
+                      {.gpu = std::uint64_t{4} << 30,
+                       .quick = std::uint64_t{1} << 29,
+                       .host = tile_bytes,
+                       .minimum = tile_bytes,
+                       .maximum = std::uint64_t{16} << 30,
+                       .share_of_memory = 1.0 / 8});
   const auto footprint =
-      experiment.size("--footprint", "largest footprint in bytes, and what a launch moves at least",
+      experiment.size("--footprint", "largest footprint, and least traffic of a launch, in bytes",
                       {.gpu = std::uint64_t{4} << 30,
                        .quick = std::uint64_t{1} << 28,
                        .host = 128 * kibibyte,

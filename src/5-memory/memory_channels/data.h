@@ -1,4 +1,4 @@
-// What memory_channels stores and loads, the matrix that it lies in, and the checks that every
+// The data of memory_channels, the matrix that holds it, and the checks that every
 // dword is as it must be.
 #pragma once
 

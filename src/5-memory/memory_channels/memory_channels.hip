@@ -1,10 +1,10 @@
 // Can addresses be chosen so that they all hit one memory channel?
 //
-// Memory is many channels that work side by side, and L2 many slices. If they take turns in plain
-// order, say every 256 bytes, then addresses that are a large power of two apart all fall on the
-// same one: a column of a matrix whose rows are that long runs at the speed of a single channel.
-// GPUs hash addresses to prevent it. Whether a power of two is special shows against its neighbour,
-// a stride of one sector more: that meets as many pages, lines and sectors, but other channels.
+// Memory has many channels that work in parallel, and L2 many slices. If they take turns in plain
+// order, say every 256 bytes, then addresses a large power of two apart all hit the same one: a
+// column of a matrix whose rows are that long runs at the speed of a single channel. GPUs hash
+// addresses to prevent it. Compare a power of two with a stride of one sector more, which touches
+// as many pages, lines and sectors, but other channels.
 //   collapsed    fsword73's own measurement: each window of memory folded onto its first bytes, so
 //                that all stores go to few chunks of 256 bytes
 //   column-*     columns of a matrix whose rows are a power of two long, against rows that are 64

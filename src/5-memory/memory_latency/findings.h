@@ -11,7 +11,7 @@ namespace memory_latency {
 /// A step that is smaller than this is none: latencies of neighbouring levels differ by more.
 inline constexpr double smallest_step = 1.12;
 
-/// Footprints from one to another, so many per octave.
+/// Footprints from one to another, at equal steps per octave.
 struct Footprints {
   double first = 0;
   double last = 0;

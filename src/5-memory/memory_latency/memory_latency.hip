@@ -1,16 +1,17 @@
 // How long does a load take, from which level of the memory, and how large is each level?
 //
-// One lane follows pointers: each load gives the address of the next, so that nothing overlaps, and
-// the time of a step is the latency. The nodes form one cycle in random order, and the more of them
-// there are, the farther away they lie: up to the size of a cache all of them stay in it, past that
-// the next level answers. Latency over footprint is a staircase; its flat parts are the levels.
+// One lane follows pointers: each load gives the address of the next, so nothing overlaps, and the
+// time of a step is the latency. The nodes form one cycle in random order. Up to the size of a
+// cache all of them stay in it; with more, the next level answers. Latency over footprint is a
+// staircase; its flat parts are the levels.
 //
-// So that the chase meets the caches as a cyclic walk leaves them, all lanes of its block visit all
-// nodes in the order of the cycle before. (No other block may: it would put copies into the L2
+// Before the chase, all lanes of its block visit all nodes in the order of the cycle, so that the
+// caches are as a cyclic walk leaves them. (No other block may: it would put copies into the L2
 // partition of its own CU. On an H200 that wiped out the step between the near and the far one.)
-// The chase is then a sample of the walk: where there are more nodes than steps none comes twice.
+// The chase is then a sample of the walk: with more nodes than steps it visits none twice.
 //
-// The counter's own cost, that of a chase of no steps, is taken off: raw and net are both shown.
+// The counter's own cost, measured by a chase of no steps, is taken off; both raw and net are
+// shown.
 //
 //   footprint, edges            the staircase, and finer points at the ends of its levels
 //   generic, read-only, scalar  other kinds of load on the way to the same memory
@@ -280,20 +281,20 @@ int run(int argc, char** argv) {
                                     .minimum = smallest_footprint,
                                     .maximum = 512 * 1024 * mib,
                                     .share_of_memory = 0.25}),
-      .spacing = experiment.size(
-          "--spacing", "bytes from node to node, a multiple of 8; best the line of the caches",
-          {.gpu = line_bytes,
-           .quick = line_bytes,
-           .host = line_bytes,
-           .minimum = 8,
-           .maximum = mib}),
+      .spacing = experiment.size("--spacing",
+                                 "bytes from node to node, a multiple of 8; best a cache line",
+                                 {.gpu = line_bytes,
+                                  .quick = line_bytes,
+                                  .host = line_bytes,
+                                  .minimum = 8,
+                                  .maximum = mib}),
       .steps = experiment.size(
           "--steps", "timed steps of a chase, rounded up to 32",
           {.gpu = 4096, .quick = 2048, .host = 128, .tiny = 32, .minimum = 1, .maximum = 1U << 24}),
       .points = experiment.size("--points", "footprints per octave",
                                 {.gpu = 8, .quick = 4, .host = 2, .minimum = 1, .maximum = 64}),
       .pages = experiment.size(
-          "--pages", "most pages of the TLB's sweeps, as far as they fit into memory",
+          "--pages", "most pages of the TLB sweeps, as far as they fit into memory",
           {.gpu = 65536, .quick = 2048, .host = 8, .tiny = 9, .minimum = 4, .maximum = 1U << 24})};
   Curve coarse;  // what sweep `footprint` has found, for `edges` to look closer at
   const auto add = [&](const std::string& name, const std::string& title, auto measure) {

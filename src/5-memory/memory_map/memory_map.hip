@@ -1,18 +1,18 @@
 // How far is each CU from each part of L2 and of memory, and which address bits choose the part?
 //
-// L2 is made of slices, each at a place of its own on the chip and in front of a part of memory.
-// One CU after the other chases four words within a line, for many lines: how long a step takes
-// depends on the way from this CU to the line's slice. CUs that see the same lines near are near
-// each other; lines that all CUs see alike lie in one slice. What the addresses of such lines have
-// in common is the hash by which addresses are spread.
+// L2 has slices, each at its own place on the chip and in front of a part of memory. One CU after
+// the other chases four words within a line, for many lines: the time of a step depends on the way
+// from this CU to the line's slice. CUs that see the same lines near are near each other; lines
+// that all CUs see alike are in one slice. What the addresses of such lines have in common is the
+// hash that spreads addresses.
 //
 //   map     from every CU to some lines of L2: a matrix
-//   memory  the same lines, of which L2 has just been emptied
-//   lines   many lines of L2 from some CUs: what the hash is found by
+//   memory  the same lines, just flushed from L2
+//   lines   many lines of L2 from some CUs, to find the hash
 //
-// Steps in L2 are atomics, which are done where a line is at home: a load may find a copy near by.
-// All lines lie in one aligned piece of the size of a page, below which bits of a virtual address
-// are those of the physical one.
+// Steps in L2 are atomics, which run in a line's home slice: a load may find a nearer copy. All
+// lines are in one aligned piece of the size of a page, within which virtual and physical addresses
+// have the same low bits.
 #include <hipscope/compute_unit.h>
 #include <hipscope/hipscope.h>
 
@@ -286,16 +286,16 @@ int main(int argc, char** argv) {
       .lines = experiment.size(
           "--lines", "lines of sweep lines; the others take 48 at most",
           {.gpu = 1024, .quick = 768, .host = 24, .tiny = 7, .minimum = 2, .maximum = 1U << 14}),
-      .page = experiment.size("--page", "bytes of the aligned piece that all lines lie in",
+      .page = experiment.size("--page", "bytes of the aligned piece with all lines",
                               {.gpu = 2U << 20,
                                .quick = 2U << 20,
                                .host = 1U << 15,
                                .minimum = 1U << 10,
                                .maximum = 1U << 30}),
       .repeats = experiment.size(
-          "--repeats", "walks from each CU through its lines, of which the median is told",
+          "--repeats", "walks from each CU through its lines; their median counts",
           {.gpu = 9, .quick = 5, .host = 2, .tiny = 1, .minimum = 1, .maximum = 1000}),
-      .flush = experiment.size("--flush", "bytes that are written to empty L2",
+      .flush = experiment.size("--flush", "bytes written to empty L2",
                                {.gpu = 512U << 20,
                                 .quick = 256U << 20,
                                 .host = 1U << 16,

@@ -1,19 +1,20 @@
-// What does index arithmetic cost when all that a kernel does is to store what it computed?
+// What does index arithmetic cost when a kernel only stores what it computed?
 //
 // A tensor in NCHW order holds element (n, c, h, w) at ((n * C + c) * H + h) * W + w. The kernels
-// store, for each (n, h, w), the index of channel 0. Whoever has but a thread's number divides to
-// find n, h and w, for which GPUs have no instruction; fsword73's kernel has a grid that knows n.
+// store, for each (n, h, w), the index of channel 0. A thread that knows only its number must
+// divide to find n, h and w, and GPUs have no instruction for that; in fsword73's kernel the grid
+// gives n.
 // Stages:
 //   8a two-dimensional  his own: blocks of 256 pixels, and the grid's second dimension is n
 //   naive            two divisions and two remainders
-//   one division     h * W + w is the number within the image, so only n must be found
-//   multiply-high    the division by a number that is known before the launch, as a multiplication
+//   one division     only n is needed: h * W + w is the remainder
+//   multiply-high    a multiplication in place of the division, since the host knows the divisor
 //                    (hipscope/divisor.h)
 //   two-dimensional  as 8a, with larger blocks and with any number of images
 //   vector store     four indices per thread, 16 bytes, by multiply-high
-//   fill             the same stores without an index: what the memory takes
-// The time of one empty block, the launch itself, is measured and taken off. The time of an empty
-// grid of the same size is shown only: blocks start while others store.
+//   fill             the same stores without an index: the limit by memory
+// The launch itself, the time of one empty block, is measured and taken off. The time of an empty
+// grid of the same size is only shown: blocks start while others store.
 #include <hipscope/divisor.h>
 #include <hipscope/hipscope.h>
 

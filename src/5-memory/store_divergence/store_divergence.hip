@@ -1,18 +1,18 @@
 // What does it cost when the lanes of one wave load from, or store to, scattered places?
 //
 // A wave's (NVIDIA: warp's) memory instruction gives one address per lane, and the hardware moves
-// whole segments (sectors, lines) that hold them. Neighbouring dwords share segments; scattered
-// ones each pay for one of their own. Four ways to scatter:
+// the whole segments (sectors, lines) that hold them. Neighbouring dwords share a segment;
+// scattered ones each take a whole one. Four ways to scatter:
 //   stray       some lanes of each wave store elsewhere: all to one other region, or (scattered)
 //               each to a region of its own
 //   stride      lane i accesses dword i x stride
 //   misaligned  lanes side by side, their start shifted by some dwords
 //   permuted    the lanes' dwords exchanged within a line, across lines, across all of memory
-// Each access is a segment count by arithmetic and a time by measurement: the segment size in
-// proportion to whose count the time grows is the size that the hardware moves.
+// Arithmetic gives the number of segments for each segment size, measurement gives the time. The
+// size for which the two are proportional is the size that the hardware moves.
 //
-// Every pattern is measured beyond the caches, where each dword is accessed once, and again (-l2)
-// within L2, where the same dwords are accessed over and over: another bottleneck, other costs.
+// Every pattern is measured beyond the caches, each dword accessed once, and again (-l2) within L2,
+// the same dwords accessed over and over: another bottleneck, other costs.
 //
 // And fsword73's question, example 7c: when both branches of an if store, does the compiler make
 // one store of them?

@@ -1,17 +1,17 @@
-// What does it bring to copy from memory to LDS past the registers, and how many copies must be
-// in flight?
+// What does a kernel gain by copying from memory to LDS without registers, and how many copies must
+// be in flight?
 //
-// A tile that a block shares gets into LDS (NVIDIA: shared memory) through registers, by a load and
-// a store, or past them: by loads whose data go to LDS (AMD's gfx9), by copies of each lane
-// (cp.async; NVIDIA from sm_80 on), by a copy unit that one lane asks for a piece (bulk and tensor
-// copies; sm_90). A wave copies pieces of an array, in every way that the device has:
+// A tile gets into LDS (NVIDIA: shared memory) through registers, by a load and a store, or past
+// them: by loads whose data go to LDS (AMD's gfx9), by copies of each lane (cp.async; NVIDIA from
+// sm_80 on), by a copy unit that one lane starts (bulk and tensor copies; sm_90). A wave copies
+// pieces of an array, in every way that the device has:
 //   latency-*  a chain of pieces, each of which says where the next is: copied, waited for, and its
 //              first word loaded from LDS
 //   unit-*     one block alone, with several pieces in flight in each of its waves
 //   device-*   the same with a block on each CU
-//   code       the registers of those kernels, as the compiler says
-// each from L2 and from memory. A word's place gives its value: every word that a kernel copies is
-// checked once, and in timed runs one per lane.
+//   code       the registers of those kernels, by the compiler
+// each from L2 and from memory. A word's place gives its value: every copied word is checked once,
+// and in timed runs one per lane.
 #include <hipscope/hipscope.h>
 #include <hipscope/timed_rounds.h>
 
@@ -372,13 +372,13 @@ int run(int argc, char** argv) {
                        .maximum = std::uint64_t{1} << 31,
                        .share_of_memory = 1.0 / 4});
   const auto unit_bytes = experiment.size(
-      "--unit-bytes", "bytes that a block alone copies in a launch, rounded down likewise",
+      "--unit-bytes", "bytes that a single block copies in a launch, rounded down likewise",
       {.gpu = 1U << 23,
        .quick = 1U << 20,
        .host = 1U << 16,
        .minimum = 1U << 16,
        .maximum = 1U << 30});
-  const auto steps = experiment.size("--steps", "copies of a chain",
+  const auto steps = experiment.size("--steps", "copies in a chain",
                                      {.gpu = 512, .quick = 128, .host = 8, .maximum = 1U << 16});
   const auto sizes = [=] {
     return Sizes{.footprint = std::bit_floor(std::uint64_t{footprint}),

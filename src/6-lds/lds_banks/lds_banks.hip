@@ -1,21 +1,21 @@
 // How many banks has LDS, and what does a bank conflict cost?
 //
-// LDS (NVIDIA: shared memory) is built of banks, each of which serves one dword per cycle: dword a
-// is in bank a modulo the number of banks. When the lanes of a wave ask for different dwords of one
-// bank, the access takes a pass for each; lanes that ask for the same dword share its pass. So the
-// stride between lanes decides: an odd one spreads them over all banks, 32 dwords put them all into
-// one.
+// LDS (NVIDIA: shared memory) has banks, each of which serves one dword per cycle: dword a is in
+// bank a modulo the number of banks. When the lanes of a wave ask for different dwords of one bank,
+// the access takes a pass for each; lanes that ask for the same dword share its pass. So the stride
+// between lanes decides: an odd one spreads them over all banks, 32 dwords put them all into one.
 //   published  fsword73's own chain
 //   chase      one wave, every lane in a chain of its own whose dwords keep the stride: latency
-//   loads      independent loads of a block of many waves: throughput; stores: theirs
-//   width      how wide is a bank? Lanes load bytes that are all banks and a few bytes apart
-//   patterns   what is no stride
-//   cures      the cures for a tile that is read by column
+//   loads      independent loads of a block of many waves: throughput; sweep stores: the same of
+//              stores
+//   width      how wide is a bank? The lanes' addresses differ by all banks and a few bytes
+//   patterns   addresses without a stride
+//   cures      ways to read a tile by column without conflicts
 //
-// A column beside the cycles predicts the passes that 32 banks of 4 bytes need at least
-// (dwords_of_busiest_bank in patterns.h). The number of banks is inferred from the curves alone
-// (findings.cpp). Cycles are counted in the kernel, from the first wave's start to the last one's
-// end, less what one wave counts around no access.
+// A column beside the cycles predicts the passes of 32 banks of 4 bytes (dwords_of_busiest_bank in
+// patterns.h). The number of banks is inferred from the curves alone (findings.cpp). The kernel
+// counts cycles from the first wave's start to the last one's end; what one wave counts around no
+// access is taken off.
 #include <hipscope/hipscope.h>
 #include <hipscope/lds.h>
 #include <hipscope/timed_rounds.h>
@@ -159,23 +159,23 @@ __global__ void __launch_bounds__(largest_block)
 
 // A tile of 32 x 32 dwords. Padding adds a dword to each row, so that rows begin in different
 // banks; the swizzle gives each row an order of its own, which costs no space.
-enum class Cure { none, padding, swizzle };
+enum class TileLayout { plain, padded, swizzled };
 
 constexpr unsigned tile_size = 32;
 
-template <Cure cure>
-constexpr unsigned row_dwords = tile_size + (cure == Cure::padding ? 1 : 0);
+template <TileLayout layout>
+constexpr unsigned row_dwords = tile_size + (layout == TileLayout::padded ? 1 : 0);
 
-template <Cure cure>
+template <TileLayout layout>
 __host__ __device__ unsigned tile_index(unsigned row, unsigned column) {
-  return row * row_dwords<cure> + (cure == Cure::swizzle ? column ^ row : column);
+  return row * row_dwords<layout> + (layout == TileLayout::swizzled ? column ^ row : column);
 }
 
 // An odd number, so that one round ends in the transposed tile.
 constexpr unsigned body_transpositions = 7;
 
 // A thread for each element: writes by row, reads by column, again and again.
-template <Cure cure>
+template <TileLayout layout>
 __global__ void __launch_bounds__(largest_block)
     transpose_kernel(const unsigned* tile, unsigned* result, WaveTime* times, unsigned rounds) {
   HIP_DYNAMIC_SHARED(unsigned, lds)
@@ -185,9 +185,9 @@ __global__ void __launch_bounds__(largest_block)
   run_timed(times, rounds, [&] {
 #pragma unroll
     for (unsigned step = 0; step < body_transpositions; ++step) {
-      lds[tile_index<cure>(row, column)] = element;
+      lds[tile_index<layout>(row, column)] = element;
       __syncthreads();
-      element = lds[tile_index<cure>(column, row)];
+      element = lds[tile_index<layout>(column, row)];
       __syncthreads();
     }
   });
@@ -337,17 +337,17 @@ void measure_patterns(Sweep& sweep, const Amount& amount) {
   }
 }
 
-template <Cure cure>
+template <TileLayout layout>
 void measure_tile(Sweep& sweep, const std::string& label, std::uint64_t rounds) {
-  auto point = sweep.point(label, 1 + static_cast<int>(cure));
+  auto point = sweep.point(label, 1 + static_cast<int>(layout));
   constexpr unsigned elements = tile_size * tile_size;
-  constexpr unsigned lds_bytes = tile_size * row_dwords<cure> * dword_bytes;
+  constexpr unsigned lds_bytes = tile_size * row_dwords<layout> * dword_bytes;
   const auto tile = lds_banks::random_words<unsigned>(elements, 0xFFFFFFFF, sweep.seed());
   const Words transposed = lds_banks::transposed(tile, tile_size);
   const DeviceBuffer<unsigned> given{std::span<const unsigned>(tile)};
   DeviceBuffer<unsigned> result(elements);
   const auto run = [&](unsigned threads, WaveTime* times, std::uint64_t repeats) {
-    launch(transpose_kernel<cure>,
+    launch(transpose_kernel<layout>,
            {.grid = dim3(1), .block = dim3(threads), .lds_bytes = lds_bytes}, given.data(),
            result.data(), times, repeats);
   };
@@ -355,7 +355,7 @@ void measure_tile(Sweep& sweep, const std::string& label, std::uint64_t rounds) 
       sweep, point, "elements of the tile", elements, rounds, result, run,
       [&](std::uint64_t repeats) { return repeats % 2 == 1 ? transposed : tile; });
   const Words by_column = offsets_of(lanes_of(sweep), [](unsigned lane) {
-    return tile_index<cure>(lane % tile_size, lane / tile_size);
+    return tile_index<layout>(lane % tile_size, lane / tile_size);
   });
   point.value("transposition", round / body_transpositions, "cycles");
   point.value("dwords in one bank", lds_banks::dwords_of_busiest_bank(by_column, dword_bytes),
@@ -367,9 +367,9 @@ void measure_cures(Sweep& sweep, std::uint64_t rounds) {
   sweep.axis({.name = "tile of 32 x 32"});
   sweep.headline("transposition");
   sweep.note("1024 threads store by row and load by column, with a barrier after each");
-  measure_tile<Cure::none>(sweep, "plain", rounds);
-  measure_tile<Cure::padding>(sweep, "padded by 1", rounds);
-  measure_tile<Cure::swizzle>(sweep, "XOR swizzle", rounds);
+  measure_tile<TileLayout::plain>(sweep, "plain", rounds);
+  measure_tile<TileLayout::padded>(sweep, "padded by 1", rounds);
+  measure_tile<TileLayout::swizzled>(sweep, "XOR swizzle", rounds);
 }
 
 template <unsigned Bytes>

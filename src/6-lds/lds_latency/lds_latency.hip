@@ -1,17 +1,17 @@
 // How long does a lane wait for a value from LDS, and for one from another lane?
 //
-// LDS (local data share; NVIDIA: shared memory) is the memory that the threads of a block share,
-// inside the compute unit. One lane follows a chain of addresses through it: each load waits for
-// the last one, so a step takes the latency. Two ways to write that:
-//   raw  x = lds[x], as a programmer does: an index is scaled to an address between two loads,
-//        by an instruction of its own on AMD
+// LDS (local data share; NVIDIA: shared memory) is memory inside the compute unit that the threads
+// of a block share. One lane follows a chain of addresses through it: each load waits for the last
+// one, so a step takes the latency. Two ways to write that:
+//   raw  x = lds[x], as a programmer writes it: the index must become an address, which on AMD
+//        takes an instruction between two loads
 //   net  the loaded dword is the next LDS address, so there is nothing between two loads
 // The same chains go through wide loads, atomics, and the registers of other lanes (shuffles). Then
-// come the footprint, which must not matter, since LDS is no cache, and the barrier, without which
-// a value in LDS is of no use to another wave.
+// come the footprint, which must not matter, since LDS is no cache, and the barrier, which a wave
+// needs before it reads another wave's value.
 //
-// Cycles are counted in the kernel, around the steps alone; what is counted for no steps is taken
-// off. The events around the launch are the cross-check: the time of all steps less that of none.
+// The kernel counts cycles around the steps alone; the count of no steps is taken off. Events
+// around the launch are the cross-check: the time of all steps less that of none.
 #include <hipscope/hipscope.h>
 #include <hipscope/lds.h>
 #include <hipscope/timed_rounds.h>

@@ -1,17 +1,17 @@
 // In which groups are the lanes of one LDS instruction served?
 //
 // All banks of LDS (NVIDIA: shared memory) together give 128 bytes in a cycle, on some GPUs 256. A
-// wave that asks for more is served in phases, each of some of its lanes, and only lanes of one
-// phase can conflict. Which ones these are decides which layout of a tile has no conflicts, and no
-// manual tells it for every width.
+// wave that asks for more is served in phases, some of its lanes in each, and only lanes of one
+// phase can conflict. So the phases decide which layout of a tile has no conflicts, and no manual
+// lists them for every width.
 //
-// Two lanes at a time are sent to different dwords of one bank, which no other lane asks for. If
-// both are in one phase, the access takes a pass more. The other lanes go to seven places in banks
-// of their own, neighbours to different ones, since NVIDIA's GPUs join phases whose lanes agree in
-// pairs. So the cycles of lane a with each lane b say who is in the phase of a.
+// Two lanes at a time go to different dwords of one bank, which no other lane uses. If both are in
+// one phase, the access takes a pass more. The other lanes go to seven places in banks of their
+// own, neighbours to different ones, since NVIDIA's GPUs join phases whose lanes agree in pairs. So
+// the cycles of lane a with each lane b show which lanes are in the phase of a.
 //
 // Sweep tile then loads the operand of a matrix instruction from a tile with padded rows and from
-// a swizzled one: the phases foretell which of them is free of conflicts.
+// a swizzled one: the phases predict which of them has no conflicts.
 #include <hipscope/hipscope.h>
 #include <hipscope/lds.h>
 #include <hipscope/timed_rounds.h>
@@ -361,7 +361,7 @@ int main(int argc, char** argv) {
                            .minimum = 1,
                            .maximum = largest_block}),
       .lane_step = experiment.size(
-          "--lane-step", "lanes from one that is measured to the next",
+          "--lane-step", "lanes from one measured lane to the next",
           {.gpu = 1, .quick = 1, .host = 21, .tiny = 31, .minimum = 1, .maximum = 64})};
   const auto add = [&](std::size_t access, void (*measure_access)(Sweep&, const Amount&)) {
     const lds_phases::AccessName& name = lds_phases::access_names[access];

@@ -1,7 +1,7 @@
 // What does a mathematical function cost, and how exact is it?
 //
 // sin(x) is one word in a source and anything from one to several hundred instructions on a GPU.
-// For each function in FP32 and FP64, and beside it the fast intrinsic that both vendors have:
+// For each function in FP32 and FP64, and for the fast intrinsics that both vendors have:
 //   latency     cycles until the result is there, by the cycle counter of the compute unit (CU;
 //               NVIDIA: SM): one wave (NVIDIA: warp), each argument made from the result before
 //   throughput  results per cycle and CU, every CU full of waves
@@ -9,11 +9,11 @@
 //               host reference in a wider type; it must stay within what the vendor documents
 //   rewrites    the same result, written so that it costs less
 //
-// All these run one kernel. A lane's next argument is f(x) * zero + x0, where zero is an argument
-// that the compiler cannot see through: it waits for f(x), and yet it is x0 again. So every step
-// evaluates f in the stated range, on the path through the library that the range stands for, and
-// the sum of a lane's steps must be their number times f(x0). Sweep published has another, as
-// fsword73 wrote it: f = sin(f) in one thread.
+// One kernel does all this. A lane's next argument is f(x) * zero + x0, where zero is a kernel
+// argument: the step waits for f(x), and yet its x is x0 again. So every step evaluates f in the
+// stated range, on the library's path for that range, and the sum of a lane's steps must be their
+// number times f(x0). Sweep published has a kernel of its own, as fsword73 wrote it: f = sin(f) in
+// one thread.
 #include <hipscope/footprint.h>
 #include <hipscope/hipscope.h>
 

@@ -2,8 +2,8 @@
 // three times over its images: mean, variance, result. Plain loops, one value after the other;
 // neighbouring lanes have neighbouring activations.
 //
-// What it is to show: memory is asked for the same values three times, 802816 floats apart, so that
-// L1 has none of them left. The source measured 22 Gpixel/s on an MI25.
+// It shows: the same values are loaded from memory three times, since they are 802816 floats apart
+// and L1 keeps none of them. The source measured 22 Gpixel/s on an MI25.
 // Work: the source's. gamma and beta are one number each for all activations, and blocks must fill
 // an image.
 //

@@ -2,14 +2,14 @@
 // it uses the first, so that a thread waits for memory an eighth as often; gamma and beta are each
 // activation's own, and any number of activations will do. By the way to the variance:
 //   centred  three passes, as in 14a
-//   squares  two: sum and sum of squares in one loop, as in 14d. The sum of squares cancels: where
-//            the mean is large against the deviation, nothing right is left (sweep accuracy)
-//   shifted  two: the activation's first value is taken off each before it is squared, so that
-//            nothing is large any more and nothing cancels
+//   squares  two: sum and sum of squares in one loop, as in 14d. The difference cancels: where the
+//            mean is large against the deviation, no digit is right (sweep accuracy)
+//   shifted  two: the activation's first value is subtracted from each before it is squared, so
+//            the values are small and nothing cancels
 //
-// On the H200 243 Gpixel/s in three passes, 46.1 % of the copy, as 14a: the bytes say 50 %, for 4
+// On the H200 243 Gpixel/s in three passes, 46.1 % of the copy, as 14a: by the bytes 50 %, for 4
 // transfers against 2. 314 in two, 59.5 % (67 % by the bytes); 315 less the first value: one
-// subtraction costs nothing here, and it saves the digits.
+// subtraction costs nothing here, and saves the digits.
 #pragma once
 
 #include "accesses.h"

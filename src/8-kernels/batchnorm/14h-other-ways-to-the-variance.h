@@ -1,6 +1,6 @@
-// Other ways to the variance in one pass. Against 14f, and beside each other: what a thread does
-// with its values. All are as fast as the mean first, within 1 %: values in registers may be had
-// twice at no cost. What they cost in digits is another matter (sweep accuracy).
+// Other ways to the variance in one pass. Against 14f: what a thread does with its values. All are
+// as fast as taking the mean first, within 1 %: using values in registers twice costs nothing. For
+// their cost in digits see sweep accuracy.
 #pragma once
 
 #include "14f-one-pass.h"

@@ -1,10 +1,9 @@
-// Spatial, several passes. One block for a channel, four loads of 16 bytes in flight in each
-// thread; two sums over the block. Three passes take the mean before the deviations from it; two
-// take both sums in one loop, of value less the channel's first value, so that nothing cancels.
-// Backwards, the second of two passes begins with what the first has read last, of which more is
-// still in L2.
+// Spatial, several passes. One block per channel, four loads of 16 bytes in flight in each thread;
+// two sums over the block. Three passes take the mean before the deviations from it; two take both
+// sums in one loop, of value less the channel's first value, so that nothing cancels. Backwards,
+// the second pass begins with the values that the first read last, more of which are still in L2.
 //
-// On the H200 268 Gpixel/s in three passes, 50.7 % of the copy, as the bytes say: 4 transfers
+// On the H200 268 Gpixel/s in three passes, 50.7 % of the copy, as the bytes predict: 4 transfers
 // against 2; 330 in two, 62.5 %; backwards 349, 66.0 %.
 #pragma once
 

@@ -1,8 +1,8 @@
-// Spatial, asked for ahead. Against 15e without it: a block asks L2 for a long piece of a few
-// images, a part of what a clump of later channels will need, before it fetches its own. Memory
-// gives most where neighbouring lines are asked for at the same time, and the rows of a batch are
-// megabytes apart. Loads then take less time, in which a block holds nothing yet, so that smaller
-// blocks do. Device code; NVIDIA only: gfx9 and gfx10 have no such instruction.
+// Spatial, with prefetch. Against 15e without it: before it loads its own values, a block
+// prefetches into L2 a long piece of a few images, a part of what a clump of later channels needs.
+// Memory is fastest when neighbouring lines are requested together, and the rows of a batch are
+// megabytes apart. Loads then take less time, during which a block's registers are empty, so
+// smaller blocks are enough. Device code; NVIDIA only: gfx9 and gfx10 have no such instruction.
 #pragma once
 
 #include <hip/hip_runtime.h>

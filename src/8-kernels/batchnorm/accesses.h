@@ -1,5 +1,5 @@
-// What the kernels of batchnorm say in one line each: epsilon, an access of several floats, loads
-// in batches. Device code.
+// Helpers of the batchnorm kernels: epsilon, an access of several floats, loads in batches. Device
+// code.
 #pragma once
 
 #include <hip/hip_runtime.h>

@@ -1,12 +1,11 @@
-// What does a kernel gain that reads its input once? Batch normalization (training, forward) takes
-// mean and variance of values and then goes to the same values again:
+// What does a kernel gain by reading its input once? Batch normalization (training, forward) takes
+// mean and variance of values and then needs the same values again:
 //
 //   y = gamma * (x - mean) / sqrt(variance + epsilon) + beta
 //
 // The question is fsword73's (HIP-Performance-Optmization-on-VEGA64, 2.14; below, the source):
 // per-activation normalization of an NCHW tensor; each (c, h, w) has its own mean, over 128 images.
-// Each stage of the ladder that is an idea is a file of this folder, a kernel alone; read them by
-// their numbers:
+// Each idea is a file of this folder; read them by their numbers:
 //   14a to 14d  the source's own: three passes; one pass over 2 threads, and over 4; two passes
 //   14e         several passes, with eight loads in flight: mean, variance, result; sum and sum of
 //               squares together; the same less the first value
@@ -15,16 +14,16 @@
 //               thread has one, two or four; the threads exchange partial sums through LDS
 //   14g         fewer images than 128
 //   14h         other ways to the variance, and what they cost in digits
-// Spatial normalization has a mean per channel, over images and its plane, and a channel does not
+// Spatial normalization has a mean per channel, over all images and pixels, and a channel does not
 // fit into one block's registers:
-//   15a         one block for a channel: three passes, two, two of which one goes backwards
-//   15b to 15d  several blocks for a channel, each with its part in registers: they meet in memory;
+//   15a         one block per channel: three passes, two, two of which one goes backwards
+//   15b to 15d  several blocks per channel, each with its part in registers: sums through memory;
 //               no more blocks than fit; or a cluster, on NVIDIA
-//   15e, 15f    with a part of the values in LDS; and L2 asked for later channels ahead of time
+//   15e, 15f    a part of the values in LDS; and later channels prefetched into L2
 //
-// What must move is one read and one write, so the ladder ends at the bandwidth of a copy, which is
-// measured on the same two arrays. reference.h checks every element, on random numbers, on
-// integers of which sums are exact, and where the variance is 0 or no larger than epsilon.
+// The tensor must be read once and written once, so the limit is a copy of the same two arrays.
+// reference.h checks every element, on random numbers, on integers whose sums are exact, and where
+// the variance is 0 or no larger than epsilon.
 #include <hipscope/hipscope.h>
 
 #include <algorithm>

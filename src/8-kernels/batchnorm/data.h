@@ -1,5 +1,4 @@
-// Data for batch normalization: tensors whose every value host and device can tell without an
-// array.
+// Data for batch normalization: tensors whose values host and device compute from their index.
 #pragma once
 
 #include <hipscope/hipscope.h>

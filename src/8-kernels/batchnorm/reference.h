@@ -1,5 +1,5 @@
-// The check of what a kernel of batchnorm made of its data: every element against an FP64
-// reference, with a bound that follows from the arithmetic.
+// The check of a batchnorm kernel: every element against an FP64 reference, with a bound that
+// follows from the arithmetic.
 #pragma once
 
 #include <hipscope/hipscope.h>

@@ -1,6 +1,6 @@
 // 4.05, against 4.04: while one tile is multiplied, the next one's loads are in flight, and then go
 // to the other buffer: one barrier per tile. A thread still has four neighbouring columns, so lanes
-// read every fourth value of a row of B's tile: of 16 lanes four want the same of LDS's 32 banks.
+// read every fourth value of a row of B's tile: of 16 lanes four use the same of LDS's 32 banks.
 // On the H200 9.27 TFLOP/s, 1.02 times 4.04.
 //
 // 4.06, against 4.05: a thread's columns are two pairs, 32 apart: of 16 lanes two want the same

@@ -1,7 +1,7 @@
-// Against 4.08: tiles that are split along k among blocks (split_tiles.h), so that no CU stands
-// idle in the last round. Blocks that share a tile wait for one another: whoever ends inside a tile
-// stores its sums and then sets a mark, whoever finishes it waits for the marks. Between sums and
-// mark stands a fence for the whole device, on either side.
+// Against 4.08: tiles are split along k among blocks (split_tiles.h), so that no CU is idle in the
+// last round. Blocks that share a tile wait for one another: a block that ends inside a tile stores
+// its sums and then sets a mark; the block that finishes the tile waits for the marks. Both have a
+// device-wide fence between sums and mark.
 // On the H200 22.08 TFLOP/s, 1.05 times 4.08; at 1024 19.11, 1.85 times.
 #pragma once
 

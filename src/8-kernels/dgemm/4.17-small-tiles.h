@@ -3,10 +3,10 @@
 // For products of few tiles: 512 x 512 has 16 of 128 x 128, and 132 SMs. Smaller tiles read more
 // bytes for each FMA, and all SMs have work. Where that is not enough, blocks share a tile, each
 // with its part of k, and add their sums in the same kernel: through LDS, by clusters, where 4.16
-// hands them over through memory, from one block to the next (../gemm/split_sums.h). Blocks begin
-// while the last of the kernel before are still there, and wait for its end before they touch
-// memory; that hides most of a launch, of which a small product's time mostly consists.
-// On the H200 52.84 TFLOP/s at 4096, 89.3 % of the peak; what small sizes gain shows 4.18.
+// passes them through memory, from one block to the next (../gemm/split_sums.h). Blocks begin while
+// the last ones of the kernel before still run, and wait for its end before they touch memory; that
+// hides most of the launch, the larger part of a small product's time.
+// On the H200 52.84 TFLOP/s at 4096, 89.3 % of the peak; for small sizes see 4.18.
 #pragma once
 
 #include <cstdint>

@@ -1,19 +1,19 @@
-// Against 4.17: the copy engine brings tiles to LDS (NVIDIA: TMA, sm_90 and later). One warp asks
-// it to, the others do nothing but load operands and multiply; and the kernel is little code.
+// Against 4.17: the copy engine brings tiles to LDS (NVIDIA: TMA, sm_90 and later). One warp starts
+// its copies, the others only load operands and multiply; and the code is small.
 //
-// A warp is held for 32 cycles by an instruction of eight k. Where a scheduler has one or two
-// warps, as with tiles that small products want, whatever else they do is time in which nothing is
-// multiplied: in 4.17 the copies, the barrier of each step, and instructions on their way from L2,
-// of which it has 16 to 80 KB. Here a warp that does not multiply asks for boxes, as many steps
-// ahead as LDS has places. Barriers that count bytes tell each warp that a step's are there, and
-// the copying one that all have read them (as in hgemm, from 09 on). What is beyond the matrices is
-// zeros without an instruction. Sums go to C by way of LDS, where a loop finds them, as it cannot
-// in registers. C takes whole pieces of 16 bytes; other products have 4.17's kernel. In LDS rows of
-// boxes have 128 bytes, whose pieces of 16 are XORed with the number of the row (128-byte swizzle).
-// A lane's row of A is not lane / 4 but that with its bits turned, so that no two lanes want the
-// same bank; to the instruction it does not matter, as long as C's is the same. The blocks of a
-// cluster share a tile, each with its part of k, as the two groups of warps of a block do: with one
-// group a scheduler has one warp, which nothing relieves while it waits.
+// An instruction of eight k holds a warp for 32 cycles. Where a scheduler has one or two warps, as
+// with small tiles, nothing is multiplied while they do other work: in 4.17 the copies, the barrier
+// of each step, and fetching code from L2, 16 to 80 KB. Here a warp that does not multiply asks for
+// boxes, as many steps ahead as LDS has room for. Barriers that count bytes tell each warp that a
+// step's boxes are there, and the copying warp that all have read them (as in hgemm, from 09 on).
+// Elements outside of the matrices become zeros without an instruction. Sums go to C through LDS,
+// where a loop can index them, as it cannot in registers. C takes whole pieces of 16 bytes; other
+// products use 4.17's kernel. In LDS rows of boxes have 128 bytes, whose pieces of 16 are XORed
+// with the number of the row (128-byte swizzle). A lane's row of A is lane / 4 with its bits
+// rotated, so that no two lanes use the same bank; the instruction allows that, as long as C's row
+// is the same. The blocks of a cluster share a tile, each with its part of k, and so do the two
+// groups of warps of a block: with one group a scheduler would have a single warp, and idle while
+// it waits.
 // On an H100 55.39 TFLOP/s at 4096, 1.077 times 4.17; beside the library 4.18, which chooses it,
 // gains 1.10 to 1.13 times by it at 256 to 512, and 1.21 times at 4096 x 64 x 4096.
 #pragma once

@@ -1,11 +1,11 @@
 // A tile, and a number of blocks for it, for each size.
 //
 // Against 4.17.1: its tiles and those of 4.17, three of them for sides of 16, and stage 4.16 for
-// large products; and for a tile as many blocks as fit, in clusters of 1, 2, 4 or 8. Which of them,
-// says the model of ../gemm/tile_choice.h with the numbers below: what a step takes with a full SM,
-// what at least, and a block's end. They come from an H200, by kernels of each tile and split at 39
-// sizes, to which the model is fitted, and for 4.17.1's from an H100, at 15 sizes; it is not asked
-// for more than which is least.
+// large products; and for a tile as many blocks as fit, in clusters of 1, 2, 4 or 8. The model of
+// ../gemm/tile_choice.h chooses, with the numbers below: the time of a step on a full SM, its
+// latency, and a block's end. They are fitted to times of each tile and split on an H200 at 39
+// sizes, and for 4.17.1's tiles on an H100 at 15 sizes; the model only has to tell which is
+// fastest.
 #pragma once
 
 #include <cstdint>

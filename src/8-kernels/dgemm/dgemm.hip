@@ -6,11 +6,10 @@
 // named after its sections (3.5.8 is a row of 3.5.7's kernel); what had to be corrected stands in
 // each. Sweep bank-conflicts measures what the last of them saves.
 //
-// Part 2, sweep stages: ours, for any size and many blocks, with all matrices row by row;
-// files 4.01 and on. Each file says what changed against the one before, and why
-// that should help. How they are checked and measured: ../gemm/ladder.h. Sweep tiles checks each
-// tile of the last stage by itself; sweep operands asks what holds FP64 FMAs back that wait for
-// nothing.
+// Part 2, sweep stages: ours, for any size and many blocks, all matrices row-major; files from 4.01
+// on. Each file says what it changes against the one before, and why that should help.
+// ../gemm/ladder.h checks and measures them. Sweep tiles checks each tile of the last stage alone;
+// sweep operands asks what slows down FP64 FMAs that wait for no memory.
 #include <hipscope/hipscope.h>
 
 #include <string>

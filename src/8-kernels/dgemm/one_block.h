@@ -1,5 +1,5 @@
-// Sweep one-block: the DCU textbook's six steps at its size, each as the textbook wrote it but for
-// the corrections that its file names, and one of ours. M = N = 64, K = 128, one block of 256
+// Sweep one-block: the DCU textbook's six steps at its size, with the corrections that each file
+// names, and one of ours. M = N = 64, K = 128, one block of 256
 // threads. (Values are random in [-1, 1), where the textbook has integers below 128.)
 #pragma once
 

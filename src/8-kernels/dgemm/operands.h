@@ -2,8 +2,7 @@
 //
 // 8 x 8 sums per thread and their factors stay in registers; blocks of 256 threads, one per CU.
 // Each FMA needs three operands of 64 bits. On the H200 the registers do not give that many in the
-// two cycles that an FMA takes, unless one was an operand of the FMA before: what sets the rows
-// apart.
+// two cycles of an FMA, unless one was an operand of the FMA before. The rows differ in that:
 //   no factor twice    consecutive FMAs share nothing
 //   one factor twice   they share their factor of A, as in a matrix product's rows
 //   constant           one factor is a kernel's argument: not from registers at all (NVIDIA)

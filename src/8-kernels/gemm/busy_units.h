@@ -1,8 +1,8 @@
-// CUs that are busy for a while, so that the blocks of the next kernel do not come at once.
+// CUs that are busy for a while, so that the blocks of the next kernel do not start together.
 //
-// Blocks that share a tile have as many steps each and begin together: who leaves out the wait for
-// the others' sums mostly finds them all the same. Behind a kernel that has half of the CUs for
-// itself, half of the blocks come when the others have long ended.
+// Blocks that share a tile have equally many steps and begin together: one that forgets to wait for
+// the others' sums mostly finds them anyway. After a kernel that occupies half of the CUs, half of
+// the blocks start when the others have long ended.
 #pragma once
 
 #include <hipscope/hipscope.h>
@@ -11,7 +11,7 @@
 
 namespace gemm {
 
-/// Has its CU for a number of ticks of the timer. A turn takes more than one tick, so that
+/// Occupies its CU for a number of ticks of the timer. A turn takes more than one tick, so that
 /// their count ends a wait by a timer that stands still.
 static __global__ void __launch_bounds__(32) busy_kernel(unsigned* begun, long long ticks) {
   if (threadIdx.x == 0) {

@@ -1,4 +1,4 @@
-// In what references are computed: FP64 for products in FP32, pairs of FP64 for products in FP64.
+// The types of references: FP64 for products in FP32, pairs of FP64 for products in FP64.
 #pragma once
 
 #include <hip/hip_runtime.h>

@@ -1,4 +1,4 @@
-// How a stage or the library is checked and measured, and what is known of a stage's kernel.
+// Checks and measures a stage or the library, and describes a stage's kernel.
 #pragma once
 
 #include <hipscope/hipscope.h>

@@ -1,5 +1,5 @@
-// What ladders of matrix products share: how their stages and the vendor's library are checked and
-// measured. Sweeps:
+// Shared by the ladders of matrix products: the checks and measurements of their stages and of the
+// vendor's library. Sweeps:
 //   stages           the ladder at one size
 //   sizes            the last stages and the vendor's library at powers of two and between
 //   odd              the same at odd sizes, and the average over them
@@ -7,7 +7,7 @@
 //   against-library  the last stages and the library, measured in turn
 //   awkward          every stage where nothing is a multiple of its tile: single rows and columns,
 //                    k = 0, alpha = 0 with NaN in A and B, beta = 0 with NaN in C, rows with gaps;
-//                    stages that hand sums from block to block also with blocks that come late
+//                    stages that pass sums from block to block also with blocks that start late
 //                    (busy_units.h); checked, not measured
 // The peak that shares refer to is FMAs per cycle of all CUs (NVIDIA: SMs) at the clock of each
 // measurement.

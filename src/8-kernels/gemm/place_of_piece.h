@@ -1,4 +1,4 @@
-// Where pieces of rows are in LDS, so that no bank is asked twice and no row is padded.
+// Where pieces of rows are in LDS, so that no bank conflicts and no row is padded.
 #pragma once
 
 #include <hip/hip_runtime.h>

@@ -1,10 +1,11 @@
-// Matrices, what their product must be, and what a stage that only takes whole tiles is given.
+// Matrices, the reference of their product, and padded copies for stages that take whole tiles
+// only.
 //
-// Each element's reference is computed by the device with about twice the bits (exact.h), together
-// with the sum of the products' magnitudes: a right result is no further from the reference than
-// (K + 2) eps times |alpha| sum |a b| + |beta c|, whatever the order of the sum, since each of its
-// terms goes through at most K + 2 roundings of eps each. Rows of the reference are computed again
-// by the host. Matrices of small integers have exact products, which must come out exactly.
+// The device computes each element's reference with about twice the bits (exact.h), and the sum of
+// the products' magnitudes: a right result is no further from the reference than (K + 2) eps times
+// |alpha| sum |a b| + |beta c|, whatever the order of the sum, since each of its terms goes through
+// at most K + 2 roundings of eps each. The host computes some rows of the reference again. Products
+// of small integers must be exact.
 #pragma once
 
 #include <hipscope/hipscope.h>

@@ -1,5 +1,5 @@
-// What fills matrices, computes the reference of their product, and compares a result with it; see
-// problem.h.
+// Kernels that fill matrices, compute the reference of their product, and compare a result with it;
+// see problem.h.
 #pragma once
 
 #include <hipscope/hipscope.h>

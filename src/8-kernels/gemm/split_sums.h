@@ -1,11 +1,11 @@
-// Blocks that share a tile of C, each with its part of k: how their sums become one.
+// Adds up the sums of blocks that share a tile of C, each with its part of k.
 //
 // In the same kernel, and always in the same order, so that a result has the same bits each time:
 //   on sm_90 the blocks of a tile are a cluster, or several. Each block leaves its sums in its LDS;
 //     after a barrier of the cluster each adds an equal part of the tile, which it reads from the
 //     LDS of all of them. Elsewhere a block is a cluster of its own.
-//   the clusters of a tile leave their sums in memory, and whichever comes last to a part adds it
-//     up. None waits, so they need not run at the same time.
+//   the clusters of a tile store their sums to memory, and the last to reach a part adds it up.
+//     None waits, so they need not run at the same time.
 #pragma once
 
 #include <hipscope/hipscope.h>

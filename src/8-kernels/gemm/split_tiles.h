@@ -1,10 +1,10 @@
-// Which tile a block has, and, where blocks share tiles along k, which part of whose: dgemm
-// from 4.09 on, and the last stage by MFMA of large tiles.
+// Which tile a block has, and, where blocks share tiles along k, which part of it: dgemm from 4.09
+// on, and the last stage by MFMA with large tiles.
 //
 // Tiles split along k (`stream-K`, Osama et al., PPoPP 2023): 1024 tiles on 132 CUs take 8 rounds
 // where 7.76 would do. The tiles of the last rounds are one long row of steps along k, of which
-// each block takes an equal piece. A block that ends inside a tile hands its sums over to the one
-// that finishes it.
+// each block takes an equal piece. A block that ends inside a tile passes its sums to the one that
+// finishes it.
 #pragma once
 
 #include <algorithm>
@@ -104,7 +104,7 @@ inline std::uint64_t bytes_of_marks(unsigned parts) {
   return (std::uint64_t{parts} + 63) / 64 * 64 * sizeof(unsigned);
 }
 
-/// What blocks that share tiles of so many values want as a workspace.
+/// The workspace of blocks that share tiles of that many values.
 template <typename Value>
 std::uint64_t bytes_of_split_tiles(unsigned values, unsigned blocks = compute_units()) {
   return bytes_of_marks(blocks) + std::uint64_t{blocks} * values * std::uint64_t{sizeof(Value)};

@@ -1,22 +1,23 @@
-// Which tile a product is to have, and how many blocks each of its tiles: the choice of a model.
+// A model that chooses the tile of a product, and the number of blocks for each tile.
 //
-// The model, in cycles of one CU, of which each has an equal share of all blocks:
-//   start   a launch, and the first tiles' way from memory
-//   steps   a block goes over its part of k in steps. A CU that is full of blocks takes
-//           `step_cycles` for a step of each; one with few blocks cannot fill the time in which a
-//           step's loads, barrier and FMAs wait for each other, and takes `least_step_cycles` for a
-//           step of as many as it has room for. Blocks over CUs are rounded up: a last block more
-//           for some CUs is a round in which the others idle, which many small tiles make short.
-//           (That no CU has more than its share is for the launch to see to: tile_by_size.h.)
-//           Where rows do not begin at multiples of 16 bytes, copies go value by value: they take
-//           slots of the step's FMAs, and a step takes their time at least.
-//   bytes   what all steps read, over what L2 gives: small tiles read more for the same FMAs
-//   memory  what the matrices have, over what memory gives, which is no more than what is on its
-//           way to all blocks in the time that it takes: the floor of flat products
-//   end     of each block's sums to C; where a tile has several blocks, what its clusters' blocks
-//           read of each other; and where it has several clusters, their sums' way through memory:
-//           the last of them waits for four clusters' at a time, as often as its threads have
-//           pieces of 16 bytes
+// The model, in cycles of one CU, when all CUs have equal shares of all blocks:
+//   start   a launch, and the first tiles' loads from memory
+//   steps   a block goes over its part of k in steps. A CU full of blocks takes `step_cycles` for a
+//           step of each; one with few blocks cannot hide the waits between a step's loads, barrier
+//           and FMAs, and takes `least_step_cycles` for a step of as many as it has room for.
+//           Blocks over CUs are rounded up: one more block for some CUs is a round in which the
+//           others idle, a short one with small tiles. (The launch ensures that no CU has more than
+//           its share: tile_by_size.h.) Where rows do not begin at multiples of 16 bytes, copies go
+//           value by value: they take slots of the step's FMAs, and a step takes at least their
+//           time.
+//   bytes   the bytes that all steps read, over the rate of L2: small tiles read more for the same
+//           FMAs
+//   memory  the bytes of the matrices, over the rate of memory, which the bytes in flight limit
+//           (Little's law): the floor of flat products
+//   end     each block's sums to C; where a tile has several blocks, the sums that the blocks of a
+//           cluster read from each other; and where it has several clusters, their sums through
+//           memory: the last cluster waits for four at a time, once for each piece of 16 bytes that
+//           a thread has
 // Of steps, bytes and memory the greatest counts. Plain C++, no GPU headers.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The order in which blocks take tiles of C, with divisions that the host has prepared: a kernel
-// begins with them, and each of its own is a row of instructions that wait for each other.
+// The order in which blocks take tiles of C. A kernel begins with divisions for it, which the host
+// prepares: a real one is a chain of dependent instructions.
 #pragma once
 
 #include <hipscope/divisor.h>

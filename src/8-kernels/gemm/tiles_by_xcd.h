@@ -1,4 +1,4 @@
-// An order of tiles that lets each L2 bring as little as it can, where a GPU has several XCDs.
+// An order of tiles that minimizes the loads of each L2, where a GPU has several XCDs.
 #pragma once
 
 #include <hipscope/describe_device.h>

@@ -1,7 +1,7 @@
 // One thread per element of C: two loads of 2 bytes for each FMA, products in FP32.
 //
-// Halves are loaded as stored and made floats one by one. What they save against FP32 is bytes;
-// this kernel asks L1 for as many loads as the one for floats.
+// Halves are loaded as stored and converted to floats one by one. Against FP32 they save bytes;
+// the number of loads from L1 is the same.
 // On the H200, 4096^3: 4.62 TFLOP/s, 6.9 % of the peak of FP32 FMAs.
 #pragma once
 

@@ -1,8 +1,8 @@
 // Products of two halves at once: an instruction adds a0 b0 + a1 b1 to a sum in FP32.
 //
 // Against 03: LDS holds pairs of neighbours along k, of A as stored, of B from two rows. AMD has
-// such an instruction from gfx906 on (v_dot2_f32_f16): half as many instructions, and none that
-// make floats of halves. Elsewhere the pair costs two FMAs and four conversions, as before.
+// such an instruction from gfx906 on (v_dot2_f32_f16): half as many instructions, and no
+// conversions. Elsewhere the pair costs two FMAs and four conversions, as before.
 // On the H200, which has none, 34.2 TFLOP/s, 1.02 x 03.
 #pragma once
 

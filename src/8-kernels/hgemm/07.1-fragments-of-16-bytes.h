@@ -1,10 +1,9 @@
 // A lane's operands come from LDS 16 bytes at a time.
 //
-// Against 07: an MFMA takes four values of a lane, 8 bytes. In which order a sum over k is added
-// does not matter as long as A and B agree on it, so a lane loads eight neighbours along k, for one
-// instruction the first four, for the next the others: half as many loads, which with rows of 80
-// bytes come from different banks. (Stores still want a bank twice.) What WMMA takes of a lane are
-// 16 bytes, or 32, anyway.
+// Against 07: an MFMA takes four values of a lane, 8 bytes. The order of a sum over k is free as
+// long as A and B agree on it, so a lane loads eight neighbours along k, the first four for one
+// instruction, the others for the next: half as many loads, which with rows of 80 bytes come from
+// different banks. (Stores still use a bank twice.) WMMA takes 16 or 32 bytes of a lane anyway.
 // The last stages for AMD begin here; not measured.
 #pragma once
 

@@ -3,10 +3,9 @@
 // Against 07.1: 256 x 256 of C on CDNA, where a wave has 64 x 128, 128 sums per lane: it reads a
 // quarter less from LDS for each product, and the block half as much from memory. On RDNA 256 x 128
 // by twice as many waves of 64 x 32, as before: 128 sums and WMMA's operands would be more than
-// 256 registers. Two buffers of such tiles take all 64 KiB of a CU's LDS, which leaves nothing for
-// rows' padding: in its place pieces of 16 bytes change places within a line of 128 by an exclusive
-// or with bits of the row. Of B a thread transposes 4 x 4 values in registers and stores 8 bytes
-// for each column.
+// 256 registers. Two buffers of such tiles take all 64 KiB of a CU's LDS, which leaves no room to
+// pad rows: instead pieces of 16 bytes are XORed with bits of the row within a line of 128. Of B a
+// thread transposes 4 x 4 values in registers and stores 8 bytes for each column.
 #pragma once
 
 #include <hipscope/scheduling_barrier.h>

@@ -1,9 +1,9 @@
 // Fragments one step ahead of the products, and the barrier amid the products.
 //
-// Against 07.2: there every wave waits for LDS after each barrier, all at once, and nothing fills
-// that time. Here the fragments of a step are loaded while the step before is multiplied; and since
-// the last step of a tile is multiplied from registers, the next tile is stored and the barrier
-// passed ahead of it. A lane has twice the fragments, 48 registers on CDNA.
+// Against 07.2: there all waves wait for LDS at once after each barrier, and nothing fills that
+// time. Here the fragments of a step are loaded while the step before is multiplied; and since the
+// last step of a tile is multiplied from registers, the store of the next tile and the barrier come
+// before it. A lane has twice the fragments, 48 registers on CDNA.
 #pragma once
 
 #include <hipscope/scheduling_barrier.h>

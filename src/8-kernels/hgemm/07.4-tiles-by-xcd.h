@@ -1,12 +1,12 @@
-// Tiles in an order that lets each L2 bring as little as it can.
+// Tiles in an order that minimizes the loads of each L2.
 //
-// Against 07.3: blocks begin row of tiles by row of tiles, one after the other on another XCD where
-// a GPU has several, with an L2 each (MI300X and MI350X have 8). With 32 tiles across, the 38 that
-// an XCD of MI300X has at once lie in 10 rows and 4 columns of tiles, 14 tiles' operands for its L2
-// to bring; with 33 across in 10 rows and 33 columns. Here an XCD has neighbours, in panels eight
-// tiles high: 13 tiles' operands either way. On which XCD a block runs nobody promises: AMD's
-// blocks go round the XCDs in turn ("Compute and Memory Partition Modes", ROCm's documentation of
-// MI300). A wrong guess costs speed alone.
+// Against 07.3: blocks begin row of tiles by row of tiles, each on the next XCD where a GPU has
+// several, with an L2 each (MI300X and MI350X have 8). With 32 tiles across, the 38 that an XCD of
+// MI300X has at once are in 10 rows and 4 columns of tiles, 14 tiles' operands for its L2 to load;
+// with 33 across in 10 rows and 33 columns. Here an XCD has neighbours, in panels eight tiles high:
+// 13 tiles' operands either way. Nobody promises on which XCD a block runs: AMD's blocks go round
+// the XCDs in turn ("Compute and Memory Partition Modes", ROCm's documentation of MI300). A wrong
+// guess only costs speed.
 #pragma once
 
 #include "07.3-fragments-ahead.h"

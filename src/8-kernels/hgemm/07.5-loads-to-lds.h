@@ -1,11 +1,11 @@
 // A goes from memory to LDS, past the registers.
 //
 // Against 07.4: there A's pieces wait in registers from the load to the store. CDNA's loads to LDS
-// put each lane's bytes in LDS themselves, those of a wave side by side from one address on: 4
-// bytes of a lane, on gfx950 16. So a lane cannot choose where its piece goes, but it can which
-// piece it asks for: the one that has its place. No register and no store is left for A; the loads
-// are asked for as soon as the tile before the last is read, and waited for at the barrier. B,
-// which must be transposed, comes through registers as before, by loads that the same wait counts.
+// write a wave's bytes side by side from one address on: 4 bytes per lane, on gfx950 16. So a lane
+// cannot choose where its piece goes, but it can choose the piece: the one that belongs there. A
+// then needs no register and no store; the loads are issued as soon as the tile before the last is
+// read, and waited for at the barrier. B, which must be transposed, comes through registers as
+// before, by loads that the same wait counts.
 #pragma once
 
 #include <hipscope/lds_copies.h>

@@ -1,10 +1,10 @@
-// Tiles are copied to LDS past the registers, and matrices come from there as the instruction wants
-// them; NVIDIA, from compute capability 8.0 on.
+// Tiles are copied to LDS past the registers, and ldmatrix loads them in the instruction's layout;
+// NVIDIA, from compute capability 8.0 on.
 //
-// Against 07: cp.async leaves no load to wait for and no register to hold it, so that three tiles
-// can be in flight. ldmatrix reads 8 x 8 elements, rows of 16 bytes, and gives each lane its pair,
-// four such at once; on request transposed: B is stored row by row as in memory, nobody builds
-// pairs. On the H200 289 TFLOP/s, 1.91 x 07.
+// Against 07: cp.async needs no register, so three tiles can be in flight. ldmatrix reads 8 x 8
+// elements, rows of 16 bytes, and gives each lane its pair, four matrices at once, transposed on
+// request: B stays row-major as in memory, and no thread builds pairs. On the H200 289 TFLOP/s,
+// 1.91 x 07.
 #pragma once
 
 #include <hipscope/lds_copies.h>

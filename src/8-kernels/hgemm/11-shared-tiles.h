@@ -2,7 +2,7 @@
 //
 // Against 10: the two make a cluster; each copies half of B's tile and its copy engine delivers it
 // to both (multicast). L2 is read for B once for two blocks: 0.67 times the bytes of both operands.
-// A place is free when the groups of both blocks have left it, so each arrives at both blocks'
+// A buffer is free when the groups of both blocks have read it, so each arrives at both blocks'
 // barriers.
 // On the H200 603 TFLOP/s, 0.98 x 10: L2 was not the limit.
 #pragma once

@@ -1,10 +1,10 @@
 // One block per SM for the whole product, and C stored by the copy engine.
 //
-// Against 11: a block takes tile after tile, so that the copies for the next one run while the last
+// Against 11: a block takes tile after tile, so the copies for the next one run while the last
 // one's sums are stored. Tiles go down groups of 8 pairs of rows before the next column, and back
-// in the next group: what runs at the same time reads few rows and columns, which L2 holds. Sums
-// are rounded, put into LDS half a tile at a time, as the swizzle of tensor copies wants it, and
-// stored from there in whole lines.
+// in the next group: blocks that run together read few rows and columns, which L2 holds. Sums are
+// rounded, put into LDS half a tile at a time, in the swizzle of tensor copies, and stored from
+// there in whole lines.
 // On the H200 775 TFLOP/s, 1.28 x 11, 0.987 x the library's rate.
 #pragma once
 

@@ -1,10 +1,10 @@
 // A width of tiles for each size, and any size.
 //
 // Against 12: tiles of 128 x 128, 192 or 256, whichever leaves the fewest SMs idle in the last
-// round, each block for itself: pairs of blocks are a tile's height more to be idle with. Copies
-// fill with zeros what is outside a matrix, and leave it out of C. Rows that do not begin at
-// multiples of 16 bytes, which tensor copies cannot read, are packed into a workspace first, in the
-// same time; such rows of C are stored by the lanes that have the sums.
+// round. Blocks do not work in pairs, which would leave more idle. Copies fill places outside of a
+// matrix with zeros, and leave them out of C. Rows that do not begin at multiples of 16 bytes,
+// which tensor copies cannot read, are packed into a workspace first, which counts; the lanes store
+// such rows of C.
 // On the H200 776 TFLOP/s at 4096^3, where its tiles are those of 12; in graphs 0.96 to 0.99 x the
 // library from 2048 on, 0.69 to 0.80 x below, where most SMs have no tile.
 #pragma once

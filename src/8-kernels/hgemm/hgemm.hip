@@ -1,12 +1,12 @@
 // How does a matrix product of halves get from one thread per element to the speed of the vendor's
 // library?
 //
-// C = alpha A B + beta C, all matrices row by row in half precision (FP16), all sums in FP32; sweep
+// C = alpha A B + beta C, all matrices row-major in half precision (FP16), all sums in FP32; sweep
 // formats has BF16, and C in FP32, too (formats.h).
-// Matrix instructions multiply sixteen times as many halves per cycle as the vector unit has FMAs
-// of floats; from then on the ladder is about bringing operands to them. A file for each stage,
-// which says what changed against which other and why that should help; stages.h lists them. How
-// they are checked and measured, and the sweeps: ../gemm/ladder.h.
+// Matrix instructions do sixteen times as many FMAs of halves per cycle as the vector unit does of
+// floats; with them, the ladder is about feeding operands. Each stage is a file, which says what it
+// changes against which other and why that should help; stages.h lists them. ../gemm/ladder.h
+// checks and measures them, and has the sweeps.
 #include <hipscope/hipscope.h>
 
 #include <string>

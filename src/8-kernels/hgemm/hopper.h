@@ -1,4 +1,4 @@
-// What NVIDIA's compute capability 9.0 has for stages 09 and on, a line each: tensor copies (TMA),
+// Features of NVIDIA's compute capability 9.0 for stages from 09 on: tensor copies (TMA),
 // barriers that count bytes, matrix instructions of four warps (wgmma). PTX's manual,
 // chapters 9.7.9 and 9.7.15, has them all.
 #pragma once

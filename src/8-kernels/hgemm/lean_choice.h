@@ -67,7 +67,7 @@ constexpr unsigned fours_to_add_up(TileSize tile) {
   return std::max(most_blocks_of_cluster, fours_of(tile));
 }
 
-/// How many clusters of so many blocks, one per SM, are on the device at once. Those of more than
+/// How many clusters of `blocks` blocks, one per SM, fit on the device at once. Those of more than
 /// two stay within a group of SMs (GPC), which leaves some SMs out (of an H100 and an H200 12).
 constexpr unsigned clusters_at_once(unsigned sms, unsigned blocks) {
   return std::max(1U, (blocks <= 2 ? sms : sms * 10 / 11) / blocks);

@@ -1,4 +1,4 @@
-// Sums to C by the lanes that have them.
+// Lanes store their sums to C.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// What 09 to 13 share: places in LDS for tiles of A and of B, brought there by tensor copies and
-// multiplied from there by two groups of four warps, and their launch.
+// Shared by 09 to 13: buffers in LDS for tiles of A and of B, filled by tensor copies and
+// multiplied by two groups of four warps; and the launch.
 #pragma once
 
 #include <string>

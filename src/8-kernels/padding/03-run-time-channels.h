@@ -1,10 +1,10 @@
-// Run-time channels, ours: the threads of all groups of planes stand in one row, in blocks of any
-// size. An array of `Room` values, indexed at run time.
+// Run-time channels, ours: the threads of all groups of planes are numbered in one row, in blocks
+// of any size. An array of `Room` values, indexed at run time.
 //
 // Against fsword73's (01): no thread is idle, any number of planes of any shape is padded, and the
 // array is not set to 0 first; for that a thread divides to find its plane as well as its row. With
-// room for 32 values the array is in scratch; with room for 16 clang 15 finds it in registers: it
-// has instructions that take a register's number from another.
+// room for 32 values the array is in scratch; with room for 16 clang 15 keeps it in registers, with
+// instructions that index them.
 //
 // On the H200 128 bytes of local memory per thread, and 432 us with 16 channels in blocks of 1024;
 // 435 with room for 16, which nvcc puts into local memory as well.

@@ -1,4 +1,4 @@
-// A row per thread: 13 outputs that are together. Blocks of 256.
+// A row per thread: 13 consecutive outputs. Blocks of 256.
 //
 // Against 04 of the fixed shape: the fewest indices of all, but neighbouring lanes store 52 bytes
 // apart.

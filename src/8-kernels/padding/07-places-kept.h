@@ -1,5 +1,5 @@
 // Places kept: a block stores whole groups of four planes, 169 stores of 16 bytes each, whose
-// pattern is the same. Blocks of 352, of whose threads 338 store (or `Threads`).
+// pattern is the same. Blocks of 352, 338 of whose threads store (or `Threads`).
 //
 // Against 06: a thread has the same place in each of its groups, and searches for it once.
 //

@@ -1,5 +1,5 @@
 // Through LDS: a block reads its planes with loads of 16 bytes, and pads from LDS. Blocks of 192,
-// of whose threads 169 store (or `Threads`).
+// 169 of whose threads store (or `Threads`).
 //
 // Against 07: the input is read in whole vectors, and each value is found in LDS.
 //

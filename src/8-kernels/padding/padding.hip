@@ -1,24 +1,24 @@
-// What does it take to pad small planes with zeros as fast as memory takes them?
+// What does it take to pad small planes with zeros at the speed of memory?
 //
 // A tensor in NCHW order: N * C planes of 7 x 7 become planes of 13 x 13, with a border of 3 zeros.
-// Per plane 49 values are read and 169 written; the arithmetic is all in the indices. The
-// stages, a file for each idea:
-//   01 13a run-time channels N: fsword73's first kernel: a block for N consecutive planes, of which
-//      a thread has one pixel and keeps N values in an array. N is an argument, so the array is
-//      indexed at run time, which registers cannot be: fsword73's is in scratch (NVIDIA: local
-//      memory)
-//   02 13b compile-time channels N: fsword73's second: all integers are known to the compiler
-//   03 run-time channels N: ours: no idle threads, any shape; two divisions for it; array of 16:
-//      with a smaller array
+// Per plane 49 values are read and 169 written; all arithmetic is in the indices. The stages, a
+// file for each idea:
+//   01 13a run-time channels N: fsword73's first kernel: a block handles N consecutive planes; a
+//      thread has one pixel of each and keeps the N values in an array. N is an argument, so the
+//      array is indexed at run time, which registers cannot be: fsword73's is in scratch (NVIDIA:
+//      local memory)
+//   02 13b compile-time channels N: fsword73's second: the compiler knows all integers
+//   03 run-time channels N: ours: no idle threads, any shape, for two divisions; array of 16: with
+//      a smaller array
 //   04 compile-time channels N: the values are in registers; multiply-high: no division, but a
-//      multiplication by what the host has prepared; fixed shape: known to the compiler
+//      multiplication by a number that the host prepared; fixed shape: known to the compiler
 //   05 a row per thread: fewer indices, but lanes store 52 bytes apart
-//   06 vector stores: the output as one row of numbers: four per thread, 16 bytes; two: all loads
+//   06 vector stores: the output as one array: four values per thread, 16 bytes; two: all loads
 //      before the first store
 //   07 places kept: a thread has the same place in several groups of four planes
 //   08 through LDS: a block reads with loads of 16 bytes, and pads from LDS
-// 06 to 08 also read ahead: the input comes into L2 in clumps, so that memory turns less often from
-// reading to writing. V is fsword73/HIP-Performance-Optmization-on-VEGA64, section 2.13.
+// 06 to 08 can also prefetch the input into L2 in clumps, so that memory switches less often from
+// reading to writing. The source is fsword73/HIP-Performance-Optmization-on-VEGA64, section 2.13.
 #include <hipscope/footprint.h>
 #include <hipscope/hipscope.h>
 
@@ -61,7 +61,7 @@ double measure(const Sweep& sweep, Point& point, const Stage& stage, Arrays& arr
   return static_cast<double>(arrays.sizes.bytes()) * 1e-9 / time.seconds().median;
 }
 
-// V counts the output's elements twice, as if the border were read as well.
+// fsword73 counts the output's elements twice, as if the border were read as well.
 double by_sources_counting(const Sizes& sizes, double bandwidth) {
   constexpr double gibibyte = 1024.0 * 1024 * 1024;
   const auto counted = static_cast<double>(2 * sizes.outputs() * sizeof(float));

@@ -1,5 +1,4 @@
-// What the padding kernels are verified by: tensors whose every element is known from its index,
-// and the check of all of them.
+// The check of the padding kernels: tensors whose every element follows from its index.
 #pragma once
 
 #include <hipscope/elements.h>

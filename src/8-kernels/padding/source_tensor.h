@@ -21,7 +21,7 @@ struct SourceTensor {
   int channels;
 };
 
-// V counts elements in an int, and images in the grid's z.
+// fsword73's kernels count elements in an int, and images in the grid's z.
 constexpr std::uint64_t most_source_images = 65535;
 constexpr std::uint64_t most_source_elements = (std::uint64_t{1} << 31) - 1;
 

@@ -1,4 +1,4 @@
-// What padding is held against: streams that move as many bytes and do nothing else.
+// The references for padding: streams that move as many bytes and do nothing else.
 #pragma once
 
 #include <hipscope/hipscope.h>

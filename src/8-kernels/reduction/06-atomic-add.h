@@ -1,8 +1,8 @@
 // Single pass, atomic add: the blocks add their sums to the total, which starts as 0. Blocks of
 // 256, no more than fit at once.
 //
-// Against 05: no second launch for the sums, but one before it that zeroes the total; and they
-// are added in whatever order the blocks end.
+// Against 05: no second launch for the sums, but one before it that zeroes the total; the order of
+// additions is the order in which blocks end.
 //
 // On the H200 234 us, 0.81 of them to zero the total: 99.3 % of the rate of 00; 16 runs gave 12
 // different totals.

@@ -1,8 +1,8 @@
-// Single pass, last block: each block stores its sum and counts itself; the one that finds itself
-// the last adds up the sums of all. Blocks of 256, no more than fit at once.
+// Single pass, last block: each block stores its sum and counts itself; the last one adds up the
+// sums of all. Blocks of 256, no more than fit at once.
 //
-// Against 06: one launch, and the order is fixed, so that the total is the same every time.
-// But a fence and the counter stand between a block's last load and its end.
+// Against 06: one launch, and the order is fixed, so the total is the same every time. But a fence
+// and the counter come between a block's last load and its end.
 //
 // On the H200 234 us, 99.0 % of the rate of 00.
 #pragma once

@@ -1,6 +1,6 @@
 // Single pass, early ticket: each block draws its ticket before it loads, and stores its sum and a
-// mark; the block with the last ticket waits for the marks of all and sums up. Blocks of 256, no
-// more than fit at once; where those would have 192 tiles or more, 16 for each.
+// mark; the block with the last ticket waits for all marks and sums up. Blocks of 256, no more than
+// fit at once; if that means 192 tiles or more for each, blocks of 16 tiles instead.
 //
 // Against 07: the counter's latency hides behind the loads, and a sum and its mark are one
 // word, so that no fence is needed.

@@ -1,5 +1,5 @@
-// The sum over a wave and over a block by what lanes exchange: LDS holds the waves' sums alone, and
-// there is one barrier.
+// The sum over a wave and over a block by shuffles: LDS holds only the waves' sums, and there is
+// one barrier.
 #pragma once
 
 #include <hip/hip_runtime.h>

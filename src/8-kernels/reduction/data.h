@@ -1,4 +1,4 @@
-// The values that reduction.hip sums, which host and device can tell without the array, and the
+// The values that reduction.hip sums, which host and device compute from their index, and the
 // checks of a total: exact where arithmetic is exact, else within the error of the additions made.
 #pragma once
 

@@ -1,5 +1,5 @@
-// What the stages of reduction.hip share and none of them is about: a thread's loads of single
-// values, and an array as vectors of 16 bytes. `Value` is float or unsigned, whose sums wrap.
+// Shared by the stages of reduction.hip: a thread's loads of single values, and an array as vectors
+// of 16 bytes. `Value` is float or unsigned, whose sums wrap.
 #pragma once
 
 #include <hip/hip_runtime.h>

@@ -1,5 +1,5 @@
 // Sweeps error and awkward of reduction.hip: how exact totals are, and whether they are right at
-// sizes that divide by nothing.
+// odd sizes.
 #pragma once
 
 #include <hipscope/hipscope.h>

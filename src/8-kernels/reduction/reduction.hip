@@ -1,21 +1,21 @@
 // How fast can many values be summed, and what does each way to do it cost?
 //
 // Every value must be read once, so a kernel that only reads is the limit (00). The question is
-// fsword73's (HIP-Performance-Optmization-on-VEGA64, 2.12), called the source here, and V in the
-// names of rows and in notes. The stages, a file for each idea:
+// fsword73's (HIP-Performance-Optmization-on-VEGA64, 2.12; below, the source). The stages, a file
+// for each idea:
 //   01          the source's kernel, 12a: one value per thread; a block's tree in LDS adds up 2 or
 //               4 per step, and ends with the block's sum
-//   02          2, 4, 8 values per step: ours, which like all that follow leave the one total
+//   02          2, 4, 8 values per step: ours; from here on the result is one total
 //   03          two values per thread: the first addition before the tree
 //   04          the tree goes through registers, LDS only joins the waves
-//   05          16 bytes per thread in one load; eight of them in flight at once; no more blocks
-//               than fit at once, each goes on by a whole grid
-//   06          one pass: the blocks add their sums to the total, which starts as 0
+//   05          16 bytes per thread in one load; eight loads in flight; a grid-stride loop over no
+//               more blocks than fit at once
+//   06          one pass: the blocks add their sums to the total by atomics
 //   07          the block that finishes last adds up the sums of all
-//   08          each block draws its ticket before it loads; the last waits
-// Up to 05 a second launch of the same kernel sums the blocks' sums, and further ones until one is
-// left: stage.h. measuring.h has how a stage is verified and timed, exactness.h sweeps error and
-// awkward, trees_apart.h the kernels of sweep barriers, data.h the values and their true sums.
+//   08          each block draws its ticket before it loads; the last one waits
+// Up to 05 further launches of the same kernel sum the blocks' sums until one is left (stage.h).
+// measuring.h verifies and times a stage, exactness.h has sweeps error and awkward, trees_apart.h
+// the kernels of sweep barriers, data.h the values and their true sums.
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
@@ -306,7 +306,7 @@ int run(int argc, char** argv) {
 #else
   constexpr std::uint64_t most = std::uint64_t{1} << 34;
 #endif
-  const auto values = experiment.size("--values", "values that are summed",
+  const auto values = experiment.size("--values", "values to sum",
                                       {.gpu = published_values,
                                        .quick = 1U << 25,
                                        .host = 2 * read_tile + 5,
@@ -319,7 +319,7 @@ int run(int argc, char** argv) {
                                         .minimum = read_tile,
                                         .maximum = most});
   const auto largest_awkward = experiment.size(
-      "--largest-awkward", "most values of sweep awkward, where they are over 2^17",
+      "--largest-awkward", "most values of sweep awkward, of those over 2^17",
       {.gpu = 1U << 30, .quick = 1U << 17, .host = 1U << 17, .minimum = 1, .maximum = most});
   experiment.sweep("published", "fsword73's kernel, and every stage of ours, on integers",
                    [&](Sweep& sweep) { measure_integers(sweep, values); });

@@ -1,11 +1,11 @@
 // The product as it is defined: each thread computes one element of C from a row of A and a column
 // of B. Blocks of 32 threads, all in one row of the grid; a thread divides to find its element.
 //
-// For each FMA a thread loads two values, 8 bytes. The 32 threads of a block ask for the same value
-// of A and for 32 neighbours in B, so the caches serve most of it; but a block of 32 is half a wave
-// of 64, and one block shares nothing with the next. fileaccent states no launch bounds, for which
-// clang assumes blocks of 1024 threads: `assumed_threads` (device_code.h) says so, here and in the
-// stages that follow.
+// For each FMA a thread loads two values, 8 bytes. The 32 threads of a block load the same value of
+// A and 32 neighbours in B, so the caches serve most loads; but a block of 32 is half a wave of 64,
+// and one block shares nothing with the next. fileaccent states no launch bounds; clang then
+// assumes blocks of 1024 threads: `assumed_threads` (device_code.h) states that, here and in the
+// next stages.
 // On the H200 4.09 TFLOP/s, 6.1 % of the peak.
 #pragma once
 

@@ -1,12 +1,11 @@
 // A tile of A and a tile of B in LDS (NVIDIA: shared memory), each loaded by all 256 threads of a
-// block, whose values are used 16 times. All blocks are in one row of the grid, and the compiler
-// does not know the tile's extents: they come with the launch. The tiles of A, B and C are 16 x 16,
-// so that a thread's `row` and `column` say which element of each is its own. The matrices are
-// whole tiles, padded beforehand where they were not. So nothing is past a matrix's end;
-// fileaccent's kernel asks nevertheless.
+// block; each value is used 16 times. All blocks are in one row of the grid, and the compiler does
+// not know the tile's extents: they come with the launch. The tiles of A, B and C are 16 x 16, so
+// `row` and `column` give a thread its element of each. The matrices are padded to whole tiles
+// beforehand, so nothing is past a matrix's end; fileaccent's kernel checks nevertheless.
 //
-// Against 01: device memory and its caches are asked for a sixteenth. The 8 bytes per FMA come from
-// LDS now. A gfx908's CU does 64 FMAs per cycle and would need 512 bytes per cycle, the H200's SM
+// Against 01: a sixteenth of the loads from memory and its caches. The 8 bytes per FMA now come
+// from LDS. A gfx908's CU does 64 FMAs per cycle and would need 512 bytes per cycle, the H200's SM
 // does 128 and would need 1024. LDS gives 128 on both.
 // On the H200 6.34 TFLOP/s, 1.55 times 01: 9.5 % of the peak, of 12.5 that LDS allows.
 #pragma once

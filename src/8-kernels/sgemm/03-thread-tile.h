@@ -4,8 +4,8 @@
 // LDS and does 16 FMAs with them, 2 bytes per FMA instead of 8. For 64 threads and one k, LDS needs
 // 16 cycles at 128 bytes per cycle, and 64 FMA lanes compute for 16: just enough, if nothing goes
 // wrong (the H200's 128 lanes get half of what they could use). Much does go wrong:
-//   - a thread copies 4 neighbouring values of A, and of B, one at a time, divides twice for each
-//     by extents that come with the launch, and compares each place with the end of its matrix
+//   - a thread copies 4 neighbouring values of A, and of B, one at a time; for each it divides
+//     twice by extents that come with the launch, and checks the end of the matrix
 //   - lanes store every fourth value, so that only eight of the 32 banks take them
 //   - the loop over k has no length that the compiler knows
 // On the H200 13.24 TFLOP/s, 2.09 times 02; 51.6 % of the passes through LDS are bank conflicts

@@ -2,17 +2,17 @@
 // columns of B.
 //
 // Against 64 x 64 (03.1): a thread does 64 FMAs with 16 values, 1 byte from LDS per FMA instead of
-// 2, and device memory is asked for half; copies are of 16 bytes, B's fragment is two loads of 16
-// bytes, A comes value by value, and rows in LDS are padded by 4 values. It takes 64 registers for
-// the sums alone, though, and that is all that a thread has on gfx908 when the compiler plans for
-// blocks of 1024 (`planned_threads`): the rest goes to AGPRs or to scratch (NVIDIA: local memory).
-// With a bound of 256, the block's own size, nothing does.
+// 2, and half of the loads from memory; copies have 16 bytes, B's fragment is two loads of 16
+// bytes, A comes value by value, and rows in LDS are padded by 4 values. But the sums alone take 64
+// registers, all that a thread has on gfx908 when the compiler plans for blocks of 1024
+// (`planned_threads`): the rest goes to AGPRs or to scratch (NVIDIA: local memory). With a bound of
+// 256, the block's own size, nothing does.
 // On the H200 5.89 TFLOP/s with a bound of 1024 and 144 bytes of local memory; 26.53 with 256.
 //
-// fileaccent states no bound. To clang that means 1024; nvcc assumes nothing of the block's size
+// fileaccent states no bound. To clang that means 1024; nvcc assumes nothing about the block's size
 // and gives a thread up to 255 registers. On the H200 26.51 TFLOP/s, with 94 registers where the
-// bound of 256 has 111, and no local memory either; its loop is of 87 instructions, 64 of them
-// FMAs, as there.
+// bound of 256 has 111, and no local memory either; as there, the loop has 87 instructions, 64 of
+// them FMAs.
 #pragma once
 
 #include "device_code.h"

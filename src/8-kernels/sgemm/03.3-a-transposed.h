@@ -2,7 +2,7 @@
 //
 // Against 03.2: two loads of 16 bytes for A's fragment in place of eight of 4; the copy to LDS is
 // four stores of 4 bytes to rows `rows + padding` apart. (B begins where it did in 03.2, as in
-// fileaccent's code, although A takes less when it is transposed.)
+// fileaccent's code, although a transposed A takes less.)
 // On the H200 6.21 TFLOP/s, 152 bytes of local memory; with the bound of 256 32.73, 1.23 times
 // 03.2.
 #pragma once

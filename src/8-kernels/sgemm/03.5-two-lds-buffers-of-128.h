@@ -1,13 +1,13 @@
 // Two LDS buffers: the next tile is loaded before the FMAs of this one and stored to the other
 // buffer after them, with one barrier per tile.
 //
-// Against 03.3: device memory's latency passes under the FMAs, and one barrier is enough instead of
-// two. Corrected: fileaccent loads in one asm statement and waits in another, between which the
-// compiler may do with the registers as it likes, and stores the first value, into the buffer that
-// is in use, before it has waited. Here they are ordinary loads, which memory_scheduling_barrier
-// keeps early, and nothing is stored before the FMAs. For the compiler's sake, as 07.4 explains,
-// the last tile is loaded once more in place of a branch around the loads, and A and B have no
-// __restrict__. (The first tile is loaded, and B stored, value by value, as by fileaccent.)
+// Against 03.3: the FMAs hide device memory's latency, and one barrier is enough instead of two.
+// Corrected: fileaccent loads in one asm statement and waits in another, so the compiler may reuse
+// the registers in between, and stores the first value, into the buffer in use, before it has
+// waited. Here they are ordinary loads, which memory_scheduling_barrier keeps early, and nothing is
+// stored before the FMAs. For the compiler's sake (see 07.4) the last tile is loaded again instead
+// of a branch around the loads, and A and B have no __restrict__. (The first tile is loaded, and B
+// stored, value by value, as by fileaccent.)
 // On the H200 5.94 TFLOP/s, 144 bytes of local memory; with the bound of 256 35.50, 1.08 times
 // 03.3.
 #pragma once

@@ -2,9 +2,9 @@
 // copied one by one, and A is transposed. 256 threads; neighbouring blocks share rows of A.
 //
 // Against 03.3: half the barriers per k, and for four k a thread holds 8 x 4 values of A and 4 x 8
-// of B beside its 64 sums: 128 registers before any address. Each of a tile's 16 values per thread
-// takes two divisions by extents that are known at run time. (fileaccent calls it a register double
-// buffer in assembly that is not there yet; this is what its code does.)
+// of B besides its 64 sums: 128 registers before any address. Each of a tile's 16 values per thread
+// takes two divisions by run-time extents. (fileaccent calls it an unfinished register double
+// buffer in assembly; this is what the code does.)
 // On the H200 1.07 TFLOP/s, 592 bytes of local memory; with the bound of 256 22.12, 0.68 of 03.3.
 #pragma once
 

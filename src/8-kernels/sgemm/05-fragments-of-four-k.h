@@ -1,7 +1,7 @@
 // Four k of the operands go to registers before their FMAs: 4 x 4 values of A and of B.
 //
 // Against 04: the kernel loads the operands itself, by 16 bytes, eight loads for 64 FMAs; in 04 the
-// compiler chose the loads. It takes 32 registers beside the 16 sums.
+// compiler chose the loads. It takes 32 registers besides the 16 sums.
 // On the H200 30.34 TFLOP/s, 1.51 times 04; 4.0 % of the passes through LDS are bank conflicts
 // (ncu, of a product of 1024).
 #pragma once

@@ -1,9 +1,9 @@
-// Two k per step, and everything known when it compiles: the tile's extents, LDS as arrays of two
+// Two k per step, and everything known at compile time: the tile's extents, LDS as arrays of two
 // dimensions. 256 threads; neighbouring blocks share columns of B.
 //
 // Against 05: half the operand registers, A by loads of 8 bytes; and no division: all loops over
-// the tile are unrolled, and places in LDS are constants. fileaccent asks for the tiles' 9472 bytes
-// once more at launch, which nothing uses: so does this, for it decides how many blocks a CU holds.
+// the tile are unrolled, and places in LDS are constants. At launch fileaccent asks for the tiles'
+// 9472 bytes again, unused: so does this, since it decides how many blocks a CU holds.
 // On the H200 30.48 TFLOP/s, as 05.
 #pragma once
 

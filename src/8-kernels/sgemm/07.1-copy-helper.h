@@ -1,10 +1,11 @@
-// One helper copies any matrix to anywhere: to LDS and to registers (fileaccent's to C as well,
-// which comes to the same stores of 16 bytes). The tile's extents are known at launch.
+// One helper copies any matrix to anywhere: to LDS and to registers (fileaccent's also to C, by the
+// same stores of 16 bytes). The tile's extents are known at launch.
 //
-// Against 07: no loop over the tile has a length that the compiler knows, a thread divides to find
-// what it copies, and the helper asks how many values a row has. The thread tile of 4 x 4 must stay
-// known, since registers cannot be indexed. What generality costs is the difference. (fileaccent's
-// list speaks of arrays of two dimensions here; those are in its kernel 7, and this is its 7.1.)
+// Against 07: the compiler knows the length of no loop over the tile, a thread divides to find what
+// it copies, and the helper takes the length of a row as an argument. The thread tile of 4 x 4 must
+// stay known, since registers cannot be indexed. The difference is the cost of generality.
+// (fileaccent's list mentions arrays of two dimensions here; its kernel 7 has them, and this is its
+// 7.1.)
 // On the H200 26.83 TFLOP/s, 0.880 of 07.
 #pragma once
 

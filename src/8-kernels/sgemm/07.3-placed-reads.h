@@ -1,10 +1,9 @@
 // The 16 k of a tile written out, the loads from LDS placed between the FMAs by hand.
 //
 // Against 07: operands are loaded shortly before the first FMA that needs them, the next row's pair
-// of A's values after each row's FMAs, so that fewer are held at once and loads are spread over the
-// FMAs.
-// That is the text; where the loads end up is the compiler's choice (11 holds them in their
-// places). Neighbouring blocks share rows of A; LDS is taken at launch.
+// of A's values after each row's FMAs, so fewer registers are in use and loads are spread over the
+// FMAs. So says the source; the compiler may move the loads (11 keeps them in place). Neighbouring
+// blocks share rows of A; LDS is dynamic.
 // On the H200 31.46 TFLOP/s, 1.03 times 07.
 #pragma once
 

@@ -2,22 +2,22 @@
 // in LDS are padded by 8 values.
 //
 // Against 07.3: the loads of the next tile are issued before the FMAs of this one and are stored
-// into the other buffer after them, so that device memory's latency passes under the FMAs; and one
-// barrier per tile is enough instead of two. Corrected: fileaccent issues these loads in inline
-// assembly and waits for them in another asm statement, further down. Nothing tells the compiler
-// that the registers between the two are not yet loaded: it may copy, spill or store them there,
-// and once it does the product is wrong. An ordinary load is just as asynchronous on both vendors'
-// hardware, and the compiler puts the wait where the value is first used: here, after
-// memory_scheduling_barrier, which keeps it from issuing the load only there. (After the last tile
-// the same is loaded, and stored, once more: where fileaccent branches around its two loads, clang
-// would wait for one before the other. And nothing may say that A and B are not written to, or
-// clang would load them before the barrier, where everything is waited for. fileaccent stores C in
-// assembly too, by the instruction that an ordinary store is.)
+// into the other buffer after them, so the FMAs hide device memory's latency; and one barrier per
+// tile is enough instead of two. Corrected: fileaccent issues these loads in inline assembly and
+// waits for them in another asm statement, further down. Nothing tells the compiler that the
+// registers are not loaded yet in between: it may copy, spill or store them there, and then the
+// product is wrong. An ordinary load is just as asynchronous on both vendors' hardware, and the
+// compiler puts the wait at the first use: here, after memory_scheduling_barrier, which keeps it
+// from moving the load there too. (After the last tile the same one is loaded, and stored, again:
+// with fileaccent's branch around the two loads, clang would wait for one before the other. And A
+// and B must not be declared read-only, or clang would load them before the barrier, which waits
+// for everything. fileaccent also stores C in assembly, by the same instruction as an ordinary
+// store.)
 // On the H200 32.75 TFLOP/s, 1.04 times 07.3; 49.0 % of the peak, of 50 that LDS allows.
 //
-// And 7.8, nothing but the padding: 4 values. With 24 values from one row of A to the next, rows 4
-// apart begin in the same bank; with 20, 16 banks apart. Less LDS, too: 18944 bytes in place of
-// 21504. On the H200 32.74 TFLOP/s, as 7.4.
+// And 7.8, which changes only the padding: 4 values. With 24 values from one row of A to the next,
+// rows 4 apart begin in the same bank; with 20, 16 banks apart. Less LDS, too: 18944 bytes in place
+// of 21504. On the H200 32.74 TFLOP/s, as 7.4.
 #pragma once
 
 #include "07.3-placed-reads.h"

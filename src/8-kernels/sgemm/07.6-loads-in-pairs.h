@@ -1,15 +1,14 @@
-// The double buffer in registers with its loads together: those of the next two k stand before this
-// step's FMAs, those of the k after them in their midst. B by pairs of columns. Compiled for its
-// 256 threads.
+// The double buffer in registers with its loads together: those of the next two k come before this
+// step's FMAs, those of the k after them in the middle. B by pairs of columns. Compiled for its 256
+// threads.
 //
-// Against 07.5: not one load after each row's FMAs but five and three at once, 8 bytes each in
-// the text; where they end up, and whether two become one of 16 bytes, is the compiler's choice.
-// (fileaccent's list calls it a register double buffer in assembly, not finished since some places
-// in LDS could not be read: its code has the loads from memory in assembly, those from LDS are
-// ordinary.) Corrected as 07.4. And there rows 2 and 3 of A are loaded from row 1's place, all k
-// but the first two, and B's second row as four values into a pair, past the end of the array: its
-// result is wrong, and its published time is that of these loads all the same. On the H200 as
-// fast as 7.5 (0.999 times).
+// Against 07.5: not one load after each row's FMAs but five and three at once, 8 bytes each in the
+// source; the compiler may move them, or join two to one of 16 bytes. (fileaccent's list calls it a
+// register double buffer in assembly, unfinished since some places in LDS could not be read: the
+// code has the loads from memory in assembly, those from LDS are ordinary.) Corrected as 07.4.
+// fileaccent's kernel also loads rows 2 and 3 of A from row 1's place, for all k but the first two,
+// and B's second row as four values into a pair, past the end of the array: the result is wrong,
+// and the published time includes these loads. On the H200 as fast as 7.5 (0.999 times).
 #pragma once
 
 #include "07.4-two-lds-buffers.h"

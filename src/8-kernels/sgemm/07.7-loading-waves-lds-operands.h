@@ -2,11 +2,11 @@
 // one, and FMAs name their operands in LDS. Blocks of 256 x 2 threads.
 //
 // Against 07: no thread both loads and computes, and there are two LDS buffers and one barrier per
-// tile. It costs twice the threads' registers for the same product, and on a CU whose waves take
-// turns anyway the waves of two blocks would have done as well. Whole waves go one way or the
-// other, so that nothing diverges. The 16 k are written out without fragments, and the waves' lanes
-// are named as 4 x 16 (which rows of 16 threads are anyway). (fileaccent calls it wave tiling.) LDS
-// is not aligned to 16 KiB, as 08.1 explains.
+// tile. It costs twice the threads' registers for the same product; on a CU whose waves take turns
+// anyway, the waves of two blocks would do as well. Whole waves go one way or the other, so nothing
+// diverges. The 16 k are written out without fragments, and the waves' lanes are arranged as 4 x 16
+// (as rows of 16 threads are anyway). (fileaccent calls it wave tiling.) LDS is not aligned to 16
+// KiB, as 08.1 explains.
 // On the H200 31.57 TFLOP/s, 1.04 times 07.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The waves' 64 lanes stand as 8 x 8 in the block's tile, 2 x 2 waves; two k per step.
+// The waves' 64 lanes are 8 x 8 in the block's tile, 2 x 2 waves; two k per step.
 //
 // Against 04 and 05, whose rows of 16 threads make waves of 4 x 16: lanes that load the same value
 // share its load, and a wave of 8 x 8 needs 32 + 32 different values per k where one of 4 x 16
@@ -7,15 +7,15 @@
 // clang 15 makes the same code with it and without. On the H200, whose waves have 32 lanes, 21.76
 // TFLOP/s, 0.72 of 05; 30.3 % of the passes through LDS are bank conflicts.
 //
-// 8.4, against 8.1: waves of 4 x 16 lanes, nothing but their places; against 08.2: nothing but two
-// k of the operands in registers. (fileaccent's list says "z-order" of this number; the time beside
-// it is that of its function test8_4, whose lanes stand in rows.) On the H200 26.92 TFLOP/s, 1.24
-// times 8.1, and as 8.2.
+// 8.4 differs from 8.1 only in its waves of 4 x 16 lanes, from 08.2 only in keeping two k of the
+// operands in registers. (fileaccent's list calls this number "z-order"; its time is that of
+// function test8_4, whose lanes are in rows.) On the H200 26.92 TFLOP/s, 1.24 times 8.1, and as
+// 8.2.
 //
-// 8.5, against 8.4: neighbouring lanes stand in pairs of rows, 0 and 1 one above the other, 2 and 3
-// beside them, so that each 4 need 2 + 2 different rows and columns in place of 1 + 4. (In
-// fileaccent's files, there with blocks of 16 x 16 threads in the same order, and not in its list:
-// no figure is published.) On the H200 28.73 TFLOP/s, 1.07 times 8.4.
+// 8.5, against 8.4: neighbouring lanes are in pairs of rows, 0 and 1 one above the other, 2 and 3
+// next to them, so that each 4 need 2 + 2 different rows and columns in place of 1 + 4. (It is in
+// fileaccent's files, with blocks of 16 x 16 threads in the same order, but not in the list, so no
+// figure is published.) On the H200 28.73 TFLOP/s, 1.07 times 8.4.
 #pragma once
 
 #include "device_code.h"

@@ -1,9 +1,9 @@
 // Waves of 8 x 8 lanes, and B in LDS column by column, as A is row by row.
 //
-// Against 08.1: what was one load of 16 bytes of a row of B are pairs of 4 columns, 20 values
-// apart, and lanes, which stand 4 columns or 80 values apart, meet in two banks, four in each; the
-// copy to LDS stores four values to as many columns. (fileaccent's list says "no optimization" of
-// it, its main program a negative one.)
+// Against 08.1: one load of 16 bytes of a row of B becomes pairs of 4 columns, 20 values apart.
+// Lanes, 4 columns or 80 values apart, meet in two banks, four in each; the copy to LDS stores four
+// values to as many columns. (fileaccent's list says "no optimization" of it, the main program a
+// negative one.)
 // On the H200 10.19 TFLOP/s, 0.47 of 08.1; 69.4 % of the passes through LDS are bank conflicts.
 #pragma once
 

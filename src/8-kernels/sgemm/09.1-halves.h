@@ -2,10 +2,10 @@
 // x 128; two LDS buffers, A transposed, no padding. Blocks of 16 x 16 threads; neighbouring blocks
 // share rows of A.
 //
-// Against 03.5: lanes load neighbouring 16 bytes from LDS, where 8 x 8 in one piece lets lanes load
-// 16 bytes from places 32 bytes apart, so that only every second bank answers. The last tile's FMAs
-// come after the loop, which so has nothing to decide. As by fileaccent, 10368 bytes of LDS are
-// asked for at launch and not used. Corrected: fileaccent has no barrier between the first tile's
+// Against 03.5: lanes load neighbouring 16 bytes from LDS; with 8 x 8 in one piece they load 16
+// bytes from places 32 bytes apart, and only every second bank answers. The last tile's FMAs come
+// after the loop, which needs no branch. As by fileaccent, the launch asks for 10368 bytes of
+// unused LDS. Corrected: fileaccent has no barrier between the first tile's
 // stores and its use, and takes the last tile from the second buffer whether it is there or not.
 // This is the repository's 9_3; the list's 9.1 is its time: the list gives 10 a speed-up of 0.08746
 // over what ran before it, and 0.08746 of its 186.349 ms are 9.1's 16.299 ms.

@@ -1,12 +1,11 @@
-// A CUDA kernel as it is: tiles of 128 x 128 with double buffers in LDS and in registers, laid out
-// for waves of 32 lanes, of which each has a part of 64 x 32 as 8 x 4 lanes with 8 x 8 elements; no
+// An unchanged CUDA kernel: tiles of 128 x 128 with double buffers in LDS and in registers, laid
+// out for waves of 32 lanes; each wave has a part of 64 x 32 as 8 x 4 lanes with 8 x 8 elements; no
 // padding. 256 threads; neighbouring blocks share rows of A.
 //
 // Against 09.1: the operands of the next k are loaded before the FMAs of this one, also across the
 // barrier, A's value by value. On a GPU with waves of 64 two such parts side by side make a wave,
-// which needs 64 + 64 different values per k where one of 32 needs 64 + 32. fileaccent's text is
-// column by column; read row by row, its A is our B. Corrected: with beta = 0 it reads C all the
-// same.
+// which needs 64 + 64 different values per k where one of 32 needs 64 + 32. fileaccent's code is
+// column-major; read as row-major, its A is our B. Corrected: it reads C even with beta = 0.
 // On the H200 4.00 TFLOP/s, 480 bytes of local memory; with the bound of 256 47.06, 0.97 of 09.1.
 #pragma once
 

@@ -1,10 +1,10 @@
-// The loads from LDS placed between the FMAs by hand, and held there. 256 threads, tiles of 64 x 64
-// with a depth of 16, 4 x 4 per thread; ours, as all that follows.
+// The loads from LDS placed between the FMAs by hand, and kept there. 256 threads, tiles of 64 x 64
+// with a depth of 16, 4 x 4 per thread; ours, as are all later stages.
 //
-// Against 07.3, where the compiler decides what comes when: a group is the 8 FMAs of one row and
-// two k, and what the next group needs is loaded before the FMAs of this one, so that no FMA waits
-// for a load that has just begun. On AMD scheduling_barrier keeps the compiler from putting
-// them elsewhere; ptxas orders NVIDIA's instructions by itself.
+// Against 07.3, where the compiler decides the order: a group is the 8 FMAs of one row and two k,
+// and the next group's operands are loaded before the FMAs of this one, so no FMA waits for a load
+// that has just begun. On AMD scheduling_barrier keeps the compiler from moving the loads; ptxas
+// orders NVIDIA's instructions by itself.
 // On the H200 31.61 TFLOP/s, as 07.3.
 #pragma once
 

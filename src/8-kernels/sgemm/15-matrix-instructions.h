@@ -3,9 +3,9 @@
 // Against 13, whose tile it has with a depth of 16:
 // v_mfma_f32_32x32x2f32 multiplies 32 x 2 by 2 x 32 values in the registers of a whole
 // wave: 2048 FMAs for two registers of operands per lane, in 64 cycles of a SIMD. That makes 128
-// FMAs per cycle and CU, where the vector unit of MI100 (gfx908) has 64: this is how rocBLAS there
-// passes what fileaccent took for the card's peak. Inputs, products and sums are FP32: no precision
-// is given up.
+// FMAs per cycle and CU, where the vector unit of MI100 (gfx908) has 64: so rocBLAS there exceeds
+// what fileaccent took for the card's peak. Inputs, products and sums are FP32: no precision is
+// lost.
 //
 // Tiles of 128 x 128 with a depth of 16 in two LDS buffers, A transposed; 4 waves of 64 x 64, each
 // as 2 x 2 blocks of 32 x 32, whose sums take 64 registers (AGPRs, where the compiler likes).
@@ -71,7 +71,7 @@ static __global__ void __launch_bounds__(256)
   constexpr unsigned threads = 256;
   constexpr unsigned side = 32;  // of a block of sums
   // Of A 32 lanes store values of eight rows and four k, four apart: each to a bank of its own. Of
-  // B pieces of 16 bytes are stored as they lie.
+  // B pieces of 16 bytes are stored in their order.
   constexpr unsigned a_pitch = 128 + 2;
   constexpr unsigned b_pitch = 128 + 4;
   constexpr unsigned copies = 2;  // of 16 bytes, per thread and matrix

@@ -1,12 +1,11 @@
-// Copies that the hardware makes from global memory to LDS (cp.async), any size, 8 x 8 per thread
-// in tiles of 128 x 128 with a depth of 8, two blocks of 256 threads on each CU. On AMD the copies
-// go through registers, and what is left of the stage is that it takes any size.
+// The hardware copies from global memory to LDS (cp.async), any size, 8 x 8 per thread in tiles of
+// 128 x 128 with a depth of 8, two blocks of 256 threads on each CU. On AMD the copies go through
+// registers, and the stage only adds that it takes any size.
 //
-// Against 13: what one FMA instruction costs is an issue slot, and so does everything else: each
-// scheduler of sm_90 issues one instruction per cycle, and an FMA takes it whole. The share of FMAs
-// among all instructions is a limit that nothing hides. Hence
+// Against 13: each scheduler of sm_90 issues one instruction per cycle, so every other instruction
+// costs the issue slot of an FMA. The share of FMAs among all instructions is a hard limit. So
 //   copies      cp.async writes a tile's values to LDS without a register and without a store
-//               instruction, and turns A as it goes: 4 bytes each, k by k. Three buffers: two
+//               instruction, and transposes A on the way: 4 bytes each, k by k. Three buffers: two
 //               tiles are in flight while one is multiplied, one barrier per tile
 //   fragments   two sets in registers; the loads for the next k are spread over the FMAs of this
 //               one, which go to and fro along the rows, so that consecutive ones share an operand
@@ -18,9 +17,8 @@
 //               of their own, to rows that begin so.)
 // On AMD, before sm_80 and on the host backend the copies go through registers: loads at the
 // beginning of a tile, stores to LDS before its last k but one, for the tile after the next. For
-// clang an order is held where ptxas finds its own: one wait per k, the loads for the next k where
-// they stand among the FMAs, packed FMAs where there are any, and what is the same for all lanes in
-// scalar registers.
+// clang the source fixes what ptxas finds by itself: one wait per k, the place of the loads for the
+// next k among the FMAs, packed FMAs where there are any, and uniform values in scalar registers.
 // On the H200 49.79 TFLOP/s, 0.997 of 13.
 // Compiled by clang 15 for gfx906, gfx90a and gfx1030: 124, 134 and 121 VGPRs, 24960 bytes of LDS,
 // no scratch; 84.8, 81.9 and 84.5 % of the loop are FMAs.

@@ -2,9 +2,9 @@
 //
 // Against 18: 512 tiles on 132 CUs take four rounds where 3.88 would do, and 32 tiles leave 100 CUs
 // idle. The tiles of the last rounds are one long row of steps along k, of which each block takes
-// an equal piece. A block that ends inside a tile hands its sums over to the one that finishes it.
-// On either side of the mark stands a fence for the whole device: the blocks may be on two XCDs,
-// whose L2s do not agree by themselves.
+// an equal piece. A block that ends inside a tile passes its sums to the one that finishes it. A
+// device-wide fence comes before and after the mark: the blocks may be on two XCDs, whose L2s are
+// not coherent by themselves.
 // On the H200 53.62 TFLOP/s, 1.04 times 18, 80.4 % of the peak.
 // Compiled by clang 15 for gfx906, gfx90a and gfx1030: 209, 224 and 210 VGPRs, 37248 bytes of LDS,
 // no scratch; 89.4, 87.7 and 89.2 % of the loop are FMAs.

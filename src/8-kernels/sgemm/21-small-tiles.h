@@ -1,14 +1,14 @@
-// Tiles of 64 x 64, each by as many blocks as fill the GPU.
+// Tiles of 64 x 64, with enough blocks for each to fill the GPU.
 //
 // Against 20, for products of few tiles: 512 x 512 has 16 of 128 x 128, and 132 SMs. A smaller tile
 // takes more bytes and more loads from LDS for each FMA, and all SMs have work. Where that is not
 // enough, blocks share a tile, each with its part of k, and add their sums in the same kernel:
-// through LDS, by clusters, where 20 hands them over through memory, from one block to the next
+// through LDS, by clusters, where 20 passes them through memory, from one block to the next
 // (../gemm/split_sums.h). And rows of B that do not begin at multiples of 16 bytes are copied value
-// by value: 20 makes a copy of B first, by a kernel more, which a small product takes long for.
-// Blocks begin while the last of the kernel before are still there, and wait for its end before
-// they touch memory; that hides most of a launch, of which a small product's time mostly consists.
-// On the H200 41.50 TFLOP/s at 4096, 0.84 of 20; what small sizes gain shows 22, which chooses it.
+// by value: 20 copies B first, by another kernel, a long time for a small product. Blocks begin
+// while the last ones of the kernel before still run, and wait for its end before they touch
+// memory; that hides most of the launch, the larger part of a small product's time.
+// On the H200 41.50 TFLOP/s at 4096, 0.84 of 20; for small sizes see 22, which chooses it.
 // Not on AMD, whose loads to LDS go through registers: that would be stage 20 with another tile.
 #pragma once
 

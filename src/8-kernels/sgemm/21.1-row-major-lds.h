@@ -1,17 +1,15 @@
 // A row-major in LDS, as it is in memory, in shapes for tall and flat products.
 //
-// Against 21, whose least tile, 32 x 32, is twice as wide as a side of 16: tiles of 16 x 128 and
-// 64 x 16 have nothing to spare there. Such a product is bound by what it reads: 16 x 4096 x 4096
-// has 4 FMAs for each byte of B, and reads those once. So nothing is to stand between memory and
-// LDS: A's values are not transposed one at a time, but come 16 bytes at a time as B's
-// do, as many as are left of a row. A thread then loads four k of one of its rows at once, which
-// are as many loads from LDS as of four rows for one k. And blocks are many and their buffers
-// large: some 160 KiB are in flight to each SM.
-// Which thread has which rows is chosen for the banks: lanes read neighbouring rows, whose pitch is
-// an odd multiple of 16 bytes.
+// Against 21, whose smallest tile, 32 x 32, is twice as wide as a side of 16: tiles of 16 x 128 and
+// 64 x 16 waste nothing there. Such a product is bound by memory: 16 x 4096 x 4096 has 4 FMAs for
+// each byte of B, read once. So nothing may delay the copies to LDS: A's values are not transposed
+// one at a time, but come 16 bytes at a time like B's, or as many as are left of a row. A thread
+// then loads four k of one of its rows at once, which takes as many loads from LDS as four rows for
+// one k. And blocks are many and their buffers large: some 160 KiB are in flight to each SM.
+// Threads get their rows so that no banks conflict: lanes read neighbouring rows, whose pitch is an
+// odd multiple of 16 bytes.
 // Not on AMD, whose loads to LDS go through registers.
-// On the H200 38.79 TFLOP/s at 4096, 0.93 of 21; what flat products gain shows 22, which chooses
-// it.
+// On the H200 38.79 TFLOP/s at 4096, 0.93 of 21; for flat products see 22, which chooses it.
 #pragma once
 
 #include <cstdint>

@@ -1,13 +1,12 @@
 // A tile, and a number of blocks for it, for each size.
 //
 // Against 21.1: eleven tiles, of 21 and of 21.1, and stage 19 for large products, with tiles of
-// 128 x 192 as well, which some widths have fewer columns beyond C with (2843 is 14.8 times 192,
-// and 11.1 times 256); and for a tile as many blocks as fit, in clusters of 1, 2, 4 or 8. Which of
-// them, says the model of ../gemm/tile_choice.h with the numbers below: what a step takes with a
-// full SM, what at least, and a block's end. They come from an H200, by kernels of each tile and
-// split at 39 sizes, to which the model is fitted, and for the tiles with four, and two, parts of k
-// in a block and those of 128 x 192 from an H100, at 15 sizes; it is not asked for more than which
-// is least.
+// 128 x 192 as well, which waste fewer columns beyond C at some widths (2843 is 14.8 times 192, and
+// 11.1 times 256); and for a tile as many blocks as fit, in clusters of 1, 2, 4 or 8. The model of
+// ../gemm/tile_choice.h chooses, with the numbers below: the time of a step on a full SM, its
+// latency, and a block's end. They are fitted to times of each tile and split on an H200 at 39
+// sizes, and for the tiles with four, and two, parts of k in a block and those of 128 x 192 on an
+// H100 at 15 sizes; the model only has to tell which is fastest.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// What the stages share on the device: accesses of several values, how C is stored, and what keeps
+// Shared device code of the stages: accesses of several values, stores of C, and barriers that keep
 // clang from undoing an order.
 #pragma once
 

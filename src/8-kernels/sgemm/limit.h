@@ -1,4 +1,4 @@
-// Sweep limit: where the rest of the peak goes, for FMAs as the fastest stages have them.
+// Sweep limit: where the rest of the peak goes, for FMAs as in the fastest stages.
 //
 // One block of 256 threads on each CU (of 8 x 8 elements per thread also two), each thread with its
 // part of a tile, tile after tile of 16 k. A row's loop holds what the row's before holds and more:
@@ -8,9 +8,9 @@
 //   + copies       the next tile comes from global memory: the loop of 19 as it is, of 8 k per tile
 // What 19 then loses against the last is outside of its loop: the first tile's way to LDS,
 // C, and blocks that wait for others.
-// FMAs alone stand in several orders, which decide how many operands they share with the FMA
-// before. The compiler has the last word on that: scripts/sass_report.py counts them, `fed`, and
-// the FMAs whose operands meet in a register bank, `clashes`.
+// FMAs alone come in several orders, which decide how many operands they share with the FMA before.
+// The compiler may change that: scripts/sass_report.py counts them, `fed`, and the FMAs whose
+// operands conflict in a register bank, `clashes`.
 #pragma once
 
 #include <hipscope/hipscope.h>

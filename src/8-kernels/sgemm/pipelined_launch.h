@@ -1,5 +1,5 @@
-// How the kernel of 16 to 20 is launched: on B with aligned rows or value by value, and with room
-// for sums that blocks hand over.
+// The launch of the kernel of 16 to 20: on B with aligned rows or value by value, and with room for
+// sums that blocks pass on.
 #pragma once
 
 #include <algorithm>

@@ -1,12 +1,12 @@
 // How does a matrix product in FP32 get from one thread per element to the vendor library's speed?
 //
-// C = alpha A B + beta C, all matrices row by row, no reduced precision. Every stage of
-// fileaccent's ladder (sgemm-exercise), in its order and each of them right, then stages of our
-// own: a file for each idea, which says what changed against which other and why that should help
-// (diff it with that one; it is not always the one before).
-// Read them in the order of their numbers, 01 to 22; stages.h is the table of all. How they are
-// checked and measured, and the sweeps: ../gemm/ladder.h. Sweep tiles checks each tile of the last
-// one by itself; sweep limit asks what holds the fastest of them: limit.h.
+// C = alpha A B + beta C, all matrices row-major, no reduced precision. First every stage of
+// fileaccent's ladder (sgemm-exercise), in its order and corrected, then stages of our own. Each
+// idea is a file, which says what it changes against which other and why that should help (diff
+// the two; the other is not always the one before).
+// Read them in the order of their numbers, 01 to 22; stages.h lists them all. ../gemm/ladder.h
+// checks and measures them, and has the sweeps. Sweep tiles checks each tile of the last stage
+// alone; sweep limit asks what limits the fastest: limit.h.
 #include <hipscope/hipscope.h>
 
 #include <string>

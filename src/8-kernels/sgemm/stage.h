@@ -1,4 +1,4 @@
-// What a stage of this ladder is: FP32, and what fileaccent's launches know beside the matrices.
+// A stage of this ladder: FP32, and what fileaccent's launches know besides the matrices.
 #pragma once
 
 #include <string>

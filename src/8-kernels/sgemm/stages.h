@@ -1,8 +1,8 @@
 // The ladder: all stages in order, first those of fileaccent's sgemm-exercise, under its
 // numbers, then ours. Read the files in the order of their numbers; each heading says, after
-// "Against", which stage it improves on, and a diff with that one shows what changed. Most often
-// that is the one before; 3.2 and what follows on it, with tiles of 128 x 128, is a ladder of its
-// own beside 4 to 9.
+// "Against", which stage it improves on, and a diff with that one shows what changed. Mostly that
+// is the one before; 3.2 and its successors, with tiles of 128 x 128, are a ladder of their own
+// next to 4 to 9.
 //
 // A stage of fileaccent's does the work of that code: the same copies, layout in LDS, buffers,
 // barriers, index arithmetic, block and grid. Where that has a mistake, the file says what is

@@ -1,4 +1,4 @@
-// What a thread has of a block's tile in the stages with copies of any size, and in sweep limit:
+// A thread's part of a block's tile in the stages with copies of any size, and in sweep limit:
 // which elements, its sums and their operands.
 #pragma once
 

@@ -1,5 +1,5 @@
-// What fileaccent's 7.3 to 7.6 and 7.8 have in common: their tiles, which values of them a thread
-// copies, and its rows of C.
+// Shared by fileaccent's 7.3 to 7.6 and 7.8: their tiles, the values that a thread copies, and its
+// rows of C.
 #pragma once
 
 #include "device_code.h"

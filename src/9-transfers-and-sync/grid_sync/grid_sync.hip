@@ -1,19 +1,18 @@
 // What does a barrier over all blocks cost?
 //
-// A step that needs what every block did in the last one can be another launch, or follow a barrier
-// in the same kernel. Barriers are timed many in a row, less what the launch takes without any:
+// A step that needs the results of all blocks can be another launch, or follow a barrier in the
+// same kernel. Many barriers in a row are timed; the time of the launch without any is taken off:
 //   blocks    one block per CU, by the number of CUs: barriers by the vendor, by one counter, by
 //             flags, by a tree
-//   per-cu    the same on all CUs, by the blocks of each
+//   per-cu    the same on all CUs, by the number of blocks per CU
 //   groups    the trees, by the number of their groups
-//   clusters  blocks in clusters, where the device has them: their own barrier, and a barrier of
-//   all
+//   clusters  blocks in clusters, where the device has them: their own barrier, and one of all
 //             blocks built on it; clusters-all: with as many blocks as fit
 //   launches  another launch instead: in stream order, and as the next node of a graph
 // A block that has not begun reaches no barrier. With more blocks than the device holds at once,
-// the waiting ones keep the room that the rest needs, and the kernel never ends. So launches here
-// are cooperative, which the runtime refuses for too many blocks, and no larger than the occupancy
-// calculator says; and a wait gives up after some seconds.
+// the waiting ones keep the room that the rest needs, and the kernel hangs. So launches here are
+// cooperative, which the runtime refuses for too many blocks, and no larger than the occupancy
+// calculator allows; and a wait gives up after some seconds.
 #include <hipscope/graph.h>
 #include <hipscope/hipscope.h>
 #include <hipscope/powers_of_two.h>

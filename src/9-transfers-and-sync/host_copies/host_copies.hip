@@ -1,13 +1,13 @@
 // What does it cost to move data between the host and the device?
 //
-// Before a kernel computes anything, its data has come over a link some fifty times slower than the
-// device's memory. Who moves it, and from what kind of host memory?
+// A kernel's data first comes over a link some fifty times slower than the device's memory. Who
+// moves it, and from what kind of host memory?
 //   to-device, to-host  4 bytes ... --bytes: by a copy engine (NVIDIA: DMA; AMD: SDMA) from pinned
 //                       memory, which the engine can read on its own; from pageable memory, which
 //                       the driver must copy through a pinned buffer first; and by a kernel that
 //                       reads or writes the host's memory itself
 //   both                both directions at once, against each alone
-//   kernel              what it takes a kernel: blocks that load from, or store to, the host
+//   kernel              how many blocks it takes to load from, or store to, the host
 //   latency             one load after another from the host's memory, and from the device's
 //   numa                pinned memory on each of the host's NUMA nodes
 #include <hipscope/hipscope.h>
@@ -142,7 +142,7 @@ int run(int argc, char** argv) {
       {.question = "What does it cost to move data between the host and the device?",
        .sources = {"hipscope's own; directions and kinds of memory as in NVIDIA/nvbandwidth and "
                    "ROCm/TransferBench"}});
-  const auto bytes = experiment.size("--bytes", "largest copy in bytes, and that of most sweeps",
+  const auto bytes = experiment.size("--bytes", "bytes of the largest copy, used by most sweeps",
                                      {.gpu = std::uint64_t{1} << 28,
                                       .quick = std::uint64_t{1} << 24,
                                       .host = std::uint64_t{1} << 14,

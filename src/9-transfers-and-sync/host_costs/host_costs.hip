@@ -1,7 +1,7 @@
 // What does each call of the runtime cost the host?
 //
-// A call is paid for each time that it is made. Whether memory may be allocated in a loop, an event
-// made for each copy, and what the first launch of a kernel costs, no manual says.
+// May a program allocate memory in a loop, or make an event for each copy? What does the first
+// launch of a kernel cost? No manual says.
 //   device, stream,      allocate and free, by bytes: device memory; the same in a stream's order,
 //   stream-trimmed,      from a pool that keeps what is free, and from one that a wait for the
 //   pinned, managed      stream has emptied; pinned memory of the host; managed memory
@@ -9,8 +9,8 @@
 //   peers                two devices: peer access, and IPC handles from one to the other
 //   kernels              the first launch of a kernel of this program, and the second one
 //   compile              a kernel that is compiled at run time, and its module
-// All by the host's clock: a call's end is no end of what it has enqueued. The p95 is what one call
-// of twenty exceeds.
+// All by the host's clock: a call returns before the work that it enqueued is done. One call in
+// twenty exceeds the p95.
 #include <hipscope/elements.h>
 #include <hipscope/hipscope.h>
 
@@ -358,8 +358,8 @@ int run(int argc, char** argv) {
       "host_costs", {.question = "What does each call of the runtime cost the host?",
                      .sources = {"hipscope's own; asked in ROCm/rocm-systems 5767 and 10834"}});
   const auto bytes = experiment.size("--bytes",
-                                     "largest allocation in bytes; a quarter of it of pinned and "
-                                     "of managed memory",
+                                     "largest allocation in bytes; pinned and managed memory get "
+                                     "a quarter of it",
                                      {.gpu = std::uint64_t{1} << 30,
                                       .quick = std::uint64_t{1} << 25,
                                       .host = std::uint64_t{1} << 16,

@@ -1,16 +1,16 @@
 // What does managed memory cost, whose pages move to where they are touched?
 //
-// One pointer serves host and device, and nobody copies. What is touched on the wrong side instead
-// faults: the access waits until the driver has brought the page. So a first touch should cost tens
-// of microseconds, a kernel's first pass over an array far less than the link gives, and a prefetch
+// One pointer serves host and device, and nobody copies. Touching a page on the wrong side faults:
+// the access waits until the driver has moved the page. So expect a first touch to cost tens of
+// microseconds, a kernel's first pass to get a small part of the link's bandwidth, and a prefetch
 // nearly all of it.
-//   device-fault,   one load that finds its page on the other side, and how much that brings: a
-//   host-fault      second load, in the other half of an aligned block
-//   moves           all pages, both ways: by faults, by a prefetch, and when they are there
-//   advice          what hipMemAdvise changes for two reads of a kernel and one of the host
-//   atomics         an atomic of the device's and of the system's scope, by where its word is
-// It stays within a small part of the memory: what happens when managed memory is larger than the
-// device's is not tried, for that can hang a GPU that others use too.
+//   device-fault,   one load whose page is on the other side; a second load, in the other half of
+//   host-fault      an aligned block, tells how much the fault moved
+//   moves           all pages, both ways: by faults, by a prefetch, and when already there
+//   advice          what hipMemAdvise changes for two reads by a kernel and one by the host
+//   atomics         an atomic of device scope and of system scope, by where its word is
+// It uses a small part of the memory: more managed memory than the device has is not tried, since
+// that can hang a GPU that others use too.
 #include <hipscope/hipscope.h>
 #include <hipscope/timer.h>
 

@@ -1,15 +1,15 @@
-// What do the links between the GPUs of a node give, and is one of them slower than its kin?
+// What do the links between the GPUs of a node give, and is one slower than the others?
 //
 // A node's GPUs are connected by links of their own (AMD: xGMI; NVIDIA: NVLink) or by the host's
-// bus. All pairs are measured, each device with itself too: a copy within one memory is the
-// reference. All times are the host's, of enough copies at once.
+// bus. All pairs are measured, and each device with itself: a copy within one memory is the
+// reference. The host's clock times enough copies at once.
 //   engine, engine-both  by a copy engine: one way, and both ways of a pair at once
 //   read, write          by a kernel that loads from, or stores to, the other's memory
 //   blocks               how many blocks such a kernel needs, between devices 0 and 1
 //   latency              one load, and one atomic, after another at the other's memory
 //   flag                 a store that another device waits for, back and forth
 //   together             several links at once: around a ring, and all to one
-//   library              collective operations by NCCL or RCCL: what is left of a link in use
+//   library              collective operations by NCCL or RCCL: how much of a link they use
 #include <hipscope/cache_hint.h>
 #include <hipscope/hipscope.h>
 
@@ -327,16 +327,16 @@ int run(int argc, char** argv) {
       {.question = "What do the links between the GPUs of a node give, and is one of them slow?",
        .sources = {"hipscope's own; pairs and directions as in NVIDIA/nvbandwidth and "
                    "ROCm/TransferBench"}});
-  const auto bytes = experiment.size("--bytes", "bytes of one copy, in whole 16",
+  const auto bytes = experiment.size("--bytes", "bytes of one copy, in units of 16",
                                      {.gpu = std::uint64_t{1} << 28,
                                       .quick = std::uint64_t{1} << 26,
                                       .host = std::uint64_t{1} << 14,
                                       .minimum = 4096,
                                       .maximum = std::uint64_t{1} << 32,
                                       .share_of_memory = 1.0 / 16});
-  const auto copies = experiment.size("--copies", "copies in a row that are timed together",
+  const auto copies = experiment.size("--copies", "copies timed together",
                                       {.gpu = 16, .quick = 8, .host = 2, .maximum = 256});
-  const auto steps = experiment.size("--steps", "loads, atomics or turns that are timed together",
+  const auto steps = experiment.size("--steps", "loads, atomics or turns timed together",
                                      {.gpu = 4096, .quick = 1024, .host = 32, .maximum = 1U << 20});
   const auto sizes = [bytes, copies] {
     return Sizes{.bytes = bytes / sizeof(uint4) * sizeof(uint4),

@@ -1,17 +1,17 @@
 // How many kernels run side by side, and what do streams have to do with it?
 //
-// Work in one stream is in order. Work in several may overlap, if the device has a queue for each
-// (streams share a few hardware queues), a place for the blocks, and an engine for the copies:
+// Work in one stream runs in order. Work in several may overlap, if the device has a queue for each
+// (streams share a few hardware queues), room for the blocks, and an engine for the copies:
 //   kernels    one kernel of one block in each of n streams: how many run at once?
 //   queues     a chain of them in each of n streams: streams that share a hardware queue wait for
 //              each other's chains, so that the time rises by a step each time the queues are full
 //   small      a small kernel beside a large one: does it wait?
 //   priority   the same with streams of different priority
-//   copies     a copy by an engine under a kernel that computes, and under one at the memory
+//   copies     an engine's copy during a kernel that computes, and during one bound by memory
 //   waits      a chain of kernels in two streams, each of which waits for the other's event
 //   launches   launches per second, in turn to n streams
-// The kernels tell what overlapped: each block stores when it began and ended, by the device's
-// timer of a constant rate.
+// Each block stores when it began and ended, by the device's constant-rate timer: that tells what
+// overlapped.
 #include <hipscope/footprint.h>
 #include <hipscope/hipscope.h>
 #include <hipscope/pause.h>
@@ -336,10 +336,11 @@ int run(int argc, char** argv) {
       "--fmas", "dependent FMAs per thread of the kernel that computes, in sweep copies",
       {.gpu = 1U << 18, .quick = 1U << 16, .host = 64, .minimum = 1, .maximum = 1U << 26});
   const auto passes =
-      experiment.size("--passes", "passes of the other one over four times --bytes",
+      experiment.size("--passes", "passes of the kernel bound by memory over four times --bytes",
                       {.gpu = 10, .quick = 10, .host = 2, .minimum = 1, .maximum = 1U << 16});
   const auto chain = experiment.size(
-      "--chain", "kernels of a chain in sweep waits, and launches of sweep launches over four",
+      "--chain",
+      "kernels of a chain in sweep waits; sweep launches has four times as many launches",
       {.gpu = 64, .quick = 64, .host = 8, .minimum = 4, .maximum = 64});
   experiment.sweep("kernels", "one kernel in each of n streams", [&](Sweep& sweep) {
     measure_side_by_side(sweep, stream_counts(sweep, 36, 8, 164), 1, hold);

@@ -50,7 +50,7 @@ struct Samples {
   unsigned count;
 };
 
-/// The vectors of 16 samples that lie whole among them, at addresses that divide by 16.
+/// The whole vectors of 16 samples among them, at addresses that are multiples of 16.
 struct Vectors {
   const uint4* first;
   unsigned count;

@@ -3,12 +3,12 @@
 // Against dgemm's 4.10 and sgemm's 15, which load each operand by itself: FP64 takes 8 loads from
 // LDS for 32 instructions in place of 64 (a load of two places counts as two), FP32 5 for 16 in
 // place of 24. Nothing is transposed on its way to LDS, which is 16 bytes at a time as well, and no
-// row is padded (place_of_piece.h). Of FP32 a wave has 32 x 128 of C, so that its four blocks of
-// sums lie side by side.
+// row is padded (place_of_piece.h). In FP32 a wave has 32 x 128 of C, so that its four blocks of
+// sums are side by side.
 //
-// And the same with a larger tile, of 512 threads: of FP64 256 x 128, of FP32 256 x 256, where a
-// wave has 64 x 128. An MI210's L2 gives each CU 20 bytes per cycle, and 128 x 128 of FP64 ask for
-// 16; 256 x 128 ask for 12. Two buffers take 48 and 64 KiB of LDS. Not measured.
+// And the same with a larger tile, of 512 threads: 256 x 128 in FP64, 256 x 256 in FP32, where a
+// wave has 64 x 128. An MI210's L2 gives each CU 20 bytes per cycle, and 128 x 128 of FP64 need 16;
+// 256 x 128 need 12. Two buffers take 48 and 64 KiB of LDS. Not measured.
 #pragma once
 
 #include <hipscope/scheduling_barrier.h>

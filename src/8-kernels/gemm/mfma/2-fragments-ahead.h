@@ -1,11 +1,11 @@
 // Fragments one step ahead of the products, memory two tiles ahead, and the barrier amid the
 // products.
 //
-// Against the larger tile of 1: there every wave waits for LDS after each barrier, all at once,
-// and nothing fills that time. Here the fragments of a step are loaded while the step before is
-// multiplied; and since the last step of a tile is multiplied from registers, the next tile is
-// stored and the barrier passed ahead of it. What is stored then has come from memory during the
-// products of the tile before. A lane has twice the fragments, 64 registers of FP64. Not measured.
+// Against the larger tile of 1: there all waves wait for LDS at once after each barrier, and
+// nothing fills that time. Here the fragments of a step are loaded while the step before is
+// multiplied; and since the last step of a tile is multiplied from registers, the store of the next
+// tile and the barrier come before it. That tile came from memory during the products of the tile
+// before. A lane has twice the fragments, 64 registers of FP64. Not measured.
 #pragma once
 
 #include <hipscope/scheduling_barrier.h>

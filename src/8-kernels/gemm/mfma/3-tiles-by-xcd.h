@@ -1,4 +1,4 @@
-// Tiles in an order that lets each L2 bring as little as it can: hgemm's 07.4 for these tiles.
+// Tiles in an order that minimizes the loads of each L2: hgemm's 07.4 for these tiles.
 //
 // Against 2: an XCD has neighbouring tiles (tiles_by_xcd.h). Not measured.
 #pragma once

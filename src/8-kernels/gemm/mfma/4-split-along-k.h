@@ -2,9 +2,9 @@
 //
 // Against 3: of FP64 4096 x 4096 are 512 tiles of 256 x 128, two rounds on the 304 CUs of an MI300X
 // where 1.68 would do; of FP32 256 of 256 x 256, 2.46 rounds on the 104 of an MI210. Blocks that
-// share a tile wait for one another, so that they come first and in order; whole tiles come after
-// them, neighbours to an XCD. And any product is taken as it is, where the stages before have it
-// padded to whole tiles first (any_copy.h). Not measured.
+// share a tile wait for one another, so they come first and in order; whole tiles come after them,
+// neighbours on one XCD. And any product is taken as it is; the stages before need it padded to
+// whole tiles (any_copy.h). Not measured.
 #pragma once
 
 #include <type_traits>

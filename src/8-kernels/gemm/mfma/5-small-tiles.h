@@ -1,11 +1,11 @@
-// Tiles of 64 x 64, of any product, each by as many blocks as fill the GPU.
+// Tiles of 64 x 64, for any product, with enough blocks for each to fill the GPU.
 //
 // Against 4, for products of few tiles: 1024 x 1024 of FP64 has 32 of 256 x 128, and an MI210 104
 // CUs. A smaller tile reads more bytes for each FMA, and all CUs have work; several blocks on a CU
 // fill each other's waits. Where that is not enough, blocks share a tile, each with its part of k:
-// all leave their sums in memory, and whichever comes last adds them up, always in the same order,
-// so that a result has the same bits each time. None waits, so that they need not run at the same
-// time. FP32 takes the instruction of 16 x 16 sums. Not measured.
+// all store their sums to memory, and the last one adds them up, always in the same order, so a
+// result has the same bits each time. None waits, so they need not run at the same time. FP32 takes
+// the instruction of 16 x 16 sums. Not measured.
 #pragma once
 
 #include "4-split-along-k.h"

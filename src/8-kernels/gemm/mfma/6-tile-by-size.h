@@ -1,11 +1,10 @@
 // A tile, and a number of blocks for it, for each size.
 //
 // Against 5: tiles of several sizes, some for flat products, and stage 4 for large ones; and for a
-// tile as many blocks as fit. Which of them, says the model of tile_choice.h, as for sgemm's 22 and
-// dgemm's 4.18. Those have its numbers from measurements; here they are predicted from the vendor's
-// figures, as scripts/hipscope/compiled_code/gpus.py has them, and nobody has held them against a
-// measurement: what matrix unit and LDS take for a step, what a step waits for at least, what L2
-// and memory give.
+// tile as many blocks as fit. The model of tile_choice.h chooses, as for sgemm's 22 and dgemm's
+// 4.18. Their numbers are measured; here they are predicted from the vendor's figures
+// (scripts/hipscope/compiled_code/gpus.py) and were never compared with a measurement: a step's
+// time on the matrix unit and on LDS, its latency, the rates of L2 and memory.
 #pragma once
 
 #include <hipscope/describe_device.h>

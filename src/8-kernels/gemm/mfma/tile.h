@@ -1,9 +1,9 @@
-// What the stages by MFMA of FP32 and FP64 share: a block's tile, its way to LDS and from there to
-// the instruction, and to C. FP16's are hgemm's: their operands are pairs.
+// Shared by the stages by MFMA in FP32 and FP64: a block's tile, its way to LDS and from there to
+// the instruction, and to C. FP16's are in hgemm: their operands are pairs.
 //
-// An MFMA takes one value of A and one of B from a lane. Which of our rows, columns and k those of
-// the instruction are is free as long as both matrices agree, so that a lane may take both from LDS
-// 16 bytes at a time, and both tiles lie there as they lie in memory:
+// An MFMA takes one value of A and one of B from a lane. The mapping of our rows, columns and k to
+// the instruction's is free as long as both matrices agree, so a lane can load both from LDS 16
+// bytes at a time, and both tiles have in LDS the layout of memory:
 //   of A neighbours along k: the first goes to one instruction, the second to the next
 //   of B neighbours in a row: the first goes to the sums of one block of columns, the second to
 //     those of the next; and a lane's sums are neighbours in C, stored 16 bytes at a time
@@ -151,7 +151,7 @@ class Copy {
   [[nodiscard]] __device__ unsigned a_piece() const { return thread_ % 4; }
   [[nodiscard]] __device__ unsigned b_k() const { return thread_ / row_pieces; }
   [[nodiscard]] __device__ unsigned b_piece() const { return thread_ % row_pieces; }
-  /// What is so many bytes from an address that all lanes have: a load adds the two by itself.
+  /// The data `bytes` from an address that all lanes share: a load adds the two by itself.
   __device__ static const Piece& at(const Value* base, unsigned bytes) {
     return *reinterpret_cast<const Piece*>(reinterpret_cast<const char*>(base) + bytes);
   }
