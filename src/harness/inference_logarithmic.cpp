@@ -22,7 +22,7 @@ double noise_of(std::span<const double> y) {
   return bends.empty() ? 0 : deviations_per_median * summarize(bends).median / std::sqrt(6.0);
 }
 
-double product(const std::vector<double>& a, const std::vector<double>& b) {
+double dot_product(const std::vector<double>& a, const std::vector<double>& b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
@@ -44,9 +44,9 @@ std::vector<double> nearest_cubic(const Logarithmic& curve) {
       values.push_back(std::pow(octave - middle, power));
     }
     for (const std::vector<double>& lower : powers) {
-      add(values, -product(values, lower) / product(lower, lower), lower);
+      add(values, -dot_product(values, lower) / dot_product(lower, lower), lower);
     }
-    add(cubic, product(curve.y, values) / product(values, values), values);
+    add(cubic, dot_product(curve.y, values) / dot_product(values, values), values);
     powers.push_back(std::move(values));
   }
   return cubic;
