@@ -134,46 +134,8 @@ struct Capacity {
   double knee = 0;        ///< where a tenth of the loads miss
   double half = 0;        ///< where half of them miss
   double full = 0;        ///< where nine tenths miss
-  double misfit = 0;      ///< octaves between the curve and the nearest law
   double confidence = 0;  ///< 0 ... 1: that the capacity is within an eighth of `value`
 };
-
-/// The capacity by the share of loads that miss in it, 0 ... 1, over the footprint. The laws are
-/// those of LRU caches of 4 to 32 ways, with lines in their sets in turn or at random, and of
-/// caches that replace any line. Each law is fitted to the point where half of the loads miss; the
-/// laws count whose area to the curve is about as small as the smallest. A step from one footprint
-/// to the next shows only that the capacity is between them; the value then is the first. Empty if
-/// less than half or more than half miss throughout.
-std::optional<Capacity> fit_capacity(std::span<const CurvePoint> misses);
-
-/// How much a cache holds, by the share of loads that hit in it.
-struct CapacityByHits {
-  double value = 0;
-  double low = 0;
-  double high = 0;
-  double first_x = 0;      ///< of the footprints that tell it
-  double last_x = 0;       ///< of these
-  std::size_t points = 0;  ///< of these
-  double drift = 0;        ///< octaves of the capacity from the first half of them to the second
-  double confidence = 0;   ///< 0 ... 1: that the capacity is within an eighth of `value`
-};
-
-/// The capacity by the share of loads that hit, 0 ... 1, over the footprint, where each load may
-/// read any line, independent of the last: past the capacity the share is capacity over footprint,
-/// whatever line is replaced. Empty if the share does not begin near 1, if fewer than four
-/// footprints have a share between a tenth and three quarters, and if share times footprint is not
-/// the same for all of these.
-std::optional<CapacityByHits> fit_capacity_by_hits(std::span<const CurvePoint> hits);
-
-/// The capacities of several caches, from the smallest on, by two curves of latency over the
-/// footprint, of which one may be empty: the mean of `loads` that may each read any line,
-/// independent of the last, and a `walk` that reads every line in turn, lap after lap. Past a
-/// capacity loads miss, so each curve is a staircase of known steps, which need neither be high nor
-/// become flat before the next one; both have their steps at the same capacities. The first curve
-/// rises by at least `smallest_ratio` (such as 1.12) with each cache. Points clearly above a later
-/// one are left out. Empty if a curve falls for long, and if cubics of the octaves fit as well.
-std::vector<CapacityByHits> fit_misses(std::span<const CurvePoint> loads,
-                                       std::span<const CurvePoint> walk, double smallest_ratio);
 
 /// Where a level of a curve ends.
 struct LevelEnd {

@@ -4,7 +4,6 @@
 
 #include "hipscope/inference.h"
 #include "hipscope/statistics.h"
-#include "inference_logarithmic.h"
 
 namespace hipscope {
 
