@@ -29,6 +29,8 @@
 //   describe_device.h the driver's description of a device
 //   matrix/         matrix instructions: a table for each family, operands, launches and checks
 //   inference.h     ways to read a curve: levels, steps, fits (for findings.cpp)
+//   logarithmic.h   a curve on logarithmic axes, and its noise
+//   capacity_laws.h how loads begin to miss in a cache
 //   confidence.h    the confidence of an answer that something contradicts
 //   libraries/      the vendors' libraries, as references for kernels
 // experiment.h includes three more: device.h, the device as the harness sees it, measure.h, a

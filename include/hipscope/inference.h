@@ -3,7 +3,8 @@
 // Plain C++, no GPU headers.
 #pragma once
 
-#include <cstdint>
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,29 +13,6 @@
 #include "hipscope/experiment.h"
 
 namespace hipscope {
-
-/// A launch as the dispatcher sees it: its blocks, their threads, and the time that it took.
-struct LaunchTime {
-  double blocks = 0;
-  double threads = 0;
-  double seconds = 0;
-};
-
-/// t = max(blocks / block_rate, threads / thread_rate).
-struct LaunchRates {
-  double block_rate = 0;                  ///< blocks per second
-  std::optional<double> thread_rate{};    ///< threads per second; empty: never the limit here
-  std::size_t thread_limited_points = 0;  ///< launches that the thread rate explains
-  double largest_relative_residual = 0;   ///< |measured - model| / measured, over all launches
-
-  /// The model's time of a launch, in seconds.
-  [[nodiscard]] double seconds(double blocks, double threads) const;
-};
-
-/// Fits the two rates to `launches` of one kernel, sorted by rising block size. The limit changes
-/// from blocks to threads where the squared logarithmic residual is smallest. Empty with fewer than
-/// four launches or with a time that is not positive.
-std::optional<LaunchRates> fit_launch_rates(std::span<const LaunchTime> launches);
 
 /// The end of a flat part of a curve: the first one, unless stated otherwise.
 struct FirstStep {
@@ -52,13 +30,18 @@ std::string outliers_text(std::size_t outliers, std::size_t points);
 /// A step followed by fewer points may be a disturbance of the last ones.
 inline constexpr std::size_t fewest_after_step = 3;
 
+/// What a curve must be after a step.
+enum class AfterStep { level, anything };
+
 /// Where a curve, flat at first, takes its first step of at least `smallest_ratio` (such as 1.5)
 /// over the median of the points before it. The step lasts: at least `fewest_after` points follow
 /// it and stay above. Points that stand out before it, a quarter at most, are outliers; of several
 /// places the one with the fewest wins. Empty without such a step, when the flat part is shorter
-/// than three points or not flat, and when the curve rises on from the step (a slope).
+/// than three points or not flat, and when the curve rises on from the step (a slope), unless
+/// `after` allows that.
 std::optional<FirstStep> find_first_step(std::span<const CurvePoint> curve, double smallest_ratio,
-                                         std::size_t fewest_after = fewest_after_step);
+                                         std::size_t fewest_after = fewest_after_step,
+                                         AfterStep after = AfterStep::level);
 
 /// Every place where a curve clearly leaves a flat part: from the next point on y stays above all
 /// of the flat part, and within one octave of x it rises by `smallest_ratio` (such as 1.05) over
@@ -68,20 +51,6 @@ std::optional<FirstStep> find_first_step(std::span<const CurvePoint> curve, doub
 /// positive. From left to right; empty if there is none.
 std::vector<FirstStep> find_clear_rises(std::span<const CurvePoint> curve, double smallest_ratio);
 
-/// Where a falling curve reaches its floor.
-struct LastDrop {
-  double last_high_x = 0;    ///< the last x before the curve falls to its floor
-  double first_flat_x = 0;   ///< the first x of the flat part
-  double ratio = 0;          ///< y at last_high_x over the median of the flat part
-  double confidence = 0;     ///< 0 ... 1: how clearly the drop stands out of the flat part's spread
-  std::size_t outliers = 0;  ///< points on the wrong side of the drop, which were left out
-};
-
-/// Where a curve that ends flat takes its last drop, of at least `smallest_ratio` (such as 1.5)
-/// over the median of the points after it: find_first_step of the curve read backwards, except that
-/// it may rise on from there. Also empty if the curve was as low before.
-std::optional<LastDrop> find_last_drop(std::span<const CurvePoint> curve, double smallest_ratio);
-
 /// Where a curve, which may fall at first, leaves its lowest level for good: from there on every y
 /// is more than `smallest_ratio` (such as 1.05) times the level, and above its noise. The level is
 /// the median of the last three to eight points before, whichever fit best; no earlier level is
@@ -90,20 +59,37 @@ std::optional<LastDrop> find_last_drop(std::span<const CurvePoint> curve, double
 /// fewer than half, are outliers. Empty if the curve has no such level or stays on it.
 std::optional<FirstStep> find_plateau_end(std::span<const CurvePoint> curve, double smallest_ratio);
 
-/// The time in which each of n independent instructions is issued once:
-/// max(latency, n * interval).
-struct IssueFit {
-  double latency = 0;                    ///< in the unit of y: until a result can be used
-  std::optional<double> interval{};      ///< from one instruction to the next; empty: not the limit
-  std::size_t latency_points = 0;        ///< points that the latency explains
-  double largest_relative_residual = 0;  ///< over all points
+/// A curve that one of two limits decides: y = max(level, x * slope).
+struct TwoLimits {
+  double level = 0;
+  std::optional<double> slope{};         ///< empty: never the limit here
+  std::size_t level_points = 0;          ///< points that the level explains
+  double largest_relative_residual = 0;  ///< |measured - model| / measured, over all points
+
+  [[nodiscard]] double at(double x) const { return std::max(level, x * slope.value_or(0)); }
 };
 
-/// Fits latency and interval to `rounds`: x is n, y the time of a round, x rising. The limit
-/// changes from one to the other where the squared logarithmic residual is smallest. Empty with
-/// fewer than four points, with one that is not positive, and when the model is more than a quarter
-/// off anywhere (another law).
-std::optional<IssueFit> fit_issue(std::span<const CurvePoint> rounds);
+/// Fits both limits to a curve of rising x. The limit changes from the level to the slope where the
+/// squared logarithmic residual is smallest. Empty with fewer than four points or with one that is
+/// not positive.
+std::optional<TwoLimits> fit_two_limits(std::span<const CurvePoint> curve);
+
+/// The same for the time in which each of x independent instructions is issued once: `level` is the
+/// latency until a result can be used, `slope` the interval from one instruction to the next. An
+/// interval that explains no clear rise does not count. Also empty when the model is more than a
+/// quarter off anywhere (another law).
+std::optional<TwoLimits> fit_issue(std::span<const CurvePoint> rounds);
+
+/// Of several models of a curve, the one that fits best.
+struct BestFit {
+  std::size_t index = 0;
+  double residual = 0;
+  double confidence = 0;  ///< 0 ... 1: how much smaller the residual is than the next best one's
+};
+
+/// The smallest of the models' residuals. Empty when it does not stand out by a quarter, as on a
+/// flat curve, which all of them fit.
+std::optional<BestFit> best_fit(std::span<const double> residuals);
 
 /// The piece that one miss fetches.
 struct FetchUnit {
@@ -121,13 +107,6 @@ struct FetchUnit {
 /// miss takes less than 1.25 times a hit, and when the gap is less than 0.6 of the distance (a
 /// slope).
 std::optional<FetchUnit> find_fetch_unit(std::span<const CurvePoint> neighbours);
-
-/// The fetch unit by strides: x is the stride of an ascending walk through cold memory, y the
-/// latency of a load, on average: y = hit + (miss - hit) * min(1, x / unit), for the unit among the
-/// strides that fits best. The confidence is how much smaller its residual is than the next best
-/// one's. Empty when no unit stands out by a quarter or fits within 10 %, when fewer than three
-/// points rise or fewer than two are flat after them, and when the rise is under a fifth.
-std::optional<FetchUnit> fit_fetch_unit(std::span<const CurvePoint> strides);
 
 /// A cache's line: the bytes under one tag.
 struct LineSize {
@@ -155,46 +134,8 @@ struct Capacity {
   double knee = 0;        ///< where a tenth of the loads miss
   double half = 0;        ///< where half of them miss
   double full = 0;        ///< where nine tenths miss
-  double misfit = 0;      ///< octaves between the curve and the nearest law
   double confidence = 0;  ///< 0 ... 1: that the capacity is within an eighth of `value`
 };
-
-/// The capacity by the share of loads that miss in it, 0 ... 1, over the footprint. The laws are
-/// those of LRU caches of 4 to 32 ways, with lines in their sets in turn or at random, and of
-/// caches that replace any line. Each law is fitted to the point where half of the loads miss; the
-/// laws count whose area to the curve is about as small as the smallest. A step from one footprint
-/// to the next shows only that the capacity is between them; the value then is the first. Empty if
-/// less than half or more than half miss throughout.
-std::optional<Capacity> fit_capacity(std::span<const CurvePoint> misses);
-
-/// How much a cache holds, by the share of loads that hit in it.
-struct CapacityByHits {
-  double value = 0;
-  double low = 0;
-  double high = 0;
-  double first_x = 0;      ///< of the footprints that tell it
-  double last_x = 0;       ///< of these
-  std::size_t points = 0;  ///< of these
-  double drift = 0;        ///< octaves of the capacity from the first half of them to the second
-  double confidence = 0;   ///< 0 ... 1: that the capacity is within an eighth of `value`
-};
-
-/// The capacity by the share of loads that hit, 0 ... 1, over the footprint, where each load may
-/// read any line, independent of the last: past the capacity the share is capacity over footprint,
-/// whatever line is replaced. Empty if the share does not begin near 1, if fewer than four
-/// footprints have a share between a tenth and three quarters, and if share times footprint is not
-/// the same for all of these.
-std::optional<CapacityByHits> fit_capacity_by_hits(std::span<const CurvePoint> hits);
-
-/// The capacities of several caches, from the smallest on, by two curves of latency over the
-/// footprint, of which one may be empty: the mean of `loads` that may each read any line,
-/// independent of the last, and a `walk` that reads every line in turn, lap after lap. Past a
-/// capacity loads miss, so each curve is a staircase of known steps, which need neither be high nor
-/// become flat before the next one; both have their steps at the same capacities. The first curve
-/// rises by at least `smallest_ratio` (such as 1.12) with each cache. Points clearly above a later
-/// one are left out. Empty if a curve falls for long, and if cubics of the octaves fit as well.
-std::vector<CapacityByHits> fit_misses(std::span<const CurvePoint> loads,
-                                       std::span<const CurvePoint> walk, double smallest_ratio);
 
 /// Where a level of a curve ends.
 struct LevelEnd {

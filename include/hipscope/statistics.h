@@ -35,6 +35,9 @@ double quantile(std::span<const double> sorted, double fraction);
 /// All are NaN where a sample is. Throws std::invalid_argument when `samples` is empty.
 Summary summarize(std::span<const double> samples);
 
+/// Standard deviations in the median distance from the middle, of normal noise.
+inline constexpr double deviations_per_median = 1.4826;
+
 /// The median of `samples`, which need not be sorted. Throws as summarize does.
 inline double median_of(const std::vector<double>& samples) { return summarize(samples).median; }
 

@@ -1,4 +1,4 @@
-#include "capacity_laws.h"
+#include "hipscope/capacity_laws.h"
 
 #include <algorithm>
 #include <cmath>
@@ -44,30 +44,6 @@ double any_leaves(double ratio, int laps) {
   return misses / steps;
 }
 
-// Each load may be of any line: what a full set of so many ways, with a Poisson number of lines,
-// cannot hold.
-double any_load(double ratio, int ways) {
-  const double mean = ratio * ways;
-  double term = std::exp(-mean);
-  double held = ways;
-  for (int lines = 0; lines < ways; ++lines) {
-    held -= term * (ways - lines);
-    term *= mean / (lines + 1);
-  }
-  return std::max(0.0, 1 - held / mean);
-}
-
-// The same of a cache that replaces any line, `laps` laps after it was full of other lines: of it
-// the part `own` holds lines of the footprint by now.
-double any_load_after(double ratio, int laps) {
-  double own = 1 - std::exp(-ratio);
-  constexpr int steps = 64;  // per lap
-  for (int step = steps; step < laps * steps; ++step) {
-    own += (1 - own / ratio) * (1 - own) * ratio / steps;
-  }
-  return std::max(0.0, 1 - own / ratio);
-}
-
 }  // namespace
 
 double CapacityLaw::ratio_of(int entry) {
@@ -96,21 +72,6 @@ std::span<const CapacityLaw> capacity_laws() {
     constexpr int steady = 32;
     for (const int laps : {1, 2, 4, steady}) {
       all.emplace_back([=](double ratio) { return any_leaves(ratio, laps); });
-    }
-    return all;
-  }();
-  return laws;
-}
-
-std::span<const CapacityLaw> hit_laws() {
-  static const std::vector<CapacityLaw> laws = [] {
-    std::vector<CapacityLaw> all;
-    all.emplace_back([](double ratio) { return std::max(0.0, 1 - 1 / ratio); });
-    for (const int ways : {4, 8, 16, 32}) {
-      all.emplace_back([=](double ratio) { return any_load(ratio, ways); });
-    }
-    for (const int laps : {2, 4}) {
-      all.emplace_back([=](double ratio) { return any_load_after(ratio, laps); });
     }
     return all;
   }();

@@ -4,9 +4,11 @@
 #include <iterator>
 #include <limits>
 
+#include "hipscope/confidence.h"
 #include "hipscope/inference.h"
+#include "hipscope/logarithmic.h"
 #include "hipscope/statistics.h"
-#include "inference_logarithmic.h"
+#include "inference_capacity.h"
 
 namespace hipscope {
 
@@ -233,9 +235,15 @@ bool is_staircase(const Logarithmic& curve, const std::vector<PointRun>& runs) {
   return drift <= largest_share * rise && spread <= largest_spread * curve.noise_of_levels;
 }
 
-// A straight line from 0 at `none` to 1 at `all`.
-double ramp(double value, double none, double all) {
-  return std::clamp((value - none) / (all - none), 0.0, 1.0);
+// Whether a cubic goes through a curve of more than four points as near as its noise lets anything:
+// then that is a slope, in which noise has made some flat places. One staircase in 300 is taken for
+// one.
+bool is_smooth(const Logarithmic& curve) {
+  constexpr std::size_t free = 4;         // of a cubic
+  constexpr double largest_misfit = 2.4;  // of noise alone: 1
+  const std::vector<double> errors(curve.y.size(), curve.noise_of_levels);
+  return squares_of_cubic(curve, errors) <=
+         largest_misfit * static_cast<double>(curve.y.size() - free);
 }
 
 Level level_of(std::span<const CurvePoint> curve, const Logarithmic& smooth, const PointRun& run) {

@@ -1,7 +1,9 @@
 // Inference of the units in which a cache fetches and keeps memory.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -32,52 +34,6 @@ double root_mean_square(std::span<const double> residuals) {
     sum += residual * residual;
   }
   return std::sqrt(sum / static_cast<double>(residuals.size()));
-}
-
-// One candidate's model of a curve: its root mean square residual.
-struct Candidate {
-  std::size_t index = 0;
-  double residual = 0;
-};
-
-struct Choice {
-  std::size_t index = 0;
-  double residual = 0;
-  double confidence = 0;  // how much better than the second best
-};
-
-// The candidate that fits best. Empty when another fits as well, as all do on a flat curve.
-std::optional<Choice> choose(std::vector<Candidate> candidates) {
-  std::sort(candidates.begin(), candidates.end(),
-            [](const Candidate& a, const Candidate& b) { return a.residual < b.residual; });
-  if (candidates.size() < 2 || !(candidates[1].residual > 0)) {
-    return std::nullopt;
-  }
-  const double confidence = 1 - candidates[0].residual / candidates[1].residual;
-  constexpr double smallest_confidence = 0.25;
-  if (confidence < smallest_confidence) {
-    return std::nullopt;
-  }
-  return Choice{
-      .index = candidates[0].index, .residual = candidates[0].residual, .confidence = confidence};
-}
-
-// The straight line of y over the share of loads that miss, min(1, x / unit).
-LineFit fit_misses(std::span<const CurvePoint> curve, double unit) {
-  std::vector<double> shares;
-  for (const CurvePoint& point : curve) {
-    shares.push_back(std::min(1.0, point.x / unit));
-  }
-  return fit_line(shares, values(curve));
-}
-
-double relative_residual(std::span<const CurvePoint> curve, const LineFit& fit, double unit) {
-  std::vector<double> residuals;
-  for (const CurvePoint& point : curve) {
-    const double modelled = fit.intercept + fit.slope * std::min(1.0, point.x / unit);
-    residuals.push_back((point.y - modelled) / point.y);
-  }
-  return root_mean_square(residuals);
 }
 
 // Octaves of y over octaves of x beyond `line`: a straight line, level up to there.
@@ -119,6 +75,22 @@ double misfit_of_slope(std::span<const CurvePoint> reach) {
 
 }  // namespace
 
+std::optional<BestFit> best_fit(std::span<const double> residuals) {
+  if (residuals.size() < 2) {
+    return std::nullopt;
+  }
+  const auto best = std::min_element(residuals.begin(), residuals.end());
+  double next = std::numeric_limits<double>::infinity();
+  for (auto each = residuals.begin(); each != residuals.end(); ++each) {
+    next = each == best ? next : std::min(next, *each);
+  }
+  const BestFit found{.index = static_cast<std::size_t>(best - residuals.begin()),
+                      .residual = *best,
+                      .confidence = next > 0 ? 1 - *best / next : 0};
+  constexpr double smallest_confidence = 0.25;
+  return found.confidence < smallest_confidence ? std::nullopt : std::optional(found);
+}
+
 std::optional<FetchUnit> find_fetch_unit(std::span<const CurvePoint> neighbours) {
   constexpr std::size_t fewest_on_a_side = 2;
   constexpr double smallest_ratio = 1.25;
@@ -153,35 +125,6 @@ std::optional<FetchUnit> find_fetch_unit(std::span<const CurvePoint> neighbours)
   return std::nullopt;
 }
 
-std::optional<FetchUnit> fit_fetch_unit(std::span<const CurvePoint> strides) {
-  constexpr std::size_t fewest_rising = 3;
-  constexpr std::size_t fewest_flat = 2;
-  constexpr double largest_residual = 0.1;
-  constexpr double largest_start = 0.8;  // of a miss, at the smallest stride
-  if (strides.size() < fewest_rising + fewest_flat || !all_positive(strides)) {
-    return std::nullopt;
-  }
-  std::vector<Candidate> candidates;
-  for (std::size_t i = 1; i < strides.size(); ++i) {
-    const double unit = strides[i].x;
-    candidates.push_back(
-        {.index = i, .residual = relative_residual(strides, fit_misses(strides, unit), unit)});
-  }
-  const auto choice = choose(candidates);
-  if (!choice || choice->residual > largest_residual || choice->index + 1 < fewest_rising ||
-      choice->index + 1 + fewest_flat > strides.size()) {
-    return std::nullopt;
-  }
-  const double unit = strides[choice->index].x;
-  const LineFit fit = fit_misses(strides, unit);
-  const double miss = fit.intercept + fit.slope;
-  if (fit.intercept + fit.slope * strides.front().x / unit > largest_start * miss) {
-    return std::nullopt;
-  }
-  return FetchUnit{
-      .bytes = unit, .hit = fit.intercept, .miss = miss, .confidence = choice->confidence};
-}
-
 std::optional<LineSize> fit_line_size(std::span<const CurvePoint> reach) {
   constexpr std::size_t fewest_on_a_side = 2;
   constexpr double largest_residual = 0.25;
@@ -190,25 +133,25 @@ std::optional<LineSize> fit_line_size(std::span<const CurvePoint> reach) {
   if (reach.size() < 2 * fewest_on_a_side || !all_positive(reach)) {
     return std::nullopt;
   }
-  std::vector<Candidate> candidates;
-  for (std::size_t i = 0; i + 1 < reach.size(); ++i) {
-    candidates.push_back({.index = i, .residual = fit_reach(reach, reach[i].x).residual});
+  std::vector<double> residuals;
+  for (const CurvePoint& point : reach.first(reach.size() - 1)) {
+    residuals.push_back(fit_reach(reach, point.x).residual);
   }
-  const auto choice = choose(candidates);
-  if (!choice || choice->residual > largest_residual || choice->index + 1 < fewest_on_a_side ||
-      choice->index + 1 + fewest_on_a_side > reach.size() ||
-      misfit_of_slope(reach) <= choice->residual) {
+  const auto best = best_fit(residuals);
+  if (!best || best->residual > largest_residual || best->index + 1 < fewest_on_a_side ||
+      best->index + 1 + fewest_on_a_side > reach.size() ||
+      misfit_of_slope(reach) <= best->residual) {
     return std::nullopt;
   }
-  const double line = reach[choice->index].x;
+  const double line = reach[best->index].x;
   const double growth = fit_reach(reach, line).growth;
   if (growth < smallest_growth || growth > largest_growth) {
     return std::nullopt;
   }
   return LineSize{.bytes = line,
-                  .flat_reach = geometric_mean(values(reach.first(choice->index + 1))),
+                  .flat_reach = geometric_mean(values(reach.first(best->index + 1))),
                   .growth = growth,
-                  .confidence = choice->confidence};
+                  .confidence = best->confidence};
 }
 
 }  // namespace hipscope

@@ -7,7 +7,6 @@
 #include "hipscope/confidence.h"
 #include "hipscope/inference.h"
 #include "hipscope/statistics.h"
-#include "inference_logarithmic.h"
 
 namespace hipscope {
 

@@ -4,7 +4,6 @@
 
 #include "hipscope/inference.h"
 #include "hipscope/statistics.h"
-#include "inference_logarithmic.h"
 
 namespace hipscope {
 
@@ -81,59 +80,6 @@ bool is_level(const std::vector<double>& values, double level) {
   const auto near = std::count_if(values.begin(), values.end(),
                                   [&](double y) { return std::abs(y - median) <= allowed; });
   return 10 * near >= 7 * static_cast<std::ptrdiff_t>(values.size());
-}
-
-enum class After { level, anything };
-
-std::optional<FirstStep> find_step(std::span<const CurvePoint> curve, double smallest_ratio,
-                                   std::size_t fewest_after, After after) {
-  const auto cut = all_values_positive(curve) ? best_cut(curve, smallest_ratio) : std::nullopt;
-  if (!cut) {
-    return std::nullopt;
-  }
-  constexpr std::size_t most_outliers = 4;      // one of this many points before
-  constexpr std::size_t most_fallen_back = 25;  // one of this many points after
-  const std::size_t before_count = cut->last + 1;
-  const std::size_t after_count = curve.size() - before_count;
-  if (most_outliers * cut->outliers > before_count ||
-      most_fallen_back * cut->fallen_back > after_count ||
-      after_count - cut->fallen_back < fewest_after) {
-    return std::nullopt;
-  }
-  constexpr std::size_t enough_for_a_level = 6;
-  const double tolerance = tolerance_of(smallest_ratio);
-  std::vector<double> flat;
-  for (std::size_t i = 0; i <= cut->last; ++i) {
-    if (curve[i].y <= cut->level * tolerance && curve[i].y >= cut->level / tolerance) {
-      flat.push_back(curve[i].y);
-    }
-  }
-  const std::vector<double> next = some_above(curve, cut->last + 1, cut->level * tolerance,
-                                              std::max(enough_for_a_level, before_count / 2));
-  const double ratio = (after == After::level ? median_of(next) : next.front()) / cut->level;
-  const double local_ratio = curve[cut->last + 1].y / curve[cut->last].y;
-  constexpr double most_of_it = 0.6;
-  const std::size_t fallen_back =
-      cut_after(curve, cut->last, cut->level, tolerance_of(ratio)).fallen_back;
-  if (ratio < smallest_ratio || most_fallen_back * fallen_back > after_count ||
-      std::log(local_ratio) < most_of_it * std::log(ratio) ||
-      (after == After::level && !is_level(next, cut->level))) {
-    return std::nullopt;
-  }
-  std::sort(flat.begin(), flat.end());
-  const double spread = (quantile(flat, 0.9) - quantile(flat, 0.1)) / cut->level;
-  const double clearness = 1 - spread / (ratio - 1);
-  constexpr double least_clearness = 0.3;
-  if (flat.size() < fewest_flat_points || clearness < least_clearness) {
-    return std::nullopt;
-  }
-  const double undisturbed = static_cast<double>(flat.size()) / static_cast<double>(before_count);
-  return FirstStep{.last_flat_x = curve[cut->last].x,
-                   .next_x = curve[cut->last + 1].x,
-                   .ratio = ratio,
-                   .flat_y = cut->level,
-                   .confidence = clearness * undisturbed,
-                   .outliers = cut->outliers + cut->fallen_back};
 }
 
 // The relative noise of a curve: how far points are from the middle of their neighbours. Most have
@@ -272,21 +218,54 @@ std::string outliers_text(std::size_t outliers, std::size_t points) {
 }
 
 std::optional<FirstStep> find_first_step(std::span<const CurvePoint> curve, double smallest_ratio,
-                                         std::size_t fewest_after) {
-  return find_step(curve, smallest_ratio, fewest_after, After::level);
-}
-
-std::optional<LastDrop> find_last_drop(std::span<const CurvePoint> curve, double smallest_ratio) {
-  const std::vector<CurvePoint> backwards(curve.rbegin(), curve.rend());
-  const auto step = find_step(backwards, smallest_ratio, fewest_after_step, After::anything);
-  if (!step) {
+                                         std::size_t fewest_after, AfterStep after) {
+  const auto cut = all_values_positive(curve) ? best_cut(curve, smallest_ratio) : std::nullopt;
+  if (!cut) {
     return std::nullopt;
   }
-  return LastDrop{.last_high_x = step->next_x,
-                  .first_flat_x = step->last_flat_x,
-                  .ratio = step->ratio,
-                  .confidence = step->confidence,
-                  .outliers = step->outliers};
+  constexpr std::size_t most_outliers = 4;      // one of this many points before
+  constexpr std::size_t most_fallen_back = 25;  // one of this many points after
+  const std::size_t before_count = cut->last + 1;
+  const std::size_t after_count = curve.size() - before_count;
+  if (most_outliers * cut->outliers > before_count ||
+      most_fallen_back * cut->fallen_back > after_count ||
+      after_count - cut->fallen_back < fewest_after) {
+    return std::nullopt;
+  }
+  constexpr std::size_t enough_for_a_level = 6;
+  const double tolerance = tolerance_of(smallest_ratio);
+  std::vector<double> flat;
+  for (std::size_t i = 0; i <= cut->last; ++i) {
+    if (curve[i].y <= cut->level * tolerance && curve[i].y >= cut->level / tolerance) {
+      flat.push_back(curve[i].y);
+    }
+  }
+  const std::vector<double> next = some_above(curve, cut->last + 1, cut->level * tolerance,
+                                              std::max(enough_for_a_level, before_count / 2));
+  const double ratio = (after == AfterStep::level ? median_of(next) : next.front()) / cut->level;
+  const double local_ratio = curve[cut->last + 1].y / curve[cut->last].y;
+  constexpr double most_of_it = 0.6;
+  const std::size_t fallen_back =
+      cut_after(curve, cut->last, cut->level, tolerance_of(ratio)).fallen_back;
+  if (ratio < smallest_ratio || most_fallen_back * fallen_back > after_count ||
+      std::log(local_ratio) < most_of_it * std::log(ratio) ||
+      (after == AfterStep::level && !is_level(next, cut->level))) {
+    return std::nullopt;
+  }
+  std::sort(flat.begin(), flat.end());
+  const double spread = (quantile(flat, 0.9) - quantile(flat, 0.1)) / cut->level;
+  const double clearness = 1 - spread / (ratio - 1);
+  constexpr double least_clearness = 0.3;
+  if (flat.size() < fewest_flat_points || clearness < least_clearness) {
+    return std::nullopt;
+  }
+  const double undisturbed = static_cast<double>(flat.size()) / static_cast<double>(before_count);
+  return FirstStep{.last_flat_x = curve[cut->last].x,
+                   .next_x = curve[cut->last + 1].x,
+                   .ratio = ratio,
+                   .flat_y = cut->level,
+                   .confidence = clearness * undisturbed,
+                   .outliers = cut->outliers + cut->fallen_back};
 }
 
 std::optional<FirstStep> find_plateau_end(std::span<const CurvePoint> curve,

@@ -6,8 +6,6 @@
 #include <stdexcept>
 #include <vector>
 
-#include "inference_logarithmic.h"
-
 namespace hipscope {
 
 double quantile(std::span<const double> sorted, double fraction) {

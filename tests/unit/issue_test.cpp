@@ -1,4 +1,4 @@
-// fit_issue on curves that are made.
+// fit_two_limits and fit_issue on curves that are made.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace hipscope {
 namespace {
 
-const std::vector<double> chains = {1, 2, 3, 4, 5, 6, 7, 8};
-const std::vector<double> waves = {1, 2, 3, 4, 8, 12, 16, 20, 24, 28, 32, 48, 64};
+const std::vector<double> chain_counts = {1, 2, 3, 4, 5, 6, 7, 8};
+const std::vector<double> wave_counts = {1, 2, 3, 4, 8, 12, 16, 20, 24, 28, 32, 48, 64};
 
 // max(latency, n * interval) at each n, with normal noise of `noise` (relative).
 std::vector<CurvePoint> rounds(const std::vector<double>& n, double latency, double interval,
@@ -21,23 +21,32 @@ std::vector<CurvePoint> rounds(const std::vector<double>& n, double latency, dou
       n, [=](double x) { return std::max(latency, x * interval); }, noise, seed);
 }
 
+TEST(FitTwoLimits, LargestResidualIsThatOfTheWorstPoint) {
+  auto made = rounds(chain_counts, 4, 1);
+  made[1].y *= 1.5;
+  const auto limits = fit_two_limits(made);
+  ASSERT_TRUE(limits);
+  EXPECT_NEAR(limits->largest_relative_residual, 1 - limits->at(made[1].x) / made[1].y, 1e-12);
+  EXPECT_GT(limits->largest_relative_residual, 0.2);
+}
+
 TEST(FitIssue, FindsBothLimits) {
-  const auto fit = fit_issue(rounds(chains, 4, 1));
+  const auto fit = fit_issue(rounds(chain_counts, 4, 1));
   ASSERT_TRUE(fit);
-  EXPECT_DOUBLE_EQ(fit->latency, 4);
-  ASSERT_TRUE(fit->interval);
-  EXPECT_DOUBLE_EQ(*fit->interval, 1);
+  EXPECT_DOUBLE_EQ(fit->level, 4);
+  ASSERT_TRUE(fit->slope);
+  EXPECT_DOUBLE_EQ(*fit->slope, 1);
   EXPECT_NEAR(fit->largest_relative_residual, 0, 1e-12);
 }
 
 TEST(FitIssue, FindsBothLimitsThroughNoise) {
   for (const double interval : {0.25, 0.5, 1.0}) {
     for (unsigned seed = 1; seed <= 50; ++seed) {
-      const auto fit = fit_issue(rounds(waves, 8, interval, 0.01, seed));
+      const auto fit = fit_issue(rounds(wave_counts, 8, interval, 0.01, seed));
       ASSERT_TRUE(fit) << interval << ", seed " << seed;
-      EXPECT_NEAR(fit->latency, 8, 0.2);
-      ASSERT_TRUE(fit->interval);
-      EXPECT_NEAR(*fit->interval, interval, 0.02 * interval);
+      EXPECT_NEAR(fit->level, 8, 0.2);
+      ASSERT_TRUE(fit->slope);
+      EXPECT_NEAR(*fit->slope, interval, 0.02 * interval);
       EXPECT_LT(fit->largest_relative_residual, 0.05);
     }
   }
@@ -45,26 +54,26 @@ TEST(FitIssue, FindsBothLimitsThroughNoise) {
 
 TEST(FitIssue, SaysWhenTheIntervalNeverShows) {
   for (unsigned seed = 1; seed <= 50; ++seed) {
-    const auto flat = fit_issue(rounds(chains, 20, 1, 0.01, seed));
+    const auto flat = fit_issue(rounds(chain_counts, 20, 1, 0.01, seed));
     ASSERT_TRUE(flat);
-    EXPECT_NEAR(flat->latency, 20, 0.4);
-    EXPECT_FALSE(flat->interval);
-    EXPECT_EQ(flat->latency_points, chains.size());
+    EXPECT_NEAR(flat->level, 20, 0.4);
+    EXPECT_FALSE(flat->slope);
+    EXPECT_EQ(flat->level_points, chain_counts.size());
   }
 }
 
 TEST(FitIssue, ALatencyOfOneIntervalIsTheFirstPoint) {
-  const auto fit = fit_issue(rounds(chains, 4, 4));
+  const auto fit = fit_issue(rounds(chain_counts, 4, 4));
   ASSERT_TRUE(fit);
-  EXPECT_DOUBLE_EQ(fit->latency, 4);
-  ASSERT_TRUE(fit->interval);
-  EXPECT_DOUBLE_EQ(*fit->interval, 4);
+  EXPECT_DOUBLE_EQ(fit->level, 4);
+  ASSERT_TRUE(fit->slope);
+  EXPECT_DOUBLE_EQ(*fit->slope, 4);
 }
 
 TEST(FitIssue, AnotherLawHasNone) {
   std::vector<CurvePoint> squares;
   std::vector<CurvePoint> falling;
-  for (const double x : chains) {
+  for (const double x : chain_counts) {
     squares.push_back({.x = x, .y = x * x});
     falling.push_back({.x = x, .y = 8 / x});
   }
@@ -78,8 +87,8 @@ TEST(FitIssue, NoiseHasNone) {
   int found = 0;
   for (int i = 0; i < 200; ++i) {
     std::vector<CurvePoint> made;
-    made.reserve(chains.size());
-    for (const double x : chains) {
+    made.reserve(chain_counts.size());
+    for (const double x : chain_counts) {
       made.push_back({.x = x, .y = uniform(random)});
     }
     found += fit_issue(made) ? 1 : 0;
@@ -90,10 +99,12 @@ TEST(FitIssue, NoiseHasNone) {
 TEST(FitIssue, RefusesTooFewPointsAndWhatIsNotPositive) {
   EXPECT_FALSE(fit_issue({}));
   EXPECT_FALSE(fit_issue(rounds({1, 2, 3}, 4, 1)));
-  auto made = rounds(chains, 4, 1);
+  auto made = rounds(chain_counts, 4, 1);
   made[3].y = 0;
   EXPECT_FALSE(fit_issue(made));
-  made = rounds(chains, 4, 1);
+  made[3].y = std::nan("");
+  EXPECT_FALSE(fit_issue(made));
+  made = rounds(chain_counts, 4, 1);
   made[0].x = 0;
   EXPECT_FALSE(fit_issue(made));
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "hipscope/inference.h"
+#include "inference_capacity.h"
 #include "made_curve.h"
 
 namespace hipscope {
@@ -16,18 +17,6 @@ constexpr double smallest_ratio = 1.12;
 constexpr double kib = 1024;
 constexpr double mib = 1024 * kib;
 constexpr double gib = 1024 * mib;
-
-// Points as an experiment takes them: equally far apart in each octave.
-std::vector<double> footprints(double first, double last, int per_octave = 8) {
-  std::vector<double> xs;
-  for (double octave = first; octave <= last; octave *= 2) {
-    for (int i = 0; i < per_octave && octave * (1 + static_cast<double>(i) / per_octave) <= last;
-         ++i) {
-      xs.push_back(octave * (1 + static_cast<double>(i) / per_octave));
-    }
-  }
-  return xs;
-}
 
 struct Cache {
   double bytes;
@@ -370,94 +359,6 @@ TEST(FitCapacity, WithoutHitsOrMissesThereIsNone) {
   EXPECT_FALSE(fit_capacity(made_curve(xs, [](double) { return 1.0; })));
   EXPECT_FALSE(fit_capacity(made_curve(xs, [](double x) { return x <= mib ? 0.0 : 0.4; })));
   EXPECT_FALSE(fit_capacity({}));
-}
-
-// The mean of loads of any line: past a cache's capacity the rest of the footprint misses.
-std::function<double(double)> mean_of_loads(const std::vector<Cache>& caches, double memory) {
-  return [=](double bytes) {
-    double latency = caches.front().cycles;
-    for (std::size_t i = 0; i < caches.size(); ++i) {
-      const double next = i + 1 < caches.size() ? caches[i + 1].cycles : memory;
-      latency += (next - caches[i].cycles) * std::max(0.0, 1 - caches[i].bytes / bytes);
-    }
-    return latency;
-  };
-}
-
-void expect_capacities(const std::vector<CapacityByHits>& found, const std::vector<Cache>& caches) {
-  ASSERT_EQ(found.size(), caches.size());
-  for (std::size_t i = 0; i < caches.size(); ++i) {
-    EXPECT_NEAR(found[i].value, caches[i].bytes, caches[i].bytes / 8) << i;
-    EXPECT_LE(found[i].low, caches[i].bytes) << i;
-    EXPECT_GE(found[i].high, caches[i].bytes) << i;
-  }
-}
-
-// Of RDNA's four caches none is flat for long, nor is a step higher than 20 %.
-const std::vector<Cache> low_steps = {
-    {16 * kib, 90}, {128 * kib, 104}, {4 * mib, 122}, {128 * mib, 144}};
-
-TEST(FitMisses, ReadsStepsThatRunIntoOneAnother) {
-  const auto made = curve(mean_of_loads(low_steps, 260), 0.005);
-  expect_capacities(fit_misses(made, {}, smallest_ratio), low_steps);
-}
-
-// Noise that hides the steps from either: both have them at the same capacities.
-TEST(FitMisses, TwoCurvesShowWhatOneDoesNot) {
-  std::size_t alone = 0;
-  for (unsigned seed = 1; seed <= 5; ++seed) {
-    const auto loads = curve(mean_of_loads(low_steps, 260), 0.04, seed);
-    const auto walk = curve(sharp(low_steps, 260), 0.04, seed + 100);
-    const auto found = fit_misses(loads, walk, smallest_ratio);
-    ASSERT_EQ(found.size(), low_steps.size()) << seed;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      EXPECT_NEAR(found[i].value, low_steps[i].bytes, low_steps[i].bytes / 8) << seed << " " << i;
-    }
-    alone += fit_misses(loads, {}, smallest_ratio).size();
-  }
-  EXPECT_LT(alone, 5 * low_steps.size());
-}
-
-// What goes up and down is no staircase, and then the other curve tells nothing either.
-TEST(FitMisses, BothCurvesMustRise) {
-  const auto loads = curve(mean_of_loads(vega, 610), 0.005);
-  EXPECT_FALSE(fit_misses(loads, {}, smallest_ratio).empty());
-  const auto wave = [](double x) { return 300 * (1 + 0.4 * std::sin(std::log2(x))); };
-  EXPECT_TRUE(fit_misses(loads, curve(wave, 0.005), smallest_ratio).empty());
-}
-
-TEST(FitMisses, OnePointThatIsTooLowNearTheEndHidesNothing) {
-  for (const std::size_t from_end : {1, 2, 3}) {
-    auto made = curve(mean_of_loads(vega, 610), 0.005);
-    made[made.size() - from_end].y /= 4;
-    expect_capacities(fit_misses(made, {}, smallest_ratio), vega);
-  }
-}
-
-TEST(FitMisses, PointsThatTakeLongerAreLeftOut) {
-  auto made = curve(mean_of_loads(vega, 610), 0.005);
-  for (std::size_t i = 0; i < made.size(); i += 2) {
-    made[i].y *= 1.6;
-  }
-  expect_capacities(fit_misses(made, {}, smallest_ratio), vega);
-}
-
-TEST(FitMisses, SlopesAndTooFewPointsTellNothing) {
-  const auto sure = [](const std::vector<CurvePoint>& made) {
-    auto found = fit_misses(made, {}, smallest_ratio);
-    const auto by_walk = fit_misses({}, made, smallest_ratio);
-    found.insert(found.end(), by_walk.begin(), by_walk.end());
-    return std::any_of(found.begin(), found.end(),
-                       [](const CapacityByHits& each) { return each.confidence >= 0.5; });
-  };
-  EXPECT_FALSE(sure(curve([](double) { return 300.0; }, 0.01)));
-  EXPECT_FALSE(sure(curve([](double x) { return std::sqrt(x); }, 0.01)));
-  EXPECT_FALSE(sure(curve([](double x) { return 300 * std::pow(x / kib, 0.11); }, 0.01)));
-  EXPECT_FALSE(sure(curve([](double x) { return 1e6 / std::log2(x); }, 0.01)));
-  EXPECT_TRUE(fit_misses({}, {}, smallest_ratio).empty());
-  EXPECT_TRUE(
-      fit_misses(std::vector<CurvePoint>{{1, 1}, {2, 1}, {3, 2}, {4, 3}}, {}, smallest_ratio)
-          .empty());
 }
 
 // Levels that differ by 12 to 22 % are two, however close to each other in latency.

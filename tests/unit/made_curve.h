@@ -41,4 +41,16 @@ inline std::vector<double> multiples(double first, double last) {
   return xs;
 }
 
+/// Points as an experiment takes them: equally far apart in each octave.
+inline std::vector<double> footprints(double first, double last, int per_octave = 8) {
+  std::vector<double> xs;
+  for (double octave = first; octave <= last; octave *= 2) {
+    for (int i = 0; i < per_octave && octave * (1 + static_cast<double>(i) / per_octave) <= last;
+         ++i) {
+      xs.push_back(octave * (1 + static_cast<double>(i) / per_octave));
+    }
+  }
+  return xs;
+}
+
 }  // namespace hipscope

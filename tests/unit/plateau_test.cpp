@@ -10,11 +10,11 @@
 namespace hipscope {
 namespace {
 
-constexpr double smallest_ratio = 1.05;
+constexpr double least_rise = 1.05;
 
 // y(x) at every power of two up to 2^18, with normal noise of `noise` (relative).
-std::vector<CurvePoint> curve(const std::function<double(double)>& y, double noise = 0,
-                              unsigned seed = 1) {
+std::vector<CurvePoint> plateau_curve(const std::function<double(double)>& y, double noise = 0,
+                                      unsigned seed = 1) {
   return made_curve(doubling(16, 1 << 18), y, noise, seed);
 }
 
@@ -26,7 +26,7 @@ std::function<double(double)> loop(double capacity, double step) {
 
 TEST(FindPlateauEnd, FindsTheCapacity) {
   for (const double step : {1.2, 1.5, 4.0}) {
-    const auto end = find_plateau_end(curve(loop(32768, step)), smallest_ratio);
+    const auto end = find_plateau_end(plateau_curve(loop(32768, step)), least_rise);
     ASSERT_TRUE(end) << step;
     EXPECT_EQ(end->last_flat_x, 32768);
     EXPECT_EQ(end->next_x, 65536);
@@ -37,7 +37,7 @@ TEST(FindPlateauEnd, FindsTheCapacity) {
 
 TEST(FindPlateauEnd, FindsItThroughNoise) {
   for (unsigned seed = 1; seed <= 50; ++seed) {
-    const auto end = find_plateau_end(curve(loop(32768, 1.3), 0.005, seed), smallest_ratio);
+    const auto end = find_plateau_end(plateau_curve(loop(32768, 1.3), 0.005, seed), least_rise);
     ASSERT_TRUE(end) << seed;
     EXPECT_EQ(end->last_flat_x, 32768);
     EXPECT_GT(end->confidence, 0.7);
@@ -48,23 +48,23 @@ TEST(FindPlateauEnd, AGentleRiseEndsThePlateauToo) {
   const auto rising = [](double bytes) {
     return bytes <= 32768 ? 4 : 4 * std::sqrt(bytes / 32768);
   };
-  const auto end = find_plateau_end(curve(rising), smallest_ratio);
+  const auto end = find_plateau_end(plateau_curve(rising), least_rise);
   ASSERT_TRUE(end);
   EXPECT_EQ(end->last_flat_x, 32768);
 }
 
 TEST(FindPlateauEnd, OneHighPointIsNone) {
-  auto made = curve(loop(1 << 20, 2));
+  auto made = plateau_curve(loop(1 << 20, 2));
   made[8].y *= 1.5;
-  EXPECT_FALSE(find_plateau_end(made, smallest_ratio));
+  EXPECT_FALSE(find_plateau_end(made, least_rise));
 }
 
 TEST(FindPlateauEnd, ALongerHighStretchLowersTheConfidence) {
-  auto made = curve([](double x) { return x <= 32768 ? 4.0 : 6.0; }, 0.002);
-  const auto clean = find_plateau_end(made, smallest_ratio);
+  auto made = plateau_curve([](double x) { return x <= 32768 ? 4.0 : 6.0; }, 0.002);
+  const auto clean = find_plateau_end(made, least_rise);
   made[8].y *= 1.3;
   made[9].y *= 1.3;
-  const auto disturbed = find_plateau_end(made, smallest_ratio);
+  const auto disturbed = find_plateau_end(made, least_rise);
   ASSERT_TRUE(clean);
   ASSERT_TRUE(disturbed);
   EXPECT_EQ(disturbed->last_flat_x, 32768);
@@ -73,45 +73,46 @@ TEST(FindPlateauEnd, ALongerHighStretchLowersTheConfidence) {
 }
 
 TEST(FindPlateauEnd, OnePointOrTwoAtTheEndAreNone) {
-  EXPECT_FALSE(find_plateau_end(curve(loop(131072, 1.5)), smallest_ratio));
-  EXPECT_FALSE(find_plateau_end(curve(loop(65536, 1.5)), smallest_ratio));
-  EXPECT_TRUE(find_plateau_end(curve(loop(32768, 1.5)), smallest_ratio));
+  EXPECT_FALSE(find_plateau_end(plateau_curve(loop(131072, 1.5)), least_rise));
+  EXPECT_FALSE(find_plateau_end(plateau_curve(loop(65536, 1.5)), least_rise));
+  EXPECT_TRUE(find_plateau_end(plateau_curve(loop(32768, 1.5)), least_rise));
 }
 
 TEST(FindPlateauEnd, AHighStretchOnARampIsNone) {
-  auto made = curve([](double x) { return 1000 * (1 + x / (1 << 18)); });
+  auto made = plateau_curve([](double x) { return 1000 * (1 + x / (1 << 18)); });
   for (const std::size_t i : {8U, 9U, 10U}) {
     made[i].y *= 1.8;
   }
-  EXPECT_FALSE(find_plateau_end(made, smallest_ratio));
+  EXPECT_FALSE(find_plateau_end(made, least_rise));
 }
 
 TEST(FindPlateauEnd, OnlyTheLowestLevelCounts) {
-  const auto made = curve([](double x) { return x <= 64 ? 3.0 : x <= 32768 ? 4.0 : 9.0; });
-  const auto end = find_plateau_end(made, smallest_ratio);
+  const auto made = plateau_curve([](double x) { return x <= 64 ? 3.0 : x <= 32768 ? 4.0 : 9.0; });
+  const auto end = find_plateau_end(made, least_rise);
   EXPECT_TRUE(!end || end->last_flat_x == 64);
 }
 
 TEST(FindPlateauEnd, NoStepIsNone) {
-  EXPECT_FALSE(find_plateau_end(curve([](double) { return 4.0; }), smallest_ratio));
-  EXPECT_FALSE(find_plateau_end(curve(loop(1 << 20, 2)), smallest_ratio));
-  EXPECT_FALSE(find_plateau_end(curve(loop(32768, 1.02)), smallest_ratio));
+  EXPECT_FALSE(find_plateau_end(plateau_curve([](double) { return 4.0; }), least_rise));
+  EXPECT_FALSE(find_plateau_end(plateau_curve(loop(1 << 20, 2)), least_rise));
+  EXPECT_FALSE(find_plateau_end(plateau_curve(loop(32768, 1.02)), least_rise));
   for (unsigned seed = 1; seed <= 100; ++seed) {
-    EXPECT_FALSE(find_plateau_end(curve([](double) { return 4.0; }, 0.005, seed), smallest_ratio));
+    EXPECT_FALSE(
+        find_plateau_end(plateau_curve([](double) { return 4.0; }, 0.005, seed), least_rise));
   }
 }
 
 TEST(FindPlateauEnd, ACurveThatOnlyRisesHasNoPlateau) {
-  EXPECT_FALSE(find_plateau_end(curve([](double x) { return x; }), smallest_ratio));
-  EXPECT_FALSE(find_plateau_end(curve([](double x) { return 100 / x; }), smallest_ratio));
+  EXPECT_FALSE(find_plateau_end(plateau_curve([](double x) { return x; }), least_rise));
+  EXPECT_FALSE(find_plateau_end(plateau_curve([](double x) { return 100 / x; }), least_rise));
 }
 
 TEST(FindPlateauEnd, NeedsThreePointsOnTheLevel) {
-  EXPECT_FALSE(find_plateau_end({}, smallest_ratio));
+  EXPECT_FALSE(find_plateau_end({}, least_rise));
   EXPECT_FALSE(
-      find_plateau_end(curve([](double x) { return x <= 32 ? 4.0 : 8.0; }), smallest_ratio));
+      find_plateau_end(plateau_curve([](double x) { return x <= 32 ? 4.0 : 8.0; }), least_rise));
   EXPECT_TRUE(
-      find_plateau_end(curve([](double x) { return x <= 64 ? 4.0 : 8.0; }), smallest_ratio));
+      find_plateau_end(plateau_curve([](double x) { return x <= 64 ? 4.0 : 8.0; }), least_rise));
 }
 
 }  // namespace

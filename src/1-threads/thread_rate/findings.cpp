@@ -43,45 +43,39 @@ double confidence_of_fit(double largest_relative_error) {
   return std::max(0.0, 1 - 10 * largest_relative_error);
 }
 
-// The 1-D launches of the empty kernel.
-std::vector<hipscope::LaunchTime> null_launches(const hipscope::Results& results) {
-  const auto times = results.curve("null-1d", "time");
+// Seconds per block over the threads of a block, by the 1-D launches of the empty kernel.
+std::vector<hipscope::CurvePoint> block_times(const hipscope::Results& results) {
+  auto times = results.curve("null-1d", "time");
   const auto threads = results.curve("null-1d", "launched");
-  std::vector<hipscope::LaunchTime> launches;
   for (std::size_t i = 0; i < times.size(); ++i) {
-    launches.push_back(
-        {.blocks = threads[i].y / times[i].x, .threads = threads[i].y, .seconds = times[i].y});
+    times[i].y *= times[i].x / threads[i].y;
   }
-  return launches;
+  return times;
 }
 
-void infer_block_rate(hipscope::Results& results, const std::vector<hipscope::LaunchTime>& launches,
-                      const hipscope::LaunchRates& rates, bool has_thread_rate) {
-  const std::size_t block_limited = launches.size() - rates.thread_limited_points;
-  double error = 0;
-  for (std::size_t i = 0; i < (has_thread_rate ? launches.size() : block_limited); ++i) {
-    const double model = has_thread_rate ? rates.seconds(launches[i].blocks, launches[i].threads)
-                                         : launches[i].blocks / rates.block_rate;
-    error = std::max(error, std::abs(launches[i].seconds - model) / launches[i].seconds);
+void infer_block_rate(hipscope::Results& results, const std::vector<hipscope::CurvePoint>& times,
+                      const hipscope::TwoLimits& limits, bool has_thread_rate) {
+  double error = has_thread_rate ? limits.largest_relative_residual : 0;
+  for (std::size_t i = 0; i < limits.level_points && !has_thread_rate; ++i) {
+    error = std::max(error, std::abs(times[i].y - limits.level) / times[i].y);
   }
   results.infer(
       {.name = "block rate",
-       .value = rates.block_rate / (results.clock_mhz() * 1e6),
+       .value = 1 / limits.level / (results.clock_mhz() * 1e6),
        .unit = "blocks/cycle",
        .confidence = confidence_of_fit(error),
-       .statement = "the dispatcher starts " + number(rates.block_rate * 1e-9) +
+       .statement = "the dispatcher starts " + number(1e-9 / limits.level) +
                     " blocks per nanosecond, however small they are",
        .evidence = {(has_thread_rate
                          ? "t = max(blocks / block rate, threads / thread rate) fits all " +
-                               std::to_string(launches.size())
-                         : "t = blocks / block rate fits " + std::to_string(block_limited) +
-                               " of " + std::to_string(launches.size())) +
+                               std::to_string(times.size())
+                         : "t = blocks / block rate fits " + std::to_string(limits.level_points) +
+                               " of " + std::to_string(times.size())) +
                     " block sizes within " + number(100 * error, 2) + " %"}});
 }
 
-void infer_thread_rate(hipscope::Results& results,
-                       const std::vector<hipscope::LaunchTime>& launches,
-                       const hipscope::LaunchRates& rates, std::optional<double> growth,
+void infer_thread_rate(hipscope::Results& results, const std::vector<hipscope::CurvePoint>& times,
+                       const hipscope::TwoLimits& limits, std::optional<double> growth,
                        bool has_thread_rate, double best_rate) {
   hipscope::Inference inference{.name = "thread rate", .unit = "threads/cycle"};
   if (growth) {
@@ -91,10 +85,9 @@ void infer_thread_rate(hipscope::Results& results,
         number(*growth, 2) + " (a thread rate would be threads^1)");
   }
   if (has_thread_rate) {
-    const auto& first = launches[launches.size() - rates.thread_limited_points];
-    inference.value = *rates.thread_rate / (results.clock_mhz() * 1e6);
-    inference.confidence = confidence_of_fit(rates.largest_relative_residual);
-    inference.statement = "blocks of " + number(first.threads / first.blocks, 4) +
+    inference.value = 1 / *limits.slope / (results.clock_mhz() * 1e6);
+    inference.confidence = confidence_of_fit(limits.largest_relative_residual);
+    inference.statement = "blocks of " + number(times[limits.level_points].x, 4) +
                           " threads and more start " + number(*inference.value, 4) +
                           " threads per cycle: the thread rate limits them";
   } else {
@@ -109,10 +102,10 @@ void infer_thread_rate(hipscope::Results& results,
 }  // namespace
 
 void conclude(hipscope::Results& results) {
-  const auto launches = null_launches(results);
+  const auto times = block_times(results);
   const auto highest_rate = results.highest("null-1d", "thread rate");
-  const auto rates = hipscope::fit_launch_rates(launches);
-  if (!rates || !highest_rate) {
+  const auto limits = hipscope::fit_two_limits(times);
+  if (!limits || !highest_rate) {
     return;
   }
   const auto growth = growth_of_large_blocks(results.curve("block-size", "cycles per block"));
@@ -120,9 +113,9 @@ void conclude(hipscope::Results& results) {
   // does grow with its threads where sweep block-size looked.
   constexpr double proportional = 0.7;
   const bool has_thread_rate =
-      rates->thread_limited_points >= 2 && (!growth || *growth > proportional);
-  infer_block_rate(results, launches, *rates, has_thread_rate);
-  infer_thread_rate(results, launches, *rates, growth, has_thread_rate, highest_rate->y);
+      times.size() >= limits->level_points + 2 && (!growth || *growth > proportional);
+  infer_block_rate(results, times, *limits, has_thread_rate);
+  infer_thread_rate(results, times, *limits, growth, has_thread_rate, highest_rate->y);
 }
 
 }  // namespace thread_rate

@@ -142,7 +142,7 @@ unsigned blocks_that_hold(std::uint64_t threads, const dim3& block) {
 }
 
 // The blocks of a sweep, a row for each: 1, 2, 4 ... threads in a line, or squares and cubes of 1,
-// 2, 3 ... a side. In rising order, as fit_launch_rates needs them.
+// 2, 3 ... a side. In rising order, as findings need them.
 std::vector<dim3> block_shapes(unsigned dimensions) {
   std::vector<dim3> blocks;
   for (unsigned n = 1;; n = dimensions == 1 ? 2 * n : n + 1) {

@@ -15,12 +15,11 @@ using hipscope::number;
 
 namespace {
 
-std::string fit_text(const std::string& what, const hipscope::IssueFit& fit,
+std::string fit_text(const std::string& what, const hipscope::TwoLimits& fit,
                      const std::string& per) {
-  const std::string text = what + ": latency " + number(fit.latency, 4) + " cycles, ";
-  return fit.interval
-             ? text + "then one instruction per " + number(*fit.interval, 4) + " cycles " + per
-             : text + "which nothing else limits";
+  const std::string text = what + ": latency " + number(fit.level, 4) + " cycles, ";
+  return fit.slope ? text + "then one instruction per " + number(*fit.slope, 4) + " cycles " + per
+                   : text + "which nothing else limits";
 }
 
 // The latency, which both sweeps must tell alike.
@@ -36,8 +35,8 @@ void infer_latency(hipscope::Results& results, const std::string& name, const st
       .unit = "cycles",
       .statement = "max(latency, n x interval) does not describe the curves"};
   if (chains && waves) {
-    const double mean = (chains->latency + waves->latency) / 2;
-    const double disagreement = std::abs(chains->latency - waves->latency) / mean;
+    const double mean = (chains->level + waves->level) / 2;
+    const double disagreement = std::abs(chains->level - waves->level) / mean;
     const double misfit =
         std::max(chains->largest_relative_residual, waves->largest_relative_residual);
     inference.evidence = {fit_text("one wave, 1 ... 8 chains", *chains, "in one wave"),

@@ -7,6 +7,7 @@
 
 #include "hipscope/format.h"
 #include "hipscope/inference.h"
+#include "last_drop.h"
 
 namespace wave_divergence {
 namespace {
@@ -24,8 +25,8 @@ void infer_wave_size(hipscope::Results& results) {
   if (two_paths.empty() && many_paths.empty()) {
     return;
   }
-  const auto by_granularity = hipscope::find_last_drop(two_paths, smallest_halving);
-  const auto by_paths = hipscope::find_last_drop(many_paths, smallest_fall);
+  const auto by_granularity = find_last_drop(two_paths, smallest_halving);
+  const auto by_paths = find_last_drop(many_paths, smallest_fall);
   hipscope::Inference inference{.name = "wave size",
                                 .unit = "lanes",
                                 .statement = "the curves do not show how many lanes go together",

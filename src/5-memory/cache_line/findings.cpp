@@ -8,6 +8,7 @@
 
 #include "hipscope/format.h"
 #include "hipscope/inference.h"
+#include "stride_findings.h"
 
 namespace cache_line {
 
@@ -60,7 +61,7 @@ void infer_sector(hipscope::Results& results, unsigned level) {
   weigh(inference, halves, "neighbours in the halves of an aligned block");
   weigh(inference, middle, "neighbours 4 bytes apart across a block's middle");
   if (level == 2) {
-    weigh(inference, hipscope::fit_fetch_unit(results.curve("stride", "past level 1")),
+    weigh(inference, fit_fetch_unit(results.curve("stride", "past level 1")),
           "strides through cold memory");
   }
   results.infer(inference);

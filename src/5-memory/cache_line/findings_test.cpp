@@ -11,11 +11,8 @@
 namespace hipscope {
 namespace {
 
-constexpr double hit = 30;
-constexpr double miss = 300;
-
 std::vector<CurvePoint> neighbours(double sector) {
-  return made_curve(doubling(8, 1024), [=](double block) { return block <= sector ? hit : miss; });
+  return made_curve(doubling(8, 1024), [=](double block) { return block <= sector ? 30 : 300; });
 }
 
 TEST(CacheLineTest, AMissFetchesASector) {
@@ -47,8 +44,7 @@ TEST(CacheLineTest, NodesTakeALineEach) {
 
 TEST(CacheLineTest, LoadsThatAllTakeAsLongShowNothing) {
   MadeResults made("cache_line");
-  made.curve("sector-l2", "second load",
-             made_curve(doubling(8, 1024), [](double) { return miss; }));
+  made.curve("sector-l2", "second load", made_curve(doubling(8, 1024), [](double) { return 300; }));
   cache_line::conclude(made.results());
   EXPECT_FALSE(made.inference("fetched by a cache level 2 miss").value.has_value());
 }

@@ -7,7 +7,7 @@
 
 #include "findings.h"
 #include "hipscope/confidence.h"
-#include "hipscope/format.h"
+#include "misses_findings.h"
 #include "text.h"
 
 namespace memory_latency {
@@ -43,12 +43,9 @@ double octaves_between(double a, double b) { return std::abs(std::log2(a / b)); 
 // agree, both are right more often than either; where they part, the one that does not depend on
 // replacement is told, with less confidence than one half, the less the more else is in doubt, and
 // an interval that holds both.
-void join_hits(Inference& capacity, const hipscope::CapacityByHits& hits, double most_confidence,
+void join_hits(Inference& capacity, const FoundCapacity& hits, double most_confidence,
                bool is_of_loads) {
-  capacity.evidence.push_back("single loads hit by " + in_bytes(hits.value) +
-                              " over the footprint, from " + in_bytes(hits.first_x) + " to " +
-                              in_bytes(hits.last_x) + ", over " + std::to_string(hits.points) +
-                              " points");
+  capacity.evidence.push_back(hits.evidence);
   if (about(*capacity.value, hits.value, agreement) || is_about(hits.value, *capacity.interval)) {
     capacity.confidence = is_of_loads ? std::max(capacity.confidence, hits.confidence)
                                       : 1 - (1 - capacity.confidence) * (1 - hits.confidence);
@@ -71,8 +68,8 @@ void join_hits(Inference& capacity, const hipscope::CapacityByHits& hits, double
 
 }  // namespace
 
-std::vector<hipscope::CapacityByHits> capacities_by_hits(const Results& results) {
-  std::vector<hipscope::CapacityByHits> all;
+std::vector<FoundCapacity> capacities_by_hits(const Results& results) {
+  std::vector<FoundCapacity> all;
   Curve hits;
   constexpr double percent = 0.01;
   for (int mode = 1;; ++mode) {
@@ -85,7 +82,7 @@ std::vector<hipscope::CapacityByHits> capacities_by_hits(const Results& results)
       hits[i].x = shares[i].x;
       hits[i].y += percent * shares[i].y;
     }
-    if (const auto found = hipscope::fit_capacity_by_hits(hits)) {
+    if (const auto found = fit_capacity_by_hits(hits)) {
       all.push_back(*found);
     }
   }
@@ -119,15 +116,15 @@ bool is_flat_at(const std::vector<Level>& levels, double x) {
 
 }  // namespace
 
-std::vector<hipscope::CapacityByHits> capacities_by_misses(const Curve& loads, const Curve& walk,
-                                                           const std::vector<Level>& levels) {
+std::vector<FoundCapacity> capacities_by_misses(const Curve& loads, const Curve& walk,
+                                                const std::vector<Level>& levels) {
   if (!loads.empty()) {
-    return hipscope::fit_misses(loads, walk, smallest_step);
+    return fit_misses(loads, walk, smallest_step);
   }
   if (!leave_room(levels)) {
     return {};
   }
-  auto found = hipscope::fit_misses({}, walk, smallest_step);
+  auto found = fit_misses({}, walk, smallest_step);
   // Where none of its steps is clear, it is a slope; that a part of them is not, each has in its
   // own confidence.
   if (std::none_of(found.begin(), found.end(),
@@ -147,13 +144,13 @@ std::vector<hipscope::CapacityByHits> capacities_by_misses(const Curve& loads, c
 
 namespace {
 
-double distance(const Cache& cache, const hipscope::CapacityByHits& found) {
+double distance(const Cache& cache, const FoundCapacity& found) {
   return octaves_between(cache.level.end->capacity->value, found.value);
 }
 
 // Gives caches the capacities that shares of hits tell: the two that lie nearest to one another
 // belong together first. What no cache is near to stays.
-void give_hits(std::vector<Cache>& caches, std::vector<hipscope::CapacityByHits>& all) {
+void give_hits(std::vector<Cache>& caches, std::vector<FoundCapacity>& all) {
   for (;;) {
     Cache* cache = nullptr;
     auto nearest = all.end();
@@ -178,8 +175,7 @@ void give_hits(std::vector<Cache>& caches, std::vector<hipscope::CapacityByHits>
 // Adds what is flat nowhere in the walk to the caches, each that is far from those. What is near to
 // one is another way to its capacity, and takes its place where it is surer and the two do not
 // agree. One way alone does not make it sure.
-void add(std::vector<Cache>& caches, const std::vector<hipscope::CapacityByHits>& all,
-         const char* name) {
+void add(std::vector<Cache>& caches, const std::vector<FoundCapacity>& all, const char* name) {
   const std::size_t known = caches.size();
   for (const auto& found : all) {
     if (found.confidence < smallest_confidence) {
@@ -213,8 +209,8 @@ void add(std::vector<Cache>& caches, const std::vector<hipscope::CapacityByHits>
 }  // namespace
 
 std::vector<Cache> caches_of(const std::vector<Level>& levels,
-                             const std::vector<hipscope::CapacityByHits>& by_misses,
-                             std::vector<hipscope::CapacityByHits> by_hits) {
+                             const std::vector<FoundCapacity>& by_misses,
+                             std::vector<FoundCapacity> by_hits) {
   std::vector<Cache> caches;
   for (std::size_t i = 0; i < levels.size() && levels[i].end && levels[i].end->capacity; ++i) {
     caches.push_back({.level = levels[i]});
@@ -261,8 +257,7 @@ void infer_capacity(Results& results, const std::string& name, const Cache& cach
   if (cache.misses) {
     capacity.confidence =
         1 - (1 - capacity.confidence) * (1 - std::min(hipscope::unsure, cache.misses->confidence));
-    capacity.evidence.push_back("latency as a whole has a step at " +
-                                in_bytes(cache.misses->value));
+    capacity.evidence.push_back(cache.misses->evidence);
   }
   if (cache.hits) {
     join_hits(capacity, *cache.hits, known.most_confidence, !cache.steps_of.empty());

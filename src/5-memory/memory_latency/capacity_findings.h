@@ -9,6 +9,7 @@
 
 #include "hipscope/experiment.h"
 #include "hipscope/inference.h"
+#include "hits_findings.h"
 
 namespace memory_latency {
 
@@ -18,13 +19,13 @@ inline bool about(double value, double other, double tolerance) {
 }
 
 /// The capacities that single loads tell (sweep load-times), each of a mode and those before it.
-std::vector<hipscope::CapacityByHits> capacities_by_hits(const hipscope::Results& results);
+std::vector<FoundCapacity> capacities_by_hits(const hipscope::Results& results);
 
 /// A cache that ends within the sweep: its level of the walk, and what single loads say of it.
 struct Cache {
   hipscope::Level level{};
-  std::optional<hipscope::CapacityByHits> misses{};  ///< what latency as a whole says of it
-  std::optional<hipscope::CapacityByHits> hits{};
+  std::optional<FoundCapacity> misses{};  ///< what latency as a whole says of it
+  std::optional<FoundCapacity> hits{};
   std::string steps_of{};  ///< what shows its end, unless that is flat runs
   bool is_flat = true;     ///< in the walk; if not, the level has just an end
 };
@@ -32,15 +33,15 @@ struct Cache {
 /// The capacities that the mean latency of single `loads` and that of a `walk` tell as a whole;
 /// without loads, where the walk's `levels` leave room for one: where no law explains the end of
 /// one, and between two that are far apart.
-std::vector<hipscope::CapacityByHits> capacities_by_misses(
-    const std::vector<hipscope::CurvePoint>& loads, const std::vector<hipscope::CurvePoint>& walk,
-    const std::vector<hipscope::Level>& levels);
+std::vector<FoundCapacity> capacities_by_misses(const std::vector<hipscope::CurvePoint>& loads,
+                                                const std::vector<hipscope::CurvePoint>& walk,
+                                                const std::vector<hipscope::Level>& levels);
 
 /// The caches of the walk's `levels`, from the smallest on: each with the one of `by_hits` that is
 /// its own, and beside them those that are flat nowhere in the walk, of `by_misses` and `by_hits`.
 std::vector<Cache> caches_of(const std::vector<hipscope::Level>& levels,
-                             const std::vector<hipscope::CapacityByHits>& by_misses = {},
-                             std::vector<hipscope::CapacityByHits> by_hits = {});
+                             const std::vector<FoundCapacity>& by_misses = {},
+                             std::vector<FoundCapacity> by_hits = {});
 
 /// What is known of a capacity besides the curve.
 struct Known {

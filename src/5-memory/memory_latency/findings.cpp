@@ -75,10 +75,9 @@ Drift drift_of(const Curve& first, const Curve& again) {
   for (const Pair& pair : pairs) {
     left.push_back(std::abs(pair.change - drift.whole * pair.left));
   }
-  constexpr double deviations_per_median = 1.4826;
   constexpr double of_a_median = 1.25;
-  const double error =
-      of_a_median * deviations_per_median * hipscope::summarize(left).median / std::sqrt(squares);
+  const double error = of_a_median * hipscope::deviations_per_median *
+                       hipscope::summarize(left).median / std::sqrt(squares);
   constexpr double clearly = 3;
   constexpr double matters = 0.005;
   return std::abs(drift.whole) > std::max(matters, clearly * error) ? drift : Drift{};

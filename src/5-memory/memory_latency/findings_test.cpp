@@ -20,16 +20,8 @@ namespace {
 constexpr double kib = 1024;
 constexpr double mib = 1024 * kib;
 
-// Eight footprints an octave from 1 KiB to 2 GiB.
-std::vector<double> footprints() {
-  std::vector<double> all;
-  for (double octave = kib; octave < 2048 * mib; octave *= 2) {
-    for (int i = 0; i < 8; ++i) {
-      all.push_back(octave * (8 + i) / 8);
-    }
-  }
-  return all;
-}
+// Eight footprints an octave.
+const std::vector<double> sizes = footprints(kib, 1920 * mib);
 
 // 16 KiB of level 1, `level_2` bytes of level 2, then memory.
 MadeResults staircase_curve(double level_2, double noise = 0) {
@@ -38,7 +30,7 @@ MadeResults staircase_curve(double level_2, double noise = 0) {
   MadeResults made("memory_latency", device);
   made.curve("footprint", "latency",
              made_curve(
-                 footprints(),
+                 sizes,
                  [=](double bytes) {
                    return bytes <= 16 * kib ? 120.0 : bytes <= level_2 ? 300.0 : 700.0;
                  },
@@ -65,7 +57,7 @@ TEST(MemoryLatencyTest, EachLevelHasItsCapacityAndLatency) {
 // Fetches of texels as memory_latency has them: from a first cache, then L2.
 MadeResults with_texels(double cache, double latency) {
   MadeResults made = staircase_curve(4 * mib);
-  std::vector<double> bytes = footprints();
+  std::vector<double> bytes = sizes;
   std::erase_if(bytes, [](double x) { return x > mib; });
   made.curve("texture", "latency",
              made_curve(bytes, [=](double x) { return x <= cache ? latency : 350.0; }));
@@ -90,7 +82,7 @@ MadeResults halves(std::uint64_t driver, double farthest_home) {
   DeviceDescription device = fake::describe();
   device.l2_bytes = driver;
   MadeResults made("memory_latency", device);
-  made.curve("footprint", "latency", made_curve(footprints(), [](double bytes) {
+  made.curve("footprint", "latency", made_curve(sizes, [](double bytes) {
                return bytes <= 16 * kib  ? 30.0
                       : bytes <= 4 * mib ? 280.0
                       : bytes <= 8 * mib ? 510.0
@@ -126,7 +118,7 @@ TEST(MemoryLatencyTest, ACacheBehindIsALevelOfItsOwn) {
 // A device has 64 KiB of constant memory: what the curve ends on holds that much, and maybe more.
 TEST(MemoryLatencyTest, TheLastLevelOfConstantsHoldsAtLeastAllThereIs) {
   const auto concluded = [](double level_1) {
-    std::vector<double> all = footprints();
+    std::vector<double> all = sizes;
     std::erase_if(all, [](double bytes) { return bytes > 64 * kib; });
     MadeResults made("memory_latency");
     made.curve("constant", "latency",
@@ -155,9 +147,8 @@ TEST(MemoryLatencyTest, ACapacityHasAnInterval) {
 TEST(MemoryLatencyTest, SlopesAndWalksHaveNoLevels) {
   for (const double power : {0.05, 0.2, 0.5, 1.0}) {
     MadeResults made("memory_latency");
-    made.curve("footprint", "latency", made_curve(footprints(), [&](double bytes) {
-                 return 100 * std::pow(bytes / kib, power);
-               }));
+    made.curve("footprint", "latency",
+               made_curve(sizes, [&](double bytes) { return 100 * std::pow(bytes / kib, power); }));
     memory_latency::conclude(made.results());
     for (const Inference& inference : made.inferences()) {
       EXPECT_FALSE(inference.value) << power << " " << inference.name;
@@ -169,7 +160,7 @@ TEST(MemoryLatencyTest, SlopesAndWalksHaveNoLevels) {
 // is level 2.
 TEST(MemoryLatencyTest, ARiseFromTheFirstFootprintHidesLevel1) {
   MadeResults made("memory_latency");
-  made.curve("footprint", "latency", made_curve(footprints(), [](double bytes) {
+  made.curve("footprint", "latency", made_curve(sizes, [](double bytes) {
                return bytes < 16 * kib   ? 100 + 200 * std::log2(bytes / kib) / 4
                       : bytes <= 4 * mib ? 300.0
                                          : 700.0;
@@ -186,9 +177,8 @@ TEST(MemoryLatencyTest, WhatIsFlatUpToTheEndMayBeACache) {
 
 TEST(MemoryLatencyTest, ACounterThatDiffersFromEventsTellsNothing) {
   MadeResults made("memory_latency");
-  made.curve("footprint", "latency", made_curve(footprints(), [](double bytes) {
-               return bytes <= 16 * kib ? 120.0 : 700.0;
-             }));
+  made.curve("footprint", "latency",
+             made_curve(sizes, [](double bytes) { return bytes <= 16 * kib ? 120.0 : 700.0; }));
   made.curve("events", "difference", std::vector<CurvePoint>{{.x = 1, .y = -60}});
   memory_latency::conclude(made.results());
   EXPECT_FALSE(made.inference("cache level 1 latency").value.has_value());
@@ -217,7 +207,7 @@ TEST(MemoryLatencyTest, PagesThatTakeLongerTellTheReachOfATlb) {
 
 // In percent: what `capacity` bytes of a footprint are.
 std::vector<CurvePoint> shares_of(double capacity, double smaller = 0) {
-  return made_curve(footprints(), [=](double bytes) {
+  return made_curve(sizes, [=](double bytes) {
     return 100 * (std::min(1.0, capacity / bytes) - std::min(1.0, smaller / bytes));
   });
 }
@@ -253,7 +243,7 @@ TEST(MemoryLatencyTest, TwoWaysThatPartAreUnsure) {
 // A walk shows no step at 256 KiB, the mean of single loads does.
 TEST(MemoryLatencyTest, WhatOnlySingleLoadsShowHasItsNumberAndIsUnsure) {
   MadeResults made = staircase_curve(4 * mib, 0.001);
-  made.curve("load-times", "mean latency", made_curve(footprints(), [](double bytes) {
+  made.curve("load-times", "mean latency", made_curve(sizes, [](double bytes) {
                return 150 + 60 * std::max(0.0, 1 - 16 * kib / bytes) +
                       60 * std::max(0.0, 1 - 256 * kib / bytes) +
                       300 * std::max(0.0, 1 - 4 * mib / bytes);
@@ -266,40 +256,6 @@ TEST(MemoryLatencyTest, WhatOnlySingleLoadsShowHasItsNumberAndIsUnsure) {
   EXPECT_LE(middle.confidence, 0.5);
   EXPECT_EQ(made.inference("cache level 3 capacity").value, 4 * mib);
   EXPECT_FALSE(made.inference("cache level 2 latency").value);
-}
-
-TEST(MemoryLatencyTest, HitsThatFallInAnotherWayTellNoCapacity) {
-  for (const double power : {0.3, 0.6, 1.5, 3.0}) {
-    const auto hits = made_curve(
-        footprints(), [=](double bytes) { return std::min(1.0, std::pow(mib / bytes, power)); });
-    EXPECT_FALSE(fit_capacity_by_hits(hits)) << power;
-  }
-  const auto ramp =
-      made_curve(footprints(), [](double bytes) { return 1 - std::log2(bytes / kib) / 22; });
-  EXPECT_FALSE(fit_capacity_by_hits(ramp));
-  EXPECT_FALSE(fit_capacity_by_hits(made_curve(footprints(), [](double) { return 1.0; })));
-  EXPECT_FALSE(fit_capacity_by_hits({}));
-}
-
-// Two in a hundred loads that hit take long for other reasons.
-TEST(MemoryLatencyTest, SlowHitsDoNotShrinkACapacity) {
-  const auto hits = made_curve(
-      footprints(), [](double bytes) { return 0.98 * std::min(1.0, 192 * kib / bytes); });
-  const auto found = fit_capacity_by_hits(hits);
-  ASSERT_TRUE(found);
-  EXPECT_NEAR(found->value, 192 * kib, 2 * kib);
-  EXPECT_GT(found->confidence, 0.9);
-}
-
-// Another process slows down most loads of two footprints, one within the cache and one past it.
-TEST(MemoryLatencyTest, FootprintsThatWereDisturbedAreLeftOut) {
-  auto hits = made_curve(footprints(), [](double bytes) { return std::min(1.0, mib / bytes); });
-  for (CurvePoint& point : hits) {
-    point.y *= point.x == 64 * kib || point.x == 2 * mib ? 0.2 : 1;
-  }
-  const auto found = fit_capacity_by_hits(hits);
-  ASSERT_TRUE(found);
-  EXPECT_NEAR(found->value, mib, 0.01 * mib);
 }
 
 TEST(LatencyModesTest, ModesAreWhereManyLoadsFall) {

@@ -182,20 +182,16 @@ void enter_numbers(Tally& tally, const std::vector<Inference>& answers,
   }
 }
 
-std::vector<Inference> answers_of(const std::vector<CapacityByHits>& capacities) {
+// What the shares of hits say alone.
+std::vector<Inference> by_hits(MadeResults& made) {
   std::vector<Inference> found;
-  for (const CapacityByHits& capacity : capacities) {
+  for (const auto& capacity : memory_latency::capacities_by_hits(made.results())) {
     found.push_back({.name = "capacity",
                      .value = capacity.value,
                      .confidence = capacity.confidence,
                      .interval = Interval{.low = capacity.low, .high = capacity.high}});
   }
   return found;
-}
-
-// What the shares of hits say alone.
-std::vector<Inference> by_hits(MadeResults& made) {
-  return answers_of(memory_latency::capacities_by_hits(made.results()));
 }
 
 const Seeds level_seeds(1);

@@ -54,7 +54,7 @@ std::optional<AccessGranularity> fit_candidate(std::span<const hipscope::CurvePo
       [](const hipscope::CurvePoint& a, const hipscope::CurvePoint& b) { return a.x < b.x; });
   const auto fit = hipscope::fit_issue(by_segments);
   constexpr double largest_residual = 0.15;
-  if (!fit || !fit->interval || 2 * fit->latency_points > by_segments.size() ||
+  if (!fit || !fit->slope || 2 * fit->level_points > by_segments.size() ||
       fit->largest_relative_residual > largest_residual) {
     return std::nullopt;
   }
@@ -68,12 +68,12 @@ std::optional<AccessGranularity> fit_candidate(std::span<const hipscope::CurvePo
       first_flat, costs.end(),
       [=](const hipscope::CurvePoint& cost) { return cost.x * dword_bytes >= 2 * bytes; });
   if (last_flat == costs.end() || last_flat->y > flat * first_flat->y ||
-      first_flat->y < smallest_rise * fit->latency) {
+      first_flat->y < smallest_rise * fit->level) {
     return std::nullopt;
   }
   return AccessGranularity{.bytes = bytes,
-                           .cost_per_segment = *fit->interval,
-                           .least_cost = fit->latency,
+                           .cost_per_segment = *fit->slope,
+                           .least_cost = fit->level,
                            .largest_relative_residual = fit->largest_relative_residual};
 }
 

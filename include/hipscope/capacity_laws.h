@@ -4,13 +4,11 @@
 #include <cmath>
 #include <cstddef>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace hipscope {
 
-/// The share of misses of a walk, lap after lap in the same order, by its footprint over the
-/// capacity.
+/// The share of loads that miss, by the footprint over the capacity.
 class CapacityLaw {
  public:
   /// `miss_share` of footprint over capacity, which rises from 0 to 1.
@@ -19,16 +17,12 @@ class CapacityLaw {
     for (int i = 0; i < entries; ++i) {
       shares_.push_back(miss_share(ratio_of(i)));
     }
-    half_ = inverse(0.5);
     constexpr double hardly = 1e-4;
     first_octave_ = std::log2(inverse(hardly));
   }
 
-  /// By interpolation.
-  [[nodiscard]] double miss_share(double ratio) const { return miss_share_at(std::log2(ratio)); }
-
-  /// Of footprint over capacity in octaves.
-  [[nodiscard]] double miss_share_at(double octaves) const {
+  /// By interpolation; of footprint over capacity in octaves.
+  [[nodiscard]] double miss_share(double octaves) const {
     const double place = (octaves - smallest_octave) * entries_per_octave;
     if (place <= 0) {
       return shares_.front();
@@ -44,9 +38,6 @@ class CapacityLaw {
   /// The ratio at which a share of the loads misses.
   [[nodiscard]] double inverse(double share) const;
 
-  /// The same of half of them.
-  [[nodiscard]] double half() const { return half_; }
-
   /// The octave of footprint over capacity from which on some loads miss.
   [[nodiscard]] double first_octave() const { return first_octave_; }
 
@@ -57,17 +48,12 @@ class CapacityLaw {
   static double ratio_of(int entry);
 
   std::vector<double> shares_{};
-  double half_ = 0;
   double first_octave_ = 0;
 };
 
-/// The laws that real caches follow: least recently used, with lines in their sets in turn or at
-/// random, and replacement at random, some laps after the cache was full of other lines.
+/// The laws of a walk that takes every line in turn, lap after lap, in real caches: least recently
+/// used, with lines in their sets in turn or at random, and replacement at random, some laps after
+/// the cache was full of other lines.
 std::span<const CapacityLaw> capacity_laws();
-
-/// The same where each load may be of any line, whichever came before: once a cache is full its
-/// part of the footprint hits, whatever it replaces; at about the capacity some sets have room left
-/// where lines are in them at random.
-std::span<const CapacityLaw> hit_laws();
 
 }  // namespace hipscope

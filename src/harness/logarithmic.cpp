@@ -1,4 +1,4 @@
-#include "inference_logarithmic.h"
+#include "hipscope/logarithmic.h"
 
 #include <algorithm>
 #include <cmath>
@@ -87,14 +87,6 @@ bool never_falls(const Logarithmic& curve) {
   std::nth_element(distances.begin(), distances.begin() + static_cast<std::ptrdiff_t>(most),
                    distances.end());
   return distances[most] <= farthest * curve.noise_of_levels;
-}
-
-bool is_smooth(const Logarithmic& curve) {
-  constexpr std::size_t free = 4;         // of a cubic
-  constexpr double largest_misfit = 2.4;  // of noise alone: 1
-  const std::vector<double> errors(curve.y.size(), curve.noise_of_levels);
-  return squares_of_cubic(curve, errors) <=
-         largest_misfit * static_cast<double>(curve.y.size() - free);
 }
 
 double squares_of_cubic(const Logarithmic& curve, std::span<const double> errors) {

@@ -1,13 +1,19 @@
 // find_last_drop on curves that are made.
+#include "last_drop.h"
+
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
+#include <vector>
 
-#include "hipscope/inference.h"
 #include "made_curve.h"
 
-namespace hipscope {
+namespace wave_divergence {
 namespace {
+
+using hipscope::CurvePoint;
+using hipscope::made_curve;
 
 constexpr double half_way = 1.5;
 constexpr double largest_x = 1024;
@@ -15,7 +21,7 @@ constexpr double largest_x = 1024;
 // y(x) at 1, 2, 4 ... 1024, with normal noise of `noise` (relative).
 std::vector<CurvePoint> doubling_curve(const std::function<double(double)>& y, double noise = 0,
                                        unsigned seed = 1) {
-  return made_curve(doubling(1, largest_x), y, noise, seed);
+  return made_curve(hipscope::doubling(1, largest_x), y, noise, seed);
 }
 
 // Two paths in turns: twice the time while a wave of `lanes` is on both.
@@ -105,4 +111,4 @@ TEST(FindLastDrop, NeedsThreeFlatPoints) {
 }
 
 }  // namespace
-}  // namespace hipscope
+}  // namespace wave_divergence
