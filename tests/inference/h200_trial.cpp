@@ -15,6 +15,7 @@
 #include "5-memory/cache_line/findings.h"
 #include "5-memory/memory_bandwidth/findings.h"
 #include "5-memory/memory_latency/findings.h"
+#include "5-memory/memory_map/findings.h"
 #include "5-memory/store_divergence/findings.h"
 #include "6-lds/lds_banks/findings.h"
 #include "result_file.h"
@@ -48,6 +49,17 @@ TEST(H200Trial, Latency) {
   expect_capacity(made, "cache level 2 capacity", 60 * mib);
   EXPECT_TRUE(made.inference("cache level 3 capacity").name.empty());
   EXPECT_TRUE(made.inference("memory latency").value);
+}
+
+// As found on two of them.
+TEST(H200Trial, MemoryMap) {
+  MadeResults made = measured("memory_map");
+  memory_map::conclude(made.results());
+  EXPECT_EQ(made.inference("groups of CUs by distance to L2").value, 2);
+  EXPECT_EQ(made.inference("groups of CUs by distance to memory").value, 2);
+  EXPECT_EQ(made.inference("slices of L2 told apart").value, 90);
+  EXPECT_EQ(made.inference("address bits of the slice's hash").statement,
+            "the same for all lines of a slice: 12^13^15^17^19");
 }
 
 TEST(H200Trial, Bandwidth) {

@@ -23,14 +23,14 @@ void infer_xcds(Results& results) {
       xcds.push_back(*xcd);
     }
   }
-  const auto count = static_cast<std::ptrdiff_t>(std::set(xcds.begin(), xcds.end()).size());
+  const auto count = std::ssize(std::set(xcds.begin(), xcds.end()));
   if (count < 2) {
     return;
   }
   double right = 0;
   double all = 0;
-  for (auto first = xcds.begin(); xcds.end() - first >= count; ++first) {
-    right += std::set(first, first + count).size() == static_cast<std::size_t>(count);
+  for (auto end = xcds.begin() + count; end <= xcds.end(); ++end) {
+    right += std::ssize(std::set(end - count, end)) == count ? 1 : 0;
     ++all;
   }
   const std::string text = std::to_string(count);
@@ -58,14 +58,13 @@ void infer_spreading(Results& results) {
   }
   if (blocks > 0) {
     const auto units = static_cast<double>(seen.size());
-    results.infer(
-        {.name = "blocks placed before a CU gets a second one",
-         .value = first,
-         .unit = "blocks",
-         .confidence = blocks / (blocks + 1),
-         .statement = first == units ? "every CU gets one block first"
-                                     : "some CUs get a second block before others have one",
-         .evidence = {number(blocks, 5) + " blocks ran on " + number(units, 5) + " CUs"}});
+    results.infer({.name = "blocks placed before a CU gets a second one",
+                   .value = first,
+                   .unit = "blocks",
+                   .confidence = blocks / (blocks + 1),
+                   .statement = first == units
+                                    ? "every CU gets one block first"
+                                    : "some CUs get a second block before others have one"});
   }
 }
 
@@ -101,29 +100,6 @@ void infer_groups(Results& results) {
     inference.evidence = {text + " CUs; in none: " + number(others, 4)};
   }
   results.infer(inference);
-}
-
-// How much faster CUs work if those near one part of L2 share what they read.
-void infer_swizzle(Results& results) {
-  std::vector<hipscope::CurvePoint> gains;
-  for (const auto& point : results.curve("swizzle", "by place rate")) {
-    if (const auto anywhere = results.at("swizzle", "by number rate", point.x)) {
-      gains.push_back({.x = point.x, .y = point.y / anywhere->y});
-    }
-  }
-  if (!gains.empty()) {
-    const auto most = std::ranges::max(gains, {}, &hipscope::CurvePoint::y);
-    constexpr double clear = 1.05;
-    constexpr double mebibyte = 1 << 20;
-    results.infer({.name = "gain of reading by place",
-                   .value = most.y,
-                   .unit = "times",
-                   .confidence = 0.8,
-                   .statement = most.y >= clear
-                                    ? "CUs that read what is near them read so much faster at best"
-                                    : "it is worth nothing who reads what",
-                   .evidence = {"at " + number(most.x / mebibyte, 4) + " MiB"}});
-  }
 }
 
 }  // namespace
@@ -176,7 +152,6 @@ void conclude(Results& results) {
   infer_xcds(results);
   infer_spreading(results);
   infer_groups(results);
-  infer_swizzle(results);
 }
 
 }  // namespace block_placement

@@ -37,8 +37,7 @@ std::optional<unsigned> xcd_of(const std::string& architecture, unsigned unit);
 std::optional<unsigned> group_of(const std::string& architecture, unsigned unit);
 
 /// Whether XCDs take turns (sweep large-lds: "CU"), blocks before a CU gets a second one (small:
-/// "CU"), groups of CUs (groups: "group"), and what it is worth to work by place (swizzle: "by
-/// place rate", "by number rate"). What was not measured is left out.
+/// "CU"), and groups of CUs (groups: "group"). What was not measured is left out.
 void conclude(hipscope::Results& results);
 
 }  // namespace block_placement

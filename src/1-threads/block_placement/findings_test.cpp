@@ -95,20 +95,6 @@ TEST(BlockPlacementTest, GroupsAreCounted) {
   EXPECT_EQ(found(16, 48).evidence[0], "of 16, 16, 16 CUs; in none: 16");
 }
 
-TEST(BlockPlacementTest, ReadingByPlaceIsWorthSomethingOrNot) {
-  const auto found = [](double gain) {
-    MadeResults made("block_placement");
-    const auto rate = [](double gained) {
-      return made_curve(multiples(8, 96), [=](double x) { return x == 40 ? 100 * gained : 100; });
-    };
-    made.curve("swizzle", "by number rate", rate(1)).curve("swizzle", "by place rate", rate(gain));
-    block_placement::conclude(made.results());
-    return made.inference("gain of reading by place");
-  };
-  EXPECT_EQ(found(1.3).value, 1.3);
-  EXPECT_NE(found(1.3).statement, found(1.01).statement);
-}
-
 TEST(BlockPlacementTest, NumbersTellXcdsAndShaderEngines) {
   EXPECT_EQ(block_placement::xcd_of("gfx942:sramecc+", 0x523), 5U);
   EXPECT_FALSE(block_placement::xcd_of("gfx90a", 0x23));

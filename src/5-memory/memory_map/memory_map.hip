@@ -18,9 +18,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
-#include <numeric>
-#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -44,7 +41,6 @@ constexpr unsigned timed_steps = 16;
 
 struct Sizes {
   hipscope::Size lines;
-  hipscope::Size page;
   hipscope::Size repeats;
   hipscope::Size flush;
 };
@@ -64,16 +60,6 @@ struct Walk {
   unsigned timed;
   unsigned unit;  // the CU that walks
 };
-
-// Each word of a line holds the address of the next one.
-__global__ void __launch_bounds__(1) link_kernel(const std::uint64_t* lines, unsigned count) {
-  for (unsigned i = blockIdx.x; i < count; i += gridDim.x) {
-    auto* const line = reinterpret_cast<std::uint64_t*>(lines[i]);
-    for (unsigned word = 0; word < words; ++word) {
-      line[word] = lines[i] + (word + 1) % words * sizeof(std::uint64_t);
-    }
-  }
-}
 
 // The cycle counter, read when `address` has arrived: the branch must know it. No word is at an odd
 // address.
@@ -116,62 +102,65 @@ __global__ void __launch_bounds__(1) unit_ids_kernel(unsigned* ids) {
 // --- Lines and walks --------------------------------------------------------------------------
 
 // More blocks than there are CUs, so that each gets one.
-dim3 crew(const Sweep& sweep) {
-  return dim3(sweep.is_hardware() ? 4 * static_cast<unsigned>(sweep.device().compute_units) : 2);
+hipscope::LaunchShape crew(const Sweep& sweep) {
+  const unsigned units = sweep.is_hardware() ? 4U * sweep.device().compute_units : 2;
+  return {.grid = dim3(units), .block = dim3(1)};
 }
 
+// The bytes of a page of most GPUs; fewer on the host backend.
+std::uint64_t page_of(const Sweep& sweep) { return sweep.is_hardware() ? 2U << 20 : 1U << 15; }
+
 std::vector<unsigned> unit_ids(const Sweep& sweep) {
-  const DeviceBuffer<unsigned> ids(crew(sweep).x);
-  launch(unit_ids_kernel, {.grid = crew(sweep), .block = dim3(1)}, ids.data());
+  const DeviceBuffer<unsigned> ids(crew(sweep).grid.x);
+  launch(unit_ids_kernel, crew(sweep), ids.data());
   const std::vector<unsigned> all = ids.to_host();
   const std::set<unsigned> different(all.begin(), all.end());
   return {different.begin(), different.end()};
 }
 
-// `count` of `all` numbers, rising.
-std::vector<std::uint64_t> drawn(std::uint64_t all, std::uint64_t count, std::uint64_t seed) {
-  std::vector<std::uint64_t> numbers(all);
-  std::iota(numbers.begin(), numbers.end(), std::uint64_t{0});
-  std::vector<std::uint64_t> some;
-  std::mt19937_64 random(seed);
-  std::sample(numbers.begin(), numbers.end(), std::back_inserter(some), count, random);
-  return some;
-}
-
-// Lines of one page, as many as it has and `most` at most, and walks through all of them.
+// Lines of one page, as many as it has and `most` at most, and walks through all of them: in L2, or
+// in memory, where `flush` bytes are written before each walk.
 class Lines {
  public:
-  Lines(const Sweep& sweep, const Sizes& sizes, std::uint64_t most)
+  Lines(const Sweep& sweep, const Sizes& sizes, std::uint64_t most, std::uint64_t flush)
       : sweep_(sweep),
         repeats_(sizes.repeats),
-        numbers_(drawn(sizes.page / line_bytes, most, sweep.seed())),
-        memory_(2 * sizes.page),
+        numbers_(std::min<std::uint64_t>(page_of(sweep) / line_bytes, most)),
+        memory_(2 * page_of(sweep) / sizeof(std::uint64_t)),
         addresses_(numbers_.size()),
-        visits_(numbers_.size()) {
+        visits_(numbers_.size()),
+        in_l2_(flush == 0),
+        flushed_(std::max<std::uint64_t>(flush, 1)) {
     const auto begin = reinterpret_cast<std::uint64_t>(memory_.data());
-    const std::uint64_t page = (begin + sizes.page - 1) / sizes.page * sizes.page;
-    for (const std::uint64_t number : numbers_) {
-      starts_.push_back(page + number * line_bytes);
+    std::vector<std::uint64_t> next(memory_.size());  // of each word, round its sector
+    for (std::size_t i = 0; i < next.size(); ++i) {
+      next[i] = begin + (i / words * words + (i + 1) % words) * sizeof(std::uint64_t);
     }
+    const std::uint64_t page = (begin + page_of(sweep) - 1) / page_of(sweep) * page_of(sweep);
+    // One of each of as many equal parts of the page.
+    const auto part = static_cast<unsigned>(page_of(sweep) / line_bytes / numbers_.size());
+    const unsigned key = hipscope::key_of(sweep.seed());
+    for (unsigned i = 0; i < numbers_.size(); ++i) {
+      numbers_[i] = i * part + hipscope::random_bits(i + key) % part;
+      starts_.push_back(page + numbers_[i] * line_bytes);
+    }
+    hipscope::check(hipMemcpy(memory_.data(), next.data(), next.size() * sizeof(std::uint64_t),
+                              hipMemcpyHostToDevice));
     hipscope::check(hipMemcpy(addresses_.data(), starts_.data(),
                               starts_.size() * sizeof(std::uint64_t), hipMemcpyHostToDevice));
-    launch(link_kernel, {.grid = crew(sweep), .block = dim3(1)}, addresses_.data(),
-           static_cast<unsigned>(numbers_.size()));
   }
 
   // Within the page, from 0 on.
   [[nodiscard]] const std::vector<std::uint64_t>& numbers() const { return numbers_; }
 
-  // Cycles per step in each line, from one CU: the median of several walks. In L2; with `flushed`,
-  // of a line's first load after that has been written.
-  std::vector<double> latencies(unsigned unit,
-                                const DeviceBuffer<unsigned char>* flushed = nullptr) {
-    const bool in_l2 = flushed == nullptr;
-    const auto kernel = in_l2 ? walk_kernel<Load::atomic> : walk_kernel<Load::l2>;
+  // Cycles per step in each line, from one CU: the median of several walks. In memory only a line's
+  // first load counts.
+  std::vector<double> latencies(unsigned unit) {
+    const auto kernel = in_l2_ ? walk_kernel<Load::atomic> : walk_kernel<Load::l2>;
     const Walk walk = {.lines = addresses_.data(),
                        .count = static_cast<unsigned>(numbers_.size()),
-                       .settling = in_l2 ? settling_steps : 0,
-                       .timed = in_l2 ? timed_steps : 1,
+                       .settling = in_l2_ ? settling_steps : 0,
+                       .timed = in_l2_ ? timed_steps : 1,
                        .unit = unit};
     std::vector<std::vector<double>> seen(numbers_.size());
     for (std::uint64_t repeat = 0; repeat < repeats_; ++repeat) {
@@ -179,12 +168,11 @@ class Lines {
       constexpr unsigned attempts = 16;
       taken_.clear();
       for (unsigned i = 0; i < attempts && taken_.to_host()[0] == 0; ++i) {
-        if (!in_l2) {
-          hipscope::check(hipMemsetAsync(flushed->data(), 0, flushed->size(), nullptr));
+        if (!in_l2_) {
+          hipscope::check(hipMemsetAsync(flushed_.data(), 0, flushed_.size(), nullptr));
         }
         visits_.poison();
-        launch(kernel, {.grid = crew(sweep_), .block = dim3(1)}, walk, visits_.data(),
-               taken_.data());
+        launch(kernel, crew(sweep_), walk, visits_.data(), taken_.data());
       }
       const std::vector<Visit> visits = visits_.to_host();
       for (std::size_t i = 0; i < visits.size(); ++i) {
@@ -211,9 +199,11 @@ class Lines {
   std::uint64_t repeats_;
   std::vector<std::uint64_t> numbers_;
   std::vector<std::uint64_t> starts_;
-  DeviceBuffer<unsigned char> memory_;
+  DeviceBuffer<std::uint64_t> memory_;
   DeviceBuffer<std::uint64_t> addresses_;
   DeviceBuffer<Visit> visits_;
+  bool in_l2_;
+  DeviceBuffer<unsigned char> flushed_;
   DeviceBuffer<unsigned> taken_{1};
   hipscope::Comparison ends_;
 };
@@ -225,12 +215,11 @@ void measure_map(Sweep& sweep, const Sizes& sizes, std::uint64_t flush) {
   sweep.axis({.name = "CU"});
   sweep.headline("latency");
   sweep.note("latency: the median of the lines, which are numbered by rising address");
-  sweep.require_memory(2 * sizes.page + flush, "--flush");
-  Lines lines(sweep, sizes, std::min<std::uint64_t>(sizes.lines, map_lines));
-  const DeviceBuffer<unsigned char> flushed(std::max<std::uint64_t>(flush, 1));
+  sweep.require_memory(2 * page_of(sweep) + flush, "--flush");
+  Lines lines(sweep, sizes, std::min<std::uint64_t>(sizes.lines, map_lines), flush);
   for (const unsigned unit : unit_ids(sweep)) {
     auto point = sweep.point(std::to_string(unit), unit);
-    const auto cycles = lines.latencies(unit, flush == 0 ? nullptr : &flushed);
+    const auto cycles = lines.latencies(unit);
     lines.verify(point);
     point.value("latency", hipscope::median_of(cycles), "cycles");
     // The first load of all finds the TLB cold.
@@ -245,15 +234,16 @@ void measure_lines(Sweep& sweep, const Sizes& sizes) {
   sweep.axis({.name = "line"});
   sweep.headline("latency");
   sweep.note("latency: the median of the CUs; a line is told by its place in an aligned piece of " +
-             std::to_string(sizes.page) + " bytes");
-  sweep.require_memory(2 * sizes.page, "--page");
-  Lines lines(sweep, sizes, sizes.lines);
+             std::to_string(page_of(sweep)) + " bytes");
+  Lines lines(sweep, sizes, sizes.lines, 0);
   const std::vector<unsigned> units = unit_ids(sweep);
   constexpr std::size_t most_viewers = 16;
   const std::size_t viewers = std::min(units.size(), most_viewers);
+  std::vector<unsigned> from;
   std::vector<std::vector<double>> cycles;
   for (std::size_t i = 0; i < viewers; ++i) {
-    cycles.push_back(lines.latencies(units[i * units.size() / viewers]));
+    from.push_back(units[i * units.size() / viewers]);
+    cycles.push_back(lines.latencies(from.back()));
   }
   for (std::size_t line = 0; line < lines.numbers().size(); ++line) {
     const std::uint64_t number = lines.numbers()[line];
@@ -262,12 +252,12 @@ void measure_lines(Sweep& sweep, const Sizes& sizes) {
       lines.verify(point);  // of all of them
     }
     std::vector<double> all;
-    for (const std::vector<double>& from : cycles) {
-      all.push_back(from[line]);
+    for (const std::vector<double>& of_unit : cycles) {
+      all.push_back(of_unit[line]);
     }
     point.value("latency", hipscope::median_of(all), "cycles");
     for (std::size_t i = 0; i < viewers; ++i) {
-      point.value(unit_name(units[i * units.size() / viewers]), all[i], "cycles");
+      point.value(unit_name(from[i]), all[i], "cycles");
     }
   }
 }
@@ -285,13 +275,7 @@ int main(int argc, char** argv) {
   const Sizes sizes = {
       .lines = experiment.size(
           "--lines", "lines of sweep lines; the others take 48 at most",
-          {.gpu = 1024, .quick = 768, .host = 24, .tiny = 7, .minimum = 2, .maximum = 1U << 14}),
-      .page = experiment.size("--page", "bytes of the aligned piece with all lines",
-                              {.gpu = 2U << 20,
-                               .quick = 2U << 20,
-                               .host = 1U << 15,
-                               .minimum = 1U << 10,
-                               .maximum = 1U << 30}),
+          {.gpu = 1024, .quick = 768, .host = 24, .tiny = 7, .minimum = 2, .maximum = 1U << 12}),
       .repeats = experiment.size(
           "--repeats", "walks from each CU through its lines; their median counts",
           {.gpu = 9, .quick = 5, .host = 2, .tiny = 1, .minimum = 1, .maximum = 1000}),

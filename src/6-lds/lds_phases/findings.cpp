@@ -106,7 +106,6 @@ std::vector<unsigned> phases_of(const hipscope::Results& results, const AccessNa
 
 void infer_phases(hipscope::Results& results, const AccessName& access) {
   const std::vector<CurvePoint> separation = results.curve(access.sweep, "separation");
-  const std::vector<CurvePoint> apart = results.curve(access.sweep, "apart");
   if (separation.empty()) {
     return;
   }
@@ -118,9 +117,6 @@ void infer_phases(hipscope::Results& results, const AccessName& access) {
     inference.value = static_cast<double>(std::set(phases.begin(), phases.end()).size());
     inference.confidence = std::ranges::min(separation, {}, &CurvePoint::y).y / 100;
     inference.statement = "lanes that are served together: " + groups_text(phases);
-    inference.evidence = {"an access takes " + number(apart[0].y, 3) + " cycles, and " +
-                          number(results.curve(access.sweep, "conflict")[0].y, 3) +
-                          " where two lanes of a phase meet in a bank"};
   }
   results.infer(inference);
 }
@@ -148,10 +144,8 @@ void infer_padding(hipscope::Results& results) {
       .unit = "bytes",
       .confidence = fastest / slowest,
       .statement = "the least with which 16 rows are loaded by 16 bytes a lane as fast as with any",
-      .evidence = {"unpadded " + number(cycles[0].y, 3) + " cycles, so padded " +
-                       number(best->y, 3) + ", swizzled " + number(cycles.back().y, 3),
-                   "the passes that the phases foretell take " + number(fastest, 3) + " to " +
-                       number(slowest, 3) + " cycles each"}};
+      .evidence = {"the passes that the phases foretell take " + number(fastest, 3) + " to " +
+                   number(slowest, 3) + " cycles each"}};
   if (layout + 1 < tile_layouts) {
     inference.value = layout * piece_bytes;
   }

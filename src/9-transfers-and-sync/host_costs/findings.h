@@ -1,5 +1,5 @@
 // What host_costs concludes: up to which size an allocation is a part of a block that is there
-// already, and what each further MiB of a large one adds.
+// already.
 //
 // Reads sweeps device, stream-trimmed, pinned and managed ("allocate" in us over bytes).
 #pragma once

@@ -353,7 +353,14 @@ void measure_compiler(Sweep& sweep) {
   unload();
 }
 
-int run(int argc, char** argv) {
+}  // namespace
+}  // namespace host_costs
+
+int main(int argc, char** argv) {
+  using namespace host_costs;
+  if (is_other_process()) {
+    return run_other_process();
+  }
   hipscope::Experiment experiment(
       "host_costs", {.question = "What does each call of the runtime cost the host?",
                      .sources = {"hipscope's own; asked in ROCm/rocm-systems 5767 and 10834"}});
@@ -378,12 +385,4 @@ int run(int argc, char** argv) {
   experiment.sweep("compile", "a kernel that is compiled at run time", measure_compiler);
   experiment.conclude(conclude);
   return experiment.run(argc, argv);
-}
-
-}  // namespace
-}  // namespace host_costs
-
-int main(int argc, char** argv) {
-  return host_costs::is_other_process() ? host_costs::run_other_process()
-                                        : host_costs::run(argc, argv);
 }

@@ -17,18 +17,35 @@ class RunTimeCompiler {
   explicit RunTimeCompiler([[maybe_unused]] const std::string& architecture) {
 #if defined(HIPSCOPE_BACKEND_HOST)
     missing_ = "the host backend has no compiler";
-#elif defined(HIPSCOPE_BACKEND_AMD)
-    find_loader(RTLD_DEFAULT, "hipModule", "hipModuleLaunchKernel");
+#else
+#if defined(HIPSCOPE_BACKEND_AMD)
     // Of HIP 5 the compiler is in the runtime's own library.
     const bool is_in_runtime = dlsym(RTLD_DEFAULT, "hiprtcCompileProgram") != nullptr;
-    find_compiler(
-        is_in_runtime ? RTLD_DEFAULT : open("libhiprtc.so." + std::to_string(HIP_VERSION_MAJOR)),
-        "hiprtc", "GetCode");
+    void* const compiler =
+        is_in_runtime ? RTLD_DEFAULT : open("libhiprtc.so." + std::to_string(HIP_VERSION_MAJOR));
+    void* const loader = RTLD_DEFAULT;
+    const std::string prefix = "hiprtc";
+    const std::string code = "hiprtcGetCode";
+    const std::string module = "hipModule";
+    const std::string launch = "hipModuleLaunchKernel";
 #else
-    find_loader(open("libcuda.so.1"), "cuModule", "cuLaunchKernel");
-    constexpr int major = CUDART_VERSION / 1000;
-    find_compiler(open("libnvrtc.so." + std::to_string(major)), "nvrtc", "GetCUBIN");
+    void* const compiler = open("libnvrtc.so." + std::to_string(CUDART_VERSION / 1000));
+    void* const loader = open("libcuda.so.1");
+    const std::string prefix = "nvrtc";
+    const std::string code = "nvrtcGetCUBIN";
+    const std::string module = "cuModule";
+    const std::string launch = "cuLaunchKernel";
     option_ = "--gpu-architecture=" + architecture;
+#endif
+    find(compiler, prefix + "CreateProgram", create_);
+    find(compiler, prefix + "CompileProgram", compile_);
+    find(compiler, code + "Size", code_size_);
+    find(compiler, code, code_);
+    find(compiler, prefix + "DestroyProgram", destroy_);
+    find(loader, module + "LoadData", load_);
+    find(loader, module + "GetFunction", function_);
+    find(loader, module + "Unload", unload_);
+    find(loader, launch, launch_);
 #endif
   }
 
@@ -88,21 +105,6 @@ class RunTimeCompiler {
       function = reinterpret_cast<Function*>(dlsym(library, name.c_str()));
       missing_ = function == nullptr ? "there is no " + name : "";
     }
-  }
-
-  void find_compiler(void* library, const std::string& prefix, const std::string& code) {
-    find(library, prefix + "CreateProgram", create_);
-    find(library, prefix + "CompileProgram", compile_);
-    find(library, prefix + code + "Size", code_size_);
-    find(library, prefix + code, code_);
-    find(library, prefix + "DestroyProgram", destroy_);
-  }
-
-  void find_loader(void* library, const std::string& prefix, const std::string& launch) {
-    find(library, prefix + "LoadData", load_);
-    find(library, prefix + "GetFunction", function_);
-    find(library, prefix + "Unload", unload_);
-    find(library, launch, launch_);
   }
 
   std::string missing_;

@@ -31,8 +31,7 @@ void conclude(hipscope::Results& results) {
          .value = unit->bytes,
          .unit = "bytes",
          .confidence = unit->confidence,
-         .statement = "a fault brings its aligned " + number(unit->bytes / kibibyte, 4) + " KiB",
-         .evidence = {"by a second load in the other half of an aligned block"}});
+         .statement = "a fault brings its aligned " + number(unit->bytes / kibibyte, 4) + " KiB"});
   }
 }
 

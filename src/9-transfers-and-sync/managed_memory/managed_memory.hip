@@ -146,16 +146,15 @@ struct Regions {
   explicit Regions(std::uint64_t all)
       : bytes(std::min(largest_bytes, std::bit_floor(all))), count(std::min(most, all / bytes)) {}
 
-  [[nodiscard]] unsigned steps() const { return static_cast<unsigned>(2 * count); }
-
   // The last word leads to `end`.
   void link(unsigned* nodes, std::uint64_t block, unsigned end) const {
-    for (std::uint64_t i = 0; i < count; ++i) {
+    unsigned next = end;
+    for (std::uint64_t i = count; i-- > 0;) {
       const std::uint64_t first = i * bytes / sizeof(unsigned);
       const std::uint64_t other = first + block / 2 / sizeof(unsigned);
+      nodes[other] = next;
       nodes[first] = static_cast<unsigned>(other);
-      nodes[other] =
-          i + 1 < count ? static_cast<unsigned>((i + 1) * bytes / sizeof(unsigned)) : end;
+      next = static_cast<unsigned>(first);
     }
   }
 };
@@ -207,6 +206,7 @@ void measure_faults(Sweep& sweep, std::uint64_t bytes, bool by_device) {
   const int elsewhere = by_device ? hipCpuDeviceId : device;
   const Regions regions(bytes);
   const Managed memory(bytes);
+  const auto steps = static_cast<unsigned>(2 * regions.count);
   const unsigned end = hipscope::key_of(sweep.seed());
   for (std::uint64_t block = page_bytes / 2; block <= regions.bytes; block *= 2) {
     auto point = sweep.point(std::to_string(block), static_cast<double>(block));
@@ -218,7 +218,7 @@ void measure_faults(Sweep& sweep, std::uint64_t bytes, bool by_device) {
       regions.link(memory.data(), block, end);
       memory.move_to(elsewhere);
       const auto chase = by_device ? chase_on_device : chase_on_host;
-      wrong += chase(memory.data(), regions.steps(), taken) == end ? 0 : 1;
+      wrong += chase(memory.data(), steps, taken) == end ? 0 : 1;
     }
     point.verify("ends of all chases", wrong, passes);
     point.value("first word", hipscope::median_of(taken[0]), "us");
@@ -245,9 +245,6 @@ class Pages {
     renew();
   }
 
-  [[nodiscard]] unsigned* data() const { return memory_->data(); }
-  [[nodiscard]] const std::vector<unsigned>& values() const { return values_; }
-
   // Other memory, of which no page is anywhere yet.
   void renew() {
     memory_.reset();  // first: only one of them is ever there
@@ -264,9 +261,8 @@ class Pages {
     launch(transfers::fill_kernel, shape_, data(), values_.size(), key_);
     check(hipDeviceSynchronize());
   }
-  void read_by_device() const { read_copy_by_device(data()); }
-  void read_copy_by_device(const unsigned* words) const {
-    launch(transfers::compare_kernel, shape_, words, values_.size(), key_, wrong_.data());
+  void read_by_device() const {
+    launch(transfers::compare_kernel, shape_, data(), values_.size(), key_, wrong_.data());
     check(hipDeviceSynchronize());
   }
   // One word of each page.
@@ -288,6 +284,8 @@ class Pages {
   }
 
  private:
+  [[nodiscard]] unsigned* data() const { return memory_->data(); }
+
   int device_;
   unsigned key_;
   hipscope::LaunchShape shape_;
@@ -331,16 +329,6 @@ void measure_moves(Sweep& sweep, std::uint64_t bytes) {
   row("host reads, pages at the device", &Pages::to_device, &Pages::read_by_host);
   row("host reads, pages there", &Pages::to_host, &Pages::read_by_host);
   row("prefetch to the host", &Pages::to_device, &Pages::to_host);
-  if (!has(sweep, hipDeviceAttributePageableMemoryAccess)) {
-    sweep.note("kernels on this device cannot read what malloc gives");
-    return;
-  }
-  // Other memory each time: what a kernel has read may have moved.
-  std::vector<unsigned> pageable;
-  row(
-      "device reads, memory of malloc",
-      [&](const Pages& all) { pageable = std::vector<unsigned>(all.values()); },
-      [&](const Pages& all) { all.read_copy_by_device(pageable.data()); });
 }
 
 // --- Advice -----------------------------------------------------------------------------------
@@ -470,7 +458,11 @@ void measure_atomics(Sweep& sweep, std::uint64_t count) {
   }
 }
 
-int run(int argc, char** argv) {
+}  // namespace
+}  // namespace managed_memory
+
+int main(int argc, char** argv) {
+  using namespace managed_memory;
   hipscope::Experiment experiment(
       "managed_memory",
       {.question = "What does managed memory cost, whose pages move to where they are touched?",
@@ -486,23 +478,16 @@ int run(int argc, char** argv) {
                        .share_of_memory = 1.0 / 64});
   const auto adds = experiment.size("--adds", "atomic additions of sweep atomics",
                                     {.gpu = 2048, .quick = 256, .host = 32, .maximum = 1U << 20});
-  // Whole pages.
-  const auto whole = [bytes] { return bytes / page_bytes * page_bytes; };
   experiment.sweep("device-fault", "a load of the device that waits for a page",
-                   [=](Sweep& sweep) { measure_faults(sweep, whole(), true); });
+                   [=](Sweep& sweep) { measure_faults(sweep, bytes, true); });
   experiment.sweep("host-fault", "a load of the host that waits for a page",
-                   [=](Sweep& sweep) { measure_faults(sweep, whole(), false); });
+                   [=](Sweep& sweep) { measure_faults(sweep, bytes, false); });
   experiment.sweep("moves", "all pages, both ways",
-                   [=](Sweep& sweep) { measure_moves(sweep, whole()); });
+                   [=](Sweep& sweep) { measure_moves(sweep, bytes); });
   experiment.sweep("advice", "what the driver was told before",
-                   [=](Sweep& sweep) { measure_advice(sweep, whole()); });
+                   [=](Sweep& sweep) { measure_advice(sweep, bytes); });
   experiment.sweep("atomics", "additions to one word, by its memory and their scope",
                    [=](Sweep& sweep) { measure_atomics(sweep, adds); });
   experiment.conclude(conclude);
   return experiment.run(argc, argv);
 }
-
-}  // namespace
-}  // namespace managed_memory
-
-int main(int argc, char** argv) { return managed_memory::run(argc, argv); }
