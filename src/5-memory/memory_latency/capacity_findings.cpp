@@ -263,7 +263,7 @@ void infer_capacity(Results& results, const std::string& name, const Cache& cach
     join_hits(capacity, *cache.hits, known.most_confidence, !cache.steps_of.empty());
   }
   capacity.confidence = std::min(capacity.confidence, known.most_confidence);
-  infer_if_sure(results, capacity);
+  infer_if_sure(results, capacity, known.least_confidence);
 }
 
 }  // namespace memory_latency

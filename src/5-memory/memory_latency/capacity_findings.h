@@ -10,6 +10,7 @@
 #include "hipscope/experiment.h"
 #include "hipscope/inference.h"
 #include "hits_findings.h"
+#include "text.h"
 
 namespace memory_latency {
 
@@ -45,9 +46,10 @@ std::vector<Cache> caches_of(const std::vector<hipscope::Level>& levels,
 
 /// What is known of a capacity besides the curve.
 struct Known {
-  std::string also{};          ///< more evidence, unless it is empty
-  double driver = 0;           ///< the driver's value, unless that is 0
-  double most_confidence = 1;  ///< that it is one, and of this name
+  std::string also{};                             ///< more evidence, unless it is empty
+  double driver = 0;                              ///< the driver's value, unless that is 0
+  double most_confidence = 1;                     ///< that it is one, and of this name
+  double least_confidence = smallest_confidence;  ///< with less it is not found
 };
 
 /// Infers the capacity of a cache.

@@ -205,7 +205,7 @@ void infer_caches(Results& results, const std::vector<Cache>& caches, const std:
                        [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
   const auto found_homes = homes(results);
   const auto reaches = tlb_reaches(results);
-  const bool is_constant = prefix != "cache";
+  const bool is_plain = prefix == "cache";
   // Where a level may be two, is not flat, or noise hides one, the numbers from there on are in
   // doubt.
   bool is_numbered = true;
@@ -228,14 +228,16 @@ void infer_caches(Results& results, const std::vector<Cache>& caches, const std:
     infer_latency(results, (half ? "far half of " : "") + name + " latency", *cache);
     const double hardly_sure = cache->steps_of.empty() ? 0.4 : smallest_confidence;
     std::string doubt;
-    if (!is_constant && (l2_bytes > 0 || level_number > 1)) {
+    if (is_plain && (l2_bytes > 0 || level_number > 1)) {
       doubt = why_maybe_a_tlb(cache->level, l2_bytes, reaches);
     }
     infer_capacity(
         results, name + " capacity", *cache,
         {.also = doubt.empty() ? also : doubt,
          .driver = cache == nearest && distance(*cache) < std::log(2) ? l2_bytes : 0,
-         .most_confidence = doubt.empty() ? hipscope::sure_if(is_numbered, 1) : hardly_sure});
+         .most_confidence = doubt.empty() ? hipscope::sure_if(is_numbered, 1) : hardly_sure,
+         // Other ways lead to the same memory, which plain loads look at with more footprints.
+         .least_confidence = is_plain ? smallest_confidence : hipscope::unsure});
   }
 }
 

@@ -32,9 +32,10 @@ inline std::string level_text(const hipscope::Level& level) {
 /// What is told with less is wrong more often than not: it is evidence and no value.
 inline constexpr double smallest_confidence = 0.3;
 
-/// Stores the inference, without a value where its confidence is less than that.
-inline void infer_if_sure(hipscope::Results& results, hipscope::Inference inference) {
-  if (inference.confidence < smallest_confidence) {
+/// Stores the inference, without a value where its confidence is less than `least`.
+inline void infer_if_sure(hipscope::Results& results, hipscope::Inference inference,
+                          double least = smallest_confidence) {
+  if (inference.confidence < least) {
     inference.value.reset();
     inference.interval.reset();
     inference.confidence = 0;
