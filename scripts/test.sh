@@ -296,7 +296,7 @@ test_tidy() {
     build/host-asan/compile_commands.json >"$commands"
   # As they are compiled, several as one: most of the time goes into the headers.
   mapfile -t harness < <(sed -nE 's#^ *"file": "(.*/src/harness/.*)".*#\1#p' "$commands" | grep -v cmake_pch)
-  mapfile -t findings < <(sed -nE 's#^ *"file": "(.*(/hipscope_findings.dir/.*|findings\.cpp))".*#\1#p' "$commands" | grep -v cmake_pch)
+  mapfile -t findings < <(sed -nE 's#^ *"file": "(.*findings\.(dir/.*|cpp))".*#\1#p' "$commands" | grep -v cmake_pch)
   # The longest ones, whole kernels, stand near the end, and begin first.
   mapfile -t lessons < <(find src/[0-9]* -name '*.hip' | sort -r)
   each_file clang-tidy "${tidy[@]}" -- "${harness[@]}"
