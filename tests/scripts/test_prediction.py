@@ -343,8 +343,16 @@ def test_the_busiest_loop_moves_bytes() -> None:
 
 
 def test_every_case_is_one_row_of_one_experiment() -> None:
-    keys = [(case.experiment, case.sweep, case.row) for case in prediction_cases.CASES]
-    assert len(set(keys)) == len(keys)
+    for of in GPUS:
+        keys = [(case.experiment, case.sweep, case.row) for case in prediction_cases.CASES
+                if not case.targets or of.target in case.targets]
+        assert len(set(keys)) == len(keys)
+
+
+def test_tiles_that_c_has_no_whole_number_of_are_useful_in_part() -> None:
+    case = next(case for case in prediction_cases.HGEMM if case.rows == 224)
+    assert case.tiles() == 19 * 16
+    assert case.useful() == pytest.approx(4096 / (19 * 224))
 
 
 def test_the_rows_are_those_of_the_results() -> None:

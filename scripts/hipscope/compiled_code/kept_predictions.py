@@ -46,8 +46,7 @@ def known_conflicts(case: Product | Stream, gpu: Gpu) -> Conflicts | None:
 
 def _block(case: Product | Stream, entry: Entry) -> Block:
     of_product = isinstance(case, Product)
-    in_rounds = of_product and not case.splits_tiles
-    count = PRODUCT_SIZE // case.rows * (PRODUCT_SIZE // case.columns) if in_rounds else None
+    count = case.tiles() if of_product and not case.splits_tiles else None
     active = case.computing / case.threads if of_product and case.computing else 1.0
     return Block(case.threads, entry["vgprs"], entry["agprs"], entry["lds_bytes"], count, active)
 
@@ -64,7 +63,7 @@ def _judge(case: Product | Stream, entry: Entry, gpu: Gpu) -> Prediction:
         at_once = block.resident(gpu) * gpu.cores
         traffic = product_traffic(case.rows, case.columns, case.depth, case.value_bytes, PRODUCT_SIZE, at_once)
         steps = entry["steps"]
-        useful = steps * 2.0 * case.rows * case.columns * case.depth / gpu.peaks[case.peak]
+        useful = steps * 2.0 * case.rows * case.columns * case.depth * case.useful() / gpu.peaks[case.peak]
         return predict(demand, block, Traffic(traffic.l2 * steps, traffic.memory * steps), useful, gpu)
     moved = case.bytes_per_thread
     per_wave = demand.loaded_bytes + demand.stored_bytes if moved is None else moved * gpu.lanes

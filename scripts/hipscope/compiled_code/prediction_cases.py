@@ -43,6 +43,14 @@ class Product:
     # Blocks share the tiles that would not fill the last round: none is partly empty.
     splits_tiles: bool = False
 
+    def tiles(self) -> int:
+        """Of C, which need not be whole tiles."""
+        return -(-PRODUCT_SIZE // self.rows) * -(-PRODUCT_SIZE // self.columns)
+
+    def useful(self) -> float:
+        """The part of the tiles' elements that C has."""
+        return PRODUCT_SIZE**2 / (self.tiles() * self.rows * self.columns)
+
     def macs(self) -> float:
         """Multiply-adds of a thread in a step."""
         return self.rows * self.columns * self.depth / (self.computing or self.threads)
@@ -209,6 +217,10 @@ HGEMM = (
           _large("tiles_by_xcd_kernel", f"{family}, tiles by XCD", instruction, (256, 256), targets),
           _large("loads_to_lds_kernel", f"{family}, loads to LDS", instruction, (256, 256), targets, ahead=1),
           _large("loads_to_lds_kernel", f"{family}, three LDS buffers", instruction, (rows, 256), targets, ahead=2))),
+    # What it takes for this size (src/8-kernels/hgemm/tile_rows.h).
+    *(_half(f"tile_rows_by_cus_kernel<hgemm::LargeTile<matrix_rate::MfmaFp16Side32, {rows}u>, hipscope::Half, "
+            "hipscope::Half>", "MFMA, tile rows by CUs", 32, "matrix FP16", (target,), tile=(rows, 256), threads=512)
+      for target, rows in (("gfx908", 192), ("gfx90a", 160), ("gfx942", 224))),
     _half("matrix_from_lds_kernel<matrix_rate::WmmaFp16>", "WMMA of gfx11, operands from LDS", 32, "matrix FP16",
           _RDNA),
     _half("two_lds_buffers_kernel<matrix_rate::WmmaFp16, hipscope::Half, hipscope::Half>",
@@ -326,4 +338,5 @@ def cases_of(experiment: str, gpu: Gpu) -> list[Product | Stream]:
 def case_of(entry: Mapping[str, Any]) -> Product | Stream | None:
     """The one that an entry of the file of predictions is of."""
     return next((case for case in CASES if (case.experiment, case.sweep, case.row) == (
-        entry["experiment"], entry["sweep"], entry["row"])), None)
+        entry["experiment"], entry["sweep"], entry["row"])
+        and (not case.targets or entry["target"] in case.targets)), None)

@@ -146,12 +146,12 @@ def document_tables(entries: Sequence[Entry]) -> str:
     """The shares of the newest compilers for three targets, and how far published figures are from the model's."""
     rows = []
     tested = on_the_h200(entries)
-    for case in filter(_shown, CASES):
-        of_case = [entry for entry in entries
-                   if (entry["experiment"], entry["sweep"], entry["row"]) == (case.experiment, case.sweep, case.row)]
+    for key in dict.fromkeys((case.experiment, case.sweep, case.row) for case in filter(_shown, CASES)):
+        experiment, _, row = key
+        of_case = [entry for entry in entries if (entry["experiment"], entry["sweep"], entry["row"]) == key]
         of_targets = [[entry for entry in of_case if entry["target"] == target] for target in SHOWN_TARGETS]
-        rows.append([f"`{case.experiment}` {markdown.text(case.row)}", *map(_share_cell, of_targets),
-                     _of_h200_cell(tested, case.experiment, case.row)])
+        rows.append([f"`{experiment}` {markdown.text(row)}", *map(_share_cell, of_targets),
+                     _of_h200_cell(tested, experiment, row)])
     gpus = [f"{target}, {gpu.name}" for target in SHOWN_TARGETS if (gpu := gpu_of(target))]
     held = []
     for target, source in SOURCES.items():

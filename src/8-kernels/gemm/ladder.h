@@ -357,6 +357,7 @@ class Ladder {
       }
       auto point = sweep.point(label_of(stages()[i]), static_cast<double>(i + 1));
       double largest = 0;
+      unsigned choice = 0;
       for (const auto& [what, values, problem] : problems) {
         const std::string name = name_of_size(what.m, what.n, what.k) +
                                  (values == Values::random ? ", random" : ", integers");
@@ -365,6 +366,11 @@ class Ladder {
           largest = std::max(largest, verdict.error);
         };
         check(name, judge(stages()[i], *problem, what.factors));
+        if (stages()[i].choices > 1) {  // each with another of them
+          choice = choice % stages()[i].choices + 1;
+          check(name + ", choice " + std::to_string(choice),
+                judge(stages()[i], *problem, what.factors, choice - 1));
+        }
         if (busy && stages()[i].workspace_bytes != nullptr && what.factors.alpha != 0) {
           check(name + ", half of the blocks late",
                 judge_late_blocks(stages()[i], *problem, what.factors, *busy));

@@ -64,11 +64,17 @@ struct WaveSums {
     }
   }
 
-  /// `c` is where the wave's sums begin.
-  template <typename Result>
-  __device__ void store(Result* c, unsigned pitch, float alpha, float beta) const {
+  /// `c` is where the wave's sums begin; `skips`: matrices above `first_row` are not stored.
+  template <bool skips = false, typename Result>
+  __device__ void store(Result* c, unsigned pitch, float alpha, float beta,
+                        [[maybe_unused]] int first_row = 0) const {
 #pragma unroll
     for (unsigned i = 0; i < down; ++i) {
+      if constexpr (skips) {
+        if (static_cast<int>(i * Code::m) < first_row) {
+          continue;
+        }
+      }
 #pragma unroll
       for (unsigned j = 0; j < across; ++j) {
 #pragma unroll

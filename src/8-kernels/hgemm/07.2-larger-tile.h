@@ -26,7 +26,8 @@ struct LargeTile {
   static constexpr unsigned depth = 32;
   static constexpr unsigned rows = rows_;
   static constexpr unsigned columns = 4 * Code::lanes;
-  static constexpr unsigned wave_rows = 64;
+  /// So that its eight waves, or more of 32 lanes, share it evenly.
+  static constexpr unsigned wave_rows = rows % 128 == 0 ? 64 : rows % 64 == 0 ? rows / 2 : rows;
   static constexpr unsigned waves_down = rows / wave_rows;
   static constexpr unsigned wave_columns =
       columns * waves_down / (large_tile_threads / Code::lanes);

@@ -92,7 +92,8 @@ class LdsLoads {
   static constexpr unsigned piece_bytes = sizeof(Piece);
   static constexpr unsigned row_bytes = Tile::depth * sizeof(Value);
 #if defined(__gfx950__)
-  static constexpr unsigned lane_bytes = 16;
+  static constexpr unsigned lane_bytes =
+      Tile::rows % 128 == 0 ? 16 : 4;  // whole loads of all waves
 #else
   static constexpr unsigned lane_bytes = 4;
 #endif
@@ -138,11 +139,10 @@ class LdsLoads {
   Pairs of_b_[4];
 };
 
-template <typename Tile, unsigned ahead, typename Value, typename Result>
-static __global__ void __launch_bounds__(large_tile_threads)
-    loads_to_lds_kernel(Extents extents, float alpha, const Value* __restrict__ a,
-                        const Value* __restrict__ b, float beta, Result* __restrict__ c,
-                        unsigned xcds) {
+/// Adds the product of a tile at this row and column of C to its waves' sums.
+template <typename Tile, unsigned ahead, typename Value>
+__device__ void multiply_add_loaded(typename Tile::Sums& wave, const Extents& extents,
+                                    const Value* a, const Value* b, unsigned row, unsigned column) {
   using Code = typename Tile::Code;
 #if defined(__HIP_DEVICE_COMPILE__)
   if constexpr (MATRIX_RATE_CDNA < Code::since) {
@@ -153,12 +153,7 @@ static __global__ void __launch_bounds__(large_tile_threads)
   constexpr unsigned buffers = ahead + 1;
   __shared__ SwizzledRows<Tile::rows> a_tile[buffers];
   __shared__ SwizzledRows<Tile::columns> b_tile[2];
-  const gemm::TilePlace place =
-      gemm::tile_by_xcd(blockIdx.x, extents.m / Tile::rows, extents.n / Tile::columns, xcds);
-  const unsigned row = place.row * Tile::rows;
-  const unsigned column = place.column * Tile::columns;
   LdsLoads<Tile, Value, ahead> copy(extents, a, b, row, column);
-  typename Tile::Sums wave;
   Fragment<Code> left[2][Tile::Sums::down];
   Fragment<Code> right[2][Tile::Sums::across];
 #pragma unroll
@@ -192,6 +187,19 @@ static __global__ void __launch_bounds__(large_tile_threads)
     }
   }
   copy.end();
+}
+
+template <typename Tile, unsigned ahead, typename Value, typename Result>
+static __global__ void __launch_bounds__(large_tile_threads)
+    loads_to_lds_kernel(Extents extents, float alpha, const Value* __restrict__ a,
+                        const Value* __restrict__ b, float beta, Result* __restrict__ c,
+                        unsigned xcds) {
+  const gemm::TilePlace place =
+      gemm::tile_by_xcd(blockIdx.x, extents.m / Tile::rows, extents.n / Tile::columns, xcds);
+  const unsigned row = place.row * Tile::rows;
+  const unsigned column = place.column * Tile::columns;
+  typename Tile::Sums wave;
+  multiply_add_loaded<Tile, ahead>(wave, extents, a, b, row, column);
   wave.store(c + std::size_t{row + Tile::first_row()} * extents.ldc + column + Tile::first_column(),
              extents.ldc, alpha, beta);
 }
