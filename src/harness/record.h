@@ -134,7 +134,7 @@ struct Run {
   bool is_warm = false;  ///< the device was warmed up, in this sweep or with --quick in this run
   Telemetry telemetry{"it was not asked for"};
   TelemetryLog telemetry_log{};
-  std::string host{};  ///< the host's name; empty without --identity
+  std::string host{};                   ///< the host's name; empty without --identity
   std::vector<double> clocks_so_far{};  ///< of the samples, with --retry-throttled
   std::uint64_t retaken_samples = 0;
 
