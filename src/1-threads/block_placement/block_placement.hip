@@ -248,16 +248,16 @@ int main(int argc, char** argv) {
   const auto hold = experiment.size(
       "--hold", "cycles for which a block holds its place (minimum)",
       {.gpu = 40000, .quick = 20000, .host = 100, .minimum = 1, .maximum = 1U << 24});
-  const auto footprint =
-      experiment.size("--footprint", "bytes of the largest matrix of sweep swizzle",
-                      {.gpu = 96U << 20,
-                       .quick = 96U << 20,
-                       .host = 1U << 18,
-                       .tiny = 3U << 16,
-                       .minimum = sizeof(unsigned) * tile_words,
-                       .maximum = 1ULL << 32});
+  const auto footprint = experiment.size(
+      "--footprint", "bytes of the largest matrix of sweep swizzle, and grids of swizzle-stencil",
+      {.gpu = 96U << 20,
+       .quick = 96U << 20,
+       .host = 1U << 18,
+       .tiny = 3U << 16,
+       .minimum = 2 * sizeof(unsigned) * tile_words,
+       .maximum = 1ULL << 32});
   const auto passes =
-      experiment.size("--passes", "passes over that matrix",
+      experiment.size("--passes", "passes over these",
                       {.gpu = 32, .quick = 16, .host = 2, .minimum = 1, .maximum = 1024});
   experiment.sweep("large-lds", "blocks with the largest LDS",
                    [&](Sweep& sweep) { measure_order(sweep, hold, largest_lds(sweep)); });
@@ -269,8 +269,16 @@ int main(int argc, char** argv) {
                    [&](Sweep& sweep) { measure_streams(sweep, hold); });
   experiment.sweep("groups", "CUs that belong together",
                    [&](Sweep& sweep) { measure_groups(sweep, hold); });
+  constexpr unsigned tile_bytes = sizeof(unsigned) * tile_words;
   experiment.sweep("swizzle", "a matrix that is multiplied again and again, by who takes what",
-                   [&](Sweep& sweep) { measure_swizzle(sweep, footprint, passes); });
+                   [&](Sweep& sweep) {
+                     measure_swizzle(sweep, footprint, passes, tile_bytes, measure_product);
+                   });
+  experiment.sweep("swizzle-stencil",
+                   "the same step of a stencil again and again, by who takes what",
+                   [&](Sweep& sweep) {
+                     measure_swizzle(sweep, footprint, passes, 2 * tile_bytes, measure_stencil);
+                   });
   experiment.conclude(conclude);
   return experiment.run(argc, argv);
 }
