@@ -2,7 +2,7 @@
 // inlined as a logarithm and an exponential.
 //
 // The lab note, gfx90a: 100 VGPRs, 98 SGPRs, 4 waves per SIMD.
-// On the H200 1.064 times the rate of 01, 111 registers, 16 waves per SM as before.
+// On the H200 1.063 times the rate of 01, 111 registers, 16 waves per SM as before.
 #pragma once
 
 #include <hip/hip_runtime.h>

@@ -4,7 +4,7 @@
 // loads.
 //
 // The lab note, gfx90a: 96 VGPRs, 94 SGPRs, 5 waves per SIMD.
-// On the H200 1.107 times the rate of 02, 100 registers, 16 waves per SM as before.
+// On the H200 1.105 times the rate of 02, 100 registers, 16 waves per SM as before.
 #pragma once
 
 #include <hip/hip_runtime.h>

@@ -2,7 +2,7 @@
 // compiler may keep its values.
 //
 // The lab note, gfx90a: 94 VGPRs, 86 SGPRs, 5 waves per SIMD.
-// On the H200 1.011 times the rate of 03, 98 registers, 16 waves per SM as before.
+// On the H200 1.010 times the rate of 03, 98 registers, 16 waves per SM as before.
 #pragma once
 
 #include <hip/hip_runtime.h>

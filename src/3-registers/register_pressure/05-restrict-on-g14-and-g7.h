@@ -1,7 +1,7 @@
 // The last step of AMD's lab note. Against 04: __restrict__ on g7 too.
 //
 // The lab note, gfx90a: 96 VGPRs, 78 SGPRs, 5 waves per SIMD.
-// On the H200 1.015 times the rate of 04, 96 registers, 16 waves per SM as before.
+// On the H200 1.012 times the rate of 04, 96 registers, 16 waves per SM as before.
 #pragma once
 
 #include <hip/hip_runtime.h>

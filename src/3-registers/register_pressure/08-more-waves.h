@@ -1,6 +1,6 @@
 // Against 06: the bound asks for more waves than fit by themselves, so values are spilled to
 // scratch.
-// On the H200 0.958 times the rate of 06: 24 waves per SM, 64 bytes of scratch.
+// On the H200 0.959 times the rate of 06: 24 waves per SM, 64 bytes of scratch.
 #pragma once
 
 #include <hip/hip_runtime.h>

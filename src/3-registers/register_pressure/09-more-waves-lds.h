@@ -1,7 +1,7 @@
 // Against 08: three forces and three velocities wait in LDS, by hand, in place of scratch. Where a
 // CU has 64 KiB of it, as on gfx9, the block's 12 KiB leave room for five waves per SIMD, not six:
 // clang 22 warns of that.
-// On the H200 1.011 times the rate of 08: 24 waves per SM, 40 bytes of scratch.
+// On the H200 1.010 times the rate of 08: 24 waves per SM, 40 bytes of scratch.
 #pragma once
 
 #include <hip/hip_runtime.h>

@@ -1,5 +1,5 @@
 // Against 09: no more waves are asked for. LDS where nothing would have been spilled.
-// On the H200 0.975 times the rate of 06: 95 registers, 16 waves per SM as before.
+// On the H200 0.974 times the rate of 06: 95 registers, 16 waves per SM as before.
 #pragma once
 
 #include <hip/hip_runtime.h>
