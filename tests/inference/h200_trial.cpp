@@ -57,7 +57,8 @@ TEST(H200Trial, MemoryMap) {
   memory_map::conclude(made.results());
   EXPECT_EQ(made.inference("groups of CUs by distance to L2").value, 2);
   EXPECT_EQ(made.inference("groups of CUs by distance to memory").value, 2);
-  EXPECT_EQ(made.inference("slices of L2 told apart").value, 90);
+  // 90, 90 and 91 of three runs.
+  EXPECT_NEAR(made.inference("slices of L2 told apart").value.value_or(0), 90, 2);
   EXPECT_EQ(made.inference("address bits of the slice's hash").statement,
             "the same for all lines of a slice: 12^13^15^17^19");
 }
