@@ -9,7 +9,7 @@ import signal
 import stat
 
 import pytest
-from conftest import LONGEST_RUN_S, Binary, assert_one_sentence
+from conftest import LONGEST_RUN_S, Binary, asked, assert_one_sentence
 
 # Each point of such a run takes an hour, so it still runs when a signal comes.
 LONG_RUN = ("--min-time", "3600")
@@ -104,28 +104,20 @@ def test_bad_option_is_status_2(one_of_few, arguments):
     assert_status_2(one_of_few, arguments)
 
 
-def test_bad_size_is_status_2(binary):
-    for size in binary.sizes():
+# What refuses them is the same for every size: each is asked once for its bounds, below.
+def test_bad_size_is_status_2(one_of_few):
+    for size in one_of_few.sizes():
         for value in BAD_SIZES:
-            result = binary.run(f"--{size}", value)
-            assert result.returncode == 2, f"--{size} {value}: {result.stderr}"
-            assert result.stdout == ""
-            assert f"--{size}" in result.stderr
-            assert_one_sentence(result, binary)
-
-
-def test_list_refuses_a_bad_size(binary):
-    for size in binary.sizes():
-        result = binary.run("--list", f"--{size}", "0")
-        assert (result.returncode, result.stdout) == (2, "")
-        assert_one_sentence(result, binary)
+            assert_status_2(one_of_few, [f"--{size}", value])
 
 
 def test_help_shows_the_bounds_of_every_number(binary):
-    text = " ".join(binary.run("--help").stdout.split())
+    text = " ".join(asked(binary.path, "--help").stdout.split())
     for size in binary.sizes():
-        refused = binary.run(f"--{size}", "0").stderr
-        lowest, highest = re.search(r"range (\d+) to (\d+)", refused).groups()
+        refused = binary.run("--list", f"--{size}", "0")
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert_one_sentence(refused, binary)
+        lowest, highest = re.search(rf"--{size}.* range (\d+) to (\d+)", refused.stderr).groups()
         assert re.search(rf"--{size} N [^()]*(\([^()]*\)[^()]*)*\({lowest} to {highest}; default ", text), size
     for option, bounds in (
         ("--min-time", "1e-06 to 3600"),
@@ -146,8 +138,7 @@ def test_no_device_is_status_77(one_of_few):
     assert os.listdir(one_of_few.folder) == []
 
 
-@pytest.mark.parametrize("number, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_signal_leaves_nothing(binary, number, status):
+def check_signal_leaves_nothing(binary, number, status):
     process = binary.start(*LONG_RUN, "--json", "result.json")
     # It catches signals once it has printed its heading. What is left takes far longer than the test waits: so a
     # run that ends was ended.
@@ -164,6 +155,14 @@ def test_signal_leaves_nothing(binary, number, status):
         f"{binary.prefix}interrupted while its output was written\n",
     )
     assert os.listdir(binary.folder) == []
+
+
+def test_interrupt_leaves_nothing(binary):
+    check_signal_leaves_nothing(binary, signal.SIGINT, 130)
+
+
+def test_termination_leaves_nothing(one_of_few):
+    check_signal_leaves_nothing(one_of_few, signal.SIGTERM, 143)
 
 
 def full_device(folder):
