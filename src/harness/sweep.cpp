@@ -81,12 +81,13 @@ constexpr double clock_tolerance = 0.02;
 // time, unless another sample is near it. `most` is what the driver says, 0 where it does not.
 double highest_clock(std::vector<double> clocks, double most) {
   std::sort(clocks.begin(), clocks.end(), std::greater<>());
-  const auto likely = std::find_if(clocks.begin(), clocks.end(), [&](const double& clock) {
-    const bool has_next = &clock != &clocks.back();
-    return most == 0 || clock <= (1 + clock_tolerance) * most ||
-           (has_next && *std::next(&clock) >= (1 - clock_tolerance) * clock);
-  });
-  return likely == clocks.end() ? 0 : *likely;
+  for (std::size_t i = 0; i + 1 < clocks.size(); ++i) {
+    const bool is_possible = most == 0 || clocks[i] <= (1 + clock_tolerance) * most;
+    if (is_possible || clocks[i + 1] >= (1 - clock_tolerance) * clocks[i]) {
+      return clocks[i];
+    }
+  }
+  return clocks.back();
 }
 
 // Whether the clock was lower than it has been, or the device now tells why it could not be higher.
