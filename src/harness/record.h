@@ -135,7 +135,7 @@ struct Run {
   Telemetry telemetry{"it was not asked for"};
   TelemetryLog telemetry_log{};
   std::string host{};                   ///< the host's name; empty without --identity
-  std::vector<double> clocks_so_far{};  ///< of the samples, with --retry-throttled
+  std::vector<double> clocks_so_far{};  ///< falling; with --retry-throttled
   std::uint64_t retaken_samples = 0;
 
   /// Every failed check, as "sweep, point: what: wrong of checked".

@@ -77,23 +77,26 @@ bool all_gated(const Measurement& measurement) {
 // A clock that is so much under the highest is no longer the same.
 constexpr double clock_tolerance = 0.02;
 
-// The highest of the clocks. One above what the driver says is possible is an error of one sample's
-// time, unless another sample is near it. `most` is what the driver says, 0 where it does not.
-double highest_clock(std::vector<double> clocks, double most) {
-  std::sort(clocks.begin(), clocks.end(), std::greater<>());
-  for (std::size_t i = 0; i + 1 < clocks.size(); ++i) {
-    const bool is_possible = most == 0 || clocks[i] <= (1 + clock_tolerance) * most;
-    if (is_possible || clocks[i + 1] >= (1 - clock_tolerance) * clocks[i]) {
-      return clocks[i];
+// The highest of the clocks, which fall. One above what the driver says is possible is an error of
+// one sample's time, unless another sample is near it. `most` is what the driver says, 0 where it
+// does not.
+double highest_clock(const std::vector<double>& falling, double most) {
+  for (std::size_t i = 0; i + 1 < falling.size(); ++i) {
+    const bool is_possible = most == 0 || falling[i] <= (1 + clock_tolerance) * most;
+    if (is_possible || falling[i + 1] >= (1 - clock_tolerance) * falling[i]) {
+      return falling[i];
     }
   }
-  return clocks.back();
+  return falling.back();
 }
 
 // Whether the clock was lower than it has been, or the device now tells why it could not be higher.
 bool is_throttled(detail::Run& run, const Sample& sample) {
   if (sample.shader_mhz > 0) {
-    run.clocks_so_far.push_back(sample.shader_mhz);
+    auto& clocks = run.clocks_so_far;
+    clocks.insert(
+        std::upper_bound(clocks.begin(), clocks.end(), sample.shader_mhz, std::greater<>()),
+        sample.shader_mhz);
   }
   const std::vector<std::string> reasons = run.telemetry.throttle_reasons();
   run.telemetry_log.saw(reasons);
@@ -512,6 +515,7 @@ ClockRecord Run::clock() const {
   clock.retaken_samples = retaken_samples;
   if (!measured.empty()) {
     clock.shader_mhz = summarize(measured).median;
+    std::sort(measured.begin(), measured.end(), std::greater<>());
     clock.highest_mhz = highest_clock(measured, fallback_mhz(*this));
     clock.source = "measured";
   } else if (fallback_mhz(*this) > 0) {

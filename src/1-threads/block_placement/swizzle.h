@@ -26,6 +26,7 @@
 namespace block_placement {
 
 using hipscope::DeviceBuffer;
+using hipscope::LaunchShape;
 using hipscope::Sweep;
 
 inline unsigned units_of(const Sweep& sweep) {
@@ -209,8 +210,8 @@ inline std::vector<Shares> all_shares(const std::vector<unsigned char>& by_place
   return all;
 }
 
-// Runs a kernel in each way and checks what it writes to `output`. `run` launches it for these
-// tiles, which read and write so many bytes in all.
+// Runs a kernel in each way, checks its `output`, and tells the rate of its `bytes`. `run` launches
+// it for the tiles that it is given.
 template <typename Expected, typename Run>
 void measure_shares(Sweep& sweep, hipscope::Point& point, const std::vector<Shares>& all,
                     Tiles tiles, double bytes, DeviceBuffer<unsigned>& output,
@@ -234,8 +235,6 @@ void measure_shares(Sweep& sweep, hipscope::Point& point, const std::vector<Shar
     point.value(shares.name + "rate", 1e-9 * bytes / time.seconds().median, "GB/s");
   }
 }
-
-using hipscope::LaunchShape;
 
 inline void measure_product(Sweep& sweep, hipscope::Point& point, const std::vector<Shares>& all,
                             Tiles tiles) {
@@ -274,7 +273,7 @@ inline void measure_stencil(Sweep& sweep, hipscope::Point& point, const std::vec
       });
 }
 
-// `measure` measures one footprint, of which a tile has `tile_bytes`.
+// `measure` measures one footprint; a tile is `tile_bytes` of it.
 template <typename Measure>
 void measure_swizzle(Sweep& sweep, std::uint64_t most, std::uint64_t passes, unsigned tile_bytes,
                      Measure measure) {
