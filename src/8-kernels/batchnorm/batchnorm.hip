@@ -21,18 +21,21 @@
 //               no more blocks than fit; or a cluster, on NVIDIA
 //   15e, 15f    a part of the values in LDS; and later channels prefetched into L2
 //
-// The tensor must be read once and written once, so the limit is a copy of the same two arrays.
+// The tensor must be read once and written once, so the limit is a copy of the same two arrays;
+// copies.h has one that loads first what a thread keeps, too.
 // reference.h checks every element, on random numbers, on integers whose sums are exact, and where
 // the variance is 0 or no larger than epsilon.
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "activation_stages.h"
 #include "channel_stages.h"
+#include "copies.h"
 #include "library.h"
 
 namespace hipscope::batch_norm {
@@ -43,17 +46,6 @@ constexpr double copy_x = 0;
 constexpr double source_x = 1;
 constexpr double own_x = 11;
 constexpr double vendor_x = 100;
-
-constexpr unsigned copy_block = 256;
-
-// One value of 16 bytes per thread, one tile per block: the best shape of memory_bandwidth.
-__global__ void __launch_bounds__(copy_block)
-    copy_kernel(const uint4* __restrict__ input, uint4* __restrict__ output, std::uint64_t count) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * copy_block + threadIdx.x;
-  if (i < count) {
-    output[i] = input[i];
-  }
-}
 
 using Extents = vendor::BatchNormShape;
 
@@ -92,8 +84,19 @@ double gigabytes_of(const Arrays& arrays) {
   return static_cast<double>(arrays.elements) * sizeof(float) * 1e-9;
 }
 
-// Begins a ladder with the row of the copy; returns its time in seconds.
-double measure_copy(Sweep& sweep, Arrays& arrays) {
+// A row of a copy; returns its time in seconds.
+double measure_copy(Point point, Arrays& arrays, const std::function<void()>& run,
+                    double plain_seconds = 0) {
+  arrays.verify(point, "copied", {.moments = Moments::none}, run);
+  const double seconds = point.measure(run).seconds().median;
+  record_rate(point, arrays, seconds);
+  point.value("bandwidth", 2 * gigabytes_of(arrays) / seconds, gigabytes);
+  point.value("share of copy", plain_seconds > 0 ? 100 * plain_seconds / seconds : 100, "%");
+  return seconds;
+}
+
+// Begins a ladder with the rows of the copies; returns the plain one's time in seconds.
+double measure_copies(Sweep& sweep, Arrays& arrays) {
   sweep.axis({.name = "stage"});
   sweep.headline("rate");
   const Tensor& tensor = arrays.tensor;
@@ -103,18 +106,10 @@ double measure_copy(Sweep& sweep, Arrays& arrays) {
   sweep.note(
       "bandwidth counts one read and one write; asked for: what the stage reads and writes, in "
       "caches or not; largest error: of all elements, over gamma");
-  auto point = sweep.point("copy", copy_x);
-  const std::uint64_t count = arrays.input.size() / 4;
-  const auto run = [&] {
-    launch(copy_kernel, {.grid = dim3(blocks_for(count, copy_block)), .block = dim3(copy_block)},
-           static_cast<const uint4*>(static_cast<const void*>(arrays.input.data())),
-           static_cast<uint4*>(static_cast<void*>(arrays.output.data())), count);
-  };
-  arrays.verify(point, "copied", {.moments = Moments::none}, run);
-  const double seconds = point.measure(run).seconds().median;
-  record_rate(point, arrays, seconds);
-  point.value("bandwidth", 2 * gigabytes_of(arrays) / seconds, gigabytes);
-  point.value("share of copy", 100, "%");
+  const double seconds = measure_copy(sweep.point("copy", copy_x), arrays, plain_copy(arrays));
+  if (const auto run = copy_that_loads_first(arrays)) {
+    measure_copy(sweep.point("copy that loads first", copy_x + 0.5), arrays, run, seconds);
+  }
   return seconds;
 }
 
@@ -159,13 +154,13 @@ void measure_published(Sweep& sweep, const Extents& extents) {
   const Tensor& tensor = arrays.tensor;
   const bool is_of_source =
       tensor.images == 128 && tensor.channels == 1024 && tensor.plane == 28 * 28;
-  measure_all(sweep, arrays, stages_of_source(sweep, arrays), source_x, measure_copy(sweep, arrays),
-              is_of_source);
+  measure_all(sweep, arrays, stages_of_source(sweep, arrays), source_x,
+              measure_copies(sweep, arrays), is_of_source);
 }
 
 void measure_stages(Sweep& sweep, const Extents& extents) {
   Arrays arrays = arrays_for(sweep, extents, Scope::per_activation);
-  const double copy_seconds = measure_copy(sweep, arrays);
+  const double copy_seconds = measure_copies(sweep, arrays);
   measure_all(sweep, arrays, stages_of_source(sweep, arrays), source_x, copy_seconds);
   measure_all(sweep, arrays, own_stages(sweep, arrays), own_x, copy_seconds);
   measure_all(sweep, arrays, library_stages(sweep, arrays, extents, {Mode::per_activation}),
@@ -176,7 +171,7 @@ void measure_shapes(Sweep& sweep, const Extents& extents) {
   Arrays arrays = arrays_for(sweep, extents, Scope::per_activation);
   sweep.note(
       "threads per activation x lanes x bytes per access; a row of a block is lanes x bytes");
-  measure_all(sweep, arrays, shape_stages(sweep, arrays), own_x, measure_copy(sweep, arrays));
+  measure_all(sweep, arrays, shape_stages(sweep, arrays), own_x, measure_copies(sweep, arrays));
 }
 
 // What an arithmetic costs in digits, by the mean of the data, whose deviation is about 1.
@@ -208,7 +203,7 @@ void measure_accuracy(Sweep& sweep, const Extents& extents) {
 
 void measure_spatial(Sweep& sweep, const Extents& extents) {
   Arrays arrays = arrays_for(sweep, extents, Scope::spatial);
-  const double copy_seconds = measure_copy(sweep, arrays);
+  const double copy_seconds = measure_copies(sweep, arrays);
   measure_all(sweep, arrays, channel_stages(sweep, arrays), own_x, copy_seconds);
   measure_all(sweep, arrays,
               library_stages(sweep, arrays, extents, {Mode::spatial, Mode::spatial_persistent}),
@@ -219,7 +214,7 @@ void measure_spatial_shapes(Sweep& sweep, const Extents& extents) {
   Arrays arrays = arrays_for(sweep, extents, Scope::spatial);
   sweep.note("threads of a block x values of 16 bytes that each keeps (of 4 bytes: 512x16)");
   measure_all(sweep, arrays, channel_shape_stages(sweep, arrays), own_x,
-              measure_copy(sweep, arrays));
+              measure_copies(sweep, arrays));
 }
 
 // Verifies every stage of `scope` that the tensor lets run; returns their number.
