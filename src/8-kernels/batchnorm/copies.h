@@ -1,6 +1,6 @@
 // Copies of the input to the output: floors of what reads once and writes once. A value that is
 // needed twice cannot be stored as soon as it arrives, so besides the plain copy there are two that
-// load all that a thread keeps before they store, in the order of 14f and of 15b.
+// have loaded all that a thread keeps before they store, in the order of 14f and of 15b.
 #pragma once
 
 #include <functional>
@@ -23,6 +23,22 @@ static __global__ void __launch_bounds__(copy_block)
   }
 }
 
+/// Waits until all have arrived; nothing is stored before.
+template <unsigned Values>
+__device__ void await([[maybe_unused]] const float4 (&x)[Values]) {
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+  for (unsigned k = 0; k < Values; ++k) {
+    asm volatile("" : : "f"(x[k].x), "f"(x[k].y), "f"(x[k].z), "f"(x[k].w) : "memory");
+  }
+#elif defined(__HIP_DEVICE_COMPILE__)
+#pragma unroll
+  for (unsigned k = 0; k < Values; ++k) {
+    asm volatile("" : : "v"(x[k].x), "v"(x[k].y), "v"(x[k].z), "v"(x[k].w) : "memory");
+  }
+#endif
+}
+
 /// As 14f: `Parts` threads for the 128 values of four activations.
 template <unsigned Parts, unsigned Lanes>
 __global__ void __launch_bounds__(Parts* Lanes,
@@ -42,7 +58,7 @@ __global__ void __launch_bounds__(Parts* Lanes,
     x[k] = *reinterpret_cast<const float4*>(
         at<Lanes, 4>(input, std::size_t{k * Parts + part} * activations, activation));
   }
-  scheduling_barrier();
+  await(x);
 #pragma unroll
   for (unsigned k = 0; k < values; ++k) {
     *reinterpret_cast<float4*>(
@@ -64,7 +80,7 @@ __global__ void __launch_bounds__(Block, second_bound(Block, Values * 4))
     const unsigned i = min(threadIdx.x + k * Block, accesses - 1);
     x[k] = load_access<4>(input, place_of(runs, channel, block * group.share + i));
   }
-  scheduling_barrier();
+  await(x);
 #pragma unroll
   for (unsigned k = 0; k < Values; ++k) {
     const unsigned i = threadIdx.x + k * Block;
