@@ -16,6 +16,7 @@ def versions(root: Path) -> dict[str, str]:
         "CMakeLists.txt": r"^project\(\w+ VERSION (\S+)",
         "CHANGELOG.md": r"^## \[(\d\S*)\] - \d{4}-\d\d-\d\d$",
         "CITATION.cff": r"^version: (\S+)$",
+        "packaging/spack/packages/hipscope/package.py": r'^    version\("(\S+)"\)$',
     }
     found = {
         name: re.search(pattern, (root / name).read_text(encoding="utf-8"), re.MULTILINE)
