@@ -93,7 +93,7 @@ def add_full(folder: Path) -> None:
         inference("cache level 1 read bandwidth", 31000.0, "GB/s"),
         inference("cache level 2 read bandwidth", 10400.0, "GB/s"),
         inference("cache level 2 write bandwidth", 5000.0, "GB/s"),
-        inference("bandwidth of a cache behind L2", None, "GB/s", confidence=0.0),
+        inference("bandwidth of a cache past L2", None, "GB/s", confidence=0.0),
         *[inference(f"memory {kind} bandwidth", 4680.0, "GB/s") for kind in ("read", "write", "copy")],
         inference("bytes in flight per CU for 95 % of the read bandwidth", 32768.0, "bytes"),
     )

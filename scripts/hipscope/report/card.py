@@ -108,7 +108,7 @@ GROUPS: dict[str, tuple[Entry, ...]] = {
             "memory_bandwidth",
             "cache level {n} read bandwidth",
             "cache level {n} write bandwidth",
-            "bandwidth of a cache behind L2",
+            "bandwidth of a cache past L2",
         ),
         *_told_by("atomics", "additions at one word of L2"),
         *_told_by("memory_latency", "constant cache level {n} capacity{bound}", "constant cache level {n} latency"),

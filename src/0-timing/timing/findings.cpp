@@ -169,7 +169,7 @@ std::vector<CurvePoint> medians_of_octaves(std::span<const CurvePoint> points) {
 }
 
 void conclude(hipscope::Results& results) {
-  infer_added(results, "events behind a gate", "time that events add");
+  infer_added(results, "gated events", "time that events add");
   infer_added(results, "host clock", "time that the host's clock adds");
   infer_first_launch(results);
   infer_drift(results);

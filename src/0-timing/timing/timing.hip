@@ -5,7 +5,7 @@
 //   clocks   each clock: its step, and what a reading costs
 //   known    a kernel that takes a known time, timed in four ways: what each adds
 //   gate     one launch or many between two events: all enqueued before the device begins
-//            ("behind a gate", which the host opens), and without
+//            ("gated": the host opens the gate), and without
 //   first    the first launches of a kernel: the very first waits for its code
 //   samples  how far the median of N samples is from that of N others
 //   drift    the shader clock from idle to full load
@@ -165,7 +165,7 @@ void measure_clocks(Sweep& sweep) {
 
 void measure_known(Sweep& sweep) {
   sweep.axis({.name = "time", .unit = "us", .scale = hipscope::Scale::logarithmic});
-  sweep.headline("added, events behind a gate");
+  sweep.headline("added, gated events");
   sweep.note(
       "one thread waits for so long by the device's own timer; added: what each way of "
       "timing tells beyond that");
@@ -192,7 +192,7 @@ void measure_known(Sweep& sweep) {
       point.value("added, " + name, seconds * microseconds - known, "us");
     };
     added("timer in the kernel", inside);
-    added("events behind a gate", gated.seconds().median);
+    added("gated events", gated.seconds().median);
     added("events", plain.seconds().median);
     added("host clock", host.seconds().median);
   }
@@ -204,7 +204,7 @@ constexpr unsigned most_launches = 64;
 
 void measure_gate(Sweep& sweep) {
   sweep.axis({.name = "launches", .scale = hipscope::Scale::logarithmic});
-  sweep.headline("per launch behind a gate");
+  sweep.headline("per launch, gated");
   DeviceBuffer<unsigned> counter(1);
   for (unsigned launches = 1; launches <= most_launches; launches *= 2) {
     auto point = sweep.point(std::to_string(launches), launches);
@@ -219,7 +219,7 @@ void measure_gate(Sweep& sweep) {
     point.check_value("launches that ran", counted, launches);
     const auto gated = point.measure(run, {.name = "gated", .batch = 1});
     const auto plain = point.measure(run, {.name = "ungated", .batch = 1, .synchronous = true});
-    point.value("per launch behind a gate", gated.seconds().median * microseconds / launches, "us");
+    point.value("per launch, gated", gated.seconds().median * microseconds / launches, "us");
     point.value("per launch, no gate", plain.seconds().median * microseconds / launches, "us");
   }
 }
@@ -380,7 +380,7 @@ int main(int argc, char** argv) {
   experiment.sweep("first", "the first launches of a kernel", measure_first);
   experiment.sweep("clocks", "what can be read, and in which steps", measure_clocks);
   experiment.sweep("known", "a known time, timed in four ways", measure_known);
-  experiment.sweep("gate", "launches between two events, behind a gate and not", measure_gate);
+  experiment.sweep("gate", "launches between two events, gated and not", measure_gate);
   experiment.sweep("samples", "how many samples until the median holds",
                    [&](Sweep& sweep) { measure_samples(sweep, samples, values); });
   experiment.sweep("drift", "the shader clock from idle to full load",

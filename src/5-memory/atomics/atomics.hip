@@ -9,7 +9,7 @@
 //   waves      by the waves of one CU, beside an addition that is a loop of compare-and-swap
 //   units      by the number of CUs
 //   order      order.h     a sum of floats by atomics: is it the same every time, and how exact?
-//   cures      cures.h     one sum over many values: what is added up before the atomic
+//   remedies   remedies.h   one sum over many values: what is added up before the atomic
 //   histogram  histogram/  256 bins: a ladder, beside the vendor's library
 // operations.h and words.h say what each operation does and what must be in memory afterwards.
 #include <hipscope/hipscope.h>
@@ -20,12 +20,12 @@
 #include <string>
 #include <vector>
 
-#include "cures.h"
 #include "findings.h"
 #include "histogram/ladder.h"
 #include "operations.h"
 #include "order.h"
 #include "rates.h"
+#include "remedies.h"
 #include "words.h"
 
 namespace atomics {
@@ -384,7 +384,7 @@ int run(int argc, char** argv) {
                                         .host = smallest_block,
                                         .minimum = smallest_block,
                                         .maximum = largest_block});
-  const auto values = experiment.size("--values", "values to sum in sweep cures",
+  const auto values = experiment.size("--values", "values to sum in sweep remedies",
                                       {.gpu = 1U << 23,
                                        .quick = 1U << 20,
                                        .host = 2000,
@@ -413,8 +413,8 @@ int run(int argc, char** argv) {
                    [&](Sweep& sweep) { measure_units(sweep, rounds, threads); });
   experiment.sweep("order", "sums of floats by atomics, and how they differ",
                    [&](Sweep& sweep) { measure_order(sweep, floats); });
-  experiment.sweep("cures", "one sum over many values: who adds up first",
-                   [&](Sweep& sweep) { measure_cures(sweep, values); });
+  experiment.sweep("remedies", "one sum over many values: who adds up first",
+                   [&](Sweep& sweep) { measure_remedies(sweep, values); });
   experiment.sweep("histogram", "256 bins, by the stages of a ladder and three kinds of data",
                    [&](Sweep& sweep) { measure_histograms(sweep, samples); });
   experiment.conclude(conclude);

@@ -215,7 +215,7 @@ void infer_l2(hipscope::Results& results, double l2_bytes) {
   }
   results.infer(within);
   if (l2_bytes > 0) {
-    results.infer(bandwidth_by("bandwidth of a cache behind L2", behind));
+    results.infer(bandwidth_by("bandwidth of a cache past L2", behind));
   }
 }
 

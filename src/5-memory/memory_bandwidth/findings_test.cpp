@@ -156,7 +156,7 @@ TEST(MemoryBandwidthTest, ACacheBehindL2HasARate) {
             },
             noise));
     memory_bandwidth::conclude(made.results());
-    const auto behind = made.inference("bandwidth of a cache behind L2");
+    const auto behind = made.inference("bandwidth of a cache past L2");
     ASSERT_TRUE(behind.value) << noise;
     EXPECT_NEAR(*behind.value, 11000, 300) << noise;
     EXPECT_NEAR(*made.inference("cache level 2 read bandwidth").value, 20000, 500) << noise;
@@ -169,7 +169,7 @@ TEST(MemoryBandwidthTest, NoCacheBehindL2OnAnH200) {
   MadeResults made("memory_bandwidth", device);
   made.curve("footprint-read", "bandwidth", in_bytes(h200));
   memory_bandwidth::conclude(made.results());
-  EXPECT_FALSE(made.inference("bandwidth of a cache behind L2").value);
+  EXPECT_FALSE(made.inference("bandwidth of a cache past L2").value);
 }
 
 TEST(MemoryBandwidthTest, AnotherWayToReadL2MayBeFaster) {

@@ -144,7 +144,7 @@ TEST(BandwidthTrial, OfFurtherCaches) {
       tally("level 1 bandwidth, L2 in sight")
           .add({.value = fast, .tolerance = tolerance},
                made.inference("cache level 1 read bandwidth"));
-      const Inference answer = made.inference("bandwidth of a cache behind L2");
+      const Inference answer = made.inference("bandwidth of a cache past L2");
       tally("bandwidth behind L2")
           .add(is_behind      ? Truth{.value = behind, .tolerance = tolerance}
                : answer.value ? Truth{.value = 1e-9}

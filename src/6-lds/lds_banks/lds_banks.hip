@@ -10,7 +10,7 @@
 //              stores
 //   width      how wide is a bank? The lanes' addresses differ by all banks and a few bytes
 //   patterns   addresses without a stride
-//   cures      ways to read a tile by column without conflicts
+//   remedies   ways to read a tile by column without conflicts
 //
 // A column beside the cycles predicts the passes of 32 banks of 4 bytes (dwords_of_busiest_bank in
 // patterns.h). The number of banks is inferred from the curves alone (findings.cpp). The kernel
@@ -363,7 +363,7 @@ void measure_tile(Sweep& sweep, const std::string& label, std::uint64_t rounds) 
   point.value("LDS", lds_bytes, "bytes");
 }
 
-void measure_cures(Sweep& sweep, std::uint64_t rounds) {
+void measure_remedies(Sweep& sweep, std::uint64_t rounds) {
   sweep.axis({.name = "tile of 32 x 32"});
   sweep.headline("transposition");
   sweep.note("1024 threads store by row and load by column, with a barrier after each");
@@ -414,8 +414,8 @@ int main(int argc, char** argv) {
                    [&](Sweep& sweep) { measure_width(sweep, amount); });
   experiment.sweep("patterns", "a full CU's loads that are no strides",
                    [&](Sweep& sweep) { measure_patterns(sweep, amount); });
-  experiment.sweep("cures", "a tile that is read by column",
-                   [&](Sweep& sweep) { measure_cures(sweep, rounds); });
+  experiment.sweep("remedies", "a tile that is read by column",
+                   [&](Sweep& sweep) { measure_remedies(sweep, rounds); });
   experiment.conclude(lds_banks::conclude);
   return experiment.run(argc, argv);
 }

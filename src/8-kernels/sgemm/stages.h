@@ -175,7 +175,7 @@ inline std::vector<Stage> numbered_stages() {
         pipelined_stage<EightByEightSplitAlongK>("8 x 8, tiles split along k"),
 #if !defined(HIPSCOPE_BACKEND_AMD)
         small_tile_stage<SmallTile>("64 x 64, several blocks for a tile"),
-        small_tile_stage<RowMajorTile>("16 x 128, rows in LDS as they lie"), tile_by_size_stage(),
+        small_tile_stage<RowMajorTile>("16 x 128, row-major LDS"), tile_by_size_stage(),
 #endif
   };
 }

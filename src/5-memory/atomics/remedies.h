@@ -12,7 +12,7 @@
 
 namespace atomics {
 
-inline constexpr unsigned cure_threads = 256;
+inline constexpr unsigned remedy_threads = 256;
 
 /// What the kernels sum. Lanes past the last value add nothing, yet go along, since they are asked
 /// by others of their wave.
@@ -36,7 +36,7 @@ __device__ inline unsigned wave_sum(unsigned sum) {
 
 /// Each lane adds to the one word. `place` is 0, but the compiler does not know that all lanes have
 /// the same one.
-__global__ void __launch_bounds__(cure_threads)
+__global__ void __launch_bounds__(remedy_threads)
     every_lane_kernel(Values values, const unsigned* place, unsigned* total) {
   unsigned* const word = total + place[threadIdx.x];
   for (unsigned step = 0; step < values.steps; ++step) {
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(cure_threads)
 }
 
 /// The same, where the compiler does know.
-__global__ void __launch_bounds__(cure_threads)
+__global__ void __launch_bounds__(remedy_threads)
     known_address_kernel(Values values, const unsigned* /*place*/, unsigned* total) {
   for (unsigned step = 0; step < values.steps; ++step) {
     atomicAdd(total, value_at(values, step));
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(cure_threads)
 }
 
 /// Each wave adds up its lanes, and one of them adds to the word.
-__global__ void __launch_bounds__(cure_threads)
+__global__ void __launch_bounds__(remedy_threads)
     wave_first_kernel(Values values, const unsigned* place, unsigned* total) {
   unsigned* const word = total + place[threadIdx.x];
   for (unsigned step = 0; step < values.steps; ++step) {
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(cure_threads)
 }
 
 /// Each lane adds to a word in its block's LDS, which is added to the one word at the end.
-__global__ void __launch_bounds__(cure_threads)
+__global__ void __launch_bounds__(remedy_threads)
     lds_first_kernel(Values values, const unsigned* place, unsigned* total) {
   __shared__ unsigned lds[1];
   if (threadIdx.x == 0) {
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(cure_threads)
 inline constexpr unsigned most_units = 2048;
 inline constexpr unsigned unit_stride = 64;  // dwords from one word to the next
 
-__global__ void __launch_bounds__(cure_threads)
+__global__ void __launch_bounds__(remedy_threads)
     unit_first_kernel(Values values, const unsigned* place, unsigned* unit_totals) {
   const unsigned unit = hipscope::compute_unit_id() % most_units;
   unsigned* const word = unit_totals + unit * unit_stride + place[threadIdx.x];
@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(cure_threads)
   }
 }
 
-__global__ void __launch_bounds__(cure_threads)
+__global__ void __launch_bounds__(remedy_threads)
     sum_units_kernel(const unsigned* unit_totals, unsigned* total) {
   unsigned sum = 0;
   for (unsigned unit = threadIdx.x; unit < most_units; unit += blockDim.x) {
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(cure_threads)
 }
 
 /// Each lane adds up its own values, and only then its wave, and one lane adds to the word.
-__global__ void __launch_bounds__(cure_threads)
+__global__ void __launch_bounds__(remedy_threads)
     registers_first_kernel(Values values, const unsigned* place, unsigned* total) {
   unsigned sum = 0;
   for (unsigned step = 0; step < values.steps; ++step) {
@@ -122,11 +122,11 @@ class CureTable {
  public:
   CureTable(hipscope::Sweep& sweep, std::uint64_t count)
       : sweep_(sweep),
-        threads_(sweep.is_hardware() ? cure_threads
+        threads_(sweep.is_hardware() ? remedy_threads
                                      : static_cast<unsigned>(sweep.device().wave_size)),
         blocks_(blocks_per_unit * static_cast<unsigned>(sweep.device().compute_units)),
         values_(count),
-        places_(cure_threads),
+        places_(remedy_threads),
         total_(1),
         unit_totals_(std::size_t{most_units} * unit_stride) {
     const hipscope::RandomWords value_of{hipscope::key_of(sweep.seed())};
@@ -192,7 +192,7 @@ class CureTable {
   unsigned expected_ = 0;
 };
 
-inline void measure_cures(hipscope::Sweep& sweep, std::uint64_t count) {
+inline void measure_remedies(hipscope::Sweep& sweep, std::uint64_t count) {
   sweep.axis({.name = "who adds up first"});
   sweep.headline("rate");
   sweep.note("int32; 8 blocks of 256 threads on each CU; zeroing the words is part of the time");
