@@ -3,8 +3,8 @@
 // so that lanes have neighbouring activations; the threads take the mean before the deviations from
 // it, and exchange both through LDS. Where a wave has rows of its own, their addresses are scalar.
 //
-// On the H200 478 Gpixel/s, 90.7 % of the copy, over 2 threads, over 16 of them 480; with accesses
-// of 16 bytes over 8 threads 486, 92.2 %: as fast as a copy that loads as much before it stores.
+// On the H200 480 Gpixel/s, 90.4 % of the copy, over 2 threads, over 16 of them 481; with accesses
+// of 16 bytes over 8 threads 489, 92.2 %: as fast as a copy that loads as much before it stores.
 #pragma once
 
 #include "accesses.h"
