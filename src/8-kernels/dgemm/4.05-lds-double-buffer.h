@@ -24,8 +24,8 @@ __global__ void __launch_bounds__(256)
                              const double* __restrict__ b, double beta, double* __restrict__ c) {
   constexpr unsigned side = 64;
   constexpr unsigned depth = 8;
-  __shared__ double a_tiles[2][depth][side + 1];
-  __shared__ double b_tiles[2][depth][side + 1];
+  __shared__ double a_tile[2][depth][side + 1];
+  __shared__ double b_tile[2][depth][side + 1];
   // A thread's share of a tile: two k of a row of A, two columns of a row of B.
   const unsigned a_k = threadIdx.x % 4 * 2;
   const unsigned a_row = threadIdx.x / 4;
@@ -42,10 +42,10 @@ __global__ void __launch_bounds__(256)
     b += depth * extents.ldb;
   };
   const auto store = [&](unsigned buffer) {
-    a_tiles[buffer][a_k][a_row] = next_of_a.x;
-    a_tiles[buffer][a_k + 1][a_row] = next_of_a.y;
-    b_tiles[buffer][b_k][b_column] = next_of_b.x;
-    b_tiles[buffer][b_k][b_column + 1] = next_of_b.y;
+    a_tile[buffer][a_k][a_row] = next_of_a.x;
+    a_tile[buffer][a_k + 1][a_row] = next_of_a.y;
+    b_tile[buffer][b_k][b_column] = next_of_b.x;
+    b_tile[buffer][b_k][b_column + 1] = next_of_b.y;
   };
   double sums[4][4] = {};
   const auto multiply = [&](unsigned buffer) {
@@ -55,8 +55,8 @@ __global__ void __launch_bounds__(256)
       double of_b[4];
 #pragma unroll
       for (unsigned i = 0; i < 4; ++i) {
-        of_a[i] = a_tiles[buffer][k][place_of<spread>(threadIdx.x / 16, i)];
-        of_b[i] = b_tiles[buffer][k][place_of<spread>(threadIdx.x % 16, i)];
+        of_a[i] = a_tile[buffer][k][place_of<spread>(threadIdx.x / 16, i)];
+        of_b[i] = b_tile[buffer][k][place_of<spread>(threadIdx.x % 16, i)];
       }
 #pragma unroll
       for (unsigned i = 0; i < 4; ++i) {

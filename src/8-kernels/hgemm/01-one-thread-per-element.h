@@ -24,13 +24,7 @@ static __global__ void __launch_bounds__(256)
 }
 
 inline Stage one_thread_per_element_stage() {
-  return stage_of<Half, one_thread_per_element_kernel>("one thread per element", "",
-                                                       {.block_rows = 16,
-                                                        .block_columns = 16,
-                                                        .depth = 1,
-                                                        .threads = 256,
-                                                        .thread_rows = 1,
-                                                        .thread_columns = 1});
+  return square_stage<one_thread_per_element_kernel, 1>("one thread per element", 1);
 }
 
 }  // namespace hgemm

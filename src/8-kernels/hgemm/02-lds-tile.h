@@ -33,13 +33,7 @@ static __global__ void __launch_bounds__(256)
 }
 
 inline Stage lds_tile_stage() {
-  return stage_of<Half, lds_tile_kernel>("tiles of 16 x 16 in LDS", "",
-                                         {.block_rows = 16,
-                                          .block_columns = 16,
-                                          .depth = 16,
-                                          .threads = 256,
-                                          .thread_rows = 1,
-                                          .thread_columns = 1});
+  return square_stage<lds_tile_kernel, 1>("tiles of 16 x 16 in LDS", 16);
 }
 
 }  // namespace hgemm

@@ -71,13 +71,7 @@ static __global__ void __launch_bounds__(256)
 }
 
 inline Stage thread_tile_stage() {
-  Stage stage = stage_of<Half, thread_tile_kernel>("8 x 8 per thread", "",
-                                                   {.block_rows = 128,
-                                                    .block_columns = 128,
-                                                    .depth = 16,
-                                                    .threads = 256,
-                                                    .thread_rows = 8,
-                                                    .thread_columns = 8});
+  Stage stage = square_stage<thread_tile_kernel, 8>("8 x 8 per thread", 16);
   stage.is_contender = true;  // the last one that every device has
   return stage;
 }

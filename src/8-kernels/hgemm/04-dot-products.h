@@ -89,13 +89,7 @@ static __global__ void __launch_bounds__(256)
 }
 
 inline Stage dot_products_stage() {
-  return stage_of<Half, dot_products_kernel>("products of two halves", "",
-                                             {.block_rows = 128,
-                                              .block_columns = 128,
-                                              .depth = 16,
-                                              .threads = 256,
-                                              .thread_rows = 8,
-                                              .thread_columns = 8});
+  return square_stage<dot_products_kernel, 8>("products of two halves", 16);
 }
 
 }  // namespace hgemm

@@ -4,6 +4,8 @@
 
 #include <hipscope/half_values.h>
 
+#include <string>
+
 #include "8-kernels/gemm/stage.h"
 
 namespace hgemm {
@@ -19,6 +21,18 @@ using hipscope::E4M3;
 using hipscope::Half;
 using Product = gemm::Product<Half>;
 using Stage = gemm::Stage<Half>;
+
+/// A stage of blocks of 256 threads with `side` x `side` elements each.
+template <auto kernel, unsigned side>
+Stage square_stage(const std::string& technique, unsigned depth) {
+  return stage_of<Half, kernel>(technique, "",
+                                {.block_rows = 16 * side,
+                                 .block_columns = 16 * side,
+                                 .depth = depth,
+                                 .threads = 256,
+                                 .thread_rows = side,
+                                 .thread_columns = side});
+}
 
 /// alpha sum + beta C, of which the old content is not read with beta = 0.
 __device__ inline void store_result(Half* c, float alpha, float sum, float beta) {

@@ -24,14 +24,14 @@ static __global__ void __launch_bounds__(assumed_threads)
   const int a_end = size.m * size.lda;
   const int b_end = size.k * size.ldb;
   const int tiles_in_row = (size.n + tile.columns - 1) / tile.columns;
-  const int first_row = static_cast<int>(blockIdx.x) / tiles_in_row * tile.rows;
-  const int first_column = static_cast<int>(blockIdx.x) % tiles_in_row * tile.columns;
+  const int block_row = static_cast<int>(blockIdx.x) / tiles_in_row * tile.rows;
+  const int block_column = static_cast<int>(blockIdx.x) % tiles_in_row * tile.columns;
   const int row = static_cast<int>(threadIdx.x) / tile.columns;
   const int column = static_cast<int>(threadIdx.x) % tile.columns;
   float sum = 0;
   for (int first_k = 0; first_k < size.k; first_k += tile.depth) {
-    const int a_place = (first_row + row) * size.lda + first_k + column;
-    const int b_place = (first_k + row) * size.ldb + first_column + column;
+    const int a_place = (block_row + row) * size.lda + first_k + column;
+    const int b_place = (first_k + row) * size.ldb + block_column + column;
     a_tile[row * tile.depth + column] = a_place < a_end ? a[a_place] : 0.0F;
     b_tile[row * tile.columns + column] = b_place < b_end ? b[b_place] : 0.0F;
     __syncthreads();
@@ -40,7 +40,7 @@ static __global__ void __launch_bounds__(assumed_threads)
     }
     __syncthreads();  // nobody may overwrite what another still reads
   }
-  store_result(c + (first_row + row) * size.ldc + first_column + column, alpha, sum, beta);
+  store_result(c + (block_row + row) * size.ldc + block_column + column, alpha, sum, beta);
 }
 
 }  // namespace sgemm

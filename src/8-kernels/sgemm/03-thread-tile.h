@@ -22,8 +22,10 @@ static __global__ void __launch_bounds__(assumed_threads)
                        const float* __restrict__ b, float beta, float* __restrict__ c) {
   constexpr int side = 4;  // of a thread's elements, and k per step
   HIP_DYNAMIC_SHARED(float4, lds)
+  const int a_pitch = tile.depth;
+  const int b_pitch = tile.columns;
   float* const a_tile = reinterpret_cast<float*>(lds);
-  float* const b_tile = a_tile + tile.rows * tile.depth;
+  float* const b_tile = a_tile + tile.rows * a_pitch;
   const int a_end = size.m * size.lda;
   const int b_end = size.k * size.ldb;
   const int c_end = size.m * size.ldc;
@@ -54,8 +56,8 @@ static __global__ void __launch_bounds__(assumed_threads)
       for (int i = 0; i < side; ++i) {
         for (int j = 0; j < side; ++j) {
           for (int k = 0; k < side; ++k) {
-            sums[i][j] += a_tile[(first_row + i) * tile.depth + step + k] *
-                          b_tile[(step + k) * tile.columns + first_column + j];
+            sums[i][j] += a_tile[(first_row + i) * a_pitch + step + k] *
+                          b_tile[(step + k) * b_pitch + first_column + j];
           }
         }
       }

@@ -16,8 +16,10 @@ static __global__ void __launch_bounds__(assumed_threads)
                                  float beta, float* __restrict__ c) {
   constexpr int side = 4;  // of a thread's elements
   HIP_DYNAMIC_SHARED(float4, lds)
+  const int a_pitch = tile.depth;
+  const int b_pitch = tile.columns;
   float* const a_tile = reinterpret_cast<float*>(lds);
-  float* const b_tile = a_tile + tile.rows * tile.depth;
+  float* const b_tile = a_tile + tile.rows * a_pitch;
   const int a_end = size.m * size.lda;
   const int b_end = size.k * size.ldb;
   const int c_end = size.m * size.ldc;
@@ -48,8 +50,8 @@ static __global__ void __launch_bounds__(assumed_threads)
       float a_fragment[side];
       float b_fragment[side];
       for (int i = 0; i < side; ++i) {
-        a_fragment[i] = a_tile[(first_row + i) * tile.depth + k];
-        b_fragment[i] = b_tile[k * tile.columns + first_column + i];
+        a_fragment[i] = a_tile[(first_row + i) * a_pitch + k];
+        b_fragment[i] = b_tile[k * b_pitch + first_column + i];
       }
       for (int i = 0; i < side; ++i) {
         for (int j = 0; j < side; ++j) {

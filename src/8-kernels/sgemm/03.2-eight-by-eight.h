@@ -1,12 +1,12 @@
 // Tiles of 128 x 128 with a depth of 8, 8 x 8 per thread, 256 threads; neighbouring blocks share
 // columns of B.
 //
-// Against 64 x 64 (03.1): a thread does 64 FMAs with 16 values, 1 byte from LDS per FMA instead of
-// 2, and half of the loads from memory; copies have 16 bytes, B's fragment is two loads of 16
-// bytes, A comes value by value, and rows in LDS are padded by 4 values. But the sums alone take 64
-// registers, all that a thread has on gfx908 when the compiler plans for blocks of 1024
-// (`planned_threads`): the rest goes to AGPRs or to scratch (NVIDIA: local memory). With a bound of
-// 256, the block's own size, nothing does.
+// Against 04, whose padding and copies of 16 bytes it has: a thread does 64 FMAs with 16 values, 1
+// byte from LDS per FMA instead of 2, and half of the loads from memory; B's fragment is two loads
+// of 16 bytes, A comes value by value. A thread finds what it copies by shifts, without a division,
+// before the loop. But the sums alone take 64 registers, all that a thread has on gfx908 when the
+// compiler plans for blocks of 1024 (`planned_threads`): the rest goes to AGPRs or to scratch
+// (NVIDIA: local memory). With a bound of 256, the block's own size, nothing does.
 // On the H200 5.89 TFLOP/s with a bound of 1024 and 144 bytes of local memory; 26.53 with 256.
 //
 // fileaccent states no bound. To clang that means 1024; nvcc assumes nothing about the block's size

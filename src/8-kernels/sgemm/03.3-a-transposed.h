@@ -37,11 +37,8 @@ __global__ void __launch_bounds__(planned_threads)
   const int tiles = (size.k + tile.depth - 1) / tile.depth;
   float sums[side][side] = {};
   for (int index = 0; index < tiles; ++index) {
-    const float4 of_a = load_four(a + a_place + index * tile.depth);
-    a_tile[a_copy_k * a_pitch + a_copy_row] = of_a.x;
-    a_tile[(a_copy_k + 1) * a_pitch + a_copy_row] = of_a.y;
-    a_tile[(a_copy_k + 2) * a_pitch + a_copy_row] = of_a.z;
-    a_tile[(a_copy_k + 3) * a_pitch + a_copy_row] = of_a.w;
+    store_column(a_tile, a_pitch, a_copy_k, a_copy_row,
+                 load_four(a + a_place + index * tile.depth));
     store_four(b_tile + b_copy_k * b_pitch + b_copy_column,
                load_four(b + b_place + index * tile.depth * size.ldb));
     __syncthreads();

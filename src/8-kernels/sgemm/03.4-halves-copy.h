@@ -35,16 +35,8 @@ __global__ void __launch_bounds__(planned_threads)
   float sums[side][side] = {};
   for (int index = 0; index < tiles; ++index) {
     if (thread < 128) {
-      const float4 first = load_four(a + a_place + index * tile.depth);
-      a_tile[a_copy_row] = first.x;
-      a_tile[a_pitch + a_copy_row] = first.y;
-      a_tile[2 * a_pitch + a_copy_row] = first.z;
-      a_tile[3 * a_pitch + a_copy_row] = first.w;
-      const float4 second = load_four(a + a_place + index * tile.depth + 4);
-      a_tile[4 * a_pitch + a_copy_row] = second.x;
-      a_tile[5 * a_pitch + a_copy_row] = second.y;
-      a_tile[6 * a_pitch + a_copy_row] = second.z;
-      a_tile[7 * a_pitch + a_copy_row] = second.w;
+      store_column(a_tile, a_pitch, 0, a_copy_row, load_four(a + a_place + index * tile.depth));
+      store_column(a_tile, a_pitch, 4, a_copy_row, load_four(a + a_place + index * tile.depth + 4));
     } else {
       store_four(b_tile + b_copy_k * b_pitch + b_copy_column,
                  load_four(b + b_place + index * tile.depth * size.ldb));

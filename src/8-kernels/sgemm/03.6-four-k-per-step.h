@@ -1,10 +1,11 @@
 // 128 x 128 with a depth of 16 and four k per step, by 2 x 2 waves of 8 x 8 lanes; values are
 // copied one by one, and A is transposed. 256 threads; neighbouring blocks share rows of A.
 //
-// Against 03.3: half the barriers per k, and for four k a thread holds 8 x 4 values of A and 4 x 8
-// of B besides its 64 sums: 128 registers before any address. Each of a tile's 16 values per thread
-// takes two divisions by run-time extents. (fileaccent calls it an unfinished register double
-// buffer in assembly; this is what the code does.)
+// Against 03.1, whose copies it has, two divisions by run-time extents for each of a thread's 16
+// values: 8 x 8 per thread, padding, and four k per step, for which a thread holds 8 x 4 values of
+// A and 4 x 8 of B besides its 64 sums: 128 registers before any address. A is transposed as in
+// 03.3, against which it has half the barriers per k. (fileaccent calls it an unfinished register
+// double buffer in assembly; this is what the code does.)
 // On the H200 1.07 TFLOP/s, 592 bytes of local memory; with the bound of 256 22.12, 0.68 of 03.3.
 #pragma once
 

@@ -19,37 +19,35 @@ namespace sgemm {
 static __global__ void __launch_bounds__(assumed_threads)
     buffers_by_variable_kernel(Sizes size, float alpha, const float* __restrict__ a,
                                const float* __restrict__ b, float beta, float* __restrict__ c) {
-  constexpr int tile_rows = 64;
-  constexpr int tile_columns = 64;
-  constexpr int depth = 16;
+  static constexpr TileSizes tile = {.rows = 64, .columns = 64, .depth = 16};
   constexpr int side = 4;  // of a thread's elements, and k per step
   constexpr int padding = 4;
-  alignas(16) __shared__ float a_tile[2][tile_rows][depth + padding];
-  alignas(16) __shared__ float b_tile[2][depth][tile_columns + padding];
+  alignas(16) __shared__ float a_tile[2][tile.rows][tile.depth + padding];
+  alignas(16) __shared__ float b_tile[2][tile.depth][tile.columns + padding];
   const int threads = static_cast<int>(blockDim.x);
   const int thread = static_cast<int>(threadIdx.x);
-  const int block_row = static_cast<int>(blockIdx.y) * tile_rows;
-  const int block_column = static_cast<int>(blockIdx.x) * tile_columns;
-  const int first_row = thread / (tile_columns / side) * side;
-  const int first_column = thread % (tile_columns / side) * side;
-  const int a_value = thread * ((tile_rows * depth + threads - 1) / threads);
-  const int a_copy_row = a_value / depth;
-  const int a_copy_k = a_value % depth;
-  const int b_value = thread * ((depth * tile_columns + threads - 1) / threads);
-  const int b_copy_k = b_value / tile_columns;
-  const int b_copy_column = b_value % tile_columns;
+  const int block_row = static_cast<int>(blockIdx.y) * tile.rows;
+  const int block_column = static_cast<int>(blockIdx.x) * tile.columns;
+  const int a_value = thread * ((tile.rows * tile.depth + threads - 1) / threads);
+  const int a_copy_row = a_value / tile.depth;
+  const int a_copy_k = a_value % tile.depth;
+  const int b_value = thread * ((tile.depth * tile.columns + threads - 1) / threads);
+  const int b_copy_k = b_value / tile.columns;
+  const int b_copy_column = b_value % tile.columns;
+  const int first_row = thread / (tile.columns / side) * side;
+  const int first_column = thread % (tile.columns / side) * side;
   const int a_place = (block_row + a_copy_row) * size.lda + a_copy_k;
   const int b_place = b_copy_k * size.ldb + block_column + b_copy_column;
-  const int tiles = (size.k + depth - 1) / depth;
+  const int tiles = (size.k + tile.depth - 1) / tile.depth;
   float sums[side][side] = {};
   float a_fragment[2][side][side];
   float b_fragment[2][side][side];
   int buffer = 0;
   int half = 0;
   const auto copy_tiles = [&](int index) {
-    store_four(&a_tile[buffer][a_copy_row][a_copy_k], load_four(a + a_place + index * depth));
+    store_four(&a_tile[buffer][a_copy_row][a_copy_k], load_four(a + a_place + index * tile.depth));
     store_four(&b_tile[buffer][b_copy_k][b_copy_column],
-               load_four(b + b_place + index * depth * size.ldb));
+               load_four(b + b_place + index * tile.depth * size.ldb));
   };
   const auto load_half = [&](int step) {
     for (int i = 0; i < side; ++i) {
@@ -81,10 +79,10 @@ static __global__ void __launch_bounds__(assumed_threads)
       }
       half ^= 1;
       step += side;
-      if (step < depth) {
+      if (step < tile.depth) {
         load_half(step);
       }
-    } while (step < depth);
+    } while (step < tile.depth);
     buffer ^= 1;
     ++index;
     if (index < tiles) {

@@ -1,11 +1,11 @@
 // One helper copies any matrix to anywhere: to LDS and to registers (fileaccent's also to C, by the
 // same stores of 16 bytes). The tile's extents are known at launch.
 //
-// Against 07: the compiler knows the length of no loop over the tile, a thread divides to find what
-// it copies, and the helper takes the length of a row as an argument. The thread tile of 4 x 4 must
-// stay known, since registers cannot be indexed. The difference is the cost of generality.
-// (fileaccent's list mentions arrays of two dimensions here; its kernel 7 has them, and this is its
-// 7.1.)
+// Against 05, whose tiles it has: two k per step, and every copy by the helper, which takes the
+// length of a row as an argument. Against 07: the compiler knows the length of no loop over the
+// tile, and a thread divides to find what it copies. The thread tile of 4 x 4 must stay known,
+// since registers cannot be indexed. The difference is the cost of generality. (fileaccent's list
+// mentions arrays of two dimensions here; its kernel 7 has them, and this is its 7.1.)
 // On the H200 26.83 TFLOP/s, 0.880 of 07.
 #pragma once
 
@@ -68,14 +68,12 @@ static __global__ void __launch_bounds__(assumed_threads)
   float sums[side][side] = {};
   for (int index = 0; index < tiles; ++index) {
     const int a_values = (tile.rows * tile.depth + threads - 1) / threads;
-    const int a_copy_row = thread * a_values / tile.depth;
-    const int a_copy_k = thread * a_values % tile.depth;
+    const auto [a_copy_row, a_copy_k] = place_to_copy(tile.rows, tile.depth, thread, threads);
     copy_matrix(a_tile + a_copy_row * a_pitch + a_copy_k,
                 a + (block_row + a_copy_row) * size.lda + index * tile.depth + a_copy_k,
                 (a_values + tile.depth - 1) / tile.depth, a_values % tile.depth, a_pitch, size.lda);
     const int b_values = (tile.depth * tile.columns + threads - 1) / threads;
-    const int b_copy_k = thread * b_values / tile.columns;
-    const int b_copy_column = thread * b_values % tile.columns;
+    const auto [b_copy_k, b_copy_column] = place_to_copy(tile.depth, tile.columns, thread, threads);
     copy_matrix(b_tile + b_copy_k * b_pitch + b_copy_column,
                 b + (index * tile.depth + b_copy_k) * size.ldb + block_column + b_copy_column,
                 (b_values + tile.columns - 1) / tile.columns, b_values % tile.columns, b_pitch,

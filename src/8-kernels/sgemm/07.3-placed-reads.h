@@ -12,9 +12,8 @@
 namespace sgemm {
 
 /// The FMAs of a tile: `a` is at a thread's first row, `b` at its first column.
-template <int a_pitch, int b_pitch>
+template <typename PaddedTiles>
 __device__ void multiply_placed(float (&sums)[4][4], const float* a, const float* b) {
-  constexpr int depth = 16;
   float a_fragment[4][2];
   float b_fragment[2][4];
   const auto multiply_add_row = [&](int i, int k, int from = 0, int end = 4) {
@@ -25,23 +24,24 @@ __device__ void multiply_placed(float (&sums)[4][4], const float* a, const float
   load(a_fragment[0], a);
   load(b_fragment[0], b);
 #pragma unroll
-  for (int step = 0; step < depth; step += 2) {
+  for (int step = 0; step < PaddedTiles::depth; step += 2) {
+    const int ahead = step + 2;
     multiply_add_row(0, 0);
-    load(a_fragment[1], a + a_pitch + step);
+    load(a_fragment[1], a + PaddedTiles::a_pitch + step);
     multiply_add_row(1, 0);
-    load(a_fragment[2], a + 2 * a_pitch + step);
+    load(a_fragment[2], a + 2 * PaddedTiles::a_pitch + step);
     multiply_add_row(2, 0);
-    load(a_fragment[3], a + 3 * a_pitch + step);
+    load(a_fragment[3], a + 3 * PaddedTiles::a_pitch + step);
     multiply_add_row(3, 0);
-    load(b_fragment[1], b + (step + 1) * b_pitch);
+    load(b_fragment[1], b + (step + 1) * PaddedTiles::b_pitch);
     multiply_add_row(0, 1);
     multiply_add_row(1, 1);
-    if (step + 2 < depth) {
-      load(a_fragment[0], a + step + 2);
+    if (ahead < PaddedTiles::depth) {
+      load(a_fragment[0], a + ahead);
     }
     multiply_add_row(2, 1, 0, 3);
-    if (step + 2 < depth) {
-      load(b_fragment[0], b + (step + 2) * b_pitch);
+    if (ahead < PaddedTiles::depth) {
+      load(b_fragment[0], b + ahead * PaddedTiles::b_pitch);
     }
     multiply_add_row(2, 1, 3, 4);
     multiply_add_row(3, 1);
@@ -63,7 +63,7 @@ static __global__ void __launch_bounds__(assumed_threads)
     store_four(at.a_to(a_tile), load_four(a + at.a_place + index * PaddedTiles::depth));
     store_four(at.b_to(b_tile), load_four(b + at.b_place + index * PaddedTiles::depth * size.ldb));
     __syncthreads();
-    multiply_placed<PaddedTiles::a_pitch, PaddedTiles::b_pitch>(sums, a_mine, b_mine);
+    multiply_placed<PaddedTiles>(sums, a_mine, b_mine);
     __syncthreads();
   }
   c += (at.block_row + at.first_row) * size.ldc + at.block_column + at.first_column;

@@ -25,11 +25,10 @@
 namespace sgemm {
 
 /// `multiply_tile` does the FMAs of a tile.
-template <int padding, typename MultiplyTile>
+template <typename PaddedTiles, typename MultiplyTile>
 __device__ void multiply_with_two_lds_buffers(Sizes size, float alpha, const float* a,
                                               const float* b, float beta, float* c,
                                               const MultiplyTile& multiply_tile) {
-  using PaddedTiles = TilesOf64<padding>;
   HIP_DYNAMIC_SHARED(float4, lds)
   float* const a_tile = reinterpret_cast<float*>(lds);
   float* const b_tile = a_tile + 2 * PaddedTiles::a_size;
@@ -66,9 +65,9 @@ __global__ void __launch_bounds__(assumed_threads)
     two_lds_buffers_kernel(Sizes size, float alpha, const float* a, const float* b, float beta,
                            float* c) {
   using PaddedTiles = TilesOf64<padding>;
-  multiply_with_two_lds_buffers<padding>(
+  multiply_with_two_lds_buffers<PaddedTiles>(
       size, alpha, a, b, beta, c, [](float(&sums)[4][4], const float* a_mine, const float* b_mine) {
-        multiply_placed<PaddedTiles::a_pitch, PaddedTiles::b_pitch>(sums, a_mine, b_mine);
+        multiply_placed<PaddedTiles>(sums, a_mine, b_mine);
       });
 }
 

@@ -16,9 +16,8 @@
 namespace sgemm {
 
 /// The FMAs of a tile, operands a step ahead and loaded together.
-template <int a_pitch, int b_pitch>
+template <typename PaddedTiles>
 __device__ void multiply_in_pairs(float (&sums)[4][4], const float* a, const float* b) {
-  constexpr int depth = 16;
   float a_fragment[2][4][2];
   float b_fragment[2][2][2][2];  // half, k, pair of columns, column
   int half = 0;
@@ -32,28 +31,28 @@ __device__ void multiply_in_pairs(float (&sums)[4][4], const float* a, const flo
     }
   };
   for (int i = 0; i < 4; ++i) {
-    load(a_fragment[half][i], a + i * a_pitch);
+    load(a_fragment[half][i], a + i * PaddedTiles::a_pitch);
   }
   load_b(b_fragment[half][0], b);
-  load_b(b_fragment[half][1], b + b_pitch);
+  load_b(b_fragment[half][1], b + PaddedTiles::b_pitch);
   load(a_fragment[half ^ 1][0], a + 2);
-  load_b(b_fragment[half ^ 1][0], b + 2 * b_pitch);
+  load_b(b_fragment[half ^ 1][0], b + 2 * PaddedTiles::b_pitch);
 #pragma unroll
-  for (int step = 0; step < depth; step += 2) {
+  for (int step = 0; step < PaddedTiles::depth; step += 2) {
     const int ahead = step + 2;
-    if (ahead < depth) {
+    if (ahead < PaddedTiles::depth) {
       for (int i = 1; i < 4; ++i) {
-        load(a_fragment[half ^ 1][i], a + i * a_pitch + ahead);
+        load(a_fragment[half ^ 1][i], a + i * PaddedTiles::a_pitch + ahead);
       }
-      load_b(b_fragment[half ^ 1][1], b + (ahead + 1) * b_pitch);
+      load_b(b_fragment[half ^ 1][1], b + (ahead + 1) * PaddedTiles::b_pitch);
     }
     for (int i = 0; i < 4; ++i) {
       multiply_add_row(i, 0);
     }
     multiply_add_row(0, 1);
-    if (ahead + 2 < depth) {
+    if (ahead + 2 < PaddedTiles::depth) {
       load(a_fragment[half][0], a + ahead + 2);
-      load_b(b_fragment[half][0], b + (ahead + 2) * b_pitch);
+      load_b(b_fragment[half][0], b + (ahead + 2) * PaddedTiles::b_pitch);
     }
     for (int i = 1; i < 4; ++i) {
       multiply_add_row(i, 1);
@@ -65,11 +64,10 @@ __device__ void multiply_in_pairs(float (&sums)[4][4], const float* a, const flo
 static __global__ void __launch_bounds__(256)
     loads_in_pairs_kernel(Sizes size, float alpha, const float* a, const float* b, float beta,
                           float* c) {
-  constexpr int padding = 8;
-  using PaddedTiles = TilesOf64<padding>;
-  multiply_with_two_lds_buffers<padding>(
+  using PaddedTiles = TilesOf64<8>;
+  multiply_with_two_lds_buffers<PaddedTiles>(
       size, alpha, a, b, beta, c, [](float(&sums)[4][4], const float* a_mine, const float* b_mine) {
-        multiply_in_pairs<PaddedTiles::a_pitch, PaddedTiles::b_pitch>(sums, a_mine, b_mine);
+        multiply_in_pairs<PaddedTiles>(sums, a_mine, b_mine);
       });
 }
 

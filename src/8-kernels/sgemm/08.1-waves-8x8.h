@@ -59,14 +59,10 @@ __global__ void __launch_bounds__(assumed_threads)
   const int tiles = (size.k + tile.depth - 1) / tile.depth;
   float sums[side][side] = {};
   for (int index = 0; index < tiles; ++index) {
-    const int a_value = thread * ((tile.rows * tile.depth + threads - 1) / threads);
-    const int a_copy_row = a_value / tile.depth;
-    const int a_copy_k = a_value % tile.depth;
+    const auto [a_copy_row, a_copy_k] = place_to_copy(tile.rows, tile.depth, thread, threads);
     store_four(a_tile + a_copy_row * a_pitch + a_copy_k,
                load_four(a + (block_row + a_copy_row) * size.lda + index * tile.depth + a_copy_k));
-    const int b_value = thread * ((tile.depth * tile.columns + threads - 1) / threads);
-    const int b_copy_k = b_value / tile.columns;
-    const int b_copy_column = b_value % tile.columns;
+    const auto [b_copy_k, b_copy_column] = place_to_copy(tile.depth, tile.columns, thread, threads);
     store_four(
         b_tile + b_copy_k * b_pitch + b_copy_column,
         load_four(b + (index * tile.depth + b_copy_k) * size.ldb + block_column + b_copy_column));

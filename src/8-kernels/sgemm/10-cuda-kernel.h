@@ -18,15 +18,13 @@ template <unsigned planned_threads>
 __global__ void __launch_bounds__(planned_threads)
     cuda_kernel(Sizes size, float alpha, const float* __restrict__ a, const float* __restrict__ b,
                 float beta, float* __restrict__ c) {
-  constexpr int tile_rows = 128;
-  constexpr int tile_columns = 128;
-  constexpr int depth = 8;
+  static constexpr TileSizes tile = {.rows = 128, .columns = 128, .depth = 8};
   constexpr int side = 8;  // of a thread's elements
-  alignas(16) __shared__ float a_tile[2][depth * tile_rows];
-  alignas(16) __shared__ float b_tile[2][depth * tile_columns];
+  alignas(16) __shared__ float a_tile[2][tile.depth * tile.rows];
+  alignas(16) __shared__ float b_tile[2][tile.depth * tile.columns];
   const int thread = static_cast<int>(threadIdx.x);
-  const int block_row = static_cast<int>(blockIdx.y) * tile_rows;
-  const int block_column = static_cast<int>(blockIdx.x) * tile_columns;
+  const int block_row = static_cast<int>(blockIdx.y) * tile.rows;
+  const int block_column = static_cast<int>(blockIdx.x) * tile.columns;
   const int b_copy_column = thread % 32 * 4;
   const int b_copy_k = thread / 32;
   const int a_copy_k = thread % 2 * 4;
@@ -43,36 +41,36 @@ __global__ void __launch_bounds__(planned_threads)
   float4 of_a = load_four(a_from);
   float4 of_b = load_four(b_from);
   const auto store_tiles = [&](int buffer) {
-    store_four(&b_tile[buffer][b_copy_column + b_copy_k * tile_columns], of_b);
-    a_tile[buffer][a_copy_row + a_copy_k * tile_rows] = of_a.x;
-    a_tile[buffer][a_copy_row + (a_copy_k + 1) * tile_rows] = of_a.y;
-    a_tile[buffer][a_copy_row + (a_copy_k + 2) * tile_rows] = of_a.z;
-    a_tile[buffer][a_copy_row + (a_copy_k + 3) * tile_rows] = of_a.w;
+    store_four(&b_tile[buffer][b_copy_column + b_copy_k * tile.columns], of_b);
+    a_tile[buffer][a_copy_row + a_copy_k * tile.rows] = of_a.x;
+    a_tile[buffer][a_copy_row + (a_copy_k + 1) * tile.rows] = of_a.y;
+    a_tile[buffer][a_copy_row + (a_copy_k + 2) * tile.rows] = of_a.z;
+    a_tile[buffer][a_copy_row + (a_copy_k + 3) * tile.rows] = of_a.w;
   };
   const auto load_fragments = [&](int half, int buffer, int k) {
-    load(b_fragment[half][0], &b_tile[buffer][first_column + k * tile_columns]);
-    load(b_fragment[half][1], &b_tile[buffer][first_column + 4 + k * tile_columns]);
+    load(b_fragment[half][0], &b_tile[buffer][first_column + k * tile.columns]);
+    load(b_fragment[half][1], &b_tile[buffer][first_column + 4 + k * tile.columns]);
 #pragma unroll
     for (int i = 0; i < side; ++i) {
-      a_fragment[half][i] = a_tile[buffer][first_row + i + k * tile_rows];
+      a_fragment[half][i] = a_tile[buffer][first_row + i + k * tile.rows];
     }
   };
   int next_buffer = 1;
   store_tiles(0);
   __syncthreads();
   load_fragments(0, 0, 0);
-  for (int first_k = 0; first_k < size.k; first_k += depth) {
-    const bool has_next = first_k + depth < size.k;
+  for (int first_k = 0; first_k < size.k; first_k += tile.depth) {
+    const bool has_next = first_k + tile.depth < size.k;
     if (has_next) {
-      b_from += depth * size.ldb;
-      a_from += depth;
+      b_from += tile.depth * size.ldb;
+      a_from += tile.depth;
       of_b = load_four(b_from);
       of_a = load_four(a_from);
     }
     const int buffer = next_buffer ^ 1;
 #pragma unroll
-    for (int k = 0; k < depth; ++k) {
-      if (k < depth - 1) {
+    for (int k = 0; k < tile.depth; ++k) {
+      if (k < tile.depth - 1) {
         load_fragments((k + 1) % 2, buffer, k + 1);
       }
 #pragma unroll

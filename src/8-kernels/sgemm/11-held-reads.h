@@ -1,10 +1,10 @@
 // The loads from LDS placed between the FMAs by hand, and kept there. 256 threads, tiles of 64 x 64
 // with a depth of 16, 4 x 4 per thread; ours, as are all later stages.
 //
-// Against 07.3, where the compiler decides the order: a group is the 8 FMAs of one row and two k,
-// and the next group's operands are loaded before the FMAs of this one, so no FMA waits for a load
-// that has just begun. On AMD scheduling_barrier keeps the compiler from moving the loads; ptxas
-// orders NVIDIA's instructions by itself.
+// Against 07, as 07.3, where the compiler decides the order: a group is the 8 FMAs of one row and
+// two k, and the next group's operands are loaded before the FMAs of this one, so no FMA waits for
+// a load that has just begun. On AMD scheduling_barrier keeps the compiler from moving the loads;
+// ptxas orders NVIDIA's instructions by itself.
 // On the H200 31.61 TFLOP/s, as 07.3.
 #pragma once
 
@@ -23,13 +23,12 @@ static __global__ void __launch_bounds__(assumed_threads)
   constexpr unsigned thread_columns = 4;
   constexpr unsigned step = 2;
   constexpr unsigned groups = depth / step * thread_rows;
-  constexpr unsigned a_pitch = depth + 4;
-  constexpr unsigned b_pitch = block_columns + 4;
+  constexpr unsigned padding = 4;
+  constexpr unsigned a_pitch = depth + padding;
+  constexpr unsigned b_pitch = block_columns + padding;
   alignas(16) __shared__ float a_tile[block_rows * a_pitch];
   alignas(16) __shared__ float b_tile[depth * b_pitch];
   const Place place = {threadIdx.x / 16, threadIdx.x % 16};
-  const float* const a_mine = a_tile + place.row * thread_rows * a_pitch;
-  const float* const b_mine = b_tile + place.column * thread_columns;
   const unsigned a_copy_row = threadIdx.x / 4;
   const unsigned a_copy_k = threadIdx.x % 4 * 4;
   const unsigned b_copy_k = threadIdx.x / 16;
@@ -38,6 +37,8 @@ static __global__ void __launch_bounds__(assumed_threads)
   b += b_copy_k * extents.ldb + blockIdx.x * block_columns + b_copy_column;
   c += (blockIdx.y * block_rows + place.row * thread_rows) * extents.ldc +
        blockIdx.x * block_columns + place.column * thread_columns;
+  const float* const a_mine = a_tile + place.row * thread_rows * a_pitch;
+  const float* const b_mine = b_tile + place.column * thread_columns;
   float sums[thread_rows][thread_columns] = {};
   for (unsigned tile = 0; tile < extents.k; tile += depth) {
     store_four(a_tile + a_copy_row * a_pitch + a_copy_k, load_four(a));

@@ -1,7 +1,7 @@
 // The loads from LDS in assembly, each step's together with the wait for them in one asm statement,
 // whose outputs are valid when it ends. (AMD; elsewhere ordinary loads.)
 //
-// Against 07.4, whose copies, buffers and padding it has: fileaccent tried this, and lost data.
+// Against 11, with 07.4's copies, buffers and padding: fileaccent tried this, and lost data.
 // Between two statements, one that loads and one that waits, the registers are not loaded yet, and
 // the compiler does not know. One statement is safe, but nothing overlaps with the FMAs, and
 // addresses are computed again for each statement.
@@ -24,12 +24,8 @@ __device__ void read_two_k_in_assembly(float (&a)[4][2], float (&b)[2][4], const
 #if defined(__HIP_DEVICE_COMPILE__)
   using Two = float __attribute__((ext_vector_type(2)));
   using Four = float __attribute__((ext_vector_type(4)));
-  Two a0;
-  Two a1;
-  Two a2;
-  Two a3;
-  Four b0;
-  Four b1;
+  Two of_a[4];
+  Four of_b[2];
   asm volatile(
       "ds_read_b64 %0, %6\n\t"
       "ds_read_b64 %1, %6 offset:%8\n\t"
@@ -37,23 +33,17 @@ __device__ void read_two_k_in_assembly(float (&a)[4][2], float (&b)[2][4], const
       "ds_read_b64 %3, %6 offset:%10\n\t"
       "ds_read_b128 %4, %7\n\t"
       "ds_read_b128 %5, %7 offset:%11\n\t" HIPSCOPE_WAIT_FOR_LDS
-      : "=&v"(a0), "=&v"(a1), "=&v"(a2), "=&v"(a3), "=&v"(b0), "=&v"(b1)
+      : "=&v"(of_a[0]), "=&v"(of_a[1]), "=&v"(of_a[2]), "=&v"(of_a[3]), "=&v"(of_b[0]),
+        "=&v"(of_b[1])
       : "v"(hipscope::lds_address(reinterpret_cast<const unsigned*>(a_from))),
         "v"(hipscope::lds_address(reinterpret_cast<const unsigned*>(b_from))),
         "n"(a_pitch * sizeof(float)), "n"(2 * a_pitch * sizeof(float)),
         "n"(3 * a_pitch * sizeof(float)), "n"(b_pitch * sizeof(float))
       : "memory");
 #pragma unroll
-  for (unsigned s = 0; s < 2; ++s) {
-    a[0][s] = a0[s];
-    a[1][s] = a1[s];
-    a[2][s] = a2[s];
-    a[3][s] = a3[s];
-  }
-#pragma unroll
-  for (unsigned j = 0; j < 4; ++j) {
-    b[0][j] = b0[j];
-    b[1][j] = b1[j];
+  for (unsigned i = 0; i < 8; ++i) {
+    a[i / 2][i % 2] = of_a[i / 2][i % 2];
+    b[i / 4][i % 4] = of_b[i / 4][i % 4];
   }
 #else
 #pragma unroll
@@ -79,8 +69,8 @@ static __global__ void __launch_bounds__(assumed_threads)
   constexpr unsigned padding = 8;
   constexpr unsigned a_pitch = depth + padding;
   constexpr unsigned b_pitch = block_columns + padding;
-  alignas(16) __shared__ float a_tiles[2][block_rows * a_pitch];
-  alignas(16) __shared__ float b_tiles[2][depth * b_pitch];
+  alignas(16) __shared__ float a_tile[2][block_rows * a_pitch];
+  alignas(16) __shared__ float b_tile[2][depth * b_pitch];
   const Place place = {threadIdx.x / 16, threadIdx.x % 16};
   const unsigned a_copy_row = threadIdx.x / 4;
   const unsigned a_copy_k = threadIdx.x % 4 * 4;
@@ -91,8 +81,8 @@ static __global__ void __launch_bounds__(assumed_threads)
   c += (blockIdx.y * block_rows + place.row * thread_rows) * extents.ldc +
        blockIdx.x * block_columns + place.column * thread_columns;
   const auto store_tiles = [&](unsigned buffer, float4 of_a, float4 of_b) {
-    store_four(a_tiles[buffer] + a_copy_row * a_pitch + a_copy_k, of_a);
-    store_four(b_tiles[buffer] + b_copy_k * b_pitch + b_copy_column, of_b);
+    store_four(a_tile[buffer] + a_copy_row * a_pitch + a_copy_k, of_a);
+    store_four(b_tile[buffer] + b_copy_k * b_pitch + b_copy_column, of_b);
   };
   float sums[thread_rows][thread_columns] = {};
   store_tiles(0, load_four(a), load_four(b));
@@ -106,8 +96,8 @@ static __global__ void __launch_bounds__(assumed_threads)
     const float4 next_of_a = load_four(a);
     const float4 next_of_b = load_four(b);
     scheduling_barrier();
-    const float* const a_mine = a_tiles[tile % 2] + place.row * thread_rows * a_pitch;
-    const float* const b_mine = b_tiles[tile % 2] + place.column * thread_columns;
+    const float* const a_mine = a_tile[tile % 2] + place.row * thread_rows * a_pitch;
+    const float* const b_mine = b_tile[tile % 2] + place.column * thread_columns;
 #pragma unroll
     for (unsigned k = 0; k < depth; k += step) {
       float a_fragment[thread_rows][step];

@@ -41,8 +41,8 @@ __global__ void __launch_bounds__(256, 1)
   constexpr unsigned a_copy_rows = threads * 4 / depth;
   constexpr unsigned b_copies = block_columns * depth / 4 / threads;
   constexpr unsigned b_copy_rows = threads * 4 / block_columns;
-  alignas(16) __shared__ float a_tiles[2][depth * a_pitch];
-  alignas(16) __shared__ float b_tiles[2][depth * b_pitch];
+  alignas(16) __shared__ float a_tile[2][depth * a_pitch];
+  alignas(16) __shared__ float b_tile[2][depth * b_pitch];
   const unsigned wave = threadIdx.x / wave_lanes;
   const unsigned lane = threadIdx.x % wave_lanes;
   const Place place = {wave / 2 * 8 + lane / 8, wave % 2 * 8 + lane % 8};
@@ -50,10 +50,10 @@ __global__ void __launch_bounds__(256, 1)
   const unsigned a_copy_k = threadIdx.x % 2 * 4;
   const unsigned b_copy_k = threadIdx.x / (block_columns / 4);
   const unsigned b_copy_column = threadIdx.x % (block_columns / 4) * 4;
-  const float* const a_mine = &a_tiles[0][place.row * 4];
-  const float* const b_mine = &b_tiles[0][place.column * 4];
-  float* const a_mine_to_copy = &a_tiles[0][a_copy_k * a_pitch + a_copy_row];
-  float* const b_mine_to_copy = &b_tiles[0][b_copy_k * b_pitch + b_copy_column];
+  const float* const a_mine = &a_tile[0][place.row * 4];
+  const float* const b_mine = &b_tile[0][place.column * 4];
+  float* const a_mine_to_copy = &a_tile[0][a_copy_k * a_pitch + a_copy_row];
+  float* const b_mine_to_copy = &b_tile[0][b_copy_k * b_pitch + b_copy_column];
   a += (blockIdx.y * block_rows + a_copy_row) * extents.lda + a_copy_k;
   b += b_copy_k * extents.ldb + blockIdx.x * block_columns + b_copy_column;
   c += (blockIdx.y * block_rows + place.row * 4) * extents.ldc + blockIdx.x * block_columns +
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(256, 1)
     }
   };
   float a_fragment[2][row_pieces][4];
-  Pair b_fragment[2][column_pieces * 2];
+  Pair b_fragment[2][column_pieces][2];
   const auto read = [&](unsigned buffer, unsigned k) {
 #pragma unroll
     for (unsigned i = 0; i < row_pieces; ++i) {
@@ -91,9 +91,7 @@ __global__ void __launch_bounds__(256, 1)
     }
 #pragma unroll
     for (unsigned j = 0; j < column_pieces; ++j) {
-      const float4 four = load_four(b_mine + (buffer * depth + k) * b_pitch + j * distance);
-      b_fragment[k % 2][2 * j] = {four.x, four.y};
-      b_fragment[k % 2][2 * j + 1] = {four.z, four.w};
+      load(b_fragment[k % 2][j], b_mine + (buffer * depth + k) * b_pitch + j * distance);
     }
   };
   Pair sums[row_pieces * 4][column_pieces * 2] = {};  // of two columns each
@@ -130,7 +128,8 @@ __global__ void __launch_bounds__(256, 1)
         for (unsigned i = 0; i < row_pieces * 4; ++i) {
 #pragma unroll
           for (unsigned j = 0; j < column_pieces * 2; ++j) {
-            multiply_add(sums[i][j], a_fragment[k % 2][i / 4][i % 4], b_fragment[k % 2][j]);
+            multiply_add(sums[i][j], a_fragment[k % 2][i / 4][i % 4],
+                         b_fragment[k % 2][j / 2][j % 2]);
           }
         }
         scheduling_barrier();

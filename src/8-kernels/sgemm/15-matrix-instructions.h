@@ -75,8 +75,8 @@ static __global__ void __launch_bounds__(256)
   constexpr unsigned a_pitch = 128 + 2;
   constexpr unsigned b_pitch = 128 + 4;
   constexpr unsigned copies = 2;  // of 16 bytes, per thread and matrix
-  alignas(16) __shared__ float a_tiles[2][depth * a_pitch];
-  alignas(16) __shared__ float b_tiles[2][depth * b_pitch];
+  alignas(16) __shared__ float a_tile[2][depth * a_pitch];
+  alignas(16) __shared__ float b_tile[2][depth * b_pitch];
   const unsigned wave = threadIdx.x / wave_lanes;
   const unsigned lane = threadIdx.x % wave_lanes;
   const unsigned first_row = wave / 2 * 2 * side;
@@ -101,9 +101,9 @@ static __global__ void __launch_bounds__(256)
   const auto store_tiles = [&](unsigned buffer) {
 #pragma unroll
     for (unsigned i = 0; i < copies; ++i) {
-      store_transposed(a_tiles[buffer] + a_copy_k * a_pitch + a_copy_row + i * (threads / 4),
+      store_transposed(a_tile[buffer] + a_copy_k * a_pitch + a_copy_row + i * (threads / 4),
                        a_pitch, next_of_a[i]);
-      store_four(b_tiles[buffer] + (b_copy_k + i * (threads / 32)) * b_pitch + b_copy_column,
+      store_four(b_tile[buffer] + (b_copy_k + i * (threads / 32)) * b_pitch + b_copy_column,
                  next_of_b[i]);
     }
   };
@@ -119,9 +119,9 @@ static __global__ void __launch_bounds__(256)
     b += advance * extents.ldb;
     load_tiles();
     scheduling_barrier();
-    const float* const a_mine = a_tiles[tile % 2] + lane / side * a_pitch + lane % side + first_row;
+    const float* const a_mine = a_tile[tile % 2] + lane / side * a_pitch + lane % side + first_row;
     const float* const b_mine =
-        b_tiles[tile % 2] + lane / side * b_pitch + lane % side + first_column;
+        b_tile[tile % 2] + lane / side * b_pitch + lane % side + first_column;
 #pragma unroll
     for (unsigned k = 0; k < depth; k += 2) {
 #pragma unroll

@@ -53,6 +53,25 @@ __device__ inline void store_transposed(float* to, unsigned pitch, float4 values
   to[3 * pitch] = values.w;
 }
 
+struct CopyPlace {
+  int row;
+  int column;
+};
+/// Where in a tile of `rows` x `columns` the neighbours begin that a thread copies.
+__device__ __forceinline__ CopyPlace place_to_copy(int rows, int columns, int thread, int threads) {
+  const int value = thread * ((rows * columns + threads - 1) / threads);
+  return {value / columns, value % columns};
+}
+
+/// Stores four values of a row of A, from `k` on, to a transposed tile.
+__device__ __forceinline__ void store_column(float* tile, int pitch, int k, int row,
+                                             float4 values) {
+  tile[k * pitch + row] = values.x;
+  tile[(k + 1) * pitch + row] = values.y;
+  tile[(k + 2) * pitch + row] = values.z;
+  tile[(k + 3) * pitch + row] = values.w;
+}
+
 /// C = alpha sum + beta C. Where beta is 0, C is not read: it may hold anything, NaN as well.
 __device__ inline void store_result(float* c, float alpha, float sum, float beta) {
   *c = beta == 0 ? alpha * sum : alpha * sum + beta * *c;
