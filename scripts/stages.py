@@ -26,6 +26,7 @@ CHINESE = {
     "it needs": "它需要",
     "yes": "有",
     "copies from memory of which each lane says where in LDS (cp.async)": "每个通道自定 LDS 位置的内存拷贝（cp.async）",
+    "through registers": "经由寄存器",
     "a compiler that takes no bound for none stated": "未写启动界限时不自设界限的编译器",
     "MFMA of FP64, CDNA 2 and later": "FP64 的 MFMA，CDNA 2 及以后",
     "mma.sync of FP64, sm_80 and later": "FP64 的 mma.sync，sm_80 及以后",

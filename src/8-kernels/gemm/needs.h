@@ -41,6 +41,10 @@ inline bool is_no_amd_gpu(const std::string& architecture) {
 inline constexpr Needs copies_to_any_place = {
     .what = "copies from memory of which each lane says where in LDS (cp.async)",
     .on = is_no_amd_gpu};
+/// What AMD's counterparts of such stages are told by, as others by their matrix instruction.
+inline constexpr Needs copies_through_registers = {
+    .what = "through registers",
+    .on = [](const std::string& architecture) { return sm_of(architecture) == 0; }};
 
 inline constexpr std::array table_architectures = {
     "sm_90", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1151", "gfx1201"};

@@ -231,6 +231,31 @@ __device__ bool comes_last(const SharedTiles<Value>& shared, Rank rank, unsigned
   return *answer == 1;
 }
 
+/// The sums of a tile's blocks, which go through memory; `store(row, column, piece)` gets them in
+/// the last one. All threads come here, with `for_each_piece(body)`, which calls body(row, column,
+/// piece) for each of a thread's.
+template <unsigned values, unsigned threads, typename Value, typename ForEachPiece, typename Store>
+__device__ void add_through_memory(const SharedTiles<Value>& shared, Rank rank, unsigned* answer,
+                                   ForEachPiece for_each_piece, Store store) {
+  constexpr unsigned size = Piece<Value>::size;
+  Value* const mine =
+      shared.sums + std::size_t{rank.tile} * shared.clusters * values + threadIdx.x * size;
+  unsigned number = 0;
+  for_each_piece([&](unsigned, unsigned, Piece<Value> piece) {
+    store_piece(mine + rank.cluster * values + number++ * (threads * size), piece);
+  });
+  if (!comes_last(shared, rank, answer, [] { __syncthreads(); })) {
+    return;
+  }
+  number = 0;
+  for_each_piece([&](unsigned row, unsigned column, Piece<Value>) {
+    const Value* const of_piece = mine + number++ * (threads * size);
+    store(row, column, sum_of_pieces<2, Value>(shared.clusters, [&](unsigned cluster) {
+            return load_piece(of_piece + cluster * values);
+          }));
+  });
+}
+
 /// The sums of a tile's blocks to C. All threads come here, with their sums in LDS.
 template <SumsInLds shape, typename Value>
 __device__ void add_and_store(Value* sums, const SharedTiles<Value>& shared, Rank rank,

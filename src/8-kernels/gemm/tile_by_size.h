@@ -2,6 +2,7 @@
 // launch, the choice by tile_choice.h's model, and the sweep that checks every one of them.
 #pragma once
 
+#include <hipscope/footprint.h>
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
@@ -132,11 +133,23 @@ void enqueue_either(const Product<Value>& product, Split split, bool has_whole_r
   enqueue_tiles<Shape>(has_whole_rows ? whole : any, product, split);
 }
 
+/// Blocks of a kernel that a CU has room for: as its shape says, or else the runtime.
+template <typename Shape, auto kernel>
+unsigned resident_blocks() {
+  if constexpr (Shape::blocks_per_unit > 0) {
+    return Shape::blocks_per_unit;
+  } else {
+    static const auto blocks = static_cast<unsigned>(
+        std::max(1, hipscope::resident_blocks(kernel, Shape::threads, Shape::lds_bytes)));
+    return blocks;
+  }
+}
+
 /// As many blocks for a tile, a power of two, as there is room for on the CUs and as k has steps: a
 /// cluster of them, where the kernel uses clusters.
 template <typename Shape, auto kernel>
 Split blocks_that_fit(const Extents& extents) {
-  const unsigned room = compute_units() * Shape::blocks_per_unit;
+  const unsigned room = compute_units() * resident_blocks<Shape, kernel>();
   const unsigned tiles = tiles_over<Shape>(extents);
   unsigned blocks = 1;
   while (blocks < most_blocks_of_a_cluster && tiles * blocks * 2 <= room &&

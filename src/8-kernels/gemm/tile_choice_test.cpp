@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
+
+#include "amd_rates.h"
 
 namespace gemm {
 namespace {
@@ -252,6 +255,45 @@ TEST(TileChoiceTest, OfEqualsItIsTheFirst) {
   const TileChoice choice = choose_tile({large, large}, {640, 640, 1000}, device);
   EXPECT_EQ(choice.option, 0U);
   EXPECT_DOUBLE_EQ(choice.cycles, cycles_of(large, choice.split, {640, 640, 1000}, device));
+}
+
+// By the rates of a CU: packed FMAs since CDNA 2, dual ones since RDNA 3, whose LDS then decides.
+TEST(AmdRates, MakeAStepOfFmasOrOfLds) {
+  constexpr VectorTile tile = {64, 64, 8, 8, 8};
+  EXPECT_EQ(step_cycles(tile, amd_rates("gfx906:sramecc+")), 512);
+  EXPECT_EQ(step_cycles(tile, amd_rates("gfx90a")), 288);
+  EXPECT_EQ(step_cycles(tile, amd_rates("gfx1030")), 256);
+  EXPECT_EQ(step_cycles(tile, amd_rates("gfx1100")), 144);
+  constexpr VectorTile large = {128, 256, 8, 8, 16};
+  EXPECT_EQ(step_cycles(large, amd_rates("gfx1201")), 1024);
+}
+
+// A small or flat product wants small tiles, a large one steps that all CUs share.
+TEST(AmdRates, ChooseATileBySize) {
+  const auto option = [](const VectorTile& tile, unsigned resident, bool stream_k,
+                         const AmdRates& of) {
+    return TileOption{.rows = tile.rows,
+                      .columns = tile.columns,
+                      .depth = tile.depth,
+                      .resident = resident,
+                      .threads = 64,
+                      .step_cycles = step_cycles(tile, of),
+                      .least_step_cycles = least_step_cycles(tile, of),
+                      .end_cycles = end_cycles(tile, of),
+                      .bytes_on_way = 4.0 * tile.depth * (tile.rows + tile.columns),
+                      .stream_k = stream_k};
+  };
+  for (const auto& [architecture, units] : {std::pair{"gfx906", 60U}, {"gfx1030", 40U}}) {
+    const AmdRates of = amd_rates(architecture);
+    const std::vector<TileOption> options = {option({32, 32, 8, 4, 4}, 14, false, of),
+                                             option({128, 256, 8, 8, 16}, 1, true, of)};
+    const auto chosen = [&](const ProductSize& size) {
+      return choose_tile(options, size, amd_costs(of, units, sizeof(float))).option;
+    };
+    EXPECT_EQ(chosen({256, 256, 256}), 0U) << architecture;
+    EXPECT_EQ(chosen({4096, 16, 4096}), 0U) << architecture;
+    EXPECT_EQ(chosen({4096, 4096, 4096}), 1U) << architecture;
+  }
 }
 
 }  // namespace

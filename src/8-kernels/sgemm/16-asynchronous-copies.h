@@ -39,6 +39,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "8-kernels/gemm/split_tiles.h"
 #include "device_code.h"
@@ -95,6 +96,7 @@ struct AsynchronousCopies : Tile {
   static constexpr unsigned copies_end_at = 6;       ///< where they go through registers
   static constexpr bool splits_tiles = false;
   static constexpr bool copies_b_by_values = false;
+  static constexpr unsigned buffers = pipeline_buffers;
 
   /// After a block's steps of a tile, up to `end`: whether its sums are the tile's, and are stored.
   template <typename Part>
@@ -166,13 +168,22 @@ class Copies {
     b_k_ = thread_index() / b_threads;
     if constexpr (Pipeline::copies_b_by_values) {
       b_to_ = b_tiles + b_k_ * b_pitch + thread_index() % b_threads;
-      b_from_ = b_k_ * extents.ldb + tile.column + thread_index() % b_threads;
+      const unsigned column = tile.column + thread_index() % b_threads;
+#if defined(HIPSCOPE_SGEMM_COPIES_TO_LDS)
+      b_from_[0] = b_k_ * extents.ldb + column;
+#else
+#pragma unroll
+      for (unsigned i = 0; i < b_places; ++i) {
+        const unsigned wanted = column + i * b_threads;
+        b_from_[i] = b_k_ * extents.ldb + (wanted < extents.n ? wanted : extents.n - 1);
+      }
+#endif
       return;
     }
     const unsigned column = tile.column + thread_index() % b_threads * 4;
     const unsigned there = column < extents.n ? extents.n - column : 0;
     b_to_ = b_tiles + b_k_ * b_pitch + thread_index() % b_threads * 4;
-    b_from_ = b_k_ * extents.ldb + (there > 0 ? column : 0);
+    b_from_[0] = b_k_ * extents.ldb + (there > 0 ? column : 0);
     b_bytes_ = there < 4 ? there * 4 : 16;
   }
 
@@ -188,13 +199,13 @@ class Copies {
       const unsigned b_bytes = b_k_ < left_ ? 4 : 0;
 #pragma unroll
       for (unsigned i = 0; i < Pipeline::block_columns; i += b_threads) {
-        copy_to_lds<4>(b_to_ + buffer_ * b_values + i, b_ + b_from_ + i, b_bytes);
+        copy_to_lds<4>(b_to_ + buffer_ * b_values + i, b_ + b_from_[0] + i, b_bytes);
       }
     } else {
 #pragma unroll
       for (unsigned i = 0; i < b_copies; ++i) {
         const unsigned b_bytes = b_k_ + i * b_rows < left_ ? b_bytes_ : 0;
-        const float* const from = b_ + std::size_t{i * b_rows} * b_pitch_in_memory_ + b_from_;
+        const float* const from = b_ + std::size_t{i * b_rows} * b_pitch_in_memory_ + b_from_[0];
         copy_to_lds<16>(b_to_ + buffer_ * b_values + i * b_rows * b_pitch, from, b_bytes);
       }
     }
@@ -211,9 +222,16 @@ class Copies {
     }
 #pragma unroll
     for (unsigned i = 0; i < b_copies; ++i) {
-      b_loaded_[i] = make_float4(0, 0, 0, 0);
+#pragma unroll
+      for (unsigned j = 0; j < b_places; ++j) {
+        b_loaded_[i][j] = BPiece{};
+      }
       if (b_k_ + i * b_rows < left_) {
-        b_loaded_[i] = load_four(at(b_ + std::size_t{i * b_rows} * b_pitch_in_memory_, b_from_));
+#pragma unroll
+        for (unsigned j = 0; j < b_places; ++j) {
+          const float* const row = b_ + std::size_t{i * b_rows} * b_pitch_in_memory_;
+          b_loaded_[i][j] = load_piece<BPiece>(at(row, b_from_[j]));
+        }
       }
     }
 #endif
@@ -236,7 +254,11 @@ class Copies {
     }
 #pragma unroll
     for (unsigned i = 0; i < b_copies; ++i) {
-      store_four(b_to_ + buffer_ * b_values + i * b_rows * b_pitch, b_loaded_[i]);
+#pragma unroll
+      for (unsigned j = 0; j < b_places; ++j) {
+        float* const to = b_to_ + buffer_ * b_values + i * b_rows * b_pitch + j * b_threads;
+        *reinterpret_cast<BPiece*>(to) = b_loaded_[i][j];
+      }
     }
     next_buffer();
 #endif
@@ -256,14 +278,25 @@ class Copies {
   static constexpr unsigned a_rows = Pipeline::threads / pipeline_depth;  // at once
   static constexpr unsigned a_copies = Pipeline::block_rows / a_rows;
   static constexpr unsigned b_threads =  // of one row
-      Pipeline::copies_b_by_values ? Pipeline::threads / pipeline_depth
-                                   : Pipeline::block_columns / 4;
+      Pipeline::copies_b_by_values ? 32 : Pipeline::block_columns / 4;
   static constexpr unsigned b_rows = Pipeline::threads / b_threads;
-  static constexpr unsigned b_copies = pipeline_depth / b_rows;  // of 16 bytes
+  static constexpr unsigned b_copies = pipeline_depth / b_rows;
+  using BPiece = std::conditional_t<Pipeline::copies_b_by_values, float, float4>;
+#if defined(HIPSCOPE_SGEMM_COPIES_TO_LDS)
+  static constexpr unsigned b_places = 1;
+#else
+  static constexpr unsigned b_places =
+      Pipeline::copies_b_by_values ? Pipeline::block_columns / b_threads : 1;
+#endif
   static_assert(Pipeline::block_rows % a_rows == 0 && Pipeline::threads % b_threads == 0 &&
                 pipeline_depth % b_rows == 0 && Pipeline::block_columns % b_threads == 0);
 
-  __device__ void next_buffer() { buffer_ = buffer_ + 1 == pipeline_buffers ? 0 : buffer_ + 1; }
+  /// (Of an assignment from memory under a condition clang 22 makes scratch.)
+  template <typename Piece>
+  __device__ static Piece load_piece(const float* from) {
+    return *reinterpret_cast<const Piece*>(from);
+  }
+  __device__ void next_buffer() { buffer_ = buffer_ + 1 == Pipeline::buffers ? 0 : buffer_ + 1; }
 
   const float* a_;  // of k that is loaded next
   const float* b_;
@@ -272,14 +305,14 @@ class Copies {
   unsigned a_from_[a_copies];
   unsigned a_k_;
   float* a_to_;
-  unsigned b_from_;
+  unsigned b_from_[b_places];
   unsigned b_k_;
   unsigned b_bytes_;
   float* b_to_;
   unsigned buffer_ = 0;
 #if !defined(HIPSCOPE_SGEMM_COPIES_TO_LDS)
   float a_loaded_[a_copies];
-  float4 b_loaded_[b_copies];
+  BPiece b_loaded_[b_copies][b_places];
 #endif
 };
 

@@ -9,7 +9,10 @@
 // while the last ones of the kernel before still run, and wait for its end before they touch
 // memory; that hides most of the launch, the larger part of a small product's time.
 // On the H200 41.50 TFLOP/s at 4096, 0.84 of 20; for small sizes see 22, which chooses it.
-// Not on AMD, whose loads to LDS go through registers: that would be stage 20 with another tile.
+//
+// On AMD copies go through registers, by 16's class; the tile is 64 x 64, too, but of one wave or
+// two, 8 x 8 per thread: the FMAs of CDNA 2 and RDNA 3 want that of LDS. Sums go through memory
+// alone. How many blocks fit on a CU the runtime says. Not measured.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +26,6 @@
 #include "stage.h"
 
 namespace sgemm {
-
-#if !defined(HIPSCOPE_BACKEND_AMD)
 
 /// A block's tile, and how its threads share it: 32 lanes stand in `lane_rows_` rows, and each has
 /// `thread_rows_` x `thread_columns_` sums. `slices_` groups of threads have `slice_depth_` k each
@@ -42,7 +43,8 @@ struct TileShape {
   static constexpr unsigned slices = slices_;
   static constexpr unsigned slice_depth = slice_depth_;
   static constexpr unsigned buffers = buffers_;
-  static constexpr unsigned blocks_per_unit = blocks_per_unit_;  ///< that are to fit into a CU
+  /// That are to fit into a CU; 0: as many as do.
+  static constexpr unsigned blocks_per_unit = blocks_per_unit_;
   static constexpr unsigned group_rows = rows / (lane_rows * thread_rows);
   static constexpr unsigned groups = group_rows * (columns / (lane_columns * thread_columns));
   static constexpr unsigned threads = 32 * groups * slices;
@@ -68,6 +70,8 @@ struct TileShape {
   }
 };
 
+#if !defined(HIPSCOPE_BACKEND_AMD)
+
 /// A value, or four, from memory to LDS, or zeros where no more than `index` are left; on NVIDIA
 /// not waited for.
 template <unsigned values>
@@ -92,15 +96,6 @@ __device__ void copy(float* to, const float* from, unsigned left, unsigned index
     to[i] = left > index ? from[i] : 0.0F;
   }
 #endif
-}
-
-/// Waits until all but the `in_flight` last tiles are in LDS, for all threads of the block.
-template <unsigned in_flight>
-__device__ void wait_for_copies() {
-#if defined(HIPSCOPE_SGEMM_COPIES_TO_LDS)
-  asm volatile("cp.async.wait_group %0;" ::"n"(in_flight) : "memory");
-#endif
-  __syncthreads();
 }
 
 /// A block's copies, tile by tile of k. A's tile is transposed as it is copied, a value at a time,
@@ -158,6 +153,7 @@ class CopiesTransposed {
 #endif
     buffer_ = buffer_ + 1 == Shape::buffers ? 0 : buffer_ + 1;
   }
+  __device__ void end() {}  // the hardware stores
 
  private:
   static constexpr unsigned warps = Shape::threads / 32;
@@ -188,6 +184,17 @@ class CopiesTransposed {
   unsigned columns_left_;
   unsigned buffer_ = 0;
 };
+
+#endif
+
+/// Waits until all but the `in_flight` last tiles are in LDS, for all threads of the block.
+template <unsigned in_flight>
+__device__ void wait_for_copies() {
+#if defined(HIPSCOPE_SGEMM_COPIES_TO_LDS)
+  asm volatile("cp.async.wait_group %0;" ::"n"(in_flight) : "memory");
+#endif
+  __syncthreads();
+}
 
 /// A thread's sums, and the operands of two k.
 template <typename Shape>
@@ -228,22 +235,25 @@ class PartOfTransposed {
     constexpr unsigned set = k % 2;
     // Of 8 x 16 up and down the columns: as in 18, FMAs then read fewer registers.
     constexpr bool in_columns = columns > rows;
+    constexpr unsigned width = columns / fma_columns;
 #pragma unroll
-    for (unsigned i = 0; i < rows * columns; ++i) {
-      constexpr unsigned length = in_columns ? rows : columns;
+    for (unsigned i = 0; i < rows * width; ++i) {
+      constexpr unsigned length = in_columns ? rows : width;
       const unsigned line = i / length;
       const unsigned in_line = line % 2 == 0 ? i % length : length - 1 - i % length;
       const unsigned row = in_columns ? in_line : line;
       const unsigned column = in_columns ? line : in_line;
-      sums[row][column] += a_[set][row / 4][row % 4] * b_[set][column / 4][column % 4];
+      sgemm::multiply_add(sums[row][column], a_[set][row / 4][row % 4],
+                          b_[set][column / per_load][column % per_load]);
     }
   }
 
-  float sums[rows][columns] = {};
+  FmaColumns sums[rows][columns / fma_columns] = {};
 
  private:
+  static constexpr unsigned per_load = 4 / fma_columns;
   float a_[2][rows / 4][4];
-  float b_[2][columns / 4][4];
+  FmaColumns b_[2][columns / 4][per_load];
 };
 
 /// A's tile is transposed in LDS: a row for each k.
@@ -254,9 +264,12 @@ struct Transposed : TileShape<rows_, columns_, 4, thread_rows_, thread_columns_,
   static constexpr unsigned a_pitch = rows_ + 4;
   static constexpr unsigned a_values = Transposed::depth * a_pitch;  // of one buffer
   static constexpr unsigned lds_bytes = Transposed::lds_bytes_with(a_values);
+#if !defined(HIPSCOPE_BACKEND_AMD)
   template <bool is_aligned>
   using Copies = CopiesTransposed<Transposed, is_aligned>;
+#endif
   using Part = PartOfTransposed<Transposed>;
+  static constexpr bool adds_in_lds = true;
 
   /// Whether B's rows are pieces of 16 bytes.
   static bool is_aligned(const Product& product) {
@@ -266,30 +279,68 @@ struct Transposed : TileShape<rows_, columns_, 4, thread_rows_, thread_columns_,
   }
 };
 
+#if !defined(HIPSCOPE_BACKEND_NVIDIA)
+
+/// 16's copies, of a block's part of k; two buffers, since a tile on its way is in registers.
+template <typename Shape, bool is_aligned>
+struct PipelineOf {
+  static constexpr unsigned threads = Shape::threads;
+  static constexpr unsigned block_rows = Shape::rows;
+  static constexpr unsigned block_columns = Shape::columns;
+  static constexpr unsigned buffers = Shape::buffers;
+  static constexpr bool copies_b_by_values = !is_aligned;
+};
+template <typename Shape, bool is_aligned>
+struct CopiesThroughRegisters : Copies<PipelineOf<Shape, is_aligned>> {
+  using Base = Copies<PipelineOf<Shape, is_aligned>>;
+  __device__ CopiesThroughRegisters(Extents extents, const float* a, const float* b, float* tiles,
+                                    Place tile, unsigned first_k, unsigned end_k)
+      : Base(until(extents, end_k), a, b, tiles, tiles + Shape::buffers * Shape::a_values, tile,
+             first_k) {}
+
+ private:
+  __device__ static Extents until(Extents extents, unsigned end_k) {
+    extents.k = end_k;
+    return extents;
+  }
+};
+
+template <unsigned rows_, unsigned columns_, unsigned thread_rows_, unsigned thread_columns_>
+struct ThroughRegisters : Transposed<rows_, columns_, thread_rows_, thread_columns_, 1, 2, 0> {
+  template <bool is_aligned>
+  using Copies = CopiesThroughRegisters<ThroughRegisters, is_aligned>;
+  static constexpr bool adds_in_lds = false;
+  static constexpr unsigned lds_bytes =
+      ThroughRegisters::buffers * (ThroughRegisters::a_values + ThroughRegisters::b_values) * 4;
+};
+
+#endif
+
 template <typename Shape, bool is_aligned>
 __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_unit)
     small_tiles_kernel(Extents extents, float alpha, const float* __restrict__ a,
                        const float* __restrict__ b, float beta, float* __restrict__ c,
                        gemm::SharedTiles<float> shared) {
   HIP_DYNAMIC_SHARED(float4, lds_pieces)
-  float* const lds = reinterpret_cast<float*>(lds_pieces);
+  float* const tiles = reinterpret_cast<float*>(lds_pieces);
   const gemm::Rank rank = gemm::rank_of_block();
   const gemm::TilePlace tile = gemm::place_of(shared.order, rank.tile);
   const Place place = {tile.row * Shape::rows, tile.column * Shape::columns};
   const auto [begin, end] = gemm::steps_of(shared, rank);
   const unsigned end_k = end * Shape::depth < extents.k ? end * Shape::depth : extents.k;
   using Part = typename Shape::Part;
-  typename Shape::template Copies<is_aligned> copies(extents, a, b, lds, place,
+  typename Shape::template Copies<is_aligned> copies(extents, a, b, tiles, place,
                                                      begin * Shape::depth, end_k);
   Part part;
   gemm::wait_for_kernel_before();
 #pragma unroll
   for (unsigned i = 0; i + 1 < Shape::buffers; ++i) {
     copies.begin();
+    copies.end();
   }
   wait_for_copies<Shape::buffers - 2>();
-  const float* const a_first = Part::first_of_a(lds);
-  const float* const b_first = lds + Shape::buffers * Shape::a_values +
+  const float* const a_first = Part::first_of_a(tiles);
+  const float* const b_first = tiles + Shape::buffers * Shape::a_values +
                                Shape::slice() * Shape::slice_depth * Shape::columns +
                                Shape::first_column();
   const float* a_now = a_first;
@@ -301,6 +352,9 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_unit)
     const float* b_next = b_now + (k + 1) * Shape::columns;
     if constexpr (k == 0) {
       copies.begin();
+    }
+    if constexpr (k + 2 == Shape::slice_depth) {
+      copies.end();
     }
     if constexpr (k + 1 == Shape::slice_depth) {
       wait_for_copies<Shape::buffers - 2>();
@@ -317,14 +371,16 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_unit)
   }
   wait_for_copies<0>();
   gemm::let_next_kernel_begin();
+  const auto sum = [&](unsigned i, unsigned j) {
+    return value_of(part.sums[i][j / fma_columns], j % fma_columns);
+  };
   const auto for_each_piece = [&](auto store) {
 #pragma unroll
     for (unsigned i = 0; i < Shape::thread_rows; ++i) {
 #pragma unroll
       for (unsigned j = 0; j < Shape::thread_columns; j += 4) {
         store(Part::first_row() + Part::row_of(i), Shape::first_column() + Shape::column_of(j),
-              gemm::Piece<float>{part.sums[i][j], part.sums[i][j + 1], part.sums[i][j + 2],
-                                 part.sums[i][j + 3]});
+              gemm::Piece<float>{sum(i, j), sum(i, j + 1), sum(i, j + 2), sum(i, j + 3)});
       }
     }
   };
@@ -342,13 +398,22 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks_per_unit)
     }
     return;
   }
+  if constexpr (!Shape::adds_in_lds) {
+    gemm::add_through_memory<Shape::rows * Shape::columns, Shape::threads>(
+        shared, rank, reinterpret_cast<unsigned*>(tiles), for_each_piece,
+        [&](unsigned row, unsigned column, gemm::Piece<float> piece) {
+          gemm::store_results(c, extents, gemm::has_aligned_rows(c, extents), place.row + row,
+                              place.column + column, piece, alpha, beta);
+        });
+    return;
+  }
   constexpr gemm::SumsInLds sums = {Shape::rows, Shape::columns, Shape::columns, Shape::slices,
                                     Shape::threads};
-  float* const to = lds + Shape::slice() * (Shape::rows * Shape::columns);
+  float* const to = tiles + Shape::slice() * (Shape::rows * Shape::columns);
   for_each_piece([&](unsigned row, unsigned column, gemm::Piece<float> piece) {
     gemm::store_piece(to + row * Shape::columns + column, piece);
   });
-  gemm::add_and_store<sums>(lds, shared, rank, extents, place.row, place.column, alpha, beta, c);
+  gemm::add_and_store<sums>(tiles, shared, rank, extents, place.row, place.column, alpha, beta, c);
 }
 
 template <typename Shape>
@@ -358,15 +423,17 @@ void enqueue_small_tiles(const Product& product, gemm::Split split) {
 }
 
 template <typename Shape>
-Stage small_tile_stage(const std::string& technique) {
+Stage small_tile_stage(const std::string& technique, const gemm::Needs& needs) {
   return gemm::shared_tile_stage<float, Shape, small_tiles_kernel<Shape, true>,
-                                 enqueue_small_tiles<Shape>>(technique, gemm::Unit::vector,
-                                                             gemm::copies_to_any_place);
+                                 enqueue_small_tiles<Shape>>(technique, gemm::Unit::vector, needs);
 }
 
 /// The tile of this stage.
+#if !defined(HIPSCOPE_BACKEND_AMD)
 using SmallTile = Transposed<64, 64, 8, 4, 1, 4, 4>;
-
+#endif
+#if !defined(HIPSCOPE_BACKEND_NVIDIA)
+using SmallTileThroughRegisters = ThroughRegisters<64, 64, 8, 8>;
 #endif
 
 }  // namespace sgemm

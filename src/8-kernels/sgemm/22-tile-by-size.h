@@ -7,13 +7,22 @@
 // latency, and a block's end. They are fitted to times of each tile and split on an H200 at 39
 // sizes, and for the tiles with four, and two, parts of k in a block and those of 128 x 192 on an
 // H100 at 15 sizes; the model only has to tell which is fastest.
+//
+// On AMD five tiles of 21's way through registers, one of them for flat products, and stages 19 and
+// 20 for large ones. The numbers are not measured but predicted, from the vendor's rates
+// (../gemm/amd_rates.h): a step's time by FMAs and by LDS, its latency, the rates of L2 and memory.
+// CUs, and the blocks that each has room for, are the runtime's. 21.1 has no counterpart: registers
+// transpose A on its way whatever comes by 16 bytes, and the tile of 16 x 128 is as 21 has it.
 #pragma once
+
+#include <hipscope/describe_device.h>
 
 #include <vector>
 
 #include "19-split-along-k.h"
 #include "21-small-tiles.h"
 #include "21.1-row-major-lds.h"
+#include "8-kernels/gemm/amd_rates.h"
 #include "8-kernels/gemm/tile_by_size.h"
 #include "pipelined_launch.h"
 #include "stage.h"
@@ -103,6 +112,68 @@ inline Stage tile_by_size_stage() {
   stage.needs = gemm::copies_to_any_place;
   return stage;
 }
+
+#endif
+
+#if !defined(HIPSCOPE_BACKEND_NVIDIA)
+
+namespace through_registers {
+
+inline gemm::AmdRates rates() {
+  int device = 0;
+  hipscope::check(hipGetDevice(&device));
+  return gemm::amd_rates(hipscope::describe_device(device).architecture);
+}
+
+template <typename Shape>
+gemm::SizedKernel<float> kernel_of(const gemm::AmdRates& of) {
+  constexpr gemm::VectorTile tile = {Shape::rows, Shape::columns, Shape::depth, Shape::thread_rows,
+                                     Shape::thread_columns};
+  auto kernel = gemm::sized_kernel<Shape>(enqueue_small_tiles<Shape>,
+                                          {.step = gemm::step_cycles(tile, of),
+                                           .least_step = gemm::least_step_cycles(tile, of),
+                                           .end = gemm::end_cycles(tile, of)});
+  kernel.option.resident = gemm::resident_blocks<Shape, small_tiles_kernel<Shape, true>>();
+  return kernel;
+}
+
+inline Stage large_tile_stage() {
+  return pipelined_stage<TilesSplitAlongK>("through registers, a tile and a split for each size");
+}
+inline Stage square_tile_stage() { return pipelined_stage<EightByEightSplitAlongK>(""); }
+
+/// `waits`: cycles of a step that nothing fills.
+template <Stage (*make_stage)()>
+gemm::SizedKernel<float> stream_k_kernel(const gemm::AmdRates& of, double waits) {
+  const Tiles tiles = make_stage().tiles;
+  const gemm::VectorTile tile = {tiles.block_rows, tiles.block_columns, tiles.depth,
+                                 tiles.thread_rows, tiles.thread_columns};
+  return gemm::stream_k_kernel<float, make_stage>(gemm::step_cycles(tile, of) + waits,
+                                                  gemm::end_cycles(tile, of));
+}
+
+inline const std::vector<gemm::SizedKernel<float>>& kernels() {
+  static const gemm::AmdRates of = rates();
+  static const std::vector<gemm::SizedKernel<float>> all = {
+      kernel_of<ThroughRegisters<32, 32, 4, 4>>(of), kernel_of<SmallTileThroughRegisters>(of),
+      kernel_of<ThroughRegisters<16, 128, 4, 8>>(of),
+      kernel_of<ThroughRegisters<64, 128, 8, 8>>(of), stream_k_kernel<square_tile_stage>(of, 0),
+      // A SIMD of CDNA has one wave of it, which waits for LDS at each k.
+      stream_k_kernel<large_tile_stage>(of, pipeline_depth * of.lds_cycles)};
+  return all;
+}
+
+inline gemm::DeviceCosts costs() {
+  return gemm::amd_costs(rates(), gemm::compute_units(), sizeof(float));
+}
+
+inline Stage tile_by_size_stage() {
+  Stage stage = gemm::by_choice<float, kernels, costs>(large_tile_stage());
+  stage.needs = gemm::copies_through_registers;
+  return stage;
+}
+
+}  // namespace through_registers
 
 #endif
 

@@ -182,15 +182,20 @@ __device__ inline unsigned thread_index() {
 
 /// Loaded values in neighbouring registers. For gfx90a clang else puts one beside a factor of
 /// packed FMAs, of which only the factor counts; they would wait for the load all the same.
-__device__ inline void keep_together([[maybe_unused]] float (&values)[4]) {
+template <unsigned count>
+__device__ void keep_together([[maybe_unused]] float (&values)[count]) {
 #if defined(__HIP_DEVICE_COMPILE__)
-  using Four = float __attribute__((ext_vector_type(4)));
-  Four four = {values[0], values[1], values[2], values[3]};
-  asm volatile("" : "+v"(four));
-  values[0] = four.x;
-  values[1] = four.y;
-  values[2] = four.z;
-  values[3] = four.w;
+  using Together = float __attribute__((ext_vector_type(count)));
+  Together together;
+#pragma unroll
+  for (unsigned i = 0; i < count; ++i) {
+    together[i] = values[i];
+  }
+  asm volatile("" : "+v"(together));
+#pragma unroll
+  for (unsigned i = 0; i < count; ++i) {
+    values[i] = together[i];
+  }
 #endif
 }
 

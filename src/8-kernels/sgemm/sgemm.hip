@@ -88,6 +88,13 @@ int main(int argc, char** argv) {
       });
 #endif
 #if !defined(HIPSCOPE_BACKEND_NVIDIA)
+  experiment.sweep("register-tiles",
+                   "every tile of the last stage through registers, with its splits, checked",
+                   [](hipscope::Sweep& sweep) {
+                     gemm::check_tiles<float>(sweep, sgemm::through_registers::tile_by_size_stage(),
+                                              sgemm::through_registers::kernels(),
+                                              sgemm::through_registers::costs());
+                   });
   experiment.sweep("mfma-tiles", "every tile of the last stage by MFMA, with its splits, checked",
                    [](hipscope::Sweep& sweep) {
                      gemm::check_tiles<float>(sweep, gemm::mfma::tile_by_size_stage<float>(),

@@ -174,8 +174,16 @@ inline std::vector<Stage> numbered_stages() {
         pipelined_stage<TilesSplitAlongK>("tiles split along k"),
         pipelined_stage<EightByEightSplitAlongK>("8 x 8, tiles split along k"),
 #if !defined(HIPSCOPE_BACKEND_AMD)
-        small_tile_stage<SmallTile>("64 x 64, several blocks for a tile"),
-        small_tile_stage<RowMajorTile>("16 x 128, row-major LDS"), tile_by_size_stage(),
+        small_tile_stage<SmallTile>("64 x 64, several blocks for a tile",
+                                    gemm::copies_to_any_place),
+        small_tile_stage<RowMajorTile>("16 x 128, row-major LDS", gemm::copies_to_any_place),
+        tile_by_size_stage(),
+#endif
+#if !defined(HIPSCOPE_BACKEND_NVIDIA)
+        small_tile_stage<SmallTileThroughRegisters>(
+            "through registers, 64 x 64, several blocks for a tile",
+            gemm::copies_through_registers),
+        through_registers::tile_by_size_stage(),
 #endif
   };
 }

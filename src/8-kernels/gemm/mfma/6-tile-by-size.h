@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "5-small-tiles.h"
+#include "8-kernels/gemm/amd_rates.h"
 
 #if !defined(HIPSCOPE_BACKEND_NVIDIA)
 
@@ -99,24 +100,8 @@ template <typename Value>
 DeviceCosts costs() {
   int device = 0;
   hipscope::check(hipGetDevice(&device));
-  const bool has_xcds =
-      matrix_rate::cdna_generation(hipscope::describe_device(device).architecture) >= 3;
-  const unsigned units = compute_units();
-  // MI210: 2048 bytes per cycle of 104 CUs, and 964 of memory; MI300X: 16384 of 304, and 2524.
-  const double of_l2 = has_xcds ? 54 : 19.7;
-  const double of_memory = has_xcds ? 8.3 : 9.3;
-  return {.units = {.of_cluster = {units, units, units, units}, .largest_cluster = 1},
-          .value_bytes = sizeof(Value),
-          .start_cycles = 2 * memory_cycles,
-          .copy_cycles = 64 / l1_bytes_per_cycle * sizeof(Value) / 2,
-          .copy_slots = 0,
-          .bytes_per_cycle = of_l2 * units,
-          .bytes_from_memory = of_memory * units,
-          .memory_cycles = memory_cycles,
-          .meeting_cycles = 0,
-          .summed_per_cycle = l1_bytes_per_cycle,
-          .memory_meeting_cycles = 2 * memory_cycles,
-          .memory_round_cycles = memory_cycles};
+  const std::string architecture = hipscope::describe_device(device).architecture;
+  return amd_costs(amd_rates(architecture), compute_units(), sizeof(Value));
 }
 
 template <typename Value>
