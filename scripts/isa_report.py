@@ -69,9 +69,9 @@ def parse_arguments() -> argparse.Namespace:
     instead.add_argument("--check", action="store_true", help="only check the result files that are there")
     instead.add_argument("--predict", action="store_true",
                          help="compile the kernels of chapter 8 and predict which share of its peak each can reach on "
-                         "gfx900, gfx908, gfx90a, gfx942, gfx950 and gfx1100, as far as the compiler supports them, by "
-                         "what its code asks of each unit; nothing is run. Writes predictions.json and predictions.md "
-                         "in DIR and nothing else; what is there by other compilers stays")
+                         "gfx900, gfx908, gfx90a, gfx942, gfx950, gfx1100 and gfx1201, as far as the compiler supports "
+                         "them, by what its code asks of each unit; nothing is run. Writes predictions.json and "
+                         "predictions.md in DIR and nothing else; what is there by other compilers stays")
     instead.add_argument("--predict-listed", metavar="FOLDER", type=Path,
                          help="the same of NVIDIA's code for the H200, against whose times the predictions are held: "
                          "FOLDER has EXPERIMENT.sass and EXPERIMENT.usage, by cuobjdump -sass and -res-usage of what "

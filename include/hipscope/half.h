@@ -22,6 +22,11 @@ struct E4M3 {
   std::uint8_t bits;
 };
 
+/// As gfx942's instructions take it: each code is worth half as much, and that of -0 is no number.
+struct E4M3Fnuz {
+  std::uint8_t bits;
+};
+
 /// Alpha and beta of a product of such values.
 template <typename Value>
 struct FactorOf {
@@ -37,6 +42,10 @@ struct FactorOf<BFloat16> {
 };
 template <>
 struct FactorOf<E4M3> {
+  using Type = float;
+};
+template <>
+struct FactorOf<E4M3Fnuz> {
   using Type = float;
 };
 template <typename Value>

@@ -8,8 +8,10 @@
 #endif
 
 #include <cstdint>
+#include <limits>
 
 #include "hipscope/half.h"
+#include "hipscope/matrix/format.h"
 
 namespace hipscope {
 
@@ -45,12 +47,34 @@ __host__ __device__ inline float to_float(BFloat16 value) {
   return __builtin_bit_cast(float, std::uint32_t{value.bits} << 16U);
 }
 
+namespace detail {
+
+/// What to multiply a half with the same fields by, whose exponent has one bit more and another
+/// bias; subnormals included.
+template <const matrix_rate::Format& format>
+inline constexpr float scale_of_8_bits =
+    static_cast<float>(matrix_rate::power_of_two(matrix_rate::fp16.bias - format.bias));
+
+inline constexpr float no_number = std::numeric_limits<float>::quiet_NaN();
+
+template <const matrix_rate::Format& format>
+__host__ __device__ float float_of_8_bits(std::uint8_t bits) {
+  const unsigned sign = bits & 0x80U;
+  const unsigned magnitude = bits & 0x7FU;
+  return to_float(Half{static_cast<std::uint16_t>(sign << 8U | magnitude << 7U)}) *
+         scale_of_8_bits<format>;
+}
+
+}  // namespace detail
+
+/// (The one code of each sign that is no number comes out as 480.)
 __host__ __device__ inline float to_float(E4M3 value) {
-  // A half's exponent has one bit more and counts from 8 lower: 2^8 makes up for it, subnormals
-  // included. (The one code of each sign that is no number comes out as 480.)
-  const unsigned sign = value.bits & 0x80U;
-  const unsigned magnitude = value.bits & 0x7FU;
-  return to_float(Half{static_cast<std::uint16_t>(sign << 8U | magnitude << 7U)}) * 0x1p8F;
+  return detail::float_of_8_bits<matrix_rate::e4m3>(value.bits);
+}
+__host__ __device__ inline float to_float(E4M3Fnuz value) {
+  constexpr unsigned code_of_nan = 0x80;
+  return value.bits == code_of_nan ? detail::no_number
+                                   : detail::float_of_8_bits<matrix_rate::e4m3_fnuz>(value.bits);
 }
 
 /// The half nearest to `value`, ties to even. For device code.

@@ -89,6 +89,10 @@ def test_cycles_of_a_vector_instruction(target: str, text: str, cycles: int) -> 
     ("gfx950", "v_mfma_f32_32x32x16_f16", 8), ("gfx950", "v_mfma_f32_32x32x8_f16", 8),
     ("gfx950", "v_mfma_f64_16x16x4_f64", 16), ("gfx942", "v_mfma_f32_32x32x2_f32", 16),
     ("gfx1100", "v_wmma_f32_16x16x16_f16", 8),
+    # Of floats of 8 bits gfx950 has its full rate in the one with scales alone.
+    ("gfx942", "v_mfma_f32_32x32x16_fp8_fp8", 8), ("gfx950", "v_mfma_f32_32x32x16_fp8_fp8", 8),
+    ("gfx950", "v_mfma_scale_f32_32x32x64_f8f6f4", 16),
+    ("gfx1201", "v_wmma_f32_16x16x16_f16", 4), ("gfx1201", "v_wmma_f32_16x16x16_fp8_fp8", 2),
 ])
 def test_the_vendors_peaks_are_llvms_passes(target: str, name: str, passes_of_four: int) -> None:
     assert demand.matrix_cycles(name, gpu(target)) == 4 * passes_of_four
@@ -139,6 +143,25 @@ def test_stores_count_apart_on_rdna() -> None:
     assert sum(phase.wave for phase in demand.demand_of(code, gpu("gfx1100"), 300).phases) == 2
     code[1] = "s_waitcnt_vscnt null, 0x0"
     assert sum(phase.wave for phase in demand.demand_of(code, gpu("gfx1100"), 300).phases) == 1 + 300
+
+
+def test_gfx12_has_a_wait_for_each_kind_of_access() -> None:
+    def cycles(*waits: str) -> float:
+        code = ["s_load_b32 s0, s[2:3], 0x0", "global_load_b32 v0, v[8:9], off", "global_load_b32 v1, v[8:9], off",
+                "ds_load_b32 v2, v3", "ds_load_b32 v4, v3", *waits, "s_barrier_signal -1", "s_barrier_wait -1"]
+        phases = demand.demand_of(code, gpu("gfx1201"), 1000).phases
+        assert len(phases) == 2 and phases[1].wave == 0
+        return phases[0].wave
+
+    # The loads of 32 x 4 bytes are there after 1 or 2 cycles of their pipe (LDS: half a cycle) and the latency.
+    assert cycles() == 7
+    assert cycles("s_wait_kmcnt 0x0") == 320 + 2
+    assert cycles("s_wait_loadcnt 0x1") == 1 + 1 + 1000 + 2
+    assert cycles("s_wait_loadcnt 0x0") == 1 + 2 + 1000 + 2
+    assert cycles("s_wait_dscnt 0x1") == 3 + 0.5 + 20 + 2
+    assert cycles("s_wait_dscnt 0x0") == 4 + 0.5 + 20 + 2
+    assert cycles("s_wait_loadcnt_dscnt 0x400") == 4 + 0.5 + 20 + 2  # two are of the turn before
+    assert cycles("s_wait_loadcnt_dscnt 0x102") == 1 + 1 + 1000 + 2
 
 
 def test_matrix_instructions_wait_for_each_other_and_not_for_the_rest() -> None:
@@ -356,7 +379,7 @@ def test_tiles_that_c_has_no_whole_number_of_are_useful_in_part() -> None:
 
 
 def test_the_rows_are_those_of_the_results() -> None:
-    amd_alone = ("matrix instructions", "MFMA", "WMMA", "through registers")
+    amd_alone = ("matrix instructions", "MFMA", "WMMA", "through registers", "FP8 E4M3 FNUZ")
     for case in prediction_cases.CASES:
         data = json.loads((synthetic.REPOSITORY / "results" / "nvidia-h200" / f"{case.experiment}.json").read_text())
         sweep = next(sweep for sweep in data["sweeps"] if sweep["name"] == case.sweep)
@@ -666,7 +689,7 @@ def test_the_documents_say_what_the_predictions_do() -> None:
 def test_others_have_no_such_section() -> None:
     entry = an_entry("gfx942", "sgemm", "TFLOP/s")
     assert predicted.section(measured(entry, 1.0, architecture="sm_90")) == []
-    assert predicted.section(measured(entry, 1.0, architecture="gfx1201")) == []
+    assert predicted.section(measured(entry, 1.0, architecture="gfx1030")) == []
     assert predicted.section(measured({**entry, "row": "something else"}, 1.0)) == []
 
 

@@ -42,10 +42,13 @@ _WIDTHS = {"b8": 1, "u8": 1, "i8": 1, "ubyte": 1, "sbyte": 1, "byte": 1, "b16": 
            "sshort": 2, "short": 2, "f16": 2, "b32": 4, "u32": 4, "i32": 4, "f32": 4, "dword": 4, "b64": 8,
            "u64": 8, "f64": 8, "dwordx2": 8, "b96": 12, "dwordx3": 12, "b128": 16, "dwordx4": 16}
 _WIDTH = re.compile("_(" + "|".join(sorted(_WIDTHS, key=len, reverse=True)) + r")(?:_|$)")
-_MATRIX = re.compile(r"v_(?:mfma|wmma)_\w*?_(\d+)x(\d+)x(\d+)_?(f16|bf16|f32|f64|xf32|i8)")
+_MATRIX = re.compile(r"v_(?:mfma|wmma)_\w*?_(\d+)x(\d+)x(\d+)_?(f16|bf16|f32|f64|xf32|i8|fp8|f8f6f4)")
 # Products of two halves each, added in FP32: two FMAs.
 _DOT = re.compile(r"v_(?:dual_)?dot2c?(?:acc)?_f32_f16(?:_\w+)?")
-_MOST_LEFT = {"vmcnt": 63, "lgkmcnt": 63, "vscnt": 63}
+_MOST_LEFT = {"vmcnt": 63, "lgkmcnt": 63, "vscnt": 63, "kmcnt": 31}
+# What gfx12 has in place of s_waitcnt, each with its counter; a wait for two counts has the second in the lower byte.
+_WAITS_OF_GFX12 = {"loadcnt": "vmcnt", "dscnt": "lgkmcnt", "storecnt": "vscnt", "kmcnt": "kmcnt"}
+_WAIT_OF_GFX12 = re.compile(rf"s_wait_({'|'.join(_WAITS_OF_GFX12)})(?:_(dscnt))? (\w+)")
 
 
 class UnknownStep(ValueError):
@@ -72,20 +75,20 @@ def count_macs(text: str) -> int:
 
 
 def matrix_flops(name: str) -> tuple[int, str]:
-    """Operations of a matrix instruction for a wave, and the format that its peak is of."""
+    """Operations of a matrix instruction for a wave, and the format that its peak is of (f8f6f4's: of FP8)."""
     match = _MATRIX.match(name)
     if match is None:
         raise UnknownStep(f"{name} is not a matrix instruction that is known")
     rows, columns, depth = (int(match[number]) for number in (1, 2, 3))
     blocks = 2 if (rows, depth, match[4]) == (32, 1, "f32") else 1
-    formats = {"f64": "FP64", "f32": "FP32", "xf32": "FP32"}
+    formats = {"f64": "FP64", "f32": "FP32", "xf32": "FP32", "fp8": "FP8", "f8f6f4": "FP8"}
     return 2 * rows * columns * depth * blocks, formats.get(match[4], "FP16")
 
 
 def matrix_cycles(name: str, gpu: Gpu) -> float:
     """Of a SIMD's matrix unit, by the vendor's peak; gfx950 takes as long for half of its k (LLVM, SISchedule.td)."""
     flops, values = matrix_flops(name)
-    is_old = gpu.target == "gfx950" and re.search(r"_(?:32x32x8|16x16x16)_?f16", name)
+    is_old = gpu.target == "gfx950" and re.search(r"_(?:32x32x8|16x16x16)_?f16|_32x32x16_fp8", name)
     return flops * gpu.simds / gpu.peaks[f"matrix {values}"] * (2 if is_old else 1)
 
 
@@ -93,8 +96,16 @@ def _left(text: str, counter: str) -> int:
     """How many of a counter's accesses may still be in flight after this wait."""
     if re.fullmatch(r"s_waitcnt 0", text):
         return 0
+    if newer := _WAIT_OF_GFX12.match(text):
+        left = int(newer[3], 0)
+        counts = {newer[1]: left >> 8, newer[2]: left & 0xFF} if newer[2] else {newer[1]: left}
+        return next((count for name, count in counts.items() if _WAITS_OF_GFX12[name] == counter), _MOST_LEFT[counter])
     match = re.search(rf"\b{counter}\((\d+)\)", text) or re.match(rf"s_waitcnt_{counter} \w+, (\w+)", text)
     return int(match[1], 0) if match else _MOST_LEFT[counter]
+
+
+def _waits(text: str) -> bool:
+    return text.startswith("s_waitcnt") or _WAIT_OF_GFX12.match(text) is not None
 
 
 class Wave:
@@ -136,6 +147,7 @@ class _AmdWave(Wave):
         # When the accesses in flight will be there, oldest first.
         self._in_flight = {counter: deque[float]() for counter in _MOST_LEFT}
         self._has_vscnt = gpu.target.startswith("gfx1")
+        self._of_scalars = "kmcnt" if gpu.target.startswith("gfx12") else "lgkmcnt"
 
     def _execute(self, text: str, demand: Demand) -> None:
         name, kind, issue = text.split()[0], category(text), self._gpu.issue_cycles
@@ -152,13 +164,13 @@ class _AmdWave(Wave):
         elif kind in ("lds", "vector_memory"):
             self._access(name, kind, demand)
         elif kind == "scalar_memory":
-            self._in_flight["lgkmcnt"].append(self._now + self._gpu.l2_latency)
+            self._in_flight[self._of_scalars].append(self._now + self._gpu.l2_latency)
             self._now += issue
         else:
-            demand.waits += kind == "wait" and text.startswith("s_waitcnt")
+            demand.waits += _waits(text)
             self._now += issue
             self._wait(text)
-            if name == "s_barrier":
+            if name in ("s_barrier", "s_barrier_wait"):
                 self._end_phase(demand)
 
     def _matrix(self, name: str, demand: Demand) -> None:
@@ -191,7 +203,7 @@ class _AmdWave(Wave):
         self._now += self._gpu.issue_cycles
 
     def _wait(self, text: str) -> None:
-        if not text.startswith("s_waitcnt"):
+        if not _waits(text):
             return
         for counter, in_flight in self._in_flight.items():
             while len(in_flight) > _left(text, counter):

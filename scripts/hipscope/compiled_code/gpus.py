@@ -1,6 +1,6 @@
 """What the predictions know of GPUs: the vendor's figures, and what had to be assumed.
 
-A *core* is what a block of threads runs on: a CU, on RDNA 3 a pair of them (WGP), as a block may lie on both.
+A *core* is what a block of threads runs on: a CU, on RDNA a pair of them (WGP), as a block may lie on both.
 All rates are per clock and core. Sources:
 
 - AMD, GPU specifications (rocm.docs.amd.com, reference/gpu-specs): CUs, lanes of a wave, LDS.
@@ -19,6 +19,9 @@ All rates are per clock and core. Sources:
   L2 270 to 300, memory 647 cycles), as nobody published those of the others in cycles by the same method; on
   RDNA 3 LLVM's for LDS and vector memory (SISchedule.td: 20 and 320), memory as CDNA. Its bytes per clock are
   assumed too: a pair's LDS twice a CU's, L0 64 and each of 24 slices of L2 64.
+- FP8: AMD, CDNA 3 and CDNA 4 white papers (4096 and 8192 operations per clock and CU).
+- gfx1201: AMD, product page of RX 9070 XT (48.7 TFLOP/s of FP32 by vectors, 195 of FP16 and 389 of FP8 by matrices, at
+  2970 MHz and 64 CUs; 640 GB/s). Of its FP64, latencies, LDS and L0 as of gfx1100; L2 with 16 slices is assumed.
 - H200: NVIDIA, H200 data sheet (4.8 TB/s), H100 white paper (128 FMAs of FP32, 64 of FP64, 128 of FP64 and 2048 of FP16
   by tensor cores, per clock and multiprocessor; LDS 228 KiB), CUDA C++ Programming Guide (LDS 128 bytes), A100 white
   paper (L2 5120 bytes; none is stated of later ones). L1 takes 64 bytes of L2 (62 measured: docs/6-lds.md); latencies
@@ -75,6 +78,9 @@ class Gpu:
 
 
 _LATENCIES = {"issue_cycles": 4, "lds_latency": 63, "l2_latency": 300, "memory_latency": 647}
+_RDNA_CYCLES = {"full": 1, "quarter": 4, "wide": 2, "double": 16, "to_agpr": 1}
+_PAIR = {"lanes": 32, "simds": 4, "lds_kib": 128, "lds_bytes": 256, "l1_bytes": 128, "vector_cycles": _RDNA_CYCLES,
+         "issue_cycles": 1, "lds_latency": 20, "l2_latency": 320, "memory_latency": 647}
 _CU = {"lanes": 64, "simds": 4, "lds_kib": 64, "lds_bytes": 128, **_LATENCIES}
 # Of gfx900 and gfx908, and of what came after: FP64 at the rate of FP32, as LLVM's model has wide shifts too.
 _FIRST_CYCLES = {"full": 4, "quarter": 16, "wide": 8, "double": 8, "to_agpr": 8}
@@ -97,18 +103,20 @@ GPUS: tuple[Gpu, ...] = (
         l1_bytes=64, l2_bytes=32 * 64, vector_cycles=_NEWER_CYCLES, **_CU),
     Gpu(name="Instinct MI300X", target="gfx942", cores=304, clock_mhz=2100, memory_gbs=5300,
         peaks={"vector FP32": 256, "vector FP64": 128, "vector FP16 to FP32": 256, "matrix FP32": 256,
-               "matrix FP64": 256, "matrix FP16": 2048},
+               "matrix FP64": 256, "matrix FP16": 2048, "matrix FP8": 4096},
         l1_bytes=128, l2_bytes=8 * 16 * 128, vector_cycles=_NEWER_CYCLES, **_CU),
     Gpu(name="Instinct MI355X", target="gfx950", cores=256, clock_mhz=2400, memory_gbs=8000,
         peaks={"vector FP32": 256, "vector FP64": 128, "vector FP16 to FP32": 256, "matrix FP32": 256,
-               "matrix FP64": 128, "matrix FP16": 4096},
+               "matrix FP64": 128, "matrix FP16": 4096, "matrix FP8": 8192},
         l1_bytes=128, l2_bytes=8 * 16 * 128, vector_cycles=_NEWER_CYCLES, **{**_CU, "lds_kib": 160}),
     # The peak of vector FP32 is that of dual instructions.
-    Gpu(name="Radeon RX 7900 XTX", target="gfx1100", cores=48, lanes=32, simds=4, clock_mhz=2500,
-        memory_gbs=960, peaks={"vector FP32": 512, "vector FP64": 16, "vector FP16 to FP32": 1024, "matrix FP16": 1024},
-        lds_kib=128, lds_bytes=256, l1_bytes=128, l2_bytes=24 * 64,
-        vector_cycles={"full": 1, "quarter": 4, "wide": 2, "double": 16, "to_agpr": 1},
-        issue_cycles=1, lds_latency=20, l2_latency=320, memory_latency=647),
+    Gpu(name="Radeon RX 7900 XTX", target="gfx1100", cores=48, clock_mhz=2500, memory_gbs=960,
+        peaks={"vector FP32": 512, "vector FP64": 16, "vector FP16 to FP32": 1024, "matrix FP16": 1024},
+        l2_bytes=24 * 64, **_PAIR),
+    Gpu(name="Radeon RX 9070 XT", target="gfx1201", cores=32, clock_mhz=2970, memory_gbs=640,
+        peaks={"vector FP32": 512, "vector FP64": 16, "vector FP16 to FP32": 1024, "matrix FP16": 2048,
+               "matrix FP8": 4096},
+        l2_bytes=16 * 64, **_PAIR),
     # The one whose times are known: the model is held against it. A core is a multiprocessor.
     Gpu(name="NVIDIA H200", target="sm_90", cores=132, lanes=32, simds=4, clock_mhz=1980, memory_gbs=4800,
         peaks={"vector FP32": 256, "vector FP64": 128, "matrix FP64": 256, "matrix FP16": 4096},

@@ -76,7 +76,6 @@ class Stream:
 
 
 _CDNA = ("gfx908", "gfx90a", "gfx942", "gfx950")
-_RDNA = ("gfx1100",)
 
 # --- By MFMA, sgemm and dgemm -----------------------------------------------------------------------
 
@@ -204,6 +203,12 @@ def _large(kernel: str, row: str, instruction: str, tile: tuple[int, int], targe
     return _half(kernel, row, 32, "matrix FP16", targets, tile=tile, threads=512)
 
 
+def _of_8_bits(kernel: str, row: str, tile: tuple[int, int, int], target: str) -> Product:
+    """A row of sweep formats by the fastest kernel that the target has for it."""
+    return Product("hgemm", f"hgemm::{kernel}", row, "matrix FP8", *tile, threads=512, value_bytes=1, sweep="formats",
+                   targets=(target,))
+
+
 HGEMM = (
     _half("thread_tile_kernel", "8 x 8 per thread", 16, "vector FP32"),
     _half("dot_products_kernel", "products of two halves", 16, "vector FP16 to FP32"),
@@ -224,15 +229,24 @@ HGEMM = (
     *(_half(f"tile_rows_by_cus_kernel<hgemm::LargeTile<matrix_rate::MfmaFp16Side32, {rows}u>, hipscope::Half, "
             "hipscope::Half>", "MFMA, tile rows by CUs", 32, "matrix FP16", (target,), tile=(rows, 256), threads=512)
       for target, rows in (("gfx908", 192), ("gfx90a", 160), ("gfx942", 224))),
-    _half("matrix_from_lds_kernel<matrix_rate::WmmaFp16>", "WMMA of gfx11, operands from LDS", 32, "matrix FP16",
-          _RDNA),
-    _half("two_lds_buffers_kernel<matrix_rate::WmmaFp16, hipscope::Half, hipscope::Half>",
-          "WMMA of gfx11, two LDS buffers", 32, "matrix FP16", _RDNA),
-    _half("fragments_of_16_bytes_kernel<matrix_rate::WmmaFp16>", "WMMA of gfx11, fragments of 16 bytes", 32,
-          "matrix FP16", _RDNA),
-    _large("larger_tile_kernel", "WMMA of gfx11, larger tile", "WmmaFp16", (256, 128), _RDNA),
-    _large("fragments_ahead_kernel", "WMMA of gfx11, fragments ahead", "WmmaFp16", (256, 128), _RDNA),
-    _large("tiles_by_xcd_kernel", "WMMA of gfx11, tiles by XCD", "WmmaFp16", (256, 128), _RDNA),
+    *(stage for family, instruction, targets in (("WMMA of gfx11", "WmmaFp16", ("gfx1100",)),
+                                                 ("WMMA of gfx12", "WmmaFp16Halves", ("gfx1201",)))
+      for stage in (
+          _half(f"matrix_from_lds_kernel<matrix_rate::{instruction}>", f"{family}, operands from LDS", 32,
+                "matrix FP16", targets),
+          _half(f"two_lds_buffers_kernel<matrix_rate::{instruction}, hipscope::Half, hipscope::Half>",
+                f"{family}, two LDS buffers", 32, "matrix FP16", targets),
+          _half(f"fragments_of_16_bytes_kernel<matrix_rate::{instruction}>", f"{family}, fragments of 16 bytes", 32,
+                "matrix FP16", targets),
+          _large("larger_tile_kernel", f"{family}, larger tile", instruction, (256, 128), targets),
+          _large("fragments_ahead_kernel", f"{family}, fragments ahead", instruction, (256, 128), targets),
+          _large("tiles_by_xcd_kernel", f"{family}, tiles by XCD", instruction, (256, 128), targets))),
+    _of_8_bits("tile_rows_by_cus_kernel<hgemm::LargeTile<matrix_rate::MfmaE4m3Fnuz, 224u>, hipscope::E4M3Fnuz, "
+               "hipscope::Half>", "FP8 E4M3 FNUZ, C in FP16", (224, 256, 64), "gfx942"),
+    _of_8_bits("loads_to_lds_kernel<hgemm::LargeTile<matrix_rate::MfmaScaledE4m3, 256u>, 1u, hipscope::E4M3, "
+               "hipscope::Half>", "FP8 E4M3, C in FP16", (256, 256, 128), "gfx950"),
+    _of_8_bits("tiles_by_xcd_kernel<matrix_rate::WmmaE4m3, hipscope::E4M3, hipscope::Half>", "FP8 E4M3, C in FP16",
+               (256, 128, 64), "gfx1201"),
 )
 
 # --- Of the H200 alone: what is held against its times, beside what it has of the above --------------------

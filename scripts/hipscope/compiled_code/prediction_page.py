@@ -118,7 +118,7 @@ SHOWN_OF_SGEMM = (
     "LDS loads in assembly", "register tile of 8 x 8", "register tile of 8 x 16", "tiles split along k",
     "matrix instructions",
 )
-SHOWN_TARGETS = ("gfx90a", "gfx942", "gfx950", "gfx1100")
+SHOWN_TARGETS = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201")
 
 
 def _shown(case: Product | Stream) -> bool:

@@ -18,43 +18,52 @@ using gemm::place_of_piece;
 using gemm::tile_by_xcd;
 
 // A line of 128 bytes has eight places for pieces of 16.
-template <typename Pieces>
+template <unsigned of_row = 4, typename Pieces>
 std::size_t different_places(const Pieces& pieces) {
   std::set<unsigned> places;
   for (const auto& [row, piece] : pieces) {
-    places.insert(place_of_piece(row, piece) % 8);
+    places.insert(place_of_piece<of_row>(row, piece) % 8);
   }
   return places.size();
 }
 
-TEST(PlaceOfPiece, HasAPlaceForEachPiece) {
+template <unsigned of_row>
+void expect_a_place_for_each() {
   std::set<unsigned> places;
   for (unsigned row = 0; row < 256; ++row) {
-    for (unsigned piece = 0; piece < 4; ++piece) {
-      places.insert(place_of_piece(row, piece));
+    for (unsigned piece = 0; piece < of_row; ++piece) {
+      const unsigned place = place_of_piece<of_row>(row, piece);
+      places.insert(place);
+      const gemm::PieceOfRow found = gemm::piece_at_place<of_row>(place);
+      EXPECT_EQ(found.row, row);
+      EXPECT_EQ(found.piece, piece);
     }
   }
-  EXPECT_EQ(places.size(), 1024U);
-  EXPECT_EQ(*places.rbegin(), 1023U);
+  EXPECT_EQ(places.size(), 256 * of_row);
+  EXPECT_EQ(*places.rbegin(), 256 * of_row - 1);
 }
 
-TEST(PlaceOfPiece, IsToldFromThePiece) {
-  for (unsigned place = 0; place < 1024; ++place) {
-    const gemm::PieceOfRow found = gemm::piece_at_place(place);
-    EXPECT_EQ(place_of_piece(found.row, found.piece), place);
-  }
+TEST(PlaceOfPiece, HasAPlaceForEachPieceAndIsToldFromIt) {
+  expect_a_place_for_each<4>();
+  expect_a_place_for_each<8>();
 }
 
-TEST(PlaceOfPiece, HasNoConflictsOfFragments) {
+template <unsigned of_row>
+void expect_no_conflicts_of_fragments() {
   for (unsigned first = 0; first < 256; first += 8) {
-    for (unsigned piece = 0; piece < 4; ++piece) {
+    for (unsigned piece = 0; piece < of_row; ++piece) {
       std::vector<std::pair<unsigned, unsigned>> read;
       for (unsigned row = first; row < first + 8; ++row) {
         read.emplace_back(row, piece);
       }
-      EXPECT_EQ(different_places(read), 8U) << first << ", " << piece;
+      EXPECT_EQ(different_places<of_row>(read), 8U) << first << ", " << piece;
     }
   }
+}
+
+TEST(PlaceOfPiece, HasNoConflictsOfFragments) {
+  expect_no_conflicts_of_fragments<4>();
+  expect_no_conflicts_of_fragments<8>();
 }
 
 // Eight lanes store halves of a row's four pieces, the next eight of the row four further on.

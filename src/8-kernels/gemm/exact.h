@@ -3,6 +3,7 @@
 
 #include <hip/hip_runtime.h>
 #include <hipscope/half_values.h>
+#include <hipscope/matrix/format.h>
 
 #include <cmath>
 #include <cstdint>
@@ -64,6 +65,7 @@ __host__ __device__ inline double to_double(double a) { return a; }
 __host__ __device__ inline double to_double(hipscope::Half a) { return hipscope::to_float(a); }
 __host__ __device__ inline double to_double(hipscope::BFloat16 a) { return hipscope::to_float(a); }
 __host__ __device__ inline double to_double(hipscope::E4M3 a) { return hipscope::to_float(a); }
+__host__ __device__ inline double to_double(hipscope::E4M3Fnuz a) { return hipscope::to_float(a); }
 
 /// What products of `Value` are checked by.
 template <typename Value>
@@ -155,26 +157,39 @@ struct Exact<hipscope::BFloat16> : ExactOf16Bits<hipscope::BFloat16> {
 /// Sums are FP32 by their registers; NVIDIA's instructions cut each of their terms to 13 bits under
 /// the largest (matrix_rate measures it), which goes through no more such cuts than there are
 /// terms.
-template <>
-struct Exact<hipscope::E4M3> {
+template <typename Value, const matrix_rate::Format& format>
+struct ExactOf8Bits {
   using Type = double;
   static constexpr double rounding = 0x1p-13;
   static constexpr double reference_rounding = 0x1p-53;
-  __host__ __device__ static double product(hipscope::E4M3 a, hipscope::E4M3 b) {
+  __host__ __device__ static double product(Value a, Value b) {
     return double{hipscope::to_float(a)} * hipscope::to_float(b);
   }
   __host__ __device__ static double scaled(double a, float factor) { return factor * a; }
   /// In (-1, 1), each code as often as any other.
-  __host__ __device__ static hipscope::E4M3 random(unsigned bits, unsigned) {
-    constexpr unsigned code_of_one = 7U << 3U;
-    const unsigned code = (bits & 0xFFFFU) * code_of_one >> 16U;
-    return {static_cast<std::uint8_t>(code | (bits >> 31U) << 7U)};
+  __host__ __device__ static Value random(unsigned bits, unsigned) {
+    return with_sign((bits & 0xFFFFU) * code_of_one >> 16U, bits >> 31U != 0);
   }
   /// -2 ... 2.
-  __host__ __device__ static hipscope::E4M3 integer(int value) {
-    const unsigned magnitude = value == 0 ? 0 : value == 1 || value == -1 ? 7U << 3U : 8U << 3U;
-    return {static_cast<std::uint8_t>(magnitude | (value < 0 ? 0x80U : 0U))};
+  __host__ __device__ static Value integer(int value) {
+    const unsigned magnitude = value == 0                  ? 0
+                               : value == 1 || value == -1 ? code_of_one
+                                                           : code_of_two;
+    return with_sign(magnitude, value < 0);
+  }
+
+ private:
+  static constexpr unsigned code_of_one = static_cast<unsigned>(format.bias)
+                                          << format.mantissa_bits;
+  static constexpr unsigned code_of_two = code_of_one + (1U << format.mantissa_bits);
+  /// Never -0, which FNUZ has not.
+  __host__ __device__ static Value with_sign(unsigned magnitude, bool is_negative) {
+    return {static_cast<std::uint8_t>(magnitude | (is_negative && magnitude > 0 ? 0x80U : 0U))};
   }
 };
+template <>
+struct Exact<hipscope::E4M3> : ExactOf8Bits<hipscope::E4M3, matrix_rate::e4m3> {};
+template <>
+struct Exact<hipscope::E4M3Fnuz> : ExactOf8Bits<hipscope::E4M3Fnuz, matrix_rate::e4m3_fnuz> {};
 
 }  // namespace gemm

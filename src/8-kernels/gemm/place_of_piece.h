@@ -7,10 +7,16 @@ namespace gemm {
 
 /// The place of a row's piece of 16 bytes, of rows of four: two rows are a line of eight pieces,
 /// all banks. Eight neighbouring rows have a piece in eight places of a line, and so has a row its
-/// four and the one four rows further on its own.
+/// four and the one four rows further on its own. A row of eight pieces is a line by itself.
+template <unsigned of_row = 4>
 __host__ __device__ constexpr unsigned place_of_piece(unsigned row, unsigned piece) {
-  const unsigned in_line = (row % 2 * 4 + piece) ^ (row / 2 % 4) ^ (row / 4 % 2 * 4);
-  return row / 2 * 8 + in_line;
+  static_assert(of_row == 4 || of_row == 8);
+  if constexpr (of_row == 8) {
+    return row * 8 + (piece ^ row % 8);
+  } else {
+    const unsigned in_line = (row % 2 * 4 + piece) ^ (row / 2 % 4) ^ (row / 4 % 2 * 4);
+    return row / 2 * 8 + in_line;
+  }
 }
 
 /// A row, and which of its pieces.
@@ -20,10 +26,15 @@ struct PieceOfRow {
 };
 
 /// What has this place.
+template <unsigned of_row = 4>
 __host__ __device__ constexpr PieceOfRow piece_at_place(unsigned place) {
   const unsigned line = place / 8;
-  const unsigned in_line = place % 8 ^ line % 4 ^ line / 2 % 2 * 4;
-  return {.row = line * 2 + in_line / 4, .piece = in_line % 4};
+  if constexpr (of_row == 8) {
+    return {.row = line, .piece = place % 8 ^ line % 8};
+  } else {
+    const unsigned in_line = place % 8 ^ line % 4 ^ line / 2 % 2 * 4;
+    return {.row = line * 2 + in_line / 4, .piece = in_line % 4};
+  }
 }
 
 }  // namespace gemm

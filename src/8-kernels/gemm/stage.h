@@ -1,6 +1,6 @@
 // What a stage of a ladder of matrix products is: a kernel, the tiles that it works on, and where
-// it comes from. `Value`, of A and B, is float, double, or Half, BFloat16 or E4M3, whose sums and
-// factors are float; `Result`, of C, is the same or float, of E4M3 Half or float.
+// it comes from. `Value`, of A and B, is float, double, or Half, BFloat16, E4M3 or E4M3Fnuz, whose
+// sums and factors are float; `Result`, of C, is the same or float, of 8 bits Half or float.
 #pragma once
 
 #include <hipscope/half.h>
@@ -18,13 +18,14 @@ namespace gemm {
 
 using hipscope::BFloat16;
 using hipscope::E4M3;
+using hipscope::E4M3Fnuz;
 using hipscope::Factor;
 using hipscope::Half;
 
 /// Of floats of 8 bits B is stored column by column: matrix instructions want k along the memory of
 /// both factors, and can turn only those of 16 bits.
 template <typename Value>
-inline constexpr bool has_b_by_columns = std::is_same_v<Value, E4M3>;
+inline constexpr bool has_b_by_columns = sizeof(Value) == 1;
 
 /// The sizes of C = alpha A B + beta C. All matrices are stored row by row, with this many elements
 /// from one row to the next (of B, where it is stored by columns, from one column to the next).

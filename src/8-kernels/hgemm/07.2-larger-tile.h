@@ -19,11 +19,27 @@ namespace hgemm {
 
 constexpr unsigned large_tile_threads = 512;
 
+/// Rows in LDS, of `depth` values of so many bits.
+template <unsigned rows, unsigned depth = 32, unsigned bits = 16>
+struct SwizzledRows {
+  static constexpr unsigned piece_values = 128 / bits;
+  static constexpr unsigned row_pieces = depth / piece_values;
+  Piece pieces[rows * row_pieces];
+
+  __device__ Piece& at(unsigned row, unsigned k) {
+    return pieces[gemm::place_of_piece<row_pieces>(row, k / piece_values)];
+  }
+  /// Half a piece: four values of 16 bits from a multiple of 4 on.
+  __device__ uint2& half_at(unsigned row, unsigned k) {
+    return reinterpret_cast<uint2*>(&at(row, k))[k / 4 % 2];
+  }
+};
+
 /// A block's tile of C, and how its waves share it.
 template <typename Code_, unsigned rows_ = 256>
 struct LargeTile {
   using Code = Code_;
-  static constexpr unsigned depth = 32;
+  static constexpr unsigned depth = 2 * Fragment<Code>::k;
   static constexpr unsigned rows = rows_;
   static constexpr unsigned columns = 4 * Code::lanes;
   /// So that its eight waves, or more of 32 lanes, share it evenly.
@@ -32,26 +48,14 @@ struct LargeTile {
   static constexpr unsigned wave_columns =
       columns * waves_down / (large_tile_threads / Code::lanes);
   using Sums = WaveSums<Code, wave_rows / Code::m, wave_columns / Code::n>;
+  using A = SwizzledRows<rows, depth, Code::a_format.bits>;
+  using B = SwizzledRows<columns, depth, Code::b_format.bits>;
 
   __device__ static unsigned first_row() {
     return threadIdx.x / Code::lanes % waves_down * wave_rows;
   }
   __device__ static unsigned first_column() {
     return threadIdx.x / Code::lanes / waves_down * wave_columns;
-  }
-};
-
-/// Rows of 32 values in LDS.
-template <unsigned rows>
-struct SwizzledRows {
-  Piece pieces[rows * 4];
-
-  __device__ Piece& at(unsigned row, unsigned k) {
-    return pieces[gemm::place_of_piece(row, k / 8)];
-  }
-  /// Half a piece: four values from a multiple of 4 on.
-  __device__ uint2& half_at(unsigned row, unsigned k) {
-    return reinterpret_cast<uint2*>(&at(row, k))[k / 4 % 2];
   }
 };
 
@@ -69,6 +73,40 @@ __device__ void store_transposed(SwizzledRows<columns>& b, unsigned column, unsi
   b.half_at(column + 3, k) = {high(of[0].y, of[1].y), high(of[2].y, of[3].y)};
 }
 
+/// What a thread brings of the next rows: pieces of 16 bytes.
+template <typename Rows, typename Value>
+class RowsCopy {
+ public:
+  /// Of a matrix's rows, which are `pitch` values apart, those from `first` on.
+  __device__ RowsCopy(const Value* matrix, unsigned pitch, unsigned first)
+      : from_(matrix + std::size_t{first + row()} * pitch + k()), pitch_(pitch) {}
+
+  /// Into registers; goes on along k.
+  __device__ void load() {
+#pragma unroll
+    for (unsigned i = 0; i < count; ++i) {
+      pieces_[i] = piece_at(from_ + std::size_t{i * rows_at_once} * pitch_);
+    }
+    from_ += Rows::row_pieces * Rows::piece_values;
+  }
+  __device__ void store(Rows& rows) const {
+#pragma unroll
+    for (unsigned i = 0; i < count; ++i) {
+      rows.at(row() + i * rows_at_once, k()) = pieces_[i];
+    }
+  }
+
+ private:
+  static constexpr unsigned rows_at_once = large_tile_threads / Rows::row_pieces;
+  static constexpr unsigned count = sizeof(Rows) / sizeof(Piece) / large_tile_threads;
+  __device__ static unsigned row() { return threadIdx.x / Rows::row_pieces; }
+  __device__ static unsigned k() { return threadIdx.x % Rows::row_pieces * Rows::piece_values; }
+
+  const Value* from_;
+  unsigned pitch_;
+  Piece pieces_[count];
+};
+
 /// What a thread brings of the next tiles: pieces of rows of A, and 4 x 4 values of B.
 template <typename Tile, typename Value>
 class LargeTileCopy {
@@ -76,37 +114,26 @@ class LargeTileCopy {
   __device__ LargeTileCopy(const Extents& extents, const Value* a, const Value* b, unsigned row,
                            unsigned column)
       : extents_(extents),
-        a_(a + std::size_t{row + a_row()} * extents.lda + a_k()),
+        a_(a, extents.lda, row),
         b_(b + std::size_t{b_k()} * extents.ldb + column + b_column()) {}
 
   /// Into registers; goes on to the next tiles.
   __device__ void load() {
-#pragma unroll
-    for (unsigned i = 0; i < a_pieces; ++i) {
-      of_a_[i] = piece_at(a_ + std::size_t{i * rows_at_once} * extents_.lda);
-    }
+    a_.load();
 #pragma unroll
     for (unsigned i = 0; i < 4 && brings_b(); ++i) {
       of_b_[i] = *reinterpret_cast<const uint2*>(b_ + std::size_t{i} * extents_.ldb);
     }
-    a_ += Tile::depth;
     b_ += std::size_t{Tile::depth} * extents_.ldb;
   }
-  __device__ void store(SwizzledRows<Tile::rows>& a, SwizzledRows<Tile::columns>& b) const {
-#pragma unroll
-    for (unsigned i = 0; i < a_pieces; ++i) {
-      a.at(a_row() + i * rows_at_once, a_k()) = of_a_[i];
-    }
+  __device__ void store(typename Tile::A& a, typename Tile::B& b) const {
+    a_.store(a);
     if (brings_b()) {
       store_transposed(b, b_column(), b_k(), of_b_);
     }
   }
 
  private:
-  static constexpr unsigned rows_at_once = large_tile_threads / 4;
-  static constexpr unsigned a_pieces = Tile::rows / rows_at_once;
-  __device__ static unsigned a_row() { return threadIdx.x / 4; }
-  __device__ static unsigned a_k() { return threadIdx.x % 4 * 8; }
   __device__ static unsigned b_k() { return threadIdx.x % 8 * 4; }
   __device__ static unsigned b_column() { return threadIdx.x / 8 * 4; }
   /// All threads on CDNA, on RDNA the first half.
@@ -115,23 +142,23 @@ class LargeTileCopy {
   }
 
   const Extents& extents_;
-  const Value* a_;
+  RowsCopy<typename Tile::A, Value> a_;
   const Value* b_;
-  Piece of_a_[a_pieces];
   uint2 of_b_[4];
 };
 
 /// The fragments of a tile's rows from `first_row` on, at `k`.
-template <typename Code, unsigned count, unsigned rows>
-__device__ void load_fragments(Fragment<Code> (&fragments)[count], SwizzledRows<rows>& tile,
-                               unsigned first_row, unsigned k) {
+template <typename Code, unsigned count, typename Rows>
+__device__ void load_fragments(Fragment<Code> (&fragments)[count], Rows& tile, unsigned first_row,
+                               unsigned k) {
   const unsigned lane = threadIdx.x % Code::lanes;
 #pragma unroll
   for (unsigned i = 0; i < count; ++i) {
 #pragma unroll
     for (unsigned piece = 0; piece < Fragment<Code>::words / 4; ++piece) {
-      fragments[i].set(piece, tile.at(first_row + i * Code::m + lane % Code::m,
-                                      k + Fragment<Code>::first_k(lane) + 8 * piece));
+      fragments[i].set(piece,
+                       tile.at(first_row + i * Code::m + lane % Code::m,
+                               k + Fragment<Code>::first_k(lane) + Rows::piece_values * piece));
     }
   }
 }
@@ -141,8 +168,8 @@ static __global__ void __launch_bounds__(large_tile_threads)
     larger_tile_kernel(Extents extents, float alpha, const Value* __restrict__ a,
                        const Value* __restrict__ b, float beta, Result* __restrict__ c) {
   using Tile = LargeTile<Code>;
-  __shared__ SwizzledRows<Tile::rows> a_tile[2];
-  __shared__ SwizzledRows<Tile::columns> b_tile[2];
+  __shared__ typename Tile::A a_tile[2];
+  __shared__ typename Tile::B b_tile[2];
   const unsigned row = blockIdx.y * Tile::rows;
   const unsigned column = blockIdx.x * Tile::columns;
   LargeTileCopy<Tile, Value> copy(extents, a, b, row, column);

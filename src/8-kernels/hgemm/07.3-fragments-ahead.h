@@ -19,8 +19,8 @@ __device__ void multiply_add_ahead(typename LargeTile<Code>::Sums& wave,
                                    LargeTileCopy<LargeTile<Code>, Value>& copy, unsigned k) {
   using Tile = LargeTile<Code>;
   constexpr unsigned steps = Tile::depth / Fragment<Code>::k;
-  __shared__ SwizzledRows<Tile::rows> a_tile[2];
-  __shared__ SwizzledRows<Tile::columns> b_tile[2];
+  __shared__ typename Tile::A a_tile[2];
+  __shared__ typename Tile::B b_tile[2];
   Fragment<Code> left[2][Tile::Sums::down];
   Fragment<Code> right[2][Tile::Sums::across];
   copy.load();

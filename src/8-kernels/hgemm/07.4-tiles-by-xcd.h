@@ -42,15 +42,19 @@ void enqueue_tiles_by_xcd(const gemm::Stage<Value, Result>& stage,
                    gemm::xcds());
 }
 
+template <typename Code, typename Value, typename Result>
+gemm::Stage<Value, Result> tiles_by_xcd_stage() {
+  auto stage = large_tile_stage<LargeTile<Code>, Value, Result>(
+      ", tiles by XCD", reinterpret_cast<const void*>(tiles_by_xcd_kernel<Code, Value, Result>),
+      enqueue_tiles_by_xcd<Code, Value, Result>);
+  stage.is_contender = true;
+  return stage;
+}
+
 template <typename Value = Half, typename Result = Value>
 std::vector<gemm::Stage<Value, Result>> tiles_by_xcd_stages() {
   return stages_by_fragment<Value>([](auto instruction) {
-    using Code = typename decltype(instruction)::Type;
-    auto stage = large_tile_stage<LargeTile<Code>, Value, Result>(
-        ", tiles by XCD", reinterpret_cast<const void*>(tiles_by_xcd_kernel<Code, Value, Result>),
-        enqueue_tiles_by_xcd<Code, Value, Result>);
-    stage.is_contender = true;
-    return stage;
+    return tiles_by_xcd_stage<typename decltype(instruction)::Type, Value, Result>();
   });
 }
 

@@ -17,103 +17,64 @@
 
 namespace hgemm {
 
-/// Brings tiles of A to LDS `ahead` tiles before they are multiplied, and B's one before.
-template <typename Tile, typename Value, unsigned ahead>
-class LdsLoads {
+/// Brings rows with k along memory to LDS, tile after tile.
+template <typename Rows, unsigned lanes, typename Value>
+class RowsToLds {
  public:
-  using A = SwizzledRows<Tile::rows>;
-
-  __device__ LdsLoads(const Extents& extents, const Value* a, const Value* b, unsigned row,
-                      unsigned column)
-      : extents_(extents), b_(b + std::size_t{b_k()} * extents.ldb + column + b_column()) {
-#pragma unroll
-    for (unsigned i = 0; i < patterns; ++i) {
-      const unsigned lane = threadIdx.x % Code::lanes;
-      const unsigned byte = (wave() * loads + i) * load_bytes + lane * lane_bytes;
-      const gemm::PieceOfRow from = gemm::piece_at_place(byte / piece_bytes);
-      const unsigned k = (from.piece * piece_bytes + byte % piece_bytes) / sizeof(Value);
-      a_[i] = a + std::size_t{row + from.row} * extents.lda + k;
-    }
-  }
-
-  /// A's next tile to LDS. After the last one that is loaded once more: as many loads are counted.
-  __device__ void load_a(A& a) {
-    auto* const to = reinterpret_cast<unsigned char*>(&a) + wave() * loads * load_bytes;
-#pragma unroll
-    for (unsigned i = 0; i < loads; ++i) {
-      const unsigned rows = i / patterns * patterns * load_bytes / row_bytes;
-      load_of_wave(to + i * load_bytes, a_[i % patterns] + std::size_t{rows} * extents_.lda);
-    }
-    const unsigned step = step_from(k_of_a_);
-#pragma unroll
-    for (const Value*& from : a_) {
-      from += step;
-    }
-  }
-  /// B's next tile into registers, likewise.
-  __device__ void load_b() {
-#pragma unroll
-    for (unsigned i = 0; i < 4; ++i) {
-      const Value* const from = b_ + std::size_t{i} * extents_.ldb;
-#if defined(__HIP_DEVICE_COMPILE__) && defined(__GFX9__)
-      of_b_[i] = hipscope::begin_load(from);
-#else
-      of_b_[i] = *reinterpret_cast<const Pairs*>(from);
-#endif
-    }
-    b_ += std::size_t{step_from(k_of_b_)} * extents_.ldb;
-  }
-  /// Until the next tile is in LDS: of what was asked for only the last `ahead` - 1 tiles of A, the
-  /// last of all, may be on their way still. Stores B's.
-  __device__ void finish(SwizzledRows<Tile::columns>& b) {
-#if defined(__HIP_DEVICE_COMPILE__) && defined(__GFX9__)
-    hipscope::wait_for_loads<(ahead - 1) * loads>();
-#pragma unroll
-    for (Pairs& of : of_b_) {
-      asm volatile("" : "+v"(of));  // nothing is done with them ahead of the wait
-    }
-#endif
-    store_transposed(b, b_column(), b_k(), of_b_);
-  }
-  /// Nothing is to come to LDS when it is another block's.
-  __device__ void end() {
-#if defined(__HIP_DEVICE_COMPILE__) && defined(__GFX9__)
-    hipscope::wait_for_loads<0>();
-#endif
-  }
-
- private:
-  using Code = typename Tile::Code;
-#if defined(__HIP_DEVICE_COMPILE__) && defined(__GFX9__)
-  using Pairs = hipscope::TwoWords;
-#else
-  using Pairs = uint2;
-#endif
-  static constexpr unsigned piece_bytes = sizeof(Piece);
-  static constexpr unsigned row_bytes = Tile::depth * sizeof(Value);
 #if defined(__gfx950__)
   static constexpr unsigned lane_bytes =
-      Tile::rows % 128 == 0 ? 16 : 4;  // whole loads of all waves
+      sizeof(Rows) % (16 * large_tile_threads) == 0 ? 16 : 4;  // whole loads of all waves
 #else
   static constexpr unsigned lane_bytes = 4;
 #endif
-  static constexpr unsigned load_bytes = Code::lanes * lane_bytes;
-  static constexpr unsigned loads = sizeof(A) / large_tile_threads / lane_bytes;
-  // Places repeat every eight rows.
-  static constexpr unsigned patterns = load_bytes < 8 * row_bytes ? 8 * row_bytes / load_bytes : 1;
-  static_assert(Tile::columns == large_tile_threads / 2);  // each thread brings 4 x 4 values
+  static constexpr unsigned loads = sizeof(Rows) / large_tile_threads / lane_bytes;
 
-  __device__ static unsigned b_k() { return threadIdx.x % 8 * 4; }
-  __device__ static unsigned b_column() { return threadIdx.x / 8 * 4; }
+  /// Of a matrix's rows, of `depth` values and `pitch` apart, those from `first` on.
+  __device__ RowsToLds(const Value* matrix, unsigned pitch, unsigned depth, unsigned first)
+      : pitch_(pitch), depth_(depth) {
+#pragma unroll
+    for (unsigned i = 0; i < patterns; ++i) {
+      const unsigned lane = threadIdx.x % lanes;
+      const unsigned byte = (wave() * loads + i) * load_bytes + lane * lane_bytes;
+      const gemm::PieceOfRow at = gemm::piece_at_place<Rows::row_pieces>(byte / piece_bytes);
+      const unsigned k = (at.piece * piece_bytes + byte % piece_bytes) / sizeof(Value);
+      from_[i] = matrix + std::size_t{first + at.row} * pitch + k;
+    }
+  }
+
+  /// The next tile. After the last one that is loaded once more: as many loads are counted.
+  __device__ void load(Rows& rows) {
+    auto* const to = reinterpret_cast<unsigned char*>(&rows) + wave() * loads * load_bytes;
+#pragma unroll
+    for (unsigned i = 0; i < loads; ++i) {
+      const unsigned further = i / patterns * patterns * load_bytes / row_bytes;
+      load_of_wave(to + i * load_bytes, from_[i % patterns] + std::size_t{further} * pitch_);
+    }
+    const unsigned step = step_from(k_, depth_);
+#pragma unroll
+    for (const Value*& from : from_) {
+      from += step;
+    }
+  }
+
   /// From the tile at `k` to the next, if there is one.
-  __device__ unsigned step_from(unsigned& k) const {
-    const unsigned step = k + Tile::depth < extents_.k ? Tile::depth : 0;
+  __device__ static unsigned step_from(unsigned& k, unsigned depth) {
+    constexpr unsigned of_tile = Rows::row_pieces * Rows::piece_values;
+    const unsigned step = k + of_tile < depth ? of_tile : 0;
     k += step;
     return step;
   }
+
+ private:
+  static constexpr unsigned piece_bytes = sizeof(Piece);
+  static constexpr unsigned row_bytes = Rows::row_pieces * piece_bytes;
+  static constexpr unsigned load_bytes = lanes * lane_bytes;
+  // Places repeat every eight rows.
+  static constexpr unsigned patterns = load_bytes < 8 * row_bytes ? 8 * row_bytes / load_bytes : 1;
+
   /// Which of the block, in a scalar register.
   __device__ static unsigned wave() {
-    unsigned number = threadIdx.x / Code::lanes;
+    unsigned number = threadIdx.x / lanes;
 #if defined(__HIP_DEVICE_COMPILE__)
     number = __builtin_amdgcn_readfirstlane(number);
 #endif
@@ -127,14 +88,69 @@ class LdsLoads {
       hipscope::load_to_lds<1>(hipscope::lds_address(to), from);
     }
 #else
-    std::memcpy(to + threadIdx.x % Code::lanes * lane_bytes, from, lane_bytes);
+    std::memcpy(to + threadIdx.x % lanes * lane_bytes, from, lane_bytes);
 #endif
   }
 
+  const Value* from_[patterns];
+  unsigned pitch_;
+  unsigned depth_;
+  unsigned k_ = 0;
+};
+
+/// Brings tiles of A to LDS `ahead` tiles before they are multiplied, and B's one before.
+template <typename Tile, typename Value, unsigned ahead>
+class LdsLoads {
+ public:
+  __device__ LdsLoads(const Extents& extents, const Value* a, const Value* b, unsigned row,
+                      unsigned column)
+      : extents_(extents),
+        a_(a, extents.lda, extents.k, row),
+        b_(b + std::size_t{b_k()} * extents.ldb + column + b_column()) {}
+
+  /// A's next tile to LDS.
+  __device__ void load_a(typename Tile::A& a) { a_.load(a); }
+  /// B's next tile into registers, likewise.
+  __device__ void load_b(typename Tile::B& /*b*/) {
+#pragma unroll
+    for (unsigned i = 0; i < 4; ++i) {
+      const Value* const from = b_ + std::size_t{i} * extents_.ldb;
+#if defined(__HIP_DEVICE_COMPILE__) && defined(__GFX9__)
+      of_b_[i] = hipscope::begin_load(from);
+#else
+      of_b_[i] = *reinterpret_cast<const Pairs*>(from);
+#endif
+    }
+    b_ += std::size_t{OfA::step_from(k_of_b_, extents_.k)} * extents_.ldb;
+  }
+  /// Until the next tile is in LDS: of what was asked for only the last `ahead` - 1 tiles of A, the
+  /// last of all, may be on their way still. Stores B's.
+  __device__ void finish(typename Tile::B& b) {
+#if defined(__HIP_DEVICE_COMPILE__) && defined(__GFX9__)
+    hipscope::wait_for_loads<(ahead - 1) * OfA::loads>();
+#pragma unroll
+    for (Pairs& of : of_b_) {
+      asm volatile("" : "+v"(of));  // nothing is done with them ahead of the wait
+    }
+#endif
+    store_transposed(b, b_column(), b_k(), of_b_);
+  }
+
+ private:
+#if defined(__HIP_DEVICE_COMPILE__) && defined(__GFX9__)
+  using Pairs = hipscope::TwoWords;
+#else
+  using Pairs = uint2;
+#endif
+  using OfA = RowsToLds<typename Tile::A, Tile::Code::lanes, Value>;
+  static_assert(Tile::columns == large_tile_threads / 2);  // each thread brings 4 x 4 values
+
+  __device__ static unsigned b_k() { return threadIdx.x % 8 * 4; }
+  __device__ static unsigned b_column() { return threadIdx.x / 8 * 4; }
+
   const Extents& extents_;
-  const Value* a_[patterns];
+  OfA a_;
   const Value* b_;
-  unsigned k_of_a_ = 0;
   unsigned k_of_b_ = 0;
   Pairs of_b_[4];
 };
@@ -145,14 +161,14 @@ __device__ void multiply_add_loaded(typename Tile::Sums& wave, const Extents& ex
                                     const Value* a, const Value* b, unsigned row, unsigned column) {
   using Code = typename Tile::Code;
 #if defined(__HIP_DEVICE_COMPILE__)
-  if constexpr (MATRIX_RATE_CDNA < Code::since) {
+  if constexpr (MATRIX_RATE_CDNA < Code::since || Code::until < MATRIX_RATE_CDNA) {
     __builtin_trap();  // never launched there: nothing of the kernel is compiled
   }
 #endif
   constexpr unsigned steps = Tile::depth / Fragment<Code>::k;
   constexpr unsigned buffers = ahead + 1;
-  __shared__ SwizzledRows<Tile::rows> a_tile[buffers];
-  __shared__ SwizzledRows<Tile::columns> b_tile[2];
+  __shared__ typename Tile::A a_tile[buffers];
+  __shared__ typename Tile::B b_tile[2];
   LdsLoads<Tile, Value, ahead> copy(extents, a, b, row, column);
   Fragment<Code> left[2][Tile::Sums::down];
   Fragment<Code> right[2][Tile::Sums::across];
@@ -160,7 +176,7 @@ __device__ void multiply_add_loaded(typename Tile::Sums& wave, const Extents& ex
   for (unsigned tile = 0; tile + 1 < ahead; ++tile) {
     copy.load_a(a_tile[tile]);
   }
-  copy.load_b();
+  copy.load_b(b_tile[0]);
   copy.load_a(a_tile[ahead - 1]);
   copy.finish(b_tile[0]);
   __syncthreads();
@@ -168,7 +184,7 @@ __device__ void multiply_add_loaded(typename Tile::Sums& wave, const Extents& ex
   load_fragments(right[0], b_tile[0], Tile::first_column(), 0);
   const unsigned tiles = extents.k / Tile::depth;
   for (unsigned tile = 0; tile < tiles; ++tile) {
-    copy.load_b();
+    copy.load_b(b_tile[(tile + 1) % 2]);
     copy.load_a(a_tile[(tile + ahead) % buffers]);
 #pragma unroll
     for (unsigned step = 0; step < steps; ++step) {
@@ -186,7 +202,10 @@ __device__ void multiply_add_loaded(typename Tile::Sums& wave, const Extents& ex
       hipscope::scheduling_barrier();
     }
   }
-  copy.end();
+  // Nothing is to come to LDS when it is another block's.
+#if defined(__HIP_DEVICE_COMPILE__) && defined(__GFX9__)
+  hipscope::wait_for_loads<0>();
+#endif
 }
 
 template <typename Tile, unsigned ahead, typename Value, typename Result>
@@ -204,20 +223,21 @@ static __global__ void __launch_bounds__(large_tile_threads)
              extents.ldc, alpha, beta);
 }
 
-template <typename Tile, unsigned ahead>
-void enqueue_loads_to_lds(const Stage& stage, const Product& product) {
+template <typename Tile, unsigned ahead, typename Value, typename Result>
+void enqueue_loads_to_lds(const gemm::Stage<Value, Result>& stage,
+                          const gemm::Product<Value, Result>& product) {
   const dim3 tiles = grid_of(stage.tiles, product.extents);
-  hipscope::launch(loads_to_lds_kernel<Tile, ahead, Half, Half>,
+  hipscope::launch(loads_to_lds_kernel<Tile, ahead, Value, Result>,
                    {.grid = dim3(tiles.x * tiles.y), .block = dim3(stage.tiles.threads)},
                    product.extents, product.alpha, product.a, product.b, product.beta, product.c,
                    gemm::xcds());
 }
 
-template <typename Tile, unsigned ahead>
-Stage stage_of_lds_loads(const std::string& what) {
-  Stage stage = large_tile_stage<Tile, Half, Half>(
-      what, reinterpret_cast<const void*>(loads_to_lds_kernel<Tile, ahead, Half, Half>),
-      enqueue_loads_to_lds<Tile, ahead>);
+template <typename Tile, unsigned ahead, typename Value = Half, typename Result = Value>
+gemm::Stage<Value, Result> stage_of_lds_loads(const std::string& what) {
+  auto stage = large_tile_stage<Tile, Value, Result>(
+      what, reinterpret_cast<const void*>(loads_to_lds_kernel<Tile, ahead, Value, Result>),
+      enqueue_loads_to_lds<Tile, ahead, Value, Result>);
   stage.is_contender = true;
   return stage;
 }

@@ -39,8 +39,8 @@ static __global__ void __launch_bounds__(large_tile_threads)
 }
 
 /// C has whole tiles of 256 and of 128 rows: they are left to 07.5's kernel.
-template <typename Tile>
-void launch_tile_rows(const Product& product, unsigned across) {
+template <typename Tile, typename Value, typename Result>
+void launch_tile_rows(const gemm::Product<Value, Result>& product, unsigned across) {
   const auto launch = [&](auto kernel) {
     hipscope::launch(kernel,
                      {.grid = dim3(blocks_of(product.extents.m, Tile::rows) * across),
@@ -49,26 +49,31 @@ void launch_tile_rows(const Product& product, unsigned across) {
                      gemm::xcds());
   };
   if constexpr (LargeTile<typename Tile::Code>::rows % Tile::rows == 0) {
-    launch(loads_to_lds_kernel<Tile, 1, Half, Half>);
+    launch(loads_to_lds_kernel<Tile, 1, Value, Result>);
   } else {
-    launch(tile_rows_by_cus_kernel<Tile, Half, Half>);
+    launch(tile_rows_by_cus_kernel<Tile, Value, Result>);
   }
 }
 
-template <typename Code, unsigned... rows>
-void enqueue_tile_rows(const Product& product, std::integer_sequence<unsigned, rows...> all) {
+template <typename Code, typename Value, typename Result, unsigned... rows>
+void enqueue_tile_rows(const gemm::Product<Value, Result>& product,
+                       std::integer_sequence<unsigned, rows...> all) {
   const unsigned across = blocks_of(product.extents.n, LargeTile<Code>::columns);
   const unsigned chosen =
       gemm::choice_of(likely_rows(product.extents.m, across, compute_units(), all), product.choice);
   ((chosen == rows ? launch_tile_rows<LargeTile<Code, rows>>(product, across) : void()), ...);
 }
 
-inline std::vector<Stage> tile_rows_by_cus_stages() {
-  using Code = Instructions<Half>::Mfma;
+template <typename Value = Half, typename Result = Value>
+std::vector<gemm::Stage<Value, Result>> tile_rows_by_cus_stages() {
+  using Code = typename Instructions<Value>::Mfma;
   using Tile = LargeTile<Code>;  // C has whole tiles of these, which none of the others exceeds
-  Stage stage = large_tile_stage<Tile, Half, Half>(
-      ", tile rows by CUs", reinterpret_cast<const void*>(loads_to_lds_kernel<Tile, 1, Half, Half>),
-      [](const Stage&, const Product& product) { enqueue_tile_rows<Code>(product, TileRows{}); });
+  auto stage = large_tile_stage<Tile, Value, Result>(
+      ", tile rows by CUs",
+      reinterpret_cast<const void*>(loads_to_lds_kernel<Tile, 1, Value, Result>),
+      [](const gemm::Stage<Value, Result>&, const gemm::Product<Value, Result>& product) {
+        enqueue_tile_rows<Code>(product, TileRows{});
+      });
   stage.is_contender = true;
   stage.choices = TileRows::size();
   return {stage};

@@ -11,15 +11,13 @@
 // and 1.05 x its default; with sums in FP32 172.9 us, 0.64 x its default.
 #pragma once
 
-#include <vector>
-
 #include "15-tiles-by-columns.h"
 #include "stage.h"
 #include "tile_places.h"
 
 namespace hgemm {
 
-/// For any device, so that there is something to compare with.
+/// Where no instruction multiplies them.
 template <typename Result>
 static __global__ void __launch_bounds__(256)
     one_thread_per_element_of_8_bits_kernel(Extents extents, float alpha,
@@ -36,6 +34,18 @@ static __global__ void __launch_bounds__(256)
   store_result(c + std::size_t{row} * extents.ldc + column, alpha, sum, beta);
 }
 
+template <typename Result>
+gemm::Stage<E4M3, Result> one_thread_per_element_of_8_bits_stage() {
+  return gemm::stage_of<E4M3, one_thread_per_element_of_8_bits_kernel<Result>, Result>(
+      "FP8, one thread per element", "",
+      {.block_rows = 16,
+       .block_columns = 16,
+       .depth = 1,
+       .threads = 256,
+       .thread_rows = 1,
+       .thread_columns = 1});
+}
+
 /// By the tiles of stage 15.
 template <bool adds_steps, typename Result>
 gemm::Stage<E4M3, Result> tiles_of_8_bits_stage(const char* technique) {
@@ -50,20 +60,6 @@ gemm::Stage<E4M3, Result> tiles_of_8_bits_stage(const char* technique) {
   };
 #endif
   return stage;
-}
-
-template <typename Result>
-std::vector<gemm::Stage<E4M3, Result>> floats_of_8_bits_stages() {
-  return {gemm::stage_of<E4M3, one_thread_per_element_of_8_bits_kernel<Result>, Result>(
-              "FP8, one thread per element", "",
-              {.block_rows = 16,
-               .block_columns = 16,
-               .depth = 1,
-               .threads = 256,
-               .thread_rows = 1,
-               .thread_columns = 1}),
-          tiles_of_8_bits_stage<false, Result>("FP8, sums in the instruction"),
-          tiles_of_8_bits_stage<true, Result>("FP8, sums of each 128 in FP32")};
 }
 
 }  // namespace hgemm

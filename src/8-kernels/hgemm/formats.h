@@ -1,4 +1,5 @@
-// The last stages with other formats: bfloat16 in place of halves, C in FP32, and floats of 8 bits.
+// The last stages with other formats: bfloat16 in place of halves, C in FP32, and floats of 8 bits
+// (of OCP, and FNUZ where an instruction multiplies that).
 #pragma once
 
 #include <hipscope/hipscope.h>
@@ -11,7 +12,8 @@
 
 #include "07-two-lds-buffers.h"
 #if !defined(HIPSCOPE_BACKEND_NVIDIA)
-#include "07.4-tiles-by-xcd.h"
+#include "07.7-tile-rows-by-cus.h"
+#include "16.1-rows-of-both.h"
 #endif
 #include "15.1-little-code.h"
 #include "16-floats-of-8-bits.h"
@@ -21,37 +23,66 @@
 
 namespace hgemm {
 
+#if !defined(HIPSCOPE_BACKEND_NVIDIA)
+/// The last stage of each of AMD's instructions that the format has.
+template <typename Value, typename Result>
+std::vector<gemm::Stage<Value, Result>> last_amd_stages() {
+  using Codes = Instructions<Value>;
+  std::vector<gemm::Stage<Value, Result>> all;
+  if constexpr (requires { typename Codes::Mfma; }) {
+    all = tile_rows_by_cus_stages<Value, Result>();
+  }
+  if constexpr (requires { typename Codes::MfmaOf950; }) {
+    using Tile = LargeTile<typename Codes::MfmaOf950>;
+    all.push_back(stage_of_lds_loads<Tile, 1, Value, Result>(", loads to LDS"));
+  }
+  if constexpr (requires { typename Codes::WmmaOf11; }) {
+    all.push_back(tiles_by_xcd_stage<typename Codes::WmmaOf11, Value, Result>());
+  }
+  if constexpr (requires { typename Codes::WmmaOf12; }) {
+    all.push_back(tiles_by_xcd_stage<typename Codes::WmmaOf12, Value, Result>());
+  }
+  return all;
+}
+#endif
+
 /// The stages that are there for any format and that the device has.
 template <typename Value, typename Result>
 std::vector<gemm::Stage<Value, Result>> stages_of_format(const hipscope::Sweep& sweep) {
-  std::vector<gemm::Stage<Value, Result>> all;
-  if constexpr (std::is_same_v<Value, E4M3>) {
-    all = floats_of_8_bits_stages<Result>();
-  } else {
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
+  std::vector<gemm::Stage<Value, Result>> all;
+  if constexpr (!gemm::has_b_by_columns<Value>) {
     all = two_lds_buffers_stages<Value, Result>();
+  }
 #else
-    all = tiles_by_xcd_stages<Value, Result>();
+  auto all = last_amd_stages<Value, Result>();
 #endif
+  if constexpr (std::is_same_v<Value, E4M3>) {
+    all.push_back(tiles_of_8_bits_stage<false, Result>("FP8, sums in the instruction"));
+    all.push_back(tiles_of_8_bits_stage<true, Result>("FP8, sums of each 128 in FP32"));
+  } else if constexpr (!gemm::has_b_by_columns<Value>) {
     all.push_back(little_code_stage<Value, Result>());
   }
   std::vector<gemm::Stage<Value, Result>> here;
   std::copy_if(all.begin(), all.end(), std::back_inserter(here),
                [&](const auto& stage) { return gemm::is_here(sweep, stage); });
-  if (std::is_same_v<Value, E4M3> && here.size() > 1) {
-    here.erase(here.begin());  // a thousandth of the others' rate, where there are others
-  }
-  if (!sweep.is_hardware()) {
+  if (!sweep.is_hardware() && !here.empty()) {
     here.resize(1);  // they differ by instruction, which sweep stages has been through
+  }
+  if constexpr (std::is_same_v<Value, E4M3>) {
+    if (here.empty() || !sweep.is_hardware()) {  // a thousandth of the others' rate
+      here.push_back(one_thread_per_element_of_8_bits_stage<Result>());
+    }
   }
   return here;
 }
 
-/// A third of the cases of sweep awkward, with its gaps and factors; on the host backend one.
+/// A third of the cases of sweep awkward, with its gaps and factors, each with another of a stage's
+/// choices; on the host backend one.
 template <typename Value, typename Result>
 void check_awkward(const hipscope::Sweep& sweep, hipscope::Point& point,
                    const std::vector<gemm::Stage<Value, Result>>& stages, unsigned above) {
-  constexpr std::size_t one_for_host = 5;
+  constexpr std::size_t one_for_host = 2;  // k = 257: several tiles
   const auto cases = gemm::awkward_cases<Value>(above);
   for (std::size_t i = 2; i < cases.size(); i += 3) {
     if (!sweep.is_hardware() && i != one_for_host) {
@@ -65,7 +96,8 @@ void check_awkward(const hipscope::Sweep& sweep, hipscope::Point& point,
       problem.poison_operands();
     }
     for (const auto& stage : stages) {
-      const gemm::Verdict verdict = gemm::judge(stage, problem, what.factors);
+      const auto choice = static_cast<unsigned>(i / 3 % stage.choices);
+      const gemm::Verdict verdict = gemm::judge(stage, problem, what.factors, choice);
       verify(point, stage.technique + ", " + gemm::name_of_size(what.m, what.n, what.k), verdict);
     }
   }
@@ -109,6 +141,10 @@ inline void measure_formats(hipscope::Sweep& sweep, const gemm::Extents& size, u
   measure_format<BFloat16, float>(sweep, "BF16, C in FP32", ++x, size, above);
   measure_format<E4M3, Half>(sweep, "FP8 E4M3, C in FP16", ++x, size, above);
   measure_format<E4M3, float>(sweep, "FP8 E4M3, C in FP32", ++x, size, above);
+#if !defined(HIPSCOPE_BACKEND_NVIDIA)
+  measure_format<E4M3Fnuz, Half>(sweep, "FP8 E4M3 FNUZ, C in FP16", ++x, size, above);
+  measure_format<E4M3Fnuz, float>(sweep, "FP8 E4M3 FNUZ, C in FP32", ++x, size, above);
+#endif
 }
 
 }  // namespace hgemm

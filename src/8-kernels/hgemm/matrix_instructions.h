@@ -1,5 +1,5 @@
-// Which matrix instruction a device has for values of 16 bits with sums in FP32. Stages 05 to 07
-// are kernels for any of them: hipscope/matrix's types say which element of its operands a lane
+// Which matrix instruction a device has for values of 16 and 8 bits with sums in FP32. Stages 05 to
+// 07 are kernels for any of them: hipscope/matrix's types say which element of its operands a lane
 // holds, and multiply.
 #pragma once
 
@@ -31,6 +31,15 @@ struct Instructions<BFloat16> {
   using MfmaOf950 = matrix_rate::MfmaBf16Wide;
   using WmmaOf11 = matrix_rate::WmmaBf16;
   using WmmaOf12 = matrix_rate::WmmaBf16Halves;
+};
+template <>
+struct Instructions<E4M3> {
+  using MfmaOf950 = matrix_rate::MfmaScaledE4m3;  ///< at twice the rate of the one without scales
+  using WmmaOf12 = matrix_rate::WmmaE4m3;
+};
+template <>
+struct Instructions<E4M3Fnuz> {
+  using Mfma = matrix_rate::MfmaE4m3Fnuz;  ///< gfx942's alone
 };
 using Mma = Instructions<Half>::Mma;
 

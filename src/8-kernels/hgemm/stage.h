@@ -18,6 +18,7 @@ using gemm::stage_of;
 using gemm::Tiles;
 using hipscope::BFloat16;
 using hipscope::E4M3;
+using hipscope::E4M3Fnuz;
 using hipscope::Half;
 using Product = gemm::Product<Half>;
 using Stage = gemm::Stage<Half>;
