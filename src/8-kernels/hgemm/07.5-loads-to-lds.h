@@ -75,12 +75,6 @@ class LdsLoads {
 #endif
     store_transposed(b, b_column(), b_k(), of_b_);
   }
-  /// Nothing is to come to LDS when it is another block's.
-  __device__ void end() {
-#if defined(__HIP_DEVICE_COMPILE__) && defined(__GFX9__)
-    hipscope::wait_for_loads<0>();
-#endif
-  }
 
  private:
   using Code = typename Tile::Code;
@@ -139,7 +133,9 @@ class LdsLoads {
   Pairs of_b_[4];
 };
 
-/// Adds the product of a tile at this row and column of C to its waves' sums.
+/// Adds the product of a tile at this row and column of C to its waves' sums. Loads to LDS may be in
+/// flight at the end: nobody reads it again, and s_endpgm waits for all of a wave's accesses before
+/// LDS is another block's (CDNA 4 ISA manual, 12.5, as GCN 3's did).
 template <typename Tile, unsigned ahead, typename Value>
 __device__ void multiply_add_loaded(typename Tile::Sums& wave, const Extents& extents,
                                     const Value* a, const Value* b, unsigned row, unsigned column) {
@@ -186,7 +182,6 @@ __device__ void multiply_add_loaded(typename Tile::Sums& wave, const Extents& ex
       hipscope::scheduling_barrier();
     }
   }
-  copy.end();
 }
 
 template <typename Tile, unsigned ahead, typename Value, typename Result>
