@@ -38,12 +38,18 @@ class LdsLoads {
 
   /// A's next tile to LDS. After the last one that is loaded once more: as many loads are counted.
   __device__ void load_a(A& a) {
+    begin_a(a);
+    step_a();
+  }
+  __device__ void begin_a(A& a) {
     auto* const to = reinterpret_cast<unsigned char*>(&a) + wave() * loads * load_bytes;
 #pragma unroll
     for (unsigned i = 0; i < loads; ++i) {
       const unsigned rows = i / patterns * patterns * load_bytes / row_bytes;
       load_of_wave(to + i * load_bytes, a_[i % patterns] + std::size_t{rows} * extents_.lda);
     }
+  }
+  __device__ void step_a() {
     const unsigned step = step_from(k_of_a_);
 #pragma unroll
     for (const Value*& from : a_) {
@@ -52,6 +58,10 @@ class LdsLoads {
   }
   /// B's next tile into registers, likewise.
   __device__ void load_b() {
+    begin_b();
+    step_b();
+  }
+  __device__ void begin_b() {
 #pragma unroll
     for (unsigned i = 0; i < 4; ++i) {
       const Value* const from = b_ + std::size_t{i} * extents_.ldb;
@@ -61,8 +71,8 @@ class LdsLoads {
       of_b_[i] = *reinterpret_cast<const Pairs*>(from);
 #endif
     }
-    b_ += std::size_t{step_from(k_of_b_)} * extents_.ldb;
   }
+  __device__ void step_b() { b_ += std::size_t{step_from(k_of_b_)} * extents_.ldb; }
   /// Until the next tile is in LDS: of what was asked for only the last `ahead` - 1 tiles of A, the
   /// last of all, may be on their way still. Stores B's.
   __device__ void finish(SwizzledRows<Tile::columns>& b) {
@@ -74,6 +84,25 @@ class LdsLoads {
     }
 #endif
     store_transposed(b, b_column(), b_k(), of_b_);
+  }
+  /// Until B's tile that was asked for last has come to its registers, which may then be used
+  /// again.
+  __device__ void end() {
+#if defined(__HIP_DEVICE_COMPILE__) && defined(__GFX9__)
+    hipscope::wait_for_loads<0>();
+#pragma unroll
+    for (Pairs& of : of_b_) {
+      asm volatile("" : "+v"(of));
+    }
+#endif
+  }
+  /// Which of the block, in a scalar register.
+  __device__ static unsigned wave() {
+    unsigned number = threadIdx.x / Code::lanes;
+#if defined(__HIP_DEVICE_COMPILE__)
+    number = __builtin_amdgcn_readfirstlane(number);
+#endif
+    return number;
   }
 
  private:
@@ -105,14 +134,6 @@ class LdsLoads {
     k += step;
     return step;
   }
-  /// Which of the block, in a scalar register.
-  __device__ static unsigned wave() {
-    unsigned number = threadIdx.x / Code::lanes;
-#if defined(__HIP_DEVICE_COMPILE__)
-    number = __builtin_amdgcn_readfirstlane(number);
-#endif
-    return number;
-  }
   __device__ static void load_of_wave(unsigned char* to, const Value* from) {
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__GFX9__)
     if constexpr (lane_bytes == 16) {
@@ -133,9 +154,9 @@ class LdsLoads {
   Pairs of_b_[4];
 };
 
-/// Adds the product of a tile at this row and column of C to its waves' sums. Loads to LDS may be in
-/// flight at the end: nobody reads it again, and s_endpgm waits for all of a wave's accesses before
-/// LDS is another block's (CDNA 4 ISA manual, 12.5, as GCN 3's did).
+/// Adds the product of a tile at this row and column of C to its waves' sums. Loads to LDS may be
+/// in flight at the end: nobody reads it again, and s_endpgm waits for all of a wave's accesses
+/// before LDS is another block's (CDNA 4 ISA manual, 12.5, as GCN 3's did).
 template <typename Tile, unsigned ahead, typename Value>
 __device__ void multiply_add_loaded(typename Tile::Sums& wave, const Extents& extents,
                                     const Value* a, const Value* b, unsigned row, unsigned column) {
@@ -199,22 +220,24 @@ static __global__ void __launch_bounds__(large_tile_threads)
              extents.ldc, alpha, beta);
 }
 
-template <typename Tile, unsigned ahead>
-void enqueue_loads_to_lds(const Stage& stage, const Product& product) {
-  const dim3 tiles = grid_of(stage.tiles, product.extents);
-  hipscope::launch(loads_to_lds_kernel<Tile, ahead, Half, Half>,
-                   {.grid = dim3(tiles.x * tiles.y), .block = dim3(stage.tiles.threads)},
-                   product.extents, product.alpha, product.a, product.b, product.beta, product.c,
-                   gemm::xcds());
+/// A stage of a kernel on one block per tile that wants to know how many XCDs there are.
+template <typename Tile, auto kernel>
+Stage stage_by_xcd(const std::string& what) {
+  const auto enqueue = [](const Stage& stage, const Product& product) {
+    const dim3 tiles = grid_of(stage.tiles, product.extents);
+    hipscope::launch(kernel, {.grid = dim3(tiles.x * tiles.y), .block = dim3(stage.tiles.threads)},
+                     product.extents, product.alpha, product.a, product.b, product.beta, product.c,
+                     gemm::xcds());
+  };
+  Stage stage =
+      large_tile_stage<Tile, Half, Half>(what, reinterpret_cast<const void*>(kernel), enqueue);
+  stage.is_contender = true;
+  return stage;
 }
 
 template <typename Tile, unsigned ahead>
 Stage stage_of_lds_loads(const std::string& what) {
-  Stage stage = large_tile_stage<Tile, Half, Half>(
-      what, reinterpret_cast<const void*>(loads_to_lds_kernel<Tile, ahead, Half, Half>),
-      enqueue_loads_to_lds<Tile, ahead>);
-  stage.is_contender = true;
-  return stage;
+  return stage_by_xcd<Tile, loads_to_lds_kernel<Tile, ahead, Half, Half>>(what);
 }
 
 inline std::vector<Stage> loads_to_lds_stages() {
