@@ -42,6 +42,8 @@ class Product:
     targets: tuple[str, ...] = ()
     # Blocks share the tiles that would not fill the last round: none is partly empty.
     splits_tiles: bool = False
+    # Half of a block's waves are a barrier behind the others.
+    takes_turns: bool = False
 
     def tiles(self) -> int:
         """Of C, which need not be whole tiles."""
@@ -189,7 +191,8 @@ DGEMM = (
 
 def _half(kernel: str, row: str, depth: int, peak: str, targets: tuple[str, ...] = (), *,
           tile: tuple[int, int] = (128, 128), threads: int = 256) -> Product:
-    return Product("hgemm", f"hgemm::{kernel}", row, peak, *tile, depth, threads, value_bytes=2, targets=targets)
+    return Product("hgemm", f"hgemm::{kernel}", row, peak, *tile, depth, threads, value_bytes=2, targets=targets,
+                   takes_turns=kernel.startswith("waves_take_turns"))
 
 
 def _large(kernel: str, row: str, instruction: str, tile: tuple[int, int], targets: tuple[str, ...], ahead: int = 0
@@ -221,6 +224,11 @@ HGEMM = (
     *(_half(f"tile_rows_by_cus_kernel<hgemm::LargeTile<matrix_rate::MfmaFp16Side32, {rows}u>, hipscope::Half, "
             "hipscope::Half>", "MFMA, tile rows by CUs", 32, "matrix FP16", (target,), tile=(rows, 256), threads=512)
       for target, rows in (("gfx908", 192), ("gfx90a", 160), ("gfx942", 224))),
+    *(_half(f"waves_take_turns_kernel<hgemm::LargeTile<matrix_rate::{instruction}, 256u>, {ahead}u, {turns}u, "
+            "hipscope::Half, hipscope::Half>", f"{family}, waves take turns", 32, "matrix FP16", targets,
+            tile=(256, 256), threads=512)
+      for family, instruction, ahead, turns, targets in (("MFMA", "MfmaFp16Side32", 1, 2, _CDNA[:-1]),
+                                                         ("MFMA of gfx950", "MfmaFp16Wide", 2, 1, _CDNA[-1:]))),
     _half("matrix_from_lds_kernel<matrix_rate::WmmaFp16>", "WMMA of gfx11, operands from LDS", 32, "matrix FP16",
           _RDNA),
     _half("two_lds_buffers_kernel<matrix_rate::WmmaFp16, hipscope::Half, hipscope::Half>",
