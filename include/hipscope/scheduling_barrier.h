@@ -23,4 +23,19 @@ __device__ inline void memory_scheduling_barrier() {
   scheduling_barrier();
 }
 
+/// On AMD clang puts one vector instruction after each of so many matrix instructions, of those
+/// between two scheduling barriers. Nothing by clang 15, which cannot be asked.
+template <unsigned times>
+__device__ void alternate_matrix_and_vector() {
+#if defined(__HIP_DEVICE_COMPILE__) && __has_builtin(__builtin_amdgcn_sched_group_barrier)
+  constexpr int matrix = 8;
+  constexpr int vector = 2;
+#pragma unroll
+  for (unsigned i = 0; i < times; ++i) {
+    __builtin_amdgcn_sched_group_barrier(matrix, 1, 0);
+    __builtin_amdgcn_sched_group_barrier(vector, 1, 0);
+  }
+#endif
+}
+
 }  // namespace hipscope

@@ -25,8 +25,8 @@ function(compile_for_device source target output)
   endif()
 endfunction()
 
-# Sets VARIABLE to the regular expression of kernels that the line "WORD: <it>" of an experiment's compiled_code.check
-# has; empty where there is none.
+# Sets VARIABLE to what the lines "WORD: <it>" of an experiment's compiled_code.check say of kernels; empty where there
+# is none.
 function(named_kernels folder word variable)
   set(line "")
   if(EXISTS ${folder}/compiled_code.check)

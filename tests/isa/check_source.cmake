@@ -1,8 +1,8 @@
 # Holds the assembly of SOURCE for TARGET against CHECKS, as check_assembly.cmake says: the assembly
 # that the build has left beside OBJECT, or, where that is empty, what is compiled here. Then no wave may come to
-# a barrier with stores to LDS in flight, as lds_waits.py reads it, but for loads to LDS in the kernels that the line
-# LDS-AHEAD of compiled_code.check names; and those that its line HAND-OVERS names must hand over as
-# hand_overs.py reads it. Where CHECKS is empty, that alone is checked.
+# a barrier with stores to LDS in flight, as lds_waits.py reads it, but for loads to LDS in the kernels that the lines
+# LDS-AHEAD of compiled_code.check name, so many barriers later; and those that its line HAND-OVERS names must hand over
+# as hand_overs.py reads it. Where CHECKS is empty, that alone is checked.
 cmake_minimum_required(VERSION 3.24)
 include(${CMAKE_CURRENT_LIST_DIR}/assembly.cmake)
 file(MAKE_DIRECTORY ${FOLDER})
@@ -25,11 +25,8 @@ get_filename_component(folder ${SOURCE} DIRECTORY)
 if(CHECKS)
   include(${CMAKE_CURRENT_LIST_DIR}/check_assembly.cmake)
   named_kernels(${folder} LDS-AHEAD kernels)
-  if(kernels)
-    check_paths(lds_waits.py --ahead ${kernels})
-  else()
-    check_paths(lds_waits.py)
-  endif()
+  list(TRANSFORM kernels PREPEND "--ahead;")
+  check_paths(lds_waits.py ${kernels})
 endif()
 named_kernels(${folder} HAND-OVERS kernels)
 if(kernels)

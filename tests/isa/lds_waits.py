@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Holds assembly for AMD GPUs to this: no wave comes to a barrier while its stores to LDS are in flight.
 
-Usage: lds_waits.py [--ahead REGEX] FILE...
+Usage: lds_waits.py [--ahead "N REGEX"]... FILE...
 
 The barrier lets the other waves load what was stored, so the compiler has to wait before it. clang 22.1.8 leaves out
 the wait where a loop begins with the barrier, loads from LDS, and ends with the stores: what it takes for needless at
 the first turn it drops for all (mended by https://github.com/llvm/llvm-project/pull/220357). Followed are all ways
 through a function; where two meet, the stores of either are in flight. A load from memory whose data go to LDS is
 such a store, too, for which no compiler waits: it is written as assembly. In the kernels that --ahead names such
-loads may come a barrier later, for a tile that nobody reads before. Exit status: 0 good, 1 not, 2 bad usage.
+loads may come N barriers later, for a tile that nobody reads before. Exit status: 0 good, 1 not, 2 bad usage.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ _LONG_JUMP = re.compile(r"s_add_\w*u32 .*\((\.\w+)-\.Lpost_getpc\d+\)")
 
 # How many accesses have begun since the last store that may be in flight; NONE when none is.
 NONE = 64  # no counter counts this far
-# The same of the stores after the last barrier, and of those ahead of it.
-Since = tuple[int, int]
+# The same of the stores after the last barrier, of those ahead of it, of those ahead of the one before, and so on.
+Since = tuple[int, ...]
 
 
 @dataclass
@@ -97,20 +97,18 @@ def read_functions(text: str, with_memory: bool = False) -> list[Function]:
 def after(instruction: str, since: Since, way: Way) -> Since:
     """What `since` is after an instruction: what one counter counts ends in order."""
     if _BARRIER.fullmatch(instruction):
-        return NONE, min(since)
-    newest, older = since
-    if way.stores.match(instruction):
-        return 0, min(older + 1, NONE)
-    if way.counted.match(instruction):
-        return min(newest + 1, NONE), min(older + 1, NONE)
+        return NONE, *since[:-2], min(since[-2:])
+    if way.stores.match(instruction) or way.counted.match(instruction):
+        newest, *older = (min(each + 1, NONE) for each in since)
+        return 0 if way.stores.match(instruction) else newest, *older
     if wait := way.wait.search(instruction):
         left = int(next(filter(None, wait.groups())), 0)
-        return newest if newest < left else NONE, older if older < left else NONE
+        return tuple(each if each < left else NONE for each in since)
     return since
 
 
 def _least(one: Since, other: Since) -> Since:
-    return min(one[0], other[0]), min(one[1], other[1])
+    return tuple(map(min, one, other))
 
 
 def followers(function: Function, place: int) -> list[int]:
@@ -126,13 +124,13 @@ def followers(function: Function, place: int) -> list[int]:
     return [next_place for next_place in following if next_place < len(code)]
 
 
-def barriers_with_stores(function: Function, way: Way, is_ahead: bool) -> list[int]:
-    """The places of the barriers to which a wave may come with such stores to LDS in flight; where they are ahead, with
-    such as were in flight at the barrier before."""
+def barriers_with_stores(function: Function, way: Way, ahead: int) -> list[int]:
+    """The places of the barriers to which a wave may come with such stores to LDS in flight, `ahead` barriers after the
+    first to which it came with them."""
     if not any(map(way.stores.match, function.code)):
         return []
     least: dict[int, Since] = {}
-    waiting = [(0, (NONE, NONE))]
+    waiting: list[tuple[int, Since]] = [(0, (NONE,) * (ahead + 2))]
     while waiting:
         place, since = waiting.pop()
         while (since := _least(since, least.get(place, since))) != least.get(place):
@@ -144,14 +142,18 @@ def barriers_with_stores(function: Function, way: Way, is_ahead: bool) -> list[i
                 break
             place = first
     return sorted(place for place, since in least.items()
-                  if (since[1] if is_ahead else min(since)) < NONE and _BARRIER.fullmatch(function.code[place]))
+                  if min(since[ahead:]) < NONE and _BARRIER.fullmatch(function.code[place]))
 
 
 def main() -> int:
     """Checks each file."""
     arguments = sys.argv[1:]
-    ahead = re.compile(arguments[1]) if len(arguments) > 1 and arguments[0] == "--ahead" else None
-    files = [Path(name) for name in arguments[2 if ahead else 0:]]
+    ahead: list[tuple[int, str]] = []
+    while len(arguments) > 1 and arguments[0] == "--ahead":
+        barriers, regex = arguments[1].split(maxsplit=1)
+        ahead.append((int(barriers), regex))
+        del arguments[:2]
+    files = [Path(name) for name in arguments]
     if not files:
         print("lds_waits.py: no assembly is named.", file=sys.stderr)
         return 2
@@ -159,9 +161,9 @@ def main() -> int:
     for file in files:
         text = file.read_text(encoding="utf-8")
         for function in read_functions(text):
-            is_ahead = ahead is not None and ahead.search(function.name) is not None
+            later = max((barriers for barriers, regex in ahead if re.search(regex, function.name)), default=0)
             for place in sorted({place for way in WAYS for place in barriers_with_stores(
-                    function, way, is_ahead and way is not WAYS[0])}):
+                    function, way, 0 if way is WAYS[0] else later)}):
                 line = text.count("\n", 0, function.places[place]) + 1
                 print(f"{file}:{line}: {function.name} comes to the barrier with stores to LDS in flight")
                 bad += 1

@@ -114,11 +114,20 @@ s_cbranch_scc0 .LBB0_1
 def test_loads_that_may_come_a_barrier_later(tmp_path: Path, left: int, name: str, is_good: bool) -> None:
     path = tmp_path / "kernels.s"
     path.write_text(kernel(AHEAD.format(left=left), name), encoding="utf-8")
-    done = synthetic.run("lds_waits.py", "--ahead", "^ahead$", path)
+    done = synthetic.run("lds_waits.py", "--ahead", "1 ^ahead$", path)
     assert (done.returncode == 0) == is_good, done.stdout
     # What a wave stores itself must be there at the next barrier in any case.
     path.write_text(kernel("ds_write_b32 v1, v2\ns_barrier", "ahead"), encoding="utf-8")
-    assert synthetic.run("lds_waits.py", "--ahead", "^ahead$", path).returncode == 1
+    assert synthetic.run("lds_waits.py", "--ahead", "1 ^ahead$", path).returncode == 1
+
+
+@pytest.mark.parametrize("barriers, is_good", [(1, True), (2, True), (3, False)])
+def test_loads_that_may_come_two_barriers_later(tmp_path: Path, barriers: int, is_good: bool) -> None:
+    path = tmp_path / "kernels.s"
+    path.write_text(kernel("global_load_lds_dword v[1:2], off\n" + "s_barrier\n" * barriers +
+                           "s_waitcnt vmcnt(0)\ns_barrier", "ahead"), encoding="utf-8")
+    arguments = ("--ahead", "1 other", "--ahead", "2 ^ahead$", path)
+    assert (synthetic.run("lds_waits.py", *arguments).returncode == 0) == is_good
 
 
 def test_all_that_matters_of_a_function_is_read() -> None:

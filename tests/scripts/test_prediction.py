@@ -271,6 +271,19 @@ def test_a_barrier_parts_what_would_overlap() -> None:
     assert says([*reads, "s_barrier", *fmas], block=dataclasses.replace(BLOCK, vgprs=128)).times["alone"] == 1600
 
 
+def test_halves_of_a_block_that_take_turns_hide_each_others_phases() -> None:
+    code = [*[LDS_READ] * 50, "s_barrier", *[FMA] * 400, "s_barrier"]
+    block = dataclasses.replace(BLOCK, threads=512, vgprs=256)
+    assert says(code, block=block).times["alone"] == 3200 + 3200
+    block = dataclasses.replace(block, takes_turns=True)
+    assert says(code, block=block).times["alone"] == 2 * (1600 + 4)  # and a barrier's turn
+    # What is after the loop's last barrier goes on with its begin.
+    assert says([*code, *[FMA] * 800], block=block).times["alone"] == 2 * (400 + 800) * 4
+    # Latency counts as far as the other half's phase is shorter.
+    code = [LOAD, "s_waitcnt vmcnt(0)", "s_barrier", *[FMA] * 10, "s_barrier"]
+    assert says(code, block=block).times["alone"] == 2 * (16 + 300 + 4)
+
+
 def test_lds_leaves_room_for_few_blocks() -> None:
     block = dataclasses.replace(BLOCK, lds_bytes=20 * 1024)
     assert (block.resident(MI100), block.resident(gpu("gfx1100"))) == (3, 6)

@@ -172,6 +172,15 @@ inline void multiply_by_layout(const Arithmetic& of, const OfLanes& held) {
 inline constexpr std::size_t most_factor_bytes = 64;
 inline constexpr std::size_t most_sum_bytes = 128;
 
+/// Until all lanes of an instruction are here: of a wave, or of a block of several.
+inline void wait_for_lanes(unsigned lanes) {
+  if (lanes <= static_cast<unsigned>(warpSize)) {
+    __syncwarp();
+  } else {
+    __syncthreads();
+  }
+}
+
 /// The lanes of a block give what they hold to the first of their group, which computes. B, and A
 /// unless its lanes hold it, may be in LDS: `a_in_lds` and `b_in_lds`, or null.
 inline void model(const Arithmetic& of, const OfLanes& held, const void* a_in_lds,
@@ -185,7 +194,7 @@ inline void model(const Arithmetic& of, const OfLanes& held, const void* a_in_ld
   std::memcpy(a, held.a, held.a_bytes);
   std::memcpy(b, held.b, held.b_bytes);
   std::memcpy(sum, held.sums, held.sum_bytes);
-  __syncthreads();
+  wait_for_lanes(of.lanes);
   if (threadIdx.x % of.lanes == 0) {
     OfLanes group = held;
     group.sums = sum;
@@ -193,7 +202,7 @@ inline void model(const Arithmetic& of, const OfLanes& held, const void* a_in_ld
     group.b = b_in_lds != nullptr ? static_cast<const unsigned char*>(b_in_lds) : b;
     multiply_by_layout(of, group);
   }
-  __syncthreads();
+  wait_for_lanes(of.lanes);
   std::memcpy(held.sums, sum, held.sum_bytes);
 }
 

@@ -48,7 +48,8 @@ def _block(case: Product | Stream, entry: Entry) -> Block:
     of_product = isinstance(case, Product)
     count = case.tiles() if of_product and not case.splits_tiles else None
     active = case.computing / case.threads if of_product and case.computing else 1.0
-    return Block(case.threads, entry["vgprs"], entry["agprs"], entry["lds_bytes"], count, active)
+    return Block(case.threads, entry["vgprs"], entry["agprs"], entry["lds_bytes"], count, active,
+                 of_product and case.takes_turns)
 
 
 def _demand(kept: Mapping[str, Any]) -> Demand:

@@ -10,7 +10,9 @@ For a step of one block on a core (gpus.py) each unit has a time, in cycles, whe
     memory   bytes that come from memory, over the core's part of the bandwidth
     alone    what the block takes with the core to itself, over the blocks that a core has room for: for each phase
              between barriers the longest of a wave's own way through it, with all its waits, and of the units'
-             times for the block. So latency counts as far as other waves do not fill it (Little).
+             times for the block. So latency counts as far as other waves do not fill it (Little). Where two halves
+             of a block take turns, one is a barrier ahead of the other: a phase of one and the next of the other
+             take place together.
 
 The greatest decides. Blocks over cores, rounded up, is one more factor: the last round is partly empty. What the
 model leaves out (demand.py says what) can only slow a kernel down: it predicts a bound.
@@ -23,7 +25,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 
 from .gpus import Gpu
 
@@ -72,6 +74,7 @@ class Block:
     count: int | None = None
     # The part of its waves that goes through a piece of code, where each has its own: half load, half multiply.
     active: float = 1.0
+    takes_turns: bool = False
 
     def waves(self, gpu: Gpu) -> int:
         """Of the block."""
@@ -105,11 +108,20 @@ class Prediction:
     rounds: float
 
 
-def _alone(demand: Demand, waves: float, simds: int) -> float:
+def _in_turns(phases: list[Phase]) -> list[Phase]:
+    """From barrier to barrier what a wave does on average if half of them are a phase behind. The loop's end goes on
+    with its begin."""
+    around = [Phase(*(last + first for last, first in zip(astuple(phases[-1]), astuple(phases[0])))), *phases[1:-1]]
+    return [Phase(max(now.wave, before.wave), *((one + other) / 2 for one, other in
+                                                zip(astuple(now)[1:], astuple(before)[1:])))
+            for now, before in zip(around, [around[-1], *around])]
+
+
+def _alone(phases: list[Phase], waves: float, simds: int) -> float:
     """A step of one block, with this many active waves, alone on the core."""
     total = 0.0
     on_a_simd = max(1.0, waves / simds)
-    for phase in demand.phases:
+    for phase in phases:
         total += max(phase.wave, on_a_simd * phase.vector, on_a_simd * phase.matrix, waves * phase.lds,
                      waves * phase.l1)
     return total
@@ -127,7 +139,7 @@ def predict(demand: Demand, block: Block, traffic: Traffic, useful: float, gpu: 
         "L1": waves * sum(phase.l1 for phase in phases),
         "L2": traffic.l2 * gpu.cores / gpu.l2_bytes,
         "memory": traffic.memory / gpu.memory_bytes(),
-        "alone": _alone(demand, waves, gpu.simds) / resident,
+        "alone": _alone(_in_turns(phases) if block.takes_turns else phases, waves, gpu.simds) / resident,
     }
     bound = max(UNITS, key=lambda unit: times[unit])
     of_a_core = block.count / gpu.cores if block.count else 1.0

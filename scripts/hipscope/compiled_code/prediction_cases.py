@@ -229,6 +229,11 @@ HGEMM = (
     *(_half(f"tile_rows_by_cus_kernel<hgemm::LargeTile<matrix_rate::MfmaFp16Side32, {rows}u>, hipscope::Half, "
             "hipscope::Half>", "MFMA, tile rows by CUs", 32, "matrix FP16", (target,), tile=(rows, 256), threads=512)
       for target, rows in (("gfx908", 192), ("gfx90a", 160), ("gfx942", 224))),
+    *(_half(f"waves_take_turns_kernel<hgemm::LargeTile<matrix_rate::{instruction}, 256u>, {ahead}u, {turns}u, "
+            "hipscope::Half, hipscope::Half>", f"{family}, waves take turns", 32, "matrix FP16", targets,
+            tile=(256, 256), threads=512)
+      for family, instruction, ahead, turns, targets in (("MFMA", "MfmaFp16Side32", 1, 2, _CDNA[:-1]),
+                                                         ("MFMA of gfx950", "MfmaFp16Wide", 2, 1, _CDNA[-1:]))),
     *(stage for family, instruction, targets in (("WMMA of gfx11", "WmmaFp16", ("gfx1100",)),
                                                  ("WMMA of gfx12", "WmmaFp16Halves", ("gfx1201",)))
       for stage in (

@@ -44,12 +44,18 @@ class RowsToLds {
 
   /// The next tile. After the last one that is loaded once more: as many loads are counted.
   __device__ void load(Rows& rows) {
+    begin(rows);
+    step();
+  }
+  __device__ void begin(Rows& rows) {
     auto* const to = reinterpret_cast<unsigned char*>(&rows) + wave() * loads * load_bytes;
 #pragma unroll
     for (unsigned i = 0; i < loads; ++i) {
       const unsigned further = i / patterns * patterns * load_bytes / row_bytes;
       load_of_wave(to + i * load_bytes, from_[i % patterns] + std::size_t{further} * pitch_);
     }
+  }
+  __device__ void step() {
     const unsigned step = step_from(k_, depth_);
 #pragma unroll
     for (const Value*& from : from_) {
@@ -64,14 +70,6 @@ class RowsToLds {
     k += step;
     return step;
   }
-
- private:
-  static constexpr unsigned piece_bytes = sizeof(Piece);
-  static constexpr unsigned row_bytes = Rows::row_pieces * piece_bytes;
-  static constexpr unsigned load_bytes = lanes * lane_bytes;
-  // Places repeat every eight rows.
-  static constexpr unsigned patterns = load_bytes < 8 * row_bytes ? 8 * row_bytes / load_bytes : 1;
-
   /// Which of the block, in a scalar register.
   __device__ static unsigned wave() {
     unsigned number = threadIdx.x / lanes;
@@ -80,6 +78,14 @@ class RowsToLds {
 #endif
     return number;
   }
+
+ private:
+  static constexpr unsigned piece_bytes = sizeof(Piece);
+  static constexpr unsigned row_bytes = Rows::row_pieces * piece_bytes;
+  static constexpr unsigned load_bytes = lanes * lane_bytes;
+  // Places repeat every eight rows.
+  static constexpr unsigned patterns = load_bytes < 8 * row_bytes ? 8 * row_bytes / load_bytes : 1;
+
   __device__ static void load_of_wave(unsigned char* to, const Value* from) {
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__GFX9__)
     if constexpr (lane_bytes == 16) {
@@ -110,8 +116,14 @@ class LdsLoads {
 
   /// A's next tile to LDS.
   __device__ void load_a(typename Tile::A& a) { a_.load(a); }
+  __device__ void begin_a(typename Tile::A& a) { a_.begin(a); }
+  __device__ void step_a() { a_.step(); }
   /// B's next tile into registers, likewise.
   __device__ void load_b(typename Tile::B& /*b*/) {
+    begin_b();
+    step_b();
+  }
+  __device__ void begin_b() {
 #pragma unroll
     for (unsigned i = 0; i < 4; ++i) {
       const Value* const from = b_ + std::size_t{i} * extents_.ldb;
@@ -121,6 +133,8 @@ class LdsLoads {
       of_b_[i] = *reinterpret_cast<const Pairs*>(from);
 #endif
     }
+  }
+  __device__ void step_b() {
     b_ += std::size_t{OfA::step_from(k_of_b_, extents_.k)} * extents_.ldb;
   }
   /// Until the next tile is in LDS: of what was asked for only the last `ahead` - 1 tiles of A, the
@@ -135,6 +149,18 @@ class LdsLoads {
 #endif
     store_transposed(b, b_column(), b_k(), of_b_);
   }
+  /// Until B's tile that was asked for last has come to its registers, which may then be used
+  /// again.
+  __device__ void end() {
+#if defined(__HIP_DEVICE_COMPILE__) && defined(__GFX9__)
+    hipscope::wait_for_loads<0>();
+#pragma unroll
+    for (Pairs& of : of_b_) {
+      asm volatile("" : "+v"(of));
+    }
+#endif
+  }
+  __device__ static unsigned wave() { return OfA::wave(); }
 
  private:
 #if defined(__HIP_DEVICE_COMPILE__) && defined(__GFX9__)
@@ -155,7 +181,9 @@ class LdsLoads {
   Pairs of_b_[4];
 };
 
-/// Adds the product of a tile at this row and column of C to its waves' sums.
+/// Adds the product of a tile at this row and column of C to its waves' sums. Loads to LDS may be
+/// in flight at the end: nobody reads it again, and s_endpgm waits for all of a wave's accesses
+/// before LDS is another block's (CDNA 4 ISA manual, 12.5, as GCN 3's did).
 template <typename Tile, unsigned ahead, typename Value>
 __device__ void multiply_add_loaded(typename Tile::Sums& wave, const Extents& extents,
                                     const Value* a, const Value* b, unsigned row, unsigned column) {
@@ -202,10 +230,6 @@ __device__ void multiply_add_loaded(typename Tile::Sums& wave, const Extents& ex
       hipscope::scheduling_barrier();
     }
   }
-  // Nothing is to come to LDS when it is another block's.
-#if defined(__HIP_DEVICE_COMPILE__) && defined(__GFX9__)
-  hipscope::wait_for_loads<0>();
-#endif
 }
 
 template <typename Tile, unsigned ahead, typename Value, typename Result>
@@ -223,23 +247,25 @@ static __global__ void __launch_bounds__(large_tile_threads)
              extents.ldc, alpha, beta);
 }
 
-template <typename Tile, unsigned ahead, typename Value, typename Result>
-void enqueue_loads_to_lds(const gemm::Stage<Value, Result>& stage,
+/// A stage of a kernel on one block per tile that wants to know how many XCDs there are.
+template <typename Tile, auto kernel, typename Value = Half, typename Result = Value>
+gemm::Stage<Value, Result> stage_by_xcd(const std::string& what) {
+  const auto enqueue = [](const gemm::Stage<Value, Result>& stage,
                           const gemm::Product<Value, Result>& product) {
-  const dim3 tiles = grid_of(stage.tiles, product.extents);
-  hipscope::launch(loads_to_lds_kernel<Tile, ahead, Value, Result>,
-                   {.grid = dim3(tiles.x * tiles.y), .block = dim3(stage.tiles.threads)},
-                   product.extents, product.alpha, product.a, product.b, product.beta, product.c,
-                   gemm::xcds());
+    const dim3 tiles = grid_of(stage.tiles, product.extents);
+    hipscope::launch(kernel, {.grid = dim3(tiles.x * tiles.y), .block = dim3(stage.tiles.threads)},
+                     product.extents, product.alpha, product.a, product.b, product.beta, product.c,
+                     gemm::xcds());
+  };
+  auto stage =
+      large_tile_stage<Tile, Value, Result>(what, reinterpret_cast<const void*>(kernel), enqueue);
+  stage.is_contender = true;
+  return stage;
 }
 
 template <typename Tile, unsigned ahead, typename Value = Half, typename Result = Value>
 gemm::Stage<Value, Result> stage_of_lds_loads(const std::string& what) {
-  auto stage = large_tile_stage<Tile, Value, Result>(
-      what, reinterpret_cast<const void*>(loads_to_lds_kernel<Tile, ahead, Value, Result>),
-      enqueue_loads_to_lds<Tile, ahead, Value, Result>);
-  stage.is_contender = true;
-  return stage;
+  return stage_by_xcd<Tile, loads_to_lds_kernel<Tile, ahead, Value, Result>, Value, Result>(what);
 }
 
 inline std::vector<Stage> loads_to_lds_stages() {

@@ -19,6 +19,7 @@
 #include "07.5-loads-to-lds.h"
 #include "07.6-three-lds-buffers.h"
 #include "07.7-tile-rows-by-cus.h"
+#include "07.8-waves-take-turns.h"
 #endif
 #include "08-asynchronous-copies.h"
 #include "09-tensor-copies.h"
@@ -42,9 +43,10 @@ inline std::vector<Stage> all_stages() {
     all.insert(all.end(), stages.begin(), stages.end());
   }
 #if !defined(HIPSCOPE_BACKEND_NVIDIA)
-  for (const auto& stages : {fragments_of_16_bytes_stages(), larger_tile_stages(),
-                             fragments_ahead_stages(), tiles_by_xcd_stages(), loads_to_lds_stages(),
-                             three_lds_buffers_stages(), tile_rows_by_cus_stages()}) {
+  for (const auto& stages :
+       {fragments_of_16_bytes_stages(), larger_tile_stages(), fragments_ahead_stages(),
+        tiles_by_xcd_stages(), loads_to_lds_stages(), three_lds_buffers_stages(),
+        tile_rows_by_cus_stages(), waves_take_turns_stages()}) {
     all.insert(all.end(), stages.begin(), stages.end());
   }
 #endif
