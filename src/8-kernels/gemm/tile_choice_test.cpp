@@ -264,13 +264,13 @@ TEST(AmdRates, MakeAStepOfFmasOrOfLds) {
   EXPECT_EQ(step_cycles(tile, amd_rates("gfx90a")), 288);
   EXPECT_EQ(step_cycles(tile, amd_rates("gfx1030")), 256);
   EXPECT_EQ(step_cycles(tile, amd_rates("gfx1100")), 144);
-  constexpr VectorTile large = {128, 256, 8, 8, 16};
-  EXPECT_EQ(step_cycles(large, amd_rates("gfx1201")), 1024);
+  constexpr VectorTile wide = {128, 256, 8, 8, 16};
+  EXPECT_EQ(step_cycles(wide, amd_rates("gfx1201")), 1024);
 }
 
 // A small or flat product wants small tiles, a large one steps that all CUs share.
 TEST(AmdRates, ChooseATileBySize) {
-  const auto option = [](const VectorTile& tile, unsigned resident, bool stream_k,
+  const auto option = [](const VectorTile& tile, unsigned resident, bool shares_steps,
                          const AmdRates& of) {
     return TileOption{.rows = tile.rows,
                       .columns = tile.columns,
@@ -281,7 +281,7 @@ TEST(AmdRates, ChooseATileBySize) {
                       .least_step_cycles = least_step_cycles(tile, of),
                       .end_cycles = end_cycles(tile, of),
                       .bytes_on_way = 4.0 * tile.depth * (tile.rows + tile.columns),
-                      .stream_k = stream_k};
+                      .stream_k = shares_steps};
   };
   for (const auto& [architecture, units] : {std::pair{"gfx906", 60U}, {"gfx1030", 40U}}) {
     const AmdRates of = amd_rates(architecture);
