@@ -163,7 +163,7 @@ SGEMM = (
             "vector FP32", 128, 256, 8, splits_tiles=True),
     Product("sgemm", "sgemm::small_tiles_kernel<sgemm::ThroughRegisters<64u, 64u, 8u, 8u>, true>",
             "through registers, 64 x 64, several blocks for a tile", "vector FP32", 64, 64, 8, threads=64,
-            dynamic_lds_bytes=4 * 2 * (8 * 68 + 8 * 64), targets=("gfx900", *_CDNA, *_RDNA)),
+            dynamic_lds_bytes=4 * 2 * (8 * 68 + 8 * 64), targets=("gfx900", *_CDNA, "gfx1100", "gfx1201")),
     *_by_mfma("sgemm", "float, {}, matrix_rate::MfmaFp32Side32", 16, (128, 128, 32, 128), (256, 256, 64, 128)),
 )
 
