@@ -81,7 +81,7 @@ inline std::vector<SizedKernel> make_kernels() {
     kernel_of<Shape<64, 16, 16, 16, 1, 3, 3, 32>>({214, 1076, 781}),
     kernel_of<Shape<16, 32, 16, 16, 2, 4, 4>>({442, 251, 1180}),
 #endif
-    gemm::stream_k_kernel<double, eight_k_stage>(2331, 10639)
+    gemm::stream_k_kernel<double, eight_k_stage>(2180, 10639)
   };
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
   const std::vector<SizedKernel> tensor = tensor_kernels();
