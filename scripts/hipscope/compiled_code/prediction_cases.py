@@ -42,6 +42,8 @@ class Product:
     targets: tuple[str, ...] = ()
     # Blocks share the tiles that would not fill the last round: none is partly empty.
     splits_tiles: bool = False
+    # Half of a block's waves are a barrier behind the others.
+    takes_turns: bool = False
 
     def tiles(self) -> int:
         """Of C, which need not be whole tiles."""
@@ -191,7 +193,8 @@ DGEMM = (
 
 def _half(kernel: str, row: str, depth: int, peak: str, targets: tuple[str, ...] = (), *,
           tile: tuple[int, int] = (128, 128), threads: int = 256) -> Product:
-    return Product("hgemm", f"hgemm::{kernel}", row, peak, *tile, depth, threads, value_bytes=2, targets=targets)
+    return Product("hgemm", f"hgemm::{kernel}", row, peak, *tile, depth, threads, value_bytes=2, targets=targets,
+                   takes_turns=kernel.startswith("waves_take_turns"))
 
 
 def _large(kernel: str, row: str, instruction: str, tile: tuple[int, int], targets: tuple[str, ...], ahead: int = 0

@@ -7,7 +7,7 @@
 // Work: the source's. gamma and beta are one number each for all activations, and blocks must fill
 // an image.
 //
-// On the H200 245 Gpixel/s, 46.4 % of the copy.
+// On the H200 240 Gpixel/s, 45.2 % of the copy.
 #pragma once
 
 #include "accesses.h"

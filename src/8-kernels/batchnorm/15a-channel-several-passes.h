@@ -3,8 +3,8 @@
 // sums in one loop, of value less the channel's first value, so that nothing cancels. Backwards,
 // the second pass begins with the values that the first read last, more of which are still in L2.
 //
-// On the H200 268 Gpixel/s in three passes, 50.7 % of the copy, as the bytes predict: 4 transfers
-// against 2; 330 in two, 62.5 %; backwards 349, 66.0 %.
+// On the H200 266 Gpixel/s in three passes, 50.0 % of the copy, as the bytes predict: 4 transfers
+// against 2; 329 in two, 61.8 %; backwards 347, 65.2 %.
 #pragma once
 
 #include "channel_parts.h"

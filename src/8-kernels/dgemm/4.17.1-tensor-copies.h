@@ -30,9 +30,9 @@ namespace dgemm {
 namespace tensor_tiles {
 
 /// A block's tile; `slices_` groups of warps share its k, and each warp has `warp_rows_` x
-/// `warp_columns_` of it. A step has `boxes_` times 16 k, an instruction 8 or 16.
+/// `warp_columns_` of it. A step has `boxes_` times 16 k.
 template <unsigned rows_, unsigned columns_, unsigned warp_rows_, unsigned warp_columns_,
-          unsigned slices_, unsigned boxes_, unsigned instruction_k_ = 8>
+          unsigned slices_, unsigned boxes_, unsigned blocks_per_unit_ = 1>
 struct Shape {
   static constexpr unsigned rows = rows_;
   static constexpr unsigned columns = columns_;
@@ -40,8 +40,7 @@ struct Shape {
   static constexpr unsigned warp_columns = warp_columns_;
   static constexpr unsigned slices = slices_;
   static constexpr unsigned boxes = boxes_;
-  static constexpr unsigned blocks_per_unit = 1;          ///< that are to fit into a CU
-  static constexpr unsigned eights = instruction_k_ / 8;  ///< of k, in an instruction
+  static constexpr unsigned blocks_per_unit = blocks_per_unit_;  ///< that are to fit into a CU
   static constexpr unsigned depth = 16 * boxes;
   static constexpr unsigned groups_of_rows = rows / warp_rows;
   static constexpr unsigned groups = groups_of_rows * (columns / warp_columns);
@@ -53,7 +52,7 @@ struct Shape {
   static constexpr unsigned step_bytes = boxes * (rows + columns) * 128;
   static constexpr unsigned pieces = warp_rows / 8 * 2 * (warp_columns / 16);  ///< of a thread
   static constexpr unsigned sums_bytes = pieces * multiplying_threads * 16;
-  static constexpr unsigned room = (228 - 2) * 1024 - 1024;
+  static constexpr unsigned room = (228 / blocks_per_unit - 2) * 1024 - 1024;
   /// Of large tiles sums come to where steps were, once all warps have read those.
   static constexpr bool sums_over_steps = (room - sums_bytes) / step_bytes < 4;
   static constexpr unsigned buffers =  ///< places for a step
@@ -105,8 +104,7 @@ class Part {
  public:
   static constexpr unsigned rows = Shape::warp_rows / 8;
   static constexpr unsigned columns = Shape::warp_columns / 16;
-  static constexpr unsigned eights = Shape::eights;
-  static constexpr unsigned units = Shape::boxes / Shape::slices * 2 / eights;  // of a step
+  static constexpr unsigned units = Shape::boxes / Shape::slices * 2;  // of a step, 8 k each
   static_assert(units % 2 == 0);
 
   /// `warp` of those that multiply; the first step is at `steps`.
@@ -158,11 +156,7 @@ class Part {
         }
 #pragma unroll
         for (unsigned j = 0; j < columns; ++j) {
-          if constexpr (eights == 1) {
-            multiply_add_eight_k(sums_[i][j], b_[unit % 2][j], a_[row % 2][0]);
-          } else {
-            multiply_add_sixteen_k(sums_[i][j], b_[unit % 2][j], a_[row % 2]);
-          }
+          multiply_add_eight_k(sums_[i][j], b_[unit % 2][j], a_[row % 2]);
         }
       }
     }
@@ -182,24 +176,16 @@ class Part {
 
  private:
   __device__ void load_a(unsigned set, unsigned unit, unsigned i, unsigned at) {
-#pragma unroll
-    for (unsigned e = 0; e < eights; ++e) {
-      const unsigned eight = unit * eights + e;
-      const unsigned box = eight / 2 * Shape::slices;
-      a_[set][e] = load_lds(a_at_[eight % 2] + at + box * Shape::a_box_bytes + i * 1024);
-    }
+    const unsigned box = unit / 2 * Shape::slices;
+    a_[set] = load_lds(a_at_[unit % 2] + at + box * Shape::a_box_bytes + i * 1024);
   }
   __device__ void load_b(unsigned set, unsigned unit, unsigned at) {
+    const unsigned of_unit = unit / 2 * Shape::slices * 2048 + unit % 2 * 1024;
 #pragma unroll
-    for (unsigned e = 0; e < eights; ++e) {
-      const unsigned eight = unit * eights + e;
-      const unsigned of_eight = eight / 2 * Shape::slices * 2048 + eight % 2 * 1024;
+    for (unsigned j = 0; j < columns; ++j) {
 #pragma unroll
-      for (unsigned j = 0; j < columns; ++j) {
-#pragma unroll
-        for (unsigned i = 0; i < 2; ++i) {
-          b_[set][j][2 * e + i] = load_lds(b_at_[i] + at + j * Shape::b_box_bytes + of_eight);
-        }
+      for (unsigned i = 0; i < 2; ++i) {
+        b_[set][j][i] = load_lds(b_at_[i] + at + j * Shape::b_box_bytes + of_unit);
       }
     }
   }
@@ -208,8 +194,8 @@ class Part {
   unsigned first_column_;
   unsigned a_at_[2];  // of the first and the second 8 k of a box
   unsigned b_at_[2];  // of k 2 t and 2 t + 1
-  double2 a_[2][eights];
-  double2 b_[2][columns][2 * eights];
+  double2 a_[2];
+  double2 b_[2][columns][2];
   double sums_[rows][columns][4] = {};
 };
 

@@ -4,8 +4,8 @@
 // large products; and for a tile as many blocks as fit, in clusters of 1, 2, 4 or 8. The model of
 // ../gemm/tile_choice.h chooses, with the numbers below: the time of a step on a full SM, its
 // latency, and a block's end. They are fitted to times of each tile and split on an H200 at 39
-// sizes, and for 4.17.1's tiles on an H100 at 15 sizes, the last two on an H200 at 9; the model
-// only has to tell which is fastest.
+// sizes, and for 4.17.1's tiles on an H100 at 15 sizes; the model only has to tell which is
+// fastest.
 #pragma once
 
 #include <cstdint>
@@ -57,9 +57,7 @@ inline std::vector<SizedKernel> tensor_kernels() {
           tensor_kernel_of<tensor_tiles::Tile>({1100, 1100, 1500}),
           tensor_kernel_of<Shape<48, 96, 48, 16, 2, 2>>({1290, 1290, 2500}),
           tensor_kernel_of<Shape<16, 32, 16, 16, 4, 4>>({520, 480, 450}),
-          tensor_kernel_of<Shape<24, 48, 24, 16, 4, 4>>({700, 650, 900}),
-          tensor_kernel_of<Shape<48, 96, 48, 16, 2, 4, 16>>({2330, 2330, 2500}),
-          tensor_kernel_of<Shape<128, 64, 32, 32, 1, 2>>({2110, 2110, 4000})};
+          tensor_kernel_of<Shape<24, 48, 24, 16, 4, 4>>({700, 650, 900})};
 }
 #endif
 
@@ -74,14 +72,14 @@ inline std::vector<SizedKernel> make_kernels() {
     kernel_of<Shape<64, 32, 32, 16, 1, 4, 4>>({252, 334, 1414}),
     kernel_of<small_tiles::Tile>({680, 569, 3707}),
     kernel_of<Shape<64, 128, 32, 64, 1, 4, 2>>({1168, 1335, 4582}),
-    kernel_of<Widest>({1100, 562, 4023}),
+    kernel_of<Widest>({1192, 562, 4023}),
     kernel_of<Shape<64, 128, 32, 64, 2, 3, 1>>({2400, 2400, 5000}),
     // For sides of 16:
     kernel_of<Shape<16, 64, 16, 16, 1, 4, 5>>({235, 273, 922}),
     kernel_of<Shape<64, 16, 16, 16, 1, 3, 3, 32>>({214, 1076, 781}),
     kernel_of<Shape<16, 32, 16, 16, 2, 4, 4>>({442, 251, 1180}),
 #endif
-    gemm::stream_k_kernel<double, eight_k_stage>(2180, 10639)
+    gemm::stream_k_kernel<double, eight_k_stage>(2331, 10639)
   };
 #if defined(HIPSCOPE_BACKEND_NVIDIA)
   const std::vector<SizedKernel> tensor = tensor_kernels();

@@ -69,22 +69,6 @@ __device__ inline void multiply_add_eight_k(double (&sums)[4], const double2 (&t
 #endif
 }
 
-/// And for 16, of two times 8: m16n8k16.
-__device__ inline void multiply_add_sixteen_k(double (&sums)[4], const double2 (&transposed)[4],
-                                              const double2 (&other)[2]) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, "
-      "{%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15}, {%0, %1, %2, %3};"
-      : "+d"(sums[0]), "+d"(sums[1]), "+d"(sums[2]), "+d"(sums[3])
-      : "d"(transposed[0].x), "d"(transposed[0].y), "d"(transposed[1].x), "d"(transposed[1].y),
-        "d"(transposed[2].x), "d"(transposed[2].y), "d"(transposed[3].x), "d"(transposed[3].y),
-        "d"(other[0].x), "d"(other[0].y), "d"(other[1].x), "d"(other[1].y));
-#else
-  multiply_add_eight_k(sums, {transposed[0], transposed[1]}, other[0]);
-  multiply_add_eight_k(sums, {transposed[2], transposed[3]}, other[1]);
-#endif
-}
-
 /// And the host backend, which computes what the instruction does.
 inline constexpr gemm::Needs matrix_instruction = {
     .what = "mma.sync of FP64, sm_80 and later", .on = [](const std::string& architecture) {
