@@ -34,11 +34,12 @@ inline AmdRates amd_rates(const std::string& architecture) {
     rates.fmas = 128;
     rates.l2_bytes = 19.7;
     rates.memory_bytes = 9.3;
-  } else if (begins("gfx94") || begins("gfx95")) {  // MI300X
+  } else if (begins("gfx94") || begins("gfx95")) {  // MI300X, MI355X
+    const bool is_fourth = begins("gfx95");
     rates.fmas = 128;
     rates.l1_bytes = 128;
-    rates.l2_bytes = 54;
-    rates.memory_bytes = 8.3;
+    rates.l2_bytes = is_fourth ? 64 : 54;
+    rates.memory_bytes = is_fourth ? 13 : 8.3;
   }
   return rates;
 }
