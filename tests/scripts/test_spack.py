@@ -49,9 +49,9 @@ class Package:
         return self.define(option, variant)
 
 
-@pytest.fixture(name="recipe")
-def read_recipe(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The recipe's class, its versions and the packages that it depends on."""
+@pytest.fixture(name="recipe", params=["0.23", "1.0"])
+def read_recipe(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The recipe's class, its versions and the packages that it depends on, as each of these Spacks reads it."""
     said: dict[str, list[str]] = {"version": [], "variant": [], "depends_on": [], "conflicts": []}
     spack = types.ModuleType("spack.package")
     for name, calls in said.items():
@@ -65,7 +65,17 @@ def read_recipe(monkeypatch: pytest.MonkeyPatch) -> Any:
         name: type(name, (Package,) if name == "CMakePackage" else (), {})
         for name in ("CMakePackage", "CudaPackage", "ROCmPackage")
     }
-    spack.__dict__.update(bases, when=when)
+    spack.__dict__.update(when=when)
+    if request.param == "0.23":
+        spack.__dict__.update(bases)
+    else:
+        build_systems = "spack_repo.builtin.build_systems"
+        for name in ("spack_repo", "spack_repo.builtin", build_systems):
+            monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+        for name, package in bases.items():
+            module = types.ModuleType(name)
+            setattr(module, name, package)
+            monkeypatch.setitem(sys.modules, f"{build_systems}.{name.removesuffix('Package').lower()}", module)
     monkeypatch.setitem(sys.modules, "spack", types.ModuleType("spack"))
     monkeypatch.setitem(sys.modules, "spack.package", spack)
     names: dict[str, Any] = {}

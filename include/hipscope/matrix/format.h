@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace matrix_rate {
 
@@ -16,6 +17,7 @@ struct Format {
   unsigned exponent_bits;  ///< 0: an integer
   unsigned mantissa_bits;  ///< without the implicit one
   int bias;
+  bool has_one_zero = false;  ///< what would be -0 is no number
 
   [[nodiscard]] constexpr bool is_integer() const { return exponent_bits == 0; }
 
@@ -49,8 +51,8 @@ inline constexpr Format e3m2 = {"FP6 E3M2", 6, 3, 2, 3};
 inline constexpr Format e2m3 = {"FP6 E2M3", 6, 2, 3, 1};
 inline constexpr Format e2m1 = {"FP4 E2M1", 4, 2, 1, 1};
 // gfx942 has another bias in them, and one zero.
-inline constexpr Format e4m3_fnuz = {"FP8 E4M3 FNUZ", 8, 4, 3, 8};
-inline constexpr Format e5m2_fnuz = {"FP8 E5M2 FNUZ", 8, 5, 2, 16};
+inline constexpr Format e4m3_fnuz = {"FP8 E4M3 FNUZ", 8, 4, 3, 8, true};
+inline constexpr Format e5m2_fnuz = {"FP8 E5M2 FNUZ", 8, 5, 2, 16, true};
 inline constexpr Format int8 = {"INT8", 8, 0, 0, 0};
 inline constexpr Format int32 = {"INT32", 32, 0, 0, 0};
 
@@ -105,7 +107,7 @@ inline std::uint64_t encode(const Format& format, double value) {
   return (sign | magnitude) << format.unused_bits();
 }
 
-/// The value of `code`, which must be a number.
+/// The value of `code`, which must be a number, or what FNUZ has in place of -0.
 inline double decode(const Format& format, std::uint64_t code) {
   if (format.is_integer()) {
     const auto sign = static_cast<std::int64_t>(1) << (format.bits - 1);
@@ -125,6 +127,9 @@ inline double decode(const Format& format, std::uint64_t code) {
   const double magnitude =
       units * power_of_two(std::max(exponent_code, 1) - format.bias - int(format.mantissa_bits));
   const bool negative = (code >> (format.exponent_bits + format.mantissa_bits) & 1) != 0;
+  if (format.has_one_zero && negative && magnitude == 0) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
   return negative ? -magnitude : magnitude;
 }
 

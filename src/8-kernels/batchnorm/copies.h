@@ -23,7 +23,8 @@ static __global__ void __launch_bounds__(copy_block)
   }
 }
 
-/// Waits until all have arrived; nothing is stored before.
+/// On AMD waits until all have arrived; nothing is stored before. On NVIDIA it leaves no
+/// instruction: all are asked for before the first store, and each store waits for its own value.
 template <unsigned Values>
 __device__ void await([[maybe_unused]] const float4 (&x)[Values]) {
 #if defined(__CUDA_ARCH__)

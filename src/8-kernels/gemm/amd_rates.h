@@ -34,10 +34,12 @@ inline AmdRates amd_rates(const std::string& architecture) {
     rates.fmas = 128;
     rates.l2_bytes = 19.7;
     rates.memory_bytes = 9.3;
-  } else if (begins("gfx94") || begins("gfx95")) {  // MI300X
+  } else if (begins("gfx94") || begins("gfx95")) {  // MI300X, MI355X
+    const bool is_fourth = begins("gfx95");
     rates.fmas = 128;
-    rates.l2_bytes = 54;
-    rates.memory_bytes = 8.3;
+    rates.l1_bytes = 128;
+    rates.l2_bytes = is_fourth ? 64 : 54;
+    rates.memory_bytes = is_fourth ? 13 : 8.3;
   }
   return rates;
 }
@@ -63,8 +65,9 @@ inline double least_step_cycles(const VectorTile& tile, const AmdRates& of) {
   return std::max(of.l2_cycles + 2 * of.lds_cycles, step_cycles(tile, of));
 }
 /// What a block takes for its sums to C.
-inline double end_cycles(const VectorTile& tile, const AmdRates& of) {
-  return of.memory_cycles + 1.0 * tile.rows * tile.columns * sizeof(float) / of.l1_bytes;
+inline double end_cycles(unsigned rows, unsigned columns, unsigned value_bytes,
+                         const AmdRates& of) {
+  return of.memory_cycles + 1.0 * rows * columns * value_bytes / of.l1_bytes;
 }
 
 /// A device of so many CUs as the model knows it.

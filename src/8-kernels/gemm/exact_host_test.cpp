@@ -20,10 +20,12 @@ void expect_values_of(unsigned no_numbers) {
   unsigned found = 0;
   for (unsigned code = 0; code < 256; ++code) {
     const Value value = {static_cast<std::uint8_t>(code)};
+    const double of_instruction = matrix_rate::decode(Code::a_format, code);
     if (std::isnan(to_float(value))) {
       ++found;
+      EXPECT_TRUE(std::isnan(of_instruction)) << code;
     } else {
-      EXPECT_EQ(to_float(value), matrix_rate::decode(Code::a_format, code)) << code;
+      EXPECT_EQ(to_float(value), of_instruction) << code;
     }
   }
   EXPECT_EQ(found, no_numbers);

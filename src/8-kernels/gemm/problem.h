@@ -16,6 +16,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "exact.h"
@@ -86,7 +87,7 @@ class Problem {
         magnitude_(elements(m, n)) {
     // sgemm's copies of 16 bytes to LDS may begin in the last values of a row of B and take only
     // those; compute-sanitizer's initcheck counts the gap after them as read.
-    b_.poison();
+    poison(b_);
     fill_operands();
     before_.poison();  // what is beside its rows is compared too
     fill(before_, m, n, extents_.ldc, hipscope::random_bits(key_ + 2));
@@ -120,8 +121,8 @@ class Problem {
 
   /// Overwrites A and B with NaN: with alpha = 0 they must not matter.
   void poison_operands() {
-    a_.poison();
-    b_.poison();
+    poison(a_);
+    poison(b_);
   }
 
   /// Gives A and B their values, as they are at first.
@@ -227,6 +228,13 @@ class Problem {
   static long double difference_from(long double sum, double computed) { return computed - sum; }
   static long double difference_from(long double sum, DoubleDouble computed) {
     return (computed.high - sum) + computed.low;
+  }
+
+  static void poison(hipscope::DeviceBuffer<Value>& matrix) {
+    constexpr int nan_of_fnuz = 0x80;  // for which poison_byte is -240
+    constexpr bool is_fnuz = std::is_same_v<Value, E4M3Fnuz>;
+    hipscope::check(hipMemset(matrix.data(), is_fnuz ? nan_of_fnuz : hipscope::poison_byte,
+                              matrix.size() * sizeof(Value)));
   }
 
   Extents extents_;

@@ -2,6 +2,7 @@
 // launch, the choice by tile_choice.h's model, and the sweep that checks every one of them.
 #pragma once
 
+#include <hipscope/describe_device.h>
 #include <hipscope/footprint.h>
 #include <hipscope/hipscope.h>
 
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "amd_rates.h"
 #include "judge.h"
 #include "problem.h"
 #include "split_sums.h"
@@ -51,6 +53,15 @@ inline DeviceUnits units_for_clusters(bool has_clusters) {
   return {.of_cluster = {units, units, for_clusters, for_clusters},
           .largest_cluster = has_clusters ? most_blocks_of_a_cluster : 1};
 }
+
+#if !defined(HIPSCOPE_BACKEND_NVIDIA)
+/// Of the device that is used.
+inline AmdRates device_amd_rates() {
+  int device = 0;
+  hipscope::check(hipGetDevice(&device));
+  return amd_rates(hipscope::describe_device(device).architecture);
+}
+#endif
 
 /// LDS for a block that has `needed` bytes, with which no more than `blocks` of them fit on a CU.
 /// Where kernels overlap, blocks come while the last of the kernel before are still there, to

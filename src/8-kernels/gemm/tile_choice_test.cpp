@@ -279,7 +279,7 @@ TEST(AmdRates, ChooseATileBySize) {
                       .threads = 64,
                       .step_cycles = step_cycles(tile, of),
                       .least_step_cycles = least_step_cycles(tile, of),
-                      .end_cycles = end_cycles(tile, of),
+                      .end_cycles = end_cycles(tile.rows, tile.columns, sizeof(float), of),
                       .bytes_on_way = 4.0 * tile.depth * (tile.rows + tile.columns),
                       .stream_k = shares_steps};
   };

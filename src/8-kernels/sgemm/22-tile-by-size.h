@@ -15,8 +15,6 @@
 // transpose A on its way whatever comes by 16 bytes, and the tile of 16 x 128 is as 21 has it.
 #pragma once
 
-#include <hipscope/describe_device.h>
-
 #include <vector>
 
 #include "19-split-along-k.h"
@@ -119,20 +117,15 @@ inline Stage tile_by_size_stage() {
 
 namespace through_registers {
 
-inline gemm::AmdRates rates() {
-  int device = 0;
-  hipscope::check(hipGetDevice(&device));
-  return gemm::amd_rates(hipscope::describe_device(device).architecture);
-}
-
 template <typename Shape>
 gemm::SizedKernel<float> kernel_of(const gemm::AmdRates& of) {
   constexpr gemm::VectorTile tile = {Shape::rows, Shape::columns, Shape::depth, Shape::thread_rows,
                                      Shape::thread_columns};
-  auto kernel = gemm::sized_kernel<Shape>(enqueue_small_tiles<Shape>,
-                                          {.step = gemm::step_cycles(tile, of),
-                                           .least_step = gemm::least_step_cycles(tile, of),
-                                           .end = gemm::end_cycles(tile, of)});
+  auto kernel = gemm::sized_kernel<Shape>(
+      enqueue_small_tiles<Shape>,
+      {.step = gemm::step_cycles(tile, of),
+       .least_step = gemm::least_step_cycles(tile, of),
+       .end = gemm::end_cycles(tile.rows, tile.columns, sizeof(float), of)});
   kernel.option.resident = gemm::resident_blocks<Shape, small_tiles_kernel<Shape, true>>();
   return kernel;
 }
@@ -148,12 +141,13 @@ gemm::SizedKernel<float> stream_k_kernel(const gemm::AmdRates& of, double waits)
   const Tiles tiles = make_stage().tiles;
   const gemm::VectorTile tile = {tiles.block_rows, tiles.block_columns, tiles.depth,
                                  tiles.thread_rows, tiles.thread_columns};
-  return gemm::stream_k_kernel<float, make_stage>(gemm::step_cycles(tile, of) + waits,
-                                                  gemm::end_cycles(tile, of));
+  return gemm::stream_k_kernel<float, make_stage>(
+      gemm::step_cycles(tile, of) + waits,
+      gemm::end_cycles(tile.rows, tile.columns, sizeof(float), of));
 }
 
 inline const std::vector<gemm::SizedKernel<float>>& kernels() {
-  static const gemm::AmdRates of = rates();
+  static const gemm::AmdRates of = gemm::device_amd_rates();
   static const std::vector<gemm::SizedKernel<float>> all = {
       kernel_of<ThroughRegisters<32, 32, 4, 4>>(of), kernel_of<SmallTileThroughRegisters>(of),
       kernel_of<ThroughRegisters<16, 128, 4, 8>>(of),
@@ -164,7 +158,7 @@ inline const std::vector<gemm::SizedKernel<float>>& kernels() {
 }
 
 inline gemm::DeviceCosts costs() {
-  return gemm::amd_costs(rates(), gemm::compute_units(), sizeof(float));
+  return gemm::amd_costs(gemm::device_amd_rates(), gemm::compute_units(), sizeof(float));
 }
 
 inline Stage tile_by_size_stage() {

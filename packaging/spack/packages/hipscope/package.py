@@ -10,6 +10,13 @@ CMake downloads fast-cpp-csv-parser, one header, which Spack does not have.
 
 from spack.package import *
 
+try:  # Spack 1.0 has them there, in its packages
+    from spack_repo.builtin.build_systems.cmake import CMakePackage
+    from spack_repo.builtin.build_systems.cuda import CudaPackage
+    from spack_repo.builtin.build_systems.rocm import ROCmPackage
+except ImportError:  # earlier ones in spack.package
+    pass
+
 
 class Hipscope(CMakePackage, CudaPackage, ROCmPackage):
     """Microbenchmarks in HIP that measure how a GPU behaves, on AMD, NVIDIA, or checked on the CPU."""

@@ -7,80 +7,68 @@
 // time on the matrix unit and on LDS, its latency, the rates of L2 and memory.
 #pragma once
 
-#include <hipscope/describe_device.h>
-
 #include <algorithm>
 #include <vector>
 
 #include "5-small-tiles.h"
 #include "8-kernels/gemm/amd_rates.h"
+#include "8-kernels/gemm/tile_by_size.h"
 
 #if !defined(HIPSCOPE_BACKEND_NVIDIA)
 
 namespace gemm::mfma {
 
-/// Of a CU: operations by matrix instructions and bytes of LDS and L1, per cycle; and cycles, of a
-/// load from L2, and from memory.
+/// Of a CU by matrix instructions, per cycle.
 inline constexpr double matrix_operations = 256;  // FP32, FP64 of CDNA 2 and 3
-inline constexpr double lds_bytes_per_cycle = 128;
-inline constexpr double l1_bytes_per_cycle = 64;
-inline constexpr double l2_cycles = 300;
-inline constexpr double memory_cycles = 647;
 
 /// What matrix unit and LDS take for a step of a full CU, the longer of them.
 template <typename Shape>
-constexpr double step_cycles() {
+double step_cycles(const AmdRates& of) {
   using Tile = typename Shape::Tile;
   constexpr double products = 2.0 * Shape::rows * Shape::columns * Shape::depth;
   constexpr double stored = 1.0 * (Shape::rows + Shape::columns) * Shape::depth;
   constexpr auto waves = Shape::threads / Tile::Code::lanes;
   constexpr double loaded = 1.0 * waves * (Tile::wave_rows + Tile::wave_columns) * Shape::depth;
-  constexpr double in_lds = (stored + loaded) * sizeof(typename Shape::Value) / lds_bytes_per_cycle;
+  const double in_lds = (stored + loaded) * sizeof(typename Shape::Value) / of.lds_bytes;
   return std::max(products / matrix_operations, in_lds);
 }
 
-/// What a block takes for its sums to C.
-template <typename Value>
-constexpr double end_cycles(unsigned rows, unsigned columns) {
-  return memory_cycles + 1.0 * rows * columns * sizeof(Value) / l1_bytes_per_cycle;
-}
-
 template <typename Shape>
-SizedKernel<typename Shape::Value> kernel_of() {
+SizedKernel<typename Shape::Value> kernel_of(const AmdRates& of) {
   // A step is two tiles along k, and each is asked for a tile's time before it is wanted.
-  constexpr double least = 2 * l2_cycles;
+  const double least = 2 * of.l2_cycles;
   return sized_kernel<Shape>(
       enqueue_small_tiles<Shape>,
-      {.step = step_cycles<Shape>(),
-       .least_step = std::max(least, step_cycles<Shape>()),
-       .end = end_cycles<typename Shape::Value>(Shape::rows, Shape::columns)});
+      {.step = step_cycles<Shape>(of),
+       .least_step = std::max(least, step_cycles<Shape>(of)),
+       .end = end_cycles(Shape::rows, Shape::columns, sizeof(typename Shape::Value), of)});
 }
 
 template <typename Value>
-SizedKernel<Value> large_kernel() {
+SizedKernel<Value> large_kernel(const AmdRates& of) {
   using Large = Shape<LargeTile<Value>>;
   return stream_k_kernel<Value, split_along_k_stage>(
-      step_cycles<Large>(), end_cycles<Value>(Large::rows, Large::columns));
+      step_cycles<Large>(of), end_cycles(Large::rows, Large::columns, sizeof(Value), of));
 }
 
 template <typename Value>
-std::vector<SizedKernel<Value>> small_kernels() {
+std::vector<SizedKernel<Value>> small_kernels(const AmdRates& of) {
   using Code = matrix_rate::MfmaFp32Side16;
   if constexpr (is_double<Value>) {
     return {
-        kernel_of<Shape<Tile<Value, 16, 64, 16, 32>>>(),
-        kernel_of<typename SmallShape<Value>::Type>(),
-        kernel_of<Shape<Tile<Value, 32, 32, 16, 32>>>(),
-        kernel_of<Shape<Tile<Value, 64, 32, 16, 32>>>(),
-        kernel_of<Shape<Tile<Value, 64, 128, 32, 64>>>(),
+        kernel_of<Shape<Tile<Value, 16, 64, 16, 32>>>(of),
+        kernel_of<typename SmallShape<Value>::Type>(of),
+        kernel_of<Shape<Tile<Value, 32, 32, 16, 32>>>(of),
+        kernel_of<Shape<Tile<Value, 64, 32, 16, 32>>>(of),
+        kernel_of<Shape<Tile<Value, 64, 128, 32, 64>>>(of),
     };
   } else {
     return {
-        kernel_of<Shape<Tile<Value, 16, 64, 16, 64, Code>>>(),
-        kernel_of<typename SmallShape<Value>::Type>(),
-        kernel_of<Shape<Tile<Value, 32, 64, 16, 64, Code>>>(),
-        kernel_of<Shape<Tile<Value, 64, 128, 32, 64, Code>>>(),
-        kernel_of<Shape<SmallTile<Value>>>(),
+        kernel_of<Shape<Tile<Value, 16, 64, 16, 64, Code>>>(of),
+        kernel_of<typename SmallShape<Value>::Type>(of),
+        kernel_of<Shape<Tile<Value, 32, 64, 16, 64, Code>>>(of),
+        kernel_of<Shape<Tile<Value, 64, 128, 32, 64, Code>>>(of),
+        kernel_of<Shape<SmallTile<Value>>>(of),
     };
   }
 }
@@ -88,8 +76,9 @@ std::vector<SizedKernel<Value>> small_kernels() {
 template <typename Value>
 const std::vector<SizedKernel<Value>>& kernels() {
   static const std::vector<SizedKernel<Value>> all = [] {
-    std::vector<SizedKernel<Value>> found = small_kernels<Value>();
-    found.push_back(large_kernel<Value>());
+    const AmdRates of = device_amd_rates();
+    std::vector<SizedKernel<Value>> found = small_kernels<Value>(of);
+    found.push_back(large_kernel<Value>(of));
     return found;
   }();
   return all;
@@ -98,10 +87,7 @@ const std::vector<SizedKernel<Value>>& kernels() {
 /// The device as the model knows it: CUs that it tells, and rates of its architecture.
 template <typename Value>
 DeviceCosts costs() {
-  int device = 0;
-  hipscope::check(hipGetDevice(&device));
-  const std::string architecture = hipscope::describe_device(device).architecture;
-  return amd_costs(amd_rates(architecture), compute_units(), sizeof(Value));
+  return amd_costs(device_amd_rates(), compute_units(), sizeof(Value));
 }
 
 template <typename Value>
