@@ -105,6 +105,7 @@ GPUS: tuple[Gpu, ...] = (
         peaks={"vector FP32": 256, "vector FP64": 128, "vector FP16 to FP32": 256, "matrix FP32": 256,
                "matrix FP64": 256, "matrix FP16": 2048, "matrix FP8": 4096},
         l1_bytes=128, l2_bytes=8 * 16 * 128, vector_cycles=_NEWER_CYCLES, **_CU),
+    # LDS as ROCm Compute Profiler has it; AMD's blog "FP8 GEMM Optimization on CDNA 4" says 256 bytes read per clock.
     Gpu(name="Instinct MI355X", target="gfx950", cores=256, clock_mhz=2400, memory_gbs=8000,
         peaks={"vector FP32": 256, "vector FP64": 128, "vector FP16 to FP32": 256, "matrix FP32": 256,
                "matrix FP64": 128, "matrix FP16": 4096, "matrix FP8": 8192},
