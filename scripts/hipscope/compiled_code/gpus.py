@@ -21,7 +21,7 @@ All rates are per clock and core. Sources:
   assumed too: a pair's LDS twice a CU's, L0 64 and each of 24 slices of L2 64.
 - FP8: AMD, CDNA 3 and CDNA 4 white papers (4096 and 8192 operations per clock and CU).
 - gfx1201: AMD, product page of RX 9070 XT (48.7 TFLOP/s of FP32 by vectors, 195 of FP16 and 389 of FP8 by matrices, at
-  2970 MHz and 64 CUs; 640 GB/s). Of its FP64, latencies, LDS and L0 as of gfx1100; L2 with 16 slices is assumed.
+  2970 MHz and 64 CUs; 640 GB/s). Assumed: its FP64, latencies, LDS and L0 are those of gfx1100, its L2 has 16 slices.
 - H200: NVIDIA, H200 data sheet (4.8 TB/s), H100 white paper (128 FMAs of FP32, 64 of FP64, 128 of FP64 and 2048 of FP16
   by tensor cores, per clock and multiprocessor; LDS 228 KiB), CUDA C++ Programming Guide (LDS 128 bytes), A100 white
   paper (L2 5120 bytes; none is stated of later ones). L1 takes 64 bytes of L2 (62 measured: docs/6-lds.md); latencies

@@ -1,6 +1,6 @@
 // Copies of the input to the output: floors of what reads once and writes once. A value that is
 // needed twice cannot be stored as soon as it arrives, so besides the plain copy there are two that
-// have loaded all that a thread keeps before they store, in the order of 14f and of 15b.
+// ask for all that a thread keeps before they store, in the order of 14f and of 15b.
 #pragma once
 
 #include <functional>

@@ -1,18 +1,17 @@
 // Two groups of four waves take turns at the matrix unit.
 //
 // Against 07.5: there all waves load fragments at the same time, and all multiply after the same
-// barrier; the matrix unit has work meanwhile only if the scheduler has drawn a SIMD's two waves
-// apart. Here one group multiplies, with priority, while the other loads fragments, asks for tiles
-// and stores B's; then they change. The second group begins a barrier late, and the first ends with
-// one more. Waves are dealt out to the SIMDs in turn, so that each has one of either group; nobody
-// promises that, and a wrong guess only costs speed. One set of fragments is enough, and the steps
-// of addresses are put among the MFMAs.
-// Of a tile of 32 k a turn has a half: 1024 cycles of MFMA on gfx90a, 512 on gfx942, beside 192 or
-// 256 of LDS for the others. On gfx950 that were 256; so there a turn is a whole tile, 512 beside
-// 448, and A has three buffers, as in 07.6.
-// Composable Kernel, Triton (its "block ping-pong") and HipKittens do so, too. Predicted are 07.5's
-// shares, on gfx950 100 % in place of 95.3: the bill knows the turns, but no priority. Not
-// measured.
+// barrier; in between the matrix unit idles, unless the two waves of a SIMD have drifted apart by
+// themselves. Here one group multiplies, with priority, while the other loads fragments, asks for
+// tiles and stores B's; then they change. The second group begins a barrier late, and the first
+// ends with one more. Waves are dealt out to the SIMDs in turn, so that each has one of either
+// group; nobody promises that, and a wrong guess only costs speed. One set of fragments is enough,
+// and the steps of addresses are put among the MFMAs. A turn is half of a tile of 32 k: 1024 cycles
+// of MFMA on gfx90a, 512 on gfx942, while the others take 192 or 256 of LDS. On gfx950 half a tile
+// would be 256; so there a turn is a whole tile, 512 beside 448 (at 128 bytes of LDS per cycle),
+// and A has three buffers, as in 07.6. Composable Kernel, Triton (its "block ping-pong") and
+// HipKittens do so, too. The prediction is 07.5's, on gfx950 100 % in place of 95.3: it knows the
+// turns, but no priority. Not measured.
 #pragma once
 
 #include <hipscope/scheduling_barrier.h>
@@ -22,14 +21,14 @@
 
 namespace hgemm {
 
-/// The one barrier between turns: waves come to it from where they are, each as often.
+/// The one barrier between turns: all waves come to it equally often, at different points.
 __device__ inline void end_turn() {
   hipscope::scheduling_barrier();
   __syncthreads();
   hipscope::scheduling_barrier();
 }
 
-/// Of a SIMD's waves that with the highest comes first.
+/// A SIMD issues first from its wave of the highest priority.
 template <short priority>
 __device__ void set_priority() {
   hipscope::scheduling_barrier();

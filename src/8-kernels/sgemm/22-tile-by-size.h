@@ -8,7 +8,7 @@
 // sizes, and for the tiles with four, and two, parts of k in a block and those of 128 x 192 on an
 // H100 at 15 sizes; the model only has to tell which is fastest.
 //
-// On AMD five tiles of 21's way through registers, one of them for flat products, and stages 19 and
+// On AMD four tiles of 21's way through registers, one of them for flat products, and stages 19 and
 // 20 for large ones. The numbers are not measured but predicted, from the vendor's rates
 // (../gemm/amd_rates.h): a step's time by FMAs and by LDS, its latency, the rates of L2 and memory.
 // CUs, and the blocks that each has room for, are the runtime's. 21.1 has no counterpart: registers
