@@ -9,7 +9,7 @@
 //   waves      by the waves of one CU, beside an addition that is a loop of compare-and-swap
 //   units      by the number of CUs
 //   order      order.h     a sum of floats by atomics: is it the same every time, and how exact?
-//   remedies   remedies.h   one sum over many values: what is added up before the atomic
+//   remedies   remedies.h  one sum over many values: what is added up before the atomic
 //   histogram  histogram/  256 bins: a ladder, beside the vendor's library
 // operations.h and words.h say what each operation does and what must be in memory afterwards.
 #include <hipscope/hipscope.h>

@@ -120,8 +120,11 @@ inline std::function<void()> copy_that_loads_first(Arrays& arrays) {
   }
   constexpr unsigned values = 25;
   constexpr unsigned block = 256;
+  if (tensor.plane % 4 != 0) {
+    return {};
+  }
   const Runs runs = runs_of(tensor, 4);
-  if (tensor.plane % 4 != 0 || !fits(runs)) {
+  if (!fits(runs)) {
     return {};
   }
   const Group group = group_of(runs, values * block);
