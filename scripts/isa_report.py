@@ -49,13 +49,18 @@ ROOT = Path(__file__).resolve().parent.parent
 INTERRUPTED = 128 + signal.SIGINT
 
 
+def committed_reports() -> Path:
+    """The folder of the reports that come with the sources."""
+    return ROOT / "results" / "isa"
+
+
 def parse_arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(
         description="Compile the experiments for AMD GPUs and report on their kernels: a JSON file and a "
         "page per target and compiler, and an index."
     )
-    parser.add_argument("--out", metavar="DIR", type=Path, default=ROOT / "results" / "isa",
+    parser.add_argument("--out", metavar="DIR", type=Path, default=committed_reports(),
                         help="where to write (default: results/isa)")
     parser.add_argument("--targets", metavar="LIST", default=None,
                         help="such as gfx90a,gfx1030; all tries every target that is known, one takes gfx942 or "
@@ -65,6 +70,9 @@ def parse_arguments() -> argparse.Namespace:
                         help="only experiments whose name matches; what is there of the others stays")
     parser.add_argument("--jobs", metavar="N", type=int, default=len(os.sched_getaffinity(0)),
                         help="how many compilers run at once (default: one per CPU)")
+    parser.add_argument("--changed", action="store_true",
+                        help="only experiments whose sources are not those of the reports by this compiler, in DIR or "
+                        "in results/isa; those reports are kept")
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument("--check", action="store_true", help="only check the result files that are there")
     instead.add_argument("--predict", action="store_true",
@@ -206,6 +214,25 @@ def asked_of_compiler(what: str, measure: Callable[..., Any], tools: toolchain.T
         raise IsaError(f"the {what} of {of[0]} {are} not to be had: {error}") from error
 
 
+def unchanged_results(folders: Sequence[Path], digests: dict[str, str], targets: Sequence[str], compiler: str
+                      ) -> dict[tuple[str, str], Any]:
+    """What is there in the folders, the first before the others, of the same sources, compiler and flags."""
+    stored: dict[tuple[str, str], Any] = {}
+    for folder in folders:
+        for target in targets:
+            path = folder / f"{experiments.made_by(target, compiler)}.json"
+            for name, result in results.read_result(path).items() if path.exists() else ():
+                if (result["compiler"] == compiler and result["flags"] == " ".join(toolchain.FLAGS)
+                        and result["source_digest"] == digests.get(name)):
+                    stored.setdefault((path.stem, name), result)
+    return stored
+
+
+def of_folders(entries: Sequence[dict[str, Any]]) -> set[str]:
+    """The folders of the targets and compilers of register limits or occupancies."""
+    return {experiments.made_by(entry["target"], entry["compiler"]) for entry in entries}
+
+
 def compile_all(arguments: argparse.Namespace, processes: Any, scratch: Path
                 ) -> tuple[dict[tuple[str, str], Any], list[dict[str, Any]], list[dict[str, Any]]]:
     """Compiles every chosen experiment for every target, several at once.
@@ -217,20 +244,32 @@ def compile_all(arguments: argparse.Namespace, processes: Any, scratch: Path
     tools = toolchain.find_toolchain(processes)
     with pool_of(arguments.jobs, processes) as pool:
         targets = supported_targets(pool.map, tools, arguments.targets, scratch)
-        work = [(experiment, target) for experiment in chosen for target in targets]
+        folder = {target: experiments.made_by(target, tools.version) for target in targets}
+        digests = {experiment.name: experiments.source_digest(experiment.source) for experiment in chosen}
+        stored = {}
+        if arguments.changed:
+            stored = unchanged_results((arguments.out, committed_reports()), digests, targets, tools.version)
+            print(f"Not compiled again, since sources and compiler are the same: {len(stored)} of "
+                  f"{len(chosen) * len(targets)} reports")
+        work = [(experiment, target) for experiment in chosen for target in targets
+                if (folder[target], experiment.name) not in stored]
         made = make_each(pool, lambda pair: analysis.analyse(tools, *pair, scratch), work,
                          lambda pair: f"{pair[0].name} for {pair[1]}")
         names = {experiment.name for experiment in chosen}
-        limited = targets if {"vgpr_limit", "sgpr_limit"} & names else []
+        made_for = {target for _, target in work}
+        limited = [target for target in targets
+                   if target in made_for or folder[target] not in of_folders(results.read_limits(arguments.out))]
         limits = list(pool.map(
-            lambda target: asked_of_compiler("register limits", register_limits.measure, tools, target), limited))
-        ruled = [key for target in targets for key in occupancy.wanted(target)]
+            lambda target: asked_of_compiler("register limits", register_limits.measure, tools, target),
+            limited if {"vgpr_limit", "sgpr_limit"} & names else []))
+        ruled = [key for target in targets for key in occupancy.wanted(target)
+                 if target in made_for or folder[target] not in of_folders(results.read_occupancy(arguments.out))]
         occupied = list(pool.map(
             lambda key: asked_of_compiler("occupancy table", occupancy.measure, tools, *key),
             ruled if "register_pressure" in names else []))
-    folder = {target: experiments.made_by(target, tools.version) for target in targets}
-    new = {(folder[result["target"]], result["experiment"]): result for result in made}
-    return {**kept_results(arguments.out, set(folder.values()), arguments.only), **new}, limits, occupied
+    new = {(folder[result["target"]], result["experiment"]):
+           {**result, "source_digest": digests[result["experiment"]]} for result in made}
+    return {**kept_results(arguments.out, set(folder.values()), arguments.only), **stored, **new}, limits, occupied
 
 
 def write_documents(entries: list[Any]) -> None:
@@ -272,7 +311,7 @@ def report(arguments: argparse.Namespace) -> int:
             files[results.OCCUPANCY_FILE] = f"{results.compact_json(occupied)}\n".encode("utf-8")
         files |= results.files_of(found, order)
         results.write_files(arguments.out, files, is_all=True)
-        if arguments.out.resolve() == ROOT / "results" / "isa":
+        if arguments.out.resolve() == committed_reports():
             write_documents(predicted)
     finally:
         results.remove_if_empty(arguments.out)
@@ -346,7 +385,7 @@ def predict_shares(arguments: argparse.Namespace) -> int:
             kept_predictions.FILE: f"{results.compact_json(kept_predictions.kept(entries))}\n".encode("utf-8"),
             prediction_page.PAGE: prediction_page.page(entries, page.MADE_BY).encode("utf-8"),
         }, is_all=False)
-        if arguments.out.resolve() == ROOT / "results" / "isa":
+        if arguments.out.resolve() == committed_reports():
             write_documents(entries)
     finally:
         results.remove_if_empty(arguments.out)

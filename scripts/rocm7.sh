@@ -259,7 +259,7 @@ case $what in
   host) build_and_test_host ;;
   emulator) build_and_emulate ;;
   report)
-    report_on_code
+    report_on_code --changed
     exit
     ;;
   predict)

@@ -30,7 +30,7 @@
 # other GPUs' results that are in results/ and the published figures in the same plots.
 # With no GPU the experiments run on the CPU, which checks them but measures nothing of a GPU, and
 # are besides compiled for AMD when hipcc is there, with a report on the machine code in results/isa
-# (with --out, in DIR/isa).
+# (with --out, in DIR/isa); what this compiler has made of the same sources is taken from results/isa.
 #
 # Exit status: 0 good, 1 an experiment, the build or the report failed, 2 bad usage, 77 no device,
 # 130 and 143 when interrupted.
@@ -334,7 +334,7 @@ begin_isa_report() {
     isa_report="nothing: ${python#*: }"
     return
   fi
-  options=(--out "$isa_folder" --targets "$targets")
+  options=(--out "$isa_folder" --targets "$targets" --changed)
   if [[ -n $only ]] || $card_only; then
     # thread_rate.wave64 and its like are variants of an experiment, which goes by its first name here.
     options+=(--only "^($(printf '%s\n' "${experiments[@]%%.*}" | sort -u | paste -sd '|'))\$")

@@ -34,7 +34,7 @@ from hipscope.compiled_code import (
     results,
     toolchain,
 )
-from hipscope.compiled_code.experiments import Experiment, IsaError, read_experiments
+from hipscope.compiled_code.experiments import Experiment, IsaError, read_experiments, source_digest
 from hipscope.compiled_code.processes import Processes
 from hipscope.results.door import BadInput
 
@@ -370,7 +370,8 @@ def test_compact_json_is_json() -> None:
 def result(**changes: Any) -> dict[str, Any]:
     """An experiment's result."""
     kernels = [results.summary(kernel) for kernel in analysis.analyse_text(STAIRCASE, None, "gfx900")]
-    return {"experiment": "cu_staircase", "source": "src/2-compute/cu_staircase/cu_staircase.hip", "target": "gfx900",
+    return {"experiment": "cu_staircase", "source": "src/2-compute/cu_staircase/cu_staircase.hip",
+            "source_digest": "0123456789abcdef", "target": "gfx900",
             "compiler": "Debian clang version 15.0.6", "flags": "-O3", "kernels": kernels, **changes}
 
 
@@ -543,7 +544,10 @@ class Workshop:
         (self.tools / "recorded.s").write_text(text, encoding="utf-8")
 
     def name_experiments(self, *sources: str) -> None:
-        """Writes the list of experiments."""
+        """Writes the list of experiments, and their sources where there are none."""
+        for source in sources:
+            (self.root / source).parent.mkdir(parents=True, exist_ok=True)
+            (self.root / source).touch()
         text = "".join(f"hipscope_add_experiment({source})\n" for source in sources)
         (self.root / "CMakeLists.txt").write_text(text, encoding="utf-8")
 
@@ -568,9 +572,11 @@ class Workshop:
     def run(self, *arguments: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
         """Runs the program."""
         listed = functools.partial(read_experiments, self.root)
+        digest = functools.partial(source_digest, repository=self.root)
         with mock.patch.object(isa_report, "ROOT", self.root), mock.patch.object(signal, "signal"), \
                 mock.patch.object(isa_report.prediction_page, "REPOSITORY", self.root), \
-                mock.patch.object(isa_report.experiments, "read_experiments", listed):
+                mock.patch.object(isa_report.experiments, "read_experiments", listed), \
+                mock.patch.object(isa_report.experiments, "source_digest", digest):
             return synthetic.run("isa_report.py", *arguments, **self.environment(path))
 
     def files(self) -> dict[str, bytes]:
@@ -643,6 +649,45 @@ def test_only_some_experiments_keep_the_others(workshop: Workshop) -> None:
     first, second = (json.loads(files["gfx900-clang99.json"])["experiments"] for files in (before, after))
     assert first["first"] == second["first"] and first["second"] != second["second"]
     assert after.keys() == before.keys()
+
+
+def test_what_has_not_changed_is_not_compiled_again(workshop: Workshop) -> None:
+    header = workshop.root / "include" / "deep.h"
+    header.parent.mkdir()
+    header.write_text("int deep;\n", encoding="utf-8")
+    (workshop.root / "src/1-a/near.h").write_text("#include <deep.h>\n", encoding="utf-8")
+    (workshop.root / "src/1-a/first.hip").write_text("// One.\n#if 0\n #include \"near.h\"\n#endif\n", encoding="utf-8")
+    everything = ("--targets", "gfx900,gfx90a", "--changed")
+
+    def compiled() -> list[str]:
+        (workshop.tools / "calls").unlink(missing_ok=True)
+        done = workshop.run(*everything)
+        assert done.returncode == 0, done.stderr
+        calls = workshop.calls()
+        assert f"the same: {4 - len(calls)} of 4 reports\n" in done.stdout
+        return calls
+
+    assert compiled() == ["first gfx900", "first gfx90a", "second gfx900", "second gfx90a"]
+    before = workshop.files()
+    assert compiled() == [] and workshop.files() == before
+    source = "// Two.\n\n#if 0\n#include \"near.h\"\n#endif\n"
+    (workshop.root / "src/1-a/first.hip").write_text(source, encoding="utf-8")
+    assert compiled() == []
+    header.write_text("int deeper;\n", encoding="utf-8")
+    assert compiled() == ["first gfx900", "first gfx90a"]
+    # What comes with the sources serves another folder, too; without --changed all is compiled.
+    elsewhere = workshop.root / "elsewhere"
+    everything += ("--out", str(elsewhere))
+    assert compiled() == []
+    assert (elsewhere / "gfx90a-clang99.json").read_bytes() == (workshop.out / "gfx90a-clang99.json").read_bytes()
+    everything = ("--targets", "gfx900,gfx90a")
+    (workshop.tools / "calls").unlink(missing_ok=True)
+    assert workshop.run(*everything).returncode == 0 and len(workshop.calls()) == 4
+    # Another compiler has made nothing yet.
+    (workshop.tools / "version").write_text(
+        VERSION.format(folder=workshop.tools).replace("99.1", "99.2"), encoding="utf-8")
+    everything += ("--changed",)
+    assert len(compiled()) == 4
 
 
 def test_another_compiler_stands_beside(workshop: Workshop) -> None:

@@ -571,7 +571,7 @@ def run_on_host(sandbox: Sandbox, environment: dict[str, str], *arguments: str) 
 def test_host_reports_on_the_compiled_code(sandbox: Sandbox, tmp_path: Path) -> None:
     done = run_on_host(sandbox, host_with_compiler(sandbox, tmp_path / "tools"))
     assert done.returncode == 0, done.stderr
-    assert f"called with --out {sandbox.root}/results/isa --targets one\n" in done.stdout
+    assert f"called with --out {sandbox.root}/results/isa --targets one --changed\n" in done.stdout
     assert "Compiled for AMD, not run: results/isa/README.md\n" in done.stdout
 
 
@@ -598,7 +598,7 @@ def test_report_on_the_compiled_code_of_some(sandbox: Sandbox, tmp_path: Path) -
     out = tmp_path / "out"
     done = run_on_host(sandbox, environment, "--only", "rate", "--out", str(out), "--targets", "all")
     assert done.returncode == 0, done.stderr
-    assert f"called with --out {out}/isa --targets all --only ^(copy_rate|wave_rate)$\n" in done.stdout
+    assert f"called with --out {out}/isa --targets all --changed --only ^(copy_rate|wave_rate)$\n" in done.stdout
     assert f"Compiled for AMD, not run: {out}/isa/README.md\n" in done.stdout
 
 

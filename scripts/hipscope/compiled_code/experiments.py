@@ -5,6 +5,7 @@ What one compiler made for one target has a folder of its own: gfx90a-clang15.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +43,35 @@ def read_experiments(repository: Path = REPOSITORY) -> list[Experiment]:
     if not sources:
         raise IsaError(f"{path} names no experiment.")
     return [Experiment(Path(source).stem, source) for source in sources]
+
+
+def source_files(source: str, repository: Path = REPOSITORY) -> list[Path]:
+    """A source and all that it includes of the repository, whatever the conditions, sorted."""
+    found: set[Path] = set()
+    waiting = [repository / source]
+    while waiting:
+        file = waiting.pop()
+        if file in found:
+            continue
+        found.add(file)
+        for name in re.findall(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', file.read_text(encoding="utf-8"), re.MULTILINE):
+            places = (folder / name for folder in (file.parent, repository / "include", repository / "src"))
+            waiting += [place.resolve() for place in places if place.is_file()][:1]
+    return sorted(found)
+
+
+def source_digest(source: str, repository: Path = REPOSITORY) -> str:
+    """16 hexadecimal digits of what a source and its headers say to the compiler: comments, indents and blank lines
+    do not change them; raises IsaError."""
+    said = hashlib.sha256()
+    try:
+        for file in source_files(source, repository):
+            lines = (re.sub(r"//.*", "", line).strip() for line in file.read_text(encoding="utf-8").splitlines())
+            text = "\n".join([str(file.relative_to(repository)), *filter(None, lines)])
+            said.update(f"{text}\0".encode("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise IsaError(f"{repository / source} and what it includes cannot be read.") from error
+    return said.hexdigest()[:16]
 
 
 def is_target(name: str) -> bool:

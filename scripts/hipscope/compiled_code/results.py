@@ -20,7 +20,7 @@ from . import occupancy
 from .assembly import CATEGORIES
 from .experiments import IsaError, made_by, target_order
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 SCHEMA = "isa-schema.json"
 NAMES_FILE = "kernels.json"
 NAMES_SCHEMA = "isa-kernels-schema.json"
@@ -36,7 +36,7 @@ OCCUPANCY_FILE = "occupancy.json"
 OCCUPANCY_SCHEMA = "isa-occupancy-schema.json"
 LINE_WIDTH = 100
 
-# What was made of one experiment for one target: its source, compiler, flags and kernels.
+# What was made of one experiment for one target: its source and that one's digest, compiler, flags and kernels.
 Result = dict[str, Any]
 # By <target>-clang<version> and experiment.
 Results = dict[tuple[str, str], Result]
@@ -104,7 +104,8 @@ def file_text(results: Mapping[str, Result], names: Names) -> str:
         numbers = {found: number for number, found in enumerate(names[name])}
         rows = [json.dumps([numbers[kernel["name"]], *(kernel[key] for key in head["columns"][1:] if key in kernel)],
                            separators=(",", ":")) for kernel in result["kernels"]]
-        parts.append(f'{json.dumps(name)}: {{"source": {json.dumps(result["source"])}, "kernels": [\n'
+        parts.append(f'{json.dumps(name)}: {{"source": {json.dumps(result["source"])}, '
+                     f'"source_digest": {json.dumps(result["source_digest"])}, "kernels": [\n'
                      + ",\n".join(rows) + "\n]}")
     return "{" + ",\n".join(lines) + ',\n"experiments": {\n' + ",\n".join(parts) + "\n}}\n"
 
@@ -123,7 +124,8 @@ def read_result(path: Path) -> dict[str, Result]:
     names = door.read_json(path.parent / NAMES_FILE, NAMES_SCHEMA)
     try:
         return {
-            experiment: {"experiment": experiment, "source": found["source"], "target": data["target"],
+            experiment: {"experiment": experiment, "source": found["source"],
+                         "source_digest": found["source_digest"], "target": data["target"],
                          "compiler": data["compiler"], "flags": data["flags"],
                          "kernels": [dict(zip(data["columns"], row)) | {"name": names[experiment][row[0]]}
                                      for row in found["kernels"]]}
