@@ -118,9 +118,9 @@ __global__ void __launch_bounds__(remedy_threads)
 }
 
 /// The words of the sweep, and its launches.
-class CureTable {
+class RemedyTable {
  public:
-  CureTable(hipscope::Sweep& sweep, std::uint64_t count)
+  RemedyTable(hipscope::Sweep& sweep, std::uint64_t count)
       : sweep_(sweep),
         threads_(sweep.is_hardware() ? remedy_threads
                                      : static_cast<unsigned>(sweep.device().wave_size)),
@@ -197,7 +197,7 @@ inline void measure_remedies(hipscope::Sweep& sweep, std::uint64_t count) {
   sweep.headline("rate");
   sweep.note("int32; 8 blocks of 256 threads on each CU; zeroing the words is part of the time");
   sweep.require_memory(sizeof(unsigned) * count, "--values");
-  CureTable(sweep, count).measure();
+  RemedyTable(sweep, count).measure();
 }
 
 }  // namespace atomics
