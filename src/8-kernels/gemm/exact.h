@@ -156,7 +156,7 @@ struct Exact<hipscope::BFloat16> : ExactOf16Bits<hipscope::BFloat16> {
 
 /// Sums are FP32 by their registers; NVIDIA's instructions cut each of their terms to 13 bits under
 /// the largest (matrix_rate measures it), which goes through no more such cuts than there are
-/// terms.
+/// terms. What gfx950 and gfx1201 do is not known here: they are held to the same.
 template <typename Value, const matrix_rate::Format& format>
 struct ExactOf8Bits {
   using Type = double;
@@ -190,6 +190,10 @@ struct ExactOf8Bits {
 template <>
 struct Exact<hipscope::E4M3> : ExactOf8Bits<hipscope::E4M3, matrix_rate::e4m3> {};
 template <>
-struct Exact<hipscope::E4M3Fnuz> : ExactOf8Bits<hipscope::E4M3Fnuz, matrix_rate::e4m3_fnuz> {};
+struct Exact<hipscope::E4M3Fnuz> : ExactOf8Bits<hipscope::E4M3Fnuz, matrix_rate::e4m3_fnuz> {
+  /// CDNA 3 cuts terms to 24 bits under the largest, and rounds each sum of 16 to FP32 (MMA-Sim,
+  /// arXiv 2511.10909, equal to the hardware in every bit).
+  static constexpr double rounding = 0x1p-23;
+};
 
 }  // namespace gemm
