@@ -45,9 +45,9 @@ list(TRANSFORM scripts PREPEND scripts/)
 install(PROGRAMS ${scripts} DESTINATION scripts)
 install(FILES scripts/card_experiments.txt DESTINATION scripts)
 install(DIRECTORY scripts/hipscope DESTINATION scripts PATTERN __pycache__ EXCLUDE)
-install(FILES results/schema.json results/card-schema.json
-              results/isa-schema.json results/isa-kernels-schema.json results/fleet-schema.json results/node-schema.json
-        DESTINATION results)
+# Schemas, and the devices' results that a card is compared with; of the sources' figures everything.
+install(DIRECTORY results DESTINATION . FILES_MATCHING PATTERN "*.json"
+        PATTERN plots EXCLUDE PATTERN fleets EXCLUDE PATTERN isa EXCLUDE PATTERN host EXCLUDE)
 install(DIRECTORY results/published DESTINATION results)
 install(PROGRAMS hipscope DESTINATION .)
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/version.txt CONTENT "${PROJECT_VERSION}\n")

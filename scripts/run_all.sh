@@ -11,8 +11,9 @@
 #   --only REGEX     only experiments whose name matches
 #   --identity       put the host's name and the GPU's serial number and UUID into the results
 #   --out DIR        write here instead of results/<device> (of the current folder, where this tree is a system's
-#                    package), where <device> is the GPU's name in short; of
-#                    equal GPUs the first has that folder, another one, N, has results/<device>-gpuN
+#                    package), where <device> is the GPU's name in short; of equal GPUs the first has that
+#                    folder, another one, N, has results/<device>-gpuN; in a tree that `cmake --install` has
+#                    made, with other cards' results, it is results/my-<device>
 #   --targets LIST   with no GPU: the AMD GPUs to compile for, such as gfx90a,gfx1030, or all that the compiler
 #                    knows (default: gfx942, or where the compiler does not know it gfx90a)
 #   --backend B      amd, nvidia or host instead of what detect_backend.sh says
@@ -173,6 +174,8 @@ ask_for_device() {
       # Two equal GPUs do not take each other's results.
       folder=$slug
       [[ $earlier != *$'\n'"$slug"$'\n'* ]] || folder+=-gpu$index
+      # Nor does one those of its model that come with an installed tree.
+      ! $is_installed_tree || folder=my-$folder
       return
     fi
     earlier+=$slug$'\n'

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import BACKEND, BUILD, EXPERIMENTS, LONGEST_RUN_S
+from conftest import BACKEND, BUILD, EXPERIMENTS, LONGEST_RUN_S, SOURCE
 from test_no_device import DEVICE_IS_THERE
 
 # What every Linux with this C library has, or the kernel, or the GPU's driver.
@@ -97,7 +98,7 @@ def test_run_all_runs_the_tree(tree: Path) -> None:
         return
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Building" not in done.stdout
-    results = list((tree / "results").glob("*/launch_latency.json"))
+    results = list((tree / "results").glob("my-*/launch_latency.json"))
     assert len(results) == 1 and json.loads(results[0].read_text())["experiment"] == "launch_latency"
     # With the Python modules there the reports are made, else a sentence says which are missing.
     assert (results[0].parent / "README.md").exists() or "Report: skipped: no Python" in done.stdout
@@ -115,7 +116,13 @@ def test_measures_a_node_of_a_fleet(tree: Path, tmp_path: Path) -> None:
     assert (tmp_path / "fleet" / "fleet.html").exists()
 
 
-def test_compares_with_the_published_figures(tree: Path) -> None:
-    assert run(tree / "scripts" / "compare.py", "--help").returncode == 0
-    assert (tree / "results" / "published" / "published.csv").exists()
+def test_compares_with_other_devices_and_the_published_figures(tree: Path, tmp_path: Path) -> None:
+    mine = shutil.copytree(SOURCE / "results" / "nvidia-h100", tmp_path / "mine")
+    done = run(tree / "hipscope", "normal", mine)
+    assert done.returncode == 0 and "Compared with 1 other NVIDIA H100" in done.stdout, done.stderr
+    done = run(tree / "hipscope", "page", "--others", mine)
+    assert done.returncode == 0, done.stderr
+    page = (mine / "report.html").read_text(encoding="utf-8")
+    assert "NVIDIA H200" in page and "Instinct MI25 (published)" in page
+    assert not list((tree / "results").glob("nvidia-*/plots")) and not (tree / "results" / "fleets").exists()
     assert not (tree / "scripts" / "setup.sh").exists(), "there is nothing to be set up"

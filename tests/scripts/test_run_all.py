@@ -280,7 +280,8 @@ def test_an_installed_tree_runs_as_it_is(sandbox: Sandbox) -> None:
     done = sandbox.run_all("--only", "copy_rate")
     assert done.returncode == 0, done.stderr
     assert "Building" not in done.stdout and "already there" not in done.stdout
-    assert (sandbox.results / "copy_rate.json").exists()
+    # Beside the results of its model that such a tree has, and not in their place.
+    assert (sandbox.root / "results" / "my-fake-gpu" / "copy_rate.json").exists() and not sandbox.results.exists()
 
 
 def test_host_results_are_called_functional(whole_sandbox: Sandbox) -> None:
