@@ -70,6 +70,10 @@ def test_the_front_command_is_the_trees(tree: Path) -> None:
     said = run(tree / "hipscope", "--version")
     assert re.fullmatch(r"hipscope \d+\.\d+\.\d+\n", said.stdout), said.stderr
     assert "needs the sources; this is an installed tree." in run(tree / "hipscope", "isa").stderr
+    page = (tree / "share" / "man" / "man1" / "hipscope.1").read_text(encoding="utf-8")
+    assert ".TH HIPSCOPE" in page and r"\-\-targets LIST" in page.partition('"HIPSCOPE ISA"')[2]
+    completion = tree / "share" / "bash-completion" / "completions" / "hipscope"
+    assert completion.read_text(encoding="utf-8") == run(tree / "hipscope", "completion").stdout
 
 
 @pytest.mark.skipif(BACKEND != "amd", reason="AMD's runtime loads it when it is needed")
