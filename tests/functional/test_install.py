@@ -130,3 +130,20 @@ def test_compares_with_other_devices_and_the_published_figures(tree: Path, tmp_p
     assert "NVIDIA H200" in page and "Instinct MI25 (published)" in page
     assert not list((tree / "results").glob("nvidia-*/plots")) and not (tree / "results" / "fleets").exists()
     assert not (tree / "scripts" / "setup.sh").exists(), "there is nothing to be set up"
+
+
+@pytest.mark.skipif(BACKEND != "host", reason="one backend is packed, and it runs without a device")
+def test_the_archive_runs_where_it_is_unpacked(tmp_path: Path) -> None:
+    config = BUILD / "CPackConfig.cmake"
+    made = subprocess.run(
+        ["cpack", "-G", "TGZ", "--config", config, "-B", tmp_path], capture_output=True, text=True, check=False
+    )
+    assert made.returncode == 0, made.stdout + made.stderr
+    (archive,) = tmp_path.glob("hipscope-host-*.tar.gz")
+    shutil.unpack_archive(archive, tmp_path / "elsewhere")
+    (tree,) = (tmp_path / "elsewhere").iterdir()
+    version = run(tree / "hipscope", "--version").stdout.strip()
+    assert f"-{version.split()[1]}-" in archive.name
+    assert run(tree / "bin" / "launch_latency", "--version").stdout.startswith(f"{version} (")
+    done = run(tree / "bin" / "launch_latency", "--once")
+    assert done.returncode == 0 and "host backend: kernels run on the CPU" in done.stdout, done.stderr
