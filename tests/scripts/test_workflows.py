@@ -52,3 +52,12 @@ def test_a_release_packs_every_backend_by_its_preset() -> None:
     assert sorted(backends) == ["amd", "host", "nvidia"]
     assert set(backends) < {preset["name"] for preset in presets}
     assert release["needs"] == "package"
+
+
+def test_an_image_is_of_the_commit() -> None:
+    """What is left out of it git ignores, so that no revision is said to be changed; .git is there to be asked."""
+    lines = (REPOSITORY / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    names = [line.replace("*", "x") for line in lines if not line.startswith("#")]
+    for name in names:
+        done = subprocess.run(["git", "check-ignore", "-q", f"{name}/"], cwd=REPOSITORY, check=False)
+        assert done.returncode == 0, name
