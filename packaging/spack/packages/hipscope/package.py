@@ -62,3 +62,6 @@ class Hipscope(CMakePackage, CudaPackage, ROCmPackage):
         else:
             args.append(self.define("HIPSCOPE_BACKEND", "host"))
         return args
+
+    def setup_run_environment(self, env):
+        env.prepend_path("PATH", self.prefix)  # where the command hipscope is
