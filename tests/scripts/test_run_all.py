@@ -454,6 +454,8 @@ def test_the_card_takes_only_its_experiments_and_their_sweeps(sandbox: Sandbox) 
     done = sandbox.run("--card")
     assert done.returncode == 0, done.stderr
     assert re.findall(r"^\[\d/\d\] (\w+)", done.stdout, re.MULTILINE) == ["memory_latency", "energy"]
+    assert (sandbox.results / "README.md").read_text() == "pages --without-pages\n"
+    assert "Report: results/fake-gpu/README.md, with no page per experiment\nHardware card: " in done.stdout
     assert (sandbox.bin / "energy.calls").read_text().endswith(" --quick --filter ^(power|fma|matrix|bytes)$\n")
     assert (sandbox.bin / "memory_latency.calls").read_text().endswith(" --quick\n")
     assert sandbox.run("--card", "--full", "--only", "energy").returncode == 0
