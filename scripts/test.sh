@@ -210,7 +210,7 @@ test_shell_scripts() {
   begin_group "shell scripts (shellcheck)"
   local scripts
   mapfile -t scripts < <(find scripts tests -type f -name '*.sh' | sort)
-  each_file shellcheck shellcheck -x -- "${scripts[@]}" .ci/run
+  each_file shellcheck shellcheck -x -- "${scripts[@]}" .ci/run hipscope
 }
 
 test_format() {
