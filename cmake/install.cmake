@@ -45,11 +45,20 @@ list(TRANSFORM scripts PREPEND scripts/)
 install(PROGRAMS ${scripts} DESTINATION scripts)
 install(FILES scripts/card_experiments.txt DESTINATION scripts)
 install(DIRECTORY scripts/hipscope DESTINATION scripts PATTERN __pycache__ EXCLUDE)
-install(FILES results/schema.json results/card-schema.json
-              results/isa-schema.json results/isa-kernels-schema.json results/fleet-schema.json results/node-schema.json
-        DESTINATION results)
+# Schemas, and the devices' results that a card is compared with; of the sources' figures everything.
+install(DIRECTORY results DESTINATION . FILES_MATCHING PATTERN "*.json"
+        PATTERN plots EXCLUDE PATTERN fleets EXCLUDE PATTERN isa EXCLUDE PATTERN host EXCLUDE)
 install(DIRECTORY results/published DESTINATION results)
 install(PROGRAMS hipscope DESTINATION .)
+# Its manual page and bash's completion, of the help texts.
+install(CODE "set(hipscope ${PROJECT_SOURCE_DIR}/hipscope)")
+install(CODE [[
+  set(share "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/share")
+  file(MAKE_DIRECTORY ${share}/man/man1 ${share}/bash-completion/completions)
+  execute_process(COMMAND ${hipscope} man OUTPUT_FILE ${share}/man/man1/hipscope.1 COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${hipscope} completion OUTPUT_FILE ${share}/bash-completion/completions/hipscope
+                  COMMAND_ERROR_IS_FATAL ANY)
+]])
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/version.txt CONTENT "${PROJECT_VERSION}\n")
 install(FILES ${CMAKE_BINARY_DIR}/version.txt ${CMAKE_BINARY_DIR}/experiments.txt
               ${CMAKE_BINARY_DIR}/wave64_targets.txt requirements.txt README.md README.zh-CN.md LICENSE

@@ -1,15 +1,7 @@
-# Read by CPack when the .deb's files lie in a folder of their own.
+# Read by CPack when the .deb's files lie in a folder of their own: /usr has the command, its page and its completion.
 if(CPACK_GENERATOR STREQUAL "DEB")
   set(usr ${CPACK_TEMPORARY_DIRECTORY}/usr)
-  set(hipscope ${CPACK_TEMPORARY_DIRECTORY}/opt/hipscope/hipscope)
-  file(MAKE_DIRECTORY ${usr}/bin ${usr}/share/bash-completion/completions ${usr}/share/man/man1)
+  file(COPY ${CPACK_TEMPORARY_DIRECTORY}/opt/hipscope/share DESTINATION ${usr})
+  file(MAKE_DIRECTORY ${usr}/bin)
   file(CREATE_LINK /opt/hipscope/hipscope ${usr}/bin/hipscope SYMBOLIC)
-  execute_process(COMMAND ${hipscope} completion OUTPUT_FILE ${usr}/share/bash-completion/completions/hipscope)
-  find_program(HELP2MAN help2man)
-  if(HELP2MAN)
-    execute_process(COMMAND ${HELP2MAN} --no-info --name "measures how a GPU behaves" ${hipscope}
-                    OUTPUT_FILE ${usr}/share/man/man1/hipscope.1)
-  else()
-    message(STATUS "there is no help2man: the package has no manual page")
-  endif()
 endif()

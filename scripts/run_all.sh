@@ -5,14 +5,16 @@
 #
 #   --quick          smaller sizes and fewer samples: a first look
 #   --full           more samples than by default
-#   --card           only what the parameters of the hardware card take; with --quick's sizes, unless --full is said
+#   --card           only what the parameters of the hardware card take, and no page per experiment; with
+#                    --quick's sizes, unless --full is said
 #   --device N       the device with this index (see the binaries' --devices); of several it is one at a
 #                    time, fleet.py measures all of a machine
 #   --only REGEX     only experiments whose name matches
 #   --identity       put the host's name and the GPU's serial number and UUID into the results
 #   --out DIR        write here instead of results/<device> (of the current folder, where this tree is a system's
-#                    package), where <device> is the GPU's name in short; of
-#                    equal GPUs the first has that folder, another one, N, has results/<device>-gpuN
+#                    package), where <device> is the GPU's name in short; of equal GPUs the first has that
+#                    folder, another one, N, has results/<device>-gpuN; in a tree that `cmake --install` has
+#                    made, with other cards' results, it is results/my-<device>
 #   --targets LIST   with no GPU: the AMD GPUs to compile for, such as gfx90a,gfx1030, or all that the compiler
 #                    knows (default: gfx942, or where the compiler does not know it gfx90a)
 #   --backend B      amd, nvidia or host instead of what detect_backend.sh says
@@ -24,8 +26,8 @@
 #
 # What people ask for most comes first: one experiment is built, run and shown before the rest is built.
 # Each experiment leaves <experiment>.json; a result that is there already stays until the new one is
-# whole. Of all results in the folder README.md is made, with a page per experiment (where no report can
-# be made, its tables as <experiment>.txt), plots, and the hardware card, card.md and card.json: what
+# whole. Of all results in the folder README.md is made, with a page per experiment (where there is none,
+# its tables as <experiment>.txt), plots, and the hardware card, card.md and card.json: what
 # they say of the GPU's parameters; and report.html, one page that needs nothing beside it and has the
 # other GPUs' results that are in results/ and the published figures in the same plots.
 # With no GPU the experiments run on the CPU, which checks them but measures nothing of a GPU, and
@@ -173,6 +175,8 @@ ask_for_device() {
       # Two equal GPUs do not take each other's results.
       folder=$slug
       [[ $earlier != *$'\n'"$slug"$'\n'* ]] || folder+=-gpu$index
+      # Nor does one those of its model that come with an installed tree.
+      ! $is_installed_tree || folder=my-$folder
       return
     fi
     earlier+=$slug$'\n'
@@ -288,15 +292,17 @@ run_experiments() {
 }
 
 write_report() {
-  local python
+  local python pages=()
+  ! $card_only || pages=(--without-pages)
   card="not written"
   report_python=
   if ! compgen -G "$out/*.json" -X '*/card.json' >/dev/null; then
     report="none: there is no result"
   elif ! python=$("$here/find_python.sh" matplotlib 2>&1); then
     report="skipped: ${python#*: }"
-  elif report_python=$python && run_child "$python" "$here/report.py" "$out"; then
+  elif report_python=$python && run_child "$python" "$here/report.py" "$out" "${pages[@]}"; then
     report="$(shown "$out")/README.md"
+    ! $card_only || report+=", with no page per experiment"
     card="$(shown "$out")/card.md"
     [[ -e $out/card.md ]] || card="none, since nothing is inferred of a CPU"
   else

@@ -3,7 +3,7 @@
 #
 # Usage: test.sh [--full] [--no-setup] [--launcher CMD [--build DIR]]
 #
-#   --full          all tests that this machine can run, as continuous integration does: an hour or more
+#   --full          all tests that this machine can run, as continuous integration does each week: an hour or more
 #   --no-setup      does not look for missing packages, and installs none
 #   --launcher CMD  in place of all that: runs the experiments in small sizes, each as CMD BINARY OPTIONS..., as
 #                   the tests run them in the emulator of tests/emulator, and judges the same: another
@@ -210,7 +210,7 @@ test_shell_scripts() {
   begin_group "shell scripts (shellcheck)"
   local scripts
   mapfile -t scripts < <(find scripts tests -type f -name '*.sh' | sort)
-  each_file shellcheck shellcheck -x -- "${scripts[@]}" .ci/run
+  each_file shellcheck shellcheck -x -- "${scripts[@]}" .ci/run hipscope
 }
 
 test_format() {

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import BACKEND, BUILD, EXPERIMENTS, LONGEST_RUN_S
+from conftest import BACKEND, BUILD, EXPERIMENTS, LONGEST_RUN_S, SOURCE
 from test_no_device import DEVICE_IS_THERE
 
 # What every Linux with this C library has, or the kernel, or the GPU's driver.
@@ -69,6 +70,10 @@ def test_the_front_command_is_the_trees(tree: Path) -> None:
     said = run(tree / "hipscope", "--version")
     assert re.fullmatch(r"hipscope \d+\.\d+\.\d+\n", said.stdout), said.stderr
     assert "needs the sources; this is an installed tree." in run(tree / "hipscope", "isa").stderr
+    page = (tree / "share" / "man" / "man1" / "hipscope.1").read_text(encoding="utf-8")
+    assert ".TH HIPSCOPE" in page and r"\-\-targets LIST" in page.partition('"HIPSCOPE ISA"')[2]
+    completion = tree / "share" / "bash-completion" / "completions" / "hipscope"
+    assert completion.read_text(encoding="utf-8") == run(tree / "hipscope", "completion").stdout
 
 
 @pytest.mark.skipif(BACKEND != "amd", reason="AMD's runtime loads it when it is needed")
@@ -97,7 +102,7 @@ def test_run_all_runs_the_tree(tree: Path) -> None:
         return
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Building" not in done.stdout
-    results = list((tree / "results").glob("*/launch_latency.json"))
+    results = list((tree / "results").glob("my-*/launch_latency.json"))
     assert len(results) == 1 and json.loads(results[0].read_text())["experiment"] == "launch_latency"
     # With the Python modules there the reports are made, else a sentence says which are missing.
     assert (results[0].parent / "README.md").exists() or "Report: skipped: no Python" in done.stdout
@@ -115,7 +120,30 @@ def test_measures_a_node_of_a_fleet(tree: Path, tmp_path: Path) -> None:
     assert (tmp_path / "fleet" / "fleet.html").exists()
 
 
-def test_compares_with_the_published_figures(tree: Path) -> None:
-    assert run(tree / "scripts" / "compare.py", "--help").returncode == 0
-    assert (tree / "results" / "published" / "published.csv").exists()
+def test_compares_with_other_devices_and_the_published_figures(tree: Path, tmp_path: Path) -> None:
+    mine = shutil.copytree(SOURCE / "results" / "nvidia-h100", tmp_path / "mine")
+    done = run(tree / "hipscope", "normal", mine)
+    assert done.returncode == 0 and "Compared with 1 other NVIDIA H100" in done.stdout, done.stderr
+    done = run(tree / "hipscope", "page", "--others", mine)
+    assert done.returncode == 0, done.stderr
+    page = (mine / "report.html").read_text(encoding="utf-8")
+    assert "NVIDIA H200" in page and "Instinct MI25 (published)" in page
+    assert not list((tree / "results").glob("nvidia-*/plots")) and not (tree / "results" / "fleets").exists()
     assert not (tree / "scripts" / "setup.sh").exists(), "there is nothing to be set up"
+
+
+@pytest.mark.skipif(BACKEND != "host", reason="one backend is packed, and it runs without a device")
+def test_the_archive_runs_where_it_is_unpacked(tmp_path: Path) -> None:
+    config = BUILD / "CPackConfig.cmake"
+    made = subprocess.run(
+        ["cpack", "-G", "TGZ", "--config", config, "-B", tmp_path], capture_output=True, text=True, check=False
+    )
+    assert made.returncode == 0, made.stdout + made.stderr
+    (archive,) = tmp_path.glob("hipscope-host-*.tar.gz")
+    shutil.unpack_archive(archive, tmp_path / "elsewhere")
+    (tree,) = (tmp_path / "elsewhere").iterdir()
+    version = run(tree / "hipscope", "--version").stdout.strip()
+    assert f"-{version.split()[1]}-" in archive.name
+    assert run(tree / "bin" / "launch_latency", "--version").stdout.startswith(f"{version} (")
+    done = run(tree / "bin" / "launch_latency", "--once")
+    assert done.returncode == 0 and "host backend: kernels run on the CPU" in done.stdout, done.stderr

@@ -67,7 +67,7 @@ exit "$(cat "$here/$name.status")"
 # What takes the place of find_python.sh, and of what makes the pages: seconds of a core, and most tests need none.
 FAKE_PAGES = {
     "find_python.sh": "#!/bin/sh\necho /bin/sh\n",
-    "report.py": 'echo pages >"$1/README.md"; echo card >"$1/card.md"\n',
+    "report.py": 'echo "pages $2" >"$1/README.md"; echo card >"$1/card.md"\n',
     "html_report.py": 'while [ "$1" != --out ]; do shift; done; echo page >"$2"\n',
 }
 

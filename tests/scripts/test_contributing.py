@@ -74,3 +74,10 @@ def test_options_of_scripts_are_theirs() -> None:
     for script, option in options:
         text = (REPOSITORY / "scripts" / script).read_text(encoding="utf-8")
         assert re.search(rf"{option}\b", text), f"{script} {option}"
+
+
+def test_a_card_is_sent_in_by_one_folder_and_the_template_that_is_linked() -> None:
+    named = re.search(r"\?expand=1&template=(\S+)`", TEXT)
+    assert named
+    template = (REPOSITORY / ".github" / "PULL_REQUEST_TEMPLATE" / named[1]).read_text(encoding="utf-8")
+    assert "nothing else is changed" in template and "measured where" not in template

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 
 import pytest
 import synthetic
+
+from hipscope.report import exports
 
 COMMAND = synthetic.REPOSITORY / "hipscope"
 HELP = subprocess.run([COMMAND, "--help"], capture_output=True, text=True, check=True).stdout
@@ -26,10 +29,11 @@ COMP_WORDS=(hipscope "$@"); COMP_CWORD=$#; _hipscope; printf '%s\\n' "${{COMPREP
     return set(done.stdout.split())
 
 
-@pytest.mark.parametrize("command", [one for one in COMMANDS if one != "completion"])
+@pytest.mark.parametrize("command", [one for one in COMMANDS if one not in ("completion", "man")])
 def test_each_command_that_is_named_is_there(command: str) -> None:
     done = run(command, "--help")
     assert done.returncode == 0 and "sage: " in done.stdout, done.stderr
+    assert run("help", command).stdout == done.stdout
 
 
 def test_commands_and_options_are_completed_from_the_help() -> None:
@@ -37,6 +41,24 @@ def test_commands_and_options_are_completed_from_the_help() -> None:
     assert completed("co") == {"compare", "completion"}
     assert completed("run", "--ca") == {"--card"}
     assert completed("normal", "--a") == {"--against"}
+    assert completed("help", "co") == {"compare", "completion"}
+    assert completed("export", "") == set(exports.FORMATS)
+    assert completed("fleet", "") == {"run", "report", "simulate"}
+    assert completed("export", "csv", "") == set()  # a folder's name is bash's own
+
+
+@pytest.mark.skipif(shutil.which("groff") is None, reason="there is no groff")
+def test_the_manual_page_has_the_help_of_every_command() -> None:
+    page = run("man").stdout
+    headings = ",".join(re.findall('^.SH "HIPSCOPE (.*)"$', page, re.MULTILINE)).lower().split(",")
+    assert sorted([*headings, "completion", "man"]) == sorted(COMMANDS)
+    shown = subprocess.run(
+        ["groff", "-man", "-ww", "-Tascii", "-P-c"], input=page, capture_output=True, text=True, check=True
+    )
+    assert shown.stderr == ""
+    lines = {line.strip() for line in re.sub(".\b", "", shown.stdout).splitlines()}
+    wanted = [HELP, run("fleet", "--help").stdout, run("card", "--help").stdout]
+    assert {line.strip() for text in wanted for line in text.splitlines()} - lines == set()
 
 
 def test_the_card_is_a_run() -> None:

@@ -31,6 +31,8 @@ def test_all_files_name_one_version() -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+", named["CMakeLists.txt"])
     said = subprocess.run([REPOSITORY / "hipscope", "--version"], capture_output=True, text=True, check=True).stdout
     assert said == f"hipscope {named['CMakeLists.txt']}\n"
+    recipe = (REPOSITORY / "packaging/spack/packages/hipscope/package.py").read_text(encoding="utf-8")
+    assert set(re.findall(r"hipscope@(\S+)", recipe)) == {named["CMakeLists.txt"]}
 
 
 def test_the_date_of_the_release_is_that_of_the_citation() -> None:

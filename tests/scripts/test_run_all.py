@@ -280,7 +280,8 @@ def test_an_installed_tree_runs_as_it_is(sandbox: Sandbox) -> None:
     done = sandbox.run_all("--only", "copy_rate")
     assert done.returncode == 0, done.stderr
     assert "Building" not in done.stdout and "already there" not in done.stdout
-    assert (sandbox.results / "copy_rate.json").exists()
+    # Beside the results of its model that such a tree has, and not in their place.
+    assert (sandbox.root / "results" / "my-fake-gpu" / "copy_rate.json").exists() and not sandbox.results.exists()
 
 
 def test_host_results_are_called_functional(whole_sandbox: Sandbox) -> None:
@@ -453,6 +454,8 @@ def test_the_card_takes_only_its_experiments_and_their_sweeps(sandbox: Sandbox) 
     done = sandbox.run("--card")
     assert done.returncode == 0, done.stderr
     assert re.findall(r"^\[\d/\d\] (\w+)", done.stdout, re.MULTILINE) == ["memory_latency", "energy"]
+    assert (sandbox.results / "README.md").read_text() == "pages --without-pages\n"
+    assert "Report: results/fake-gpu/README.md, with no page per experiment\nHardware card: " in done.stdout
     assert (sandbox.bin / "energy.calls").read_text().endswith(" --quick --filter ^(power|fma|matrix|bytes)$\n")
     assert (sandbox.bin / "memory_latency.calls").read_text().endswith(" --quick\n")
     assert sandbox.run("--card", "--full", "--only", "energy").returncode == 0

@@ -100,6 +100,13 @@ def test_the_options_are_those_of_the_build(recipe: Any, gpu: str) -> None:
         assert name and (name[1] in options or name[1].startswith("CMAKE_")), argument
 
 
+def test_the_command_is_found_where_it_is_installed(recipe: Any) -> None:
+    package, added = recipe.package(""), []
+    package.prefix = "/prefix"
+    package.setup_run_environment(types.SimpleNamespace(prepend_path=lambda *what: added.append(what)))
+    assert added == [("PATH", "/prefix")] and "install(PROGRAMS hipscope DESTINATION .)" in build_files()
+
+
 def test_it_depends_on_what_the_build_looks_for(recipe: Any) -> None:
     libraries = re.findall(r"hipscope_need_library\((\w+) PACKAGE", build_files())
     asked = {what.split("@")[0].split()[0].replace("-", "_") for what in recipe.depends_on}

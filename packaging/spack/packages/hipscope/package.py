@@ -1,9 +1,9 @@
 """Spack's recipe, for one backend; from a checkout, in whose root
 
     spack repo add packaging/spack
-    spack dev-build hipscope@1.0.0                            # the host backend: no GPU
-    spack dev-build hipscope@1.0.0 +rocm amdgpu_target=gfx942
-    spack dev-build hipscope@1.0.0 +cuda cuda_arch=90
+    spack dev-build hipscope@2.0.0                            # the host backend: no GPU
+    spack dev-build hipscope@2.0.0 +rocm amdgpu_target=gfx942
+    spack dev-build hipscope@2.0.0 +cuda cuda_arch=90
 
 CMake downloads fast-cpp-csv-parser, one header, which Spack does not have.
 """
@@ -21,7 +21,7 @@ except ImportError:  # earlier ones in spack.package
 class Hipscope(CMakePackage, CudaPackage, ROCmPackage):
     """Microbenchmarks in HIP that measure how a GPU behaves, on AMD, NVIDIA, or checked on the CPU."""
 
-    version("1.0.0")
+    version("2.0.0")
 
     variant("libraries", default=False, description="Measure the GPU vendor's libraries beside the kernels")
 
@@ -62,3 +62,6 @@ class Hipscope(CMakePackage, CudaPackage, ROCmPackage):
         else:
             args.append(self.define("HIPSCOPE_BACKEND", "host"))
         return args
+
+    def setup_run_environment(self, env):
+        env.prepend_path("PATH", self.prefix)  # where the command hipscope is
