@@ -29,7 +29,8 @@ class Comparison {
     if constexpr (std::is_integral_v<Value>) {
       error = static_cast<double>(expected > got ? expected - got : got - expected);
     } else {
-      error = std::abs(static_cast<double>(expected) - static_cast<double>(got));
+      using Wide = std::conditional_t<std::is_same_v<Value, long double>, Value, double>;
+      error = static_cast<double>(std::abs(static_cast<Wide>(expected) - static_cast<Wide>(got)));
     }
     if (!(error <= largest_error_)) {
       largest_error_ = error;
@@ -42,6 +43,17 @@ class Comparison {
       first_.push_back({index, text(expected), text(got)});
     }
     return false;
+  }
+
+  /// Compares each element of `got`, a container on the host, with `expected(i)`. After others,
+  /// their number is added to its index.
+  template <typename Got, typename Expected>
+  void compare_all(const Got& got, const Expected& expected, double tolerance = 0) {
+    std::uint64_t i = 0;
+    for (const auto& value : got) {
+      compare(checked_, static_cast<std::decay_t<decltype(value)>>(expected(i++)), value,
+              tolerance);
+    }
   }
 
   [[nodiscard]] std::uint64_t wrong() const { return wrong_; }

@@ -6,8 +6,10 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "hipscope/buffer.h"
+#include "hipscope/check.h"
 #include "hipscope/experiment.h"
 #include "hipscope/launch.h"
 #include "hipscope/random_bits.h"
@@ -63,28 +65,34 @@ void fill_elements(const Sweep& sweep, const DeviceBuffer<Value>& values, const 
          value_of);
 }
 
+/// How many of the first `count` elements are wrong.
+template <typename Value, typename ValueOf>
+std::uint64_t count_wrong(const Sweep& sweep, const Value* values, std::uint64_t count,
+                          const ValueOf& value_of) {
+  DeviceBuffer<unsigned long long> right(1);
+  right.clear();
+  launch(count_right_kernel<Value, ValueOf>, elements_shape(sweep), values, count, value_of,
+         right.data());
+  return count - right.to_host()[0];
+}
+
+/// Compares the first `count` elements on the host.
+template <typename Value, typename ValueOf>
+void compare_on_host(Comparison& comparison, const Value* values, std::uint64_t count,
+                     const ValueOf& value_of) {
+  std::vector<Value> got(count);
+  check(hipMemcpy(got.data(), values, count * sizeof(Value), hipMemcpyDeviceToHost));
+  comparison.compare_all(got, value_of);
+}
+
 /// Checks the first `count` elements on the device; if some are wrong, the host finds which.
 template <typename Value, typename ValueOf>
 void verify_elements(const Sweep& sweep, Point& point, const std::string& what,
                      const DeviceBuffer<Value>& values, std::uint64_t count,
                      const ValueOf& value_of) {
-  DeviceBuffer<unsigned long long> right(1);
-  right.clear();
-  launch(count_right_kernel<Value, ValueOf>, elements_shape(sweep), values.data(), count, value_of,
-         right.data());
-  const std::uint64_t wrong = count - right.to_host()[0];
-  Comparison comparison;
-  if (wrong > 0) {
-    const auto made = values.to_host();
-    for (std::uint64_t i = 0; i < count; ++i) {
-      comparison.compare(i, value_of(i), made[i]);
-    }
-  }
-  if (comparison.wrong() > 0) {
-    point.verify(what, comparison);
-  } else {
-    point.verify(what, wrong, count);
-  }
+  point.verify(
+      what, count_wrong(sweep, values.data(), count, value_of), count,
+      [&](Comparison& comparison) { compare_on_host(comparison, values.data(), count, value_of); });
 }
 
 }  // namespace hipscope

@@ -107,10 +107,12 @@ class Point {
 
   /// Records a check of computed values: `wrong` of `checked` differ from the reference.
   /// A check of nothing (`checked` 0) counts as failed, since it could not fail otherwise.
-  void verify(const std::string& what, std::uint64_t wrong, std::uint64_t checked);
+  /// Where some are wrong, `look` compares them again on the host: a failure then also shows the
+  /// first of them and the largest error.
+  void verify(const std::string& what, std::uint64_t wrong, std::uint64_t checked,
+              const std::function<void(Comparison&)>& look = {});
 
-  /// The same for a comparison; a failure then also shows the first wrong elements and the largest
-  /// error.
+  /// The same for a comparison.
   void verify(const std::string& what, const Comparison& comparison);
 
   /// Compares one computed value with the expected one.
@@ -128,12 +130,7 @@ class Point {
   void check(const std::string& what, const Computed& computed, const Expected& expected,
              double tolerance = 0) {
     Comparison comparison;
-    std::uint64_t i = 0;
-    for (const auto& value : computed) {
-      comparison.compare(i, static_cast<std::decay_t<decltype(value)>>(expected(i)), value,
-                         tolerance);
-      ++i;
-    }
+    comparison.compare_all(computed, expected, tolerance);
     verify(what, comparison);
   }
 

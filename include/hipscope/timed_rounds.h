@@ -83,16 +83,16 @@ class WaveTimes {
   double take(Point& point) const {
     const std::vector<WaveTime> all = times_.to_host();
     const unsigned bits = point.device().cycle_counter_bits;
-    std::uint64_t missing = 0;
+    Comparison ends;
     std::vector<double> cycles;
     for (unsigned i = 0; i < std::min(launches_, kept_launches); ++i) {
       const auto launch = std::span(all).subspan(std::size_t{i} * waves_, waves_);
       for (const WaveTime& time : launch) {
-        missing += time.start >= 0 && time.end >= time.start ? 0 : 1;
+        compare_end(ends, time);
       }
       cycles.push_back(static_cast<double>(cycles_of_all(launch, bits)));
     }
-    point.verify("times of all waves", missing, cycles.size() * waves_);
+    point.verify("times of all waves", ends);
     return summarize(cycles).median;
   }
 
@@ -101,17 +101,23 @@ class WaveTimes {
   double take_of_each(Point& point) const {
     const std::vector<WaveTime> all = times_.to_host();
     const std::size_t written = std::size_t{std::min(launches_, kept_launches)} * waves_;
-    std::uint64_t missing = 0;
+    Comparison ends;
     std::vector<double> cycles;
     for (const WaveTime& time : std::span(all).first(written)) {
-      missing += time.start >= 0 && time.end >= time.start ? 0 : 1;
+      compare_end(ends, time);
       cycles.push_back(static_cast<double>(time.end - time.start));
     }
-    point.verify("times of all waves", missing, written);
+    point.verify("times of all waves", ends);
     return summarize(cycles).median;
   }
 
  private:
+  // The end must be stored, at the start or later; -1 is the poison of what was not.
+  static void compare_end(Comparison& ends, const WaveTime& time) {
+    const long long least = std::max(time.start, 0LL);
+    ends.compare(ends.checked(), std::max(time.end, least), time.start < 0 ? -1 : time.end);
+  }
+
   unsigned waves_;
   unsigned launches_ = 0;
   DeviceBuffer<WaveTime> times_;

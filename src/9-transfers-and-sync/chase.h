@@ -66,9 +66,10 @@ inline double measure_steps(Point& point, const std::string& what, const Cycle& 
                             unsigned steps,
                             const std::function<unsigned(unsigned, unsigned)>& chase) {
   unsigned node = 0;  // each goes on where the last one has ended: no line waits in a cache
+  hipscope::Comparison ends;
   const auto go = [&](unsigned count, bool& is_wrong) {
     const unsigned expected = cycle.after(node, count);
-    is_wrong = chase(node, count) != expected || is_wrong;
+    is_wrong = !ends.compare(ends.checked(), expected, chase(node, count)) || is_wrong;
     node = expected;
   };
   constexpr unsigned more = 5;
@@ -78,7 +79,8 @@ inline double measure_steps(Point& point, const std::string& what, const Cycle& 
   const auto many = point.measure_on_host(what + " time, five times as many",
                                           [&] { go(more * steps, is_many_wrong); });
   point.verify("ends of all chases of each length, " + what,
-               (is_few_wrong ? 1U : 0U) + (is_many_wrong ? 1U : 0U), 2);
+               (is_few_wrong ? 1U : 0U) + (is_many_wrong ? 1U : 0U), 2,
+               [&](hipscope::Comparison& comparison) { comparison = ends; });
   // The difference: neither a launch nor a wait is in it.
   const double nanoseconds = (many.seconds().median - few.seconds().median) /
                              (static_cast<double>(more - 1) * steps) * 1e9;

@@ -348,8 +348,15 @@ void Point::value(const std::string& name, double value, const std::string& unit
   row_.values.push_back({.name = name, .value = value, .unit = unit});
 }
 
-void Point::verify(const std::string& what, std::uint64_t wrong, std::uint64_t checked) {
-  row_.checks.push_back({.what = what, .checked = checked, .wrong = wrong});
+void Point::verify(const std::string& what, std::uint64_t wrong, std::uint64_t checked,
+                   const std::function<void(Comparison&)>& look) {
+  std::string details;
+  if (wrong > 0 && look) {
+    Comparison comparison;
+    look(comparison);
+    details = comparison.wrong() > 0 ? comparison.details() : "the host finds none of them";
+  }
+  row_.checks.push_back({.what = what, .checked = checked, .wrong = wrong, .details = details});
 }
 
 void Point::verify(const std::string& what, const Comparison& comparison) {

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <vector>
 
 namespace hipscope {
 namespace {
@@ -47,6 +49,15 @@ TEST(Comparison, TheFirstFiveAreToldByRowAndColumn) {
   EXPECT_EQ(comparison.details(),
             "largest error 19; first: [1, 2] expected 0, got 12; [1, 3] expected 0, got 13; "
             "[1, 4] expected 0, got 14; [1, 5] expected 0, got 15; [1, 6] expected 0, got 16");
+}
+
+TEST(Comparison, IndicesGoOnFromContainerToContainer) {
+  Comparison comparison;
+  const auto twice = [](std::uint64_t i) { return 2 * i; };
+  comparison.compare_all(std::vector<float>{0, 2, 5}, twice);
+  comparison.compare_all(std::vector<float>{0, 1.5}, twice, 0.25);
+  EXPECT_EQ(comparison.details(),
+            "largest error 1; first: [2] expected 4, got 5; [4] expected 2, got 1.5");
 }
 
 }  // namespace

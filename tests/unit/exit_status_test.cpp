@@ -79,6 +79,28 @@ TEST_F(ExitStatusTest, WrongResultIs1AndStillReported) {
   EXPECT_EQ(nlohmann::json::parse(read_file(json_))["status"], "failed");
 }
 
+TEST_F(ExitStatusTest, TheHostTellsWhatTheDeviceFoundWrong) {
+  const std::vector<int> got = {0, 1, 7, 3, 4, 5, 5, 7, 8, 9};
+  const auto look = [&](Comparison& comparison) {
+    comparison.compare_all(got, [](std::uint64_t i) { return i; });
+  };
+  experiment_.sweep("only", "", [&](Sweep& sweep) {
+    auto point = sweep.point("8", 8);
+    point.verify("numbers", 2, 10, look);
+    point.verify("numbers of a race", 1, 10, [](Comparison& /*all are right*/) {});
+    point.verify("right numbers", 0, 10, look);
+  });
+  const Outcome outcome = run(experiment_, {});
+  EXPECT_NE(
+      outcome.output.find(
+          "verification: 1 of 3 checks passed\n"
+          "  WRONG: only, 8: numbers: 2 of 10 wrong; "
+          "largest error 5; first: [2] expected 2, got 7; [6] expected 6, got 5\n"
+          "  WRONG: only, 8: numbers of a race: 1 of 10 wrong; the host finds none of them\n"),
+      std::string::npos)
+      << outcome.output;
+}
+
 TEST_F(ExitStatusTest, CheckOfNothingIs1) {
   experiment_.sweep("only", "", [](Sweep& sweep) { sweep.point("8", 8).verify("sum", 0, 0); });
   EXPECT_EQ(run(experiment_, {}).status, 1);

@@ -3,7 +3,9 @@
 
 #include <hip/hip_runtime.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -23,7 +25,11 @@ inline void add_clock(hipscope::Sweep& sweep, const std::string& name, double x,
   constexpr double nanoseconds = 1e9;
   auto point = sweep.point(name, x);
   const Steps steps = steps_of(differences);
-  point.verify("readings that do not go back", steps.backward, differences.size());
+  point.verify("readings that do not go back", steps.backward, differences.size(),
+               [&](hipscope::Comparison& comparison) {
+                 comparison.compare_all(
+                     differences, [&](std::uint64_t i) { return std::max(differences[i], 0.0); });
+               });
   point.value("smallest step", steps.smallest * unit_seconds * nanoseconds, "ns");
   point.value("between readings", steps.mean * unit_seconds * nanoseconds, "ns");
 }

@@ -16,6 +16,7 @@
 //
 // The question is that of fsword73 (HIP-Performance-Optmization-on-VEGA64, 2.1) and of matrixji
 // (hip-performance-optimization-on-gfx1032), called the sources below.
+#include <hipscope/elements.h>
 #include <hipscope/footprint.h>
 #include <hipscope/hipscope.h>
 
@@ -58,17 +59,13 @@ __global__ void __launch_bounds__(largest_block) store_kernel(unsigned* output, 
   output[number] = token(number, seed);
 }
 
-// Counts the elements that are not what their thread should have stored.
-__global__ void __launch_bounds__(256) count_wrong(const unsigned* output, std::uint64_t count,
-                                                   unsigned seed, unsigned long long* wrong) {
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
-       i += stride) {
-    if (output[i] != token(static_cast<unsigned>(i), seed)) {
-      atomicAdd(wrong, 1ULL);
-    }
+// What each element must be then.
+struct Tokens {
+  unsigned seed;
+  __host__ __device__ unsigned operator()(std::uint64_t i) const {
+    return token(static_cast<unsigned>(i), seed);
   }
-}
+};
 
 // A block of 1024 threads leaves 64 registers per thread on gfx900 and on NVIDIA. This many live
 // values need most of them.
@@ -182,17 +179,6 @@ void measure_null(Sweep& sweep, const std::vector<dim3>& blocks, std::uint64_t t
   }
 }
 
-std::uint64_t wrong_tokens(const DeviceBuffer<unsigned>& output, std::uint64_t count,
-                           unsigned seed) {
-  DeviceBuffer<unsigned long long> wrong(1);
-  wrong.clear();
-  constexpr std::uint64_t most_blocks = 4096;
-  const auto grid = static_cast<unsigned>(std::min((count + 255) / 256, most_blocks));
-  launch(count_wrong, {.grid = dim3(grid), .block = dim3(256)}, output.data(), count, seed,
-         wrong.data());
-  return wrong.to_host()[0];
-}
-
 void measure_store(Sweep& sweep, const std::vector<dim3>& blocks, std::uint64_t threads) {
   set_axis(sweep);
   sweep.require_memory((threads + largest_block) * sizeof(unsigned), "--work-threads");
@@ -207,7 +193,8 @@ void measure_store(Sweep& sweep, const std::vector<dim3>& blocks, std::uint64_t 
     const std::uint64_t launched = std::uint64_t{grid} * volume(block);
     output.poison();
     run();
-    point.verify("every thread stored its token", wrong_tokens(output, launched, seed), launched);
+    hipscope::verify_elements(sweep, point, "every thread stored its token", output, launched,
+                              Tokens{seed});
     const auto time = point.measure(run);
     add_rates(point, time, grid, static_cast<double>(launched));
     point.value("stores",
@@ -286,7 +273,7 @@ void measure_merged(Sweep& sweep, const dim3& block, const DeviceBuffer<unsigned
   const std::uint64_t stored = std::uint64_t{grid} * volume(block) * PerThread;
   hipscope::check(hipMemset(output.data(), hipscope::poison_byte, stored * sizeof(unsigned)));
   run();
-  point.verify("every value stored", wrong_tokens(output, stored, seed), stored);
+  hipscope::verify_elements(sweep, point, "every value stored", output, stored, Tokens{seed});
   const auto time = point.measure(run);
   point.value("blocks", grid, "blocks");
   point.value("value rate", static_cast<double>(stored) / time.cycles(), "values/cycle");

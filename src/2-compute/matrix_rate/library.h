@@ -2,6 +2,7 @@
 // format, with random operands and with zeros.
 #pragma once
 
+#include <hipscope/elements.h>
 #include <hipscope/hipscope.h>
 #include <hipscope/libraries/matrix.h>
 #include <hipscope/libraries/probe.h>
@@ -78,24 +79,16 @@ __global__ void __launch_bounds__(256) fill_kernel(Element* matrix, const std::u
   }
 }
 
-/// Counts the elements of a product of signs that are not the one of two codes that they must be.
+/// The elements of a product of signs: each is one of two codes.
 template <typename Element>
-__global__ void __launch_bounds__(256)
-    count_wrong_products(const Element* product, const std::uint64_t* codes, unsigned side,
-                         unsigned long long* wrong) {
-  const std::uint64_t count = std::uint64_t{side} * side;
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * blockDim.x;
-  unsigned long long mine = 0;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count;
-       i += stride) {
-    const unsigned sign =
-        sign_of(static_cast<unsigned>(i % side), 0) ^ sign_of(static_cast<unsigned>(i / side), 1);
-    mine += product[i] == static_cast<Element>(codes[sign]) ? 0 : 1;
+struct SignProducts {
+  Element codes[2];
+  unsigned side;
+  __host__ __device__ Element operator()(std::uint64_t i) const {
+    return codes[sign_of(static_cast<unsigned>(i % side), 0) ^
+                 sign_of(static_cast<unsigned>(i / side), 1)];
   }
-  if (mine != 0) {
-    atomicAdd(wrong, mine);
-  }
-}
+};
 
 /// One format's matrices and its product by the library.
 class LibraryProduct {
@@ -125,21 +118,24 @@ class LibraryProduct {
     fill_both(random, Filling::codes);
   }
 
-  void verify(hipscope::Point& point) {
+  void verify(const hipscope::Sweep& sweep, hipscope::Point& point) {
     fill_both({1, -1}, Filling::signs);
     d_.poison();
     enqueue();
     const double product = side_;
     const auto codes = codes_of(format_.d, {product, -product});
-    const hipscope::DeviceBuffer<std::uint64_t> device_codes{std::span<const std::uint64_t>(codes)};
-    hipscope::DeviceBuffer<unsigned long long> wrong(1);
-    wrong.clear();
     with_element(format_.d, [&]<typename Element>(Element /*type*/) {
-      hipscope::launch(count_wrong_products<Element>, {.grid = dim3(blocks), .block = dim3(256)},
-                       reinterpret_cast<const Element*>(d_.data()), device_codes.data(), side_,
-                       wrong.data());
+      const std::uint64_t count = std::uint64_t{side_} * side_;
+      const auto* const got = reinterpret_cast<const Element*>(d_.data());
+      const SignProducts<Element> expected{
+          {static_cast<Element>(codes[0]), static_cast<Element>(codes[1])}, side_};
+      point.verify("every element of the product",
+                   hipscope::count_wrong(sweep, got, count, expected), count,
+                   [&](hipscope::Comparison& comparison) {
+                     comparison = hipscope::Comparison(side_);
+                     hipscope::compare_on_host(comparison, got, count, expected);
+                   });
     });
-    point.verify("every element of the product", wrong.to_host()[0], std::uint64_t{side_} * side_);
   }
 
  private:
@@ -258,7 +254,7 @@ inline void measure_library(hipscope::Sweep& sweep, std::uint64_t side) {
     for (const auto& [data, name] :
          {std::pair(Data::zeros, "zeros"), std::pair(Data::random, "random bits")}) {
       auto point = sweep.point(std::string(format.name) + ", " + name, ++row);
-      product->verify(point);
+      product->verify(sweep, point);
       product->fill(data);
       const auto time = point.measure([&] { product->enqueue(); });
       const double fmas = double(side) * double(side) * double(side);

@@ -2,6 +2,7 @@
 // whether its results are still those of the first launch.
 #pragma once
 
+#include <hipscope/elements.h>
 #include <hipscope/hipscope.h>
 #include <hipscope/keep_busy.h>
 #include <hipscope/mean_power.h>
@@ -68,7 +69,11 @@ class FirstResult {
     launch(compare_kernel, {.grid = dim3(blocks), .block = dim3(comparing_block)}, results_,
            first_.data(), first_.size(), right_.data());
     point.verify("every result as the first launch made it", first_.size() - right_.to_host()[0],
-                 first_.size());
+                 first_.size(), [&](hipscope::Comparison& comparison) {
+                   const std::vector<unsigned> first = first_.to_host();
+                   hipscope::compare_on_host(comparison, results_, first.size(),
+                                             [&](std::uint64_t i) { return first[i]; });
+                 });
   }
 
  private:

@@ -191,8 +191,7 @@ void measure_latency(const Sweep& sweep, Point& point, const std::string& name,
   const bool falls = operation.kind == Kind::minimum;
   const Word last = operation.word_of(falls ? start - steps + 1 : start + steps - 1);
   const Word left = operation.word_of(falls ? start - steps : start + steps);
-  const std::vector<Word> found = ends.to_host();
-  point.verify(name, (found[0] == last ? 0 : 1) + (found[1] == left ? 0 : 1), found.size());
+  point.check(name, ends.to_host(), [&](std::uint64_t i) { return i == 0 ? last : left; });
   point.measure([&] { run(times.next()); }, {.name = name + " time", .batch = 1});
   point.value(name, sweep.counted(times.take(point)) / static_cast<double>(rounds * chain_steps),
               "cycles");
@@ -320,7 +319,7 @@ void measure_loop(Point& point, const Crew& crew, unsigned rounds) {
   word.clear();
   run();
   const auto adds = static_cast<double>(crew.lanes()) * rounds;
-  point.verify("loop, one address", word.to_host()[0] == static_cast<float>(adds) ? 0 : 1, 1);
+  point.check_value("loop, one address", word.to_host()[0], static_cast<float>(adds));
   word.clear();
   const auto time = point.measure(run, {.name = "loop, one address time"});
   point.value("loop, one address", 1e-9 * adds / time.seconds().median, "G/s");

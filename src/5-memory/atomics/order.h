@@ -131,7 +131,7 @@ class OrderTable {
     auto point = sweep_.point(summing.name, x);
     std::set<double> totals;
     double error = 0;
-    std::uint64_t wrong = 0;
+    hipscope::Comparison comparison;
     for (unsigned i = 0; i < launches; ++i) {
       run(summing);
       double total = total_.to_host()[0];
@@ -142,10 +142,10 @@ class OrderTable {
       }
       totals.insert(total);
       error = std::max(error, std::abs(total - expected));
-      wrong += std::abs(total - expected) <= bound(summing) ? 0 : 1;
+      comparison.compare(i, expected, total, bound(summing));
     }
-    point.verify(summing.is_exact ? "every total is exact" : "every total within the bound", wrong,
-                 launches);
+    point.verify(summing.is_exact ? "every total is exact" : "every total within the bound",
+                 comparison);
     const double seconds = point.measure([&] { run(summing); }).seconds().median;
     point.value("different totals", static_cast<double>(totals.size()),
                 "of " + std::to_string(launches));

@@ -123,11 +123,8 @@ class Expectation {
   }
 
   void verify(hipscope::Point& point, const std::string& what, const Outcome<Word>& outcome) const {
-    std::uint64_t wrong = 0;
-    for (std::size_t place = 0; place < outcome.words.size(); ++place) {
-      wrong += is_right(place, outcome.words[place]) ? 0 : 1;
-    }
-    point.verify(what, wrong, outcome.words.size());
+    point.check(what, outcome.words,
+                [&](std::uint64_t place) { return expected(place, outcome.words[place]); });
     if (!outcome.tallies.empty() && returns_are_known()) {
       unsigned sum = 0;
       for (const unsigned tally : outcome.tallies) {
@@ -138,26 +135,28 @@ class Expectation {
   }
 
  private:
-  [[nodiscard]] bool is_right(std::size_t place, Word word) const {
+  // Of an exchange it is `word` itself, if one of its lanes can have stored that.
+  [[nodiscard]] Word expected(std::size_t place, Word word) const {
     const Word start = operation_.start();
     const std::uint64_t lanes = lanes_at_[place];
     if (lanes == 0) {
-      return word == start;
+      return start;
     }
     switch (operation_.kind) {
       case Kind::minimum:
-        return word == firsts_[place] - (steps_ - 1);
+        return static_cast<Word>(firsts_[place] - (steps_ - 1));
       case Kind::maximum:
-        return word == firsts_[place] + (steps_ - 1);
+        return static_cast<Word>(firsts_[place] + (steps_ - 1));
       case Kind::compare_and_swap:
-        return word == start + steps_;
+        return static_cast<Word>(start + steps_);
       case Kind::exchange: {
-        // It must be a number that one of the word's lanes has stored.
         const std::uint64_t number = word - start - 1;
-        return number / places_.size() < steps_ && places_[number % places_.size()] == place;
+        const bool is_stored =
+            number / places_.size() < steps_ && places_[number % places_.size()] == place;
+        return is_stored ? word : start;
       }
       default:
-        return word == operation_.word_of(operation_.start_number() + lanes * steps_);
+        return operation_.word_of(operation_.start_number() + lanes * steps_);
     }
   }
 

@@ -80,17 +80,6 @@ class Arena {
   unsigned* spare_ = nullptr;
 };
 
-// Outcomes of checks.
-struct Checks {
-  std::uint64_t wrong = 0;
-  std::uint64_t checked = 0;
-
-  void add(bool good) {
-    wrong += good ? 0 : 1;
-    ++checked;
-  }
-};
-
 // A chain through `places`, the last of which is its end, linked in `arena`, where every other word
 // is poison.
 class Chase {
@@ -121,28 +110,28 @@ class Chase {
 
   // One chase. It must end where the chain does, and its warm-up must have read all words: their
   // sum is known. Returns cycles per load.
-  double run_checked(Checks& checks, const WarmUp& warm_up = {}) {
+  double run_checked(hipscope::Comparison& checks, const WarmUp& warm_up = {}) {
     outcomes_.poison();
     sums_.poison();
     launches_ = 0;
     run(warm_up);
     launches_ = 0;
     const Outcome outcome = outcomes_.to_host()[0];
-    checks.add(outcome.end == end_);
+    checks.compare(checks.checked(), end_, outcome.end);
     if (warm_up.passes != 0) {
       const std::vector<unsigned> sums = sums_.to_host();
       const unsigned words = warm_up.strata * warm_up.per_stratum;
-      checks.add(std::accumulate(sums.begin(), sums.end(), 0U) ==
-                 warm_up.passes * (words * poison_word + links_less_poison_));
+      checks.compare(checks.checked(), warm_up.passes * (words * poison_word + links_less_poison_),
+                     std::accumulate(sums.begin(), sums.end(), 0U));
     }
     return static_cast<double>(outcome.cycles) / chain_.loads;
   }
 
   // Samples the chase in caches as the launch finds them; its cycles, in the median.
   double measure(hipscope::Point& point, const std::string& name, bool cold) {
-    Checks checks;
+    hipscope::Comparison checks;
     run_checked(checks);
-    point.verify("end of the chain of " + name, checks.wrong, checks.checked);
+    point.verify("end of the chain of " + name, checks);
     point.measure([&] { run(); }, {.name = name, .batch = 1, .cold = cold});
     const std::vector<Outcome> outcomes = outcomes_.to_host();
     std::vector<double> cycles;

@@ -32,7 +32,7 @@ struct NodeLatency {
 // One node in each of about `nodes` chunks. All three latencies are of the same chain, spread over
 // all of the footprint, so that address translation costs them alike.
 inline NodeLatency node_latency(const Path& path, const Arena& arena, double nodes,
-                                unsigned chunk_bytes, unsigned salt, Checks& checks) {
+                                unsigned chunk_bytes, unsigned salt, hipscope::Comparison& checks) {
   constexpr unsigned fewest_strata = 16;
   // A stratum has one node of the chain, which must fit into the level: the smallest level 1 so far
   // has 128 lines (RDNA: 16 KiB in lines of 128 bytes).
@@ -71,7 +71,7 @@ inline NodeLatency node_latency(const Path& path, const Arena& arena, double nod
 // The number of nodes at which loads leave the level, of several chains each; NaN if they leave it
 // nowhere in the range.
 inline double leaving_nodes(hipscope::Sweep& sweep, const Path& path, const Arena& arena,
-                            unsigned chunk_bytes, double most_nodes, Checks& checks,
+                            unsigned chunk_bytes, double most_nodes, hipscope::Comparison& checks,
                             NodeLatency& latency) {
   constexpr double fewest_nodes = 64;
   constexpr unsigned chains = 3;
@@ -97,11 +97,11 @@ inline void measure_line(hipscope::Sweep& sweep, const Path& path, const LineSea
   prefer_level_1_cache(path);
   for (unsigned chunk = search.smallest_chunk; chunk <= search.largest_chunk; chunk *= 2) {
     auto point = sweep.point(std::to_string(chunk), chunk);
-    Checks checks;
+    hipscope::Comparison checks;
     NodeLatency latency;
     const double nodes = leaving_nodes(sweep, path, arena, chunk,
                                        static_cast<double>(search.span) / chunk, checks, latency);
-    point.verify("ends of chains and sums of what warm-ups read", checks.wrong, checks.checked);
+    point.verify("ends of chains and sums of what warm-ups read", checks);
     constexpr double kibi = 1024;
     point.value("footprint", sweep.counted(nodes * chunk / kibi), "KiB");
     point.value("nodes", sweep.counted(nodes), "nodes");

@@ -144,7 +144,11 @@ void verify(Point& point, Arrays& arrays, std::uint64_t bytes, DeviceBuffer<unsi
   run();
   const Reference all = reference<function>(arrays, 0, count);
   if constexpr (stores(function)) {
-    point.verify(name + ", every element", count - all.right, count);
+    point.verify(name + ", every element", count - all.right, count, [&](Comparison& comparison) {
+      compare_on_host(comparison, arrays.output.data(), count, [&](std::uint64_t i) {
+        return expected_value<function>(static_cast<unsigned>(i), arrays.key);
+      });
+    });
   }
   if (sums != nullptr) {
     const std::vector<unsigned> made = sums->to_host();
@@ -155,7 +159,7 @@ void verify(Point& point, Arrays& arrays, std::uint64_t bytes, DeviceBuffer<unsi
   const auto sample = std::min<std::uint64_t>(count, 4096);
   std::vector<unsigned> stored(sample);
   unsigned sum = 0;
-  std::uint64_t wrong = 0;
+  Comparison comparison;
   if constexpr (stores(function)) {
     check(hipMemcpy(stored.data(), arrays.output.data() + (count - sample),
                     sample * sizeof(unsigned), hipMemcpyDeviceToHost));
@@ -164,10 +168,14 @@ void verify(Point& point, Arrays& arrays, std::uint64_t bytes, DeviceBuffer<unsi
     const auto element = static_cast<unsigned>(count - sample + i);
     const unsigned expected = expected_value<function>(element, arrays.key);
     sum += expected;
-    wrong += stores(function) && stored[i] != expected ? 1 : 0;
+    comparison.compare(element, expected, stores(function) ? stored[i] : expected);
   }
-  wrong = reference<function>(arrays, count - sample, count).sum == sum ? wrong : sample;
-  point.verify(name + ", the last elements by the host", wrong, sample);
+  const unsigned referred = reference<function>(arrays, count - sample, count).sum;
+  point.verify(name + ", the last elements by the host",
+               referred == sum ? comparison.wrong() : sample, sample, [&](Comparison& told) {
+                 told = comparison;
+                 told.compare(count, sum, referred);  // as one more element
+               });
 }
 
 }  // namespace hipscope::bandwidth

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstdint>
 #include <random>
+#include <string>
 #include <vector>
 
 namespace memory_channels {
@@ -63,22 +64,19 @@ inline void fill(const hipscope::DeviceBuffer<unsigned>& data, Values values, un
                    data.size(), values);
 }
 
-/// How many threads' sums are wrong: access n is that of thread n % threads, and adds
-/// `expected(n)`.
+/// Checks the threads' sums: access n is that of thread n % threads, and adds `expected(n)`.
 template <typename Expected>
-std::uint64_t count_wrong_sums(const std::vector<unsigned>& sums, std::uint64_t accesses,
-                               Expected expected) {
+void verify_sums(hipscope::Point& point, const std::string& name,
+                 const hipscope::DeviceBuffer<unsigned>& sums, std::uint64_t accesses,
+                 Expected expected) {
   std::vector<unsigned> reference(sums.size());
   for (std::uint64_t n = 0; n < accesses;) {
     for (std::size_t thread = 0; thread < reference.size() && n < accesses; ++thread, ++n) {
       reference[thread] += expected(n);
     }
   }
-  std::uint64_t wrong = 0;
-  for (std::size_t thread = 0; thread < reference.size(); ++thread) {
-    wrong += sums[thread] == reference[thread] ? 0 : 1;
-  }
-  return wrong;
+  point.check(name + ": sums of the threads", sums.to_host(),
+              [&](std::uint64_t thread) { return reference[thread]; });
 }
 
 // --- Collapsed stores ---------------------------------------------------------------------------
@@ -89,30 +87,43 @@ constexpr unsigned collapsed_window = 1U << 16;
 // At the first `kept` places of each window stays the number of one of the threads whose own place
 // is folded onto it, whichever came last; the others keep their poison. By divisions, where what is
 // checked has masks.
+__host__ __device__ inline bool is_right(int dword, unsigned i, unsigned count, unsigned kept) {
+  constexpr int poison = -1;
+  const auto writer = static_cast<unsigned>(dword);
+  const bool is_kept = i % collapsed_window < kept;
+  const bool is_writers = writer < count && writer / collapsed_window == i / collapsed_window &&
+                          writer % collapsed_window % kept == i % collapsed_window;
+  return is_kept ? is_writers : dword == poison;
+}
+
 static __global__ void __launch_bounds__(checking_block)
     check_collapsed_kernel(const int* data, unsigned count, unsigned kept,
                            unsigned long long* wrong) {
   unsigned long long mine = 0;
   for (unsigned i = blockIdx.x * checking_block + threadIdx.x; i < count;
        i += gridDim.x * checking_block) {
-    constexpr int poison = -1;
-    const auto writer = static_cast<unsigned>(data[i]);
-    const bool is_kept = i % collapsed_window < kept;
-    const bool is_writers = writer < count && writer / collapsed_window == i / collapsed_window &&
-                            writer % collapsed_window % kept == i % collapsed_window;
-    mine += (is_kept ? is_writers : data[i] == poison) ? 0 : 1;
+    mine += is_right(data[i], i, count, kept) ? 0 : 1;
   }
   atomicAdd(wrong, mine);
 }
 
-/// Counts the dwords that are not as the stores of a thread for each of them must leave them.
-inline std::uint64_t count_wrong_collapsed(const hipscope::DeviceBuffer<int>& data, unsigned kept,
-                                           unsigned blocks) {
+/// Checks that the dwords are as the stores of a thread for each of them must leave them.
+inline void verify_collapsed(hipscope::Point& point, const std::string& what,
+                             const hipscope::DeviceBuffer<int>& data, unsigned kept,
+                             unsigned blocks) {
   hipscope::DeviceBuffer<unsigned long long> wrong(1);
   wrong.clear();
   hipscope::launch(check_collapsed_kernel, {.grid = dim3(blocks), .block = dim3(checking_block)},
                    data.data(), static_cast<unsigned>(data.size()), kept, wrong.data());
-  return wrong.to_host()[0];
+  point.verify(what, wrong.to_host()[0], data.size(), [&](hipscope::Comparison& comparison) {
+    const std::vector<int> got = data.to_host();
+    comparison.compare_all(got, [&](std::uint64_t place) {
+      const auto i = static_cast<unsigned>(place);
+      // Of several writers the first.
+      const int expected = i % collapsed_window < kept ? static_cast<int>(i) : -1;
+      return is_right(got[i], i, static_cast<unsigned>(got.size()), kept) ? got[i] : expected;
+    });
+  });
 }
 
 // --- Columns ------------------------------------------------------------------------------------
@@ -140,37 +151,25 @@ inline Matrix matrix_of(std::uint64_t bytes, unsigned row_bytes, unsigned paddin
           .width = row_bytes / dword_bytes};
 }
 
-/// How many threads' sums of the sectors that they loaded are wrong.
-inline std::uint64_t count_wrong_sector_sums(const std::vector<unsigned>& sums,
-                                             const Matrix& matrix, Values values) {
-  return count_wrong_sums(sums, matrix.accesses(), [&](std::uint64_t n) {
+/// Checks the threads' sums of the sectors that they loaded.
+inline void verify_sector_sums(hipscope::Point& point, const std::string& name,
+                               const hipscope::DeviceBuffer<unsigned>& sums, const Matrix& matrix,
+                               Values values) {
+  verify_sums(point, name, sums, matrix.accesses(), [&](std::uint64_t n) {
     constexpr unsigned sum_of_places = sector_dwords * (sector_dwords - 1) / 2;
     return sector_dwords * values.at(matrix.start(n)) + sum_of_places * values.factor;
   });
 }
 
-static __global__ void __launch_bounds__(checking_block)
-    check_columns_kernel(const unsigned* data, std::uint64_t size, unsigned pitch, unsigned width,
-                         Values values, unsigned long long* wrong) {
-  unsigned long long mine = 0;
-  const std::uint64_t stride = std::uint64_t{gridDim.x} * checking_block;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * checking_block + threadIdx.x; i < size;
-       i += stride) {
+/// Dword i after the stores: a token in the matrix, poison between its rows.
+struct Tokens {
+  unsigned pitch;
+  unsigned width;
+  Values values;
+  __host__ __device__ unsigned operator()(std::uint64_t i) const {
     constexpr unsigned poison = ~0U;
-    mine += data[i] == (i % pitch < width ? values.token(i) : poison) ? 0 : 1;
+    return i % pitch < width ? values.token(i) : poison;
   }
-  atomicAdd(wrong, mine);
-}
-
-/// Counts the dwords that are not tokens in the matrix, or not poison between its rows.
-inline std::uint64_t count_wrong_columns(const hipscope::DeviceBuffer<unsigned>& data,
-                                         const Matrix& matrix, Values values, unsigned blocks) {
-  hipscope::DeviceBuffer<unsigned long long> wrong(1);
-  wrong.clear();
-  hipscope::launch(check_columns_kernel, {.grid = dim3(blocks), .block = dim3(checking_block)},
-                   data.data(), matrix.rows * matrix.pitch, matrix.pitch, matrix.width, values,
-                   wrong.data());
-  return wrong.to_host()[0];
-}
+};
 
 }  // namespace memory_channels

@@ -12,6 +12,7 @@
 //   stride       distinct addresses, each a sector of its own, a power of two apart, against the
 //                neighbour
 //   stride-l2    the same over and over within L2: its slices
+#include <hipscope/elements.h>
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
@@ -142,19 +143,17 @@ void measure_collapsed(Sweep& sweep, std::uint64_t bytes) {
            {.grid = dim3(count / block_threads), .block = dim3(block_threads)}, data.data(),
            ~(window - 1), static_cast<int>(kept - 1));
   };
-  const auto count_wrong = [&](unsigned kept) {
+  const auto verify = [&](hipscope::Point& point, const std::string& what, unsigned kept) {
     data.poison();
     run(kept);
-    return memory_channels::count_wrong_collapsed(data, kept,
-                                                  blocks_on_all_units(sweep, block_threads));
+    memory_channels::verify_collapsed(point, what, data, kept,
+                                      blocks_on_all_units(sweep, block_threads));
   };
   constexpr unsigned smallest_kept = 32;
   for (unsigned kept = smallest_kept; kept < window; kept *= 2) {
     auto point = sweep.point(std::to_string(kept * dword_bytes), kept * dword_bytes);
-    point.verify("not folded: every thread's number at its own address", count_wrong(window),
-                 count);
-    point.verify("one of its writers' values at each address, the rest untouched",
-                 count_wrong(kept), count);
+    verify(point, "not folded: every thread's number at its own address", window);
+    verify(point, "one of its writers' values at each address, the rest untouched", kept);
     const auto time = point.measure([&] { run(kept); });
     constexpr double gibibyte = 1U << 30;
     point.value("bandwidth", static_cast<double>(bytes) / gibibyte / time.seconds().median,
@@ -188,15 +187,13 @@ double time_columns(Sweep& sweep, hipscope::Point& point, const std::string& nam
   };
   if (operation == Operation::load) {
     run();
-    point.verify(name + ": sums of the threads",
-                 memory_channels::count_wrong_sector_sums(sums.to_host(), matrix, values),
-                 sums.size());
+    memory_channels::verify_sector_sums(point, name, sums, matrix, values);
   } else {
     hipscope::check(hipMemset(data.data(), hipscope::poison_byte, data.size() * sizeof(unsigned)));
     run();
-    point.verify(name + ": every dword of the matrix, none beside it",
-                 memory_channels::count_wrong_columns(data, matrix, values, blocks),
-                 matrix.rows * matrix.pitch);
+    hipscope::verify_elements(sweep, point, name + ": every dword of the matrix, none beside it",
+                              data, matrix.rows * matrix.pitch,
+                              memory_channels::Tokens{matrix.pitch, matrix.width, values});
   }
   return point.measure(run, {.name = name}).seconds().median;
 }
@@ -254,12 +251,9 @@ class StridedLoads {
     hipscope::check(
         hipMemset(sums_.data(), hipscope::poison_byte, sums_.size() * sizeof(unsigned)));
     run(shift);
-    const auto expected = [&](std::uint64_t n) {
+    memory_channels::verify_sums(point, name, sums_, accesses_, [&](std::uint64_t n) {
       return values.at(shift + (n & (places_ - 1)) * stride_);
-    };
-    point.verify(name + ": sums of the threads",
-                 memory_channels::count_wrong_sums(sums_.to_host(), accesses_, expected),
-                 sums_.size());
+    });
   }
 
  private:

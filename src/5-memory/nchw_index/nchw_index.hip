@@ -221,9 +221,8 @@ double measure(Sweep& sweep, hipscope::Point& point, const Stage& stage,
                const std::string& prefix = "") {
   output.poison();
   run(stage, output, tensor);
-  point.verify(prefix + "every index",
-               nchw_index::count_wrong(sweep, output, tensor, stage.vector_kernel == fill_kernel),
-               tensor.count);
+  nchw_index::verify(sweep, point, prefix + "every index", output, tensor,
+                     stage.vector_kernel == fill_kernel);
   const auto time = point.measure([&] { run(stage, output, tensor); }, {.name = prefix + "time"});
   const double gigabyte_count = static_cast<double>(tensor.count) * sizeof(unsigned) * 1e-9;
   const double raw = gigabyte_count / time.seconds().median;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <hipscope/divisor.h>
+#include <hipscope/elements.h>
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
@@ -71,23 +72,16 @@ inline std::string label_of(const Tensor& tensor) {
 
 // --- Checks -----------------------------------------------------------------------------------
 
-constexpr unsigned checking_block = 256;
-
-// Counts right elements, with 64-bit arithmetic of the definition: where it does not run, nothing
-// is right.
-static __global__ void __launch_bounds__(checking_block)
-    count_right_kernel(const unsigned* output, Tensor tensor, bool is_fill,
-                       unsigned long long* right) {
-  unsigned long long mine = 0;
-  const std::uint64_t threads = std::uint64_t{gridDim.x} * checking_block;
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * checking_block + threadIdx.x; i < tensor.count;
-       i += threads) {
+/// Element i, with 64-bit arithmetic of the definition.
+struct Indices {
+  Tensor tensor;
+  bool is_fill;
+  __host__ __device__ std::uint64_t operator()(std::uint64_t i) const {
     const std::uint64_t n = i / tensor.image;
     const std::uint64_t index = n * tensor.channels * tensor.image + (i - n * tensor.image);
-    mine += output[i] == (is_fill ? i : index) ? 1 : 0;
+    return is_fill ? i : index;
   }
-  atomicAdd(right, mine);
-}
+};
 
 /// What the definition says of element `i`, by counting pixels and images.
 inline std::uint64_t expected(const Tensor& tensor, bool is_fill, std::uint64_t i) {
@@ -99,18 +93,11 @@ inline std::uint64_t expected(const Tensor& tensor, bool is_fill, std::uint64_t 
 }
 
 /// Every element by a kernel of other arithmetic, and a sample of them by the host.
-inline std::uint64_t count_wrong(const hipscope::Sweep& sweep,
-                                 const hipscope::DeviceBuffer<unsigned>& output,
-                                 const Tensor& tensor, bool is_fill) {
-  constexpr unsigned blocks_per_unit = 32;
-  const unsigned blocks =
-      sweep.is_hardware() ? blocks_per_unit * static_cast<unsigned>(sweep.device().compute_units)
-                          : 1;
-  hipscope::DeviceBuffer<unsigned long long> right(1);
-  right.clear();
-  hipscope::launch(count_right_kernel, {.grid = dim3(blocks), .block = dim3(checking_block)},
-                   output.data(), tensor, is_fill, right.data());
-  std::uint64_t wrong = tensor.count - right.to_host()[0];
+inline void verify(const hipscope::Sweep& sweep, hipscope::Point& point, const std::string& what,
+                   const hipscope::DeviceBuffer<unsigned>& output, const Tensor& tensor,
+                   bool is_fill) {
+  const Indices indices{tensor, is_fill};
+  std::uint64_t wrong = hipscope::count_wrong(sweep, output.data(), tensor.count, indices);
   constexpr std::uint64_t looks = 16;
   for (std::uint64_t look = 0; look < looks; ++look) {
     const std::uint64_t i = look * (tensor.count - 1) / (looks - 1);
@@ -118,7 +105,12 @@ inline std::uint64_t count_wrong(const hipscope::Sweep& sweep,
     hipscope::check(hipMemcpy(&index, output.data() + i, sizeof(index), hipMemcpyDeviceToHost));
     wrong += index == expected(tensor, is_fill, i) ? 0 : 1;
   }
-  return std::min<std::uint64_t>(wrong, tensor.count);
+  point.verify(what, std::min<std::uint64_t>(wrong, tensor.count), tensor.count,
+               [&](hipscope::Comparison& comparison) {
+                 hipscope::compare_on_host(
+                     comparison, output.data(), tensor.count,
+                     [&](std::uint64_t i) { return expected(tensor, is_fill, i); });
+               });
 }
 
 }  // namespace nchw_index

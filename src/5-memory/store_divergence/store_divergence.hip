@@ -16,6 +16,7 @@
 //
 // And fsword73's question, example 7c: when both branches of an if store, does the compiler make
 // one store of them?
+#include <hipscope/elements.h>
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
@@ -219,8 +220,8 @@ void measure_if_else(Sweep& sweep, std::uint64_t footprint) {
     const auto rate = [&](const std::string& name, const std::function<void()>& run) {
       data.poison();
       run();
-      point.verify(name + ": every thread's number", store_divergence::count_wrong_numbers(data),
-                   count);
+      hipscope::verify_elements(sweep, point, name + ": every thread's number", data, count,
+                                store_divergence::OwnNumber());
       const double seconds = point.measure(run, {.name = name + " time"}).seconds().median;
       point.value(name, 1e-9 * count * dword_bytes / seconds, "GB/s");
     };

@@ -117,16 +117,10 @@ static __global__ void __launch_bounds__(block_threads)
   atomicAdd(&counts[1], static_cast<unsigned long long>(wrong));
 }
 
-/// Counts the dwords that do not hold their own number.
-static __global__ void __launch_bounds__(block_threads)
-    check_numbers_kernel(const int* data, unsigned size, unsigned long long* wrong) {
-  unsigned mine = 0;
-  for (unsigned i = blockIdx.x * block_threads + threadIdx.x; i < size;
-       i += gridDim.x * block_threads) {
-    mine += data[i] == static_cast<int>(i) ? 0 : 1;
-  }
-  atomicAdd(wrong, static_cast<unsigned long long>(mine));
-}
+/// What a dword holds that holds its own number.
+struct OwnNumber {
+  __host__ __device__ int operator()(std::uint64_t i) const { return static_cast<int>(i); }
+};
 
 // --- A launch -----------------------------------------------------------------------------------
 
@@ -231,35 +225,42 @@ class Traversal {
 inline void verify_stores(hipscope::Point& point, const Traversal& traversal,
                           const Pattern& pattern, const hipscope::DeviceBuffer<unsigned>& data,
                           unsigned seed) {
-  point.verify("every dword stored by its lane, all others untouched",
-               traversal.count_wrong_stores(data, seed), pattern.sources());
+  point.verify(
+      "every dword stored by its lane, all others untouched",
+      traversal.count_wrong_stores(data, seed), pattern.sources(),
+      [&](hipscope::Comparison& comparison) {
+        std::vector<unsigned> expected(data.size(), ~0U);  // poison
+        for (std::uint64_t source = 0; source < pattern.sources(); ++source) {
+          expected[traversal.index_of(source)] = token(static_cast<unsigned>(source), seed);
+        }
+        comparison.compare_all(data.to_host(), [&](std::uint64_t i) { return expected[i]; });
+      });
   constexpr std::uint64_t spots = 32;
   const std::uint64_t distance = std::max<std::uint64_t>(1, pattern.sources() / spots);
-  std::uint64_t wrong = 0;
-  std::uint64_t checked = 0;
+  hipscope::Comparison comparison;
   for (std::uint64_t i = 0; i < spots && i * distance < pattern.sources(); ++i) {
     const std::uint64_t source = i * distance + i % distance;
+    const std::uint64_t index = traversal.index_of(source);
     unsigned stored = 0;
-    hipscope::check(hipMemcpy(&stored, data.data() + traversal.index_of(source), sizeof(stored),
-                              hipMemcpyDeviceToHost));
-    wrong += stored == token(static_cast<unsigned>(source), seed) ? 0 : 1;
-    ++checked;
+    hipscope::check(hipMemcpy(&stored, data.data() + index, sizeof(stored), hipMemcpyDeviceToHost));
+    comparison.compare(index, token(static_cast<unsigned>(source), seed), stored);
   }
-  point.verify("spots read by the host", wrong, checked);
+  point.verify("spots read by the host", comparison);
 }
 
 /// Each thread's sum.
 inline void verify_loads(hipscope::Point& point, const Traversal& traversal,
                          const std::vector<unsigned>& sums, const Values& values) {
-  std::uint64_t wrong = 0;
+  hipscope::Comparison comparison;
   for (unsigned block = 0; block < traversal.blocks(); ++block) {
     const unsigned tiles = traversal.sum_of_tiles(block);
     for (unsigned thread = 0; thread < block_threads; ++thread) {
-      const unsigned expected = traversal.expected_sum(block, thread, tiles, values);
-      wrong += sums[std::size_t{block} * block_threads + thread] == expected ? 0 : 1;
+      const std::size_t number = std::size_t{block} * block_threads + thread;
+      comparison.compare(number, traversal.expected_sum(block, thread, tiles, values),
+                         sums[number]);
     }
   }
-  point.verify("sums of the threads", wrong, sums.size());
+  point.verify("sums of the threads", comparison);
 }
 
 /// The sums of some threads, since it takes long to add up where they have been; and the sum of
@@ -268,30 +269,20 @@ inline void verify_scrambled_loads(hipscope::Point& point, const Traversal& trav
                                    const Pattern& pattern, const std::vector<unsigned>& sums,
                                    const Values& values, std::uint64_t accesses) {
   constexpr unsigned distance = 61;
-  std::uint64_t wrong = 0;
-  std::uint64_t checked = 0;
+  hipscope::Comparison comparison;
   for (unsigned number = 0; number < sums.size(); number += distance) {
-    const unsigned expected =
-        traversal.expected_scrambled_sum(number / block_threads, number % block_threads, values);
-    wrong += sums[number] == expected ? 0 : 1;
-    ++checked;
+    comparison.compare(
+        number,
+        traversal.expected_scrambled_sum(number / block_threads, number % block_threads, values),
+        sums[number]);
   }
-  point.verify("sums of one in 61 threads", wrong, checked);
+  point.verify("sums of one in 61 threads", comparison);
   const unsigned sum = std::accumulate(sums.begin(), sums.end(), 0U);
   const std::uint64_t sum_of_indices = pattern.size / 2 * (pattern.size - 1);
   const std::uint64_t repeats = accesses * pattern.lanes / pattern.size;
   const auto expected = static_cast<unsigned>(
       repeats * (values.factor * sum_of_indices + values.addend * pattern.size));
   point.check_value("sum of all threads", sum, expected);
-}
-
-inline std::uint64_t count_wrong_numbers(const hipscope::DeviceBuffer<int>& data) {
-  hipscope::DeviceBuffer<unsigned long long> wrong(1);
-  wrong.clear();
-  hipscope::launch(check_numbers_kernel,
-                   {.grid = dim3(Traversal::check_blocks), .block = dim3(block_threads)},
-                   data.data(), static_cast<unsigned>(data.size()), wrong.data());
-  return wrong.to_host()[0];
 }
 
 }  // namespace store_divergence

@@ -155,11 +155,15 @@ void measure_chain(const Sweep& sweep, Point& point, const Words& words, bool is
     first = (first + count * stride) & mask;
   };
   const auto verify = [&](const std::string& what, unsigned count, unsigned looked_at) {
-    std::vector<unsigned> right = results.to_host();
-    const bool is_wrong = right.back() != first;
-    right.pop_back();
+    const std::vector<unsigned> found = results.to_host();
     const std::uint64_t sum = std::uint64_t{count} * looked_at;
-    point.verify(Way::name() + what, wrong_words(right, sum) + (is_wrong ? 1 : 0), sum + 1);
+    const std::uint64_t wrong = wrong_words(std::span(found).first(lanes), sum);
+    point.verify(Way::name() + what, wrong + (found.back() == first ? 0 : 1), sum + 1,
+                 [&](hipscope::Comparison& comparison) {
+                   comparison.compare_all(found, [&](std::uint64_t i) {
+                     return i == lanes ? first : count * words_of_lane(i, lanes, looked_at);
+                   });
+                 });
   };
   // From L2, all pieces, which brings them there.
   const unsigned verified = is_l2 ? pieces : steps;
@@ -204,8 +208,14 @@ void measure_rate(const Sweep& sweep, Point& point, const Words& words, const Lo
     first = (first + pieces * stride) & mask;
   };
   const auto verify = [&](const std::string& what, unsigned looked_at) {
+    const std::vector<unsigned> found = right.to_host();
     const std::uint64_t sum = std::uint64_t{waves} * pieces * looked_at;
-    point.verify(Way::name() + what, wrong_words(right.to_host(), sum), sum);
+    point.verify(Way::name() + what, wrong_words(found, sum), sum,
+                 [&](hipscope::Comparison& comparison) {
+                   comparison.compare_all(found, [&](std::uint64_t i) {
+                     return pieces * words_of_lane(i % lanes, lanes, looked_at);
+                   });
+                 });
   };
   run(unused, true);
   verify(": every word", Way::words);

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstdint>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "ways.h"
@@ -90,8 +91,13 @@ inline std::uint64_t l2_share(const Sweep& sweep, std::uint64_t most, unsigned s
   return std::min(most, std::max(least, std::bit_floor(l2_bytes / share)));
 }
 
+/// How many of a piece's `looked_at` words a lane looks at, and so counts where they are right.
+inline unsigned words_of_lane(std::uint64_t lane, unsigned lanes, unsigned looked_at) {
+  return static_cast<unsigned>((looked_at + lanes - 1 - lane) / lanes);
+}
+
 /// How many of the `looked_at` words were wrong; `right` are the lanes' counts of right ones.
-inline std::uint64_t wrong_words(const std::vector<unsigned>& right, std::uint64_t looked_at) {
+inline std::uint64_t wrong_words(std::span<const unsigned> right, std::uint64_t looked_at) {
   const auto sum = std::accumulate(right.begin(), right.end(), std::uint64_t{0});
   return sum > looked_at ? looked_at : looked_at - sum;
 }

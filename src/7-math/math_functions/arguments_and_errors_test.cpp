@@ -88,7 +88,7 @@ math::Errors errors_of_doubles(float places) {
 
 TEST(MathFunctionsTest, ErrorsAreCountedInTheirResultsLastPlace) {
   const math::Errors errors = errors_of_doubles(2);
-  EXPECT_EQ(errors.wrong, 0U);
+  EXPECT_EQ(errors.results.wrong(), 0U);
   EXPECT_EQ(errors.largest, 2);
   EXPECT_EQ(errors.at, 3);
   EXPECT_NEAR(errors.share, 1, 0.01);
@@ -96,8 +96,8 @@ TEST(MathFunctionsTest, ErrorsAreCountedInTheirResultsLastPlace) {
 }
 
 TEST(MathFunctionsTest, AnErrorBeyondTheLimitIsWrong) {
-  EXPECT_EQ(errors_of_doubles(3).wrong, 1U);
-  EXPECT_EQ(errors_of_doubles(std::numeric_limits<float>::quiet_NaN()).wrong, 1U);
+  EXPECT_EQ(errors_of_doubles(3).results.wrong(), 1U);
+  EXPECT_EQ(errors_of_doubles(std::numeric_limits<float>::quiet_NaN()).results.wrong(), 1U);
   EXPECT_EQ(errors_of_doubles(0).largest, 0);
 }
 

@@ -32,11 +32,11 @@ template <typename T>
 using Exact = Wider<T> (*)(Wider<T> x, Wider<T> y);
 
 struct Errors {
-  std::uint64_t wrong = 0;  ///< results beyond their limit
-  double largest = 0;       ///< error in ulp
-  double at = 0;            ///< its argument x
-  double share = 0;         ///< of the limit that is used, where most of it is
-  double limit = 0;         ///< that limit, in ulp
+  hipscope::Comparison results{};  ///< wrong: beyond their limit
+  double largest = 0;              ///< error in ulp
+  double at = 0;                   ///< its argument x
+  double share = 0;                ///< of the limit that is used, where most of it is
+  double limit = 0;                ///< that limit, in ulp
 };
 
 /// The unit in the last place of a T near `value`.
@@ -56,7 +56,7 @@ Errors errors_of(Exact<T> exact_of, const Limit& limit_at, const Arguments<T>& a
     const double ulp = last_place<T>(exact);
     const auto error = static_cast<double>(std::abs(results[i] - exact));
     const double limit = limit_at(x, y, static_cast<double>(exact), ulp) + reference_error<T> * ulp;
-    errors.wrong += error <= limit ? 0 : 1;
+    errors.results.compare(i, error <= limit ? Wider<T>{results[i]} : exact, Wider<T>{results[i]});
     if (error > errors.largest * ulp) {
       errors.largest = error / ulp;
       errors.at = x;

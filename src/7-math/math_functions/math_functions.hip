@@ -111,7 +111,7 @@ template <typename T>
 void verify(hipscope::Point& point, Chain<T>& chain, std::uint64_t steps) {
   const std::vector<T> results = chain.results();
   point.verify(chain.row().label + ": errors within their bound",
-               errors_of(chain.row(), chain.arguments(), results).wrong, results.size());
+               errors_of(chain.row(), chain.arguments(), results).results);
   const std::vector<T> sums = chain.sums_of(steps);
   point.verify(chain.row().label + ": sum of every lane's steps",
                math::compare_sums(results, sums, steps));
@@ -253,7 +253,7 @@ void measure_errors(Sweep& sweep, std::uint64_t points) {
     auto point = sweep.point(row.label, x++);
     const Arguments<T> arguments = arguments_of(row, grid.total(), sweep.seed());
     const math::Errors errors = errors_of(row, arguments, Chain<T>(row, arguments, grid).results());
-    point.verify("errors within their bound", errors.wrong, grid.total());
+    point.verify("errors within their bound", errors.results);
     point.value("largest error", errors.largest, "ulp");
     point.value("at x", errors.at, "");
     point.value("bound", errors.limit, "ulp");
@@ -273,7 +273,7 @@ void compare_results(hipscope::Point& point, const Sweep& sweep, const math::Rew
   const auto results_of = [&](const Row<T>& row) {
     std::vector<T> results = Chain<T>(row, arguments, grid).results();
     point.verify(row.label + ": at " + std::to_string(results.size()) + " arguments",
-                 errors_of(row, arguments, results).wrong, results.size());
+                 errors_of(row, arguments, results).results);
     return results;
   };
   const std::vector<T> before = results_of(rewrite.before);

@@ -276,8 +276,7 @@ class Arrays {
   // Of which the device found `wrong` to be so: then the host looks which.
   void verify_every_element(Point& point, const std::string& what, const Arithmetic& arithmetic,
                             std::uint64_t wrong) const {
-    Comparison comparison;
-    if (wrong > 0) {
+    point.verify(what, wrong, elements, [&](Comparison& comparison) {
       const auto got = output.to_host();
       const auto exact = exact_.to_host();
       const unsigned activations = activations_of(tensor);
@@ -289,12 +288,7 @@ class Arrays {
             expect_of(arithmetic, exact[population], population, input_value(data_, tensor, n, a));
         comparison.compare(i, expected.value, double{got[i]}, expected.bound);
       }
-    }
-    if (comparison.wrong() > 0) {
-      point.verify(what, comparison);
-    } else {
-      point.verify(what, wrong, elements);
-    }
+    });
   }
 
   [[nodiscard]] double element(std::uint64_t index) const {

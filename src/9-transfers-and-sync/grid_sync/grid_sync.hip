@@ -174,7 +174,8 @@ void verify(Point& point, Room& room, const Barrier& barrier, unsigned rounds) {
   barrier.rounds(room, rounds);
   const unsigned passed = room.take_count();
   point.verify("blocks through all barriers, " + barrier.name,
-               passed < blocks ? blocks - passed : passed - blocks, blocks);
+               passed < blocks ? blocks - passed : passed - blocks, blocks,
+               [&](hipscope::Comparison& comparison) { comparison.compare(0, blocks, passed); });
 }
 
 // A row of what each barrier takes, and the cheapest of those of all blocks.

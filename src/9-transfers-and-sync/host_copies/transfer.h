@@ -1,13 +1,13 @@
 // One direction of copies between host and device: how it is enqueued, and what must arrive.
 #pragma once
 
+#include <hipscope/elements.h>
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string>
-
-#include "9-transfers-and-sync/words.h"
 
 namespace host_copies {
 
@@ -15,7 +15,6 @@ using hipscope::check;
 using hipscope::DeviceBuffer;
 using hipscope::launch;
 using hipscope::Point;
-using hipscope::random_bits;
 using hipscope::Sweep;
 
 inline constexpr unsigned block_threads = 256;
@@ -41,9 +40,9 @@ enum class Direction { to_device, to_host };
 class Transfer {
  public:
   Transfer(const Sweep& sweep, Direction direction, std::uint64_t bytes)
-      : direction_(direction),
-        blocks_(all_blocks(sweep)),
-        key_(hipscope::key_of(sweep.seed()) + static_cast<unsigned>(direction)),
+      : sweep_(sweep),
+        direction_(direction),
+        word_of_{hipscope::key_of(sweep.seed()) + static_cast<unsigned>(direction)},
         device_(bytes / sizeof(unsigned)) {}
 
   [[nodiscard]] Direction direction() const { return direction_; }
@@ -56,18 +55,17 @@ class Transfer {
     const std::uint64_t words = bytes / sizeof(unsigned);
     if (direction_ == Direction::to_device) {
       for (std::uint64_t i = 0; i < words; ++i) {
-        host[i] = random_bits(static_cast<unsigned>(i) + key_);
+        host[i] = word_of_(i);
       }
       check(hipMemset(device_.data(), hipscope::poison_byte, bytes));
       copy();
-      point.verify(how, wrong_on_device(device_.data(), words), words);
+      hipscope::verify_elements(sweep_, point, how, device_, words, word_of_);
     } else {
-      launch(transfers::fill_kernel, shape(blocks_), device_.data(), words, key_);
+      hipscope::fill_elements(sweep_, device_, word_of_);
       std::fill_n(host, words, ~0U);
       copy();
       check(hipDeviceSynchronize());
-      point.check(how, std::span(host, words),
-                  [&](std::uint64_t i) { return random_bits(static_cast<unsigned>(i) + key_); });
+      point.check(how, std::span(host, words), word_of_);
     }
   }
 
@@ -81,16 +79,9 @@ class Transfer {
   }
 
  private:
-  [[nodiscard]] std::uint64_t wrong_on_device(const unsigned* words, std::uint64_t count) const {
-    DeviceBuffer<unsigned> wrong(1);
-    wrong.clear();
-    launch(transfers::compare_kernel, shape(blocks_), words, count, key_, wrong.data());
-    return wrong.to_host()[0];
-  }
-
+  const Sweep& sweep_;
   Direction direction_;
-  unsigned blocks_;
-  unsigned key_;
+  hipscope::RandomWords word_of_;
   DeviceBuffer<unsigned> device_;
 };
 

@@ -211,16 +211,16 @@ void measure_faults(Sweep& sweep, std::uint64_t bytes, bool by_device) {
   for (std::uint64_t block = page_bytes / 2; block <= regions.bytes; block *= 2) {
     auto point = sweep.point(std::to_string(block), static_cast<double>(block));
     Microseconds taken;
-    std::uint64_t wrong = 0;
+    hipscope::Comparison ends;
     constexpr unsigned passes = 3;
     for (unsigned pass = 0; pass < passes; ++pass) {
       memory.move_to(hipCpuDeviceId);
       regions.link(memory.data(), block, end);
       memory.move_to(elsewhere);
       const auto chase = by_device ? chase_on_device : chase_on_host;
-      wrong += chase(memory.data(), steps, taken) == end ? 0 : 1;
+      ends.compare(pass, end, chase(memory.data(), steps, taken));
     }
-    point.verify("ends of all chases", wrong, passes);
+    point.verify("ends of all chases", ends);
     point.value("first word", hipscope::median_of(taken[0]), "us");
     point.value("other half", hipscope::median_of(taken[1]), "us");
   }
@@ -268,19 +268,25 @@ class Pages {
   // One word of each page.
   void read_by_host() {
     for (std::uint64_t i = 0; i < values_.size(); i += page_words) {
-      wrong_of_host_ += static_cast<const volatile unsigned*>(data())[i] == values_[i] ? 0 : 1;
+      const unsigned word = static_cast<const volatile unsigned*>(data())[i];
+      if (word != values_[i]) {
+        of_host_.compare(i, values_[i], word);
+      }
     }
   }
 
   // What the kernels and the host have read since the last time, and now all words on both sides.
   void verify(Point& point) {
     read_by_device();
-    point.verify("words that kernels read", wrong_.to_host()[0], values_.size());
-    point.check("words that the host reads", std::span(data(), values_.size()),
-                [this](std::uint64_t i) { return values_[i]; });
-    point.verify("words that the host read, one of a page", wrong_of_host_, values_.size());
+    const std::span words(data(), values_.size());
+    const auto expected = [this](std::uint64_t i) { return values_[i]; };
+    point.verify("words that kernels read", wrong_.to_host()[0], words.size(),
+                 [&](hipscope::Comparison& now) { now.compare_all(words, expected); });
+    point.check("words that the host reads", words, expected);
+    point.verify("words that the host read, one of a page", of_host_.wrong(), words.size(),
+                 [&](hipscope::Comparison& comparison) { comparison = of_host_; });
     wrong_.clear();
-    wrong_of_host_ = 0;
+    of_host_ = hipscope::Comparison();
   }
 
  private:
@@ -291,7 +297,7 @@ class Pages {
   hipscope::LaunchShape shape_;
   std::vector<unsigned> values_;
   DeviceBuffer<unsigned> wrong_;
-  std::uint64_t wrong_of_host_ = 0;
+  hipscope::Comparison of_host_;
   std::unique_ptr<Managed> memory_;
 };
 

@@ -1,6 +1,7 @@
 // Sweep library of peer_copies: collective operations by the vendor's library, as a reference.
 #pragma once
 
+#include <hipscope/elements.h>
 #include <hipscope/hipscope.h>
 #include <hipscope/libraries/collectives.h>
 
@@ -15,23 +16,25 @@ namespace peer_copies {
 
 using hipscope::vendor::Collective;
 
-// What an output must hold: `parts` pieces of `count` words each, word i of a piece the sum over so
-// many devices of what fill_kernel writes, from the first device's on.
-static __global__ void __launch_bounds__(256)
-    compare_sums_kernel(const unsigned* words, unsigned count, unsigned parts, unsigned first_word,
-                        unsigned first_device, unsigned summed, unsigned key, unsigned* wrong) {
-  const unsigned threads = gridDim.x * blockDim.x;
-  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count * parts; i += threads) {
+// What an output must hold: pieces of `count` words each, word i of a piece the sum over so many
+// devices of what fill_kernel writes, from the first device's on.
+struct Sums {
+  unsigned count;
+  unsigned first_word;
+  unsigned first_device;
+  unsigned summed;
+  unsigned key;
+
+  __host__ __device__ unsigned operator()(std::uint64_t word) const {
+    const auto i = static_cast<unsigned>(word);
     unsigned sum = 0;
     for (unsigned device = 0; device < summed; ++device) {
       sum +=
           hipscope::random_bits(first_word + i % count + key + first_device + i / count + device);
     }
-    if (words[i] != sum) {
-      atomicAdd(wrong, 1U);
-    }
+    return sum;
   }
-}
+};
 
 // The devices, with an input and an output on each.
 class Group {
@@ -58,7 +61,7 @@ class Group {
   }
 
   // Runs it once; every word of every output must be right.
-  void verify(Point& point, Collective operation, std::size_t count) {
+  void verify(const Sweep& sweep, Point& point, Collective operation, std::size_t count) {
     const auto devices = static_cast<unsigned>(device_total());
     const auto words = static_cast<unsigned>(count);
     for (const Place& output : outputs_) {
@@ -67,24 +70,30 @@ class Group {
       check(hipDeviceSynchronize());
     }
     run(operation, count);
-    std::uint64_t wrong = 0;
-    const bool gathers = operation == Collective::all_gather;
-    const bool sums =
+    const bool is_sum =
         operation == Collective::all_reduce || operation == Collective::reduce_scatter;
+    const std::uint64_t all = count * (operation == Collective::all_gather ? devices : 1);
+    const auto expected = [&](const Place& output) {
+      const auto device = static_cast<unsigned>(output.device());
+      return Sums{.count = words,
+                  .first_word = operation == Collective::reduce_scatter ? device * words : 0,
+                  .first_device =
+                      operation == Collective::send_receive ? (device + devices - 1) % devices : 0,
+                  .summed = is_sum ? devices : 1U,
+                  .key = key_};
+    };
+    std::uint64_t wrong = 0;
     for (const Place& output : outputs_) {
       const On on(output.device());
-      const auto device = static_cast<unsigned>(output.device());
-      const unsigned first_word = operation == Collective::reduce_scatter ? device * words : 0;
-      const unsigned first_device =
-          operation == Collective::send_receive ? (device + devices - 1) % devices : 0;
-      hipscope::DeviceBuffer<unsigned> found(1);
-      found.clear();
-      hipscope::launch(compare_sums_kernel, {.grid = dim3(blocks), .block = dim3(threads)},
-                       output.data(), words, gathers ? devices : 1U, first_word, first_device,
-                       sums ? devices : 1U, key_, found.data());
-      wrong += found.to_host()[0];
+      wrong += hipscope::count_wrong(sweep, output.data(), all, expected(output));
     }
-    point.verify("words of all outputs", wrong, count * devices * (gathers ? devices : 1));
+    point.verify("words of all outputs", wrong, all * devices,
+                 [&](hipscope::Comparison& comparison) {
+                   for (const Place& output : outputs_) {
+                     const On on(output.device());
+                     hipscope::compare_on_host(comparison, output.data(), all, expected(output));
+                   }
+                 });
   }
 
  private:
@@ -142,7 +151,7 @@ inline void measure_library(Sweep& sweep, std::uint64_t most_bytes) {
       const bool is_in_parts =
           operation == Collective::all_gather || operation == Collective::reduce_scatter;
       const std::size_t words = bytes / sizeof(unsigned) / (is_in_parts ? devices : 1);
-      group.verify(point, operation, words);
+      group.verify(sweep, point, operation, words);
       const auto time = point.measure_on_host(name + " time", [&] { group.run(operation, words); });
       point.value(
           name, static_cast<double>(bytes) * share_moved(operation) * 1e-9 / time.seconds().median,

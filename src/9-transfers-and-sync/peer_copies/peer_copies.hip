@@ -11,6 +11,7 @@
 //   together             several links at once: around a ring, and all to one
 //   library              collective operations by NCCL or RCCL: how much of a link they use
 #include <hipscope/cache_hint.h>
+#include <hipscope/elements.h>
 #include <hipscope/hipscope.h>
 
 #include <algorithm>
@@ -98,13 +99,8 @@ void prepare(const Sweep& sweep, const Move& move, unsigned key) {
 
 std::uint64_t wrong_words(const Sweep& sweep, const Move& move, unsigned key) {
   const On on(move.destination->device());
-  hipscope::DeviceBuffer<unsigned> wrong(1);
-  wrong.clear();
-  check(hipDeviceSynchronize());
-  launch(transfers::compare_kernel, shape(sweep, blocks_of(sweep), move.destination->stream()),
-         move.destination->data(), move.destination->words(), key, wrong.data());
-  move.destination->wait();
-  return wrong.to_host()[0];
+  return hipscope::count_wrong(sweep, move.destination->data(), move.destination->words(),
+                               hipscope::RandomWords{key});
 }
 
 using Enqueue = std::function<void(const Move&)>;
@@ -147,18 +143,26 @@ double measure_moves(Sweep& sweep, Point& point, const std::vector<Move>& moves,
   };
   std::uint64_t wrong = 0;
   std::uint64_t words = 0;
-  unsigned key = hipscope::key_of(sweep.seed());
+  const unsigned first_key = hipscope::key_of(sweep.seed());
+  unsigned key = first_key;
   for (const Move& move : moves) {
     prepare(sweep, move, ++key);
   }
   std::for_each(moves.begin(), moves.end(), enqueue);
   wait();
-  key = hipscope::key_of(sweep.seed());
+  key = first_key;
   for (const Move& move : moves) {
     wrong += wrong_words(sweep, move, ++key);
     words += move.source->words();
   }
-  point.verify("words that arrived", wrong, words);
+  point.verify("words that arrived", wrong, words, [&](hipscope::Comparison& comparison) {
+    key = first_key;
+    for (const Move& move : moves) {
+      const On on(move.destination->device());
+      hipscope::compare_on_host(comparison, move.destination->data(), move.destination->words(),
+                                hipscope::RandomWords{++key});
+    }
+  });
   const auto time = point.measure_on_host(time_name, [&] {
     for (unsigned i = 0; i < copies; ++i) {
       std::for_each(moves.begin(), moves.end(), enqueue);

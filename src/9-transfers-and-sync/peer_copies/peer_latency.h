@@ -159,6 +159,7 @@ inline void measure_flag(Sweep& sweep, std::uint64_t steps) {
       const Place second(to, 1);
       std::uint64_t missed = 0;
       std::uint64_t wanted = 0;
+      hipscope::Comparison sides;
       const auto play = [&](unsigned turns) {
         const auto side = [&](const Place& place, const Flag& mine, const Flag& others,
                               bool is_first) {
@@ -178,6 +179,7 @@ inline void measure_flag(Sweep& sweep, std::uint64_t steps) {
           check(hipMemcpy(&played, place->data(), sizeof(played), hipMemcpyDeviceToHost));
           missed += turns - played;
           wanted += turns;
+          sides.compare(sides.checked(), turns, played);
         }
         here.clear();
         there.clear();
@@ -190,7 +192,8 @@ inline void measure_flag(Sweep& sweep, std::uint64_t steps) {
           "time", [&] { play(turns); }, [&] { judge(turns); });
       const auto many = point.measure_on_host(
           "time, five times as many", [&] { play(more * turns); }, [&] { judge(more * turns); });
-      point.verify("turns played", missed, wanted);
+      point.verify("turns played", missed, wanted,
+                   [&](hipscope::Comparison& comparison) { comparison = sides; });
       point.value("one way",
                   (many.seconds().median - few.seconds().median) /
                       (2.0 * static_cast<double>(more - 1) * turns) * 1e9,

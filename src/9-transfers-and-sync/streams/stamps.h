@@ -45,22 +45,19 @@ class Stamps {
   // Every kernel has run once in each run, and all of its kept stamps say that it took `least`
   // ticks.
   void verify(Point& point, long long least) const {
-    std::uint64_t missed = 0;
-    for (const unsigned times : runs_.to_host()) {
-      missed += times == launched_ ? 0 : 1;
-    }
-    point.verify("every kernel ran once", missed, kernels_);
+    point.check("every kernel ran once", runs_.to_host(),
+                [&](std::uint64_t /*kernel*/) { return launched_; });
     const long long shortest = point.device().cycle_counter_bits > 0 ? least : 0;
     const std::vector<Stamp> all = kept();
-    std::uint64_t wrong = 0;
+    hipscope::Comparison comparison;
     for (unsigned kernel = 0; kernel < kernels_; ++kernel) {
-      bool is_right = true;
+      long long ticks = shortest;  // or less, if one was too short; -1: not stored
       for (std::size_t i = kernel; i < all.size(); i += kernels_) {
-        is_right &= all[i].begin >= 0 && all[i].end - all[i].begin >= shortest;
+        ticks = std::min(ticks, all[i].begin < 0 ? -1 : all[i].end - all[i].begin);
       }
-      wrong += is_right ? 0 : 1;
+      comparison.compare(kernel, shortest, ticks);
     }
-    point.verify("begin and end of every kernel", wrong, kernels_);
+    point.verify("begin and end of every kernel", comparison);
   }
 
   // The median over the kept runs of what `of_run` says of a run's stamps.

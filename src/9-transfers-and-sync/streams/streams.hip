@@ -306,7 +306,8 @@ void measure_launches(Sweep& sweep, std::uint64_t kernels) {
     const auto expected = static_cast<unsigned>(launched);
     const unsigned counted = counter.to_host()[0];
     const std::uint64_t wrong = counted > expected ? counted - expected : expected - counted;
-    point.verify("kernels that ran", std::min(wrong, kernels), kernels);
+    point.verify("kernels that ran", std::min(wrong, kernels), kernels,
+                 [&](hipscope::Comparison& ran) { ran.compare(0, expected, counted); });
     constexpr double micro = 1e6;
     const auto each = micro / static_cast<double>(kernels);
     point.value("completion per kernel", each * completion.seconds().median, "us");
