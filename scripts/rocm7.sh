@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # Builds everything with ROCm 7's compiler and runs the ISA tests there, on a machine that has another.
 #
-# Usage: rocm7.sh [--targets LIST | --all] [--only REGEX] [--report | --predict | --host | --emulator | --make]
+# Usage: rocm7.sh [--targets LIST | --all] [--only REGEX]
+#                 [--device | --report | --predict | --host | --emulator | --make]
 #                 [--chroot DIR] [--build DIR] [--mirror URL]
 #
 #   --targets LIST  GPU architectures, in one argument (default "gfx942 gfx1100")
 #   --all           gfx90a, gfx942, gfx950, gfx1100, gfx1151 and gfx1201
+#   --device        build no binaries: the ISA tests compile the device code alone, by themselves
 #   --report        instead of that, report on the machine code for these targets in results/isa
 #   --predict       instead of that, predict shares of peak from the machine code for these targets, in
 #                   results/isa/predictions.md
@@ -132,21 +134,25 @@ run_tests() {
   passed=$((passed + total - wrong - out)) failed=$((failed + wrong)) left_out=$((left_out + out))
 }
 
-# The experiments' kernels and, when all are asked for, what question 10 is about.
+# test_kernels FOLDER PREFIX: the experiments' kernels and, when all are asked for, what question 10 is about.
 test_kernels() {
   local tests=() name
-  for name in $(experiments) $([[ $only != . ]] || printf two_statements); do
+  for name in $(experiments "$1") $([[ $only != . ]] || printf two_statements); do
     tests+=("${name/./[.]}")
   done
-  run_tests cmake -R "^isa[.](symbols[.])?($(IFS='|' && printf '%s' "${tests[*]}"))[.]"
+  run_tests "$1" -R "^isa[.]$2($(IFS='|' && printf '%s' "${tests[*]}"))[.]"
 }
 
-# configure_and_build NAME OPTION...: in the folder NAME; only what matches, if anything is to match.
+# configure NAME OPTION...: in the folder NAME.
+configure() {
+  logged "configure-$1" cmake -S /hipscope/source -B "/hipscope/build/$1" -DHIPSCOPE_TESTS=ON \
+    -DHIPSCOPE_WERROR=ON "${@:2}"
+}
+
+# configure_and_build NAME OPTION...: only what matches, if anything is to match.
 configure_and_build() {
   local name=$1 chosen=()
-  shift
-  logged "configure-$name" cmake -S /hipscope/source -B "/hipscope/build/$name" -DHIPSCOPE_TESTS=ON \
-    -DHIPSCOPE_WERROR=ON "$@"
+  configure "$@"
   if [[ $name != host-* || $only != . ]]; then
     mapfile -t chosen < <(experiments "$name")
     ((${#chosen[@]})) || usage_error "no experiment matches '$only'."
@@ -159,7 +165,12 @@ configure_and_build() {
 build_and_test_kernels() {
   inside "$chroot" sh -c 'hipcc --version; echo' | sed -n 's/^.*clang version/clang/p;s/^HIP version/HIP/p' | head -n 2
   configure_and_build cmake --preset amd-test "-DHIPSCOPE_AMD_TARGETS=${targets// /;}"
-  test_kernels
+  test_kernels cmake '(symbols[.])?'
+}
+
+test_device_code() {
+  configure device --preset amd-test "-DHIPSCOPE_AMD_TARGETS=${targets// /;}" -DHIPSCOPE_KEEP_ASSEMBLY=OFF
+  test_kernels device ''
 }
 
 # With --only, what is asked of those binaries; else all that ctest has but for what takes long.
@@ -225,6 +236,7 @@ while (($#)); do
       shift
       ;;
     --all) targets=$all_targets ;;
+    --device) what=device ;;
     --report) what=report ;;
     --predict) what=predict ;;
     --host) what=host ;;
@@ -256,6 +268,7 @@ passed=0 failed=0 left_out=0
 case $what in
   make) exit ;;
   kernels) build_and_test_kernels ;;
+  device) test_device_code ;;
   host) build_and_test_host ;;
   emulator) build_and_emulate ;;
   report)

@@ -11,6 +11,7 @@ Lines of checkers.txt, beside the experiment's source (scripts/sanitize.sh reads
   shuffled            | sweeps (a regular expression) that alone are run shuffled | why
   free of conflicts   | kernels (a regular expression) that on gfx90a have none in LDS's banks | why
   conflicts: loads 1.00, stores 2.00 | kernels whose accesses take LDS so many times as long as without | why
+  still timer         | sweeps that on gfx90a are run with one, too | why
   MISTAKE             | part of a kernel's symbol | why the emulator's report of that mistake is meant to be
 """
 
@@ -38,6 +39,7 @@ SOURCES = HERE.parent.parent / "src"
 # a cycle counter that does not advance, of which no kernel may know when to end.
 WAYS = ("target=gfx90a", "target=gfx90a shuffle late-stores stale-l1", "target=gfx908 still-counter", "target=gfx906")
 
+STILL_TIMER = "still timer"
 FREE = "free of conflicts"
 CONFLICTS = "conflicts: "
 # Nothing takes nearly as long, however loaded the machine is.
@@ -102,7 +104,7 @@ def read_experiments(sources: Path, in_emulator: bool) -> tuple[list[Run], list[
         expected += [
             Expected(folder.name, *line)
             for line in lines
-            if line[0] not in ("not in the emulator", "shuffled") and "racecheck" not in line[0]
+            if line[0] not in ("not in the emulator", "shuffled", STILL_TIMER) and "racecheck" not in line[0]
         ]
         if "not in the emulator" in topics:
             continue
@@ -110,6 +112,8 @@ def read_experiments(sources: Path, in_emulator: bool) -> tuple[list[Run], list[
             filtered = ("--filter", topics["shuffled"]) if "shuffled" in topics and "shuffle" in words else ()
             counts = words == WAYS[0] and any(topic.startswith((FREE, CONFLICTS)) for topic in topics)
             runs.append(Run(folder.name, filtered, words + " conflicts" * counts))
+        if in_emulator and STILL_TIMER in topics:
+            runs.append(Run(folder.name, ("--filter", topics[STILL_TIMER]), "target=gfx90a still-timer"))
     return runs, expected
 
 

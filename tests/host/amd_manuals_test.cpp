@@ -3,8 +3,12 @@
 //
 // Layouts: as the AMD Matrix Instruction Calculator prints them, by register, bits in it and lane
 // (github.com/ROCm/amd_matrix_instruction_calculator, options -A -m and -D -m), for gfx950 and
-// gfx12 as the manuals of CDNA 4's and RDNA 4's instructions do. Formats: OCP 8-bit Floating Point
-// Specification 1.0, OCP Microscaling Formats 1.0; of FNUZ the manual of CDNA 3's instructions.
+// gfx12 as the manuals of CDNA 4's and RDNA 4's instructions do; AMD shows them, too, at
+// rocm.blogs.amd.com, matrix-cores-cdna, and gpuopen.com, learn/wmma_on_rdna3 and
+// learn/using_matrix_core_amd_rdna4. Formats: OCP 8-bit Floating Point Specification 1.0, OCP
+// Microscaling Formats 1.0; of FNUZ the manual of CDNA 3's instructions and LLVM's APFloat
+// (reviews.llvm.org/D141863: biases of 8 and 16, and a NaN in the place of -0). Registers' numbers:
+// LLVM's AMDGPU/SIDefines.h, namespace Hwreg.
 #include <gtest/gtest.h>
 #include <hipscope/compute_unit.h>
 
@@ -129,7 +133,7 @@ const std::map<std::string, Published> published = {
 
 bool operator==(const mr::Format& a, const mr::Format& b) {
   return std::string(a.name) == b.name && a.bits == b.bits && a.exponent_bits == b.exponent_bits &&
-         a.mantissa_bits == b.mantissa_bits && a.bias == b.bias;
+         a.mantissa_bits == b.mantissa_bits && a.bias == b.bias && a.has_one_zero == b.has_one_zero;
 }
 
 At place_of(unsigned element, unsigned bits, unsigned lane) {
@@ -214,6 +218,12 @@ TEST(AmdManuals, FormatsHaveThePublishedValues) {
         Value{&mr::e2m1, 0x7, 6},          Value{&mr::e2m1, 1, 0.5}}) {
     EXPECT_EQ(mr::decode(*format, code), value) << format->name << " " << code;
     EXPECT_EQ(mr::encode(*format, value), code) << format->name << " " << value;
+  }
+  for (const mr::Format* const format : {&mr::e4m3, &mr::e5m2}) {
+    EXPECT_TRUE(std::signbit(mr::decode(*format, 0x80)));
+  }
+  for (const mr::Format* const format : {&mr::e4m3_fnuz, &mr::e5m2_fnuz}) {
+    EXPECT_TRUE(std::isnan(mr::decode(*format, 0x80)));
   }
 }
 

@@ -3,12 +3,13 @@
 
 Usage: hand_overs.py REGEX FILE...
 
-Looked at are the kernels whose names the regular expression matches. In memory a block hands over by a mark, which is
-an atomic, or a store that says for whom it is. Where a wave comes to a mark, its own stores, and those
-of its block's waves up to the last barrier, must have ended, and where each XCD has an L2 (gfx94x, gfx950) that must
-have been written back. After a look, an atomic that returns or a load past the CU's cache, no plain load may come
-before that cache has been emptied. What a fence of agent scope is on each generation: AMDGPUUsage, "Memory Model", and
-for gfx12, whose L2 all CUs share, LLVM's SIMemoryLegalizer.cpp (global_wb is for the scope of the system alone).
+Looked at are the kernels whose names the regular expression matches; of each of its alternatives one must hand over,
+where there is code of any. In memory a block hands over by a mark, which is an atomic, or a store that says for whom it
+is. Where a wave comes to a mark, its own stores, and those of its block's waves up to the last barrier, must have
+ended, and where each XCD has an L2 (gfx94x, gfx950) that must have been written back. After a look, an atomic that
+returns or a load past the CU's cache, no plain load may come before that cache has been emptied. What a fence of agent
+scope is on each generation: AMDGPUUsage, "Memory Model", and for gfx12, whose L2 all CUs share, LLVM's
+SIMemoryLegalizer.cpp (global_wb is for the scope of the system alone).
 Followed are all ways through a kernel. Exit status: 0 good, 1 not, 2 bad usage.
 """
 
@@ -175,7 +176,7 @@ def main() -> int:
     if len(sys.argv) < 3:
         print("hand_overs.py: a regular expression and assembly are to be named.", file=sys.stderr)
         return 2
-    kernels = re.compile(sys.argv[1])
+    alternatives = sys.argv[1].split("|")
     bad = 0
     for file in map(Path, sys.argv[2:]):
         text = file.read_text(encoding="utf-8")
@@ -186,18 +187,21 @@ def main() -> int:
             return 2
         generation = GENERATIONS[max(names, key=len)]
         flow = Flow(generation)
-        handing_over = 0
+        handing_over: dict[str, bool] = {}
         for function in read_functions(text, with_memory=True):
-            if not kernels.search(function.name):
+            matching = [alternative for alternative in alternatives if re.search(alternative, function.name)]
+            if not matching:
                 continue
             note_places(function, text, generation)
-            handing_over += any(map(flow.is_mark, function.code)) and any(map(flow.is_look, function.code))
+            hands_over = any(map(flow.is_mark, function.code)) and any(map(flow.is_look, function.code))
+            handing_over |= {each: hands_over or handing_over.get(each, False) for each in matching}
             for place, fault in sorted(faults(function, generation).items()):
                 line = text.count("\n", 0, function.places[place]) + 1
                 print(f"{file}:{line}: {function.name} {fault}")
                 bad += 1
-        if not handing_over:
-            print(f"{file}: no kernel like '{sys.argv[1]}' hands anything over")
+        idle = [each for each, hands_over in handing_over.items() if not hands_over]
+        for name in idle if handing_over else alternatives:
+            print(f"{file}: no kernel like '{name}' hands anything over")
             bad += 1
     return 1 if bad else 0
 

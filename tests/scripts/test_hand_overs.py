@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 import synthetic
 
+ROOT = synthetic.REPOSITORY
 
-def check(tmp_path: Path, target: str, code: str, regex: str = "tile") -> subprocess.CompletedProcess[str]:
-    """Runs the checker on a kernel of this code."""
+
+def check(
+    tmp_path: Path, target: str, code: str, regex: str = "tile", more: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Runs the checker on a kernel of this code, and `more`, as it stands."""
     lines = "\n".join(line if line.startswith(".L") else f"\t{line}" for line in code.strip().splitlines())
     path = tmp_path / "kernels.s"
     path.write_text(
         f'\t.amdgcn_target "amdgcn-amd-amdhsa--{target}"\n\t.type\ttile,@function\ntile:\n{lines}\n'
-        "\ts_endpgm\n\t.section\t.rodata\n",
+        f"\ts_endpgm\n\t.section\t.rodata\n{more}",
         encoding="utf-8",
     )
     return synthetic.run("hand_overs.py", regex, path)
@@ -157,3 +162,48 @@ def test_what_is_named_must_hand_something_over(tmp_path: Path) -> None:
     assert check(tmp_path, "gfx90a", HAND_OVER.format(**GFX9), "other").returncode == 1
     assert check(tmp_path, "gfx700", HAND_OVER.format(**GFX9)).returncode == 2
     assert synthetic.run("hand_overs.py", "tile").returncode == 2
+
+
+def test_of_each_alternative_one_must_hand_over(tmp_path: Path) -> None:
+    code, idle = HAND_OVER.format(**GFX9), "\t.type\tidle,@function\nidle:\n\ts_barrier\n\ts_endpgm\n\t.section\n"
+    assert check(tmp_path, "gfx90a", code, "tile|idle").returncode == 0  # no code of it
+    assert check(tmp_path, "gfx90a", code, "tile|le", idle).returncode == 0
+    done = check(tmp_path, "gfx90a", code, "tile|idle", idle)
+    assert (done.returncode, done.stdout.split(": ")[1]) == (1, "no kernel like 'idle' hands anything over\n")
+
+
+FENCE = re.compile(r"\b(?:__threadfence|hand_over)\(")
+INCLUDED = re.compile(r'^#include ["<]([^">]+)[">]', re.MULTILINE)
+# Experiments that are not held to a line HAND-OVERS.
+EXCEPTIONS = {"block_placement": "its blocks meet by grid_sync's barriers, which are checked there"}
+
+
+def sources_of(path: Path) -> set[Path]:
+    """A source and the project's headers that it includes."""
+    found: set[Path] = set()
+    waiting = [path]
+    while waiting:
+        path = waiting.pop()
+        if path.is_file() and path not in found:
+            found.add(path)
+            for name in INCLUDED.findall(path.read_text(encoding="utf-8")):
+                waiting += [(folder / name).resolve() for folder in (path.parent, ROOT / "src", ROOT / "include")]
+    return found
+
+
+def code_of(path: Path) -> str:
+    """The text of a source without comments, and of what it includes."""
+    return "\n".join(re.sub(r"//.*", "", each.read_text(encoding="utf-8")) for each in sorted(sources_of(path)))
+
+
+def test_every_experiment_with_a_fence_names_the_kernels_that_hand_over() -> None:
+    fenced, named = set(), set()
+    for source in ROOT.glob("src/[0-9]-*/*/*.hip"):
+        code = code_of(source)
+        checks = source.parent / "compiled_code.check"
+        lines = re.findall(r"^HAND-OVERS: (.+)$", checks.read_text() if checks.exists() else "", re.MULTILINE)
+        fenced |= {source.stem} if FENCE.search(code) else set()
+        named |= {source.stem} if lines else set()
+        for part in re.split(r"[|]|[.][*]", "|".join(lines)):  # of kernels that there are
+            assert not part or re.search(rf"\b{part}", code, re.IGNORECASE), part
+    assert fenced == named | set(EXCEPTIONS) and not named & set(EXCEPTIONS)
