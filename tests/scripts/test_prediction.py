@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import stages
 import synthetic
 from test_isa_report import Workshop, one_sentence
 
@@ -627,6 +628,42 @@ def test_shares_without_conflicts_are_marked() -> None:
         knows = entry["target"] in bank_conflicts.TARGETS or not entry["demand"]["lds_bytes"]
         if entry["peak"] != "memory":
             assert prediction_page.share_cell(entry).endswith("%" if knows else " †")
+
+
+def rung_rows(document: str) -> list[dict[str, str]]:
+    """Of the tables that stages.py makes, each row by its headings."""
+    text = (synthetic.REPOSITORY / document).read_text(encoding="utf-8")
+    lines = text[text.index(stages.BEGIN):text.index(stages.END)].splitlines()
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("|")]
+    head = cells[0]
+    return [dict(zip(head, row)) for row in cells if row != head and not row[0].startswith("---")]
+
+
+@pytest.mark.parametrize("document", stages.DOCUMENTS)
+def test_the_table_of_rungs_says_why_a_gpu_has_none(document: str) -> None:
+    rows = rung_rows(document)
+    assert len(rows) > 90
+    for row in rows:
+        *cells, tested, checked, needs = list(row.values())[1:]
+        assert needs or all(cells), row
+        assert checked, row
+        if re.fullmatch(r"0\.\d\d|1\.\d\d", tested) and not prediction_page.holds(float(tested)):
+            assert not any("%" in cell for cell in cells[1:]), row
+
+
+def test_a_rung_is_several_stages_that_differ_by_their_instruction() -> None:
+    found = stages.rungs_of([
+        {"stage": "tiles", "needs": "", "sm_90": "yes", "gfx90a": "yes"},
+        {"stage": "MFMA, tiles", "needs": "MFMA", "sm_90": "no", "gfx90a": "yes"},
+        {"stage": "WMMA of gfx11, tiles", "needs": "WMMA", "sm_90": "no", "gfx90a": "no", "gfx1100": "yes"},
+        {"stage": "MFMA, loads", "needs": "MFMA; loads to LDS", "sm_90": "no", "gfx90a": "yes"},
+        {"stage": "by size", "needs": "copies", "sm_90": "yes", "gfx90a": "no"},
+        {"stage": "through registers, by size", "needs": "through registers", "sm_90": "no", "gfx90a": "yes"},
+    ])
+    assert [(rung.name(), *map(rung.word, ("sm_90", "gfx90a", "gfx1100")), rung.needs) for rung in found] == [
+        ("tiles", "yes", "yes", "", []), ("tiles", "", "MFMA", "WMMA of gfx11", ["MFMA", "WMMA"]),
+        ("MFMA, loads", "", "yes", "", ["MFMA, loads to LDS"]),
+        ("by size", "yes", "through registers", "", ["copies"])]
 
 
 def test_a_larger_product_is_predicted_from_the_same_code() -> None:
