@@ -774,12 +774,20 @@ def test_a_larger_card_of_the_same_target_is_predicted_more() -> None:
 
 
 def test_the_documents_say_what_the_predictions_do() -> None:
-    written = prediction_page.documents(committed())
+    entries = committed()
+    written, stay = prediction_page.documents(entries), prediction_page.survivors(entries)
+    pairs = prediction_page.calibration(entries, "sm_90")
     assert sorted(written) == sorted(prediction_page.DOCUMENTS)
     for name, text in written.items():
         # Otherwise: scripts/isa_report.py --pages
         assert text == (synthetic.REPOSITORY / name).read_text(encoding="utf-8"), name
         assert "| hipscope, H200, matrix FP16 |" in text
+        # What they say of those that are left out, in words.
+        prose = "".join(line for line in text.splitlines() if not line.startswith("|"))
+        assert re.search(rf"\b{len(entries) - len(stay)} (?:predictions|个)", prose), name
+        for unit, some in prediction_page.by_unit(pairs).items():
+            error = f" {100 * prediction_page.median_error(some, 'predicted_share'):.1f} "
+            assert error in prose or unit == "matrix FP16", (name, unit)
 
 
 def test_others_have_no_such_section() -> None:
