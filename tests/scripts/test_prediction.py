@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import stages
 import synthetic
 from test_isa_report import Workshop, one_sentence
 
@@ -387,8 +389,8 @@ def test_every_case_is_one_row_of_one_experiment() -> None:
 
 def test_tiles_that_c_has_no_whole_number_of_are_useful_in_part() -> None:
     case = next(case for case in prediction_cases.HGEMM if case.rows == 224)
-    assert case.tiles() == 19 * 16
-    assert case.useful() == pytest.approx(4096 / (19 * 224))
+    assert case.tiles(4096) == 19 * 16
+    assert case.useful(4096) == pytest.approx(4096 / (19 * 224))
 
 
 def test_the_rows_are_those_of_the_results() -> None:
@@ -598,6 +600,87 @@ def test_the_bill_is_held_against_times_that_it_did_not_know() -> None:
     assert prediction_page.median_error(pairs, "share_in_turn") > 0.4
 
 
+def test_what_failed_on_the_h200_is_not_shown() -> None:
+    entries = committed()
+    tested = prediction_page.on_the_h200(entries)
+    shown = prediction_page.survivors(entries)
+    assert len(shown) < len(entries) and [entry for entry in shown if entry["target"] == "sm_90"] == [
+        entry for entry in entries if entry["target"] == "sm_90"]
+    # What MFMA and mma.sync multiply alike is one rung.
+    assert not prediction_page.holds(tested["hgemm", "operands from LDS", "matrix FP16"])
+    text = prediction_page.page(entries, page.MADE_BY)
+    of_amd = text[text.index("## gfx900-clang15"):text.index("## sm_90")]
+    cells = [line.split(" | ") for line in of_amd.splitlines() if line.startswith("| ")]
+    ratios = [row[-1].removesuffix(" |") for row in cells if len(row) == 14 and row[0] not in ("| row", "| ---")]
+    assert len([entry for entry in shown if entry["target"] != "sm_90"]) == len(ratios)
+    told = [ratio for ratio in ratios if ratio != prediction_page.UNTESTED]
+    assert len(told) > 100 and all(abs(1 / float(ratio) - 1) < 0.155 for ratio in told)
+
+
+def test_no_rung_of_fp16_has_survived_as_the_page_says() -> None:
+    tested = prediction_page.on_the_h200(committed())
+    assert not any(prediction_page.holds(ratio) for rung, ratio in tested.items() if rung[2] == "matrix FP16")
+    assert "**No rung of FP16 by matrix instructions has survived**" in prediction_page.page(committed(), page.MADE_BY)
+
+
+def test_shares_without_conflicts_are_marked() -> None:
+    for entry in committed():
+        knows = entry["target"] in bank_conflicts.TARGETS or not entry["demand"]["lds_bytes"]
+        if entry["peak"] != "memory":
+            assert prediction_page.share_cell(entry).endswith("%" if knows else " †")
+
+
+def rung_rows(document: str) -> list[dict[str, str]]:
+    """Of the tables that stages.py makes, each row by its headings."""
+    text = (synthetic.REPOSITORY / document).read_text(encoding="utf-8")
+    lines = text[text.index(stages.BEGIN):text.index(stages.END)].splitlines()
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("|")]
+    head = cells[0]
+    return [dict(zip(head, row)) for row in cells if row != head and not row[0].startswith("---")]
+
+
+@pytest.mark.parametrize("document", stages.DOCUMENTS)
+def test_the_table_of_rungs_says_why_a_gpu_has_none(document: str) -> None:
+    rows = rung_rows(document)
+    assert len(rows) > 90
+    for row in rows:
+        *cells, tested, checked, needs = list(row.values())[1:]
+        assert needs or all(cells), row
+        assert checked, row
+        if re.fullmatch(r"0\.\d\d|1\.\d\d", tested) and not prediction_page.holds(float(tested)):
+            assert not any("%" in cell for cell in cells[1:]), row
+
+
+def test_a_rung_is_several_stages_that_differ_by_their_instruction() -> None:
+    found = stages.rungs_of([
+        {"stage": "tiles", "needs": "", "sm_90": "yes", "gfx90a": "yes"},
+        {"stage": "MFMA, tiles", "needs": "MFMA", "sm_90": "no", "gfx90a": "yes"},
+        {"stage": "WMMA of gfx11, tiles", "needs": "WMMA", "sm_90": "no", "gfx90a": "no", "gfx1100": "yes"},
+        {"stage": "MFMA, loads", "needs": "MFMA; loads to LDS", "sm_90": "no", "gfx90a": "yes"},
+        {"stage": "by size", "needs": "copies", "sm_90": "yes", "gfx90a": "no"},
+        {"stage": "through registers, by size", "needs": "through registers", "sm_90": "no", "gfx90a": "yes"},
+    ])
+    assert [(rung.name(), *map(rung.word, ("sm_90", "gfx90a", "gfx1100")), rung.needs) for rung in found] == [
+        ("tiles", "yes", "yes", "", []), ("tiles", "", "MFMA", "WMMA of gfx11", ["MFMA", "WMMA"]),
+        ("MFMA, loads", "", "yes", "", ["MFMA, loads to LDS"]),
+        ("by size", "yes", "through registers", "", ["copies"])]
+
+
+def test_a_larger_product_is_predicted_from_the_same_code() -> None:
+    of = {(entry["target"], entry["row"]): entry for entry in committed() if entry["experiment"] == "hgemm"}
+    # 256 and 1024 tiles on 104 CUs: three and ten rounds.
+    entry = of["gfx90a", "MFMA, waves take turns"]
+    expected = entry["predicted_share"] * 3 / 256 * 1024 / 10
+    assert kept_predictions.share_of_large(entry) == pytest.approx(expected, rel=1e-3)
+    assert prediction_page.share_cell(entry) == "82.0 / 98.5 %"
+    assert kept_predictions.share_of_large(of["gfx90a", "MFMA, tile rows by CUs"]) is None
+    assert kept_predictions.share_of_large(of["gfx942", "MFMA, tile rows by CUs"]) is not None
+    # Panels of eight rows ask memory for less than rows of tiles.
+    by_rows = prediction.product_traffic(256, 128, 32, 2, 8192, 32)
+    in_panels = prediction.product_traffic(256, 128, 32, 2, 8192, 32, 8)
+    assert by_rows.memory == (32 * 128 + 256) * 64 / 32 and in_panels.memory == (4 * 128 + 8 * 256) * 64 / 32
+
+
 # --- The program, with faked tools --------------------------------------------------------------------
 
 
@@ -664,7 +747,7 @@ def measured(entry: dict[str, Any], value: float, **device: Any) -> records.Resu
 
 def an_entry(target: str, experiment: str, unit: str) -> dict[str, Any]:
     """The first prediction of its kind."""
-    return next(entry for entry in committed()
+    return next(entry for entry in prediction_page.survivors(committed())
                 if (entry["target"], entry["experiment"], entry["unit"]) == (target, experiment, unit))
 
 
@@ -691,15 +774,25 @@ def test_a_larger_card_of_the_same_target_is_predicted_more() -> None:
 
 
 def test_the_documents_say_what_the_predictions_do() -> None:
-    written = prediction_page.documents(committed())
+    entries = committed()
+    written, stay = prediction_page.documents(entries), prediction_page.survivors(entries)
+    pairs = prediction_page.calibration(entries, "sm_90")
     assert sorted(written) == sorted(prediction_page.DOCUMENTS)
     for name, text in written.items():
         # Otherwise: scripts/isa_report.py --pages
         assert text == (synthetic.REPOSITORY / name).read_text(encoding="utf-8"), name
-        assert text.count(" %") > 100
+        assert "| hipscope, H200, matrix FP16 |" in text
+        # What they say of those that are left out, in words.
+        prose = "".join(line for line in text.splitlines() if not line.startswith("|"))
+        assert re.search(rf"\b{len(entries) - len(stay)} (?:predictions|个)", prose), name
+        for unit, some in prediction_page.by_unit(pairs).items():
+            error = f" {100 * prediction_page.median_error(some, 'predicted_share'):.1f} "
+            assert error in prose or unit == "matrix FP16", (name, unit)
 
 
 def test_others_have_no_such_section() -> None:
+    failed = next(entry for entry in committed() if (entry["target"], entry["row"]) == ("gfx942", "LDS staging"))
+    assert predicted.section(measured(failed, 1.0)) == []
     entry = an_entry("gfx942", "sgemm", "TFLOP/s")
     assert predicted.section(measured(entry, 1.0, architecture="sm_90")) == []
     assert predicted.section(measured(entry, 1.0, architecture="gfx1030")) == []

@@ -16,7 +16,7 @@ from .bank_conflicts import TARGETS, Conflicts, conflicts_of
 from .experiments import REPOSITORY, made_by, target_order
 from .gpus import Gpu, gpu_of
 from .prediction import Block, Demand, Phase, Prediction, Traffic, predict, product_traffic
-from .prediction_cases import CASES, PRODUCT_SIZE, Product, Stream, case_of, cases_of
+from .prediction_cases import CASES, LARGE_SIZE, PRODUCT_SIZE, Product, Stream, case_of, cases_of
 
 FOLDER = REPOSITORY / "results" / "isa"
 FILE = "predictions.json"
@@ -44,9 +44,9 @@ def known_conflicts(case: Product | Stream, gpu: Gpu) -> Conflicts | None:
     return conflicts_of(case.experiment, case.kernel) if isinstance(case, Product) and gpu.target in TARGETS else None
 
 
-def _block(case: Product | Stream, entry: Entry) -> Block:
+def _block(case: Product | Stream, entry: Entry, size: int) -> Block:
     of_product = isinstance(case, Product)
-    count = case.tiles() if of_product and not case.splits_tiles else None
+    count = case.tiles(size) if of_product and not case.splits_tiles else None
     active = case.computing / case.threads if of_product and case.computing else 1.0
     return Block(case.threads, entry["vgprs"], entry["agprs"], entry["lds_bytes"], count, active,
                  of_product and case.takes_turns)
@@ -57,14 +57,15 @@ def _demand(kept: Mapping[str, Any]) -> Demand:
     return Demand(**{**kept, "phases": phases})
 
 
-def _judge(case: Product | Stream, entry: Entry, gpu: Gpu) -> Prediction:
-    """What the model says of a demand."""
-    block, demand = _block(case, entry), _demand(entry["demand"])
+def _judge(case: Product | Stream, entry: Entry, gpu: Gpu, size: int) -> Prediction:
+    """What the model says of a demand, and of products of this size."""
+    block, demand = _block(case, entry, size), _demand(entry["demand"])
     if isinstance(case, Product):
         at_once = block.resident(gpu) * gpu.cores
-        traffic = product_traffic(case.rows, case.columns, case.depth, case.value_bytes, PRODUCT_SIZE, at_once)
+        traffic = product_traffic(case.rows, case.columns, case.depth, case.value_bytes, size, at_once,
+                                  case.panel_rows())
         steps = entry["steps"]
-        useful = steps * 2.0 * case.rows * case.columns * case.depth * case.useful() / gpu.peaks[case.peak]
+        useful = steps * 2.0 * case.rows * case.columns * case.depth * case.useful(size) / gpu.peaks[case.peak]
         return predict(demand, block, Traffic(traffic.l2 * steps, traffic.memory * steps), useful, gpu)
     moved = case.bytes_per_thread
     per_wave = demand.loaded_bytes + demand.stored_bytes if moved is None else moved * gpu.lanes
@@ -78,7 +79,7 @@ def judged(entry: Entry) -> Entry:
     if gpu is None or case is None or case not in cases_of(case.experiment, gpu):
         raise ValueError(f"nothing is predicted of {entry['row']} for {entry['target']}")
     try:
-        said = _judge(case, entry, gpu)
+        said = _judge(case, entry, gpu, PRODUCT_SIZE)
     except ArithmeticError as error:
         raise ValueError(f"{entry['row']} for {entry['target']}: the model says nothing of such a demand") from error
     of_memory = isinstance(case, Stream)
@@ -90,6 +91,14 @@ def judged(entry: Entry) -> Entry:
             "predicted_share": round(said.share, PLACES), "share_in_turn": round(said.share_in_turn, PLACES),
             "blocks_per_core": said.resident,
             "waves_per_simd": round(said.waves_per_simd, 2), "rounds": round(said.rounds, PLACES)}
+
+
+def share_of_large(entry: Entry) -> float | None:
+    """The share that is predicted of products of LARGE_SIZE; None where the stage has another kernel for them."""
+    gpu, case = gpu_of(entry["target"]), case_of(entry)
+    if gpu is None or not isinstance(case, Product) or case.is_for_one_size:
+        return None
+    return _judge(case, entry, gpu, LARGE_SIZE).share
 
 
 def kept(entries: Iterable[Entry]) -> list[Entry]:

@@ -6,14 +6,15 @@ of the experiment's results, so that a prediction and a measurement meet by name
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from .gpus import Gpu
 
-# M = N = K, as measured where nothing else is asked for.
-PRODUCT_SIZE = 4096
+# M = N = K, as measured where nothing else is asked for; and twice as much, of which the pages have the shares, too.
+PRODUCT_SIZE, LARGE_SIZE = 4096, 8192
 
 
 @dataclass(frozen=True)
@@ -44,14 +45,20 @@ class Product:
     splits_tiles: bool = False
     # Half of a block's waves are a barrier behind the others.
     takes_turns: bool = False
+    # At the larger size the stage chooses another kernel.
+    is_for_one_size: bool = False
 
-    def tiles(self) -> int:
+    def tiles(self, size: int) -> int:
         """Of C, which need not be whole tiles."""
-        return -(-PRODUCT_SIZE // self.rows) * -(-PRODUCT_SIZE // self.columns)
+        return -(-size // self.rows) * -(-size // self.columns)
 
-    def useful(self) -> float:
+    def useful(self, size: int) -> float:
         """The part of the tiles' elements that C has."""
-        return PRODUCT_SIZE**2 / (self.tiles() * self.rows * self.columns)
+        return size**2 / (self.tiles(size) * self.rows * self.columns)
+
+    def panel_rows(self) -> int:
+        """Rows of tiles that go on together; other stages take one row after the other."""
+        return 8 if re.search("tiles_by_xcd|split_along_k|loads_to_lds|tile_rows_by_cus|turns", self.kernel) else 1
 
     def macs(self) -> float:
         """Multiply-adds of a thread in a step."""
@@ -228,9 +235,10 @@ HGEMM = (
           _large("tiles_by_xcd_kernel", f"{family}, tiles by XCD", instruction, (256, 256), targets),
           _large("loads_to_lds_kernel", f"{family}, loads to LDS", instruction, (256, 256), targets, ahead=1),
           _large("loads_to_lds_kernel", f"{family}, three LDS buffers", instruction, (rows, 256), targets, ahead=2))),
-    # What it takes for this size (src/8-kernels/hgemm/tile_rows.h).
-    *(_half(f"tile_rows_by_cus_kernel<hgemm::LargeTile<matrix_rate::MfmaFp16Side32, {rows}u>, hipscope::Half, "
-            "hipscope::Half>", "MFMA, tile rows by CUs", 32, "matrix FP16", (target,), tile=(rows, 256), threads=512)
+    # What it takes for this size (src/8-kernels/hgemm/tile_rows.h); on gfx942 for the larger one, too.
+    *(replace(_half(f"tile_rows_by_cus_kernel<hgemm::LargeTile<matrix_rate::MfmaFp16Side32, {rows}u>, hipscope::Half, "
+                    "hipscope::Half>", "MFMA, tile rows by CUs", 32, "matrix FP16", (target,), tile=(rows, 256),
+                    threads=512), is_for_one_size=target != "gfx942")
       for target, rows in (("gfx908", 192), ("gfx90a", 160), ("gfx942", 224))),
     *(_half(f"waves_take_turns_kernel<hgemm::LargeTile<matrix_rate::{instruction}, 256u>, {ahead}u, {turns}u, "
             "hipscope::Half, hipscope::Half>", f"{family}, waves take turns", 32, "matrix FP16", targets,

@@ -13,10 +13,10 @@ from pathlib import Path
 from hipscope.results import formats, load, markdown
 
 from .experiments import REPOSITORY, target_order
-from .gpus import GPUS, gpu_of
-from .kept_predictions import Entry, key_of
+from .gpus import GPUS
+from .kept_predictions import Entry, key_of, share_of_large
 from .prediction import UNITS
-from .prediction_cases import CASES, PRODUCT_SIZE, Product, Stream
+from .prediction_cases import CASES, PRODUCT_SIZE, Product
 
 PAGE = "predictions.md"
 MEASURED_FOLDER = REPOSITORY / "results" / "nvidia-h200"
@@ -25,11 +25,9 @@ PUBLISHED_PATH = REPOSITORY / "results" / "published" / "published.csv"
 DOCUMENTS = ("docs/compiled-amd-code.md", "docs/zh-CN/compiled-amd-code.md")
 BEGIN, END = "<!-- isa_report.py: predictions -->", "<!-- isa_report.py: end of predictions -->"
 CHINESE = {
-    "kernel": "内核", "predicted as": "预测方式", "bound": "上界", "in turn": "轮流", "kernels": "内核数",
-    "measured by": "测量者", "measured / predicted, median": "实测值除以预测值，中位数", "error, median": "误差中位数",
-    "H200, measured / predicted": "H200，实测值除以预测值",
-    "half of them": "其中一半", "all": "全部", "vector": "向量", "matrix": "矩阵", "memory": "内存", "alone": "独占",
-    "no such instruction": "无此指令",
+    "predicted as": "预测方式", "bound": "上界", "in turn": "轮流", "kernels": "内核数", "measured by": "测量者",
+    "measured / predicted, median": "实测值除以预测值，中位数", "error, median": "误差中位数",
+    "half of them": "其中一半", "all": "全部",
 }
 
 
@@ -83,10 +81,38 @@ def calibration(entries: Sequence[Entry], target: str) -> list[tuple[Entry, floa
     return [(entry, known[key]) for entry, key in zip(entries, keys) if key in known and key[0] == target]
 
 
-def on_the_h200(entries: Sequence[Entry]) -> dict[tuple[str, str], float]:
-    """By experiment and row what was measured on the H200 over what was predicted as its bound."""
-    return {(entry["experiment"], entry["row"]): share / entry["predicted_share"]
-            for entry, share in calibration(entries, "sm_90")}
+# Experiment, row and peak.
+Rung = tuple[str, str, str]
+_INSTRUCTION = re.compile(r"(?:mma\.sync|MFMA|WMMA)(?: of gfx\d+)?, ")
+# A prediction holds whose kernel came so near to its bound on the H200.
+HOLDS = 0.15
+
+
+def holds(ratio: float) -> bool:
+    """Whether the bound was near what was measured."""
+    return abs(1 / ratio - 1) <= HOLDS
+
+
+def rung_of(entry: Entry) -> Rung:
+    """What GPUs have in common, each with its own matrix instruction."""
+    return entry["experiment"], _INSTRUCTION.sub("", entry["row"], count=1), entry["peak"]
+
+
+def on_the_h200(entries: Sequence[Entry]) -> dict[Rung, float]:
+    """By rung what was measured on the H200 over what was predicted as its bound."""
+    return {rung_of(entry): share / entry["predicted_share"] for entry, share in calibration(entries, "sm_90")}
+
+
+def survivors(entries: Sequence[Entry]) -> list[Entry]:
+    """The H200's, and of AMD's GPUs those whose rung holds there, or is not tested."""
+    tested = on_the_h200(entries)
+    return [entry for entry in entries if entry["target"] == "sm_90" or holds(tested.get(rung_of(entry), 1.0))]
+
+
+def by_unit(pairs: Sequence[tuple[Entry, float]]) -> dict[str, list[tuple[Entry, float]]]:
+    """The same by the peak that they are shares of."""
+    peaks = dict.fromkeys(entry["peak"] for entry, _ in pairs)
+    return {peak: [pair for pair in pairs if pair[0]["peak"] == peak] for peak in peaks}
 
 
 def median_error(pairs: Sequence[tuple[Entry, float]], key: str) -> float:
@@ -111,69 +137,53 @@ def quartiles(values: Sequence[float]) -> tuple[float, float, float]:
 
 # --- The documents ------------------------------------------------------------------------------------
 
-# Of the ladder of sgemm these; of the others all.
-SHOWN_OF_SGEMM = (
-    "3.2 8 x 8 per thread", "5 4 x 4 values of A and B in registers",
-    "7.4 two LDS buffers, early loads, padding 8", "8 x 8 in halves, two LDS buffers, launch bounds",
-    "LDS loads in assembly", "register tile of 8 x 8", "register tile of 8 x 16", "tiles split along k",
-    "matrix instructions",
-)
-SHOWN_TARGETS = ("gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1201")
-
-
-def _shown(case: Product | Stream) -> bool:
-    if set(case.targets) & {"gfx900"} or case.targets == ("sm_90",):
-        return False
-    return case.experiment != "sgemm" or case.row in SHOWN_OF_SGEMM
-
-
 ON_THE_H200 = "H200, measured / predicted"
+UNTESTED = "untested"
+# At a share whose kernel's conflicts in LDS's banks nobody has counted.
+NO_CONFLICTS_SIGN = "†"
+NO_CONFLICTS_SENTENCE = (f"{NO_CONFLICTS_SIGN}: without conflicts in LDS's banks, which nobody has counted there; the "
+                         "share may be less.")
 
 
-def _of_h200_cell(tested: Mapping[tuple[str, str], float], experiment: str, row: str) -> str:
-    return f"{tested[experiment, row]:.2f}" if (experiment, row) in tested else formats.NOT_THERE
+def of_h200_cell(tested: Mapping[Rung, float], entry: Entry) -> str:
+    """How near the rung came to its bound on the H200, if it has it."""
+    ratio = tested.get(rung_of(entry))
+    return UNTESTED if ratio is None else f"{ratio:.2f}"
 
 
-def _share_cell(entries: Sequence[Entry]) -> str:
-    """As a bound, in turn where that is less, and what decides; of the newest compiler, which is the last."""
-    if not entries:
-        return "no such instruction"
-    bound, in_turn = (_percent(entries[-1][key]) for key in KEYS)
-    return f"{bound}, {entries[-1]['bound']}" if bound == in_turn else f"{in_turn} ... {bound}, {entries[-1]['bound']}"
+def sign_of(entry: Entry) -> str:
+    """What stands at a share that knows no conflicts."""
+    return f" {NO_CONFLICTS_SIGN}" if entry["demand"]["lds_bytes"] and entry["lds_conflicts"] is None else ""
+
+
+def share_cell(entry: Entry) -> str:
+    """The bound for products of both sizes; of the larger one where it differs and is known."""
+    small, large = (None if share is None else _percent(share)[:-2]
+                    for share in (entry["predicted_share"], share_of_large(entry)))
+    return f"{small}{'' if large in (None, small) else f' / {large}'} %{sign_of(entry)}"
 
 
 def document_tables(entries: Sequence[Entry]) -> str:
-    """The shares of the newest compilers for three targets, and how far published figures are from the model's."""
-    rows = []
-    tested = on_the_h200(entries)
-    for key in dict.fromkeys((case.experiment, case.sweep, case.row) for case in filter(_shown, CASES)):
-        experiment, _, row = key
-        of_case = [entry for entry in entries if (entry["experiment"], entry["sweep"], entry["row"]) == key]
-        of_targets = [[entry for entry in of_case if entry["target"] == target] for target in SHOWN_TARGETS]
-        rows.append([f"`{experiment}` {markdown.text(row)}", *map(_share_cell, of_targets),
-                     _of_h200_cell(tested, experiment, row)])
-    gpus = [f"{target}, {gpu.name}" for target in SHOWN_TARGETS if (gpu := gpu_of(target))]
+    """How far measured figures are from the model's; the bound on the H200 by unit, too."""
     held = []
     for target, source in SOURCES.items():
         pairs = calibration(entries, target)
-        if len(pairs) > 1:
-            for key, kind in zip(KEYS, ("bound", "in turn")):
-                values = ratios(pairs, key)
+        of_units = [(f"{source}, {unit}", some) for unit, some in by_unit(pairs).items() if target == "sm_90"]
+        for name, some, keys in [(source, pairs, KEYS), *((name, some, KEYS[:1]) for name, some in of_units)]:
+            for key, kind in zip(keys, ("bound", "in turn")) if len(some) > 1 else ():
+                values = ratios(some, key)
                 lower, middle, upper = quartiles(values)
-                held.append([source, kind, str(len(pairs)), f"{middle:.2f}", f"{lower:.2f} ... {upper:.2f}",
-                             f"{min(values):.2f} ... {max(values):.2f}", _percent(median_error(pairs, key))])
-    parts = [markdown.table(["kernel", *gpus, ON_THE_H200], rows)]
-    if held:
-        parts.append(markdown.table(["measured by", "predicted as", "kernels", "measured / predicted, median",
-                                     "half of them", "all", "error, median"], held))
-    return "\n\n".join(parts)
+                held.append([name, kind, str(len(some)), f"{middle:.2f}", f"{lower:.2f} ... {upper:.2f}",
+                             f"{min(values):.2f} ... {max(values):.2f}", _percent(median_error(some, key))])
+    return markdown.table(["measured by", "predicted as", "kernels", "measured / predicted, median",
+                           "half of them", "all", "error, median"], held) if held else ""
 
 
 def in_chinese(tables: str) -> str:
-    """The tables with Chinese headings and units."""
-    for english, chinese in sorted(CHINESE.items(), key=lambda item: -len(item[0])):
-        tables = re.sub(rf"(?<=\| ){re.escape(english)}(?= \|)|(?<=%, ){english}(?= \|)", chinese, tables)
-    return tables.replace(" %, ", " %，")
+    """The tables with Chinese headings and kinds."""
+    for english, chinese in CHINESE.items():
+        tables = re.sub(rf"(?<=\| ){re.escape(english)}(?= \|)", chinese, tables)
+    return tables
 
 
 def documents(entries: Sequence[Entry]) -> dict[str, str]:
@@ -218,11 +228,11 @@ def _code_table(entries: Sequence[Entry]) -> str:
     return markdown.table(["experiment", "row", *CODE_HEADER], rows)
 
 
-def _time_table(entries: Sequence[Entry], tested: Mapping[tuple[str, str], float]) -> str:
+def _time_table(entries: Sequence[Entry], tested: Mapping[Rung, float]) -> str:
     rows = [[markdown.text(entry["row"]), *(f"{entry['times'][unit]:.0f}" for unit in UNITS), entry["bound"],
-             entry["peak"], *(_percent(entry[key]) for key in KEYS),
+             entry["peak"], *(_percent(entry[key]) + sign_of(entry) for key in KEYS),
              f"{formats.significant(entry['predicted'])} {entry['unit']}",
-             _of_h200_cell(tested, entry["experiment"], entry["row"])] for entry in entries]
+             of_h200_cell(tested, entry)] for entry in entries]
     return markdown.table(["row", *UNITS, "decided by", "of the peak of", "predicted share", "predicted, in turn",
                            "predicted rate", ON_THE_H200], rows)
 
@@ -242,17 +252,23 @@ def _spread(values: Sequence[float]) -> str:
             f"{max(values):.2f}")
 
 
-# A prediction holds whose kernel came so near to its bound on the H200.
-HOLDS = 0.15
-
-
-def held_on_the_h200(entries: Sequence[Entry]) -> tuple[int, int, int]:
-    """Of the predictions for AMD's GPUs: whose row holds on the H200, whose row does not, and whose it has not."""
+def _left_out(entries: Sequence[Entry]) -> str:
+    """How many predictions survive the test, and the rungs of those that do not."""
     tested = on_the_h200(entries)
-    ratios_of_amd = [tested.get((entry["experiment"], entry["row"])) for entry in entries if entry["target"] != "sm_90"]
-    found = [ratio for ratio in ratios_of_amd if ratio is not None]
-    holds = sum(abs(1 / ratio - 1) <= HOLDS for ratio in found)
-    return holds, len(found) - holds, len(ratios_of_amd) - len(found)
+    of_amd = [entry for entry in entries if entry["target"] != "sm_90"]
+    left = [entry for entry in survivors(entries) if entry["target"] != "sm_90"]
+    untested = sum(rung_of(entry) not in tested for entry in left)
+    rungs = dict.fromkeys(rung for rung in map(rung_of, of_amd) if not holds(tested.get(rung, 1.0)))
+    names: dict[str, list[str]] = {}
+    for experiment, row, _ in rungs:
+        names.setdefault(experiment, []).append(markdown.text(row))
+    stages = "; ".join(f"`{experiment}`: {', '.join(rows)}" for experiment, rows in names.items())
+    return (
+        f"Of {len(of_amd)} predictions for AMD's GPUs {len(left) - untested} are of rungs that are within "
+        f"{100 * HOLDS:.0f} % of their bound on the H200, which the last column of their tables has. "
+        f"{len(of_amd) - len(left)} are of {len(rungs)} rungs that are not, mostly for conflicts in LDS's banks and "
+        f"for scratch; they are left out here ({stages}). The other {untested} are {UNTESTED}: of rungs that the H200 "
+        "has not, or that nothing could be said of there.")
 
 
 def _calibration_part(entries: Sequence[Entry]) -> list[str]:
@@ -274,17 +290,18 @@ def _calibration_part(entries: Sequence[Entry]) -> list[str]:
             parts += [sentence, calibration_table(pairs), f"Measured over predicted: {bound}. In turn: {in_turn}."]
     if not parts:
         return []
-    holds, fails, untested = held_on_the_h200(entries)
     return ["## What it is held against", *parts,
             "No number in the model was fitted to any of these. That SIMDs and LDS take turns was thought of in sight "
             "of the MI100's figures; the H200's times refute it for that GPU, and confirm the bound. So of AMD's GPUs "
             "the bound is what a kernel's code allows, and the MI100 says that older code, by another compiler, had "
             "0.6 of it. Of what memory keeps of its peak the model knows nothing.",
-            "The tables of AMD's GPUs have in the last column how near the same kernel came to its bound on the H200. "
-            f"Of their {holds + fails + untested} predictions {holds} are of rows that are within {100 * HOLDS:.0f} % "
-            f"there, {fails} of rows that are not, mostly for conflicts in LDS's banks, which the model "
-            f"counts in AMD's code alone, and for scratch; {untested} are of rows that the H200 has not, or "
-            "that nothing could be said of."]
+            "By unit the median errors on the H200 are: " + ", ".join(
+                f"{unit} {_percent(median_error(some, KEYS[0]))} of {len(some)}"
+                for unit, some in by_unit(calibration(entries, "sm_90")).items())
+            + ". **No rung of FP16 by matrix instructions has survived**: the three that could be counted miss their "
+            "bounds, those from tensor copies on multiply asynchronously, which this cannot count. So all of AMD's "
+            "shares of matrix FP16 and FP8 are untested.",
+            _left_out(entries)]
 
 
 def index_section(entries: Sequence[Entry]) -> list[str]:
@@ -293,8 +310,8 @@ def index_section(entries: Sequence[Entry]) -> list[str]:
         return []
     targets = ", ".join(dict.fromkeys(key_of(entry)[0] for entry in entries))
     return ["## Predicted shares of peak",
-            f"[{len(entries)} kernels of chapter 8 and their kin]({PAGE}), for {targets}: which share of its peak "
-            "each can reach by what its code asks of each unit. Predicted, not measured."]
+            f"[{len(survivors(entries))} kernels of chapter 8 and their kin]({PAGE}), for {targets}: which share of "
+            "its peak each can reach by what its code asks of each unit. Predicted, not measured."]
 
 
 def page(entries: Sequence[Entry], made_by_line: str) -> str:
@@ -310,15 +327,17 @@ def page(entries: Sequence[Entry], made_by_line: str) -> str:
         "instructions take on the SIMDs and on the matrix unit, the bytes through LDS, L1, L2 and memory, and "
         "**alone**, what a block takes by itself with its latencies and barriers, over the blocks that fit. The "
         "greatest decides; **in turn**, vector, matrix and LDS are added first. The share also counts the last, "
-        "partly empty round of blocks. llvm-mca is its estimate for one wave, where the step is one loop.",
+        "partly empty round of blocks. llvm-mca is its estimate for one wave, where the step is one loop. "
+        + NO_CONFLICTS_SENTENCE,
         *_calibration_part(entries),
     ]
+    shown, tested = survivors(entries), on_the_h200(entries)
     for gpu in GPUS:
-        folders = {key_of(entry)[0] for entry in entries if entry["target"] == gpu.target}
+        folders = {key_of(entry)[0] for entry in shown if entry["target"] == gpu.target}
         for folder in sorted(folders, key=target_order):
-            found = [entry for entry in entries if key_of(entry)[0] == folder]
+            found = [entry for entry in shown if key_of(entry)[0] == folder]
             parts += [f"## {folder}: {gpu.name}", f"Compiler: {markdown.text(found[0]['compiler'])}.",
                       "The code, a step of one wave:", _code_table(found),
                       "Cycles of a core for a block's step, and what follows:",
-                      _time_table(found, on_the_h200(entries))]
+                      _time_table(found, tested)]
     return "\n\n".join([*parts, made_by_line]) + "\n"

@@ -6,14 +6,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hipscope.compiled_code import kept_predictions
+from hipscope.compiled_code import kept_predictions, prediction_page
 from hipscope.compiled_code.experiments import clang_major
 from hipscope.compiled_code.kept_predictions import Entry
 from hipscope.results import formats, markdown
 from hipscope.results.records import Device, Result
 
-# Once for all results of a folder: each entry is held against the schema and the model.
-_read = cache(kept_predictions.read)
+
+@cache
+def _read(folder: Path) -> list[Entry]:
+    """What survives its test; once for all results of a folder: each entry is held against the schema and the model."""
+    return prediction_page.survivors(kept_predictions.read(folder))
 
 
 def _clang(entry: Entry) -> int:

@@ -14,7 +14,8 @@
 namespace gemm {
 
 struct Needs {
-  const char* what = "";  ///< empty: nothing
+  /// Empty: nothing. What is needed beside a matrix instruction stands after it and "; ".
+  const char* what = "";
   bool (*on)(const std::string& architecture) = nullptr;
   /// On the host backend, where `on` says that it has it: lanes of a wave that its model is for; 0:
   /// of any.
@@ -50,7 +51,8 @@ inline constexpr std::array table_architectures = {
     "sm_90", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1151", "gfx1201"};
 
 /// Where the command line is --stages alone: prints a line for each stage, what it needs and where
-/// that is, for scripts/stages.py, and returns the exit status.
+/// that is, on the host backend by the lanes of its waves, for scripts/stages.py, and returns the
+/// exit status.
 template <typename AnyStage>
 std::optional<int> print_stages_if_asked(int argc, char** argv,
                                          const std::vector<AnyStage>& stages) {
@@ -61,11 +63,17 @@ std::optional<int> print_stages_if_asked(int argc, char** argv,
   for (const char* architecture : table_architectures) {
     std::printf("\t%s", architecture);
   }
-  std::printf("\n");
+  std::printf("\thost 32\thost 64\n");
   for (const AnyStage& stage : stages) {
     std::printf("%s\t%s", label_of(stage).c_str(), stage.needs.what);
     for (const char* architecture : table_architectures) {
       std::printf("\t%s", stage.needs.on == nullptr || stage.needs.on(architecture) ? "yes" : "no");
+    }
+    for (const int lanes : {32, 64}) {
+      hipscope::DeviceDescription host;
+      host.architecture = "host";
+      host.wave_size = lanes;
+      std::printf("\t%s", has(stage.needs, host) ? "yes" : "no");
     }
     std::printf("\n");
   }

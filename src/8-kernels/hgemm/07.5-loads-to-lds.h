@@ -247,7 +247,12 @@ static __global__ void __launch_bounds__(large_tile_threads)
              extents.ldc, alpha, beta);
 }
 
-/// A stage of a kernel on one block per tile that wants to know how many XCDs there are.
+/// (LLVM, feature vmem-to-lds-load-insts.)
+inline constexpr const char* needs_of_lds_loads =
+    "MFMA; loads from memory to LDS, which RDNA 3 and 4 lack";
+
+/// A stage of a kernel that loads to LDS, on one block per tile, and wants to know how many XCDs
+/// there are.
 template <typename Tile, auto kernel, typename Value = Half, typename Result = Value>
 gemm::Stage<Value, Result> stage_by_xcd(const std::string& what) {
   const auto enqueue = [](const gemm::Stage<Value, Result>& stage,
@@ -260,6 +265,7 @@ gemm::Stage<Value, Result> stage_by_xcd(const std::string& what) {
   auto stage =
       large_tile_stage<Tile, Value, Result>(what, reinterpret_cast<const void*>(kernel), enqueue);
   stage.is_contender = true;
+  stage.needs.what = needs_of_lds_loads;
   return stage;
 }
 

@@ -75,6 +75,7 @@ std::vector<gemm::Stage<Value, Result>> tile_rows_by_cus_stages() {
         enqueue_tile_rows<Code>(product, TileRows{});
       });
   stage.is_contender = true;
+  stage.needs.what = needs_of_lds_loads;
   stage.choices = TileRows::size();
   return {stage};
 }
