@@ -6,7 +6,7 @@ import re
 import subprocess
 
 import pytest
-from conftest import LONGEST_S, Sandbox
+from conftest import Sandbox, call, program
 
 DISTURBER = """#!/bin/bash
 case "$*" in
@@ -19,35 +19,18 @@ esac
 
 def run(sandbox: Sandbox, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Runs the script over the sandbox's binaries."""
-    return subprocess.run(
-        [str(sandbox.root / "scripts" / "disturbed.sh"), *arguments],
-        cwd=sandbox.root,
-        timeout=LONGEST_S,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return call(sandbox.root / "scripts" / "disturbed.sh", *arguments, cwd=sandbox.root)
 
 
 def add_disturber(sandbox: Sandbox, status: int = 0) -> None:
     """A memory_bandwidth that notes its bursts."""
-    disturber = sandbox.bin / "memory_bandwidth"
-    disturber.write_text(DISTURBER.format(log=sandbox.root / "bursts", status=status))
-    disturber.chmod(0o755)
+    program(sandbox.bin / "memory_bandwidth", DISTURBER.format(log=sandbox.root / "bursts", status=status))
 
 
 def usual(sandbox: Sandbox) -> list[str]:
     """The options of a run."""
-    return [
-        "--build-dir",
-        str(sandbox.build),
-        "--out",
-        str(sandbox.root / "beside"),
-        "--backend",
-        "nvidia",
-        "--only",
-        "^copy_rate$",
-    ]
+    folders = ["--build-dir", str(sandbox.build), "--out", str(sandbox.root / "beside")]
+    return [*folders, "--backend", "nvidia", "--only", "^copy_rate$"]
 
 
 def test_bursts_lie_beside_the_experiments(sandbox: Sandbox) -> None:

@@ -15,13 +15,15 @@ from typing import Any, Callable
 
 import pytest
 import synthetic
-from conftest import Sandbox
+from conftest import Sandbox, call, end_of
+from conftest import start as start_program
 from synthetic import SCRIPTS
 
 pytestmark = pytest.mark.slow
 
 SEED = os.environ.get("HIPSCOPE_FUZZ_SEED", "20260101")
 STATUSES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+DATA = Path(__file__).parent / "data"
 PUBLISHED = synthetic.REPOSITORY / "results" / "published" / "published.csv"
 
 
@@ -33,15 +35,7 @@ def shell_status(status: int) -> int:
 def start(program: str, *arguments: object, **streams: Any) -> subprocess.Popen[str]:
     """Starts a program that can be interrupted, and whose output is buffered as it is for a user."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-    return subprocess.Popen(
-        [sys.executable, str(SCRIPTS / program), *map(str, arguments)],
-        text=True,
-        stdin=subprocess.DEVNULL,
-        env=environment,
-        # Tests started in the background inherit an ignored SIGINT.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams},
-    )
+    return start_program(sys.executable, SCRIPTS / program, *arguments, env=environment, **streams)
 
 
 def results(folder: Path) -> Path:
@@ -84,7 +78,7 @@ def test_an_interrupt_at_any_moment_leaves_whole_files(tmp_path: Path, program: 
         process = start(program, *arguments)
         time.sleep(moment)
         process.send_signal(number)
-        _, errors = process.communicate(timeout=300)
+        errors = end_of(process).stderr
         said = f"{number.name} after {moment:.3f} s: status {process.returncode}, {errors!r}"
         after = snapshot(folder)
         assert {name: whole.get(name) for name in after} == after, said
@@ -116,17 +110,9 @@ sys.exit(ending.run("program", main, 1))
 @pytest.mark.parametrize("number", STATUSES)
 def test_an_interrupt_waits_until_the_file_is_whole(tmp_path: Path, number: signal.Signals) -> None:
     (tmp_path / "file").write_text("old")
-    process = subprocess.Popen(
-        [sys.executable, "-c", WRITES_FOR_LONG, str(SCRIPTS), str(tmp_path / "file"), str(int(number))],
-        text=True,
-        stderr=subprocess.PIPE,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    _, errors = process.communicate(timeout=300)
-    assert (process.returncode, errors) == (
-        STATUSES[number],
-        "program: interrupted; every file is as it was or whole.\n",
-    )
+    done = end_of(start_program(sys.executable, "-c", WRITES_FOR_LONG, SCRIPTS, tmp_path / "file", int(number)))
+    said = "program: interrupted; every file is as it was or whole.\n"
+    assert (done.returncode, done.stderr) == (STATUSES[number], said)
     assert snapshot(tmp_path) == {"file": b"new"}
 
 
@@ -139,7 +125,7 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
         try:
             assert start("compare.py", folder, folder, "--json", pipe).wait(60) == 0
             assert pipe.is_fifo()
-            assert json.loads(reader.communicate(timeout=300)[0])["counts"]["worse"] == 0
+            assert json.loads(end_of(reader).stdout)["counts"]["worse"] == 0
         finally:
             reader.kill()  # a pipe that nobody wrote to never ends
     assert {one.name for one in tmp_path.iterdir()} == {"pipe", "results"}
@@ -157,11 +143,8 @@ def test_a_link_keeps_pointing_to_its_file(tmp_path: Path) -> None:
 
 def test_what_nohup_ignores_stays_ignored(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("old")
-    process = subprocess.Popen(
-        [sys.executable, "-c", WRITES_FOR_LONG, str(SCRIPTS), str(tmp_path / "file"), str(int(signal.SIGHUP))],
-        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
-    )
-    assert process.wait(60) == 0
+    command = (sys.executable, "-c", WRITES_FOR_LONG, SCRIPTS, tmp_path / "file", int(signal.SIGHUP))
+    assert call(*command, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)).returncode == 0
 
 
 def full_disk() -> Any:
@@ -182,16 +165,9 @@ def no_reader() -> Any:
     [
         ("compare.py", lambda folder: [folder, folder, "--all"], 2),
         ("report.py", lambda folder: ["--check", folder], 1),
-        (
-            "sass_report.py",
-            lambda folder: ["--out", folder / "page", Path(__file__).parent / "data" / "loops.sass"],
-            None,
-        ),
-        (
-            "ncu_report.py",
-            lambda folder: ["--out", folder / "page", "--csv", Path(__file__).parent / "data" / "profile.csv"],
-            None,
-        ),
+        # These print nothing.
+        ("sass_report.py", lambda folder: ["--out", folder / "page", DATA / "loops.sass"], 0),
+        ("ncu_report.py", lambda folder: ["--out", folder / "page", "--csv", DATA / "profile.csv"], 0),
     ],
 )
 def test_output_that_nobody_takes_is_one_sentence(
@@ -200,16 +176,13 @@ def test_output_that_nobody_takes_is_one_sentence(
     reason: str,
     program: str,
     arguments: Callable[[Path], list[object]],
-    status: int | None,
+    status: int,
 ) -> None:
     folder = results(tmp_path / "results")
     with make() as output:
-        process = start(program, *arguments(folder), stdout=output)
-        _, errors = process.communicate(timeout=300)
-    if status is None:  # it prints nothing
-        assert (process.returncode, errors) == (0, "")
-    else:
-        assert (process.returncode, errors) == (status, f"{program}: standard output cannot be written: {reason}.\n")
+        done = end_of(start(program, *arguments(folder), stdout=output))
+    said = f"{program}: standard output cannot be written: {reason}.\n" if status else ""
+    assert (done.returncode, done.stderr) == (status, said)
 
 
 def test_a_full_disk_keeps_the_old_page(tmp_path: Path) -> None:
@@ -217,11 +190,10 @@ def test_a_full_disk_keeps_the_old_page(tmp_path: Path) -> None:
     (folder / "report.html").write_text("old")
     before = snapshot(folder)
     limit = 2048  # bytes of a file
-    done = subprocess.run(
-        [sys.executable, str(SCRIPTS / "html_report.py"), *map(str, commands(folder)["html_report.py"])],
-        capture_output=True,
-        text=True,
-        check=False,
+    done = call(
+        sys.executable,
+        SCRIPTS / "html_report.py",
+        *commands(folder)["html_report.py"],
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
     )
     assert done.returncode == 1
@@ -240,7 +212,7 @@ def test_run_all_interrupted_at_any_moment(whole_sandbox: Sandbox) -> None:
         process = whole_sandbox.start("--no-build", "--build-dir", str(whole_sandbox.build))
         time.sleep(moment)
         process.send_signal(number)
-        _, errors = process.communicate(timeout=300)
+        errors = end_of(process).stderr
         said = f"{number.name} after {moment:.3f} s: status {process.returncode}, {errors!r}"
         assert shell_status(process.returncode) in (STATUSES[number], 0), said
         if process.returncode > 0:

@@ -17,7 +17,7 @@ import jsonschema
 import made_fleet
 import pytest
 import synthetic
-from conftest import LONGEST_S, wait_for
+from conftest import LONGEST_S, call, end_of, program, start, wait_for
 
 from hipscope.fleet import devices, layout
 from hipscope.fleet.tiers import TIERS
@@ -61,14 +61,11 @@ class Site:
 
     def __init__(self, root: Path) -> None:
         self.bin, self.out = root / "bin", root / "shared"
-        self.bin.mkdir()
+        for step in TIERS["standard"].together + TIERS["smoke"].together:
+            program(self.bin / step.experiment, BINARY)
+            synthetic.write(self.bin, synthetic.result(step.experiment))
         self.tell("version", "hipscope 0.1.0 (abcdef), backend nvidia, nvcc 13\n")
         self.set_gpus(2)
-        for step in TIERS["standard"].together + TIERS["smoke"].together:
-            binary = self.bin / step.experiment
-            binary.write_text(BINARY, encoding="utf-8")
-            binary.chmod(0o755)
-            synthetic.write(self.bin, synthetic.result(step.experiment))
 
     def tell(self, name: str, text: str) -> None:
         """What the binaries read."""
@@ -82,22 +79,12 @@ class Site:
     def start(self, *arguments: str, environment: dict[str, str] | None = None) -> subprocess.Popen[str]:
         """Starts fleet.py run without any packages beside the standard library."""
         clean = {key: value for key, value in os.environ.items() if not key.endswith("VISIBLE_DEVICES")}
-        return subprocess.Popen(
-            [sys.executable, "-S", str(FLEET), "run", "--bin", str(self.bin), *arguments],
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            stdin=subprocess.DEVNULL,
-            cwd=self.bin.parent,
-            env={**clean, **(environment or {})},
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        )
+        command = (sys.executable, "-S", FLEET, "run", "--bin", self.bin, *arguments)
+        return start(*command, cwd=self.bin.parent, env={**clean, **(environment or {})})
 
     def run(self, *arguments: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         """Runs it to its end."""
-        process = self.start(*arguments, environment=environment)
-        out, err = process.communicate(timeout=LONGEST_S)
-        return subprocess.CompletedProcess(arguments, process.returncode, out, err)
+        return end_of(self.start(*arguments, environment=environment))
 
     def measure(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Measures node n1 with one experiment together, one alone."""
@@ -215,7 +202,7 @@ def test_goes_on_after_an_interruption(site: Site) -> None:
     first = site.start("--out", "shared", "--node", "n1", "--only", "^memory_bandwidth$|^fma_loop$")
     wait_for(site.bin / "started")
     first.terminate()
-    _, err = first.communicate(timeout=LONGEST_S)
+    err = end_of(first).stderr
     assert (first.returncode, err) == (143, "fleet.py: interrupted; what was measured by then is kept.\n")
     assert gone(site.bin / "sleeper")
     assert (site.record()["status"], site.record()["message"]) == ("failed", "interrupted")
@@ -232,7 +219,7 @@ def test_a_run_that_died_leaves_room(site: Site) -> None:
     first = site.start("--out", "shared", "--node", "n1", "--only", "^memory_bandwidth$|^fma_loop$")
     wait_for(site.bin / "started")
     first.kill()
-    first.communicate(timeout=LONGEST_S)
+    end_of(first)
     os.kill(int((site.bin / "sleeper").read_text()), signal.SIGKILL)
     assert site.record()["status"] == "started"
     (site.bin / "fma_loop.1").unlink()
@@ -249,35 +236,11 @@ def test_a_run_that_died_leaves_room(site: Site) -> None:
 
 def test_a_full_disk_is_one_sentence(site: Site) -> None:
     site.out.mkdir()
-    command = f'mount -t tmpfs -o size=24k tmpfs {site.out} && exec "$@"'
-    words = [
-        "unshare",
-        "-m",
-        "sh",
-        "-c",
-        command,
-        "sh",
-        sys.executable,
-        "-S",
-        str(FLEET),
-        "run",
-        "--bin",
-        str(site.bin),
-        "--out",
-        str(site.out),
-        "--node",
-        "n1",
-        "--only",
-        "fma_loop|lds|latency|copies",
-    ]
-    if (
-        not shutil.which("unshare")
-        or subprocess.run(
-            [*words[:5], command.replace('exec "$@"', "true")], capture_output=True, check=False
-        ).returncode
-    ):
+    mounted = ("unshare", "-m", "sh", "-c", f'mount -t tmpfs -o size=24k tmpfs {site.out} && exec "$@"', "sh")
+    if not shutil.which("unshare") or call(*mounted, "true").returncode:
         pytest.skip("a small file system cannot be mounted here, which takes root")
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=LONGEST_S)
+    options = ("--bin", site.bin, "--out", site.out, "--node", "n1", "--only", "fma_loop|lds|latency|copies")
+    done = call(*mounted, sys.executable, "-S", FLEET, "run", *options)
     assert done.returncode == 3 and len(done.stderr.splitlines()) == 1
     assert re.fullmatch(rf"fleet.py: {site.out}/\S+ cannot be written: No space left on device\.\n", done.stderr)
 
@@ -384,10 +347,9 @@ def test_bad_usage_is_one_sentence(site: Site, arguments: list[str], said: str) 
 
 def test_a_driver_that_hangs_is_told(site: Site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(devices, "LISTING_LIMIT_S", 0.3)
-    (site.bin / "stuck").write_text("#!/bin/sh\nexec sleep 1000\n")
-    (site.bin / "stuck").chmod(0o755)
+    stuck = program(site.bin / "stuck", "#!/bin/sh\nexec sleep 1000\n")
     with pytest.raises(layout.FleetError, match="did not answer within 0.3 s; a GPU or its driver hangs"):
-        devices.version_of(site.bin / "stuck", tmp_path, lambda: None)
+        devices.version_of(stuck, tmp_path, lambda: None)
 
 
 def test_where_two_gpus_are_near(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import synthetic
-from conftest import LONGEST_S, Sandbox, wait_for
+from conftest import Sandbox, call, end_of, program, wait_for
 
 from hipscope.report import card
 
@@ -343,8 +343,7 @@ def test_bad_usage(sandbox: Sandbox, arguments: list[str], part: str) -> None:
 
 
 def test_help() -> None:
-    script = Path(__file__).resolve().parents[2] / "scripts" / "run_all.sh"
-    done = subprocess.run([script, "--help"], capture_output=True, text=True, check=True)
+    done = call(synthetic.SCRIPTS / "run_all.sh", "--help", check=True)
     assert "--build-dir DIR" in done.stdout and done.stdout.startswith("Builds hipscope")
 
 
@@ -379,10 +378,10 @@ def test_interrupt(sandbox: Sandbox, number: signal.Signals, status: int) -> Non
     process = sandbox.start("--no-build", "--build-dir", str(sandbox.build))
     wait_for(sandbox.bin / "load_latency.started")
     process.send_signal(number)
-    out, err = process.communicate(timeout=LONGEST_S)
+    done = end_of(process)
     assert (sandbox.bin / "load_latency.terminated").exists()
-    assert process.returncode == status
-    assert "interrupted" in err and "wave_rate" not in out
+    assert done.returncode == status
+    assert "interrupted" in done.stderr and "wave_rate" not in done.stdout
     for name, content in before.items():
         assert (sandbox.results / name).read_bytes() == content
     assert leftovers(sandbox.results) == []
@@ -402,10 +401,8 @@ exit {status}
 
 def with_cmake(folder: Path, status: int = 0, more: str = "") -> dict[str, str]:
     """A cmake that notes its calls beside itself and ends so; the environment in which it is found."""
-    folder.mkdir()
     text = FAKE_CMAKE.format(calls=folder / "calls", status=status)
-    (folder / "cmake").write_text(text.replace("exit 0", more) if more else text)
-    (folder / "cmake").chmod(0o755)
+    program(folder / "cmake", text.replace("exit 0", more) if more else text)
     return {"PATH": f"{folder}:{os.environ['PATH']}"}
 
 
@@ -505,8 +502,7 @@ def test_build_without_ninja_is_by_make(sandbox: Sandbox, tmp_path: Path) -> Non
     tools.mkdir()
     path = without("ninja", tools)
     (tools / "links" / "cmake").unlink(missing_ok=True)
-    (tools / "links" / "cmake").write_text(FAKE_CMAKE.format(calls=tmp_path / "calls", status=0))
-    (tools / "links" / "cmake").chmod(0o755)
+    program(tools / "links" / "cmake", FAKE_CMAKE.format(calls=tmp_path / "calls", status=0))
     done = sandbox.run_all("--no-setup", "--backend", "nvidia", environment={"PATH": path})
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "calls").read_text().splitlines()[0].endswith("-DHIPSCOPE_TESTS=OFF -G Unix Makefiles")
@@ -514,11 +510,9 @@ def test_build_without_ninja_is_by_make(sandbox: Sandbox, tmp_path: Path) -> Non
 
 def test_backend_of_what_was_just_installed(sandbox: Sandbox, tmp_path: Path) -> None:
     tools = tmp_path / "tools"
-    tools.mkdir()
     kfd = tmp_path / "kfd"
     kfd.touch()
-    (tools / "cmake").write_text(FAKE_CMAKE.format(calls=tmp_path / "calls", status=1))
-    (tools / "cmake").chmod(0o755)
+    program(tools / "cmake", FAKE_CMAKE.format(calls=tmp_path / "calls", status=1))
     rocm = tmp_path / "rocm" / "bin"
     rocm.mkdir(parents=True)
     # Nothing but what is named here, so that no real hipcc is found.
@@ -545,8 +539,7 @@ def host_with_compiler(sandbox: Sandbox, folder: Path, isa_status: int = 0, hipc
     """No GPU, but (with `hipcc`) AMD's compiler, whose build and report are faked; the environment."""
     with_cmake(folder)
     if hipcc:
-        (folder / "hipcc").write_text("#!/bin/sh\n")
-        (folder / "hipcc").chmod(0o755)
+        program(folder / "hipcc", "#!/bin/sh\n")
     sandbox.set_devices("0\thost\tthis CPU\n")
     (sandbox.root / "scripts" / "isa_report.py").write_text(FAKE_ISA_REPORT.format(status=isa_status))
     path = os.environ["PATH"] if hipcc else without("hipcc", folder)
@@ -590,8 +583,7 @@ def test_report_on_the_compiled_code_goes_on_beside_the_experiments(sandbox: San
     wait_for(sandbox.bin / "copy_rate.started")
     wait_for(tmp_path / "started")
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=LONGEST_S)
-    assert process.returncode == 130
+    assert end_of(process).returncode == 130
     assert (tmp_path / "ended").exists() and (sandbox.bin / "copy_rate.terminated").exists()
 
 
