@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 import os
 import random
@@ -211,7 +212,7 @@ def use_result(path: Path) -> None:
     found = load.document(path)
     load.load_any_name(path)
     gpu = metrics.of_results(metrics.Results(path.parent / "gpu-0", [found], []))
-    assert metrics.from_json(json.loads(json.dumps(gpu.as_json()))) == gpu
+    assert metrics.from_json(json.loads(json.dumps(dataclasses.asdict(gpu)))) == gpu
     assert all(abs(one.value) < 1e60 and one.noise < 1e60 for one in gpu.metrics.values())
     list(curves.curves_of(found))
     assert all(one.isprintable() for one in strings(found))

@@ -39,7 +39,6 @@ class Reading:
 class Measured:
     """The results of one card."""
 
-    folder: Path
     results: Sequence[Result]
 
     @property
@@ -76,7 +75,7 @@ class Place:
 
 def measured(folder: Path) -> Measured:
     """The results of a folder; raises BadInput."""
-    return Measured(folder, load.load_folder(folder))
+    return Measured(load.load_folder(folder))
 
 
 def _distance(one: Device, other: Device) -> float:

@@ -85,11 +85,6 @@ def _name(parameter: Json) -> str:
     return f"{name} ({markdown.text(parameter['variant'])})" if parameter["variant"] else name
 
 
-def _confidence(reading: Json) -> str:
-    text = f"{100 * reading['confidence']:.0f} %"
-    return text if reading["verified"] else f"{text}, **a verification FAILED**"
-
-
 def _reading_row(parameter: Json, reading: Json, units: Units, links: dict[str, str]) -> list[str]:
     value = found(reading, units)
     if parameter["sources_disagree"] and reading["value"] is not None:
@@ -98,7 +93,8 @@ def _reading_row(parameter: Json, reading: Json, units: Units, links: dict[str, 
     says = units.human(driver, reading["unit"], reading["experiment"])
     if reading["disagrees_with_driver"]:
         says += f", {DISAGREES}"
-    return [_name(parameter), value, _confidence(reading), says, links[reading["experiment"]]]
+    sure = f"{100 * reading['confidence']:.0f} %" + ("" if reading["verified"] else ", **a verification FAILED**")
+    return [_name(parameter), value, sure, says, links[reading["experiment"]]]
 
 
 def _missing_row(parameter: Json, missing: Json, filtered: Container[str]) -> list[str]:

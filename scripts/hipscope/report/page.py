@@ -99,8 +99,7 @@ def _gallery(results: list[Result], pictures: dict[str, str]) -> list[str]:
 def _found(inference: Inference) -> str:
     if inference.value is None:
         return "not found"
-    found = markdown.with_unit(inference.value, inference.unit)
-    ends = [markdown.with_unit(end, inference.unit) for end in inference.interval or ()]
+    found, *ends = (markdown.with_unit(one, inference.unit) for one in (inference.value, *(inference.interval or ())))
     return f"{found} ({' to '.join(ends)})" if ends else found
 
 
@@ -116,12 +115,6 @@ def _inferences(result: Result) -> list[str]:
         if inference.evidence:
             parts.append(markdown.bullets(inference.evidence))
     return ["## Inferred", *parts] if parts else []
-
-
-def _failures(result: Result) -> list[str]:
-    if shared.verified(result):
-        return []
-    return ["**A verification FAILED: do not trust these figures.**", markdown.bullets(result.verification.failures)]
 
 
 def _plot_file(result: Result, sweep: Sweep, taken: set[str]) -> str:
@@ -160,11 +153,12 @@ def _sweep(page: Page, result: Result, sweep: Sweep, taken: set[str]) -> list[st
 def _experiment(page: Page, result: Result) -> str:
     """The page of one experiment, whose plots become the page's."""
     device = markdown.text(result.device.name) or "all results"
+    warning = "**A verification FAILED: do not trust these figures.**"
     parts = [
         f"# {result.title}",
         f"[{device}](README.md)",
         f"**{markdown.text(result.question)}**",
-        *_failures(result),
+        *([] if shared.verified(result) else [warning, markdown.bullets(result.verification.failures)]),
         *([CPU_TIMES] if shared.is_host([result]) else []),
         shared.circumstances(result, markdown),
         shared.clock(result.clock),
@@ -222,7 +216,7 @@ def make_page(results: list[Result], shown: frozenset[str] | None = None, has_pa
             *roofline_part,
             *_gallery(results, pictures),
             "## Device",
-            shared.device_table(results),
+            markdown.text_table(["as the driver reports it", ""], shared.device_entries(results, markdown)),
             MADE_BY,
         ]
     )

@@ -16,18 +16,14 @@ from hipscope.results.records import Device, Result
 _read = cache(kept_predictions.read)
 
 
-def _clang(entry: Entry) -> int:
-    return int(clang_major(entry["compiler"]))
-
-
 def _of(result: Result, folder: Path) -> list[Entry]:
     """Those of the experiment for the device's target, by the newest compiler that has any."""
     target = result.device.architecture.partition(":")[0]
     if not target.startswith("gfx"):
         return []
     found = [entry for entry in _read(folder) if (entry["target"], entry["experiment"]) == (target, result.name)]
-    newest = max(map(_clang, found), default=0)
-    return [entry for entry in found if _clang(entry) == newest]
+    versions = [int(clang_major(entry["compiler"])) for entry in found]
+    return [entry for entry, version in zip(found, versions) if version == max(versions)]
 
 
 def _cores(device: Device, gpu: dict[str, Any]) -> float:

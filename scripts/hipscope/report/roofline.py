@@ -45,15 +45,10 @@ def _draw_arithmetic(axes: Any, ceilings: list[Ceiling], fastest_memory: float) 
         )
 
 
-def _slope(axes: Any) -> float:
-    """The angle at which lines of one rate rise in the picture, in degrees."""
-    (x, y), (further, higher) = axes.transData.transform([(1.0, TERA), (2.0, 2 * TERA)])
-    return math.degrees(math.atan2(higher - y, further - x))
-
-
 def _draw_memory(axes: Any, ceilings: list[Ceiling], top: float) -> None:
     """Lines with their names above them, below where another one is close above."""
-    angle = _slope(axes)
+    (x, y), (further, higher) = axes.transData.transform([(1.0, TERA), (2.0, 2 * TERA)])
+    angle = math.degrees(math.atan2(higher - y, further - x))
     above = math.inf
     for ceiling in sorted(ceilings, key=lambda one: -one.rate):
         end = top / ceiling.rate

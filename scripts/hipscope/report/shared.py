@@ -99,11 +99,6 @@ def device_entries(results: Sequence[Result], markup: Markup) -> list[tuple[str,
     return [(name, value) for name, value in entries if value]
 
 
-def device_table(results: Sequence[Result]) -> str:
-    """What device_entries says, as a table in Markdown."""
-    return markdown.text_table(["as the driver reports it", ""], device_entries(results, markdown))
-
-
 def clock(found: Clock) -> str:
     """The shader clock of a run, and how it is known."""
     if found.shader_mhz is None:
