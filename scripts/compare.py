@@ -48,7 +48,6 @@ Exit status: 0 nothing got worse, 1 something did, 2 bad usage, input or output.
 
 
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
-    """The command line."""
     parser = argparse.ArgumentParser(
         description="Say what changed between runs by more than their noise.",
         epilog=NOISE,
@@ -139,7 +138,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Compares as the command line says."""
     parsed = parse_arguments(arguments)
     try:
         return run(parsed)

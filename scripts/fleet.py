@@ -85,7 +85,6 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
-    """The command line."""
     parser = _Parser(
         prog="fleet.py", description=__doc__, epilog=STATUS, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -297,7 +296,6 @@ def end_on_signals() -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs, reports or simulates, as the command line says."""
     parsed = parse_arguments(arguments)
     try:
         if parsed.action == "simulate":

@@ -24,7 +24,6 @@ PAGE = "report.html"
 
 
 def parse_arguments(arguments: list[str] | None) -> argparse.Namespace:
-    """The command line."""
     parser = argparse.ArgumentParser(
         description="Make report.html: the curves of all devices in the same plots, the published figures "
         "beside them, tables, inferences and hardware cards. It needs no network and no server."
@@ -117,7 +116,6 @@ def report(arguments: argparse.Namespace) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Reports as the command line says."""
     return report(parse_arguments(arguments))
 
 

@@ -63,7 +63,6 @@ class Unreadable(Exception):
 
 
 def fail(status: int, sentence: str) -> NoReturn:
-    """Ends the program."""
     print(f"ncu_report.py: {sentence}", file=sys.stderr)
     sys.exit(status)
 
@@ -188,7 +187,6 @@ def read(path: Path) -> str:
 
 
 def count(text: str) -> int:
-    """A number of launches."""
     if not re.fullmatch(r"[1-9]\d{0,4}", text):
         raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 to 99999")
     return int(text)

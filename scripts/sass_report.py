@@ -44,7 +44,6 @@ class Instruction:
 
     @property
     def operation(self) -> str:
-        """The name without modifiers."""
         return self.name.partition(".")[0]
 
 
@@ -63,7 +62,6 @@ def parse(listing: str) -> dict[str, list[Instruction]]:
 
 
 def fmas(code: list[Instruction]) -> int:
-    """How many instructions of `code` are FMAs."""
     return sum(one.operation in FMAS for one in code)
 
 
@@ -149,7 +147,6 @@ def find_cuobjdump() -> str | None:
 
 
 def fail(status: int, sentence: str) -> None:
-    """Ends the program."""
     print(f"sass_report.py: {sentence}", file=sys.stderr)
     sys.exit(status)
 

@@ -119,12 +119,10 @@ class Sandbox:
 
     @property
     def build(self) -> Path:
-        """The build folder."""
         return self.root / "build" / "nvidia"
 
     @property
     def bin(self) -> Path:
-        """The fake binaries."""
         return self.build / "bin"
 
     @property
@@ -142,17 +140,14 @@ class Sandbox:
             synthetic.write(self.bin, synthetic.result(name.partition(".")[0]), name)
 
     def set_devices(self, text: str, status: int = 0) -> None:
-        """What --devices of every binary prints and returns."""
         (self.bin / "devices").write_text(text, encoding="utf-8")
         (self.bin / "devices.status").write_text(f"{status}\n", encoding="utf-8")
 
     def start(self, *arguments: str, environment: dict[str, str] | None = None) -> subprocess.Popen[str]:
-        """Starts run_all.sh in the sandbox."""
         script = self.root / "scripts" / "run_all.sh"
         return start(script, *arguments, cwd=self.root, env={**os.environ, **(environment or {})})
 
     def run_all(self, *arguments: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-        """Runs run_all.sh in the sandbox."""
         return end_of(self.start(*arguments, environment=environment))
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -39,7 +39,6 @@ class Machine:
         )
 
     def enumerator_says(self, *names: str) -> None:
-        """What rocm_agent_enumerator prints."""
         self.program("rocm_agent_enumerator", "printf '%s\\n' " + " ".join(f"'{name}'" for name in names))
 
     def node(self, number: int, version: int) -> None:
@@ -50,7 +49,6 @@ class Machine:
         )
 
     def detect(self, body: str = SCRIPT, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Runs the detection, or another script over the module."""
         script = self.folder / "detect.cmake"
         script.write_text(body.format(module=synthetic.REPOSITORY / "cmake" / "amd_targets.cmake"))
         driver = {"HIPSCOPE_KFD": str(self.folder / "kfd"), "HIPSCOPE_KFD_NODES": str(self.folder / "nodes")}
@@ -64,7 +62,6 @@ class Machine:
         )
 
     def found(self, body: str = SCRIPT, **environment: str) -> str:
-        """The detected targets."""
         done = self.detect(body, **environment)
         assert done.returncode == 0, done.stderr
         return done.stderr.rpartition("found: ")[2].strip()
@@ -72,7 +69,6 @@ class Machine:
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    """One with the driver loaded."""
     return Machine(tmp_path)
 
 

@@ -43,7 +43,6 @@ def scaled(data: Json, factor: float) -> Json:
 
 
 def two(folder: Path, old: Json, new: Json) -> tuple[Path, Path]:
-    """Two result files of one experiment."""
     return synthetic.write(folder / "old", old), synthetic.write(folder / "new", new)
 
 
@@ -346,8 +345,6 @@ def run_of(
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Any:
-    """Writes runs."""
-
     def write(name: str, *made: Any, **more: Any) -> Path:
         for data in run_of(*made, **more):
             synthetic.write(tmp_path / name, data)

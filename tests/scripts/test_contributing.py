@@ -16,7 +16,6 @@ NEW = "fill_rate"
 
 
 def example() -> str:
-    """The source of the smallest experiment."""
     found = re.search(r"^ *```cpp\n(.*?)^ *```$", TEXT, re.MULTILINE | re.DOTALL)
     assert found
     return textwrap.dedent(found[1])

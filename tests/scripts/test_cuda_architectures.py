@@ -19,7 +19,6 @@ KNOWN = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_10
 
 
 def says(path: Path, *lines: str) -> Path:
-    """A program that prints these."""
     return program(path, "#!/bin/sh\n" + "".join(f"echo '{line}'\n" for line in lines))
 
 

@@ -18,7 +18,6 @@ esac
 
 
 def run(sandbox: Sandbox, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs the script over the sandbox's binaries."""
     return call(sandbox.root / "scripts" / "disturbed.sh", *arguments, cwd=sandbox.root)
 
 
@@ -28,7 +27,6 @@ def add_disturber(sandbox: Sandbox, status: int = 0) -> None:
 
 
 def usual(sandbox: Sandbox) -> list[str]:
-    """The options of a run."""
     folders = ["--build-dir", str(sandbox.build), "--out", str(sandbox.root / "beside")]
     return [*folders, "--backend", "nvidia", "--only", "^copy_rate$"]
 

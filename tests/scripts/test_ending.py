@@ -39,7 +39,6 @@ def start(program: str, *arguments: object, **streams: Any) -> subprocess.Popen[
 
 
 def results(folder: Path) -> Path:
-    """A folder with two results."""
     folder.mkdir()
     for name in ("copy_rate", "load_latency"):
         synthetic.write(folder, synthetic.result(name))
@@ -56,7 +55,6 @@ def commands(folder: Path) -> dict[str, list[object]]:
 
 
 def snapshot(folder: Path) -> dict[str, bytes]:
-    """Every file below the folder."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 

@@ -29,7 +29,6 @@ def whole() -> Json:
 
 
 def read(folder: Path, data: Json) -> Json:
-    """What the loader makes of it."""
     return load.document(synthetic.write(folder, data))
 
 

@@ -44,8 +44,6 @@ class User:
         self.write()
 
     def write(self, archive_hash: str = "") -> None:
-        """Writes the project; a hash in place of the archive's own."""
-
         def sha256(path: Path) -> str:
             return hashlib.sha256(path.read_bytes()).hexdigest()
 
@@ -61,13 +59,11 @@ class User:
         )
 
     def configure(self, *options: str) -> subprocess.CompletedProcess[str]:
-        """Configures in the folder `build`."""
         return call("cmake", "-G", "Ninja", "-S", self.folder, "-B", self.folder / "build", *options)
 
 
 @pytest.fixture
 def user(tmp_path: Path) -> User:
-    """One with everything in place."""
     return User(tmp_path)
 
 

@@ -47,7 +47,6 @@ def test_no_error_and_no_overflow(browser: Any, page: Path, size: tuple[int, int
 
 
 def move(browser: Any, kind: str, x: float, y: float) -> None:
-    """The mouse, at a place of the window."""
     browser.execute_cdp_cmd(
         "Input.dispatchMouseEvent",
         {"type": kind, "x": x, "y": y, "button": "none" if kind == "mouseMoved" else "left", "clickCount": 1},

@@ -29,14 +29,12 @@ report = functools.partial(synthetic.run, "fleet.py", "report")
 
 
 def read(folder: Path) -> dict[str, Any]:
-    """fleet.json, which follows its schema."""
     data: dict[str, Any] = json.loads((folder / "fleet.json").read_text(encoding="utf-8"))
     jsonschema.validate(data, SCHEMA)
     return data
 
 
 def change(folder: Path, node: str, **members: Any) -> None:
-    """Changes what a node says of itself."""
     path = folder / "nodes" / node / "node.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **members}))
 
@@ -64,7 +62,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def small(made: Path, tmp_path: Path) -> Path:
-    """A copy of them."""
     return shutil.copytree(made, tmp_path / "small")
 
 

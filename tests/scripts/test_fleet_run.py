@@ -68,11 +68,9 @@ class Site:
         self.set_gpus(2)
 
     def tell(self, name: str, text: str) -> None:
-        """What the binaries read."""
         (self.bin / name).write_text(text, encoding="utf-8")
 
     def set_gpus(self, count: int) -> None:
-        """What --devices lists."""
         self.tell("devices", "".join(f"{index}\tfake\tFake GPU, 8 CUs\n" for index in range(count)))
         self.tell("status", "0\n" if count else "77\n")
 
@@ -83,7 +81,6 @@ class Site:
         return start(*command, cwd=self.bin.parent, env={**clean, **(environment or {})})
 
     def run(self, *arguments: str, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-        """Runs it to its end."""
         return end_of(self.start(*arguments, environment=environment))
 
     def measure(self, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -91,13 +88,11 @@ class Site:
         return self.run("--out", "shared", "--node", "n1", "--only", "^memory_bandwidth$|^fma_loop$", *arguments)
 
     def record(self, name: str = layout.NODE_FILE) -> dict[str, Any]:
-        """The node's file, which follows its schema."""
         data: dict[str, Any] = json.loads((self.out / "nodes" / "n1" / name).read_text(encoding="utf-8"))
         jsonschema.validate(data, json.loads((synthetic.REPOSITORY / "results/node-schema.json").read_text()))
         return data
 
     def results(self) -> list[str]:
-        """All results of node n1."""
         place = self.out / "nodes" / "n1"
         return sorted(str(path.relative_to(place)) for path in place.glob("gpu-*/**/*.json"))
 
@@ -109,7 +104,6 @@ class Site:
 
 @pytest.fixture
 def site(tmp_path: Path) -> Site:
-    """Two GPUs that are good."""
     return Site(tmp_path)
 
 

@@ -44,7 +44,6 @@ def gpu(index: int, numbers: random.Random, **worse: float) -> Gpu:
 
 
 def fleet(count: int = 64, **worse: float) -> list[Gpu]:
-    """A fleet whose GPU 5 is worse."""
     numbers = random.Random(count)
     return [gpu(index, numbers, **(worse if index == 5 else {})) for index in range(count)]
 
@@ -58,12 +57,10 @@ def measured_again(gpus: list[Gpu], keys: list[str], **worse: float) -> None:
 
 
 def changed(one: Gpu, **settings: str) -> Gpu:
-    """The GPU with other settings."""
     return dataclasses.replace(one, identity=dataclasses.replace(one.identity, **settings))
 
 
 def statuses(gpus: list[Gpu], **more: Any) -> dict[str, list[str]]:
-    """By status: the keys."""
     found: dict[str, list[str]] = {}
     for verdict in verdicts.judge(gpus, **more):
         found.setdefault(verdict.status, []).append(verdict.key)

@@ -10,7 +10,6 @@ import synthetic
 
 
 def check(tmp_path: Path, target: str, code: str, regex: str = "tile") -> subprocess.CompletedProcess[str]:
-    """Runs the checker on a kernel of this code."""
     lines = "\n".join(line if line.startswith(".L") else f"\t{line}" for line in code.strip().splitlines())
     path = tmp_path / "kernels.s"
     path.write_text(

@@ -41,7 +41,6 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def show(browser: Any, page: Path, size: tuple[int, int], scheme: str) -> None:
-    """Opens the page from disk in a window of this size."""
     browser.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride",
         {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": size == PHONE},
@@ -77,7 +76,6 @@ def point_at(browser: Any, place: Any, dataset: int, index: int) -> list[str]:
 
 
 def tip(browser: Any, place: Any) -> list[str]:
-    """What the chart says now."""
     return browser.execute_script(
         "const {tooltip} = charts.get(arguments[0]);"
         "return tooltip.opacity ? [...tooltip.title, ...tooltip.body.flatMap(one => one.lines)] : []",
@@ -86,7 +84,6 @@ def tip(browser: Any, place: Any) -> list[str]:
 
 
 def complaints(browser: Any) -> list[str]:
-    """What the console has of errors and warnings."""
     return [entry["message"] for entry in browser.get_log("browser")]
 
 

@@ -30,7 +30,6 @@ def make(*folders: Path, status: int = 0) -> Page:
 
 
 def device(folder: Path, name: str, *results: dict[str, Any]) -> Path:
-    """A folder of results of a device with this name."""
     for data in results or [synthetic.result()]:
         data["device"]["name"] = name
         synthetic.write(folder, data)
@@ -56,7 +55,6 @@ def figures(page: Page) -> list[dict[str, Any]]:
 
 
 def said(figure: dict[str, Any]) -> dict[str, dict[str, float]]:
-    """By name the values of each line, by row."""
     return {
         name: {row: value for row, value in zip(figure["rows"], values) if value is not None}
         for _, _, name, values in figure["lines"]
@@ -307,7 +305,6 @@ def test_same_results_give_the_same_bytes(tmp_path: Path) -> None:
 
 
 def fleet(folder: Path, count: int) -> Page:
-    """The page of as many devices of one model."""
     return make(
         *(
             device(folder / f"node{number}", "A", synthetic.result(), synthetic.result("thread_rate"))

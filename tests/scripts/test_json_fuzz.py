@@ -102,14 +102,12 @@ class Bench:
         self.good = synthetic.write(root / "good", small())
 
     def folder(self, name: str = "") -> Path:
-        """A new folder for one case."""
         self.count += 1
         made = self.root / f"case-{self.count}" / (name or "results")
         made.mkdir(parents=True)
         return made
 
     def files(self) -> set[str]:
-        """All that there is."""
         start = len(str(self.root)) + 1
         return {
             os.path.join(folder, name)[start:]
@@ -161,12 +159,10 @@ class Bench:
 
 @pytest.fixture
 def bench(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Bench:
-    """A place to try the tools in."""
     return Bench(tmp_path, capsys)
 
 
 def replaced(path: Place, value: Any) -> dict[str, Any]:
-    """The result with another value there."""
     data = small()
     at(data, path[:-1])[path[-1]] = value
     return data

@@ -50,7 +50,6 @@ MACS = functools.partial(demand.lane_macs, gpu=MI100)
 
 def says(code: list[str], block: prediction.Block = BLOCK, traffic: prediction.Traffic = NOTHING,
          useful: float = 1.0, of: Gpu = MI100) -> prediction.Prediction:
-    """What the model says of a step with this code."""
     return prediction.predict(demand.demand_of(code, of, of.l2_latency), block, traffic, useful, of)
 
 
@@ -410,7 +409,6 @@ def test_published_shares_are_those_of_the_sources() -> None:
 
 
 def committed() -> list[dict[str, Any]]:
-    """What is in the repository, with what the model says of it."""
     return kept_predictions.read(COMMITTED)
 
 
@@ -658,7 +656,6 @@ def measured_file(entry: dict[str, Any], value: float, **device: Any) -> dict[st
 
 
 def measured(entry: dict[str, Any], value: float, **device: Any) -> records.Result:
-    """The same as it is read."""
     return records.result_of(entry["experiment"], Path("no.json"), measured_file(entry, value, **device))
 
 

@@ -112,7 +112,6 @@ class FakeCompiler:
 
 
 def fake_limits(names: dict[str, int], registers: int) -> dict[str, Any]:
-    """The limits of the compiler that is made up."""
     return register_limits.measure("hipcc", "gfx1", FakeCompiler(names, registers))
 
 
@@ -185,14 +184,12 @@ EXPECTED = {
 @pytest.fixture(scope="module", params=[
     pytest.param(target, marks=[] if target == "gfx90a" else pytest.mark.slow) for target in EXPECTED])
 def measured(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """The limits of one real target."""
     if HIPCC is None:
         pytest.skip("there is no hipcc")
     return register_limits.measure(HIPCC, request.param)
 
 
 def found(limits: dict[str, Any]) -> tuple[int, int, int]:
-    """What EXPECTED expects."""
     return (limits["assembler"]["v"]["highest"], limits["assembler"]["s"]["highest"], vgpr_limits(limits)[-1])
 
 

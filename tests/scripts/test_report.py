@@ -176,7 +176,6 @@ def test_what_is_measured_of_others_is_drawn_beside_the_headline(tmp_path: Path)
 
 
 def pairs(count: int, rate: Callable[[int, int], float | None]) -> dict[str, object]:
-    """A sweep over all pairs of devices."""
     rows = [
         synthetic.row(f"{start} -> {end}", count * start + end, 1e-3, rate(start, end))
         for start in range(count)
@@ -247,7 +246,6 @@ def test_more_companions_than_colours_are_a_map(tmp_path: Path) -> None:
 
 
 def with_rows(*rows: tuple[str, float, float | None], **changes: Any) -> Json:
-    """A sweep of rows by label, x and rate."""
     return synthetic.sweep("s", [synthetic.row(label, x, 1.0, rate) for label, x, rate in rows], **changes)
 
 

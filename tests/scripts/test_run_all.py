@@ -20,7 +20,6 @@ LINE = r"^\[{number}/3\] {name} \.\.\. \d+\.\d s {outcome}$"
 
 
 def has_line(text: str, number: int, name: str, outcome: str) -> bool:
-    """Whether the progress line of an experiment is there."""
     pattern = LINE.format(number=number, name=name, outcome=re.escape(outcome))
     return re.search(pattern, text, re.MULTILINE) is not None
 
@@ -355,7 +354,6 @@ def test_hostile_device_name(sandbox: Sandbox) -> None:
 
 
 def running() -> list[str]:
-    """The command lines of all processes."""
     lines = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -558,7 +556,6 @@ def without(program: str, folder: Path) -> str:
 
 
 def run_on_host(sandbox: Sandbox, environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Builds and runs with no GPU."""
     return sandbox.run_all(
         "--no-setup", "--backend", "host", "--build-dir", str(sandbox.build), *arguments, environment=environment
     )

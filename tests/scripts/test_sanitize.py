@@ -71,7 +71,6 @@ class Bench:
     tools: Path
 
     def start(self, *arguments: str, no_build: bool = True, **environment: str) -> subprocess.Popen[str]:
-        """Starts sanitize.sh."""
         options = [*(["--no-build"] if no_build else []), "--build-dir", self.build, *arguments]
         nowhere = {"CUDA_PATH": "/nonexistent", "HIPSCOPE_KFD": "/nonexistent"}
         path = {"PATH": f"{self.tools}:{os.environ['PATH']}"}
@@ -79,7 +78,6 @@ class Bench:
         return start_program(script, *options, env={**os.environ, **path, **nowhere, **environment})
 
     def run(self, *arguments: str, no_build: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Runs sanitize.sh."""
         return end_of(self.start(*arguments, no_build=no_build, **environment))
 
     def says(self, run: str, log: str, status: int = 0) -> None:
@@ -88,7 +86,6 @@ class Bench:
         (self.tools / f"{run}.status").write_text(str(status))
 
     def call(self, run: str) -> str:
-        """How the tool was called."""
         return (self.tools / f"{run}.call").read_text()
 
 
@@ -104,7 +101,6 @@ def bench(tmp_path: Path) -> Bench:
 
 
 def fake_binary(bench: Bench, name: str) -> None:
-    """Adds an experiment."""
     (bench.build / "bin").mkdir(parents=True, exist_ok=True)
     fake(bench.build / "bin", name, FAKE_BINARY)
     with open(bench.build / "experiments.txt", "a", encoding="utf-8") as file:

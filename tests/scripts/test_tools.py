@@ -28,7 +28,6 @@ def tools(tmp_path: Path) -> Path:
 
 
 def fake(folder: Path, name: str, body: str = "") -> None:
-    """Makes a program from a shell script's body."""
     program(folder / name, f"#!/bin/bash\n{body}\n")
 
 

@@ -169,7 +169,6 @@ class _Comparer:
             self.duration(key, row, unit)
 
     def row(self, sweep: str, key: Key, old: Row, new: Row) -> None:
-        """A row's measurements and values."""
         label = old.label
         place = f"{sweep}/{label}/"
         for name, _, _ in self.pairs(place, *(_named(one.measurements) for one in (old, new))):
@@ -196,7 +195,6 @@ class _Comparer:
         self.add(("verification", "", "status"), "", before, after, None, None, verdict)
 
     def result(self, old: Result, new: Result) -> None:
-        """All of an experiment."""
         self.verification(old, new)
         for _, before, after in self.pairs("", *(_named(one.sweeps) for one in (old, new))):
             name = before.name

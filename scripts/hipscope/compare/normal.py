@@ -43,7 +43,6 @@ class Measured:
 
     @property
     def device(self) -> Device:
-        """What the driver says of it."""
         return self.results[0].device
 
     def result(self, name: str) -> Result:
@@ -160,7 +159,6 @@ def _where(place: Place, is_same_model: bool) -> str:
 
 
 def page(mine: Measured, others: Sequence[Measured], is_same_model: bool) -> str:
-    """The page in Markdown."""
     units = Units({one.name: one.clock.shader_mhz for one in mine.results})
     found = places(mine, others)
     off = [one for one in found if one.off] if is_same_model else []

@@ -50,7 +50,6 @@ def describe_loop(loop: Loop, estimate: mca.Estimate | None) -> dict[str, Any]:
 
 def describe_kernel(kernel: Kernel, name: str, loops: list[dict[str, Any]], unknown_jumps: int
                     ) -> dict[str, Any]:
-    """A kernel's entry, with its loops."""
     notes, function = kernel.notes, kernel.function
     hot = _hot(loops)
     if hot is not None:
@@ -107,7 +106,6 @@ def analyse_text(text: str, tools: Toolchain | None, target: str) -> list[dict[s
 
 
 def analyse(tools: Toolchain, experiment: Experiment, target: str, scratch: Path) -> dict[str, Any]:
-    """Compiles an experiment for a target and returns its result."""
     assembly = scratch / f"{experiment.name}.{target}.s"
     tools.compile(REPOSITORY / experiment.source, target, assembly, "-I", str(REPOSITORY / "include"),
                   "-I", str(REPOSITORY / "src"))

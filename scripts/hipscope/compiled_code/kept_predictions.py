@@ -58,7 +58,6 @@ def _demand(kept: Mapping[str, Any]) -> Demand:
 
 
 def _judge(case: Product | Stream, entry: Entry, gpu: Gpu) -> Prediction:
-    """What the model says of a demand."""
     block, demand = _block(case, entry), _demand(entry["demand"])
     if isinstance(case, Product):
         at_once = block.resident(gpu) * gpu.cores
@@ -93,7 +92,6 @@ def judged(entry: Entry) -> Entry:
 
 
 def kept(entries: Iterable[Entry]) -> list[Entry]:
-    """What the file holds of them."""
     return [{key: entry[key] for key in KEPT} for entry in entries]
 
 

@@ -77,7 +77,6 @@ class Block:
     takes_turns: bool = False
 
     def waves(self, gpu: Gpu) -> int:
-        """Of the block."""
         return -(-self.threads // gpu.lanes)
 
     def resident(self, gpu: Gpu) -> int:

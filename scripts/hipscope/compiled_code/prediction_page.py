@@ -228,7 +228,6 @@ def _time_table(entries: Sequence[Entry], tested: Mapping[tuple[str, str], float
 
 
 def calibration_table(pairs: Sequence[tuple[Entry, float]]) -> str:
-    """Predicted beside measured."""
     rows = [[entry["experiment"], markdown.text(entry["row"]), entry["bound"], _percent(share),
              *(part for key in KEYS for part in (_percent(entry[key]), f"{share / entry[key]:.2f}"))]
             for entry, share in pairs]
@@ -288,7 +287,6 @@ def _calibration_part(entries: Sequence[Entry]) -> list[str]:
 
 
 def index_section(entries: Sequence[Entry]) -> list[str]:
-    """What the index says of the predictions, where there are any."""
     if not entries:
         return []
     targets = ", ".join(dict.fromkeys(key_of(entry)[0] for entry in entries))
@@ -298,7 +296,6 @@ def index_section(entries: Sequence[Entry]) -> list[str]:
 
 
 def page(entries: Sequence[Entry], made_by_line: str) -> str:
-    """All predictions, why, and the calibration."""
     parts = [
         "# Predicted shares of peak",
         "[What the compiled AMD code says](README.md). **None of this was measured**: nothing ran on an AMD GPU. What "

@@ -102,7 +102,6 @@ def of_listing(listing: str, usage: str, experiment: str, gpu: Gpu, compiler: st
 
 
 def of_experiment(tools: Toolchain, experiment: Experiment, gpu: Gpu, scratch: Path) -> tuple[list[Entry], list[str]]:
-    """Compiles an experiment, and predicts."""
     assembly = scratch / f"{experiment.name}.{gpu.target}.s"
     tools.compile(REPOSITORY / experiment.source, gpu.target, assembly, "-I", str(REPOSITORY / "include"),
                   "-I", str(REPOSITORY / "src"))

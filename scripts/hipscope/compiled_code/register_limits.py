@@ -48,7 +48,6 @@ class RegisterFile:
     tried: int
 
     def write(self, index: int) -> str:
-        """The instruction that writes a register of this file."""
         return f"{self.instruction} {self.letter}{index}, 0"
 
 
@@ -116,7 +115,6 @@ class Compiler:
         return parse_messages(self._compile(kernels, "-c", "/dev/null").stderr)
 
     def assembly(self, kernels: str) -> str:
-        """The kernels as assembly."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "kernels.s"
             done = self._compile(kernels, "-S", str(path))

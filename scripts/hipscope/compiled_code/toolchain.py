@@ -52,7 +52,6 @@ class Toolchain:
         return done.stdout
 
     def demangle(self, symbols: list[str]) -> list[str]:
-        """The symbols as C++ writes them."""
         if not symbols:
             return []
         done = self.processes.run([self.cxxfilt], text="".join(f"{symbol}\n" for symbol in symbols))

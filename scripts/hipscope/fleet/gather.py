@@ -53,11 +53,9 @@ class Fleet:
     made: str
 
     def count(self, state: str) -> int:
-        """How many GPUs have this state."""
         return sum(card.state == state for card in self.cards)
 
     def nodes_that(self, state: str) -> list[str]:
-        """The names of the nodes with this state."""
         return [name for name, node in self.nodes.items() if node.state == state]
 
     def columns(self) -> Iterator[tuple[str, Metric, list[Metric | None]]]:

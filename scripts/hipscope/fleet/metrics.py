@@ -231,7 +231,6 @@ def _soak(data: Json) -> Iterator[tuple[str, Metric]]:
 
 
 def metrics_of(data: Json) -> dict[str, Metric]:
-    """The metrics in one result."""
     if data["experiment"] == SOAK_EXPERIMENT:
         return dict(_soak(data))
     found: dict[str, Metric] = {}
@@ -243,7 +242,6 @@ def metrics_of(data: Json) -> dict[str, Metric]:
 
 
 def identity_of(data: Json, folder_name: str) -> Identity:
-    """Whose result it is."""
     device = data["device"]
     uuid, host, cap = device.get("uuid", ""), device.get("host", ""), device.get("power_cap_w")
     slot = device.get("pci_address", str(device["index"]))
@@ -266,7 +264,6 @@ def identity_of(data: Json, folder_name: str) -> Identity:
 
 
 def wrong_values(data: Json) -> list[str]:
-    """What was computed wrongly."""
     failures = [f"{data['experiment']}: {one}" for one in data["verification"]["failures"]]
     if data["status"] == "failed" and not failures:
         failures.append(f"{data['experiment']}: a verification failed")

@@ -160,7 +160,6 @@ def _strips(fleet: Fleet) -> str:
 
 
 def make(fleet: Fleet, all_curves: Iterable[tuple[Axis, Found]]) -> str:
-    """The page."""
     style = (FOLDER / "fleet.css").read_text(encoding="utf-8")
     script = (FOLDER / "fleet.js").read_text(encoding="utf-8")
     options = "".join(

@@ -200,7 +200,6 @@ class Count:
     accused: int = 0
 
     def add(self, fleet: Fleet, accused: set[str]) -> None:
-        """Counts a fleet."""
         self.faulty += len(fleet.faulty)
         self.good += len(fleet.gpus) - len(fleet.faulty)
         self.found += len(accused & fleet.faulty)

@@ -75,7 +75,6 @@ def _digest(base: sqlite3.Connection) -> str:
 
 
 def read_gpu(place: Place) -> Read:
-    """Reads the results of one GPU."""
     try:
         results = metrics.read(place.folder)
         gpu = metrics.of_results(results)

@@ -61,7 +61,6 @@ class Units:
         return text
 
     def found(self, value: float | None, unit: str, interval: Sequence[float] | None, experiment: str) -> str:
-        """What was found, or that it was not."""
         if value is None:
             return "not found"
         said = self.human(value, unit, experiment)
@@ -70,12 +69,10 @@ class Units:
 
 
 def units_of(card: Json, markup: Markup = markdown) -> Units:
-    """The units of a card's values."""
     return Units({one["name"]: one["shader_mhz"] for one in card["experiments"]}, markup)
 
 
 def found(reading: Json, units: Units) -> str:
-    """What a reading of a card found, or that it did not."""
     return units.found(reading["value"], reading["unit"], reading.get("interval"), reading["experiment"])
 
 
