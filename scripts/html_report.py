@@ -95,8 +95,9 @@ def read_compiled(arguments: argparse.Namespace) -> Any:
     return {} if arguments.no_isa or not folder.is_dir() else isa.read_folder(folder)
 
 
-def report(arguments: argparse.Namespace) -> int:
+def main(command_line: list[str] | None = None) -> int:
     """Reads everything, makes the page, and only then writes it."""
+    arguments = parse_arguments(command_line)
     out = arguments.out or (arguments.folders[0] if arguments.folders else RESULTS) / PAGE
     try:
         folders = read_named(arguments.folders) if arguments.folders else read_all()
@@ -113,10 +114,6 @@ def report(arguments: argparse.Namespace) -> int:
         print(f"html_report.py: {formats.plain(str(out))} cannot be written: {error.strerror}.", file=sys.stderr)
         return 1
     return 0
-
-
-def main(arguments: list[str] | None = None) -> int:
-    return report(parse_arguments(arguments))
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from hipscope.results import markdown
 from hipscope.results.whole_file import write_whole
 
 # /*0010*/  @!P0 FFMA.FTZ R0, R1, R2, R3 ;
@@ -123,7 +124,7 @@ def demangled(names: list[str]) -> list[str]:
     return [name.replace("(anonymous namespace)::", "").removeprefix("void ") for name in names]
 
 
-def rows_of(listing: str) -> list[str]:
+def rows_of(listing: str) -> list[list[str]]:
     """A row of the table per kernel that has a loop with FMAs or matrix instructions, by name."""
     functions = parse(listing)
     rows = []
@@ -134,9 +135,8 @@ def rows_of(listing: str) -> list[str]:
             cells = [sum(counts[operation] for operation in column) for column in COLUMNS.values()]
             share = f"{100 * fmas(loop) / len(loop):.1f} %"
             matrix = sum(counts[operation] for operation in MATRIX)
-            numbers = " | ".join(map(str, [len(loop), fmas(loop), share, fed_fmas(loop), one_parity_fmas(loop),
-                                           clashing_fmas(loop), matrix, *cells]))
-            rows.append(f"| `{name}` | {numbers} |")
+            numbers = [len(loop), fmas(loop), share, fed_fmas(loop), one_parity_fmas(loop), clashing_fmas(loop), matrix]
+            rows.append([f"`{name}`", *map(str, numbers + cells)])
     return sorted(rows)
 
 
@@ -185,8 +185,7 @@ def main() -> int:
     for path in arguments.binaries:
         rows = rows_of(read(path))
         if rows:
-            page += [f"## {path.stem}", "", f"| {' | '.join(header)} |",
-                     "| --- |" + " ---: |" * (len(header) - 1), *rows, ""]
+            page += [f"## {path.stem}", "", markdown.table(header, rows), ""]
     try:
         write_whole(arguments.out, "\n".join(page).encode("utf-8"))
     except OSError as error:

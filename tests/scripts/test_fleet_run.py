@@ -264,17 +264,9 @@ def test_prolog_judges_by_a_baseline(site: Site, tmp_path: Path) -> None:
     assert synthetic.run("fleet.py", "report", good).returncode == 0
     for slow, status, said in ((0.0, 0, "2 GPUs pass"), (0.06, 1, "FAIL: gpu-0: memory path; gpu-1: memory path")):
         for step in TIERS["smoke"].together:
-            site.tell(
-                f"{step.experiment}.json",
-                made_fleet.result(
-                    layout.TOGETHER,
-                    step.experiment,
-                    random.Random(3),
-                    "n1",
-                    0,
-                    slow if step.experiment == "memory_bandwidth" else 0.0,
-                ),
-            )
+            worse = slow if step.experiment == "memory_bandwidth" else 0.0
+            made = made_fleet.result(layout.TOGETHER, step.experiment, random.Random(3), "n1", 0, worse)
+            site.tell(f"{step.experiment}.json", made)
         done = site.run("--prolog", "--baseline", str(good / "fleet.json"))
         assert (done.returncode, done.stdout, done.stderr) == (status, f"hipscope smoke: {said}\n", "")
     # A baseline that cannot be read is told before anything is measured.

@@ -42,15 +42,9 @@ def figures(page: Page) -> list[dict[str, Any]]:
     for one in page.all("script"):
         if one.attributes.get("type"):
             data = json.loads(one.text)
-            found += [
-                {
-                    **figure,
-                    "lines": [
-                        [mark, kind, data["names"][name], values] for mark, kind, name, values in figure["lines"]
-                    ],
-                }
-                for figure in data["figures"]
-            ]
+            for figure in data["figures"]:
+                lines = [[mark, kind, data["names"][name], values] for mark, kind, name, values in figure["lines"]]
+                found.append({**figure, "lines": lines})
     return found
 
 
@@ -305,12 +299,9 @@ def test_same_results_give_the_same_bytes(tmp_path: Path) -> None:
 
 
 def fleet(folder: Path, count: int) -> Page:
-    return make(
-        *(
-            device(folder / f"node{number}", "A", synthetic.result(), synthetic.result("thread_rate"))
-            for number in range(count)
-        )
-    )
+    for number in range(count):
+        device(folder / f"node{number}", "A", synthetic.result(), synthetic.result("thread_rate"))
+    return make(*(folder / f"node{number}" for number in range(count)))
 
 
 def test_many_devices_are_data_and_not_elements(tmp_path: Path) -> None:

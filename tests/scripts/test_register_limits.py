@@ -161,8 +161,7 @@ def test_markdown_has_the_published_limits_beside_ours() -> None:
     assert "- `there is no ...`: gfx900-clang1 v256, gfx900-clang1 s102, gfx900-clang1 a256" in text
 
 
-def test_markdown_follows_the_limits() -> None:
-    """The published limits stay when ours are others."""
+    # The published limits stay when ours are others.
     limits = {**fake_limits({"v": 128, "s": 96, "a": 0}, 32768), "target": "gfx900"}
     text = register_limits.markdown([limits])
     assert "\n| gfx900-clang1 | v127 | v255 | s95 | s101 | - |\n" in text

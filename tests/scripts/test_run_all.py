@@ -129,11 +129,12 @@ def test_an_error_keeps_the_old_result(sandbox: Sandbox, status: int, outcome: s
     assert (sandbox.results / "wave_rate.json").read_bytes() == before
 
 
-def test_no_result_is_an_error(sandbox: Sandbox) -> None:
-    (sandbox.bin / "copy_rate.json").unlink()
+@pytest.mark.parametrize("gone, outcome", [("copy_rate.json", "error (wrote no result)"), ("copy_rate", "error 127")])
+def test_what_is_not_there_is_an_error(sandbox: Sandbox, gone: str, outcome: str) -> None:
+    (sandbox.bin / gone).unlink()
     done = sandbox.run()
     assert done.returncode == 1
-    assert has_line(done.stdout, 1, "copy_rate", "error (wrote no result)")
+    assert has_line(done.stdout, 1, "copy_rate", outcome)
 
 
 def test_no_report_of_a_card_alone(sandbox: Sandbox) -> None:
@@ -147,13 +148,6 @@ def test_no_report_of_a_card_alone(sandbox: Sandbox) -> None:
         "Report: none: there is no result\nHardware card: not written\nComparison: none: there is no result\n"
         in done.stdout
     )
-
-
-def test_missing_binary_is_an_error(sandbox: Sandbox) -> None:
-    (sandbox.bin / "wave_rate").unlink()
-    done = sandbox.run()
-    assert done.returncode == 1
-    assert has_line(done.stdout, 3, "wave_rate", "error 127")
 
 
 def test_no_device_in_one_experiment_is_a_skip(sandbox: Sandbox) -> None:

@@ -7,6 +7,7 @@ this.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +32,7 @@ Entry = dict[str, Any]
 
 def summary(demand: Demand) -> dict[str, Any]:
     """As the file of predictions holds it."""
-    return {
-        "instructions": demand.instructions, "vector_instructions": demand.vector_instructions,
-        "fmas": demand.fmas, "flops": demand.flops, "waits": demand.waits, "lds_bytes": demand.lds_bytes,
-        "loaded_bytes": demand.loaded_bytes, "stored_bytes": demand.stored_bytes,
-        "phases": [[phase.wave, phase.vector, phase.matrix, phase.lds, phase.l1] for phase in demand.phases],
-    }
+    return {**asdict(demand), "phases": [list(astuple(phase)) for phase in demand.phases]}
 
 
 def known_conflicts(case: Product | Stream, gpu: Gpu) -> Conflicts | None:
@@ -52,13 +48,9 @@ def _block(case: Product | Stream, entry: Entry) -> Block:
                  of_product and case.takes_turns)
 
 
-def _demand(kept: Mapping[str, Any]) -> Demand:
-    phases = [Phase(*phase) for phase in kept["phases"]]
-    return Demand(**{**kept, "phases": phases})
-
-
 def _judge(case: Product | Stream, entry: Entry, gpu: Gpu) -> Prediction:
-    block, demand = _block(case, entry), _demand(entry["demand"])
+    block, counted = _block(case, entry), entry["demand"]
+    demand = Demand(**{**counted, "phases": [Phase(*phase) for phase in counted["phases"]]})
     if isinstance(case, Product):
         at_once = block.resident(gpu) * gpu.cores
         traffic = product_traffic(case.rows, case.columns, case.depth, case.value_bytes, PRODUCT_SIZE, at_once)

@@ -58,10 +58,6 @@ class Demand:
     stored_bytes: int = 0
     phases: list[Phase] = field(default_factory=list)
 
-    def fma_share(self) -> float:
-        """FMAs of the vector and matrix instructions; one that is two halves or packed counts once."""
-        return self.fmas / self.vector_instructions if self.vector_instructions else 0.0
-
 
 @dataclass(frozen=True)
 class Block:
