@@ -142,40 +142,17 @@ def page_of(title: str, kernels: Kernels) -> str:
     )
 
 
-def find_ncu() -> str | None:
-    """The path of ncu, on PATH or where the CUDA toolkit usually is."""
-    folder = Path(os.environ.get("CUDA_PATH", "/usr/local/cuda")) / "bin"
-    return shutil.which("ncu") or shutil.which("ncu", path=str(folder))
-
-
 def profile(command: list[str], kernels: str, launches: int) -> str:
     """What ncu writes of a run of `command`."""
-    tool = find_ncu()
+    toolkit = os.environ.get("CUDA_PATH", "/usr/local/cuda")
+    tool = shutil.which("ncu") or shutil.which("ncu", path=f"{toolkit}/bin")
     if tool is None:
         fail(77, "there is no ncu; Nsight Compute, of the CUDA toolkit, has it.")
     if shutil.which(command[0]) is None:
         fail(1, f"{command[0]} cannot be run.")
-    done = subprocess.run(
-        [
-            tool,
-            "--csv",
-            "--clock-control",
-            "none",
-            "--kernel-name",
-            f"regex:{kernels}",
-            "--launch-count",
-            str(launches),
-            "--metrics",
-            ",".join(METRICS),
-            command[0],
-            "--once",
-            *command[1:],
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.stdout
+    which = ["--kernel-name", f"regex:{kernels}", "--launch-count", str(launches), "--metrics", ",".join(METRICS)]
+    words = [tool, "--csv", "--clock-control", "none", *which, command[0], "--once", *command[1:]]
+    return subprocess.run(words, capture_output=True, text=True, check=False).stdout
 
 
 def read(path: Path) -> str:

@@ -140,12 +140,6 @@ def rows_of(listing: str) -> list[list[str]]:
     return sorted(rows)
 
 
-def find_cuobjdump() -> str | None:
-    """The path of cuobjdump, on PATH or where the CUDA toolkit usually is."""
-    folder = Path(os.environ.get("CUDA_PATH", "/usr/local/cuda")) / "bin"
-    return shutil.which("cuobjdump") or shutil.which("cuobjdump", path=str(folder))
-
-
 def fail(status: int, sentence: str) -> None:
     print(f"sass_report.py: {sentence}", file=sys.stderr)
     sys.exit(status)
@@ -159,7 +153,8 @@ def read(path: Path) -> str:
         path.open("rb").close()
     except (OSError, UnicodeDecodeError) as error:
         fail(1, f"{path} cannot be read: {getattr(error, 'strerror', 'it is no text')}.")
-    tool = find_cuobjdump()
+    toolkit = os.environ.get("CUDA_PATH", "/usr/local/cuda")
+    tool = shutil.which("cuobjdump") or shutil.which("cuobjdump", path=f"{toolkit}/bin")
     if tool is None:
         fail(77, "there is no cuobjdump; the CUDA toolkit has it.")
     done = subprocess.run([tool, "-sass", str(path)], capture_output=True, text=True, check=False)

@@ -416,7 +416,9 @@ def test_the_page_is_what_the_model_says() -> None:
     entries = committed()
     targets = {entry["target"] for entry in entries}
     assert {of.target for of in GPUS} == targets
-    assert (COMMITTED / prediction_page.PAGE).read_text(encoding="utf-8") == prediction_page.page(entries, page.MADE_BY)
+    text = (COMMITTED / prediction_page.PAGE).read_text(encoding="utf-8")
+    assert text == prediction_page.page(entries, page.MADE_BY) and "None of this was measured" in text
+    assert all("predicted share" in line for line in text.splitlines() if line.startswith("| row |"))
     there = {(entry["target"], entry["experiment"], entry["row"]) for entry in entries}
     missing = [(of.target, case.row) for of in GPUS for case in prediction_cases.CASES
                if of.target not in ("gfx900", "gfx908") and case in prediction_cases.cases_of(case.experiment, of)
@@ -487,12 +489,6 @@ def test_in_turn_is_a_little_less_than_what_was_published() -> None:
     values = prediction_page.ratios(prediction_page.calibration(committed(), "gfx908"), "share_in_turn")
     lower, middle, upper = prediction_page.quartiles(values)
     assert 1 < lower < middle < upper < 1.25
-
-
-def test_the_page_says_that_nothing_was_measured() -> None:
-    text = prediction_page.page(committed(), page.MADE_BY)
-    assert "None of this was measured" in text
-    assert all("predicted share" in line for line in text.splitlines() if line.startswith("| row |"))
 
 
 def test_a_step_must_load_its_tiles() -> None:
@@ -696,15 +692,12 @@ def test_the_documents_say_what_the_predictions_do() -> None:
         assert text.count(" %") > 100
 
 
-def test_others_have_no_such_section() -> None:
+def test_others_have_no_such_section(tmp_path: Path) -> None:
     entry = an_entry("gfx942", "sgemm", "TFLOP/s")
     assert predicted.section(measured(entry, 1.0, architecture="sm_90")) == []
     assert predicted.section(measured(entry, 1.0, architecture="gfx1030")) == []
     assert predicted.section(measured({**entry, "row": "something else"}, 1.0)) == []
-
-
-def test_without_predictions_there_is_no_section(tmp_path: Path) -> None:
-    entry = an_entry("gfx942", "sgemm", "TFLOP/s")
+    # Nor has any without predictions.
     assert predicted.section(measured(entry, 1.0), tmp_path) == []
 
 

@@ -209,13 +209,8 @@ def _code_cells(entry: Entry) -> list[str]:
     ]
 
 
-CODE_HEADER = ["FMA share", "LDS bytes/FMA", "memory bytes/FMA", "VGPRs + AGPRs", "conflicts", "LDS bytes",
-               "waves per SIMD", "waits", "llvm-mca"]
-
-
-def _code_table(entries: Sequence[Entry]) -> str:
-    rows = [[entry["experiment"], markdown.text(entry["row"]), *_code_cells(entry)] for entry in entries]
-    return markdown.table(["experiment", "row", *CODE_HEADER], rows)
+CODE_HEADER = ["experiment", "row", "FMA share", "LDS bytes/FMA", "memory bytes/FMA", "VGPRs + AGPRs", "conflicts",
+               "LDS bytes", "waves per SIMD", "waits", "llvm-mca"]
 
 
 def _time_table(entries: Sequence[Entry], tested: Mapping[tuple[str, str], float]) -> str:
@@ -314,8 +309,9 @@ def page(entries: Sequence[Entry], made_by_line: str) -> str:
         folders = {key_of(entry)[0] for entry in entries if entry["target"] == gpu.target}
         for folder in sorted(folders, key=target_order):
             found = [entry for entry in entries if key_of(entry)[0] == folder]
+            code = [[entry["experiment"], markdown.text(entry["row"]), *_code_cells(entry)] for entry in found]
             parts += [f"## {folder}: {gpu.name}", f"Compiler: {markdown.text(found[0]['compiler'])}.",
-                      "The code, a step of one wave:", _code_table(found),
+                      "The code, a step of one wave:", markdown.table(CODE_HEADER, code),
                       "Cycles of a core for a block's step, and what follows:",
                       _time_table(found, on_the_h200(entries))]
     return "\n\n".join([*parts, made_by_line]) + "\n"

@@ -130,17 +130,14 @@ def _counts(fleet: Fleet) -> str:
     return f"<dl class=counts>{''.join(boxes)}</dl>"
 
 
-def _list(rows: list[list[str]], header: list[str]) -> str:
-    more = f"<p class=note>{len(rows) - MOST_ROWS} more rows are in fleet.json.</p>" if len(rows) > MOST_ROWS else ""
-    return table(header, rows[:MOST_ROWS]) + more
-
-
 def _bad(fleet: Fleet) -> str:
     parts = []
     for title, header, rows in fleet.first_tables():
         if rows:
             heading = f"<h2>{title}</h2>" if title else ""
-            parts.append(heading + _list([[text(cell) for cell in row] for row in rows], header))
+            left = len(rows) - MOST_ROWS
+            more = f"<p class=note>{left} more rows are in fleet.json.</p>" if left > 0 else ""
+            parts.append(heading + table(header, [[text(cell) for cell in row] for row in rows[:MOST_ROWS]]) + more)
     if fleet.notes:
         parts.append("<h2>Notes</h2><ul>" + "".join(f"<li>{text(note)}" for note in fleet.notes[:MOST_ROWS]) + "</ul>")
     return "\n".join(parts)

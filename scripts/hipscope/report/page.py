@@ -72,12 +72,6 @@ def _contents(results: list[Result], has_pages: bool) -> str:
     return markdown.text_table(["experiment", "question", "best of its first sweep", "verification"], rows)
 
 
-def _others(folder: Path) -> list[str]:
-    """Links to what other scripts say of the device."""
-    found = [f"[{meaning}]({name})" for name, meaning in OTHER_PAGES.items() if (folder / name).is_file()]
-    return [f"Besides: {', '.join(found)}."] if found else []
-
-
 def _gallery(results: list[Result], pictures: dict[str, str]) -> list[str]:
     """The first plot of every experiment, each a link to its page."""
     cells = [
@@ -208,11 +202,13 @@ def make_page(results: list[Result], shown: frozenset[str] | None = None, has_pa
             f"**[Hardware card]({CARD_MARKDOWN})**: the device's parameters that people look for, on one page "
             f"(and [as JSON]({CARD_JSON}))."
         )
+    folder = results[0].path.parent
+    others = [f"[{meaning}]({name})" for name, meaning in OTHER_PAGES.items() if (folder / name).is_file()]
     parts.extend(
         [
             "## Experiments",
             _contents(results, has_pages),
-            *_others(results[0].path.parent),
+            *([f"Besides: {', '.join(others)}."] if others else []),
             *roofline_part,
             *_gallery(results, pictures),
             "## Device",
