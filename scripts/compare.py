@@ -1,9 +1,5 @@
 #!/usr/bin/env python3
-"""Says what changed between runs by more than their noise: for new compilers, drivers and kernels.
-
-Exit status: 0 nothing got worse, 1 something did, 2 bad usage, input that cannot be read or output
-that cannot be written.
-"""
+"""Says what changed between runs by more than their noise: for new compilers, drivers and kernels."""
 
 from __future__ import annotations
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import functools
 import json
-import os
 import random
 import tarfile
 from collections.abc import Callable, Iterator
@@ -299,15 +298,6 @@ def test_bad_input(tmp_path: Path, said: Any) -> None:
         status, out, err = said(first, second, "--json", tmp_path / "out.json")
         assert (status, out) == (2, "") and part in err and err.count("\n") == 1, (first, second, err)
     assert not (tmp_path / "out.json").exists()
-
-
-def test_command_line(tmp_path: Path) -> None:
-    run = functools.partial(synthetic.run, "compare.py")
-    data = synthetic.result()
-    old, new = two(tmp_path, data, scaled(data, 2))
-    assert run(old, new).returncode == 1 and run(new, old).returncode == 0
-    assert "From run to run" in run("--help").stdout
-    assert os.listdir(tmp_path / "old") == ["copy_rate.json"]
 
 
 def run_of(

@@ -43,20 +43,17 @@ def test_bursts_lie_beside_the_experiments(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.slow
-def test_no_burst_is_a_failure(sandbox: Sandbox) -> None:
-    add_disturber(sandbox, status=3)
+@pytest.mark.parametrize(
+    "of_burst, of_run, said", [(3, 0, "Disturbed by 0 bursts"), (0, 1, "copy_rate: FAILED (verification)")]
+)
+def test_no_burst_is_a_failure_and_that_of_run_all_is_passed_on(
+    sandbox: Sandbox, of_burst: int, of_run: int, said: str
+) -> None:
+    add_disturber(sandbox, of_burst)
+    (sandbox.bin / "copy_rate.status").write_text(f"{of_run}\n")
     done = run(sandbox, *usual(sandbox))
     assert done.returncode == 1
-    assert "Disturbed by 0 bursts" in done.stdout
-
-
-@pytest.mark.slow
-def test_the_status_of_run_all_is_passed_on(sandbox: Sandbox) -> None:
-    add_disturber(sandbox)
-    (sandbox.bin / "copy_rate.status").write_text("1\n")
-    done = run(sandbox, *usual(sandbox))
-    assert done.returncode == 1
-    assert "copy_rate: FAILED (verification)" in done.stdout
+    assert said in done.stdout
 
 
 @pytest.mark.parametrize(
