@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
 
 from hipscope.compiled_code import results as isa
 from hipscope.html import experiment_section, page, sources
@@ -87,14 +86,6 @@ def read_all() -> list[tuple[Path, list[Result]]]:
     return [one for one in folders if not shared.is_host(one[1])] or folders
 
 
-def read_compiled(arguments: argparse.Namespace) -> Any:
-    """The reports on compiled code that the command line asks for; raises BadInput."""
-    folder = arguments.isa or RESULTS / "isa"
-    if arguments.isa and not folder.is_dir():
-        raise door.BadInput(f"there is no folder {folder}.")
-    return {} if arguments.no_isa or not folder.is_dir() else isa.read_folder(folder)
-
-
 def main(command_line: list[str] | None = None) -> int:
     """Reads everything, makes the page, and only then writes it."""
     arguments = parse_arguments(command_line)
@@ -104,7 +95,10 @@ def main(command_line: list[str] | None = None) -> int:
         if arguments.others:
             folders += read_others([folder for folder, _ in folders])
         figures = published.read(arguments.published)
-        compiled = read_compiled(arguments)
+        isa_folder = arguments.isa or RESULTS / "isa"
+        if arguments.isa and not isa_folder.is_dir():
+            raise door.BadInput(f"there is no folder {isa_folder}.")
+        compiled = {} if arguments.no_isa or not isa_folder.is_dir() else isa.read_folder(isa_folder)
         content = experiment_section.Content(sources.make_sources(folders, figures), figures, compiled)
         write_whole(out, page.make_page(content).encode("utf-8"))
     except door.BadInput as error:

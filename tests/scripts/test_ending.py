@@ -54,6 +54,17 @@ def commands(folder: Path) -> dict[str, list[object]]:
     }
 
 
+def interrupted(process: subprocess.Popen[str], chance: random.Random, moment: float) -> tuple[str, str]:
+    """What a program says that is interrupted at a moment, and what to say of it: it has ended so, or by itself."""
+    number = chance.choice(list(STATUSES))
+    time.sleep(moment)
+    process.send_signal(number)
+    errors = end_of(process).stderr
+    said = f"{number.name} after {moment:.3f} s: status {process.returncode}, {errors!r}"
+    assert shell_status(process.returncode) in (STATUSES[number], 0), said
+    return errors, said
+
+
 def snapshot(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
@@ -71,17 +82,11 @@ def test_an_interrupt_at_any_moment_leaves_whole_files(tmp_path: Path, program: 
     for _ in range(4):
         for name in snapshot(folder).keys() - before.keys():
             (folder / name).unlink()
-        number = chance.choice(list(STATUSES))
-        moment = chance.uniform(0.2, 1.1) * length
         process = start(program, *arguments)
-        time.sleep(moment)
-        process.send_signal(number)
-        errors = end_of(process).stderr
-        said = f"{number.name} after {moment:.3f} s: status {process.returncode}, {errors!r}"
+        errors, said = interrupted(process, chance, chance.uniform(0.2, 1.1) * length)
         after = snapshot(folder)
         assert {name: whole.get(name) for name in after} == after, said
         assert before.items() <= after.items(), said
-        assert shell_status(process.returncode) in (STATUSES[number], 0), said
         if process.returncode == 0:
             assert after == whole, said
         elif process.returncode > 0:
@@ -205,14 +210,8 @@ def test_run_all_interrupted_at_any_moment(whole_sandbox: Sandbox) -> None:
     length = time.monotonic() - began
     chance = random.Random(f"{SEED} run_all.sh")
     for _ in range(4):
-        number = chance.choice(list(STATUSES))
-        moment = chance.uniform(0.02, 1) * length
         process = whole_sandbox.start("--no-build", "--build-dir", str(whole_sandbox.build))
-        time.sleep(moment)
-        process.send_signal(number)
-        errors = end_of(process).stderr
-        said = f"{number.name} after {moment:.3f} s: status {process.returncode}, {errors!r}"
-        assert shell_status(process.returncode) in (STATUSES[number], 0), said
+        errors, said = interrupted(process, chance, chance.uniform(0.02, 1) * length)
         if process.returncode > 0:
             assert "run_all.sh: interrupted; the results that were whole by then are kept." in errors, said
         for path in whole_sandbox.results.rglob("*"):

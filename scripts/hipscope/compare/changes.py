@@ -252,10 +252,7 @@ def _by_name(runs: Sequence[Sequence[Result]]) -> dict[str, list[Result]]:
 
 
 def compare(old: Sequence[Sequence[Result]], new: Sequence[Sequence[Result]], threshold: float) -> Comparison:
-    """Compares all experiments that both sides have, each side of one run or several.
-
-    `threshold` is the least change, as a part of the old value.
-    """
+    """All experiments that both sides have, each of one run or several; `threshold` is a part of the old value."""
     found, times = Comparison(), list[Time]()
     before, after = _by_name(old), _by_name(new)
     found.only_old = [name for name in before if name not in after]

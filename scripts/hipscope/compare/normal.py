@@ -189,19 +189,11 @@ def page(mine: Measured, others: Sequence[Measured], is_same_model: bool) -> str
         + "."
         for one in off
     ]
-    return "\n".join(
-        [
-            f"# Is it normal? {markdown.text(mine.device.name)}",
-            "",
-            compared,
-            *(["", "## Off", "", *(f"- {one}" for one in outliers)] if outliers else []),
-            "",
-            "## All parameters",
-            "",
-            markdown.text_table(["parameter", "here", "there", "", "experiment"], rows),
-            "",
-        ]
-    )
+    parts = [f"# Is it normal? {markdown.text(mine.device.name)}", compared]
+    if outliers:
+        parts += ["## Off", "\n".join(f"- {one}" for one in outliers)]
+    table = markdown.text_table(["parameter", "here", "there", "", "experiment"], rows)
+    return "\n\n".join([*parts, "## All parameters", table]) + "\n"
 
 
 def _nearest(reading: Reading, others: Sequence[Measured]) -> Result:

@@ -170,15 +170,9 @@ def cause_of(gpu: Gpu, findings: Sequence[Finding], groups: int, drift: Sequence
     if len(slow) >= max(FEWEST_GROUPS, EVERYTHING * groups):
         causes.append("everything takes more cycles")
     elif slow == {MEMORY}:
-        memory = [
-            f"{count} {what}"
-            for count, what in (
-                (gpu.telemetry.ecc_errors, "ECC errors"),
-                (gpu.telemetry.remapped_rows, "rows remapped"),
-            )
-            if count
-        ]
-        causes.append("memory path" + (f" ({', '.join(memory)})" if memory else ""))
+        seen = ((gpu.telemetry.ecc_errors, "ECC errors"), (gpu.telemetry.remapped_rows, "rows remapped"))
+        memory = ", ".join(f"{count} {what}" for count, what in seen if count)
+        causes.append("memory path" + (f" ({memory})" if memory else ""))
     elif slow == {LINK}:
         width = [one for one in drift if one.startswith(cohorts.ALSO_DRIFT["link"])]
         causes.append("link, copies only" + (f" ({width[0]})" if width else ""))
