@@ -41,16 +41,8 @@ REASONS = {
     "wait": "a fixed time",
 }
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
-METRICS = [
-    FMA_PIPE,
-    FP64_PIPE,
-    LDS_PIPE,
-    LDS_PASSES,
-    LDS_CONFLICTS,
-    ISSUE_SLOTS,
-    LOCAL_MEMORY,
-    *(STALL.format(reason) for reason in REASONS),
-]
+METRICS = [FMA_PIPE, FP64_PIPE, LDS_PIPE, LDS_PASSES, LDS_CONFLICTS, ISSUE_SLOTS, LOCAL_MEMORY]
+METRICS += [STALL.format(reason) for reason in REASONS]
 # How many reasons a row names, and from how many waves per issued instruction on.
 MOST_REASONS = 3
 FEWEST_WAITING = 0.25

@@ -114,12 +114,9 @@ def _in_turns(phases: list[Phase]) -> list[Phase]:
 
 def _alone(phases: list[Phase], waves: float, simds: int) -> float:
     """A step of one block, with this many active waves, alone on the core."""
-    total = 0.0
     on_a_simd = max(1.0, waves / simds)
-    for phase in phases:
-        total += max(phase.wave, on_a_simd * phase.vector, on_a_simd * phase.matrix, waves * phase.lds,
-                     waves * phase.l1)
-    return total
+    return sum(max(phase.wave, on_a_simd * phase.vector, on_a_simd * phase.matrix, waves * phase.lds, waves * phase.l1)
+               for phase in phases)
 
 
 def predict(demand: Demand, block: Block, traffic: Traffic, useful: float, gpu: Gpu) -> Prediction:

@@ -12,6 +12,8 @@ from hipscope.compiled_code.kept_predictions import Entry
 from hipscope.results import formats, markdown
 from hipscope.results.records import Device, Result
 
+HEADER = ["row", "predicted share", "decided by", "predicted", "predicted, in turn", "measured"]
+HEADER += ["measured / predicted", "measured / in turn"]
 # Once for all results of a folder: each entry is held against the schema and the model.
 _read = cache(kept_predictions.read)
 
@@ -80,17 +82,5 @@ def section(result: Result, folder: Path = kept_predictions.FOLDER) -> list[str]
         "(`scripts/isa_report.py --predict`): a bound, by the unit that decides, and the same with SIMDs and "
         "LDS in turn. Arithmetic is for this device's compute "
         f"units and clock, memory for that of {markdown.text(gpu['name'])}.",
-        markdown.table(
-            [
-                "row",
-                "predicted share",
-                "decided by",
-                "predicted",
-                "predicted, in turn",
-                "measured",
-                "measured / predicted",
-                "measured / in turn",
-            ],
-            rows,
-        ),
+        markdown.table(HEADER, rows),
     ]
