@@ -192,8 +192,15 @@ def _stored_results_are_read_once() -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def browser(started_browser: Any) -> Iterator[Any]:
+    """Chromium, whose console must have no error or warning when the test ends."""
+    yield started_browser
+    assert [entry["message"] for entry in started_browser.get_log("browser")] == []
+
+
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
+def started_browser() -> Iterator[Any]:
     """Chromium without a window, or a skip."""
     webdriver = pytest.importorskip("selenium.webdriver", reason="this Python has no selenium (python3-selenium)")
     driver, chromium = shutil.which("chromedriver"), shutil.which("chromium")
