@@ -156,30 +156,31 @@ class Sandbox:
 
 
 @pytest.fixture
-def whole_sandbox(tmp_path: Path) -> Sandbox:
+def whole_sandbox(tmp_path: Path) -> Iterator[Sandbox]:
     """Three experiments that pass on a fake GPU, and the scripts that make pages of their results."""
     synthetic.copy_repository(tmp_path / "repository")
-    return with_experiments(tmp_path / "repository")
+    yield from with_experiments(tmp_path / "repository")
 
 
 @pytest.fixture
-def sandbox(tmp_path: Path) -> Sandbox:
+def sandbox(tmp_path: Path) -> Iterator[Sandbox]:
     """The same with pages that say nothing."""
     scripts = tmp_path / "repository" / "scripts"
     shutil.copytree(synthetic.SCRIPTS, scripts, ignore=shutil.ignore_patterns("*.py", "hipscope", "__pycache__"))
     for name, text in FAKE_PAGES.items():
         (scripts / name).write_text(text, encoding="utf-8")
-    return with_experiments(tmp_path / "repository")
+    yield from with_experiments(tmp_path / "repository")
 
 
-def with_experiments(root: Path) -> Sandbox:
-    """A sandbox with three experiments and two GPUs."""
+def with_experiments(root: Path) -> Iterator[Sandbox]:
+    """A sandbox with three experiments and two GPUs, whose results must have no half of a file at the end."""
     made = Sandbox(root)
     (root / "results").mkdir(exist_ok=True)
     for name in ("copy_rate", "load_latency", "wave_rate"):
         made.add(name)
     made.set_devices("0\tfake-gpu\tFake GPU, 8 CUs\n1\tother-gpu\tOther GPU\n")
-    return made
+    yield made
+    assert [path for path in (root / "results").rglob("*") if path.name.startswith(".")] == []
 
 
 @pytest.fixture(scope="session", autouse=True)

